@@ -1,0 +1,92 @@
+#include "base/arena.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+
+enum { ALIGNMENT = 16 };
+static const size_t first_block_bytes = (size_t)64 << 10;
+static const size_t largest_block_bytes = (size_t)16 << 20;
+
+struct rig_arena_block {
+    struct rig_arena_block *next;
+    size_t size;
+    size_t used;
+    size_t padding;
+    /* the data follows, aligned to 16 */
+};
+
+_Static_assert(sizeof(struct rig_arena_block) % ALIGNMENT == 0, "the data behind a block must be aligned");
+
+void rig_arena_init(struct rig_arena *arena, size_t limit_bytes)
+{
+    RIG_REQUIRE(arena != NULL);
+    *arena = (struct rig_arena){.limit_bytes = limit_bytes == 0 ? SIZE_MAX : limit_bytes};
+}
+
+void rig_arena_done(struct rig_arena *arena)
+{
+    struct rig_arena_block *block = arena->head;
+    while (block != NULL) {
+        struct rig_arena_block *next = block->next;
+        free(block);
+        block = next;
+    }
+    rig_arena_init(arena, arena->limit_bytes);
+}
+
+static struct rig_arena_block *add_block(struct rig_arena *arena, size_t size)
+{
+    size_t wanted = arena->head == NULL ? first_block_bytes : arena->head->size * 2;
+    if (wanted > largest_block_bytes)
+        wanted = largest_block_bytes;
+    if (wanted < size)
+        wanted = size;
+    if (wanted > arena->limit_bytes - arena->held_bytes)
+        wanted = size;
+    if (wanted > arena->limit_bytes - arena->held_bytes)
+        return NULL;
+    struct rig_arena_block *block = calloc(1, sizeof *block + wanted);
+    if (block == NULL)
+        return NULL;
+    block->size = wanted;
+    block->next = arena->head;
+    arena->head = block;
+    arena->held_bytes += wanted;
+    return block;
+}
+
+void *rig_arena_alloc(struct rig_arena *arena, size_t size)
+{
+    if (size > SIZE_MAX / 2)
+        return NULL;
+    size = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    struct rig_arena_block *block = arena->head;
+    if (block == NULL || block->size - block->used < size) {
+        block = add_block(arena, size);
+        if (block == NULL)
+            return NULL;
+    }
+    void *memory = (char *)(block + 1) + block->used;
+    block->used += size;
+    arena->used_bytes += size;
+    return memory;
+}
+
+void *rig_arena_array(struct rig_arena *arena, size_t count, size_t size)
+{
+    RIG_REQUIRE(size > 0);
+    if (count > SIZE_MAX / size)
+        return NULL;
+    return rig_arena_alloc(arena, count * size);
+}
+
+char *rig_arena_text(struct rig_arena *arena, const char *text, size_t length)
+{
+    char *copy = rig_arena_alloc(arena, length + 1);
+    if (copy != NULL && length > 0)
+        memcpy(copy, text, length);
+    return copy;
+}

@@ -1,0 +1,21 @@
+#include "base/bug.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static void (*exit_handler)(void);
+static atomic_flag exiting = ATOMIC_FLAG_INIT;
+
+void rig_bug_on_exit(void (*handler)(void))
+{
+    exit_handler = handler;
+}
+
+_Noreturn void rig_bug(const char *file, int line, const char *condition)
+{
+    (void)fprintf(stderr, "rig: BUG at %s:%d: %s\n", file, line, condition);
+    if (!atomic_flag_test_and_set(&exiting) && exit_handler != NULL)
+        exit_handler();
+    _exit(70);
+}

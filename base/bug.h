@@ -1,0 +1,19 @@
+/*
+ * Assertions that are always on.
+ *
+ * RIG_REQUIRE states what a caller must have made true; RIG_INVARIANT what the module itself must have kept true. A
+ * failure is a bug in rig: it prints file, line and condition to stderr, calls the handler (the command line installs
+ * one that stops the servers it has started) and exits with status 70.
+ */
+#ifndef RIG_BASE_BUG_H
+#define RIG_BASE_BUG_H
+
+#define RIG_REQUIRE(condition)   ((condition) ? (void)0 : rig_bug(__FILE__, __LINE__, "requires " #condition))
+#define RIG_INVARIANT(condition) ((condition) ? (void)0 : rig_bug(__FILE__, __LINE__, "invariant " #condition))
+
+_Noreturn void rig_bug(const char *file, int line, const char *condition);
+
+/* Runs once, before the exit of rig_bug(); NULL for none. Set it while there is one thread. */
+void rig_bug_on_exit(void (*handler)(void));
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * Secrets: texts that no log, stored plan, history or report may show.
+ *
+ * Whoever learns a secret (the plan's reader, from an option of type secret, a conninfo's password or an expanded
+ * environment variable) registers it; whoever writes text that an outsider composed passes it through
+ * rig_secret_redact(). Texts shorter than 4 bytes are not registered: hiding them would mangle unrelated text.
+ *
+ * Threads: register while there is one thread; redact from any.
+ */
+#ifndef RIG_BASE_SECRET_H
+#define RIG_BASE_SECRET_H
+
+#include <stddef.h>
+
+#define RIG_SECRET_MASK "***"
+
+/* Copies `text`. At most RIG_SECRET_MAX are kept; more is a RIG_REQUIRE failure. */
+enum { RIG_SECRET_MAX = 64 };
+void rig_secret_register(const char *text);
+/* Replaces every registered secret inside `text` (NUL-ended, at most `size` bytes) by the mask, in place. */
+void rig_secret_redact(char *text, size_t size);
+/* Forgets all; for tests. */
+void rig_secret_forget(void);
+
+#endif

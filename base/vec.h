@@ -1,0 +1,53 @@
+/*
+ * Typed vectors: RIG_VEC(type, name) declares `struct name` with its functions.
+ *
+ *   RIG_VEC(uint32_t, u32s)           struct u32s {uint32_t *at; size_t count, capacity;}
+ *   u32s_add(&v, 7)                   false when memory runs out; the vector keeps what it holds
+ *   u32s_done(&v)                     frees; the vector is empty and usable
+ *
+ * A zeroed vector is empty. Growth doubles, so adding costs O(1) amortised and at most half of the memory is unused.
+ */
+#ifndef RIG_BASE_VEC_H
+#define RIG_BASE_VEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#define RIG_VEC(type, name)                                                                                            \
+    struct name {                                                                                                      \
+        type *at;                                                                                                      \
+        size_t count;                                                                                                  \
+        size_t capacity;                                                                                               \
+    };                                                                                                                 \
+    static inline bool name##_reserve(struct name *vec, size_t capacity)                                               \
+    {                                                                                                                  \
+        if (capacity <= vec->capacity)                                                                                 \
+            return true;                                                                                               \
+        size_t wanted = vec->capacity == 0 ? 16 : vec->capacity * 2;                                                   \
+        if (wanted < capacity)                                                                                         \
+            wanted = capacity;                                                                                         \
+        if (wanted > SIZE_MAX / sizeof(type))                                                                          \
+            return false;                                                                                              \
+        type *at = (type *)realloc(vec->at, wanted * sizeof(type));                                                    \
+        if (at == NULL)                                                                                                \
+            return false;                                                                                              \
+        vec->at = at;                                                                                                  \
+        vec->capacity = wanted;                                                                                        \
+        return true;                                                                                                   \
+    }                                                                                                                  \
+    static inline bool name##_add(struct name *vec, type item)                                                         \
+    {                                                                                                                  \
+        if (!name##_reserve(vec, vec->count + 1))                                                                      \
+            return false;                                                                                              \
+        vec->at[vec->count++] = item;                                                                                  \
+        return true;                                                                                                   \
+    }                                                                                                                  \
+    static inline void name##_done(struct name *vec)                                                                   \
+    {                                                                                                                  \
+        free(vec->at);                                                                                                 \
+        *vec = (struct name){0};                                                                                       \
+    }
+
+#endif

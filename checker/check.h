@@ -1,0 +1,31 @@
+/*
+ * The checker: from a history to a verdict on every isolation level, in one pass.
+ *
+ * Sound: every anomaly reported is in every interpretation of what the clients saw. Decided: there are no time-outs.
+ * Checked: each witness in the verdict has been proved again from the raw history (checker/witness/verify.h).
+ *
+ * Threads: one call uses the calling thread; several histories may be checked side by side.
+ */
+#ifndef RIG_CHECKER_CHECK_H
+#define RIG_CHECKER_CHECK_H
+
+#include "base/err.h"
+#include "checker/verdict.h"
+#include "history/history.h"
+
+struct rig_check_options {
+    uint64_t levels;        /* bits 1 << enum rig_level that decide `valid`; 0: strict serializable */
+    uint64_t anomalies;     /* bits 1 << enum rig_anomaly that also decide it */
+    uint32_t max_witnesses; /* kept per anomaly; 0: the default of 8 */
+    size_t limit_bytes;     /* --max-memory; 0: none */
+};
+
+/*
+ * Gives a verdict to the caller (rig_verdict_free()). RIG_E_INPUT when the history breaks the workload's rules (the
+ * same value written twice to a key, operations of another workload), naming the transactions; RIG_E_LIMIT beyond
+ * limit_bytes.
+ */
+enum rig_rc rig_check(const struct rig_history *history, const struct rig_check_options *options,
+                      struct rig_verdict **verdict, struct rig_err *err);
+
+#endif

@@ -1,0 +1,89 @@
+/*
+ * What the checker found: per level its fate, per anomaly its count and witnesses. Owns everything it points to;
+ * borrows the history, which must outlive it.
+ */
+#ifndef RIG_CHECKER_VERDICT_H
+#define RIG_CHECKER_VERDICT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "checker/model/anomaly.h"
+#include "checker/model/level.h"
+#include "history/history.h"
+
+enum rig_fate { RIG_FATE_NOT_REFUTED, RIG_FATE_HELD, RIG_FATE_REFUTED };
+enum rig_valid { RIG_VALID_FALSE, RIG_VALID_TRUE, RIG_VALID_UNKNOWN };
+
+/* Why one transaction of a witness must come before the next. */
+enum rig_edge_kind {
+    RIG_EDGE_WW,       /* installed the version that the next one overwrote */
+    RIG_EDGE_WR,       /* wrote what the next one read */
+    RIG_EDGE_RW,       /* read a version that the next one overwrote: did not see its write */
+    RIG_EDGE_PROCESS,  /* same process, earlier */
+    RIG_EDGE_REALTIME, /* completed before the next one was invoked */
+};
+
+struct rig_step {
+    uint32_t from, to; /* transactions (ids); to == the next step's from, and the last one's to the first's from */
+    enum rig_edge_kind kind;
+    uint32_t key;       /* ww, wr, rw */
+    int64_t from_value; /* ww, wr: what `from` wrote; rw: the last element of the list read (see from_count) */
+    int64_t to_value;   /* ww, rw: what `to` wrote */
+    uint32_t from_op;   /* wr: reading operation is to_op; rw: the reading operation of `from` */
+    uint32_t to_op;     /* operation indices within their transactions; UINT32_MAX where none applies */
+    uint32_t order_txn; /* ww, rw: the transaction whose read `order_op` shows the order of the two versions, or */
+    uint32_t order_op;  /*   UINT32_MAX: nobody read the later version, so it comes after all that were read */
+    char *text;         /* one sentence: "T17 before T23: T17 read key 5 as [1 2] and did not see T23's append of 3." */
+};
+
+struct rig_witness {
+    enum rig_anomaly anomaly;
+    uint32_t *txns; /* the transactions it speaks of, in the order of the cycle; distinct */
+    uint32_t txn_count;
+    struct rig_step *steps; /* of a cycle; none for the non-cyclic anomalies */
+    uint32_t step_count;
+    uint32_t key;     /* of a non-cyclic anomaly, else UINT32_MAX */
+    uint64_t refutes; /* bits of the levels that this witness alone refutes (closed upward) */
+    char *text;       /* the whole witness, several lines, as in the text report, without its running number */
+};
+
+struct rig_finding {               /* one anomaly */
+    uint64_t count;                /* how many were found: 0 for none */
+    bool exact;                    /* else `count` is a lower bound */
+    struct rig_witness *witnesses; /* most telling first: fewest transactions, then earliest */
+    uint32_t witness_count;
+};
+
+struct rig_level_result {
+    enum rig_fate fate;
+    enum rig_anomaly because; /* refuted: the anomaly whose witness refutes it */
+    char *reason;             /* one sentence: refuted by what, held why, or what was not observed */
+};
+
+struct rig_cost {
+    double read_ms, infer_ms, search_ms; /* read_ms is filled in by whoever loaded the history */
+    uint64_t peak_bytes;
+};
+
+struct rig_verdict {
+    const struct rig_history *history; /* borrowed */
+    enum rig_valid valid;
+    uint64_t requested_levels;    /* bits */
+    uint64_t requested_anomalies; /* bits */
+    struct rig_level_result levels[RIG_LEVEL_COUNT];
+    uint64_t weakest_refuted;     /* bits: `not` */
+    uint64_t strongest_unrefuted; /* bits: the strongest levels that are held or not refuted */
+    struct rig_finding findings[RIG_ANOMALY_COUNT];
+    uint64_t ok_count, fail_count, info_count; /* transactions */
+    uint64_t edge_count[5];                    /* by enum rig_edge_kind; process and real-time are never counted */
+    char *unknown_reason;                      /* valid == UNKNOWN: why nothing can be said; else NULL */
+    char *summary;                             /* a sentence a person can quote */
+    struct rig_cost cost;
+    void *storage;
+};
+
+void rig_verdict_free(struct rig_verdict *verdict);
+
+#endif

@@ -1,0 +1,190 @@
+/*
+ * The driver contract: all that rig asks of a database.
+ *
+ * A driver is a shared object `rig-driver-<name>.so` that exports one `const struct rig_driver rig_driver`. It includes
+ * this header and needs no other; it links nothing of rig. rig looks for it beside its own binary, in RIG_DRIVER_PATH
+ * and in its library folder, and refuses a wrong ABI number or a missing required hook before any thread starts.
+ * drivers/skeleton.c is the manual by example, docs/driver-guide.md the one in prose.
+ *
+ * Life of a run, on the main thread except where noted:
+ *
+ *     init -> [cluster.start] -> setup -> {open -> transact* -> close}* per client thread -> teardown
+ *          -> [cluster.stop] -> done
+ *
+ * `init` leaves the run object safe for `done` even when it fails; teardown runs when setup was called, cluster.stop
+ * when cluster.start was called, each also when that call failed. The core allocates run, session and options objects,
+ * zeroed, of the sizes given; the driver owns what hangs on them.
+ *
+ * Blocking: every hook is bounded by the time-outs in the driver's own options. `interrupt` never blocks.
+ * Errors: rig_fail() with RIG_E_CLUSTER or RIG_E_DRIVER and a text that names the node and the remedy.
+ */
+#ifndef RIG_DRIVERS_DRIVER_H
+#define RIG_DRIVERS_DRIVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "base/option.h"
+#include "history/transaction.h"
+
+#define RIG_DRIVER_ABI    1u
+#define RIG_DRIVER_SYMBOL "rig_driver"
+#define RIG_DRIVER_EXPORT __attribute__((visibility("default")))
+
+/* Bits for rig_driver.workloads. */
+#define RIG_WORKLOAD_BIT(workload) (UINT64_C(1) << (workload))
+
+enum { RIG_ERROR_CODE_BYTES = 32, RIG_ERROR_TEXT_BYTES = 256 };
+
+/* Where in its life a transaction was when something happened to it. */
+enum rig_phase {
+    RIG_PHASE_CONNECT,   /* nothing of the transaction was sent */
+    RIG_PHASE_BEGIN,     /* the transaction was being opened */
+    RIG_PHASE_OPERATION, /* before anything that could commit was sent */
+    RIG_PHASE_COMMIT,    /* a commit was sent (or may have been): its fate may be unknown */
+};
+
+/*
+ * A pause that the generator asks for inside a transaction ("long transactions"). The driver calls core->hold() when
+ * `before_op` operations are done (before_op == op_count: just before the commit). A driver that sends a transaction in
+ * one request ignores it and says so by leaving RIG_DRIVER_HOLDS out.
+ */
+struct rig_hold {
+    bool wanted;
+    uint32_t before_op;
+    int64_t duration_ns;    /* hold for this long, or */
+    uint64_t other_commits; /* (when > 0) until this many transactions of other clients have committed */
+};
+
+/*
+ * One transaction on its way through a driver. The first part is the question, written by the core and constant for the
+ * driver; the second is the answer, cleared by the core and written by the driver.
+ */
+struct rig_transaction {
+    /* the question */
+    const struct rig_op *ops;
+    uint32_t op_count;
+    struct rig_hold hold;
+    uint32_t client; /* 0 .. client_count-1 */
+    bool read_only;  /* no operation writes */
+
+    /* the answer */
+    struct rig_read *reads; /* op_count entries, states RIG_READ_UNKNOWN; fill those of reads that were answered */
+    int64_t *elements;      /* list elements of all reads; room from core->elements(), indexed by first_element */
+    size_t element_count;
+    size_t element_capacity;
+    enum rig_phase phase;                  /* how far it came; meaningful for fail and info */
+    bool session_lost;                     /* the session can no longer be used: the core closes it and opens another */
+    char error_code[RIG_ERROR_CODE_BYTES]; /* short and stable ("40001", "timeout"), empty for ok */
+    char error_text[RIG_ERROR_TEXT_BYTES]; /* one line for a person; the core redacts secrets */
+    void *core_private;
+};
+
+/* Services of the core. Every function may be called from any thread. */
+struct rig_core {
+    uint32_t abi;
+    /* level: 0 error, 1 warning, 2 information, 3 debugging; goes to rig.log, redacted */
+    void (*log)(int level, const char *area, const char *format, ...) RIG_PRINTF(3, 4);
+    /* ns of the run's monotonic clock */
+    int64_t (*now_ns)(void);
+    /* Room for `count` more elements behind transaction->element_count (which the driver advances), or NULL when the
+       transaction's elements would pass the core's maximum (64 MiB): answer info or fail then, by phase. May move
+       transaction->elements. */
+    int64_t *(*elements)(struct rig_transaction *transaction, size_t count);
+    /* Blocks as transaction->hold says; returns early, with false, when the run is ending. */
+    bool (*hold)(struct rig_transaction *transaction);
+    /* True once the run is ending early (a signal): give up retries and waits. */
+    bool (*stopping)(void);
+};
+
+/* What a driver is told about the run; borrowed, valid until `done` returns. */
+struct rig_run_env {
+    const struct rig_core *core;
+    const void *options; /* the driver's options object, filled and range-checked */
+    enum rig_workload workload;
+    uint32_t client_count;
+    uint64_t seed;
+    const char *work_dir; /* an existing empty folder of this run, for the driver's files; removed after the run */
+    const char *log_dir;  /* the run's folder; put the nodes' logs there */
+};
+
+/* One node, as health and reports show it. */
+struct rig_node_status {
+    char name[32];
+    char role[16]; /* "primary", "standby", "leader", ... */
+    bool reachable;
+    pid_t pid; /* main process when rig started it, else 0 */
+    char detail[128];
+};
+
+/* Optional group: a cluster that the driver can start itself. Required members are marked (r). */
+struct rig_cluster_ops {
+    /* True when these options ask rig to start the cluster (and not to use one that is there). (r) */
+    bool (*wanted)(const void *options);
+    /* Starts every node and waits until they answer. Blocks up to the start time-out. Processes are children of rig.
+     * (r) */
+    enum rig_rc (*start)(void *run, struct rig_err *err);
+    /* Stops every process that `start` started and removes their files, always; safe after a failed start, safe to
+     * repeat. (r) */
+    void (*stop)(void *run);
+    /* Kills at once, from a signal handler or rig_bug(): only async-signal-safe calls. (r) */
+    void (*kill_now)(void *run);
+    uint32_t (*node_count)(const void *run);
+    enum rig_rc (*status)(void *run, uint32_t node, struct rig_node_status *status, struct rig_err *err);
+};
+
+/* Bits for rig_driver.features. */
+#define RIG_DRIVER_HOLDS UINT64_C(1) /* honours rig_transaction.hold */
+
+struct rig_driver {
+    uint32_t abi;         /* RIG_DRIVER_ABI */
+    uint32_t struct_size; /* sizeof(struct rig_driver) */
+    const char *name;     /* as in `driver: postgres` and in the file's name */
+    const char *summary;  /* one line for `rig list drivers` */
+    uint64_t workloads;   /* RIG_WORKLOAD_BIT()s */
+    uint64_t features;
+    const struct rig_option *options; /* ended by a NULL name; NULL for none */
+    size_t options_size;
+    size_t run_size;
+    size_t session_size;
+
+    /* Refuses options that contradict each other. No I/O. Optional. */
+    enum rig_rc (*check)(const void *options, enum rig_workload workload, struct rig_err *err);
+    /* Required. No I/O beyond work_dir. */
+    enum rig_rc (*init)(void *run, const struct rig_run_env *env, struct rig_err *err);
+    void (*done)(void *run);
+    /* Creates what the workload needs (tables), empty. Optional. */
+    enum rig_rc (*setup)(void *run, struct rig_err *err);
+    void (*teardown)(void *run);
+
+    /*
+     * On the client's thread. Connects; required. After a failure the core closes the object, zeroes it, backs off and
+     * tries again. `interrupt` may come at any time between the start of open and the return of close.
+     */
+    enum rig_rc (*open)(void *session, void *run, uint32_t client, struct rig_err *err);
+    /* On the client's thread. Runs the transaction once; never retries it. Required. */
+    enum rig_outcome (*transact)(void *session, struct rig_transaction *transaction);
+    /*
+     * From any thread, also while the session is inside open or transact: makes that call return soon, with the outcome
+     * that is certain (a cancel during commit is info). Does not block. Required.
+     */
+    void (*interrupt)(void *session);
+    /* On the client's thread; required; also after a failed open. `last`: this client opens no further session. */
+    void (*close)(void *session, bool last);
+
+    /*
+     * Optional: the session's own clock, ns, for drivers that simulate time. When set, invocation and completion times
+     * are taken from it, before and after transact on the same thread.
+     */
+    int64_t (*now_ns)(void *session);
+
+    /* Optional: what the driver knows of the server, for reports ("PostgreSQL 15.4"); after setup. */
+    void (*describe)(void *run, char *text, size_t size);
+
+    const struct rig_cluster_ops *cluster; /* optional group */
+};
+
+#endif

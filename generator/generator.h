@@ -1,0 +1,60 @@
+/*
+ * The stream of transactions that one client issues.
+ *
+ * A stream is a pure function of (options, seed, client, client_count): the same for every run, whatever the timing.
+ * Keys come from a rotating pool of `active_keys` slots; a slot moves on to a fresh key after this client has appended
+ * its share, appends_per_key / client_count, to it, so clients stay near each other without sharing anything. The j-th
+ * value that client c writes to a key is 1 + c + j * client_count (within its id range): unique over the run, and
+ * dense, so that the checker can use direct tables.
+ *
+ * Time: O(operations) a transaction, no allocation after rig_generator_init(). Threads: one a generator.
+ */
+#ifndef RIG_GENERATOR_GENERATOR_H
+#define RIG_GENERATOR_GENERATOR_H
+
+#include "base/err.h"
+#include "base/option.h"
+#include "base/rng.h"
+#include "drivers/driver.h"
+#include "history/transaction.h"
+
+enum rig_key_distribution { RIG_KEYS_UNIFORM, RIG_KEYS_EXPONENTIAL, RIG_KEYS_ZIPF };
+
+/* The `workload:` section of a plan; stored by rig_generator_option_table. */
+struct rig_generator_options {
+    int64_t type;         /* enum rig_workload */
+    int64_t transactions; /* most to issue, over all clients; 0: no such bound */
+    int64_t duration_ns;  /* longest load; 0: no such bound; one of the two must be given */
+    int64_t min_operations, max_operations;
+    double reads; /* share of operations that read */
+    int64_t active_keys;
+    int64_t key_distribution; /* enum rig_key_distribution */
+    double zipf_exponent;
+    int64_t appends_per_key;
+    double long_share;        /* share of transactions that are held open */
+    int64_t long_duration_ns; /* for this long, or */
+    int64_t long_commits;     /* until this many others have committed */
+    bool final_reads;         /* after the load, read every key that was used */
+};
+
+extern const struct rig_option rig_generator_option_table[];
+
+/* Refuses options that contradict each other, with a remedy. */
+enum rig_rc rig_generator_check(const struct rig_generator_options *options, struct rig_err *err);
+
+struct rig_generator;
+
+enum rig_rc rig_generator_new(const struct rig_generator_options *options, uint64_t seed, uint32_t client,
+                              uint32_t client_count, struct rig_generator **generator, struct rig_err *err);
+void rig_generator_free(struct rig_generator *generator);
+
+/*
+ * Writes the question of the next transaction: ops (owned by the generator, valid until the next call), op_count, hold,
+ * read_only. The other fields are the caller's.
+ */
+void rig_generator_next(struct rig_generator *generator, struct rig_transaction *transaction);
+
+/* The highest key this client may have used so far plus one; all keys lie in [0, this). */
+int64_t rig_generator_key_bound(const struct rig_generator *generator);
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * Building a rig_history, one transaction at a time; used by every reader of a format and by tests.
+ *
+ * Transactions are added in any order; rig_history_finish() numbers them in completion order. Memory is that of the
+ * history plus, while building, a hash table over the keys. `limit_bytes` bounds it: RIG_E_LIMIT beyond.
+ */
+#ifndef RIG_HISTORY_BUILDER_H
+#define RIG_HISTORY_BUILDER_H
+
+#include "base/err.h"
+#include "history/history.h"
+
+struct rig_history_builder;
+
+/* One transaction as it goes in; everything is borrowed for the call. */
+struct rig_txn_input {
+    int64_t invoke_ns, complete_ns;  /* RIG_NO_TIME when unknown */
+    uint32_t invoke_at, complete_at; /* positions, RIG_POSITION_NONE when there was no such event */
+    int64_t process;
+    enum rig_outcome outcome;
+    const struct rig_op *ops;
+    const struct rig_read *reads; /* parallel to ops; NULL: no results */
+    uint32_t op_count;
+    const int64_t *elements;
+    const char *error; /* NULL or "code: text" */
+};
+
+/* `limit_bytes` 0: no limit. NULL when memory runs out. */
+struct rig_history_builder *rig_history_builder_new(enum rig_workload workload, size_t limit_bytes);
+/* For a builder that is not finished. Takes NULL. */
+void rig_history_builder_free(struct rig_history_builder *builder);
+
+/* Keys that are texts: returns the int64 to use as the key of this text. A history's keys are all numbers or all texts.
+ */
+enum rig_rc rig_history_builder_text_key(struct rig_history_builder *builder, const char *text, size_t length,
+                                         int64_t *key, struct rig_err *err);
+
+enum rig_rc rig_history_builder_add(struct rig_history_builder *builder, const struct rig_txn_input *txn,
+                                    struct rig_err *err);
+
+/* Fields of the history that are not transactions. */
+void rig_history_builder_mark(struct rig_history_builder *builder, bool truncated, uint64_t skipped_count);
+enum rig_rc rig_history_builder_meta(struct rig_history_builder *builder, const char *meta, size_t length,
+                                     struct rig_err *err);
+
+/* Gives the history to the caller and frees the builder, also on failure. */
+enum rig_rc rig_history_builder_finish(struct rig_history_builder *builder, struct rig_history **history,
+                                       struct rig_err *err);
+
+#endif

@@ -1,0 +1,121 @@
+/*
+ * A whole history in memory, as the checker reads it: immutable once built, compact, addressed by 32-bit ids.
+ *
+ * Transactions are numbered densely in completion order: those with a completion event by its position, then those
+ * without any (in flight at the end) by invocation. Operations, keys and lists are plain arrays. A list read is a
+ * reference to a prefix of its key's spine (the longest list seen when it was added) or, where it is no prefix, to a
+ * list stored whole; so n reads of a list that grows to length n cost O(n), not O(n^2).
+ *
+ * Positions order events: position p < q says that event p happened before event q. Invocations and completions share
+ * one sequence, taken from the histories' own indices where these ascend. A transaction whose outcome is info never
+ * completes in the real-time order, whatever its completion position (see rig_txn_end()).
+ *
+ * Space: 40 bytes a transaction, 16 an operation, 8 an element.
+ * Threads: building is for one thread; a built history may be read by many.
+ */
+#ifndef RIG_HISTORY_HISTORY_H
+#define RIG_HISTORY_HISTORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "history/transaction.h"
+
+#define RIG_POSITION_NONE UINT32_MAX
+#define RIG_NO_TIME       INT64_MIN
+
+struct rig_txn {
+    int64_t invoke_ns;    /* RIG_NO_TIME when the history has no times */
+    int64_t complete_ns;  /* RIG_NO_TIME without a completion event */
+    uint32_t invoke_at;   /* position of the invocation; RIG_POSITION_NONE when not recorded (completions only) */
+    uint32_t complete_at; /* position of the completion event; RIG_POSITION_NONE when there was none */
+    uint32_t first_op;    /* into ops; the end is the next transaction's first_op */
+    int32_t process;
+    uint32_t error;  /* 0: none, else into the error table */
+    uint8_t outcome; /* enum rig_outcome */
+};
+
+/* One micro-operation with its result. */
+struct rig_mop {
+    uint32_t key;       /* dense key id */
+    uint8_t kind;       /* enum rig_op_kind */
+    uint8_t read_state; /* enum rig_read_state */
+    union {
+        int64_t value; /* written, added, increment; or the register or counter that was read */
+        struct {
+            uint32_t
+                list; /* < key_count: a prefix of that key's spine (list == key); else whole list list - key_count */
+            uint32_t count; /* elements read */
+        };
+    };
+};
+
+struct rig_list {
+    const int64_t *at;
+    uint32_t count;
+};
+
+struct rig_history {
+    struct rig_txn *txns; /* txn_count + 1 entries: the last one only ends the operations */
+    uint32_t txn_count;
+    struct rig_mop *ops;
+    uint32_t op_count;
+    struct rig_list *spines; /* one a key */
+    uint32_t key_count;
+    struct rig_list *lists; /* whole lists */
+    uint32_t list_count;
+    int64_t *keys;     /* key id -> the key as written; for text keys an index into key_texts */
+    char **key_texts;  /* NULL unless keys are texts */
+    bool keyword_keys; /* texts were EDN keywords; written back as such */
+    char **errors;     /* error id - 1 -> "code: text" */
+    uint32_t error_count;
+
+    enum rig_workload workload;
+    bool has_invocations;   /* false for completions-only histories: no real-time order beyond that of completions */
+    bool truncated;         /* the record was cut; what is here is complete up to the cut */
+    uint64_t skipped_count; /* operations of nemeses and other non-clients, left out */
+    char *meta;             /* the run's metadata (resolved plan as text) or NULL */
+    void *storage;          /* owned; freed by rig_history_free() */
+};
+
+void rig_history_free(struct rig_history *history);
+
+static inline uint32_t rig_txn_op_count(const struct rig_history *history, uint32_t txn)
+{
+    return history->txns[txn + 1].first_op - history->txns[txn].first_op;
+}
+
+static inline const struct rig_mop *rig_txn_ops(const struct rig_history *history, uint32_t txn)
+{
+    return history->ops + history->txns[txn].first_op;
+}
+
+/* The elements that a list read returned; empty when nothing or the initial state was read. */
+static inline struct rig_list rig_mop_list(const struct rig_history *history, const struct rig_mop *op)
+{
+    if (op->read_state != RIG_READ_SEEN)
+        return (struct rig_list){0};
+    const struct rig_list *from =
+        op->list < history->key_count ? &history->spines[op->list] : &history->lists[op->list - history->key_count];
+    return (struct rig_list){.at = from->at, .count = op->count};
+}
+
+/* The number that names a transaction to people: the position of its completion, of its invocation where none came. */
+static inline uint32_t rig_txn_name(const struct rig_history *history, uint32_t txn)
+{
+    const struct rig_txn *t = &history->txns[txn];
+    return t->complete_at != RIG_POSITION_NONE ? t->complete_at : t->invoke_at;
+}
+
+/* Where the transaction ends in the real-time order: RIG_POSITION_NONE (never) unless it is ok or fail. */
+static inline uint32_t rig_txn_end(const struct rig_history *history, uint32_t txn)
+{
+    const struct rig_txn *t = &history->txns[txn];
+    return t->outcome == RIG_OUTCOME_INFO ? RIG_POSITION_NONE : t->complete_at;
+}
+
+/* Writes the key as a person knows it into `text` (at least 24 bytes; truncated to fit). */
+void rig_history_key_text(const struct rig_history *history, uint32_t key, char *text, size_t size);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * Reading and writing whole histories, in whatever form they are.
+ *
+ * Forms: RIG_FORM_RIG (`history.rig`), RIG_FORM_JSON_LINES (Jepsen/Elle field names), RIG_FORM_EDN. The form of a file
+ * is recognised by its first bytes, never by its name. Errors name file, line and column (byte offset for the binary
+ * form) and the remedy. RIG_E_INPUT for what is malformed, RIG_E_IO for what cannot be read, RIG_E_LIMIT beyond
+ * `limit_bytes`. A binary record that was cut is no error: the history says `truncated`.
+ */
+#ifndef RIG_HISTORY_LOAD_H
+#define RIG_HISTORY_LOAD_H
+
+#include "base/err.h"
+#include "history/history.h"
+
+enum rig_form { RIG_FORM_AUTO, RIG_FORM_RIG, RIG_FORM_JSON_LINES, RIG_FORM_EDN };
+
+struct rig_load_options {
+    enum rig_form form;
+    bool workload_given; /* else: from the file (binary), or guessed from the operations (append -> list-append, w ->
+                            rw-register) */
+    enum rig_workload workload;
+    size_t limit_bytes; /* 0: none */
+};
+
+/* `path` "-" is standard input. */
+enum rig_rc rig_history_load(const char *path, const struct rig_load_options *options, struct rig_history **history,
+                             struct rig_err *err);
+/* From memory; `name` stands for the file in errors. */
+enum rig_rc rig_history_parse(const char *name, const void *data, size_t size, const struct rig_load_options *options,
+                              struct rig_history **history, struct rig_err *err);
+/* Writes atomically; "-" is standard output. */
+enum rig_rc rig_history_save(const struct rig_history *history, const char *path, enum rig_form form,
+                             struct rig_err *err);
+
+#endif

@@ -1,0 +1,55 @@
+/*
+ * Recording a run: clients write into buffers of their own, one writer thread drains them into `history.rig`.
+ *
+ * A channel belongs to one client thread. rig_channel_invoke() goes before the transaction's first byte is sent,
+ * rig_channel_complete() after the answer; neither locks, allocates in the steady state, or makes a system call, unless
+ * the channel is full (then it waits for the writer, and counts the wait in `stalls`).
+ *
+ * The writer drains at least every 200 ms. Each frame is a consistent cut: it holds every event up to a time, so that a
+ * record cut after any frame never shows a read without the invocation of the transaction whose write it saw.
+ *
+ * Format: docs/history-format.md.
+ */
+#ifndef RIG_HISTORY_RECORDER_H
+#define RIG_HISTORY_RECORDER_H
+
+#include "base/err.h"
+#include "history/transaction.h"
+
+struct rig_recorder;
+struct rig_channel;
+
+struct rig_recorder_options {
+    const char *path; /* created; must not exist */
+    enum rig_workload workload;
+    uint32_t channel_count;
+    size_t channel_bytes; /* of each channel's ring; 0: 1 MiB */
+    const char *meta;     /* stored in the file: the resolved plan, without secrets */
+};
+
+enum rig_rc rig_recorder_open(const struct rig_recorder_options *options, struct rig_recorder **recorder,
+                              struct rig_err *err);
+struct rig_channel *rig_recorder_channel(struct rig_recorder *recorder, uint32_t index);
+
+/* `at_ns` ascends per channel. `intended_ns`: the start that the rate asked for, == at_ns in a closed loop. */
+void rig_channel_invoke(struct rig_channel *channel, int64_t process, int64_t at_ns, int64_t intended_ns,
+                        const struct rig_op *ops, uint32_t op_count);
+/* Completes the transaction invoked last on this channel. `reads` parallel to its operations; error NULL or "code:
+ * text". */
+void rig_channel_complete(struct rig_channel *channel, int64_t at_ns, enum rig_outcome outcome,
+                          const struct rig_read *reads, const int64_t *elements, const char *error);
+
+/*
+ * The clients have stopped: drains, writes the closing frame, syncs, closes, frees. Transactions invoked and never
+ * completed stay open in the record (they read back as info). The first error of the writer thread, at any time, is
+ * reported here; rig_recorder_failed() tells earlier. Takes NULL.
+ */
+enum rig_rc rig_recorder_close(struct rig_recorder *recorder, struct rig_err *err);
+bool rig_recorder_failed(const struct rig_recorder *recorder);
+
+struct rig_recorder_stats {
+    uint64_t events, frames, bytes, stalls;
+};
+void rig_recorder_stats(const struct rig_recorder *recorder, struct rig_recorder_stats *stats);
+
+#endif

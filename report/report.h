@@ -1,0 +1,49 @@
+/*
+ * Reports: a verdict (and the run it came from, when there is one) as text, JSON, JUnit XML, HTML and SVG.
+ *
+ * Every writer appends to a buffer and cannot fail but for the buffer's maximum.
+ */
+#ifndef RIG_REPORT_REPORT_H
+#define RIG_REPORT_REPORT_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "checker/verdict.h"
+
+/* The facts of a run that reports show beside the verdict; assembled by the command line from the runner's result.
+ * Borrowed. */
+struct rig_report_latency {
+    const char *name; /* "read-only", "writing", "held open", "from intended start" */
+    uint64_t count;
+    int64_t mean_ns, p50_ns, p90_ns, p99_ns, p999_ns, max_ns;
+};
+struct rig_report_error {
+    const char *outcome, *code, *text;
+    uint64_t count;
+};
+struct rig_report_run {
+    const char *name, *driver, *server, *isolation, *started_utc, *folder, *plan_yaml;
+    uint64_t seed;
+    uint32_t client_count;
+    double load_s;
+    uint64_t final_reads;
+    bool interrupted;
+    const struct rig_report_latency *latencies;
+    uint32_t latency_count;
+    const struct rig_report_error *errors;
+    uint32_t error_count;
+};
+
+/* `run` may be NULL everywhere: a bare `rig check`. `colour`: ANSI colours. `name`: of the history, for titles. */
+void rig_report_text(const struct rig_verdict *verdict, const struct rig_report_run *run, bool colour,
+                     struct rig_buf *out);
+void rig_report_json(const struct rig_verdict *verdict, const struct rig_report_run *run, struct rig_buf *out);
+void rig_report_junit(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
+                      struct rig_buf *out);
+void rig_report_html(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
+                     struct rig_buf *out);
+/* One cyclic witness as a stand-alone SVG picture. */
+void rig_report_svg(const struct rig_verdict *verdict, const struct rig_witness *witness, struct rig_buf *out);
+
+#endif

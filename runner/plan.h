@@ -1,0 +1,68 @@
+/*
+ * Plans: YAML in, a checked and immutable `struct rig_plan` out.
+ *
+ * A plan is read with libyaml's events against the option tables (base/option.h) of its sections: the core's own, the
+ * generator's, and the chosen driver's. Everything wrong with it is refused with file:line:column, what was expected,
+ * and the nearest valid name. Defaults are filled in; `${NAME}` and `${NAME:-default}` are expanded in texts.
+ *
+ * Errors: RIG_E_PLAN for a bad plan, RIG_E_IO when it cannot be read, RIG_E_DRIVER when its driver cannot be loaded.
+ */
+#ifndef RIG_RUNNER_PLAN_H
+#define RIG_RUNNER_PLAN_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/option.h"
+#include "drivers/driver.h"
+#include "generator/generator.h"
+
+enum rig_report_form { RIG_REPORT_TEXT, RIG_REPORT_JSON, RIG_REPORT_HTML, RIG_REPORT_JUNIT };
+
+struct rig_clients_options {
+    int64_t count;
+    double rate;        /* transactions a second over all clients; 0: unlimited (closed loop) */
+    int64_t warn_info;  /* reserved for later use by the report */
+    int64_t backoff_ns; /* first pause before a reconnect; doubles up to */
+    int64_t max_backoff_ns;
+    int64_t stop_grace_ns; /* how long a client may take to finish once the run ends, before it is interrupted */
+};
+
+struct rig_check_section {
+    uint64_t levels;    /* bits; from the list of names in `check.levels` */
+    uint64_t anomalies; /* bits */
+    int64_t max_witnesses;
+};
+
+struct rig_plan {
+    const char *name;
+    const char *path; /* as given */
+    uint64_t seed;    /* given, by --seed, or fresh */
+    bool seed_given;
+    struct rig_generator_options workload;
+    struct rig_clients_options clients;
+    const struct rig_driver *driver;
+    const void *driver_options; /* of the driver's own type */
+    struct rig_check_section check;
+    uint32_t reports;  /* bits 1 << enum rig_report_form */
+    const char *store; /* where runs are kept; default "store" */
+    void *storage;
+};
+
+/* A `--set section.key=value`; borrowed. */
+struct rig_plan_override {
+    const char *text;
+};
+
+/* `overrides` come after the file and win. `path` "-" is standard input. Frees with rig_plan_free(). */
+enum rig_rc rig_plan_load(const char *path, const struct rig_plan_override *overrides, size_t override_count,
+                          const uint64_t *seed, struct rig_plan **plan, struct rig_err *err);
+/* From memory; `name` stands for the file in errors. */
+enum rig_rc rig_plan_parse(const char *name, const char *text, size_t size, const struct rig_plan_override *overrides,
+                           size_t override_count, const uint64_t *seed, struct rig_plan **plan, struct rig_err *err);
+void rig_plan_free(struct rig_plan *plan);
+
+/* The plan resolved, as YAML that rig_plan_parse() reads back to the same plan; secrets are masked. `with_help`: a
+ * comment a line. */
+void rig_plan_write(const struct rig_plan *plan, bool with_help, struct rig_buf *yaml);
+
+#endif

@@ -1,0 +1,57 @@
+/*
+ * The life of one run: cluster up, load, record, final reads, cluster down. Checking and reporting come after it, in
+ * the caller.
+ *
+ * Everything started is stopped on every way out. SIGINT or SIGTERM once: the load ends, what was recorded is complete;
+ * twice: the clients are interrupted and the run ends at once, the record being closed all the same.
+ */
+#ifndef RIG_RUNNER_RUN_H
+#define RIG_RUNNER_RUN_H
+
+#include "base/err.h"
+#include "base/histogram.h"
+#include "runner/plan.h"
+
+/*
+ * What the clients counted. Accounting identity, asserted at the end of a run:
+ *     invoked == ok + fail + info    and    opened == renewed + lost + client_count   (when every client got a session)
+ */
+struct rig_run_counters {
+    uint64_t invoked, ok, fail, info;
+    uint64_t reconnect_attempts, reconnect_failures;
+};
+
+enum { RIG_RUN_ERROR_ROWS = 32 };
+
+/* One kind of error that clients met, with how often. */
+struct rig_run_error {
+    char code[RIG_ERROR_CODE_BYTES];
+    char text[RIG_ERROR_TEXT_BYTES]; /* of the first */
+    enum rig_outcome outcome;
+    uint64_t count;
+};
+
+struct rig_run_result {
+    struct rig_run_counters counters;
+    struct rig_histogram
+        latency[3]; /* ok transactions from the actual start, by kind: 0 read-only, 1 writing, 2 held open */
+    struct rig_histogram intended_latency;           /* all ok, from the intended start (== actual in a closed loop) */
+    struct rig_run_error errors[RIG_RUN_ERROR_ROWS]; /* most frequent first */
+    uint32_t error_count;
+    int64_t load_ns;      /* from the start barrier to the last completion of the load */
+    uint64_t final_reads; /* transactions of the final phase */
+    bool interrupted;
+    char server[128]; /* what the driver says of the server */
+    char started_utc[32];
+};
+
+struct rig_run_options {
+    const char *folder; /* existing; history.rig, logs and the work folder go there */
+    bool progress;      /* show the progress line on stderr */
+};
+
+/* RIG_OK also when interrupted once the load had begun. On an error what was recorded so far is closed and readable. */
+enum rig_rc rig_run(const struct rig_plan *plan, const struct rig_run_options *options, struct rig_run_result *result,
+                    struct rig_err *err);
+
+#endif

@@ -1,0 +1,63 @@
+#include "tests/unit/cmocka_first.h"
+
+#include <stdint.h>
+
+#include "base/arena.h"
+
+static void memory_is_zeroed_and_aligned(void **state)
+{
+    (void)state;
+    struct rig_arena arena;
+    rig_arena_init(&arena, 0);
+    for (size_t size = 1; size < 5000; size = size * 3 + 1) {
+        unsigned char *memory = rig_arena_alloc(&arena, size);
+        assert_non_null(memory);
+        assert_int_equal((uintptr_t)memory % 16, 0);
+        for (size_t i = 0; i < size; i++)
+            assert_int_equal(memory[i], 0);
+    }
+    rig_arena_done(&arena);
+}
+
+static void limit_is_kept(void **state)
+{
+    (void)state;
+    struct rig_arena arena;
+    rig_arena_init(&arena, 1000);
+    assert_non_null(rig_arena_alloc(&arena, 900));
+    assert_null(rig_arena_alloc(&arena, 200));
+    rig_arena_done(&arena);
+}
+
+static void overflow_is_refused(void **state)
+{
+    (void)state;
+    struct rig_arena arena;
+    rig_arena_init(&arena, 0);
+    assert_null(rig_arena_array(&arena, SIZE_MAX / 2, 16));
+    assert_null(rig_arena_alloc(&arena, SIZE_MAX - 3));
+    rig_arena_done(&arena);
+}
+
+static void done_leaves_it_usable(void **state)
+{
+    (void)state;
+    struct rig_arena arena;
+    rig_arena_init(&arena, 0);
+    assert_non_null(rig_arena_alloc(&arena, (size_t)1 << 20));
+    rig_arena_done(&arena);
+    assert_int_equal(arena.held_bytes, 0);
+    assert_string_equal(rig_arena_text(&arena, "abcd", 3), "abc");
+    rig_arena_done(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_is_zeroed_and_aligned),
+        cmocka_unit_test(limit_is_kept),
+        cmocka_unit_test(overflow_is_refused),
+        cmocka_unit_test(done_leaves_it_usable),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
