@@ -1,0 +1,30 @@
+/*
+ * The subcommands, and what they share: diagnostics on stderr, exit statuses.
+ *
+ * A subcommand is one file, cli/<name>.c, with `int rig_cli_<name>(int argc, char **argv)`: argv[0] is the subcommand's
+ * name; the result is the exit status. It gets a row in RIG_CLI_TABLE and its own table of arguments
+ * (cli/arguments.h). Results go to stdout, diagnostics to stderr. main() flushes stdout and turns a failed write into
+ * exit status 3, so that subcommands need not check each print.
+ *
+ * SIGPIPE is ignored, so that a reader who goes away cannot kill a run that has servers to stop.
+ */
+#ifndef RIG_CLI_CLI_H
+#define RIG_CLI_CLI_H
+
+#include "base/err.h"
+
+/* X(name, one-line summary), in the order of `rig --help`. */
+#define RIG_CLI_TABLE(X)
+
+#define RIG_CLI_DECLARE(name, summary) int rig_cli_##name(int argc, char **argv);
+RIG_CLI_TABLE(RIG_CLI_DECLARE)
+#undef RIG_CLI_DECLARE
+
+enum { RIG_EXIT_OK = 0, RIG_EXIT_ANOMALY = 1, RIG_EXIT_UNDECIDED = 2, RIG_EXIT_FAILED = 3, RIG_EXIT_USAGE = 64 };
+
+/* `rig: <text>` and a line break on stderr, secrets masked. */
+void rig_cli_complain(const char *format, ...) RIG_PRINTF(1, 2);
+/* Complains of `err` and returns the exit status of its code. */
+int rig_cli_fail(const struct rig_err *err);
+
+#endif

@@ -1,0 +1,106 @@
+/*
+ * rig: which isolation guarantees did a running database keep, and which did it break?
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "cli/cli.h"
+
+struct subcommand {
+    const char *name;
+    const char *summary;
+    int (*run)(int argc, char **argv);
+};
+
+static const struct subcommand subcommands[] = {
+#define SUBCOMMAND_ROW(name, summary) {#name, summary, rig_cli_##name},
+    RIG_CLI_TABLE(SUBCOMMAND_ROW)
+#undef SUBCOMMAND_ROW
+        {"help", "the usage of a command: rig help COMMAND", NULL},
+};
+
+enum { SUBCOMMAND_COUNT = sizeof subcommands / sizeof subcommands[0] };
+
+static void print_help(void)
+{
+    printf("usage: rig COMMAND [option]... [argument]...\n\n"
+           "rig drives transactions at a database, records what its clients saw, and tells which isolation\n"
+           "guarantees held and which were broken, each with a witness that a person can check.\n\n"
+           "commands:\n");
+    for (size_t i = 0; i < SUBCOMMAND_COUNT; i++)
+        printf("  %-10s%s\n", subcommands[i].name, subcommands[i].summary);
+    printf("\n"
+           "`rig COMMAND --help` shows a command's options, `rig --version` the version.\n\n"
+           "exit status: 0 every requested level held, 1 an anomaly that a requested level forbids, 2 undecided,\n"
+           "  3 the run failed, 64 wrong usage or a bad plan or history, 70 a bug in rig\n");
+}
+
+static const struct subcommand *find_subcommand(const char *name)
+{
+    for (size_t i = 0; i < SUBCOMMAND_COUNT; i++) {
+        if (strcmp(subcommands[i].name, name) == 0)
+            return &subcommands[i];
+    }
+    return NULL;
+}
+
+static int complain_unknown(const char *name)
+{
+    struct rig_nearest nearest;
+    rig_nearest_init(&nearest, name);
+    for (size_t i = 0; i < SUBCOMMAND_COUNT; i++)
+        rig_nearest_offer(&nearest, subcommands[i].name);
+    const char *kind = name[0] == '-' ? "option" : "command";
+    if (nearest.best != NULL)
+        rig_cli_complain("unknown %s `%s`; did you mean `%s`?", kind, name, nearest.best);
+    else
+        rig_cli_complain("unknown %s `%s`", kind, name);
+    rig_cli_complain("`rig --help` shows the commands");
+    return RIG_EXIT_USAGE;
+}
+
+static int help_on(int argc, char **argv)
+{
+    if (argc < 2 || strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0) {
+        print_help();
+        return RIG_EXIT_OK;
+    }
+    const struct subcommand *subcommand = find_subcommand(argv[1]);
+    if (subcommand == NULL)
+        return complain_unknown(argv[1]);
+    char help[] = "--help";
+    char *help_argv[] = {argv[1], help, NULL};
+    return subcommand->run(2, help_argv);
+}
+
+static int dispatch(int argc, char **argv)
+{
+    if (argc < 2) {
+        rig_cli_complain("a command is missing; `rig --help` shows them");
+        return RIG_EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
+        return help_on(argc - 1, argv + 1);
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("rig %s\n", RIG_VERSION);
+        return RIG_EXIT_OK;
+    }
+    const struct subcommand *subcommand = find_subcommand(argv[1]);
+    if (subcommand == NULL)
+        return complain_unknown(argv[1]);
+    return subcommand->run(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+    (void)signal(SIGPIPE, SIG_IGN);
+    const int status = dispatch(argc, argv);
+    if (fflush(stdout) != 0 || ferror(stdout) != 0) {
+        rig_cli_complain("writing to standard output failed: %s", strerror(errno));
+        return status == RIG_EXIT_OK ? RIG_EXIT_FAILED : status;
+    }
+    return status;
+}

@@ -1,0 +1,28 @@
+#include "cli/terminal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { COLUMNS_WITHOUT_TERMINAL = 80 };
+
+bool rig_terminal_is_live(FILE *stream)
+{
+    const char *term = getenv("TERM");
+    return isatty(fileno(stream)) == 1 && term != NULL && term[0] != '\0' && strcmp(term, "dumb") != 0;
+}
+
+bool rig_terminal_has_colour(FILE *stream)
+{
+    const char *no_color = getenv("NO_COLOR");
+    return (no_color == NULL || no_color[0] == '\0') && rig_terminal_is_live(stream);
+}
+
+unsigned rig_terminal_columns(FILE *stream)
+{
+    struct winsize size = {0};
+    if (ioctl(fileno(stream), TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return COLUMNS_WITHOUT_TERMINAL;
+    return size.ws_col;
+}

@@ -1,0 +1,18 @@
+/*
+ * What a stream is: a terminal or not, and whether to colour what goes there.
+ */
+#ifndef RIG_CLI_TERMINAL_H
+#define RIG_CLI_TERMINAL_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* True when `stream` is a terminal that can move its cursor (TERM is set and is not "dumb"): a progress line may go
+ * there. */
+bool rig_terminal_is_live(FILE *stream);
+/* True when `stream` is such a terminal and NO_COLOR (no-color.org) is unset or empty. */
+bool rig_terminal_has_colour(FILE *stream);
+/* Columns of the terminal behind `stream`; 80 where there is none. */
+unsigned rig_terminal_columns(FILE *stream);
+
+#endif
