@@ -35,6 +35,10 @@ void rig_history_builder_free(struct rig_history_builder *builder);
 enum rig_rc rig_history_builder_text_key(struct rig_history_builder *builder, const char *text, size_t length,
                                          int64_t *key, struct rig_err *err);
 
+/* The texts were EDN keywords. */
+void rig_history_builder_keyword_keys(struct rig_history_builder *builder);
+
+/* After a failure the builder can only be freed (or finished, which fails again). */
 enum rig_rc rig_history_builder_add(struct rig_history_builder *builder, const struct rig_txn_input *txn,
                                     struct rig_err *err);
 

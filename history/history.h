@@ -4,7 +4,8 @@
  * Transactions are numbered densely in completion order: those with a completion event by its position, then those
  * without any (in flight at the end) by invocation. Operations, keys and lists are plain arrays. A list read is a
  * reference to a prefix of its key's spine (the longest list seen when it was added) or, where it is no prefix, to a
- * list stored whole; so n reads of a list that grows to length n cost O(n), not O(n^2).
+ * prefix of a list stored whole; so n reads of a list that grows to length n cost O(n), not O(n^2). Reads of failed
+ * transactions are prefixes of a spine or stored whole: a spine never grows by them.
  *
  * Positions order events: position p < q says that event p happened before event q. Invocations and completions share
  * one sequence, taken from the histories' own indices where these ascend. A transaction whose outcome is info never

@@ -1,0 +1,44 @@
+/*
+ * Lists of int64 that grow at their end, out of one pool: the spines of a history while it is built.
+ *
+ * A list has room for 4 << n elements; when it is full its room goes back to the pool and is given to the next list of
+ * that size. Lists of total length n take at most 2n elements plus what is free for reuse (below 1n).
+ *
+ * Threads: one at a time.
+ */
+#ifndef RIG_HISTORY_GROWING_LIST_H
+#define RIG_HISTORY_GROWING_LIST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+
+enum { RIG_LIST_CLASS_COUNT = 31 };
+
+struct rig_list_pool {
+    struct rig_arena arena;
+    int64_t *free_rooms[RIG_LIST_CLASS_COUNT]; /* a free room starts with the address of the next one */
+};
+
+/* A zeroed list is empty and has no room. */
+struct rig_growing_list {
+    int64_t *at;
+    uint32_t count;
+    uint32_t room_class; /* while `at` is set: room for 4 << room_class elements */
+};
+
+/* `limit_bytes` 0: no limit. */
+void rig_list_pool_init(struct rig_list_pool *pool, size_t limit_bytes);
+/* Frees all lists at once. */
+void rig_list_pool_done(struct rig_list_pool *pool);
+
+/* Adds elements behind the list's; false, with the list unchanged, when memory or the limit is spent. */
+bool rig_growing_list_add(struct rig_list_pool *pool, struct rig_growing_list *list, const int64_t *elements,
+                          uint32_t count);
+/* Gives the list's room back to the pool; the list is empty. */
+void rig_growing_list_release(struct rig_list_pool *pool, struct rig_growing_list *list);
+/* Whether `elements` and the list are equal over the length that both have. */
+bool rig_growing_list_agrees(const struct rig_growing_list *list, const int64_t *elements, uint32_t count);
+
+#endif
