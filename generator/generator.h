@@ -2,12 +2,14 @@
  * The stream of transactions that one client issues.
  *
  * A stream is a pure function of (options, seed, client, client_count): the same for every run, whatever the timing.
- * Keys come from a rotating pool of `active_keys` slots; a slot moves on to a fresh key after this client has appended
- * its share, appends_per_key / client_count, to it, so clients stay near each other without sharing anything. The j-th
- * value that client c writes to a key is 1 + c + j * client_count (within its id range): unique over the run, and
- * dense, so that the checker can use direct tables.
+ * Keys come from a rotating pool of `active_keys` slots (generator/keys.h). When a slot moves on to a fresh key depends
+ * only on how many transactions of the stream came before, and is the same for all clients: clients at the same
+ * position use the same keys without sharing anything, and a key receives `appends_per_key` writes on average when all
+ * clients go at the same pace. The j-th value that client c writes to a key is 1 + c + j * client_count: unique over
+ * the run, and dense, so that the checker can use direct tables.
  *
- * Time: O(operations) a transaction, no allocation after rig_generator_init(). Threads: one a generator.
+ * Time: O(operations) a transaction, and O(log active_keys) a fresh key; no allocation after rig_generator_new().
+ * Space: 40 bytes an active key. Threads: one a generator.
  */
 #ifndef RIG_GENERATOR_GENERATOR_H
 #define RIG_GENERATOR_GENERATOR_H
@@ -54,7 +56,16 @@ void rig_generator_free(struct rig_generator *generator);
  */
 void rig_generator_next(struct rig_generator *generator, struct rig_transaction *transaction);
 
-/* The highest key this client may have used so far plus one; all keys lie in [0, this). */
+/*
+ * Passes over transactions, unissued, until `position` of them are behind; no-op when they are already. So a client
+ * that fell behind the others comes back to the keys that they use, and its stream stays what it is.
+ */
+void rig_generator_skip_to(struct rig_generator *generator, uint64_t position);
+
+/* How many transactions of the stream are behind. */
+uint64_t rig_generator_position(const struct rig_generator *generator);
+
+/* The highest key this client may have used so far plus one; all keys lie in [0, this), and each was active once. */
 int64_t rig_generator_key_bound(const struct rig_generator *generator);
 
 #endif

@@ -1,0 +1,101 @@
+#include "generator/generator.h"
+
+#include <stdlib.h>
+
+#include "base/bug.h"
+#include "generator/workload.h"
+
+/* Fresh keys a transaction of one client, so that each key gets its appends from all clients together. */
+static double turns_per_transaction(const struct rig_generator_options *options, uint32_t client_count)
+{
+    double operations = (double)(options->min_operations + options->max_operations) / 2;
+    return operations * (1 - options->reads) * client_count / (double)options->appends_per_key;
+}
+
+enum rig_rc rig_generator_new(const struct rig_generator_options *options, uint64_t seed, uint32_t client,
+                              uint32_t client_count, struct rig_generator **generator, struct rig_err *err)
+{
+    RIG_REQUIRE(client < client_count);
+    RIG_REQUIRE(options->type == RIG_WORKLOAD_LIST_APPEND || options->type == RIG_WORKLOAD_RW_REGISTER);
+    RIG_REQUIRE(options->min_operations >= 1 && options->min_operations <= options->max_operations);
+    RIG_REQUIRE(options->max_operations <= UINT32_MAX / 2 && options->appends_per_key >= 1);
+    RIG_REQUIRE(options->reads >= 0 && options->reads <= 1);
+    struct rig_generator *made = calloc(1, sizeof *made);
+    struct rig_op *ops = calloc((size_t)options->max_operations, sizeof *ops);
+    if (made == NULL || ops == NULL) {
+        free(made);
+        free(ops);
+        return rig_fail(err, RIG_E_LIMIT, "no memory for the generator of client %u", client);
+    }
+    *made = (struct rig_generator){.options = *options,
+                                   .client = client,
+                                   .client_count = client_count,
+                                   .ops = ops,
+                                   .read_chance = options->reads >= 1 ? 0 : (uint32_t)(options->reads * 0x1.0p32),
+                                   .reads_only = options->reads >= 1};
+    rig_rng_init(&made->rng, seed, client);
+    enum rig_rc rc = rig_key_pool_init(&made->keys, options, turns_per_transaction(options, client_count), err);
+    if (rc != RIG_OK) {
+        rig_generator_free(made);
+        return rc;
+    }
+    *generator = made;
+    return RIG_OK;
+}
+
+void rig_generator_free(struct rig_generator *generator)
+{
+    if (generator == NULL)
+        return;
+    rig_key_pool_done(&generator->keys);
+    free(generator->ops);
+    free(generator);
+}
+
+/* A transaction that is held open is held after at least one of its operations, else nothing would be open. */
+static struct rig_hold draw_hold(struct rig_generator *generator, uint32_t op_count)
+{
+    const struct rig_generator_options *options = &generator->options;
+    if (options->long_share <= 0 || rig_rng_unit(&generator->rng) >= options->long_share)
+        return (struct rig_hold){0};
+    return (struct rig_hold){.wanted = true,
+                             .before_op = 1 + (uint32_t)rig_rng_below(&generator->rng, op_count),
+                             .duration_ns = options->long_duration_ns,
+                             .other_commits = (uint64_t)options->long_commits};
+}
+
+void rig_generator_next(struct rig_generator *generator, struct rig_transaction *transaction)
+{
+    const struct rig_generator_options *options = &generator->options;
+    rig_key_pool_advance(&generator->keys, generator->position);
+    uint64_t choices = (uint64_t)(options->max_operations - options->min_operations) + 1;
+    uint32_t op_count = (uint32_t)((uint64_t)options->min_operations + rig_rng_below(&generator->rng, choices));
+    bool read_only = true;
+    for (uint32_t i = 0; i < op_count; i++) {
+        bool reads = options->type == RIG_WORKLOAD_LIST_APPEND ? rig_list_append_op(generator, &generator->ops[i])
+                                                               : rig_rw_register_op(generator, &generator->ops[i]);
+        read_only &= reads;
+    }
+    transaction->ops = generator->ops;
+    transaction->op_count = op_count;
+    transaction->read_only = read_only;
+    transaction->hold = draw_hold(generator, op_count);
+    generator->position++;
+}
+
+void rig_generator_skip_to(struct rig_generator *generator, uint64_t position)
+{
+    struct rig_transaction passed;
+    while (generator->position < position)
+        rig_generator_next(generator, &passed);
+}
+
+uint64_t rig_generator_position(const struct rig_generator *generator)
+{
+    return generator->position;
+}
+
+int64_t rig_generator_key_bound(const struct rig_generator *generator)
+{
+    return generator->keys.next_key;
+}

@@ -1,0 +1,170 @@
+#include "generator/keys.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/bug.h"
+
+static const double never = 9e18; /* a position that no run reaches; fits 64 bits */
+
+static double raw_weight(const struct rig_generator_options *options, uint32_t slot)
+{
+    switch ((enum rig_key_distribution)options->key_distribution) {
+    case RIG_KEYS_EXPONENTIAL:
+        return ldexp(1, -(int)(slot < 1000 ? slot : 1000));
+    case RIG_KEYS_ZIPF:
+        return pow((double)slot + 1, -options->zipf_exponent);
+    case RIG_KEYS_UNIFORM:
+        break;
+    }
+    return 1;
+}
+
+/* Vose's construction: slots lighter than the mean borrow what they lack from heavier ones. */
+static void build_alias(struct rig_key_pool *pool, double *scaled, uint32_t *work)
+{
+    uint32_t count = pool->slot_count, light = 0, heavy = count;
+    for (uint32_t slot = 0; slot < count; slot++) {
+        if (scaled[slot] < 1)
+            work[light++] = slot;
+        else
+            work[--heavy] = slot;
+    }
+    while (light > 0 && heavy < count) {
+        uint32_t poor = work[--light], rich = work[heavy];
+        pool->stay[poor] = (uint32_t)(scaled[poor] * 0x1.0p32);
+        pool->alias[poor] = rich;
+        scaled[rich] -= 1 - scaled[poor];
+        if (scaled[rich] < 1) {
+            heavy++;
+            work[light++] = rich;
+        }
+    }
+    /* What is left has weight 1 but for rounding. */
+    while (light > 0 || heavy < count) {
+        uint32_t slot = light > 0 ? work[--light] : work[heavy++];
+        pool->stay[slot] = UINT32_MAX;
+        pool->alias[slot] = slot;
+    }
+}
+
+static uint64_t next_move(const struct rig_key_slot *slot)
+{
+    double position = ceil(((double)slot->generation + 1 - slot->phase) / slot->moves_per_position);
+    return position < never ? (uint64_t)position : (uint64_t)never;
+}
+
+static bool comes_before(const struct rig_key_pool *pool, uint32_t a, uint32_t b)
+{
+    if (pool->move_at[a] != pool->move_at[b])
+        return pool->move_at[a] < pool->move_at[b];
+    return pool->heap_slots[a] < pool->heap_slots[b];
+}
+
+static void swap(struct rig_key_pool *pool, uint32_t a, uint32_t b)
+{
+    uint64_t position = pool->move_at[a];
+    uint32_t slot = pool->heap_slots[a];
+    pool->move_at[a] = pool->move_at[b];
+    pool->heap_slots[a] = pool->heap_slots[b];
+    pool->move_at[b] = position;
+    pool->heap_slots[b] = slot;
+}
+
+static void sift_down(struct rig_key_pool *pool, uint32_t at)
+{
+    for (;;) {
+        uint32_t least = at;
+        for (uint32_t child = 2 * at + 1; child <= 2 * at + 2 && child < pool->slot_count; child++) {
+            if (comes_before(pool, child, least))
+                least = child;
+        }
+        if (least == at)
+            return;
+        swap(pool, at, least);
+        at = least;
+    }
+}
+
+static void fill_slots(struct rig_key_pool *pool, const double *weights, double turns_per_position)
+{
+    for (uint32_t i = 0; i < pool->slot_count; i++) {
+        struct rig_key_slot *slot = &pool->slots[i];
+        slot->moves_per_position = weights[i] * turns_per_position;
+        slot->phase = (double)i / pool->slot_count;
+        slot->key = i;
+        pool->heap_slots[i] = i;
+        pool->move_at[i] = next_move(slot);
+    }
+    for (uint32_t i = pool->slot_count / 2; i-- > 0;)
+        sift_down(pool, i);
+    pool->next_key = pool->slot_count;
+}
+
+enum rig_rc rig_key_pool_init(struct rig_key_pool *pool, const struct rig_generator_options *options,
+                              double turns_per_position, struct rig_err *err)
+{
+    RIG_REQUIRE(options->active_keys > 0 && options->active_keys <= UINT32_MAX / 4 && turns_per_position >= 0);
+    uint32_t count = (uint32_t)options->active_keys;
+    *pool = (struct rig_key_pool){.slot_count = count,
+                                  .slots = calloc(count, sizeof *pool->slots),
+                                  .stay = calloc(count, sizeof *pool->stay),
+                                  .alias = calloc(count, sizeof *pool->alias),
+                                  .move_at = calloc(count, sizeof *pool->move_at),
+                                  .heap_slots = calloc(count, sizeof *pool->heap_slots)};
+    double *weights = calloc(count, sizeof *weights);
+    double *scaled = calloc(count, sizeof *scaled);
+    bool complete = pool->slots != NULL && pool->stay != NULL && pool->alias != NULL && pool->move_at != NULL &&
+                    pool->heap_slots != NULL && weights != NULL && scaled != NULL;
+    if (complete) {
+        double sum = 0;
+        for (uint32_t i = 0; i < count; i++)
+            sum += weights[i] = raw_weight(options, i);
+        for (uint32_t i = 0; i < count; i++) {
+            weights[i] /= sum;
+            scaled[i] = weights[i] * count;
+        }
+        build_alias(pool, scaled, pool->heap_slots); /* as scratch: filled below */
+        fill_slots(pool, weights, turns_per_position);
+    }
+    free(weights);
+    free(scaled);
+    if (complete)
+        return RIG_OK;
+    rig_key_pool_done(pool);
+    return rig_fail(err, RIG_E_LIMIT, "no memory for %u active keys", count);
+}
+
+void rig_key_pool_done(struct rig_key_pool *pool)
+{
+    free(pool->slots);
+    free(pool->stay);
+    free(pool->alias);
+    free(pool->move_at);
+    free(pool->heap_slots);
+    *pool = (struct rig_key_pool){0};
+}
+
+void rig_key_pool_advance(struct rig_key_pool *pool, uint64_t position)
+{
+    while (pool->move_at[0] <= position) {
+        struct rig_key_slot *slot = &pool->slots[pool->heap_slots[0]];
+        slot->generation++;
+        slot->key = pool->next_key++;
+        slot->written = 0;
+        uint64_t next = next_move(slot);
+        RIG_INVARIANT(next >= pool->move_at[0]);
+        pool->move_at[0] = next;
+        sift_down(pool, 0);
+    }
+}
+
+struct rig_key_slot *rig_key_pool_draw(struct rig_key_pool *pool, struct rig_rng *rng)
+{
+    uint64_t drawn = rig_rng_next(rng);
+    /* The high half chooses a slot, the low half whether to stay; the bias is below slot_count * 2^-32. */
+    uint32_t slot = (uint32_t)(((drawn >> 32) * pool->slot_count) >> 32);
+    if ((uint32_t)drawn >= pool->stay[slot])
+        slot = pool->alias[slot];
+    return &pool->slots[slot];
+}

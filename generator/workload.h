@@ -1,0 +1,40 @@
+/*
+ * What the generator's files share: the generator's insides, and one function a workload.
+ *
+ * Private to generator/.
+ */
+#ifndef RIG_GENERATOR_WORKLOAD_H
+#define RIG_GENERATOR_WORKLOAD_H
+
+#include "generator/generator.h"
+#include "generator/keys.h"
+
+struct rig_generator {
+    struct rig_generator_options options;
+    uint32_t client;
+    uint32_t client_count;
+    struct rig_rng rng;
+    struct rig_key_pool keys;
+    struct rig_op *ops;   /* max_operations of them */
+    uint64_t position;    /* transactions so far */
+    uint32_t read_chance; /* that an operation reads, in 2^-32 */
+    bool reads_only;      /* a chance of 1, which 2^-32 cannot say */
+};
+
+/* The next value that this client writes to the slot's key. */
+static inline int64_t rig_generator_value(const struct rig_generator *generator, struct rig_key_slot *slot)
+{
+    return 1 + (int64_t)generator->client + slot->written++ * (int64_t)generator->client_count;
+}
+
+/* Draws whether an operation reads. */
+static inline bool rig_generator_reads(struct rig_generator *generator)
+{
+    return generator->reads_only | ((uint32_t)(rig_rng_next(&generator->rng) >> 32) < generator->read_chance);
+}
+
+/* Each writes one operation; true when it reads. */
+bool rig_list_append_op(struct rig_generator *generator, struct rig_op *op);
+bool rig_rw_register_op(struct rig_generator *generator, struct rig_op *op);
+
+#endif

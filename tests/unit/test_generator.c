@@ -1,0 +1,317 @@
+#include "tests/unit/cmocka_first.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "generator/generator.h"
+#include "generator/keys.h"
+
+static const struct rig_generator_options defaults = {.type = RIG_WORKLOAD_LIST_APPEND,
+                                                      .transactions = 1000,
+                                                      .min_operations = 1,
+                                                      .max_operations = 5,
+                                                      .reads = 0.5,
+                                                      .active_keys = 10,
+                                                      .key_distribution = RIG_KEYS_EXPONENTIAL,
+                                                      .zipf_exponent = 0.99,
+                                                      .appends_per_key = 128};
+
+static struct rig_generator *new_generator(const struct rig_generator_options *options, uint64_t seed, uint32_t client,
+                                           uint32_t client_count)
+{
+    struct rig_err err = {0};
+    struct rig_generator *generator = NULL;
+    if (rig_generator_new(options, seed, client, client_count, &generator, &err) != RIG_OK)
+        fail_msg("%s", err.text);
+    return generator;
+}
+
+/* The same transaction from both, field by field. */
+static void assert_same_next(struct rig_generator *a, struct rig_generator *b)
+{
+    struct rig_transaction x = {0}, y = {0};
+    rig_generator_next(a, &x);
+    rig_generator_next(b, &y);
+    assert_int_equal(x.op_count, y.op_count);
+    assert_int_equal(x.read_only, y.read_only);
+    assert_int_equal(x.hold.wanted, y.hold.wanted);
+    assert_int_equal(x.hold.before_op, y.hold.before_op);
+    for (uint32_t i = 0; i < x.op_count; i++) {
+        assert_int_equal(x.ops[i].kind, y.ops[i].kind);
+        assert_int_equal(x.ops[i].key, y.ops[i].key);
+        assert_int_equal(x.ops[i].value, y.ops[i].value);
+    }
+}
+
+/* The stream of a client is the same alone and interleaved with others in any way. */
+static void the_same_seed_gives_the_same_stream(void **state)
+{
+    (void)state;
+    struct rig_generator_options options = defaults;
+    options.long_share = 0.1;
+    options.long_duration_ns = 1000;
+    struct rig_generator *alone = new_generator(&options, 42, 2, 4);
+    struct rig_generator *among[4];
+    for (uint32_t client = 0; client < 4; client++)
+        among[client] = new_generator(&options, 42, client, 4);
+    struct rig_rng rng;
+    rig_rng_init(&rng, 1, 1);
+    for (int i = 0; i < 3000; i++) {
+        struct rig_transaction transaction = {0};
+        for (uint64_t others = rig_rng_below(&rng, 4); others > 0; others--)
+            rig_generator_next(among[(uint64_t[]){0, 1, 3}[rig_rng_below(&rng, 3)]], &transaction);
+        assert_same_next(alone, among[2]);
+    }
+    for (uint32_t client = 0; client < 4; client++)
+        rig_generator_free(among[client]);
+    rig_generator_free(alone);
+}
+
+static void other_seeds_and_clients_give_other_streams(void **state)
+{
+    (void)state;
+    struct rig_generator *streams[] = {new_generator(&defaults, 42, 0, 4), new_generator(&defaults, 43, 0, 4),
+                                       new_generator(&defaults, 42, 1, 4)};
+    uint64_t digest[3] = {0};
+    for (int s = 0; s < 3; s++) {
+        for (int i = 0; i < 100; i++) {
+            struct rig_transaction transaction = {0};
+            rig_generator_next(streams[s], &transaction);
+            for (uint32_t op = 0; op < transaction.op_count; op++)
+                digest[s] = digest[s] * 31 + (uint64_t)transaction.ops[op].key * 2 + (uint64_t)transaction.ops[op].kind;
+        }
+        rig_generator_free(streams[s]);
+    }
+    assert_true(digest[0] != digest[1] && digest[0] != digest[2] && digest[1] != digest[2]);
+}
+
+static void skipping_stays_on_the_stream(void **state)
+{
+    (void)state;
+    struct rig_generator *walked = new_generator(&defaults, 5, 1, 3);
+    struct rig_generator *skipped = new_generator(&defaults, 5, 1, 3);
+    for (int i = 0; i < 777; i++) {
+        struct rig_transaction transaction = {0};
+        rig_generator_next(walked, &transaction);
+    }
+    rig_generator_skip_to(skipped, 777);
+    rig_generator_skip_to(skipped, 5);
+    assert_int_equal(rig_generator_position(skipped), 777);
+    for (int i = 0; i < 100; i++)
+        assert_same_next(walked, skipped);
+    rig_generator_free(walked);
+    rig_generator_free(skipped);
+}
+
+enum { KEYS = 4096, VALUES = 2048, CLIENTS = 5 };
+static uint8_t writer[KEYS][VALUES];
+
+/* All clients at one pace: what they write to each key, and who. Returns the number of keys that were written. */
+static int64_t write_all(const struct rig_generator_options *options, int transactions, uint64_t *appends)
+{
+    memset(writer, 0, sizeof writer);
+    struct rig_generator *clients[CLIENTS];
+    for (uint32_t c = 0; c < CLIENTS; c++)
+        clients[c] = new_generator(options, 99, c, CLIENTS);
+    *appends = 0;
+    for (int i = 0; i < transactions; i++) {
+        for (uint32_t c = 0; c < CLIENTS; c++) {
+            struct rig_transaction transaction = {0};
+            rig_generator_next(clients[c], &transaction);
+            for (uint32_t op = 0; op < transaction.op_count; op++) {
+                const struct rig_op *at = &transaction.ops[op];
+                assert_in_range(at->key, 0, rig_generator_key_bound(clients[c]) - 1);
+                if (at->kind != RIG_OP_APPEND && at->kind != RIG_OP_WRITE) {
+                    assert_int_equal(at->value, 0);
+                    continue;
+                }
+                assert_in_range(at->key, 0, KEYS - 1);
+                assert_in_range(at->value, 1, VALUES - 1);
+                assert_int_equal(writer[at->key][at->value], 0); /* never twice, by nobody */
+                writer[at->key][at->value] = (uint8_t)(c + 1);
+                ++*appends;
+            }
+        }
+    }
+    int64_t bound = rig_generator_key_bound(clients[0]);
+    for (uint32_t c = 0; c < CLIENTS; c++) {
+        assert_int_equal(rig_generator_key_bound(clients[c]), bound); /* one schedule for all */
+        rig_generator_free(clients[c]);
+    }
+    return bound;
+}
+
+static void values_never_collide_and_are_dense(void **state)
+{
+    (void)state;
+    for (int64_t workload = 0; workload <= RIG_WORKLOAD_RW_REGISTER; workload++) {
+        struct rig_generator_options options = defaults;
+        options.type = workload;
+        uint64_t appends;
+        int64_t bound = write_all(&options, 6000, &appends);
+        assert_in_range(bound, 100, KEYS);
+        for (int64_t key = 0; key < bound; key++) {
+            for (uint32_t c = 0; c < CLIENTS; c++) {
+                bool ended = false;
+                for (int64_t value = 1 + c; value < VALUES; value += CLIENTS) {
+                    assert_true(writer[key][value] == 0 || writer[key][value] == c + 1);
+                    assert_false(ended && writer[key][value] != 0); /* no gaps in a client's own values */
+                    ended |= writer[key][value] == 0;
+                }
+            }
+        }
+    }
+}
+
+static void keys_rotate_after_their_appends(void **state)
+{
+    (void)state;
+    for (int64_t distribution = RIG_KEYS_UNIFORM; distribution <= RIG_KEYS_ZIPF; distribution++) {
+        struct rig_generator_options options = defaults;
+        options.key_distribution = distribution;
+        options.active_keys = 8;
+        uint64_t appends;
+        int64_t bound = write_all(&options, 8000, &appends);
+        /* About 8000 * 5 * 3 * 0.5 / 128 = 469 moves. */
+        double per_key = (double)appends / (double)(bound - options.active_keys);
+        if (per_key < 118 || per_key > 138)
+            fail_msg("distribution %d: %.1f appends a key, expected about 128", (int)distribution, per_key);
+        /* A key of the middle, complete, got about its share; 6 standard deviations. */
+        for (int64_t key = bound / 3; key < bound / 3 + 5; key++) {
+            int count = 0;
+            for (int value = 0; value < VALUES; value++)
+                count += writer[key][value] != 0;
+            assert_in_range(count, 128 - 68, 128 + 68);
+        }
+    }
+}
+
+static void distributions_have_their_shape(void **state)
+{
+    (void)state;
+    enum { DRAWS = 400000 };
+    struct rig_generator_options options = defaults;
+    options.active_keys = 6;
+    const double expected[3][6] = {
+        {1. / 6, 1. / 6, 1. / 6, 1. / 6, 1. / 6, 1. / 6},
+        {32. / 63, 16. / 63, 8. / 63, 4. / 63, 2. / 63, 1. / 63},
+        {1 / 2.45, 0.5 / 2.45, (1. / 3) / 2.45, 0.25 / 2.45, 0.2 / 2.45, (1. / 6) / 2.45},
+    };
+    options.zipf_exponent = 1;
+    for (int64_t distribution = RIG_KEYS_UNIFORM; distribution <= RIG_KEYS_ZIPF; distribution++) {
+        options.key_distribution = distribution;
+        struct rig_key_pool pool = {0};
+        struct rig_err err = {0};
+        assert_int_equal(rig_key_pool_init(&pool, &options, 0.1, &err), RIG_OK);
+        struct rig_rng rng;
+        rig_rng_init(&rng, 31, (uint64_t)distribution);
+        uint64_t counts[6] = {0};
+        for (int i = 0; i < DRAWS; i++)
+            counts[rig_key_pool_draw(&pool, &rng)->key]++;
+        for (int slot = 0; slot < 6; slot++) {
+            double mean = expected[distribution][slot] * DRAWS;
+            double deviation = sqrt(mean * (1 - expected[distribution][slot]));
+            if (fabs((double)counts[slot] - mean) > 5 * deviation)
+                fail_msg("distribution %d slot %d: %llu draws, expected %.0f", (int)distribution, slot,
+                         (unsigned long long)counts[slot], mean);
+        }
+        rig_key_pool_done(&pool);
+    }
+}
+
+static void shares_and_sizes_are_kept(void **state)
+{
+    (void)state;
+    struct rig_generator_options options = defaults;
+    options.reads = 0.3;
+    options.min_operations = 2;
+    options.max_operations = 6;
+    options.long_share = 0.25;
+    options.long_duration_ns = 7;
+    options.long_commits = 9;
+    struct rig_generator *generator = new_generator(&options, 8, 0, 2);
+    uint64_t operations = 0, reads = 0, held = 0, sizes[7] = {0};
+    enum { COUNT = 40000 };
+    for (int i = 0; i < COUNT; i++) {
+        struct rig_transaction transaction = {0};
+        rig_generator_next(generator, &transaction);
+        assert_in_range(transaction.op_count, 2, 6);
+        sizes[transaction.op_count]++;
+        operations += transaction.op_count;
+        uint32_t reading = 0;
+        for (uint32_t op = 0; op < transaction.op_count; op++)
+            reading += transaction.ops[op].kind == RIG_OP_READ_LIST;
+        reads += reading;
+        assert_int_equal(transaction.read_only, reading == transaction.op_count);
+        held += transaction.hold.wanted;
+        if (transaction.hold.wanted) {
+            assert_in_range(transaction.hold.before_op, 1, transaction.op_count);
+            assert_int_equal(transaction.hold.duration_ns, 7);
+            assert_int_equal(transaction.hold.other_commits, 9);
+        }
+    }
+    assert_in_range(reads * 1000 / operations, 293, 307);
+    assert_in_range(held * 1000 / COUNT, 238, 262);
+    for (int size = 2; size <= 6; size++)
+        assert_in_range(sizes[size], COUNT / 5 - 500, COUNT / 5 + 500);
+    rig_generator_free(generator);
+}
+
+static void all_reads_and_no_reads_are_exact(void **state)
+{
+    (void)state;
+    for (int share = 0; share <= 1; share++) {
+        struct rig_generator_options options = defaults;
+        options.reads = share;
+        struct rig_generator *generator = new_generator(&options, 8, 0, 1);
+        for (int i = 0; i < 5000; i++) {
+            struct rig_transaction transaction = {0};
+            rig_generator_next(generator, &transaction);
+            for (uint32_t op = 0; op < transaction.op_count; op++)
+                assert_int_equal(transaction.ops[op].kind, share == 1 ? RIG_OP_READ_LIST : RIG_OP_APPEND);
+        }
+        rig_generator_free(generator);
+    }
+}
+
+/* One active key, one append a key, many clients: the busiest rotation there is. */
+static void extreme_options_work(void **state)
+{
+    (void)state;
+    struct rig_generator_options options = defaults;
+    options.active_keys = 1;
+    options.appends_per_key = 1;
+    struct rig_generator *generator = new_generator(&options, 8, 63, 64);
+    int64_t last = -1;
+    for (int i = 0; i < 2000; i++) {
+        struct rig_transaction transaction = {0};
+        rig_generator_next(generator, &transaction);
+        assert_true(transaction.ops[0].key >= last);
+        last = transaction.ops[0].key;
+    }
+    assert_in_range(last, 2000 * 80, 2000 * 110);
+    rig_generator_free(generator);
+    options.active_keys = 100000;
+    options.key_distribution = RIG_KEYS_EXPONENTIAL;
+    generator = new_generator(&options, 8, 0, 1);
+    rig_generator_skip_to(generator, 1000);
+    assert_true(rig_generator_key_bound(generator) > 100000);
+    rig_generator_free(generator);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_same_seed_gives_the_same_stream),
+        cmocka_unit_test(other_seeds_and_clients_give_other_streams),
+        cmocka_unit_test(skipping_stays_on_the_stream),
+        cmocka_unit_test(values_never_collide_and_are_dense),
+        cmocka_unit_test(keys_rotate_after_their_appends),
+        cmocka_unit_test(distributions_have_their_shape),
+        cmocka_unit_test(shares_and_sizes_are_kept),
+        cmocka_unit_test(all_reads_and_no_reads_are_exact),
+        cmocka_unit_test(extreme_options_work),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
