@@ -1,0 +1,128 @@
+/*
+ * The `workload:` section of a plan.
+ */
+#include <inttypes.h>
+
+#include "generator/generator.h"
+
+#define AT(member) offsetof(struct rig_generator_options, member)
+
+/* By enum rig_workload. */
+static const char *const type_choices[] = {
+#define TYPE_CHOICE(name, text, help) text,
+    RIG_WORKLOAD_TABLE(TYPE_CHOICE)
+#undef TYPE_CHOICE
+        NULL};
+/* By enum rig_key_distribution. */
+static const char *const distribution_choices[] = {"uniform", "exponential", "zipf", NULL};
+
+#define LONGEST_LOAD_NS (30.0 * 24 * 3600 * 1e9)
+
+const struct rig_option rig_generator_option_table[] = {
+    {.name = "type",
+     .type = RIG_OPTION_CHOICE,
+     .offset = AT(type),
+     .default_text = "list-append",
+     .choices = type_choices,
+     .help = "what the transactions consist of (`rig list workloads`)"},
+    {.name = "transactions",
+     .type = RIG_OPTION_INT,
+     .offset = AT(transactions),
+     .least = 1,
+     .most = 4e9,
+     .help = "transactions to issue over all clients; with `duration`, whichever comes first ends the load"},
+    {.name = "duration",
+     .type = RIG_OPTION_DURATION,
+     .offset = AT(duration_ns),
+     .least = 1e6,
+     .most = LONGEST_LOAD_NS,
+     .help = "longest time that the load may take"},
+    {.name = "operations.min",
+     .type = RIG_OPTION_INT,
+     .offset = AT(min_operations),
+     .default_text = "1",
+     .least = 1,
+     .most = 1000,
+     .help = "fewest operations of a transaction"},
+    {.name = "operations.max",
+     .type = RIG_OPTION_INT,
+     .offset = AT(max_operations),
+     .default_text = "5",
+     .least = 1,
+     .most = 1000,
+     .help = "most operations of a transaction"},
+    {.name = "reads",
+     .type = RIG_OPTION_SHARE,
+     .offset = AT(reads),
+     .default_text = "50%",
+     .help = "share of the operations that read"},
+    {.name = "keys.active",
+     .type = RIG_OPTION_INT,
+     .offset = AT(active_keys),
+     .default_text = "10",
+     .least = 1,
+     .most = 1e6,
+     .help = "keys in use at a time; fewer keys mean more conflicts"},
+    {.name = "keys.distribution",
+     .type = RIG_OPTION_CHOICE,
+     .offset = AT(key_distribution),
+     .default_text = "exponential",
+     .choices = distribution_choices,
+     .help = "how often each active key is chosen"},
+    {.name = "keys.zipf-exponent",
+     .type = RIG_OPTION_DOUBLE,
+     .offset = AT(zipf_exponent),
+     .default_text = "0.99",
+     .least = 0.01,
+     .most = 10,
+     .help = "skew of the zipf distribution; the k-th key is chosen in proportion to 1/k^exponent"},
+    {.name = "keys.appends-per-key",
+     .type = RIG_OPTION_INT,
+     .offset = AT(appends_per_key),
+     .default_text = "128",
+     .least = 1,
+     .most = 1e6,
+     .help = "appends to a key before a fresh one takes its place; about the longest list"},
+    {.name = "long-transactions.share",
+     .type = RIG_OPTION_SHARE,
+     .offset = AT(long_share),
+     .default_text = "0%",
+     .help = "share of the transactions that are held open between two operations"},
+    {.name = "long-transactions.hold",
+     .type = RIG_OPTION_DURATION,
+     .offset = AT(long_duration_ns),
+     .least = 1e3,
+     .most = 3600e9,
+     .help = "how long they are held open"},
+    {.name = "long-transactions.until-commits",
+     .type = RIG_OPTION_INT,
+     .offset = AT(long_commits),
+     .least = 1,
+     .most = 1e9,
+     .help = "hold them until this many transactions of other clients have committed, `hold` being the longest"},
+    {.name = "final-reads",
+     .type = RIG_OPTION_BOOL,
+     .offset = AT(final_reads),
+     .default_text = "true",
+     .help = "after the load, read every key that was used, so that the last appends are seen too"},
+    {.name = NULL},
+};
+
+enum rig_rc rig_generator_check(const struct rig_generator_options *options, struct rig_err *err)
+{
+    if (options->transactions == 0 && options->duration_ns == 0)
+        return rig_fail(err, RIG_E_PLAN,
+                        "the load has no end: give `transactions` (as 20000), `duration` (as 60s) or both");
+    if (options->min_operations > options->max_operations)
+        return rig_fail(err, RIG_E_PLAN, "`operations.min` (%" PRId64 ") is above `operations.max` (%" PRId64 ")",
+                        options->min_operations, options->max_operations);
+    const bool held = options->long_duration_ns > 0 || options->long_commits > 0;
+    if (options->long_share > 0 && !held)
+        return rig_fail(err, RIG_E_PLAN,
+                        "`long-transactions.share` needs `long-transactions.hold` (as 500ms), "
+                        "`long-transactions.until-commits` or both");
+    if (options->long_share <= 0 && held)
+        return rig_fail(err, RIG_E_PLAN, "`long-transactions.%s` has no effect: `long-transactions.share` is 0%%",
+                        options->long_duration_ns > 0 ? "hold" : "until-commits");
+    return RIG_OK;
+}
