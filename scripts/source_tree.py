@@ -1,0 +1,94 @@
+"""The files of the repository, for the checks beside this file.
+
+In a git work tree: what is tracked or could be (untracked and not ignored). Elsewhere (a release's tarball, a test's
+planted tree): everything that is not hidden and not under build/ or store/. Paths are relative, with slashes.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+
+NOT_SOURCE = {"build", "store"}
+
+
+def _git_files(root):
+    command = ["git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    if not os.path.exists(os.path.join(root, ".git")):
+        return None
+    try:
+        answer = subprocess.run(command, capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return [name for name in answer.stdout.decode().split("\0") if name]
+
+
+def _walked_files(root):
+    for folder, folders, names in os.walk(root):
+        inside = os.path.relpath(folder, root)
+        folders[:] = [f for f in folders if not f.startswith(".") and not (inside == "." and f in NOT_SOURCE)]
+        for name in names:
+            yield os.path.normpath(os.path.join(inside, name)).replace(os.sep, "/")
+
+
+def files(root, *suffixes):
+    """Sorted paths with one of the suffixes (all, when none is given) that exist in the work tree."""
+    found = _git_files(root)
+    if found is None:
+        found = _walked_files(root)
+    wanted = {name for name in found if not suffixes or name.endswith(suffixes)}
+    return sorted(name for name in wanted if os.path.isfile(os.path.join(root, name)))
+
+
+def read(root, path):
+    with open(os.path.join(root, path), encoding="utf-8") as file:
+        return file.read()
+
+
+def root_argument(description):
+    """The repository that a check is run on: --root, else the one that holds this file."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--root", default=os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    return parser.parse_args().root
+
+
+def finish(check, problems, looked_at):
+    """Prints the problems and exits: 1 when there is one, 2 when nothing was looked at (a check of nothing is none)."""
+    for problem in sorted(problems):
+        print(problem)
+    if problems:
+        print(f"{check}: {len(problems)} problem(s) in {looked_at} files")
+        sys.exit(1)
+    if looked_at == 0:
+        print(f"{check}: found no files to look at")
+        sys.exit(2)
+    print(f"{check}: {looked_at} files, no problem")
+    sys.exit(0)
+
+
+def without_comments(text, keep_strings=False):
+    """C text with comments, and unless kept the contents of literals, blanked; line breaks stay where they are."""
+    out = []
+    at = 0
+    while at < len(text):
+        two = text[at : at + 2]
+        if two == "//":
+            end = text.find("\n", at)
+            end = len(text) if end < 0 else end
+            out.append(" " * (end - at))
+        elif two == "/*":
+            end = text.find("*/", at + 2)
+            end = len(text) if end < 0 else end + 2
+            out.append("".join(c if c == "\n" else " " for c in text[at:end]))
+        elif text[at] in "\"'":
+            end = at + 1
+            while end < len(text) and text[end] not in (text[at], "\n"):
+                end += 2 if text[end] == "\\" else 1
+            end = min(end + 1, len(text))
+            literal = text[at:end]
+            out.append(literal if keep_strings else literal[0] + " " * (len(literal) - 2) + literal[-1])
+        else:
+            end = at + 1
+            out.append(text[at])
+        at = end
+    return "".join(out)

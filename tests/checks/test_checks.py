@@ -1,0 +1,168 @@
+"""The checks in scripts/ catch what they are for: each is run over a small tree with one violation planted, and over
+the same tree without it."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SCRIPTS = os.path.join(os.environ.get("RIG_SOURCE", os.path.join(os.path.dirname(__file__), "..", "..")), "scripts")
+
+CLEAN = {
+    "base/err.h": "int rig_err;\n",
+    "base/err.c": '#include "base/err.h"\n',
+    "base/CMakeLists.txt": "rig_library(base SOURCES err.c LINKS m)\n",
+    "history/transaction.h": '#include "base/err.h"\n',
+    "history/history.h": '#include "transaction.h"\n',
+    "history/history.c": '#include "history/history.h"\n#include <stdio.h>\n',
+    "history/CMakeLists.txt": "rig_library(history SOURCES history.c LINKS rig_base)\n",
+    "drivers/driver.h": '#include "history/transaction.h"\n',
+    "drivers/postgres/pg.h": '#include "drivers/driver.h"\n',
+    "drivers/postgres/pg.c": '#include "drivers/postgres/pg.h"\n#include "base/err.h"\n',
+    "drivers/postgres/CMakeLists.txt": "add_library(rig_pg MODULE pg.c)\ntarget_link_libraries(rig_pg PRIVATE PkgConfig::PQ)\n",
+    "checker/graph/graph.h": "int graph;\n",
+    "checker/witness/verify.h": '#include "history/history.h"\n',
+    "checker/witness/verify.c": '#include "checker/witness/verify.h"\n',
+    "checker/CMakeLists.txt": "rig_library(checker\n  SOURCES witness/verify.c\n  LINKS rig_base rig_history) # both\n",
+    "cli/main.c": '#include "checker/graph/graph.h"\n#include "drivers/postgres/pg.h"\nint main(void) { printf("x"); }\n',
+    "cli/CMakeLists.txt": "add_executable(rig main.c)\n",
+    "tests/CMakeLists.txt": "add_subdirectory(unit)\nadd_subdirectory(cli)\n",
+    "tests/unit/CMakeLists.txt": "rig_unit_test(err LINKS rig_base)\n",
+    "tests/unit/test_err.c": '#include "base/err.h"\n',
+    "tests/cli/CMakeLists.txt": "rig_script_test(cli COMMAND test_cli.py)\n",
+    "tests/cli/test_cli.py": "import cli_helper\n",
+    "tests/cli/cli_helper.py": "pass\n",
+}
+
+
+def run(check, tree):
+    with tempfile.TemporaryDirectory(prefix="rig-checks-") as root:
+        for path, text in tree.items():
+            os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
+            with open(os.path.join(root, path), "w", encoding="utf-8") as file:
+                file.write(text)
+        answer = subprocess.run(
+            [sys.executable, os.path.join(SCRIPTS, check), "--root", root], capture_output=True, text=True, timeout=60
+        )
+        return answer.returncode, answer.stdout + answer.stderr
+
+
+class Checks(unittest.TestCase):
+    def passes(self, check, **planted):
+        status, output = run(check, {**CLEAN, **planted})
+        self.assertEqual(status, 0, output)
+
+    def catches(self, check, planted, *expected):
+        tree = {path: text for path, text in {**CLEAN, **planted}.items() if text is not None}
+        status, output = run(check, tree)
+        self.assertEqual(status, 1, output)
+        for text in expected:
+            self.assertIn(text, output)
+        self.assertIn("1 problem(s)", output)
+
+    def test_a_clean_tree_passes(self):
+        for check in ("check-layers", "check-registration", "check-text"):
+            self.passes(check)
+
+    def test_an_empty_tree_is_no_success(self):
+        for check in ("check-layers", "check-registration", "check-text"):
+            status, output = run(check, {"README": ""})
+            self.assertEqual(status, 2, output)
+
+    # check-layers
+
+    def test_include_that_runs_backwards(self):
+        planted = {"base/err.c": '#include "base/err.h"\n\n#  include "history/history.h"\n'}
+        self.catches("check-layers", planted, "base/err.c:3: base may not include history/history.h")
+
+    def test_include_in_a_comment_is_none(self):
+        self.passes("check-layers", **{"base/err.c": '/* #include "history/history.h" */\n// #include "cli/x.h"\n'})
+
+    def test_driver_that_sees_history_storage(self):
+        planted = {"drivers/postgres/pg.c": '#include "history/history.h"\n'}
+        self.catches("check-layers", planted, "drivers/postgres may not include history/history.h")
+
+    def test_driver_that_sees_another_driver(self):
+        planted = {"drivers/other/other.c": '#include "drivers/postgres/pg.h"\n'}
+        self.catches("check-layers", planted, "drivers/other may not include drivers/postgres/pg.h")
+
+    def test_checker_that_sees_the_runner(self):
+        planted = {"checker/check.c": '#include "runner/run.h"\n', "runner/run.h": "int run;\n"}
+        self.catches("check-layers", planted, "checker may not include runner/run.h")
+
+    def test_verifier_that_shares_code_with_the_inference(self):
+        planted = {
+            "checker/witness/text.h": '#include "checker/graph/graph.h"\n',
+            "checker/witness/verify.c": '#include "checker/witness/text.h"\n',
+        }
+        self.catches(
+            "check-layers",
+            planted,
+            "must share nothing with checker/graph/graph.h",
+            "verify.c -> checker/witness/text.h -> checker/graph/graph.h",
+        )
+
+    def test_include_of_nothing(self):
+        self.catches("check-layers", {"base/err.c": '#include "base/gone.h"\n'}, "no file of the repository")
+
+    def test_room_that_is_not_in_the_table(self):
+        self.catches("check-layers", {"utils/x.c": "int x;\n"}, "no room of the house")
+
+    def test_library_linked_backwards(self):
+        planted = {"base/CMakeLists.txt": "rig_library(base SOURCES err.c LINKS rig_history)\n"}
+        self.catches("check-layers", planted, "base/CMakeLists.txt:1: rig_base may not link rig_history")
+
+    def test_libpq_outside_its_driver(self):
+        planted = {"checker/CMakeLists.txt": "rig_library(checker SOURCES witness/verify.c LINKS PkgConfig::PQ)\n"}
+        self.catches("check-layers", planted, "rig_checker may not link PkgConfig::PQ")
+
+    # check-registration
+
+    def test_unit_test_that_is_not_registered(self):
+        self.catches("check-registration", {"tests/unit/test_arena.c": "int x;\n"}, "test_arena.c: not registered")
+
+    def test_unit_test_registered_in_a_comment_only(self):
+        planted = {"tests/unit/CMakeLists.txt": "# rig_unit_test(err LINKS rig_base)\n"}
+        self.catches("check-registration", planted, "test_err.c: not registered")
+
+    def test_source_that_is_never_compiled(self):
+        self.catches("check-registration", {"history/record.c": "int x;\n"}, "history/record.c: no CMakeLists.txt")
+
+    def test_script_that_is_not_registered(self):
+        self.catches("check-registration", {"tests/cli/test_more.py": "pass\n"}, "tests/cli/test_more.py: neither")
+
+    def test_folder_that_is_not_added(self):
+        planted = {"tests/CMakeLists.txt": "add_subdirectory(unit)\n"}
+        self.catches("check-registration", planted, "tests/cli: tests/CMakeLists.txt does not add it")
+
+    def test_name_that_is_taken(self):
+        self.catches("check-registration", {"cli/err.h": "int x;\n"}, "the name err.h is taken by base/err.h")
+
+    # check-text
+
+    def test_words_that_promise_later_work(self):
+        for word in ("TO" "DO", "fix" "me", "X" "XX", "not yet impl" "emented"):
+            self.catches("check-text", {"base/err.h": f"/* {word}: more */\n"}, "base/err.h:1", "promises later work")
+
+    def test_place_on_one_machine(self):
+        place = "/ho" "me/someone/rig"
+        self.catches("check-text", {"README.md": f"See {place}.\n"}, "README.md:1", "names a place on one machine")
+
+    def test_banned_function(self):
+        planted = {"base/err.c": "/* strcpy(a, b) is fine here */\nvoid f(void) { strcpy(a, b); }\n"}
+        self.catches("check-text", planted, "base/err.c:2: strcpy()")
+
+    def test_banned_name_inside_another_is_fine(self):
+        self.passes("check-text", **{"base/err.c": "void f(void) { my_strcpy(a); p->rand(); signal(SIGPIPE, SIG_IGN); }\n"})
+
+    def test_library_that_prints(self):
+        planted = {"history/history.c": 'void f(void) { printf("x"); }\n'}
+        self.catches("check-text", planted, "history/history.c:1: printf()")
+
+    def test_blanks_at_the_end_of_a_line(self):
+        self.catches("check-text", {"base/err.c": "int x; \n"}, "blanks at the end")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
