@@ -107,7 +107,8 @@ struct rig_run_env {
     enum rig_workload workload;
     uint32_t client_count;
     uint64_t seed;
-    const char *work_dir; /* an existing empty folder of this run, for the driver's files; removed after the run */
+    const char *work_dir; /* an existing empty folder of this run, for the driver's files; removed after the run. Its
+                             path is short enough for a socket's, and every user may pass through it (mode 0711) */
     const char *log_dir;  /* the run's folder; put the nodes' logs there */
 };
 
@@ -172,7 +173,11 @@ struct rig_driver {
      * that is certain (a cancel during commit is info). Does not block. Required.
      */
     void (*interrupt)(void *session);
-    /* On the client's thread; required; also after a failed open. `last`: this client opens no further session. */
+    /*
+     * On the client's thread; required; also after a failed open. `last`: this client opens no further session until
+     * every client has closed its last one. Then a second phase (the final reads) may begin, in which each client opens
+     * a session again and closes it with `last`; no client waits for another while it has a session.
+     */
     void (*close)(void *session, bool last);
 
     /*

@@ -3,7 +3,8 @@
  * the caller.
  *
  * Everything started is stopped on every way out. SIGINT or SIGTERM once: the load ends, what was recorded is complete;
- * twice: the clients are interrupted and the run ends at once, the record being closed all the same.
+ * twice: the clients are interrupted and the run ends at once, the record being closed all the same. After either there
+ * are no final reads.
  */
 #ifndef RIG_RUNNER_RUN_H
 #define RIG_RUNNER_RUN_H
@@ -13,12 +14,18 @@
 #include "runner/plan.h"
 
 /*
- * What the clients counted. Accounting identity, asserted at the end of a run:
- *     invoked == ok + fail + info    and    opened == renewed + lost + client_count   (when every client got a session)
+ * What the clients counted, the final reads included. Accounting identities, asserted at the end of a run:
+ *     invoked == ok + fail + info
+ *     sessions_opened == sessions_renewed + sessions_lost + sessions_ended
+ *     reconnect_attempts >= reconnect_failures
  */
 struct rig_run_counters {
     uint64_t invoked, ok, fail, info;
-    uint64_t reconnect_attempts, reconnect_failures;
+    uint64_t sessions_opened;
+    uint64_t sessions_renewed;                       /* closed after an info */
+    uint64_t sessions_lost;                          /* closed because the driver said so, after ok or fail */
+    uint64_t sessions_ended;                         /* closed because a phase of the run was over */
+    uint64_t reconnect_attempts, reconnect_failures; /* attempts to open a session, the first of each client included */
 };
 
 enum { RIG_RUN_ERROR_ROWS = 32 };
@@ -31,7 +38,7 @@ struct rig_run_error {
     uint64_t count;
 };
 
-struct rig_run_result {
+struct rig_run_result { /* some 150 KiB: not for the stack of a thread */
     struct rig_run_counters counters;
     struct rig_histogram
         latency[3]; /* ok transactions from the actual start, by kind: 0 read-only, 1 writing, 2 held open */
@@ -46,11 +53,14 @@ struct rig_run_result {
 };
 
 struct rig_run_options {
-    const char *folder; /* existing; history.rig, logs and the work folder go there */
+    const char *folder; /* existing; history.rig and the logs go there */
     bool progress;      /* show the progress line on stderr */
 };
 
-/* RIG_OK also when interrupted once the load had begun. On an error what was recorded so far is closed and readable. */
+/*
+ * RIG_OK also when interrupted once the load had begun. On an error what was recorded so far is closed and readable,
+ * and `result` holds what is known of it. One run at a time in a process: signals and the driver's services are global.
+ */
 enum rig_rc rig_run(const struct rig_plan *plan, const struct rig_run_options *options, struct rig_run_result *result,
                     struct rig_err *err);
 
