@@ -1,0 +1,243 @@
+/*
+ * The JSON report. Keys come in a fixed order; new ones are only ever added. Numbers that may pass 2^53 (the seed) are
+ * texts, so that no reader rounds them.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/bug.h"
+#include "base/json_write.h"
+#include "report/report.h"
+#include "report/words.h"
+
+/* A member that holds foreign text; absent text is null. */
+static void add_text(struct rig_json_writer *w, const char *name, const char *text)
+{
+    if (text == NULL)
+        rig_json_null(w, name);
+    else
+        rig_json_string(w, name, text);
+}
+
+static void add_levels(struct rig_json_writer *w, const struct rig_verdict *verdict)
+{
+    rig_json_begin_object(w, "levels");
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
+        rig_json_string(w, rig_level_info((enum rig_level)level)->name, rig_words_fate(verdict->levels[level].fate));
+    rig_json_end(w);
+    rig_json_begin_array(w, "not");
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
+        if ((verdict->weakest_refuted & RIG_LEVEL_BIT(level)) != 0)
+            rig_json_string(w, NULL, rig_level_info((enum rig_level)level)->name);
+    rig_json_end(w);
+}
+
+static void add_reasons(struct rig_json_writer *w, const struct rig_verdict *verdict)
+{
+    rig_json_begin_object(w, "reasons");
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
+        add_text(w, rig_level_info((enum rig_level)level)->name, verdict->levels[level].reason);
+    rig_json_end(w);
+}
+
+static void add_key(struct rig_json_writer *w, const struct rig_history *history, uint32_t key)
+{
+    if (history->key_texts == NULL) {
+        rig_json_int(w, "key", history->keys[key]);
+        return;
+    }
+    rig_json_string(w, "key", history->key_texts[history->keys[key]]);
+}
+
+static void add_edge(struct rig_json_writer *w, const struct rig_history *history, const struct rig_step *step)
+{
+    rig_json_begin_object(w, NULL);
+    rig_json_int(w, "from", rig_txn_name(history, step->from));
+    rig_json_int(w, "to", rig_txn_name(history, step->to));
+    rig_json_string(w, "kind", rig_words_edge(step->kind));
+    if (step->kind != RIG_EDGE_PROCESS && step->kind != RIG_EDGE_REALTIME) {
+        add_key(w, history, step->key);
+        if (step->kind == RIG_EDGE_RW) {
+            /* what `from` read is in its operation: an empty list has no last element */
+            const struct rig_mop *op =
+                step->from_op == UINT32_MAX ? NULL : rig_txn_ops(history, step->from) + step->from_op;
+            if (op == NULL || op->read_state != RIG_READ_SEEN ||
+                (op->kind == RIG_OP_READ_LIST && rig_mop_list(history, op).count == 0))
+                rig_json_null(w, "from_value");
+            else
+                rig_json_int(w, "from_value", step->from_value);
+        } else {
+            rig_json_int(w, "from_value", step->from_value);
+        }
+        if (step->kind == RIG_EDGE_WR)
+            rig_json_null(w, "to_value");
+        else
+            rig_json_int(w, "to_value", step->to_value);
+    }
+    rig_json_end(w);
+}
+
+static void add_witness(struct rig_json_writer *w, const struct rig_history *history, const struct rig_witness *witness)
+{
+    rig_json_begin_object(w, NULL);
+    rig_json_begin_array(w, "transactions");
+    for (uint32_t i = 0; i < witness->txn_count; i++)
+        rig_json_int(w, NULL, rig_txn_name(history, witness->txns[i]));
+    rig_json_end(w);
+    rig_json_begin_array(w, "steps");
+    for (uint32_t i = 0; i < witness->step_count; i++)
+        add_text(w, NULL, witness->steps[i].text);
+    rig_json_end(w);
+    add_text(w, "text", witness->text);
+    rig_json_begin_array(w, "edges");
+    for (uint32_t i = 0; i < witness->step_count; i++)
+        add_edge(w, history, &witness->steps[i]);
+    rig_json_end(w);
+    rig_json_begin_array(w, "refutes");
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
+        if ((witness->refutes & RIG_LEVEL_BIT(level)) != 0)
+            rig_json_string(w, NULL, rig_level_info((enum rig_level)level)->name);
+    rig_json_end(w);
+    if (witness->key != UINT32_MAX && witness->key < history->key_count)
+        add_key(w, history, witness->key);
+    rig_json_end(w);
+}
+
+static void add_anomalies(struct rig_json_writer *w, const struct rig_verdict *verdict)
+{
+    rig_json_begin_object(w, "anomalies");
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        const struct rig_finding *finding = &verdict->findings[anomaly];
+        if (finding->count == 0)
+            continue;
+        rig_json_begin_object(w, rig_anomaly_info((enum rig_anomaly)anomaly)->name);
+        rig_json_int(w, "count", (int64_t)finding->count);
+        rig_json_bool(w, "exact", finding->exact);
+        rig_json_begin_array(w, "witnesses");
+        for (uint32_t i = 0; i < finding->witness_count; i++)
+            add_witness(w, verdict->history, &finding->witnesses[i]);
+        rig_json_end(w);
+        rig_json_end(w);
+    }
+    rig_json_end(w);
+}
+
+static void add_history(struct rig_json_writer *w, const struct rig_verdict *verdict)
+{
+    const struct rig_history *history = verdict->history;
+    rig_json_begin_object(w, "history");
+    rig_json_int(w, "operations", history->op_count);
+    rig_json_int(w, "transactions", history->txn_count);
+    rig_json_int(w, "ok", (int64_t)verdict->ok_count);
+    rig_json_int(w, "fail", (int64_t)verdict->fail_count);
+    rig_json_int(w, "info", (int64_t)verdict->info_count);
+    rig_json_int(w, "skipped", (int64_t)history->skipped_count);
+    rig_json_bool(w, "truncated", history->truncated);
+    rig_json_end(w);
+    rig_json_begin_object(w, "edges");
+    for (unsigned kind = RIG_EDGE_WW; kind <= RIG_EDGE_RW; kind++)
+        rig_json_int(w, rig_words_edge((enum rig_edge_kind)kind), (int64_t)verdict->edge_count[kind]);
+    rig_json_end(w);
+}
+
+static void add_cost(struct rig_json_writer *w, const struct rig_cost *cost)
+{
+    rig_json_begin_object(w, "cost");
+    rig_json_number(w, "read_ms", cost->read_ms);
+    rig_json_number(w, "infer_ms", cost->infer_ms);
+    rig_json_number(w, "search_ms", cost->search_ms);
+    rig_json_int(w, "peak_bytes", (int64_t)cost->peak_bytes);
+    rig_json_end(w);
+}
+
+static void add_latencies(struct rig_json_writer *w, const struct rig_report_run *run)
+{
+    rig_json_begin_array(w, "latencies");
+    for (uint32_t i = 0; i < run->latency_count; i++) {
+        const struct rig_report_latency *latency = &run->latencies[i];
+        rig_json_begin_object(w, NULL);
+        rig_json_string(w, "name", latency->name);
+        rig_json_int(w, "count", (int64_t)latency->count);
+        rig_json_int(w, "mean_ns", latency->mean_ns);
+        rig_json_int(w, "p50_ns", latency->p50_ns);
+        rig_json_int(w, "p90_ns", latency->p90_ns);
+        rig_json_int(w, "p99_ns", latency->p99_ns);
+        rig_json_int(w, "p999_ns", latency->p999_ns);
+        rig_json_int(w, "max_ns", latency->max_ns);
+        rig_json_end(w);
+    }
+    rig_json_end(w);
+}
+
+static void add_errors(struct rig_json_writer *w, const struct rig_report_run *run)
+{
+    rig_json_begin_array(w, "errors");
+    for (uint32_t i = 0; i < run->error_count; i++) {
+        const struct rig_report_error *error = &run->errors[i];
+        rig_json_begin_object(w, NULL);
+        add_text(w, "outcome", error->outcome);
+        add_text(w, "code", error->code);
+        add_text(w, "text", error->text);
+        rig_json_int(w, "count", (int64_t)error->count);
+        rig_json_end(w);
+    }
+    rig_json_end(w);
+}
+
+static void add_run(struct rig_json_writer *w, const struct rig_report_run *run)
+{
+    rig_json_begin_object(w, "run");
+    add_text(w, "name", run->name);
+    add_text(w, "started", run->started_utc);
+    add_text(w, "driver", run->driver);
+    add_text(w, "server", run->server);
+    add_text(w, "isolation", run->isolation);
+    char seed[24];
+    (void)snprintf(seed, sizeof seed, "%" PRIu64, run->seed);
+    rig_json_string(w, "seed", seed);
+    rig_json_int(w, "clients", run->client_count);
+    rig_json_number(w, "load_s", run->load_s);
+    rig_json_int(w, "final_reads", (int64_t)run->final_reads);
+    rig_json_bool(w, "interrupted", run->interrupted);
+    add_latencies(w, run);
+    add_errors(w, run);
+    rig_json_end(w);
+}
+
+void rig_report_json(const struct rig_verdict *verdict, const struct rig_report_run *run, struct rig_buf *out)
+{
+    RIG_REQUIRE(verdict != NULL && verdict->history != NULL && out != NULL);
+    static const char *const workloads[] = {
+#define WORKLOAD_NAME(name, text, help) text,
+        RIG_WORKLOAD_TABLE(WORKLOAD_NAME)
+#undef WORKLOAD_NAME
+    };
+    struct rig_json_writer w;
+    rig_json_init_indented(&w, out, 1, 4);
+    rig_json_begin_object(&w, NULL);
+    if (verdict->valid == RIG_VALID_UNKNOWN)
+        rig_json_string(&w, "valid", "unknown");
+    else
+        rig_json_bool(&w, "valid", verdict->valid == RIG_VALID_TRUE);
+    rig_json_string(&w, "workload", workloads[verdict->history->workload]);
+    add_text(&w, "summary", verdict->summary);
+    if (verdict->valid == RIG_VALID_UNKNOWN)
+        add_text(&w, "unknown_reason", verdict->unknown_reason);
+    rig_json_begin_array(&w, "requested");
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
+        if ((verdict->requested_levels & RIG_LEVEL_BIT(level)) != 0)
+            rig_json_string(&w, NULL, rig_level_info((enum rig_level)level)->name);
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++)
+        if ((verdict->requested_anomalies & RIG_ANOMALY_BIT(anomaly)) != 0)
+            rig_json_string(&w, NULL, rig_anomaly_info((enum rig_anomaly)anomaly)->name);
+    rig_json_end(&w);
+    add_levels(&w, verdict);
+    add_anomalies(&w, verdict);
+    add_history(&w, verdict);
+    if (run != NULL)
+        add_run(&w, run);
+    add_reasons(&w, verdict);
+    add_cost(&w, &verdict->cost);
+    rig_json_end(&w);
+    rig_buf_add_char(out, '\n');
+}

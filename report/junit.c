@@ -1,0 +1,142 @@
+/*
+ * The JUnit report: one suite, one case for each level and anomaly that was requested. An undecided case is an error,
+ * not skipped: a nightly job must not show it as passed.
+ */
+#include <inttypes.h>
+
+#include "base/bug.h"
+#include "report/markup.h"
+#include "report/report.h"
+#include "report/words.h"
+
+static bool level_failed(const struct rig_verdict *verdict, unsigned level)
+{
+    return verdict->levels[level].fate == RIG_FATE_REFUTED;
+}
+
+/* A level that is not refuted is undecided only when the whole verdict is; an anomaly that was not found likewise. */
+static void count_cases(const struct rig_verdict *verdict, unsigned *tests, unsigned *failures, unsigned *errors)
+{
+    *tests = *failures = *errors = 0;
+    bool unknown = verdict->valid == RIG_VALID_UNKNOWN;
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
+        if ((verdict->requested_levels & RIG_LEVEL_BIT(level)) == 0)
+            continue;
+        ++*tests;
+        *failures += level_failed(verdict, level);
+        *errors += unknown && verdict->levels[level].fate == RIG_FATE_NOT_REFUTED;
+    }
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        if ((verdict->requested_anomalies & RIG_ANOMALY_BIT(anomaly)) == 0)
+            continue;
+        ++*tests;
+        *failures += verdict->findings[anomaly].count > 0;
+        *errors += unknown && verdict->findings[anomaly].count == 0;
+    }
+}
+
+static void add_attribute(struct rig_buf *out, const char *name, const char *text)
+{
+    rig_buf_printf(out, " %s=\"", name);
+    rig_markup_escape(out, text);
+    rig_buf_add_char(out, '"');
+}
+
+static void add_property(struct rig_buf *out, const char *name, const char *value)
+{
+    if (value == NULL || *value == '\0')
+        return;
+    rig_buf_printf(out, "      <property name=\"%s\"", name);
+    add_attribute(out, "value", value);
+    rig_buf_add_text(out, "/>\n");
+}
+
+static void begin_case(struct rig_buf *out, const char *suite, const char *kind, const char *name)
+{
+    rig_buf_add_text(out, "    <testcase classname=\"rig.");
+    rig_markup_escape(out, suite);
+    rig_buf_printf(out, ".%s\"", kind);
+    add_attribute(out, "name", name);
+    rig_buf_add_char(out, '>');
+}
+
+static void add_failure(struct rig_buf *out, const struct rig_verdict *verdict, enum rig_anomaly anomaly,
+                        const char *message)
+{
+    const struct rig_finding *finding = &verdict->findings[anomaly];
+    rig_buf_add_text(out, "\n      <failure");
+    add_attribute(out, "type", rig_anomaly_info(anomaly)->name);
+    add_attribute(out, "message", message);
+    rig_buf_add_char(out, '>');
+    if (finding->witness_count > 0)
+        rig_markup_escape(out, finding->witnesses[0].text);
+    rig_buf_add_text(out, "</failure>\n    ");
+}
+
+static void add_undecided(struct rig_buf *out, const struct rig_verdict *verdict)
+{
+    rig_buf_add_text(out, "\n      <error type=\"undecided\"");
+    add_attribute(out, "message", verdict->unknown_reason);
+    rig_buf_add_text(out, "/>\n    ");
+}
+
+static void add_cases(struct rig_buf *out, const struct rig_verdict *verdict, const char *name)
+{
+    bool unknown = verdict->valid == RIG_VALID_UNKNOWN;
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
+        if ((verdict->requested_levels & RIG_LEVEL_BIT(level)) == 0)
+            continue;
+        const struct rig_level_result *result = &verdict->levels[level];
+        begin_case(out, name, "levels", rig_level_info((enum rig_level)level)->name);
+        if (level_failed(verdict, level))
+            add_failure(out, verdict, result->because, result->reason);
+        else if (unknown && result->fate == RIG_FATE_NOT_REFUTED)
+            add_undecided(out, verdict);
+        rig_buf_add_text(out, "</testcase>\n");
+    }
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        if ((verdict->requested_anomalies & RIG_ANOMALY_BIT(anomaly)) == 0)
+            continue;
+        const struct rig_anomaly_info *info = rig_anomaly_info((enum rig_anomaly)anomaly);
+        begin_case(out, name, "anomalies", info->name);
+        if (verdict->findings[anomaly].count > 0)
+            add_failure(out, verdict, (enum rig_anomaly)anomaly, info->definition);
+        else if (unknown)
+            add_undecided(out, verdict);
+        rig_buf_add_text(out, "</testcase>\n");
+    }
+}
+
+void rig_report_junit(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
+                      struct rig_buf *out)
+{
+    RIG_REQUIRE(verdict != NULL && verdict->history != NULL && name != NULL && out != NULL);
+    unsigned tests, failures, errors;
+    count_cases(verdict, &tests, &failures, &errors);
+    double seconds = (verdict->cost.read_ms + verdict->cost.infer_ms + verdict->cost.search_ms) / 1e3;
+    if (run != NULL)
+        seconds += run->load_s;
+    rig_buf_add_text(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite");
+    add_attribute(out, "name", name);
+    rig_buf_printf(out, " tests=\"%u\" failures=\"%u\" errors=\"%u\" skipped=\"0\" time=\"%.3f\">\n", tests, failures,
+                   errors, seconds);
+    if (run != NULL) {
+        struct rig_buf seed;
+        rig_buf_init(&seed, 0);
+        rig_buf_printf(&seed, "%" PRIu64, run->seed);
+        rig_buf_add_text(out, "    <properties>\n");
+        add_property(out, "driver", run->driver);
+        add_property(out, "server", run->server);
+        add_property(out, "isolation", run->isolation);
+        add_property(out, "started", run->started_utc);
+        add_property(out, "seed", rig_buf_text(&seed));
+        rig_buf_add_text(out, "    </properties>\n");
+        rig_buf_done(&seed);
+    }
+    add_cases(out, verdict, name);
+    rig_buf_add_text(out, "    <system-out>");
+    rig_markup_escape(out, verdict->summary);
+    if (verdict->history->truncated)
+        rig_buf_add_text(out, "\nThe record was cut; what it holds was checked.");
+    rig_buf_add_text(out, "</system-out>\n  </testsuite>\n</testsuites>\n");
+}

@@ -1,0 +1,394 @@
+/*
+ * The text report, for a terminal or a file: what can be quoted first, then the verdict, the levels, the anomalies with
+ * their witnesses, the run and the cost.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "report/report.h"
+#include "report/words.h"
+
+enum {
+    LINE_COLUMNS = 110, /* where lists of names are broken */
+    LABEL_COLUMNS = 22, /* width of the left column */
+    WITNESSES_SHOWN = 3,
+};
+
+#define BOLD   "\033[1m"
+#define DIM    "\033[2m"
+#define RED    "\033[1;31m"
+#define GREEN  "\033[1;32m"
+#define YELLOW "\033[1;33m"
+#define PLAIN  "\033[0m"
+
+struct page {
+    const struct rig_verdict *verdict;
+    const struct rig_report_run *run;
+    bool colour;
+    struct rig_buf *out;
+};
+
+static void paint(const struct page *page, const char *colour, const char *text)
+{
+    if (page->colour)
+        rig_buf_add_text(page->out, colour);
+    rig_words_clean(page->out, text, true);
+    if (page->colour)
+        rig_buf_add_text(page->out, PLAIN);
+}
+
+static void heading(const struct page *page, const char *text)
+{
+    rig_buf_add_char(page->out, '\n');
+    paint(page, BOLD, text);
+    rig_buf_add_char(page->out, '\n');
+}
+
+/* Starts a line of two columns: "  label          ". */
+static void label(const struct page *page, const char *text)
+{
+    rig_buf_printf(page->out, "  %-*s", LABEL_COLUMNS - 2, text);
+}
+
+/*
+ * Writes foreign `text` from the column `indent` on (where the cursor is), broken at spaces before LINE_COLUMNS, with
+ * the following lines indented alike; ends the line.
+ */
+static void wrapped(const struct page *page, const char *text, size_t indent)
+{
+    struct rig_buf clean;
+    rig_buf_init(&clean, 0);
+    rig_words_clean(&clean, text, false);
+    size_t column = indent;
+    for (const char *word = rig_buf_text(&clean); *word != '\0';) {
+        size_t length = strcspn(word, " ");
+        if (column > indent && column + 1 + length > LINE_COLUMNS) {
+            rig_buf_printf(page->out, "\n%*s", (int)indent, "");
+            column = indent;
+        } else if (column > indent) {
+            rig_buf_add_char(page->out, ' ');
+            column++;
+        }
+        rig_buf_add(page->out, word, length);
+        column += length;
+        word += length;
+        word += strspn(word, " ");
+    }
+    rig_buf_add_char(page->out, '\n');
+    rig_buf_done(&clean);
+}
+
+static void wrapped_line(const struct page *page, const char *name, const char *text)
+{
+    label(page, name);
+    wrapped(page, text, LABEL_COLUMNS);
+}
+
+static void levels_line(const struct page *page, const char *name, uint64_t set)
+{
+    struct rig_buf names;
+    rig_buf_init(&names, 0);
+    rig_words_levels(&names, set);
+    wrapped_line(page, name, rig_buf_text(&names));
+    rig_buf_done(&names);
+}
+
+static void add_verdict(const struct page *page)
+{
+    const struct rig_verdict *verdict = page->verdict;
+    if (verdict->history->truncated)
+        paint(page, YELLOW, "The record was cut: it is complete up to the cut, and only that part was checked.\n");
+    if (page->run != NULL && page->run->interrupted)
+        paint(page, YELLOW, "The run was interrupted: what was recorded until then was checked.\n");
+    if (verdict->summary != NULL) {
+        if (page->colour)
+            rig_buf_add_text(page->out, BOLD);
+        wrapped(page, verdict->summary, 0);
+        if (page->colour)
+            rig_buf_add_text(page->out, PLAIN);
+        rig_buf_add_char(page->out, '\n');
+    }
+    struct rig_buf line;
+    rig_buf_init(&line, 0);
+    rig_words_verdict(&line, verdict);
+    const char *colour = verdict->valid == RIG_VALID_TRUE ? GREEN : verdict->valid == RIG_VALID_FALSE ? RED : YELLOW;
+    const char *word = rig_words_valid(verdict->valid);
+    paint(page, colour, word);
+    wrapped(page, rig_buf_text(&line) + strlen(word), strlen(word));
+    rig_buf_clear(&line);
+    rig_words_requested(&line, verdict);
+    wrapped_line(page, "requested", rig_buf_text(&line));
+    rig_buf_done(&line);
+}
+
+/* The reasons of the levels in `set`, one paragraph a level. */
+static void add_reasons(const struct page *page, uint64_t set)
+{
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
+        const char *reason = page->verdict->levels[level].reason;
+        if ((set & RIG_LEVEL_BIT(level)) == 0 || reason == NULL)
+            continue;
+        struct rig_buf line;
+        rig_buf_init(&line, 0);
+        rig_buf_printf(&line, "%s: %s", rig_level_info((enum rig_level)level)->name, reason);
+        rig_buf_add_text(page->out, "    ");
+        wrapped(page, rig_buf_text(&line), 6);
+        rig_buf_done(&line);
+    }
+}
+
+static void add_levels(const struct page *page)
+{
+    static const struct {
+        enum rig_fate fate;
+        const char *name, *frontier, *colour;
+    } rows[] = {{RIG_FATE_REFUTED, "refuted", "weakest refuted", RED},
+                {RIG_FATE_HELD, "held", "strongest held", GREEN},
+                {RIG_FATE_NOT_REFUTED, "not refuted", "", YELLOW}};
+    heading(page, "Isolation levels");
+    uint64_t reasons = page->verdict->requested_levels;
+    for (size_t i = 0; i < 2; i++) {
+        uint64_t set = rig_words_levels_of(page->verdict, rows[i].fate);
+        uint64_t frontier = i == 0 ? rig_levels_weakest(set) : rig_levels_strongest(set);
+        levels_line(page, rows[i].frontier, frontier);
+        reasons |= frontier;
+    }
+    rig_buf_add_char(page->out, '\n');
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        uint64_t set = rig_words_levels_of(page->verdict, rows[i].fate);
+        if (page->colour)
+            rig_buf_add_text(page->out, rows[i].colour);
+        label(page, rows[i].name);
+        if (page->colour)
+            rig_buf_add_text(page->out, PLAIN);
+        struct rig_buf names;
+        rig_buf_init(&names, 0);
+        rig_words_levels(&names, set);
+        wrapped(page, rig_buf_text(&names), LABEL_COLUMNS);
+        rig_buf_done(&names);
+    }
+    rig_buf_add_text(page->out, "\n  why\n");
+    add_reasons(page, reasons);
+}
+
+/* The witness's own text, indented, with its running number behind the anomaly's name. */
+static void add_witness(const struct page *page, const struct rig_witness *witness, uint32_t number)
+{
+    const char *name = rig_anomaly_info(witness->anomaly)->name;
+    const char *text = witness->text == NULL ? "" : witness->text;
+    if (strncmp(text, name, strlen(name)) == 0)
+        text += strlen(name);
+    else if (*text != '\0')
+        text = witness->text;
+    struct rig_buf title;
+    rig_buf_init(&title, 0);
+    rig_buf_printf(&title, "%s #%" PRIu32, name, number);
+    rig_buf_add_text(page->out, "\n  ");
+    paint(page, BOLD, rig_buf_text(&title));
+    rig_buf_done(&title);
+    if (text == witness->text && *text != '\0')
+        rig_buf_add_text(page->out, ": ");
+    for (const char *line = text; *line != '\0';) {
+        size_t length = strcspn(line, "\n");
+        struct rig_buf copy;
+        rig_buf_init(&copy, 0);
+        rig_buf_add(&copy, line, length);
+        if (line != text)
+            rig_buf_add_text(page->out, "  ");
+        rig_words_clean(page->out, rig_buf_text(&copy), false);
+        rig_buf_add_char(page->out, '\n');
+        rig_buf_done(&copy);
+        line += length + (line[length] == '\n');
+    }
+    if (*text == '\0')
+        rig_buf_add_char(page->out, '\n');
+}
+
+static void add_findings(const struct page *page)
+{
+    const struct rig_finding *findings = page->verdict->findings;
+    heading(page, "Anomalies");
+    bool any = false;
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        if (findings[anomaly].count == 0)
+            continue;
+        any = true;
+        const struct rig_anomaly_info *info = rig_anomaly_info((enum rig_anomaly)anomaly);
+        struct rig_buf count;
+        rig_buf_init(&count, 0);
+        rig_words_found(&count, &findings[anomaly]);
+        rig_buf_printf(page->out, "  %-28s %14s  %s\n", info->name, rig_buf_text(&count), info->definition);
+        rig_buf_done(&count);
+    }
+    if (!any)
+        rig_buf_add_text(page->out, "  none found\n");
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        const struct rig_finding *finding = &findings[anomaly];
+        for (uint32_t i = 0; i < finding->witness_count && i < WITNESSES_SHOWN; i++)
+            add_witness(page, &finding->witnesses[i], i + 1);
+        if (finding->witness_count > WITNESSES_SHOWN) {
+            rig_buf_add_text(page->out, "\n  ");
+            rig_buf_printf(page->out, "%s: %" PRIu32 " more with a witness in the JSON report.\n",
+                           rig_anomaly_info((enum rig_anomaly)anomaly)->name, finding->witness_count - WITNESSES_SHOWN);
+        }
+    }
+}
+
+static void add_latencies(const struct page *page)
+{
+    const struct rig_report_run *run = page->run;
+    bool any = false;
+    for (uint32_t i = 0; i < run->latency_count; i++) {
+        const struct rig_report_latency *latency = &run->latencies[i];
+        if (latency->count == 0)
+            continue;
+        if (!any)
+            rig_buf_printf(page->out, "\n  %-20s %10s %9s %9s %9s %9s %9s %9s\n", "latency", "count", "mean", "p50",
+                           "p90", "p99", "p99.9", "max");
+        any = true;
+        struct rig_buf cell;
+        rig_buf_init(&cell, 0);
+        rig_words_count(&cell, latency->count);
+        rig_buf_printf(page->out, "  %-20s %10s", latency->name, rig_buf_text(&cell));
+        const int64_t values[] = {latency->mean_ns, latency->p50_ns,  latency->p90_ns,
+                                  latency->p99_ns,  latency->p999_ns, latency->max_ns};
+        for (size_t j = 0; j < sizeof values / sizeof values[0]; j++) {
+            rig_buf_clear(&cell);
+            rig_words_duration(&cell, values[j]);
+            rig_buf_printf(page->out, " %9s", rig_buf_text(&cell));
+        }
+        rig_buf_add_char(page->out, '\n');
+        rig_buf_done(&cell);
+    }
+}
+
+static void add_errors(const struct page *page)
+{
+    const struct rig_report_run *run = page->run;
+    for (uint32_t i = 0; i < run->error_count; i++) {
+        const struct rig_report_error *error = &run->errors[i];
+        if (i == 0)
+            rig_buf_printf(page->out, "\n  %-8s %9s  %-10s %s\n", "errors", "count", "code", "the first one's text");
+        struct rig_buf count;
+        rig_buf_init(&count, 0);
+        rig_words_count(&count, error->count);
+        rig_buf_printf(page->out, "  %-8s %9s  ", error->outcome, rig_buf_text(&count));
+        rig_buf_clear(&count);
+        rig_words_clean(&count, error->code, false);
+        rig_buf_printf(page->out, "%-10s ", rig_buf_text(&count));
+        wrapped(page, error->text, 33);
+        rig_buf_done(&count);
+    }
+}
+
+static void add_outcomes(const struct page *page)
+{
+    const struct rig_verdict *verdict = page->verdict;
+    uint64_t all = verdict->ok_count + verdict->fail_count + verdict->info_count;
+    struct rig_buf line;
+    rig_buf_init(&line, 0);
+    rig_words_count(&line, all);
+    rig_buf_add_text(&line, ": ");
+    rig_words_count(&line, verdict->ok_count);
+    rig_buf_add_text(&line, " ok, ");
+    rig_words_count(&line, verdict->fail_count);
+    rig_buf_add_text(&line, " fail, ");
+    rig_words_count(&line, verdict->info_count);
+    rig_buf_add_text(&line, " info (");
+    rig_words_share(&line, verdict->info_count, all);
+    rig_buf_add_text(&line, " of unknown fate)");
+    wrapped_line(page, "transactions", rig_buf_text(&line));
+    rig_buf_done(&line);
+    if (rig_words_blunt(verdict)) {
+        label(page, "");
+        paint(page, YELLOW, "warning: more than 5 % have an unknown fate, which blunts the check: what they did\n");
+        label(page, "");
+        paint(page, YELLOW, "counts only where it was seen. Look for the cause among the errors.\n");
+    }
+}
+
+static void text_line(const struct page *page, const char *name, const char *text)
+{
+    if (text != NULL && *text != '\0')
+        wrapped_line(page, name, text);
+}
+
+static void add_rate(const struct page *page)
+{
+    const struct rig_report_run *run = page->run;
+    uint64_t ok = page->verdict->ok_count;
+    ok -= ok < run->final_reads ? ok : run->final_reads;
+    struct rig_buf line;
+    rig_buf_init(&line, 0);
+    rig_buf_printf(&line, "%" PRIu32 " clients for %.1f s", run->client_count, run->load_s);
+    if (run->load_s > 0) {
+        rig_buf_add_text(&line, ", ");
+        rig_words_count(&line, (uint64_t)((double)ok / run->load_s + 0.5));
+        rig_buf_add_text(&line, " ok a second");
+    }
+    if (run->final_reads > 0) {
+        rig_buf_add_text(&line, ", then ");
+        rig_words_count(&line, run->final_reads);
+        rig_buf_add_text(&line, " final reads");
+    }
+    wrapped_line(page, "load", rig_buf_text(&line));
+    rig_buf_clear(&line);
+    rig_buf_printf(&line, "%" PRIu64, run->seed);
+    wrapped_line(page, "seed", rig_buf_text(&line));
+    rig_buf_done(&line);
+}
+
+static void add_run(const struct page *page)
+{
+    const struct rig_report_run *run = page->run;
+    if (run == NULL) {
+        heading(page, "History");
+        add_outcomes(page);
+        return;
+    }
+    heading(page, "Run");
+    text_line(page, "name", run->name);
+    text_line(page, "started", run->started_utc);
+    text_line(page, "driver", run->driver);
+    text_line(page, "server", run->server);
+    text_line(page, "isolation asked for", run->isolation);
+    add_rate(page);
+    add_outcomes(page);
+    add_latencies(page);
+    add_errors(page);
+}
+
+static void add_cost(const struct page *page)
+{
+    const struct rig_verdict *verdict = page->verdict;
+    const struct rig_cost *cost = &verdict->cost;
+    rig_buf_add_text(page->out, "\nchecked ");
+    rig_words_count(page->out, verdict->history->txn_count);
+    rig_buf_add_text(page->out, " transactions, ");
+    rig_words_count(page->out, verdict->edge_count[RIG_EDGE_WW]);
+    rig_buf_add_text(page->out, " ww, ");
+    rig_words_count(page->out, verdict->edge_count[RIG_EDGE_WR]);
+    rig_buf_add_text(page->out, " wr, ");
+    rig_words_count(page->out, verdict->edge_count[RIG_EDGE_RW]);
+    rig_buf_printf(page->out, " rw edges in %.1f ms (read %.1f, infer %.1f, search %.1f)",
+                   cost->read_ms + cost->infer_ms + cost->search_ms, cost->read_ms, cost->infer_ms, cost->search_ms);
+    if (cost->peak_bytes > 0) {
+        rig_buf_add_text(page->out, ", ");
+        rig_words_size(page->out, cost->peak_bytes);
+        rig_buf_add_text(page->out, " at most");
+    }
+    rig_buf_add_char(page->out, '\n');
+}
+
+void rig_report_text(const struct rig_verdict *verdict, const struct rig_report_run *run, bool colour,
+                     struct rig_buf *out)
+{
+    RIG_REQUIRE(verdict != NULL && verdict->history != NULL && out != NULL);
+    const struct page page = {.verdict = verdict, .run = run, .colour = colour, .out = out};
+    add_verdict(&page);
+    add_levels(&page);
+    add_findings(&page);
+    add_run(&page);
+    add_cost(&page);
+}

@@ -1,0 +1,297 @@
+#include "report/words.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/clock.h"
+
+void rig_words_clean(struct rig_buf *out, const char *text, bool keep_lines)
+{
+    if (text == NULL)
+        return;
+    for (const char *from = text; *from != '\0';) {
+        size_t plain = 0;
+        while (from[plain] != '\0' && (unsigned char)from[plain] >= 0x20 && from[plain] != 0x7f &&
+               !((unsigned char)from[plain] == 0xc2 && ((unsigned char)from[plain + 1] & 0xe0) == 0x80))
+            plain++;
+        rig_buf_add(out, from, plain);
+        from += plain;
+        if (*from == '\0')
+            break;
+        /* C1 controls (0xc2 0x80..0x9f in UTF-8) start terminal sequences too */
+        bool line = *from == '\n' && keep_lines;
+        bool two_bytes = (unsigned char)*from == 0xc2;
+        rig_buf_add_char(out, line ? '\n' : *from == '\t' || *from == '\n' ? ' ' : '?');
+        from += two_bytes ? 2 : 1;
+    }
+}
+
+void rig_words_count(struct rig_buf *out, uint64_t number)
+{
+    char digits[32];
+    int length = snprintf(digits, sizeof digits, "%" PRIu64, number);
+    RIG_INVARIANT(length > 0);
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            rig_buf_add_char(out, ',');
+        rig_buf_add_char(out, digits[i]);
+    }
+}
+
+void rig_words_found(struct rig_buf *out, const struct rig_finding *finding)
+{
+    if (!finding->exact)
+        rig_buf_add_text(out, "at least ");
+    rig_words_count(out, finding->count);
+}
+
+static int decimals_for(double value)
+{
+    return value < 10 ? 2 : value < 100 ? 1 : 0;
+}
+
+void rig_words_duration(struct rig_buf *out, int64_t duration_ns)
+{
+    static const struct {
+        int64_t unit_ns;
+        const char *name;
+    } units[] = {{RIG_NS_PER_S, "s"}, {RIG_NS_PER_MS, "ms"}, {RIG_NS_PER_US, "us"}};
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        if (duration_ns < units[i].unit_ns)
+            continue;
+        double value = (double)duration_ns / (double)units[i].unit_ns;
+        rig_buf_printf(out, "%.*f %s", decimals_for(value), value, units[i].name);
+        return;
+    }
+    rig_buf_printf(out, "%" PRId64 " ns", duration_ns);
+}
+
+void rig_words_size(struct rig_buf *out, uint64_t size_bytes)
+{
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+    double value = (double)size_bytes;
+    size_t unit = 0;
+    while (value >= 1024 && unit + 1 < sizeof units / sizeof units[0]) {
+        value /= 1024;
+        unit++;
+    }
+    rig_buf_printf(out, "%.*f %s", unit == 0 ? 0 : decimals_for(value), value, units[unit]);
+}
+
+void rig_words_share(struct rig_buf *out, uint64_t part, uint64_t whole)
+{
+    double percent = whole == 0 ? 0 : 100.0 * (double)part / (double)whole;
+    rig_buf_printf(out, "%.*f %%", part == 0 ? 0 : decimals_for(percent), percent);
+}
+
+void rig_words_txn(struct rig_buf *out, const struct rig_history *history, uint32_t txn)
+{
+    rig_buf_printf(out, "T%" PRIu32, rig_txn_name(history, txn));
+}
+
+void rig_words_txn_when(struct rig_buf *out, const struct rig_history *history, uint32_t txn, int64_t zero_ns)
+{
+    const struct rig_txn *t = &history->txns[txn];
+    rig_buf_printf(out, "process %" PRId32, t->process);
+    bool started = t->invoke_ns != RIG_NO_TIME, ended = t->complete_ns != RIG_NO_TIME;
+    if (!started && !ended)
+        return;
+    rig_buf_add_text(out, ", ");
+    if (started)
+        rig_buf_printf(out, "%.6f s", (double)(t->invoke_ns - zero_ns) / (double)RIG_NS_PER_S);
+    rig_buf_add_text(out, started ? " - " : "until ");
+    if (ended)
+        rig_buf_printf(out, "%.6f s", (double)(t->complete_ns - zero_ns) / (double)RIG_NS_PER_S);
+    else
+        rig_buf_add_char(out, '?');
+}
+
+static void add_list(struct rig_buf *out, struct rig_list list)
+{
+    rig_buf_add_char(out, '[');
+    for (uint32_t i = 0; i < list.count; i++) {
+        if (i > 0)
+            rig_buf_add_char(out, ' ');
+        if (list.count > RIG_WORDS_LIST_SHOWN && i == 3) {
+            rig_buf_add_text(out, "... ");
+            i = list.count - 2;
+        }
+        rig_buf_add_int(out, list.at[i]);
+    }
+    if (list.count > RIG_WORDS_LIST_SHOWN)
+        rig_buf_printf(out, " (%" PRIu32 " elements)", list.count);
+    rig_buf_add_char(out, ']');
+}
+
+static bool reads_list(uint8_t kind)
+{
+    return kind == RIG_OP_READ_LIST || kind == RIG_OP_READ_SET;
+}
+
+static void add_read_result(struct rig_buf *out, const struct rig_history *history, const struct rig_mop *op)
+{
+    if (op->read_state == RIG_READ_UNKNOWN)
+        rig_buf_add_text(out, " ?");
+    else if (reads_list(op->kind)) {
+        rig_buf_add_char(out, ' ');
+        add_list(out, rig_mop_list(history, op));
+    } else if (op->read_state == RIG_READ_NIL)
+        rig_buf_add_text(out, " nil");
+    else
+        rig_buf_printf(out, " %" PRId64, op->value);
+}
+
+/* The key as a person knows it, without control characters. */
+static void add_key(struct rig_buf *out, const struct rig_history *history, uint32_t key)
+{
+    char text[32];
+    rig_history_key_text(history, key, text, sizeof text);
+    rig_words_clean(out, text, false);
+}
+
+void rig_words_op(struct rig_buf *out, const struct rig_history *history, const struct rig_mop *op)
+{
+    static const char *const names[] = {
+#define OP_NAME(name, text, reads, help) text,
+        RIG_OP_TABLE(OP_NAME)
+#undef OP_NAME
+    };
+    static const bool reads[] = {
+#define OP_READS(name, text, reads, help) reads,
+        RIG_OP_TABLE(OP_READS)
+#undef OP_READS
+    };
+    RIG_REQUIRE(op->kind < RIG_OP_KIND_COUNT);
+    rig_buf_add_text(out, names[op->kind]);
+    rig_buf_add_char(out, ' ');
+    add_key(out, history, op->key);
+    if (reads[op->kind])
+        add_read_result(out, history, op);
+    else
+        rig_buf_printf(out, " %" PRId64, op->value);
+}
+
+void rig_words_key(struct rig_buf *out, const struct rig_history *history, uint32_t key)
+{
+    rig_buf_add_text(out, "key ");
+    add_key(out, history, key);
+}
+
+const char *rig_words_edge(enum rig_edge_kind kind)
+{
+    static const char *const names[] = {[RIG_EDGE_WW] = "ww",
+                                        [RIG_EDGE_WR] = "wr",
+                                        [RIG_EDGE_RW] = "rw",
+                                        [RIG_EDGE_PROCESS] = "process",
+                                        [RIG_EDGE_REALTIME] = "real-time"};
+    RIG_REQUIRE((size_t)kind < sizeof names / sizeof names[0]);
+    return names[kind];
+}
+
+const char *rig_words_fate(enum rig_fate fate)
+{
+    return fate == RIG_FATE_HELD ? "held" : fate == RIG_FATE_REFUTED ? "refuted" : "not-refuted";
+}
+
+const char *rig_words_outcome(enum rig_outcome outcome)
+{
+    return outcome == RIG_OUTCOME_OK ? "ok" : outcome == RIG_OUTCOME_FAIL ? "fail" : "info";
+}
+
+const char *rig_words_valid(enum rig_valid valid)
+{
+    return valid == RIG_VALID_TRUE ? "VALID" : valid == RIG_VALID_FALSE ? "ANOMALY" : "UNDECIDED";
+}
+
+uint64_t rig_words_levels_of(const struct rig_verdict *verdict, enum rig_fate fate)
+{
+    uint64_t set = 0;
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
+        if (verdict->levels[level].fate == fate)
+            set |= RIG_LEVEL_BIT(level);
+    return set;
+}
+
+void rig_words_levels(struct rig_buf *out, uint64_t set)
+{
+    bool first = true;
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
+        if ((set & RIG_LEVEL_BIT(level)) == 0)
+            continue;
+        rig_buf_add_text(out, first ? "" : ", ");
+        rig_buf_add_text(out, rig_level_info((enum rig_level)level)->name);
+        first = false;
+    }
+    if (first)
+        rig_buf_add_text(out, "none");
+}
+
+void rig_words_requested(struct rig_buf *out, const struct rig_verdict *verdict)
+{
+    if (verdict->requested_levels != 0 || verdict->requested_anomalies == 0)
+        rig_words_levels(out, verdict->requested_levels);
+    bool first = verdict->requested_levels == 0;
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        if ((verdict->requested_anomalies & RIG_ANOMALY_BIT(anomaly)) == 0)
+            continue;
+        rig_buf_add_text(out, first ? "no " : ", no ");
+        rig_buf_add_text(out, rig_anomaly_info((enum rig_anomaly)anomaly)->name);
+        first = false;
+    }
+}
+
+/* Which of what was requested is broken: levels refuted, anomalies found. */
+static void add_broken(struct rig_buf *out, const struct rig_verdict *verdict)
+{
+    uint64_t refuted = rig_words_levels_of(verdict, RIG_FATE_REFUTED) & verdict->requested_levels;
+    bool first = refuted == 0;
+    if (!first) {
+        rig_words_levels(out, refuted);
+        rig_buf_add_text(out, " does not hold");
+    }
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        if ((verdict->requested_anomalies & RIG_ANOMALY_BIT(anomaly)) == 0 || verdict->findings[anomaly].count == 0)
+            continue;
+        rig_buf_printf(out, "%s%s was found", first ? "" : "; ", rig_anomaly_info((enum rig_anomaly)anomaly)->name);
+        first = false;
+    }
+}
+
+void rig_words_verdict(struct rig_buf *out, const struct rig_verdict *verdict)
+{
+    rig_buf_add_text(out, rig_words_valid(verdict->valid));
+    rig_buf_add_text(out, ": ");
+    switch (verdict->valid) {
+    case RIG_VALID_FALSE:
+        add_broken(out, verdict);
+        break;
+    case RIG_VALID_TRUE:
+        rig_buf_add_text(out, "nothing in this history breaks ");
+        rig_words_requested(out, verdict);
+        break;
+    case RIG_VALID_UNKNOWN:
+        rig_words_clean(out, verdict->unknown_reason == NULL ? "nothing can be said" : verdict->unknown_reason, false);
+        break;
+    }
+}
+
+bool rig_words_blunt(const struct rig_verdict *verdict)
+{
+    uint64_t all = verdict->ok_count + verdict->fail_count + verdict->info_count;
+    return verdict->info_count * 20 > all;
+}
+
+int64_t rig_words_zero_ns(const struct rig_history *history)
+{
+    int64_t zero_ns = INT64_MAX;
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        int64_t at_ns = history->txns[txn].invoke_ns;
+        if (at_ns == RIG_NO_TIME)
+            at_ns = history->txns[txn].complete_ns;
+        if (at_ns != RIG_NO_TIME && at_ns < zero_ns)
+            zero_ns = at_ns;
+    }
+    return zero_ns == INT64_MAX ? 0 : zero_ns;
+}

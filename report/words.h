@@ -1,0 +1,72 @@
+/*
+ * The words that all reports share: numbers, times, operations and names as a person reads them.
+ *
+ * Every function appends to a buffer. What came from outside (keys, errors, server names, plans) goes through
+ * rig_words_clean(), so that no report carries a control character to a terminal.
+ *
+ * Lists are elided in the middle: of more than RIG_WORDS_LIST_SHOWN elements the first three and the last two remain,
+ * with the count.
+ */
+#ifndef RIG_REPORT_WORDS_H
+#define RIG_REPORT_WORDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "checker/verdict.h"
+
+enum { RIG_WORDS_LIST_SHOWN = 8 };
+
+/* Foreign text: control characters (but for newlines when `keep_lines`) become "?"; NULL is written as nothing. */
+void rig_words_clean(struct rig_buf *out, const char *text, bool keep_lines);
+
+/* 1234567 as "1,234,567". */
+void rig_words_count(struct rig_buf *out, uint64_t number);
+/* "3", or "at least 3" where the count is a lower bound. */
+void rig_words_found(struct rig_buf *out, const struct rig_finding *finding);
+/* A duration with three significant digits and its unit: "1.20 s", "12.3 ms", "450 us", "87 ns". */
+void rig_words_duration(struct rig_buf *out, int64_t duration_ns);
+/* "12.3 MiB". */
+void rig_words_size(struct rig_buf *out, uint64_t size_bytes);
+/* A share of a whole: "0.12 %"; "0 %" of nothing. */
+void rig_words_share(struct rig_buf *out, uint64_t part, uint64_t whole);
+
+/* "T17". */
+void rig_words_txn(struct rig_buf *out, const struct rig_history *history, uint32_t txn);
+/* "process 3, 1.204 s - 1.209 s" counted from `zero_ns`; without times only the process; "- ?" when it never completed.
+ */
+void rig_words_txn_when(struct rig_buf *out, const struct rig_history *history, uint32_t txn, int64_t zero_ns);
+/* "r 5 [1 2]", "append 9 4", without brackets around. */
+void rig_words_op(struct rig_buf *out, const struct rig_history *history, const struct rig_mop *op);
+/* "key 5"; text keys are shortened to 24 bytes. */
+void rig_words_key(struct rig_buf *out, const struct rig_history *history, uint32_t key);
+
+/* "ww", "wr", "rw", "process", "real-time". */
+const char *rig_words_edge(enum rig_edge_kind kind);
+/* "not-refuted", "held", "refuted". */
+const char *rig_words_fate(enum rig_fate fate);
+/* "ok", "fail", "info". */
+const char *rig_words_outcome(enum rig_outcome outcome);
+
+/* Bits of the levels with this fate. */
+uint64_t rig_words_levels_of(const struct rig_verdict *verdict, enum rig_fate fate);
+/* The names of the levels in `set`, in the lattice's order, separated by ", "; "none" when empty. */
+void rig_words_levels(struct rig_buf *out, uint64_t set);
+/* The names of the requested levels and anomalies. */
+void rig_words_requested(struct rig_buf *out, const struct rig_verdict *verdict);
+
+/*
+ * The verdict in one line: "ANOMALY: a requested guarantee was broken: serializable", "VALID: ...", "UNDECIDED: why".
+ * The word before the colon is one of ANOMALY, VALID, UNDECIDED.
+ */
+void rig_words_verdict(struct rig_buf *out, const struct rig_verdict *verdict);
+const char *rig_words_valid(enum rig_valid valid);
+
+/* True when so many fates are unknown (more than 5 %) that the check lost much of its sight. */
+bool rig_words_blunt(const struct rig_verdict *verdict);
+
+/* The earliest invocation time of the history, the zero of all times shown; 0 without times. */
+int64_t rig_words_zero_ns(const struct rig_history *history);
+
+#endif
