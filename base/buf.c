@@ -34,12 +34,12 @@ char *rig_buf_reserve(struct rig_buf *buf, size_t more)
 {
     if (buf->failed)
         return NULL;
-    if (more <= buf->capacity - buf->size && buf->capacity > 0)
-        return buf->data + buf->size;
     if (more > buf->limit - buf->size) {
         buf->failed = true;
         return NULL;
     }
+    if (more <= buf->capacity - buf->size && buf->capacity > 0)
+        return buf->data + buf->size;
     size_t capacity = buf->capacity == 0 ? 256 : buf->capacity;
     while (capacity - buf->size < more)
         capacity *= 2;
@@ -149,21 +149,24 @@ enum rig_rc rig_buf_write_file(const struct rig_buf *buf, const char *path, stru
 static enum rig_rc read_all(struct rig_buf *buf, int fd, const char *path, struct rig_err *err)
 {
     for (;;) {
+        char one; /* a full buffer asks only whether the file ends here */
         size_t want = (size_t)64 << 10;
         if (want > buf->limit - buf->size)
             want = buf->limit - buf->size;
-        char *room = want == 0 ? NULL : rig_buf_reserve(buf, want);
+        char *room = want == 0 ? &one : rig_buf_reserve(buf, want);
         if (room == NULL)
-            return rig_fail(err, RIG_E_LIMIT, "%s: larger than %zu bytes, or no memory for it", path, buf->limit);
-        ssize_t done = read(fd, room, want);
+            return rig_fail(err, RIG_E_LIMIT, "%s: no memory for it", path);
+        ssize_t done = read(fd, room, want == 0 ? 1 : want);
         if (done < 0 && errno == EINTR)
             continue;
         if (done < 0)
             return rig_fail(err, RIG_E_IO, "%s: cannot read: %s", path, strerror(errno));
-        buf->size += (size_t)done;
-        buf->data[buf->size] = '\0';
         if (done == 0)
             return RIG_OK;
+        if (want == 0)
+            return rig_fail(err, RIG_E_LIMIT, "%s: larger than %zu bytes", path, buf->limit);
+        buf->size += (size_t)done;
+        buf->data[buf->size] = '\0';
     }
 }
 

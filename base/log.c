@@ -9,7 +9,8 @@
 #include "base/clock.h"
 #include "base/secret.h"
 
-enum { LINE_BYTES = 4096 };
+/* A line is redacted before it is cut, so that the cut cannot leave the first half of a secret. */
+enum { LINE_BYTES = 4096, CUT_BYTES = 2048 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* innermost: nothing is locked while it is held */
 static int log_fd = -1;
@@ -61,7 +62,7 @@ static void write_line(int fd, const char *line, size_t length)
 
 void rig_log(enum rig_log_level level, const char *area, const char *format, ...)
 {
-    char line[LINE_BYTES];
+    char line[LINE_BYTES + CUT_BYTES];
     char utc[32];
     rig_clock_utc_text(utc, sizeof utc);
     int start = snprintf(line, sizeof line, "%s %s %s: ", utc, level_names[level], area);
@@ -76,7 +77,7 @@ void rig_log(enum rig_log_level level, const char *area, const char *format, ...
         if (*c == '\n' || *c == '\r')
             *c = ' ';
     }
-    size_t length = strlen(line);
+    size_t length = strnlen(line, LINE_BYTES - 1);
     line[length] = '\n';
 
     pthread_mutex_lock(&lock);

@@ -21,7 +21,11 @@ void rig_secret_register(const char *text)
     RIG_REQUIRE(secret_count < RIG_SECRET_MAX);
     char *copy = strdup(text);
     RIG_REQUIRE(copy != NULL);
-    secrets[secret_count++] = copy;
+    /* Longest first: a secret that is part of another must not break it up before it is found. */
+    size_t at = secret_count++;
+    for (; at > 0 && strlen(secrets[at - 1]) < strlen(copy); at--)
+        secrets[at] = secrets[at - 1];
+    secrets[at] = copy;
 }
 
 static void redact_one(char *text, const char *secret)

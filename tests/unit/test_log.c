@@ -1,0 +1,182 @@
+#include "tests/unit/cmocka_first.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/secret.h"
+
+static char folder[] = "/tmp/rig-log-XXXXXX";
+static char path[64];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    if (mkdtemp(folder) == NULL)
+        return -1;
+    (void)snprintf(path, sizeof path, "%s/rig.log", folder);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    return rmdir(folder);
+}
+
+static int open_log(void **state)
+{
+    (void)state;
+    return rig_log_open(path, NULL) == RIG_OK ? 0 : -1;
+}
+
+static int remove_log(void **state)
+{
+    (void)state;
+    rig_log_close();
+    rig_secret_forget();
+    rig_log_verbosity(RIG_LOG_INFO);
+    return unlink(path);
+}
+
+/* What the log holds; the caller frees it with rig_buf_done(). */
+static struct rig_buf log_text(void)
+{
+    struct rig_buf buf;
+    rig_buf_init(&buf, 0);
+    assert_int_equal(rig_buf_read_file(&buf, path, NULL), RIG_OK);
+    return buf;
+}
+
+static void line_has_time_level_and_area(void **state)
+{
+    (void)state;
+    rig_log(RIG_LOG_WARN, "cluster", "node %d of %s", 1, "three");
+    struct rig_buf text = log_text();
+    /* 20260131T235959.123Z warn cluster: ... */
+    assert_true(text.size > 21);
+    assert_int_equal(text.data[8], 'T');
+    assert_int_equal(text.data[19], 'Z');
+    assert_string_equal(text.data + 20, " warn cluster: node 1 of three\n");
+    rig_buf_done(&text);
+}
+
+static void verbosity_is_kept(void **state)
+{
+    (void)state;
+    rig_log(RIG_LOG_DEBUG, "a", "not written");
+    rig_log_verbosity(RIG_LOG_DEBUG);
+    rig_log(RIG_LOG_DEBUG, "a", "written");
+    struct rig_buf text = log_text();
+    assert_null(strstr(rig_buf_text(&text), "not written"));
+    assert_non_null(strstr(rig_buf_text(&text), "debug a: written\n"));
+    rig_buf_done(&text);
+}
+
+static void message_stays_on_one_line(void **state)
+{
+    (void)state;
+    rig_log(RIG_LOG_INFO, "a", "%s", "two\nlines\r");
+    struct rig_buf text = log_text();
+    assert_non_null(strstr(rig_buf_text(&text), "info a: two lines \n"));
+    rig_buf_done(&text);
+}
+
+/* Wherever a secret stands in a line, also across the place where the line is cut, no part of it is written. */
+static void secrets_never_reach_the_file(void **state)
+{
+    (void)state;
+    rig_secret_register("Zecret-Zecret");
+    char filler[5000];
+    for (size_t length = 0; length < sizeof filler; length += length < 4000 ? 500 : 1) {
+        memset(filler, '.', length);
+        filler[length] = '\0';
+        rig_log(RIG_LOG_INFO, "a", "%sZecret-Zecret", filler);
+    }
+    struct rig_buf text = log_text();
+    assert_null(strstr(rig_buf_text(&text), "Z"
+                                            "e"));
+    assert_non_null(strstr(rig_buf_text(&text), "***"));
+    rig_buf_done(&text);
+}
+
+static void long_lines_are_cut(void **state)
+{
+    (void)state;
+    char filler[9000];
+    memset(filler, 'x', sizeof filler - 1);
+    filler[sizeof filler - 1] = '\0';
+    rig_log(RIG_LOG_INFO, "a", "%s", filler);
+    rig_log(RIG_LOG_INFO, "a", "next");
+    struct rig_buf text = log_text();
+    char *end = strchr(text.data, '\n');
+    assert_non_null(end);
+    assert_int_equal(end - text.data, 4095);
+    assert_non_null(strstr(end, " info a: next\n"));
+    rig_buf_done(&text);
+}
+
+enum { THREADS = 4, LINES = 500 };
+
+static void *write_lines(void *argument)
+{
+    for (int i = 0; i < LINES; i++)
+        rig_log(RIG_LOG_INFO, "thread", "<%s %d>", (const char *)argument, i);
+    return NULL;
+}
+
+static void lines_of_several_threads_stay_whole(void **state)
+{
+    (void)state;
+    char names[THREADS][64];
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        memset(names[i], 'a' + i, sizeof names[i] - 1);
+        names[i][sizeof names[i] - 1] = '\0';
+        assert_int_equal(pthread_create(&threads[i], NULL, write_lines, names[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+
+    struct rig_buf text = log_text();
+    int next[THREADS] = {0};
+    int line_count = 0;
+    char *rest = NULL;
+    for (char *line = strtok_r(text.data, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+        char *message = strchr(line, '<');
+        assert_non_null(message);
+        int thread = message[1] - 'a';
+        char expected[128];
+        (void)snprintf(expected, sizeof expected, "<%s %d>", names[thread], next[thread]++);
+        assert_string_equal(message, expected);
+        line_count++;
+    }
+    assert_int_equal(line_count, THREADS * LINES);
+    rig_buf_done(&text);
+}
+
+static void folder_that_is_not_there_is_an_error(void **state)
+{
+    (void)state;
+    struct rig_err err = {0};
+    assert_int_equal(rig_log_open("/nowhere/rig.log", &err), RIG_E_IO);
+    assert_non_null(strstr(err.text, "/nowhere/rig.log"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(line_has_time_level_and_area, open_log, remove_log),
+        cmocka_unit_test_setup_teardown(verbosity_is_kept, open_log, remove_log),
+        cmocka_unit_test_setup_teardown(message_stays_on_one_line, open_log, remove_log),
+        cmocka_unit_test_setup_teardown(secrets_never_reach_the_file, open_log, remove_log),
+        cmocka_unit_test_setup_teardown(long_lines_are_cut, open_log, remove_log),
+        cmocka_unit_test_setup_teardown(lines_of_several_threads_stay_whole, open_log, remove_log),
+        cmocka_unit_test(folder_that_is_not_there_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
