@@ -1,0 +1,269 @@
+#include <string.h>
+
+#include "tests/oracle/oracle.h"
+
+/* One choice of committed transactions, and the version orders as far as they are chosen. */
+struct choice {
+    const struct small_history *history;
+    struct oracle_level level;
+    unsigned shortcuts;
+    uint32_t included;
+    uint32_t before[SMALL_TXNS];
+    int count[SMALL_KEYS]; /* appends to the key that are in its order */
+    int value[SMALL_KEYS][SMALL_TXNS * SMALL_OPS];
+    int writer[SMALL_KEYS][SMALL_TXNS * SMALL_OPS];
+    int op[SMALL_KEYS][SMALL_TXNS * SMALL_OPS];
+    int shown[SMALL_KEYS]; /* the longest known read of the included transactions */
+};
+
+/* Bit b of edges[a]: an edge from a to b. */
+struct edges {
+    uint32_t from[SMALL_TXNS];
+};
+
+static void close_transitively(struct edges *edges)
+{
+    for (int via = 0; via < SMALL_TXNS; via++) {
+        for (int a = 0; a < SMALL_TXNS; a++) {
+            if ((edges->from[a] >> via & 1) != 0)
+                edges->from[a] |= edges->from[via];
+        }
+    }
+}
+
+static bool has_cycle(struct edges edges)
+{
+    close_transitively(&edges);
+    for (int a = 0; a < SMALL_TXNS; a++) {
+        if ((edges.from[a] >> a & 1) != 0)
+            return true;
+    }
+    return false;
+}
+
+static void add_edge(struct edges *edges, int from, int to)
+{
+    if (from != to)
+        edges->from[from] |= 1U << to;
+}
+
+static bool included(const struct choice *choice, int t)
+{
+    return (choice->included >> t & 1) != 0;
+}
+
+uint32_t oracle_observed_infos(const struct small_history *history)
+{
+    uint32_t infos = oracle_outcome_mask(history, SMALL_INFO);
+    uint32_t committed = oracle_outcome_mask(history, SMALL_OK);
+    uint32_t before;
+    do {
+        before = committed;
+        for (int t = 0; t < history->txn_count; t++) {
+            const struct small_txn *txn = &history->txns[t];
+            for (int i = 0; i < txn->op_count && (committed >> t & 1) != 0; i++) {
+                for (int e = 0; e < txn->ops[i].count && txn->ops[i].known; e++) {
+                    int op;
+                    int writer = small_writer(history, txn->ops[i].key, txn->ops[i].list[e], &op);
+                    if (writer >= 0 && (infos >> writer & 1) != 0)
+                        committed |= 1U << writer;
+                }
+            }
+        }
+    } while (committed != before);
+    return committed & infos;
+}
+
+/* ww: from the writer of each append to the writer of the next. */
+static void add_writes(const struct choice *choice, struct edges *edges)
+{
+    for (int key = 0; key < SMALL_KEYS; key++) {
+        for (int p = 1; p < choice->count[key]; p++) {
+            int previous = p - 1;
+            if ((choice->shortcuts & ORACLE_UNOBSERVED_UNORDERED) != 0 && p > choice->shown[key])
+                previous = choice->shown[key] - 1;
+            if (previous >= 0)
+                add_edge(edges, choice->writer[key][previous], choice->writer[key][p]);
+        }
+    }
+}
+
+/* rw: from the reader of the first `count` elements to whoever appended next. */
+static void add_overwrites(const struct choice *choice, int reader, int key, int count, struct edges *edges)
+{
+    bool unordered = (choice->shortcuts & ORACLE_UNOBSERVED_UNORDERED) != 0 && count == choice->shown[key];
+    for (int p = count; p < choice->count[key]; p++) {
+        add_edge(edges, reader, choice->writer[key][p]);
+        if (!unordered)
+            return;
+    }
+}
+
+/*
+ * Judges one known read against the version order of its key, and adds its edges. PL-2 wants the version of a committed
+ * transaction's last append, or one of the reader's own that was appended before. The stronger levels want the
+ * transaction to see its own appends, all of them, and nothing of others change (CBG15's INT).
+ */
+static bool judge_read(const struct choice *choice, int t, int i, struct edges *wr, struct edges *rw)
+{
+    const struct small_txn *txn = &choice->history->txns[t];
+    const struct small_op *read = &txn->ops[i];
+    int own = small_appends_before(txn, read->key, i);
+    int last = read->count == 0 ? -1 : choice->writer[read->key][read->count - 1];
+    if (last >= 0) {
+        const struct small_txn *writer = &choice->history->txns[last];
+        int op = choice->op[read->key][read->count - 1];
+        int later =
+            small_appends_before(writer, read->key, writer->op_count) - small_appends_before(writer, read->key, op + 1);
+        if (last == t ? op > i : later > 0)
+            return false;
+        add_edge(wr, last, t);
+    }
+    if (choice->level.base == ORACLE_READ_COMMITTED)
+        return true;
+    if (own > 0)
+        return last == t && small_appends_before(txn, read->key, choice->op[read->key][read->count - 1] + 1) == own;
+    for (int earlier = 0; earlier < i; earlier++) {
+        const struct small_op *other = &txn->ops[earlier];
+        if (!other->append && other->known && other->key == read->key && other->count != read->count)
+            return false;
+    }
+    add_overwrites(choice, t, read->key, read->count, rw);
+    return true;
+}
+
+static bool orders_are_allowed(const struct choice *choice)
+{
+    struct edges depends = {0};
+    struct edges wr = {0};
+    struct edges rw = {0};
+    add_writes(choice, &depends);
+    for (int t = 0; t < choice->history->txn_count; t++) {
+        const struct small_txn *txn = &choice->history->txns[t];
+        for (int i = 0; i < txn->op_count && included(choice, t); i++) {
+            bool known_read = !txn->ops[i].append && txn->ops[i].known;
+            if (known_read && !judge_read(choice, t, i, &wr, &rw))
+                return false;
+        }
+    }
+    for (int t = 0; t < SMALL_TXNS; t++)
+        depends.from[t] |= wr.from[t] | (included(choice, t) ? choice->before[t] & choice->included : 0);
+
+    struct edges all = depends;
+    for (int t = 0; t < SMALL_TXNS; t++) {
+        if (choice->level.base == ORACLE_SERIALIZABLE)
+            all.from[t] |= rw.from[t];
+        for (int via = 0; via < SMALL_TXNS && choice->level.base == ORACLE_SNAPSHOT_ISOLATION; via++) {
+            if ((depends.from[t] >> via & 1) != 0)
+                all.from[t] |= rw.from[via];
+        }
+    }
+    return !has_cycle(all);
+}
+
+/* Whether every known read that reaches position `position` of the key's order shows `value` there. */
+static bool reads_agree(const struct choice *choice, int key, int position, int value)
+{
+    for (int t = 0; t < choice->history->txn_count; t++) {
+        const struct small_txn *txn = &choice->history->txns[t];
+        for (int i = 0; i < txn->op_count && included(choice, t); i++) {
+            const struct small_op *op = &txn->ops[i];
+            if (!op->append && op->known && op->key == key && op->count > position && op->list[position] != value)
+                return false;
+        }
+    }
+    return true;
+}
+
+/*
+ * Whether operation `i` of transaction `t` may be the next append in the key's order: not in it already, behind the
+ * transaction's own earlier ones, and not between two appends of another transaction (that would be G0).
+ */
+static bool fits_order(const struct choice *choice, int key, int t, int i)
+{
+    const struct small_txn *txn = &choice->history->txns[t];
+    if (!txn->ops[i].append || txn->ops[i].key != key)
+        return false;
+    int placed = 0;
+    for (int p = 0; p < choice->count[key]; p++)
+        placed += choice->writer[key][p] == t;
+    if (placed != small_appends_before(txn, key, i))
+        return false;
+    if (choice->count[key] > 0) {
+        int last = choice->count[key] - 1;
+        int writer = choice->writer[key][last];
+        const struct small_txn *previous = &choice->history->txns[writer];
+        bool finished = small_appends_before(previous, key, choice->op[key][last] + 1) ==
+                        small_appends_before(previous, key, previous->op_count);
+        if (writer != t && !finished)
+            return false;
+    }
+    return reads_agree(choice, key, choice->count[key], txn->ops[i].value);
+}
+
+static bool choose_orders(struct choice *choice, int key)
+{
+    struct edges ww = {0};
+    add_writes(choice, &ww);
+    if (has_cycle(ww))
+        return false;
+    if (key == SMALL_KEYS)
+        return orders_are_allowed(choice);
+    int appends = 0;
+    for (int t = 0; t < choice->history->txn_count; t++) {
+        const struct small_txn *txn = &choice->history->txns[t];
+        if (included(choice, t))
+            appends += small_appends_before(txn, key, txn->op_count);
+    }
+    if (choice->count[key] == appends)
+        return choice->shown[key] <= appends && choose_orders(choice, key + 1);
+
+    for (int t = 0; t < choice->history->txn_count; t++) {
+        const struct small_txn *txn = &choice->history->txns[t];
+        for (int i = 0; i < txn->op_count && included(choice, t); i++) {
+            if (!fits_order(choice, key, t, i))
+                continue;
+            int p = choice->count[key]++;
+            choice->value[key][p] = txn->ops[i].value;
+            choice->writer[key][p] = t;
+            choice->op[key][p] = i;
+            bool found = choose_orders(choice, key);
+            choice->count[key]--;
+            if (found)
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool explained_with(struct choice *choice, uint32_t committed)
+{
+    choice->included = committed;
+    memset(choice->count, 0, sizeof choice->count);
+    memset(choice->shown, 0, sizeof choice->shown);
+    for (int t = 0; t < choice->history->txn_count; t++) {
+        const struct small_txn *txn = &choice->history->txns[t];
+        for (int i = 0; i < txn->op_count && included(choice, t); i++) {
+            const struct small_op *op = &txn->ops[i];
+            if (!op->append && op->known && op->count > choice->shown[op->key])
+                choice->shown[op->key] = op->count;
+        }
+    }
+    return choose_orders(choice, 0);
+}
+
+bool oracle_explains(const struct small_history *history, struct oracle_level level, unsigned shortcuts)
+{
+    struct choice choice = {.history = history, .level = level, .shortcuts = shortcuts};
+    oracle_order_before(history, level.order, choice.before);
+    uint32_t certain = oracle_outcome_mask(history, SMALL_OK);
+    uint32_t infos = oracle_outcome_mask(history, SMALL_INFO);
+    if ((shortcuts & ORACLE_OBSERVED_INFOS) != 0)
+        return explained_with(&choice, certain | oracle_observed_infos(history));
+    for (uint32_t chosen = infos;; chosen = (chosen - 1) & infos) {
+        if (explained_with(&choice, certain | chosen))
+            return true;
+        if (chosen == 0)
+            return false;
+    }
+}

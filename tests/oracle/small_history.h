@@ -1,0 +1,59 @@
+/*
+ * A small list-append history as the oracle reads it: fixed arrays, raw micro-operations, nothing resolved.
+ *
+ * Shares no type and no code with history/ or checker/, so that a mistake there cannot be repeated here.
+ *
+ * The notation of tests, one transaction a line (or separated by ';'):
+ *
+ *     ok 0 1-4: ax1 rx[1 2] ry? rz[]
+ *
+ * outcome (ok, fail, info), process, position of the invocation - of the completion ('-' alone: none came), then the
+ * operations: `ax1` appends 1 to key x, `rx[1 2]` reads, `ry?` is a read whose result is not known. Keys are w, x, y,
+ * z.
+ */
+#ifndef RIG_TESTS_ORACLE_SMALL_HISTORY_H
+#define RIG_TESTS_ORACLE_SMALL_HISTORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { SMALL_TXNS = 8, SMALL_OPS = 6, SMALL_LIST = 16, SMALL_KEYS = 4, SMALL_NEVER = -1 };
+
+enum small_outcome { SMALL_OK, SMALL_FAIL, SMALL_INFO };
+
+struct small_op {
+    bool append;
+    bool known; /* of a read: a result came back */
+    int key;    /* 0 .. SMALL_KEYS-1 */
+    int value;  /* appended */
+    int count;  /* of a read: elements */
+    int list[SMALL_LIST];
+};
+
+struct small_txn {
+    enum small_outcome outcome;
+    int process;
+    int invoke_at, complete_at; /* positions in one sequence; complete_at SMALL_NEVER when no completion came */
+    int op_count;
+    struct small_op ops[SMALL_OPS];
+};
+
+struct small_history {
+    int txn_count;
+    struct small_txn txns[SMALL_TXNS];
+};
+
+/* False on a text that is not in the notation; `history` is then unspecified. */
+bool small_parse(const char *text, struct small_history *history);
+/* As JSON lines in the Jepsen/Elle field names, in the order of the positions. */
+void small_print_json(const struct small_history *history, FILE *out);
+/* In the notation, one transaction a line, each line behind `indent`. */
+void small_print(const struct small_history *history, const char *indent, FILE *out);
+
+/* The transaction that appended `value` to `key`, and the operation; -1 when none did. */
+int small_writer(const struct small_history *history, int key, int value, int *op);
+/* The number of `txn`'s appends to `key` before operation `op` (op_count: all of them). */
+int small_appends_before(const struct small_txn *txn, int key, int op);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * Random small histories, valid and anomalous in like parts.
+ *
+ * A tiny database (serial; snapshot isolated, with and without first committer wins; read committed; reading stale
+ * prefixes) runs random transactions of a few processes in a random interleaving; some abort, some lose their
+ * completion, some commit after the client was told `info`. Then, in about two histories of three, what the clients saw
+ * is falsified: elements dropped, added, swapped, stale prefixes, outcomes changed, events moved in time. The same
+ * (seed, number) gives the same history.
+ */
+#ifndef RIG_TESTS_ORACLE_SMALL_RANDOM_H
+#define RIG_TESTS_ORACLE_SMALL_RANDOM_H
+
+#include "tests/oracle/small_history.h"
+
+void small_random(uint64_t seed, uint64_t number, struct small_history *history);
+
+/* Drops one transaction, or one of its operations (op >= 0), and the elements that it wrote from every read. */
+void small_drop(struct small_history *history, int txn, int op);
+
+/*
+ * Shrinks a history while `keep` says that it still shows what is looked for: drops transactions, operations, single
+ * elements of reads; closes gaps between positions.
+ */
+void small_shrink(struct small_history *history, bool (*keep)(const struct small_history *, void *), void *context);
+
+#endif
