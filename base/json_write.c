@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/utf8.h"
 
 void rig_json_init(struct rig_json_writer *writer, struct rig_buf *buf)
 {
@@ -94,6 +95,12 @@ void rig_json_number(struct rig_json_writer *writer, const char *name, double nu
         rig_buf_add_text(writer->buf, "null");
 }
 
+void rig_json_plain(struct rig_json_writer *writer, const char *name, const char *literal)
+{
+    begin_value(writer, name);
+    rig_buf_add_text(writer->buf, literal);
+}
+
 void rig_json_bool(struct rig_json_writer *writer, const char *name, bool value)
 {
     begin_value(writer, name);
@@ -106,39 +113,13 @@ void rig_json_null(struct rig_json_writer *writer, const char *name)
     rig_buf_add_text(writer->buf, "null");
 }
 
-/* The length of the valid UTF-8 sequence at `text`, or 0. Overlong forms, surrogates and values past U+10FFFF are not.
- */
-static size_t utf8_length(const unsigned char *text, size_t left)
-{
-    static const struct {
-        unsigned char mask, lead;
-        uint32_t least;
-    } forms[] = {{0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
-    if (text[0] < 0x80)
-        return 1;
-    for (size_t form = 0; form < 3; form++) {
-        size_t length = form + 2;
-        if ((text[0] & forms[form].mask) != forms[form].lead || left < length)
-            continue;
-        uint32_t code = text[0] & (unsigned char)~forms[form].mask;
-        for (size_t i = 1; i < length; i++) {
-            if ((text[i] & 0xc0) != 0x80)
-                return 0;
-            code = code << 6 | (text[i] & 0x3f);
-        }
-        bool surrogate = code >= 0xd800 && code <= 0xdfff;
-        return code >= forms[form].least && code <= 0x10ffff && !surrogate ? length : 0;
-    }
-    return 0;
-}
-
 void rig_json_quote(struct rig_buf *buf, const char *text, size_t length)
 {
     rig_buf_add_char(buf, '"');
     size_t at = 0;
     while (at < length) {
         unsigned char c = (unsigned char)text[at];
-        size_t bytes = utf8_length((const unsigned char *)text + at, length - at);
+        size_t bytes = rig_utf8_decode(text + at, length - at, NULL);
         if (c == '"' || c == '\\')
             rig_buf_printf(buf, "\\%c", c);
         else if (c == '\n')

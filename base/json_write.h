@@ -40,6 +40,8 @@ void rig_json_string(struct rig_json_writer *writer, const char *name, const cha
 void rig_json_int(struct rig_json_writer *writer, const char *name, int64_t number);
 /* Written with three decimals; not-a-number and infinities become null. */
 void rig_json_number(struct rig_json_writer *writer, const char *name, double number);
+/* A literal that is JSON already, such as a number with a precision of its own. */
+void rig_json_plain(struct rig_json_writer *writer, const char *name, const char *literal);
 void rig_json_bool(struct rig_json_writer *writer, const char *name, bool value);
 void rig_json_null(struct rig_json_writer *writer, const char *name);
 

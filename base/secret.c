@@ -10,22 +10,24 @@ enum { SHORTEST = 4 };
 static char *secrets[RIG_SECRET_MAX];
 static size_t secret_count;
 
-void rig_secret_register(const char *text)
+bool rig_secret_register(const char *text)
 {
     if (text == NULL || strlen(text) < SHORTEST)
-        return;
-    for (size_t i = 0; i < secret_count; i++) {
-        if (strcmp(secrets[i], text) == 0)
-            return;
+        return true;
+    /* Longest first, so that a secret within another one does not leave the rest of that one uncovered. */
+    const size_t length = strlen(text);
+    size_t at = 0;
+    for (; at < secret_count && strlen(secrets[at]) >= length; at++) {
+        if (strcmp(secrets[at], text) == 0)
+            return true;
     }
-    RIG_REQUIRE(secret_count < RIG_SECRET_MAX);
-    char *copy = strdup(text);
-    RIG_REQUIRE(copy != NULL);
-    /* Longest first: a secret that is part of another must not break it up before it is found. */
-    size_t at = secret_count++;
-    for (; at > 0 && strlen(secrets[at - 1]) < strlen(copy); at--)
-        secrets[at] = secrets[at - 1];
+    char *copy = secret_count < RIG_SECRET_MAX ? strdup(text) : NULL;
+    if (copy == NULL)
+        return false;
+    memmove(&secrets[at + 1], &secrets[at], (secret_count - at) * sizeof secrets[0]);
     secrets[at] = copy;
+    secret_count++;
+    return true;
 }
 
 static void redact_one(char *text, const char *secret)

@@ -10,14 +10,16 @@
 #ifndef RIG_BASE_SECRET_H
 #define RIG_BASE_SECRET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define RIG_SECRET_MASK "***"
 
-/* Copies `text`. At most RIG_SECRET_MAX are kept; more is a RIG_REQUIRE failure. */
-enum { RIG_SECRET_MAX = 64 };
-void rig_secret_register(const char *text);
-/* Replaces every registered secret inside `text` (NUL-ended, at most `size` bytes) by the mask, in place. */
+/* Copies `text`. False when RIG_SECRET_MAX are kept already, or memory runs out: then it is not hidden. */
+enum { RIG_SECRET_MAX = 256 };
+bool rig_secret_register(const char *text);
+/* Replaces every registered secret inside `text` (NUL-ended, at most `size` bytes) by the mask, in place; of secrets
+ * that contain each other, the longer one. */
 void rig_secret_redact(char *text, size_t size);
 /* Forgets all; for tests. */
 void rig_secret_forget(void);
