@@ -9,4 +9,7 @@
 /* Answers ok and does nothing: what a run costs without a database. */
 extern const struct rig_driver rig_driver_null;
 
+/* The simulated database. */
+extern const struct rig_driver rig_driver_sim;
+
 #endif

@@ -17,7 +17,7 @@ enum { NAME_BYTES_MAX = 32, PATH_BYTES = 4096 };
 static const char file_prefix[] = "rig-driver-";
 static const char file_suffix[] = ".so";
 
-static const struct rig_driver *const built_in[] = {&rig_driver_null};
+static const struct rig_driver *const built_in[] = {&rig_driver_null, &rig_driver_sim};
 enum { BUILT_IN_COUNT = sizeof built_in / sizeof built_in[0] };
 
 /* Letters, digits, '-' and '_': a name is part of a file's name and must not lead out of its folder. */

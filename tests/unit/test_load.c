@@ -21,7 +21,7 @@ static void assert_refused(const char *name, const char *expected)
 static void built_in_drivers_are_found(void **state)
 {
     (void)state;
-    static const char *const names[] = {"null"};
+    static const char *const names[] = {"null", "sim"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const struct rig_driver *driver = NULL;
         struct rig_err err = {0};
@@ -88,10 +88,11 @@ static void missing_file_names_every_place(void **state)
     folder[length] = '\0';
     *strrchr(folder, '/') = '\0';
     char expected[8192];
-    (void)snprintf(expected, sizeof expected,
-                   "no driver `absent`: it is not built in (null), and there is no rig-driver-absent.so in %s, %s, %s; "
-                   "RIG_DRIVER_PATH names further folders",
-                   folder, DRIVER_FOLDER, LIBRARY_FOLDER);
+    (void)snprintf(
+        expected, sizeof expected,
+        "no driver `absent`: it is not built in (null, sim), and there is no rig-driver-absent.so in %s, %s, %s; "
+        "RIG_DRIVER_PATH names further folders",
+        folder, DRIVER_FOLDER, LIBRARY_FOLDER);
     assert_refused("absent", expected);
 }
 
@@ -147,7 +148,7 @@ static void every_driver_is_listed_once_by_name(void **state)
     assert_int_equal(setenv("RIG_DRIVER_PATH", DRIVER_FOLDER ":" DRIVER_FOLDER "/", 1), 0);
     rig_driver_each(note, &listing);
     assert_int_equal(setenv("RIG_DRIVER_PATH", DRIVER_FOLDER, 1), 0);
-    assert_string_equal(listing.text, "abi! hook! name! null size! sound symbol! ");
+    assert_string_equal(listing.text, "abi! hook! name! null sim size! sound symbol! ");
 }
 
 int main(void)

@@ -1,0 +1,412 @@
+#include "drivers/sim/engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "drivers/sim/engine_priv.h"
+
+/* Streams of the seed are numbered by client elsewhere; the engine's own lies apart from them. */
+static const uint64_t engine_stream = UINT64_C(0x73696d) << 40;
+
+const char *const rig_sim_isolation_names[] = {
+#define ISOLATION_NAME(id, name, help) name,
+    RIG_SIM_ISOLATION_TABLE(ISOLATION_NAME)
+#undef ISOLATION_NAME
+        NULL};
+
+const char *const rig_sim_bug_names[] = {
+#define BUG_NAME(id, name, snapshots, lists, help) name,
+    RIG_SIM_BUG_TABLE(BUG_NAME)
+#undef BUG_NAME
+        NULL};
+
+static const struct {
+    bool needs_snapshots, needs_lists;
+} bug_needs[] = {
+#define BUG_NEEDS(id, name, snapshots, lists, help) {snapshots, lists},
+    RIG_SIM_BUG_TABLE(BUG_NEEDS)
+#undef BUG_NEEDS
+};
+
+enum rig_rc rig_sim_options_check(const struct rig_sim_options *options, enum rig_workload workload,
+                                  struct rig_err *err)
+{
+    RIG_REQUIRE(options->isolation >= 0 && options->isolation < RIG_SIM_ISOLATION_COUNT);
+    RIG_REQUIRE(options->bug >= 0 && options->bug < RIG_SIM_BUG_COUNT);
+    const char *bug = rig_sim_bug_names[options->bug];
+    if (bug_needs[options->bug].needs_snapshots && options->isolation != RIG_SIM_SERIALIZABLE &&
+        options->isolation != RIG_SIM_SNAPSHOT)
+        return rig_fail(err, RIG_E_PLAN,
+                        "bug `%s` needs snapshots, which `isolation: %s` does not take; use `snapshot-isolation` or "
+                        "`serializable`",
+                        bug, rig_sim_isolation_names[options->isolation]);
+    if (bug_needs[options->bug].needs_lists && workload != RIG_WORKLOAD_LIST_APPEND)
+        return rig_fail(err, RIG_E_PLAN, "bug `%s` needs the workload `list-append`", bug);
+    return RIG_OK;
+}
+
+bool rig_sim_chance(struct rig_sim_engine *engine, double rate)
+{
+    return rate > 0 && (rate >= 1 || rig_rng_unit(&engine->rng) < rate);
+}
+
+bool rig_sim_bug_strikes(struct rig_sim_engine *engine, enum rig_sim_bug bug)
+{
+    return engine->options.bug == (int64_t)bug && rig_sim_chance(engine, engine->options.bug_rate);
+}
+
+/* ---- life ---- */
+
+/* When a session that completed at `now_ticks` starts again: behind that tick, at a place of its own. */
+static int64_t next_invocation(struct rig_sim_engine *engine, uint32_t session)
+{
+    int64_t pause = 0;
+    if (engine->options.think > 0)
+        pause = (int64_t)rig_rng_below(&engine->rng, (uint64_t)engine->options.think + 1);
+    return (engine->now_ticks + pause) * RIG_SIM_TICK_NS + 1 + session;
+}
+
+struct rig_sim_engine *rig_sim_engine_new(const struct rig_sim_options *options, uint64_t seed, uint32_t session_count)
+{
+    RIG_REQUIRE(session_count > 0 && session_count < RIG_SIM_TICK_NS - 1);
+    RIG_REQUIRE(options->staleness > 0 && options->latency >= 0 && options->think >= 0);
+    struct rig_sim_engine *engine = calloc(1, sizeof *engine);
+    if (engine == NULL)
+        return NULL;
+    engine->options = *options;
+    engine->session_count = session_count;
+    rig_rng_init(&engine->rng, seed, engine_stream);
+    rig_sim_store_init(&engine->store);
+    engine->sessions = calloc(session_count, sizeof *engine->sessions);
+    engine->stack = calloc(session_count, sizeof *engine->stack);
+    engine->eligible = calloc(session_count, sizeof *engine->eligible);
+    if (engine->sessions == NULL || engine->stack == NULL || engine->eligible == NULL) {
+        rig_sim_engine_free(engine);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < session_count; i++) {
+        engine->sessions[i].site = (uint8_t)(i % RIG_SIM_SITE_COUNT);
+        engine->sessions[i].wanted_key = UINT32_MAX;
+        engine->sessions[i].next_ns = next_invocation(engine, i);
+    }
+    return engine;
+}
+
+void rig_sim_engine_free(struct rig_sim_engine *engine)
+{
+    if (engine == NULL)
+        return;
+    for (uint32_t i = 0; engine->sessions != NULL && i < engine->session_count; i++) {
+        struct rig_sim_session *session = &engine->sessions[i];
+        rig_sim_writes_done(&session->writes);
+        rig_sim_ids_done(&session->reads);
+        rig_sim_ids_done(&session->locks);
+        rig_sim_results_done(&session->results);
+        rig_sim_elements_done(&session->elements);
+    }
+    rig_sim_store_done(&engine->store);
+    free(engine->sessions);
+    free(engine->stack);
+    free(engine->eligible);
+    free(engine);
+}
+
+/* ---- one transaction ---- */
+
+int64_t rig_sim_engine_invoke_ns(const struct rig_sim_engine *engine, uint32_t session)
+{
+    RIG_REQUIRE(session < engine->session_count);
+    return engine->sessions[session].next_ns;
+}
+
+uint32_t rig_sim_engine_busy_count(const struct rig_sim_engine *engine)
+{
+    return engine->busy_count;
+}
+
+bool rig_sim_engine_busy(const struct rig_sim_engine *engine, uint32_t session)
+{
+    RIG_REQUIRE(session < engine->session_count);
+    return engine->sessions[session].busy;
+}
+
+void rig_sim_engine_begin(struct rig_sim_engine *engine, uint32_t session, const struct rig_op *ops, uint32_t op_count,
+                          const struct rig_hold *hold)
+{
+    RIG_REQUIRE(session < engine->session_count && !engine->sessions[session].busy);
+    struct rig_sim_session *s = &engine->sessions[session];
+    RIG_INVARIANT(s->locks.count == 0 && s->wanted_key == UINT32_MAX);
+    s->busy = true;
+    s->invoke_ns = s->next_ns;
+    s->begun = false;
+    engine->busy_count++;
+    s->id = ++engine->next_id;
+    s->ops = ops;
+    s->op_count = op_count;
+    s->next_op = 0;
+    s->abort_at = UINT32_MAX;
+    s->lose_at = UINT32_MAX;
+    s->hold = *hold;
+    s->holding = false;
+    s->writes.count = 0;
+    s->reads.count = 0;
+    s->elements.count = 0;
+    s->results.count = 0;
+    s->session_lost = false;
+    s->error_code = "";
+    s->error_text = "";
+    s->phase = RIG_PHASE_BEGIN;
+}
+
+static void complete(struct rig_sim_engine *engine, struct rig_sim_session *session, enum rig_outcome outcome,
+                     const char *code, const char *text)
+{
+    RIG_INVARIANT(session->busy && session->locks.count == 0);
+    session->outcome = outcome;
+    session->error_code = code;
+    session->error_text = text;
+    session->busy = false;
+    engine->busy_count--;
+    session->complete_ns = engine->now_ticks * RIG_SIM_TICK_NS;
+    session->next_ns = next_invocation(engine, rig_sim_session_index(engine, session));
+    RIG_INVARIANT(session->invoke_ns < session->complete_ns && session->complete_ns < session->next_ns);
+}
+
+static void roll_back(struct rig_sim_engine *engine, struct rig_sim_session *session, enum rig_outcome outcome,
+                      const char *code, const char *text)
+{
+    engine->counts.aborts++;
+    rig_sim_roll_back(engine, session);
+    complete(engine, session, outcome, code, text);
+}
+
+/* The first step: a place for the answer, the mishaps that await it, a snapshot. */
+static bool start(struct rig_sim_engine *engine, struct rig_sim_session *session)
+{
+    session->begun = true;
+    if (!rig_sim_results_reserve(&session->results, (size_t)session->op_count + 1))
+        return false;
+    session->results.count = session->op_count;
+    memset(session->results.at, 0, session->op_count * sizeof session->results.at[0]);
+    if (rig_sim_chance(engine, engine->options.abort_rate))
+        session->abort_at = (uint32_t)rig_rng_below(&engine->rng, (uint64_t)session->op_count + 1);
+    if (rig_sim_chance(engine, engine->options.loss_rate))
+        session->lose_at = (uint32_t)rig_rng_below(&engine->rng, (uint64_t)session->op_count + 1);
+    rig_sim_take_snapshot(engine, session);
+    session->phase = RIG_PHASE_OPERATION;
+    return true;
+}
+
+/* Completes a transaction that the rules do not let commit. Its client may not hear of it. */
+static void refuse(struct rig_sim_engine *engine, struct rig_sim_session *session, enum rig_sim_progress why,
+                   bool unheard)
+{
+    const char *code = "out-of-memory", *text = "the simulated database has no memory left";
+    if (why == RIG_SIM_CONFLICT) {
+        engine->counts.conflicts++;
+        code = "conflict";
+        text = "another transaction committed a key of this one first";
+    } else if (why == RIG_SIM_PIVOT) {
+        engine->counts.pivots++;
+        code = "not-serializable";
+        text = "reads and writes of concurrent transactions could not be put into one order";
+    } else if (why == RIG_SIM_DEADLOCK) {
+        engine->counts.deadlocks++;
+        code = "deadlock";
+        text = "the transactions waited for each other";
+    }
+    if (unheard)
+        roll_back(engine, session, RIG_OUTCOME_INFO, "unknown", "the answer to the commit was lost");
+    else
+        roll_back(engine, session, RIG_OUTCOME_FAIL, code, text);
+}
+
+static void run_commit(struct rig_sim_engine *engine, struct rig_sim_session *session)
+{
+    session->phase = RIG_PHASE_COMMIT;
+    session->session_lost = session->lose_at == session->op_count;
+    bool unheard = session->session_lost || rig_sim_chance(engine, engine->options.info_rate);
+    if (unheard && rig_sim_chance(engine, 0.5)) {
+        roll_back(engine, session, RIG_OUTCOME_INFO, "unknown", "the answer to the commit was lost");
+        return;
+    }
+    enum rig_sim_progress progress = rig_sim_commit(engine, session);
+    if (progress != RIG_SIM_COMMITTED) {
+        refuse(engine, session, progress, unheard);
+        return;
+    }
+    engine->counts.commits++;
+    if (unheard)
+        complete(engine, session, RIG_OUTCOME_INFO, "unknown", "the answer to the commit was lost");
+    else
+        complete(engine, session, RIG_OUTCOME_OK, "", "");
+}
+
+static enum rig_sim_progress run_operation(struct rig_sim_engine *engine, struct rig_sim_session *session)
+{
+    switch (session->ops[session->next_op].kind) {
+    case RIG_OP_APPEND:
+    case RIG_OP_WRITE:
+        return rig_sim_run_write(engine, session);
+    case RIG_OP_READ_LIST:
+    case RIG_OP_READ_REGISTER:
+        return rig_sim_run_read(engine, session);
+    case RIG_OP_ADD:
+    case RIG_OP_READ_SET:
+    case RIG_OP_INCREMENT:
+    case RIG_OP_READ_COUNTER:
+    case RIG_OP_KIND_COUNT:
+        break;
+    }
+    rig_bug(__FILE__, __LINE__, "requires operations on lists or registers");
+}
+
+/* True when the transaction now pauses before its next operation. */
+static bool begin_hold(struct rig_sim_engine *engine, struct rig_sim_session *session)
+{
+    if (!session->hold.wanted || session->next_op != session->hold.before_op)
+        return false;
+    session->hold.wanted = false;
+    session->holding = true;
+    session->hold_until_ns = 0;
+    if (session->hold.other_commits > 0)
+        session->hold_until_commits = engine->counts.commits + session->hold.other_commits;
+    else
+        session->hold_until_ns = engine->now_ticks * RIG_SIM_TICK_NS + session->hold.duration_ns;
+    return true;
+}
+
+static void run_step(struct rig_sim_engine *engine, struct rig_sim_session *session)
+{
+    if (!session->begun) {
+        if (!start(engine, session))
+            refuse(engine, session, RIG_SIM_NO_MEMORY, false);
+        return;
+    }
+    session->holding = false;
+    if (begin_hold(engine, session))
+        return;
+    if (session->next_op == session->abort_at) {
+        roll_back(engine, session, RIG_OUTCOME_FAIL, "aborted", "the simulated database aborted the transaction");
+    } else if (session->next_op == session->op_count) {
+        run_commit(engine, session);
+    } else if (session->next_op == session->lose_at) {
+        session->session_lost = true;
+        roll_back(engine, session, RIG_OUTCOME_FAIL, "connection-lost", "the connection broke before the commit");
+    } else {
+        enum rig_sim_progress progress = run_operation(engine, session);
+        if (progress == RIG_SIM_WENT_ON)
+            session->next_op++;
+        else if (progress != RIG_SIM_BLOCKED)
+            refuse(engine, session, progress, false);
+    }
+}
+
+/* ---- the choice of the next step ---- */
+
+static bool is_held(const struct rig_sim_engine *engine, const struct rig_sim_session *session)
+{
+    if (!session->holding)
+        return false;
+    if (session->hold_until_ns != 0)
+        return session->hold_until_ns >= (engine->now_ticks + 1) * RIG_SIM_TICK_NS;
+    return engine->counts.commits < session->hold_until_commits;
+}
+
+static bool can_step(const struct rig_sim_engine *engine, uint32_t index)
+{
+    const struct rig_sim_session *session = &engine->sessions[index];
+    if (!session->busy)
+        return false;
+    if (!session->begun)
+        return session->invoke_ns < (engine->now_ticks + 1) * RIG_SIM_TICK_NS;
+    if (is_held(engine, session))
+        return false;
+    return session->wanted_key == UINT32_MAX ||
+           rig_sim_lock_is_free(engine, index, session->wanted_key, session->wants_write);
+}
+
+/*
+ * Nobody can go on. Lets time pass until the next invocation or the end of a timed hold; when there is none, everybody
+ * waits for somebody who waits for commits that cannot come, and that one goes on.
+ */
+static void wake_somebody(struct rig_sim_engine *engine)
+{
+    int64_t next_ns = INT64_MAX;
+    for (uint32_t i = 0; i < engine->session_count; i++) {
+        const struct rig_sim_session *session = &engine->sessions[i];
+        if (!session->busy)
+            continue;
+        int64_t at_ns = INT64_MAX;
+        if (!session->begun)
+            at_ns = session->invoke_ns;
+        else if (session->holding && session->hold_until_ns != 0)
+            at_ns = session->hold_until_ns;
+        if (at_ns < next_ns)
+            next_ns = at_ns;
+    }
+    if (next_ns != INT64_MAX) {
+        RIG_INVARIANT(next_ns / RIG_SIM_TICK_NS > engine->now_ticks);
+        engine->now_ticks = next_ns / RIG_SIM_TICK_NS;
+        return;
+    }
+    for (uint32_t i = 0; i < engine->session_count; i++) {
+        if (engine->sessions[i].busy && engine->sessions[i].holding) {
+            engine->sessions[i].holding = false;
+            return;
+        }
+    }
+    rig_bug(__FILE__, __LINE__, "invariant every deadlock is detected");
+}
+
+uint32_t rig_sim_engine_step(struct rig_sim_engine *engine)
+{
+    RIG_REQUIRE(engine->busy_count > 0);
+    uint32_t count = 0;
+    for (;;) {
+        for (uint32_t i = 0; i < engine->session_count; i++)
+            if (can_step(engine, i))
+                engine->eligible[count++] = i;
+        if (count > 0)
+            break;
+        wake_somebody(engine);
+    }
+    uint32_t chosen = engine->eligible[rig_rng_below(&engine->rng, count)];
+    engine->now_ticks++;
+    if (engine->options.latency > 0)
+        engine->now_ticks += (int64_t)rig_rng_below(&engine->rng, (uint64_t)engine->options.latency + 1);
+    run_step(engine, &engine->sessions[chosen]);
+    return engine->sessions[chosen].busy ? RIG_SIM_NONE : chosen;
+}
+
+void rig_sim_engine_cancel(struct rig_sim_engine *engine, uint32_t session)
+{
+    RIG_REQUIRE(session < engine->session_count && engine->sessions[session].busy);
+    engine->now_ticks++;
+    engine->sessions[session].session_lost = true;
+    roll_back(engine, &engine->sessions[session], RIG_OUTCOME_FAIL, "interrupted", "the run is ending");
+}
+
+void rig_sim_engine_answer(const struct rig_sim_engine *engine, uint32_t session, struct rig_sim_answer *answer)
+{
+    RIG_REQUIRE(session < engine->session_count && !engine->sessions[session].busy);
+    const struct rig_sim_session *s = &engine->sessions[session];
+    *answer = (struct rig_sim_answer){
+        .invoke_ns = s->invoke_ns,
+        .complete_ns = s->complete_ns,
+        .outcome = s->outcome,
+        .phase = s->phase,
+        .session_lost = s->session_lost,
+        .error_code = s->error_code,
+        .error_text = s->error_text,
+        .reads = s->results.count == 0 ? NULL : s->results.at,
+        .elements = s->elements.at,
+        .element_count = s->elements.count,
+    };
+}
+
+void rig_sim_engine_counts(const struct rig_sim_engine *engine, struct rig_sim_counts *counts)
+{
+    *counts = engine->counts;
+}

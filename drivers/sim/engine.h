@@ -1,0 +1,149 @@
+/*
+ * The simulated database: an in-memory multi-version store that runs transactions of many sessions, one operation at a
+ * time, in an interleaving that depends on nothing but its seed.
+ *
+ * The engine is pure and single-threaded: it has no clock, no locks of the operating system and no I/O. A caller gives
+ * sessions transactions (begin), lets the engine choose whose next operation runs (step), and collects the answers of
+ * those that are complete. drivers/sim/sim_driver.c puts client threads around it.
+ *
+ * Time is virtual. It is counted in ticks of RIG_SIM_TICK_NS; each step takes one tick and up to `latency` more. A
+ * completion happens on a tick, alone on it; the same session's next invocation follows between that tick and the next
+ * (later by up to `think` ticks). No two events of different sessions happen at the same time, up to
+ * RIG_SIM_TICK_NS - 1 sessions.
+ *
+ * Time: O(sessions) a step, O(elements read) a read. Space: some 60 bytes an append that committed, for ever; 16 bytes
+ * a read for as long as a concurrent transaction may conflict with it (serializable only).
+ *
+ * Sources: first committer wins, BERN95 4.2; dangerous structures, Fekete et al., TODS 2005, theorem 2.1, as in Cahill,
+ * Roehm & Fekete, SIGMOD 2008; parallel snapshots, Sovran et al., SOSP 2011.
+ */
+#ifndef RIG_DRIVERS_SIM_ENGINE_H
+#define RIG_DRIVERS_SIM_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "drivers/driver.h"
+
+/* X(id, name, what it does and what it thereby keeps) */
+#define RIG_SIM_ISOLATION_TABLE(X)                                                                                     \
+    X(SERIALIZABLE, "serializable",                                                                                    \
+      "snapshots, first committer wins, and aborts of pivots (serializable snapshot isolation): strict serializable")  \
+    X(SNAPSHOT, "snapshot-isolation",                                                                                  \
+      "a snapshot of what has committed at the start, first committer wins: strong snapshot isolation, with write "    \
+      "skew")                                                                                                          \
+    X(REPEATABLE_READ, "repeatable-read",                                                                              \
+      "read and write locks on keys until the end, deadlocks detected: PL-2.99, which without predicates is strict "   \
+      "serializable")                                                                                                  \
+    X(READ_COMMITTED, "read-committed",                                                                                \
+      "each read sees the latest commit; writes lock their key until the end and build on its latest commit: strong "  \
+      "read committed, with lost updates and read skew")                                                               \
+    X(READ_UNCOMMITTED, "read-uncommitted",                                                                            \
+      "reads see what is not yet committed; writes lock their key until the end: strong read uncommitted")
+
+enum rig_sim_isolation {
+#define RIG_SIM_ISOLATION_ENUM(id, name, help) RIG_SIM_##id,
+    RIG_SIM_ISOLATION_TABLE(RIG_SIM_ISOLATION_ENUM)
+#undef RIG_SIM_ISOLATION_ENUM
+        RIG_SIM_ISOLATION_COUNT
+};
+
+/* X(id, name, needs snapshots, needs lists, what goes wrong, each time with the chance `bug-rate`) */
+#define RIG_SIM_BUG_TABLE(X)                                                                                           \
+    X(NONE, "none", false, false, "nothing")                                                                           \
+    X(LOST_UPDATE, "lost-update", true, false, "a commit does not look for later ones and overwrites them")            \
+    X(STALE_READ, "stale-read", true, false, "a transaction's snapshot lies up to `staleness` commits in the past")    \
+    X(LONG_FORK, "long-fork", true, false, "two sites, to which the other's commits come late, each time it begins")   \
+    X(DIRTY_READ, "dirty-read", false, false, "a read sees what another transaction has not committed")                \
+    X(ABORTED_READ, "aborted-read", false, false, "a read sees what a transaction wrote that was aborted")             \
+    X(INTERMEDIATE_READ, "intermediate-read", false, false, "a read sees the last write but one of a transaction")     \
+    X(DUPLICATE_APPEND, "duplicate-append", false, true, "a transaction's last append to a key is applied twice")      \
+    X(LOST_APPEND, "lost-append", false, false, "a transaction's last write to a key is acknowledged and dropped")     \
+    X(REORDERED_APPEND, "reordered-append", false, true, "a read sees the last two elements the other way round")      \
+    X(NON_MONOTONIC_SESSION, "non-monotonic-session", true, false,                                                     \
+      "a session's snapshot is up to `staleness` commits older than its last one")
+
+enum rig_sim_bug {
+#define RIG_SIM_BUG_ENUM(id, name, snapshots, lists, help) RIG_SIM_BUG_##id,
+    RIG_SIM_BUG_TABLE(RIG_SIM_BUG_ENUM)
+#undef RIG_SIM_BUG_ENUM
+        RIG_SIM_BUG_COUNT
+};
+
+/* The names in the order of the enums, ended by NULL. */
+extern const char *const rig_sim_isolation_names[];
+extern const char *const rig_sim_bug_names[];
+
+#define RIG_SIM_TICK_NS INT64_C(100000)
+#define RIG_SIM_NONE    UINT32_MAX
+
+struct rig_sim_options {
+    int64_t isolation;   /* enum rig_sim_isolation */
+    int64_t bug;         /* enum rig_sim_bug */
+    double bug_rate;     /* chance that the bug strikes where it can */
+    double abort_rate;   /* chance that the database aborts a transaction for no reason */
+    double info_rate;    /* chance that a commit's answer is lost; it happened or it did not */
+    double loss_rate;    /* chance that the connection breaks during a transaction */
+    int64_t staleness;   /* commits; how far stale-read and non-monotonic-session reach back */
+    int64_t latency;     /* ticks; most that a step takes beyond one */
+    int64_t think;       /* ticks; most that a session pauses between two transactions */
+    int64_t patience_ns; /* real time; of the driver, not of the engine */
+};
+
+/* Refuses a bug that the isolation level or the workload has no room for. */
+enum rig_rc rig_sim_options_check(const struct rig_sim_options *options, enum rig_workload workload,
+                                  struct rig_err *err);
+
+/* What became of a transaction; arrays are the engine's, valid until the session's next begin. */
+struct rig_sim_answer {
+    int64_t invoke_ns, complete_ns; /* virtual */
+    enum rig_outcome outcome;
+    enum rig_phase phase;
+    bool session_lost;
+    const char *error_code; /* static; "" for ok */
+    const char *error_text;
+    const struct rig_read *reads; /* parallel to the operations */
+    const int64_t *elements;
+    size_t element_count;
+};
+
+struct rig_sim_counts {
+    uint64_t commits, aborts, conflicts, pivots, deadlocks;
+};
+
+struct rig_sim_engine;
+
+/* Borrows nothing. NULL when memory runs out. 1 <= session_count < RIG_SIM_TICK_NS. */
+struct rig_sim_engine *rig_sim_engine_new(const struct rig_sim_options *options, uint64_t seed, uint32_t session_count);
+void rig_sim_engine_free(struct rig_sim_engine *engine);
+
+/* When the session's next transaction is invoked; ascends. The session has none under way. */
+int64_t rig_sim_engine_invoke_ns(const struct rig_sim_engine *engine, uint32_t session);
+
+/*
+ * Gives an idle session its next transaction. `ops` is borrowed until the answer; `hold` is honoured in virtual time.
+ * Operations on lists and registers only.
+ */
+void rig_sim_engine_begin(struct rig_sim_engine *engine, uint32_t session, const struct rig_op *ops, uint32_t op_count,
+                          const struct rig_hold *hold);
+
+/*
+ * Chooses one of the sessions with a transaction under way (there must be one) and runs its next operation. Returns
+ * the session when that completed its transaction, else RIG_SIM_NONE. Finitely many steps complete one.
+ */
+uint32_t rig_sim_engine_step(struct rig_sim_engine *engine);
+
+/* Sessions with a transaction under way. */
+uint32_t rig_sim_engine_busy_count(const struct rig_sim_engine *engine);
+bool rig_sim_engine_busy(const struct rig_sim_engine *engine, uint32_t session);
+
+/* Aborts the session's transaction, which has not committed: its answer is fail, the session is lost. */
+void rig_sim_engine_cancel(struct rig_sim_engine *engine, uint32_t session);
+
+/* Of the session's last transaction, which is complete. */
+void rig_sim_engine_answer(const struct rig_sim_engine *engine, uint32_t session, struct rig_sim_answer *answer);
+
+void rig_sim_engine_counts(const struct rig_sim_engine *engine, struct rig_sim_counts *counts);
+
+#endif

@@ -1,0 +1,112 @@
+/*
+ * What the files of the simulated database share: the engine's state, and the isolation rules that it runs on.
+ */
+#ifndef RIG_DRIVERS_SIM_ENGINE_PRIV_H
+#define RIG_DRIVERS_SIM_ENGINE_PRIV_H
+
+#include "base/rng.h"
+#include "drivers/sim/engine.h"
+#include "drivers/sim/sim_store.h"
+
+/* What a transaction wrote to one key: its nodes from `base`, exclusive, to `tip`. */
+struct rig_sim_write {
+    uint32_t key;
+    uint32_t base;
+    uint32_t tip;
+};
+
+RIG_VEC(struct rig_sim_write, rig_sim_writes)
+RIG_VEC(struct rig_read, rig_sim_results)
+RIG_VEC(int64_t, rig_sim_elements)
+
+struct rig_sim_session {
+    /* the session */
+    uint8_t site;
+    int64_t next_ns;    /* invocation of the next transaction */
+    uint64_t last_seen; /* the newest commit that an earlier snapshot showed or that it made */
+
+    /* the transaction under way */
+    bool busy;
+    bool begun; /* has a snapshot */
+    uint64_t id;
+    const struct rig_op *ops;
+    uint32_t op_count;
+    uint32_t next_op;
+    uint32_t abort_at; /* operation before which it is aborted, op_count: at the commit; UINT32_MAX: never */
+    uint32_t lose_at;  /* likewise, for the connection */
+    struct rig_hold hold;
+    bool holding;
+    int64_t hold_until_ns;       /* when it holds for a time, else 0 */
+    uint64_t hold_until_commits; /* when it holds for others' commits */
+    uint32_t wanted_key;         /* of the lock that it waits for, or UINT32_MAX */
+    bool wants_write;
+    struct rig_sim_snapshot snapshot;
+    struct rig_sim_writes writes;
+    struct rig_sim_ids reads; /* keys read from the snapshot; serializable only */
+    struct rig_sim_ids locks; /* keys with a lock of this session */
+    uint32_t mark;            /* of the last search for a deadlock that came here */
+
+    /* the answer */
+    int64_t invoke_ns, complete_ns;
+    enum rig_outcome outcome;
+    enum rig_phase phase;
+    bool session_lost;
+    const char *error_code;
+    const char *error_text;
+    struct rig_sim_results results;
+    struct rig_sim_elements elements;
+};
+
+struct rig_sim_engine {
+    struct rig_sim_options options;
+    struct rig_rng rng;
+    struct rig_sim_store store;
+    struct rig_sim_session *sessions;
+    uint32_t session_count;
+    uint32_t busy_count;
+    int64_t now_ticks;
+    uint64_t next_id;
+    uint64_t commit;                     /* number of the last commit */
+    uint64_t remote[RIG_SIM_SITE_COUNT]; /* long-fork: the last commit of the other site that a site shows */
+    uint32_t mark;                       /* of the last search for a deadlock */
+    uint32_t *stack;                     /* session_count entries, for that search */
+    uint32_t *eligible;                  /* likewise, for the choice of the next step */
+    struct rig_sim_counts counts;
+};
+
+/* How one operation or commit of a session went. */
+enum rig_sim_progress {
+    RIG_SIM_WENT_ON,
+    RIG_SIM_BLOCKED,   /* on wanted_key */
+    RIG_SIM_COMMITTED, /* the rules let it commit, and it has */
+    RIG_SIM_CONFLICT,  /* must abort: somebody else committed first */
+    RIG_SIM_PIVOT,     /* must abort: it would complete a dangerous structure */
+    RIG_SIM_DEADLOCK,  /* must abort: everybody waits for everybody */
+    RIG_SIM_NO_MEMORY, /* must abort */
+};
+
+/* True with the given chance; takes a number from the generator only when the chance is neither 0 nor 1. */
+bool rig_sim_chance(struct rig_sim_engine *engine, double rate);
+/* True with the chance `bug-rate` when this is the engine's bug. */
+bool rig_sim_bug_strikes(struct rig_sim_engine *engine, enum rig_sim_bug bug);
+
+/* Isolation rules (sim_isolation.c). */
+void rig_sim_take_snapshot(struct rig_sim_engine *engine, struct rig_sim_session *session);
+enum rig_sim_progress rig_sim_run_read(struct rig_sim_engine *engine, struct rig_sim_session *session);
+enum rig_sim_progress rig_sim_run_write(struct rig_sim_engine *engine, struct rig_sim_session *session);
+enum rig_sim_progress rig_sim_commit(struct rig_sim_engine *engine, struct rig_sim_session *session);
+/* Takes back what the session's transaction wrote and releases its locks. */
+void rig_sim_roll_back(struct rig_sim_engine *engine, struct rig_sim_session *session);
+
+/* Locks (sim_locks.c): two modes on a key, held until the end of the transaction. */
+bool rig_sim_lock_is_free(const struct rig_sim_engine *engine, uint32_t session, uint32_t key, bool write);
+/* Takes the lock, or says BLOCKED (wanted_key is set), DEADLOCK when waiting could not end, or NO_MEMORY. */
+enum rig_sim_progress rig_sim_lock(struct rig_sim_engine *engine, uint32_t session, uint32_t key, bool write);
+void rig_sim_unlock_all(struct rig_sim_engine *engine, uint32_t session);
+
+static inline uint32_t rig_sim_session_index(const struct rig_sim_engine *engine, const struct rig_sim_session *session)
+{
+    return (uint32_t)(session - engine->sessions);
+}
+
+#endif

@@ -1,0 +1,238 @@
+/*
+ * The driver `sim`: a database inside rig whose isolation, and whose mistakes, a plan chooses. It needs no server and
+ * gives the same history for the same seed.
+ */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "drivers/built_in.h"
+#include "drivers/sim/scheduler.h"
+
+#define ISOLATION_HELP(id, name, help)             "; " name ": " help
+#define BUG_HELP(id, name, snapshots, lists, help) "; " name ": " help
+
+static const struct rig_option option_table[] = {
+    {.name = "isolation",
+     .type = RIG_OPTION_CHOICE,
+     .offset = offsetof(struct rig_sim_options, isolation),
+     .default_text = "serializable",
+     .choices = rig_sim_isolation_names,
+     .help = "which isolation the simulated database gives" RIG_SIM_ISOLATION_TABLE(ISOLATION_HELP)},
+    {.name = "bug",
+     .type = RIG_OPTION_CHOICE,
+     .offset = offsetof(struct rig_sim_options, bug),
+     .default_text = "none",
+     .choices = rig_sim_bug_names,
+     .help = "what it does wrong" RIG_SIM_BUG_TABLE(BUG_HELP)},
+    {.name = "bug-rate",
+     .type = RIG_OPTION_SHARE,
+     .offset = offsetof(struct rig_sim_options, bug_rate),
+     .default_text = "20%",
+     .least = 0,
+     .most = 1,
+     .help = "the chance that the bug strikes where it can"},
+    {.name = "abort-rate",
+     .type = RIG_OPTION_SHARE,
+     .offset = offsetof(struct rig_sim_options, abort_rate),
+     .default_text = "0%",
+     .least = 0,
+     .most = 1,
+     .help = "the chance that a transaction is aborted without a reason"},
+    {.name = "info-rate",
+     .type = RIG_OPTION_SHARE,
+     .offset = offsetof(struct rig_sim_options, info_rate),
+     .default_text = "0%",
+     .least = 0,
+     .most = 1,
+     .help = "the chance that the answer to a commit is lost; half of these commits happen"},
+    {.name = "loss-rate",
+     .type = RIG_OPTION_SHARE,
+     .offset = offsetof(struct rig_sim_options, loss_rate),
+     .default_text = "0%",
+     .least = 0,
+     .most = 1,
+     .help = "the chance that the connection breaks during a transaction, before the commit or at it"},
+    {.name = "staleness",
+     .type = RIG_OPTION_INT,
+     .offset = offsetof(struct rig_sim_options, staleness),
+     .default_text = "20",
+     .least = 1,
+     .most = 1e6,
+     .help = "how many commits the bugs `stale-read` and `non-monotonic-session` reach back at most"},
+    {.name = "latency",
+     .type = RIG_OPTION_INT,
+     .offset = offsetof(struct rig_sim_options, latency),
+     .default_text = "0",
+     .least = 0,
+     .most = 1e6,
+     .help = "how many virtual ticks of 100 us an operation takes at most, beyond one"},
+    {.name = "think",
+     .type = RIG_OPTION_INT,
+     .offset = offsetof(struct rig_sim_options, think),
+     .default_text = "0",
+     .least = 0,
+     .most = 1e6,
+     .help = "how many virtual ticks of 100 us a client pauses at most between two transactions"},
+    {.name = "patience",
+     .type = RIG_OPTION_DURATION,
+     .offset = offsetof(struct rig_sim_options, patience_ns),
+     .default_text = "10s",
+     .least = 1e6,
+     .most = 3.6e12,
+     .help = "how long, in real time, the others wait for a client that asks for nothing"},
+    {0},
+};
+
+struct sim_run {
+    const struct rig_run_env *env;
+    struct rig_sim_scheduler *scheduler;
+};
+
+struct sim_session {
+    _Atomic(struct sim_run *) run; /* NULL before open has come so far; read by interrupt */
+    uint32_t client;
+    atomic_bool interrupted;
+    /* Of the client's thread: the virtual time. */
+    bool has_completed; /* and nobody has asked when */
+    int64_t complete_ns;
+    int64_t next_ns;
+};
+
+static enum rig_rc sim_check(const void *options, enum rig_workload workload, struct rig_err *err)
+{
+    return rig_sim_options_check(options, workload, err);
+}
+
+static enum rig_rc sim_init(void *run, const struct rig_run_env *env, struct rig_err *err)
+{
+    struct sim_run *r = run;
+    r->env = env;
+    if (env->client_count == 0 || env->client_count >= RIG_SIM_TICK_NS - 1)
+        return rig_fail(err, RIG_E_DRIVER, "sim: %u clients; use 1 to %lld", env->client_count,
+                        (long long)RIG_SIM_TICK_NS - 2);
+    r->scheduler = rig_sim_scheduler_new(env->options, env->core, env->seed, env->client_count);
+    if (r->scheduler == NULL)
+        return rig_fail(err, RIG_E_DRIVER, "sim: out of memory");
+    return RIG_OK;
+}
+
+static void sim_done(void *run)
+{
+    struct sim_run *r = run;
+    rig_sim_scheduler_free(r->scheduler);
+    r->scheduler = NULL;
+}
+
+static enum rig_rc sim_open(void *session, void *run, uint32_t client, struct rig_err *err)
+{
+    struct sim_session *s = session;
+    struct sim_run *r = run;
+    s->client = client;
+    s->next_ns = rig_sim_scheduler_enter(r->scheduler, client);
+    atomic_store(&s->run, r);
+    if (atomic_load(&s->interrupted))
+        return rig_fail(err, RIG_E_INTERRUPTED, "sim: interrupted");
+    return RIG_OK;
+}
+
+/* The engine's answer, in the form of the contract. False when rig has no room for the elements. */
+static bool copy_answer(const struct rig_core *core, const struct rig_sim_answer *answer,
+                        struct rig_transaction *transaction)
+{
+    (void)snprintf(transaction->error_code, sizeof transaction->error_code, "%s", answer->error_code);
+    (void)snprintf(transaction->error_text, sizeof transaction->error_text, "%s", answer->error_text);
+    transaction->phase = answer->phase;
+    transaction->session_lost = answer->session_lost;
+    if (answer->reads == NULL)
+        return true;
+    size_t base = transaction->element_count;
+    if (answer->element_count > 0) {
+        int64_t *elements = core->elements(transaction, answer->element_count);
+        if (elements == NULL)
+            return false;
+        memcpy(elements, answer->elements, answer->element_count * sizeof *elements);
+        transaction->element_count += answer->element_count;
+    }
+    for (uint32_t i = 0; i < transaction->op_count; i++) {
+        transaction->reads[i] = answer->reads[i];
+        transaction->reads[i].first_element += base;
+    }
+    return true;
+}
+
+static enum rig_outcome sim_transact(void *session, struct rig_transaction *transaction)
+{
+    struct sim_session *s = session;
+    const struct sim_run *run = atomic_load(&s->run);
+    struct rig_sim_answer answer;
+    rig_sim_scheduler_transact(run->scheduler, s->client, transaction, &answer, &s->next_ns);
+    s->complete_ns = answer.complete_ns;
+    s->has_completed = true;
+    if (copy_answer(run->env->core, &answer, transaction))
+        return answer.outcome;
+    (void)snprintf(transaction->error_code, sizeof transaction->error_code, "too-large");
+    (void)snprintf(transaction->error_text, sizeof transaction->error_text,
+                   "the lists that the transaction read are larger than rig's maximum");
+    /* It may have committed all the same; only one without writes has nothing that could. */
+    return transaction->read_only || answer.outcome == RIG_OUTCOME_FAIL ? RIG_OUTCOME_FAIL : RIG_OUTCOME_INFO;
+}
+
+static void sim_interrupt(void *session)
+{
+    struct sim_session *s = session;
+    atomic_store(&s->interrupted, true);
+    const struct sim_run *run = atomic_load(&s->run);
+    if (run != NULL)
+        rig_sim_scheduler_interrupt(run->scheduler, s->client);
+}
+
+static void sim_close(void *session, bool last)
+{
+    struct sim_session *s = session;
+    const struct sim_run *run = atomic_load(&s->run);
+    if (run != NULL && last)
+        rig_sim_scheduler_leave(run->scheduler, s->client);
+}
+
+static int64_t sim_now_ns(void *session)
+{
+    struct sim_session *s = session;
+    if (!s->has_completed)
+        return s->next_ns;
+    s->has_completed = false;
+    return s->complete_ns;
+}
+
+static void sim_describe(void *run, char *text, size_t size)
+{
+    const struct sim_run *r = run;
+    const struct rig_sim_options *options = r->env->options;
+    if (options->bug == RIG_SIM_BUG_NONE)
+        (void)snprintf(text, size, "sim (%s)", rig_sim_isolation_names[options->isolation]);
+    else
+        (void)snprintf(text, size, "sim (%s, with the bug %s)", rig_sim_isolation_names[options->isolation],
+                       rig_sim_bug_names[options->bug]);
+}
+
+const struct rig_driver rig_driver_sim = {
+    .abi = RIG_DRIVER_ABI,
+    .struct_size = sizeof(struct rig_driver),
+    .name = "sim",
+    .summary = "a database simulated inside rig, right or deliberately wrong, the same for the same seed",
+    .workloads = RIG_WORKLOAD_BIT(RIG_WORKLOAD_LIST_APPEND) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_RW_REGISTER),
+    .features = RIG_DRIVER_HOLDS,
+    .options = option_table,
+    .options_size = sizeof(struct rig_sim_options),
+    .run_size = sizeof(struct sim_run),
+    .session_size = sizeof(struct sim_session),
+    .check = sim_check,
+    .init = sim_init,
+    .done = sim_done,
+    .open = sim_open,
+    .transact = sim_transact,
+    .interrupt = sim_interrupt,
+    .close = sim_close,
+    .now_ns = sim_now_ns,
+    .describe = sim_describe,
+};

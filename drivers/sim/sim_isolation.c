@@ -1,0 +1,339 @@
+#include "drivers/sim/engine_priv.h"
+
+#include "base/bug.h"
+
+/* long-fork: a site shows the other's commits at the latest when it lags this many behind. */
+enum { MOST_REMOTE_LAG = 64 };
+
+static bool uses_snapshots(const struct rig_sim_engine *engine)
+{
+    return engine->options.isolation == RIG_SIM_SERIALIZABLE || engine->options.isolation == RIG_SIM_SNAPSHOT;
+}
+
+/* ---- snapshots ---- */
+
+/* Up to `staleness` commits before `commit`, and at least one. */
+static uint64_t stale(struct rig_sim_engine *engine, uint64_t commit)
+{
+    uint64_t back = 1 + rig_rng_below(&engine->rng, (uint64_t)engine->options.staleness);
+    return commit > back ? commit - back : 0;
+}
+
+void rig_sim_take_snapshot(struct rig_sim_engine *engine, struct rig_sim_session *session)
+{
+    uint64_t last = engine->commit;
+    if (rig_sim_bug_strikes(engine, RIG_SIM_BUG_STALE_READ))
+        last = stale(engine, last);
+    if (session->last_seen > 0 && rig_sim_bug_strikes(engine, RIG_SIM_BUG_NON_MONOTONIC_SESSION))
+        last = stale(engine, session->last_seen);
+    for (uint32_t site = 0; site < RIG_SIM_SITE_COUNT; site++)
+        session->snapshot.last[site] = last;
+    if (engine->options.bug == RIG_SIM_BUG_LONG_FORK) {
+        uint64_t *remote = &engine->remote[session->site];
+        bool late = rig_sim_bug_strikes(engine, RIG_SIM_BUG_LONG_FORK);
+        if (!late || engine->commit - *remote > MOST_REMOTE_LAG)
+            *remote = engine->commit;
+        session->snapshot.last[1 - session->site] = *remote;
+    }
+    if (last > session->last_seen)
+        session->last_seen = last;
+}
+
+/* ---- reads ---- */
+
+static struct rig_sim_write *find_write(struct rig_sim_session *session, uint32_t key)
+{
+    for (size_t i = 0; i < session->writes.count; i++)
+        if (session->writes.at[i].key == key)
+            return &session->writes.at[i];
+    return NULL;
+}
+
+/* What some other transaction under way has written to the key; RIG_SIM_NO_NODE when none has. */
+static uint32_t find_dirty(struct rig_sim_engine *engine, const struct rig_sim_session *session, uint32_t key)
+{
+    uint32_t start = (uint32_t)rig_rng_below(&engine->rng, engine->session_count);
+    for (uint32_t i = 0; i < engine->session_count; i++) {
+        struct rig_sim_session *other = &engine->sessions[(start + i) % engine->session_count];
+        const struct rig_sim_write *write = other->busy && other != session ? find_write(other, key) : NULL;
+        if (write != NULL)
+            return write->tip;
+    }
+    return RIG_SIM_NO_NODE;
+}
+
+/* The node that the isolation level shows. */
+static uint32_t visible_node(const struct rig_sim_engine *engine, const struct rig_sim_session *session, uint32_t key)
+{
+    const struct rig_sim_key *k = &engine->store.keys.at[key];
+    if (uses_snapshots(engine))
+        return rig_sim_key_at(k, &session->snapshot);
+    if (engine->options.isolation == RIG_SIM_READ_UNCOMMITTED && k->writer != RIG_SIM_NONE) {
+        const struct rig_sim_write *write = find_write(&engine->sessions[k->writer], key);
+        if (write != NULL)
+            return write->tip;
+    }
+    return rig_sim_key_latest(k);
+}
+
+/* The node that a read shows instead of `node` when a bug strikes. */
+static uint32_t mistaken_node(struct rig_sim_engine *engine, uint32_t key, uint32_t node)
+{
+    const struct rig_sim_node *nodes = engine->store.nodes.at;
+    const struct rig_sim_key *k = &engine->store.keys.at[key];
+    /* Only a ghost that grew from what the read should show: anything else would be a stale read as well. */
+    if (k->ghost != RIG_SIM_NO_NODE && nodes[k->ghost].parent == node &&
+        rig_sim_bug_strikes(engine, RIG_SIM_BUG_ABORTED_READ))
+        return k->ghost;
+    if (node != RIG_SIM_NO_NODE && nodes[node].parent != RIG_SIM_NO_NODE &&
+        nodes[nodes[node].parent].writer == nodes[node].writer &&
+        rig_sim_bug_strikes(engine, RIG_SIM_BUG_INTERMEDIATE_READ))
+        return nodes[node].parent;
+    return node;
+}
+
+static bool answer_read(struct rig_sim_engine *engine, struct rig_sim_session *session, uint32_t node, bool own)
+{
+    struct rig_read *read = &session->results.at[session->next_op];
+    if (node == RIG_SIM_NO_NODE) {
+        read->state = RIG_READ_NIL;
+        return true;
+    }
+    if (session->ops[session->next_op].kind == RIG_OP_READ_REGISTER) {
+        read->state = RIG_READ_SEEN;
+        read->value = engine->store.nodes.at[node].value;
+        return true;
+    }
+    uint32_t depth = rig_sim_node_depth(&engine->store, node);
+    if (!rig_sim_elements_reserve(&session->elements, session->elements.count + depth))
+        return false;
+    int64_t *list = session->elements.at + session->elements.count;
+    rig_sim_node_list(&engine->store, node, list);
+    if (!own && depth >= 2 && rig_sim_bug_strikes(engine, RIG_SIM_BUG_REORDERED_APPEND)) {
+        int64_t last = list[depth - 1];
+        list[depth - 1] = list[depth - 2];
+        list[depth - 2] = last;
+    }
+    read->state = RIG_READ_SEEN;
+    read->first_element = session->elements.count;
+    read->count = depth;
+    session->elements.count += depth;
+    return true;
+}
+
+enum rig_sim_progress rig_sim_run_read(struct rig_sim_engine *engine, struct rig_sim_session *session)
+{
+    uint32_t key = rig_sim_store_key(&engine->store, session->ops[session->next_op].key);
+    if (key == UINT32_MAX)
+        return RIG_SIM_NO_MEMORY;
+    const struct rig_sim_write *write = find_write(session, key);
+    if (write != NULL)
+        return answer_read(engine, session, write->tip, true) ? RIG_SIM_WENT_ON : RIG_SIM_NO_MEMORY;
+    uint32_t node = RIG_SIM_NO_NODE;
+    if (rig_sim_bug_strikes(engine, RIG_SIM_BUG_DIRTY_READ))
+        node = find_dirty(engine, session, key);
+    if (node == RIG_SIM_NO_NODE) {
+        if (engine->options.isolation == RIG_SIM_REPEATABLE_READ) {
+            enum rig_sim_progress progress = rig_sim_lock(engine, rig_sim_session_index(engine, session), key, false);
+            if (progress != RIG_SIM_WENT_ON)
+                return progress;
+        }
+        node = mistaken_node(engine, key, visible_node(engine, session, key));
+    }
+    if (engine->options.isolation == RIG_SIM_SERIALIZABLE && !rig_sim_ids_add(&session->reads, key))
+        return RIG_SIM_NO_MEMORY;
+    return answer_read(engine, session, node, false) ? RIG_SIM_WENT_ON : RIG_SIM_NO_MEMORY;
+}
+
+/* ---- writes ---- */
+
+enum rig_sim_progress rig_sim_run_write(struct rig_sim_engine *engine, struct rig_sim_session *session)
+{
+    const struct rig_op *op = &session->ops[session->next_op];
+    uint32_t key = rig_sim_store_key(&engine->store, op->key);
+    if (key == UINT32_MAX)
+        return RIG_SIM_NO_MEMORY;
+    if (!uses_snapshots(engine)) {
+        enum rig_sim_progress progress = rig_sim_lock(engine, rig_sim_session_index(engine, session), key, true);
+        if (progress != RIG_SIM_WENT_ON)
+            return progress;
+    }
+    struct rig_sim_write *write = find_write(session, key);
+    uint32_t base = RIG_SIM_NO_NODE;
+    if (write != NULL)
+        base = write->tip;
+    else if (uses_snapshots(engine))
+        base = rig_sim_key_at(&engine->store.keys.at[key], &session->snapshot);
+    else
+        base = rig_sim_key_latest(&engine->store.keys.at[key]); /* as a row that is read again once it is locked */
+    uint32_t tip = rig_sim_store_add_node(&engine->store, base, op->value, session->id);
+    if (tip == RIG_SIM_NO_NODE)
+        return RIG_SIM_NO_MEMORY;
+    if (write != NULL) {
+        write->tip = tip;
+        return RIG_SIM_WENT_ON;
+    }
+    const struct rig_sim_write fresh = {.key = key, .base = base, .tip = tip};
+    return rig_sim_writes_add(&session->writes, fresh) ? RIG_SIM_WENT_ON : RIG_SIM_NO_MEMORY;
+}
+
+/* ---- commits ---- */
+
+/* First committer wins: nobody has committed a key that this transaction writes since its snapshot. */
+static bool is_first_committer(const struct rig_sim_engine *engine, const struct rig_sim_session *session)
+{
+    for (size_t i = 0; i < session->writes.count; i++) {
+        const struct rig_sim_versions *versions = &engine->store.keys.at[session->writes.at[i].key].versions;
+        if (versions->count == 0)
+            continue;
+        const struct rig_sim_version *last = &versions->at[versions->count - 1];
+        if (!rig_sim_snapshot_shows(&session->snapshot, last->commit, last->site))
+            return false;
+    }
+    return true;
+}
+
+/*
+ * A dangerous structure is R -rw-> P -rw-> W, consecutive transactions concurrent, of which W commits first; every
+ * cycle that snapshots allow has one. It is completed by the commit of P or of R (W is first), and that one is aborted:
+ *   as P: some W committed before, and some R read what P overwrites and did not commit before the first such W;
+ *   as R: it read what P overwrote, and P had a W when it committed.
+ * `has_out` tells whether this transaction, once committed, is a P with its W.
+ */
+static bool is_dangerous(const struct rig_sim_engine *engine, const struct rig_sim_session *session, bool *has_out)
+{
+    uint64_t first_out = UINT64_MAX;
+    for (size_t i = 0; i < session->reads.count; i++) {
+        const struct rig_sim_versions *versions = &engine->store.keys.at[session->reads.at[i]].versions;
+        for (size_t j = versions->count; j-- > 0;) {
+            const struct rig_sim_version *version = &versions->at[j];
+            if (rig_sim_snapshot_shows(&session->snapshot, version->commit, version->site))
+                break;
+            if (version->writer_has_out)
+                return true;
+            if (version->commit < first_out)
+                first_out = version->commit;
+        }
+    }
+    *has_out = first_out != UINT64_MAX;
+    for (size_t i = 0; *has_out && i < session->writes.count; i++) {
+        const struct rig_sim_readers *readers = &engine->store.keys.at[session->writes.at[i].key].readers;
+        for (size_t j = 0; j < readers->count; j++) {
+            const struct rig_sim_reader *reader = &readers->at[j];
+            if (reader->commit >= first_out &&
+                !rig_sim_snapshot_shows(&session->snapshot, reader->commit, reader->site))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* The oldest commit that a snapshot taken now or held now may show last. */
+static uint64_t oldest_snapshot(const struct rig_sim_engine *engine)
+{
+    uint64_t staleness = (uint64_t)engine->options.staleness;
+    uint64_t oldest = engine->commit;
+    for (uint32_t i = 0; i < engine->session_count; i++) {
+        const struct rig_sim_session *session = &engine->sessions[i];
+        for (uint32_t site = 0; session->busy && session->begun && site < RIG_SIM_SITE_COUNT; site++)
+            if (session->snapshot.last[site] < oldest)
+                oldest = session->snapshot.last[site];
+        if (engine->options.bug == RIG_SIM_BUG_NON_MONOTONIC_SESSION && session->last_seen < oldest)
+            oldest = session->last_seen;
+    }
+    for (uint32_t site = 0; engine->options.bug == RIG_SIM_BUG_LONG_FORK && site < RIG_SIM_SITE_COUNT; site++)
+        if (engine->remote[site] < oldest)
+            oldest = engine->remote[site];
+    if (engine->options.bug == RIG_SIM_BUG_STALE_READ || engine->options.bug == RIG_SIM_BUG_NON_MONOTONIC_SESSION)
+        oldest = oldest > staleness ? oldest - staleness : 0;
+    return oldest;
+}
+
+/* Makes room for one more reader of the key, forgetting those that no transaction can be concurrent with any more. */
+static bool reserve_reader(struct rig_sim_engine *engine, struct rig_sim_key *key)
+{
+    struct rig_sim_readers *readers = &key->readers;
+    if (readers->count >= key->readers_prune_at) {
+        uint64_t oldest = oldest_snapshot(engine);
+        size_t kept = 0;
+        for (size_t i = 0; i < readers->count; i++)
+            if (readers->at[i].commit > oldest)
+                readers->at[kept++] = readers->at[i];
+        readers->count = kept;
+        key->readers_prune_at = kept * 2 + 64;
+    }
+    return rig_sim_readers_reserve(readers, readers->count + 1);
+}
+
+/* Every allocation that a commit needs, so that it cannot stop half-way. A key read twice takes one place for each. */
+static bool reserve_commit(struct rig_sim_engine *engine, struct rig_sim_session *session)
+{
+    for (size_t i = 0; i < session->writes.count; i++) {
+        struct rig_sim_versions *versions = &engine->store.keys.at[session->writes.at[i].key].versions;
+        if (!rig_sim_versions_reserve(versions, versions->count + 1))
+            return false;
+    }
+    for (size_t i = 0; i < session->reads.count; i++)
+        if (!reserve_reader(engine, &engine->store.keys.at[session->reads.at[i]]))
+            return false;
+    return rig_sim_nodes_reserve(&engine->store.nodes, engine->store.nodes.count + session->writes.count);
+}
+
+static void install(struct rig_sim_engine *engine, struct rig_sim_session *session, bool has_out)
+{
+    uint8_t site = engine->options.bug == RIG_SIM_BUG_LONG_FORK ? session->site : 0;
+    engine->commit++;
+    for (size_t i = 0; i < session->writes.count; i++) {
+        const struct rig_sim_write *write = &session->writes.at[i];
+        struct rig_sim_key *key = &engine->store.keys.at[write->key];
+        uint32_t tip = write->tip;
+        if (rig_sim_bug_strikes(engine, RIG_SIM_BUG_LOST_APPEND))
+            tip = engine->store.nodes.at[tip].parent;
+        if (rig_sim_bug_strikes(engine, RIG_SIM_BUG_DUPLICATE_APPEND))
+            tip = rig_sim_store_add_node(&engine->store, tip, engine->store.nodes.at[tip].value, session->id);
+        if (tip == write->base)
+            continue;
+        RIG_INVARIANT(key->versions.count < key->versions.capacity);
+        RIG_INVARIANT(key->versions.count == 0 || key->versions.at[key->versions.count - 1].commit < engine->commit);
+        key->versions.at[key->versions.count++] =
+            (struct rig_sim_version){.commit = engine->commit, .node = tip, .site = site, .writer_has_out = has_out};
+    }
+    for (size_t i = 0; i < session->reads.count; i++) {
+        struct rig_sim_readers *readers = &engine->store.keys.at[session->reads.at[i]].readers;
+        bool known = readers->count > 0 && readers->at[readers->count - 1].commit == engine->commit;
+        RIG_INVARIANT(known || readers->count < readers->capacity);
+        if (!known)
+            readers->at[readers->count++] = (struct rig_sim_reader){.commit = engine->commit, .site = site};
+    }
+    session->last_seen = engine->commit;
+}
+
+enum rig_sim_progress rig_sim_commit(struct rig_sim_engine *engine, struct rig_sim_session *session)
+{
+    bool has_out = false;
+    bool blind = session->writes.count > 0 && rig_sim_bug_strikes(engine, RIG_SIM_BUG_LOST_UPDATE);
+    if (uses_snapshots(engine) && !blind) {
+        if (!is_first_committer(engine, session))
+            return RIG_SIM_CONFLICT;
+        if (engine->options.isolation == RIG_SIM_SERIALIZABLE && is_dangerous(engine, session, &has_out))
+            return RIG_SIM_PIVOT;
+    }
+    if (!reserve_commit(engine, session))
+        return RIG_SIM_NO_MEMORY;
+    install(engine, session, has_out);
+    rig_sim_unlock_all(engine, rig_sim_session_index(engine, session));
+    return RIG_SIM_COMMITTED;
+}
+
+void rig_sim_roll_back(struct rig_sim_engine *engine, struct rig_sim_session *session)
+{
+    for (size_t i = 0; i < session->writes.count; i++) {
+        const struct rig_sim_write *write = &session->writes.at[i];
+        /* The first node only: a longer ghost would be an intermediate read of nobody's, or show two aborted values. */
+        uint32_t first = write->tip;
+        while (engine->store.nodes.at[first].parent != write->base)
+            first = engine->store.nodes.at[first].parent;
+        engine->store.keys.at[write->key].ghost = first;
+    }
+    rig_sim_unlock_all(engine, rig_sim_session_index(engine, session));
+}

@@ -1,0 +1,95 @@
+/*
+ * The simulated database's versions: what each key was, and for whom.
+ *
+ * A version is a node: a value and the node that it was built on. The list of a node is the values from its root to
+ * it; the register of a node is its value. So a list shares its beginning with the one that it grew from, and a lost
+ * update, which builds on an old node, simply forks. Each key keeps the nodes that were committed in commit order.
+ *
+ * Commits are numbered from 1 (their timestamps) and belong to one of two sites. A snapshot tells for each site the
+ * last commit that it shows.
+ *
+ * Time: a look-up walks back from the key's newest commit; O(commits since the snapshot). Threads: one.
+ */
+#ifndef RIG_DRIVERS_SIM_SIM_STORE_H
+#define RIG_DRIVERS_SIM_SIM_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/table.h"
+#include "base/vec.h"
+
+#define RIG_SIM_NO_NODE UINT32_MAX
+
+enum { RIG_SIM_SITE_COUNT = 2 };
+
+struct rig_sim_snapshot {
+    uint64_t last[RIG_SIM_SITE_COUNT];
+};
+
+struct rig_sim_node {
+    int64_t value;
+    uint64_t writer; /* transaction */
+    uint32_t parent; /* RIG_SIM_NO_NODE at the root */
+    uint32_t depth;  /* elements of its list */
+};
+
+/* One commit of a key. */
+struct rig_sim_version {
+    uint64_t commit;
+    uint32_t node;
+    uint8_t site;
+    bool writer_has_out; /* its writer had read what an earlier commit overwrote: a pivot's second half */
+};
+
+/* A committed transaction that read a key. */
+struct rig_sim_reader {
+    uint64_t commit;
+    uint8_t site;
+};
+
+RIG_VEC(struct rig_sim_node, rig_sim_nodes)
+RIG_VEC(struct rig_sim_version, rig_sim_versions)
+RIG_VEC(struct rig_sim_reader, rig_sim_readers)
+RIG_VEC(uint32_t, rig_sim_ids)
+
+struct rig_sim_key {
+    struct rig_sim_versions versions; /* ascending commits */
+    struct rig_sim_readers readers;
+    size_t readers_prune_at;         /* look for readers to forget when there are so many */
+    uint32_t ghost;                  /* the last node of an aborted transaction, or RIG_SIM_NO_NODE */
+    uint32_t writer;                 /* the session that holds the write lock, or UINT32_MAX */
+    struct rig_sim_ids read_holders; /* sessions that hold a read lock */
+};
+
+RIG_VEC(struct rig_sim_key, rig_sim_keys)
+
+struct rig_sim_store {
+    struct rig_table ids; /* key -> index into keys */
+    struct rig_sim_keys keys;
+    struct rig_sim_nodes nodes;
+};
+
+void rig_sim_store_init(struct rig_sim_store *store);
+void rig_sim_store_done(struct rig_sim_store *store);
+
+/* The index of a key, which is made when it is new; UINT32_MAX when memory runs out. */
+uint32_t rig_sim_store_key(struct rig_sim_store *store, int64_t key);
+
+/* A new node on top of `parent`; RIG_SIM_NO_NODE when memory runs out. */
+uint32_t rig_sim_store_add_node(struct rig_sim_store *store, uint32_t parent, int64_t value, uint64_t writer);
+uint32_t rig_sim_node_depth(const struct rig_sim_store *store, uint32_t node);
+/* Writes the values from the root to `node` into `list`, which has room for its depth. */
+void rig_sim_node_list(const struct rig_sim_store *store, uint32_t node, int64_t *list);
+
+/* The newest committed node of the key, or the newest that the snapshot shows; RIG_SIM_NO_NODE: initial state. */
+uint32_t rig_sim_key_latest(const struct rig_sim_key *key);
+uint32_t rig_sim_key_at(const struct rig_sim_key *key, const struct rig_sim_snapshot *snapshot);
+
+static inline bool rig_sim_snapshot_shows(const struct rig_sim_snapshot *snapshot, uint64_t commit, uint8_t site)
+{
+    return commit <= snapshot->last[site];
+}
+
+#endif
