@@ -1,0 +1,195 @@
+"""scripts/setup, with a PATH that holds stand-ins only: what it would do is recorded, nothing is changed."""
+
+import os
+import shutil
+import stat
+import subprocess
+import tempfile
+import unittest
+
+SETUP = os.path.join(os.environ["RIG_SOURCE"], "scripts", "setup")
+
+# Real programs that the script itself is made of.
+REAL = ("bash", "sed", "env", "true", "ls", "mv", "touch")
+COMMANDS = {"gcc": "gcc", "cmake": "cmake", "ninja": "ninja-build", "pkg-config": "pkg-config", "python3": "python3",
+            "git": "git"}  # fmt: skip
+MODULES = {"libpq": "libpq-dev", "yaml-0.1": "libyaml-dev", "libxxhash": "libxxhash-dev", "jansson": "libjansson-dev",
+           "cmocka": "libcmocka-dev"}  # fmt: skip
+
+APT = """#!/bin/bash
+echo "apt-get $*" >>"$STUBS/log"
+case "$*" in
+*update*) touch "$STUBS/updated" ;;
+*install*)
+    [ -e "$STUBS/broken" ] && exit 100
+    [ -e "$STUBS/stale" ] && [ ! -e "$STUBS/updated" ] && exit 100
+    for package in "$@"; do
+        [ -e "$STUBS/later/$package" ] && mv "$STUBS/later/$package" "$STUBS/have/$package"
+    done
+    ;;
+esac
+exit 0
+"""
+
+
+class Setup(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="rig-setup-")
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.path = os.path.join(self.folder, "bin")
+        for name in ("bin", "have", "later"):
+            os.mkdir(os.path.join(self.folder, name))
+        for name in REAL:
+            os.symlink(shutil.which(name), os.path.join(self.path, name))
+        # Found when its package is "there".
+        for name, package in COMMANDS.items():
+            self.stub(name, f'#!/bin/bash\n[ -e "$STUBS/have/{package}" ] || exit 127\nexit 0\n')
+        self.stub("gcc", '#!/bin/bash\n[ -e "$STUBS/have/libc6-dev" ]\n')
+        cases = "\n".join(f'{module}) [ -e "$STUBS/have/{package}" ] ;;' for module, package in MODULES.items())
+        self.stub("pkg-config", f'#!/bin/bash\ncase "$2" in\n{cases}\n*) exit 1 ;;\nesac\n')
+        self.stub("apt-get", APT)
+        self.stub("apt-cache", '#!/bin/bash\n[ ! -e "$STUBS/nolists" ] || [ -e "$STUBS/updated" ]\n')
+        for name in ("mkdir", "tee", "rm", "rmdir"):
+            self.stub(name, f'#!/bin/bash\necho "{name} $*" >>"$STUBS/log"\n')
+        self.be_user(0)
+        for package in ["libc6-dev", *COMMANDS.values(), *MODULES.values()]:
+            self.mark("have/" + package)
+
+    def stub(self, name, text):
+        path = os.path.join(self.path, name)
+        if os.path.lexists(path):
+            os.remove(path)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(path, os.stat(path).st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
+
+    def mark(self, name):
+        with open(os.path.join(self.folder, name), "w", encoding="utf-8"):
+            pass
+
+    def lack(self, package):
+        os.rename(os.path.join(self.folder, "have", package), os.path.join(self.folder, "later", package))
+
+    def be_user(self, number):
+        self.stub("id", f"#!/bin/bash\necho {number}\n")
+
+    def run_setup(self, *arguments):
+        answer = subprocess.run(
+            ["/bin/bash", SETUP, *arguments],
+            env={"PATH": self.path, "STUBS": self.folder, "RIG_SETUP_SERVERS": os.path.join(self.folder, "servers")},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            stdin=subprocess.DEVNULL,
+        )
+        log = os.path.join(self.folder, "log")
+        called = ""
+        if os.path.exists(log):
+            with open(log, encoding="utf-8") as file:
+                called = file.read()
+        return answer.returncode, answer.stderr, called
+
+    def have_postgres(self):
+        programs = os.path.join(self.folder, "servers", "15", "bin")
+        os.makedirs(programs)
+        for name in ("postgres", "initdb"):
+            shutil.copy("/bin/true", os.path.join(programs, name))
+
+    def test_everything_there_does_nothing(self):
+        self.have_postgres()
+        status, output, called = self.run_setup("--for", "test")
+        self.assertEqual((status, output, called), (0, "", ""))
+
+    def test_installs_what_is_missing_and_only_that(self):
+        self.have_postgres()
+        self.lack("libyaml-dev")
+        status, output, called = self.run_setup("--for", "run")
+        self.assertEqual(status, 0, output)
+        installs = [line for line in called.splitlines() if " install " in line]
+        self.assertEqual(len(installs), 1, called)
+        self.assertTrue(installs[0].endswith("--no-install-recommends libyaml-dev"), installs[0])
+        self.assertNotIn("update", called)
+
+    def test_what_only_tests_need_is_not_installed_for_a_run(self):
+        self.have_postgres()
+        self.lack("libcmocka-dev")
+        self.assertEqual(self.run_setup("--for", "run"), (0, "", ""))
+        status, output, called = self.run_setup()
+        self.assertEqual(status, 0, output)
+        self.assertIn("libcmocka-dev", called)
+
+    def test_lists_are_fetched_when_there_are_none(self):
+        self.have_postgres()
+        self.mark("nolists")
+        self.lack("libjansson-dev")
+        status, output, called = self.run_setup("--for", "run")
+        self.assertEqual(status, 0, output)
+        self.assertLess(called.index("update"), called.index("install"))
+        self.assertEqual(called.count("update"), 1)
+
+    def test_old_lists_are_fetched_anew(self):
+        self.have_postgres()
+        self.mark("stale")
+        self.lack("libpq-dev")
+        status, output, called = self.run_setup("--for", "run")
+        self.assertEqual(status, 0, output)
+        self.assertEqual(called.count(" install "), 2)
+        self.assertEqual(called.count("update"), 1)
+
+    def test_failure_says_what_to_do(self):
+        self.have_postgres()
+        self.mark("broken")
+        self.lack("libpq-dev")
+        status, output, _ = self.run_setup("--for", "run")
+        self.assertEqual(status, 1)
+        self.assertIn("apt-get install --no-install-recommends libpq-dev", output)
+
+    def test_user_without_sudo_is_told(self):
+        self.have_postgres()
+        self.be_user(1000)
+        self.lack("libpq-dev")
+        status, output, called = self.run_setup("--for", "run")
+        self.assertEqual(status, 1)
+        self.assertIn("there is no sudo", output)
+        self.assertIn("libpq-dev", output)
+        self.assertEqual(called, "")
+
+    def test_user_with_sudo_goes_through_it(self):
+        self.have_postgres()
+        self.be_user(1000)
+        self.stub("sudo", '#!/bin/bash\necho "sudo" >>"$STUBS/log"\nexec "$@"\n')
+        self.lack("libpq-dev")
+        status, output, called = self.run_setup("--for", "run")
+        self.assertEqual(status, 0, output)
+        self.assertLess(called.index("sudo"), called.index("apt-get"))
+
+    def test_check_only_says(self):
+        self.have_postgres()
+        self.lack("libpq-dev")
+        status, output, called = self.run_setup("--for", "run", "--check")
+        self.assertEqual(status, 1)
+        self.assertIn("libpq-dev", output)
+        self.assertEqual(called, "")
+
+    def test_no_cluster_file_without_a_server_to_install(self):
+        self.have_postgres()
+        self.lack("libpq-dev")
+        _, _, called = self.run_setup("--for", "run")
+        self.assertNotIn("postgresql", called)
+
+    def test_cluster_file_is_taken_away_again(self):
+        status, output, called = self.run_setup("--for", "run")
+        self.assertEqual(status, 1)  # the stand-in for apt-get installs no server
+        self.assertIn("not found: postgresql", output)
+        made, taken = called.index("tee /etc/postgresql-common"), called.index("rm -f /etc/postgresql-common")
+        self.assertLess(made, called.index(" install "))
+        self.assertLess(called.index(" install "), taken)
+
+    def test_wrong_arguments(self):
+        for arguments in (["--for"], ["--for", "all"], ["now"]):
+            status, output, _ = self.run_setup(*arguments)
+            self.assertEqual(status, 64, output)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
