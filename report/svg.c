@@ -1,0 +1,247 @@
+#include "report/svg.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "report/markup.h"
+#include "report/report.h"
+#include "report/svg_layout.h"
+#include "report/words.h"
+
+#define TITLE_HEIGHT   74.0
+#define NOTE_LINE      18.0
+#define TIP_LENGTH     10.0
+#define TIP_HALF_WIDTH 5.0
+
+enum { NOTE_LINES_MAX = 8 };
+
+static const char *const style[] = {
+    ".rig-svg{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}",
+    ".rig-svg .bg{fill:#ffffff}.rig-svg text{fill:#1f2328;font-size:12px}",
+    ".rig-svg .title{font-size:19px;font-weight:700}.rig-svg .dim{fill:#59636e}",
+    ".rig-svg .box{fill:#f6f8fa;stroke:#8c959f;stroke-width:1.4}.rig-svg .boxfill{fill:#f6f8fa;stroke:none}",
+    ".rig-svg .side{fill:none;stroke:#8c959f;stroke-width:1.4}.rig-svg .openside{stroke-dasharray:3 4}",
+    ".rig-svg .name{font-size:15px;font-weight:700}",
+    ".rig-svg .op,.rig-svg .lane{font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace}",
+    ".rig-svg .op{fill:#6e7781}.rig-svg .op.strong{fill:#1f2328;font-weight:700}.rig-svg .mark{fill:#fff0b3}",
+    ".rig-svg .lane{fill:#59636e;font-weight:600}.rig-svg .lanebg{fill:#eef1f4}.rig-svg .axis{stroke:#8c959f}",
+    ".rig-svg .edge{fill:none;stroke-width:2}.rig-svg .pill{fill:#ffffff;stroke-width:1.4}",
+    ".rig-svg .kind{font-weight:700}",
+    ".rig-svg .ww{stroke:#8250df}.rig-svg .wr{stroke:#1a7f37}.rig-svg .rw{stroke:#cf222e}",
+    ".rig-svg .order{stroke:#57606a;stroke-dasharray:7 5}",
+    ".rig-svg .tip{stroke:none}.rig-svg .tip.ww{fill:#8250df}.rig-svg .tip.wr{fill:#1a7f37}",
+    ".rig-svg .tip.rw{fill:#cf222e}.rig-svg .tip.order{fill:#57606a}.rig-svg .pill.order{stroke-dasharray:none}",
+    "@media(prefers-color-scheme:dark){.rig-svg .bg{fill:#0d1117}.rig-svg text{fill:#e6edf3}",
+    ".rig-svg .dim{fill:#9198a1}.rig-svg .box{fill:#161b22;stroke:#6e7681}.rig-svg .boxfill{fill:#161b22}",
+    ".rig-svg .side{stroke:#6e7681}.rig-svg .op{fill:#8b949e}.rig-svg .op.strong{fill:#f0f6fc}",
+    ".rig-svg .mark{fill:#5a4706}.rig-svg .lane{fill:#9198a1}.rig-svg .lanebg{fill:#11161d}",
+    ".rig-svg .pill{fill:#0d1117}.rig-svg .ww{stroke:#bc8cff}.rig-svg .wr{stroke:#3fb950}",
+    ".rig-svg .rw{stroke:#ff7b72}.rig-svg .order{stroke:#9198a1}.rig-svg .tip.ww{fill:#bc8cff}",
+    ".rig-svg .tip.wr{fill:#3fb950}.rig-svg .tip.rw{fill:#ff7b72}.rig-svg .tip.order{fill:#9198a1}",
+    ".rig-svg .tip{stroke:none}}",
+};
+
+void rig_svg_style(struct rig_buf *out)
+{
+    for (size_t i = 0; i < sizeof style / sizeof style[0]; i++) {
+        rig_buf_add_text(out, style[i]);
+        rig_buf_add_char(out, '\n');
+    }
+}
+
+/* The class that colours an edge. */
+static const char *edge_class(const struct rig_svg_edge *edge)
+{
+    if (edge->step == NULL || edge->step->kind == RIG_EDGE_PROCESS || edge->step->kind == RIG_EDGE_REALTIME)
+        return "order";
+    return rig_words_edge(edge->step->kind);
+}
+
+static void add_text(struct rig_buf *out, const char *class, double x, double y, const char *text)
+{
+    rig_buf_printf(out, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" xml:space=\"preserve\">", class, x, y);
+    rig_markup_escape(out, text);
+    rig_buf_add_text(out, "</text>\n");
+}
+
+static void add_lanes(struct rig_buf *out, const struct rig_svg_layout *layout)
+{
+    for (uint32_t i = 0; i < layout->lane_count; i++) {
+        const struct rig_svg_lane *lane = &layout->lanes[i];
+        rig_buf_printf(out, "<rect class=\"lanebg\" x=\"0\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n", lane->y - 7,
+                       layout->width, lane->height + 14);
+        rig_buf_printf(out, "<text class=\"lane\" x=\"14\" y=\"%.1f\">process</text>", lane->y + lane->height / 2 - 3);
+        rig_buf_printf(out, "<text class=\"lane\" x=\"14\" y=\"%.1f\">%" PRId32 "</text>\n",
+                       lane->y + lane->height / 2 + 13, lane->process);
+    }
+    if (layout->lane_count == 0)
+        return;
+    rig_buf_printf(out, "<path class=\"axis\" fill=\"none\" d=\"M%.1f %.1fH%.1f", layout->left, layout->axis_y,
+                   layout->width - 14);
+    rig_buf_add_text(out, "l-7 -4m7 4l-7 4");
+    for (uint32_t i = 0; i < layout->tick_count; i++)
+        rig_buf_printf(out, "M%.1f %.1fv8", layout->ticks[i], layout->axis_y - 4);
+    rig_buf_add_text(out, "\"/>\n");
+    add_text(out, "dim", layout->left, layout->axis_y + 18, "time (in order of what happened, not to scale)");
+}
+
+static void add_box_shape(struct rig_buf *out, const struct rig_svg_box *box)
+{
+    if (!box->open) {
+        rig_buf_printf(out, "<rect class=\"box\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"7\"/>\n",
+                       box->x, box->y, box->width, box->height);
+        return;
+    }
+    rig_buf_printf(out, "<rect class=\"boxfill\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"7\"/>\n",
+                   box->x, box->y, box->width, box->height);
+    rig_buf_printf(out, "<path class=\"side\" d=\"M%.1f %.1fh%.1fq-7 0 -7 7v%.1fq0 7 7 7h%.1f\"/>\n",
+                   box->x + box->width, box->y, 7 - box->width, box->height - 14, box->width - 7);
+    rig_buf_printf(out, "<path class=\"side openside\" d=\"M%.1f %.1fv%.1f\"/>\n", box->x + box->width, box->y,
+                   box->height);
+}
+
+static void add_box(struct rig_buf *out, const struct rig_svg_box *box)
+{
+    rig_buf_add_text(out, "<g>");
+    add_box_shape(out, box);
+    double x = box->x + 11, y = box->y + 11 + 14;
+    add_text(out, "name", x, y, box->name);
+    add_text(out, "dim", x, y + RIG_SVG_LINE_PX - 1, box->when);
+    y += 2 * RIG_SVG_LINE_PX;
+    for (uint32_t i = 0; i < box->line_count; i++, y += RIG_SVG_LINE_PX) {
+        const struct rig_svg_line *line = &box->lines[i];
+        if (line->strong)
+            rig_buf_printf(out, "<rect class=\"mark\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"17\" rx=\"3\"/>",
+                           x - 5, y - 12.5, box->text_width - 12);
+        add_text(out, line->strong ? "op strong" : "op", x, y, line->text);
+    }
+    rig_buf_add_text(out, "</g>\n");
+}
+
+static void add_tip(struct rig_buf *out, const struct rig_svg_edge *edge)
+{
+    double back_x = edge->tip_x - edge->tip_dx * TIP_LENGTH, back_y = edge->tip_y - edge->tip_dy * TIP_LENGTH;
+    rig_buf_printf(out, "<path class=\"tip %s\" d=\"M%.1f %.1fL%.1f %.1fL%.1f %.1fZ\"/>\n", edge_class(edge),
+                   edge->tip_x, edge->tip_y, back_x - edge->tip_dy * TIP_HALF_WIDTH,
+                   back_y + edge->tip_dx * TIP_HALF_WIDTH, back_x + edge->tip_dy * TIP_HALF_WIDTH,
+                   back_y - edge->tip_dx * TIP_HALF_WIDTH);
+}
+
+static void add_label(struct rig_buf *out, const struct rig_svg_edge *edge)
+{
+    if (edge->step == NULL)
+        return;
+    rig_buf_printf(out, "<rect class=\"pill %s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"8\"/>\n",
+                   edge_class(edge), edge->label_x, edge->label_y, edge->label_width, edge->label_height);
+    add_text(out, "kind", edge->label_x + 9, edge->label_y + 15.5, edge->kind);
+    add_text(out, "words", edge->label_x + 9, edge->label_y + 31, edge->words);
+}
+
+static void add_picture(struct rig_buf *out, const struct rig_svg_layout *layout)
+{
+    add_lanes(out, layout);
+    for (uint32_t i = 0; i < layout->edge_count; i++)
+        rig_buf_printf(out, "<path class=\"edge %s\" d=\"%s\"/>\n", edge_class(&layout->edges[i]),
+                       layout->edges[i].path);
+    for (uint32_t i = 0; i < layout->box_count; i++)
+        add_box(out, &layout->boxes[i]);
+    for (uint32_t i = 0; i < layout->edge_count; i++)
+        add_tip(out, &layout->edges[i]);
+    for (uint32_t i = 0; i < layout->edge_count; i++)
+        add_label(out, &layout->edges[i]);
+}
+
+/* What the picture means, for a reader who has nothing else. */
+static void note_text(struct rig_buf *note, const struct rig_witness *witness)
+{
+    rig_buf_add_text(note, "An arrow from A to B says that A must come before B, and why. The arrows lead in a circle, "
+                           "so no order of these transactions explains what the clients saw.");
+    if (witness->refutes != 0) {
+        rig_buf_add_text(note, " Refuted: ");
+        rig_words_levels(note, rig_levels_weakest(witness->refutes));
+        rig_buf_add_text(note, ", and every level above.");
+    }
+}
+
+/* Writes the note below `y`, broken to the picture's width; gives the y below it. Dry when `out` is NULL. */
+static double add_note(struct rig_buf *out, const char *text, double width, double y)
+{
+    size_t columns = (size_t)((width - 40) / 6.6);
+    for (uint32_t line = 0; *text != '\0' && line < NOTE_LINES_MAX; line++) {
+        size_t length = strlen(text);
+        if (length > columns) {
+            length = columns;
+            while (length > 0 && text[length] != ' ')
+                length--;
+            length = length == 0 ? columns : length;
+        }
+        if (out != NULL) {
+            rig_buf_printf(out, "<text class=\"dim\" x=\"20\" y=\"%.1f\">", y + 13);
+            rig_markup_escape_bytes(out, text, length);
+            rig_buf_add_text(out, "</text>\n");
+        }
+        text += length;
+        text += strspn(text, " ");
+        y += NOTE_LINE;
+    }
+    return y;
+}
+
+static void add_title(struct rig_buf *out, const struct rig_witness *witness)
+{
+    const struct rig_anomaly_info *info = rig_anomaly_info(witness->anomaly);
+    rig_buf_printf(out, "<text class=\"title\" x=\"20\" y=\"34\">%s: a cycle of %" PRIu32 " transactions</text>\n",
+                   info->name, witness->txn_count);
+    add_text(out, "dim", 20, 54, info->definition);
+}
+
+static void begin_svg(struct rig_buf *out, const struct rig_witness *witness, double width, double height, bool alone)
+{
+    if (alone)
+        rig_buf_add_text(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    rig_buf_printf(out,
+                   "<svg class=\"rig-svg\" xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
+                   "viewBox=\"0 0 %.0f %.0f\" role=\"img\">\n<title>%s: a cycle of %" PRIu32 " transactions</title>\n",
+                   width, height, width, height, rig_anomaly_info(witness->anomaly)->name, witness->txn_count);
+    if (!alone)
+        return;
+    rig_buf_add_text(out, "<style>");
+    rig_svg_style(out);
+    rig_buf_printf(out, "</style>\n<rect class=\"bg\" width=\"%.0f\" height=\"%.0f\"/>\n", width, height);
+}
+
+void rig_svg_witness(const struct rig_witness *witness, const struct rig_history *history, bool alone,
+                     struct rig_buf *out)
+{
+    if (witness->step_count == 0 || witness->txn_count == 0)
+        return;
+    struct rig_svg_layout *layout = malloc(sizeof *layout);
+    if (layout == NULL) {
+        out->failed = true;
+        return;
+    }
+    rig_svg_layout(history, witness, alone ? TITLE_HEIGHT : 10, alone ? 640 : 0, layout);
+    struct rig_buf note;
+    rig_buf_init(&note, 0);
+    note_text(&note, witness);
+    double height = layout->height;
+    if (alone)
+        height = add_note(NULL, rig_buf_text(&note), layout->width, height + 6) + 12;
+    begin_svg(out, witness, layout->width, height, alone);
+    if (alone)
+        add_title(out, witness);
+    add_picture(out, layout);
+    if (alone)
+        (void)add_note(out, rig_buf_text(&note), layout->width, layout->height + 6);
+    rig_buf_add_text(out, "</svg>\n");
+    rig_buf_done(&note);
+    free(layout);
+}
+
+void rig_report_svg(const struct rig_verdict *verdict, const struct rig_witness *witness, struct rig_buf *out)
+{
+    RIG_REQUIRE(verdict != NULL && verdict->history != NULL && witness != NULL && out != NULL);
+    rig_svg_witness(witness, verdict->history, true, out);
+}

@@ -1,0 +1,21 @@
+/*
+ * The parts of the SVG writer that the HTML report shares.
+ */
+#ifndef RIG_REPORT_SVG_H
+#define RIG_REPORT_SVG_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "checker/verdict.h"
+
+/* The rules that pictures of witnesses are drawn by, for a <style> element. */
+void rig_svg_style(struct rig_buf *out);
+/*
+ * The picture of a cyclic witness (nothing for one without steps). `alone`: with its own style, title and explanation;
+ * else to stand inside a page that has rig_svg_style().
+ */
+void rig_svg_witness(const struct rig_witness *witness, const struct rig_history *history, bool alone,
+                     struct rig_buf *out);
+
+#endif

@@ -1,0 +1,209 @@
+#include "report/svg_words.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/clock.h"
+#include "report/words.h"
+
+enum { OP_COLUMNS = 44, LABEL_COLUMNS = 40 };
+
+double rig_svg_words_columns(const char *text)
+{
+    double columns = 0;
+    for (; *text != '\0'; text++)
+        columns += ((unsigned char)*text & 0xc0) != 0x80;
+    return columns;
+}
+
+/* Moves `at` back to the start of a UTF-8 character. */
+static size_t at_character(const char *text, size_t at)
+{
+    while (at > 0 && ((unsigned char)text[at] & 0xc0) == 0x80)
+        at--;
+    return at;
+}
+
+/* Copies `text`, leaving out its middle when it is longer than `most` bytes. */
+static void copy_short(char *line, const char *text, size_t most)
+{
+    RIG_REQUIRE(most < RIG_SVG_LINE_BYTES);
+    size_t length = strlen(text);
+    if (length <= most) {
+        (void)snprintf(line, RIG_SVG_LINE_BYTES, "%s", text);
+        return;
+    }
+    size_t head = at_character(text, most / 2 - 2);
+    size_t tail = at_character(text, length - (most - most / 2 - 1));
+    while (head > most / 4 && text[head - 1] != ' ')
+        head--;
+    size_t word = strcspn(text + tail, " ");
+    if (word < most / 4)
+        tail += word;
+    (void)snprintf(line, RIG_SVG_LINE_BYTES, "%.*s...%s", (int)head, text, text + tail);
+}
+
+static void take(char *line, struct rig_buf *text, size_t most)
+{
+    copy_short(line, rig_buf_text(text), most);
+    rig_buf_done(text);
+}
+
+/* Whether the cycle rests on this operation: read or written where a step says so. */
+static bool is_strong(const struct rig_history *history, const struct rig_witness *witness, uint32_t txn, uint32_t op)
+{
+    const struct rig_mop *mop = rig_txn_ops(history, txn) + op;
+    bool writes = mop->kind == RIG_OP_APPEND || mop->kind == RIG_OP_WRITE || mop->kind == RIG_OP_ADD;
+    for (uint32_t i = 0; i < witness->step_count; i++) {
+        const struct rig_step *step = &witness->steps[i];
+        if (step->kind == RIG_EDGE_PROCESS || step->kind == RIG_EDGE_REALTIME)
+            continue;
+        if (step->from == txn && (step->from_op == op || (step->kind != RIG_EDGE_RW && writes &&
+                                                          mop->key == step->key && mop->value == step->from_value)))
+            return true;
+        if (step->to == txn && (step->to_op == op || (step->kind != RIG_EDGE_WR && writes && mop->key == step->key &&
+                                                      mop->value == step->to_value)))
+            return true;
+    }
+    return false;
+}
+
+static void add_op_line(const struct rig_history *history, struct rig_svg_box *box, uint32_t op, bool strong)
+{
+    RIG_REQUIRE(box->line_count < RIG_SVG_BOX_LINES);
+    struct rig_svg_line *line = &box->lines[box->line_count++];
+    line->strong = strong;
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    rig_words_op(&text, history, rig_txn_ops(history, box->txn) + op);
+    take(line->text, &text, OP_COLUMNS);
+}
+
+static void add_ops(const struct rig_history *history, const struct rig_witness *witness, uint32_t most_lines,
+                    struct rig_svg_box *box)
+{
+    uint32_t op_count = rig_txn_op_count(history, box->txn);
+    uint32_t strong_count = 0;
+    for (uint32_t op = 0; op < op_count; op++)
+        strong_count += is_strong(history, witness, box->txn, op);
+    uint32_t weak_room = most_lines > strong_count + 1 ? most_lines - strong_count - 1 : 0;
+    bool all_fit = op_count <= most_lines;
+    uint32_t left_out = 0;
+    for (uint32_t op = 0; op < op_count; op++) {
+        bool strong = is_strong(history, witness, box->txn, op);
+        bool room = box->line_count + 1 < RIG_SVG_BOX_LINES;
+        if (all_fit || (strong && room)) {
+            add_op_line(history, box, op, strong);
+        } else if (!strong && weak_room > 0 && room) {
+            weak_room--;
+            add_op_line(history, box, op, false);
+        } else {
+            left_out++;
+        }
+    }
+    if (left_out > 0) {
+        struct rig_svg_line *line = &box->lines[box->line_count++];
+        line->strong = false;
+        (void)snprintf(line->text, sizeof line->text, "... and %" PRIu32 " more", left_out);
+    }
+}
+
+void rig_svg_words_box(const struct rig_history *history, const struct rig_witness *witness, uint32_t most_lines,
+                       struct rig_svg_box *box)
+{
+    RIG_REQUIRE(most_lines < RIG_SVG_BOX_LINES);
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    rig_words_txn(&text, history, box->txn);
+    take(box->name, &text, 20);
+    rig_buf_init(&text, 0);
+    rig_words_txn_when(&text, history, box->txn, rig_words_zero_ns(history));
+    if (history->txns[box->txn].outcome == RIG_OUTCOME_INFO)
+        rig_buf_add_text(&text, " (unknown fate)");
+    else if (history->txns[box->txn].outcome == RIG_OUTCOME_FAIL)
+        rig_buf_add_text(&text, " (aborted)");
+    take(box->when, &text, 60);
+    add_ops(history, witness, most_lines, box);
+}
+
+/* "did not see 3 of T23": what an anti-dependency rests on. */
+static void add_rw_words(struct rig_buf *out, const struct rig_history *history, const struct rig_step *step)
+{
+    const struct rig_mop *op = step->from_op == UINT32_MAX ? NULL : rig_txn_ops(history, step->from) + step->from_op;
+    bool is_list = op != NULL && op->kind == RIG_OP_READ_LIST;
+    bool empty = op != NULL && (op->read_state != RIG_READ_SEEN || (is_list && rig_mop_list(history, op).count == 0));
+    rig_words_txn(out, history, step->from);
+    if (empty)
+        rig_buf_add_text(out, is_list ? " read []" : " read nothing");
+    else if (is_list)
+        rig_buf_printf(out, " read up to %" PRId64, step->from_value);
+    else
+        rig_buf_printf(out, " read %" PRId64, step->from_value);
+    rig_buf_printf(out, " and did not see %" PRId64, step->to_value);
+}
+
+static void add_realtime_words(struct rig_buf *out, const struct rig_history *history, const struct rig_step *step)
+{
+    int64_t done_ns = history->txns[step->from].complete_ns, begun_ns = history->txns[step->to].invoke_ns;
+    rig_words_txn(out, history, step->from);
+    rig_buf_add_text(out, " was done ");
+    if (done_ns != RIG_NO_TIME && begun_ns != RIG_NO_TIME && begun_ns >= done_ns) {
+        rig_words_duration(out, begun_ns - done_ns);
+        rig_buf_add_char(out, ' ');
+    }
+    rig_buf_add_text(out, "before ");
+    rig_words_txn(out, history, step->to);
+    rig_buf_add_text(out, " began");
+}
+
+static void add_words(struct rig_buf *out, const struct rig_history *history, const struct rig_step *step)
+{
+    bool list = history->workload == RIG_WORKLOAD_LIST_APPEND;
+    switch (step->kind) {
+    case RIG_EDGE_WW:
+        if (list)
+            rig_buf_printf(out, "%" PRId64 " was appended before %" PRId64, step->from_value, step->to_value);
+        else
+            rig_buf_printf(out, "%" PRId64 " was overwritten by %" PRId64, step->from_value, step->to_value);
+        break;
+    case RIG_EDGE_WR:
+        rig_words_txn(out, history, step->to);
+        rig_buf_printf(out, " read %" PRId64 ", written by ", step->from_value);
+        rig_words_txn(out, history, step->from);
+        break;
+    case RIG_EDGE_RW:
+        add_rw_words(out, history, step);
+        break;
+    case RIG_EDGE_PROCESS:
+        rig_buf_printf(out, "process %" PRId32 " did ", history->txns[step->from].process);
+        rig_words_txn(out, history, step->from);
+        rig_buf_add_text(out, " first");
+        break;
+    case RIG_EDGE_REALTIME:
+        add_realtime_words(out, history, step);
+        break;
+    }
+}
+
+void rig_svg_words_edge(const struct rig_history *history, struct rig_svg_edge *edge)
+{
+    const struct rig_step *step = edge->step;
+    if (step == NULL)
+        return;
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    rig_words_txn(&text, history, step->from);
+    rig_buf_add_text(&text, " before ");
+    rig_words_txn(&text, history, step->to);
+    rig_buf_printf(&text, ": %s", rig_words_edge(step->kind));
+    if (step->kind != RIG_EDGE_PROCESS && step->kind != RIG_EDGE_REALTIME) {
+        rig_buf_add_text(&text, ", ");
+        rig_words_key(&text, history, step->key);
+    }
+    take(edge->kind, &text, LABEL_COLUMNS);
+    rig_buf_init(&text, 0);
+    add_words(&text, history, step);
+    take(edge->words, &text, LABEL_COLUMNS);
+}

@@ -1,0 +1,17 @@
+/*
+ * The words inside a witness's picture: what stands in a box, what stands at an arrow. Private to the SVG writer.
+ */
+#ifndef RIG_REPORT_SVG_WORDS_H
+#define RIG_REPORT_SVG_WORDS_H
+
+#include "report/svg_layout.h"
+
+/* Name, times and operations of the box's transaction; at most `most_lines` operations, those of the witness always. */
+void rig_svg_words_box(const struct rig_history *history, const struct rig_witness *witness, uint32_t most_lines,
+                       struct rig_svg_box *box);
+/* Both lines of the label of the edge's step. */
+void rig_svg_words_edge(const struct rig_history *history, struct rig_svg_edge *edge);
+/* Columns that `text` takes: its characters, not its bytes. */
+double rig_svg_words_columns(const char *text);
+
+#endif

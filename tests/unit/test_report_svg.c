@@ -1,0 +1,195 @@
+#include "tests/unit/cmocka_first.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/report.h"
+#include "report/svg_layout.h"
+#include "tests/unit/hand_verdict.h"
+
+struct area {
+    double x, y, width, height;
+};
+
+static bool overlap(struct area a, struct area b)
+{
+    return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+}
+
+static struct area box_area(const struct rig_svg_box *box)
+{
+    return (struct area){box->x, box->y, box->width, box->height};
+}
+
+static struct area label_area(const struct rig_svg_edge *edge)
+{
+    return (struct area){edge->label_x, edge->label_y, edge->label_width, edge->label_height};
+}
+
+static bool inside(struct area a, const struct rig_svg_layout *layout)
+{
+    return a.x >= 0 && a.y >= 0 && a.x + a.width <= layout->width && a.y + a.height <= layout->height;
+}
+
+static void assert_legible(const struct rig_svg_layout *layout, uint32_t count)
+{
+    for (uint32_t i = 0; i < layout->box_count; i++) {
+        if (!inside(box_area(&layout->boxes[i]), layout))
+            fail_msg("cycle of %u: box %u is outside", count, i);
+        for (uint32_t j = 0; j < i; j++)
+            if (overlap(box_area(&layout->boxes[i]), box_area(&layout->boxes[j])))
+                fail_msg("cycle of %u: boxes %u and %u overlap", count, j, i);
+    }
+    for (uint32_t i = 0; i < layout->edge_count; i++) {
+        if (layout->edges[i].step == NULL)
+            continue;
+        struct area label = label_area(&layout->edges[i]);
+        if (!inside(label, layout))
+            fail_msg("cycle of %u: label %u is outside", count, i);
+        for (uint32_t j = 0; j < layout->box_count; j++)
+            if (overlap(label, box_area(&layout->boxes[j])))
+                fail_msg("cycle of %u: label %u covers box %u", count, i, j);
+        for (uint32_t j = 0; j < i; j++)
+            if (layout->edges[j].step != NULL && overlap(label, label_area(&layout->edges[j])))
+                fail_msg("cycle of %u: labels %u and %u overlap", count, j, i);
+    }
+}
+
+static void nothing_overlaps_at_any_length(void **state)
+{
+    (void)state;
+    struct rig_svg_layout *layout = malloc(sizeof *layout);
+    assert_non_null(layout);
+    for (uint32_t count = 2; count <= HAND_TXNS_MAX; count++) {
+        struct hand_verdict hand;
+        hand_verdict_ring(&hand, count);
+        rig_svg_layout(hand.history, &hand.witnesses[0], 74, 640, layout);
+        assert_int_equal(layout->box_count, count < RIG_SVG_BOXES ? count : RIG_SVG_BOXES);
+        assert_true(layout->edge_count >= layout->box_count);
+        assert_legible(layout, count);
+        hand_verdict_done(&hand);
+    }
+    free(layout);
+}
+
+/* Every step of the cycle is drawn once and in words. */
+static void steps_are_told(void **state)
+{
+    (void)state;
+    struct hand_verdict hand;
+    hand_verdict_skew(&hand);
+    struct rig_buf out;
+    rig_buf_init(&out, 0);
+    rig_report_svg(&hand.verdict, &hand.witnesses[0], &out);
+    assert_non_null(strstr(out.data, "T17 before T23: rw, key 5"));
+    assert_non_null(strstr(out.data, "T17 read up to 2 and did not see 3"));
+    assert_non_null(strstr(out.data, "T23 before T17: rw, key 9"));
+    assert_non_null(strstr(out.data, "T23 read [] and did not see 4"));
+    const char *drawn = strstr(out.data, ">r 5 [1 2]</text>");
+    assert_non_null(drawn);
+    const char *element = drawn;
+    while (*element != '<')
+        element--;
+    assert_memory_equal(element, "<text class=\"op strong\"", 23);
+    rig_buf_done(&out);
+    hand_verdict_done(&hand);
+}
+
+static void boxes_keep_the_order_of_time(void **state)
+{
+    (void)state;
+    struct hand_verdict hand;
+    hand_verdict_ring(&hand, 6);
+    struct rig_svg_layout *layout = malloc(sizeof *layout);
+    assert_non_null(layout);
+    rig_svg_layout(hand.history, &hand.witnesses[0], 74, 640, layout);
+    for (uint32_t i = 1; i < 6; i++)
+        assert_true(layout->boxes[i - 1].x < layout->boxes[i].x);
+    /* the first two overlap in time, the last begins after all others have ended and never ends itself */
+    assert_true(layout->boxes[1].x < layout->boxes[0].x + layout->boxes[0].width);
+    assert_true(layout->boxes[5].x > layout->boxes[4].x + layout->boxes[4].width);
+    assert_true(layout->boxes[5].open);
+    assert_false(layout->boxes[4].open);
+    free(layout);
+    hand_verdict_done(&hand);
+}
+
+/* Two transactions of one process, joined along its lane; and pictures without times or invocations. */
+static void one_process_has_one_lane(void **state)
+{
+    (void)state;
+    struct hand_verdict hand;
+    hand_verdict_ring(&hand, 4);
+    hand.history->txns[2].process = hand.history->txns[3].process = 0;
+    hand.history->txns[2].invoke_at = 200;
+    hand.history->txns[2].complete_at = 210;
+    struct rig_svg_layout *layout = malloc(sizeof *layout);
+    assert_non_null(layout);
+    rig_svg_layout(hand.history, &hand.witnesses[0], 74, 640, layout);
+    assert_int_equal(layout->lane_count, 3); /* the last began before the one at 200 and never ended */
+    assert_legible(layout, 4);
+    hand.history->txns[3].outcome = RIG_OUTCOME_OK;
+    hand.history->txns[3].complete_at = 60;
+    rig_svg_layout(hand.history, &hand.witnesses[0], 74, 640, layout);
+    assert_int_equal(layout->lane_count, 2);
+    assert_legible(layout, 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        hand.history->txns[i].invoke_at = RIG_POSITION_NONE;
+        hand.history->txns[i].invoke_ns = RIG_NO_TIME;
+        hand.history->txns[i].complete_at = 100 * i;
+    }
+    rig_svg_layout(hand.history, &hand.witnesses[0], 74, 640, layout);
+    assert_legible(layout, 4);
+    free(layout);
+    hand_verdict_done(&hand);
+}
+
+static void non_cyclic_witnesses_have_no_picture(void **state)
+{
+    (void)state;
+    struct hand_verdict hand;
+    hand_verdict_skew(&hand);
+    hand.witnesses[0].step_count = 0;
+    struct rig_buf out;
+    rig_buf_init(&out, 0);
+    rig_report_svg(&hand.verdict, &hand.witnesses[0], &out);
+    assert_int_equal(out.size, 0);
+    rig_buf_done(&out);
+    hand_verdict_done(&hand);
+}
+
+/* RIG_SVG_DIR: where to leave pictures for a person to look at. */
+static void pictures_for_the_eye(void **state)
+{
+    (void)state;
+    const char *folder = getenv("RIG_SVG_DIR");
+    if (folder == NULL)
+        skip();
+    for (uint32_t count = 1; count <= 40; count += count < 9 ? 1 : 10) {
+        struct hand_verdict hand;
+        if (count == 1)
+            hand_verdict_skew(&hand);
+        else
+            hand_verdict_ring(&hand, count);
+        struct rig_buf out;
+        struct rig_err err = {0};
+        char path[4096];
+        rig_buf_init(&out, 0);
+        rig_report_svg(&hand.verdict, &hand.witnesses[0], &out);
+        (void)snprintf(path, sizeof path, "%s/cycle-%02u.svg", folder, count);
+        assert_int_equal(rig_buf_write_file(&out, path, &err), RIG_OK);
+        rig_buf_done(&out);
+        hand_verdict_done(&hand);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_overlaps_at_any_length),       cmocka_unit_test(steps_are_told),
+        cmocka_unit_test(boxes_keep_the_order_of_time),         cmocka_unit_test(one_process_has_one_lane),
+        cmocka_unit_test(non_cyclic_witnesses_have_no_picture), cmocka_unit_test(pictures_for_the_eye),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
