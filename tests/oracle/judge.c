@@ -1,0 +1,164 @@
+#include "tests/oracle/judge.h"
+
+#include <stdlib.h>
+
+#include "checker/check.h"
+#include "history/builder.h"
+#include "tests/oracle/judge_witness.h"
+
+enum rig_level judge_level(struct oracle_level level)
+{
+    static const enum rig_level levels[ORACLE_BASES][ORACLE_ORDERS] = {
+        {RIG_LEVEL_READ_COMMITTED, RIG_LEVEL_STRONG_SESSION_READ_COMMITTED, RIG_LEVEL_STRONG_READ_COMMITTED},
+        {RIG_LEVEL_SNAPSHOT_ISOLATION, RIG_LEVEL_STRONG_SESSION_SNAPSHOT_ISOLATION,
+         RIG_LEVEL_STRONG_SNAPSHOT_ISOLATION},
+        {RIG_LEVEL_SERIALIZABLE, RIG_LEVEL_STRONG_SESSION_SERIALIZABLE, RIG_LEVEL_STRICT_SERIALIZABLE},
+    };
+    return levels[level.base][level.order];
+}
+
+static _Noreturn void stop(const struct small_history *history, const char *what, const char *detail)
+{
+    fprintf(stderr, "%s: %s\n", what, detail);
+    small_print(history, "  ", stderr);
+    small_print_json(history, stderr);
+    exit(1);
+}
+
+static int64_t value_name(const struct judge_names *names, int key, int value)
+{
+    return (int64_t)(((uint64_t)value + names->value_offset[key]) * names->value_factor);
+}
+
+static enum rig_rc add(struct rig_history_builder *builder, const struct small_txn *txn,
+                       const struct judge_names *names, struct rig_err *err)
+{
+    static const enum rig_outcome outcomes[] = {RIG_OUTCOME_OK, RIG_OUTCOME_FAIL, RIG_OUTCOME_INFO};
+    struct rig_op ops[SMALL_OPS] = {{0}};
+    struct rig_read reads[SMALL_OPS] = {{0}};
+    int64_t elements[SMALL_OPS * SMALL_LIST];
+    size_t element_count = 0;
+    for (int i = 0; i < txn->op_count; i++) {
+        const struct small_op *op = &txn->ops[i];
+        ops[i] = (struct rig_op){.kind = op->append ? RIG_OP_APPEND : RIG_OP_READ_LIST,
+                                 .key = names->key[op->key],
+                                 .value = op->append ? value_name(names, op->key, op->value) : 0};
+        if (op->append || !op->known)
+            continue;
+        reads[i] = (struct rig_read){.state = op->count > 0 ? RIG_READ_SEEN : RIG_READ_NIL,
+                                     .count = (uint32_t)op->count,
+                                     .first_element = element_count};
+        for (int e = 0; e < op->count; e++)
+            elements[element_count++] = value_name(names, op->key, op->list[e]);
+    }
+    bool completed = txn->complete_at != SMALL_NEVER;
+    int invoke_at = txn->invoke_at * names->position_factor + names->position_offset;
+    int complete_at = txn->complete_at * names->position_factor + names->position_offset;
+    struct rig_txn_input input = {
+        .invoke_ns = (int64_t)invoke_at * 1000000,
+        .complete_ns = completed ? (int64_t)complete_at * 1000000 : RIG_NO_TIME,
+        .invoke_at = (uint32_t)invoke_at,
+        .complete_at = completed ? (uint32_t)complete_at : RIG_POSITION_NONE,
+        .process = txn->process * names->process_factor + names->process_offset,
+        .outcome = outcomes[txn->outcome],
+        .ops = ops,
+        .reads = reads,
+        .op_count = (uint32_t)txn->op_count,
+        .elements = elements,
+    };
+    return rig_history_builder_add(builder, &input, err);
+}
+
+/* What a verdict must be, whatever the history: closed under the lattice, each refutation with its anomaly. */
+static void check_closed(const struct small_history *history, const struct rig_verdict *verdict)
+{
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
+        const struct rig_level_info *info = rig_level_info((enum rig_level)level);
+        const struct rig_level_result *result = &verdict->levels[level];
+        bool refuted = result->fate == RIG_FATE_REFUTED;
+        uint64_t seen = 0;
+        for (unsigned a = 0; a < RIG_ANOMALY_COUNT; a++)
+            seen |= verdict->findings[a].count > 0 ? RIG_ANOMALY_BIT(a) : 0;
+        if (refuted && verdict->findings[result->because].count == 0)
+            stop(history, "refuted by an anomaly that was not found", info->name);
+        if (!refuted && (info->forbids & seen) != 0)
+            stop(history, "an anomaly that the level forbids was found, yet it is not refuted", info->name);
+        for (unsigned other = 0; other < RIG_LEVEL_COUNT; other++) {
+            enum rig_fate above = verdict->levels[other].fate;
+            if ((info->above & RIG_LEVEL_BIT(other)) == 0)
+                continue;
+            if (refuted && above != RIG_FATE_REFUTED)
+                stop(history, "a level is refuted and one that implies it is not", info->name);
+            if (above == RIG_FATE_HELD && result->fate != RIG_FATE_HELD)
+                stop(history, "a level held and one that it implies did not", info->name);
+        }
+    }
+    for (unsigned a = 0; a < RIG_ANOMALY_COUNT; a++) {
+        const struct rig_finding *finding = &verdict->findings[a];
+        if ((finding->count > 0) != (finding->witness_count > 0))
+            stop(history, "an anomaly without a witness, or the reverse", rig_anomaly_info((enum rig_anomaly)a)->name);
+    }
+}
+
+/* Each witness by itself, and that it refutes something that the verdict says is refuted. */
+static void check_witnesses(const struct small_history *history, const struct rig_verdict *verdict)
+{
+    for (unsigned a = 0; a < RIG_ANOMALY_COUNT; a++) {
+        const struct rig_finding *finding = &verdict->findings[a];
+        for (uint32_t i = 0; i < finding->witness_count; i++) {
+            const struct rig_witness *witness = &finding->witnesses[i];
+            const char *wrong = judge_witness(history, verdict->history, witness);
+            if (witness->anomaly != (enum rig_anomaly)a)
+                wrong = "a witness of another anomaly";
+            for (unsigned level = 0; level < RIG_LEVEL_COUNT && wrong == NULL; level++) {
+                bool claimed = (witness->refutes & RIG_LEVEL_BIT(level)) != 0;
+                if (claimed && verdict->levels[level].fate != RIG_FATE_REFUTED)
+                    wrong = "refutes a level that the verdict does not refute";
+            }
+            if (wrong == NULL)
+                continue;
+            fprintf(stderr, "%s\n", witness->text == NULL ? "" : witness->text);
+            stop(history, wrong, rig_anomaly_info((enum rig_anomaly)a)->name);
+        }
+    }
+}
+
+void judge(const struct small_history *history, const struct judge_names *names, struct judgement *judgement)
+{
+    static const struct judge_names as_they_are = {.key = {0, 1, 2, 3},
+                                                   .process_factor = 1,
+                                                   .value_factor = 1,
+                                                   .position_factor = 1,
+                                                   .order = {0, 1, 2, 3, 4, 5, 6, 7}};
+    _Static_assert(SMALL_KEYS == 4 && SMALL_TXNS == 8, "the names above are one a key and one a transaction");
+    if (names == NULL)
+        names = &as_they_are;
+    struct rig_err err = {.rc = RIG_OK};
+    struct rig_history *built = NULL;
+    struct rig_verdict *verdict = NULL;
+    struct rig_history_builder *builder = rig_history_builder_new(RIG_WORKLOAD_LIST_APPEND, 0);
+    if (builder == NULL)
+        stop(history, "builder", "no memory");
+    for (int i = 0; i < SMALL_TXNS; i++) {
+        int t = names->order[i];
+        if (t < history->txn_count && add(builder, &history->txns[t], names, &err) != RIG_OK)
+            stop(history, "refused by the builder", err.text);
+    }
+    if (rig_history_builder_finish(builder, &built, &err) != RIG_OK)
+        stop(history, "refused by the builder", err.text);
+    const struct rig_check_options options = {.levels = RIG_LEVEL_BIT(RIG_LEVEL_SERIALIZABLE)};
+    if (rig_check(built, &options, &verdict, &err) != RIG_OK)
+        stop(history, "refused by the checker", err.text);
+    check_closed(history, verdict);
+    if (names == &as_they_are)
+        check_witnesses(history, verdict);
+    judgement->valid = verdict->valid;
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
+        judgement->fate[level] = verdict->levels[level].fate;
+        judgement->because[level] = verdict->levels[level].because;
+    }
+    for (unsigned a = 0; a < RIG_ANOMALY_COUNT; a++)
+        judgement->count[a] = verdict->findings[a].count;
+    rig_verdict_free(verdict);
+    rig_history_free(built);
+}

@@ -1,0 +1,159 @@
+/*
+ * Compares rig's checker with the oracle on random small histories.
+ *
+ *   oracle_compare [--count N] [--seed S] [--first NUMBER]
+ *
+ * A level is refuted exactly when the oracle knows no execution at it; a level that held has one. A disagreement is
+ * shrunk and printed, in the oracle's notation and as JSON lines that `rig check -` reads, and the exit status is 1.
+ *
+ * One kind of incompleteness is known and counted apart: at the snapshot isolation levels, where several appends to one
+ * key were not read by anyone, the checker leaves them unordered, and the oracle, which tries both orders, may know
+ * that neither will do. These are told by asking the oracle again with the same appends unordered.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/oracle/judge.h"
+#include "tests/oracle/oracle.h"
+#include "tests/oracle/small_random.h"
+
+enum agreement { AGREE, FALSE_ALARM, MISSED, FALSELY_HELD, MISSED_UNORDERED, AGREEMENTS };
+
+static const char *const agreement_names[] = {
+    "agree",
+    "FALSE ALARM: the checker refutes the level, the oracle knows an execution",
+    "MISSED: the oracle knows no execution, the checker does not refute the level",
+    "FALSELY HELD: the oracle knows no execution, the checker says that the level held",
+    "missed, for the unknown order of unobserved appends",
+};
+
+static const struct oracle_level levels[] = {
+    {ORACLE_READ_COMMITTED, ORACLE_PLAIN},       {ORACLE_READ_COMMITTED, ORACLE_SESSION},
+    {ORACLE_READ_COMMITTED, ORACLE_REALTIME},    {ORACLE_SNAPSHOT_ISOLATION, ORACLE_PLAIN},
+    {ORACLE_SNAPSHOT_ISOLATION, ORACLE_SESSION}, {ORACLE_SNAPSHOT_ISOLATION, ORACLE_REALTIME},
+    {ORACLE_SERIALIZABLE, ORACLE_PLAIN},         {ORACLE_SERIALIZABLE, ORACLE_SESSION},
+    {ORACLE_SERIALIZABLE, ORACLE_REALTIME},
+};
+enum { LEVEL_COUNT = sizeof levels / sizeof levels[0] };
+
+static enum agreement compare(const struct small_history *history, const struct judgement *judgement,
+                              struct oracle_level level)
+{
+    enum rig_fate fate = judgement->fate[judge_level(level)];
+    if (oracle_explains(history, level, 0))
+        return fate == RIG_FATE_REFUTED ? FALSE_ALARM : AGREE;
+    if (fate == RIG_FATE_REFUTED)
+        return AGREE;
+    if (fate == RIG_FATE_HELD)
+        return FALSELY_HELD;
+    bool unordered = level.base == ORACLE_SNAPSHOT_ISOLATION &&
+                     oracle_explains(history, level, ORACLE_OBSERVED_INFOS | ORACLE_UNOBSERVED_UNORDERED);
+    return unordered ? MISSED_UNORDERED : MISSED;
+}
+
+struct wanted {
+    struct oracle_level level;
+    enum agreement agreement;
+};
+
+static bool still_disagrees(const struct small_history *history, void *context)
+{
+    const struct wanted *wanted = context;
+    struct judgement judgement;
+    judge(history, NULL, &judgement);
+    return compare(history, &judgement, wanted->level) == wanted->agreement;
+}
+
+static void print_judgement(const struct small_history *history)
+{
+    struct judgement judgement;
+    judge(history, NULL, &judgement);
+    printf("  level: oracle, checker\n");
+    for (int i = 0; i < LEVEL_COUNT; i++) {
+        static const char *const fates[] = {"not refuted", "held", "refuted"};
+        enum rig_level level = judge_level(levels[i]);
+        printf("    %s: %s, %s\n", rig_level_info(level)->name,
+               oracle_explains(history, levels[i], 0) ? "possible" : "impossible", fates[judgement.fate[level]]);
+    }
+    printf("  anomalies:");
+    for (unsigned a = 0; a < RIG_ANOMALY_COUNT; a++) {
+        if (judgement.count[a] > 0)
+            printf(" %s", rig_anomaly_info((enum rig_anomaly)a)->name);
+    }
+    printf("\n");
+}
+
+static void report(const struct small_history *history, struct oracle_level level, enum agreement agreement,
+                   uint64_t seed, uint64_t number)
+{
+    struct wanted wanted = {level, agreement};
+    struct small_history smaller = *history;
+    small_shrink(&smaller, still_disagrees, &wanted);
+    printf("--seed %llu --first %llu --count 1: %s: %s\n", (unsigned long long)seed, (unsigned long long)number,
+           rig_level_info(judge_level(level))->name, agreement_names[agreement]);
+    printf("  shrunk:\n");
+    small_print(&smaller, "    ", stdout);
+    print_judgement(&smaller);
+    small_print_json(&smaller, stdout);
+    printf("  as it was:\n");
+    small_print(history, "    ", stdout);
+}
+
+static bool take_number(int argc, char **argv, int i, const char *name, uint64_t *number)
+{
+    if (strcmp(argv[i], name) != 0 || i + 1 == argc)
+        return false;
+    *number = strtoull(argv[i + 1], NULL, 10);
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    enum { REPORTS = 5 };
+    uint64_t seed = 1;
+    uint64_t count = 2000;
+    uint64_t first = 0;
+    for (int i = 1; i < argc; i += 2) {
+        if (!take_number(argc, argv, i, "--seed", &seed) && !take_number(argc, argv, i, "--count", &count) &&
+            !take_number(argc, argv, i, "--first", &first)) {
+            fprintf(stderr, "usage: oracle_compare [--count N] [--seed S] [--first NUMBER]\n");
+            return 64;
+        }
+    }
+    uint64_t found[LEVEL_COUNT][AGREEMENTS] = {{0}};
+    uint64_t refuted[LEVEL_COUNT] = {0};
+    uint64_t held[LEVEL_COUNT] = {0};
+    uint64_t disagreements = 0;
+    for (uint64_t number = first; number < first + count; number++) {
+        struct small_history history;
+        struct judgement judgement;
+        small_random(seed, number, &history);
+        judge(&history, NULL, &judgement);
+        bool reported = false;
+        for (int i = 0; i < LEVEL_COUNT; i++) {
+            enum agreement agreement = compare(&history, &judgement, levels[i]);
+            enum rig_fate fate = judgement.fate[judge_level(levels[i])];
+            found[i][agreement]++;
+            refuted[i] += fate == RIG_FATE_REFUTED;
+            held[i] += fate == RIG_FATE_HELD;
+            if (agreement == AGREE || agreement == MISSED_UNORDERED)
+                continue;
+            disagreements++;
+            if (!reported && disagreements < (uint64_t)REPORTS * LEVEL_COUNT)
+                report(&history, levels[i], agreement, seed, number);
+            reported = true;
+        }
+    }
+    printf("seed %llu, %llu histories\n", (unsigned long long)seed, (unsigned long long)count);
+    printf("%-36s %9s %9s %9s %6s %6s %7s %9s\n", "level", "refuted", "held", "open", "false", "missed", "f-held",
+           "unordered");
+    for (int i = 0; i < LEVEL_COUNT; i++) {
+        printf("%-36s %9llu %9llu %9llu %6llu %6llu %7llu %9llu\n", rig_level_info(judge_level(levels[i]))->name,
+               (unsigned long long)refuted[i], (unsigned long long)held[i],
+               (unsigned long long)(count - refuted[i] - held[i]), (unsigned long long)found[i][FALSE_ALARM],
+               (unsigned long long)found[i][MISSED], (unsigned long long)found[i][FALSELY_HELD],
+               (unsigned long long)found[i][MISSED_UNORDERED]);
+    }
+    printf("%llu disagreements\n", (unsigned long long)disagreements);
+    return disagreements == 0 ? 0 : 1;
+}
