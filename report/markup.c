@@ -4,25 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Decodes one UTF-8 sequence; its length, or 0 when it is none. */
-static size_t decode(const unsigned char *text, size_t left, uint32_t *code)
-{
-    if (text[0] < 0x80) {
-        *code = text[0];
-        return 1;
-    }
-    size_t length = text[0] >= 0xf0 && text[0] < 0xf8 ? 4 : text[0] >= 0xe0 ? 3 : text[0] >= 0xc2 ? 2 : 0;
-    if (text[0] >= 0xf8 || length == 0 || length > left)
-        return 0;
-    *code = text[0] & (0xffu >> (length + 1));
-    for (size_t i = 1; i < length; i++) {
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-        *code = *code << 6 | (text[i] & 0x3fu);
-    }
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    return *code >= least[length] ? length : 0;
-}
+#include "base/utf8.h"
 
 /* Char of XML 1.0, less the C1 controls. */
 static bool allowed(uint32_t code)
@@ -38,7 +20,7 @@ void rig_markup_escape_bytes(struct rig_buf *out, const char *text, size_t lengt
 {
     for (size_t at = 0; at < length;) {
         uint32_t code = 0;
-        size_t bytes = decode((const unsigned char *)text + at, length - at, &code);
+        size_t bytes = rig_utf8_decode(text + at, length - at, &code);
         if (bytes == 0 || !allowed(code))
             rig_buf_add_text(out, "\xef\xbf\xbd");
         else if (code == '&')

@@ -1,0 +1,343 @@
+/*
+ * The HTML report: one page that needs nothing else, no script, and no network. Foreign texts are escaped by
+ * report/markup.h; the page also forbids scripts by its content security policy.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "report/html_parts.h"
+#include "report/markup.h"
+#include "report/report.h"
+#include "report/svg.h"
+#include "report/words.h"
+
+enum { PICTURES_SHOWN = 3 }; /* witnesses of an anomaly that stand open; the others are folded */
+
+struct page {
+    const struct rig_verdict *verdict;
+    const struct rig_report_run *run;
+    const char *name;
+    struct rig_buf *out;
+};
+
+static void add_head(const struct page *page)
+{
+    struct rig_buf *out = page->out;
+    rig_buf_add_text(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                          "<meta http-equiv=\"Content-Security-Policy\" "
+                          "content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+                          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
+    rig_markup_escape(out, page->name);
+    rig_buf_printf(out, ": %s - rig</title>\n<style>\n", rig_words_valid(page->verdict->valid));
+    rig_html_style(out);
+    rig_svg_style(out);
+    rig_buf_add_text(out, "</style>\n</head>\n<body>\n<main>\n");
+}
+
+static void add_warning(const struct page *page, const char *text)
+{
+    rig_buf_printf(page->out, "<p class=\"warn\">%s</p>\n", text);
+}
+
+static void add_banner(const struct page *page)
+{
+    const struct rig_verdict *verdict = page->verdict;
+    struct rig_buf *out = page->out;
+    const char *class = verdict->valid == RIG_VALID_TRUE ? "good" : verdict->valid == RIG_VALID_FALSE ? "bad" : "open";
+    enum rig_fate sign = verdict->valid == RIG_VALID_TRUE    ? RIG_FATE_HELD
+                         : verdict->valid == RIG_VALID_FALSE ? RIG_FATE_REFUTED
+                                                             : RIG_FATE_NOT_REFUTED;
+    rig_buf_add_text(out, "<p class=\"kicker\">rig report: ");
+    rig_markup_escape(out, page->name);
+    if (page->run != NULL && page->run->started_utc != NULL) {
+        rig_buf_add_text(out, ", ");
+        rig_markup_escape(out, page->run->started_utc);
+    }
+    rig_buf_printf(out, "</p>\n<header class=\"banner %s\">\n<h1>", class);
+    rig_markup_escape(out, verdict->summary);
+    rig_buf_add_text(out, "</h1>\n<p class=\"verdict\">");
+    rig_html_sign(out, sign);
+    rig_buf_add_char(out, ' ');
+    struct rig_buf line;
+    rig_buf_init(&line, 0);
+    rig_words_verdict(&line, verdict);
+    rig_markup_escape(out, rig_buf_text(&line));
+    rig_buf_add_text(out, "</p>\n<p class=\"dim\">Requested: ");
+    rig_buf_clear(&line);
+    rig_words_requested(&line, verdict);
+    rig_markup_escape(out, rig_buf_text(&line));
+    rig_buf_done(&line);
+    rig_buf_add_text(out, "</p>\n</header>\n");
+    if (verdict->history->truncated)
+        add_warning(page, "The record was cut: it is complete up to the cut, and only that part was checked.");
+    if (page->run != NULL && page->run->interrupted)
+        add_warning(page, "The run was interrupted: what was recorded until then was checked.");
+    if (rig_words_blunt(verdict))
+        add_warning(page, "More than 5 % of the transactions have an unknown fate, which blunts the check: what they "
+                          "did counts only where it was seen. Look for the cause among the errors.");
+}
+
+static void add_level_rows(const struct page *page)
+{
+    struct rig_buf *out = page->out;
+    for (unsigned at = RIG_LEVEL_COUNT; at-- > 0;) {
+        const struct rig_level_info *info = rig_level_info((enum rig_level)at);
+        const struct rig_level_result *result = &page->verdict->levels[at];
+        rig_buf_printf(out, "<tr class=\"%s\"><td class=\"level\"><b>%s</b>", rig_words_fate(result->fate), info->name);
+        if ((page->verdict->requested_levels & RIG_LEVEL_BIT(at)) != 0)
+            rig_buf_add_text(out, "<span class=\"asked\">requested</span>");
+        rig_buf_add_text(out, "</td><td class=\"fate\">");
+        rig_html_sign(out, result->fate);
+        rig_buf_printf(out, " %s</td><td>",
+                       result->fate == RIG_FATE_NOT_REFUTED ? "not refuted" : rig_words_fate(result->fate));
+        rig_markup_escape(out, result->reason);
+        rig_buf_add_text(out, "<br><span class=\"dim\">");
+        rig_markup_escape(out, info->definition);
+        rig_buf_add_text(out, "</span></td></tr>\n");
+    }
+}
+
+static void add_frontier(const struct page *page, const char *name, uint64_t set)
+{
+    struct rig_buf names;
+    rig_buf_init(&names, 0);
+    rig_words_levels(&names, set);
+    rig_buf_printf(page->out, "<dt>%s</dt><dd>%s</dd>\n", name, rig_buf_text(&names));
+    rig_buf_done(&names);
+}
+
+static void add_levels(const struct page *page)
+{
+    struct rig_buf *out = page->out;
+    rig_buf_add_text(out, "<h2>Isolation levels</h2>\n<dl>\n");
+    add_frontier(page, "Weakest refuted", page->verdict->weakest_refuted);
+    add_frontier(page, "Strongest held", rig_levels_strongest(rig_words_levels_of(page->verdict, RIG_FATE_HELD)));
+    rig_buf_add_text(out, "</dl>\n<p class=\"key\"><span>");
+    rig_html_sign(out, RIG_FATE_REFUTED);
+    rig_buf_add_text(out, " refuted: a witness shows that it was broken</span><span>");
+    rig_html_sign(out, RIG_FATE_HELD);
+    rig_buf_add_text(out, " held in this history</span><span>");
+    rig_html_sign(out, RIG_FATE_NOT_REFUTED);
+    rig_buf_add_text(out, " not refuted: nothing seen against it, nothing that makes it certain</span>"
+                          "<span>thick outline: requested</span></p>\n<div class=\"scroll\">\n");
+    rig_html_lattice(out, page->verdict);
+    rig_buf_add_text(out, "</div>\n<details><summary>Each level with its reason</summary>\n<div class=\"wide\">"
+                          "<table class=\"reasons\"><tr><th>level</th><th>fate</th><th>why</th></tr>\n");
+    add_level_rows(page);
+    rig_buf_add_text(out, "</table></div></details>\n");
+}
+
+static void add_witness(const struct page *page, const struct rig_witness *witness, uint32_t number)
+{
+    struct rig_buf *out = page->out;
+    bool folded = number > PICTURES_SHOWN;
+    const char *name = rig_anomaly_info(witness->anomaly)->name;
+    if (folded)
+        rig_buf_printf(out, "<details><summary>%s #%" PRIu32 "</summary>\n", name, number);
+    else
+        rig_buf_printf(out, "<h4>%s #%" PRIu32 "</h4>\n", name, number);
+    if (witness->step_count > 0) {
+        rig_buf_add_text(out, "<div class=\"scroll\">\n");
+        rig_svg_witness(witness, page->verdict->history, false, out);
+        rig_buf_add_text(out, "</div>\n");
+    }
+    rig_buf_add_text(out, "<pre class=\"wrap\">");
+    rig_markup_escape(out, witness->text);
+    rig_buf_add_text(out, folded ? "</pre></details>\n" : "</pre>\n");
+}
+
+static void add_findings(const struct page *page)
+{
+    struct rig_buf *out = page->out;
+    bool any = false;
+    rig_buf_add_text(out, "<h2>Anomalies</h2>\n");
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        const struct rig_finding *finding = &page->verdict->findings[anomaly];
+        if (finding->count == 0)
+            continue;
+        if (!any)
+            rig_buf_add_text(out, "<p class=\"dim\">In the pictures an arrow from A to B says that A must come before "
+                                  "B, and why; arrows that lead in a circle are a contradiction. Marked operations are "
+                                  "those that it rests on.</p>\n");
+        any = true;
+        const struct rig_anomaly_info *info = rig_anomaly_info((enum rig_anomaly)anomaly);
+        rig_buf_printf(out, "<section class=\"card\" id=\"%s\">\n<span class=\"count\">", info->name);
+        rig_words_found(out, finding);
+        rig_buf_printf(out, " found</span>\n<h3>%s</h3>\n<p class=\"dim\">", info->name);
+        rig_markup_escape(out, info->definition);
+        rig_buf_add_text(out, " (");
+        rig_markup_escape(out, info->source);
+        rig_buf_add_text(out, ")</p>\n");
+        for (uint32_t i = 0; i < finding->witness_count; i++)
+            add_witness(page, &finding->witnesses[i], i + 1);
+        rig_buf_add_text(out, "</section>\n");
+    }
+    if (!any)
+        rig_buf_add_text(out, "<p>None was found.</p>\n");
+}
+
+static void add_fact(struct rig_buf *out, const char *name, const char *value)
+{
+    if (value == NULL || *value == '\0')
+        return;
+    rig_buf_printf(out, "<dt>%s</dt><dd>", name);
+    rig_markup_escape(out, value);
+    rig_buf_add_text(out, "</dd>\n");
+}
+
+static void add_outcomes(const struct page *page)
+{
+    const struct rig_verdict *verdict = page->verdict;
+    struct rig_buf *out = page->out;
+    uint64_t all = verdict->ok_count + verdict->fail_count + verdict->info_count;
+    rig_buf_add_text(out, "<dt>Transactions</dt><dd>");
+    rig_words_count(out, all);
+    rig_buf_add_text(out, ": ");
+    rig_words_count(out, verdict->ok_count);
+    rig_buf_add_text(out, " ok, ");
+    rig_words_count(out, verdict->fail_count);
+    rig_buf_add_text(out, " fail, ");
+    rig_words_count(out, verdict->info_count);
+    rig_buf_add_text(out, " info (");
+    rig_words_share(out, verdict->info_count, all);
+    rig_buf_add_text(out, " of unknown fate)</dd>\n");
+}
+
+static void add_load(const struct page *page)
+{
+    const struct rig_report_run *run = page->run;
+    struct rig_buf *out = page->out;
+    uint64_t ok = page->verdict->ok_count;
+    ok -= ok < run->final_reads ? ok : run->final_reads;
+    rig_buf_printf(out, "<dt>Load</dt><dd>%" PRIu32 " clients for %.1f s", run->client_count, run->load_s);
+    if (run->load_s > 0) {
+        rig_buf_add_text(out, ", ");
+        rig_words_count(out, (uint64_t)((double)ok / run->load_s + 0.5));
+        rig_buf_add_text(out, " ok a second");
+    }
+    if (run->final_reads > 0) {
+        rig_buf_add_text(out, ", then ");
+        rig_words_count(out, run->final_reads);
+        rig_buf_add_text(out, " final reads");
+    }
+    rig_buf_printf(out, "</dd>\n<dt>Seed</dt><dd>%" PRIu64 "</dd>\n", run->seed);
+}
+
+static void add_latencies(const struct page *page)
+{
+    const struct rig_report_run *run = page->run;
+    struct rig_buf *out = page->out;
+    bool any = false;
+    for (uint32_t i = 0; i < run->latency_count; i++) {
+        const struct rig_report_latency *latency = &run->latencies[i];
+        if (latency->count == 0)
+            continue;
+        if (!any)
+            rig_buf_add_text(out, "<h4>Latency of committed transactions</h4>\n<div class=\"wide\"><table><tr><th>kind"
+                                  "</th><th class=\"n\">count</th><th class=\"n\">mean</th><th class=\"n\">p50</th>"
+                                  "<th class=\"n\">p90</th><th class=\"n\">p99</th><th class=\"n\">p99.9</th>"
+                                  "<th class=\"n\">max</th></tr>\n");
+        any = true;
+        rig_buf_add_text(out, "<tr><td>");
+        rig_markup_escape(out, latency->name);
+        rig_buf_add_text(out, "</td><td class=\"n\">");
+        rig_words_count(out, latency->count);
+        rig_buf_add_text(out, "</td>");
+        const int64_t values[] = {latency->mean_ns, latency->p50_ns,  latency->p90_ns,
+                                  latency->p99_ns,  latency->p999_ns, latency->max_ns};
+        for (size_t j = 0; j < sizeof values / sizeof values[0]; j++) {
+            rig_buf_add_text(out, "<td class=\"n\">");
+            rig_words_duration(out, values[j]);
+            rig_buf_add_text(out, "</td>");
+        }
+        rig_buf_add_text(out, "</tr>\n");
+    }
+    if (any)
+        rig_buf_add_text(out, "</table></div>\n");
+}
+
+static void add_errors(const struct page *page)
+{
+    const struct rig_report_run *run = page->run;
+    struct rig_buf *out = page->out;
+    if (run->error_count == 0)
+        return;
+    rig_buf_add_text(out, "<h4>Errors that clients met</h4>\n<div class=\"wide\"><table><tr><th>outcome</th>"
+                          "<th class=\"n\">count</th><th>code</th><th>text of the first</th></tr>\n");
+    for (uint32_t i = 0; i < run->error_count; i++) {
+        const struct rig_report_error *error = &run->errors[i];
+        rig_buf_add_text(out, "<tr><td>");
+        rig_markup_escape(out, error->outcome);
+        rig_buf_add_text(out, "</td><td class=\"n\">");
+        rig_words_count(out, error->count);
+        rig_buf_add_text(out, "</td><td class=\"code\">");
+        rig_markup_escape(out, error->code);
+        rig_buf_add_text(out, "</td><td>");
+        rig_markup_escape(out, error->text);
+        rig_buf_add_text(out, "</td></tr>\n");
+    }
+    rig_buf_add_text(out, "</table></div>\n");
+}
+
+static void add_run(const struct page *page)
+{
+    const struct rig_report_run *run = page->run;
+    struct rig_buf *out = page->out;
+    rig_buf_printf(out, "<h2>%s</h2>\n<dl>\n", run == NULL ? "History" : "Run");
+    if (run != NULL) {
+        add_fact(out, "Name", run->name);
+        add_fact(out, "Started", run->started_utc);
+        add_fact(out, "Driver", run->driver);
+        add_fact(out, "Server", run->server);
+        add_fact(out, "Isolation asked for", run->isolation);
+        add_load(page);
+    }
+    add_outcomes(page);
+    rig_buf_add_text(out, "</dl>\n");
+    if (run == NULL)
+        return;
+    add_latencies(page);
+    add_errors(page);
+    if (run->plan_yaml != NULL && *run->plan_yaml != '\0') {
+        rig_buf_add_text(out, "<h2>Plan</h2>\n<details><summary>The plan, resolved</summary>\n<pre>");
+        rig_markup_escape(out, run->plan_yaml);
+        rig_buf_add_text(out, "</pre></details>\n");
+    }
+}
+
+static void add_foot(const struct page *page)
+{
+    const struct rig_verdict *verdict = page->verdict;
+    const struct rig_cost *cost = &verdict->cost;
+    struct rig_buf *out = page->out;
+    rig_buf_add_text(out, "<footer>Checked ");
+    rig_words_count(out, verdict->history->txn_count);
+    rig_buf_add_text(out, " transactions, ");
+    rig_words_count(out, verdict->edge_count[RIG_EDGE_WW]);
+    rig_buf_add_text(out, " ww, ");
+    rig_words_count(out, verdict->edge_count[RIG_EDGE_WR]);
+    rig_buf_add_text(out, " wr and ");
+    rig_words_count(out, verdict->edge_count[RIG_EDGE_RW]);
+    rig_buf_printf(out, " rw edges in %.1f ms (read %.1f, infer %.1f, search %.1f)",
+                   cost->read_ms + cost->infer_ms + cost->search_ms, cost->read_ms, cost->infer_ms, cost->search_ms);
+    if (cost->peak_bytes > 0) {
+        rig_buf_add_text(out, ", ");
+        rig_words_size(out, cost->peak_bytes);
+        rig_buf_add_text(out, " at most");
+    }
+    rig_buf_add_text(out, ".</footer>\n</main>\n</body>\n</html>\n");
+}
+
+void rig_report_html(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
+                     struct rig_buf *out)
+{
+    RIG_REQUIRE(verdict != NULL && verdict->history != NULL && name != NULL && out != NULL);
+    const struct page page = {.verdict = verdict, .run = run, .name = name, .out = out};
+    add_head(&page);
+    add_banner(&page);
+    add_levels(&page);
+    add_findings(&page);
+    add_run(&page);
+    add_foot(&page);
+}

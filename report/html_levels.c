@@ -1,0 +1,144 @@
+#include <string.h>
+
+#include "report/html_parts.h"
+#include "report/markup.h"
+#include "report/words.h"
+
+#define COLUMN_PX   154.0
+#define ROW_PX      66.0
+#define NODE_WIDTH  142.0
+#define NODE_HEIGHT 38.0
+#define EDGE_PX     12.0
+
+enum { NAME_COLUMNS = 19 }; /* longer names stand on two lines */
+
+/* Where each level stands, in columns and rows from the top left; laid by hand so that few lines cross. */
+static const struct {
+    double column, row;
+} places[RIG_LEVEL_COUNT] = {
+    [RIG_LEVEL_STRICT_SERIALIZABLE] = {3.9, 0},
+    [RIG_LEVEL_STRONG_SESSION_SERIALIZABLE] = {3.0, 1},
+    [RIG_LEVEL_STRONG_SNAPSHOT_ISOLATION] = {5.8, 1},
+    [RIG_LEVEL_SERIALIZABLE] = {2.2, 2},
+    [RIG_LEVEL_STRONG_SESSION_SNAPSHOT_ISOLATION] = {5.1, 2},
+    [RIG_LEVEL_STRONG_READ_COMMITTED] = {6.8, 2},
+    [RIG_LEVEL_VIEW_SERIALIZABLE] = {0, 3},
+    [RIG_LEVEL_UPDATE_SERIALIZABLE] = {1.05, 3},
+    [RIG_LEVEL_REPEATABLE_READ] = {2.2, 3},
+    [RIG_LEVEL_SNAPSHOT_ISOLATION] = {3.9, 3},
+    [RIG_LEVEL_STRONG_READ_UNCOMMITTED] = {7.4, 3},
+    [RIG_LEVEL_FORWARD_CONSISTENT_VIEW] = {1.05, 4},
+    [RIG_LEVEL_MONOTONIC_SNAPSHOT_READ] = {3.15, 4},
+    [RIG_LEVEL_PREFIX] = {4.3, 4},
+    [RIG_LEVEL_PARALLEL_SNAPSHOT_ISOLATION] = {5.3, 4},
+    [RIG_LEVEL_CONSISTENT_VIEW] = {1.05, 5},
+    [RIG_LEVEL_CAUSAL_CERONE] = {4.3, 5},
+    [RIG_LEVEL_UPDATE_ATOMIC] = {5.3, 5},
+    [RIG_LEVEL_MONOTONIC_VIEW] = {0.7, 6},
+    [RIG_LEVEL_CURSOR_STABILITY] = {1.75, 6},
+    [RIG_LEVEL_READ_ATOMIC] = {4.8, 6},
+    [RIG_LEVEL_MONOTONIC_ATOMIC_VIEW] = {3.6, 7},
+    [RIG_LEVEL_STRONG_SESSION_READ_COMMITTED] = {6.8, 7},
+    [RIG_LEVEL_READ_COMMITTED] = {2.5, 8},
+    [RIG_LEVEL_STRONG_SESSION_READ_UNCOMMITTED] = {7.3, 8},
+    [RIG_LEVEL_READ_UNCOMMITTED] = {2.5, 9},
+};
+
+static double node_x(unsigned level)
+{
+    return EDGE_PX + places[level].column * COLUMN_PX;
+}
+
+static double node_y(unsigned level)
+{
+    return EDGE_PX + places[level].row * ROW_PX;
+}
+
+/* Strokes of a sign in a square of 12 px at (x, y). */
+static void add_mark(struct rig_buf *out, enum rig_fate fate, double x, double y)
+{
+    rig_buf_printf(out, "<path class=\"mark %s\" d=\"M%.1f %.1f", rig_words_fate(fate), x, y);
+    switch (fate) {
+    case RIG_FATE_HELD:
+        rig_buf_add_text(out, "m1 6l4 4l6 -8");
+        break;
+    case RIG_FATE_REFUTED:
+        rig_buf_add_text(out, "m2 2l8 8m0 -8l-8 8");
+        break;
+    case RIG_FATE_NOT_REFUTED:
+        rig_buf_add_text(out, "m2 6a4 4 0 1 1 8 0a4 4 0 1 1 -8 0");
+        break;
+    }
+    rig_buf_add_text(out, "\"/>");
+}
+
+void rig_html_sign(struct rig_buf *out, enum rig_fate fate)
+{
+    rig_buf_printf(out, "<svg class=\"sign\" width=\"16\" height=\"16\" viewBox=\"0 0 12 12\" aria-hidden=\"true\">");
+    add_mark(out, fate, 0, 0);
+    rig_buf_add_text(out, "</svg>");
+}
+
+static void add_links(struct rig_buf *out)
+{
+    rig_buf_add_text(out, "<path class=\"link\" d=\"");
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
+        uint64_t below = rig_level_info((enum rig_level)level)->implies;
+        for (unsigned to = 0; to < RIG_LEVEL_COUNT; to++)
+            if ((below & RIG_LEVEL_BIT(to)) != 0)
+                rig_buf_printf(out, "M%.1f %.1fL%.1f %.1f", node_x(level) + NODE_WIDTH / 2, node_y(level) + NODE_HEIGHT,
+                               node_x(to) + NODE_WIDTH / 2, node_y(to));
+    }
+    rig_buf_add_text(out, "\"/>\n");
+}
+
+static void add_name(struct rig_buf *out, const char *name, double x, double y)
+{
+    size_t length = strlen(name);
+    if (length <= NAME_COLUMNS) {
+        rig_buf_printf(out, "<text x=\"%.1f\" y=\"%.1f\">%s</text>", x, y + 23, name);
+        return;
+    }
+    /* after the last hyphen in the first half and a little more, so that both lines are about as long */
+    size_t cut = 0;
+    for (size_t i = 0; i < length; i++)
+        if (name[i] == '-' && i < length / 2 + 4)
+            cut = i + 1;
+    rig_buf_printf(out, "<text x=\"%.1f\" y=\"%.1f\">%.*s</text><text x=\"%.1f\" y=\"%.1f\">%s</text>", x, y + 16,
+                   (int)cut, name, x, y + 30, name + cut);
+}
+
+static void add_node(struct rig_buf *out, const struct rig_verdict *verdict, unsigned level)
+{
+    const struct rig_level_result *result = &verdict->levels[level];
+    const struct rig_level_info *info = rig_level_info((enum rig_level)level);
+    bool asked = (verdict->requested_levels & RIG_LEVEL_BIT(level)) != 0;
+    double x = node_x(level), y = node_y(level);
+    rig_buf_printf(out, "<g class=\"%s%s\"><title>", rig_words_fate(result->fate), asked ? " asked" : "");
+    rig_markup_escape(out, info->name);
+    rig_buf_printf(out, ": %s. ", rig_words_fate(result->fate));
+    rig_markup_escape(out, result->reason);
+    rig_buf_printf(out, "</title><rect class=\"node\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"7\"/>",
+                   x, y, NODE_WIDTH, NODE_HEIGHT);
+    add_mark(out, result->fate, x + 7, y + 13);
+    add_name(out, info->name, x + 24, y);
+    rig_buf_add_text(out, "</g>\n");
+}
+
+void rig_html_lattice(struct rig_buf *out, const struct rig_verdict *verdict)
+{
+    double width = 0, height = 0;
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
+        double right = node_x(level) + NODE_WIDTH + EDGE_PX, bottom = node_y(level) + NODE_HEIGHT + EDGE_PX;
+        width = right > width ? right : width;
+        height = bottom > height ? bottom : height;
+    }
+    rig_buf_printf(out,
+                   "<svg class=\"lattice\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" role=\"img\">"
+                   "<title>The isolation levels, strongest on top; a line leads down to what a level implies</title>\n",
+                   width, height, width, height);
+    add_links(out);
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
+        add_node(out, verdict, level);
+    rig_buf_add_text(out, "</svg>\n");
+}

@@ -1,0 +1,183 @@
+#include "tests/unit/cmocka_first.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/report.h"
+#include "tests/unit/hand_verdict.h"
+
+static const struct rig_report_latency latencies[] = {
+    {"read-only", 9876, 800000, 700000, 1200000, 3000000, 9000000, 20000000},
+    {"writing", 10024, 1234567, 1000000, 2000000, 9990000, 45000000, 1200000000},
+};
+static const struct rig_report_error errors[] = {
+    {"fail", "40001", "ERROR: could not serialize access due to read/write dependencies among transactions", 1100},
+    {"info", "08006", HAND_HOSTILE, 3},
+};
+
+static struct rig_report_run hand_run(void)
+{
+    return (struct rig_report_run){.name = "pg-serializable",
+                                   .driver = "postgres",
+                                   .server = "PostgreSQL 15.4 (Debian 15.4-1)",
+                                   .isolation = "serializable",
+                                   .started_utc = "20260131T235959.123Z",
+                                   .plan_yaml = "name: pg-serializable\n# <script>alert(1)</script>\n",
+                                   .seed = 42,
+                                   .client_count = 16,
+                                   .load_s = 12.5,
+                                   .final_reads = 1,
+                                   .latencies = latencies,
+                                   .latency_count = 2,
+                                   .errors = errors,
+                                   .error_count = 2};
+}
+
+/* Every element that is opened is closed in the right order; void elements and self-closed ones aside. */
+static void assert_well_formed(const char *html)
+{
+    char open[64][24];
+    size_t depth = 0;
+    for (const char *at = strchr(html, '<'); at != NULL; at = strchr(at + 1, '<')) {
+        bool closes = at[1] == '/';
+        const char *name = at + 1 + closes;
+        size_t length = strcspn(name, " >/\n");
+        const char *end = strchr(at, '>');
+        assert_non_null(end);
+        assert_true(length < sizeof open[0]);
+        bool is_void =
+            strncmp(name, "!DOCTYPE", 8) == 0 || strncmp(name, "meta", 4) == 0 || strncmp(name, "br", 2) == 0;
+        if (is_void || end[-1] == '/')
+            continue;
+        if (!closes) {
+            assert_true(depth < 64);
+            (void)snprintf(open[depth++], sizeof open[0], "%.*s", (int)length, name);
+            continue;
+        }
+        assert_true(depth > 0);
+        depth--;
+        if (strlen(open[depth]) != length || strncmp(open[depth], name, length) != 0)
+            fail_msg("</%.*s> closes <%s>", (int)length, name, open[depth]);
+    }
+    assert_int_equal(depth, 0);
+}
+
+static void page_of(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
+                    struct rig_buf *out)
+{
+    rig_buf_init(out, 0);
+    rig_report_html(verdict, run, name, out);
+    assert_false(out->failed);
+    assert_well_formed(out->data);
+}
+
+static void everything_is_on_the_page(void **state)
+{
+    (void)state;
+    struct hand_verdict hand;
+    hand_verdict_skew(&hand);
+    const struct rig_report_run run = hand_run();
+    struct rig_buf out;
+    page_of(&hand.verdict, &run, "pg-serializable", &out);
+    static const char *const parts[] = {"<h1>Serializability is refuted",
+                                        "ANOMALY: serializable does not hold",
+                                        "class=\"lattice\"",
+                                        "id=\"G2-item\"",
+                                        "T17 before T23: rw, key 5",
+                                        "PostgreSQL 15.4 (Debian 15.4-1)",
+                                        "<td class=\"n\">1.23 ms",
+                                        "<td class=\"code\">40001</td>",
+                                        "The plan, resolved",
+                                        "<dd>42</dd>",
+                                        "prefers-color-scheme:dark"};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (strstr(out.data, parts[i]) == NULL)
+            fail_msg("missing: %s", parts[i]);
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
+        assert_non_null(strstr(out.data, rig_level_info((enum rig_level)level)->name));
+    rig_buf_done(&out);
+    hand_verdict_done(&hand);
+}
+
+static void nothing_foreign_gets_out(void **state)
+{
+    (void)state;
+    struct hand_verdict hand;
+    hand_verdict_skew(&hand);
+    struct rig_report_run run = hand_run();
+    run.name = run.server = run.isolation = run.driver = run.plan_yaml = run.started_utc = HAND_HOSTILE;
+    hand.verdict.summary = (char *)HAND_HOSTILE;
+    hand.witnesses[0].text = (char *)HAND_HOSTILE;
+    hand.verdict.levels[RIG_LEVEL_SERIALIZABLE].reason = (char *)HAND_HOSTILE;
+    struct rig_buf out;
+    page_of(&hand.verdict, &run, HAND_HOSTILE, &out);
+    assert_null(strstr(out.data, "<script"));
+    assert_null(strstr(out.data, "\033"));
+    assert_null(strstr(out.data, "src=\""));
+    assert_null(strstr(out.data, "href="));
+    assert_null(strstr(out.data, "url("));
+    assert_null(strstr(out.data, "@import"));
+    rig_buf_done(&out);
+    hand_verdict_done(&hand);
+}
+
+static void a_clean_history_says_so(void **state)
+{
+    (void)state;
+    struct hand_verdict hand;
+    hand_verdict_ring(&hand, 3);
+    memset(hand.verdict.findings, 0, sizeof hand.verdict.findings);
+    hand.verdict.valid = RIG_VALID_TRUE;
+    hand.history->truncated = true;
+    struct rig_buf out;
+    page_of(&hand.verdict, NULL, "history.rig", &out);
+    assert_non_null(strstr(out.data, "class=\"banner good\""));
+    assert_non_null(strstr(out.data, "None was found."));
+    assert_non_null(strstr(out.data, "The record was cut"));
+    assert_null(strstr(out.data, "<h2>Run</h2>"));
+    rig_buf_done(&out);
+    hand_verdict_done(&hand);
+}
+
+/* RIG_HTML_DIR: where to leave pages for a person to look at. */
+static void pages_for_the_eye(void **state)
+{
+    (void)state;
+    const char *folder = getenv("RIG_HTML_DIR");
+    if (folder == NULL)
+        skip();
+    for (uint32_t i = 0; i < 3; i++) {
+        struct hand_verdict hand;
+        if (i == 0)
+            hand_verdict_skew(&hand);
+        else
+            hand_verdict_ring(&hand, 3 * i);
+        if (i == 2) {
+            hand.verdict.valid = RIG_VALID_UNKNOWN;
+            hand.verdict.unknown_reason = (char *)"nothing was observed";
+            for (unsigned level = 8; level < RIG_LEVEL_COUNT; level++)
+                hand.verdict.levels[level].fate = RIG_FATE_NOT_REFUTED;
+        }
+        const struct rig_report_run run = hand_run();
+        struct rig_buf out;
+        struct rig_err err = {0};
+        char path[4096];
+        page_of(&hand.verdict, &run, "pg-serializable", &out);
+        (void)snprintf(path, sizeof path, "%s/page-%u.html", folder, i);
+        assert_int_equal(rig_buf_write_file(&out, path, &err), RIG_OK);
+        rig_buf_done(&out);
+        hand_verdict_done(&hand);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(everything_is_on_the_page),
+        cmocka_unit_test(nothing_foreign_gets_out),
+        cmocka_unit_test(a_clean_history_says_so),
+        cmocka_unit_test(pages_for_the_eye),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
