@@ -1,0 +1,229 @@
+#include "tests/conformance/bench_core.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/option_parse.h"
+
+static const size_t default_element_limit = (size_t)1 << 20;
+
+/* ---- the services ---- */
+
+static void core_log(int level, const char *area, const char *format, ...)
+{
+    if (level > 1)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    (void)fprintf(stderr, "%s: ", area);
+    (void)vfprintf(stderr, format, arguments);
+    (void)fputc('\n', stderr);
+    va_end(arguments);
+}
+
+static int64_t *core_elements(struct rig_transaction *transaction, size_t count)
+{
+    const struct bench_client *client = transaction->core_private;
+    size_t wanted = transaction->element_count + count;
+    if (wanted > client->element_limit)
+        return NULL;
+    if (wanted > transaction->element_capacity) {
+        /* Always moves, so that a driver that keeps an old pointer is found out. */
+        int64_t *moved = malloc((wanted + 1) * sizeof *moved);
+        if (moved == NULL)
+            return NULL;
+        if (transaction->element_count > 0)
+            memcpy(moved, transaction->elements, transaction->element_count * sizeof *moved);
+        free(transaction->elements);
+        transaction->elements = moved;
+        transaction->element_capacity = wanted;
+    }
+    return transaction->elements + transaction->element_count;
+}
+
+static bool core_hold(struct rig_transaction *transaction)
+{
+    struct bench_client *client = transaction->core_private;
+    client->hold_calls++;
+    rig_clock_sleep_until_ns(rig_clock_now_ns() + transaction->hold.duration_ns);
+    return true;
+}
+
+static bool core_stopping(void)
+{
+    return false;
+}
+
+static const struct rig_core core = {
+    .abi = RIG_DRIVER_ABI,
+    .log = core_log,
+    .now_ns = rig_clock_now_ns,
+    .elements = core_elements,
+    .hold = core_hold,
+    .stopping = core_stopping,
+};
+
+/* ---- options ---- */
+
+static void refuse(const char *text)
+{
+    (void)fprintf(stderr, "%s\n", text);
+    exit(64);
+}
+
+static void override(const struct bench_settings *settings, const char *text, void *options)
+{
+    char name[128];
+    size_t length = strcspn(text, "=");
+    if (text[length] != '=' || length >= sizeof name)
+        refuse("an override is written as option=value");
+    memcpy(name, text, length);
+    name[length] = '\0';
+    const struct rig_option *option =
+        settings->driver->options == NULL ? NULL : rig_option_find(settings->driver->options, name);
+    struct rig_err err = {0};
+    if (option == NULL)
+        refuse("the driver has no such option");
+    else if (rig_option_parse(option, text + length + 1, options, &err) != RIG_OK)
+        refuse(err.text);
+}
+
+void *bench_options(const struct bench_settings *settings, struct rig_arena *arena)
+{
+    const struct rig_driver *driver = settings->driver;
+    void *options = rig_arena_alloc(arena, driver->options_size + 1);
+    struct rig_err err = {0};
+    if (options == NULL)
+        refuse("out of memory");
+    if (driver->options != NULL && rig_option_defaults(driver->options, options, arena, &err) != RIG_OK)
+        refuse(err.text);
+    for (size_t i = 0; i < settings->override_count; i++)
+        override(settings, settings->overrides[i], options);
+    return options;
+}
+
+/* ---- runs ---- */
+
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
+{
+    (void)status;
+    (void)kind;
+    (void)place;
+    return remove(path);
+}
+
+void bench_run_stop(struct bench_run *run)
+{
+    const struct rig_driver *driver = run->driver;
+    if (run->set_up && driver->teardown != NULL)
+        driver->teardown(run->run);
+    if (run->cluster_started)
+        driver->cluster->stop(run->run);
+    if (run->run != NULL)
+        driver->done(run->run);
+    free(run->run);
+    rig_arena_done(&run->arena);
+    (void)nftw(run->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    *run = (struct bench_run){0};
+}
+
+enum rig_rc bench_run_start(struct bench_run *run, const struct bench_settings *settings, enum rig_workload workload,
+                            uint32_t client_count, uint64_t seed, struct rig_err *err)
+{
+    const struct rig_driver *driver = settings->driver;
+    *run = (struct bench_run){.driver = driver, .folder = "/tmp/rig-conformance-XXXXXX"};
+    rig_arena_init(&run->arena, 0);
+    if (mkdtemp(run->folder) == NULL)
+        refuse("cannot make a temporary folder");
+    run->options = bench_options(settings, &run->arena);
+    run->run = calloc(1, driver->run_size + 1);
+    run->env = (struct rig_run_env){
+        .core = &core,
+        .options = run->options,
+        .workload = workload,
+        .client_count = client_count,
+        .seed = seed,
+        .work_dir = run->folder,
+        .log_dir = run->folder,
+    };
+    enum rig_rc rc = RIG_OK;
+    if (driver->check != NULL)
+        rc = driver->check(run->options, workload, err);
+    if (rc == RIG_OK)
+        rc = driver->init(run->run, &run->env, err);
+    if (rc == RIG_OK && driver->cluster != NULL && driver->cluster->wanted(run->options)) {
+        run->cluster_started = true;
+        rc = driver->cluster->start(run->run, err);
+    }
+    if (rc == RIG_OK && driver->setup != NULL) {
+        run->set_up = true;
+        rc = driver->setup(run->run, err);
+    }
+    if (rc != RIG_OK)
+        bench_run_stop(run);
+    return rc;
+}
+
+/* ---- clients ---- */
+
+enum rig_rc bench_client_open(struct bench_client *client, struct bench_run *run, uint32_t index, struct rig_err *err)
+{
+    client->run = run;
+    client->index = index;
+    client->session = calloc(1, run->driver->session_size + 1);
+    if (client->element_limit == 0)
+        client->element_limit = default_element_limit;
+    if (client->session == NULL)
+        return rig_fail(err, RIG_E_LIMIT, "out of memory");
+    return run->driver->open(client->session, run->run, index, err);
+}
+
+void bench_client_close(struct bench_client *client, bool last)
+{
+    client->run->driver->close(client->session, last);
+    free(client->session);
+    client->session = NULL;
+}
+
+void bench_client_done(struct bench_client *client)
+{
+    free(client->transaction.reads);
+    free(client->transaction.elements);
+    client->transaction = (struct rig_transaction){0};
+}
+
+enum rig_outcome bench_client_transact_held(struct bench_client *client, const struct rig_op *ops, uint32_t op_count,
+                                            const struct rig_hold *hold)
+{
+    const struct rig_driver *driver = client->run->driver;
+    struct rig_transaction *transaction = &client->transaction;
+    free(transaction->reads);
+    free(transaction->elements);
+    *transaction = (struct rig_transaction){
+        .ops = ops,
+        .op_count = op_count,
+        .hold = *hold,
+        .client = client->index,
+        .read_only = true,
+        .reads = calloc(op_count + 1u, sizeof(struct rig_read)),
+        .core_private = client,
+    };
+    for (uint32_t i = 0; i < op_count; i++)
+        if (ops[i].kind != RIG_OP_READ_LIST && ops[i].kind != RIG_OP_READ_REGISTER)
+            transaction->read_only = false;
+    client->hold_calls = 0;
+    client->invoke_ns = driver->now_ns == NULL ? rig_clock_now_ns() : driver->now_ns(client->session);
+    enum rig_outcome outcome = driver->transact(client->session, transaction);
+    client->complete_ns = driver->now_ns == NULL ? rig_clock_now_ns() : driver->now_ns(client->session);
+    return outcome;
+}
+
+enum rig_outcome bench_client_transact(struct bench_client *client, const struct rig_op *ops, uint32_t op_count)
+{
+    const struct rig_hold none = {0};
+    return bench_client_transact_held(client, ops, op_count, &none);
+}
