@@ -54,9 +54,13 @@ static void add_banner(const struct page *page)
         rig_buf_add_text(out, ", ");
         rig_markup_escape(out, page->run->started_utc);
     }
-    rig_buf_printf(out, "</p>\n<header class=\"banner %s\">\n<h1>", class);
-    rig_markup_escape(out, verdict->summary);
-    rig_buf_add_text(out, "</h1>\n<p class=\"verdict\">");
+    rig_buf_printf(out, "</p>\n<header class=\"banner %s\">\n", class);
+    if (verdict->summary != NULL) {
+        rig_buf_add_text(out, "<h1>");
+        rig_markup_escape(out, verdict->summary);
+        rig_buf_add_text(out, "</h1>\n");
+    }
+    rig_buf_add_text(out, "<p class=\"verdict\">");
     rig_html_sign(out, sign);
     rig_buf_add_char(out, ' ');
     struct rig_buf line;

@@ -349,6 +349,7 @@ static void add_run(const struct page *page)
     }
     heading(page, "Run");
     text_line(page, "name", run->name);
+    text_line(page, "folder", run->folder);
     text_line(page, "started", run->started_utc);
     text_line(page, "driver", run->driver);
     text_line(page, "server", run->server);

@@ -1,0 +1,193 @@
+#include "cli/outputs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+#include "cli/cli.h"
+#include "cli/terminal.h"
+
+enum { PATH_BYTES = 4096 };
+
+int rig_cli_verdict_status(const struct rig_verdict *verdict)
+{
+    switch (verdict->valid) {
+    case RIG_VALID_TRUE:
+        return RIG_EXIT_OK;
+    case RIG_VALID_FALSE:
+        return RIG_EXIT_ANOMALY;
+    case RIG_VALID_UNKNOWN:
+        break;
+    }
+    return RIG_EXIT_UNDECIDED;
+}
+
+static void render(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
+                   enum rig_report_form form, struct rig_buf *out)
+{
+    switch (form) {
+    case RIG_REPORT_TEXT:
+        rig_report_text(verdict, run, false, out);
+        break;
+    case RIG_REPORT_JSON:
+        rig_report_json(verdict, run, out);
+        break;
+    case RIG_REPORT_HTML:
+        rig_report_html(verdict, run, name, out);
+        break;
+    case RIG_REPORT_JUNIT:
+        rig_report_junit(verdict, run, name, out);
+        break;
+    }
+}
+
+/* What cannot be written here shows in ferror(stdout), which main() looks at. */
+static enum rig_rc print_buf(const struct rig_buf *buf, struct rig_err *err)
+{
+    if (buf->failed)
+        return rig_fail(err, RIG_E_LIMIT, "the result is larger than %zu bytes, or there is no memory for it",
+                        buf->limit);
+    (void)fwrite(rig_buf_text(buf), 1, buf->size, stdout);
+    return RIG_OK;
+}
+
+enum rig_rc rig_cli_write_report(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
+                                 enum rig_report_form form, const char *path, struct rig_err *err)
+{
+    struct rig_buf out;
+    rig_buf_init(&out, 0);
+    render(verdict, run, name, form, &out);
+    enum rig_rc rc = strcmp(path, "-") == 0 ? print_buf(&out, err) : rig_buf_write_file(&out, path, err);
+    rig_buf_done(&out);
+    return rc;
+}
+
+enum rig_rc rig_cli_print_result(const struct rig_verdict *verdict, const struct rig_report_run *run, bool json,
+                                 struct rig_err *err)
+{
+    struct rig_buf out;
+    rig_buf_init(&out, 0);
+    if (json)
+        rig_report_json(verdict, run, &out);
+    else
+        rig_report_text(verdict, run, rig_terminal_has_colour(stdout), &out);
+    enum rig_rc rc = print_buf(&out, err);
+    rig_buf_done(&out);
+    return rc;
+}
+
+static enum rig_rc join(char *path, const char *folder, const char *name, struct rig_err *err)
+{
+    int length = snprintf(path, PATH_BYTES, "%s/%s", folder, name);
+    if (length < 0 || length >= PATH_BYTES)
+        return rig_fail(err, RIG_E_IO, "%s/%s: the path is too long", folder, name);
+    return RIG_OK;
+}
+
+static enum rig_rc make_folder(const char *path, struct rig_err *err)
+{
+    if (mkdir(path, 0777) == 0 || errno == EEXIST)
+        return RIG_OK;
+    return rig_fail(err, RIG_E_IO, "%s: cannot create the folder: %s", path, strerror(errno));
+}
+
+/* Whether `name` is what write_witnesses() calls a file: <anomaly>-<n>.txt or .svg. */
+static bool is_witness_file(const char *name)
+{
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        const char *prefix = rig_anomaly_info((enum rig_anomaly)anomaly)->name;
+        size_t length = strlen(prefix);
+        if (strncmp(name, prefix, length) != 0 || name[length] != '-')
+            continue;
+        const char *rest = name + length + 1;
+        size_t digits = strspn(rest, "0123456789");
+        if (digits > 0 && (strcmp(rest + digits, ".txt") == 0 || strcmp(rest + digits, ".svg") == 0))
+            return true;
+    }
+    return false;
+}
+
+/* A folder that is rendered again must not keep a witness of an earlier verdict. */
+static enum rig_rc remove_witnesses(const char *folder, struct rig_err *err)
+{
+    DIR *dir = opendir(folder);
+    if (dir == NULL)
+        return rig_fail(err, RIG_E_IO, "%s: cannot read the folder: %s", folder, strerror(errno));
+    enum rig_rc rc = RIG_OK;
+    for (struct dirent *entry = readdir(dir); entry != NULL && rc == RIG_OK; entry = readdir(dir))
+        if (is_witness_file(entry->d_name) && unlinkat(dirfd(dir), entry->d_name, 0) != 0)
+            rc = rig_fail(err, RIG_E_IO, "%s/%s: cannot remove: %s", folder, entry->d_name, strerror(errno));
+    (void)closedir(dir);
+    return rc;
+}
+
+static enum rig_rc write_witness_file(const struct rig_buf *text, const char *folder, const struct rig_witness *witness,
+                                      uint32_t number, const char *suffix, struct rig_err *err)
+{
+    char name[128], path[PATH_BYTES];
+    (void)snprintf(name, sizeof name, "%s-%" PRIu32 ".%s", rig_anomaly_info(witness->anomaly)->name, number, suffix);
+    enum rig_rc rc = join(path, folder, name, err);
+    return rc == RIG_OK ? rig_buf_write_file(text, path, err) : rc;
+}
+
+static enum rig_rc write_witness(const struct rig_verdict *verdict, const char *folder,
+                                 const struct rig_witness *witness, uint32_t number, struct rig_err *err)
+{
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    rig_buf_add_text(&text, witness->text == NULL ? "" : witness->text);
+    if (text.size > 0 && text.data[text.size - 1] != '\n')
+        rig_buf_add_char(&text, '\n');
+    enum rig_rc rc = write_witness_file(&text, folder, witness, number, "txt", err);
+    if (rc == RIG_OK && witness->step_count > 0) {
+        rig_buf_clear(&text);
+        rig_report_svg(verdict, witness, &text);
+        rc = write_witness_file(&text, folder, witness, number, "svg", err);
+    }
+    rig_buf_done(&text);
+    return rc;
+}
+
+static enum rig_rc write_witnesses(const struct rig_verdict *verdict, const char *folder, struct rig_err *err)
+{
+    enum rig_rc rc = make_folder(folder, err);
+    if (rc == RIG_OK)
+        rc = remove_witnesses(folder, err);
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT && rc == RIG_OK; anomaly++) {
+        const struct rig_finding *finding = &verdict->findings[anomaly];
+        for (uint32_t i = 0; i < finding->witness_count && rc == RIG_OK; i++)
+            rc = write_witness(verdict, folder, &finding->witnesses[i], i + 1, err);
+    }
+    return rc;
+}
+
+enum rig_rc rig_cli_write_reports(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
+                                  const char *folder, uint32_t forms, struct rig_err *err)
+{
+    static const struct {
+        enum rig_report_form form;
+        const char *name;
+    } files[] = {{RIG_REPORT_JSON, "results.json"},
+                 {RIG_REPORT_TEXT, "report.txt"},
+                 {RIG_REPORT_HTML, "report.html"},
+                 {RIG_REPORT_JUNIT, "junit.xml"}};
+    RIG_REQUIRE(verdict != NULL && name != NULL && folder != NULL);
+    char path[PATH_BYTES];
+    enum rig_rc rc = make_folder(folder, err);
+    for (size_t i = 0; i < sizeof files / sizeof files[0] && rc == RIG_OK; i++) {
+        if (files[i].form != RIG_REPORT_JSON && (forms & 1u << files[i].form) == 0)
+            continue;
+        rc = join(path, folder, files[i].name, err);
+        if (rc == RIG_OK)
+            rc = rig_cli_write_report(verdict, run, name, files[i].form, path, err);
+    }
+    if (rc == RIG_OK)
+        rc = join(path, folder, "witnesses", err);
+    return rc == RIG_OK ? write_witnesses(verdict, path, err) : rc;
+}

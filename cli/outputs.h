@@ -1,0 +1,37 @@
+/*
+ * The report files of one verdict in a folder, and the exit status that a verdict means.
+ *
+ *   results.json    always: `rig report` reads the run's facts from it
+ *   report.txt, report.html, junit.xml     as asked for
+ *   witnesses/<anomaly>-<n>.txt, and .svg for cycles: always, one a witness, those of an earlier verdict removed
+ */
+#ifndef RIG_CLI_OUTPUTS_H
+#define RIG_CLI_OUTPUTS_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "checker/verdict.h"
+#include "report/report.h"
+#include "runner/plan.h"
+
+#define RIG_CLI_ALL_REPORTS                                                                                            \
+    (1u << RIG_REPORT_TEXT | 1u << RIG_REPORT_JSON | 1u << RIG_REPORT_HTML | 1u << RIG_REPORT_JUNIT)
+
+/*
+ * Writes the files into `folder`, which is created when its parent exists. `run` may be NULL; `name` is the title;
+ * `forms`: bits 1 << enum rig_report_form. Each file is replaced atomically. The first file that cannot be written is
+ * the error (RIG_E_IO); those before it stay.
+ */
+enum rig_rc rig_cli_write_reports(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
+                                  const char *folder, uint32_t forms, struct rig_err *err);
+/* One report, without colour, into the file `path`; "-" is standard output. */
+enum rig_rc rig_cli_write_report(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
+                                 enum rig_report_form form, const char *path, struct rig_err *err);
+/* The result on standard output, as `--format` says; text is coloured when it goes to a terminal. */
+enum rig_rc rig_cli_print_result(const struct rig_verdict *verdict, const struct rig_report_run *run, bool json,
+                                 struct rig_err *err);
+/* RIG_EXIT_OK, RIG_EXIT_ANOMALY or RIG_EXIT_UNDECIDED. */
+int rig_cli_verdict_status(const struct rig_verdict *verdict);
+
+#endif
