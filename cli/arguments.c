@@ -188,11 +188,13 @@ int rig_arguments_parse(const struct rig_arguments_table *table, int argc, char 
         if (status != RIG_ARGUMENTS_GO_ON)
             return status;
     }
-    if (arguments->positional_count < table->least_positionals) {
-        rig_cli_complain("missing argument: rig %s %s", table->command, table->positionals);
-        return point_to_help(table);
-    }
-    return RIG_ARGUMENTS_GO_ON;
+    return arguments->positional_count < table->least_positionals ? rig_arguments_miss(table) : RIG_ARGUMENTS_GO_ON;
+}
+
+int rig_arguments_miss(const struct rig_arguments_table *table)
+{
+    rig_cli_complain("missing argument: rig %s %s", table->command, table->positionals);
+    return point_to_help(table);
 }
 
 /* -- asking -------------------------------------------------------------------------------------------------------- */
@@ -271,4 +273,6 @@ void rig_arguments_print_help(const struct rig_arguments_table *table)
     for (const struct rig_argument *argument = table->arguments; argument->name != NULL; argument++)
         print_argument(argument->name, argument->letter, argument->value, argument->repeatable, argument->help);
     print_argument("help", 'h', NULL, false, "this text");
+    if (table->print_more != NULL)
+        table->print_more();
 }

@@ -47,6 +47,7 @@ struct rig_arguments_table {
     size_t least_positionals, most_positionals;
     const char *description; /* a paragraph or more, ended by a line break */
     const struct rig_argument *arguments;
+    void (*print_more)(void); /* what --help prints behind the options; NULL: nothing */
 };
 
 enum { RIG_ARGUMENTS_MAX = 256 };
@@ -88,6 +89,8 @@ bool rig_arguments_json(const struct rig_arguments *arguments);
 bool rig_arguments_number(const struct rig_arguments *arguments, const char *name, uint64_t least, uint64_t most,
                           uint64_t *number);
 
+/* Complains that a positional argument is missing; returns RIG_EXIT_USAGE. */
+int rig_arguments_miss(const struct rig_arguments_table *table);
 /* The help text, as --help prints it, to stdout. */
 void rig_arguments_print_help(const struct rig_arguments_table *table);
 

@@ -14,7 +14,9 @@
 #include "base/err.h"
 
 /* X(name, one-line summary), in the order of `rig --help`. */
-#define RIG_CLI_TABLE(X)
+#define RIG_CLI_TABLE(X)                                                                                               \
+    X(plan, "check a plan and print it with every default")                                                            \
+    X(list, "what this build knows: drivers, workloads, faults, levels, anomalies")
 
 #define RIG_CLI_DECLARE(name, summary) int rig_cli_##name(int argc, char **argv);
 RIG_CLI_TABLE(RIG_CLI_DECLARE)
@@ -26,5 +28,13 @@ enum { RIG_EXIT_OK = 0, RIG_EXIT_ANOMALY = 1, RIG_EXIT_UNDECIDED = 2, RIG_EXIT_F
 void rig_cli_complain(const char *format, ...) RIG_PRINTF(1, 2);
 /* Complains of `err` and returns the exit status of its code. */
 int rig_cli_fail(const struct rig_err *err);
+
+struct rig_arguments;
+struct rig_plan;
+/*
+ * Loads the plan that the first positional argument names, with --set and --seed, which the command's table must have.
+ * Gives the plan to the caller with RIG_EXIT_OK; else complains and returns the exit status.
+ */
+int rig_cli_load_plan(const struct rig_arguments *arguments, struct rig_plan **plan);
 
 #endif

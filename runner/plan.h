@@ -64,5 +64,11 @@ void rig_plan_free(struct rig_plan *plan);
 /* The plan resolved, as YAML that rig_plan_parse() reads back to the same plan; secrets are masked. `with_help`: a
  * comment a line. */
 void rig_plan_write(const struct rig_plan *plan, bool with_help, struct rig_buf *yaml);
+/* The same as JSON: numbers and truth values as such, values with a unit as texts, what has no value as null. */
+void rig_plan_write_json(const struct rig_plan *plan, struct rig_buf *json);
+
+/* Every key that a plan may hold, from the option tables: the reference page (Markdown), or the part of `rig plan
+ * --help` (plain text). With the options of every driver in `drivers`, NULL-ended. */
+void rig_plan_write_reference(const struct rig_driver *const *drivers, bool markdown, struct rig_buf *out);
 
 #endif

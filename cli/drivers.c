@@ -1,0 +1,20 @@
+#include "cli/drivers.h"
+
+#include "cli/cli.h"
+#include "drivers/load.h"
+
+static void take_driver(void *context, const char *name, const struct rig_driver *driver, const char *problem)
+{
+    struct rig_cli_drivers *drivers = context;
+    (void)name;
+    if (problem != NULL)
+        rig_cli_complain("%s", problem);
+    else if (drivers->count < RIG_CLI_DRIVERS_MAX)
+        drivers->at[drivers->count++] = driver;
+}
+
+void rig_cli_drivers_init(struct rig_cli_drivers *drivers)
+{
+    *drivers = (struct rig_cli_drivers){.count = 0};
+    rig_driver_each(take_driver, drivers);
+}

@@ -1,0 +1,239 @@
+/*
+ * rig list: what this build knows, one line each.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/json_write.h"
+#include "base/nearest.h"
+#include "base/option_parse.h"
+#include "checker/model/anomaly.h"
+#include "checker/model/level.h"
+#include "cli/arguments.h"
+#include "cli/cli.h"
+#include "cli/drivers.h"
+#include "generator/generator.h"
+
+/* -- one line each, as text or as members of a JSON object ----------------------------------------------------------
+ */
+
+struct lister {
+    bool json;
+    struct rig_buf out;
+    struct rig_json_writer writer;
+};
+
+static void begin_row(struct lister *lister, const char *name, int width, const char *text_name, const char *text)
+{
+    if (!lister->json) {
+        rig_buf_printf(&lister->out, "%-*s  %s", width, name, text);
+        return;
+    }
+    rig_json_begin_object(&lister->writer, NULL);
+    rig_json_string(&lister->writer, "name", name);
+    rig_json_string(&lister->writer, text_name, text);
+}
+
+static void end_row(struct lister *lister)
+{
+    if (lister->json)
+        rig_json_end(&lister->writer);
+    else
+        rig_buf_add_char(&lister->out, '\n');
+}
+
+/* A list of names that belongs to a row: `label a, b` in text, nothing when there are none. */
+static void begin_names(struct lister *lister, const char *member)
+{
+    if (lister->json)
+        rig_json_begin_array(&lister->writer, member);
+}
+
+static void add_name(struct lister *lister, const char *label, size_t *count, const char *name)
+{
+    if (lister->json)
+        rig_json_string(&lister->writer, NULL, name);
+    else
+        rig_buf_printf(&lister->out, "%s%s", *count == 0 ? label : ", ", name);
+    ++*count;
+}
+
+static void end_names(struct lister *lister)
+{
+    if (lister->json)
+        rig_json_end(&lister->writer);
+}
+
+/* -- the lists ----------------------------------------------------------------------------------------------------- */
+
+static const char *const *workload_names(void)
+{
+    return rig_option_find(rig_generator_option_table, "type")->choices;
+}
+
+static void list_drivers(struct lister *lister)
+{
+    struct rig_cli_drivers drivers;
+    rig_cli_drivers_init(&drivers);
+    for (size_t i = 0; i < drivers.count; i++) {
+        begin_row(lister, drivers.at[i]->name, 10, "summary", drivers.at[i]->summary);
+        begin_names(lister, "workloads");
+        size_t count = 0;
+        for (size_t w = 0; workload_names()[w] != NULL; w++) {
+            if ((drivers.at[i]->workloads & RIG_WORKLOAD_BIT(w)) != 0)
+                add_name(lister, "; runs ", &count, workload_names()[w]);
+        }
+        end_names(lister);
+        end_row(lister);
+    }
+}
+
+static void list_workloads(struct lister *lister)
+{
+    static const char *const summaries[] = {
+#define WORKLOAD_SUMMARY(name, text, help) help,
+        RIG_WORKLOAD_TABLE(WORKLOAD_SUMMARY)
+#undef WORKLOAD_SUMMARY
+    };
+    for (size_t w = 0; workload_names()[w] != NULL; w++) {
+        begin_row(lister, workload_names()[w], 12, "summary", summaries[w]);
+        end_row(lister);
+    }
+}
+
+static void list_faults(struct lister *lister)
+{
+    (void)lister;
+    rig_cli_complain("this build injects no faults");
+}
+
+static void list_levels(struct lister *lister)
+{
+    for (int id = 0; id < RIG_LEVEL_COUNT; id++) {
+        const struct rig_level_info *info = rig_level_info((enum rig_level)id);
+        begin_row(lister, info->name, 34, "definition", info->definition);
+        if (lister->json)
+            rig_json_string(&lister->writer, "source", info->source);
+        else
+            rig_buf_printf(&lister->out, " [%s]", info->source);
+        size_t count = 0;
+        begin_names(lister, "implies");
+        for (int below = 0; below < RIG_LEVEL_COUNT; below++) {
+            if ((info->implies & RIG_LEVEL_BIT(below)) != 0)
+                add_name(lister, "; implies ", &count, rig_level_info((enum rig_level)below)->name);
+        }
+        end_names(lister);
+        count = 0;
+        begin_names(lister, "aliases");
+        const char *alias = NULL;
+        enum rig_level level;
+        for (uint32_t i = 0; rig_level_alias(i, &alias, &level); i++) {
+            if ((int)level == id)
+                add_name(lister, "; also ", &count, alias);
+        }
+        end_names(lister);
+        end_row(lister);
+    }
+}
+
+static void list_anomalies(struct lister *lister)
+{
+    for (int id = 0; id < RIG_ANOMALY_COUNT; id++) {
+        const struct rig_anomaly_info *info = rig_anomaly_info((enum rig_anomaly)id);
+        begin_row(lister, info->name, 27, "definition", info->definition);
+        if (lister->json) {
+            rig_json_string(&lister->writer, "source", info->source);
+            rig_json_bool(&lister->writer, "cyclic", info->cyclic);
+        } else {
+            rig_buf_printf(&lister->out, " [%s]", info->source);
+        }
+        end_row(lister);
+    }
+}
+
+/* -- the command --------------------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    void (*list)(struct lister *lister);
+} lists[] = {
+    {"drivers", list_drivers}, {"workloads", list_workloads}, {"faults", list_faults},
+    {"levels", list_levels},   {"anomalies", list_anomalies},
+};
+
+enum { LIST_COUNT = sizeof lists / sizeof lists[0] };
+
+static const struct rig_argument arguments_of_list[] = {
+    RIG_ARGUMENT_FORMAT,
+    {.name = NULL},
+};
+
+static const struct rig_arguments_table table_of_list = {
+    .command = "list",
+    .positionals = "drivers|workloads|faults|levels|anomalies",
+    .least_positionals = 1,
+    .most_positionals = 1,
+    .description =
+        "Lists what this build knows, one line each. Levels come weaker before stronger, each with the levels\n"
+        "that it implies directly; levels and anomalies with their definition and its source:\n"
+        "  ALO00      Adya, Liskov & O'Neil, Generalized Isolation Level Definitions, ICDE 2000\n"
+        "  Adya99     Adya, Weak Consistency (thesis), 1999\n"
+        "  BAILIS14   Bailis et al., Highly Available Transactions, VLDB 2014\n"
+        "  BERN95     Berenson et al., A Critique of ANSI SQL Isolation Levels, SIGMOD 1995\n"
+        "  CBG15      Cerone, Bernardi & Gotsman, CONCUR 2015;  CG18  Cerone & Gotsman, JACM 2018\n"
+        "  DAUD04/06  Daudjee & Salem, ICDE 2004 and VLDB 2006\n"
+        "  HW90       Herlihy & Wing, Linearizability, 1990\n"
+        "  KA20       Kingsbury & Alvaro, Elle, VLDB 2020\n"
+        "  PAPA79     Papadimitriou, The Serializability of Concurrent Database Updates, 1979\n"
+        "  SOVRAN11   Sovran et al., Transactional Storage for Geo-replicated Systems, SOSP 2011\n"
+        "  TERRY94    Terry et al., Session Guarantees, 1994\n",
+    .arguments = arguments_of_list,
+};
+
+static int complain_unknown(const char *name)
+{
+    struct rig_nearest nearest;
+    rig_nearest_init(&nearest, name);
+    for (size_t i = 0; i < LIST_COUNT; i++)
+        rig_nearest_offer(&nearest, lists[i].name);
+    if (nearest.best != NULL)
+        rig_cli_complain("list: there is no list `%s`; did you mean `%s`?", name, nearest.best);
+    else
+        rig_cli_complain("list: there is no list `%s`; expected one of %s", name, table_of_list.positionals);
+    return RIG_EXIT_USAGE;
+}
+
+static void print_list(size_t index, bool json)
+{
+    struct lister lister = {.json = json};
+    rig_buf_init(&lister.out, 0);
+    rig_json_init_indented(&lister.writer, &lister.out, 2, 2);
+    if (json) {
+        rig_json_begin_object(&lister.writer, NULL);
+        rig_json_begin_array(&lister.writer, lists[index].name);
+    }
+    lists[index].list(&lister);
+    if (json) {
+        rig_json_end(&lister.writer);
+        rig_json_end(&lister.writer);
+        rig_buf_add_char(&lister.out, '\n');
+    }
+    (void)fputs(rig_buf_text(&lister.out), stdout);
+    rig_buf_done(&lister.out);
+}
+
+int rig_cli_list(int argc, char **argv)
+{
+    struct rig_arguments arguments;
+    const int status = rig_arguments_parse(&table_of_list, argc, argv, &arguments);
+    if (status != RIG_ARGUMENTS_GO_ON)
+        return status;
+    for (size_t i = 0; i < LIST_COUNT; i++) {
+        if (strcmp(lists[i].name, arguments.positionals[0]) == 0) {
+            print_list(i, rig_arguments_json(&arguments));
+            return RIG_EXIT_OK;
+        }
+    }
+    return complain_unknown(arguments.positionals[0]);
+}

@@ -1,0 +1,92 @@
+/*
+ * rig plan: checks a plan and prints it resolved.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "cli/arguments.h"
+#include "cli/cli.h"
+#include "cli/drivers.h"
+#include "runner/plan.h"
+
+static void print_reference(bool markdown)
+{
+    struct rig_cli_drivers drivers;
+    rig_cli_drivers_init(&drivers);
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    rig_plan_write_reference(drivers.at, markdown, &text);
+    (void)fputs(rig_buf_text(&text), stdout);
+    rig_buf_done(&text);
+}
+
+static void print_keys(void)
+{
+    print_reference(false);
+}
+
+static const struct rig_argument arguments_of_plan[] = {
+    {.name = "set", .value = "A.B=C", .repeatable = true, .help = "set a key of the plan, over what the file says"},
+    {.name = "seed", .value = "N", .help = "seed of every random choice"},
+    {.name = "explain", .help = "a comment beside each key, and the keys that are not given"},
+    {.name = "reference", .help = "instead of a plan: the reference page of all keys, as Markdown"},
+    RIG_ARGUMENT_FORMAT,
+    {.name = NULL},
+};
+
+static const struct rig_arguments_table table_of_plan = {
+    .command = "plan",
+    .positionals = "PLAN.yaml",
+    .least_positionals = 0,
+    .most_positionals = 1,
+    .description =
+        "Checks a plan and prints it resolved, with every default; what it prints is a plan again. Secrets are\n"
+        "masked. `-` reads the plan from standard input. Exit status 64 when the plan cannot be used.\n",
+    .arguments = arguments_of_plan,
+    .print_more = print_keys,
+};
+
+int rig_cli_load_plan(const struct rig_arguments *arguments, struct rig_plan **plan)
+{
+    struct rig_plan_override overrides[RIG_ARGUMENTS_MAX];
+    size_t override_count = 0;
+    for (const char *text; (text = rig_arguments_value_at(arguments, "set", override_count)) != NULL;)
+        overrides[override_count++].text = text;
+    uint64_t seed = 0;
+    if (!rig_arguments_number(arguments, "seed", 0, INT64_MAX, &seed))
+        return RIG_EXIT_USAGE;
+    struct rig_err err = {0};
+    const uint64_t *given_seed = rig_arguments_has(arguments, "seed") ? &seed : NULL;
+    if (rig_plan_load(arguments->positionals[0], overrides, override_count, given_seed, plan, &err) != RIG_OK)
+        return rig_cli_fail(&err);
+    return RIG_EXIT_OK;
+}
+
+int rig_cli_plan(int argc, char **argv)
+{
+    struct rig_arguments arguments;
+    int status = rig_arguments_parse(&table_of_plan, argc, argv, &arguments);
+    if (status != RIG_ARGUMENTS_GO_ON)
+        return status;
+    if (rig_arguments_has(&arguments, "reference")) {
+        print_reference(true);
+        return RIG_EXIT_OK;
+    }
+    if (arguments.positional_count == 0)
+        return rig_arguments_miss(&table_of_plan);
+    struct rig_plan *plan = NULL;
+    status = rig_cli_load_plan(&arguments, &plan);
+    if (status != RIG_EXIT_OK)
+        return status;
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    if (rig_arguments_json(&arguments))
+        rig_plan_write_json(plan, &text);
+    else
+        rig_plan_write(plan, rig_arguments_has(&arguments, "explain"), &text);
+    (void)fputs(rig_buf_text(&text), stdout);
+    rig_buf_done(&text);
+    rig_plan_free(plan);
+    return RIG_EXIT_OK;
+}

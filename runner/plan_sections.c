@@ -1,0 +1,106 @@
+#include "runner/plan_sections.h"
+
+const char *const rig_plan_section_names[] = {
+#define SECTION_NAME(id, key) key,
+    RIG_PLAN_SECTION_TABLE(SECTION_NAME)
+#undef SECTION_NAME
+        NULL};
+
+/* By enum rig_report_form. */
+static const char *const report_choices[] = {"text", "json", "html", "junit", NULL};
+
+const struct rig_option rig_plan_top_table[] = {
+    {.name = "name",
+     .type = RIG_OPTION_TEXT,
+     .offset = offsetof(struct rig_plan_top, name),
+     .help = "name of the experiment; its runs are kept in a folder of this name",
+     .required = true},
+    {.name = "seed",
+     .type = RIG_OPTION_INT,
+     .offset = offsetof(struct rig_plan_top, seed),
+     .least = 0,
+     .most = 0x1p63,
+     .help = "seed of every random choice; a fresh one for each run when not given"},
+    {.name = "report",
+     .type = RIG_OPTION_TEXT_LIST,
+     .offset = offsetof(struct rig_plan_top, report),
+     .default_text = "text, json, html, junit",
+     .choices = report_choices,
+     .help = "forms in which a run's result is kept"},
+    {.name = "store",
+     .type = RIG_OPTION_TEXT,
+     .offset = offsetof(struct rig_plan_top, store),
+     .default_text = "store",
+     .help = "folder under which runs are kept, as <store>/<name>/<time>",
+     .required = true},
+    {.name = NULL},
+};
+
+const struct rig_option rig_plan_clients_table[] = {
+    {.name = "count",
+     .type = RIG_OPTION_INT,
+     .offset = offsetof(struct rig_clients_options, count),
+     .default_text = "16",
+     .least = 1,
+     .most = 4096,
+     .help = "clients, each a thread with a session of its own"},
+    {.name = "rate",
+     .type = RIG_OPTION_RATE,
+     .offset = offsetof(struct rig_clients_options, rate),
+     .default_text = "unlimited",
+     .least = 0.001,
+     .most = 1e8,
+     .help = "transactions a second over all clients; unlimited: each client sends the next one at once"},
+    {.name = "reconnect.pause",
+     .type = RIG_OPTION_DURATION,
+     .offset = offsetof(struct rig_clients_options, backoff_ns),
+     .default_text = "10ms",
+     .least = 1e3,
+     .most = 3600e9,
+     .help = "pause after a failed connection attempt; it doubles with each further one"},
+    {.name = "reconnect.max-pause",
+     .type = RIG_OPTION_DURATION,
+     .offset = offsetof(struct rig_clients_options, max_backoff_ns),
+     .default_text = "1s",
+     .least = 1e3,
+     .most = 3600e9,
+     .help = "longest such pause"},
+    {.name = "stop-grace",
+     .type = RIG_OPTION_DURATION,
+     .offset = offsetof(struct rig_clients_options, stop_grace_ns),
+     .default_text = "10s",
+     .least = 0,
+     .most = 3600e9,
+     .help = "how long a transaction may still take when the load ends, before it is interrupted"},
+    {.name = NULL},
+};
+
+const struct rig_option rig_plan_database_table[] = {
+    {.name = "driver",
+     .type = RIG_OPTION_TEXT,
+     .offset = offsetof(struct rig_plan_database, driver),
+     .help = "what talks to the database (`rig list drivers`); the other keys are this driver's own",
+     .required = true},
+    {.name = NULL},
+};
+
+const struct rig_option rig_plan_check_table[] = {
+    {.name = "levels",
+     .type = RIG_OPTION_TEXT_LIST,
+     .offset = offsetof(struct rig_plan_check, levels),
+     .default_text = "strict-serializable",
+     .help = "isolation levels that must hold for exit status 0 (`rig list levels`); all are reported"},
+    {.name = "anomalies",
+     .type = RIG_OPTION_TEXT_LIST,
+     .offset = offsetof(struct rig_plan_check, anomalies),
+     .default_text = "[]",
+     .help = "further anomalies that must not occur (`rig list anomalies`)"},
+    {.name = "max-witnesses",
+     .type = RIG_OPTION_INT,
+     .offset = offsetof(struct rig_plan_check, max_witnesses),
+     .default_text = "8",
+     .least = 1,
+     .most = 1000,
+     .help = "witnesses kept of each anomaly; all occurrences are counted"},
+    {.name = NULL},
+};
