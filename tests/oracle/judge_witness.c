@@ -45,7 +45,7 @@ static bool is_known_read(const struct small_txn *txn, int i, int key)
 /* Whether a committed read shows `value` of the key. */
 static bool is_shown(const struct small_history *small, int key, int64_t value)
 {
-    uint32_t committed = oracle_outcome_mask(small, SMALL_OK) | oracle_observed_infos(small);
+    uint64_t committed = oracle_outcome_mask(small, SMALL_OK) | oracle_observed_infos(small);
     for (int t = 0; t < small->txn_count; t++) {
         for (int i = 0; i < small->txns[t].op_count && (committed >> t & 1) != 0; i++) {
             if (is_known_read(&small->txns[t], i, key) && position_in(&small->txns[t].ops[i], value) >= 0)
@@ -61,7 +61,7 @@ static bool is_shown(const struct small_history *small, int key, int64_t value)
  */
 static bool is_ordered(const struct small_history *small, int key, int64_t first, int64_t second)
 {
-    uint32_t committed = oracle_outcome_mask(small, SMALL_OK) | oracle_observed_infos(small);
+    uint64_t committed = oracle_outcome_mask(small, SMALL_OK) | oracle_observed_infos(small);
     for (int t = 0; t < small->txn_count; t++) {
         for (int i = 0; i < small->txns[t].op_count && (committed >> t & 1) != 0; i++) {
             if (!is_known_read(&small->txns[t], i, key))
@@ -115,7 +115,7 @@ static const char *judge_step(const struct small_history *small, const struct ri
     int to = small_id(small, history, step->to);
     if (from < 0 || to < 0)
         return "a transaction that is not there";
-    uint32_t committed = oracle_outcome_mask(small, SMALL_OK) | oracle_observed_infos(small);
+    uint64_t committed = oracle_outcome_mask(small, SMALL_OK) | oracle_observed_infos(small);
     if ((committed >> from & 1) == 0 || (committed >> to & 1) == 0)
         return "a transaction that did not commit, or of which it is not known";
     const struct small_txn *a = &small->txns[from];

@@ -14,23 +14,23 @@ struct lists {
 struct attempt {
     const struct small_history *history;
     enum oracle_base base;
-    uint32_t included;
-    uint32_t before[SMALL_TXNS];
+    uint64_t included;
+    uint64_t before[SMALL_TXNS];
     int order[SMALL_TXNS];
     int placed;
 };
 
-uint32_t oracle_outcome_mask(const struct small_history *history, enum small_outcome outcome)
+uint64_t oracle_outcome_mask(const struct small_history *history, enum small_outcome outcome)
 {
-    uint32_t mask = 0;
+    uint64_t mask = 0;
     for (int t = 0; t < history->txn_count; t++) {
         if (history->txns[t].outcome == outcome)
-            mask |= 1U << t;
+            mask |= UINT64_C(1) << t;
     }
     return mask;
 }
 
-void oracle_order_before(const struct small_history *history, enum oracle_order order, uint32_t before[SMALL_TXNS])
+void oracle_order_before(const struct small_history *history, enum oracle_order order, uint64_t before[SMALL_TXNS])
 {
     memset(before, 0, SMALL_TXNS * sizeof before[0]);
     for (int a = 0; a < history->txn_count && order != ORACLE_PLAIN; a++) {
@@ -41,7 +41,7 @@ void oracle_order_before(const struct small_history *history, enum oracle_order 
             const struct small_txn *second = &history->txns[b];
             bool same = order == ORACLE_REALTIME || first->process == second->process;
             if (same && first->complete_at < second->invoke_at)
-                before[a] |= 1U << b;
+                before[a] |= UINT64_C(1) << b;
         }
     }
 }
@@ -104,9 +104,9 @@ static bool fits_snapshot(const struct attempt *attempt, int t, int snapshot)
 static bool fits_next(const struct attempt *attempt, int t)
 {
     /* nothing that is still to come may have to be before t */
-    uint32_t placed = 0;
+    uint64_t placed = 0;
     for (int p = 0; p < attempt->placed; p++)
-        placed |= 1U << attempt->order[p];
+        placed |= UINT64_C(1) << attempt->order[p];
     for (int other = 0; other < attempt->history->txn_count; other++) {
         bool to_come = (attempt->included >> other & 1) != 0 && (placed >> other & 1) == 0;
         if (to_come && (attempt->before[other] >> t & 1) != 0)
@@ -124,7 +124,7 @@ static bool fits_next(const struct attempt *attempt, int t)
     return false;
 }
 
-static bool complete_order(struct attempt *attempt, uint32_t rest)
+static bool complete_order(struct attempt *attempt, uint64_t rest)
 {
     if (rest == 0)
         return true;
@@ -132,7 +132,7 @@ static bool complete_order(struct attempt *attempt, uint32_t rest)
         if ((rest >> t & 1) == 0 || !fits_next(attempt, t))
             continue;
         attempt->order[attempt->placed++] = t;
-        bool found = complete_order(attempt, rest & ~(1U << t));
+        bool found = complete_order(attempt, rest & ~(UINT64_C(1) << t));
         attempt->placed--;
         if (found)
             return true;
@@ -142,12 +142,12 @@ static bool complete_order(struct attempt *attempt, uint32_t rest)
 
 bool oracle_executes(const struct small_history *history, struct oracle_level level)
 {
-    RIG_REQUIRE(level.base != ORACLE_READ_COMMITTED);
+    RIG_REQUIRE(level.base == ORACLE_SNAPSHOT_ISOLATION || level.base == ORACLE_SERIALIZABLE);
     struct attempt attempt = {.history = history, .base = level.base};
     oracle_order_before(history, level.order, attempt.before);
-    uint32_t certain = oracle_outcome_mask(history, SMALL_OK);
-    uint32_t infos = oracle_outcome_mask(history, SMALL_INFO);
-    for (uint32_t chosen = infos;; chosen = (chosen - 1) & infos) {
+    uint64_t certain = oracle_outcome_mask(history, SMALL_OK);
+    uint64_t infos = oracle_outcome_mask(history, SMALL_INFO);
+    for (uint64_t chosen = infos;; chosen = (chosen - 1) & infos) {
         attempt.included = certain | chosen;
         if (complete_order(&attempt, attempt.included))
             return true;

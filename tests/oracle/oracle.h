@@ -16,11 +16,14 @@
  * read committed a transaction that does not see its own appends, or sees a key change between two reads, breaks
  * nothing: PL-2 forbids G0 and G1 alone.
  *
- * What all the definitions share: a value that nobody wrote, an element twice, two reads neither of which is a prefix
- * of the other, and an append under which a failed one lies have no explanation at any of these levels, since a list
- * is built by appending to the list that was there.
+ * Read uncommitted (PL-1: no G0) allows dirty reads: what a read shows of transactions that did not commit is left out,
+ * and an info transaction that was read may have aborted all the same. The rest must be a prefix of the version order.
  *
- * Cost: factorial in the transactions; up to SMALL_TXNS.
+ * What all the definitions share: a value that nobody wrote, an element twice, and two reads neither of which is a
+ * prefix of the other have no explanation at any of these levels, since a list is built by appending to the list that
+ * was there.
+ *
+ * Cost: factorial in the transactions, up to about 8; with both shortcuts polynomial, up to SMALL_TXNS.
  */
 #ifndef RIG_TESTS_ORACLE_ORACLE_H
 #define RIG_TESTS_ORACLE_ORACLE_H
@@ -29,7 +32,13 @@
 
 #include "tests/oracle/small_history.h"
 
-enum oracle_base { ORACLE_READ_COMMITTED, ORACLE_SNAPSHOT_ISOLATION, ORACLE_SERIALIZABLE, ORACLE_BASES };
+enum oracle_base {
+    ORACLE_READ_COMMITTED,
+    ORACLE_SNAPSHOT_ISOLATION,
+    ORACLE_SERIALIZABLE,
+    ORACLE_READ_UNCOMMITTED,
+    ORACLE_BASES
+};
 /* What must be respected besides: nothing, each process's order, or the order of completion before invocation. */
 enum oracle_order { ORACLE_PLAIN, ORACLE_SESSION, ORACLE_REALTIME, ORACLE_ORDERS };
 
@@ -47,15 +56,15 @@ enum oracle_shortcut {
     ORACLE_UNOBSERVED_UNORDERED = 2,
 };
 
-/* By execution; `level.base` is not ORACLE_READ_COMMITTED. */
+/* By execution; `level.base` is ORACLE_SNAPSHOT_ISOLATION or ORACLE_SERIALIZABLE. */
 bool oracle_executes(const struct small_history *history, struct oracle_level level);
 /* By graph; `shortcuts` are bits, 0 for the definition itself. */
 bool oracle_explains(const struct small_history *history, struct oracle_level level, unsigned shortcuts);
 
 /* Shared by both: bit b of before[a] says that `a` must come before `b`. */
-void oracle_order_before(const struct small_history *history, enum oracle_order order, uint32_t before[SMALL_TXNS]);
+void oracle_order_before(const struct small_history *history, enum oracle_order order, uint64_t before[SMALL_TXNS]);
 /* Bits of the ok transactions, of the info transactions, and of the info ones that ORACLE_OBSERVED_INFOS counts. */
-uint32_t oracle_outcome_mask(const struct small_history *history, enum small_outcome outcome);
-uint32_t oracle_observed_infos(const struct small_history *history);
+uint64_t oracle_outcome_mask(const struct small_history *history, enum small_outcome outcome);
+uint64_t oracle_observed_infos(const struct small_history *history);
 
 #endif

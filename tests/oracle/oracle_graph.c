@@ -7,8 +7,8 @@ struct choice {
     const struct small_history *history;
     struct oracle_level level;
     unsigned shortcuts;
-    uint32_t included;
-    uint32_t before[SMALL_TXNS];
+    uint64_t included;
+    uint64_t before[SMALL_TXNS];
     int count[SMALL_KEYS]; /* appends to the key that are in its order */
     int value[SMALL_KEYS][SMALL_TXNS * SMALL_OPS];
     int writer[SMALL_KEYS][SMALL_TXNS * SMALL_OPS];
@@ -18,23 +18,19 @@ struct choice {
 
 /* Bit b of edges[a]: an edge from a to b. */
 struct edges {
-    uint32_t from[SMALL_TXNS];
+    int txn_count;
+    uint64_t from[SMALL_TXNS];
 };
-
-static void close_transitively(struct edges *edges)
-{
-    for (int via = 0; via < SMALL_TXNS; via++) {
-        for (int a = 0; a < SMALL_TXNS; a++) {
-            if ((edges->from[a] >> via & 1) != 0)
-                edges->from[a] |= edges->from[via];
-        }
-    }
-}
 
 static bool has_cycle(struct edges edges)
 {
-    close_transitively(&edges);
-    for (int a = 0; a < SMALL_TXNS; a++) {
+    for (int via = 0; via < edges.txn_count; via++) {
+        for (int a = 0; a < edges.txn_count; a++) {
+            if ((edges.from[a] >> via & 1) != 0)
+                edges.from[a] |= edges.from[via];
+        }
+    }
+    for (int a = 0; a < edges.txn_count; a++) {
         if ((edges.from[a] >> a & 1) != 0)
             return true;
     }
@@ -44,7 +40,7 @@ static bool has_cycle(struct edges edges)
 static void add_edge(struct edges *edges, int from, int to)
 {
     if (from != to)
-        edges->from[from] |= 1U << to;
+        edges->from[from] |= UINT64_C(1) << to;
 }
 
 static bool included(const struct choice *choice, int t)
@@ -52,11 +48,11 @@ static bool included(const struct choice *choice, int t)
     return (choice->included >> t & 1) != 0;
 }
 
-uint32_t oracle_observed_infos(const struct small_history *history)
+uint64_t oracle_observed_infos(const struct small_history *history)
 {
-    uint32_t infos = oracle_outcome_mask(history, SMALL_INFO);
-    uint32_t committed = oracle_outcome_mask(history, SMALL_OK);
-    uint32_t before;
+    uint64_t infos = oracle_outcome_mask(history, SMALL_INFO);
+    uint64_t committed = oracle_outcome_mask(history, SMALL_OK);
+    uint64_t before;
     do {
         before = committed;
         for (int t = 0; t < history->txn_count; t++) {
@@ -66,7 +62,7 @@ uint32_t oracle_observed_infos(const struct small_history *history)
                     int op;
                     int writer = small_writer(history, txn->ops[i].key, txn->ops[i].list[e], &op);
                     if (writer >= 0 && (infos >> writer & 1) != 0)
-                        committed |= 1U << writer;
+                        committed |= UINT64_C(1) << writer;
                 }
             }
         }
@@ -134,31 +130,49 @@ static bool judge_read(const struct choice *choice, int t, int i, struct edges *
 
 static bool orders_are_allowed(const struct choice *choice)
 {
-    struct edges depends = {0};
-    struct edges wr = {0};
-    struct edges rw = {0};
+    struct edges depends = {.txn_count = choice->history->txn_count};
+    struct edges wr = depends;
+    struct edges rw = depends;
     add_writes(choice, &depends);
     for (int t = 0; t < choice->history->txn_count; t++) {
         const struct small_txn *txn = &choice->history->txns[t];
         for (int i = 0; i < txn->op_count && included(choice, t); i++) {
-            bool known_read = !txn->ops[i].append && txn->ops[i].known;
-            if (known_read && !judge_read(choice, t, i, &wr, &rw))
+            bool judged = !txn->ops[i].append && txn->ops[i].known && choice->level.base != ORACLE_READ_UNCOMMITTED;
+            if (judged && !judge_read(choice, t, i, &wr, &rw))
                 return false;
         }
     }
-    for (int t = 0; t < SMALL_TXNS; t++)
+    for (int t = 0; t < depends.txn_count; t++)
         depends.from[t] |= wr.from[t] | (included(choice, t) ? choice->before[t] & choice->included : 0);
 
     struct edges all = depends;
-    for (int t = 0; t < SMALL_TXNS; t++) {
+    for (int t = 0; t < depends.txn_count; t++) {
         if (choice->level.base == ORACLE_SERIALIZABLE)
             all.from[t] |= rw.from[t];
-        for (int via = 0; via < SMALL_TXNS && choice->level.base == ORACLE_SNAPSHOT_ISOLATION; via++) {
+        for (int via = 0; via < depends.txn_count && choice->level.base == ORACLE_SNAPSHOT_ISOLATION; via++) {
             if ((depends.from[t] >> via & 1) != 0)
                 all.from[t] |= rw.from[via];
         }
     }
     return !has_cycle(all);
+}
+
+/*
+ * The element at `position` of what a read shows, or -1 behind its end. At read uncommitted the elements of
+ * transactions that did not commit are left out.
+ */
+static int shown_at(const struct choice *choice, const struct small_op *read, int position)
+{
+    for (int e = 0; e < read->count && !read->append && read->known; e++) {
+        int op;
+        int writer = small_writer(choice->history, read->key, read->list[e], &op);
+        bool dirty = writer < 0 || !included(choice, writer);
+        if (dirty && choice->level.base == ORACLE_READ_UNCOMMITTED)
+            continue;
+        if (position-- == 0)
+            return read->list[e];
+    }
+    return -1;
 }
 
 /* Whether every known read that reaches position `position` of the key's order shows `value` there. */
@@ -167,8 +181,8 @@ static bool reads_agree(const struct choice *choice, int key, int position, int 
     for (int t = 0; t < choice->history->txn_count; t++) {
         const struct small_txn *txn = &choice->history->txns[t];
         for (int i = 0; i < txn->op_count && included(choice, t); i++) {
-            const struct small_op *op = &txn->ops[i];
-            if (!op->append && op->known && op->key == key && op->count > position && op->list[position] != value)
+            int shown = txn->ops[i].key == key ? shown_at(choice, &txn->ops[i], position) : -1;
+            if (shown != -1 && shown != value)
                 return false;
         }
     }
@@ -203,7 +217,7 @@ static bool fits_order(const struct choice *choice, int key, int t, int i)
 
 static bool choose_orders(struct choice *choice, int key)
 {
-    struct edges ww = {0};
+    struct edges ww = {.txn_count = choice->history->txn_count};
     add_writes(choice, &ww);
     if (has_cycle(ww))
         return false;
@@ -229,14 +243,35 @@ static bool choose_orders(struct choice *choice, int key)
             choice->op[key][p] = i;
             bool found = choose_orders(choice, key);
             choice->count[key]--;
-            if (found)
-                return true;
+            /* one order of what no read shows is as good as another when it makes no edges */
+            if (found || (choice->shortcuts & ORACLE_UNOBSERVED_UNORDERED) != 0)
+                return found;
         }
     }
     return false;
 }
 
-static bool explained_with(struct choice *choice, uint32_t committed)
+/* An element twice in a read, or one that nobody appended: no list is built like that. */
+static bool shows_the_impossible(const struct choice *choice)
+{
+    for (int t = 0; t < choice->history->txn_count; t++) {
+        for (int i = 0; i < choice->history->txns[t].op_count && included(choice, t); i++) {
+            const struct small_op *read = &choice->history->txns[t].ops[i];
+            for (int e = 0; e < read->count && !read->append && read->known; e++) {
+                int op;
+                if (small_writer(choice->history, read->key, read->list[e], &op) < 0)
+                    return true;
+                for (int f = 0; f < e; f++) {
+                    if (read->list[e] == read->list[f])
+                        return true;
+                }
+            }
+        }
+    }
+    return false;
+}
+
+static bool explained_with(struct choice *choice, uint64_t committed)
 {
     choice->included = committed;
     memset(choice->count, 0, sizeof choice->count);
@@ -244,23 +279,23 @@ static bool explained_with(struct choice *choice, uint32_t committed)
     for (int t = 0; t < choice->history->txn_count; t++) {
         const struct small_txn *txn = &choice->history->txns[t];
         for (int i = 0; i < txn->op_count && included(choice, t); i++) {
-            const struct small_op *op = &txn->ops[i];
-            if (!op->append && op->known && op->count > choice->shown[op->key])
-                choice->shown[op->key] = op->count;
+            int *shown = &choice->shown[txn->ops[i].key];
+            while (shown_at(choice, &txn->ops[i], *shown) != -1)
+                (*shown)++;
         }
     }
-    return choose_orders(choice, 0);
+    return !shows_the_impossible(choice) && choose_orders(choice, 0);
 }
 
 bool oracle_explains(const struct small_history *history, struct oracle_level level, unsigned shortcuts)
 {
     struct choice choice = {.history = history, .level = level, .shortcuts = shortcuts};
     oracle_order_before(history, level.order, choice.before);
-    uint32_t certain = oracle_outcome_mask(history, SMALL_OK);
-    uint32_t infos = oracle_outcome_mask(history, SMALL_INFO);
+    uint64_t certain = oracle_outcome_mask(history, SMALL_OK);
+    uint64_t infos = oracle_outcome_mask(history, SMALL_INFO);
     if ((shortcuts & ORACLE_OBSERVED_INFOS) != 0)
         return explained_with(&choice, certain | oracle_observed_infos(history));
-    for (uint32_t chosen = infos;; chosen = (chosen - 1) & infos) {
+    for (uint64_t chosen = infos;; chosen = (chosen - 1) & infos) {
         if (explained_with(&choice, certain | chosen))
             return true;
         if (chosen == 0)

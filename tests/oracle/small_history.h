@@ -18,7 +18,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { SMALL_TXNS = 8, SMALL_OPS = 6, SMALL_LIST = 16, SMALL_KEYS = 4, SMALL_NEVER = -1 };
+enum { SMALL_TXNS = 40, SMALL_OPS = 6, SMALL_LIST = 60, SMALL_KEYS = 4, SMALL_NEVER = -1 };
 
 enum small_outcome { SMALL_OK, SMALL_FAIL, SMALL_INFO };
 

@@ -295,13 +295,15 @@ static void falsify(struct rig_rng *rng, struct small_history *history, int posi
     }
 }
 
-void small_random(uint64_t seed, uint64_t number, struct small_history *history)
+void small_random(uint64_t seed, uint64_t number, enum small_size size, struct small_history *history)
 {
     struct simulation sim = {.history = history};
     rig_rng_init(&sim.rng, seed, number);
     memset(history, 0, sizeof *history);
     sim.isolation = (enum isolation)below(&sim.rng, ISOLATIONS);
     int txn_count = percent(&sim.rng, 20) ? 2 + below(&sim.rng, 2) : 4 + below(&sim.rng, 3);
+    if (size == SMALL_FULL)
+        txn_count = 8 + below(&sim.rng, SMALL_TXNS - 9);
     sim.key_count = 1 + below(&sim.rng, 3);
     sim.op_limit = 2 + below(&sim.rng, 3);
     sim.process_count = 2 + below(&sim.rng, 4);
@@ -313,7 +315,7 @@ void small_random(uint64_t seed, uint64_t number, struct small_history *history)
         sim.waits_for[c] = -1;
     }
     run_clients(&sim, txn_count);
-    int lies = percent(&sim.rng, 30) ? 0 : 1 + below(&sim.rng, 4);
+    int lies = percent(&sim.rng, 30) ? 0 : 1 + below(&sim.rng, size == SMALL_FULL ? 2 : 4);
     for (int i = 0; i < lies; i++)
         falsify(&sim.rng, history, sim.position + i);
 }

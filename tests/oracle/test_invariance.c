@@ -56,7 +56,7 @@ static void names_do_not_matter(void **state)
         struct judgement renamed;
         struct rig_rng rng;
         rig_rng_init(&rng, seed, number);
-        small_random(seed, number, &history);
+        small_random(seed, number, number % 4 == 0 ? SMALL_FULL : SMALL_TINY, &history);
         struct judge_names names = {.process_factor = 1 + (int64_t)rig_rng_below(&rng, 9),
                                     .process_offset = (int64_t)rig_rng_below(&rng, 100),
                                     .value_factor = rig_rng_next(&rng) | 1,
@@ -106,7 +106,7 @@ static void strangers_do_not_matter(void **state)
         struct judgement accompanied;
         struct rig_rng rng;
         rig_rng_init(&rng, seed + 1, number);
-        small_random(seed + 1, number, &history);
+        small_random(seed + 1, number, number % 4 == 0 ? SMALL_FULL : SMALL_TINY, &history);
         judge(&history, NULL, &alone);
         add_stranger(&history, &rng, rig_rng_below(&rng, 2) == 0);
         judge(&history, NULL, &accompanied);
@@ -122,15 +122,15 @@ static void silent_failures_do_not_matter(void **state)
         struct small_history history;
         struct judgement without;
         struct judgement with;
-        small_random(seed + 2, number, &history);
+        small_random(seed + 2, number, number % 4 == 0 ? SMALL_FULL : SMALL_TINY, &history);
         judge(&history, NULL, &without);
         struct small_txn *added = &history.txns[history.txn_count];
         *added = history.txns[number % (uint64_t)history.txn_count];
         history.txn_count++;
         added->outcome = number % 2 == 0 ? SMALL_FAIL : SMALL_INFO;
         added->process = 91;
-        added->complete_at = number % 2 == 0 ? 201 : SMALL_NEVER;
-        added->invoke_at = 200;
+        added->complete_at = number % 2 == 0 ? 301 : SMALL_NEVER;
+        added->invoke_at = 300;
         for (int i = 0; i < added->op_count; i++)
             added->ops[i].value += 500; /* of its own; what it read stays */
         judge(&history, NULL, &with);
