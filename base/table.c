@@ -22,6 +22,13 @@ void rig_table_done(struct rig_table *table)
     rig_table_init(table);
 }
 
+void rig_table_clear(struct rig_table *table)
+{
+    if (table->slot_count > 0)
+        memset(table->values, 0xff, table->slot_count * sizeof *table->values);
+    table->used = 0;
+}
+
 static size_t find_slot(const struct rig_table *table, uint64_t key)
 {
     size_t slot = (size_t)mix(key) & (table->slot_count - 1);

@@ -24,6 +24,8 @@ struct rig_table {
 
 void rig_table_init(struct rig_table *table);
 void rig_table_done(struct rig_table *table);
+/* Empties the table, keeps its memory. Time: linear in the slots. */
+void rig_table_clear(struct rig_table *table);
 /* The value of `key`, or RIG_TABLE_NONE. */
 uint32_t rig_table_get(const struct rig_table *table, uint64_t key);
 /*

@@ -44,9 +44,13 @@ struct rig_witness {
     uint32_t txn_count;
     struct rig_step *steps; /* of a cycle; none for the non-cyclic anomalies */
     uint32_t step_count;
-    uint32_t key;     /* of a non-cyclic anomaly, else UINT32_MAX */
-    uint64_t refutes; /* bits of the levels that this witness alone refutes (closed upward) */
-    char *text;       /* the whole witness, several lines, as in the text report, without its running number */
+    uint32_t key; /* of a non-cyclic anomaly, else UINT32_MAX */
+    uint32_t op,
+        other_op;        /* of a non-cyclic anomaly: operations of txns[0] and txns[1]; UINT32_MAX where none applies */
+    int64_t value;       /* of a non-cyclic anomaly: the element in question, and */
+    int64_t other_value; /* (dirty-update) the aborted element under it */
+    uint64_t refutes;    /* bits of the levels that this witness alone refutes (closed upward) */
+    char *text;          /* the whole witness, several lines, as in the text report, without its running number */
 };
 
 struct rig_finding {               /* one anomaly */

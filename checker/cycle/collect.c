@@ -1,0 +1,80 @@
+#include "checker/cycle/collect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+
+void rig_collector_init(struct rig_collector *collector, struct rig_ladder *ladder, uint32_t most_kept)
+{
+    *collector = (struct rig_collector){.ladder = ladder, .most_kept = most_kept};
+    rig_table_init(&collector->seen);
+}
+
+void rig_collector_done(struct rig_collector *collector)
+{
+    rig_table_done(&collector->seen);
+}
+
+/* Of the transactions in cycle order and the anomaly: cycles that differ only in the kinds of edges count once each. */
+static uint64_t fingerprint(const struct rig_cycle *cycle, enum rig_anomaly anomaly)
+{
+    uint64_t hash = 0x9e3779b97f4a7c15U + (uint64_t)anomaly;
+    for (size_t i = 0; i < cycle->count; i++) {
+        hash = (hash ^ cycle->at[i].txn) * 0xbf58476d1ce4e5b9U;
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
+static bool is_before(const struct rig_cycle *left, const struct rig_cycle *right)
+{
+    if (left->count != right->count)
+        return left->count < right->count;
+    for (size_t i = 0; i < left->count; i++) {
+        if (left->at[i].txn != right->at[i].txn)
+            return left->at[i].txn < right->at[i].txn;
+    }
+    return false;
+}
+
+static bool keep(struct rig_cycles_found *found, const struct rig_cycle *cycle, uint32_t most_kept)
+{
+    if (found->kept == NULL) {
+        found->kept = calloc((size_t)most_kept + 1, sizeof *found->kept);
+        if (found->kept == NULL)
+            return false;
+    }
+    if (found->kept_count == most_kept && !is_before(cycle, &found->kept[most_kept - 1]))
+        return true;
+    struct rig_cycle copy = {0};
+    if (!rig_cycle_reserve(&copy, cycle->count))
+        return false;
+    memcpy(copy.at, cycle->at, cycle->count * sizeof *copy.at);
+    copy.count = cycle->count;
+    uint32_t place = found->kept_count;
+    for (; place > 0 && is_before(&copy, &found->kept[place - 1]); place--)
+        found->kept[place] = found->kept[place - 1];
+    found->kept[place] = copy;
+    if (found->kept_count < most_kept)
+        found->kept_count++;
+    else
+        rig_cycle_done(&found->kept[most_kept]);
+    return true;
+}
+
+bool rig_collector_add(struct rig_collector *collector, struct rig_cycle *cycle, enum rig_anomaly *anomaly)
+{
+    rig_cycle_simplify(cycle);
+    rig_cycle_rotate(cycle);
+    *anomaly = rig_cycle_anomaly(cycle);
+    uint32_t *seen = rig_table_put(&collector->seen, fingerprint(cycle, *anomaly));
+    if (seen == NULL)
+        return false;
+    if (*seen != RIG_TABLE_NONE)
+        return true;
+    *seen = 0;
+    struct rig_cycles_found *found = &collector->ladder->found[*anomaly];
+    found->count++;
+    return keep(found, cycle, collector->most_kept);
+}

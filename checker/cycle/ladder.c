@@ -1,0 +1,362 @@
+#include "checker/cycle/ladder.h"
+
+#include <stdlib.h>
+
+#include "base/bug.h"
+#include "checker/cycle/collect.h"
+#include "checker/cycle/components.h"
+#include "checker/cycle/pairs.h"
+#include "checker/cycle/read_skew.h"
+#include "checker/cycle/realtime.h"
+#include "checker/cycle/search.h"
+
+/* How hard to look for short witnesses; no verdict depends on these. */
+enum {
+    SEEDS_PER_COMPONENT = 16,
+    COMPONENTS_PER_RUNG = 256,
+    SEEDS_IN_REAL_TIME = 48,
+    SKEWS_WANTED = 64,
+    SEARCH_BUDGET = 50000,
+};
+
+struct climb {
+    const struct rig_history *history;
+    const struct rig_inference *inference;
+    struct rig_ladder *ladder;
+    struct rig_collector collector;
+    struct rig_search *search;
+    struct rig_cycle cycle; /* scratch */
+    struct rig_err *err;
+};
+
+static const unsigned rung_links[RIG_RUNG_COUNT] = {RIG_LINKS_WW, RIG_LINKS_WW | RIG_LINKS_WR, RIG_LINKS_ALL,
+                                                    RIG_LINKS_ALL};
+
+static enum rig_rc no_memory(struct climb *c)
+{
+    return rig_fail(c->err, RIG_E_LIMIT, "not enough memory to search for cycles; raise --max-memory");
+}
+
+static struct rig_view view_of(const struct climb *c, enum rig_rung rung, bool process)
+{
+    return (struct rig_view){.graph = &c->inference->graph,
+                             .links = rung_links[rung],
+                             .process = process,
+                             .split = rung == RIG_RUNG_SNAPSHOT};
+}
+
+/* What a cycle must look like to be of a rung and of no lower one. */
+static struct rig_path_rule rule_of(enum rig_rung rung, bool process)
+{
+    struct rig_path_rule rule = {.links = rung_links[rung], .process = process, .most_rw = RIG_ANY_RW};
+    rule.needs_wr = rung == RIG_RUNG_FLOW;
+    rule.nonadjacent = rung == RIG_RUNG_SNAPSHOT;
+    rule.fewest_rw = rung == RIG_RUNG_SNAPSHOT ? 1 : 0;
+    rule.needs_adjacent = rung == RIG_RUNG_ALL;
+    return rule;
+}
+
+/* Any cycle of the rung, also one of a lower rung. */
+static struct rig_path_rule loose_rule_of(enum rig_rung rung, bool process)
+{
+    struct rig_path_rule rule = {.links = rung_links[rung], .process = process, .most_rw = RIG_ANY_RW};
+    rule.nonadjacent = rung == RIG_RUNG_SNAPSHOT;
+    return rule;
+}
+
+/*
+ * Searches from one seed. `shortest` holds the length of the shortest cycle so far (0: none) and bounds this search;
+ * memory failures are the only error.
+ */
+static enum rig_rc try_seed(struct climb *c, const struct rig_path_rule *rule, struct rig_seed seed, size_t budget,
+                            size_t *shortest)
+{
+    switch (rig_search_cycle(c->search, rule, seed, *shortest, budget, &c->cycle)) {
+    case RIG_FOUND: {
+        enum rig_anomaly anomaly;
+        if (!rig_collector_add(&c->collector, &c->cycle, &anomaly))
+            return no_memory(c);
+        if (*shortest == 0 || c->cycle.count < *shortest)
+            *shortest = c->cycle.count;
+        return RIG_OK;
+    }
+    case RIG_FOUND_NOTHING:
+    case RIG_FOUND_BUDGET_SPENT:
+        return RIG_OK;
+    case RIG_FOUND_NO_MEMORY:
+        break;
+    }
+    return no_memory(c);
+}
+
+/* ---- seeds inside a component ---- */
+
+RIG_VEC(struct rig_seed, seeds)
+
+static bool is_inside(const struct rig_components *components, uint32_t component, uint32_t node)
+{
+    if (!components->view.split)
+        return components->component_of[node] == component;
+    return components->component_of[node * 2] == component || components->component_of[node * 2 + 1] == component;
+}
+
+/* The edges of one kind that lead into `node` from inside its component; passages cannot be seeds. */
+static bool seeds_into(const struct rig_components *components, uint32_t component, uint32_t node,
+                       enum rig_edge_kind kind, struct seeds *seeds)
+{
+    const struct rig_graph *graph = components->view.graph;
+    if (kind == RIG_EDGE_PROCESS) {
+        uint32_t before = graph->process_before[node];
+        bool inside = before != RIG_NODE_NONE && is_inside(components, component, before);
+        return !inside || seeds_add(seeds, (struct rig_seed){before, node, kind});
+    }
+    enum rig_link link = kind == RIG_EDGE_WW ? RIG_LINK_WW : kind == RIG_EDGE_WR ? RIG_LINK_WR : RIG_LINK_RW;
+    for (uint32_t i = graph->first[node]; i < graph->first[node + 1]; i++) {
+        uint32_t from = rig_edge_node(graph->edges[i]);
+        if (rig_edge_link(graph->edges[i]) == link && is_inside(components, component, from) &&
+            !seeds_add(seeds, (struct rig_seed){from, node, kind}))
+            return false;
+    }
+    return true;
+}
+
+/* Up to `most` seeds, spread evenly over the component's members. */
+static bool choose_seeds(const struct rig_components *components, uint32_t component, enum rig_edge_kind kind,
+                         size_t most, struct seeds *seeds)
+{
+    struct rig_component range = components->list.at[component];
+    uint32_t count = range.end - range.begin;
+    seeds->count = 0;
+    uint32_t stride = count / (uint32_t)(4 * most) + 1;
+    for (uint32_t offset = 0; offset < stride && seeds->count < most; offset++) {
+        for (uint32_t i = range.begin + offset; i < range.end && seeds->count < most; i += stride) {
+            uint32_t node = rig_view_node(&components->view, components->order[i]);
+            if (node < components->view.graph->txn_count && !seeds_into(components, component, node, kind, seeds))
+                return false;
+        }
+    }
+    return true;
+}
+
+static enum rig_rc search_component(struct climb *c, const struct rig_components *components, uint32_t component,
+                                    enum rig_rung rung, struct seeds *seeds)
+{
+    static const enum rig_edge_kind seed_kinds[RIG_RUNG_COUNT] = {RIG_EDGE_WW, RIG_EDGE_WR, RIG_EDGE_RW, RIG_EDGE_RW};
+    enum rig_edge_kind kind = components->view.process ? RIG_EDGE_PROCESS : seed_kinds[rung];
+    if (!choose_seeds(components, component, kind, SEEDS_PER_COMPONENT, seeds))
+        return no_memory(c);
+    struct rig_path_rule rule = rule_of(rung, components->view.process);
+    size_t shortest = 0;
+    for (size_t i = 0; i < seeds->count; i++) {
+        enum rig_rc rc = try_seed(c, &rule, seeds->at[i], SEARCH_BUDGET, &shortest);
+        if (rc != RIG_OK)
+            return rc;
+    }
+    return RIG_OK;
+}
+
+/*
+ * A rung that is cyclic although no witness was found within the budgets: some edge of a component lies on a cycle
+ * for certain, so search without bounds.
+ */
+static enum rig_rc search_certainly(struct climb *c, const struct rig_components *components, enum rig_rung rung)
+{
+    struct rig_path_rule rule = loose_rule_of(rung, components->view.process);
+    struct rig_component range = components->list.at[0];
+    for (uint32_t i = range.begin; i < range.end; i++) {
+        uint32_t node = rig_view_node(&components->view, components->order[i]);
+        if (node >= components->view.graph->txn_count)
+            continue;
+        for (unsigned kind = RIG_EDGE_WW; kind <= RIG_EDGE_PROCESS; kind++) {
+            struct seeds seeds = {0};
+            bool made = seeds_into(components, 0, node, (enum rig_edge_kind)kind, &seeds);
+            size_t shortest = 0;
+            enum rig_rc rc = made ? RIG_OK : no_memory(c);
+            for (size_t s = 0; rc == RIG_OK && s < seeds.count && shortest == 0; s++)
+                rc = try_seed(c, &rule, seeds.at[s], 0, &shortest);
+            seeds_done(&seeds);
+            if (rc != RIG_OK || shortest > 0)
+                return rc;
+        }
+    }
+    RIG_INVARIANT(!"a component without a cycle");
+    return RIG_E_BUG;
+}
+
+/* ---- what has been found so far ---- */
+
+/* The anomalies that make a rung cyclic in an order: those of its row and of the rows below it, plain or in that order.
+ */
+static bool rung_has_witness(const struct rig_ladder *ladder, enum rig_rung rung, enum rig_order order)
+{
+    static const enum rig_anomaly rows[RIG_RUNG_COUNT][2][RIG_ORDER_COUNT] = {
+        {{RIG_ANOMALY_G0, RIG_ANOMALY_G0_PROCESS, RIG_ANOMALY_G0_REALTIME},
+         {RIG_ANOMALY_G0, RIG_ANOMALY_G0_PROCESS, RIG_ANOMALY_G0_REALTIME}},
+        {{RIG_ANOMALY_G1C, RIG_ANOMALY_G1C_PROCESS, RIG_ANOMALY_G1C_REALTIME},
+         {RIG_ANOMALY_G1C, RIG_ANOMALY_G1C_PROCESS, RIG_ANOMALY_G1C_REALTIME}},
+        {{RIG_ANOMALY_G_SINGLE, RIG_ANOMALY_G_SINGLE_PROCESS, RIG_ANOMALY_G_SINGLE_REALTIME},
+         {RIG_ANOMALY_G_NONADJACENT, RIG_ANOMALY_G_NONADJACENT_PROCESS, RIG_ANOMALY_G_NONADJACENT_REALTIME}},
+        {{RIG_ANOMALY_G2_ITEM, RIG_ANOMALY_G2_ITEM_PROCESS, RIG_ANOMALY_G2_ITEM_REALTIME},
+         {RIG_ANOMALY_G2_ITEM, RIG_ANOMALY_G2_ITEM_PROCESS, RIG_ANOMALY_G2_ITEM_REALTIME}},
+    };
+    for (unsigned row = 0; row <= rung; row++) {
+        for (unsigned twin = 0; twin < 2; twin++) {
+            if (ladder->found[rows[row][twin][RIG_ORDER_PLAIN]].count > 0 ||
+                ladder->found[rows[row][twin][order]].count > 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* ---- one rung ---- */
+
+static enum rig_rc witness_components(struct climb *c, const struct rig_components *components, enum rig_rung rung)
+{
+    enum rig_order order = components->view.process ? RIG_ORDER_PROCESS : RIG_ORDER_PLAIN;
+    struct seeds seeds = {0};
+    enum rig_rc rc = RIG_OK;
+    for (uint32_t i = 0; rc == RIG_OK && i < components->list.count && i < COMPONENTS_PER_RUNG; i++)
+        rc = search_component(c, components, i, rung, &seeds);
+    seeds_done(&seeds);
+    if (rc == RIG_OK && !rung_has_witness(c->ladder, rung, order))
+        rc = search_certainly(c, components, rung);
+    return rc;
+}
+
+static enum rig_rc witness_realtime(struct climb *c, const struct rig_txn_list *violations, enum rig_rung rung)
+{
+    size_t shortest = 0;
+    size_t stride = violations->count / SEEDS_IN_REAL_TIME + 1;
+    struct rig_path_rule rule = rule_of(rung, false);
+    for (size_t i = 0; i < violations->count; i += stride) {
+        struct rig_seed seed = {violations->at[i], RIG_NODE_NONE, RIG_EDGE_REALTIME};
+        enum rig_rc rc = try_seed(c, &rule, seed, SEARCH_BUDGET, &shortest);
+        if (rc != RIG_OK)
+            return rc;
+    }
+    if (rung_has_witness(c->ladder, rung, RIG_ORDER_REALTIME))
+        return RIG_OK;
+    struct rig_path_rule loose = loose_rule_of(rung, false);
+    return try_seed(c, &loose, (struct rig_seed){violations->at[0], RIG_NODE_NONE, RIG_EDGE_REALTIME}, 0, &shortest);
+}
+
+/*
+ * Decides one rung in one of the orders that take edges, and finds witnesses. When it is acyclic in plain order, the
+ * real-time test follows on the same topological order.
+ */
+static enum rig_rc climb_rung(struct climb *c, enum rig_rung rung, bool process)
+{
+    struct rig_components components;
+    struct rig_txn_list violations = {0};
+    bool *cyclic = c->ladder->cyclic[rung];
+    enum rig_rc rc = rig_components_find(view_of(c, rung, process), &components, c->err);
+    if (rc == RIG_OK)
+        cyclic[process ? RIG_ORDER_PROCESS : RIG_ORDER_PLAIN] = components.list.count > 0;
+    if (rc == RIG_OK && components.list.count > 0)
+        rc = witness_components(c, &components, rung);
+    else if (rc == RIG_OK && !process)
+        rc = rig_realtime_violations(c->history, &components, &violations, c->err);
+    if (rc == RIG_OK && violations.count > 0) {
+        cyclic[RIG_ORDER_REALTIME] = true;
+        rc = witness_realtime(c, &violations, rung);
+    }
+    rig_txn_list_done(&violations);
+    rig_components_done(&components);
+    return rc;
+}
+
+/* Read skew is decided on its own, since no component tells it from the cycles with more rw edges. */
+static enum rig_rc climb_read_skew(struct climb *c)
+{
+    struct rig_components all, flow = {0};
+    struct rig_skews skews = {0};
+    bool complete = true;
+    enum rig_rc rc = rig_components_find(view_of(c, RIG_RUNG_ALL, false), &all, c->err);
+    if (rc == RIG_OK && all.list.count > 0) {
+        rc = rig_components_find(view_of(c, RIG_RUNG_FLOW, false), &flow, c->err);
+        if (rc == RIG_OK)
+            rc = rig_read_skews(&c->inference->versions, &all, &flow, SKEWS_WANTED, &skews, &complete, c->err);
+    }
+    struct rig_path_rule rule = {
+        .links = RIG_LINKS_WW | RIG_LINKS_WR, .fewest_rw = 1, .most_rw = 1, .nonadjacent = false};
+    size_t shortest = 0;
+    for (size_t i = 0; rc == RIG_OK && i < skews.count; i++) {
+        size_t budget = i + 1 == skews.count && shortest == 0 ? 0 : SEARCH_BUDGET;
+        rc = try_seed(c, &rule, (struct rig_seed){skews.at[i].reader, skews.at[i].writer, RIG_EDGE_RW}, budget,
+                      &shortest);
+    }
+    RIG_INVARIANT(rc != RIG_OK || skews.count == 0 || c->ladder->found[RIG_ANOMALY_G_SINGLE].count > 0);
+    rig_skews_done(&skews);
+    rig_components_done(&flow);
+    rig_components_done(&all);
+    return rc;
+}
+
+/* A rung includes the lower ones, and process and real-time order include the plain one. */
+static void imply(struct rig_ladder *ladder)
+{
+    for (unsigned rung = 0; rung < RIG_RUNG_COUNT; rung++) {
+        for (unsigned order = 0; order < RIG_ORDER_COUNT; order++) {
+            ladder->cyclic[rung][order] |= ladder->cyclic[rung][RIG_ORDER_PLAIN];
+            if (rung > 0)
+                ladder->cyclic[rung][order] |= ladder->cyclic[rung - 1][order];
+        }
+    }
+}
+
+static bool clean(const struct rig_ladder *ladder, enum rig_rung rung)
+{
+    return !ladder->cyclic[rung][RIG_ORDER_PLAIN] && !ladder->cyclic[rung][RIG_ORDER_REALTIME];
+}
+
+static enum rig_rc climb_all(struct climb *c)
+{
+    enum rig_rc rc = RIG_OK;
+    /* From the top: a rung without cycles has none below it either. */
+    for (int rung = RIG_RUNG_ALL; rc == RIG_OK && rung >= RIG_RUNG_WW; rung--) {
+        rc = climb_rung(c, (enum rig_rung)rung, false);
+        if (rc == RIG_OK && rung == RIG_RUNG_ALL && !clean(c->ladder, RIG_RUNG_ALL) &&
+            !rig_cycle_pairs(c->history, &c->inference->graph, &c->collector))
+            rc = no_memory(c);
+        if (rc == RIG_OK && clean(c->ladder, (enum rig_rung)rung))
+            break;
+    }
+    /* Process order is part of real-time order where invocations are known. */
+    bool may_differ = !c->history->has_invocations || !clean(c->ladder, RIG_RUNG_ALL);
+    for (int rung = RIG_RUNG_ALL; rc == RIG_OK && may_differ && rung >= RIG_RUNG_WW; rung--) {
+        if (c->ladder->cyclic[rung][RIG_ORDER_PLAIN])
+            continue;
+        rc = climb_rung(c, (enum rig_rung)rung, true);
+        if (rc == RIG_OK && !c->ladder->cyclic[rung][RIG_ORDER_PROCESS])
+            break;
+    }
+    if (rc == RIG_OK && c->ladder->cyclic[RIG_RUNG_ALL][RIG_ORDER_PLAIN])
+        rc = climb_read_skew(c);
+    imply(c->ladder);
+    return rc;
+}
+
+enum rig_rc rig_ladder_climb(const struct rig_history *history, const struct rig_inference *inference,
+                             uint32_t most_kept, struct rig_ladder *ladder, struct rig_err *err)
+{
+    *ladder = (struct rig_ladder){0};
+    struct climb c = {.history = history, .inference = inference, .ladder = ladder, .err = err};
+    rig_collector_init(&c.collector, ladder, most_kept);
+    c.search = rig_search_new(history, &inference->graph);
+    enum rig_rc rc = c.search == NULL ? no_memory(&c) : climb_all(&c);
+    rig_search_free(c.search);
+    rig_cycle_done(&c.cycle);
+    rig_collector_done(&c.collector);
+    return rc;
+}
+
+void rig_ladder_done(struct rig_ladder *ladder)
+{
+    for (unsigned i = 0; i < RIG_ANOMALY_COUNT; i++) {
+        for (uint32_t j = 0; j < ladder->found[i].kept_count; j++)
+            rig_cycle_done(&ladder->found[i].kept[j]);
+        free(ladder->found[i].kept);
+        ladder->found[i] = (struct rig_cycles_found){0};
+    }
+}

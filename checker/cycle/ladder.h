@@ -1,0 +1,36 @@
+/*
+ * The ladder: which kinds of cycles a dependency graph has, and short witnesses of each (design: graph and cycles).
+ *
+ * Four rungs (cycles of ww; of ww and wr; those without adjacent rw edges; all), each in plain, process and real-time
+ * order. Whether a rung has a cycle is decided exactly, by components or by one maximum per node; the searches after
+ * that only look for short witnesses. A rung that has a cycle always yields at least one.
+ *
+ * Time: linear in the graph per rung, plus bounded searches; a history without cycles costs two passes.
+ */
+#ifndef RIG_CHECKER_CYCLE_LADDER_H
+#define RIG_CHECKER_CYCLE_LADDER_H
+
+#include "base/err.h"
+#include "checker/cycle/cycle.h"
+#include "checker/infer/list_append.h"
+
+enum rig_rung { RIG_RUNG_WW, RIG_RUNG_FLOW, RIG_RUNG_SNAPSHOT, RIG_RUNG_ALL, RIG_RUNG_COUNT };
+enum rig_order { RIG_ORDER_PLAIN, RIG_ORDER_PROCESS, RIG_ORDER_REALTIME, RIG_ORDER_COUNT };
+
+struct rig_cycles_found {
+    uint64_t count;         /* distinct cycles that were found; a lower bound of those there are */
+    struct rig_cycle *kept; /* shortest first */
+    uint32_t kept_count;
+};
+
+struct rig_ladder {
+    bool cyclic[RIG_RUNG_COUNT][RIG_ORDER_COUNT];
+    struct rig_cycles_found found[RIG_ANOMALY_COUNT];
+};
+
+/* Keeps up to `most_kept` cycles of each anomaly. Release with rig_ladder_done(), also after a failure. */
+enum rig_rc rig_ladder_climb(const struct rig_history *history, const struct rig_inference *inference,
+                             uint32_t most_kept, struct rig_ladder *ladder, struct rig_err *err);
+void rig_ladder_done(struct rig_ladder *ladder);
+
+#endif

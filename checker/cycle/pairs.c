@@ -1,0 +1,63 @@
+#include "checker/cycle/pairs.h"
+
+struct pairs {
+    const struct rig_history *history;
+    const struct rig_graph *graph;
+    struct rig_collector *collector;
+    struct rig_cycle cycle; /* scratch */
+};
+
+static enum rig_edge_kind kind_of(uint32_t edge)
+{
+    static const enum rig_edge_kind kinds[] = {RIG_EDGE_WW, RIG_EDGE_WR, RIG_EDGE_RW};
+    return kinds[rig_edge_link(edge)];
+}
+
+static bool add(struct pairs *p, uint32_t from, enum rig_edge_kind out, uint32_t to, enum rig_edge_kind back)
+{
+    enum rig_anomaly anomaly;
+    p->cycle.count = 0;
+    return rig_cycle_add(&p->cycle, (struct rig_hop){from, out}) &&
+           rig_cycle_add(&p->cycle, (struct rig_hop){to, back}) && rig_collector_add(p->collector, &p->cycle, &anomaly);
+}
+
+/* `to` comes after `from` in its process or in real time, and the other way round by an edge of `kind`. */
+static bool check_orders(struct pairs *p, uint32_t from, enum rig_edge_kind kind, uint32_t to)
+{
+    const struct rig_txn *source = &p->history->txns[from];
+    bool known = source->invoke_at != RIG_POSITION_NONE;
+    if (known && rig_txn_end(p->history, to) < source->invoke_at && !add(p, from, kind, to, RIG_EDGE_REALTIME))
+        return false;
+    bool same_process = source->process == p->history->txns[to].process;
+    bool before = known ? rig_txn_end(p->history, to) < source->invoke_at : to < from;
+    return !same_process || !before || add(p, from, kind, to, RIG_EDGE_PROCESS);
+}
+
+static bool check_edge(struct pairs *p, uint32_t from, enum rig_edge_kind kind, uint32_t to)
+{
+    const struct rig_graph *graph = p->graph;
+    if (!check_orders(p, from, kind, to))
+        return false;
+    for (uint32_t i = graph->first[from]; i < graph->first[from + 1]; i++) {
+        uint32_t edge = graph->edges[i];
+        bool back = rig_edge_node(edge) == to && rig_edge_link(edge) != RIG_LINK_THROUGH;
+        if (back && from < to && !add(p, from, kind, to, kind_of(edge)))
+            return false;
+    }
+    return true;
+}
+
+bool rig_cycle_pairs(const struct rig_history *history, const struct rig_graph *graph, struct rig_collector *collector)
+{
+    struct pairs p = {.history = history, .graph = graph, .collector = collector};
+    bool done = true;
+    for (uint32_t to = 0; done && to < graph->txn_count; to++) {
+        for (uint32_t i = graph->first[to]; done && i < graph->first[to + 1]; i++) {
+            uint32_t from = rig_edge_node(graph->edges[i]);
+            if (from < graph->txn_count)
+                done = check_edge(&p, from, kind_of(graph->edges[i]), to);
+        }
+    }
+    rig_cycle_done(&p.cycle);
+    return done;
+}

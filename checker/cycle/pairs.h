@@ -1,0 +1,15 @@
+/*
+ * Cycles of two transactions: all of them, of every class, in one pass over the edges. What people understand best is
+ * never missed.
+ *
+ * Time: sum over edges of the degree of their source, a small constant per edge in practice.
+ */
+#ifndef RIG_CHECKER_CYCLE_PAIRS_H
+#define RIG_CHECKER_CYCLE_PAIRS_H
+
+#include "checker/cycle/collect.h"
+
+/* False when memory runs out. */
+bool rig_cycle_pairs(const struct rig_history *history, const struct rig_graph *graph, struct rig_collector *collector);
+
+#endif

@@ -1,0 +1,49 @@
+/*
+ * Searching short cycles, breadth first, backwards over predecessors.
+ *
+ * A search closes a seed edge a -> b by the shortest path from b back to a whose edges obey a rule; the walk remembers
+ * of its edges only what the rule asks about, so that it is exact. Passages cost nothing, so lengths are those in
+ * transactions. The walk found may pass a transaction twice in different states; cut down (rig_cycle_simplify()) it is
+ * still a cycle.
+ *
+ * Time and space: linear in the states visited, which `budget` bounds. Whether an anomaly exists never depends on a
+ * search: the callers know it before.
+ */
+#ifndef RIG_CHECKER_CYCLE_SEARCH_H
+#define RIG_CHECKER_CYCLE_SEARCH_H
+
+#include "base/table.h"
+#include "checker/cycle/cycle.h"
+#include "checker/graph/graph.h"
+#include "history/history.h"
+
+struct rig_path_rule {
+    unsigned links;      /* RIG_LINKS_* that the path may use */
+    bool process;        /* and process order */
+    unsigned fewest_rw;  /* in the whole cycle, the seed included: 0, 1 or 2 */
+    unsigned most_rw;    /* 0, 1, or RIG_ANY_RW */
+    bool nonadjacent;    /* no two rw edges follow each other in the cycle */
+    bool needs_adjacent; /* some two do */
+    bool needs_wr;
+};
+
+enum { RIG_ANY_RW = 3 };
+
+struct rig_seed {
+    uint32_t from; /* a */
+    uint32_t to;   /* b; RIG_NODE_NONE with kind real time: any transaction invoked after a completed */
+    enum rig_edge_kind kind;
+};
+
+struct rig_search; /* reusable memory */
+
+struct rig_search *rig_search_new(const struct rig_history *history, const struct rig_graph *graph);
+void rig_search_free(struct rig_search *search);
+
+enum rig_found { RIG_FOUND, RIG_FOUND_NOTHING, RIG_FOUND_BUDGET_SPENT, RIG_FOUND_NO_MEMORY };
+
+/* `most_length`: only cycles of at most so many transactions (0: any); `budget`: states to visit (0: any number). */
+enum rig_found rig_search_cycle(struct rig_search *search, const struct rig_path_rule *rule, struct rig_seed seed,
+                                size_t most_length, size_t budget, struct rig_cycle *cycle);
+
+#endif

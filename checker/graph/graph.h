@@ -1,0 +1,74 @@
+/*
+ * The dependency graph: nodes are transactions, edges point to predecessors.
+ *
+ * Node ids below txn_count are transactions (uncommitted ones have no edges); those above are passages: helper nodes
+ * that stand for "each of these, then each of those" where writing out every pair would be quadratic. An edge from a
+ * passage has the kind RIG_LINK_THROUGH and continues whatever edge led into the passage.
+ *
+ * Space: 4 bytes an edge, 4 a node, 4 a transaction for the process order. Real-time order takes no edges
+ * (cycle/realtime.h).
+ */
+#ifndef RIG_CHECKER_GRAPH_GRAPH_H
+#define RIG_CHECKER_GRAPH_GRAPH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/vec.h"
+
+#define RIG_NODE_NONE UINT32_MAX
+
+enum rig_link { RIG_LINK_WW, RIG_LINK_WR, RIG_LINK_RW, RIG_LINK_THROUGH };
+
+/* Bits for sets of links; passages are always let through. */
+#define RIG_LINKS_WW  1u
+#define RIG_LINKS_WR  2u
+#define RIG_LINKS_RW  4u
+#define RIG_LINKS_ALL (RIG_LINKS_WW | RIG_LINKS_WR | RIG_LINKS_RW)
+
+enum { RIG_GRAPH_MAX_NODES = 1 << 30 };
+
+struct rig_graph {
+    uint32_t txn_count;
+    uint32_t node_count;
+    uint32_t *first;          /* node_count + 1 offsets into edges */
+    uint32_t *edges;          /* predecessor << 2 | enum rig_link */
+    uint32_t *process_before; /* per transaction: the committed one before it in its process, or RIG_NODE_NONE */
+    uint64_t link_count[3];   /* ww, wr, rw */
+};
+
+static inline uint32_t rig_edge_node(uint32_t edge)
+{
+    return edge >> 2;
+}
+
+static inline enum rig_link rig_edge_link(uint32_t edge)
+{
+    return (enum rig_link)(edge & 3u);
+}
+
+static inline bool rig_link_in(enum rig_link link, unsigned links)
+{
+    return link == RIG_LINK_THROUGH || (links >> link & 1u);
+}
+
+/* An edge before the graph is packed. */
+struct rig_arc {
+    uint32_t to;
+    uint32_t edge; /* as in rig_graph.edges */
+};
+
+RIG_VEC(struct rig_arc, rig_arcs)
+
+static inline bool rig_arcs_link(struct rig_arcs *arcs, uint32_t from, uint32_t to, enum rig_link link)
+{
+    return rig_arcs_add(arcs, (struct rig_arc){.to = to, .edge = from << 2 | (uint32_t)link});
+}
+
+/* Packs the arcs by their targets (stable). Counts links; a passage's outgoing links are not counted. */
+enum rig_rc rig_graph_pack(const struct rig_arcs *arcs, uint32_t txn_count, uint32_t node_count,
+                           struct rig_arena *arena, struct rig_graph *graph, struct rig_err *err);
+
+#endif

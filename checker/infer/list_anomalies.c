@@ -1,0 +1,275 @@
+#include "checker/infer/list_anomalies.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "checker/infer/repetition.h"
+
+/* One read of a committed transaction, on its way through the checks. */
+struct reading {
+    const struct rig_versions *versions;
+    struct rig_oddities *oddities;
+    const struct rig_mop *ops; /* of the transaction */
+    uint32_t op_count;
+    uint32_t txn;
+    uint32_t op;
+    struct rig_list list;
+};
+
+static bool note(const struct reading *reading, enum rig_anomaly anomaly, int64_t value, uint32_t other,
+                 uint32_t other_op)
+{
+    struct rig_oddity oddity = {.anomaly = anomaly,
+                                .key = reading->ops[reading->op].key,
+                                .txn = reading->txn,
+                                .op = reading->op,
+                                .other = other,
+                                .other_op = other_op,
+                                .value = value};
+    return rig_oddities_note(reading->oddities, &oddity);
+}
+
+static bool from_spine(const struct reading *reading)
+{
+    const struct rig_mop *op = &reading->ops[reading->op];
+    return op->read_state == RIG_READ_SEEN && op->list < reading->versions->history->key_count;
+}
+
+/* The first element whose writer aborted (G1a) and the first that nobody appended (garbage-read). */
+static bool check_writers(const struct reading *reading)
+{
+    const struct rig_versions *versions = reading->versions;
+    uint32_t key = reading->ops[reading->op].key;
+    uint32_t aborted = UINT32_MAX, garbage = UINT32_MAX;
+    if (from_spine(reading)) {
+        aborted = versions->keys[key].spine_aborted;
+        garbage = versions->keys[key].spine_garbage;
+    } else {
+        for (uint32_t i = reading->list.count; i-- > 0;) {
+            const struct rig_append *slot = rig_versions_find(versions, key, reading->list.at[i]);
+            if (slot == NULL)
+                garbage = i;
+            else if (versions->history->txns[slot->writer].outcome == RIG_OUTCOME_FAIL)
+                aborted = i;
+        }
+    }
+    if (aborted < reading->list.count) {
+        int64_t value = reading->list.at[aborted];
+        if (!note(reading, RIG_ANOMALY_G1A, value, rig_versions_find(versions, key, value)->writer, UINT32_MAX))
+            return false;
+    }
+    if (garbage < reading->list.count)
+        return note(reading, RIG_ANOMALY_GARBAGE_READ, reading->list.at[garbage], RIG_TXN_NONE, UINT32_MAX);
+    return true;
+}
+
+/* G1b: the last element that is not the reader's own was not its writer's last append to the key. */
+static bool check_intermediate(const struct reading *reading)
+{
+    uint32_t key = reading->ops[reading->op].key;
+    for (uint32_t i = reading->list.count; i-- > 0;) {
+        const struct rig_append *slot = rig_versions_find(reading->versions, key, reading->list.at[i]);
+        if (slot != NULL && slot->writer == reading->txn)
+            continue;
+        if (slot == NULL || !slot->superseded)
+            return true;
+        return note(reading, RIG_ANOMALY_G1B, reading->list.at[i], slot->writer, UINT32_MAX);
+    }
+    return true;
+}
+
+/* Duplicate elements, and disagreement with the key's order where there is none. */
+static bool check_shape(const struct reading *reading)
+{
+    const struct rig_versions *versions = reading->versions;
+    const struct rig_mop *op = &reading->ops[reading->op];
+    const struct rig_key_versions *k = &versions->keys[op->key];
+    uint32_t unique;
+    if (from_spine(reading))
+        unique = k->spine_unique;
+    else if (!rig_unique_prefix(versions, op->key, reading->list, &unique))
+        return false;
+    if (unique < reading->list.count)
+        return note(reading, RIG_ANOMALY_DUPLICATE_ELEMENTS, reading->list.at[unique], RIG_TXN_NONE, UINT32_MAX);
+    if (rig_versions_is_prefix(versions, op))
+        return true;
+    return note(reading, RIG_ANOMALY_INCOMPATIBLE_ORDER, 0, k->order_txn, k->order_op);
+}
+
+static bool list_holds(const struct reading *reading, int64_t value)
+{
+    const struct rig_key_versions *k = &reading->versions->keys[reading->ops[reading->op].key];
+    if (from_spine(reading) && reading->list.count <= k->spine_agrees) {
+        const struct rig_append *slot = rig_versions_find(reading->versions, reading->ops[reading->op].key, value);
+        return slot != NULL && slot->position < reading->list.count;
+    }
+    for (uint32_t i = 0; i < reading->list.count; i++) {
+        if (reading->list.at[i] == value)
+            return true;
+    }
+    return false;
+}
+
+/* future-read: the list shows a value that the transaction appends only after this read. */
+static bool check_future(const struct reading *reading)
+{
+    uint32_t key = reading->ops[reading->op].key;
+    for (uint32_t i = reading->op + 1; i < reading->op_count; i++) {
+        const struct rig_mop *later = &reading->ops[i];
+        if (later->kind == RIG_OP_APPEND && later->key == key && list_holds(reading, later->value))
+            return note(reading, RIG_ANOMALY_FUTURE_READ, later->value, reading->txn, i);
+    }
+    return true;
+}
+
+static bool same_elements(struct rig_list left, struct rig_list right, uint32_t count)
+{
+    return left.at == right.at || count == 0 || memcmp(left.at, right.at, count * sizeof *left.at) == 0;
+}
+
+/* What the transaction must see now: its previous read of the key, if any, then what it appended since. */
+static bool check_internal(const struct reading *reading)
+{
+    const struct rig_history *history = reading->versions->history;
+    uint32_t key = reading->ops[reading->op].key;
+    uint32_t own = 0;
+    uint32_t previous = UINT32_MAX;
+    for (uint32_t i = reading->op; i-- > 0 && previous == UINT32_MAX;) {
+        const struct rig_mop *op = &reading->ops[i];
+        if (op->key != key)
+            continue;
+        if (op->kind == RIG_OP_APPEND) {
+            own++;
+            if (own > reading->list.count || reading->list.at[reading->list.count - own] != op->value)
+                return note(reading, RIG_ANOMALY_INTERNAL, op->value, RIG_TXN_NONE, i);
+        } else if (op->read_state != RIG_READ_UNKNOWN) {
+            previous = i;
+        }
+    }
+    if (previous == UINT32_MAX)
+        return true;
+    struct rig_list before = rig_mop_list(history, &reading->ops[previous]);
+    if (reading->list.count - own == before.count && same_elements(before, reading->list, before.count))
+        return true;
+    return note(reading, RIG_ANOMALY_INTERNAL, 0, RIG_TXN_NONE, previous);
+}
+
+bool rig_list_anomalies_of_txn(const struct rig_versions *versions, uint32_t txn, struct rig_oddities *oddities)
+{
+    const struct rig_history *history = versions->history;
+    struct reading reading = {.versions = versions,
+                              .oddities = oddities,
+                              .ops = rig_txn_ops(history, txn),
+                              .op_count = rig_txn_op_count(history, txn),
+                              .txn = txn};
+    for (uint32_t i = 0; i < reading.op_count; i++) {
+        if (reading.ops[i].kind != RIG_OP_READ_LIST || reading.ops[i].read_state == RIG_READ_UNKNOWN)
+            continue;
+        reading.op = i;
+        reading.list = rig_mop_list(history, &reading.ops[i]);
+        if (!check_writers(&reading) || !check_intermediate(&reading) || !check_shape(&reading) ||
+            !check_future(&reading) || !check_internal(&reading))
+            return false;
+    }
+    return true;
+}
+
+bool rig_list_anomalies_of_orders(const struct rig_versions *versions, struct rig_oddities *oddities)
+{
+    const struct rig_history *history = versions->history;
+    if (versions->before_at == NULL)
+        return true; /* every element is a version */
+    for (uint32_t key = 0; key < history->key_count; key++) {
+        const struct rig_key_versions *k = &versions->keys[key];
+        const struct rig_append *aborted = NULL;
+        int64_t aborted_value = 0;
+        for (uint32_t i = 0; i < k->order.count; i++) {
+            const struct rig_append *slot = rig_versions_find(versions, key, k->order.at[i]);
+            if (slot == NULL)
+                continue;
+            if (history->txns[slot->writer].outcome == RIG_OUTCOME_FAIL) {
+                aborted = slot;
+                aborted_value = k->order.at[i];
+            } else if (aborted != NULL && versions->committed[slot->writer]) {
+                struct rig_oddity oddity = {.anomaly = RIG_ANOMALY_DIRTY_UPDATE,
+                                            .key = key,
+                                            .txn = slot->writer,
+                                            .op = UINT32_MAX,
+                                            .other = aborted->writer,
+                                            .other_op = UINT32_MAX,
+                                            .value = k->order.at[i],
+                                            .other_value = aborted_value};
+                if (!rig_oddities_note(oddities, &oddity))
+                    return false;
+                aborted = NULL;
+            }
+        }
+    }
+    return true;
+}
+
+/* A committed read of a key, first in its transaction and before an append to the key by it. */
+struct update {
+    uint32_t key, count, txn, op;
+};
+
+RIG_VEC(struct update, updates)
+
+static int compare_updates(const void *left, const void *right)
+{
+    const struct update *a = left, *b = right;
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    if (a->count != b->count)
+        return a->count < b->count ? -1 : 1;
+    return (a->txn > b->txn) - (a->txn < b->txn);
+}
+
+static bool collect_updates(const struct rig_versions *versions, uint32_t txn, struct updates *updates)
+{
+    const struct rig_mop *ops = rig_txn_ops(versions->history, txn);
+    uint32_t op_count = rig_txn_op_count(versions->history, txn);
+    for (uint32_t i = 0; i < op_count; i++) {
+        if (ops[i].kind != RIG_OP_READ_LIST || ops[i].read_state == RIG_READ_UNKNOWN ||
+            !rig_versions_is_prefix(versions, &ops[i]))
+            continue;
+        bool first = true, appends = false;
+        for (uint32_t j = 0; j < i && first; j++)
+            first = ops[j].key != ops[i].key;
+        for (uint32_t j = i + 1; first && j < op_count && !appends; j++)
+            appends = ops[j].key == ops[i].key && ops[j].kind == RIG_OP_APPEND;
+        if (!first || !appends)
+            continue;
+        uint32_t count = rig_mop_list(versions->history, &ops[i]).count;
+        if (!updates_add(updates, (struct update){.key = ops[i].key, .count = count, .txn = txn, .op = i}))
+            return false;
+    }
+    return true;
+}
+
+bool rig_list_lost_updates(const struct rig_versions *versions, struct rig_oddities *oddities)
+{
+    struct updates updates = {0};
+    bool done = true;
+    for (uint32_t txn = 0; done && txn < versions->history->txn_count; txn++) {
+        if (versions->committed[txn])
+            done = collect_updates(versions, txn, &updates);
+    }
+    if (done && updates.count > 0)
+        qsort(updates.at, updates.count, sizeof *updates.at, compare_updates);
+    for (size_t i = 1; done && i < updates.count; i++) {
+        const struct update *a = &updates.at[i - 1], *b = &updates.at[i];
+        if (a->key != b->key || a->count != b->count)
+            continue;
+        struct rig_oddity oddity = {.anomaly = RIG_ANOMALY_LOST_UPDATE,
+                                    .key = a->key,
+                                    .txn = a->txn,
+                                    .op = a->op,
+                                    .other = b->txn,
+                                    .other_op = b->op};
+        done = rig_oddities_note(oddities, &oddity);
+    }
+    updates_done(&updates);
+    return done;
+}

@@ -1,0 +1,26 @@
+/*
+ * The non-cyclic anomalies of list-append: garbage-read, G1a, G1b, duplicate-elements, incompatible-order, future-read,
+ * internal, dirty-update, lost-update (definitions: checker/model/anomaly.h).
+ *
+ * Time: O(1) for a read that is a prefix of its key's spine, linear in the list for others.
+ */
+#ifndef RIG_CHECKER_INFER_LIST_ANOMALIES_H
+#define RIG_CHECKER_INFER_LIST_ANOMALIES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "checker/infer/oddity.h"
+#include "checker/infer/versions.h"
+
+/* Those that one committed transaction shows by itself. False when memory runs out. */
+bool rig_list_anomalies_of_txn(const struct rig_versions *versions, uint32_t txn, struct rig_oddities *oddities);
+/* Those of the version orders as a whole: dirty-update. */
+bool rig_list_anomalies_of_orders(const struct rig_versions *versions, struct rig_oddities *oddities);
+/*
+ * lost-update. A lost update puts its transactions on a cycle (each read the version that the other overwrote), so call
+ * it only when the graph has one; it needs a pass over the history with memory for the reads that precede appends.
+ */
+bool rig_list_lost_updates(const struct rig_versions *versions, struct rig_oddities *oddities);
+
+#endif

@@ -1,0 +1,156 @@
+#include "checker/infer/list_append.h"
+
+#include "base/bug.h"
+#include "base/table.h"
+#include "checker/infer/list_anomalies.h"
+#include "checker/infer/unread.h"
+
+struct infer {
+    const struct rig_history *history;
+    const struct rig_versions *versions;
+    struct rig_oddities *oddities;
+    struct rig_arcs arcs;
+    struct rig_unread unread;
+};
+
+/* ww into the writer of an append, from the version before it. */
+static bool link_append(struct infer *in, uint32_t txn, const struct rig_mop *op)
+{
+    const struct rig_append *slot = rig_versions_find(in->versions, op->key, op->value);
+    RIG_INVARIANT(slot != NULL);
+    if (slot->position == RIG_VERSION_NONE)
+        return rig_unread_add_writer(&in->unread, op->key, txn);
+    uint32_t before = rig_versions_before(in->versions, op->key, slot->position);
+    if (before == RIG_VERSION_NONE)
+        return true;
+    uint32_t writer = rig_versions_writer(in->versions, op->key, before);
+    return writer == txn || rig_arcs_link(&in->arcs, writer, txn, RIG_LINK_WW);
+}
+
+/* wr from the writer of the last element that the transaction did not append itself. */
+static bool link_writer(struct infer *in, uint32_t txn, const struct rig_mop *op, struct rig_list list)
+{
+    for (uint32_t i = list.count; i-- > 0;) {
+        const struct rig_append *slot = rig_versions_find(in->versions, op->key, list.at[i]);
+        if (slot == NULL || !in->versions->committed[slot->writer])
+            continue; /* garbage and aborted elements are no versions */
+        if (slot->writer != txn)
+            return rig_arcs_link(&in->arcs, slot->writer, txn, RIG_LINK_WR);
+    }
+    return true;
+}
+
+/* rw to the writer of the version after the one that was read. */
+static bool link_overwriter(struct infer *in, uint32_t txn, const struct rig_mop *op, struct rig_list list)
+{
+    uint32_t next = rig_versions_from(in->versions, op->key, list.count);
+    if (next == RIG_VERSION_NONE)
+        return rig_unread_add_reader(&in->unread, op->key, txn);
+    uint32_t writer = rig_versions_writer(in->versions, op->key, next);
+    return writer == txn || rig_arcs_link(&in->arcs, txn, writer, RIG_LINK_RW);
+}
+
+static bool link_read(struct infer *in, uint32_t txn, const struct rig_mop *op)
+{
+    if (op->read_state == RIG_READ_UNKNOWN)
+        return true;
+    struct rig_list list = rig_mop_list(in->history, op);
+    if (!link_writer(in, txn, op, list))
+        return false;
+    return !rig_versions_is_prefix(in->versions, op) || link_overwriter(in, txn, op, list);
+}
+
+static bool link_txn(struct infer *in, uint32_t txn)
+{
+    const struct rig_mop *ops = rig_txn_ops(in->history, txn);
+    for (uint32_t i = 0; i < rig_txn_op_count(in->history, txn); i++) {
+        bool linked = ops[i].kind == RIG_OP_APPEND ? link_append(in, txn, &ops[i]) : link_read(in, txn, &ops[i]);
+        if (!linked)
+            return false;
+    }
+    return true;
+}
+
+/* The committed transaction before each one in its process. */
+static bool order_processes(const struct rig_history *history, const struct rig_versions *versions, uint32_t *before)
+{
+    struct rig_table last;
+    rig_table_init(&last);
+    bool done = true;
+    for (uint32_t txn = 0; done && txn < history->txn_count; txn++) {
+        before[txn] = RIG_NODE_NONE;
+        if (!versions->committed[txn])
+            continue;
+        uint32_t *previous = rig_table_put(&last, (uint32_t)history->txns[txn].process);
+        done = previous != NULL;
+        if (!done)
+            break;
+        /* Overlapping transactions of one process have no order between them. */
+        if (*previous != RIG_TABLE_NONE &&
+            (!history->has_invocations || rig_txn_end(history, *previous) < history->txns[txn].invoke_at))
+            before[txn] = *previous;
+        *previous = txn;
+    }
+    rig_table_done(&last);
+    return done;
+}
+
+static enum rig_rc link_all(struct infer *in, struct rig_arena *arena, struct rig_inference *inference,
+                            struct rig_err *err)
+{
+    const struct rig_history *history = in->history;
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        if (!in->versions->committed[txn])
+            continue;
+        if (!link_txn(in, txn) || !rig_list_anomalies_of_txn(in->versions, txn, in->oddities))
+            return rig_fail(err, RIG_E_LIMIT, "not enough memory for the dependencies; raise --max-memory");
+    }
+    if (!rig_list_anomalies_of_orders(in->versions, in->oddities))
+        return rig_fail(err, RIG_E_LIMIT, "not enough memory for the anomalies; raise --max-memory");
+    uint32_t node_count = history->txn_count;
+    if (!rig_unread_link(&in->unread, in->versions, &in->arcs, &node_count))
+        return rig_fail(err, RIG_E_LIMIT, "not enough memory for the dependencies; raise --max-memory");
+    inference->unordered_keys = in->unread.unordered_keys;
+    inference->unread_appends = in->unread.writers.count;
+    enum rig_rc rc = rig_graph_pack(&in->arcs, history->txn_count, node_count, arena, &inference->graph, err);
+    if (rc != RIG_OK)
+        return rc;
+    inference->graph.process_before = rig_arena_array(arena, (size_t)history->txn_count + 1, sizeof(uint32_t));
+    if (inference->graph.process_before == NULL ||
+        !order_processes(history, in->versions, inference->graph.process_before))
+        return rig_fail(err, RIG_E_LIMIT, "not enough memory for the process order; raise --max-memory");
+    return RIG_OK;
+}
+
+static uint64_t count_unknown_reads(const struct rig_history *history)
+{
+    uint64_t count = 0;
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        if (history->txns[txn].outcome != RIG_OUTCOME_OK)
+            continue;
+        const struct rig_mop *ops = rig_txn_ops(history, txn);
+        for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++)
+            count += ops[i].kind == RIG_OP_READ_LIST && ops[i].read_state == RIG_READ_UNKNOWN;
+    }
+    return count;
+}
+
+enum rig_rc rig_infer_list_append(const struct rig_history *history, uint32_t most_kept, struct rig_arena *arena,
+                                  struct rig_inference *inference, struct rig_err *err)
+{
+    *inference = (struct rig_inference){.oddities = {.most_kept = most_kept}};
+    enum rig_rc rc = rig_versions_build(history, arena, &inference->versions, err);
+    if (rc != RIG_OK)
+        return rc;
+    struct infer in = {.history = history, .versions = &inference->versions, .oddities = &inference->oddities};
+    rc = link_all(&in, arena, inference, err);
+    rig_arcs_done(&in.arcs);
+    rig_unread_done(&in.unread);
+    inference->unknown_reads = count_unknown_reads(history);
+    return rc;
+}
+
+void rig_inference_done(struct rig_inference *inference)
+{
+    rig_oddity_list_done(&inference->oddities.kept);
+}

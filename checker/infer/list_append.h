@@ -1,0 +1,35 @@
+/*
+ * Inference for list-append: from a history to its version orders, its non-cyclic anomalies and its dependency graph
+ * (Kingsbury & Alvaro 2020, sections 4 and 5; Adya, Liskov & O'Neil 2000, section 4).
+ *
+ * Edges: ww between writers of successive versions; wr from the writer of the last element that a read shows, its own
+ * elements at the end left out, to the reader; rw from the reader of a version to the writer of the next. A committed
+ * append that nobody read comes after the last version observed. Nobody depends on itself; transactions that did not,
+ * or may not, have committed contribute nothing.
+ *
+ * Time and space: linear in the history.
+ */
+#ifndef RIG_CHECKER_INFER_LIST_APPEND_H
+#define RIG_CHECKER_INFER_LIST_APPEND_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "checker/graph/graph.h"
+#include "checker/infer/oddity.h"
+#include "checker/infer/versions.h"
+
+struct rig_inference {
+    struct rig_versions versions;
+    struct rig_graph graph;
+    struct rig_oddities oddities;
+    uint64_t unordered_keys; /* keys to which two or more committed transactions made appends that nobody read */
+    uint64_t unread_appends; /* committed appends that nobody read */
+    uint64_t unknown_reads;  /* reads of ok transactions whose results are not known */
+};
+
+/* Arrays come from `arena`; release the rest with rig_inference_done(), also after a failure. */
+enum rig_rc rig_infer_list_append(const struct rig_history *history, uint32_t most_kept, struct rig_arena *arena,
+                                  struct rig_inference *inference, struct rig_err *err);
+void rig_inference_done(struct rig_inference *inference);
+
+#endif

@@ -1,0 +1,77 @@
+#include "checker/infer/repetition.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SMALL = 16, STACK_BITS = 4096 };
+
+struct place {
+    int64_t value;
+    uint32_t index;
+};
+
+static int compare_places(const void *left, const void *right)
+{
+    const struct place *a = left, *b = right;
+    if (a->value != b->value)
+        return a->value < b->value ? -1 : 1;
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+static bool unique_by_sorting(struct rig_list list, uint32_t *unique)
+{
+    struct place *places = malloc(((size_t)list.count + 1) * sizeof *places);
+    if (places == NULL)
+        return false;
+    for (uint32_t i = 0; i < list.count; i++)
+        places[i] = (struct place){list.at[i], i};
+    qsort(places, list.count, sizeof *places, compare_places);
+    *unique = list.count;
+    for (uint32_t i = 1; i < list.count; i++) {
+        if (places[i].value == places[i - 1].value && places[i].index < *unique)
+            *unique = places[i].index;
+    }
+    free(places);
+    return true;
+}
+
+static uint32_t unique_by_comparing(struct rig_list list)
+{
+    for (uint32_t i = 1; i < list.count; i++) {
+        for (uint32_t j = 0; j < i; j++) {
+            if (list.at[i] == list.at[j])
+                return i;
+        }
+    }
+    return list.count;
+}
+
+/* One bit a slot of the key. Returns false when a value lies outside the slots, or there are too many of them. */
+static bool unique_by_slots(const struct rig_key_versions *k, struct rig_list list, uint32_t *unique)
+{
+    uint64_t seen[STACK_BITS / 64] = {0};
+    if (k->sparse || k->slot_count > STACK_BITS)
+        return false;
+    for (uint32_t i = 0; i < list.count; i++) {
+        uint64_t slot = (uint64_t)list.at[i] - (uint64_t)k->lowest;
+        if (slot >= k->slot_count)
+            return false;
+        uint64_t bit = UINT64_C(1) << (slot % 64);
+        if (seen[slot / 64] & bit) {
+            *unique = i;
+            return true;
+        }
+        seen[slot / 64] |= bit;
+    }
+    *unique = list.count;
+    return true;
+}
+
+bool rig_unique_prefix(const struct rig_versions *versions, uint32_t key, struct rig_list list, uint32_t *unique)
+{
+    if (list.count <= SMALL) {
+        *unique = unique_by_comparing(list);
+        return true;
+    }
+    return unique_by_slots(&versions->keys[key], list, unique) || unique_by_sorting(list, unique);
+}

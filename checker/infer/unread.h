@@ -1,0 +1,39 @@
+/*
+ * Committed appends that nobody read. They come after the last version observed of their key: after its writer (ww) and
+ * after everybody who read it (rw). Among themselves they are unordered.
+ *
+ * Where many readers meet many writers, the pairs are not written out: passages (graph.h) over the prefixes and
+ * suffixes of the key's unread writers keep the number of edges linear, and let each transaction reach every writer but
+ * itself.
+ */
+#ifndef RIG_CHECKER_INFER_UNREAD_H
+#define RIG_CHECKER_INFER_UNREAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "checker/graph/graph.h"
+#include "checker/infer/versions.h"
+
+struct rig_key_txn {
+    uint32_t key, txn;
+};
+
+RIG_VEC(struct rig_key_txn, rig_key_txns)
+
+struct rig_unread {
+    struct rig_key_txns writers; /* unread appends, by key */
+    struct rig_key_txns readers; /* reads after which the key's order has no further version */
+    uint64_t unordered_keys;     /* set by rig_unread_link() */
+};
+
+void rig_unread_done(struct rig_unread *unread);
+/* False when memory runs out. */
+bool rig_unread_add_writer(struct rig_unread *unread, uint32_t key, uint32_t txn);
+bool rig_unread_add_reader(struct rig_unread *unread, uint32_t key, uint32_t txn);
+/* Adds the arcs, and passages behind `node_count`. False when memory runs out. Sorts the lists. */
+bool rig_unread_link(struct rig_unread *unread, const struct rig_versions *versions, struct rig_arcs *arcs,
+                     uint32_t *node_count);
+
+#endif

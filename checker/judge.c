@@ -1,0 +1,240 @@
+#include "checker/judge.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "checker/witness/sentence.h"
+
+#define L(id) RIG_LEVEL_BIT(RIG_LEVEL_##id)
+
+/* Decided exactly by the ladder whenever all reads are known. */
+static const uint64_t exact_levels = L(READ_UNCOMMITTED) | L(STRONG_SESSION_READ_UNCOMMITTED) |
+                                     L(STRONG_READ_UNCOMMITTED) | L(READ_COMMITTED) | L(STRONG_SESSION_READ_COMMITTED) |
+                                     L(STRONG_READ_COMMITTED) | L(REPEATABLE_READ) | L(SERIALIZABLE) |
+                                     L(STRONG_SESSION_SERIALIZABLE) | L(STRICT_SERIALIZABLE);
+/* Decided exactly when, besides, every version order is total. */
+static const uint64_t snapshot_levels =
+    L(SNAPSHOT_ISOLATION) | L(STRONG_SESSION_SNAPSHOT_ISOLATION) | L(STRONG_SNAPSHOT_ISOLATION);
+/* Need real time, and so invocations. */
+static const uint64_t strong_levels =
+    L(STRONG_READ_UNCOMMITTED) | L(STRONG_READ_COMMITTED) | L(STRONG_SNAPSHOT_ISOLATION) | L(STRICT_SERIALIZABLE);
+
+#undef L
+
+struct judge {
+    const struct rig_inference *inference;
+    struct rig_verdict *verdict;
+    struct rig_arena *arena;
+    uint64_t refuted, held;
+};
+
+static char *keep(const struct judge *j, struct rig_buf *text)
+{
+    char *copy = text->failed ? NULL : rig_arena_text(j->arena, rig_buf_text(text), text->size);
+    rig_buf_done(text);
+    return copy;
+}
+
+static bool is_found(const struct judge *j, enum rig_anomaly anomaly)
+{
+    return j->verdict->findings[anomaly].count > 0;
+}
+
+static void find_refuted(struct judge *j)
+{
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
+        uint64_t forbids = rig_level_info((enum rig_level)level)->forbids;
+        for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+            if (!(forbids & RIG_ANOMALY_BIT(anomaly)) || !is_found(j, (enum rig_anomaly)anomaly))
+                continue;
+            j->refuted |= RIG_LEVEL_BIT(level);
+            j->verdict->levels[level].because = (enum rig_anomaly)anomaly;
+            break;
+        }
+    }
+}
+
+static void find_held(struct judge *j)
+{
+    const struct rig_inference *inference = j->inference;
+    if (inference->unknown_reads > 0 || j->verdict->unknown_reason != NULL)
+        return;
+    uint64_t decided = exact_levels;
+    if (inference->unordered_keys == 0)
+        decided |= snapshot_levels;
+    if (!inference->versions.history->has_invocations)
+        decided &= ~strong_levels;
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
+        if (decided & ~j->refuted & RIG_LEVEL_BIT(level))
+            j->held |= rig_level_info((enum rig_level)level)->below;
+    }
+}
+
+static void say_refuted(const struct judge *j, unsigned level, struct rig_buf *text)
+{
+    enum rig_anomaly anomaly = j->verdict->levels[level].because;
+    const struct rig_finding *finding = &j->verdict->findings[anomaly];
+    rig_buf_printf(text, "%s was found", rig_anomaly_info(anomaly)->name);
+    if (finding->witness_count == 0)
+        return;
+    const struct rig_witness *witness = &finding->witnesses[0];
+    rig_buf_add_text(text, ": ");
+    for (uint32_t i = 0; i < witness->txn_count && i < 4; i++) {
+        if (i > 0)
+            rig_buf_add_text(text, i + 1 == witness->txn_count ? " and " : ", ");
+        rig_sentence_txn(j->verdict->history, witness->txns[i], text);
+    }
+    if (witness->txn_count > 4)
+        rig_buf_printf(text, " and %" PRIu32 " more", witness->txn_count - 4);
+}
+
+static void say_held(const struct judge *j, unsigned level, struct rig_buf *text)
+{
+    uint64_t bit = RIG_LEVEL_BIT(level);
+    uint64_t above = rig_level_info((enum rig_level)level)->above & j->held & (exact_levels | snapshot_levels) & ~bit;
+    if (bit & (exact_levels | snapshot_levels)) {
+        rig_buf_add_text(text, "every read is known, and one order of the committed transactions explains them all");
+        return;
+    }
+    for (unsigned i = 0; i < RIG_LEVEL_COUNT; i++) {
+        if (rig_levels_weakest(above) & RIG_LEVEL_BIT(i)) {
+            rig_buf_printf(text, "implied by %s", rig_level_info((enum rig_level)i)->name);
+            return;
+        }
+    }
+}
+
+static void say_open(const struct judge *j, unsigned level, struct rig_buf *text)
+{
+    const struct rig_inference *inference = j->inference;
+    uint64_t bit = RIG_LEVEL_BIT(level);
+    rig_buf_add_text(text, "no anomaly refutes it");
+    if (j->verdict->unknown_reason != NULL)
+        rig_buf_add_text(text, ", but nothing was observed");
+    else if (inference->unknown_reads > 0)
+        rig_buf_printf(text, ", but the results of %" PRIu64 " reads are not known", inference->unknown_reads);
+    else if ((bit & strong_levels) && !inference->versions.history->has_invocations)
+        rig_buf_add_text(text, ", but the history has no invocations, and so no real-time order");
+    else if ((bit & snapshot_levels) && inference->unordered_keys > 0)
+        rig_buf_printf(text, ", but to %" PRIu64 " keys several transactions made appends that nobody read",
+                       inference->unordered_keys);
+    else
+        rig_buf_add_text(text, "; rig has no exact test for it");
+}
+
+static bool write_reasons(const struct judge *j)
+{
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
+        struct rig_level_result *result = &j->verdict->levels[level];
+        struct rig_buf text;
+        rig_buf_init(&text, 0);
+        if (j->refuted & RIG_LEVEL_BIT(level)) {
+            result->fate = RIG_FATE_REFUTED;
+            say_refuted(j, level, &text);
+        } else if (j->held & RIG_LEVEL_BIT(level)) {
+            result->fate = RIG_FATE_HELD;
+            say_held(j, level, &text);
+        } else {
+            result->fate = RIG_FATE_NOT_REFUTED;
+            say_open(j, level, &text);
+        }
+        result->reason = keep(j, &text);
+        if (result->reason == NULL)
+            return false;
+    }
+    return true;
+}
+
+static void list_levels(uint64_t set, struct rig_buf *text)
+{
+    bool first = true;
+    for (unsigned level = RIG_LEVEL_COUNT; level-- > 0;) {
+        if (!(set & RIG_LEVEL_BIT(level)))
+            continue;
+        rig_buf_add_text(text, first ? "" : " and ");
+        rig_buf_add_text(text, rig_level_info((enum rig_level)level)->name);
+        first = false;
+    }
+}
+
+static char *summarise(const struct judge *j)
+{
+    struct rig_verdict *verdict = j->verdict;
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    if (verdict->unknown_reason != NULL) {
+        rig_buf_printf(&text, "Nothing can be said of this history: %s.", verdict->unknown_reason);
+        return keep(j, &text);
+    }
+    uint64_t held = rig_levels_strongest(j->held);
+    if (held != 0) {
+        rig_buf_add_text(&text, "This history keeps ");
+        list_levels(held, &text);
+    } else {
+        rig_buf_add_text(&text, j->refuted & RIG_LEVEL_BIT(RIG_LEVEL_READ_UNCOMMITTED)
+                                    ? "This history keeps no isolation level"
+                                    : "Nothing is certain to hold of this history");
+    }
+    if (j->refuted == 0) {
+        rig_buf_add_char(&text, '.');
+        return keep(j, &text);
+    }
+    rig_buf_add_text(&text, "; it breaks ");
+    list_levels(verdict->weakest_refuted, &text);
+    rig_buf_add_text(&text, ": ");
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
+        if (verdict->weakest_refuted & RIG_LEVEL_BIT(level)) {
+            say_refuted(j, level, &text);
+            break;
+        }
+    }
+    rig_buf_add_char(&text, '.');
+    return keep(j, &text);
+}
+
+static void decide(const struct judge *j)
+{
+    struct rig_verdict *verdict = j->verdict;
+    bool broken = (verdict->requested_levels & j->refuted) != 0;
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        if (verdict->requested_anomalies & RIG_ANOMALY_BIT(anomaly))
+            broken |= is_found(j, (enum rig_anomaly)anomaly);
+    }
+    verdict->valid = broken ? RIG_VALID_FALSE : verdict->unknown_reason != NULL ? RIG_VALID_UNKNOWN : RIG_VALID_TRUE;
+}
+
+/* Nothing was observed when no read shows, or misses, a committed write, and nothing else is wrong. */
+static char *why_unknown(const struct judge *j)
+{
+    const struct rig_graph *graph = &j->inference->graph;
+    if (graph->link_count[0] + graph->link_count[1] + graph->link_count[2] > 0)
+        return NULL;
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        if (is_found(j, (enum rig_anomaly)anomaly))
+            return NULL;
+    }
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    rig_buf_add_text(&text,
+                     j->inference->versions.committed_count == 0
+                         ? "no transaction is known to have committed"
+                         : "no committed transaction read what another one wrote, or wrote what another one read");
+    return keep(j, &text);
+}
+
+enum rig_rc rig_judge(const struct rig_inference *inference, struct rig_arena *arena, struct rig_verdict *verdict,
+                      struct rig_err *err)
+{
+    struct judge j = {.inference = inference, .verdict = verdict, .arena = arena};
+    verdict->unknown_reason = why_unknown(&j);
+    find_refuted(&j);
+    find_held(&j);
+    verdict->weakest_refuted = rig_levels_weakest(j.refuted);
+    verdict->strongest_unrefuted = rig_levels_strongest(~j.refuted & (RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1));
+    decide(&j);
+    verdict->summary = write_reasons(&j) ? summarise(&j) : NULL;
+    if (verdict->summary == NULL)
+        return rig_fail(err, RIG_E_LIMIT, "not enough memory for the verdict; raise --max-memory");
+    return RIG_OK;
+}

@@ -1,0 +1,22 @@
+/*
+ * From findings to fates: what each level's anomalies, or their absence, say about it.
+ *
+ * A level is refuted when an anomaly that it forbids was found. It is held when the inference left nothing open: the
+ * levels that the ladder decides exactly (read uncommitted, read committed, repeatable read, serializable, in plain,
+ * session and strong forms) whenever they are not refuted, because every order consistent with the graph extends to one
+ * that explains all reads; the snapshot levels when, besides, every version order is total; and whatever a held level
+ * implies. Else it is not refuted.
+ */
+#ifndef RIG_CHECKER_JUDGE_H
+#define RIG_CHECKER_JUDGE_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "checker/infer/list_append.h"
+#include "checker/verdict.h"
+
+/* Fills levels, sets, validity, unknown_reason and summary from the findings; texts come from `arena`. */
+enum rig_rc rig_judge(const struct rig_inference *inference, struct rig_arena *arena, struct rig_verdict *verdict,
+                      struct rig_err *err);
+
+#endif

@@ -1,0 +1,200 @@
+#include "checker/witness/explain.h"
+
+#include <string.h>
+
+#include "base/bug.h"
+#include "checker/witness/sentence.h"
+
+struct explain {
+    const struct rig_history *history;
+    const struct rig_versions *versions;
+    struct rig_arena *arena;
+    struct rig_err *err;
+};
+
+static enum rig_rc no_memory(const struct explain *e)
+{
+    return rig_fail(e->err, RIG_E_LIMIT, "not enough memory for the witnesses; raise --max-memory");
+}
+
+/* ---- the operations behind an edge ---- */
+
+static bool prove_ww(const struct explain *e, struct rig_step *step)
+{
+    const struct rig_mop *ops = rig_txn_ops(e->history, step->to);
+    for (uint32_t i = 0; i < rig_txn_op_count(e->history, step->to); i++) {
+        if (ops[i].kind != RIG_OP_APPEND)
+            continue;
+        uint32_t key = ops[i].key;
+        const struct rig_key_versions *k = &e->versions->keys[key];
+        uint32_t position = rig_versions_find(e->versions, key, ops[i].value)->position;
+        bool observed = position != RIG_VERSION_NONE;
+        uint32_t before = rig_versions_before(e->versions, key, observed ? position : k->order.count);
+        if (before == RIG_VERSION_NONE || rig_versions_writer(e->versions, key, before) != step->from)
+            continue;
+        step->key = key;
+        step->from_value = k->order.at[before];
+        step->to_value = ops[i].value;
+        step->to_op = i;
+        step->order_txn = observed ? k->order_txn : UINT32_MAX;
+        step->order_op = observed ? k->order_op : UINT32_MAX;
+        return true;
+    }
+    return false;
+}
+
+static bool prove_wr(const struct explain *e, struct rig_step *step)
+{
+    const struct rig_mop *ops = rig_txn_ops(e->history, step->to);
+    for (uint32_t i = 0; i < rig_txn_op_count(e->history, step->to); i++) {
+        if (ops[i].kind != RIG_OP_READ_LIST)
+            continue;
+        struct rig_list list = rig_mop_list(e->history, &ops[i]);
+        for (uint32_t j = list.count; j-- > 0;) {
+            const struct rig_append *slot = rig_versions_find(e->versions, ops[i].key, list.at[j]);
+            if (slot == NULL || !e->versions->committed[slot->writer] || slot->writer == step->to)
+                continue;
+            if (slot->writer != step->from)
+                break;
+            step->key = ops[i].key;
+            step->from_value = list.at[j];
+            step->to_op = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The append of `txn` to `key` that nobody read, or NULL. */
+static const struct rig_mop *unread_append(const struct explain *e, uint32_t txn, uint32_t key)
+{
+    const struct rig_mop *ops = rig_txn_ops(e->history, txn);
+    for (uint32_t i = 0; i < rig_txn_op_count(e->history, txn); i++) {
+        if (ops[i].kind == RIG_OP_APPEND && ops[i].key == key &&
+            rig_versions_find(e->versions, key, ops[i].value)->position == RIG_VERSION_NONE)
+            return &ops[i];
+    }
+    return NULL;
+}
+
+static bool prove_rw(const struct explain *e, struct rig_step *step)
+{
+    const struct rig_mop *ops = rig_txn_ops(e->history, step->from);
+    for (uint32_t i = 0; i < rig_txn_op_count(e->history, step->from); i++) {
+        if (ops[i].kind != RIG_OP_READ_LIST || ops[i].read_state == RIG_READ_UNKNOWN ||
+            !rig_versions_is_prefix(e->versions, &ops[i]))
+            continue;
+        uint32_t key = ops[i].key;
+        const struct rig_key_versions *k = &e->versions->keys[key];
+        struct rig_list list = rig_mop_list(e->history, &ops[i]);
+        uint32_t next = rig_versions_from(e->versions, key, list.count);
+        if (next != RIG_VERSION_NONE) {
+            if (rig_versions_writer(e->versions, key, next) != step->to)
+                continue;
+            step->to_value = k->order.at[next];
+            step->order_txn = k->order_txn;
+            step->order_op = k->order_op;
+        } else {
+            const struct rig_mop *unread = unread_append(e, step->to, key);
+            if (unread == NULL)
+                continue;
+            step->to_value = unread->value;
+        }
+        step->key = key;
+        step->from_value = list.count > 0 ? list.at[list.count - 1] : 0;
+        step->from_op = i;
+        return true;
+    }
+    return false;
+}
+
+static void prove_step(const struct explain *e, struct rig_step *step)
+{
+    bool proved = true;
+    step->key = UINT32_MAX;
+    step->from_op = step->to_op = step->order_txn = step->order_op = UINT32_MAX;
+    switch (step->kind) {
+    case RIG_EDGE_WW:
+        proved = prove_ww(e, step);
+        break;
+    case RIG_EDGE_WR:
+        proved = prove_wr(e, step);
+        break;
+    case RIG_EDGE_RW:
+        proved = prove_rw(e, step);
+        break;
+    case RIG_EDGE_PROCESS:
+    case RIG_EDGE_REALTIME:
+        break;
+    }
+    RIG_INVARIANT(proved);
+}
+
+static uint64_t levels_forbidding(enum rig_anomaly anomaly)
+{
+    uint64_t levels = 0;
+    for (unsigned i = 0; i < RIG_LEVEL_COUNT; i++) {
+        if (rig_level_info((enum rig_level)i)->forbids & RIG_ANOMALY_BIT(anomaly))
+            levels |= RIG_LEVEL_BIT(i);
+    }
+    return levels;
+}
+
+enum rig_rc rig_explain_cycle(const struct rig_inference *inference, const struct rig_cycle *cycle,
+                              struct rig_arena *arena, struct rig_witness *witness, struct rig_err *err)
+{
+    const struct explain e = {inference->versions.history, &inference->versions, arena, err};
+    uint32_t count = (uint32_t)cycle->count;
+    struct rig_witness result = {.anomaly = rig_cycle_anomaly(cycle),
+                                 .key = UINT32_MAX,
+                                 .op = UINT32_MAX,
+                                 .other_op = UINT32_MAX,
+                                 .txn_count = count,
+                                 .step_count = count};
+    result.refutes = levels_forbidding(result.anomaly);
+    result.txns = rig_arena_array(arena, count, sizeof *result.txns);
+    result.steps = rig_arena_array(arena, count, sizeof *result.steps);
+    if (result.txns == NULL || result.steps == NULL)
+        return no_memory(&e);
+    for (uint32_t i = 0; i < count; i++) {
+        struct rig_step *step = &result.steps[i];
+        result.txns[i] = cycle->at[i].txn;
+        step->from = cycle->at[i].txn;
+        step->to = cycle->at[(i + 1) % count].txn;
+        step->kind = cycle->at[i].kind;
+        prove_step(&e, step);
+        step->text = rig_sentence_step(e.history, step, arena);
+        if (step->text == NULL)
+            return no_memory(&e);
+    }
+    result.text = rig_sentence_witness(e.history, &result, arena);
+    if (result.text == NULL)
+        return no_memory(&e);
+    *witness = result;
+    return RIG_OK;
+}
+
+enum rig_rc rig_explain_oddity(const struct rig_inference *inference, const struct rig_oddity *oddity,
+                               struct rig_arena *arena, struct rig_witness *witness, struct rig_err *err)
+{
+    const struct explain e = {inference->versions.history, &inference->versions, arena, err};
+    struct rig_witness result = {.anomaly = oddity->anomaly,
+                                 .key = oddity->key,
+                                 .op = oddity->op,
+                                 .other_op = oddity->other_op,
+                                 .value = oddity->value,
+                                 .other_value = oddity->other_value,
+                                 .txn_count = 1};
+    result.refutes = levels_forbidding(oddity->anomaly);
+    result.txns = rig_arena_array(arena, 2, sizeof *result.txns);
+    if (result.txns == NULL)
+        return no_memory(&e);
+    result.txns[0] = oddity->txn;
+    if (oddity->other != UINT32_MAX && oddity->other != oddity->txn)
+        result.txns[result.txn_count++] = oddity->other;
+    result.text = rig_sentence_witness(e.history, &result, arena);
+    if (result.text == NULL)
+        return no_memory(&e);
+    *witness = result;
+    return RIG_OK;
+}

@@ -1,0 +1,22 @@
+/*
+ * From a cycle or an oddity to a witness: the operations that prove each step, as data and as text.
+ *
+ * Each step is a sentence about operations that stand in the history, so that a person can check it by hand; verify.h
+ * has a machine do the same.
+ */
+#ifndef RIG_CHECKER_WITNESS_EXPLAIN_H
+#define RIG_CHECKER_WITNESS_EXPLAIN_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "checker/cycle/cycle.h"
+#include "checker/infer/list_append.h"
+#include "checker/verdict.h"
+
+/* Everything in the witness is allocated from `arena`. RIG_E_LIMIT when memory runs out. */
+enum rig_rc rig_explain_cycle(const struct rig_inference *inference, const struct rig_cycle *cycle,
+                              struct rig_arena *arena, struct rig_witness *witness, struct rig_err *err);
+enum rig_rc rig_explain_oddity(const struct rig_inference *inference, const struct rig_oddity *oddity,
+                               struct rig_arena *arena, struct rig_witness *witness, struct rig_err *err);
+
+#endif

@@ -1,0 +1,367 @@
+#include "checker/witness/sentence.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/bug.h"
+
+enum {
+    LIST_SHOWN = 12, /* a longer list is shown by its ends */
+    LIST_ENDS = 4,
+    OPS_SHOWN = 16,
+    KEY_BYTES = 128,
+};
+
+void rig_sentence_txn(const struct rig_history *history, uint32_t txn, struct rig_buf *text)
+{
+    rig_buf_printf(text, "T%" PRIu32, rig_txn_name(history, txn));
+}
+
+static void add_elements(struct rig_list list, uint32_t from, uint32_t to, struct rig_buf *text)
+{
+    for (uint32_t i = from; i < to; i++) {
+        if (i > from)
+            rig_buf_add_char(text, ' ');
+        rig_buf_add_int(text, list.at[i]);
+    }
+}
+
+void rig_sentence_list(struct rig_list list, struct rig_buf *text)
+{
+    rig_buf_add_char(text, '[');
+    if (list.count <= LIST_SHOWN) {
+        add_elements(list, 0, list.count, text);
+        rig_buf_add_char(text, ']');
+        return;
+    }
+    add_elements(list, 0, LIST_ENDS, text);
+    rig_buf_add_text(text, " ... ");
+    add_elements(list, list.count - LIST_ENDS, list.count, text);
+    rig_buf_printf(text, " (%" PRIu32 " elements)]", list.count);
+}
+
+static void add_key(const struct rig_history *history, uint32_t key, struct rig_buf *text)
+{
+    char name[KEY_BYTES];
+    rig_history_key_text(history, key, name, sizeof name);
+    rig_buf_add_text(text, name);
+}
+
+static void add_read(const struct rig_history *history, const struct rig_mop *op, struct rig_buf *text)
+{
+    if (op->read_state == RIG_READ_UNKNOWN)
+        rig_buf_add_text(text, "?");
+    else if (op->read_state == RIG_READ_NIL)
+        rig_buf_add_text(text, "nil");
+    else
+        rig_sentence_list(rig_mop_list(history, op), text);
+}
+
+void rig_sentence_ops(const struct rig_history *history, uint32_t txn, struct rig_buf *text)
+{
+    const struct rig_mop *ops = rig_txn_ops(history, txn);
+    uint32_t count = rig_txn_op_count(history, txn);
+    for (uint32_t i = 0; i < count && i < OPS_SHOWN; i++) {
+        rig_buf_add_text(text, i > 0 ? " [" : "[");
+        if (ops[i].kind == RIG_OP_APPEND) {
+            rig_buf_add_text(text, "append ");
+            add_key(history, ops[i].key, text);
+            rig_buf_printf(text, " %" PRId64, ops[i].value);
+        } else {
+            rig_buf_add_text(text, "r ");
+            add_key(history, ops[i].key, text);
+            rig_buf_add_char(text, ' ');
+            add_read(history, &ops[i], text);
+        }
+        rig_buf_add_char(text, ']');
+    }
+    if (count > OPS_SHOWN)
+        rig_buf_printf(text, " ... (%" PRIu32 " operations)", count);
+}
+
+/* What an operation read, as "read key 5 as [1 2]". */
+static void add_reading(const struct rig_history *history, uint32_t txn, uint32_t op, struct rig_buf *text)
+{
+    const struct rig_mop *read = rig_txn_ops(history, txn) + op;
+    rig_buf_add_text(text, "read key ");
+    add_key(history, read->key, text);
+    rig_buf_add_text(text, " as ");
+    add_read(history, read, text);
+}
+
+/* The part of the order of a list around `value`: "[... 3 4 5 ...]". */
+static void add_stretch(const struct rig_history *history, uint32_t txn, uint32_t op, int64_t from, int64_t to,
+                        struct rig_buf *text)
+{
+    struct rig_list list = rig_mop_list(history, rig_txn_ops(history, txn) + op);
+    if (list.count <= LIST_SHOWN) {
+        rig_sentence_list(list, text);
+        return;
+    }
+    uint32_t first = 0, last = list.count - 1;
+    for (uint32_t i = 0; i < list.count; i++) {
+        if (list.at[i] == from)
+            first = i;
+        if (list.at[i] == to)
+            last = i;
+    }
+    if (last < first || last - first > LIST_SHOWN) {
+        rig_sentence_list(list, text);
+        return;
+    }
+    rig_buf_add_text(text, first > 0 ? "[... " : "[");
+    add_elements(list, first, last + 1, text);
+    rig_buf_add_text(text, last + 1 < list.count ? " ...]" : "]");
+}
+
+static double seconds_since_start(const struct rig_history *history, int64_t ns)
+{
+    int64_t start = INT64_MAX;
+    for (uint32_t txn = 0; txn < history->txn_count && txn < 4096; txn++) {
+        if (history->txns[txn].invoke_ns != RIG_NO_TIME && history->txns[txn].invoke_ns < start)
+            start = history->txns[txn].invoke_ns;
+    }
+    return (double)(ns - start) / 1e9;
+}
+
+static void add_time(const struct rig_history *history, int64_t ns, const char *unknown, struct rig_buf *text)
+{
+    if (ns == RIG_NO_TIME)
+        rig_buf_add_text(text, unknown);
+    else
+        rig_buf_printf(text, "%.6f s", seconds_since_start(history, ns));
+}
+
+static void describe_ww(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
+{
+    rig_buf_printf(text, ": it appended %" PRId64 " to key ", step->from_value);
+    add_key(history, step->key, text);
+    if (step->order_txn == UINT32_MAX) {
+        rig_buf_printf(text, ", the last element that any read shows; no read shows ");
+        rig_sentence_txn(history, step->to, text);
+        rig_buf_printf(text, "'s append of %" PRId64 ", so it came later.", step->to_value);
+        return;
+    }
+    rig_buf_add_text(text, ", and ");
+    rig_sentence_txn(history, step->to, text);
+    rig_buf_printf(text, " then %" PRId64 ", as ", step->to_value);
+    rig_sentence_txn(history, step->order_txn, text);
+    rig_buf_add_text(text, " read the list: ");
+    add_stretch(history, step->order_txn, step->order_op, step->from_value, step->to_value, text);
+    rig_buf_add_char(text, '.');
+}
+
+static void describe_wr(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
+{
+    rig_buf_add_text(text, ": ");
+    rig_sentence_txn(history, step->to, text);
+    rig_buf_add_char(text, ' ');
+    add_reading(history, step->to, step->to_op, text);
+    rig_buf_printf(text, " and so saw the %" PRId64 " that ", step->from_value);
+    rig_sentence_txn(history, step->from, text);
+    rig_buf_add_text(text, " appended.");
+}
+
+static void describe_rw(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
+{
+    rig_buf_add_text(text, ": ");
+    rig_sentence_txn(history, step->from, text);
+    rig_buf_add_char(text, ' ');
+    add_reading(history, step->from, step->from_op, text);
+    rig_buf_add_text(text, " and did not see ");
+    rig_sentence_txn(history, step->to, text);
+    rig_buf_printf(text, "'s append of %" PRId64, step->to_value);
+    if (step->order_txn == UINT32_MAX)
+        rig_buf_add_text(text, ", which no read shows");
+    rig_buf_add_char(text, '.');
+}
+
+static void describe_realtime(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
+{
+    const struct rig_txn *from = &history->txns[step->from], *to = &history->txns[step->to];
+    rig_buf_add_text(text, ": it completed at ");
+    if (from->complete_ns == RIG_NO_TIME || to->invoke_ns == RIG_NO_TIME) {
+        rig_buf_printf(text, "event %" PRIu32 ", before ", from->complete_at);
+        rig_sentence_txn(history, step->to, text);
+        rig_buf_printf(text, " was invoked at event %" PRIu32 ".", to->invoke_at);
+        return;
+    }
+    add_time(history, from->complete_ns, "?", text);
+    rig_buf_add_text(text, ", before ");
+    rig_sentence_txn(history, step->to, text);
+    rig_buf_add_text(text, " was invoked at ");
+    add_time(history, to->invoke_ns, "?", text);
+    rig_buf_add_char(text, '.');
+}
+
+static void add_step(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
+{
+    rig_sentence_txn(history, step->from, text);
+    rig_buf_add_text(text, " before ");
+    rig_sentence_txn(history, step->to, text);
+    switch (step->kind) {
+    case RIG_EDGE_WW:
+        describe_ww(history, step, text);
+        break;
+    case RIG_EDGE_WR:
+        describe_wr(history, step, text);
+        break;
+    case RIG_EDGE_RW:
+        describe_rw(history, step, text);
+        break;
+    case RIG_EDGE_PROCESS:
+        rig_buf_printf(text, ": process %" PRId32 " ran it first.", history->txns[step->from].process);
+        break;
+    case RIG_EDGE_REALTIME:
+        describe_realtime(history, step, text);
+        break;
+    }
+}
+
+static char *keep(struct rig_buf *text, struct rig_arena *arena)
+{
+    char *copy = text->failed ? NULL : rig_arena_text(arena, rig_buf_text(text), text->size);
+    rig_buf_done(text);
+    return copy;
+}
+
+char *rig_sentence_step(const struct rig_history *history, const struct rig_step *step, struct rig_arena *arena)
+{
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    add_step(history, step, &text);
+    return keep(&text, arena);
+}
+
+/* "T17 = process 3, 1.204 s - 1.209 s: [r 5 [1 2]]" */
+static void add_txn_line(const struct rig_history *history, uint32_t txn, struct rig_buf *text)
+{
+    const struct rig_txn *t = &history->txns[txn];
+    rig_buf_add_text(text, "\n  ");
+    rig_sentence_txn(history, txn, text);
+    rig_buf_printf(text, " = process %" PRId32, t->process);
+    if (t->invoke_ns != RIG_NO_TIME) {
+        rig_buf_add_text(text, ", ");
+        add_time(history, t->invoke_ns, "?", text);
+        rig_buf_add_text(text, " - ");
+        add_time(history, t->complete_ns, "never completed", text);
+    }
+    if (t->outcome == RIG_OUTCOME_FAIL)
+        rig_buf_add_text(text, ", failed");
+    else if (t->outcome == RIG_OUTCOME_INFO)
+        rig_buf_add_text(text, ", its outcome unknown to the client");
+    rig_buf_add_text(text, ": ");
+    rig_sentence_ops(history, txn, text);
+}
+
+static void add_names(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text)
+{
+    for (uint32_t i = 0; i < witness->txn_count; i++) {
+        if (i > 0)
+            rig_buf_add_text(text, i + 1 == witness->txn_count ? " and " : ", ");
+        rig_sentence_txn(history, witness->txns[i], text);
+    }
+}
+
+static void add_refuted(const struct rig_witness *witness, struct rig_buf *text)
+{
+    rig_buf_add_text(text, "Refutes: ");
+    bool first = true;
+    uint64_t weakest = rig_levels_weakest(witness->refutes);
+    for (unsigned i = 0; i < RIG_LEVEL_COUNT; i++) {
+        if (!(weakest & RIG_LEVEL_BIT(i)))
+            continue;
+        if (!first)
+            rig_buf_add_text(text, ", ");
+        rig_buf_add_text(text, rig_level_info((enum rig_level)i)->name);
+        first = false;
+    }
+    rig_buf_add_text(text, " and every stronger level.");
+}
+
+static void add_cycle(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text)
+{
+    add_names(history, witness, text);
+    rig_buf_add_text(text, " form a cycle");
+    for (uint32_t i = 0; i < witness->txn_count; i++)
+        add_txn_line(history, witness->txns[i], text);
+    for (uint32_t i = 0; i < witness->step_count; i++) {
+        rig_buf_add_text(text, "\n  - ");
+        add_step(history, &witness->steps[i], text);
+    }
+    rig_buf_add_text(text, "\n  No order can have each of them before the next: a contradiction.  ");
+}
+
+/* The sentence of a non-cyclic anomaly, behind its name. */
+static void add_oddity_sentence(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
+{
+    uint32_t other = w->txn_count > 1 ? w->txns[1] : w->txns[0];
+    rig_sentence_txn(history, w->txns[0], text);
+    rig_buf_add_char(text, ' ');
+    if (w->op != UINT32_MAX)
+        add_reading(history, w->txns[0], w->op, text);
+    switch ((int)w->anomaly) {
+    case RIG_ANOMALY_G1A:
+        rig_buf_printf(text, ", which shows the %" PRId64 " of ", w->value);
+        rig_sentence_txn(history, other, text);
+        rig_buf_add_text(text, ", which failed");
+        break;
+    case RIG_ANOMALY_G1B:
+        rig_buf_printf(text, ", which ends with the %" PRId64 " of ", w->value);
+        rig_sentence_txn(history, other, text);
+        rig_buf_add_text(text, ", which appended to that key again later: an intermediate state");
+        break;
+    case RIG_ANOMALY_GARBAGE_READ:
+        rig_buf_printf(text, ", which shows %" PRId64 ", a value that no transaction appended", w->value);
+        break;
+    case RIG_ANOMALY_DUPLICATE_ELEMENTS:
+        rig_buf_printf(text, ", which shows %" PRId64 " more than once", w->value);
+        break;
+    case RIG_ANOMALY_INCOMPATIBLE_ORDER:
+        rig_buf_add_text(text, ", while ");
+        rig_sentence_txn(history, other, text);
+        rig_buf_add_char(text, ' ');
+        add_reading(history, other, w->other_op, text);
+        rig_buf_add_text(text, ": neither is a prefix of the other");
+        break;
+    case RIG_ANOMALY_FUTURE_READ:
+        rig_buf_printf(text, ", which shows the %" PRId64 " that it appended itself only after that", w->value);
+        break;
+    case RIG_ANOMALY_INTERNAL:
+        rig_buf_add_text(text, ", which disagrees with what the same transaction read and appended before");
+        break;
+    case RIG_ANOMALY_LOST_UPDATE:
+        rig_buf_add_text(text, ", and ");
+        rig_sentence_txn(history, other, text);
+        rig_buf_add_text(text, " read the same; then both appended to it: one update did not see the other");
+        break;
+    case RIG_ANOMALY_DIRTY_UPDATE:
+        rig_buf_printf(text, "appended %" PRId64 " to key ", w->value);
+        add_key(history, w->key, text);
+        rig_buf_printf(text, " on top of the %" PRId64 " of ", w->other_value);
+        rig_sentence_txn(history, other, text);
+        rig_buf_add_text(text, ", which failed");
+        break;
+    default:
+        RIG_REQUIRE(!"a non-cyclic anomaly");
+    }
+    rig_buf_add_char(text, '.');
+}
+
+char *rig_sentence_witness(const struct rig_history *history, const struct rig_witness *witness,
+                           struct rig_arena *arena)
+{
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    rig_buf_printf(&text, "%s: ", rig_anomaly_info(witness->anomaly)->name);
+    if (witness->step_count > 0) {
+        add_cycle(history, witness, &text);
+    } else {
+        add_oddity_sentence(history, witness, &text);
+        for (uint32_t i = 0; i < witness->txn_count; i++)
+            add_txn_line(history, witness->txns[i], &text);
+        rig_buf_add_text(&text, "\n  ");
+    }
+    add_refuted(witness, &text);
+    return keep(&text, arena);
+}

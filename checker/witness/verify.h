@@ -1,0 +1,35 @@
+/*
+ * Proving a witness again, from the raw history alone.
+ *
+ * Shares no code with the inference: it knows nothing of version orders, graphs or spines, only of transactions, what
+ * they asked and what they were answered, and looks at the lists element by element. A witness that it cannot prove is
+ * a bug in rig.
+ *
+ * What each step must show:
+ *   ww   a committed read lists `from`'s value before `to`'s; or some committed read shows `from`'s and none shows
+ * `to`'s wr   `to` read a list that holds a value that `from` appended rw   `from` read a list without a value that
+ * `to`, which committed, appended: lists only grow, so it read before that append process, real time   `from` ended
+ * before `to` was invoked (where invocations are known) and the steps must close a cycle of distinct committed
+ * transactions whose shape is the anomaly's.
+ *
+ * Time: linear in the history to begin with and for an append that nobody read, else in the operations of the
+ * transactions named. Space: 1 byte a transaction and 24 an append of unknown fate.
+ */
+#ifndef RIG_CHECKER_WITNESS_VERIFY_H
+#define RIG_CHECKER_WITNESS_VERIFY_H
+
+#include "base/err.h"
+#include "checker/verdict.h"
+
+struct rig_verifier;
+
+/* Borrows the history. NULL when memory runs out. */
+struct rig_verifier *rig_verifier_new(const struct rig_history *history);
+/* Takes NULL. */
+void rig_verifier_free(struct rig_verifier *verifier);
+
+/* RIG_E_BUG, naming the transaction and what it lacks, when the witness does not hold. */
+enum rig_rc rig_verify_witness(const struct rig_verifier *verifier, const struct rig_witness *witness,
+                               struct rig_err *err);
+
+#endif
