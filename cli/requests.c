@@ -1,0 +1,130 @@
+#include "cli/requests.h"
+
+#include <string.h>
+
+#include "base/nearest.h"
+#include "base/option_parse.h"
+#include "cli/cli.h"
+
+enum { WITNESSES_MOST = 10000 };
+
+static void complain_unknown(const char *what, const char *name, const char *nearest)
+{
+    struct rig_buf quoted;
+    rig_buf_init(&quoted, 0);
+    rig_option_quote(name, &quoted);
+    if (nearest != NULL)
+        rig_cli_complain("--%s: unknown %s %s; did you mean `%s`?", what, what, rig_buf_text(&quoted), nearest);
+    else
+        rig_cli_complain("--%s: unknown %s %s; `rig list %s` shows them", what, what, rig_buf_text(&quoted),
+                         strcmp(what, "level") == 0 ? "levels" : "anomalies");
+    rig_buf_done(&quoted);
+}
+
+static bool read_levels(const struct rig_arguments *args, struct rig_check_options *options)
+{
+    const char *name;
+    for (size_t i = 0; (name = rig_arguments_value_at(args, "level", i)) != NULL; i++) {
+        enum rig_level level;
+        if (rig_level_find(name, &level)) {
+            options->levels |= RIG_LEVEL_BIT(level);
+            continue;
+        }
+        struct rig_nearest nearest;
+        rig_nearest_init(&nearest, name);
+        for (unsigned at = 0; at < RIG_LEVEL_COUNT; at++)
+            rig_nearest_offer(&nearest, rig_level_info((enum rig_level)at)->name);
+        const char *alias;
+        for (uint32_t at = 0; rig_level_alias(at, &alias, &level); at++)
+            rig_nearest_offer(&nearest, alias);
+        complain_unknown("level", name, nearest.best);
+        return false;
+    }
+    return true;
+}
+
+static bool read_anomalies(const struct rig_arguments *args, struct rig_check_options *options)
+{
+    const char *name;
+    for (size_t i = 0; (name = rig_arguments_value_at(args, "anomaly", i)) != NULL; i++) {
+        enum rig_anomaly anomaly;
+        if (rig_anomaly_find(name, &anomaly)) {
+            options->anomalies |= RIG_ANOMALY_BIT(anomaly);
+            continue;
+        }
+        struct rig_nearest nearest;
+        rig_nearest_init(&nearest, name);
+        for (unsigned at = 0; at < RIG_ANOMALY_COUNT; at++)
+            rig_nearest_offer(&nearest, rig_anomaly_info((enum rig_anomaly)at)->name);
+        complain_unknown("anomaly", name, nearest.best);
+        return false;
+    }
+    return true;
+}
+
+static bool read_memory(const struct rig_arguments *args, struct rig_check_options *options)
+{
+    static const struct rig_option size = {
+        .name = "max-memory", .type = RIG_OPTION_SIZE, .least = 1 << 20, .most = 9e18};
+    const char *text = rig_arguments_value(args, "max-memory");
+    if (text == NULL)
+        return true;
+    int64_t bytes = 0;
+    struct rig_err err = {0};
+    if (rig_option_parse(&size, text, &bytes, &err) != RIG_OK) {
+        rig_cli_complain("--max-memory: %s", err.text);
+        return false;
+    }
+    options->limit_bytes = (size_t)bytes;
+    return true;
+}
+
+bool rig_cli_read_requests(const struct rig_arguments *args, struct rig_check_options *options)
+{
+    if (!read_levels(args, options) || !read_anomalies(args, options) || !read_memory(args, options))
+        return false;
+    uint64_t witnesses = options->max_witnesses;
+    if (!rig_arguments_number(args, "max-witnesses", 1, WITNESSES_MOST, &witnesses))
+        return false;
+    options->max_witnesses = (uint32_t)witnesses;
+    return true;
+}
+
+bool rig_cli_read_report(const struct rig_arguments *args, size_t i, struct rig_cli_report_request *request)
+{
+    static const char *const forms[] = {[RIG_REPORT_TEXT] = "text",
+                                        [RIG_REPORT_JSON] = "json",
+                                        [RIG_REPORT_HTML] = "html",
+                                        [RIG_REPORT_JUNIT] = "junit",
+                                        [RIG_REPORT_JUNIT + 1] = NULL};
+    const char *text = rig_arguments_value_at(args, "report", i);
+    *request = (struct rig_cli_report_request){.path = NULL};
+    if (text == NULL)
+        return true;
+    size_t length = strcspn(text, "=");
+    if (text[length] == '\0' || text[length + 1] == '\0') {
+        rig_cli_complain("--report: expected FORM=FILE (`html=report.html`), not `%s`", text);
+        return false;
+    }
+    for (size_t form = 0; forms[form] != NULL; form++) {
+        if (strlen(forms[form]) == length && strncmp(forms[form], text, length) == 0) {
+            *request = (struct rig_cli_report_request){(enum rig_report_form)form, text + length + 1};
+            return true;
+        }
+    }
+    rig_cli_complain("--report: unknown form `%.*s`; expected text, json, html or junit", (int)length, text);
+    return false;
+}
+
+bool rig_cli_add_request(const char *name, struct rig_check_options *options)
+{
+    enum rig_level level;
+    enum rig_anomaly anomaly;
+    if (rig_level_find(name, &level))
+        options->levels |= RIG_LEVEL_BIT(level);
+    else if (rig_anomaly_find(name, &anomaly))
+        options->anomalies |= RIG_ANOMALY_BIT(anomaly);
+    else
+        return false;
+    return true;
+}

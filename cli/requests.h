@@ -1,0 +1,52 @@
+/*
+ * What `rig check` and `rig report` are asked to judge: --level, --anomaly, --max-witnesses, --max-memory and --report,
+ * read from the command line, with the nearest name in each refusal.
+ */
+#ifndef RIG_CLI_REQUESTS_H
+#define RIG_CLI_REQUESTS_H
+
+#include <stdbool.h>
+
+#include "checker/check.h"
+#include "cli/arguments.h"
+#include "runner/plan.h"
+
+#define RIG_ARGUMENT_LEVEL                                                                                             \
+    {                                                                                                                  \
+        .name = "level", .value = "LEVEL", .repeatable = true,                                                         \
+        .help = "isolation level that must hold (rig list levels)"                                                     \
+    }
+#define RIG_ARGUMENT_ANOMALY                                                                                           \
+    {                                                                                                                  \
+        .name = "anomaly", .value = "ANOMALY", .repeatable = true,                                                     \
+        .help = "further anomaly that must not occur (rig list anomalies)"                                             \
+    }
+#define RIG_ARGUMENT_MAX_WITNESSES                                                                                     \
+    {                                                                                                                  \
+        .name = "max-witnesses", .value = "N", .help = "witnesses kept of each anomaly; 8 when not given"              \
+    }
+#define RIG_ARGUMENT_MAX_MEMORY                                                                                        \
+    {                                                                                                                  \
+        .name = "max-memory", .value = "SIZE",                                                                         \
+        .help = "refuse what needs more memory (`4GiB`); no limit when not given"                                      \
+    }
+#define RIG_ARGUMENT_REPORT                                                                                            \
+    {                                                                                                                  \
+        .name = "report", .value = "FORM=FILE", .repeatable = true,                                                    \
+        .help = "also write a report: text, json, html or junit, into FILE"                                            \
+    }
+
+struct rig_cli_report_request {
+    enum rig_report_form form;
+    const char *path;
+};
+
+/* Bits and numbers into `options` (levels stay 0 where none was asked for). False after a complaint. */
+bool rig_cli_read_requests(const struct rig_arguments *args, struct rig_check_options *options);
+/* The i-th --report; false after a complaint. `*request` has no path past the end. */
+bool rig_cli_read_report(const struct rig_arguments *args, size_t i, struct rig_cli_report_request *request);
+
+/* By exact name, without a complaint; false when there is no such level or anomaly. */
+bool rig_cli_add_request(const char *name, struct rig_check_options *options);
+
+#endif

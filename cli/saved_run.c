@@ -1,0 +1,162 @@
+#include "cli/saved_run.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/requests.h"
+
+enum { PATH_BYTES = 4096, FILE_BYTES_MOST = 1 << 30, PLAN_BYTES_MOST = 1 << 20 };
+
+struct rig_cli_saved_storage {
+    json_t *results;
+    struct rig_buf plan;
+    struct rig_report_latency *latencies;
+    struct rig_report_error *errors;
+};
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+/* Counts and times are never negative: what is absent or of another type is 0. */
+static int64_t number_of(const json_t *object, const char *key)
+{
+    int64_t number = json_integer_value(json_object_get(object, key));
+    return number < 0 ? 0 : number;
+}
+
+static bool copy_latencies(const json_t *rows, struct rig_cli_saved_run *saved)
+{
+    size_t count = json_array_size(rows);
+    struct rig_report_latency *latencies = calloc(count + 1, sizeof *latencies);
+    if (latencies == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *row = json_array_get(rows, i);
+        const char *name = text_of(row, "name");
+        latencies[i] = (struct rig_report_latency){.name = name == NULL ? "" : name,
+                                                   .count = (uint64_t)number_of(row, "count"),
+                                                   .mean_ns = number_of(row, "mean_ns"),
+                                                   .p50_ns = number_of(row, "p50_ns"),
+                                                   .p90_ns = number_of(row, "p90_ns"),
+                                                   .p99_ns = number_of(row, "p99_ns"),
+                                                   .p999_ns = number_of(row, "p999_ns"),
+                                                   .max_ns = number_of(row, "max_ns")};
+    }
+    saved->storage->latencies = latencies;
+    saved->run.latencies = latencies;
+    saved->run.latency_count = (uint32_t)count;
+    return true;
+}
+
+static bool copy_errors(const json_t *rows, struct rig_cli_saved_run *saved)
+{
+    size_t count = json_array_size(rows);
+    struct rig_report_error *errors = calloc(count + 1, sizeof *errors);
+    if (errors == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *row = json_array_get(rows, i);
+        const char *outcome = text_of(row, "outcome"), *code = text_of(row, "code"), *text = text_of(row, "text");
+        errors[i] = (struct rig_report_error){.outcome = outcome == NULL ? "" : outcome,
+                                              .code = code == NULL ? "" : code,
+                                              .text = text == NULL ? "" : text,
+                                              .count = (uint64_t)number_of(row, "count")};
+    }
+    saved->storage->errors = errors;
+    saved->run.errors = errors;
+    saved->run.error_count = (uint32_t)count;
+    return true;
+}
+
+static bool copy_run(const json_t *run, struct rig_cli_saved_run *saved)
+{
+    const char *seed = text_of(run, "seed");
+    saved->run.name = text_of(run, "name");
+    saved->run.started_utc = text_of(run, "started");
+    saved->run.driver = text_of(run, "driver");
+    saved->run.server = text_of(run, "server");
+    saved->run.isolation = text_of(run, "isolation");
+    saved->run.seed = seed == NULL ? 0 : strtoull(seed, NULL, 10);
+    saved->run.client_count = (uint32_t)number_of(run, "clients");
+    saved->run.load_s = json_number_value(json_object_get(run, "load_s"));
+    saved->run.final_reads = (uint64_t)number_of(run, "final_reads");
+    saved->run.interrupted = json_is_true(json_object_get(run, "interrupted"));
+    saved->found = true;
+    return copy_latencies(json_object_get(run, "latencies"), saved) &&
+           copy_errors(json_object_get(run, "errors"), saved);
+}
+
+static void copy_requests(const json_t *names, struct rig_cli_saved_run *saved)
+{
+    struct rig_check_options options = {0};
+    for (size_t i = 0; i < json_array_size(names); i++) {
+        const char *name = json_string_value(json_array_get(names, i));
+        if (name != NULL)
+            (void)rig_cli_add_request(name, &options);
+    }
+    saved->levels = options.levels;
+    saved->anomalies = options.anomalies;
+}
+
+static enum rig_rc load_results(const char *path, struct rig_cli_saved_run *saved, struct rig_err *err)
+{
+    if (access(path, F_OK) != 0)
+        return RIG_OK;
+    struct rig_buf text;
+    rig_buf_init(&text, FILE_BYTES_MOST);
+    enum rig_rc rc = rig_buf_read_file(&text, path, err);
+    if (rc == RIG_OK) {
+        json_error_t error;
+        saved->storage->results = json_loadb(rig_buf_text(&text), text.size, 0, &error);
+        if (saved->storage->results == NULL)
+            rc = rig_fail(err, RIG_E_INPUT, "%s:%d:%d: is not the result of a run: %s", path, error.line, error.column,
+                          error.text);
+        else if (!json_is_object(saved->storage->results))
+            rc = rig_fail(err, RIG_E_INPUT, "%s: is not the result of a run", path);
+    }
+    rig_buf_done(&text);
+    if (rc != RIG_OK)
+        return rc;
+    copy_requests(json_object_get(saved->storage->results, "requested"), saved);
+    const json_t *run = json_object_get(saved->storage->results, "run");
+    if (json_is_object(run) && !copy_run(run, saved))
+        return rig_fail(err, RIG_E_LIMIT, "%s: no memory for it", path);
+    return RIG_OK;
+}
+
+enum rig_rc rig_cli_saved_run_load(const char *folder, struct rig_cli_saved_run *saved, struct rig_err *err)
+{
+    *saved = (struct rig_cli_saved_run){.storage = calloc(1, sizeof *saved->storage)};
+    if (saved->storage == NULL)
+        return rig_fail(err, RIG_E_LIMIT, "%s: no memory for the facts of the run", folder);
+    rig_buf_init(&saved->storage->plan, PLAN_BYTES_MOST);
+    char path[PATH_BYTES];
+    int length = snprintf(path, sizeof path, "%s/results.json", folder);
+    if (length < 0 || (size_t)length >= sizeof path)
+        return rig_fail(err, RIG_E_IO, "%s: the path is too long", folder);
+    enum rig_rc rc = load_results(path, saved, err);
+    if (rc != RIG_OK)
+        return rc;
+    (void)snprintf(path, sizeof path, "%s/plan.yaml", folder);
+    if (access(path, F_OK) == 0)
+        rc = rig_buf_read_file(&saved->storage->plan, path, err);
+    saved->run.plan_yaml = rig_buf_text(&saved->storage->plan);
+    return rc;
+}
+
+void rig_cli_saved_run_done(struct rig_cli_saved_run *saved)
+{
+    if (saved->storage != NULL) {
+        json_decref(saved->storage->results);
+        rig_buf_done(&saved->storage->plan);
+        free(saved->storage->latencies);
+        free(saved->storage->errors);
+        free(saved->storage);
+    }
+    *saved = (struct rig_cli_saved_run){0};
+}

@@ -1,0 +1,26 @@
+/*
+ * The facts of a finished run, read back from its folder: results.json (the `run` object and what was requested) and
+ * plan.yaml. A folder of a run that was killed may have neither; then the facts are absent.
+ */
+#ifndef RIG_CLI_SAVED_RUN_H
+#define RIG_CLI_SAVED_RUN_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "checker/check.h"
+#include "report/report.h"
+
+struct rig_cli_saved_run {
+    bool found;                /* there was a `run` object */
+    struct rig_report_run run; /* borrows `storage` */
+    uint64_t levels;           /* requested then; 0 when not known */
+    uint64_t anomalies;
+    struct rig_cli_saved_storage *storage;
+};
+
+/* RIG_E_INPUT when results.json is there and is no result of rig. Release it in any case. */
+enum rig_rc rig_cli_saved_run_load(const char *folder, struct rig_cli_saved_run *saved, struct rig_err *err);
+void rig_cli_saved_run_done(struct rig_cli_saved_run *saved);
+
+#endif
