@@ -17,7 +17,8 @@
  * What the clients counted, the final reads included. Accounting identities, asserted at the end of a run:
  *     invoked == ok + fail + info
  *     sessions_opened == sessions_renewed + sessions_lost + sessions_ended
- *     reconnect_attempts >= reconnect_failures
+ *     reconnect_attempts == sessions_opened + reconnect_failures
+ *     info == sessions_renewed
  */
 struct rig_run_counters {
     uint64_t invoked, ok, fail, info;

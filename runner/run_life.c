@@ -1,0 +1,387 @@
+#include "runner/run.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/secret.h"
+#include "runner/run_client.h"
+#include "runner/run_final.h"
+#include "runner/run_folder.h"
+#include "runner/run_load.h"
+#include "runner/run_monitor.h"
+#include "runner/run_result.h"
+#include "runner/run_services.h"
+#include "runner/run_signals.h"
+
+static const int64_t sleep_slice_ns = 20 * RIG_NS_PER_MS;
+
+/* -- what the other files call ------------------------------------------------------------------------------------- */
+
+void rig_run_raise(struct rig_run_state *run, enum rig_run_stop stop)
+{
+    int now = atomic_load(&run->stop);
+    while (now < (int)stop) {
+        if (atomic_compare_exchange_weak(&run->stop, &now, (int)stop)) {
+            atomic_store(&run->end_ns, rig_clock_now_ns());
+            return;
+        }
+    }
+}
+
+bool rig_run_wait_until(struct rig_run_state *run, int64_t deadline_ns)
+{
+    for (;;) {
+        if (rig_run_is_ending(run))
+            return false;
+        int64_t now_ns = rig_clock_now_ns();
+        if (now_ns >= deadline_ns)
+            return true;
+        int64_t slice_ns = now_ns + sleep_slice_ns;
+        rig_clock_sleep_until_ns(slice_ns < deadline_ns ? slice_ns : deadline_ns);
+    }
+}
+
+/* -- servers that a bug would leave behind ------------------------------------------------------------------------- */
+
+static _Atomic(const struct rig_cluster_ops *) started_cluster;
+static void *_Atomic started_run;
+
+static void kill_cluster(void)
+{
+    const struct rig_cluster_ops *cluster = atomic_load(&started_cluster);
+    if (cluster != NULL)
+        cluster->kill_now(atomic_load(&started_run));
+}
+
+/* -- one phase ----------------------------------------------------------------------------------------------------- */
+
+/* All signals go to the main thread, whose handlers do not disturb a client in the middle of a transaction. */
+static enum rig_rc start_threads(struct rig_run_state *run, uint32_t *started, struct rig_err *err)
+{
+    sigset_t all, before;
+    (void)sigfillset(&all);
+    RIG_INVARIANT(pthread_sigmask(SIG_BLOCK, &all, &before) == 0);
+    enum rig_rc rc = RIG_OK;
+    for (*started = 0; *started < run->client_count; ++*started) {
+        struct rig_run_client *client = &run->clients[*started];
+        int error = pthread_create(&client->thread, NULL, rig_run_client_main, client);
+        if (error != 0) {
+            rc = rig_fail(err, RIG_E_LIMIT, "cannot start the thread of client %u: %s", *started, strerror(error));
+            break;
+        }
+    }
+    RIG_INVARIANT(pthread_sigmask(SIG_SETMASK, &before, NULL) == 0);
+    return rc;
+}
+
+static void wait_for_gathering(struct rig_run_state *run, uint32_t count)
+{
+    pthread_mutex_lock(&run->gate_lock);
+    while (run->gathered < count && !atomic_load(&run->abandoned)) {
+        struct timespec until;
+        (void)clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec++;
+        (void)pthread_cond_timedwait(&run->gate_moved, &run->gate_lock, &until);
+    }
+    pthread_mutex_unlock(&run->gate_lock);
+}
+
+static void open_gate(struct rig_run_state *run)
+{
+    pthread_mutex_lock(&run->gate_lock);
+    run->gate_open = true;
+    (void)pthread_cond_broadcast(&run->gate_moved);
+    pthread_mutex_unlock(&run->gate_lock);
+}
+
+/* False when a client does not come back. */
+static bool join_threads(struct rig_run_state *run, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        for (;;) {
+            struct timespec until;
+            (void)clock_gettime(CLOCK_REALTIME, &until);
+            until.tv_sec++;
+            int error = pthread_timedjoin_np(run->clients[i].thread, NULL, &until);
+            if (error == 0)
+                break;
+            RIG_INVARIANT(error == ETIMEDOUT);
+            if (atomic_load(&run->abandoned))
+                return false;
+        }
+    }
+    return true;
+}
+
+static enum rig_rc fail_unconnected(const struct rig_run_state *run, struct rig_err *err)
+{
+    for (uint32_t i = 0; i < run->client_count; i++) {
+        const struct rig_err *first = &run->clients[i].open_err;
+        if (first->rc != RIG_OK)
+            return rig_fail(err, first->rc, "no client could connect: %s", first->text);
+    }
+    return rig_fail(err, RIG_E_CLUSTER, "no client could connect");
+}
+
+static bool somebody_connected(const struct rig_run_state *run)
+{
+    for (uint32_t i = 0; i < run->client_count; i++) {
+        if (run->clients[i].has_session)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Takes all clients through one phase: sessions, barrier, transactions, until the last one is done. On RIG_E_DRIVER
+ * with `abandoned` set there are threads left that must find the run in place.
+ */
+static enum rig_rc run_phase(struct rig_run_state *run, enum rig_run_phase phase, struct rig_err *err)
+{
+    atomic_store(&run->phase, (int)phase);
+    atomic_store(&run->finished, 0);
+    run->gathered = 0;
+    run->gate_open = false;
+    for (uint32_t i = 0; i < run->client_count; i++)
+        run->clients[i].failed_opens = 0;
+    uint32_t started = 0;
+    enum rig_rc rc = start_threads(run, &started, err);
+    wait_for_gathering(run, started);
+    if (rc == RIG_OK && phase == RIG_RUN_LOAD && !rig_run_is_ending(run) && !somebody_connected(run))
+        rc = fail_unconnected(run, err);
+    if (rc != RIG_OK)
+        rig_run_raise(run, RIG_STOP_END);
+    if (phase == RIG_RUN_LOAD) {
+        int64_t now_ns = rig_clock_now_ns();
+        run->epoch_ns = now_ns;
+        rig_run_load_start(run, now_ns);
+    }
+    open_gate(run);
+    if (join_threads(run, started))
+        return rc;
+    return rig_fail(err, RIG_E_DRIVER, "%s", "a client does not come back from the driver although it was interrupted");
+}
+
+/* -- load and final reads ------------------------------------------------------------------------------------------ */
+
+static enum rig_rc run_phases(struct rig_run_state *run, struct rig_err *err)
+{
+    rig_run_load_init(run);
+    enum rig_rc rc = run_phase(run, RIG_RUN_LOAD, err);
+    if (rc != RIG_OK)
+        return rc;
+    rig_run_raise(run, RIG_STOP_LOAD);
+    rig_run_load_measure(run);
+    if (run->plan->workload.final_reads && rig_run_stopped(run) < RIG_STOP_END) {
+        rig_run_final_init(run);
+        rc = run_phase(run, RIG_RUN_FINAL, err);
+    }
+    return rc;
+}
+
+static enum rig_rc make_clients(struct rig_run_state *run, struct rig_err *err)
+{
+    size_t bytes = run->client_count * sizeof *run->clients;
+    run->clients = aligned_alloc(alignof(struct rig_run_client), bytes);
+    if (run->clients == NULL)
+        return rig_fail(err, RIG_E_LIMIT, "no memory for %u clients", run->client_count);
+    memset(run->clients, 0, bytes);
+    enum rig_rc rc = RIG_OK;
+    for (uint32_t i = 0; i < run->client_count && rc == RIG_OK; i++)
+        rc = rig_run_client_init(&run->clients[i], run, i, err);
+    return rc;
+}
+
+static void free_clients(struct rig_run_state *run)
+{
+    for (uint32_t i = 0; i < run->client_count && run->clients != NULL; i++)
+        rig_run_client_done(&run->clients[i]);
+    free(run->clients);
+    run->clients = NULL;
+}
+
+static enum rig_rc open_recorder(struct rig_run_state *run, struct rig_err *err)
+{
+    char path[4096];
+    int length = snprintf(path, sizeof path, "%s/history.rig", run->options->folder);
+    if (length < 0 || (size_t)length >= sizeof path)
+        return rig_fail(err, RIG_E_IO, "%s: the path is too long", run->options->folder);
+    struct rig_buf yaml;
+    rig_buf_init(&yaml, 0);
+    rig_plan_write(run->plan, false, &yaml);
+    struct rig_recorder_options options = {.path = path,
+                                           .workload = (enum rig_workload)run->plan->workload.type,
+                                           .channel_count = run->client_count,
+                                           .meta = rig_buf_text(&yaml)};
+    enum rig_rc rc = rig_recorder_open(&options, &run->recorder, err);
+    rig_buf_done(&yaml);
+    return rc;
+}
+
+/* The record's part of the life: from its opening to its closing, on every way out but that of abandoned clients. */
+static enum rig_rc record_run(struct rig_run_state *run, struct rig_run_result *result, struct rig_err *err)
+{
+    enum rig_rc rc = open_recorder(run, err);
+    if (rc != RIG_OK)
+        return rc;
+    rc = make_clients(run, err);
+    struct rig_run_monitor *monitor = NULL;
+    if (rc == RIG_OK)
+        rc = rig_run_monitor_start(run, &monitor, err);
+    if (rc == RIG_OK)
+        rc = run_phases(run, err);
+    rig_run_monitor_stop(monitor);
+    if (rc == RIG_OK && run->failure.rc != RIG_OK)
+        rc = rig_fail(err, run->failure.rc, "%s", run->failure.text);
+    if (run->clients != NULL)
+        rig_run_result_collect(run, result);
+    if (atomic_load(&run->abandoned))
+        return rc;
+    enum rig_rc closed = rig_recorder_close(run->recorder, err);
+    run->recorder = NULL;
+    if (run->clients != NULL)
+        rig_run_result_check(run, result);
+    free_clients(run);
+    return rc == RIG_OK ? closed : rc;
+}
+
+/* -- the driver's life --------------------------------------------------------------------------------------------- */
+
+static enum rig_rc check_stopped(struct rig_err *err)
+{
+    if (rig_run_signals_count() == 0)
+        return RIG_OK;
+    return rig_fail(err, RIG_E_INTERRUPTED, "stopped by a signal before the load began");
+}
+
+static enum rig_rc set_up_and_record(struct rig_run_state *run, struct rig_run_result *result, struct rig_err *err)
+{
+    const struct rig_driver *driver = run->driver;
+    enum rig_rc rc = driver->setup == NULL ? RIG_OK : driver->setup(run->driver_run, err);
+    if (rc == RIG_OK)
+        rc = check_stopped(err);
+    if (rc == RIG_OK) {
+        if (driver->describe != NULL)
+            driver->describe(run->driver_run, result->server, sizeof result->server);
+        rig_secret_redact(result->server, sizeof result->server);
+        rig_log(RIG_LOG_INFO, "run", "%u clients against %s (%s), seed %llu", run->client_count, driver->name,
+                result->server, (unsigned long long)run->plan->seed);
+        rc = record_run(run, result, err);
+    }
+    if (driver->teardown != NULL && !atomic_load(&run->abandoned))
+        driver->teardown(run->driver_run);
+    return rc;
+}
+
+static enum rig_rc run_cluster(struct rig_run_state *run, struct rig_run_result *result, struct rig_err *err)
+{
+    const struct rig_cluster_ops *cluster = run->driver->cluster;
+    if (cluster == NULL || !cluster->wanted(run->env.options))
+        return set_up_and_record(run, result, err);
+    atomic_store(&started_run, run->driver_run);
+    atomic_store(&started_cluster, cluster);
+    rig_bug_on_exit(kill_cluster);
+    rig_log(RIG_LOG_INFO, "run", "starting the cluster");
+    enum rig_rc rc = cluster->start(run->driver_run, err);
+    if (rc == RIG_OK)
+        rc = check_stopped(err);
+    if (rc == RIG_OK)
+        rc = set_up_and_record(run, result, err);
+    cluster->stop(run->driver_run);
+    rig_log(RIG_LOG_INFO, "run", "the cluster is down");
+    atomic_store(&started_cluster, NULL);
+    rig_bug_on_exit(NULL);
+    return rc;
+}
+
+static enum rig_rc run_driver(struct rig_run_state *run, struct rig_run_result *result, struct rig_err *err)
+{
+    const struct rig_driver *driver = run->driver;
+    run->driver_run = calloc(1, driver->run_size == 0 ? 1 : driver->run_size);
+    if (run->driver_run == NULL)
+        return rig_fail(err, RIG_E_LIMIT, "no memory for the driver");
+    enum rig_rc rc = driver->init(run->driver_run, &run->env, err);
+    if (rc == RIG_OK)
+        rc = run_cluster(run, result, err);
+    if (atomic_load(&run->abandoned))
+        return rc;
+    driver->done(run->driver_run);
+    free(run->driver_run);
+    return rc;
+}
+
+static enum rig_rc check_abilities(const struct rig_plan *plan, struct rig_err *err)
+{
+    const struct rig_driver *driver = plan->driver;
+    if ((driver->workloads & RIG_WORKLOAD_BIT(plan->workload.type)) == 0)
+        return rig_fail(err, RIG_E_PLAN, "the driver %s cannot run this workload", driver->name);
+    if (plan->workload.long_share > 0 && (driver->features & RIG_DRIVER_HOLDS) == 0)
+        return rig_fail(err, RIG_E_PLAN, "the driver %s cannot hold transactions open: remove workload.long",
+                        driver->name);
+    return RIG_OK;
+}
+
+static void init_state(struct rig_run_state *run, const struct rig_plan *plan, const struct rig_run_options *options)
+{
+    *run = (struct rig_run_state){.plan = plan,
+                                  .options = options,
+                                  .driver = plan->driver,
+                                  .client_count = (uint32_t)plan->clients.count,
+                                  .simulated = plan->driver->now_ns != NULL};
+    atomic_store(&run->deadline_ns, INT64_MAX);
+    RIG_INVARIANT(pthread_mutex_init(&run->gate_lock, NULL) == 0);
+    RIG_INVARIANT(pthread_cond_init(&run->gate_moved, NULL) == 0);
+    run->env = (struct rig_run_env){.core = &rig_run_core,
+                                    .options = plan->driver_options,
+                                    .workload = (enum rig_workload)plan->workload.type,
+                                    .client_count = run->client_count,
+                                    .seed = plan->seed,
+                                    .work_dir = run->work_dir,
+                                    .log_dir = options->folder};
+}
+
+enum rig_rc rig_run(const struct rig_plan *plan, const struct rig_run_options *options, struct rig_run_result *result,
+                    struct rig_err *err)
+{
+    RIG_REQUIRE(plan->clients.count >= 1 && plan->clients.count <= UINT16_MAX);
+    memset(result, 0, sizeof *result);
+    rig_clock_utc_text(result->started_utc, sizeof result->started_utc);
+    enum rig_rc rc = check_abilities(plan, err);
+    if (rc != RIG_OK)
+        return rc;
+    struct rig_run_state *run = calloc(1, sizeof *run);
+    if (run == NULL)
+        return rig_fail(err, RIG_E_LIMIT, "no memory for the run");
+    init_state(run, plan, options);
+    rc = rig_run_signals_install(err);
+    rig_run_services_attach(run);
+    if (rc == RIG_OK)
+        rc = rig_run_folder_make(run->work_dir, sizeof run->work_dir, err);
+    if (rc == RIG_OK)
+        rc = run_driver(run, result, err);
+    if (run->work_dir[0] != '\0')
+        rig_run_folder_remove(run->work_dir);
+    rig_run_signals_restore();
+    result->interrupted = atomic_load(&run->interrupted);
+    if (rc == RIG_OK && result->counters.invoked == 0)
+        rc = rig_run_signals_count() > 0 ? rig_fail(err, RIG_E_INTERRUPTED, "stopped by a signal before the load began")
+                                         : rig_fail(err, RIG_E_CLUSTER, "no transaction was issued");
+    if (err != NULL)
+        rig_secret_redact(err->text, sizeof err->text);
+    if (atomic_load(&run->abandoned))
+        return rc; /* the client that did not come back still uses the run */
+    rig_run_services_attach(NULL);
+    (void)pthread_mutex_destroy(&run->gate_lock);
+    (void)pthread_cond_destroy(&run->gate_moved);
+    free(run);
+    return rc;
+}

@@ -1,0 +1,135 @@
+#include "runner/run_load.h"
+
+#include "base/bug.h"
+#include "base/clock.h"
+#include "runner/run_client.h"
+
+enum {
+    LARGEST_BATCH = 16,
+    /* How far behind the furthest client one may be before it passes over transactions to catch up. */
+    MOST_BEHIND = 4 * LARGEST_BATCH,
+};
+
+void rig_run_load_init(struct rig_run_state *run)
+{
+    const struct rig_generator_options *workload = &run->plan->workload;
+    RIG_REQUIRE(workload->transactions > 0 || workload->duration_ns > 0);
+    int64_t total = workload->transactions > 0 ? workload->transactions : INT64_MAX / 2;
+    int64_t batch = total / (8 * (int64_t)run->client_count);
+    run->batch = (uint32_t)(batch < 1 ? 1 : batch > LARGEST_BATCH ? LARGEST_BATCH : batch);
+    atomic_store(&run->stock, total);
+    if (!run->simulated || workload->transactions == 0)
+        return;
+    atomic_store(&run->stock, 0);
+    for (uint32_t i = 0; i < run->client_count; i++) {
+        int64_t share = total / run->client_count + (i < total % run->client_count ? 1 : 0);
+        RIG_REQUIRE(share <= UINT32_MAX);
+        run->clients[i].claims = (uint32_t)share;
+    }
+}
+
+void rig_run_load_start(struct rig_run_state *run, int64_t now_ns)
+{
+    int64_t duration_ns = run->plan->workload.duration_ns;
+    atomic_store(&run->start_ns, now_ns);
+    atomic_store(&run->deadline_ns, duration_ns > 0 && !run->simulated ? now_ns + duration_ns : INT64_MAX);
+}
+
+static bool stock_is_empty(struct rig_run_state *run)
+{
+    return atomic_load_explicit(&run->stock, memory_order_relaxed) <= 0;
+}
+
+static void note_exhausted(struct rig_run_state *run)
+{
+    int64_t never = 0;
+    (void)atomic_compare_exchange_strong(&run->exhausted_ns, &never, rig_clock_now_ns());
+}
+
+/*
+ * Clients at the same position use the same keys. Who fell behind (a slow node, a reconnect) would go on alone with
+ * keys that nobody else uses any more, so it rejoins the leader, and what it passes over is never issued.
+ */
+static void rejoin_leader(struct rig_run_client *client)
+{
+    struct rig_run_state *run = client->run;
+    uint64_t position = rig_generator_position(client->generator);
+    uint64_t leader = atomic_load_explicit(&run->leader, memory_order_relaxed);
+    if (position + MOST_BEHIND < leader) {
+        rig_generator_skip_to(client->generator, leader);
+        return;
+    }
+    while (position > leader && !atomic_compare_exchange_weak_explicit(&run->leader, &leader, position,
+                                                                       memory_order_relaxed, memory_order_relaxed)) {
+    }
+}
+
+static bool claim(struct rig_run_client *client)
+{
+    struct rig_run_state *run = client->run;
+    if (client->claims > 0)
+        return true;
+    if (stock_is_empty(run)) {
+        note_exhausted(run);
+        return false;
+    }
+    int64_t before = atomic_fetch_sub_explicit(&run->stock, run->batch, memory_order_relaxed);
+    if (before <= 0) {
+        (void)atomic_fetch_add_explicit(&run->stock, run->batch, memory_order_relaxed);
+        note_exhausted(run);
+        return false;
+    }
+    client->claims = before < run->batch ? (uint32_t)before : run->batch;
+    if (client->claims < run->batch)
+        (void)atomic_fetch_add_explicit(&run->stock, run->batch - client->claims, memory_order_relaxed);
+    if (!run->simulated)
+        rejoin_leader(client);
+    return true;
+}
+
+void rig_run_load_release(struct rig_run_client *client)
+{
+    if (client->run->simulated || client->claims == 0)
+        return;
+    (void)atomic_fetch_add_explicit(&client->run->stock, client->claims, memory_order_relaxed);
+    client->claims = 0;
+}
+
+bool rig_run_load_has_work(struct rig_run_client *client)
+{
+    return !rig_run_is_ending(client->run) && (client->claims > 0 || !stock_is_empty(client->run));
+}
+
+/* The time of the client's next transaction, fractions of a nanosecond not accumulated. */
+static int64_t scheduled_ns(const struct rig_run_client *client, double rate)
+{
+    const struct rig_run_state *run = client->run;
+    double interval_ns = (double)RIG_NS_PER_S * run->client_count / rate;
+    double turns = (double)client->issued + (double)client->index / run->client_count;
+    return atomic_load_explicit(&run->start_ns, memory_order_relaxed) + (int64_t)(turns * interval_ns);
+}
+
+static bool simulated_time_is_over(const struct rig_run_client *client)
+{
+    int64_t duration_ns = client->run->plan->workload.duration_ns;
+    return client->run->simulated && duration_ns > 0 && rig_run_client_now_ns(client) >= duration_ns;
+}
+
+bool rig_run_load_next(struct rig_run_client *client)
+{
+    struct rig_run_state *run = client->run;
+    if (rig_run_is_ending(run) || simulated_time_is_over(client) || !claim(client))
+        return false;
+    double rate = run->plan->clients.rate;
+    client->intended_ns = 0;
+    if (rate > 0 && !run->simulated) {
+        client->intended_ns = scheduled_ns(client, rate);
+        if (client->intended_ns >= atomic_load_explicit(&run->deadline_ns, memory_order_relaxed) ||
+            !rig_run_wait_until(run, client->intended_ns))
+            return false;
+    }
+    rig_generator_next(client->generator, &client->transaction);
+    client->claims--;
+    client->issued++;
+    return true;
+}

@@ -1,0 +1,27 @@
+/*
+ * The progress line: what a run has done so far, in one line of a terminal.
+ */
+#ifndef RIG_RUNNER_RUN_PROGRESS_H
+#define RIG_RUNNER_RUN_PROGRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct rig_progress {
+    const char *phase; /* "load", "final reads", "ending" */
+    int64_t elapsed_ns;
+    uint64_t done, ok, fail, info;
+    double rate; /* transactions a second, lately */
+    bool has_latency;
+    int64_t p50_ns, p99_ns; /* lately */
+    uint64_t total;         /* 0: no bound by count */
+    int64_t duration_ns;    /* 0: no bound by time */
+};
+
+/* Writes the line without control characters, cut to `columns`; `size` as for snprintf. */
+void rig_progress_text(const struct rig_progress *progress, unsigned columns, char *text, size_t size);
+/* A duration as a person reads it: "1.2 s", "350 us". At least 16 bytes. */
+void rig_progress_duration(int64_t ns, char *text, size_t size);
+
+#endif

@@ -1,0 +1,98 @@
+#include "runner/run_result.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+
+void rig_run_load_measure(struct rig_run_state *run)
+{
+    for (uint32_t i = 0; i < run->client_count; i++) {
+        const struct rig_run_client *client = &run->clients[i];
+        if (client->last_ns > run->load_ns)
+            run->load_ns = client->last_ns;
+        run->load_invoked += rig_run_read(&client->invoked);
+    }
+}
+
+static void add_counters(struct rig_run_counters *sum, const struct rig_run_client *client)
+{
+    sum->invoked += rig_run_read(&client->invoked);
+    sum->ok += rig_run_read(&client->ok);
+    sum->fail += rig_run_read(&client->fail);
+    sum->info += rig_run_read(&client->info);
+    sum->sessions_opened += rig_run_read(&client->sessions_opened);
+    sum->sessions_renewed += rig_run_read(&client->sessions_renewed);
+    sum->sessions_lost += rig_run_read(&client->sessions_lost);
+    sum->sessions_ended += rig_run_read(&client->sessions_ended);
+    sum->reconnect_attempts += rig_run_read(&client->open_attempts);
+    sum->reconnect_failures += rig_run_read(&client->open_failures);
+}
+
+/* The table's last row takes what finds none of its own. */
+static void add_error(struct rig_run_result *result, const struct rig_run_error *error)
+{
+    for (uint32_t i = 0; i < result->error_count; i++) {
+        struct rig_run_error *row = &result->errors[i];
+        bool last = i + 1 == RIG_RUN_ERROR_ROWS;
+        if (last || (row->outcome == error->outcome && strcmp(row->code, error->code) == 0)) {
+            row->count += error->count;
+            return;
+        }
+    }
+    result->errors[result->error_count++] = *error;
+}
+
+static int by_count_down(const void *a, const void *b)
+{
+    const struct rig_run_error *x = a, *y = b;
+    if (x->count != y->count)
+        return x->count < y->count ? 1 : -1;
+    int order = strcmp(x->code, y->code);
+    return order != 0 ? order : (x->outcome > y->outcome) - (x->outcome < y->outcome);
+}
+
+void rig_run_result_collect(const struct rig_run_state *run, struct rig_run_result *result)
+{
+    for (uint32_t i = 0; i < run->client_count; i++) {
+        const struct rig_run_client *client = &run->clients[i];
+        if (client->run == NULL)
+            continue; /* never came into being */
+        add_counters(&result->counters, client);
+        for (int kind = 0; kind < 3; kind++)
+            rig_histogram_merge(&result->latency[kind], &client->latency[kind]);
+        rig_histogram_merge(&result->intended_latency, &client->intended_latency);
+        for (uint32_t row = 0; row < client->error_count; row++)
+            add_error(result, &client->errors[row]);
+    }
+    qsort(result->errors, result->error_count, sizeof result->errors[0], by_count_down);
+    result->load_ns = run->load_ns;
+    if (rig_run_phase(run) == RIG_RUN_FINAL)
+        result->final_reads = result->counters.invoked - run->load_invoked;
+}
+
+static void check_identities(const struct rig_run_counters *counters)
+{
+    RIG_INVARIANT(counters->invoked == counters->ok + counters->fail + counters->info);
+    RIG_INVARIANT(counters->sessions_opened ==
+                  counters->sessions_renewed + counters->sessions_lost + counters->sessions_ended);
+    RIG_INVARIANT(counters->reconnect_attempts == counters->sessions_opened + counters->reconnect_failures);
+    RIG_INVARIANT(counters->info == counters->sessions_renewed);
+}
+
+void rig_run_result_check(const struct rig_run_state *run, const struct rig_run_result *result)
+{
+    for (uint32_t i = 0; i < run->client_count; i++) {
+        struct rig_run_counters one = {0};
+        add_counters(&one, &run->clients[i]);
+        check_identities(&one);
+    }
+    check_identities(&result->counters);
+    uint64_t errors = 0, measured = rig_histogram_count(&result->intended_latency);
+    for (uint32_t i = 0; i < result->error_count; i++)
+        errors += result->errors[i].count;
+    RIG_INVARIANT(errors == result->counters.fail + result->counters.info);
+    RIG_INVARIANT(measured == rig_histogram_count(&result->latency[0]) + rig_histogram_count(&result->latency[1]) +
+                                  rig_histogram_count(&result->latency[2]));
+    RIG_INVARIANT(measured <= result->counters.ok);
+}

@@ -1,0 +1,440 @@
+#include "tests/unit/cmocka_first.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/secret.h"
+#include "runner/run.h"
+#include "tests/unit/fake_database.h"
+#include "tests/unit/fake_recorder.h"
+
+/* In place of the plan's writer: the runner stores the text as the record's metadata. */
+void rig_plan_write(const struct rig_plan *plan, bool with_help, struct rig_buf *yaml)
+{
+    (void)with_help;
+    rig_buf_printf(yaml, "name: %s\n", plan->name);
+}
+
+static struct rig_plan plan;
+static struct rig_run_result result;
+static struct rig_err err;
+
+static int prepare(void **state)
+{
+    (void)state;
+    fake_reset();
+    atomic_store(&fake_fails, false);
+    err = (struct rig_err){0};
+    plan = (struct rig_plan){
+        .name = "test",
+        .seed = 11,
+        .workload = {.type = RIG_WORKLOAD_LIST_APPEND,
+                     .transactions = 2000,
+                     .min_operations = 1,
+                     .max_operations = 4,
+                     .reads = 0.5,
+                     .active_keys = 5,
+                     .appends_per_key = 32},
+        .clients = {.count = 8,
+                    .backoff_ns = RIG_NS_PER_MS,
+                    .max_backoff_ns = 8 * RIG_NS_PER_MS,
+                    .stop_grace_ns = 5 * RIG_NS_PER_S},
+        .driver = &fake_driver,
+    };
+    return 0;
+}
+
+static enum rig_rc run(void)
+{
+    const struct rig_run_options options = {.folder = "/nonexistent", .progress = false};
+    enum rig_rc rc = rig_run(&plan, &options, &result, &err);
+    /* On every way out: all that was begun is undone. */
+    assert_int_equal(atomic_load(&fake_inits), atomic_load(&fake_dones));
+    assert_int_equal(atomic_load(&fake_setups), atomic_load(&fake_teardowns));
+    assert_int_equal(atomic_load(&fake_starts), atomic_load(&fake_stops));
+    assert_int_equal(atomic_load(&fake_live), 0);
+    assert_int_equal(atomic_load(&fake_opens), atomic_load(&fake_closes));
+    struct stat status;
+    assert_int_not_equal(stat(fake_work_dir, &status), 0);
+    return rc;
+}
+
+static uint64_t recorded(void)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < fake_record.channel_count; i++)
+        count += fake_record.channels[i].count;
+    return count;
+}
+
+static void assert_ok(enum rig_rc rc)
+{
+    if (rc != RIG_OK)
+        fail_msg("%s", err.text);
+}
+
+static void the_total_is_issued_exactly(void **state)
+{
+    (void)state;
+    const int64_t totals[] = {1, 7, 8, 100, 2000};
+    for (size_t i = 0; i < sizeof totals / sizeof totals[0]; i++) {
+        (void)prepare(NULL);
+        plan.workload.transactions = totals[i];
+        assert_ok(run());
+        assert_int_equal(result.counters.invoked, totals[i]);
+        assert_int_equal(result.counters.ok, totals[i]);
+        assert_int_equal(recorded(), totals[i]);
+        assert_int_equal(atomic_load(&fake_transactions), (unsigned long long)totals[i]);
+        assert_int_equal(rig_histogram_count(&result.intended_latency), totals[i]);
+        assert_int_equal(result.final_reads, 0);
+        assert_int_equal(fake_closed, 1);
+        assert_int_equal(atomic_load(&fake_most_live), 8);
+        assert_int_equal(atomic_load(&fake_last_closes), 8);
+        assert_false(result.interrupted);
+    }
+}
+
+/* After an info nothing more happens under the process; after any new session the process is a new one. */
+static void processes_are_renewed(void **state)
+{
+    (void)state;
+    plan.clients.count = 4;
+    fake.info_every = 10;
+    fake.lose_every = 7;
+    fake.fail_every = 3;
+    assert_ok(run());
+    assert_int_equal(recorded(), 2000);
+    uint64_t infos = 0, processes = 0;
+    for (uint32_t c = 0; c < 4; c++) {
+        const struct rig_channel *channel = &fake_record.channels[c];
+        for (size_t i = 0; i < channel->count; i++) {
+            const struct fake_event *event = &channel->events[i];
+            const struct fake_event *before = i == 0 ? NULL : event - 1;
+            assert_true(event->complete && event->complete_ns >= event->invoke_ns);
+            assert_int_equal(event->process % 4, c);
+            infos += event->outcome == RIG_OUTCOME_INFO;
+            if (before == NULL || before->process != event->process)
+                processes++;
+            if (before != NULL && before->outcome == RIG_OUTCOME_INFO)
+                assert_int_equal(event->process, before->process + 4);
+            if (before != NULL)
+                assert_true(event->process == before->process || event->process == before->process + 4);
+        }
+    }
+    assert_int_equal(result.counters.info, infos);
+    assert_true(infos == 0 || processes > infos);
+    assert_true(result.counters.sessions_lost > 0);
+    assert_int_equal(result.counters.sessions_opened,
+                     result.counters.sessions_renewed + result.counters.sessions_lost + result.counters.sessions_ended);
+    assert_int_equal(result.counters.sessions_opened, (uint64_t)atomic_load(&fake_opens));
+    assert_true(result.counters.sessions_opened >= processes);
+}
+
+static void errors_are_tabled_and_redacted(void **state)
+{
+    (void)state;
+    rig_secret_register("hunter2secret");
+    fake.fail_every = 4;
+    fake.info_every = 9;
+    assert_ok(run());
+    assert_int_equal(result.error_count, 2);
+    assert_string_equal(result.errors[0].code, "40001");
+    assert_int_equal(result.errors[0].outcome, RIG_OUTCOME_FAIL);
+    assert_string_equal(result.errors[0].text, "as the test wanted, ***");
+    assert_string_equal(result.errors[1].code, "08006");
+    assert_int_equal(result.errors[0].count, result.counters.fail);
+    assert_int_equal(result.errors[1].count, result.counters.info);
+    for (size_t i = 0; i < fake_record.channels[0].count; i++) {
+        const struct fake_event *event = &fake_record.channels[0].events[i];
+        const char *expected = event->outcome == RIG_OUTCOME_OK     ? ""
+                               : event->outcome == RIG_OUTCOME_FAIL ? "40001: as the test wanted, ***"
+                                                                    : "08006: as the test wanted, ***";
+        assert_string_equal(event->error, expected);
+    }
+    rig_secret_forget();
+}
+
+static void a_duration_ends_the_load(void **state)
+{
+    (void)state;
+    plan.workload.transactions = 0;
+    plan.workload.duration_ns = 300 * RIG_NS_PER_MS;
+    fake.transact_ns = RIG_NS_PER_MS;
+    int64_t start_ns = rig_clock_now_ns();
+    assert_ok(run());
+    int64_t took_ns = rig_clock_now_ns() - start_ns;
+    assert_true(took_ns >= 300 * RIG_NS_PER_MS && took_ns < 3 * RIG_NS_PER_S);
+    assert_true(result.load_ns >= 250 * RIG_NS_PER_MS && result.load_ns < RIG_NS_PER_S);
+    assert_true(result.counters.invoked > 100);
+}
+
+/* 200 transactions at 1000 a second, on 4 clients: each client's are 4 ms apart, clients 1 ms, stalls or not. */
+static void a_rate_sets_the_intended_times(void **state)
+{
+    (void)state;
+    plan.clients.count = 4;
+    plan.clients.rate = 1000;
+    plan.workload.transactions = 200;
+    fake.transact_ns = 6 * RIG_NS_PER_MS; /* slower than the schedule: later starts are late */
+    assert_ok(run());
+    for (uint32_t c = 0; c < 4; c++) {
+        const struct rig_channel *channel = &fake_record.channels[c];
+        assert_true(channel->count > 20);
+        for (size_t i = 0; i < channel->count; i++) {
+            const struct fake_event *event = &channel->events[i];
+            assert_int_equal(event->intended_ns, (int64_t)i * 4 * RIG_NS_PER_MS + (int64_t)c * RIG_NS_PER_MS);
+            assert_true(event->invoke_ns >= event->intended_ns);
+        }
+    }
+    int64_t direct = rig_histogram_max(&result.latency[1]), intended = rig_histogram_max(&result.intended_latency);
+    assert_true(intended > direct + 50 * RIG_NS_PER_MS);
+}
+
+static void a_lost_database_is_retried_until_it_is_back(void **state)
+{
+    (void)state;
+    fake.fail_opens = 20;
+    fake.lose_every = 50;
+    assert_ok(run());
+    assert_int_equal(result.counters.invoked, 2000);
+    assert_int_equal(result.counters.reconnect_failures, 20);
+    assert_int_equal(result.counters.reconnect_attempts, 20 + result.counters.sessions_opened);
+}
+
+static void unreachable_from_the_start_fails_the_run(void **state)
+{
+    (void)state;
+    rig_secret_register("hunter2secret");
+    fake.fail_opens = -1;
+    fake.cluster = true;
+    assert_int_equal(run(), RIG_E_CLUSTER);
+    assert_string_equal(err.text, "no client could connect: db1:5432 refused the connection, password ***");
+    assert_int_equal(atomic_load(&fake_transactions), 0);
+    assert_int_equal(fake_closed, 1);
+    rig_secret_forget();
+}
+
+static void failures_on_the_way_up_are_undone(void **state)
+{
+    (void)state;
+    fake.cluster = true;
+    fake.fail_start = true;
+    assert_int_equal(run(), RIG_E_CLUSTER);
+    assert_string_equal(err.text, "node 1 did not start");
+    assert_int_equal(atomic_load(&fake_stops), 1);
+    (void)prepare(NULL);
+    fake.cluster = true;
+    fake.fail_setup = true;
+    assert_int_equal(run(), RIG_E_DRIVER);
+    assert_int_equal(atomic_load(&fake_teardowns), 1);
+    assert_int_equal(atomic_load(&fake_stops), 1);
+}
+
+static void a_record_that_cannot_be_written_ends_the_run(void **state)
+{
+    (void)state;
+    atomic_store(&fake_fails, true);
+    plan.workload.transactions = 0;
+    plan.workload.duration_ns = 60 * RIG_NS_PER_S;
+    fake.transact_ns = RIG_NS_PER_MS;
+    assert_int_equal(run(), RIG_E_IO);
+}
+
+static void a_plan_beyond_the_driver_is_refused(void **state)
+{
+    (void)state;
+    plan.workload.type = RIG_WORKLOAD_RW_REGISTER;
+    assert_int_equal(run(), RIG_E_PLAN);
+    assert_int_equal(atomic_load(&fake_inits), 0);
+}
+
+/* -- final reads --------------------------------------------------------------------------------------------------- */
+
+static void every_key_is_read_at_the_end(void **state)
+{
+    (void)state;
+    plan.workload.final_reads = true;
+    fake.info_every = 5; /* sessions that break do not matter */
+    assert_ok(run());
+    int64_t load_end_ns = 0, highest = -1;
+    static bool appended[4096], read[4096];
+    memset(appended, 0, sizeof appended);
+    memset(read, 0, sizeof read);
+    assert_int_equal(recorded(), 2000 + result.final_reads);
+    for (uint32_t c = 0; c < fake_record.channel_count; c++) {
+        const struct rig_channel *channel = &fake_record.channels[c];
+        for (size_t i = 0; i < channel->count; i++) {
+            const struct fake_event *event = &channel->events[i];
+            for (uint32_t op = 0; op < event->op_count; op++) {
+                assert_in_range(event->ops[op].key, 0, 4095);
+                if (event->ops[op].kind != RIG_OP_APPEND)
+                    continue;
+                appended[event->ops[op].key] = true;
+                highest = event->ops[op].key > highest ? event->ops[op].key : highest;
+                load_end_ns = event->complete_ns > load_end_ns ? event->complete_ns : load_end_ns;
+            }
+        }
+    }
+    for (uint32_t c = 0; c < fake_record.channel_count; c++) {
+        const struct rig_channel *channel = &fake_record.channels[c];
+        for (size_t i = 0; i < channel->count; i++) {
+            const struct fake_event *event = &channel->events[i];
+            for (uint32_t op = 0; op < event->op_count; op++)
+                read[event->ops[op].key] |= event->invoke_ns > load_end_ns && event->outcome == RIG_OUTCOME_OK;
+        }
+    }
+    assert_true(highest > 20);
+    for (int64_t key = 0; key <= highest; key++)
+        assert_true(read[key] || !appended[key]);
+}
+
+static void final_reads_that_fail_are_given_up(void **state)
+{
+    (void)state;
+    plan.workload.final_reads = true;
+    plan.workload.reads = 0;
+    fake.final_fails = true;
+    assert_ok(run());
+    assert_int_equal(result.final_reads, 8 * 5); /* each client: five attempts */
+    assert_int_equal(result.counters.fail, 8 * 5);
+}
+
+/* -- long transactions --------------------------------------------------------------------------------------------- */
+
+static void holds_wait_for_time(void **state)
+{
+    (void)state;
+    plan.workload.transactions = 400;
+    plan.workload.long_share = 0.05;
+    plan.workload.long_duration_ns = 10 * RIG_NS_PER_MS;
+    assert_ok(run());
+    assert_true(rig_histogram_count(&result.latency[2]) > 2);
+    assert_true(rig_histogram_percentile(&result.latency[2], 0) >= 10 * RIG_NS_PER_MS * 255 / 256);
+}
+
+/* All clients hold at last, and nobody is left to commit: the run ends all the same. */
+static void holds_wait_for_commits_of_others(void **state)
+{
+    (void)state;
+    plan.workload.transactions = 400;
+    plan.workload.long_share = 0.2;
+    plan.workload.long_commits = 30;
+    assert_ok(run());
+    assert_int_equal(result.counters.ok, 400);
+    assert_true(rig_histogram_count(&result.latency[2]) > 20);
+}
+
+/* -- signals and the watchdog -------------------------------------------------------------------------------------- */
+
+static void signal_at_500(uint64_t number)
+{
+    if (number == 500)
+        (void)kill(getpid(), SIGINT);
+}
+
+static void a_signal_ends_the_load(void **state)
+{
+    (void)state;
+    plan.workload.transactions = 0;
+    plan.workload.duration_ns = 600 * RIG_NS_PER_S;
+    plan.workload.final_reads = true;
+    fake.cluster = true;
+    fake.transact_ns = RIG_NS_PER_MS;
+    fake.at_transaction = signal_at_500;
+    assert_ok(run());
+    assert_true(result.interrupted);
+    assert_true(result.counters.invoked >= 500 && result.counters.invoked < 20000);
+    assert_int_equal(result.counters.ok, result.counters.invoked);
+    assert_int_equal(result.final_reads, 0);
+    assert_int_equal(atomic_load(&fake_interrupts), 0);
+    assert_int_equal(fake_closed, 1);
+    /* The handlers are gone. */
+    struct sigaction action;
+    assert_int_equal(sigaction(SIGINT, NULL, &action), 0);
+    assert_true(action.sa_handler == SIG_DFL);
+}
+
+static void two_signals(uint64_t number)
+{
+    if (number != 50)
+        return;
+    (void)kill(getpid(), SIGTERM);
+    while (!fake_env->core->stopping()) /* the first has arrived: two that are pending would count as one */
+        rig_clock_sleep_until_ns(rig_clock_now_ns() + RIG_NS_PER_MS);
+    (void)kill(getpid(), SIGTERM);
+}
+
+/* Client 0 never answers by itself, and its grace would last an hour. */
+static void a_second_signal_interrupts(void **state)
+{
+    (void)state;
+    plan.clients.stop_grace_ns = 3600 * RIG_NS_PER_S;
+    plan.workload.transactions = 0;
+    plan.workload.duration_ns = 600 * RIG_NS_PER_S;
+    fake.transact_ns = RIG_NS_PER_MS;
+    fake.stuck = true;
+    fake.at_transaction = two_signals;
+    assert_ok(run());
+    assert_true(result.interrupted);
+    assert_true(atomic_load(&fake_interrupts) > 0);
+    assert_int_equal(result.counters.info, 1);
+    assert_int_equal(fake_record.channels[0].count, 1);
+    assert_string_equal(fake_record.channels[0].events[0].error, "cancelled: as the test wanted, hunter2secret");
+}
+
+static void the_watchdog_interrupts_who_does_not_finish(void **state)
+{
+    (void)state;
+    plan.clients.stop_grace_ns = 200 * RIG_NS_PER_MS;
+    plan.workload.transactions = 0;
+    plan.workload.duration_ns = 200 * RIG_NS_PER_MS;
+    fake.transact_ns = RIG_NS_PER_MS;
+    fake.stuck = true;
+    int64_t start_ns = rig_clock_now_ns();
+    assert_ok(run());
+    assert_true(rig_clock_now_ns() - start_ns >= 400 * RIG_NS_PER_MS);
+    assert_false(result.interrupted);
+    assert_int_equal(result.counters.info, 1);
+}
+
+/* The stock is used up, there is no duration: the last client must not hold the run for ever. */
+static void the_watchdog_also_guards_a_total(void **state)
+{
+    (void)state;
+    plan.clients.stop_grace_ns = 200 * RIG_NS_PER_MS;
+    plan.workload.transactions = 300;
+    fake.transact_ns = RIG_NS_PER_MS;
+    fake.stuck = true;
+    assert_ok(run());
+    assert_true(result.counters.info >= 1);
+    assert_int_equal(result.counters.invoked, 300);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(the_total_is_issued_exactly, prepare),
+        cmocka_unit_test_setup(processes_are_renewed, prepare),
+        cmocka_unit_test_setup(errors_are_tabled_and_redacted, prepare),
+        cmocka_unit_test_setup(a_duration_ends_the_load, prepare),
+        cmocka_unit_test_setup(a_rate_sets_the_intended_times, prepare),
+        cmocka_unit_test_setup(a_lost_database_is_retried_until_it_is_back, prepare),
+        cmocka_unit_test_setup(unreachable_from_the_start_fails_the_run, prepare),
+        cmocka_unit_test_setup(failures_on_the_way_up_are_undone, prepare),
+        cmocka_unit_test_setup(a_record_that_cannot_be_written_ends_the_run, prepare),
+        cmocka_unit_test_setup(a_plan_beyond_the_driver_is_refused, prepare),
+        cmocka_unit_test_setup(every_key_is_read_at_the_end, prepare),
+        cmocka_unit_test_setup(final_reads_that_fail_are_given_up, prepare),
+        cmocka_unit_test_setup(holds_wait_for_time, prepare),
+        cmocka_unit_test_setup(holds_wait_for_commits_of_others, prepare),
+        cmocka_unit_test_setup(a_signal_ends_the_load, prepare),
+        cmocka_unit_test_setup(a_second_signal_interrupts, prepare),
+        cmocka_unit_test_setup(the_watchdog_interrupts_who_does_not_finish, prepare),
+        cmocka_unit_test_setup(the_watchdog_also_guards_a_total, prepare),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    fake_recorder_release();
+    return failed;
+}
