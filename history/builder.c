@@ -195,14 +195,17 @@ static bool place_whole(struct rig_history_builder *builder, struct rig_mop *mop
 }
 
 static bool place_list(struct rig_history_builder *builder, struct rig_mop *mop, enum rig_outcome outcome,
-                       const int64_t *elements, uint32_t count)
+                       const int64_t *elements, uint32_t count, uint32_t *agreed)
 {
     struct rig_growing_list *spine = &builder->key_states.at[mop->key].spine;
+    RIG_REQUIRE(*agreed <= spine->count);
     mop->count = count;
-    bool agrees = rig_growing_list_agrees(spine, elements, count);
+    bool agrees = count <= *agreed || rig_growing_list_agrees_from(spine, *agreed, elements, count);
     if (!agrees || (count > spine->count && outcome == RIG_OUTCOME_FAIL))
         return place_whole(builder, mop, elements, count);
     mop->list = mop->key;
+    if (*agreed < count)
+        *agreed = count;
     return count <= spine->count ||
            rig_growing_list_add(&builder->pool, spine, elements + spine->count, count - spine->count);
 }
@@ -223,6 +226,18 @@ static bool kind_reads(enum rig_op_kind kind)
     return reads[kind];
 }
 
+static bool add_list(struct rig_history_builder *builder, const struct rig_txn_input *txn, uint32_t index,
+                     struct rig_mop *mop)
+{
+    const struct rig_read *read = &txn->reads[index];
+    struct rig_list_hint none = {0};
+    struct rig_list_hint *hint = txn->hints != NULL ? &txn->hints[index] : &none;
+    const int64_t *elements = hint->at;
+    if (elements == NULL && read->count > 0)
+        elements = txn->elements + read->first_element;
+    return place_list(builder, mop, txn->outcome, elements, read->count, &hint->agreed);
+}
+
 static bool add_op(struct rig_history_builder *builder, const struct rig_txn_input *txn, uint32_t index)
 {
     const struct rig_op *op = &txn->ops[index];
@@ -230,27 +245,25 @@ static bool add_op(struct rig_history_builder *builder, const struct rig_txn_inp
     if (key == no_list)
         return false;
     struct rig_mop mop = {.key = key, .kind = (uint8_t)op->kind, .read_state = RIG_READ_UNKNOWN};
-    bool reads = kind_reads(op->kind);
-    const struct rig_read *read = txn->reads == NULL || !reads ? NULL : &txn->reads[index];
-    if (!reads) {
+    bool fits = true;
+    if (!kind_reads(op->kind)) {
         mop.value = op->value;
-    } else if (read != NULL) {
+    } else if (txn->reads != NULL) {
+        const struct rig_read *read = &txn->reads[index];
         mop.read_state = (uint8_t)read->state;
-        if (read->state == RIG_READ_SEEN && !reads_list(op->kind))
+        if (read->state == RIG_READ_SEEN && reads_list(op->kind))
+            fits = add_list(builder, txn, index, &mop);
+        else if (read->state == RIG_READ_SEEN)
             mop.value = read->value;
-        else if (read->state == RIG_READ_SEEN &&
-                 !place_list(builder, &mop, txn->outcome, read->count == 0 ? NULL : txn->elements + read->first_element,
-                             read->count))
-            return false;
     }
-    return mop_vec_add(&builder->ops, mop);
+    return fits && mop_vec_add(&builder->ops, mop);
 }
 
-static uint32_t error_id(struct rig_history_builder *builder, const char *error)
+static uint32_t error_id(struct rig_history_builder *builder, const char *error, size_t length)
 {
     if (error == NULL)
         return 0;
-    uint32_t id = rig_text_table_put(&builder->errors, error, strlen(error));
+    uint32_t id = rig_text_table_put(&builder->errors, error, length == 0 ? strlen(error) : length);
     return id == RIG_TABLE_NONE ? UINT32_MAX : id + 1;
 }
 
@@ -277,7 +290,7 @@ enum rig_rc rig_history_builder_add(struct rig_history_builder *builder, const s
         .complete_at = txn->complete_at,
         .first_op = (uint32_t)builder->ops.count,
         .process = (int32_t)txn->process,
-        .error = error_id(builder, txn->error),
+        .error = error_id(builder, txn->error, txn->error_length),
         .outcome = (uint8_t)txn->outcome,
     };
     bool fits = out.error != UINT32_MAX;
@@ -287,6 +300,17 @@ enum rig_rc rig_history_builder_add(struct rig_history_builder *builder, const s
         return no_room(builder, err);
     builder->with_invocation += txn->invoke_at != RIG_POSITION_NONE;
     return RIG_OK;
+}
+
+void rig_history_builder_renumber(struct rig_history_builder *builder, const uint32_t *position_of)
+{
+    for (size_t i = 0; i < builder->txns.count; i++) {
+        struct rig_txn *txn = &builder->txns.at[i];
+        if (txn->invoke_at != RIG_POSITION_NONE)
+            txn->invoke_at = position_of[txn->invoke_at];
+        if (txn->complete_at != RIG_POSITION_NONE)
+            txn->complete_at = position_of[txn->complete_at];
+    }
 }
 
 struct sort_key {

@@ -12,6 +12,15 @@
 
 struct rig_history_builder;
 
+/*
+ * Where a list read's elements are, for readers that keep spines of their own; saves comparing what is known to be
+ * equal. Taken in place of `elements` and `first_element` where `at` is set.
+ */
+struct rig_list_hint {
+    const int64_t *at;
+    uint32_t agreed; /* so many elements are known to equal the key's spine; updated to what is known afterwards */
+};
+
 /* One transaction as it goes in; everything is borrowed for the call. */
 struct rig_txn_input {
     int64_t invoke_ns, complete_ns;  /* RIG_NO_TIME when unknown */
@@ -22,7 +31,9 @@ struct rig_txn_input {
     const struct rig_read *reads; /* parallel to ops; NULL: no results */
     uint32_t op_count;
     const int64_t *elements;
-    const char *error; /* NULL or "code: text" */
+    const char *error;           /* NULL or "code: text" */
+    size_t error_length;         /* 0: `error` ends with a NUL */
+    struct rig_list_hint *hints; /* parallel to ops, or NULL */
 };
 
 /* `limit_bytes` 0: no limit. NULL when memory runs out. */
@@ -41,6 +52,9 @@ void rig_history_builder_keyword_keys(struct rig_history_builder *builder);
 /* After a failure the builder can only be freed (or finished, which fails again). */
 enum rig_rc rig_history_builder_add(struct rig_history_builder *builder, const struct rig_txn_input *txn,
                                     struct rig_err *err);
+
+/* Replaces every position p by position_of[p], before finishing. */
+void rig_history_builder_renumber(struct rig_history_builder *builder, const uint32_t *position_of);
 
 /* Fields of the history that are not transactions. */
 void rig_history_builder_mark(struct rig_history_builder *builder, bool truncated, uint64_t skipped_count);

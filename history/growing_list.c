@@ -80,8 +80,14 @@ void rig_growing_list_release(struct rig_list_pool *pool, struct rig_growing_lis
     *list = (struct rig_growing_list){0};
 }
 
-bool rig_growing_list_agrees(const struct rig_growing_list *list, const int64_t *elements, uint32_t count)
+bool rig_growing_list_agrees_from(const struct rig_growing_list *list, uint32_t from, const int64_t *elements,
+                                  uint32_t count)
 {
     uint32_t common = count < list->count ? count : list->count;
-    return common == 0 || memcmp(list->at, elements, common * sizeof *elements) == 0;
+    return common <= from || memcmp(list->at + from, elements + from, (common - from) * sizeof *elements) == 0;
+}
+
+bool rig_growing_list_agrees(const struct rig_growing_list *list, const int64_t *elements, uint32_t count)
+{
+    return rig_growing_list_agrees_from(list, 0, elements, count);
 }

@@ -40,5 +40,8 @@ bool rig_growing_list_add(struct rig_list_pool *pool, struct rig_growing_list *l
 void rig_growing_list_release(struct rig_list_pool *pool, struct rig_growing_list *list);
 /* Whether `elements` and the list are equal over the length that both have. */
 bool rig_growing_list_agrees(const struct rig_growing_list *list, const int64_t *elements, uint32_t count);
+/* The same, comparing only from index `from` on. */
+bool rig_growing_list_agrees_from(const struct rig_growing_list *list, uint32_t from, const int64_t *elements,
+                                  uint32_t count);
 
 #endif

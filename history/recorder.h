@@ -19,11 +19,14 @@
 struct rig_recorder;
 struct rig_channel;
 
+enum { RIG_RECORDER_ERROR_BYTES = 1000 };
+
 struct rig_recorder_options {
     const char *path; /* created; must not exist */
     enum rig_workload workload;
     uint32_t channel_count;
-    size_t channel_bytes; /* of each channel's ring; 0: 1 MiB */
+    size_t channel_bytes; /* of each channel's ring, rounded up to a power of two; 0: 1 MiB */
+    int64_t origin_ns;    /* times in the history count from here (rig_clock_now_ns()); 0: from opening */
     const char *meta;     /* stored in the file: the resolved plan, without secrets */
 };
 
@@ -31,11 +34,16 @@ enum rig_rc rig_recorder_open(const struct rig_recorder_options *options, struct
                               struct rig_err *err);
 struct rig_channel *rig_recorder_channel(struct rig_recorder *recorder, uint32_t index);
 
-/* `at_ns` ascends per channel. `intended_ns`: the start that the rate asked for, == at_ns in a closed loop. */
+/*
+ * `at_ns` ascends per channel; an invocation at the very time of the channel's last completion is recorded 1 ns later,
+ * so that a client's events are in order by time.
+ * `intended_ns`: the start that the rate asked for, == at_ns in a closed loop. The kinds of the operations are those of
+ * the recorder's workload. A transaction that was not completed before stays open for good.
+ */
 void rig_channel_invoke(struct rig_channel *channel, int64_t process, int64_t at_ns, int64_t intended_ns,
                         const struct rig_op *ops, uint32_t op_count);
 /* Completes the transaction invoked last on this channel. `reads` parallel to its operations; error NULL or "code:
- * text". */
+ * text", cut at RIG_RECORDER_ERROR_BYTES. */
 void rig_channel_complete(struct rig_channel *channel, int64_t at_ns, enum rig_outcome outcome,
                           const struct rig_read *reads, const int64_t *elements, const char *error);
 

@@ -1,0 +1,80 @@
+/*
+ * Encoding events into the binary record: one encoder a file, shared by the recorder and by saving a history.
+ *
+ * Its state is what a reader rebuilds: keys in order of first use with their spines and last written values, error
+ * texts, and the open transaction of each client. The state is bounded: past RIG_ENCODER_MAX_KEYS keys, or
+ * `state_limit_bytes` of spines, keys without an open transaction that have not been used for a while are forgotten
+ * (and the reader is told); a forgotten key that comes back is new. Time: that of reading the input once.
+ *
+ * Threads: one at a time.
+ */
+#ifndef RIG_HISTORY_RECORD_ENCODER_H
+#define RIG_HISTORY_RECORD_ENCODER_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "history/record_frame.h"
+#include "history/transaction.h"
+
+enum { RIG_ENCODER_MAX_KEYS = 1 << 18 };
+
+struct rig_record_encoder;
+
+struct rig_record_head {
+    enum rig_workload workload;
+    unsigned flags;           /* RIG_RECORD_... */
+    int64_t start_utc_ns;     /* wall clock, since 1970; 0: unknown */
+    uint64_t skipped_count;   /* operations left out */
+    const char *meta;         /* NULL: none */
+    char *const *key_texts;   /* with RIG_RECORD_TEXT_KEYS: borrowed as long as the encoder lives */
+    size_t state_limit_bytes; /* 0: 64 MiB */
+    uint32_t key_limit;       /* 0: RIG_ENCODER_MAX_KEYS */
+};
+
+/* A read as it goes in; borrowed for the call. */
+struct rig_record_read {
+    enum rig_read_state state;
+    uint32_t count;
+    const void *elements; /* `count` int64, at any alignment */
+    int64_t value;
+};
+
+struct rig_record_moment {
+    int64_t time_ns;   /* since the record's start; RIG_NO_TIME: none */
+    uint32_t position; /* with RIG_RECORD_POSITIONS: ascends from event to event */
+};
+
+struct rig_record_completion {
+    enum rig_outcome outcome;
+    const char *error; /* NULL or error_length bytes */
+    size_t error_length;
+    const struct rig_record_read *reads; /* parallel to the operations; NULL: no results */
+};
+
+/* NULL when memory runs out. */
+struct rig_record_encoder *rig_record_encoder_new(const struct rig_record_head *head);
+void rig_record_encoder_free(struct rig_record_encoder *encoder);
+
+/* The file's start and header frame, onto an empty buffer. */
+void rig_record_encoder_header(struct rig_record_encoder *encoder, struct rig_buf *file);
+
+void rig_record_encoder_invoke(struct rig_record_encoder *encoder, uint32_t client, struct rig_record_moment when,
+                               int64_t process, int64_t intended_ns, const struct rig_op *ops, uint32_t op_count);
+/* Operations of the client's open transaction; 0 when it has none. */
+uint32_t rig_record_encoder_open_ops(const struct rig_record_encoder *encoder, uint32_t client);
+void rig_record_encoder_complete(struct rig_record_encoder *encoder, uint32_t client, struct rig_record_moment when,
+                                 const struct rig_record_completion *completion);
+/* A completion without invocation. */
+void rig_record_encoder_lone(struct rig_record_encoder *encoder, struct rig_record_moment when, int64_t process,
+                             const struct rig_op *ops, uint32_t op_count,
+                             const struct rig_record_completion *completion);
+
+/* Bytes of events since the last frame. */
+size_t rig_record_encoder_pending_bytes(const struct rig_record_encoder *encoder);
+uint64_t rig_record_encoder_event_count(const struct rig_record_encoder *encoder);
+/* The events since the last frame as a frame, or the closing frame; valid until the next call. NULL when memory ran
+ * out. */
+const struct rig_buf *rig_record_encoder_frame(struct rig_record_encoder *encoder);
+const struct rig_buf *rig_record_encoder_close(struct rig_record_encoder *encoder, unsigned flags);
+
+#endif

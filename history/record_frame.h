@@ -1,0 +1,93 @@
+/*
+ * Frames of the binary record (docs/history-format.md): the file's start, and pieces with a length and a checksum.
+ *
+ * A frame is a 16-byte head {"RIG", type, payload length u32, checksum u64; little-endian} and its payload. The
+ * checksum is xxh3-64 of the payload, seeded with the xxh3-64 of the first 8 bytes of the head, itself seeded with the
+ * frame's number in the file (from 0), so that
+ * a frame that is missing, doubled or out of place is not mistaken for its neighbour.
+ */
+#ifndef RIG_HISTORY_RECORD_FRAME_H
+#define RIG_HISTORY_RECORD_FRAME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+#define RIG_RECORD_MAGIC "\x89RIG\r\n\x1a\n"
+
+enum {
+    RIG_RECORD_MAGIC_BYTES = 8,
+    RIG_RECORD_VERSION = 1,
+    RIG_RECORD_START_BYTES = 16, /* magic, version u32, 0 u32 */
+    RIG_FRAME_HEAD_BYTES = 16,
+    RIG_FRAME_MAX_BYTES = 1 << 30, /* payload */
+};
+
+enum rig_frame_type { RIG_FRAME_HEADER = 'H', RIG_FRAME_EVENTS = 'E', RIG_FRAME_CLOSE = 'C' };
+
+/* Bits of the header's flags. */
+enum {
+    RIG_RECORD_POSITIONS = 1,    /* events carry positions; else these follow from the times */
+    RIG_RECORD_TEXT_KEYS = 2,    /* keys are texts */
+    RIG_RECORD_KEYWORD_KEYS = 4, /* ... that were EDN keywords */
+    RIG_RECORD_FLAGS_KNOWN = 7,
+};
+
+/* Bits of the closing frame's flags. */
+enum {
+    RIG_CLOSE_CUT = 1, /* the history was read from a record that had been cut */
+    RIG_CLOSE_FLAGS_KNOWN = 1,
+};
+
+/* What an event's first byte says: its kind, and flags that depend on the kind. */
+enum {
+    RIG_EVENT_KIND_MASK = 3,
+    RIG_EVENT_INVOKE = 0,
+    RIG_EVENT_COMPLETE = 1,
+    RIG_EVENT_LONE = 2, /* a completion of a transaction whose invocation is not in the history */
+    RIG_EVENT_FORGET = 3,
+
+    RIG_INVOKE_SAME_PROCESS = 4,
+    RIG_INVOKE_ON_TIME = 8,
+    RIG_EVENT_NO_TIME = 16,
+    RIG_INVOKE_COUNT_SHIFT = 5, /* the upper three bits: operations, 7 for "a number follows" */
+    RIG_INVOKE_COUNT_FOLLOWS = 7,
+
+    RIG_COMPLETE_OUTCOME_SHIFT = 2, /* two bits */
+    RIG_COMPLETE_ERROR = 32,
+    RIG_COMPLETE_READS = 64,
+    RIG_COMPLETE_UNUSED = 128,
+};
+
+/* How an error text is given. */
+enum { RIG_ERROR_NEW = 0, RIG_ERROR_INLINE = 1, RIG_ERROR_FIRST_ID = 2, RIG_ERROR_TABLE_COUNT = 4096 };
+
+/* How a read is given. */
+enum {
+    RIG_READ_CODE_UNKNOWN = 0,
+    RIG_READ_CODE_NIL = 1,
+    RIG_READ_CODE_APART = 2,  /* shares c elements with the spine, then goes its own way */
+    RIG_READ_CODE_PREFIX = 3, /* + 2 * (elements that the spine has more); registers: the value follows */
+    RIG_READ_CODE_LONGER = 4, /* + 2 * (elements more than the spine - 1), which follow and extend the spine */
+};
+
+/* The file's first RIG_RECORD_START_BYTES. */
+void rig_record_start(struct rig_buf *buf);
+/* Room for a head, before the payload; `buf` holds nothing else. */
+void rig_frame_begin(struct rig_buf *buf);
+/* Fills the head in: `buf` is the whole frame. */
+void rig_frame_seal(struct rig_buf *buf, enum rig_frame_type type, uint64_t number);
+
+struct rig_frame {
+    uint8_t type;
+    const uint8_t *payload;
+    uint32_t size;
+};
+
+/* The frame at `at`; false when none is whole and undamaged there. */
+bool rig_frame_read(const uint8_t *at, size_t left, uint64_t number, struct rig_frame *frame);
+/* Whether all bytes of the frame at `at` are there, damaged or not. */
+bool rig_frame_is_whole(const uint8_t *at, size_t left);
+
+#endif

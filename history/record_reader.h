@@ -1,0 +1,24 @@
+/*
+ * Reading the binary record (docs/history-format.md) into a history.
+ *
+ * Reads up to the last whole frame; a record without closing frame is marked `truncated`. Without positions in the file
+ * the events are numbered by time: an invocation before a completion of the same time, which makes the two concurrent.
+ *
+ * Time: O(size), plus O(n log r) for events out of order in r runs. Space beside the history: 17 bytes an event, and
+ * each key's spine once more.
+ */
+#ifndef RIG_HISTORY_RECORD_READER_H
+#define RIG_HISTORY_RECORD_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "history/load.h"
+
+/* Whether the data is a binary record, by its first bytes (also when there are fewer than the magic's). */
+bool rig_record_recognise(const void *data, size_t size);
+enum rig_rc rig_record_parse(const char *name, const void *data, size_t size, const struct rig_load_options *options,
+                             struct rig_history **history, struct rig_err *err);
+
+#endif
