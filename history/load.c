@@ -20,6 +20,8 @@ enum rig_rc rig_history_parse(const char *name, const void *data, size_t size, c
 {
     if (size == 0)
         return rig_fail(err, RIG_E_INPUT, "%s: is empty; a history has at least a header or one operation", name);
+    if (!rig_record_recognise(data, size))
+        return rig_fail(err, RIG_E_INPUT, "%s: byte 0: is no record of rig's", name);
     return rig_record_parse(name, data, size, options, history, err);
 }
 

@@ -1,0 +1,293 @@
+#include "tests/history/history_model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/cmocka_first.h"
+
+enum { KEYS = 64, LIST_MAX = 24 };
+
+static const char *const errors[] = {
+    "40001: could not serialize access",
+    "net: connection lost",
+    "odd: \"quotes\", \\ and\ttabs",
+    "utf-8: \xc3\xa9\xe2\x82\xac",
+};
+
+struct maker {
+    struct model *model;
+    struct rig_rng *rng;
+    int64_t lists[KEYS][LIST_MAX];
+    uint32_t counts[KEYS];
+    int64_t next_value;
+};
+
+static uint64_t below(struct maker *maker, uint64_t bound)
+{
+    return rig_rng_below(maker->rng, bound);
+}
+
+static int64_t odd_number(struct maker *maker)
+{
+    static const int64_t numbers[] = {INT64_MIN, INT64_MIN + 1, -1, 0, 1, 127, 128, INT32_MAX, INT64_MAX};
+    return numbers[below(maker, sizeof numbers / sizeof numbers[0])];
+}
+
+static void make_ops(struct maker *maker, struct model_txn *txn)
+{
+    const struct model_options *options = maker->model->options;
+    txn->op_count = (uint32_t)below(maker, MODEL_MAX_OPS + 1);
+    for (uint32_t i = 0; i < txn->op_count; i++) {
+        bool reads = below(maker, 2) == 1;
+        txn->ops[i] = (struct rig_op){
+            .kind = (enum rig_op_kind)((unsigned)options->workload * 2 + reads),
+            .key = (int64_t)below(maker, (uint64_t)options->key_count),
+        };
+        if (!reads)
+            txn->ops[i].value = below(maker, 50) == 0 ? odd_number(maker) : maker->next_value++;
+    }
+}
+
+static void append_all(struct maker *maker, const struct model_txn *txn)
+{
+    for (uint32_t i = 0; i < txn->op_count; i++) {
+        int64_t key = txn->ops[i].key % KEYS;
+        if ((unsigned)txn->ops[i].kind % 2 == 0 && maker->counts[key] < LIST_MAX)
+            maker->lists[key][maker->counts[key]++] = txn->ops[i].value;
+    }
+}
+
+static uint32_t make_list(struct maker *maker, int64_t key, int64_t *to, uint32_t room)
+{
+    uint32_t count = maker->counts[key % KEYS];
+    if (below(maker, 3) == 0 && count > 0)
+        count = (uint32_t)below(maker, count);
+    if (count > room)
+        count = room;
+    for (uint32_t i = 0; i < count; i++)
+        to[i] = maker->lists[key % KEYS][i];
+    uint64_t damage = below(maker, 12);
+    if (damage == 0 && count > 1)
+        to[below(maker, count)] = odd_number(maker);
+    if (damage == 1) {
+        uint64_t extra = below(maker, 4);
+        for (uint64_t i = 0; i < extra && count < room; i++)
+            to[count++] = odd_number(maker);
+    }
+    return count;
+}
+
+static void make_reads(struct maker *maker, struct model_txn *txn)
+{
+    const struct model_options *options = maker->model->options;
+    bool ok = txn->outcome == RIG_OUTCOME_OK;
+    uint32_t used = 0;
+    txn->has_reads = ok || below(maker, 2) == 0;
+    for (uint32_t i = 0; txn->has_reads && i < txn->op_count; i++) {
+        struct rig_read *read = &txn->reads[i];
+        if ((unsigned)txn->ops[i].kind % 2 == 0)
+            continue;
+        /* In JSON and EDN null is the initial state in ok transactions, and unknown in others. */
+        enum rig_read_state unseen = ok ? RIG_READ_NIL : RIG_READ_UNKNOWN;
+        if (!options->exchange)
+            unseen = (enum rig_read_state)below(maker, 2);
+        read->state = below(maker, 5) == 0 ? unseen : RIG_READ_SEEN;
+        if (read->state != RIG_READ_SEEN)
+            continue;
+        if (options->workload == RIG_WORKLOAD_LIST_APPEND) {
+            read->first_element = used;
+            read->count = make_list(maker, txn->ops[i].key, txn->elements + used, MODEL_MAX_ELEMENTS - used);
+            used += read->count;
+        } else {
+            read->value = below(maker, 20) == 0 ? odd_number(maker) : maker->next_value - (int64_t)below(maker, 5);
+        }
+    }
+}
+
+static void add_event(struct model *model, uint32_t txn, bool is_completion)
+{
+    model->events[model->event_count++] = (struct model_event){.txn = txn, .is_completion = is_completion};
+}
+
+static void complete(struct maker *maker, struct model_txn *txn, int64_t now_ns, uint32_t position)
+{
+    uint64_t fate = below(maker, 10);
+    txn->outcome = fate < 7 ? RIG_OUTCOME_OK : fate < 9 ? RIG_OUTCOME_FAIL : RIG_OUTCOME_INFO;
+    make_reads(maker, txn);
+    if (txn->outcome != RIG_OUTCOME_FAIL)
+        append_all(maker, txn);
+    if (txn->outcome != RIG_OUTCOME_OK && below(maker, 2) == 0)
+        txn->error = errors[below(maker, sizeof errors / sizeof errors[0])];
+    txn->complete_ns = now_ns;
+    txn->complete_at = position;
+}
+
+void model_make(struct model *model, struct model_options *options, struct rig_rng *rng)
+{
+    struct maker *maker = calloc(1, sizeof *maker);
+    uint32_t *open = calloc(options->channel_count, sizeof *open);
+    *model = (struct model){.options = options};
+    model->txns = calloc(options->txn_count + 1, sizeof *model->txns);
+    model->events = calloc(2 * (size_t)options->txn_count + 1, sizeof *model->events);
+    assert_true(maker != NULL && open != NULL && model->txns != NULL && model->events != NULL);
+    *maker = (struct maker){.model = model, .rng = rng, .next_value = 1};
+    int64_t now_ns = options->first_ns;
+    uint32_t position = 0;
+    while (model->txn_count < options->txn_count) {
+        uint32_t channel = (uint32_t)below(maker, options->channel_count);
+        now_ns += 1 + (int64_t)below(maker, below(maker, 100) == 0 ? 1000000000 : 1000);
+        if (options->position_gaps && below(maker, 4) == 0)
+            position += (uint32_t)below(maker, 300);
+        if (open[channel] != 0) {
+            complete(maker, &model->txns[open[channel] - 1], now_ns, position++);
+            add_event(model, open[channel] - 1, true);
+            open[channel] = 0;
+            continue;
+        }
+        uint32_t index = model->txn_count++;
+        struct model_txn *txn = &model->txns[index];
+        *txn = (struct model_txn){.channel = channel, .outcome = RIG_OUTCOME_INFO, .complete_at = RIG_POSITION_NONE};
+        txn->process = (int64_t)index;
+        txn->complete_ns = RIG_NO_TIME;
+        make_ops(maker, txn);
+        txn->invoke_ns = now_ns;
+        txn->invoke_at = position++;
+        add_event(model, index, false);
+        open[channel] = index + 1;
+        if (options->no_invocations) {
+            complete(maker, txn, now_ns, txn->invoke_at);
+            model->events[model->event_count - 1].is_completion = true;
+            txn->invoke_at = RIG_POSITION_NONE;
+            txn->invoke_ns = RIG_NO_TIME;
+            open[channel] = 0;
+        }
+    }
+    for (uint32_t i = 0; options->no_times && i < model->txn_count; i++)
+        model->txns[i].invoke_ns = model->txns[i].complete_ns = RIG_NO_TIME;
+    free(open);
+    free(maker);
+}
+
+void model_done(struct model *model)
+{
+    free(model->txns);
+    free(model->events);
+}
+
+static void add_txn(struct rig_history_builder *builder, const struct model *model, const struct model_txn *txn,
+                    bool completed)
+{
+    struct rig_err err = {0};
+    struct rig_op ops[MODEL_MAX_OPS] = {0};
+    for (uint32_t i = 0; i < txn->op_count; i++) {
+        ops[i] = txn->ops[i];
+        if (model->options->text_keys) {
+            char text[32];
+            int length = snprintf(text, sizeof text, "key-%lld", (long long)ops[i].key);
+            assert_int_equal(rig_history_builder_text_key(builder, text, (size_t)length, &ops[i].key, &err), RIG_OK);
+        }
+    }
+    struct rig_txn_input input = {
+        .invoke_ns = txn->invoke_ns,
+        .complete_ns = completed ? txn->complete_ns : RIG_NO_TIME,
+        .invoke_at = txn->invoke_at,
+        .complete_at = completed ? txn->complete_at : RIG_POSITION_NONE,
+        .process = txn->process,
+        .outcome = completed ? txn->outcome : RIG_OUTCOME_INFO,
+        .ops = ops,
+        .op_count = txn->op_count,
+        .reads = completed && txn->has_reads ? txn->reads : NULL,
+        .elements = txn->elements,
+        .error = completed ? txn->error : NULL,
+    };
+    if (rig_history_builder_add(builder, &input, &err) != RIG_OK)
+        fail_msg("%s", err.text);
+}
+
+struct rig_history *model_history(const struct model *model, uint32_t event_count)
+{
+    struct rig_history_builder *builder = rig_history_builder_new(model->options->workload, 0);
+    assert_non_null(builder);
+    bool *completed = calloc(model->txn_count + 1, sizeof *completed);
+    assert_non_null(completed);
+    for (uint32_t i = 0; i < event_count; i++)
+        completed[model->events[i].txn] |= model->events[i].is_completion;
+    bool no_invocations = model->options->no_invocations;
+    for (uint32_t i = 0; i < event_count; i++) {
+        if (!model->events[i].is_completion || no_invocations)
+            add_txn(builder, model, &model->txns[model->events[i].txn], completed[model->events[i].txn]);
+    }
+    free(completed);
+    struct rig_history *history = NULL;
+    struct rig_err err = {0};
+    if (rig_history_builder_finish(builder, &history, &err) != RIG_OK)
+        fail_msg("%s", err.text);
+    return history;
+}
+
+static int64_t since(int64_t time_ns, int64_t first_ns)
+{
+    return time_ns == RIG_NO_TIME ? RIG_NO_TIME : time_ns - first_ns;
+}
+
+static int64_t first_time(const struct rig_history *history)
+{
+    int64_t first = INT64_MAX;
+    for (uint32_t i = 0; i < history->txn_count; i++) {
+        const struct rig_txn *txn = &history->txns[i];
+        if (txn->invoke_ns != RIG_NO_TIME && txn->invoke_ns < first)
+            first = txn->invoke_ns;
+        if (txn->complete_ns != RIG_NO_TIME && txn->complete_ns < first)
+            first = txn->complete_ns;
+    }
+    return first == INT64_MAX ? 0 : first;
+}
+
+static void assert_same_op(const struct rig_history *got, const struct rig_mop *a, const struct rig_history *wanted,
+                           const struct rig_mop *b)
+{
+    char key_a[64], key_b[64];
+    rig_history_key_text(got, a->key, key_a, sizeof key_a);
+    rig_history_key_text(wanted, b->key, key_b, sizeof key_b);
+    assert_string_equal(key_a, key_b);
+    assert_int_equal(a->kind, b->kind);
+    assert_int_equal(a->read_state, b->read_state);
+    if (a->kind == RIG_OP_READ_LIST) {
+        struct rig_list list_a = rig_mop_list(got, a);
+        struct rig_list list_b = rig_mop_list(wanted, b);
+        assert_int_equal(list_a.count, list_b.count);
+        for (uint32_t i = 0; i < list_a.count; i++)
+            assert_true(list_a.at[i] == list_b.at[i]);
+    } else {
+        assert_true(a->value == b->value);
+    }
+}
+
+void assert_same_history(const struct rig_history *got, const struct rig_history *wanted)
+{
+    assert_int_equal(got->txn_count, wanted->txn_count);
+    assert_int_equal(got->op_count, wanted->op_count);
+    assert_int_equal(got->workload, wanted->workload);
+    assert_int_equal(got->has_invocations, wanted->has_invocations);
+    assert_int_equal(got->keyword_keys, wanted->keyword_keys);
+    int64_t first_got = first_time(got);
+    int64_t first_wanted = first_time(wanted);
+    for (uint32_t i = 0; i < got->txn_count; i++) {
+        const struct rig_txn *a = &got->txns[i];
+        const struct rig_txn *b = &wanted->txns[i];
+        assert_int_equal(a->process, b->process);
+        assert_int_equal(a->outcome, b->outcome);
+        assert_int_equal(a->invoke_at, b->invoke_at);
+        assert_int_equal(a->complete_at, b->complete_at);
+        assert_true(since(a->invoke_ns, first_got) == since(b->invoke_ns, first_wanted));
+        assert_true(since(a->complete_ns, first_got) == since(b->complete_ns, first_wanted));
+        assert_string_equal(a->error == 0 ? "none" : got->errors[a->error - 1],
+                            b->error == 0 ? "none" : wanted->errors[b->error - 1]);
+        assert_int_equal(rig_txn_op_count(got, i), rig_txn_op_count(wanted, i));
+        for (uint32_t op = 0; op < rig_txn_op_count(got, i); op++)
+            assert_same_op(got, rig_txn_ops(got, i) + op, wanted, rig_txn_ops(wanted, i) + op);
+    }
+    if (wanted->meta != NULL)
+        assert_string_equal(got->meta, wanted->meta);
+}

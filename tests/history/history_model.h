@@ -1,0 +1,62 @@
+/*
+ * Random transactions for the tests of recording, reading and writing: what clients did, as plain data, fed to any of
+ * them, and the history that must come out.
+ */
+#ifndef RIG_TESTS_HISTORY_HISTORY_MODEL_H
+#define RIG_TESTS_HISTORY_HISTORY_MODEL_H
+
+#include "base/rng.h"
+#include "history/builder.h"
+#include "history/history.h"
+
+enum { MODEL_MAX_OPS = 9, MODEL_MAX_ELEMENTS = 256 };
+
+struct model_txn {
+    uint32_t channel;
+    int64_t process;
+    int64_t invoke_ns, complete_ns;
+    uint32_t invoke_at, complete_at; /* RIG_POSITION_NONE: never completed */
+    enum rig_outcome outcome;
+    uint32_t op_count;
+    struct rig_op ops[MODEL_MAX_OPS];
+    bool has_reads;
+    struct rig_read reads[MODEL_MAX_OPS];
+    int64_t elements[MODEL_MAX_ELEMENTS];
+    const char *error;
+};
+
+struct model_event {
+    uint32_t txn;
+    bool is_completion;
+};
+
+struct model {
+    struct model_options *options;
+    struct model_txn *txns;
+    uint32_t txn_count;
+    struct model_event *events; /* in order of position, and of time */
+    uint32_t event_count;
+};
+
+struct model_options {
+    enum rig_workload workload;
+    uint32_t txn_count;
+    uint32_t channel_count;
+    int64_t key_count;
+    int64_t first_ns;
+    bool exchange; /* only what JSON lines and EDN can tell apart */
+    bool position_gaps;
+    bool text_keys;
+    bool no_invocations;
+    bool no_times;
+};
+
+void model_make(struct model *model, struct model_options *options, struct rig_rng *rng);
+void model_done(struct model *model);
+/* The history of the first `event_count` events. Fails the test on any error. */
+struct rig_history *model_history(const struct model *model, uint32_t event_count);
+
+/* Fails the test where the two differ; `meta` too. Times are compared as differences to the first one. */
+void assert_same_history(const struct rig_history *got, const struct rig_history *wanted);
+
+#endif

@@ -1,0 +1,328 @@
+#include "tests/unit/cmocka_first.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "history/event_order.h"
+#include "history/load.h"
+#include "history/record_encoder.h"
+#include "history/varint.h"
+#include "tests/history/history_model.h"
+
+static struct rig_rng rng;
+
+static int seeded(void **state)
+{
+    (void)state;
+    uint64_t seed = rig_rng_fresh_seed();
+    const char *given = getenv("RIG_TEST_SEED");
+    if (given != NULL)
+        seed = strtoull(given, NULL, 10);
+    print_message("seed %llu\n", (unsigned long long)seed);
+    rig_rng_init(&rng, seed, 0);
+    return 0;
+}
+
+static void varints_come_back(void **state)
+{
+    (void)state;
+    struct rig_buf buf;
+    rig_buf_init(&buf, 0);
+    for (int i = 0; i < 100000; i++) {
+        uint64_t number = rig_rng_next(&rng) >> rig_rng_below(&rng, 64);
+        rig_buf_clear(&buf);
+        rig_varint_put(&buf, number);
+        rig_varint_put_signed(&buf, (int64_t)number);
+        const uint8_t *at = (const uint8_t *)buf.data;
+        const uint8_t *end = at + buf.size;
+        uint64_t got = 0, folded = 0;
+        assert_true(rig_varint_get(&at, end, &got));
+        assert_true(rig_varint_get(&at, end, &folded));
+        assert_true(got == number && rig_unzigzag(folded) == (int64_t)number);
+        assert_ptr_equal(at, end);
+    }
+    rig_buf_done(&buf);
+}
+
+static void bad_varints_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        uint8_t bytes[12];
+        size_t count;
+    } cases[] = {
+        {{0x80}, 1},
+        {{0x80, 0x00}, 2}, /* not minimal */
+        {{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02}, 10},
+        {{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x81, 0x01}, 11},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const uint8_t *at = cases[i].bytes;
+        uint64_t number;
+        assert_false(rig_varint_get(&at, at + cases[i].count, &number));
+    }
+}
+
+static void events_sort_by_time_then_kind(void **state)
+{
+    (void)state;
+    enum { COUNT = 5000 };
+    static struct rig_event_time events[COUNT], spare[COUNT];
+    for (uint32_t i = 0; i < COUNT; i++)
+        events[i] = (struct rig_event_time){.time_ns = (int64_t)(i / 4 + rig_rng_below(&rng, 50)),
+                                            .kind = (uint32_t)rig_rng_below(&rng, 2) & 1,
+                                            .client = (uint32_t)rig_rng_below(&rng, 3) & 3,
+                                            .ordinal = i};
+    struct rig_event_time *sorted = rig_event_sort(events, spare, COUNT);
+    assert_true(rig_event_is_sorted(sorted, COUNT));
+    bool seen[COUNT] = {false};
+    for (uint32_t i = 0; i < COUNT; i++) {
+        assert_false(seen[sorted[i].ordinal]);
+        seen[sorted[i].ordinal] = true;
+        if (i == 0 || sorted[i].time_ns != sorted[i - 1].time_ns)
+            continue;
+        assert_true(sorted[i - 1].kind <= sorted[i].kind);
+        if (sorted[i - 1].kind == sorted[i].kind && sorted[i - 1].client == sorted[i].client)
+            assert_true(sorted[i - 1].ordinal < sorted[i].ordinal);
+    }
+}
+
+static struct rig_history *parse(const void *data, size_t size)
+{
+    struct rig_history *history = NULL;
+    struct rig_load_options options = {0};
+    struct rig_err err = {0};
+    if (rig_history_parse("test.rig", data, size, &options, &history, &err) != RIG_OK)
+        fail_msg("%s", err.text);
+    return history;
+}
+
+/* The model's events as a record of its own, with a frame after every `frame_events`; where each frame ends. */
+struct encoded {
+    struct rig_buf file;
+    size_t frame_ends[512];
+    uint32_t frame_events[512]; /* events up to that end */
+    size_t frame_count;
+};
+
+static void encode_event(struct rig_record_encoder *encoder, const struct model *model, struct model_event event)
+{
+    const struct model_txn *txn = &model->txns[event.txn];
+    if (!event.is_completion) {
+        struct rig_record_moment when = {.time_ns = txn->invoke_ns};
+        rig_record_encoder_invoke(encoder, txn->channel, when, txn->process, txn->invoke_ns - (int64_t)(event.txn % 3),
+                                  txn->ops, txn->op_count);
+        return;
+    }
+    struct rig_record_read reads[MODEL_MAX_OPS];
+    for (uint32_t i = 0; i < txn->op_count; i++)
+        reads[i] = (struct rig_record_read){.state = txn->reads[i].state,
+                                            .count = txn->reads[i].count,
+                                            .elements = txn->elements + txn->reads[i].first_element,
+                                            .value = txn->reads[i].value};
+    struct rig_record_completion completion = {
+        .outcome = txn->outcome,
+        .error = txn->error,
+        .error_length = txn->error == NULL ? 0 : strlen(txn->error),
+        .reads = txn->has_reads ? reads : NULL,
+    };
+    struct rig_record_moment when = {.time_ns = txn->complete_ns};
+    rig_record_encoder_complete(encoder, txn->channel, when, &completion);
+}
+
+static void end_frame(struct encoded *encoded, struct rig_record_encoder *encoder, uint32_t events)
+{
+    const struct rig_buf *frame = rig_record_encoder_frame(encoder);
+    assert_non_null(frame);
+    rig_buf_add(&encoded->file, frame->data, frame->size);
+    encoded->frame_ends[encoded->frame_count] = encoded->file.size;
+    encoded->frame_events[encoded->frame_count++] = events;
+}
+
+static void encode(struct encoded *encoded, const struct model *model, uint32_t frame_events, uint32_t key_limit)
+{
+    struct rig_record_head head = {.workload = model->options->workload, .meta = "name: test", .key_limit = key_limit};
+    struct rig_record_encoder *encoder = rig_record_encoder_new(&head);
+    *encoded = (struct encoded){0};
+    rig_buf_init(&encoded->file, 0);
+    rig_record_encoder_header(encoder, &encoded->file);
+    encoded->frame_ends[encoded->frame_count++] = encoded->file.size;
+    for (uint32_t i = 0; i < model->event_count; i++) {
+        encode_event(encoder, model, model->events[i]);
+        if ((i + 1) % frame_events == 0)
+            end_frame(encoded, encoder, i + 1);
+    }
+    if (rig_record_encoder_pending_bytes(encoder) > 0)
+        end_frame(encoded, encoder, model->event_count);
+    const struct rig_buf *frame = rig_record_encoder_close(encoder, 0);
+    rig_buf_add(&encoded->file, frame->data, frame->size);
+    rig_record_encoder_free(encoder);
+}
+
+static struct model_options small_options(void)
+{
+    return (struct model_options){.txn_count = 30, .channel_count = 4, .key_count = 5, .first_ns = 1000};
+}
+
+static void every_truncation_loads_its_whole_frames(void **state)
+{
+    (void)state;
+    struct model model;
+    struct model_options options = small_options();
+    model_make(&model, &options, &rng);
+    struct encoded encoded;
+    encode(&encoded, &model, 3, 0);
+    size_t frames = 0;
+    for (size_t size = 1; size <= encoded.file.size; size++) {
+        while (frames < encoded.frame_count && encoded.frame_ends[frames] <= size)
+            frames++;
+        /* A copy of exactly that size, so that a sanitizer sees a read behind the end. */
+        void *copy = malloc(size);
+        assert_non_null(copy);
+        memcpy(copy, encoded.file.data, size);
+        struct rig_history *history = parse(copy, size);
+        assert_int_equal(history->truncated, size < encoded.file.size);
+        struct rig_history *wanted = model_history(&model, frames == 0 ? 0 : encoded.frame_events[frames - 1]);
+        assert_same_history(history, wanted);
+        if (frames > 0)
+            assert_string_equal(history->meta, "name: test");
+        rig_history_free(wanted);
+        rig_history_free(history);
+        free(copy);
+    }
+    rig_buf_done(&encoded.file);
+    model_done(&model);
+}
+
+static void every_flipped_bit_is_noticed(void **state)
+{
+    (void)state;
+    struct model model;
+    struct model_options options = small_options();
+    model_make(&model, &options, &rng);
+    struct encoded encoded;
+    encode(&encoded, &model, 7, 0);
+    for (size_t bit = 0; bit < encoded.file.size * 8; bit++) {
+        encoded.file.data[bit / 8] ^= (char)(1 << bit % 8);
+        struct rig_history *history = NULL;
+        struct rig_load_options load = {.form = RIG_FORM_RIG};
+        struct rig_err err = {0};
+        enum rig_rc rc = rig_history_parse("test.rig", encoded.file.data, encoded.file.size, &load, &history, &err);
+        if (rc == RIG_OK)
+            assert_true(history->truncated);
+        else
+            assert_int_equal(rc, RIG_E_INPUT);
+        assert_true(bit / 8 >= encoded.frame_ends[0] || rc != RIG_OK || history->txn_count == 0);
+        rig_history_free(history);
+        encoded.file.data[bit / 8] ^= (char)(1 << bit % 8);
+    }
+    rig_buf_done(&encoded.file);
+    model_done(&model);
+}
+
+static void forgotten_keys_lose_nothing(void **state)
+{
+    (void)state;
+    struct model model;
+    struct model_options options = {.txn_count = 5000, .channel_count = 8, .key_count = 60, .first_ns = 5};
+    model_make(&model, &options, &rng);
+    struct encoded bounded, free;
+    encode(&bounded, &model, 100, 6);
+    encode(&free, &model, 100, 0);
+    assert_true(bounded.file.size > free.file.size); /* so keys were forgotten */
+    struct rig_history *wanted = model_history(&model, model.event_count);
+    struct rig_history *history = parse(bounded.file.data, bounded.file.size);
+    assert_same_history(history, wanted);
+    rig_history_free(history);
+    history = parse(free.file.data, free.file.size);
+    assert_same_history(history, wanted);
+    rig_history_free(history);
+    rig_history_free(wanted);
+    rig_buf_done(&bounded.file);
+    rig_buf_done(&free.file);
+    model_done(&model);
+}
+
+static void a_second_invocation_leaves_the_first_open(void **state)
+{
+    (void)state;
+    struct rig_record_head head = {.workload = RIG_WORKLOAD_LIST_APPEND};
+    struct rig_record_encoder *encoder = rig_record_encoder_new(&head);
+    struct rig_buf file;
+    rig_buf_init(&file, 0);
+    rig_record_encoder_header(encoder, &file);
+    struct rig_op op = {.kind = RIG_OP_APPEND, .key = 1, .value = 1};
+    rig_record_encoder_invoke(encoder, 0, (struct rig_record_moment){.time_ns = 1}, 7, 1, &op, 1);
+    rig_record_encoder_invoke(encoder, 0, (struct rig_record_moment){.time_ns = 2}, 8, 2, &op, 1);
+    struct rig_record_completion completion = {.outcome = RIG_OUTCOME_OK};
+    rig_record_encoder_complete(encoder, 0, (struct rig_record_moment){.time_ns = 3}, &completion);
+    const struct rig_buf *frame = rig_record_encoder_frame(encoder);
+    rig_buf_add(&file, frame->data, frame->size);
+    struct rig_history *history = parse(file.data, file.size);
+    assert_int_equal(history->txn_count, 2);
+    assert_int_equal(history->txns[0].process, 8);
+    assert_int_equal(history->txns[1].process, 7);
+    assert_int_equal(history->txns[1].complete_at, RIG_POSITION_NONE);
+    assert_int_equal(history->txns[1].outcome, RIG_OUTCOME_INFO);
+    rig_history_free(history);
+    rig_buf_done(&file);
+    rig_record_encoder_free(encoder);
+}
+
+static void saved_histories_come_back(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/rig-test-record-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    (void)close(fd);
+    for (unsigned variant = 0; variant < 64; variant++) {
+        struct model model;
+        struct model_options options = {
+            .workload = variant & 1 ? RIG_WORKLOAD_RW_REGISTER : RIG_WORKLOAD_LIST_APPEND,
+            .txn_count = variant == 0 ? 0 : 700,
+            .channel_count = 9,
+            .key_count = 40,
+            .first_ns = variant & 2 ? -1000 : 0,
+            .no_invocations = (variant & 4) != 0,
+            .text_keys = (variant & 8) != 0,
+            .no_times = (variant & 16) != 0,
+            .position_gaps = (variant & 32) != 0,
+        };
+        model_make(&model, &options, &rng);
+        struct rig_history *wanted = model_history(&model, model.event_count);
+        wanted->skipped_count = variant;
+        wanted->truncated = variant % 3 == 0;
+        struct rig_err err = {0};
+        assert_int_equal(rig_history_save(wanted, path, RIG_FORM_RIG, &err), RIG_OK);
+        struct rig_history *history = NULL;
+        struct rig_load_options load = {0};
+        if (rig_history_load(path, &load, &history, &err) != RIG_OK)
+            fail_msg("variant %u: %s", variant, err.text);
+        assert_same_history(history, wanted);
+        assert_int_equal(history->skipped_count, variant);
+        assert_int_equal(history->truncated, variant % 3 == 0);
+        rig_history_free(history);
+        rig_history_free(wanted);
+        model_done(&model);
+    }
+    (void)unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(varints_come_back),
+        cmocka_unit_test(bad_varints_are_refused),
+        cmocka_unit_test(events_sort_by_time_then_kind),
+        cmocka_unit_test(every_truncation_loads_its_whole_frames),
+        cmocka_unit_test(every_flipped_bit_is_noticed),
+        cmocka_unit_test(forgotten_keys_lose_nothing),
+        cmocka_unit_test(a_second_invocation_leaves_the_first_open),
+        cmocka_unit_test(saved_histories_come_back),
+    };
+    return cmocka_run_group_tests(tests, seeded, NULL);
+}
