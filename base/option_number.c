@@ -167,6 +167,10 @@ const struct rig_unit *rig_number_unit_of(int64_t value, const struct rig_unit *
 void rig_number_shortest(double value, char text[RIG_NUMBER_TEXT_BYTES])
 {
     RIG_REQUIRE(isfinite(value));
+    if (fabs(value) < 1e15 && value == trunc(value)) {
+        (void)snprintf(text, RIG_NUMBER_TEXT_BYTES, "%.0f", value); /* not 1e+08 */
+        return;
+    }
     for (int digits = 6; digits <= 17; digits++) {
         (void)snprintf(text, RIG_NUMBER_TEXT_BYTES, "%.*g", digits, value);
         if (strtod(text, NULL) == value)

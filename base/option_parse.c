@@ -38,6 +38,9 @@ static const void *const_member(const struct rig_option *option, const void *obj
 
 static bool has_range(const struct rig_option *option)
 {
+    /* A share is from 0 to 1 by itself. */
+    if (option->type == RIG_OPTION_SHARE && option->least == 0 && option->most == 1)
+        return false;
     return option->least != 0 || option->most != 0;
 }
 

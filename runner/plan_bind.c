@@ -142,7 +142,11 @@ static enum rig_rc refuse_unknown_key(const struct rig_plan_section *section, co
     rig_buf_init(&key, SENTENCE_BYTES);
     rig_option_quote(entry->key, &key);
     enum rig_rc rc;
-    if (near.distance != SIZE_MAX) {
+    if (strchr(entry->key, '.') != NULL) {
+        rc = rig_plan_refuse(tree, &entry->key_place, err,
+                             "unknown key %s%s; in a plan `a.b: c` is written as `a: {b: c}`", rig_buf_text(&key),
+                             rig_buf_text(&where));
+    } else if (near.distance != SIZE_MAX) {
         rc = rig_plan_refuse(tree, &entry->key_place, err, "unknown key %s%s; did you mean `%s`?", rig_buf_text(&key),
                              rig_buf_text(&where), near.best);
     } else {
