@@ -1,0 +1,279 @@
+#include "tests/unit/cmocka_first.h"
+
+#include <string.h>
+
+#include "drivers/sim/engine.h"
+
+static const struct rig_hold no_hold;
+
+static struct rig_sim_options options_of(enum rig_sim_isolation isolation)
+{
+    return (struct rig_sim_options){.isolation = isolation, .staleness = 10, .bug_rate = 1};
+}
+
+static struct rig_sim_engine *engine_of(const struct rig_sim_options *options, uint32_t session_count)
+{
+    struct rig_sim_engine *engine = rig_sim_engine_new(options, 7, session_count);
+    assert_non_null(engine);
+    return engine;
+}
+
+static void run_to_end(struct rig_sim_engine *engine)
+{
+    for (int steps = 0; rig_sim_engine_busy_count(engine) > 0; steps++) {
+        assert_true(steps < 100000);
+        (void)rig_sim_engine_step(engine);
+    }
+}
+
+static enum rig_outcome run_alone(struct rig_sim_engine *engine, uint32_t session, const struct rig_op *ops,
+                                  uint32_t op_count, struct rig_sim_answer *answer)
+{
+    rig_sim_engine_begin(engine, session, ops, op_count, &no_hold);
+    run_to_end(engine);
+    rig_sim_engine_answer(engine, session, answer);
+    return answer->outcome;
+}
+
+/* The list that a key has once all is still. */
+static void assert_list(struct rig_sim_engine *engine, int64_t key, const int64_t *expected, uint32_t count)
+{
+    const struct rig_op op = {.kind = RIG_OP_READ_LIST, .key = key};
+    struct rig_sim_answer answer;
+    assert_int_equal(run_alone(engine, 0, &op, 1, &answer), RIG_OUTCOME_OK);
+    assert_int_equal(answer.reads[0].count, count);
+    for (uint32_t i = 0; i < count; i++)
+        assert_int_equal(answer.elements[answer.reads[0].first_element + i], expected[i]);
+}
+
+static void options_that_do_not_fit_are_refused(void **state)
+{
+    (void)state;
+    struct rig_sim_options options = options_of(RIG_SIM_READ_COMMITTED);
+    options.bug = RIG_SIM_BUG_STALE_READ;
+    struct rig_err err = {0};
+    assert_int_equal(rig_sim_options_check(&options, RIG_WORKLOAD_LIST_APPEND, &err), RIG_E_PLAN);
+    assert_string_equal(err.text, "bug `stale-read` needs snapshots, which `isolation: read-committed` does not take; "
+                                  "use `snapshot-isolation` or `serializable`");
+    err = (struct rig_err){0};
+    options.bug = RIG_SIM_BUG_DUPLICATE_APPEND;
+    assert_int_equal(rig_sim_options_check(&options, RIG_WORKLOAD_RW_REGISTER, &err), RIG_E_PLAN);
+    assert_string_equal(err.text, "bug `duplicate-append` needs the workload `list-append`");
+    err = (struct rig_err){0};
+    assert_int_equal(rig_sim_options_check(&options, RIG_WORKLOAD_LIST_APPEND, &err), RIG_OK);
+}
+
+/* Reads of the own session see, between others' commits, exactly what the transaction wrote. */
+static void lists_grow_by_commit(void **state)
+{
+    (void)state;
+    for (int64_t isolation = 0; isolation < RIG_SIM_ISOLATION_COUNT; isolation++) {
+        struct rig_sim_options options = options_of((enum rig_sim_isolation)isolation);
+        struct rig_sim_engine *engine = engine_of(&options, 2);
+        struct rig_sim_answer answer;
+        const struct rig_op first[] = {{RIG_OP_APPEND, 1, 10}, {RIG_OP_APPEND, 1, 11}, {RIG_OP_READ_LIST, 1, 0}};
+        assert_int_equal(run_alone(engine, 0, first, 3, &answer), RIG_OUTCOME_OK);
+        assert_int_equal(answer.reads[2].count, 2);
+        const struct rig_op second[] = {{RIG_OP_APPEND, 1, 12}};
+        assert_int_equal(run_alone(engine, 1, second, 1, &answer), RIG_OUTCOME_OK);
+        assert_string_equal(answer.error_code, "");
+        const int64_t expected[] = {10, 11, 12};
+        assert_list(engine, 1, expected, 3);
+        assert_list(engine, 2, NULL, 0);
+        rig_sim_engine_free(engine);
+    }
+}
+
+static void registers_hold_the_last_write(void **state)
+{
+    (void)state;
+    struct rig_sim_options options = options_of(RIG_SIM_SERIALIZABLE);
+    struct rig_sim_engine *engine = engine_of(&options, 1);
+    struct rig_sim_answer answer;
+    const struct rig_op ops[] = {
+        {RIG_OP_READ_REGISTER, 4, 0}, {RIG_OP_WRITE, 4, 5}, {RIG_OP_WRITE, 4, 6}, {RIG_OP_READ_REGISTER, 4, 0}};
+    assert_int_equal(run_alone(engine, 0, ops, 4, &answer), RIG_OUTCOME_OK);
+    assert_int_equal(answer.reads[0].state, RIG_READ_NIL);
+    assert_int_equal(answer.reads[3].state, RIG_READ_SEEN);
+    assert_int_equal(answer.reads[3].value, 6);
+    rig_sim_engine_free(engine);
+}
+
+static void every_loss_of_an_answer_is_told_as_it_is(void **state)
+{
+    (void)state;
+    struct rig_sim_options options = options_of(RIG_SIM_SERIALIZABLE);
+    options.loss_rate = 1;
+    struct rig_sim_engine *engine = engine_of(&options, 1);
+    unsigned fail_count = 0, info_count = 0;
+    for (int64_t i = 0; i < 200; i++) {
+        const struct rig_op op = {RIG_OP_APPEND, 1, i + 1};
+        struct rig_sim_answer answer;
+        (void)run_alone(engine, 0, &op, 1, &answer);
+        assert_true(answer.session_lost);
+        assert_string_not_equal(answer.error_code, "");
+        if (answer.outcome == RIG_OUTCOME_FAIL)
+            assert_int_equal(answer.phase, RIG_PHASE_OPERATION);
+        else
+            assert_int_equal(answer.phase, RIG_PHASE_COMMIT);
+        fail_count += answer.outcome == RIG_OUTCOME_FAIL;
+        info_count += answer.outcome == RIG_OUTCOME_INFO;
+    }
+    assert_int_equal(fail_count + info_count, 200);
+    assert_true(fail_count > 0 && info_count > 0);
+    struct rig_sim_counts counts;
+    rig_sim_engine_counts(engine, &counts);
+    assert_int_equal(counts.commits + counts.aborts, 200);
+    assert_true(counts.commits > 0 && counts.commits < info_count);
+    rig_sim_engine_free(engine);
+}
+
+static void aborts_leave_nothing(void **state)
+{
+    (void)state;
+    for (int64_t isolation = 0; isolation < RIG_SIM_ISOLATION_COUNT; isolation++) {
+        struct rig_sim_options options = options_of((enum rig_sim_isolation)isolation);
+        options.abort_rate = 0.5;
+        struct rig_sim_engine *engine = engine_of(&options, 1);
+        int64_t expected[40];
+        uint32_t count = 0;
+        for (int64_t i = 0; i < 40; i++) {
+            const struct rig_op op = {RIG_OP_APPEND, 1, i + 1};
+            struct rig_sim_answer answer;
+            if (run_alone(engine, 0, &op, 1, &answer) == RIG_OUTCOME_OK)
+                expected[count++] = i + 1;
+        }
+        assert_in_range(count, 5, 35);
+        struct rig_sim_answer answer;
+        const struct rig_op op = {.kind = RIG_OP_READ_LIST, .key = 1};
+        while (run_alone(engine, 0, &op, 1, &answer) != RIG_OUTCOME_OK)
+            continue;
+        assert_int_equal(answer.reads[0].count, count);
+        assert_memory_equal(answer.elements, expected, count * sizeof expected[0]);
+        rig_sim_engine_free(engine);
+    }
+}
+
+static void held_for_a_time(void **state)
+{
+    (void)state;
+    struct rig_sim_options options = options_of(RIG_SIM_SERIALIZABLE);
+    struct rig_sim_engine *engine = engine_of(&options, 1);
+    const struct rig_op op = {RIG_OP_APPEND, 1, 1};
+    const struct rig_hold hold = {.wanted = true, .before_op = 1, .duration_ns = 500 * RIG_SIM_TICK_NS};
+    rig_sim_engine_begin(engine, 0, &op, 1, &hold);
+    run_to_end(engine);
+    struct rig_sim_answer answer;
+    rig_sim_engine_answer(engine, 0, &answer);
+    assert_int_equal(answer.outcome, RIG_OUTCOME_OK);
+    assert_in_range(answer.complete_ns - answer.invoke_ns, 500 * RIG_SIM_TICK_NS, 510 * RIG_SIM_TICK_NS);
+    rig_sim_engine_free(engine);
+}
+
+/* Session 0 is held until three others have committed; it keeps its old snapshot all the while. */
+static void held_for_commits_of_others(void **state)
+{
+    (void)state;
+    struct rig_sim_options options = options_of(RIG_SIM_SNAPSHOT);
+    struct rig_sim_engine *engine = engine_of(&options, 2);
+    const struct rig_op read = {.kind = RIG_OP_READ_LIST, .key = 1};
+    const struct rig_hold hold = {.wanted = true, .before_op = 0, .other_commits = 3};
+    rig_sim_engine_begin(engine, 0, &read, 1, &hold);
+    uint32_t commit_count = 0;
+    struct rig_op op = {RIG_OP_APPEND, 1, 1};
+    rig_sim_engine_begin(engine, 1, &op, 1, &no_hold);
+    while (rig_sim_engine_busy(engine, 0)) {
+        if (rig_sim_engine_step(engine) != 1)
+            continue;
+        commit_count++;
+        op.value++;
+        rig_sim_engine_begin(engine, 1, &op, 1, &no_hold);
+    }
+    assert_true(commit_count >= 3);
+    struct rig_sim_answer answer;
+    rig_sim_engine_answer(engine, 0, &answer);
+    assert_true(answer.reads[0].count + 3 <= commit_count + 1);
+    rig_sim_engine_free(engine);
+}
+
+/* Everybody waits for commits that nobody makes: they must go on all the same, also with locks between them. */
+static void holds_that_cannot_be_met_end(void **state)
+{
+    (void)state;
+    struct rig_sim_options options = options_of(RIG_SIM_REPEATABLE_READ);
+    struct rig_sim_engine *engine = engine_of(&options, 3);
+    const struct rig_op ops[] = {{RIG_OP_APPEND, 1, 1}, {RIG_OP_APPEND, 1, 2}, {RIG_OP_APPEND, 1, 3}};
+    const struct rig_hold hold = {.wanted = true, .before_op = 1, .other_commits = 1000};
+    for (uint32_t i = 0; i < 3; i++)
+        rig_sim_engine_begin(engine, i, &ops[i], 1, &hold);
+    run_to_end(engine);
+    for (uint32_t i = 0; i < 3; i++) {
+        struct rig_sim_answer answer;
+        rig_sim_engine_answer(engine, i, &answer);
+        assert_int_equal(answer.outcome, RIG_OUTCOME_OK);
+    }
+    rig_sim_engine_free(engine);
+}
+
+/* Two sessions that lock two keys the other way round: over many tries some meet, and one of each pair goes on. */
+static void deadlocks_end_one_of_two(void **state)
+{
+    (void)state;
+    struct rig_sim_options options = options_of(RIG_SIM_READ_COMMITTED);
+    struct rig_sim_engine *engine = engine_of(&options, 2);
+    unsigned deadlock_count = 0;
+    for (int64_t i = 0; i < 100; i++) {
+        const struct rig_op forth[] = {{RIG_OP_APPEND, 1, 2 * i}, {RIG_OP_APPEND, 2, 2 * i}};
+        const struct rig_op back[] = {{RIG_OP_APPEND, 2, 2 * i + 1}, {RIG_OP_APPEND, 1, 2 * i + 1}};
+        rig_sim_engine_begin(engine, 0, forth, 2, &no_hold);
+        rig_sim_engine_begin(engine, 1, back, 2, &no_hold);
+        run_to_end(engine);
+        struct rig_sim_answer first, second;
+        rig_sim_engine_answer(engine, 0, &first);
+        rig_sim_engine_answer(engine, 1, &second);
+        assert_true(first.outcome == RIG_OUTCOME_OK || second.outcome == RIG_OUTCOME_OK);
+        deadlock_count += strcmp(first.error_code, "deadlock") == 0 || strcmp(second.error_code, "deadlock") == 0;
+    }
+    assert_true(deadlock_count > 10);
+    rig_sim_engine_free(engine);
+}
+
+static void cancelled_transactions_fail(void **state)
+{
+    (void)state;
+    for (int64_t isolation = 0; isolation < RIG_SIM_ISOLATION_COUNT; isolation++) {
+        struct rig_sim_options options = options_of((enum rig_sim_isolation)isolation);
+        struct rig_sim_engine *engine = engine_of(&options, 1);
+        const struct rig_op ops[] = {{RIG_OP_APPEND, 1, 1}, {RIG_OP_APPEND, 2, 1}};
+        for (int steps = 0; steps <= 3; steps++) {
+            rig_sim_engine_begin(engine, 0, ops, 2, &no_hold);
+            for (int i = 0; i < steps; i++)
+                assert_int_equal(rig_sim_engine_step(engine), RIG_SIM_NONE);
+            rig_sim_engine_cancel(engine, 0);
+            struct rig_sim_answer answer;
+            rig_sim_engine_answer(engine, 0, &answer);
+            assert_int_equal(answer.outcome, RIG_OUTCOME_FAIL);
+            assert_true(answer.session_lost);
+            assert_true(answer.complete_ns > answer.invoke_ns);
+        }
+        assert_list(engine, 1, NULL, 0);
+        rig_sim_engine_free(engine);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(options_that_do_not_fit_are_refused),
+        cmocka_unit_test(lists_grow_by_commit),
+        cmocka_unit_test(registers_hold_the_last_write),
+        cmocka_unit_test(every_loss_of_an_answer_is_told_as_it_is),
+        cmocka_unit_test(aborts_leave_nothing),
+        cmocka_unit_test(held_for_a_time),
+        cmocka_unit_test(held_for_commits_of_others),
+        cmocka_unit_test(holds_that_cannot_be_met_end),
+        cmocka_unit_test(deadlocks_end_one_of_two),
+        cmocka_unit_test(cancelled_transactions_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
