@@ -13,6 +13,8 @@ static const size_t default_element_limit = (size_t)1 << 20;
 
 /* ---- the services ---- */
 
+static void core_log(int level, const char *area, const char *format, ...) RIG_PRINTF(3, 4);
+
 static void core_log(int level, const char *area, const char *format, ...)
 {
     if (level > 1)
