@@ -1,0 +1,298 @@
+#include "drivers/postgres/pg_connection.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+#include "drivers/postgres/pg_outcome.h"
+
+enum { STOPPING_SLICE_MS = 100, PARAMETERS_MOST = 64 };
+
+void rig_pg_one_line(char *line, size_t size, const char *message)
+{
+    size_t length = 0;
+    for (const char *p = message == NULL ? "" : message; *p != '\0' && length + 1 < size; p++) {
+        char c = *p == '\n' || *p == '\t' ? ' ' : *p;
+        if (c == ' ' && (length == 0 || line[length - 1] == ' '))
+            continue;
+        line[length++] = c;
+    }
+    while (length > 0 && line[length - 1] == ' ')
+        length--;
+    line[length] = '\0';
+}
+
+void rig_pg_wakes_init(struct rig_pg_wakes *wakes)
+{
+    *wakes = (struct rig_pg_wakes){.mutex = PTHREAD_MUTEX_INITIALIZER};
+}
+
+void rig_pg_wakes_done(struct rig_pg_wakes *wakes)
+{
+    RIG_INVARIANT(wakes->idle_count == wakes->total);
+    for (size_t i = 0; i < wakes->idle_count; i++)
+        (void)close(wakes->idle[i]);
+    free(wakes->idle);
+    wakes->idle = NULL;
+    wakes->idle_count = wakes->total = 0;
+}
+
+/* Makes one more descriptor, with room to put it back later; -1 when there is none to be had. */
+static int wakes_add(struct rig_pg_wakes *wakes)
+{
+    int *idle = realloc(wakes->idle, (wakes->total + 1) * sizeof *idle);
+    if (idle == NULL)
+        return -1;
+    wakes->idle = idle;
+    int fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (fd >= 0)
+        wakes->total++;
+    return fd;
+}
+
+enum rig_rc rig_pg_waiter_arm(struct rig_pg_waiter *waiter, struct rig_pg_wakes *wakes, struct rig_err *err)
+{
+    RIG_INVARIANT(atomic_load(&waiter->wake_plus_one) == 0);
+    (void)pthread_mutex_lock(&wakes->mutex);
+    int fd = wakes->idle_count > 0 ? wakes->idle[--wakes->idle_count] : wakes_add(wakes);
+    int problem = errno;
+    (void)pthread_mutex_unlock(&wakes->mutex);
+    if (fd < 0)
+        return rig_fail(err, RIG_E_DRIVER, "no event descriptor for a session: %s (raise `ulimit -n`)",
+                        strerror(problem));
+    atomic_store(&waiter->wake_plus_one, fd + 1);
+    return RIG_OK;
+}
+
+void rig_pg_waiter_disarm(struct rig_pg_waiter *waiter, struct rig_pg_wakes *wakes)
+{
+    int fd = atomic_exchange(&waiter->wake_plus_one, 0) - 1;
+    if (fd < 0)
+        return;
+    (void)pthread_mutex_lock(&wakes->mutex);
+    RIG_INVARIANT(wakes->idle_count < wakes->total);
+    wakes->idle[wakes->idle_count++] = fd;
+    (void)pthread_mutex_unlock(&wakes->mutex);
+}
+
+void rig_pg_waiter_interrupt(struct rig_pg_waiter *waiter)
+{
+    /* The flag first: a session that arms its waiter now sees it before it first sleeps. */
+    atomic_store(&waiter->interrupted, true);
+    int fd = atomic_load(&waiter->wake_plus_one) - 1;
+    uint64_t one = 1;
+    if (fd >= 0 && write(fd, &one, sizeof one) < 0)
+        RIG_INVARIANT(errno == EAGAIN); /* the counter is full: it wakes as well */
+}
+
+/* Milliseconds to poll for, rounded up; bounded where core->stopping() has to be asked. */
+static int poll_ms(int64_t left_ns, int wake)
+{
+    int64_t ms = (left_ns + 999999) / 1000000;
+    if (wake < 0 && ms > STOPPING_SLICE_MS)
+        return STOPPING_SLICE_MS;
+    return ms > 3600 * 1000 ? 3600 * 1000 : (int)ms;
+}
+
+const char *rig_pg_waiter_wait(struct rig_pg_waiter *waiter, int fd, short events, int64_t deadline_ns, short *ready)
+{
+    int wake = atomic_load(&waiter->wake_plus_one) - 1;
+    for (;;) {
+        bool stopping = wake < 0 && !waiter->to_the_end && waiter->core->stopping();
+        if (stopping || atomic_load(&waiter->interrupted))
+            return RIG_PG_INTERRUPTED;
+        int64_t left_ns = deadline_ns - waiter->core->now_ns();
+        if (left_ns <= 0)
+            return RIG_PG_TIMEOUT;
+        struct pollfd polled[2] = {{.fd = fd, .events = events}, {.fd = wake, .events = POLLIN}};
+        int count = poll(polled, 2, poll_ms(left_ns, wake));
+        RIG_INVARIANT(count >= 0 || errno == EINTR);
+        if (count > 0 && polled[0].revents != 0) {
+            *ready = polled[0].revents;
+            return NULL;
+        }
+        uint64_t wakings;
+        /* Meant for the session that had the descriptor before, unless the flag is up: empty it. */
+        if (count > 0 && polled[1].revents != 0 && !atomic_load(&waiter->interrupted))
+            (void)!read(wake, &wakings, sizeof wakings);
+    }
+}
+
+/* Runs inside libpq while it parses. Nothing is printed; what matters for an outcome is kept. */
+static void receive_notice(void *context, const PGresult *notice)
+{
+    struct rig_pg_connection *connection = context;
+    const char *code = PQresultErrorField(notice, PG_DIAG_SQLSTATE);
+    const char *severity = PQresultErrorField(notice, PG_DIAG_SEVERITY_NONLOCALIZED);
+    const char *text = PQresultErrorField(notice, PG_DIAG_MESSAGE_PRIMARY);
+    if (code != NULL && strncmp(code, "57P", 3) == 0) {
+        rig_pg_one_line(connection->farewell_code, sizeof connection->farewell_code, code);
+        rig_pg_one_line(connection->farewell_text, sizeof connection->farewell_text, text);
+    }
+    if (connection->awaiting_commit && severity != NULL && strcmp(severity, "WARNING") == 0) {
+        connection->commit_warned = true;
+        rig_pg_one_line(connection->warning_text, sizeof connection->warning_text, text);
+    }
+}
+
+struct parameters {
+    const char *names[PARAMETERS_MOST + 1];
+    const char *values[PARAMETERS_MOST + 1];
+    size_t count;
+};
+
+static void parameters_add(struct parameters *parameters, const char *name, const char *value)
+{
+    RIG_INVARIANT(parameters->count < PARAMETERS_MOST);
+    if (value == NULL || value[0] == '\0')
+        return;
+    parameters->names[parameters->count] = name;
+    parameters->values[parameters->count++] = value;
+}
+
+/* Starts connecting; NULL only when memory ran out. Of a parameter given twice libpq takes the last. */
+static PGconn *start_connecting(const struct rig_pg_target *target)
+{
+    struct parameters parameters = {.count = 0};
+    parameters_add(&parameters, "application_name", "rig");
+    /* Encryption by GSSAPI costs a round trip to refuse and is asked for, where wanted, in conninfo. */
+    parameters_add(&parameters, "gssencmode", "disable");
+    parameters_add(&parameters, "host", target->endpoint->host);
+    parameters_add(&parameters, "port", target->endpoint->port);
+    parameters_add(&parameters, "user", target->user);
+    parameters_add(&parameters, "dbname", target->dbname);
+    parameters_add(&parameters, "password", target->password);
+    PQconninfoOption *further = NULL;
+    if (target->conninfo != NULL)
+        further = PQconninfoParse(target->conninfo, NULL);
+    for (const PQconninfoOption *option = further; option != NULL && option->keyword != NULL; option++)
+        parameters_add(&parameters, option->keyword, option->val);
+    PGconn *pg = PQconnectStartParams(parameters.names, parameters.values, 0);
+    PQconninfoFree(further);
+    return pg;
+}
+
+static enum rig_rc connect_failed(const struct rig_pg_target *target, const char *why, struct rig_err *err)
+{
+    const struct rig_pg_endpoint *endpoint = target->endpoint;
+    char line[512];
+    rig_pg_one_line(line, sizeof line, why);
+    return rig_fail(err, RIG_E_CLUSTER, "connecting to PostgreSQL at %s%s%s: %s", endpoint->host,
+                    endpoint->port[0] == '\0' ? "" : ":", endpoint->port, line);
+}
+
+enum rig_rc rig_pg_connect(struct rig_pg_connection *connection, const struct rig_pg_target *target,
+                           struct rig_pg_waiter *waiter, int64_t deadline_ns, struct rig_err *err)
+{
+    *connection = (struct rig_pg_connection){.waiter = waiter};
+    PGconn *pg = connection->pg = start_connecting(target);
+    if (pg == NULL)
+        return rig_fail(err, RIG_E_LIMIT, "out of memory for a connection");
+    PostgresPollingStatusType state = PQstatus(pg) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING;
+    while (state != PGRES_POLLING_OK) {
+        if (state == PGRES_POLLING_FAILED)
+            return connect_failed(target, PQerrorMessage(pg), err);
+        short ready;
+        const char *reason = rig_pg_waiter_wait(waiter, PQsocket(pg), state == PGRES_POLLING_READING ? POLLIN : POLLOUT,
+                                                deadline_ns, &ready);
+        if (reason != NULL)
+            return connect_failed(
+                target, strcmp(reason, RIG_PG_TIMEOUT) == 0 ? "no answer within connect-timeout" : reason, err);
+        state = PQconnectPoll(pg);
+    }
+    (void)PQsetNoticeReceiver(pg, receive_notice, connection);
+    if (PQsetnonblocking(pg, 1) != 0)
+        return connect_failed(target, PQerrorMessage(pg), err);
+    return RIG_OK;
+}
+
+void rig_pg_disconnect(struct rig_pg_connection *connection)
+{
+    PQfinish(connection->pg);
+    connection->pg = NULL;
+}
+
+const char *rig_pg_flush(struct rig_pg_connection *connection, int64_t deadline_ns)
+{
+    PGconn *pg = connection->pg;
+    while (PQflush(pg) > 0) {
+        short ready;
+        const char *reason =
+            rig_pg_waiter_wait(connection->waiter, PQsocket(pg), POLLIN | POLLOUT, deadline_ns, &ready);
+        if (reason != NULL)
+            return reason;
+        /* The server may refuse to read on until its own answers are taken. */
+        if ((ready & POLLIN) != 0 && PQconsumeInput(pg) == 0)
+            return NULL;
+    }
+    return NULL;
+}
+
+const char *rig_pg_next(struct rig_pg_connection *connection, int64_t deadline_ns, PGresult **result)
+{
+    PGconn *pg = connection->pg;
+    /* A connection that broke has no socket any more, and PQgetResult() gives what had been received, then an error. */
+    while (PQisBusy(pg) != 0 && PQsocket(pg) >= 0) {
+        short ready;
+        const char *reason = rig_pg_waiter_wait(connection->waiter, PQsocket(pg), POLLIN, deadline_ns, &ready);
+        if (reason != NULL)
+            return reason;
+        (void)PQconsumeInput(pg);
+        /* A TLS record can be longer than one read takes; its rest lies in the TLS library, unseen by poll(). */
+        if (PQsslInUse(pg) != 0 && PQisBusy(pg) != 0 && PQsocket(pg) >= 0)
+            (void)PQconsumeInput(pg);
+    }
+    *result = PQgetResult(pg);
+    return NULL;
+}
+
+/* The results of a query up to its end; the first one that is an error, or else the first one, is kept. */
+static const char *collect(struct rig_pg_connection *connection, int64_t deadline_ns, PGresult **kept)
+{
+    for (;;) {
+        PGresult *result = NULL;
+        const char *reason = rig_pg_next(connection, deadline_ns, &result);
+        if (reason != NULL || result == NULL)
+            return reason;
+        bool failed = PQresultStatus(result) == PGRES_FATAL_ERROR;
+        if (*kept == NULL || (failed && PQresultStatus(*kept) != PGRES_FATAL_ERROR)) {
+            PQclear(*kept);
+            *kept = result;
+        } else {
+            PQclear(result);
+        }
+        if (failed && PQstatus(connection->pg) == CONNECTION_BAD)
+            return NULL;
+    }
+}
+
+enum rig_rc rig_pg_query(struct rig_pg_connection *connection, const char *sql, int64_t deadline_ns, PGresult **result,
+                         struct rig_err *err)
+{
+    char line[512];
+    PGresult *kept = NULL;
+    const char *reason = NULL;
+    if (PQsendQuery(connection->pg, sql) != 0) {
+        reason = rig_pg_flush(connection, deadline_ns);
+        if (reason == NULL)
+            reason = collect(connection, deadline_ns, &kept);
+    }
+    ExecStatusType status = PQresultStatus(kept);
+    if (reason == NULL && (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK)) {
+        if (result != NULL)
+            *result = kept;
+        else
+            PQclear(kept);
+        return RIG_OK;
+    }
+    rig_pg_one_line(line, sizeof line,
+                    reason != NULL ? reason
+                    : kept != NULL ? PQresultErrorMessage(kept)
+                                   : PQerrorMessage(connection->pg));
+    PQclear(kept);
+    return rig_fail(err, RIG_E_CLUSTER, "PostgreSQL: `%.120s`: %s", sql, line);
+}

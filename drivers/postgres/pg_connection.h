@@ -1,0 +1,95 @@
+/*
+ * One connection on libpq, driven without blocking: every wait is bounded by a deadline and ends when the session is
+ * interrupted.
+ *
+ * libpq resolves host names with the system's resolver, which no deadline here bounds; the resolver's own time-outs do.
+ *
+ * Threads: one a connection. A waiter is shared with whoever interrupts it.
+ */
+#ifndef RIG_DRIVERS_POSTGRES_PG_CONNECTION_H
+#define RIG_DRIVERS_POSTGRES_PG_CONNECTION_H
+
+#include <libpq-fe.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "drivers/driver.h"
+#include "drivers/postgres/pg_options.h"
+
+/*
+ * Event descriptors that wake sleeping sessions. They stay open for the whole run: an interrupt that comes while its
+ * session closes then wakes, at worst, another session for nothing, and never writes into a stranger's file.
+ */
+struct rig_pg_wakes {
+    pthread_mutex_t mutex;
+    int *idle;
+    size_t idle_count;
+    size_t total; /* idle and lent; `idle` has room for all */
+};
+
+void rig_pg_wakes_init(struct rig_pg_wakes *wakes);
+void rig_pg_wakes_done(struct rig_pg_wakes *wakes);
+
+/* What ends a wait besides the server. Zeroed, it can be interrupted already. */
+struct rig_pg_waiter {
+    const struct rig_core *core;
+    atomic_bool interrupted;
+    atomic_int wake_plus_one; /* an event descriptor + 1; 0: none, then core->stopping() is asked every 100 ms */
+    bool to_the_end;          /* do not ask: for work that cleans up after a run that is stopping */
+};
+
+enum rig_rc rig_pg_waiter_arm(struct rig_pg_waiter *waiter, struct rig_pg_wakes *wakes, struct rig_err *err);
+void rig_pg_waiter_disarm(struct rig_pg_waiter *waiter, struct rig_pg_wakes *wakes);
+/* From any thread; never blocks. The waits of this waiter end now and from now on. */
+void rig_pg_waiter_interrupt(struct rig_pg_waiter *waiter);
+
+/*
+ * Waits until `fd` is ready for `events`, which are then in `ready`. Returns NULL, or RIG_PG_TIMEOUT or
+ * RIG_PG_INTERRUPTED.
+ */
+const char *rig_pg_waiter_wait(struct rig_pg_waiter *waiter, int fd, short events, int64_t deadline_ns, short *ready);
+
+/* Whom to connect to, and as whom. Texts that are NULL or empty are left to libpq. Borrowed. */
+struct rig_pg_target {
+    const struct rig_pg_endpoint *endpoint;
+    const char *user;
+    const char *dbname;
+    const char *password;
+    const char *conninfo;
+};
+
+struct rig_pg_connection {
+    PGconn *pg;
+    struct rig_pg_waiter *waiter;
+    /* The last notice of class 57P: why the server ends the session, sent before the connection breaks. */
+    char farewell_code[6];
+    char farewell_text[RIG_ERROR_TEXT_BYTES];
+    bool awaiting_commit; /* the next result is COMMIT's: a warning from now on belongs to it */
+    bool commit_warned;
+    char warning_text[RIG_ERROR_TEXT_BYTES];
+};
+
+/* Leaves the connection safe for rig_pg_disconnect() also on failure. RIG_E_CLUSTER, naming the server. */
+enum rig_rc rig_pg_connect(struct rig_pg_connection *connection, const struct rig_pg_target *target,
+                           struct rig_pg_waiter *waiter, int64_t deadline_ns, struct rig_err *err);
+void rig_pg_disconnect(struct rig_pg_connection *connection);
+
+/* Sends what libpq has buffered. A connection that breaks is left for rig_pg_next() to find, which reads the reason. */
+const char *rig_pg_flush(struct rig_pg_connection *connection, int64_t deadline_ns);
+/*
+ * The next result, as from PQgetResult() but bounded; the caller clears it. Returns NULL, RIG_PG_TIMEOUT or
+ * RIG_PG_INTERRUPTED. On a broken connection `*result` is an error without SQLSTATE, or NULL.
+ */
+const char *rig_pg_next(struct rig_pg_connection *connection, int64_t deadline_ns, PGresult **result);
+
+/*
+ * Runs `sql` (one or more statements) by the simple protocol and waits for its end. `*result` (NULL: not wanted) is the
+ * first one, given to the caller. RIG_E_CLUSTER with the server's words.
+ */
+enum rig_rc rig_pg_query(struct rig_pg_connection *connection, const char *sql, int64_t deadline_ns, PGresult **result,
+                         struct rig_err *err);
+
+/* Copies a message as one line, cut to fit. */
+void rig_pg_one_line(char *line, size_t size, const char *message);
+
+#endif

@@ -1,0 +1,242 @@
+#include "drivers/postgres/pg_options.h"
+
+#include <ctype.h>
+#include <libpq-fe.h>
+#include <string.h>
+
+#define AT(member) offsetof(struct rig_pg_options, member)
+#define SECONDS(n) ((n)*1e9)
+
+static const char *const isolation_words[] = {"read-uncommitted", "read-committed", "repeatable-read", "serializable",
+                                              NULL};
+static const char *const table_schema_words[] = {"text", "integer-array", NULL};
+static const char *const write_words[] = {"upsert", "insert-then-update", NULL};
+static const char *const listen_words[] = {"socket", "tcp", NULL};
+const char *const rig_pg_synchronous_commit_words[] = {"server-default", "on",           "off", "local",
+                                                       "remote_write",   "remote_apply", NULL};
+
+const struct rig_option rig_pg_option_table[] = {
+    {"isolation", RIG_OPTION_CHOICE, AT(isolation), "serializable", 0, 0, isolation_words,
+     "The isolation level that every transaction asks for.", false},
+    {"table-schema", RIG_OPTION_CHOICE, AT(table_schema), "text", 0, 0, table_schema_words,
+     "How a list is stored: as text joined by commas (fastest up to some hundred elements) or as bigint[]; registers "
+     "are "
+     "bigint in any case.",
+     false},
+    {"tables", RIG_OPTION_INT, AT(tables), "1", 1, 1000, NULL, "Over how many tables the keys are spread.", false},
+    {"write", RIG_OPTION_CHOICE, AT(write), "upsert", 0, 0, write_words,
+     "How a key is written: INSERT .. ON CONFLICT DO UPDATE, or UPDATE and, where no row is, INSERT.", false},
+    {"prepared", RIG_OPTION_BOOL, AT(prepared), "true", 0, 0, NULL, "Use prepared statements.", false},
+    {"pipeline", RIG_OPTION_BOOL, AT(pipeline), "true", 0, 0, NULL,
+     "Send each transaction, from BEGIN to COMMIT, in one round trip.", false},
+    {"declare-read-only", RIG_OPTION_BOOL, AT(declare_read_only), "false", 0, 0, NULL,
+     "Begin transactions that only read with READ ONLY.", false},
+    {"deferrable", RIG_OPTION_BOOL, AT(deferrable), "false", 0, 0, NULL,
+     "Begin them with READ ONLY DEFERRABLE; for serializable, with declare-read-only.", false},
+    {"statement-timeout", RIG_OPTION_DURATION, AT(statement_timeout_ns), "0ms", 0, SECONDS(86400), NULL,
+     "The server's statement_timeout; 0ms leaves the server's own.", false},
+    {"lock-timeout", RIG_OPTION_DURATION, AT(lock_timeout_ns), "0ms", 0, SECONDS(86400), NULL,
+     "The server's lock_timeout; 0ms leaves the server's own.", false},
+    {"connect-timeout", RIG_OPTION_DURATION, AT(connect_timeout_ns), "10s", 1e6, SECONDS(3600), NULL,
+     "How long connecting and setting up a session may take.", false},
+    {"transaction-timeout", RIG_OPTION_DURATION, AT(transaction_timeout_ns), "30s", 1e6, SECONDS(86400), NULL,
+     "How long a transaction may take, holds not counted, before its session is given up.", false},
+    {"synchronous-commit", RIG_OPTION_CHOICE, AT(synchronous_commit), "server-default", 0, 0,
+     rig_pg_synchronous_commit_words, "The session's synchronous_commit.", false},
+    {"keep-tables", RIG_OPTION_BOOL, AT(keep_tables), "false", 0, 0, NULL,
+     "Leave the tables rig_list_N or rig_register_N on the given hosts after the run.", false},
+    {"user", RIG_OPTION_TEXT, AT(user), NULL, 0, 0, NULL,
+     "The database user; without it libpq's default, or postgres on rig's own cluster.", false},
+    {"dbname", RIG_OPTION_TEXT, AT(dbname), NULL, 0, 0, NULL,
+     "The database; without it libpq's default, or postgres on rig's own cluster.", false},
+    {"password", RIG_OPTION_SECRET, AT(password), NULL, 0, 0, NULL, "The user's password.", false},
+    {"conninfo", RIG_OPTION_TEXT, AT(conninfo), NULL, 0, 0, NULL,
+     "Further libpq connection parameters, such as `sslmode=verify-full sslrootcert=ca.pem`.", false},
+    {"cluster.hosts", RIG_OPTION_TEXT_LIST, AT(hosts), NULL, 0, 0, NULL,
+     "Servers to use, as host or host:port; clients are spread over them in turn. Without any, rig starts its own.",
+     false},
+    {"cluster.read-only-hosts", RIG_OPTION_TEXT_LIST, AT(read_only_hosts), NULL, 0, 0, NULL,
+     "Servers to which transactions that only read are sent instead.", false},
+    {"cluster.local.nodes", RIG_OPTION_INT, AT(nodes), "0", 0, 1000, NULL,
+     "How many servers rig starts; 0 means one, unless cluster.hosts are given.", false},
+    {"cluster.local.listen", RIG_OPTION_CHOICE, AT(listen), "socket", 0, 0, listen_words,
+     "Whether rig's own server is reached by a private Unix socket or by TCP on a free loopback port.", false},
+    {"cluster.local.bin-dir", RIG_OPTION_TEXT, AT(bin_dir), NULL, 0, 0, NULL,
+     "Where initdb and postgres are; without it the newest below /usr/lib/postgresql, then PATH.", false},
+    {"cluster.local.run-as", RIG_OPTION_TEXT, AT(run_as), "postgres", 0, 0, NULL,
+     "The system user that the server runs as when rig runs as root.", false},
+    {"cluster.local.settings", RIG_OPTION_TEXT_LIST, AT(settings), NULL, 0, 0, NULL,
+     "Server settings, each as name=value; they win over rig's own.", false},
+    {"cluster.local.start-timeout", RIG_OPTION_DURATION, AT(start_timeout_ns), "60s", 1e9, SECONDS(3600), NULL,
+     "How long the server may take to be created and to accept connections.", false},
+    {"cluster.local.stop-timeout", RIG_OPTION_DURATION, AT(stop_timeout_ns), "10s", 1e8, SECONDS(3600), NULL,
+     "How long each step of stopping it (fast, immediate, kill) may take.", false},
+    {NULL, RIG_OPTION_BOOL, 0, NULL, 0, 0, NULL, NULL, false},
+};
+
+static bool given(const char *text)
+{
+    return text != NULL && text[0] != '\0';
+}
+
+/* A port as text, 1 to 65535. */
+static bool parse_port(const char *text, char port[static 6])
+{
+    size_t length = strlen(text);
+    if (length == 0 || length > 5 || strspn(text, "0123456789") != length)
+        return false;
+    unsigned number = 0;
+    for (size_t i = 0; i < length; i++)
+        number = number * 10 + (unsigned)(text[i] - '0');
+    if (number == 0 || number > 65535)
+        return false;
+    memcpy(port, text, length + 1);
+    return true;
+}
+
+bool rig_pg_endpoint_parse(const char *text, struct rig_pg_endpoint *endpoint)
+{
+    struct rig_pg_endpoint parsed = {{0}, {0}};
+    const char *host = text;
+    size_t host_length;
+    const char *port = NULL;
+    if (text[0] == '[') {
+        const char *end = strchr(text, ']');
+        if (end == NULL || (end[1] != '\0' && end[1] != ':'))
+            return false;
+        host = text + 1;
+        host_length = (size_t)(end - host);
+        port = end[1] == ':' ? end + 2 : NULL;
+    } else {
+        const char *colon = strrchr(text, ':');
+        /* Several colons without brackets are an IPv6 address without a port. */
+        if (colon != NULL && text[0] != '/' && strchr(text, ':') != colon)
+            colon = NULL;
+        host_length = colon != NULL ? (size_t)(colon - text) : strlen(text);
+        port = colon != NULL ? colon + 1 : NULL;
+    }
+    if (host_length == 0 || host_length >= sizeof parsed.host)
+        return false;
+    memcpy(parsed.host, host, host_length);
+    /* libpq takes a comma for a list of hosts to try in turn, which would hide which one a session is on. */
+    if (strpbrk(parsed.host, ", \t\n") != NULL || (port != NULL && !parse_port(port, parsed.port)))
+        return false;
+    *endpoint = parsed;
+    return true;
+}
+
+bool rig_pg_setting_split(const char *text, char *name, size_t name_size, const char **value)
+{
+    const char *equals = strchr(text, '=');
+    size_t length = equals == NULL ? 0 : (size_t)(equals - text);
+    while (length > 0 && text[length - 1] == ' ')
+        length--;
+    if (length == 0 || length >= name_size)
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        if (!isalnum((unsigned char)text[i]) && text[i] != '_' && text[i] != '.')
+            return false;
+    }
+    const char *behind = equals + 1;
+    while (*behind == ' ')
+        behind++;
+    if (strchr(behind, '\n') != NULL)
+        return false;
+    memcpy(name, text, length);
+    name[length] = '\0';
+    *value = behind;
+    return true;
+}
+
+/* Connection parameters that have an option of their own, with its name. */
+static const char *const own_parameters[][2] = {
+    {"host", "cluster.hosts"},
+    {"hostaddr", "cluster.hosts"},
+    {"port", "cluster.hosts"},
+    {"user", "user"},
+    {"dbname", "dbname"},
+    {"password", "password, which is never shown"},
+    {"connect_timeout", "connect-timeout"},
+};
+
+static enum rig_rc check_conninfo(const char *conninfo, struct rig_err *err)
+{
+    if (!given(conninfo))
+        return RIG_OK;
+    char *message = NULL;
+    PQconninfoOption *parsed = PQconninfoParse(conninfo, &message);
+    if (parsed == NULL) {
+        size_t length = message == NULL ? 0 : strcspn(message, "\n");
+        (void)rig_fail(err, RIG_E_PLAN, "database.conninfo: libpq says: %.*s", (int)length,
+                       message == NULL ? "" : message);
+        PQfreemem(message);
+        return RIG_E_PLAN;
+    }
+    enum rig_rc rc = RIG_OK;
+    for (const PQconninfoOption *option = parsed; option->keyword != NULL; option++) {
+        for (size_t i = 0; i < sizeof own_parameters / sizeof own_parameters[0]; i++) {
+            if (option->val != NULL && strcmp(option->keyword, own_parameters[i][0]) == 0)
+                rc = rig_fail(err, RIG_E_PLAN, "database.conninfo: give `%s` as database.%s", own_parameters[i][0],
+                              own_parameters[i][1]);
+        }
+    }
+    PQconninfoFree(parsed);
+    return rc;
+}
+
+static enum rig_rc check_endpoints(const char *option, const struct rig_text_list *list, struct rig_err *err)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        struct rig_pg_endpoint endpoint;
+        if (!rig_pg_endpoint_parse(list->at[i], &endpoint))
+            return rig_fail(err, RIG_E_PLAN,
+                            "database.cluster.%s: `%s` is no server: expected host, host:port, [address]:port or the "
+                            "folder of a socket",
+                            option, list->at[i]);
+    }
+    return RIG_OK;
+}
+
+static enum rig_rc check_cluster(const struct rig_pg_options *options, struct rig_err *err)
+{
+    if (options->hosts.count > 0 && options->nodes > 0)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.cluster: either hosts (servers that are there) or local.nodes (servers that rig "
+                        "starts), not both");
+    if (options->nodes > 1)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.cluster.local.nodes: this driver starts one server, not %lld; for several, start "
+                        "them yourself and name them as cluster.hosts",
+                        (long long)options->nodes);
+    if (options->hosts.count == 0 && options->read_only_hosts.count > 0)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.cluster.read-only-hosts: needs cluster.hosts, the servers that are written to");
+    if (options->hosts.count > 0 && (options->settings.count > 0 || given(options->bin_dir)))
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.cluster.local: settings and bin-dir are for a server that rig starts; leave out "
+                        "cluster.hosts or them");
+    for (size_t i = 0; i < options->settings.count; i++) {
+        char name[64];
+        const char *value;
+        if (!rig_pg_setting_split(options->settings.at[i], name, sizeof name, &value))
+            return rig_fail(err, RIG_E_PLAN, "database.cluster.local.settings: `%s` is not name=value",
+                            options->settings.at[i]);
+    }
+    enum rig_rc rc = check_endpoints("hosts", &options->hosts, err);
+    return rc != RIG_OK ? rc : check_endpoints("read-only-hosts", &options->read_only_hosts, err);
+}
+
+enum rig_rc rig_pg_options_check(const struct rig_pg_options *options, enum rig_workload workload, struct rig_err *err)
+{
+    if (options->pipeline && options->write == RIG_PG_INSERT_THEN_UPDATE)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.write: insert-then-update waits for each answer and cannot be sent in one go; say "
+                        "pipeline: false or write: upsert");
+    if (options->deferrable && !(options->declare_read_only && options->isolation == RIG_PG_SERIALIZABLE))
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.deferrable: has a meaning only with isolation: serializable and declare-read-only: "
+                        "true");
+    (void)workload; /* each of the two can be run with every option */
+    enum rig_rc rc = check_cluster(options, err);
+    return rc != RIG_OK ? rc : check_conninfo(options->conninfo, err);
+}

@@ -1,0 +1,73 @@
+/*
+ * The driver's options: what a plan may say below `database:` for PostgreSQL, and which of it contradicts itself.
+ *
+ * Also endpoints ("db1", "db1:5433", "[::1]:5432", "/run/postgresql:5432"), which options name as texts.
+ */
+#ifndef RIG_DRIVERS_POSTGRES_PG_OPTIONS_H
+#define RIG_DRIVERS_POSTGRES_PG_OPTIONS_H
+
+#include "drivers/driver.h"
+#include "drivers/postgres/pg_values.h"
+
+/* Indexes into the choices of the options of the same name. */
+enum rig_pg_isolation {
+    RIG_PG_READ_UNCOMMITTED,
+    RIG_PG_READ_COMMITTED,
+    RIG_PG_REPEATABLE_READ,
+    RIG_PG_SERIALIZABLE,
+};
+enum rig_pg_write { RIG_PG_UPSERT, RIG_PG_INSERT_THEN_UPDATE };
+enum rig_pg_synchronous_commit { RIG_PG_SYNC_SERVER_DEFAULT }; /* the other choices are PostgreSQL's own words */
+enum rig_pg_listen { RIG_PG_LISTEN_SOCKET, RIG_PG_LISTEN_TCP };
+
+struct rig_pg_options {
+    int64_t isolation;    /* enum rig_pg_isolation */
+    int64_t table_schema; /* enum rig_pg_list_form */
+    int64_t tables;
+    int64_t write; /* enum rig_pg_write */
+    bool prepared;
+    bool pipeline;
+    bool declare_read_only;
+    bool deferrable;
+    int64_t statement_timeout_ns; /* 0: the server's own */
+    int64_t lock_timeout_ns;      /* 0: the server's own */
+    int64_t connect_timeout_ns;
+    int64_t transaction_timeout_ns;
+    int64_t synchronous_commit; /* enum rig_pg_synchronous_commit */
+    bool keep_tables;
+    const char *user;
+    const char *dbname;
+    const char *password;
+    const char *conninfo;
+
+    struct rig_text_list hosts; /* empty: rig starts a cluster */
+    struct rig_text_list read_only_hosts;
+    int64_t nodes;  /* 0: one, unless hosts are given */
+    int64_t listen; /* enum rig_pg_listen */
+    const char *bin_dir;
+    const char *run_as;
+    struct rig_text_list settings;
+    int64_t start_timeout_ns;
+    int64_t stop_timeout_ns;
+};
+
+extern const struct rig_option rig_pg_option_table[];
+/* The words of the option synchronous-commit, by index. */
+extern const char *const rig_pg_synchronous_commit_words[];
+
+/* Refuses what contradicts itself. No I/O. RIG_E_PLAN. */
+enum rig_rc rig_pg_options_check(const struct rig_pg_options *options, enum rig_workload workload, struct rig_err *err);
+
+/* Where a server listens. */
+struct rig_pg_endpoint {
+    char host[256]; /* a name, an address, or the folder of a socket; empty: libpq's default */
+    char port[6];   /* empty: libpq's default */
+};
+
+/* False when `text` is no endpoint. */
+bool rig_pg_endpoint_parse(const char *text, struct rig_pg_endpoint *endpoint);
+
+/* Splits "name=value"; false when there is no such name. `value` points into `text`. */
+bool rig_pg_setting_split(const char *text, char *name, size_t name_size, const char **value);
+
+#endif

@@ -1,0 +1,44 @@
+/*
+ * What is certain about a transaction's fate after an error: a table of SQLSTATE x phase.
+ *
+ * The rule behind the rows: PostgreSQL commits when, and only when, it executes a COMMIT that it has received.
+ *   - Before a COMMIT may have left this process, whatever happens means fail: the server rolls back a transaction
+ *     whose session ends or fails without one.
+ *   - Once it may have left, an error means fail only when the server can raise that error no later than the writing of
+ *     the commit record. Everything else, known or not, is info.
+ * The phase of an *answered* error is that of the statement it answers; in a pipeline the server skips everything
+ * behind a failed statement, so an error answered to an earlier statement is certain even though COMMIT was sent. The
+ * phase of an event without an answer (connection lost, time-out, interruption) is how far the sending has come.
+ */
+#ifndef RIG_DRIVERS_POSTGRES_PG_OUTCOME_H
+#define RIG_DRIVERS_POSTGRES_PG_OUTCOME_H
+
+#include "drivers/driver.h"
+
+/* What the client itself can see, in the place of an SQLSTATE. */
+#define RIG_PG_LOST           "connection-lost" /* end of file, a reset, or a failed send */
+#define RIG_PG_TIMEOUT        "timeout"         /* the driver's own transaction-timeout */
+#define RIG_PG_INTERRUPTED    "interrupted"     /* rig's interrupt hook */
+#define RIG_PG_ROLLED_BACK    "rolled-back"     /* COMMIT was answered with the tag ROLLBACK */
+#define RIG_PG_COMMIT_WARNING "commit-warning"  /* COMMIT was acknowledged, with a warning */
+#define RIG_PG_PROTOCOL       "protocol"        /* an answer that makes no sense for the statement */
+#define RIG_PG_MALFORMED      "malformed-value" /* a value that this driver cannot have written */
+#define RIG_PG_LIMIT          "element-limit"   /* the reads of one transaction passed rig's maximum */
+
+struct rig_pg_outcome_row {
+    const char *code;    /* an SQLSTATE, the first characters of some, one of the words above, or "" for any other */
+    enum rig_phase from; /* first and last phase that the row is for */
+    enum rig_phase to;
+    enum rig_outcome outcome; /* fail or info */
+    bool session_lost;
+    const char *reason;
+};
+
+/* The first row that matches decides; the last row of each phase matches everything. */
+extern const struct rig_pg_outcome_row rig_pg_outcome_table[];
+extern const size_t rig_pg_outcome_row_count;
+
+/* The row for `code` in `phase`; never NULL. */
+const struct rig_pg_outcome_row *rig_pg_outcome_find(enum rig_phase phase, const char *code);
+
+#endif

@@ -1,0 +1,192 @@
+#include "drivers/postgres/pg_pipeline.h"
+
+#include <string.h>
+
+#include "base/bug.h"
+
+/* What a queued statement is: an operation's index, or one of these. */
+enum { OF_BEGIN = -1, OF_COMMIT = -2 };
+
+enum rig_rc rig_pg_pipeline_enter(struct rig_pg_connection *connection, struct rig_err *err)
+{
+    if (PQenterPipelineMode(connection->pg) != 1)
+        return rig_fail(err, RIG_E_DRIVER, "libpq refuses pipeline mode: %s", PQerrorMessage(connection->pg));
+    return RIG_OK;
+}
+
+/* Gives one statement to libpq, which may send it at once; false (and the turn failed) when it could not take it. */
+static bool queue(struct rig_pg_turn *turn, const struct rig_pg_statement *statement, int64_t key, int64_t value)
+{
+    char key_text[RIG_PG_INT_BYTES];
+    char value_text[RIG_PG_INT_BYTES];
+    const char *values[2] = {key_text, value_text};
+    PGconn *pg = turn->connection->pg;
+    if (statement->parameter_count > 0)
+        (void)rig_pg_int_print(key, key_text);
+    if (statement->parameter_count > 1)
+        (void)rig_pg_int_print(value, value_text);
+    int queued = turn->session->run->options->prepared
+                     ? PQsendQueryPrepared(pg, statement->name, statement->parameter_count, values, NULL, NULL, 0)
+                     : PQsendQueryParams(pg, statement->text, statement->parameter_count, NULL, values, NULL, NULL, 0);
+    if (queued == 0)
+        rig_pg_turn_fail(turn, turn->phase, RIG_PG_LOST, PQerrorMessage(pg));
+    return queued != 0;
+}
+
+static bool queue_operations(struct rig_pg_turn *turn, uint32_t from, uint32_t to)
+{
+    const struct rig_pg_schema *schema = &turn->session->run->schema;
+    turn->phase = RIG_PHASE_OPERATION;
+    for (uint32_t i = from; i < to; i++) {
+        const struct rig_op *op = &turn->transaction->ops[i];
+        bool reads = op->kind == RIG_OP_READ_LIST || op->kind == RIG_OP_READ_REGISTER;
+        const struct rig_pg_statement *statement =
+            rig_pg_schema_of_key(schema, op->key, reads ? RIG_PG_READ : RIG_PG_PUT);
+        if (!queue(turn, statement, op->key, op->value))
+            return false;
+    }
+    return true;
+}
+
+/* Flushes; false (and the turn failed) when it ended in a time-out or an interruption. */
+static bool flush(struct rig_pg_turn *turn)
+{
+    const char *reason = rig_pg_flush(turn->connection, turn->deadline_ns);
+    if (reason != NULL)
+        rig_pg_turn_fail(turn, turn->phase, reason, NULL);
+    return reason == NULL;
+}
+
+/* The next result; false (and the turn failed, in the phase that the sending has reached) when none will come. */
+static bool next(struct rig_pg_turn *turn, PGresult **result)
+{
+    const char *reason = rig_pg_next(turn->connection, turn->deadline_ns, result);
+    if (reason != NULL) {
+        rig_pg_turn_fail(turn, turn->phase, reason, NULL);
+        turn->session_lost = true;
+    }
+    return reason == NULL;
+}
+
+static enum rig_phase phase_of(int which)
+{
+    return which == OF_BEGIN ? RIG_PHASE_BEGIN : which == OF_COMMIT ? RIG_PHASE_COMMIT : RIG_PHASE_OPERATION;
+}
+
+/* Takes the answer to one statement; false when nothing more can be read. */
+static bool take(struct rig_pg_turn *turn, int which)
+{
+    PGresult *result = NULL;
+    turn->connection->awaiting_commit = which == OF_COMMIT;
+    bool more = next(turn, &result);
+    turn->connection->awaiting_commit = false;
+    if (!more)
+        return false;
+    ExecStatusType status = result == NULL ? PGRES_FATAL_ERROR : PQresultStatus(result);
+    if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK) {
+        if (which == OF_COMMIT)
+            rig_pg_turn_take_commit(turn, result);
+        else if (which >= 0)
+            rig_pg_turn_take(turn, (uint32_t)which,
+                             RIG_PHASE_COMMIT == turn->phase ? RIG_PHASE_COMMIT : phase_of(which), result);
+    } else if (status != PGRES_PIPELINE_ABORTED) {
+        /* With an SQLSTATE it is an answer to this statement; without, the connection broke, however far we had sent.
+         */
+        bool answered = result != NULL && PQresultErrorField(result, PG_DIAG_SQLSTATE) != NULL;
+        rig_pg_turn_fail_result(turn, answered ? phase_of(which) : turn->phase, result);
+    }
+    PQclear(result);
+    if (PQstatus(turn->connection->pg) == CONNECTION_BAD) {
+        turn->session_lost = true;
+        /* What was received before the break is still to be had; an error means that nothing is. */
+        if (status == PGRES_FATAL_ERROR)
+            return false;
+    }
+    /* Each statement's results end with NULL. */
+    return next(turn, &result) && (RIG_INVARIANT(result == NULL), true);
+}
+
+/* Takes the answer to the Sync, the end of the pipeline. */
+static bool take_sync(struct rig_pg_turn *turn)
+{
+    PGresult *result = NULL;
+    if (!next(turn, &result))
+        return false;
+    bool synced = result != NULL && PQresultStatus(result) == PGRES_PIPELINE_SYNC;
+    PQclear(result);
+    turn->session_lost = turn->session_lost || !synced;
+    return synced;
+}
+
+static bool take_range(struct rig_pg_turn *turn, bool with_begin, uint32_t from, uint32_t to)
+{
+    if (with_begin && !take(turn, OF_BEGIN))
+        return false;
+    for (uint32_t i = from; i < to; i++) {
+        if (!take(turn, (int)i))
+            return false;
+    }
+    return true;
+}
+
+/* Everything up to the hold: sent, and answered, before the pause. False when the transaction has ended here. */
+static bool run_before_hold(struct rig_pg_turn *turn, uint32_t split)
+{
+    PGconn *pg = turn->connection->pg;
+    if (!queue_operations(turn, 0, split))
+        return false;
+    if (PQsendFlushRequest(pg) != 1) {
+        rig_pg_turn_fail(turn, turn->phase, RIG_PG_LOST, PQerrorMessage(pg));
+        return false;
+    }
+    if (!flush(turn) || !take_range(turn, true, 0, split))
+        return false;
+    if (turn->failed) {
+        if (!turn->session_lost && PQpipelineSync(pg) == 1 && flush(turn))
+            (void)take_sync(turn);
+        return false;
+    }
+    rig_pg_turn_hold(turn);
+    return true;
+}
+
+void rig_pg_pipeline_run(struct rig_pg_turn *turn)
+{
+    const struct rig_transaction *transaction = turn->transaction;
+    uint32_t op_count = transaction->op_count;
+    uint32_t split = transaction->hold.wanted ? transaction->hold.before_op : 0;
+    RIG_INVARIANT(split <= op_count);
+    turn->phase = RIG_PHASE_BEGIN;
+    if (!queue(turn, rig_pg_turn_begin_statement(turn), 0, 0))
+        return;
+    if (transaction->hold.wanted && !run_before_hold(turn, split))
+        return;
+    if (!queue_operations(turn, split, op_count))
+        return;
+    turn->phase = RIG_PHASE_COMMIT;
+    if (!queue(turn, rig_pg_schema_fixed(&turn->session->run->schema, RIG_PG_COMMIT), 0, 0))
+        return;
+    if (PQpipelineSync(turn->connection->pg) != 1) {
+        rig_pg_turn_fail(turn, turn->phase, RIG_PG_LOST, PQerrorMessage(turn->connection->pg));
+        return;
+    }
+    if (flush(turn) && take_range(turn, !transaction->hold.wanted, split, op_count) && take(turn, OF_COMMIT))
+        (void)take_sync(turn);
+}
+
+bool rig_pg_pipeline_rollback(struct rig_pg_turn *turn)
+{
+    PGconn *pg = turn->connection->pg;
+    if (!queue(turn, rig_pg_schema_fixed(&turn->session->run->schema, RIG_PG_ROLLBACK), 0, 0) ||
+        PQpipelineSync(pg) != 1 || !flush(turn))
+        return false;
+    PGresult *result = NULL;
+    if (!next(turn, &result))
+        return false;
+    bool ended = result != NULL && PQresultStatus(result) == PGRES_COMMAND_OK;
+    PQclear(result);
+    if (!ended || !next(turn, &result))
+        return false;
+    PQclear(result);
+    return take_sync(turn) && !turn->session_lost;
+}

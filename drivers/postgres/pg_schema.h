@@ -1,0 +1,66 @@
+/*
+ * The tables that a workload needs and the statements that it is made of.
+ *
+ * Key k lives in table k mod `tables`: rig_list_N (k bigint, v text or bigint[]) or rig_register_N (k bigint, v
+ * bigint). A key without a row is in its initial state. The statements of a run are fixed texts, prepared under
+ * rig_<index>; the simple protocol sends them with their numbers written in.
+ */
+#ifndef RIG_DRIVERS_POSTGRES_PG_SCHEMA_H
+#define RIG_DRIVERS_POSTGRES_PG_SCHEMA_H
+
+#include "drivers/driver.h"
+#include "drivers/postgres/pg_connection.h"
+#include "drivers/postgres/pg_options.h"
+
+enum { RIG_PG_STATEMENT_NAME_BYTES = 32, RIG_PG_STATEMENT_TEXT_BYTES = 256 };
+
+struct rig_pg_statement {
+    char name[RIG_PG_STATEMENT_NAME_BYTES];
+    char text[RIG_PG_STATEMENT_TEXT_BYTES]; /* with $1 the key and $2 the value */
+    int parameter_count;
+};
+
+/* Statements of every run come first, then those of each table. */
+enum rig_pg_fixed {
+    RIG_PG_BEGIN,
+    RIG_PG_BEGIN_READ_ONLY,
+    RIG_PG_COMMIT,
+    RIG_PG_ROLLBACK,
+    RIG_PG_FIXED_COUNT,
+};
+enum rig_pg_of_table {
+    RIG_PG_READ,
+    RIG_PG_PUT,    /* the upsert */
+    RIG_PG_UPDATE, /* insert-then-update: first this */
+    RIG_PG_INSERT, /* and this where no row was */
+    RIG_PG_OF_TABLE_COUNT,
+};
+
+struct rig_pg_schema {
+    const struct rig_pg_options *options;
+    enum rig_workload workload;
+    struct rig_pg_statement *statements; /* owned */
+    size_t statement_count;
+};
+
+enum rig_rc rig_pg_schema_init(struct rig_pg_schema *schema, const struct rig_pg_options *options,
+                               enum rig_workload workload, struct rig_err *err);
+void rig_pg_schema_done(struct rig_pg_schema *schema);
+
+const struct rig_pg_statement *rig_pg_schema_fixed(const struct rig_pg_schema *schema, enum rig_pg_fixed which);
+const struct rig_pg_statement *rig_pg_schema_of_key(const struct rig_pg_schema *schema, int64_t key,
+                                                    enum rig_pg_of_table which);
+/* True when this run's options make use of the statement; others need not be prepared. */
+bool rig_pg_schema_uses(const struct rig_pg_schema *schema, size_t statement);
+
+/* Writes the statement with its numbers in the place of $1 and $2; at least twice its text's size. */
+void rig_pg_statement_print(const struct rig_pg_statement *statement, int64_t key, int64_t value, char *text,
+                            size_t size);
+
+/* Drops tables of these names and creates them, empty; drops them. */
+enum rig_rc rig_pg_schema_create(const struct rig_pg_schema *schema, struct rig_pg_connection *connection,
+                                 int64_t deadline_ns, struct rig_err *err);
+enum rig_rc rig_pg_schema_drop(const struct rig_pg_schema *schema, struct rig_pg_connection *connection,
+                               int64_t deadline_ns, struct rig_err *err);
+
+#endif

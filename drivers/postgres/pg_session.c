@@ -1,0 +1,483 @@
+#include "drivers/postgres/pg_session.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "drivers/postgres/pg_pipeline.h"
+
+struct rig_pg_target rig_pg_run_target(const struct rig_pg_run *run, const struct rig_pg_endpoint *endpoint)
+{
+    const struct rig_pg_options *options = run->options;
+    struct rig_pg_target target = {.endpoint = endpoint,
+                                   .user = options->user,
+                                   .dbname = options->dbname,
+                                   .password = options->password,
+                                   .conninfo = options->conninfo};
+    if (options->hosts.count == 0)
+        rig_pg_cluster_credentials(&run->cluster, &target);
+    return target;
+}
+
+const struct rig_pg_endpoint *rig_pg_run_primary(const struct rig_pg_run *run)
+{
+    return run->options->hosts.count == 0 ? rig_pg_cluster_endpoint(&run->cluster) : &run->endpoints[0];
+}
+
+/* ---- opening ---- */
+
+/* Sends SET for what the options ask of the session; one round trip, none when they ask nothing. */
+static enum rig_rc set_up_session(struct rig_pg_connection *connection, const struct rig_pg_options *options,
+                                  int64_t deadline_ns, struct rig_err *err)
+{
+    char sql[256];
+    size_t length = 0;
+    sql[0] = '\0';
+    if (options->statement_timeout_ns > 0)
+        length += (size_t)snprintf(sql + length, sizeof sql - length, "SET statement_timeout = %lld;",
+                                   (long long)(options->statement_timeout_ns + 999999) / 1000000);
+    if (options->lock_timeout_ns > 0)
+        length += (size_t)snprintf(sql + length, sizeof sql - length, "SET lock_timeout = %lld;",
+                                   (long long)(options->lock_timeout_ns + 999999) / 1000000);
+    if (options->synchronous_commit != RIG_PG_SYNC_SERVER_DEFAULT)
+        length += (size_t)snprintf(sql + length, sizeof sql - length, "SET synchronous_commit = %s;",
+                                   rig_pg_synchronous_commit_words[options->synchronous_commit]);
+    RIG_INVARIANT(length < sizeof sql);
+    return length == 0 ? RIG_OK : rig_pg_query(connection, sql, deadline_ns, NULL, err);
+}
+
+/* Waits for the results of one prepared statement, or of the Sync, in pipeline mode. */
+static enum rig_rc take_prepared(struct rig_pg_connection *connection, ExecStatusType expected, int64_t deadline_ns,
+                                 struct rig_err *err)
+{
+    PGresult *result = NULL;
+    const char *reason = rig_pg_next(connection, deadline_ns, &result);
+    ExecStatusType status = result == NULL ? PGRES_FATAL_ERROR : PQresultStatus(result);
+    if (reason != NULL || status != expected) {
+        char line[512];
+        rig_pg_one_line(line, sizeof line,
+                        reason != NULL   ? reason
+                        : result != NULL ? PQresultErrorMessage(result)
+                                         : PQerrorMessage(connection->pg));
+        (void)rig_fail(err, RIG_E_CLUSTER, "PostgreSQL: preparing statements: %s", line);
+    }
+    PQclear(result);
+    if (reason != NULL || status != expected)
+        return RIG_E_CLUSTER;
+    /* The results of a statement end with NULL, those of a Sync do not. */
+    if (expected == PGRES_COMMAND_OK && rig_pg_next(connection, deadline_ns, &result) != NULL)
+        return rig_fail(err, RIG_E_CLUSTER, "PostgreSQL: preparing statements: no answer");
+    return RIG_OK;
+}
+
+/* Prepares all statements in one round trip; leaves the connection out of pipeline mode. */
+static enum rig_rc prepare_statements(struct rig_pg_connection *connection, const struct rig_pg_schema *schema,
+                                      int64_t deadline_ns, struct rig_err *err)
+{
+    PGconn *pg = connection->pg;
+    size_t count = 0;
+    bool sent = PQenterPipelineMode(pg) == 1;
+    for (size_t i = 0; sent && i < schema->statement_count; i++) {
+        if (!rig_pg_schema_uses(schema, i))
+            continue;
+        sent = PQsendPrepare(pg, schema->statements[i].name, schema->statements[i].text, 0, NULL) == 1;
+        count++;
+    }
+    if (!sent || PQpipelineSync(pg) != 1)
+        return rig_fail(err, RIG_E_CLUSTER, "PostgreSQL: preparing statements: %s", PQerrorMessage(pg));
+    const char *reason = rig_pg_flush(connection, deadline_ns);
+    if (reason != NULL)
+        return rig_fail(err, RIG_E_CLUSTER, "PostgreSQL: preparing statements: %s", reason);
+    enum rig_rc rc = RIG_OK;
+    for (size_t i = 0; rc == RIG_OK && i < count; i++)
+        rc = take_prepared(connection, PGRES_COMMAND_OK, deadline_ns, err);
+    if (rc == RIG_OK)
+        rc = take_prepared(connection, PGRES_PIPELINE_SYNC, deadline_ns, err);
+    if (rc == RIG_OK && PQexitPipelineMode(pg) != 1)
+        rc = rig_fail(err, RIG_E_CLUSTER, "PostgreSQL: preparing statements: %s", PQerrorMessage(pg));
+    return rc;
+}
+
+static enum rig_rc open_connection(struct rig_pg_session *session, struct rig_pg_connection *connection,
+                                   const struct rig_pg_endpoint *endpoint, struct rig_err *err)
+{
+    struct rig_pg_run *run = session->run;
+    const struct rig_pg_options *options = run->options;
+    int64_t deadline_ns = run->env->core->now_ns() + options->connect_timeout_ns;
+    struct rig_pg_target target = rig_pg_run_target(run, endpoint);
+    enum rig_rc rc = rig_pg_connect(connection, &target, &session->waiter, deadline_ns, err);
+    if (rc == RIG_OK)
+        rc = set_up_session(connection, options, deadline_ns, err);
+    if (rc == RIG_OK && options->prepared)
+        rc = prepare_statements(connection, &run->schema, deadline_ns, err);
+    if (rc == RIG_OK && options->pipeline)
+        rc = rig_pg_pipeline_enter(connection, err);
+    return rc;
+}
+
+enum rig_rc rig_pg_session_open(struct rig_pg_session *session, struct rig_pg_run *run, uint32_t client,
+                                struct rig_err *err)
+{
+    session->run = run;
+    session->waiter.core = run->env->core;
+    enum rig_rc rc = rig_pg_waiter_arm(&session->waiter, &run->wakes, err);
+    if (rc != RIG_OK)
+        return rc;
+    const struct rig_pg_endpoint *endpoint =
+        run->host_count == 0 ? rig_pg_run_primary(run) : &run->endpoints[client % run->host_count];
+    rc = open_connection(session, &session->main, endpoint, err);
+    if (rc == RIG_OK && run->read_only_host_count > 0) {
+        endpoint = &run->endpoints[run->host_count + client % run->read_only_host_count];
+        rc = open_connection(session, &session->read_only, endpoint, err);
+    }
+    return rc;
+}
+
+void rig_pg_session_interrupt(struct rig_pg_session *session)
+{
+    rig_pg_waiter_interrupt(&session->waiter);
+}
+
+void rig_pg_session_close(struct rig_pg_session *session)
+{
+    rig_pg_disconnect(&session->main);
+    rig_pg_disconnect(&session->read_only);
+    if (session->run != NULL)
+        rig_pg_waiter_disarm(&session->waiter, &session->run->wakes);
+}
+
+/* ---- what both ways of running a transaction share ---- */
+
+void rig_pg_turn_fail(struct rig_pg_turn *turn, enum rig_phase phase, const char *code, const char *text)
+{
+    if (turn->failed || turn->committed)
+        return;
+    turn->failed = true;
+    turn->phase = phase;
+    struct rig_transaction *transaction = turn->transaction;
+    rig_pg_one_line(transaction->error_code, sizeof transaction->error_code, code);
+    if (text == NULL || text[0] == '\0')
+        text = rig_pg_outcome_find(phase, code)->reason;
+    rig_pg_one_line(transaction->error_text, sizeof transaction->error_text, text);
+}
+
+void rig_pg_turn_fail_result(struct rig_pg_turn *turn, enum rig_phase phase, const PGresult *result)
+{
+    const struct rig_pg_connection *connection = turn->connection;
+    const char *code = result == NULL ? NULL : PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    if (code == NULL) {
+        /* A server that is shut down at once, or crashes, says so in a notice before it breaks the connection. */
+        bool farewell = connection->farewell_code[0] != '\0';
+        rig_pg_turn_fail(turn, phase, farewell ? connection->farewell_code : RIG_PG_LOST,
+                         farewell ? connection->farewell_text : PQerrorMessage(connection->pg));
+        turn->session_lost = true;
+        return;
+    }
+    const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
+    if (severity != NULL && strcmp(severity, "ERROR") != 0)
+        turn->session_lost = true; /* FATAL or PANIC */
+    rig_pg_turn_fail(turn, phase, code, PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY));
+}
+
+static void take_list(struct rig_pg_turn *turn, uint32_t op, enum rig_phase phase, const char *text, size_t length)
+{
+    struct rig_transaction *transaction = turn->transaction;
+    enum rig_pg_list_form form = (enum rig_pg_list_form)turn->session->run->options->table_schema;
+    size_t count = rig_pg_list_count(form, text, length);
+    int64_t *room = turn->session->run->env->core->elements(transaction, count);
+    if (room == NULL || count > UINT32_MAX) {
+        rig_pg_turn_fail(turn, phase, RIG_PG_LIMIT, NULL);
+        return;
+    }
+    if (!rig_pg_list_parse(form, text, length, room)) {
+        rig_pg_turn_fail(turn, phase, RIG_PG_MALFORMED, text);
+        return;
+    }
+    transaction->reads[op] = (struct rig_read){
+        .state = RIG_READ_SEEN, .count = (uint32_t)count, .first_element = transaction->element_count};
+    transaction->element_count += count;
+}
+
+void rig_pg_turn_take(struct rig_pg_turn *turn, uint32_t op, enum rig_phase phase, const PGresult *result)
+{
+    struct rig_transaction *transaction = turn->transaction;
+    enum rig_op_kind kind = transaction->ops[op].kind;
+    if (kind != RIG_OP_READ_LIST && kind != RIG_OP_READ_REGISTER)
+        return;
+    if (PQresultStatus(result) != PGRES_TUPLES_OK || PQntuples(result) > 1) {
+        rig_pg_turn_fail(turn, phase, RIG_PG_PROTOCOL, "a read was answered with something else than one row or none");
+        return;
+    }
+    if (PQntuples(result) == 0) {
+        transaction->reads[op].state = RIG_READ_NIL;
+        return;
+    }
+    const char *text = PQgetvalue(result, 0, 0);
+    size_t length = (size_t)PQgetlength(result, 0, 0);
+    int64_t value = 0;
+    if (kind == RIG_OP_READ_LIST)
+        take_list(turn, op, phase, text, length);
+    else if (rig_pg_int_parse(text, length, &value))
+        transaction->reads[op] = (struct rig_read){.state = RIG_READ_SEEN, .value = value};
+    else
+        rig_pg_turn_fail(turn, phase, RIG_PG_MALFORMED, text);
+}
+
+void rig_pg_turn_take_commit(struct rig_pg_turn *turn, const PGresult *result)
+{
+    const struct rig_pg_connection *connection = turn->connection;
+    /* PQcmdStatus() takes a result that it does not change. */
+    const char *tag = PQcmdStatus((PGresult *)(uintptr_t)result);
+    if (strcmp(tag, "ROLLBACK") == 0)
+        rig_pg_turn_fail(turn, RIG_PHASE_COMMIT, RIG_PG_ROLLED_BACK, NULL);
+    else if (strcmp(tag, "COMMIT") != 0)
+        rig_pg_turn_fail(turn, RIG_PHASE_COMMIT, RIG_PG_PROTOCOL, tag);
+    else if (connection->commit_warned)
+        rig_pg_turn_fail(turn, RIG_PHASE_COMMIT, RIG_PG_COMMIT_WARNING, connection->warning_text);
+    turn->committed = !turn->failed;
+}
+
+void rig_pg_turn_hold(struct rig_pg_turn *turn)
+{
+    const struct rig_core *core = turn->session->run->env->core;
+    int64_t start_ns = core->now_ns();
+    (void)core->hold(turn->transaction);
+    turn->deadline_ns += core->now_ns() - start_ns;
+}
+
+const struct rig_pg_statement *rig_pg_turn_begin_statement(const struct rig_pg_turn *turn)
+{
+    return rig_pg_schema_fixed(&turn->session->run->schema,
+                               turn->transaction->read_only ? RIG_PG_BEGIN_READ_ONLY : RIG_PG_BEGIN);
+}
+
+/* ---- statement by statement ---- */
+
+static bool send_statement(struct rig_pg_turn *turn, const struct rig_pg_statement *statement, int64_t key,
+                           int64_t value)
+{
+    PGconn *pg = turn->connection->pg;
+    if (turn->session->run->options->prepared) {
+        char texts[2][RIG_PG_INT_BYTES];
+        const char *values[2] = {texts[0], texts[1]};
+        (void)rig_pg_int_print(key, texts[0]);
+        (void)rig_pg_int_print(value, texts[1]);
+        return PQsendQueryPrepared(pg, statement->name, statement->parameter_count, values, NULL, NULL, 0) == 1;
+    }
+    char sql[2 * RIG_PG_STATEMENT_TEXT_BYTES];
+    rig_pg_statement_print(statement, key, value, sql, sizeof sql);
+    return PQsendQuery(pg, sql) == 1;
+}
+
+/*
+ * Runs one statement and waits for its end. `*result`, the caller's to clear, is its first result, also when that is an
+ * error; NULL when the connection broke. Returns NULL, RIG_PG_TIMEOUT or RIG_PG_INTERRUPTED.
+ */
+static const char *run_statement(struct rig_pg_turn *turn, const struct rig_pg_statement *statement, int64_t key,
+                                 int64_t value, PGresult **result)
+{
+    struct rig_pg_connection *connection = turn->connection;
+    *result = NULL;
+    if (!send_statement(turn, statement, key, value))
+        return NULL;
+    const char *reason = rig_pg_flush(connection, turn->deadline_ns);
+    if (reason == NULL)
+        reason = rig_pg_next(connection, turn->deadline_ns, result);
+    while (reason == NULL) {
+        PGresult *further = NULL;
+        reason = rig_pg_next(connection, turn->deadline_ns, &further);
+        if (reason == NULL && further == NULL)
+            break;
+        PQclear(further);
+        if (PQstatus(connection->pg) == CONNECTION_BAD)
+            break;
+    }
+    /* An answer that came counts, also when what should follow it did not. */
+    if (*result != NULL && (reason != NULL || PQstatus(connection->pg) == CONNECTION_BAD)) {
+        turn->session_lost = true;
+        reason = NULL;
+    }
+    return reason;
+}
+
+static bool succeeded(const PGresult *result)
+{
+    ExecStatusType status = PQresultStatus(result);
+    return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
+}
+
+/* Runs one statement of the transaction; false, and the turn failed, when it did not succeed. */
+static bool perform(struct rig_pg_turn *turn, const struct rig_pg_statement *statement, int64_t key, int64_t value,
+                    PGresult **result)
+{
+    const char *reason = run_statement(turn, statement, key, value, result);
+    if (reason == NULL && succeeded(*result))
+        return true;
+    if (reason != NULL)
+        rig_pg_turn_fail(turn, turn->phase, reason, NULL);
+    else
+        rig_pg_turn_fail_result(turn, turn->phase, *result);
+    PQclear(*result);
+    *result = NULL;
+    return false;
+}
+
+static bool perform_text(struct rig_pg_turn *turn, const char *text)
+{
+    struct rig_pg_connection *connection = turn->connection;
+    const char *reason = NULL;
+    PGresult *result = NULL;
+    if (PQsendQuery(connection->pg, text) == 1) {
+        reason = rig_pg_flush(connection, turn->deadline_ns);
+        if (reason == NULL)
+            reason = rig_pg_next(connection, turn->deadline_ns, &result);
+        PGresult *end = NULL;
+        if (reason == NULL && result != NULL)
+            reason = rig_pg_next(connection, turn->deadline_ns, &end);
+        PQclear(end);
+    }
+    bool done = reason == NULL && succeeded(result);
+    if (reason != NULL)
+        rig_pg_turn_fail(turn, turn->phase, reason, NULL);
+    else if (!done)
+        rig_pg_turn_fail_result(turn, turn->phase, result);
+    PQclear(result);
+    return done;
+}
+
+static bool affected_a_row(PGresult *result)
+{
+    return strcmp(PQcmdTuples(result), "0") != 0;
+}
+
+/* UPDATE; where no row is, INSERT inside a savepoint; where another client was faster, UPDATE again. */
+static bool update_or_insert(struct rig_pg_turn *turn, const struct rig_op *op)
+{
+    const struct rig_pg_schema *schema = &turn->session->run->schema;
+    const struct rig_pg_statement *update = rig_pg_schema_of_key(schema, op->key, RIG_PG_UPDATE);
+    PGresult *result = NULL;
+    if (!perform(turn, update, op->key, op->value, &result))
+        return false;
+    bool done = affected_a_row(result);
+    PQclear(result);
+    if (done)
+        return true;
+    if (!perform_text(turn, "SAVEPOINT rig_insert"))
+        return false;
+    const char *reason =
+        run_statement(turn, rig_pg_schema_of_key(schema, op->key, RIG_PG_INSERT), op->key, op->value, &result);
+    bool inserted = reason == NULL && succeeded(result);
+    const char *code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    bool beaten = reason == NULL && code != NULL && strcmp(code, "23505") == 0;
+    if (reason != NULL)
+        rig_pg_turn_fail(turn, turn->phase, reason, NULL);
+    else if (!inserted && !beaten)
+        rig_pg_turn_fail_result(turn, turn->phase, result);
+    PQclear(result);
+    if (inserted)
+        return perform_text(turn, "RELEASE SAVEPOINT rig_insert");
+    if (!beaten || !perform_text(turn, "ROLLBACK TO SAVEPOINT rig_insert") ||
+        !perform(turn, update, op->key, op->value, &result))
+        return false;
+    done = affected_a_row(result);
+    PQclear(result);
+    /* The other client's row is there (else no violation) but this transaction's snapshot may not show it. */
+    if (!done)
+        rig_pg_turn_fail(turn, turn->phase, "23505", "another client inserted the key, out of this snapshot's sight");
+    return done;
+}
+
+static bool perform_op(struct rig_pg_turn *turn, uint32_t i)
+{
+    const struct rig_pg_run *run = turn->session->run;
+    const struct rig_op *op = &turn->transaction->ops[i];
+    bool reads = op->kind == RIG_OP_READ_LIST || op->kind == RIG_OP_READ_REGISTER;
+    if (!reads && run->options->write == RIG_PG_INSERT_THEN_UPDATE)
+        return update_or_insert(turn, op);
+    PGresult *result = NULL;
+    if (!perform(turn, rig_pg_schema_of_key(&run->schema, op->key, reads ? RIG_PG_READ : RIG_PG_PUT), op->key,
+                 op->value, &result))
+        return false;
+    rig_pg_turn_take(turn, i, RIG_PHASE_OPERATION, result);
+    PQclear(result);
+    return !turn->failed;
+}
+
+static void run_by_statements(struct rig_pg_turn *turn)
+{
+    const struct rig_transaction *transaction = turn->transaction;
+    PGresult *result = NULL;
+    turn->phase = RIG_PHASE_BEGIN;
+    if (!perform(turn, rig_pg_turn_begin_statement(turn), 0, 0, &result))
+        return;
+    PQclear(result);
+    turn->phase = RIG_PHASE_OPERATION;
+    for (uint32_t i = 0; i <= transaction->op_count; i++) {
+        if (transaction->hold.wanted && transaction->hold.before_op == i)
+            rig_pg_turn_hold(turn);
+        if (i < transaction->op_count && !perform_op(turn, i))
+            return;
+    }
+    turn->phase = RIG_PHASE_COMMIT;
+    turn->connection->awaiting_commit = true;
+    bool answered = perform(turn, rig_pg_schema_fixed(&turn->session->run->schema, RIG_PG_COMMIT), 0, 0, &result);
+    turn->connection->awaiting_commit = false;
+    if (answered)
+        rig_pg_turn_take_commit(turn, result);
+    PQclear(result);
+}
+
+static bool roll_back(struct rig_pg_turn *turn)
+{
+    if (turn->session->run->options->pipeline)
+        return rig_pg_pipeline_rollback(turn);
+    PGresult *result = NULL;
+    const char *reason =
+        run_statement(turn, rig_pg_schema_fixed(&turn->session->run->schema, RIG_PG_ROLLBACK), 0, 0, &result);
+    bool ended = reason == NULL && succeeded(result);
+    PQclear(result);
+    return ended && !turn->session_lost;
+}
+
+/* ---- the transaction ---- */
+
+/* Outcome and state of the session after a turn that failed. */
+static enum rig_outcome conclude(struct rig_pg_turn *turn)
+{
+    struct rig_transaction *transaction = turn->transaction;
+    const struct rig_pg_outcome_row *row = rig_pg_outcome_find(turn->phase, transaction->error_code);
+    transaction->phase = turn->phase;
+    turn->session_lost = turn->session_lost || row->session_lost;
+    /* After an error answered to COMMIT the server has ended the transaction itself. */
+    if (!turn->session_lost && turn->phase != RIG_PHASE_COMMIT)
+        turn->session_lost = !roll_back(turn);
+    transaction->session_lost = turn->session_lost;
+    return row->outcome;
+}
+
+enum rig_outcome rig_pg_session_transact(struct rig_pg_session *session, struct rig_transaction *transaction)
+{
+    const struct rig_pg_run *run = session->run;
+    bool elsewhere = transaction->read_only && session->read_only.pg != NULL;
+    struct rig_pg_turn turn = {
+        .session = session,
+        .connection = elsewhere ? &session->read_only : &session->main,
+        .transaction = transaction,
+        .deadline_ns = run->env->core->now_ns() + run->options->transaction_timeout_ns,
+        .phase = RIG_PHASE_CONNECT,
+    };
+    RIG_INVARIANT(turn.connection->pg != NULL);
+    turn.connection->farewell_code[0] = '\0';
+    turn.connection->commit_warned = false;
+    if (atomic_load(&session->waiter.interrupted))
+        rig_pg_turn_fail(&turn, RIG_PHASE_CONNECT, RIG_PG_INTERRUPTED, NULL);
+    else if (run->options->pipeline)
+        rig_pg_pipeline_run(&turn);
+    else
+        run_by_statements(&turn);
+    if (turn.failed)
+        return conclude(&turn);
+    transaction->phase = RIG_PHASE_COMMIT;
+    transaction->session_lost = turn.session_lost;
+    return RIG_OUTCOME_OK;
+}

@@ -1,0 +1,73 @@
+/*
+ * The run and session objects: a session is one client's connection (two where read-only hosts are named) and what it
+ * needs to run one transaction after the other.
+ *
+ * A transaction runs statement by statement here, or in one go in pg_pipeline.c; both fill the answer of the
+ * transaction and leave its outcome to the table of pg_outcome.h.
+ */
+#ifndef RIG_DRIVERS_POSTGRES_PG_SESSION_H
+#define RIG_DRIVERS_POSTGRES_PG_SESSION_H
+
+#include "drivers/driver.h"
+#include "drivers/postgres/pg_cluster.h"
+#include "drivers/postgres/pg_connection.h"
+#include "drivers/postgres/pg_outcome.h"
+#include "drivers/postgres/pg_schema.h"
+
+struct rig_pg_run {
+    const struct rig_run_env *env;
+    const struct rig_pg_options *options;
+    struct rig_pg_schema schema;
+    struct rig_pg_wakes wakes;
+    struct rig_pg_cluster cluster;
+    struct rig_pg_endpoint *endpoints; /* owned: the hosts, then the read-only hosts */
+    size_t host_count;
+    size_t read_only_host_count;
+    char server_version[64];
+};
+
+struct rig_pg_session {
+    struct rig_pg_run *run;
+    struct rig_pg_waiter waiter;
+    struct rig_pg_connection main;
+    struct rig_pg_connection read_only; /* .pg NULL without read-only hosts */
+};
+
+/* A transaction on its way: what its statements share. */
+struct rig_pg_turn {
+    struct rig_pg_session *session;
+    struct rig_pg_connection *connection;
+    struct rig_transaction *transaction;
+    int64_t deadline_ns;
+    enum rig_phase phase; /* how far the sending has come, or the phase of the statement that failed */
+    bool failed;          /* the transaction has an error_code, answered or seen in `phase` */
+    bool committed;       /* COMMIT was acknowledged: nothing that follows can change the outcome */
+    bool session_lost;
+};
+
+/* Where a run reaches its servers as superuser or given user: `endpoint` and the credentials. */
+struct rig_pg_target rig_pg_run_target(const struct rig_pg_run *run, const struct rig_pg_endpoint *endpoint);
+/* The first host. */
+const struct rig_pg_endpoint *rig_pg_run_primary(const struct rig_pg_run *run);
+
+enum rig_rc rig_pg_session_open(struct rig_pg_session *session, struct rig_pg_run *run, uint32_t client,
+                                struct rig_err *err);
+enum rig_outcome rig_pg_session_transact(struct rig_pg_session *session, struct rig_transaction *transaction);
+void rig_pg_session_interrupt(struct rig_pg_session *session);
+void rig_pg_session_close(struct rig_pg_session *session);
+
+/* Shared by both ways of running a transaction. */
+
+/* Notes the first thing that went wrong; later ones are consequences. `text` is flattened. */
+void rig_pg_turn_fail(struct rig_pg_turn *turn, enum rig_phase phase, const char *code, const char *text);
+/* The same from a result that is an error, or from a connection that broke (`result` NULL). */
+void rig_pg_turn_fail_result(struct rig_pg_turn *turn, enum rig_phase phase, const PGresult *result);
+/* Takes the answer of operation `op`: nothing for writes, the value for reads. */
+void rig_pg_turn_take(struct rig_pg_turn *turn, uint32_t op, enum rig_phase phase, const PGresult *result);
+/* Takes the answer to COMMIT, which is no error. */
+void rig_pg_turn_take_commit(struct rig_pg_turn *turn, const PGresult *result);
+/* Pauses as the transaction asks, and moves the deadline by the time held. */
+void rig_pg_turn_hold(struct rig_pg_turn *turn);
+const struct rig_pg_statement *rig_pg_turn_begin_statement(const struct rig_pg_turn *turn);
+
+#endif

@@ -1,0 +1,332 @@
+#include "tests/system/postgres/pg_harness.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "drivers/postgres/pg_cluster.h"
+#include "drivers/postgres/pg_session.h"
+
+extern const struct rig_driver rig_driver;
+
+static atomic_bool run_is_stopping;
+
+/* ---- the core ---- */
+
+static void core_log(int level, const char *area, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    (void)fprintf(stderr, "%d %s: ", level, area);
+    (void)vfprintf(stderr, format, arguments);
+    (void)fputc('\n', stderr);
+    va_end(arguments);
+}
+
+static int64_t *core_elements(struct rig_transaction *transaction, size_t count)
+{
+    size_t needed = transaction->element_count + count;
+    if (needed > (size_t)8 << 20)
+        return NULL;
+    if (needed > transaction->element_capacity || transaction->elements == NULL) {
+        int64_t *elements = realloc(transaction->elements, (needed + 1) * 2 * sizeof *elements);
+        assert_non_null(elements);
+        transaction->elements = elements;
+        transaction->element_capacity = (needed + 1) * 2;
+    }
+    return transaction->elements + transaction->element_count;
+}
+
+static bool core_hold(struct rig_transaction *transaction)
+{
+    const struct client *client = transaction->core_private;
+    if (client->hold != NULL)
+        client->hold(client->hold_context);
+    return true;
+}
+
+static bool core_stopping(void)
+{
+    return atomic_load(&run_is_stopping);
+}
+
+static const struct rig_core core = {
+    .abi = RIG_DRIVER_ABI,
+    .log = core_log,
+    .now_ns = rig_clock_now_ns,
+    .elements = core_elements,
+    .hold = core_hold,
+    .stopping = core_stopping,
+};
+
+void harness_set_stopping(bool stopping)
+{
+    atomic_store(&run_is_stopping, stopping);
+}
+
+/* ---- runs ---- */
+
+void harness_require_postgres(void)
+{
+    char folder[RIG_PG_PATH_BYTES];
+    struct rig_err err = {.rc = RIG_OK};
+    struct rig_pg_user user;
+    if (rig_pg_binaries_find(NULL, folder, sizeof folder, &err) == RIG_OK &&
+        rig_pg_user_find("postgres", &user, &err) == RIG_OK)
+        return;
+    (void)printf("skipped: %s\n", err.text);
+    exit(77);
+}
+
+void harness_defaults(struct rig_pg_options *options)
+{
+    *options = (struct rig_pg_options){
+        .isolation = RIG_PG_SERIALIZABLE,
+        .tables = 1,
+        .prepared = true,
+        .pipeline = true,
+        .connect_timeout_ns = 10 * RIG_NS_PER_S,
+        .transaction_timeout_ns = 30 * RIG_NS_PER_S,
+        .run_as = "postgres",
+        .start_timeout_ns = 60 * RIG_NS_PER_S,
+        .stop_timeout_ns = 10 * RIG_NS_PER_S,
+    };
+}
+
+static void begin_run(struct harness *harness, const struct rig_pg_options *options, enum rig_workload workload,
+                      uint32_t client_count)
+{
+    struct rig_err err = {.rc = RIG_OK};
+    (void)snprintf(harness->folder, sizeof harness->folder, "/tmp/rig-test-XXXXXX");
+    assert_non_null(mkdtemp(harness->folder));
+    harness->options = *options;
+    harness->env = (struct rig_run_env){.core = &core,
+                                        .options = &harness->options,
+                                        .workload = workload,
+                                        .client_count = client_count,
+                                        .seed = 1,
+                                        .work_dir = harness->folder,
+                                        .log_dir = harness->folder};
+    harness->run = calloc(1, rig_driver.run_size);
+    assert_non_null(harness->run);
+    if (rig_driver.check(&harness->options, workload, &err) != RIG_OK ||
+        rig_driver.init(harness->run, &harness->env, &err) != RIG_OK)
+        fail_msg("%s", err.text);
+}
+
+static void set_up(struct harness *harness)
+{
+    struct rig_err err = {.rc = RIG_OK};
+    if (rig_driver.setup(harness->run, &err) != RIG_OK)
+        fail_msg("%s", err.text);
+}
+
+void harness_start(struct harness *harness, const struct rig_pg_options *options, enum rig_workload workload,
+                   uint32_t client_count)
+{
+    struct rig_err err = {.rc = RIG_OK};
+    *harness = (struct harness){.started = true};
+    begin_run(harness, options, workload, client_count);
+    if (rig_driver.cluster->start(harness->run, &err) != RIG_OK) {
+        rig_driver.cluster->stop(harness->run);
+        fail_msg("%s", err.text);
+    }
+    set_up(harness);
+}
+
+void harness_attach(struct harness *harness, const struct harness *server, const struct rig_pg_options *options)
+{
+    struct rig_pg_options adjusted = *options;
+    static char host[512];
+    static const char *hosts[1] = {host};
+    const struct rig_pg_endpoint *endpoint = rig_pg_run_primary(server->run);
+    (void)snprintf(host, sizeof host, "%s:%s", endpoint->host, endpoint->port);
+    if (adjusted.hosts.count == 0)
+        adjusted.hosts = (struct rig_text_list){hosts, 1};
+    adjusted.user = "postgres";
+    adjusted.dbname = "postgres";
+    *harness = (struct harness){.started = false};
+    begin_run(harness, &adjusted, server->env.workload, server->env.client_count);
+    set_up(harness);
+}
+
+void harness_stop(struct harness *harness)
+{
+    if (harness->run == NULL)
+        return;
+    rig_driver.teardown(harness->run);
+    if (harness->started)
+        rig_driver.cluster->stop(harness->run);
+    rig_driver.done(harness->run);
+    free(harness->run);
+    harness->run = NULL;
+    rig_pg_tree_remove(harness->folder);
+}
+
+/* ---- sessions ---- */
+
+enum rig_rc client_try_open(struct client *client, struct harness *harness, struct rig_err *err)
+{
+    *client = (struct client){.harness = harness, .open = true};
+    client->session = calloc(1, rig_driver.session_size);
+    assert_non_null(client->session);
+    return rig_driver.open(client->session, harness->run, 0, err);
+}
+
+void client_open(struct client *client, struct harness *harness)
+{
+    struct rig_err err = {.rc = RIG_OK};
+    if (client_try_open(client, harness, &err) != RIG_OK)
+        fail_msg("%s", err.text);
+}
+
+void client_close(struct client *client)
+{
+    if (!client->open)
+        return;
+    rig_driver.close(client->session, true);
+    free(client->session);
+    free(client->transaction.elements);
+    *client = (struct client){.open = false};
+}
+
+void client_begin(struct client *client)
+{
+    free(client->transaction.elements);
+    client->hold = NULL;
+    client->transaction =
+        (struct rig_transaction){.ops = client->ops, .read_only = true, .reads = client->reads, .core_private = client};
+    memset(client->reads, 0, sizeof client->reads);
+}
+
+static void add_op(struct client *client, enum rig_op_kind kind, int64_t key, int64_t value)
+{
+    assert_true(client->transaction.op_count < OPS_MOST);
+    client->ops[client->transaction.op_count++] = (struct rig_op){.kind = kind, .key = key, .value = value};
+}
+
+void client_append(struct client *client, int64_t key, int64_t value)
+{
+    bool list = client->harness->env.workload == RIG_WORKLOAD_LIST_APPEND;
+    client->transaction.read_only = false;
+    add_op(client, list ? RIG_OP_APPEND : RIG_OP_WRITE, key, value);
+}
+
+void client_read(struct client *client, int64_t key)
+{
+    bool list = client->harness->env.workload == RIG_WORKLOAD_LIST_APPEND;
+    add_op(client, list ? RIG_OP_READ_LIST : RIG_OP_READ_REGISTER, key, 0);
+}
+
+void client_hold(struct client *client, uint32_t before_op, hold_function hold, void *context)
+{
+    client->transaction.hold = (struct rig_hold){.wanted = true, .before_op = before_op};
+    client->hold = hold;
+    client->hold_context = context;
+}
+
+enum rig_outcome client_run(struct client *client)
+{
+    return rig_driver.transact(client->session, &client->transaction);
+}
+
+PGconn *client_connection(const struct client *client)
+{
+    const struct rig_pg_session *session = client->session;
+    return session->main.pg;
+}
+
+int client_backend(const struct client *client)
+{
+    return PQbackendPID(client_connection(client));
+}
+
+const char *client_seen(const struct client *client, uint32_t op)
+{
+    static char text[4096];
+    const struct rig_read *read = &client->reads[op];
+    assert_true(op < client->transaction.op_count);
+    if (read->state != RIG_READ_SEEN)
+        return read->state == RIG_READ_NIL ? "nil" : "unknown";
+    if (client->ops[op].kind == RIG_OP_READ_REGISTER) {
+        (void)snprintf(text, sizeof text, "%lld", (long long)read->value);
+        return text;
+    }
+    size_t length = 0;
+    text[0] = '\0';
+    for (uint32_t i = 0; i < read->count && length + 24 < sizeof text; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s%lld", i == 0 ? "" : ",",
+                                   (long long)client->transaction.elements[read->first_element + i]);
+    return text;
+}
+
+/* ---- SQL ---- */
+
+PGconn *sql_connect(const struct harness *harness)
+{
+    const struct rig_pg_run *run = harness->run;
+    struct rig_pg_target target = rig_pg_run_target(run, rig_pg_run_primary(run));
+    const char *const names[] = {"host", "port", "user", "dbname", "password", "application_name", NULL};
+    const char *const values[] = {
+        target.endpoint->host, target.endpoint->port, target.user, target.dbname, target.password, "test", NULL};
+    PGconn *pg = PQconnectdbParams(names, values, 0);
+    if (PQstatus(pg) != CONNECTION_OK)
+        fail_msg("%s", PQerrorMessage(pg));
+    return pg;
+}
+
+const char *sql(PGconn *pg, const char *format, ...)
+{
+    static _Thread_local char answer[4096];
+    char text[4096];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    PGresult *result = PQexec(pg, text);
+    ExecStatusType status = PQresultStatus(result);
+    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
+        char problem[512];
+        (void)snprintf(problem, sizeof problem, "%s", PQerrorMessage(pg));
+        PQclear(result);
+        fail_msg("%s: %s", text, problem);
+    }
+    (void)snprintf(answer, sizeof answer, "%s", PQntuples(result) > 0 ? PQgetvalue(result, 0, 0) : "");
+    PQclear(result);
+    return answer;
+}
+
+void sql_await(PGconn *pg, const char *query, const char *expected)
+{
+    int64_t deadline_ns = rig_clock_now_ns() + 20 * RIG_NS_PER_S;
+    while (strcmp(sql(pg, "%s", query), expected) != 0) {
+        if (rig_clock_now_ns() > deadline_ns)
+            fail_msg("%s: still %s, not %s", query, sql(pg, "%s", query), expected);
+        rig_clock_sleep_until_ns(rig_clock_now_ns() + RIG_NS_PER_MS);
+    }
+}
+
+const char *sql_list(PGconn *pg, int64_t key)
+{
+    const char *found =
+        sql(pg, "SELECT coalesce((SELECT v::text FROM rig_list_0 WHERE k = %lld), 'nil')", (long long)key);
+    return found;
+}
+
+/* ---- expectations ---- */
+
+const char *outcome_name(enum rig_outcome outcome)
+{
+    return outcome == RIG_OUTCOME_OK ? "ok" : outcome == RIG_OUTCOME_FAIL ? "fail" : "info";
+}
+
+void expect_outcome(const struct client *client, enum rig_outcome got, enum rig_outcome expected, const char *code)
+{
+    const struct rig_transaction *transaction = &client->transaction;
+    if (got != expected || strcmp(transaction->error_code, code) != 0)
+        fail_msg("%s [%s] %s in phase %d, expected %s [%s]", outcome_name(got), transaction->error_code,
+                 transaction->error_text, (int)transaction->phase, outcome_name(expected), code);
+}
