@@ -15,6 +15,8 @@
 
 /* X(name, one-line summary), in the order of `rig --help`. */
 #define RIG_CLI_TABLE(X)                                                                                               \
+    X(check, "check a recorded history against the isolation levels")                                                  \
+    X(report, "make the reports of a finished run again")                                                              \
     X(plan, "check a plan and print it with every default")                                                            \
     X(list, "what this build knows: drivers, workloads, faults, levels, anomalies")
 

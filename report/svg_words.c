@@ -133,10 +133,11 @@ static void add_rw_words(struct rig_buf *out, const struct rig_history *history,
 {
     const struct rig_mop *op = step->from_op == UINT32_MAX ? NULL : rig_txn_ops(history, step->from) + step->from_op;
     bool is_list = op != NULL && op->kind == RIG_OP_READ_LIST;
-    bool empty = op != NULL && (op->read_state != RIG_READ_SEEN || (is_list && rig_mop_list(history, op).count == 0));
     rig_words_txn(out, history, step->from);
-    if (empty)
-        rig_buf_add_text(out, is_list ? " read []" : " read nothing");
+    if (op != NULL && op->read_state != RIG_READ_SEEN)
+        rig_buf_add_text(out, " read nil");
+    else if (is_list && rig_mop_list(history, op).count == 0)
+        rig_buf_add_text(out, " read []");
     else if (is_list)
         rig_buf_printf(out, " read up to %" PRId64, step->from_value);
     else

@@ -7,6 +7,9 @@
 #include "base/bug.h"
 #include "base/clock.h"
 
+/* The first invocation is among the first transactions that completed; the texts of witnesses look as far. */
+enum { ZERO_TXNS = 4096 };
+
 void rig_words_clean(struct rig_buf *out, const char *text, bool keep_lines)
 {
     if (text == NULL)
@@ -134,12 +137,12 @@ static void add_read_result(struct rig_buf *out, const struct rig_history *histo
 {
     if (op->read_state == RIG_READ_UNKNOWN)
         rig_buf_add_text(out, " ?");
+    else if (op->read_state == RIG_READ_NIL)
+        rig_buf_add_text(out, " nil");
     else if (reads_list(op->kind)) {
         rig_buf_add_char(out, ' ');
         add_list(out, rig_mop_list(history, op));
-    } else if (op->read_state == RIG_READ_NIL)
-        rig_buf_add_text(out, " nil");
-    else
+    } else
         rig_buf_printf(out, " %" PRId64, op->value);
 }
 
@@ -286,12 +289,8 @@ bool rig_words_blunt(const struct rig_verdict *verdict)
 int64_t rig_words_zero_ns(const struct rig_history *history)
 {
     int64_t zero_ns = INT64_MAX;
-    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
-        int64_t at_ns = history->txns[txn].invoke_ns;
-        if (at_ns == RIG_NO_TIME)
-            at_ns = history->txns[txn].complete_ns;
-        if (at_ns != RIG_NO_TIME && at_ns < zero_ns)
-            zero_ns = at_ns;
-    }
+    for (uint32_t txn = 0; txn < history->txn_count && txn < ZERO_TXNS; txn++)
+        if (history->txns[txn].invoke_ns != RIG_NO_TIME && history->txns[txn].invoke_ns < zero_ns)
+            zero_ns = history->txns[txn].invoke_ns;
     return zero_ns == INT64_MAX ? 0 : zero_ns;
 }

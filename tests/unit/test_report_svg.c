@@ -85,7 +85,7 @@ static void steps_are_told(void **state)
     assert_non_null(strstr(out.data, "T17 before T23: rw, key 5"));
     assert_non_null(strstr(out.data, "T17 read up to 2 and did not see 3"));
     assert_non_null(strstr(out.data, "T23 before T17: rw, key 9"));
-    assert_non_null(strstr(out.data, "T23 read [] and did not see 4"));
+    assert_non_null(strstr(out.data, "T23 read nil and did not see 4"));
     const char *drawn = strstr(out.data, ">r 5 [1 2]</text>");
     assert_non_null(drawn);
     const char *element = drawn;

@@ -1,0 +1,132 @@
+/*
+ * rig report DIR: the reports of a finished run, made again from its record.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "checker/check.h"
+#include "cli/arguments.h"
+#include "cli/cli.h"
+#include "cli/outputs.h"
+#include "cli/requests.h"
+#include "cli/saved_run.h"
+#include "history/load.h"
+
+enum { PATH_BYTES = 4096 };
+
+static const struct rig_argument report_arguments[] = {
+    RIG_ARGUMENT_LEVEL,
+    RIG_ARGUMENT_ANOMALY,
+    RIG_ARGUMENT_MAX_WITNESSES,
+    RIG_ARGUMENT_MAX_MEMORY,
+    RIG_ARGUMENT_FORMAT,
+    {.name = "output",
+     .letter = 'o',
+     .value = "DIR",
+     .help = "write the reports into this folder, not into that of the run"},
+    {.name = NULL},
+};
+
+static const struct rig_arguments_table report_table = {
+    .command = "report",
+    .positionals = "DIR",
+    .least_positionals = 1,
+    .most_positionals = 1,
+    .description =
+        "Checks the record of a finished run again and writes its reports: results.json, report.txt,\n"
+        "report.html, junit.xml and one file a witness. DIR is the run's folder (store/NAME/latest). The levels\n"
+        "that the run was judged by are kept unless --level or --anomaly says otherwise.\n",
+    .arguments = report_arguments,
+};
+
+/* The last folder of the path, for a run that left no name. Owned by the caller; NULL without memory. */
+static char *title_of(const char *folder)
+{
+    size_t length = strlen(folder);
+    while (length > 1 && folder[length - 1] == '/')
+        length--;
+    size_t start = length;
+    while (start > 0 && folder[start - 1] != '/')
+        start--;
+    return strndup(folder + start, length - start);
+}
+
+/* What was asked for then holds where nothing is asked for now. */
+static void keep_requests(const struct rig_arguments *args, const struct rig_cli_saved_run *saved,
+                          struct rig_check_options *options)
+{
+    if (rig_arguments_has(args, "level") || rig_arguments_has(args, "anomaly"))
+        return;
+    options->levels = saved->levels;
+    options->anomalies = saved->anomalies;
+}
+
+static int write_all(const struct rig_arguments *args, const struct rig_verdict *verdict,
+                     const struct rig_cli_saved_run *saved, const char *title, struct rig_err *err)
+{
+    const struct rig_report_run *run = saved->found ? &saved->run : NULL;
+    const char *folder = rig_arguments_value(args, "output");
+    if (folder == NULL)
+        folder = args->positionals[0];
+    if (rig_cli_print_result(verdict, run, rig_arguments_json(args), err) != RIG_OK ||
+        rig_cli_write_reports(verdict, run, title, folder, RIG_CLI_ALL_REPORTS, err) != RIG_OK)
+        return rig_cli_fail(err);
+    return rig_cli_verdict_status(verdict);
+}
+
+static int judge(const struct rig_arguments *args, struct rig_check_options *options,
+                 const struct rig_cli_saved_run *saved, struct rig_err *err)
+{
+    char path[PATH_BYTES];
+    int length = snprintf(path, sizeof path, "%s/history.rig", args->positionals[0]);
+    if (length < 0 || (size_t)length >= sizeof path) {
+        rig_cli_complain("%s: the path is too long", args->positionals[0]);
+        return RIG_EXIT_FAILED;
+    }
+    struct rig_load_options load = {.form = RIG_FORM_RIG, .limit_bytes = options->limit_bytes};
+    struct rig_history *history = NULL;
+    int64_t start_ns = rig_clock_now_ns();
+    if (rig_history_load(path, &load, &history, err) != RIG_OK)
+        return rig_cli_fail(err);
+    double read_ms = (double)(rig_clock_now_ns() - start_ns) / (double)RIG_NS_PER_MS;
+    struct rig_verdict *verdict = NULL;
+    int result;
+    char *title = saved->run.name != NULL ? strdup(saved->run.name) : title_of(args->positionals[0]);
+    if (title == NULL) {
+        (void)rig_fail(err, RIG_E_LIMIT, "no memory");
+        result = rig_cli_fail(err);
+    } else if (rig_check(history, options, &verdict, err) != RIG_OK) {
+        result = rig_cli_fail(err);
+    } else {
+        verdict->cost.read_ms = read_ms;
+        result = write_all(args, verdict, saved, title, err);
+    }
+    free(title);
+    rig_verdict_free(verdict);
+    rig_history_free(history);
+    return result;
+}
+
+int rig_cli_report(int argc, char **argv)
+{
+    struct rig_arguments args;
+    const int status = rig_arguments_parse(&report_table, argc, argv, &args);
+    if (status != RIG_ARGUMENTS_GO_ON)
+        return status;
+    struct rig_check_options options = {0};
+    if (!rig_cli_read_requests(&args, &options))
+        return RIG_EXIT_USAGE;
+    struct rig_err err = {0};
+    struct rig_cli_saved_run saved;
+    int result;
+    if (rig_cli_saved_run_load(args.positionals[0], &saved, &err) == RIG_OK) {
+        keep_requests(&args, &saved, &options);
+        result = judge(&args, &options, &saved, &err);
+    } else {
+        result = rig_cli_fail(&err);
+    }
+    rig_cli_saved_run_done(&saved);
+    return result;
+}
