@@ -1,7 +1,7 @@
 #include "cli/drivers.h"
 
 #include "cli/cli.h"
-#include "drivers/load.h"
+#include "drivers/loader.h"
 
 static void take_driver(void *context, const char *name, const struct rig_driver *driver, const char *problem)
 {

@@ -1,6 +1,6 @@
 # rig_driver(<name> SOURCES <file>... [LINKS <target>...] [NO_INSTALL])
 #
-# A driver as a shared object of its own: rig-driver-<name>.so beside the binary, found there by drivers/load.c, and
+# A driver as a shared object of its own: rig-driver-<name>.so beside the binary, found there by drivers/loader.c, and
 # installed into the library folder. It shares no symbol with rig: what it links statically (rig_base, say) is a copy of
 # its own and stays hidden, so logs and secrets go through the core's services, never through that copy.
 set(RIG_DRIVER_LIBDIR ${CMAKE_INSTALL_LIBDIR}/rig)

@@ -9,7 +9,7 @@
 #include "base/secret.h"
 #include "checker/model/anomaly.h"
 #include "checker/model/level.h"
-#include "drivers/load.h"
+#include "drivers/loader.h"
 #include "runner/plan_sections.h"
 #include "runner/plan_text.h"
 

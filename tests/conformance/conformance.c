@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "base/option_parse.h"
-#include "drivers/load.h"
+#include "drivers/loader.h"
 #include "tests/conformance/bench_core.h"
 
 static struct bench_settings settings;

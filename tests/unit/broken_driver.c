@@ -1,6 +1,6 @@
 /*
- * A driver with one fault, chosen by BROKEN when it is built, for tests/unit/test_load.c: each makes the loader refuse
- * it. BROKEN_NONE is a sound one.
+ * A driver with one fault, chosen by BROKEN when it is built, for tests/unit/test_loader.c: each makes the loader
+ * refuse it. BROKEN_NONE is a sound one.
  */
 #include "drivers/driver.h"
 

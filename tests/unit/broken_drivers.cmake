@@ -1,4 +1,4 @@
-# Drivers with one fault each, in a folder of their own, for test_load.
+# Drivers with one fault each, in a folder of their own, for test_loader.
 set(BROKEN_DRIVER_FOLDER ${PROJECT_BINARY_DIR}/tests/broken-drivers)
 foreach(pair sound:NONE abi:ABI size:SIZE hook:HOOK symbol:SYMBOL name:NAME)
   string(REPLACE ":" ";" parts ${pair})
@@ -9,7 +9,7 @@ foreach(pair sound:NONE abi:ABI size:SIZE hook:HOOK symbol:SYMBOL name:NAME)
     LIBRARY_OUTPUT_DIRECTORY ${BROKEN_DRIVER_FOLDER})
   target_compile_definitions(broken_driver_${file} PRIVATE BROKEN=BROKEN_${fault} BROKEN_FILE="${file}")
   target_link_libraries(broken_driver_${file} PRIVATE rig_warnings)
-  add_dependencies(test_load broken_driver_${file})
+  add_dependencies(test_loader broken_driver_${file})
 endforeach()
-target_compile_definitions(test_load PRIVATE DRIVER_FOLDER="${BROKEN_DRIVER_FOLDER}"
+target_compile_definitions(test_loader PRIVATE DRIVER_FOLDER="${BROKEN_DRIVER_FOLDER}"
   LIBRARY_FOLDER="${CMAKE_INSTALL_FULL_LIBDIR}/rig")

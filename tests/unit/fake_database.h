@@ -4,6 +4,8 @@
 #ifndef RIG_TESTS_UNIT_FAKE_DATABASE_H
 #define RIG_TESTS_UNIT_FAKE_DATABASE_H
 
+#include "tests/unit/cmocka_first.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

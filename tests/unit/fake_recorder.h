@@ -6,6 +6,8 @@
 #ifndef RIG_TESTS_UNIT_FAKE_RECORDER_H
 #define RIG_TESTS_UNIT_FAKE_RECORDER_H
 
+#include "tests/unit/cmocka_first.h"
+
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,8 +5,8 @@
  * Loaded drivers stay until the process ends. Errors: RIG_E_DRIVER, naming every place looked at, the ABI numbers, or
  * the hook that is missing.
  */
-#ifndef RIG_DRIVERS_LOAD_H
-#define RIG_DRIVERS_LOAD_H
+#ifndef RIG_DRIVERS_LOADER_H
+#define RIG_DRIVERS_LOADER_H
 
 #include "drivers/driver.h"
 

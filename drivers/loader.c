@@ -1,4 +1,4 @@
-#include "drivers/load.h"
+#include "drivers/loader.h"
 
 #include <dirent.h>
 #include <dlfcn.h>

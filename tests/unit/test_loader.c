@@ -1,4 +1,4 @@
-/* drivers/load.h; the folder of the drivers with one fault each is given as DRIVER_FOLDER. */
+/* drivers/loader.h; the folder of the drivers with one fault each is given as DRIVER_FOLDER. */
 #include "tests/unit/cmocka_first.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "drivers/load.h"
+#include "drivers/loader.h"
 
 static void assert_refused(const char *name, const char *expected)
 {
