@@ -7,8 +7,8 @@
 #include "base/clock.h"
 #include "checker/cycle/ladder.h"
 #include "checker/infer/list_anomalies.h"
-#include "checker/infer/list_append.h"
-#include "checker/judge.h"
+#include "checker/infer/list_inference.h"
+#include "checker/fate.h"
 #include "checker/witness/explain.h"
 #include "checker/witness/verify.h"
 
@@ -170,7 +170,7 @@ static enum rig_rc run(struct check *c)
     if (rc == RIG_OK)
         rc = search(c);
     if (rc == RIG_OK)
-        rc = rig_judge(&c->inference, &c->storage->arena, &c->storage->verdict, c->err);
+        rc = rig_fates_decide(&c->inference, &c->storage->arena, &c->storage->verdict, c->err);
     if (rc != RIG_OK)
         return rc;
     cross_check(c);

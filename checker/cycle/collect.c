@@ -16,14 +16,19 @@ void rig_collector_done(struct rig_collector *collector)
     rig_table_done(&collector->seen);
 }
 
-/* Of the transactions in cycle order and the anomaly: cycles that differ only in the kinds of edges count once each. */
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * 0xbf58476d1ce4e5b9U;
+    hash = (hash ^ (hash >> 27)) * 0x94d049bb133111ebU;
+    return hash ^ (hash >> 31);
+}
+
+/* Of the anomaly and the transactions in cycle order: cycles of one class over the same transactions count once. */
 static uint64_t fingerprint(const struct rig_cycle *cycle, enum rig_anomaly anomaly)
 {
-    uint64_t hash = 0x9e3779b97f4a7c15U + (uint64_t)anomaly;
-    for (size_t i = 0; i < cycle->count; i++) {
-        hash = (hash ^ cycle->at[i].txn) * 0xbf58476d1ce4e5b9U;
-        hash ^= hash >> 29;
-    }
+    uint64_t hash = mix(0x9e3779b97f4a7c15U, (uint64_t)anomaly);
+    for (size_t i = 0; i < cycle->count; i++)
+        hash = mix(hash, cycle->at[i].txn);
     return hash;
 }
 

@@ -12,7 +12,7 @@
 
 #include "base/err.h"
 #include "checker/cycle/cycle.h"
-#include "checker/infer/list_append.h"
+#include "checker/infer/list_inference.h"
 
 enum rig_rung { RIG_RUNG_WW, RIG_RUNG_FLOW, RIG_RUNG_SNAPSHOT, RIG_RUNG_ALL, RIG_RUNG_COUNT };
 enum rig_order { RIG_ORDER_PLAIN, RIG_ORDER_PROCESS, RIG_ORDER_REALTIME, RIG_ORDER_COUNT };

@@ -72,7 +72,7 @@ static bool observed_version(const struct skew *s, uint32_t txn, uint32_t *key, 
         if (ops[i].kind != RIG_OP_APPEND)
             continue;
         const struct rig_append *slot = rig_versions_find(s->versions, ops[i].key, ops[i].value);
-        if (slot->position == RIG_VERSION_NONE)
+        if (!rig_append_is_placed(slot))
             continue;
         *key = ops[i].key;
         *position = slot->position;

@@ -6,7 +6,7 @@
 #include "base/bug.h"
 #include "checker/infer/repetition.h"
 
-/* One read of a committed transaction, on its way through the checks. */
+/* One operation of a committed transaction, on its way through the checks. */
 struct reading {
     const struct rig_versions *versions;
     struct rig_oddities *oddities;
@@ -155,6 +155,39 @@ static bool check_internal(const struct reading *reading)
     return note(reading, RIG_ANOMALY_INTERNAL, 0, RIG_TXN_NONE, previous);
 }
 
+/* The next append of the transaction to the key of its append `op`, or its number of operations. */
+static uint32_t next_append(const struct reading *reading, uint32_t op)
+{
+    uint32_t next = op + 1;
+    while (next < reading->op_count &&
+           (reading->ops[next].kind != RIG_OP_APPEND || reading->ops[next].key != reading->ops[op].key))
+        next++;
+    return next;
+}
+
+/* fractured-append: the key's order shows the next append to the key, but not this one somewhere before it. */
+static bool check_fractured(const struct reading *writing)
+{
+    const struct rig_mop *op = &writing->ops[writing->op];
+    const struct rig_append *slot = rig_versions_find(writing->versions, op->key, op->value);
+    if (!slot->superseded)
+        return true;
+    const struct rig_mop *next = &writing->ops[next_append(writing, writing->op)];
+    const struct rig_append *next_slot = rig_versions_find(writing->versions, op->key, next->value);
+    if (!rig_append_is_placed(next_slot) || slot->position < next_slot->position)
+        return true;
+    const struct rig_key_versions *k = &writing->versions->keys[op->key];
+    struct rig_oddity oddity = {.anomaly = RIG_ANOMALY_FRACTURED_APPEND,
+                                .key = op->key,
+                                .txn = k->order_txn,
+                                .op = k->order_op,
+                                .other = writing->txn,
+                                .other_op = writing->op,
+                                .value = next->value,
+                                .other_value = op->value};
+    return rig_oddities_note(writing->oddities, &oddity);
+}
+
 bool rig_list_anomalies_of_txn(const struct rig_versions *versions, uint32_t txn, struct rig_oddities *oddities)
 {
     const struct rig_history *history = versions->history;
@@ -164,9 +197,11 @@ bool rig_list_anomalies_of_txn(const struct rig_versions *versions, uint32_t txn
                               .op_count = rig_txn_op_count(history, txn),
                               .txn = txn};
     for (uint32_t i = 0; i < reading.op_count; i++) {
+        reading.op = i;
+        if (reading.ops[i].kind == RIG_OP_APPEND && !check_fractured(&reading))
+            return false;
         if (reading.ops[i].kind != RIG_OP_READ_LIST || reading.ops[i].read_state == RIG_READ_UNKNOWN)
             continue;
-        reading.op = i;
         reading.list = rig_mop_list(history, &reading.ops[i]);
         if (!check_writers(&reading) || !check_intermediate(&reading) || !check_shape(&reading) ||
             !check_future(&reading) || !check_internal(&reading))

@@ -414,6 +414,30 @@ static enum rig_rc place_versions(struct build *build)
     return RIG_OK;
 }
 
+static void mark_unplaced(struct build *build, uint32_t key, struct rig_list list)
+{
+    for (uint32_t i = 0; i < list.count; i++) {
+        struct rig_append *slot = rig_versions_find(build->versions, key, list.at[i]);
+        if (slot != NULL && slot->position == RIG_VERSION_NONE)
+            slot->position = RIG_VERSION_UNPLACED;
+    }
+}
+
+/* What committed reads show beside the orders has no place in them, but was not left unread either. */
+static void mark_contradictions(struct build *build, const uint32_t *spine_counts)
+{
+    const struct rig_history *history = build->history;
+    for (uint32_t key = 0; key < history->key_count; key++) {
+        struct rig_list spine = {history->spines[key].at, spine_counts[key]};
+        if (spine.count > build->versions->keys[key].spine_agrees)
+            mark_unplaced(build, key, spine);
+    }
+    for (size_t i = 0; i < build->wholes.count; i++) {
+        const struct whole_read *whole = &build->wholes.at[i];
+        mark_unplaced(build, whole->key, rig_mop_list(history, rig_txn_ops(history, whole->txn) + whole->op));
+    }
+}
+
 static enum rig_rc find_orders(struct build *build)
 {
     const struct rig_history *history = build->history;
@@ -429,8 +453,12 @@ static enum rig_rc find_orders(struct build *build)
         rc = prefer_whole_lists(build);
     for (uint32_t key = 0; rc == RIG_OK && key < history->key_count; key++)
         inspect_spine(build, key, spine_counts[key]);
+    if (rc == RIG_OK)
+        rc = place_versions(build);
+    if (rc == RIG_OK)
+        mark_contradictions(build, spine_counts);
     free(spine_counts);
-    return rc == RIG_OK ? place_versions(build) : rc;
+    return rc;
 }
 
 static enum rig_rc build_all(struct build *build)

@@ -19,13 +19,16 @@
 #include "base/err.h"
 #include "history/history.h"
 
-#define RIG_TXN_NONE     UINT32_MAX
-#define RIG_VERSION_NONE UINT32_MAX
+#define RIG_TXN_NONE UINT32_MAX
+/* Places of an append that is not in its key's order: no committed read shows it; or only reads that contradict the
+ * order. */
+#define RIG_VERSION_NONE     UINT32_MAX
+#define RIG_VERSION_UNPLACED (UINT32_MAX - 1)
 
 /* One appended value. */
 struct rig_append {
     uint32_t writer;   /* transaction; RIG_TXN_NONE: nobody appended this value */
-    uint32_t position; /* in the key's order; RIG_VERSION_NONE: no committed read shows it */
+    uint32_t position; /* in the key's order; or RIG_VERSION_NONE, RIG_VERSION_UNPLACED */
     bool superseded;   /* its writer appended to the same key again, later */
 };
 
@@ -62,6 +65,12 @@ struct rig_versions {
  */
 enum rig_rc rig_versions_build(const struct rig_history *history, struct rig_arena *arena,
                                struct rig_versions *versions, struct rig_err *err);
+
+/* True when the append stands in its key's order. */
+static inline bool rig_append_is_placed(const struct rig_append *append)
+{
+    return append->position < RIG_VERSION_UNPLACED;
+}
 
 /* The append of `value` to `key`, or NULL when nobody appended it. */
 struct rig_append *rig_versions_find(const struct rig_versions *versions, uint32_t key, int64_t value);

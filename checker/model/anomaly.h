@@ -24,6 +24,8 @@
       "ALO00 4.4.2")                                                                                                   \
     X(INCOMPATIBLE_ORDER, "incompatible-order", false,                                                                 \
       "two reads of a list, neither of which is a prefix of the other", "KA20 5.2")                                    \
+    X(FRACTURED_APPEND, "fractured-append", false,                                                                     \
+      "a read shows an append of a transaction without an earlier one to the same key in front", "KA20 4.2")           \
     X(FUTURE_READ, "future-read", false, "a transaction read a value that it wrote itself only later", "KA20 4.2")     \
     X(G1C, "G1c", true, "circular information flow: a cycle of ww and wr edges, at least one wr", "ALO00 4.4.2")       \
     X(INTERNAL, "internal", false, "a transaction's read disagrees with its own earlier reads and writes", "CBG15 2")  \

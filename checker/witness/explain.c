@@ -28,6 +28,8 @@ static bool prove_ww(const struct explain *e, struct rig_step *step)
         uint32_t key = ops[i].key;
         const struct rig_key_versions *k = &e->versions->keys[key];
         uint32_t position = rig_versions_find(e->versions, key, ops[i].value)->position;
+        if (position == RIG_VERSION_UNPLACED)
+            continue;
         bool observed = position != RIG_VERSION_NONE;
         uint32_t before = rig_versions_before(e->versions, key, observed ? position : k->order.count);
         if (before == RIG_VERSION_NONE || rig_versions_writer(e->versions, key, before) != step->from)

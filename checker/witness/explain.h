@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "checker/cycle/cycle.h"
-#include "checker/infer/list_append.h"
+#include "checker/infer/list_inference.h"
 #include "checker/verdict.h"
 
 /* Everything in the witness is allocated from `arena`. RIG_E_LIMIT when memory runs out. */

@@ -324,6 +324,11 @@ static void add_oddity_sentence(const struct rig_history *history, const struct 
         add_reading(history, other, w->other_op, text);
         rig_buf_add_text(text, ": neither is a prefix of the other");
         break;
+    case RIG_ANOMALY_FRACTURED_APPEND:
+        rig_buf_printf(text, ", which shows the %" PRId64 " of ", w->value);
+        rig_sentence_txn(history, other, text);
+        rig_buf_printf(text, ", but not the %" PRId64 " that it appended to that key before", w->other_value);
+        break;
     case RIG_ANOMALY_FUTURE_READ:
         rig_buf_printf(text, ", which shows the %" PRId64 " that it appended itself only after that", w->value);
         break;

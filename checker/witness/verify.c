@@ -365,12 +365,14 @@ static const char *check_intermediate(const struct rig_verifier *verifier, const
                                       const struct rig_mop *read)
 {
     const struct rig_history *history = verifier->history;
-    uint32_t place = place_in_read(history, read, w->value);
-    uint32_t append = w->txn_count == 2 ? find_append(history, w->txns[1], w->key, w->value) : UINT32_MAX;
-    if (place == UINT32_MAX || append == UINT32_MAX)
-        return "did not read a value of the other transaction";
     struct rig_list list = rig_mop_list(history, read);
-    for (uint32_t i = place + 1; i < list.count; i++) {
+    uint32_t place = list.count;
+    while (place > 0 && list.at[place - 1] != w->value)
+        place--;
+    uint32_t append = w->txn_count == 2 ? find_append(history, w->txns[1], w->key, w->value) : UINT32_MAX;
+    if (place == 0 || append == UINT32_MAX)
+        return "did not read a value of the other transaction";
+    for (uint32_t i = place; i < list.count; i++) {
         if (find_append(history, w->txns[0], w->key, list.at[i]) == UINT32_MAX)
             return "read something of others behind the intermediate value";
     }
@@ -420,6 +422,21 @@ static const char *check_incompatible(const struct rig_verifier *verifier, const
             return NULL;
     }
     return "read a prefix of the other list, or the other way round";
+}
+
+static const char *check_fractured(const struct rig_verifier *verifier, const struct rig_witness *w,
+                                   const struct rig_mop *read)
+{
+    const struct rig_history *history = verifier->history;
+    uint32_t other = w->txn_count > 1 ? w->txns[1] : w->txns[0];
+    uint32_t earlier = find_append(history, other, w->key, w->other_value);
+    uint32_t later = find_append(history, other, w->key, w->value);
+    if (earlier == UINT32_MAX || later == UINT32_MAX || earlier >= later || !verifier->committed[other])
+        return "has no two appends of one committed transaction to show";
+    uint32_t shown = place_in_read(history, read, w->value);
+    return shown != UINT32_MAX && place_in_read(history, read, w->other_value) >= shown
+               ? NULL
+               : "read both appends in order, or not the later one";
 }
 
 static const char *check_future(const struct rig_verifier *verifier, const struct rig_witness *w,
@@ -534,6 +551,8 @@ static const char *check_oddity(const struct rig_verifier *verifier, const struc
         return check_repeated(verifier, w, read);
     case RIG_ANOMALY_INCOMPATIBLE_ORDER:
         return check_incompatible(verifier, w, read);
+    case RIG_ANOMALY_FRACTURED_APPEND:
+        return check_fractured(verifier, w, read);
     case RIG_ANOMALY_FUTURE_READ:
         return check_future(verifier, w, read);
     case RIG_ANOMALY_INTERNAL:

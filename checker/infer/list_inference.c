@@ -1,4 +1,4 @@
-#include "checker/infer/list_append.h"
+#include "checker/infer/list_inference.h"
 
 #include "base/bug.h"
 #include "base/table.h"
@@ -20,6 +20,8 @@ static bool link_append(struct infer *in, uint32_t txn, const struct rig_mop *op
     RIG_INVARIANT(slot != NULL);
     if (slot->position == RIG_VERSION_NONE)
         return rig_unread_add_writer(&in->unread, op->key, txn);
+    if (!rig_append_is_placed(slot))
+        return true;
     uint32_t before = rig_versions_before(in->versions, op->key, slot->position);
     if (before == RIG_VERSION_NONE)
         return true;

@@ -1,4 +1,4 @@
-#include "checker/judge.h"
+#include "checker/fate.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -65,6 +65,9 @@ static void find_held(struct judge *j)
         decided |= snapshot_levels;
     if (!inference->versions.history->has_invocations)
         decided &= ~strong_levels;
+    /* Where reads contradict each other there is no one order of versions that could be free of cycles. */
+    if (is_found(j, RIG_ANOMALY_INCOMPATIBLE_ORDER) || is_found(j, RIG_ANOMALY_FRACTURED_APPEND))
+        decided = 0;
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
         if (decided & ~j->refuted & RIG_LEVEL_BIT(level))
             j->held |= rig_level_info((enum rig_level)level)->below;
@@ -112,6 +115,8 @@ static void say_open(const struct judge *j, unsigned level, struct rig_buf *text
     rig_buf_add_text(text, "no anomaly refutes it");
     if (j->verdict->unknown_reason != NULL)
         rig_buf_add_text(text, ", but nothing was observed");
+    else if (is_found(j, RIG_ANOMALY_INCOMPATIBLE_ORDER) || is_found(j, RIG_ANOMALY_FRACTURED_APPEND))
+        rig_buf_add_text(text, ", but the reads of some key contradict each other");
     else if (inference->unknown_reads > 0)
         rig_buf_printf(text, ", but the results of %" PRIu64 " reads are not known", inference->unknown_reads);
     else if ((bit & strong_levels) && !inference->versions.history->has_invocations)
@@ -223,8 +228,8 @@ static char *why_unknown(const struct judge *j)
     return keep(j, &text);
 }
 
-enum rig_rc rig_judge(const struct rig_inference *inference, struct rig_arena *arena, struct rig_verdict *verdict,
-                      struct rig_err *err)
+enum rig_rc rig_fates_decide(const struct rig_inference *inference, struct rig_arena *arena,
+                             struct rig_verdict *verdict, struct rig_err *err)
 {
     struct judge j = {.inference = inference, .verdict = verdict, .arena = arena};
     verdict->unknown_reason = why_unknown(&j);

@@ -7,16 +7,16 @@
  * that explains all reads; the snapshot levels when, besides, every version order is total; and whatever a held level
  * implies. Else it is not refuted.
  */
-#ifndef RIG_CHECKER_JUDGE_H
-#define RIG_CHECKER_JUDGE_H
+#ifndef RIG_CHECKER_FATE_H
+#define RIG_CHECKER_FATE_H
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "checker/infer/list_append.h"
+#include "checker/infer/list_inference.h"
 #include "checker/verdict.h"
 
 /* Fills levels, sets, validity, unknown_reason and summary from the findings; texts come from `arena`. */
-enum rig_rc rig_judge(const struct rig_inference *inference, struct rig_arena *arena, struct rig_verdict *verdict,
+enum rig_rc rig_fates_decide(const struct rig_inference *inference, struct rig_arena *arena, struct rig_verdict *verdict,
                       struct rig_err *err);
 
 #endif

@@ -9,8 +9,8 @@
  *
  * Time and space: linear in the history.
  */
-#ifndef RIG_CHECKER_INFER_LIST_APPEND_H
-#define RIG_CHECKER_INFER_LIST_APPEND_H
+#ifndef RIG_CHECKER_INFER_LIST_INFERENCE_H
+#define RIG_CHECKER_INFER_LIST_INFERENCE_H
 
 #include "base/arena.h"
 #include "base/err.h"
