@@ -15,6 +15,7 @@
 
 /* X(name, one-line summary), in the order of `rig --help`. */
 #define RIG_CLI_TABLE(X)                                                                                               \
+    X(run, "drive a load, record it, check it, report: the main job")                                                  \
     X(check, "check a recorded history against the isolation levels")                                                  \
     X(report, "make the reports of a finished run again")                                                              \
     X(plan, "check a plan and print it with every default")                                                            \

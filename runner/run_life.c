@@ -325,8 +325,8 @@ static enum rig_rc check_abilities(const struct rig_plan *plan, struct rig_err *
     if ((driver->workloads & RIG_WORKLOAD_BIT(plan->workload.type)) == 0)
         return rig_fail(err, RIG_E_PLAN, "the driver %s cannot run this workload", driver->name);
     if (plan->workload.long_share > 0 && (driver->features & RIG_DRIVER_HOLDS) == 0)
-        return rig_fail(err, RIG_E_PLAN, "the driver %s cannot hold transactions open: remove workload.long",
-                        driver->name);
+        return rig_fail(err, RIG_E_PLAN,
+                        "the driver %s cannot hold transactions open: remove workload.long-transactions", driver->name);
     return RIG_OK;
 }
 

@@ -1,0 +1,276 @@
+/*
+ * rig run: drives the load of a plan, records it, checks it, reports.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "checker/check.h"
+#include "cli/arguments.h"
+#include "cli/cli.h"
+#include "cli/outputs.h"
+#include "cli/store.h"
+#include "cli/terminal.h"
+#include "history/load.h"
+#include "runner/run.h"
+
+static const struct rig_argument arguments_of_run[] = {
+    {.name = "set", .value = "A.B=C", .repeatable = true, .help = "set a key of the plan, over what the file says"},
+    {.name = "seed", .value = "N", .help = "seed of every random choice"},
+    {.name = "output",
+     .letter = 'o',
+     .value = "DIR",
+     .help = "keep the run's files in this folder, new or empty, instead of store/<name>/<time>"},
+    {.name = "no-progress", .help = "no progress line, on a terminal either"},
+    {.name = "quiet", .letter = 'q', .help = "nothing but the result and complaints"},
+    RIG_ARGUMENT_FORMAT,
+    {.name = NULL},
+};
+
+static const struct rig_arguments_table table_of_run = {
+    .command = "run",
+    .positionals = "PLAN.yaml",
+    .least_positionals = 1,
+    .most_positionals = 1,
+    .description =
+        "Starts the cluster or uses the one the plan names, drives the load, records what the clients saw, checks\n"
+        "it and reports. The first SIGINT or SIGTERM ends the load; what was recorded is checked and reported. The\n"
+        "second interrupts the clients too.\n",
+    .arguments = arguments_of_run,
+};
+
+/* One run of the command, from the folder to the reports. */
+struct job {
+    const struct rig_plan *plan;
+    const struct rig_arguments *arguments;
+    char folder[RIG_STORE_PATH_BYTES];
+    struct rig_run_result result;
+    struct rig_report_latency latencies[4];
+    struct rig_report_error errors[RIG_RUN_ERROR_ROWS];
+    struct rig_report_run facts;
+    struct rig_buf plan_yaml;
+};
+
+/* -- the run ------------------------------------------------------------------------------------------------------- */
+
+static void path_in(const struct job *job, const char *name, char path[RIG_STORE_PATH_BYTES + 64])
+{
+    (void)snprintf(path, RIG_STORE_PATH_BYTES + 64, "%s/%s", job->folder, name);
+}
+
+static enum rig_rc prepare_folder(struct job *job, struct rig_err *err)
+{
+    const char *output = rig_arguments_value(job->arguments, "output");
+    enum rig_rc rc = output != NULL ? rig_store_take(output, job->folder, err)
+                                    : rig_store_make(job->plan->store, job->plan->name, job->folder, err);
+    if (rc != RIG_OK)
+        return rc;
+    char path[RIG_STORE_PATH_BYTES + 64];
+    path_in(job, "plan.yaml", path);
+    rig_plan_write(job->plan, false, &job->plan_yaml);
+    rc = rig_buf_write_file(&job->plan_yaml, path, err);
+    if (rc != RIG_OK)
+        return rc;
+    path_in(job, "rig.log", path);
+    return rig_log_open(path, err);
+}
+
+static void announce(const struct job *job)
+{
+    if (rig_arguments_has(job->arguments, "quiet") || rig_arguments_json(job->arguments))
+        return;
+    printf("%s: seed %" PRIu64 ", folder %s\n", job->plan->name, job->plan->seed, job->folder);
+    (void)fflush(stdout);
+}
+
+static enum rig_rc drive(struct job *job, struct rig_err *err)
+{
+    bool silent = rig_arguments_has(job->arguments, "quiet") || rig_arguments_has(job->arguments, "no-progress");
+    const struct rig_run_options options = {.folder = job->folder, .progress = !silent && rig_terminal_is_live(stderr)};
+    enum rig_rc rc = rig_run(job->plan, &options, &job->result, err);
+    if (rc != RIG_OK)
+        rig_log(RIG_LOG_INFO, "run", "the run failed: %s", err->text);
+    return rc;
+}
+
+/* The run failed, but what it recorded can be checked. */
+static void name_record(const struct job *job)
+{
+    char path[RIG_STORE_PATH_BYTES + 64];
+    path_in(job, "history.rig", path);
+    if (job->result.counters.invoked > 0 && access(path, R_OK) == 0)
+        rig_cli_complain("what was recorded until then is in %s (`rig check` reads it)", path);
+    path_in(job, "rig.log", path);
+    rig_cli_complain("the log is %s", path);
+}
+
+/* -- the facts for the reports ------------------------------------------------------------------------------------- */
+
+static void add_latency(struct job *job, const char *name, const struct rig_histogram *histogram)
+{
+    if (rig_histogram_count(histogram) == 0)
+        return;
+    job->latencies[job->facts.latency_count++] =
+        (struct rig_report_latency){.name = name,
+                                    .count = rig_histogram_count(histogram),
+                                    .mean_ns = (int64_t)rig_histogram_mean(histogram),
+                                    .p50_ns = rig_histogram_percentile(histogram, 50),
+                                    .p90_ns = rig_histogram_percentile(histogram, 90),
+                                    .p99_ns = rig_histogram_percentile(histogram, 99),
+                                    .p999_ns = rig_histogram_percentile(histogram, 99.9),
+                                    .max_ns = rig_histogram_max(histogram)};
+}
+
+/* The name of the isolation level that the driver was told, when it has such an option. */
+static const char *isolation_of(const struct rig_plan *plan)
+{
+    const struct rig_option *option = plan->driver->options;
+    for (; option != NULL && option->name != NULL; option++) {
+        if (strcmp(option->name, "isolation") != 0 || option->type != RIG_OPTION_CHOICE)
+            continue;
+        int64_t index;
+        memcpy(&index, (const char *)plan->driver_options + option->offset, sizeof index);
+        return option->choices[index];
+    }
+    return NULL;
+}
+
+static void collect_facts(struct job *job)
+{
+    const struct rig_run_result *result = &job->result;
+    job->facts = (struct rig_report_run){.name = job->plan->name,
+                                         .driver = job->plan->driver->name,
+                                         .server = result->server,
+                                         .isolation = isolation_of(job->plan),
+                                         .started_utc = result->started_utc,
+                                         .folder = job->folder,
+                                         .plan_yaml = rig_buf_text(&job->plan_yaml),
+                                         .seed = job->plan->seed,
+                                         .client_count = (uint32_t)job->plan->clients.count,
+                                         .load_s = (double)result->load_ns / (double)RIG_NS_PER_S,
+                                         .final_reads = result->final_reads,
+                                         .interrupted = result->interrupted,
+                                         .latencies = job->latencies,
+                                         .errors = job->errors,
+                                         .error_count = result->error_count};
+    add_latency(job, "read-only", &result->latency[0]);
+    add_latency(job, "writing", &result->latency[1]);
+    add_latency(job, "held open", &result->latency[2]);
+    if (job->plan->clients.rate > 0)
+        add_latency(job, "from intended start", &result->intended_latency);
+    for (uint32_t i = 0; i < result->error_count; i++) {
+        const struct rig_run_error *error = &result->errors[i];
+        const char *outcome = error->outcome == RIG_OUTCOME_FAIL ? "fail" : "info";
+        job->errors[i] = (struct rig_report_error){outcome, error->code, error->text, error->count};
+    }
+}
+
+/* -- the verdict --------------------------------------------------------------------------------------------------- */
+
+/* Where a person should look first. */
+static void point_to_report(const struct job *job)
+{
+    if (rig_arguments_has(job->arguments, "quiet") || rig_arguments_json(job->arguments))
+        return;
+    uint32_t forms = job->plan->reports;
+    const char *best = (forms & 1U << RIG_REPORT_HTML) != 0   ? "report.html"
+                       : (forms & 1U << RIG_REPORT_TEXT) != 0 ? "report.txt"
+                                                              : "results.json";
+    printf("report: %s/%s\n", job->folder, best);
+}
+
+static enum rig_rc report(struct job *job, const struct rig_verdict *verdict, struct rig_err *err)
+{
+    collect_facts(job);
+    enum rig_rc rc = rig_cli_write_reports(verdict, &job->facts, job->plan->name, job->folder, job->plan->reports, err);
+    if (rc == RIG_OK)
+        rc = rig_cli_print_result(verdict, &job->facts, rig_arguments_json(job->arguments), err);
+    if (rc == RIG_OK)
+        point_to_report(job);
+    return rc;
+}
+
+/* Gives the exit status that the verdict means in `status`. */
+static enum rig_rc check_history(struct job *job, const struct rig_history *history, double read_ms, int *status,
+                                 struct rig_err *err)
+{
+    const struct rig_check_section *section = &job->plan->check;
+    const struct rig_check_options options = {
+        .levels = section->levels, .anomalies = section->anomalies, .max_witnesses = (uint32_t)section->max_witnesses};
+    struct rig_verdict *verdict = NULL;
+    enum rig_rc rc = rig_check(history, &options, &verdict, err);
+    if (rc != RIG_OK)
+        return rc;
+    verdict->cost.read_ms = read_ms;
+    rc = report(job, verdict, err);
+    *status = rig_cli_verdict_status(verdict);
+    rig_log(RIG_LOG_INFO, "run", "checked: %s", verdict->summary == NULL ? "" : verdict->summary);
+    rig_verdict_free(verdict);
+    return rc;
+}
+
+static enum rig_rc judge(struct job *job, int *status, struct rig_err *err)
+{
+    char path[RIG_STORE_PATH_BYTES + 64];
+    path_in(job, "history.rig", path);
+    const struct rig_load_options options = {.form = RIG_FORM_RIG};
+    struct rig_history *history = NULL;
+    int64_t start_ns = rig_clock_now_ns();
+    enum rig_rc rc = rig_history_load(path, &options, &history, err);
+    if (rc != RIG_OK)
+        return rc;
+    double read_ms = (double)(rig_clock_now_ns() - start_ns) / (double)RIG_NS_PER_MS;
+    rc = check_history(job, history, read_ms, status, err);
+    rig_history_free(history);
+    return rc;
+}
+
+static int run_job(struct job *job)
+{
+    struct rig_err err = {0};
+    int status = RIG_EXIT_FAILED;
+    enum rig_rc rc = prepare_folder(job, &err);
+    if (rc != RIG_OK)
+        return rig_cli_fail(&err);
+    announce(job);
+    rc = drive(job, &err);
+    if (rc != RIG_OK) {
+        status = rig_cli_fail(&err);
+        name_record(job);
+        return status;
+    }
+    rc = judge(job, &status, &err);
+    if (rc == RIG_OK)
+        return status;
+    rig_log(RIG_LOG_INFO, "run", "the record could not be judged: %s", err.text);
+    /* A record of rig's own that rig cannot use is no mistake of whoever runs it. */
+    if (err.rc == RIG_E_INPUT)
+        err.rc = RIG_E_BUG;
+    status = rig_cli_fail(&err);
+    name_record(job);
+    return status;
+}
+
+int rig_cli_run(int argc, char **argv)
+{
+    static struct job job; /* some 200 KiB */
+    struct rig_arguments arguments;
+    int status = rig_arguments_parse(&table_of_run, argc, argv, &arguments);
+    if (status != RIG_ARGUMENTS_GO_ON)
+        return status;
+    struct rig_plan *plan = NULL;
+    status = rig_cli_load_plan(&arguments, &plan);
+    if (status != RIG_EXIT_OK)
+        return status;
+    job.plan = plan;
+    job.arguments = &arguments;
+    rig_buf_init(&job.plan_yaml, 0);
+    status = run_job(&job);
+    rig_log_close();
+    rig_buf_done(&job.plan_yaml);
+    rig_plan_free(plan);
+    return status;
+}

@@ -1,0 +1,115 @@
+#include "cli/store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+enum { FOLDER_MODE = 0755, NAME_ATTEMPTS = 100 };
+
+static enum rig_rc fail_create(const char *path, struct rig_err *err)
+{
+    return rig_fail(err, RIG_E_IO, "%s: cannot create the folder: %s", path, strerror(errno));
+}
+
+/* Makes the folder and those above it. */
+static enum rig_rc make_all(const char *path, struct rig_err *err)
+{
+    char partial[RIG_STORE_PATH_BYTES];
+    (void)snprintf(partial, sizeof partial, "%s", path);
+    for (char *slash = partial + 1; *slash != '\0'; slash++) {
+        if (*slash != '/')
+            continue;
+        *slash = '\0';
+        if (mkdir(partial, FOLDER_MODE) != 0 && errno != EEXIST)
+            return fail_create(partial, err);
+        *slash = '/';
+    }
+    return mkdir(partial, FOLDER_MODE) == 0 || errno == EEXIST ? RIG_OK : fail_create(partial, err);
+}
+
+/* Two runs may begin in one millisecond. */
+static enum rig_rc make_timed(const char *parent, char path[RIG_STORE_PATH_BYTES], char time[32], struct rig_err *err)
+{
+    for (int attempt = 0; attempt < NAME_ATTEMPTS; attempt++) {
+        rig_clock_utc_text(time, 32);
+        int length = snprintf(path, RIG_STORE_PATH_BYTES, "%s/%s", parent, time);
+        if (length < 0 || length >= RIG_STORE_PATH_BYTES)
+            return rig_fail(err, RIG_E_IO, "%s: the path is too long", parent);
+        if (mkdir(path, FOLDER_MODE) == 0)
+            return RIG_OK;
+        if (errno != EEXIST)
+            break;
+        rig_clock_sleep_until_ns(rig_clock_now_ns() + RIG_NS_PER_MS);
+    }
+    return fail_create(path, err);
+}
+
+static enum rig_rc move_link(const char *parent, const char *target, struct rig_err *err)
+{
+    char link[RIG_STORE_PATH_BYTES + 16], temporary[RIG_STORE_PATH_BYTES + 64];
+    (void)snprintf(link, sizeof link, "%s/latest", parent);
+    (void)snprintf(temporary, sizeof temporary, "%s/.latest.%ld", parent, (long)getpid());
+    (void)unlink(temporary);
+    if (symlink(target, temporary) != 0)
+        return rig_fail(err, RIG_E_IO, "%s: cannot create the link: %s", temporary, strerror(errno));
+    if (rename(temporary, link) == 0)
+        return RIG_OK;
+    enum rig_rc rc = rig_fail(err, RIG_E_IO, "%s: cannot move the link: %s", link, strerror(errno));
+    (void)unlink(temporary);
+    return rc;
+}
+
+enum rig_rc rig_store_make(const char *store, const char *name, char path[RIG_STORE_PATH_BYTES], struct rig_err *err)
+{
+    char parent[RIG_STORE_PATH_BYTES], made[RIG_STORE_PATH_BYTES], time[32];
+    int length = snprintf(parent, sizeof parent, "%s/%s", store, name);
+    if (length < 0 || (size_t)length >= sizeof parent)
+        return rig_fail(err, RIG_E_IO, "%s: the path is too long", store);
+    enum rig_rc rc = make_all(parent, err);
+    if (rc == RIG_OK)
+        rc = make_timed(parent, made, time, err);
+    if (rc == RIG_OK)
+        rc = move_link(parent, time, err);
+    if (rc == RIG_OK)
+        memcpy(path, made, sizeof made);
+    return rc;
+}
+
+static bool is_empty(DIR *folder)
+{
+    for (struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            return false;
+    }
+    return true;
+}
+
+enum rig_rc rig_store_take(const char *folder, char path[RIG_STORE_PATH_BYTES], struct rig_err *err)
+{
+    size_t length = strlen(folder);
+    while (length > 1 && folder[length - 1] == '/')
+        length--;
+    if (length == 0 || length >= RIG_STORE_PATH_BYTES)
+        return rig_fail(err, RIG_E_USAGE, "-o: `%s` cannot be a folder", folder);
+    char wanted[RIG_STORE_PATH_BYTES];
+    memcpy(wanted, folder, length);
+    wanted[length] = '\0';
+    enum rig_rc rc = make_all(wanted, err);
+    if (rc != RIG_OK)
+        return rc;
+    DIR *opened = opendir(wanted);
+    if (opened == NULL)
+        return rig_fail(err, RIG_E_IO, "%s: cannot open the folder: %s", wanted, strerror(errno));
+    bool empty = is_empty(opened);
+    (void)closedir(opened);
+    if (!empty)
+        return rig_fail(err, RIG_E_USAGE, "%s: the folder is not empty; a run needs one of its own", wanted);
+    memcpy(path, wanted, sizeof wanted);
+    return RIG_OK;
+}
