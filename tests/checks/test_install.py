@@ -1,0 +1,75 @@
+"""`cmake --install` into a folder gives a rig that works there, and still does after the folder was moved: it answers,
+finds its drivers, and its headers compile a driver from outside."""
+
+import glob
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD = os.environ["RIG_BUILD"]
+COMPILER = sys.argv.pop(1)
+CMAKE = sys.argv.pop(1)
+
+
+def call(*command, **options):
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
+    if answer.returncode != 0:
+        raise AssertionError(f"{command}: status {answer.returncode}\n{answer.stdout}{answer.stderr}")
+    return answer.stdout
+
+
+class Install(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="rig-install-")
+        first = os.path.join(cls.folder.name, "first")
+        cls.prefix = os.path.join(cls.folder.name, "moved")
+        call(CMAKE, "--install", BUILD, "--prefix", first)
+        os.rename(first, cls.prefix)
+        cls.rig = os.path.join(cls.prefix, "bin", "rig")
+        # Nothing of the build tree may be needed: only what was installed is in reach.
+        cls.environment = {"PATH": "/usr/bin:/bin", "HOME": cls.folder.name, "LANG": "C"}
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_it_answers(self):
+        output = call(self.rig, "--version", cwd="/", env=self.environment)
+        self.assertRegex(output, r"^rig \d+\.\d+\.\d+")
+
+    def test_it_finds_its_drivers(self):
+        installed = glob.glob(os.path.join(self.prefix, "lib*", "**", "rig-driver-*.so"), recursive=True)
+        names = [re.search(r"rig-driver-(.*)\.so$", path).group(1) for path in installed]
+        self.assertIn("postgres", names)
+        output = call(self.rig, "list", "drivers", cwd="/", env=self.environment)
+        for name in names:
+            self.assertRegex(output, rf"(?m)^{name}\b")
+        self.assertRegex(output, r"(?m)^sim\b")
+
+    def test_its_configs_are_there_and_valid(self):
+        plans = glob.glob(os.path.join(self.prefix, "share", "rig", "configs", "*.yaml"))
+        sources = glob.glob(os.path.join(os.environ["RIG_SOURCE"], "configs", "*.yaml"))
+        self.assertEqual(sorted(map(os.path.basename, plans)), sorted(map(os.path.basename, sources)))
+        for plan in plans:
+            call(self.rig, "plan", plan, cwd="/", env=self.environment)
+
+    def test_a_driver_builds_against_its_headers(self):
+        source = glob.glob(os.path.join(self.prefix, "share", "doc", "**", "skeleton.c"), recursive=True)
+        self.assertEqual(len(source), 1)
+        library = os.path.join(self.folder.name, "rig-driver-skeleton.so")
+        include = os.path.join(self.prefix, "include", "rig")
+        call(COMPILER, "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC",
+             "-I", include, "-o", library, source[0])  # fmt: skip
+        environment = {**self.environment, "RIG_DRIVER_PATH": self.folder.name}
+        output = call(self.rig, "list", "drivers", cwd="/", env=environment)
+        self.assertRegex(output, r"(?m)^skeleton\b")
+
+
+if __name__ == "__main__":
+    if not os.path.exists(os.path.join(BUILD, "rig")):
+        sys.exit("the build has no rig")
+    unittest.main(verbosity=1)
