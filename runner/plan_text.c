@@ -146,7 +146,9 @@ static bool url_span(const char *authority, const char *text, struct rig_passwor
         return false;
     const char *start = colon + 1;
     const char *at_sign = memrchr(start, '@', proper - (size_t)(start - authority));
-    if (at_sign == NULL && strspn(start, "0123456789,:") < proper - (size_t)(start - authority))
+    const char behind_digits = start[strspn(start, "0123456789")];
+    const bool is_port = behind_digits == '\0' || strchr(" \t\r\n/?#,", behind_digits) != NULL;
+    if (at_sign == NULL && !is_port)
         at_sign = memrchr(start, '@', whole - (size_t)(start - authority));
     if (at_sign == NULL || at_sign == start)
         return false;
