@@ -16,7 +16,7 @@
 #include "checker/verdict.h"
 
 /* Fills levels, sets, validity, unknown_reason and summary from the findings; texts come from `arena`. */
-enum rig_rc rig_fates_decide(const struct rig_inference *inference, struct rig_arena *arena, struct rig_verdict *verdict,
-                      struct rig_err *err);
+enum rig_rc rig_fates_decide(const struct rig_inference *inference, struct rig_arena *arena,
+                             struct rig_verdict *verdict, struct rig_err *err);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * The subcommands, and what they share: diagnostics on stderr, exit statuses.
  *
- * A subcommand is one file, cli/<name>.c, with `int rig_cli_<name>(int argc, char **argv)`: argv[0] is the subcommand's
- * name; the result is the exit status. It gets a row in RIG_CLI_TABLE and its own table of arguments
+ * A subcommand is one file, cli/command_<name>.c, with `int rig_cli_<name>(int argc, char **argv)`: argv[0] is the
+ * subcommand's name; the result is the exit status. It gets a row in RIG_CLI_TABLE and its own table of arguments
  * (cli/arguments.h). Results go to stdout, diagnostics to stderr. main() flushes stdout and turns a failed write into
  * exit status 3, so that subcommands need not check each print.
  *

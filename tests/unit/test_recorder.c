@@ -214,7 +214,9 @@ static void an_existing_file_is_kept(void **state)
 static void a_full_disk_loses_no_frame(void **state)
 {
     (void)state;
-    void (*before)(int) = signal(SIGXFSZ, SIG_IGN);
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct sigaction before;
+    assert_int_equal(sigaction(SIGXFSZ, &ignore, &before), 0);
     struct rlimit old, limit;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
     limit = old;
@@ -236,7 +238,7 @@ static void a_full_disk_loses_no_frame(void **state)
     struct rig_err err = {0};
     assert_int_equal(rig_recorder_close(recorder, &err), RIG_E_IO);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
-    (void)signal(SIGXFSZ, before);
+    assert_int_equal(sigaction(SIGXFSZ, &before, NULL), 0);
     assert_non_null(strstr(err.text, "cannot write: File too large; the record ends after"));
     struct rig_history *history = load();
     assert_true(history->truncated);
