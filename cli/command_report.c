@@ -53,7 +53,7 @@ static char *title_of(const char *folder)
     return strndup(folder + start, length - start);
 }
 
-/* What was asked for then holds where nothing is asked for now. */
+/* What was asked for then holds where nothing is asked for now; without results (rig was killed), the plan says it. */
 static void keep_requests(const struct rig_arguments *args, const struct rig_cli_saved_run *saved,
                           struct rig_check_options *options)
 {
@@ -61,6 +61,17 @@ static void keep_requests(const struct rig_arguments *args, const struct rig_cli
         return;
     options->levels = saved->levels;
     options->anomalies = saved->anomalies;
+    if (saved->found)
+        return;
+    struct rig_plan *plan = NULL;
+    const char *text = saved->run.plan_yaml;
+    if (text != NULL && rig_plan_parse("plan.yaml", text, strlen(text), NULL, 0, NULL, &plan, NULL) == RIG_OK) {
+        options->levels = plan->check.levels;
+        options->anomalies = plan->check.anomalies;
+        rig_plan_free(plan);
+    } else {
+        rig_cli_complain("%s: neither results.json nor plan.yaml says what was asked for", args->positionals[0]);
+    }
 }
 
 static int write_all(const struct rig_arguments *args, const struct rig_verdict *verdict,

@@ -307,7 +307,7 @@ static void place_anchors(const struct rig_svg_layout *layout, struct plan *plan
                     anchors[count++] = &plan->entry_x[i];
             }
             for (uint32_t i = 0; i < count; i++) {
-                double share = count == 1 ? 0.5 : 0.16 + 0.68 * (double)i / (double)(count - 1);
+                double share = count == 1 ? 0.5 : 0.12 + 0.76 * (double)i / (double)(count - 1);
                 *anchors[i] = layout->boxes[box].x + share * layout->boxes[box].text_width;
             }
         }

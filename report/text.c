@@ -10,7 +10,7 @@
 #include "report/words.h"
 
 enum {
-    LINE_COLUMNS = 110, /* where lists of names are broken */
+    LINE_COLUMNS = 116, /* where lists of names are broken */
     LABEL_COLUMNS = 22, /* width of the left column */
     WITNESSES_SHOWN = 3,
 };
@@ -172,6 +172,51 @@ static void add_levels(const struct page *page)
     add_reasons(page, reasons);
 }
 
+/* Foreign text of which only the first `length` bytes are meant. */
+static void add_clean_bytes(struct rig_buf *out, const char *text, size_t length)
+{
+    struct rig_buf copy;
+    rig_buf_init(&copy, 0);
+    rig_buf_add(&copy, text, length);
+    rig_words_clean(out, rig_buf_text(&copy), false);
+    rig_buf_done(&copy);
+}
+
+/* Where to break `text` so that at most `columns` bytes stand on the line: between operations, else at a blank. */
+static size_t break_of(const char *text, size_t columns)
+{
+    size_t between = 0, blank = 0;
+    for (size_t i = 1; text[i] != '\0' && i <= columns; i++) {
+        if (text[i] != ' ')
+            continue;
+        blank = i;
+        if ((text[i - 1] == ']' || text[i - 1] == ':') && text[i + 1] == '[')
+            between = i;
+    }
+    size_t at = between > columns / 3 ? between : blank;
+    return at > columns / 3 ? at : strcspn(text + at, " ") + at;
+}
+
+/* One line of a witness, broken where it is too long; what follows is indented four columns deeper. */
+static void add_witness_line(const struct page *page, const char *text, size_t used_columns)
+{
+    size_t indent = strspn(text, " ");
+    rig_buf_add(page->out, text, indent);
+    text += indent;
+    size_t room = LINE_COLUMNS - used_columns - indent;
+    while (strlen(text) > room) {
+        size_t at = break_of(text, room);
+        if (text[at] == '\0')
+            break;
+        rig_buf_add(page->out, text, at);
+        text += at + strspn(text + at, " ");
+        rig_buf_printf(page->out, "\n%*s", (int)indent + 4, "");
+        room = LINE_COLUMNS - indent - 4;
+    }
+    rig_buf_add_text(page->out, text);
+    rig_buf_add_char(page->out, '\n');
+}
+
 /* The witness's own text, indented, with its running number behind the anomaly's name. */
 static void add_witness(const struct page *page, const struct rig_witness *witness, uint32_t number)
 {
@@ -186,19 +231,18 @@ static void add_witness(const struct page *page, const struct rig_witness *witne
     rig_buf_printf(&title, "%s #%" PRIu32, name, number);
     rig_buf_add_text(page->out, "\n  ");
     paint(page, BOLD, rig_buf_text(&title));
+    size_t title_columns = title.size;
     rig_buf_done(&title);
     if (text == witness->text && *text != '\0')
         rig_buf_add_text(page->out, ": ");
     for (const char *line = text; *line != '\0';) {
         size_t length = strcspn(line, "\n");
-        struct rig_buf copy;
-        rig_buf_init(&copy, 0);
-        rig_buf_add(&copy, line, length);
-        if (line != text)
-            rig_buf_add_text(page->out, "  ");
-        rig_words_clean(page->out, rig_buf_text(&copy), false);
-        rig_buf_add_char(page->out, '\n');
-        rig_buf_done(&copy);
+        struct rig_buf clean;
+        rig_buf_init(&clean, 0);
+        rig_buf_add(&clean, line == text ? "" : "  ", line == text ? 0 : 2);
+        add_clean_bytes(&clean, line, length);
+        add_witness_line(page, rig_buf_text(&clean), line == text ? 2 + title_columns : 0);
+        rig_buf_done(&clean);
         line += length + (line[length] == '\n');
     }
     if (*text == '\0')

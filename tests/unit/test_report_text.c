@@ -171,11 +171,21 @@ static void lines_are_at_most_120_columns(void **state)
         summary[i] = i % 7 == 6 ? ' ' : 'x';
     summary[sizeof summary - 1] = '\0';
     hand.verdict.summary = summary;
+    hand.witnesses[0].text = (char *)"G2-item-realtime: T1 and T2 form a cycle, with a first line that is longer than "
+                                     "any terminal is wide and "
+                                     "must be broken somewhere\n"
+                                     "  T1 = process 6, 0.104900 s - 0.116800 s: [append 2 39] [r 10 [7 2 4 14 9]] [r "
+                                     "1 [14 30 64 2 ... 22 49 "
+                                     "43 34 (15 elements)]] [r 1 [14 30 64 2 ... 22 49 43 34 (15 elements)]]\n"
+                                     "  - T1 before T2: T1 read key 1 as [14 30 64 2 ... 22 49 43 34 (15 elements)] "
+                                     "and did not see T2's append "
+                                     "of 59.";
     const struct rig_report_run run = hand_run();
     const char *text = text_of(&hand.verdict, &run, false, &out);
     for (const char *line = text; *line != '\0'; line += strcspn(line, "\n") + 1)
         if (strcspn(line, "\n") > 120)
             fail_msg("too long: %.*s", (int)strcspn(line, "\n"), line);
+    assert_holds(text, "[append 2 39] [r 10 [7 2 4 14 9]]\n        [r 1 [14 30");
     rig_buf_done(&out);
     hand_verdict_done(&hand);
 }

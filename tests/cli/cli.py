@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""Runs the command lines of cases/*.test and compares standard output, standard error and exit status, exactly.
+
+    cli.py [--update] [NAME...]
+
+A case is a file of comments and commands, each command followed by what it must give:
+
+    # why this case is here
+    $ rig check skew.jsonl          run by sh in an empty folder that holds copies of inputs/; `$ pty ...` on a terminal
+      a line of standard output     (two blanks before it)
+    ! a line of standard error
+    ? 1                             the exit status; 0 where the line is missing
+
+The commands of one case share a folder, so that later ones see the files of earlier ones. --update writes what came
+instead of comparing: review the difference. Only what the check itself took (times, bytes) is blanked.
+
+On a terminal (`pty`) both streams are one, escape characters are shown as ^[.
+"""
+
+import difflib
+import os
+import pathlib
+import pty
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+RIG = pathlib.Path(os.environ.get("RIG", HERE.parents[1] / "build/release/rig")).resolve()
+TIMEOUT_S = 60
+
+BLANKED = [
+    (r"( edges in )[0-9.]+ ms \(read [0-9.]+, infer [0-9.]+, search [0-9.]+\)", r"\1MS"),
+    (r"( edges in MS, )[0-9.]+ (?:bytes|KiB|MiB|GiB)( at most)", r"\1BYTES\2"),
+    (r'("(?:read|infer|search)_ms": )[0-9.]+', r"\1MS"),
+    (r'("peak_bytes": )[0-9]+', r"\1BYTES"),
+]
+
+
+def blanked(text):
+    for pattern, words in BLANKED:
+        text = re.sub(pattern, words, text)
+    return text
+
+
+def read_terminal(fd):
+    """All that is written to a terminal until its last writer is gone."""
+    parts = []
+    while True:
+        try:
+            part = os.read(fd, 65536)
+        except OSError:  # Linux reports the end of a terminal as an input/output error
+            part = b""
+        if not part:
+            return b"".join(parts)
+        parts.append(part)
+
+
+def run_on_terminal(command, folder, environment):
+    master, slave = pty.openpty()
+    process = subprocess.Popen(
+        ["sh", "-c", command], cwd=folder, env=dict(environment, TERM="xterm"), stdin=slave, stdout=slave, stderr=slave
+    )
+    os.close(slave)
+    output = read_terminal(master)
+    os.close(master)
+    status = process.wait(TIMEOUT_S)
+    return output.decode(errors="replace").replace("\r\n", "\n").replace("\033", "^["), "", status
+
+
+def run(command, folder, environment):
+    if command.startswith("pty "):
+        return run_on_terminal(command[4:], folder, environment)
+    done = subprocess.run(
+        ["sh", "-c", command],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=TIMEOUT_S,
+    )
+    return done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"), done.returncode
+
+
+def shown(stdout, stderr, status):
+    lines = [f"  {line}".rstrip() for line in blanked(stdout).splitlines()]
+    lines += [f"! {line}".rstrip() for line in blanked(stderr).splitlines()]
+    if status != 0:
+        lines.append(f"? {status}")
+    return lines
+
+
+def came(case):
+    """The whole case file as it would be if all that came now were right."""
+    environment = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "TERM")}
+    environment.update(PATH=f"{RIG.parent}:{os.environ['PATH']}", LC_ALL="C", TZ="UTC")
+    lines = []
+    with tempfile.TemporaryDirectory(prefix="rig-cli-") as folder:
+        shutil.copytree(HERE / "inputs", folder, dirs_exist_ok=True)
+        for line in case.read_text().splitlines():
+            if line.startswith("$ "):
+                lines.append(line)
+                lines += shown(*run(line[2:], folder, environment))
+            elif line == "" or line.startswith("#"):
+                lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+def main(arguments):
+    update = "--update" in arguments
+    names = [a for a in arguments if a != "--update"]
+    cases = [c for c in sorted((HERE / "cases").glob("*.test")) if not names or c.stem in names]
+    if not cases:
+        print("cli: no such case", file=sys.stderr)
+        return 1
+    failed = 0
+    for case in cases:
+        expected, now = case.read_text(), came(case)
+        if expected == now:
+            continue
+        if update:
+            case.write_text(now)
+            print(f"cli: {case.stem}: updated")
+            continue
+        failed += 1
+        sys.stdout.writelines(
+            line + "\n" for line in difflib.unified_diff(
+                expected.splitlines(), now.splitlines(), f"{case.name} (expected)", f"{case.name} (came)", lineterm=""
+            )
+        )
+    print(f"{len(cases) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""Holds the manual page to the program: each command and each of its options stands in docs/rig.1, and the page names no
+option that the command does not have. Exit statuses likewise."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+SOURCE = HERE.parents[1]
+RIG = os.environ.get("RIG", str(SOURCE / "build/release/rig"))
+SHARED_OPTIONS = {"help"}  # described once, for all commands
+
+
+def help_of(*command):
+    done = subprocess.run([RIG, *command, "--help"], capture_output=True, text=True, timeout=60, check=True)
+    return done.stdout
+
+
+def commands():
+    """The names listed between `commands:` and the next empty line."""
+    listed = help_of().split("commands:\n", 1)[1].split("\n\n", 1)[0]
+    return [line.split()[0] for line in listed.splitlines() if line.split()[0] != "help"]
+
+
+def options_in_help(command):
+    return set(re.findall(r"^ +(?:-\w, )?--([a-z][a-z-]*)", help_of(command), flags=re.MULTILINE)) - SHARED_OPTIONS
+
+
+def sections(page):
+    """Command name -> the text of its subsection (.SS rig NAME)."""
+    parts = re.split(r"^\.SS rig (\w+).*$", page, flags=re.MULTILINE)
+    return {parts[i]: re.split(r"^\.SH ", parts[i + 1], flags=re.MULTILINE)[0] for i in range(1, len(parts), 2)}
+
+
+def main():
+    page = (SOURCE / "docs/rig.1").read_text()
+    plain = page.replace("\\-", "-")
+    told = sections(plain)
+    problems = []
+    for command in commands():
+        if command not in told:
+            problems.append(f"`rig {command}` has no section")
+            continue
+        has = options_in_help(command)
+        names = set(re.findall(r"(?<![\w-])--([a-z][a-z-]*)", told[command])) - SHARED_OPTIONS
+        problems += [f"rig {command}: --{name} is missing" for name in sorted(has - names)]
+        problems += [f"rig {command}: --{name} is no option of it" for name in sorted(names - has)]
+    for status in re.findall(r"\b(\d+) [a-z]", help_of().split("exit status:", 1)[1]):
+        if not re.search(rf"^\.B {status}$", page, flags=re.MULTILINE):
+            problems.append(f"exit status {status} is missing")
+    for problem in problems:
+        print(f"docs/rig.1: {problem}")
+    print(f"{0 if problems else 1} passed, {len(problems)} failed")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
