@@ -16,6 +16,8 @@ static const uint64_t exact_levels = L(READ_UNCOMMITTED) | L(STRONG_SESSION_READ
 /* Decided exactly when, besides, every version order is total. */
 static const uint64_t snapshot_levels =
     L(SNAPSHOT_ISOLATION) | L(STRONG_SESSION_SNAPSHOT_ISOLATION) | L(STRONG_SNAPSHOT_ISOLATION);
+static const uint64_t write_levels =
+    L(READ_UNCOMMITTED) | L(STRONG_SESSION_READ_UNCOMMITTED) | L(STRONG_READ_UNCOMMITTED);
 /* Need real time, and so invocations. */
 static const uint64_t strong_levels =
     L(STRONG_READ_UNCOMMITTED) | L(STRONG_READ_COMMITTED) | L(STRONG_SNAPSHOT_ISOLATION) | L(STRICT_SERIALIZABLE);
@@ -55,6 +57,14 @@ static void find_refuted(struct judge *j)
     }
 }
 
+/* A cycle called G1c may be one of writes alone, through a transaction of unknown fate (cycle/cycle.h). */
+static bool open_write_cycles(const struct judge *j)
+{
+    return j->inference->graph.unsettled != NULL &&
+           (is_found(j, RIG_ANOMALY_G1C) || is_found(j, RIG_ANOMALY_G1C_PROCESS) ||
+            is_found(j, RIG_ANOMALY_G1C_REALTIME));
+}
+
 static void find_held(struct judge *j)
 {
     const struct rig_inference *inference = j->inference;
@@ -68,6 +78,9 @@ static void find_held(struct judge *j)
     /* Where reads contradict each other there is no one order of versions that could be free of cycles. */
     if (is_found(j, RIG_ANOMALY_INCOMPATIBLE_ORDER) || is_found(j, RIG_ANOMALY_FRACTURED_APPEND))
         decided = 0;
+    /* Whether a cycle of writes with a transaction of unknown fate is one depends on that fate. */
+    if (open_write_cycles(j))
+        decided &= ~write_levels;
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
         if (decided & ~j->refuted & RIG_LEVEL_BIT(level))
             j->held |= rig_level_info((enum rig_level)level)->below;
@@ -117,6 +130,8 @@ static void say_open(const struct judge *j, unsigned level, struct rig_buf *text
         rig_buf_add_text(text, ", but nothing was observed");
     else if (is_found(j, RIG_ANOMALY_INCOMPATIBLE_ORDER) || is_found(j, RIG_ANOMALY_FRACTURED_APPEND))
         rig_buf_add_text(text, ", but the reads of some key contradict each other");
+    else if ((bit & write_levels) && open_write_cycles(j))
+        rig_buf_add_text(text, ", but some write cycle has a transaction of unknown fate");
     else if (inference->unknown_reads > 0)
         rig_buf_printf(text, ", but the results of %" PRIu64 " reads are not known", inference->unknown_reads);
     else if ((bit & strong_levels) && !inference->versions.history->has_invocations)

@@ -5,9 +5,10 @@
 
 #include "base/bug.h"
 
-void rig_collector_init(struct rig_collector *collector, struct rig_ladder *ladder, uint32_t most_kept)
+void rig_collector_init(struct rig_collector *collector, const struct rig_history *history, struct rig_ladder *ladder,
+                        uint32_t most_kept)
 {
-    *collector = (struct rig_collector){.ladder = ladder, .most_kept = most_kept};
+    *collector = (struct rig_collector){.history = history, .ladder = ladder, .most_kept = most_kept};
     rig_table_init(&collector->seen);
 }
 
@@ -72,7 +73,7 @@ bool rig_collector_add(struct rig_collector *collector, struct rig_cycle *cycle,
 {
     rig_cycle_simplify(cycle);
     rig_cycle_rotate(cycle);
-    *anomaly = rig_cycle_anomaly(cycle);
+    *anomaly = rig_cycle_anomaly(collector->history, cycle);
     uint32_t *seen = rig_table_put(&collector->seen, fingerprint(cycle, *anomaly));
     if (seen == NULL)
         return false;

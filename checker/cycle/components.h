@@ -21,6 +21,7 @@ struct rig_view {
     const struct rig_graph *graph;
     unsigned links; /* RIG_LINKS_* */
     bool process;   /* with process order */
+    bool settled;   /* without transactions of unknown fate */
     bool split;
 };
 
@@ -59,6 +60,9 @@ static inline uint32_t rig_view_next(const struct rig_view *view, uint32_t state
     const struct rig_graph *graph = view->graph;
     uint32_t node = rig_view_node(view, state);
     bool came_by_rw = view->split && (state & 1u);
+    const uint8_t *left_out = view->settled ? graph->unsettled : NULL;
+    if (left_out != NULL && left_out[node])
+        return RIG_NODE_NONE;
     uint32_t degree = graph->first[node + 1] - graph->first[node];
     while (cursor->edge < degree) {
         uint32_t edge = graph->edges[graph->first[node] + cursor->edge];
@@ -66,7 +70,7 @@ static inline uint32_t rig_view_next(const struct rig_view *view, uint32_t state
         enum rig_link link = rig_edge_link(edge);
         if (!view->split) {
             cursor->edge++;
-            if (rig_link_in(link, view->links))
+            if (rig_link_in(link, view->links) && (left_out == NULL || !left_out[from]))
                 return from;
             continue;
         }
@@ -86,7 +90,7 @@ static inline uint32_t rig_view_next(const struct rig_view *view, uint32_t state
     }
     bool has_process = view->process && !came_by_rw && node < graph->txn_count && cursor->edge == degree &&
                        graph->process_before[node] != RIG_NODE_NONE;
-    if (!has_process)
+    if (!has_process || (left_out != NULL && left_out[graph->process_before[node]]))
         return RIG_NODE_NONE;
     if (view->split && cursor->twin == 0) {
         cursor->twin = 1;

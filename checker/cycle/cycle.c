@@ -50,7 +50,7 @@ void rig_cycle_rotate(struct rig_cycle *cycle)
     }
 }
 
-enum rig_anomaly rig_cycle_anomaly(const struct rig_cycle *cycle)
+enum rig_anomaly rig_cycle_anomaly(const struct rig_history *history, const struct rig_cycle *cycle)
 {
     RIG_REQUIRE(cycle->count >= 2);
     /* Rows: G0, G1c, G-single, G-nonadjacent, G2; columns: plain, process, real time. */
@@ -62,13 +62,14 @@ enum rig_anomaly rig_cycle_anomaly(const struct rig_cycle *cycle)
         {RIG_ANOMALY_G2_ITEM, RIG_ANOMALY_G2_ITEM_PROCESS, RIG_ANOMALY_G2_ITEM_REALTIME},
     };
     size_t count[5] = {0};
-    bool adjacent = false;
+    bool adjacent = false, settled = true;
     for (size_t i = 0; i < cycle->count; i++) {
         enum rig_edge_kind next = cycle->at[(i + 1) % cycle->count].kind;
         count[cycle->at[i].kind]++;
+        settled &= history->txns[cycle->at[i].txn].outcome == RIG_OUTCOME_OK;
         adjacent |= cycle->at[i].kind == RIG_EDGE_RW && next == RIG_EDGE_RW;
     }
-    size_t row = count[RIG_EDGE_WR] > 0 ? 1 : 0;
+    size_t row = count[RIG_EDGE_WR] > 0 || !settled ? 1 : 0;
     if (count[RIG_EDGE_RW] == 1)
         row = 2;
     else if (count[RIG_EDGE_RW] > 1)

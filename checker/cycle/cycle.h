@@ -27,7 +27,12 @@ RIG_VEC(struct rig_hop, rig_cycle)
 void rig_cycle_simplify(struct rig_cycle *cycle);
 /* Turns it so that the transaction with the lowest number comes first. */
 void rig_cycle_rotate(struct rig_cycle *cycle);
-/* The anomaly that a cycle of two or more transactions shows. */
-enum rig_anomaly rig_cycle_anomaly(const struct rig_cycle *cycle);
+/*
+ * The anomaly that a cycle of two or more transactions shows. A cycle of ww edges alone is G0 only when each of its
+ * transactions was acknowledged. One of unknown fate counts as committed because it was read: if it committed, the
+ * cycle is a write cycle, if not, the read was an aborted one; so it is certain only that read committed is broken, and
+ * the cycle, one of dependency edges, is called G1c.
+ */
+enum rig_anomaly rig_cycle_anomaly(const struct rig_history *history, const struct rig_cycle *cycle);
 
 #endif

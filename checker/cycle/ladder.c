@@ -42,13 +42,15 @@ static struct rig_view view_of(const struct climb *c, enum rig_rung rung, bool p
     return (struct rig_view){.graph = &c->inference->graph,
                              .links = rung_links[rung],
                              .process = process,
-                             .split = rung == RIG_RUNG_SNAPSHOT};
+                             .split = rung == RIG_RUNG_SNAPSHOT,
+                             .settled = rung == RIG_RUNG_WW};
 }
 
 /* What a cycle must look like to be of a rung and of no lower one. */
 static struct rig_path_rule rule_of(enum rig_rung rung, bool process)
 {
     struct rig_path_rule rule = {.links = rung_links[rung], .process = process, .most_rw = RIG_ANY_RW};
+    rule.settled = rung == RIG_RUNG_WW;
     rule.needs_wr = rung == RIG_RUNG_FLOW;
     rule.nonadjacent = rung == RIG_RUNG_SNAPSHOT;
     rule.fewest_rw = rung == RIG_RUNG_SNAPSHOT ? 1 : 0;
@@ -60,6 +62,7 @@ static struct rig_path_rule rule_of(enum rig_rung rung, bool process)
 static struct rig_path_rule loose_rule_of(enum rig_rung rung, bool process)
 {
     struct rig_path_rule rule = {.links = rung_links[rung], .process = process, .most_rw = RIG_ANY_RW};
+    rule.settled = rung == RIG_RUNG_WW;
     rule.nonadjacent = rung == RIG_RUNG_SNAPSHOT;
     return rule;
 }
@@ -342,7 +345,7 @@ enum rig_rc rig_ladder_climb(const struct rig_history *history, const struct rig
 {
     *ladder = (struct rig_ladder){0};
     struct climb c = {.history = history, .inference = inference, .ladder = ladder, .err = err};
-    rig_collector_init(&c.collector, ladder, most_kept);
+    rig_collector_init(&c.collector, history, ladder, most_kept);
     c.search = rig_search_new(history, &inference->graph);
     enum rig_rc rc = c.search == NULL ? no_memory(&c) : climb_all(&c);
     rig_search_free(c.search);

@@ -125,6 +125,8 @@ static bool visit_state(struct rig_search *search, const struct visit *visit)
 
 static bool step(struct rig_search *search, uint32_t id, uint32_t from, enum rig_edge_kind kind, bool through)
 {
+    if (search->rule->settled && search->graph->unsettled != NULL && search->graph->unsettled[from])
+        return true;
     struct visit visit = search->visits.at[id];
     struct visit reached = {.node = from, .parent = id, .length = visit.length, .kind = kind, .through = through};
     if (through)

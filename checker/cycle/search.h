@@ -20,6 +20,7 @@
 struct rig_path_rule {
     unsigned links;      /* RIG_LINKS_* that the path may use */
     bool process;        /* and process order */
+    bool settled;        /* no transaction of unknown fate, the seed's included */
     unsigned fewest_rw;  /* in the whole cycle, the seed included: 0, 1 or 2 */
     unsigned most_rw;    /* 0, 1, or RIG_ANY_RW */
     bool nonadjacent;    /* no two rw edges follow each other in the cycle */

@@ -35,6 +35,7 @@ struct rig_graph {
     uint32_t node_count;
     uint32_t *first;          /* node_count + 1 offsets into edges */
     uint32_t *edges;          /* predecessor << 2 | enum rig_link */
+    uint8_t *unsettled;       /* per node: 1 for a transaction of unknown fate; NULL when there is none */
     uint32_t *process_before; /* per transaction: the committed one before it in its process, or RIG_NODE_NONE */
     uint64_t link_count[3];   /* ww, wr, rw */
 };

@@ -97,6 +97,22 @@ static bool order_processes(const struct rig_history *history, const struct rig_
     return done;
 }
 
+/* Marks the transactions of unknown fate that count as committed. */
+static bool mark_unsettled(const struct rig_history *history, const struct rig_versions *versions,
+                           struct rig_arena *arena, struct rig_graph *graph)
+{
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        if (!versions->committed[txn] || history->txns[txn].outcome == RIG_OUTCOME_OK)
+            continue;
+        if (graph->unsettled == NULL)
+            graph->unsettled = rig_arena_array(arena, (size_t)graph->node_count + 1, sizeof *graph->unsettled);
+        if (graph->unsettled == NULL)
+            return false;
+        graph->unsettled[txn] = 1;
+    }
+    return true;
+}
+
 static enum rig_rc link_all(struct infer *in, struct rig_arena *arena, struct rig_inference *inference,
                             struct rig_err *err)
 {
@@ -119,7 +135,8 @@ static enum rig_rc link_all(struct infer *in, struct rig_arena *arena, struct ri
         return rc;
     inference->graph.process_before = rig_arena_array(arena, (size_t)history->txn_count + 1, sizeof(uint32_t));
     if (inference->graph.process_before == NULL ||
-        !order_processes(history, in->versions, inference->graph.process_before))
+        !order_processes(history, in->versions, inference->graph.process_before) ||
+        !mark_unsettled(history, in->versions, arena, &inference->graph))
         return rig_fail(err, RIG_E_LIMIT, "not enough memory for the process order; raise --max-memory");
     return RIG_OK;
 }

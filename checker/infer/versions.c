@@ -438,6 +438,36 @@ static void mark_contradictions(struct build *build, const uint32_t *spine_count
     }
 }
 
+/* True when reads show the transaction's next append to the key of its append `op`, or ought to: it is lost itself. */
+static bool next_is_shown(const struct build *build, uint32_t txn, uint32_t op)
+{
+    const struct rig_mop *ops = rig_txn_ops(build->history, txn);
+    for (uint32_t i = op + 1; i < rig_txn_op_count(build->history, txn); i++) {
+        if (ops[i].kind == RIG_OP_APPEND && ops[i].key == ops[op].key)
+            return rig_versions_find(build->versions, ops[i].key, ops[i].value)->position != RIG_VERSION_NONE;
+    }
+    return false;
+}
+
+/*
+ * An append that no read shows although reads show a later one of its transaction to the key did not come last: it was
+ * lost. (A chain of lost ones is walked from its end.)
+ */
+static void mark_lost(struct build *build)
+{
+    const struct rig_history *history = build->history;
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        const struct rig_mop *ops = rig_txn_ops(history, txn);
+        for (uint32_t i = rig_txn_op_count(history, txn); i-- > 0;) {
+            if (ops[i].kind != RIG_OP_APPEND)
+                continue;
+            struct rig_append *slot = rig_versions_find(build->versions, ops[i].key, ops[i].value);
+            if (slot->superseded && slot->position == RIG_VERSION_NONE && next_is_shown(build, txn, i))
+                slot->position = RIG_VERSION_UNPLACED;
+        }
+    }
+}
+
 static enum rig_rc find_orders(struct build *build)
 {
     const struct rig_history *history = build->history;
@@ -455,8 +485,10 @@ static enum rig_rc find_orders(struct build *build)
         inspect_spine(build, key, spine_counts[key]);
     if (rc == RIG_OK)
         rc = place_versions(build);
-    if (rc == RIG_OK)
+    if (rc == RIG_OK) {
         mark_contradictions(build, spine_counts);
+        mark_lost(build);
+    }
     free(spine_counts);
     return rc;
 }

@@ -147,7 +147,7 @@ enum rig_rc rig_explain_cycle(const struct rig_inference *inference, const struc
 {
     const struct explain e = {inference->versions.history, &inference->versions, arena, err};
     uint32_t count = (uint32_t)cycle->count;
-    struct rig_witness result = {.anomaly = rig_cycle_anomaly(cycle),
+    struct rig_witness result = {.anomaly = rig_cycle_anomaly(e.history, cycle),
                                  .key = UINT32_MAX,
                                  .op = UINT32_MAX,
                                  .other_op = UINT32_MAX,

@@ -279,6 +279,24 @@ static void add_refuted(const struct rig_witness *witness, struct rig_buf *text)
     rig_buf_add_text(text, " and every stronger level.");
 }
 
+/* Why a cycle of writes alone is not called G0 (cycle/cycle.h). */
+static void add_doubt(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text)
+{
+    uint32_t doubtful = UINT32_MAX;
+    for (uint32_t i = 0; i < witness->step_count; i++) {
+        if (witness->steps[i].kind == RIG_EDGE_WR || witness->steps[i].kind == RIG_EDGE_RW)
+            return;
+        if (history->txns[witness->txns[i]].outcome == RIG_OUTCOME_INFO)
+            doubtful = witness->txns[i];
+    }
+    if (doubtful == UINT32_MAX)
+        return;
+    rig_buf_add_text(text, "\n  Whether ");
+    rig_sentence_txn(history, doubtful, text);
+    rig_buf_add_text(text,
+                     " committed is unknown; if it did not, those who read its write made an aborted read (G1a).");
+}
+
 static void add_cycle(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text)
 {
     add_names(history, witness, text);
@@ -289,6 +307,7 @@ static void add_cycle(const struct rig_history *history, const struct rig_witnes
         rig_buf_add_text(text, "\n  - ");
         add_step(history, &witness->steps[i], text);
     }
+    add_doubt(history, witness, text);
     rig_buf_add_text(text, "\n  No order can have each of them before the next: a contradiction.  ");
 }
 

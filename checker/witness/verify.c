@@ -260,16 +260,17 @@ static const char *check_step(const struct rig_verifier *verifier, const struct 
 /* ---- the shape of a cycle ---- */
 
 struct shape {
-    bool wr, adjacent, process, realtime;
+    bool wr, adjacent, process, realtime, settled;
     uint32_t rw;
 };
 
-static struct shape shape_of(const struct rig_witness *witness)
+static struct shape shape_of(const struct rig_history *history, const struct rig_witness *witness)
 {
-    struct shape shape = {0};
+    struct shape shape = {.settled = true};
     for (uint32_t i = 0; i < witness->step_count; i++) {
         enum rig_edge_kind kind = witness->steps[i].kind;
         enum rig_edge_kind next = witness->steps[i + 1 < witness->step_count ? i + 1 : 0].kind;
+        shape.settled &= history->txns[witness->steps[i].from].outcome == RIG_OUTCOME_OK;
         shape.wr |= kind == RIG_EDGE_WR;
         shape.rw += kind == RIG_EDGE_RW;
         shape.adjacent |= kind == RIG_EDGE_RW && next == RIG_EDGE_RW;
@@ -279,12 +280,12 @@ static struct shape shape_of(const struct rig_witness *witness)
     return shape;
 }
 
-static bool has_shape(const struct rig_witness *witness)
+static bool has_shape(const struct rig_history *history, const struct rig_witness *witness)
 {
-    struct shape s = shape_of(witness);
+    struct shape s = shape_of(history, witness);
     bool plain = !s.process && !s.realtime;
     bool in_process = s.process && !s.realtime;
-    bool g0 = s.rw == 0 && !s.wr, g1c = s.rw == 0 && s.wr, single = s.rw == 1;
+    bool g0 = s.rw == 0 && !s.wr && s.settled, g1c = s.rw == 0 && !g0, single = s.rw == 1;
     bool nonadjacent = s.rw > 1 && !s.adjacent, g2 = s.rw > 1 && s.adjacent;
     switch ((int)witness->anomaly) {
     case RIG_ANOMALY_G0:
@@ -343,7 +344,7 @@ static enum rig_rc verify_cycle(const struct rig_verifier *verifier, const struc
         if (lacks != NULL)
             return refuse(history, witness, step->from, lacks, err);
     }
-    if (!has_shape(witness))
+    if (!has_shape(history, witness))
         return refuse(history, witness, witness->txns[0], "stands in a cycle of another shape", err);
     return RIG_OK;
 }

@@ -136,8 +136,9 @@ static const char *judge_step(const struct small_history *small, const struct ri
     return "an edge of no kind";
 }
 
-/* The name that the kinds of the steps give the cycle. */
-static enum rig_anomaly name_of(const struct rig_witness *witness)
+/* The name that the kinds of the steps give the cycle; of writes alone it is G0 only if all of them were acknowledged.
+ */
+static enum rig_anomaly name_of(const struct rig_history *history, const struct rig_witness *witness)
 {
     static const enum rig_anomaly names[3][5] = {
         {RIG_ANOMALY_G0, RIG_ANOMALY_G1C, RIG_ANOMALY_G_SINGLE, RIG_ANOMALY_G_NONADJACENT, RIG_ANOMALY_G2_ITEM},
@@ -147,14 +148,17 @@ static enum rig_anomaly name_of(const struct rig_witness *witness)
          RIG_ANOMALY_G_NONADJACENT_REALTIME, RIG_ANOMALY_G2_ITEM_REALTIME},
     };
     uint32_t count[5] = {0};
-    bool adjacent = false;
+    bool adjacent = false, acknowledged = true;
     for (uint32_t i = 0; i < witness->step_count; i++) {
+        acknowledged = acknowledged && history->txns[witness->txns[i]].outcome == RIG_OUTCOME_OK;
         const struct rig_step *next = &witness->steps[(i + 1) % witness->step_count];
         count[witness->steps[i].kind]++;
         adjacent = adjacent || (witness->steps[i].kind == RIG_EDGE_RW && next->kind == RIG_EDGE_RW);
     }
     int order = count[RIG_EDGE_REALTIME] > 0 ? 2 : count[RIG_EDGE_PROCESS] > 0 ? 1 : 0;
-    int base = count[RIG_EDGE_RW] == 0 ? (count[RIG_EDGE_WR] > 0 ? 1 : 0) : count[RIG_EDGE_RW] == 1 ? 2 : 3;
+    int base = count[RIG_EDGE_RW] == 0   ? (count[RIG_EDGE_WR] > 0 || !acknowledged ? 1 : 0)
+               : count[RIG_EDGE_RW] == 1 ? 2
+                                         : 3;
     return names[order][base == 3 && adjacent ? 4 : base];
 }
 
@@ -185,5 +189,5 @@ const char *judge_witness(const struct small_history *small, const struct rig_hi
         if (wrong != NULL)
             return wrong;
     }
-    return name_of(witness) == witness->anomaly ? NULL : "the cycle has another name by its steps";
+    return name_of(history, witness) == witness->anomaly ? NULL : "the cycle has another name by its steps";
 }
