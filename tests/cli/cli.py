@@ -7,7 +7,7 @@ A case is a file of comments and commands, each command followed by what it must
 
     # why this case is here
     $ rig check skew.jsonl          run by sh in an empty folder that holds copies of inputs/; `$ pty ...` on a terminal
-      a line of standard output     (two blanks before it)
+    | a line of standard output
     ! a line of standard error
     ? 1                             the exit status; 0 where the line is missing
 
@@ -85,8 +85,8 @@ def run(command, folder, environment):
 
 
 def shown(stdout, stderr, status):
-    lines = [f"  {line}".rstrip() for line in blanked(stdout).splitlines()]
-    lines += [f"! {line}".rstrip() for line in blanked(stderr).splitlines()]
+    lines = [f"| {line}" if line else "|" for line in blanked(stdout).splitlines()]
+    lines += [f"! {line}" if line else "!" for line in blanked(stderr).splitlines()]
     if status != 0:
         lines.append(f"? {status}")
     return lines
