@@ -1,0 +1,57 @@
+"""The documents are true of the tree: links lead somewhere, files named exist, the README's plan is a plan and its
+commands are commands."""
+
+import glob
+import os
+import posixpath
+import re
+import subprocess
+import sys
+import unittest
+
+ROOT = os.environ["RIG_SOURCE"]
+RIG = os.environ["RIG"]
+sys.path.insert(0, os.path.join(ROOT, "scripts"))
+import source_tree  # noqa: E402
+
+ROOMS = "base|history|generator|drivers|checker|report|runner|cli|configs|tests|bench|scripts|docs|cmake"
+
+
+class Documents(unittest.TestCase):
+    def documents(self):
+        found = source_tree.files(ROOT, ".md")
+        self.assertIn("README.md", found)
+        return [(path, source_tree.read(ROOT, path)) for path in found]
+
+    def test_links_lead_somewhere(self):
+        for path, text in self.documents():
+            for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", text):
+                place = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+                with self.subTest(document=path, link=target):
+                    self.assertTrue(os.path.exists(os.path.join(ROOT, place)), f"{path}: {target}")
+
+    def test_files_named_exist(self):
+        named = re.compile(rf"`((?:{ROOMS})/[\w./-]*[\w-])(?:\.\*)?(?: [^`]*)?`")
+        for path, text in self.documents():
+            for target in named.findall(text):
+                with self.subTest(document=path, file=target):
+                    place = os.path.join(ROOT, target)
+                    self.assertTrue(os.path.exists(place) or glob.glob(place + ".*"), f"{path}: {target}")
+
+    def test_the_plan_is_a_plan(self):
+        plans = re.findall(r"```yaml\n(.*?)```", source_tree.read(ROOT, "README.md"), re.DOTALL)
+        self.assertEqual(len(plans), 1)
+        answer = subprocess.run([RIG, "plan", "-"], input=plans[0], capture_output=True, text=True, timeout=60)
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+
+    def test_the_commands_are_those_of_the_help(self):
+        text = source_tree.read(ROOT, "README.md")
+        documented = set(re.findall(r"^\| `rig (\w+)", text, re.MULTILINE))
+        answer = subprocess.run([RIG, "--help"], capture_output=True, text=True, timeout=60, check=True)
+        commands = answer.stdout.split("commands:\n", 1)[1].split("\n\n", 1)[0]
+        offered = {line.split()[0] for line in commands.splitlines()} - {"help"}
+        self.assertEqual(documented, offered)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
