@@ -75,6 +75,12 @@ void rig_option_quote(const char *text, struct rig_buf *out)
     rig_buf_add_text(out, shown < length ? "...`" : "`");
 }
 
+/* The largest unit that divides `value`; zero in the one that people use most: seconds, and bytes. */
+static const struct rig_unit *unit_of(int64_t value, const struct rig_unit *units)
+{
+    return value == 0 && units == rig_duration_units ? &units[3] : rig_number_unit_of(value, units);
+}
+
 /* A bound of the range, in the form that a person writes. */
 static void add_bound(const struct rig_option *option, double bound, struct rig_buf *out)
 {
@@ -82,7 +88,7 @@ static void add_bound(const struct rig_option *option, double bound, struct rig_
     const bool duration = option->type == RIG_OPTION_DURATION;
     if (duration || option->type == RIG_OPTION_SIZE) {
         const struct rig_unit *units = duration ? rig_duration_units : rig_size_units;
-        const struct rig_unit *unit = rig_number_unit_of((int64_t)bound, units);
+        const struct rig_unit *unit = unit_of((int64_t)bound, units);
         rig_buf_printf(out, "%" PRId64 "%s", (int64_t)bound / unit->size, unit->name);
         return;
     }
@@ -524,9 +530,7 @@ static void format_share(double value, struct rig_buf *out)
 
 static void format_with_unit(int64_t value, const struct rig_unit *units, struct rig_buf *out)
 {
-    /* Zero in the unit that people use most: seconds, and bytes. */
-    const struct rig_unit *unit =
-        value == 0 && units == rig_duration_units ? &units[3] : rig_number_unit_of(value, units);
+    const struct rig_unit *unit = unit_of(value, units);
     rig_buf_printf(out, "%" PRId64 "%s", value / unit->size, unit->name);
 }
 

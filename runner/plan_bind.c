@@ -438,20 +438,56 @@ const struct rig_plan_node *rig_plan_section_given(const struct rig_plan_section
     return NULL;
 }
 
+/* The node that gave the option `name`, or one of the group `name`; NULL when neither was given. */
+static const struct rig_plan_node *given_or_below(const struct rig_plan_section *section, const char *name)
+{
+    const size_t length = strlen(name);
+    for (size_t p = 0; p < RIG_PLAN_PARTS; p++) {
+        const struct rig_plan_part *part = &section->parts[p];
+        for (size_t i = 0; i < part->option_count; i++) {
+            const char *option = part->table[i].name;
+            const bool named = strncmp(option, name, length) == 0 && (option[length] == '\0' || option[length] == '.');
+            if (named && part->given[i] != NULL)
+                return part->given[i];
+        }
+    }
+    return NULL;
+}
+
+/* The node behind the name that starts at `text`, which may begin with that of the section. */
+static const struct rig_plan_node *given_by_name_at(const struct rig_plan_section *section, const char *text)
+{
+    const size_t section_length = strlen(section->name);
+    if (strncmp(text, section->name, section_length) == 0 && text[section_length] == '.')
+        text += section_length + 1;
+    char name[KEY_BYTES];
+    const size_t length = strcspn(text, "`:= ");
+    if (length == 0 || length >= sizeof name)
+        return NULL;
+    memcpy(name, text, length);
+    name[length] = '\0';
+    return given_or_below(section, name);
+}
+
+bool rig_plan_section_speaks(const struct rig_plan_section *section, const char *problem)
+{
+    const size_t length = strlen(section->name);
+    return strncmp(problem, section->name, length) == 0 && (problem[length] == '.' || problem[length] == ':');
+}
+
 struct rig_plan_place rig_plan_section_blame(const struct rig_plan_section *section, const struct rig_plan_tree *tree,
                                              const char *problem)
 {
-    for (const char *open = strchr(problem, '`'); open != NULL; open = strchr(open + 1, '`')) {
-        char name[KEY_BYTES];
-        const size_t length = strcspn(open + 1, "`");
-        if (length >= sizeof name || open[1 + length] == '\0')
+    const struct rig_plan_node *given = NULL;
+    if (rig_plan_section_speaks(section, problem))
+        given = given_by_name_at(section, problem);
+    for (const char *open = strchr(problem, '`'); given == NULL && open != NULL; open = strchr(open + 1, '`')) {
+        given = given_by_name_at(section, open + 1);
+        open = strchr(open + 1, '`');
+        if (open == NULL)
             break;
-        memcpy(name, open + 1, length);
-        name[length] = '\0';
-        const struct rig_plan_node *given = rig_plan_section_given(section, name);
-        if (given != NULL)
-            return given->place;
-        open += length + 1;
     }
+    if (given != NULL)
+        return given->place;
     return section->node == NULL ? tree->root->place : section->node->place;
 }

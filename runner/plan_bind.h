@@ -50,9 +50,12 @@ enum rig_rc rig_plan_section_bind(struct rig_plan_section *section, const struct
 enum rig_rc rig_plan_section_require(const struct rig_plan_section *section, const struct rig_plan_tree *tree,
                                      struct rig_err *err);
 
+/* Whether `problem` starts with the section's name, so that it need not be put before it. */
+bool rig_plan_section_speaks(const struct rig_plan_section *section, const char *problem);
 /*
- * The place to blame for `problem`, the text of a check of the whole section: that of the first option it names in
- * backquotes and the plan gives, else that of the section.
+ * The place to blame for `problem`, the text of a check of the whole section: that of the first option (or group of
+ * options) which the plan gives and the text names, at its start as `section.option` or anywhere in backquotes; else
+ * that of the section.
  */
 struct rig_plan_place rig_plan_section_blame(const struct rig_plan_section *section, const struct rig_plan_tree *tree,
                                              const char *problem);

@@ -352,6 +352,8 @@ static enum rig_rc refuse_section(const struct reader *reader, enum rig_plan_sec
 {
     const struct rig_plan_section *section = section_of(reader, id);
     const struct rig_plan_place place = rig_plan_section_blame(section, &reader->tree, problem);
+    if (rig_plan_section_speaks(section, problem))
+        return rig_plan_refuse(&reader->tree, &place, err, "%s", problem);
     return rig_plan_refuse(&reader->tree, &place, err, "%s: %s", section->name, problem);
 }
 

@@ -31,7 +31,7 @@ const struct rig_option rig_plan_top_table[] = {
      .type = RIG_OPTION_TEXT,
      .offset = offsetof(struct rig_plan_top, store),
      .default_text = "store",
-     .help = "folder under which runs are kept, as <store>/<name>/<time>",
+     .help = "folder under which runs are kept, as `<store>/<name>/<time>`",
      .required = true},
     {.name = NULL},
 };
