@@ -31,6 +31,7 @@ static const size_t default_channel_bytes = (size_t)1 << 20;
 struct ring_event {
     uint64_t size; /* with everything that belongs to it */
     int64_t at_ns;
+    int64_t recorded_ns; /* decides in which cut it is: at_ns, or the real time of its recording */
     int64_t process;     /* of an invocation */
     int64_t intended_ns; /* of an invocation */
     uint32_t op_count;
@@ -70,6 +71,7 @@ struct rig_recorder {
     uint32_t channel_count;
     enum rig_workload workload;
     int64_t origin_ns;
+    bool simulated_time;
     char *path;
     char *meta;
     int fd;
@@ -121,6 +123,11 @@ static void put(struct rig_channel *channel, const void *bytes, size_t count)
         put_slowly(channel, (const uint8_t *)bytes + done, count - done);
 }
 
+static int64_t recorded_ns(const struct rig_channel *channel, int64_t at_ns)
+{
+    return channel->recorder->simulated_time ? rig_clock_now_ns() : at_ns;
+}
+
 void rig_channel_invoke(struct rig_channel *channel, int64_t process, int64_t at_ns, int64_t intended_ns,
                         const struct rig_op *ops, uint32_t op_count)
 {
@@ -131,6 +138,7 @@ void rig_channel_invoke(struct rig_channel *channel, int64_t process, int64_t at
     struct ring_event event = {
         .size = sizeof event + (uint64_t)op_count * sizeof *ops,
         .at_ns = at_ns,
+        .recorded_ns = recorded_ns(channel, at_ns),
         .process = process,
         .intended_ns = on_time ? at_ns : intended_ns,
         .op_count = op_count,
@@ -172,6 +180,7 @@ void rig_channel_complete(struct rig_channel *channel, int64_t at_ns, enum rig_o
     struct ring_event event = {
         .size = sizeof event,
         .at_ns = at_ns,
+        .recorded_ns = recorded_ns(channel, at_ns),
         .op_count = channel->op_count,
         .error_length = error == NULL ? 0 : error_length(error),
         .is_completion = true,
@@ -274,7 +283,7 @@ static bool find_next(struct rig_channel *channel, int64_t cut_ns)
     if (rest < sizeof channel->next)
         return false;
     memcpy(&channel->next, channel->pending.at + channel->pending_at, sizeof channel->next);
-    return channel->next.size <= rest && channel->next.at_ns <= cut_ns;
+    return channel->next.size <= rest && channel->next.recorded_ns <= cut_ns;
 }
 
 /* Time, then invocations first, then the channel: causes come before their effects. */
@@ -518,7 +527,10 @@ enum rig_rc rig_recorder_open(const struct rig_recorder_options *options, struct
         return rig_fail(err, RIG_E_LIMIT, "%s: no memory for the recorder", options->path);
     out->fd = -1;
     out->workload = options->workload;
-    out->origin_ns = options->origin_ns == 0 ? rig_clock_now_ns() : options->origin_ns;
+    out->simulated_time = options->simulated_time;
+    out->origin_ns = options->origin_ns;
+    if (options->origin_ns == 0 && !options->simulated_time)
+        out->origin_ns = rig_clock_now_ns();
     init_locks(out);
     enum rig_rc rc = RIG_OK;
     if (!allocate(out, options))

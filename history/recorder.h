@@ -27,7 +27,9 @@ struct rig_recorder_options {
     uint32_t channel_count;
     size_t channel_bytes; /* of each channel's ring, rounded up to a power of two; 0: 1 MiB */
     int64_t origin_ns;    /* times in the history count from here (rig_clock_now_ns()); 0: from opening */
-    const char *meta;     /* stored in the file: the resolved plan, without secrets */
+    bool simulated_time; /* times come from a clock that starts at 0 and has nothing to do with rig_clock_now_ns(); what
+                            is in a frame is decided by the real time at which it was recorded */
+    const char *meta;    /* stored in the file: the resolved plan, without secrets */
 };
 
 enum rig_rc rig_recorder_open(const struct rig_recorder_options *options, struct rig_recorder **recorder,

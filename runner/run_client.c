@@ -76,7 +76,7 @@ void rig_run_client_done(struct rig_run_client *client)
 int64_t rig_run_client_now_ns(const struct rig_run_client *client)
 {
     const struct rig_run_state *run = client->run;
-    return run->simulated ? run->driver->now_ns(client->session) : rig_clock_now_ns() - run->epoch_ns;
+    return run->simulated ? run->driver->now_ns(client->session) : rig_clock_now_ns();
 }
 
 /* -- the session --------------------------------------------------------------------------------------------------- */
@@ -240,8 +240,8 @@ static enum rig_outcome transact(struct rig_run_client *client)
     struct rig_transaction *transaction = &client->transaction;
     clear_answer(transaction);
     int64_t start_ns = rig_run_client_now_ns(client);
-    int64_t intended_ns = client->intended_ns != 0 ? client->intended_ns - run->epoch_ns : start_ns;
-    mark_busy(client, run->simulated ? rig_clock_now_ns() : start_ns + run->epoch_ns);
+    int64_t intended_ns = client->intended_ns != 0 ? client->intended_ns : start_ns;
+    mark_busy(client, run->simulated ? rig_clock_now_ns() : start_ns);
     rig_run_count(&client->invoked);
     rig_channel_invoke(client->channel, client->process, start_ns, intended_ns, transaction->ops,
                        transaction->op_count);

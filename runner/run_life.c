@@ -160,11 +160,8 @@ static enum rig_rc run_phase(struct rig_run_state *run, enum rig_run_phase phase
         rc = fail_unconnected(run, err);
     if (rc != RIG_OK)
         rig_run_raise(run, RIG_STOP_END);
-    if (phase == RIG_RUN_LOAD) {
-        int64_t now_ns = rig_clock_now_ns();
-        run->epoch_ns = now_ns;
-        rig_run_load_start(run, now_ns);
-    }
+    if (phase == RIG_RUN_LOAD)
+        rig_run_load_start(run, rig_clock_now_ns());
     open_gate(run);
     if (join_threads(run, started))
         return rc;
@@ -221,6 +218,7 @@ static enum rig_rc open_recorder(struct rig_run_state *run, struct rig_err *err)
     struct rig_recorder_options options = {.path = path,
                                            .workload = (enum rig_workload)run->plan->workload.type,
                                            .channel_count = run->client_count,
+                                           .simulated_time = run->simulated,
                                            .meta = rig_buf_text(&yaml)};
     enum rig_rc rc = rig_recorder_open(&options, &run->recorder, err);
     rig_buf_done(&yaml);

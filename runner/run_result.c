@@ -7,10 +7,11 @@
 
 void rig_run_load_measure(struct rig_run_state *run)
 {
+    int64_t start_ns = run->simulated ? 0 : atomic_load(&run->start_ns);
     for (uint32_t i = 0; i < run->client_count; i++) {
         const struct rig_run_client *client = &run->clients[i];
-        if (client->last_ns > run->load_ns)
-            run->load_ns = client->last_ns;
+        if (client->last_ns - start_ns > run->load_ns)
+            run->load_ns = client->last_ns - start_ns;
         run->load_invoked += rig_run_read(&client->invoked);
     }
 }

@@ -98,7 +98,6 @@ struct rig_run_state {
     _Atomic int64_t end_ns;      /* when `stop` rose last; 0 before */
     _Atomic int64_t start_ns;    /* of the load, monotonic; 0 before */
     _Atomic int64_t deadline_ns; /* monotonic; INT64_MAX: none */
-    int64_t epoch_ns;            /* what recorded times count from */
 
     /* start barrier */
     pthread_mutex_t gate_lock;
