@@ -129,25 +129,16 @@ static bool take_range(struct rig_pg_turn *turn, bool with_begin, uint32_t from,
     return true;
 }
 
-/* Everything up to the hold: sent, and answered, before the pause. False when the transaction has ended here. */
-static bool run_before_hold(struct rig_pg_turn *turn, uint32_t split)
+/* Ends the pipeline with a Sync, sends it and takes the answers; false when it broke off. */
+static bool synchronize(struct rig_pg_turn *turn, bool with_begin, uint32_t from, uint32_t to, bool with_commit)
 {
     PGconn *pg = turn->connection->pg;
-    if (!queue_operations(turn, 0, split))
-        return false;
-    if (PQsendFlushRequest(pg) != 1) {
+    if (PQpipelineSync(pg) != 1) {
         rig_pg_turn_fail(turn, turn->phase, RIG_PG_LOST, PQerrorMessage(pg));
         return false;
     }
-    if (!flush(turn) || !take_range(turn, true, 0, split))
-        return false;
-    if (turn->failed) {
-        if (!turn->session_lost && PQpipelineSync(pg) == 1 && flush(turn))
-            (void)take_sync(turn);
-        return false;
-    }
-    rig_pg_turn_hold(turn);
-    return true;
+    return flush(turn) && take_range(turn, with_begin, from, to) && (!with_commit || take(turn, OF_COMMIT)) &&
+           take_sync(turn);
 }
 
 void rig_pg_pipeline_run(struct rig_pg_turn *turn)
@@ -159,19 +150,17 @@ void rig_pg_pipeline_run(struct rig_pg_turn *turn)
     turn->phase = RIG_PHASE_BEGIN;
     if (!queue(turn, rig_pg_turn_begin_statement(turn), 0, 0))
         return;
-    if (transaction->hold.wanted && !run_before_hold(turn, split))
-        return;
+    if (transaction->hold.wanted) {
+        /* A Sync of its own, so that the server counts the session as idle in a transaction while it is held. */
+        if (!queue_operations(turn, 0, split) || !synchronize(turn, true, 0, split, false) || turn->failed)
+            return;
+        rig_pg_turn_hold(turn);
+    }
     if (!queue_operations(turn, split, op_count))
         return;
     turn->phase = RIG_PHASE_COMMIT;
-    if (!queue(turn, rig_pg_schema_fixed(&turn->session->run->schema, RIG_PG_COMMIT), 0, 0))
-        return;
-    if (PQpipelineSync(turn->connection->pg) != 1) {
-        rig_pg_turn_fail(turn, turn->phase, RIG_PG_LOST, PQerrorMessage(turn->connection->pg));
-        return;
-    }
-    if (flush(turn) && take_range(turn, !transaction->hold.wanted, split, op_count) && take(turn, OF_COMMIT))
-        (void)take_sync(turn);
+    if (queue(turn, rig_pg_schema_fixed(&turn->session->run->schema, RIG_PG_COMMIT), 0, 0))
+        (void)synchronize(turn, !transaction->hold.wanted, split, op_count, true);
 }
 
 bool rig_pg_pipeline_rollback(struct rig_pg_turn *turn)

@@ -233,6 +233,24 @@ enum rig_outcome client_run(struct client *client)
     return rig_driver.transact(client->session, &client->transaction);
 }
 
+static void *run_client(void *object)
+{
+    struct client *client = object;
+    client->outcome = client_run(client);
+    return NULL;
+}
+
+void client_start(struct client *client)
+{
+    assert_int_equal(pthread_create(&client->thread, NULL, run_client, client), 0);
+}
+
+enum rig_outcome client_join(struct client *client)
+{
+    assert_int_equal(pthread_join(client->thread, NULL), 0);
+    return client->outcome;
+}
+
 PGconn *client_connection(const struct client *client)
 {
     const struct rig_pg_session *session = client->session;
@@ -314,6 +332,22 @@ const char *sql_list(PGconn *pg, int64_t key)
     const char *found =
         sql(pg, "SELECT coalesce((SELECT v::text FROM rig_list_0 WHERE k = %lld), 'nil')", (long long)key);
     return found;
+}
+
+void sql_await_wait(PGconn *pg, int backend, const char *event)
+{
+    char query[256];
+    (void)snprintf(query, sizeof query, "SELECT wait_event FROM pg_stat_activity WHERE pid = %d AND state = 'active'",
+                   backend);
+    sql_await(pg, query, event);
+}
+
+void sql_commit_waits(PGconn *pg, bool waits)
+{
+    (void)sql(pg, "SET synchronous_commit = local");
+    (void)sql(pg, "ALTER SYSTEM SET synchronous_standby_names = '%s'", waits ? "nobody" : "");
+    (void)sql(pg, "SELECT pg_reload_conf()");
+    sql_await(pg, "SHOW synchronous_standby_names", waits ? "nobody" : "");
 }
 
 /* ---- expectations ---- */

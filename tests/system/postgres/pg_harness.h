@@ -10,6 +10,7 @@
 #include "tests/unit/cmocka_first.h"
 
 #include <libpq-fe.h>
+#include <pthread.h>
 
 #include "drivers/driver.h"
 #include "drivers/postgres/pg_options.h"
@@ -37,6 +38,8 @@ struct client {
     struct rig_read reads[OPS_MOST];
     hold_function hold;
     void *hold_context;
+    pthread_t thread;
+    enum rig_outcome outcome; /* of client_start() */
 };
 
 /* Ends the program with status 77 when no server can be started here. */
@@ -62,6 +65,9 @@ void client_read(struct client *client, int64_t key);
 /* Calls `hold` before operation `before_op`. */
 void client_hold(struct client *client, uint32_t before_op, hold_function hold, void *context);
 enum rig_outcome client_run(struct client *client);
+/* Runs the transaction on a thread of its own; client_join() waits for its outcome. */
+void client_start(struct client *client);
+enum rig_outcome client_join(struct client *client);
 /* The server process of the session's main connection. */
 int client_backend(const struct client *client);
 /* The session's main connection; out of pipeline mode it takes SQL between transactions. */
@@ -77,6 +83,11 @@ const char *sql(PGconn *pg, const char *format, ...) RIG_PRINTF(2, 3);
 void sql_await(PGconn *pg, const char *query, const char *expected);
 /* The list of a key as a text without the driver, "nil" for none. */
 const char *sql_list(PGconn *pg, int64_t key);
+
+/* Waits until the server process waits for `event` ("Lock" types by their wait_event, "SyncRep", ...). */
+void sql_await_wait(PGconn *pg, int backend, const char *event);
+/* From now on COMMIT waits for a standby that does not exist; or no more. The connection itself does not wait. */
+void sql_commit_waits(PGconn *pg, bool waits);
 
 const char *outcome_name(enum rig_outcome outcome);
 /* Fails the test, naming everything the transaction says, unless outcome and code are these. */
