@@ -9,20 +9,60 @@
 
 #include "base/bug.h"
 #include "base/buf.h"
+#include "history/json_lines.h"
 #include "history/output.h"
 #include "history/record_reader.h"
 #include "history/record_writer.h"
 
 static const size_t largest_stream_bytes = (size_t)1 << 38;
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* By the first characters that tell: {" of an object against {: or # of an EDN map. */
+static enum rig_form recognise(const char *data, size_t size)
+{
+    size_t at = 0;
+    if (rig_record_recognise(data, size))
+        return RIG_FORM_RIG;
+    while (at < size && (is_blank(data[at]) || data[at] == '['))
+        at++;
+    if (at == size)
+        return RIG_FORM_JSON_LINES;
+    if (data[at] == ']')
+        return RIG_FORM_JSON_LINES;
+    if (data[at] == '#' || data[at] == ';' || data[at] == '(' || data[at] == ',')
+        return RIG_FORM_EDN;
+    if (data[at] != '{')
+        return RIG_FORM_AUTO;
+    for (at++; at < size && (is_blank(data[at]) || data[at] == ','); at++)
+        ;
+    return at < size && data[at] != '"' && data[at] != '}' ? RIG_FORM_EDN : RIG_FORM_JSON_LINES;
+}
+
 enum rig_rc rig_history_parse(const char *name, const void *data, size_t size, const struct rig_load_options *options,
                               struct rig_history **history, struct rig_err *err)
 {
     if (size == 0)
         return rig_fail(err, RIG_E_INPUT, "%s: is empty; a history has at least a header or one operation", name);
-    if (!rig_record_recognise(data, size))
-        return rig_fail(err, RIG_E_INPUT, "%s: byte 0: is no record of rig's", name);
-    return rig_record_parse(name, data, size, options, history, err);
+    enum rig_form form = options->form == RIG_FORM_AUTO ? recognise(data, size) : options->form;
+    switch (form) {
+    case RIG_FORM_RIG:
+        if (!rig_record_recognise(data, size))
+            return rig_fail(err, RIG_E_INPUT, "%s: byte 0: is no record of rig's; leave its form to be recognised",
+                            name);
+        return rig_record_parse(name, data, size, options, history, err);
+    case RIG_FORM_JSON_LINES:
+        return rig_json_lines_parse(name, data, size, options, history, err);
+    case RIG_FORM_EDN:
+    case RIG_FORM_AUTO:
+        break;
+    }
+    return rig_fail(err, RIG_E_INPUT,
+                    "%s:1:1: is no history: neither rig's own form, nor JSON lines or EDN in Jepsen's field names",
+                    name);
 }
 
 static enum rig_rc load_stream(const char *path, const struct rig_load_options *options, struct rig_history **history,
@@ -81,6 +121,9 @@ enum rig_rc rig_history_save(const struct rig_history *history, const char *path
     enum rig_rc rc = rig_output_open(&output, path, err);
     if (rc != RIG_OK)
         return rc;
-    rc = rig_record_write(history, &output, err);
+    if (form == RIG_FORM_RIG)
+        rc = rig_record_write(history, &output, err);
+    else
+        rc = rig_json_lines_write(history, &output, err);
     return rig_output_close(&output, rc, err);
 }

@@ -1,0 +1,51 @@
+/*
+ * Reading JSON's and EDN's atoms in place: what both textual forms have in common below their grammar.
+ *
+ * A cursor moves through the bytes of one file. Failures name file, line and column through the operation reader.
+ */
+#ifndef RIG_HISTORY_TEXT_CURSOR_H
+#define RIG_HISTORY_TEXT_CURSOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "history/operation_reader.h"
+
+enum { RIG_CURSOR_TEXT_BYTES = 1 << 20 /* longest text that is decoded */ };
+
+struct rig_text_cursor {
+    struct rig_operation_reader *reader;
+    const char *start;
+    const char *at;
+    const char *end;
+};
+
+/* A string as it stands in the file, without its quotes. */
+struct rig_text_slice {
+    const char *at;
+    size_t length;
+    bool has_escapes;
+};
+
+#define RIG_CURSOR_FAIL(cursor, at_, ...)                                                                              \
+    rig_operation_reader_fail((cursor)->reader, (size_t)((at_) - (cursor)->start), __VA_ARGS__)
+
+static inline size_t rig_cursor_offset(const struct rig_text_cursor *cursor)
+{
+    return (size_t)(cursor->at - cursor->start);
+}
+
+/* Fails: what is at the cursor is not `wanted`, or nothing is. */
+enum rig_rc rig_cursor_unexpected(const struct rig_text_cursor *cursor, const char *wanted);
+/* The string whose opening quote is at the cursor. `multiline`: it may hold control characters. */
+enum rig_rc rig_cursor_string(struct rig_text_cursor *cursor, bool multiline, struct rig_text_slice *slice);
+/* The slice's text with its escapes resolved; lies in the file or in `buf`. */
+enum rig_rc rig_cursor_decode(const struct rig_text_cursor *cursor, const struct rig_text_slice *slice,
+                              struct rig_buf *buf, const char **text, size_t *length);
+/* The integer at the cursor, which fits 64 bits; no fraction, no exponent. */
+enum rig_rc rig_cursor_int(struct rig_text_cursor *cursor, int64_t *number);
+/* Whether the slice is exactly `wanted`. */
+bool rig_slice_is(const struct rig_text_slice *slice, const char *wanted);
+
+#endif
