@@ -262,7 +262,7 @@ static void add_findings(const struct page *page)
         struct rig_buf count;
         rig_buf_init(&count, 0);
         rig_words_found(&count, &findings[anomaly]);
-        rig_buf_printf(page->out, "  %-28s %14s  %s\n", info->name, rig_buf_text(&count), info->definition);
+        rig_buf_printf(page->out, "  %-27s %12s  %s\n", info->name, rig_buf_text(&count), info->definition);
         rig_buf_done(&count);
     }
     if (!any)

@@ -67,7 +67,7 @@ static void summary_comes_first_then_the_verdict(void **state)
     assert_holds(text, "  strongest held      ");
     assert_holds(text, "  refuted             repeatable-read, serializable, strong-session-serializable, "
                        "strict-serializable\n");
-    assert_holds(text, "G2-item                                   3  write skew");
+    assert_holds(text, "G2-item                                3  write skew");
     assert_holds(text, "  G2-item #1: T17 and T23 form a cycle\n    T17 = process 3");
     rig_buf_done(&out);
     hand_verdict_done(&hand);
