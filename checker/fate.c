@@ -91,7 +91,7 @@ static void say_refuted(const struct judge *j, unsigned level, struct rig_buf *t
 {
     enum rig_anomaly anomaly = j->verdict->levels[level].because;
     const struct rig_finding *finding = &j->verdict->findings[anomaly];
-    rig_buf_printf(text, "%s was found", rig_anomaly_info(anomaly)->name);
+    rig_buf_add_text(text, rig_anomaly_info(anomaly)->name);
     if (finding->witness_count == 0)
         return;
     const struct rig_witness *witness = &finding->witnesses[0];
@@ -201,13 +201,14 @@ static char *summarise(const struct judge *j)
         return keep(j, &text);
     }
     rig_buf_add_text(&text, "; it breaks ");
-    list_levels(verdict->weakest_refuted, &text);
-    rig_buf_add_text(&text, ": ");
-    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
-        if (verdict->weakest_refuted & RIG_LEVEL_BIT(level)) {
-            say_refuted(j, level, &text);
-            break;
-        }
+    bool first = true;
+    for (unsigned level = RIG_LEVEL_COUNT; level-- > 0;) {
+        if (!(verdict->weakest_refuted & RIG_LEVEL_BIT(level)))
+            continue;
+        rig_buf_printf(&text, "%s%s (", first ? "" : " and ", rig_level_info((enum rig_level)level)->name);
+        say_refuted(j, level, &text);
+        rig_buf_add_char(&text, ')');
+        first = false;
     }
     rig_buf_add_char(&text, '.');
     return keep(j, &text);

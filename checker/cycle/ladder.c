@@ -16,7 +16,8 @@ enum {
     COMPONENTS_PER_RUNG = 256,
     SEEDS_IN_REAL_TIME = 48,
     SKEWS_WANTED = 64,
-    SEARCH_BUDGET = 50000,
+    SEARCH_BUDGET = 50000, /* states of one search, and */
+    RUNG_BUDGET = 200000,  /* of all searches of one rung */
 };
 
 struct climb {
@@ -25,6 +26,7 @@ struct climb {
     struct rig_ladder *ladder;
     struct rig_collector collector;
     struct rig_search *search;
+    size_t budget;          /* states left to the rung's searches */
     struct rig_cycle cycle; /* scratch */
     struct rig_err *err;
 };
@@ -68,13 +70,19 @@ static struct rig_path_rule loose_rule_of(enum rig_rung rung, bool process)
 }
 
 /*
- * Searches from one seed. `shortest` holds the length of the shortest cycle so far (0: none) and bounds this search;
- * memory failures are the only error.
+ * Searches from one seed, within the rung's budget unless `bounded` is false. `shortest` holds the length of the
+ * shortest cycle so far (0: none) and bounds this search; memory failures are the only error.
  */
-static enum rig_rc try_seed(struct climb *c, const struct rig_path_rule *rule, struct rig_seed seed, size_t budget,
+static enum rig_rc try_seed(struct climb *c, const struct rig_path_rule *rule, struct rig_seed seed, bool bounded,
                             size_t *shortest)
 {
-    switch (rig_search_cycle(c->search, rule, seed, *shortest, budget, &c->cycle)) {
+    if (bounded && c->budget == 0)
+        return RIG_OK;
+    size_t budget = !bounded ? 0 : c->budget < SEARCH_BUDGET ? c->budget : SEARCH_BUDGET;
+    enum rig_found found = rig_search_cycle(c->search, rule, seed, *shortest, budget, &c->cycle);
+    size_t visited = rig_search_visited(c->search);
+    c->budget -= visited < c->budget ? visited : c->budget;
+    switch (found) {
     case RIG_FOUND: {
         enum rig_anomaly anomaly;
         if (!rig_collector_add(&c->collector, &c->cycle, &anomaly))
@@ -142,16 +150,15 @@ static bool choose_seeds(const struct rig_components *components, uint32_t compo
 }
 
 static enum rig_rc search_component(struct climb *c, const struct rig_components *components, uint32_t component,
-                                    enum rig_rung rung, struct seeds *seeds)
+                                    enum rig_rung rung, const struct rig_path_rule *rule, struct seeds *seeds)
 {
     static const enum rig_edge_kind seed_kinds[RIG_RUNG_COUNT] = {RIG_EDGE_WW, RIG_EDGE_WR, RIG_EDGE_RW, RIG_EDGE_RW};
     enum rig_edge_kind kind = components->view.process ? RIG_EDGE_PROCESS : seed_kinds[rung];
     if (!choose_seeds(components, component, kind, SEEDS_PER_COMPONENT, seeds))
         return no_memory(c);
-    struct rig_path_rule rule = rule_of(rung, components->view.process);
     size_t shortest = 0;
     for (size_t i = 0; i < seeds->count; i++) {
-        enum rig_rc rc = try_seed(c, &rule, seeds->at[i], SEARCH_BUDGET, &shortest);
+        enum rig_rc rc = try_seed(c, rule, seeds->at[i], true, &shortest);
         if (rc != RIG_OK)
             return rc;
     }
@@ -176,7 +183,7 @@ static enum rig_rc search_certainly(struct climb *c, const struct rig_components
             size_t shortest = 0;
             enum rig_rc rc = made ? RIG_OK : no_memory(c);
             for (size_t s = 0; rc == RIG_OK && s < seeds.count && shortest == 0; s++)
-                rc = try_seed(c, &rule, seeds.at[s], 0, &shortest);
+                rc = try_seed(c, &rule, seeds.at[s], false, &shortest);
             seeds_done(&seeds);
             if (rc != RIG_OK || shortest > 0)
                 return rc;
@@ -219,8 +226,15 @@ static enum rig_rc witness_components(struct climb *c, const struct rig_componen
     enum rig_order order = components->view.process ? RIG_ORDER_PROCESS : RIG_ORDER_PLAIN;
     struct seeds seeds = {0};
     enum rig_rc rc = RIG_OK;
+    struct rig_path_rule rule = rule_of(rung, components->view.process);
+    c->budget = RUNG_BUDGET;
     for (uint32_t i = 0; rc == RIG_OK && i < components->list.count && i < COMPONENTS_PER_RUNG; i++)
-        rc = search_component(c, components, i, rung, &seeds);
+        rc = search_component(c, components, i, rung, &rule, &seeds);
+    /* Read skew is the shorter cycle and would hide a long fork; look for that on its own. */
+    rule.fewest_rw = 2;
+    c->budget = rung == RIG_RUNG_SNAPSHOT ? RUNG_BUDGET : 0;
+    for (uint32_t i = 0; rc == RIG_OK && c->budget > 0 && i < components->list.count && i < COMPONENTS_PER_RUNG; i++)
+        rc = search_component(c, components, i, rung, &rule, &seeds);
     seeds_done(&seeds);
     if (rc == RIG_OK && !rung_has_witness(c->ladder, rung, order))
         rc = search_certainly(c, components, rung);
@@ -232,16 +246,18 @@ static enum rig_rc witness_realtime(struct climb *c, const struct rig_txn_list *
     size_t shortest = 0;
     size_t stride = violations->count / SEEDS_IN_REAL_TIME + 1;
     struct rig_path_rule rule = rule_of(rung, false);
+    c->budget = RUNG_BUDGET;
     for (size_t i = 0; i < violations->count; i += stride) {
         struct rig_seed seed = {violations->at[i], RIG_NODE_NONE, RIG_EDGE_REALTIME};
-        enum rig_rc rc = try_seed(c, &rule, seed, SEARCH_BUDGET, &shortest);
+        enum rig_rc rc = try_seed(c, &rule, seed, true, &shortest);
         if (rc != RIG_OK)
             return rc;
     }
     if (rung_has_witness(c->ladder, rung, RIG_ORDER_REALTIME))
         return RIG_OK;
     struct rig_path_rule loose = loose_rule_of(rung, false);
-    return try_seed(c, &loose, (struct rig_seed){violations->at[0], RIG_NODE_NONE, RIG_EDGE_REALTIME}, 0, &shortest);
+    return try_seed(c, &loose, (struct rig_seed){violations->at[0], RIG_NODE_NONE, RIG_EDGE_REALTIME}, false,
+                    &shortest);
 }
 
 /*
@@ -284,9 +300,10 @@ static enum rig_rc climb_read_skew(struct climb *c)
     struct rig_path_rule rule = {
         .links = RIG_LINKS_WW | RIG_LINKS_WR, .fewest_rw = 1, .most_rw = 1, .nonadjacent = false};
     size_t shortest = 0;
+    c->budget = RUNG_BUDGET;
     for (size_t i = 0; rc == RIG_OK && i < skews.count; i++) {
-        size_t budget = i + 1 == skews.count && shortest == 0 ? 0 : SEARCH_BUDGET;
-        rc = try_seed(c, &rule, (struct rig_seed){skews.at[i].reader, skews.at[i].writer, RIG_EDGE_RW}, budget,
+        bool bounded = i + 1 < skews.count || shortest > 0;
+        rc = try_seed(c, &rule, (struct rig_seed){skews.at[i].reader, skews.at[i].writer, RIG_EDGE_RW}, bounded,
                       &shortest);
     }
     RIG_INVARIANT(rc != RIG_OK || skews.count == 0 || c->ladder->found[RIG_ANOMALY_G_SINGLE].count > 0);

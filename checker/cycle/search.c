@@ -13,7 +13,7 @@ struct memory {
     unsigned adjacent : 1;
 };
 
-enum { MEMORY_BITS = 5 };
+enum { MEMORY_BITS = 5, SMALL_TABLE = 1024 };
 
 /* One visited state: a node reached backwards from the seed's start. */
 struct visit {
@@ -200,7 +200,11 @@ enum rig_found rig_search_cycle(struct rig_search *search, const struct rig_path
     search->rule = rule;
     search->seed = seed;
     search->visits.count = search->now.count = search->next.count = 0;
-    rig_table_clear(&search->seen);
+    /* Most searches are small: a table left large by one of the others costs more to clear than to grow again. */
+    if (search->seen.slot_count > SMALL_TABLE)
+        rig_table_done(&search->seen);
+    else
+        rig_table_clear(&search->seen);
     struct memory nothing = {0}, start;
     if (!remember(rule, nothing, seed.kind, &start))
         return RIG_FOUND_NOTHING;
@@ -208,4 +212,9 @@ enum rig_found rig_search_cycle(struct rig_search *search, const struct rig_path
     if (!visit_state(search, &first))
         return RIG_FOUND_NO_MEMORY;
     return run(search, most_length, budget, cycle);
+}
+
+size_t rig_search_visited(const struct rig_search *search)
+{
+    return search->visits.count;
 }

@@ -47,4 +47,7 @@ enum rig_found { RIG_FOUND, RIG_FOUND_NOTHING, RIG_FOUND_BUDGET_SPENT, RIG_FOUND
 enum rig_found rig_search_cycle(struct rig_search *search, const struct rig_path_rule *rule, struct rig_seed seed,
                                 size_t most_length, size_t budget, struct rig_cycle *cycle);
 
+/* The states that the last search visited. */
+size_t rig_search_visited(const struct rig_search *search);
+
 #endif
