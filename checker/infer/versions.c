@@ -324,12 +324,14 @@ static enum rig_rc limit_to_unique(struct build *build)
     return any_repeated ? longest_spine_reads(build, true) : RIG_OK;
 }
 
+/* Longer lists win, and of equally long ones the one that was read first, however the history was put together. */
 static enum rig_rc prefer_whole_lists(struct build *build)
 {
     for (size_t i = 0; i < build->wholes.count; i++) {
         const struct whole_read *whole = &build->wholes.at[i];
         struct rig_key_versions *k = &build->versions->keys[whole->key];
-        if (whole->count <= k->order.count)
+        bool earlier = whole->txn != k->order_txn ? whole->txn < k->order_txn : whole->op < k->order_op;
+        if (whole->count < k->order.count || (whole->count == k->order.count && !earlier))
             continue;
         const struct rig_mop *op = rig_txn_ops(build->history, whole->txn) + whole->op;
         struct rig_list list = rig_mop_list(build->history, op);
