@@ -104,10 +104,11 @@ static void wake_writer(struct rig_recorder *recorder)
 static void put_slowly(struct rig_channel *channel, const uint8_t *bytes, size_t count)
 {
     atomic_fetch_add_explicit(&channel->stalls, 1, memory_order_relaxed);
-    while (count > 0) {
+    /* Longer from time to time: waking up in vain takes the cores away from the writer. */
+    for (int64_t wait_ns = full_wait_ns; count > 0; wait_ns = wait_ns < busy_wait_ns ? 2 * wait_ns : wait_ns) {
         rig_byte_ring_publish(&channel->ring);
         wake_writer(channel->recorder);
-        rig_clock_sleep_until_ns(rig_clock_now_ns() + full_wait_ns);
+        rig_clock_sleep_until_ns(rig_clock_now_ns() + wait_ns);
         size_t done = rig_byte_ring_write(&channel->ring, bytes, count);
         bytes += done;
         count -= done;
