@@ -4,9 +4,8 @@
 
 #include "base/bug.h"
 #include "base/buf.h"
-#include "base/json_write.h"
-#include "history/event_walk.h"
 #include "history/operation_reader.h"
+#include "history/operation_writer.h"
 #include "history/text_cursor.h"
 
 struct parser {
@@ -457,117 +456,21 @@ enum rig_rc rig_json_lines_parse(const char *name, const char *data, size_t size
     return rc;
 }
 
-/* ---- Writing ---- */
-
-static const size_t flush_bytes = (size_t)1 << 20;
-
-static void put_list(struct rig_buf *buf, struct rig_list list)
-{
-    rig_buf_add_char(buf, '[');
-    for (uint32_t i = 0; i < list.count; i++) {
-        if (i > 0)
-            rig_buf_add_char(buf, ',');
-        rig_buf_add_int(buf, list.at[i]);
-    }
-    rig_buf_add_char(buf, ']');
-}
-
-static const struct {
-    const char *name;
-    bool reads;
-} kinds[] = {
-#define KIND(kind, text, does_read, help) [kind] = {text, does_read},
-    RIG_OP_TABLE(KIND)
-#undef KIND
-};
-
-static void put_key(struct rig_buf *buf, const struct rig_history *history, uint32_t key)
-{
-    if (history->key_texts == NULL)
-        rig_buf_add_int(buf, history->keys[key]);
-    else
-        rig_json_quote(buf, history->key_texts[history->keys[key]], strlen(history->key_texts[history->keys[key]]));
-}
-
-/* A read whose result an ok transaction does not know has no third member: null would be the initial state. */
-static void put_micro(struct rig_buf *buf, const struct rig_history *history, const struct rig_mop *mop, bool completed,
-                      enum rig_outcome outcome)
-{
-    bool is_list = mop->kind == RIG_OP_READ_LIST || mop->kind == RIG_OP_READ_SET;
-    rig_buf_add_text(buf, "[\"");
-    rig_buf_add_text(buf, kinds[mop->kind].name);
-    rig_buf_add_text(buf, "\",");
-    put_key(buf, history, mop->key);
-    if (!kinds[mop->kind].reads) {
-        rig_buf_add_char(buf, ',');
-        rig_buf_add_int(buf, mop->value);
-    } else if (completed && mop->read_state == RIG_READ_SEEN) {
-        rig_buf_add_char(buf, ',');
-        if (is_list)
-            put_list(buf, rig_mop_list(history, mop));
-        else
-            rig_buf_add_int(buf, mop->value);
-    } else if (!completed || mop->read_state == RIG_READ_NIL || outcome != RIG_OUTCOME_OK) {
-        rig_buf_add_text(buf, ",null");
-    }
-    rig_buf_add_char(buf, ']');
-}
-
-static void put_event(struct rig_buf *buf, const struct rig_history *history, struct rig_event event)
-{
-    static const char *const outcomes[] = {"ok", "fail", "info"};
-    const struct rig_txn *txn = &history->txns[event.txn];
-    int64_t time_ns = event.is_completion ? txn->complete_ns : txn->invoke_ns;
-    rig_buf_add_text(buf, "{\"index\":");
-    rig_buf_add_int(buf, event.position);
-    rig_buf_add_text(buf, ",\"type\":\"");
-    rig_buf_add_text(buf, event.is_completion ? outcomes[txn->outcome] : "invoke");
-    rig_buf_add_text(buf, "\",\"process\":");
-    rig_buf_add_int(buf, txn->process);
-    if (time_ns != RIG_NO_TIME) {
-        rig_buf_add_text(buf, ",\"time\":");
-        rig_buf_add_int(buf, time_ns);
-    }
-    rig_buf_add_text(buf, ",\"f\":\"txn\",\"value\":[");
-    const struct rig_mop *mops = rig_txn_ops(history, event.txn);
-    for (uint32_t i = 0; i < rig_txn_op_count(history, event.txn); i++) {
-        if (i > 0)
-            rig_buf_add_char(buf, ',');
-        put_micro(buf, history, &mops[i], event.is_completion, (enum rig_outcome)txn->outcome);
-    }
-    rig_buf_add_char(buf, ']');
-    if (event.is_completion && txn->error != 0) {
-        const char *error = history->errors[txn->error - 1];
-        rig_buf_add_text(buf, ",\"error\":");
-        rig_json_quote(buf, error, strlen(error));
-    }
-    rig_buf_add_text(buf, "}\n");
-}
-
 enum rig_rc rig_json_lines_write(const struct rig_history *history, struct rig_output *output, struct rig_err *err)
 {
-    struct rig_event_walk walk;
-    struct rig_event event;
-    struct rig_buf buf;
-    enum rig_rc rc = RIG_OK;
-    rig_buf_init(&buf, 0);
-    if (!rig_event_walk_init(&walk, history))
-        return rig_fail(err, RIG_E_LIMIT, "%s: no memory for writing the history", output->path);
-    if (history->txn_count == 0)
-        rig_buf_add_text(&buf, "[]\n"); /* an empty file would be no history */
-    while (rc == RIG_OK && rig_event_walk_next(&walk, &event)) {
-        put_event(&buf, history, event);
-        if (buf.size < flush_bytes)
-            continue;
-        rc = buf.failed ? RIG_OK : rig_output_write(output, buf.data, buf.size, err);
-        if (!buf.failed)
-            rig_buf_clear(&buf);
-    }
-    if (rc == RIG_OK && buf.failed)
-        rc = rig_fail(err, RIG_E_LIMIT, "%s: no memory for a transaction", output->path);
-    if (rc == RIG_OK)
-        rc = rig_output_write(output, buf.data, buf.size, err);
-    rig_event_walk_done(&walk);
-    rig_buf_done(&buf);
-    return rc;
+    static const struct rig_dialect json = {
+        .index = "{\"index\":",
+        .type = ",\"type\":\"",
+        .process = "\",\"process\":",
+        .time = ",\"time\":",
+        .value = ",\"f\":\"txn\",\"value\":",
+        .error = ",\"error\":",
+        .end = "}\n",
+        .name_open = "[\"",
+        .name_close = "\"",
+        .separator = ",",
+        .null = "null",
+        .empty = "[]\n",
+    };
+    return rig_operation_write(history, &json, output, err);
 }

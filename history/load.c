@@ -9,6 +9,7 @@
 
 #include "base/bug.h"
 #include "base/buf.h"
+#include "history/edn.h"
 #include "history/json_lines.h"
 #include "history/output.h"
 #include "history/record_reader.h"
@@ -57,6 +58,7 @@ enum rig_rc rig_history_parse(const char *name, const void *data, size_t size, c
     case RIG_FORM_JSON_LINES:
         return rig_json_lines_parse(name, data, size, options, history, err);
     case RIG_FORM_EDN:
+        return rig_edn_parse(name, data, size, options, history, err);
     case RIG_FORM_AUTO:
         break;
     }
@@ -123,6 +125,8 @@ enum rig_rc rig_history_save(const struct rig_history *history, const char *path
         return rc;
     if (form == RIG_FORM_RIG)
         rc = rig_record_write(history, &output, err);
+    else if (form == RIG_FORM_EDN)
+        rc = rig_edn_write(history, &output, err);
     else
         rc = rig_json_lines_write(history, &output, err);
     return rig_output_close(&output, rc, err);
