@@ -15,13 +15,16 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+/* A file need not use every function of a vector that it declares; Clang would warn. */
+#define RIG_VEC_UNUSED __attribute__((unused))
+
 #define RIG_VEC(type, name)                                                                                            \
     struct name {                                                                                                      \
         type *at;                                                                                                      \
         size_t count;                                                                                                  \
         size_t capacity;                                                                                               \
     };                                                                                                                 \
-    static inline bool name##_reserve(struct name *vec, size_t capacity)                                               \
+    RIG_VEC_UNUSED static inline bool name##_reserve(struct name *vec, size_t capacity)                                \
     {                                                                                                                  \
         if (capacity <= vec->capacity)                                                                                 \
             return true;                                                                                               \
@@ -37,14 +40,14 @@
         vec->capacity = wanted;                                                                                        \
         return true;                                                                                                   \
     }                                                                                                                  \
-    static inline bool name##_add(struct name *vec, type item)                                                         \
+    RIG_VEC_UNUSED static inline bool name##_add(struct name *vec, type item)                                          \
     {                                                                                                                  \
         if (!name##_reserve(vec, vec->count + 1))                                                                      \
             return false;                                                                                              \
         vec->at[vec->count++] = item;                                                                                  \
         return true;                                                                                                   \
     }                                                                                                                  \
-    static inline void name##_done(struct name *vec)                                                                   \
+    RIG_VEC_UNUSED static inline void name##_done(struct name *vec)                                                    \
     {                                                                                                                  \
         free(vec->at);                                                                                                 \
         *vec = (struct name){0};                                                                                       \

@@ -18,7 +18,7 @@ void rig_run_services_attach(struct rig_run_state *run)
     atomic_store(&attached, run);
 }
 
-static void core_log(int level, const char *area, const char *format, ...)
+RIG_PRINTF(3, 4) static void core_log(int level, const char *area, const char *format, ...)
 {
     char text[2048];
     va_list arguments;

@@ -189,7 +189,7 @@ static enum rig_rc search_certainly(struct climb *c, const struct rig_components
                 return rc;
         }
     }
-    RIG_INVARIANT(!"a component without a cycle");
+    RIG_INVARIANT(false && "a component without a cycle");
     return RIG_E_BUG;
 }
 

@@ -367,7 +367,7 @@ static void add_oddity_sentence(const struct rig_history *history, const struct 
         rig_buf_add_text(text, ", which failed");
         break;
     default:
-        RIG_REQUIRE(!"a non-cyclic anomaly");
+        RIG_REQUIRE(false && "a non-cyclic anomaly");
     }
     rig_buf_add_char(text, '.');
 }

@@ -16,7 +16,7 @@ static atomic_bool run_is_stopping;
 
 /* ---- the core ---- */
 
-static void core_log(int level, const char *area, const char *format, ...)
+RIG_PRINTF(3, 4) static void core_log(int level, const char *area, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
