@@ -65,7 +65,7 @@ static bool read_anomalies(const struct rig_arguments *args, struct rig_check_op
 static bool read_memory(const struct rig_arguments *args, struct rig_check_options *options)
 {
     static const struct rig_option size = {
-        .name = "max-memory", .type = RIG_OPTION_SIZE, .least = 1 << 20, .most = 9e18};
+        .name = "max-memory", .type = RIG_OPTION_SIZE, .least = 1 << 20, .most = (double)(INT64_C(1) << 50)};
     const char *text = rig_arguments_value(args, "max-memory");
     if (text == NULL)
         return true;

@@ -41,8 +41,8 @@ static const char *const rules[] = {
     "@media(max-width:640px){main{padding:10px 12px 40px}.banner{padding:14px 14px}.banner h1{font-size:19px}",
     "dl{grid-template-columns:1fr}dt{margin-top:8px}.card{padding:12px}.wide{overflow-x:auto}",
     "td.level{white-space:normal}.reasons td:nth-child(3){min-width:220px}}",
-    ".lattice{width:100%;min-width:1010px;height:auto}.lattice .node{stroke-width:1.3}.lattice .held "
-    ".node{fill:var(--goodbg);stroke:var(--good)}",
+    ".lattice{width:100%;min-width:1010px;height:auto}.lattice .node{stroke-width:1.3}",
+    ".lattice .held .node{fill:var(--goodbg);stroke:var(--good)}",
     ".lattice .refuted .node{fill:var(--badbg);stroke:var(--bad)}",
     ".lattice .not-refuted .node{fill:var(--openbg);stroke:var(--open);stroke-dasharray:4 3}",
     ".lattice .asked .node{stroke-width:3.2}.lattice text{fill:var(--ink);font-size:11.5px}",

@@ -38,11 +38,16 @@ static void paint(const struct page *page, const char *colour, const char *text)
         rig_buf_add_text(page->out, PLAIN);
 }
 
+static void paint_line(const struct page *page, const char *colour, const char *text)
+{
+    paint(page, colour, text);
+    rig_buf_add_char(page->out, '\n');
+}
+
 static void heading(const struct page *page, const char *text)
 {
     rig_buf_add_char(page->out, '\n');
-    paint(page, BOLD, text);
-    rig_buf_add_char(page->out, '\n');
+    paint_line(page, BOLD, text);
 }
 
 /* Starts a line of two columns: "  label          ". */
@@ -98,9 +103,9 @@ static void add_verdict(const struct page *page)
 {
     const struct rig_verdict *verdict = page->verdict;
     if (verdict->history->truncated)
-        paint(page, YELLOW, "The record was cut: it is complete up to the cut, and only that part was checked.\n");
+        paint_line(page, YELLOW, "The record was cut: it is complete up to the cut, and only that part was checked.");
     if (page->run != NULL && page->run->interrupted)
-        paint(page, YELLOW, "The run was interrupted: what was recorded until then was checked.\n");
+        paint_line(page, YELLOW, "The run was interrupted: what was recorded until then was checked.");
     if (verdict->summary != NULL) {
         if (page->colour)
             rig_buf_add_text(page->out, BOLD);
@@ -346,9 +351,9 @@ static void add_outcomes(const struct page *page)
     rig_buf_done(&line);
     if (rig_words_blunt(verdict)) {
         label(page, "");
-        paint(page, YELLOW, "warning: more than 5 % have an unknown fate, which blunts the check: what they did\n");
+        paint_line(page, YELLOW, "warning: more than 5 % have an unknown fate, which blunts the check: what they did");
         label(page, "");
-        paint(page, YELLOW, "counts only where it was seen. Look for the cause among the errors.\n");
+        paint_line(page, YELLOW, "counts only where it was seen. Look for the cause among the errors.");
     }
 }
 
