@@ -14,18 +14,35 @@ enum { LINE_BYTES = 512 };
 void rig_progress_duration(int64_t ns, char *text, size_t size)
 {
     RIG_REQUIRE(size >= 16);
-    if (ns < 10 * RIG_NS_PER_US)
-        (void)snprintf(text, size, "%.1f us", (double)ns / 1e3);
-    else if (ns < RIG_NS_PER_MS)
-        (void)snprintf(text, size, "%.0f us", (double)ns / 1e3);
-    else if (ns < 10 * RIG_NS_PER_MS)
-        (void)snprintf(text, size, "%.1f ms", (double)ns / 1e6);
-    else if (ns < RIG_NS_PER_S)
-        (void)snprintf(text, size, "%.0f ms", (double)ns / 1e6);
-    else if (ns < 100 * RIG_NS_PER_S)
-        (void)snprintf(text, size, "%.1f s", (double)ns / 1e9);
+    double us = ns < 0 ? 0 : (double)ns / 1e3;
+    int64_t seconds = ns / RIG_NS_PER_S;
+    if (seconds >= 3600)
+        (void)snprintf(text, size, "%" PRId64 "h%02" PRId64, seconds / 3600, seconds / 60 % 60);
+    else if (seconds >= 100)
+        (void)snprintf(text, size, "%" PRId64 "m%02" PRId64, seconds / 60, seconds % 60);
+    else if (us >= 1e6)
+        (void)snprintf(text, size, "%.1fs", us / 1e6);
+    else if (us >= 1e3)
+        (void)snprintf(text, size, "%.*fms", us < 9950 ? 1 : 0, us / 1e3);
     else
-        (void)snprintf(text, size, "%" PRId64 " min", ns / RIG_NS_PER_S / 60);
+        (void)snprintf(text, size, "%.*fus", us < 9.95 ? 1 : 0, us);
+}
+
+void rig_progress_count(uint64_t count, char *text, size_t size)
+{
+    RIG_REQUIRE(size >= 16);
+    static const struct {
+        double unit;
+        const char *name;
+    } units[] = {{1e9, "G"}, {1e6, "M"}, {1e3, "k"}};
+    for (size_t i = 0; i < sizeof units / sizeof units[0] && count >= 10000; i++) {
+        double scaled = (double)count / units[i].unit;
+        if (scaled < 1)
+            continue;
+        (void)snprintf(text, size, "%.*f%s", scaled < 99.95 ? 1 : 0, scaled, units[i].name);
+        return;
+    }
+    (void)snprintf(text, size, "%" PRIu64, count);
 }
 
 /* What is left by the bound that will be reached first; below 0: unknown. */
@@ -63,27 +80,40 @@ static void add(struct line *line, const char *format, ...)
         line->length = LINE_BYTES - 1;
 }
 
+static void add_count(struct line *line, const char *before, uint64_t count)
+{
+    char text[32];
+    rig_progress_count(count, text, sizeof text);
+    add(line, "%s%s", before, text);
+}
+
+static void add_duration(struct line *line, const char *before, int64_t ns)
+{
+    char text[32];
+    rig_progress_duration(ns, text, sizeof text);
+    add(line, "%s%s", before, text);
+}
+
 void rig_progress_text(const struct rig_progress *progress, unsigned columns, char *text, size_t size)
 {
     RIG_REQUIRE(size > 0);
     struct line line = {.length = 0};
-    char duration[32], other[32];
-    rig_progress_duration(progress->elapsed_ns, duration, sizeof duration);
-    add(&line, "%s %s  %" PRIu64 " transactions", progress->phase, duration, progress->done);
+    add(&line, "%s", progress->phase);
+    add_duration(&line, " ", progress->elapsed_ns);
+    add_count(&line, " ", progress->done);
     if (progress->total > 0)
-        add(&line, " of %" PRIu64, progress->total);
-    add(&line, "  %.0f/s  ok %" PRIu64 " fail %" PRIu64 " info %" PRIu64, progress->rate, progress->ok, progress->fail,
-        progress->info);
+        add_count(&line, "/", progress->total);
+    add_count(&line, " ", (uint64_t)(progress->rate + 0.5));
+    add_count(&line, "/s ok ", progress->ok);
+    add_count(&line, " fail ", progress->fail);
+    add_count(&line, " info ", progress->info);
     if (progress->has_latency) {
-        rig_progress_duration(progress->p50_ns, duration, sizeof duration);
-        rig_progress_duration(progress->p99_ns, other, sizeof other);
-        add(&line, "  p50 %s p99 %s", duration, other);
+        add_duration(&line, " p50 ", progress->p50_ns);
+        add_duration(&line, " p99 ", progress->p99_ns);
     }
     int64_t left_ns = remaining_ns(progress);
-    if (left_ns >= 0) {
-        rig_progress_duration(left_ns, duration, sizeof duration);
-        add(&line, "  %s left", duration);
-    }
+    if (left_ns >= 0)
+        add_duration(&line, " left ", left_ns);
     /* The last column stays free: writing it would wrap the line on some terminals. */
     if (columns > 0 && line.length > columns - 1)
         line.text[columns - 1] = '\0';

@@ -1,0 +1,119 @@
+"""Runs the rig binary for tests, and finds what it leaves behind."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+RIG = os.environ["RIG"]
+
+
+class Finished:
+    def __init__(self, status, out, err, seconds):
+        self.status, self.out, self.err, self.seconds = status, out, err, seconds
+
+    def __repr__(self):
+        return f"exit status {self.status} after {self.seconds:.1f} s\n--- stdout\n{self.out}\n--- stderr\n{self.err}"
+
+
+def descendants(mark):
+    """Process ids whose environment holds `mark`: what a run started inherits it, whoever its parent is by now."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        try:
+            if mark.encode() in (entry / "environ").read_bytes():
+                found.append((int(entry.name), (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()))
+        except OSError:
+            pass
+    return found
+
+
+class RigTest(unittest.TestCase):
+    """Each test has a folder of its own, and may leave no process and no work folder behind."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="rig-test-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.work = self.folder / "tmp"
+        self.work.mkdir()
+        os.chmod(self.folder, 0o755)
+        os.chmod(self.work, 0o1777)
+        self.mark = f"RIG_TEST_MARK={self.folder.name}"
+        self.addCleanup(self.no_process_is_left)
+
+    def no_process_is_left(self):
+        deadline = time.monotonic() + 10
+        left = descendants(self.mark)
+        while left and time.monotonic() < deadline:
+            time.sleep(0.05)
+            left = descendants(self.mark)
+        for pid, _ in left:
+            os.kill(pid, signal.SIGKILL)
+        self.assertEqual(left, [], "processes were left behind")
+
+    def environment(self, extra=None):
+        name, value = self.mark.split("=")
+        return {**os.environ, name: value, "TMPDIR": str(self.work), **(extra or {})}
+
+    def plan(self, text, name="plan.yaml"):
+        path = self.folder / name
+        path.write_text(text)
+        return str(path)
+
+    def start(self, *arguments, env=None):
+        return subprocess.Popen([RIG, *map(str, arguments)], cwd=self.folder, env=self.environment(env), text=True,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def finish(self, process, timeout=120):
+        begin = time.monotonic()
+        try:
+            out, err = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            out, err = process.communicate()
+            self.fail(f"rig did not end within {timeout} s\n{out}\n{err}")
+        return Finished(process.returncode, out, err, time.monotonic() - begin)
+
+    def rig(self, *arguments, env=None, timeout=120):
+        return self.finish(self.start(*arguments, env=env), timeout)
+
+    def status(self, expected, finished):
+        self.assertEqual(finished.status, expected, repr(finished))
+        return finished
+
+    def wait_for_record(self, process, run, least_bytes):
+        """Until the clients of a run in progress have recorded something."""
+        record = self.folder / run / "history.rig"
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            if process.poll() is not None:
+                self.fail(f"rig ended early: {self.finish(process)!r}")
+            if record.exists() and record.stat().st_size >= least_bytes:
+                return
+            time.sleep(0.01)
+        self.fail("nothing was recorded within a minute")
+
+    def results(self, run):
+        return json.loads((self.folder / run / "results.json").read_text())
+
+    def work_folder_is_empty(self):
+        self.assertEqual([entry.name for entry in self.work.iterdir()], [])
+
+    def all_bytes(self, run):
+        """Every file of the run: path and content."""
+        for path in sorted((self.folder / run).rglob("*")):
+            if path.is_file():
+                yield path, path.read_bytes()
+
+
+def main():
+    program = unittest.main(module="__main__", exit=False, verbosity=2)
+    sys.exit(0 if program.result.wasSuccessful() else 1)

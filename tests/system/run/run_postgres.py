@@ -1,0 +1,144 @@
+"""rig run on the PostgreSQL that it starts: the three levels, signals, kills, secrets, what is left behind."""
+
+import pathlib
+import shutil
+import signal
+import sys
+import time
+
+from rig_command import RigTest, main
+
+PLAN = """
+name: pg-run
+workload: {{type: list-append, transactions: {transactions}}}
+clients: {{count: 8}}
+database: {{driver: postgres, isolation: {isolation}, cluster: {{local: {{nodes: 1}}}}}}
+check: {{levels: [{level}]}}
+"""
+
+
+def pg_plan(transactions=3000, isolation="serializable", level="serializable"):
+    return PLAN.format(transactions=transactions, isolation=isolation, level=level)
+
+
+ENDLESS = 4000000000
+
+
+class Levels(RigTest):
+    def test_serializable_holds(self):
+        self.status(0, self.rig("run", self.plan(pg_plan()), "-o", "out"))
+        results = self.results("out")
+        self.assertEqual(results["valid"], True)
+        self.assertGreaterEqual(results["history"]["operations"], 3000)
+        self.work_folder_is_empty()
+
+    def test_repeatable_read_shows_write_skew_only(self):
+        plan = self.plan(pg_plan(isolation="repeatable-read", transactions=10000))
+        self.status(1, self.rig("run", plan, "-o", "out"))
+        self.assertEqual(self.results("out")["levels"]["serializable"], "refuted")
+        self.assertNotEqual(self.results("out")["levels"]["snapshot-isolation"], "refuted")
+
+    def test_read_committed_loses_updates(self):
+        plan = self.plan(pg_plan(isolation="read-committed", transactions=10000))
+        self.status(1, self.rig("run", plan, "-o", "out"))
+        self.assertIn("lost-update", self.results("out")["anomalies"])
+        self.assertNotEqual(self.results("out")["levels"]["read-committed"], "refuted")
+
+    def test_a_rate_is_kept_and_latency_counts_from_the_intended_start(self):
+        plan = self.plan(pg_plan(transactions=600))
+        begin = time.monotonic()
+        done = self.status(0, self.rig("run", plan, "--set", "clients.rate=300", "-o", "out"))
+        self.assertGreaterEqual(time.monotonic() - begin, 1.9)
+        self.assertIn("from intended start", done.out)
+
+
+class Signals(RigTest):
+    def start_endless(self, run="out"):
+        process = self.start("run", self.plan(pg_plan(transactions=ENDLESS)), "-o", run)
+        self.wait_for_record(process, run, 20000)
+        return process
+
+    def test_one_signal_ends_the_load_and_the_server(self):
+        process = self.start_endless()
+        process.send_signal(signal.SIGINT)
+        self.status(0, self.finish(process))
+        results = self.results("out")
+        self.assertEqual(results["history"]["truncated"], False)
+        self.work_folder_is_empty()
+
+    def test_two_signals_end_at_once_and_keep_the_record(self):
+        process = self.start_endless()
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
+        done = self.finish(process, timeout=40)
+        self.assertIn(done.status, (0, 2), repr(done))
+        self.status(done.status, self.rig("check", "out/history.rig", "--level", "serializable"))
+        self.work_folder_is_empty()
+
+    def test_a_signal_while_the_server_starts_leaves_nothing(self):
+        process = self.start("run", self.plan(pg_plan()), "-o", "out")
+        log = self.folder / "out" / "rig.log"
+        while not (log.exists() and "starting" in log.read_text()) and process.poll() is None:
+            time.sleep(0.005)
+        process.send_signal(signal.SIGTERM)
+        done = self.status(3, self.finish(process, timeout=60))
+        self.assertIn("signal", done.err)
+        self.work_folder_is_empty()
+
+    def test_a_killed_rig_leaves_a_record_and_no_server(self):
+        process = self.start_endless()
+        process.kill()
+        self.finish(process)
+        check = self.rig("check", "out/history.rig", "--level", "serializable", "--format", "json")
+        self.assertIn(check.status, (0, 2), repr(check))
+        self.assertIn('"truncated": true', check.out)
+        self.no_process_is_left()
+
+
+class Failures(RigTest):
+    def test_unreachable_hosts_are_3_in_bounded_time(self):
+        plan = self.plan(pg_plan().replace("cluster: {local: {nodes: 1}}",
+                                           "connect-timeout: 2s, cluster: {hosts: ['127.0.0.1:1']}"))
+        done = self.status(3, self.rig("run", plan, "-o", "out", timeout=60))
+        self.assertIn("127.0.0.1", done.err)
+        self.assertLess(done.seconds, 30)
+
+    def test_a_missing_driver_names_where_it_was_looked_for(self):
+        # A copy of the binary alone has no drivers beside it.
+        import os
+        import subprocess
+        from rig_command import RIG
+        alone = self.folder / "alone"
+        alone.mkdir()
+        shutil.copy(RIG, alone / "rig")
+        environment = {k: v for k, v in self.environment().items() if k != "RIG_DRIVER_PATH"}
+        done = subprocess.run([alone / "rig", "run", self.plan(pg_plan()), "-o", "out"], cwd=self.folder,
+                              env=environment, capture_output=True, text=True, timeout=60)
+        if done.returncode not in (3, 64) and os.path.exists("/usr/local/lib/rig"):
+            self.skipTest("rig is installed on this machine")
+        self.assertIn(done.returncode, (3, 64), done.stdout + done.stderr)
+        self.assertIn("postgres", done.stderr)
+
+
+class Secrets(RigTest):
+    def test_a_password_is_in_no_file_of_the_run(self):
+        secret, other = "correct-horse-battery", "staple-of-a-conninfo"
+        plan = self.plan(pg_plan(transactions=300).replace(
+            "isolation: serializable",
+            "isolation: serializable, password: '${RIG_TEST_PASSWORD}', conninfo: 'password=%s'" % other))
+        done = self.rig("run", plan, "-o", "out", env={"RIG_TEST_PASSWORD": secret})
+        for text in (secret, other):
+            self.assertNotIn(text, done.out + done.err)
+            for path, content in self.all_bytes("out"):
+                self.assertNotIn(text.encode(), content, path)
+
+
+def has_server():
+    return shutil.which("postgres") or any(pathlib.Path("/usr/lib/postgresql").glob("*/bin/postgres"))
+
+
+if __name__ == "__main__":
+    if not has_server():
+        print("SKIPPED: no PostgreSQL server is installed (apt-get install postgresql)")
+        sys.exit(77)
+    main()

@@ -1,0 +1,233 @@
+"""rig run on the simulated database: exit statuses, files, signals, determinism."""
+
+import os
+import pathlib
+import signal
+import time
+
+from rig_command import RigTest, main
+
+PLAN = """
+name: sim-run
+workload: {{type: list-append, transactions: {transactions}}}
+clients: {{count: {clients}}}
+database: {{driver: sim, isolation: {isolation}}}
+check: {{levels: [{level}]}}
+report: [text, json, html, junit]
+"""
+
+ENDLESS = 4000000000
+
+
+def sim_plan(transactions=2000, clients=8, isolation="serializable", level="serializable"):
+    return PLAN.format(transactions=transactions, clients=clients, isolation=isolation, level=level)
+
+
+class ExitStatus(RigTest):
+    def test_a_level_that_held_is_0(self):
+        plan = self.plan(sim_plan())
+        done = self.status(0, self.rig("run", plan, "-o", "out"))
+        self.assertIn("report: out/report.html", done.out)
+        self.assertIn("seed ", done.out)
+        self.assertEqual(self.results("out")["valid"], True)
+
+    def test_an_anomaly_is_1_and_comes_with_witnesses(self):
+        plan = self.plan(sim_plan(isolation="read-committed", transactions=5000))
+        self.status(1, self.rig("run", plan, "--seed", 3, "-o", "out"))
+        results = self.results("out")
+        self.assertEqual(results["valid"], False)
+        names = {path.name for path in (self.folder / "out" / "witnesses").iterdir()}
+        for anomaly, finding in results["anomalies"].items():
+            for n in range(1, len(finding["witnesses"]) + 1):
+                self.assertIn(f"{anomaly}-{n}.txt", names)
+
+    def test_nothing_observed_is_2(self):
+        # Only appends, and no final reads: no version order is ever seen.
+        plan = self.plan(sim_plan(transactions=50))
+        done = self.rig("run", plan, "--set", "workload.reads=0%", "--set", "workload.final-reads=false", "-o", "out")
+        self.status(2, done)
+
+    def test_a_bad_plan_is_64_and_leaves_no_folder(self):
+        plan = self.plan(sim_plan().replace("isolation: serializable", "isolaton: serializable"))
+        done = self.status(64, self.rig("run", plan))
+        self.assertIn("isolation", done.err)
+        self.assertFalse((self.folder / "store").exists())
+
+    def test_an_unknown_driver_is_refused_by_name(self):
+        done = self.rig("run", self.plan(sim_plan().replace("driver: sim", "driver: oracel")))
+        self.assertIn(done.status, (3, 64), repr(done))
+        self.assertIn("oracel", done.err)
+
+    def test_a_folder_in_use_is_refused(self):
+        (self.folder / "out").mkdir()
+        (self.folder / "out" / "mine").write_text("x")
+        done = self.status(64, self.rig("run", self.plan(sim_plan()), "-o", "out"))
+        self.assertIn("not empty", done.err)
+        self.assertEqual([path.name for path in (self.folder / "out").iterdir()], ["mine"])
+
+    def test_a_folder_that_cannot_be_made_is_3(self):
+        (self.folder / "file").write_text("x")
+        self.status(3, self.rig("run", self.plan(sim_plan()), "-o", "file/out"))
+
+
+class Files(RigTest):
+    def test_the_store_holds_the_run_and_the_link_to_the_latest(self):
+        plan = self.plan(sim_plan())
+        self.status(0, self.rig("run", plan))
+        self.status(0, self.rig("run", plan))
+        home = self.folder / "store" / "sim-run"
+        runs = sorted(path for path in home.iterdir() if not path.is_symlink())
+        self.assertEqual(len(runs), 2)
+        self.assertEqual(os.readlink(home / "latest"), runs[1].name)
+        for run in runs:
+            self.assertEqual(run.stat().st_mode & 0o777, 0o755)
+            names = {path.name for path in run.iterdir()}
+            self.assertEqual(names, {"plan.yaml", "history.rig", "results.json", "report.txt", "report.html",
+                                     "junit.xml", "rig.log", "witnesses"})
+            self.assertGreater((run / "rig.log").stat().st_size, 0)
+        self.work_folder_is_empty()
+
+    def test_the_stored_plan_runs_again_to_the_same_history(self):
+        self.status(0, self.rig("run", self.plan(sim_plan()), "-o", "first"))
+        self.status(0, self.rig("run", "first/plan.yaml", "-o", "second"))
+        self.assertEqual(self.facts("first"), self.facts("second"))
+
+    def facts(self, run):
+        """The verdict and the run, without what depends on real time."""
+        results = self.results(run)
+        for volatile in ("cost",):
+            results.pop(volatile, None)
+        details = results.get("run", {})
+        for volatile in ("started", "started_utc", "folder", "plan", "plan_yaml"):
+            details.pop(volatile, None)
+        return results
+
+    def test_the_same_seed_gives_the_same_run(self):
+        plan = self.plan(sim_plan(isolation="read-committed", transactions=3000, clients=6))
+        for run in ("first", "second"):
+            self.status(1, self.rig("run", plan, "--seed", 77, "-o", run))
+        self.status(1, self.rig("run", plan, "--seed", 78, "-o", "other"))
+        self.assertEqual(self.facts("first"), self.facts("second"))
+        self.assertNotEqual(self.facts("first"), self.facts("other"))
+        witnesses = [{p.name: p.read_text() for p in (self.folder / run / "witnesses").iterdir()}
+                     for run in ("first", "second")]
+        self.assertEqual(witnesses[0], witnesses[1])
+
+    def test_every_transaction_is_recorded(self):
+        self.status(0, self.rig("run", self.plan(sim_plan()), "--set", "workload.final-reads=false", "-o", "out"))
+        history = self.results("out")["history"]
+        self.assertEqual(history["ok"] + history["fail"] + history["info"], 2000)
+
+
+class Signals(RigTest):
+    def start_endless(self):
+        process = self.start("run", self.plan(sim_plan(transactions=ENDLESS)), "-o", "out")
+        self.wait_for_record(process, "out", 100000)
+        return process
+
+    def test_one_signal_ends_the_load_and_the_rest_is_done(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(signal=number.name):
+                process = self.start("run", self.plan(sim_plan(transactions=ENDLESS)), "-o", number.name)
+                self.wait_for_record(process, number.name, 100000)
+                process.send_signal(number)
+                self.status(0, self.finish(process))
+                results = self.results(number.name)
+                self.assertEqual(results["history"]["truncated"], False)
+                self.assertEqual(results["valid"], True)
+                self.assertTrue((self.folder / number.name / "report.html").exists())
+        self.work_folder_is_empty()
+
+    def test_two_signals_end_at_once_and_keep_the_record(self):
+        process = self.start_endless()
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
+        done = self.finish(process, timeout=30)
+        self.assertIn(done.status, (0, 2), repr(done))
+        check = self.rig("check", "out/history.rig", "--format", "json")
+        self.assertIn(check.status, (0, 2), repr(check))
+        self.work_folder_is_empty()
+
+    def test_a_killed_run_leaves_a_record_that_says_it_was_cut(self):
+        for attempt in range(5):
+            with self.subTest(attempt=attempt):
+                run = f"out{attempt}"
+                process = self.start("run", self.plan(sim_plan(transactions=ENDLESS)), "-o", run)
+                self.wait_for_record(process, run, 60000 + 40000 * attempt)
+                process.kill()
+                self.finish(process)
+                check = self.rig("check", f"{run}/history.rig", "--level", "serializable", "--format", "json")
+                # No false alarm: what was cut off can make nothing look wrong.
+                self.assertIn(check.status, (0, 2), repr(check))
+                self.assertIn('"truncated": true', check.out)
+
+
+class Output(RigTest):
+    def test_json_is_all_of_the_output(self):
+        done = self.status(0, self.rig("run", self.plan(sim_plan()), "-o", "out", "--format", "json"))
+        self.assertTrue(done.out.lstrip().startswith("{") and done.out.rstrip().endswith("}"), done.out)
+        self.assertEqual(done.err, "")
+
+    def test_quiet_prints_the_result_only(self):
+        done = self.status(0, self.rig("run", self.plan(sim_plan()), "-o", "out", "--quiet"))
+        self.assertNotIn("seed ", done.out.splitlines()[0])
+        self.assertEqual(done.err, "")
+
+    def test_no_progress_line_without_a_terminal(self):
+        done = self.status(0, self.rig("run", self.plan(sim_plan()), "-o", "out"))
+        self.assertEqual(done.err, "")
+
+    def test_a_terminal_shows_progress_and_clears_it(self):
+        import pty
+        import subprocess
+        from rig_command import RIG
+        master, slave = pty.openpty()
+        process = subprocess.Popen([RIG, "run", self.plan(sim_plan(transactions=ENDLESS)), "-o", "out"],
+                                   cwd=self.folder, env=self.environment({"TERM": "xterm"}), stderr=slave,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        os.close(slave)
+        shown = b""
+        begin = time.monotonic()
+        while shown.count(b"\r") < 5 and time.monotonic() - begin < 30:
+            shown += os.read(master, 4096)
+        process.send_signal(signal.SIGINT)
+        while True:
+            try:
+                more = os.read(master, 4096)
+            except OSError:
+                break
+            if not more:
+                break
+            shown += more
+        os.close(master)
+        self.assertEqual(process.wait(60), 0)
+        for word in (b"load ", b"/4.0G ", b"/s ", b" ok ", b" fail ", b" info ", b" p50 ", b" p99 ", b" left "):
+            self.assertIn(word, shown)
+        self.assertTrue(shown.endswith(b"\r\x1b[K"), shown[-100:])
+
+
+class Secrets(RigTest):
+    def test_a_password_of_the_environment_is_nowhere(self):
+        secret = "correct-horse-battery"
+        plan = self.plan("""
+name: secrets
+workload: {type: list-append, transactions: 10}
+clients: {count: 1}
+database:
+  driver: postgres
+  password: "${RIG_TEST_PASSWORD}"
+  conninfo: "password=other-staple-secret application_name=rig"
+  connect-timeout: 1s
+  cluster: {hosts: ["127.0.0.1:1"]}
+""")
+        done = self.rig("run", plan, "-o", "out", env={"RIG_TEST_PASSWORD": secret})
+        self.assertIn(done.status, (3, 64), repr(done))
+        for text in (secret, "other-staple-secret"):
+            self.assertNotIn(text, done.out + done.err)
+            if pathlib.Path(self.folder / "out").exists():
+                for path, content in self.all_bytes("out"):
+                    self.assertNotIn(text.encode(), content, path)
+
+
+if __name__ == "__main__":
+    main()
