@@ -347,6 +347,23 @@ static void init_state(struct rig_run_state *run, const struct rig_plan *plan, c
                                     .log_dir = options->folder};
 }
 
+/* A run that issued nothing has failed, and where a signal came before, the signal is why. */
+static enum rig_rc explain_nothing(const struct rig_run_result *result, enum rig_rc rc, struct rig_err *err)
+{
+    if (result->counters.invoked > 0)
+        return rc;
+    if (rig_run_signals_count() == 0)
+        return rc == RIG_OK ? rig_fail(err, RIG_E_CLUSTER, "no transaction was issued") : rc;
+    struct rig_err why = {0};
+    if (err != NULL) {
+        why = *err;
+        *err = (struct rig_err){0};
+    }
+    if (why.rc == RIG_OK || why.rc == RIG_E_INTERRUPTED)
+        return rig_fail(err, RIG_E_INTERRUPTED, "stopped by a signal before the load began");
+    return rig_fail(err, RIG_E_INTERRUPTED, "stopped by a signal before the load began: %.900s", why.text);
+}
+
 enum rig_rc rig_run(const struct rig_plan *plan, const struct rig_run_options *options, struct rig_run_result *result,
                     struct rig_err *err)
 {
@@ -370,9 +387,7 @@ enum rig_rc rig_run(const struct rig_plan *plan, const struct rig_run_options *o
         rig_run_folder_remove(run->work_dir);
     rig_run_signals_restore();
     result->interrupted = atomic_load(&run->interrupted);
-    if (rc == RIG_OK && result->counters.invoked == 0)
-        rc = rig_run_signals_count() > 0 ? rig_fail(err, RIG_E_INTERRUPTED, "stopped by a signal before the load began")
-                                         : rig_fail(err, RIG_E_CLUSTER, "no transaction was issued");
+    rc = explain_nothing(result, rc, err);
     if (err != NULL)
         rig_secret_redact(err->text, sizeof err->text);
     if (atomic_load(&run->abandoned))

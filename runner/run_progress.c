@@ -39,7 +39,7 @@ void rig_progress_count(uint64_t count, char *text, size_t size)
         double scaled = (double)count / units[i].unit;
         if (scaled < 1)
             continue;
-        (void)snprintf(text, size, "%.*f%s", scaled < 99.95 ? 1 : 0, scaled, units[i].name);
+        (void)snprintf(text, size, "%.*f%s", scaled < 9.95 ? 1 : 0, scaled, units[i].name);
         return;
     }
     (void)snprintf(text, size, "%" PRIu64, count);

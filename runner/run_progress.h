@@ -23,7 +23,7 @@ struct rig_progress {
 void rig_progress_text(const struct rig_progress *progress, unsigned columns, char *text, size_t size);
 /* A duration as a person reads it: "1.2s", "350us", "3m05", "2h30". At least 16 bytes. */
 void rig_progress_duration(int64_t ns, char *text, size_t size);
-/* A count in few characters: "9999", "12.3k", "1.5M". At least 16 bytes. */
+/* A count in few characters: "9999", "12k", "1.5M". At least 16 bytes. */
 void rig_progress_count(uint64_t count, char *text, size_t size);
 
 #endif
