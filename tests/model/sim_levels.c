@@ -133,8 +133,8 @@ static void run_case(const struct expectation *expected, uint64_t first_seed, ui
         settings.seed = first_seed + i;
         settings.txn_count = txn_count;
         settings.sim.bug_rate = expected->bug_rate;
-        settings.session_count = 3 + (uint32_t)(i % 4) * 4;
-        if (i % 2 == 1) {
+        settings.session_count = 3 + (uint32_t)(settings.seed % 4) * 4;
+        if (settings.seed % 2 == 1) {
             settings.sim.abort_rate = 0.02;
             settings.sim.info_rate = 0.02;
             settings.sim.loss_rate = 0.01;
