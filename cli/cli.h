@@ -19,6 +19,7 @@
     X(check, "check a recorded history against the isolation levels")                                                  \
     X(report, "make the reports of a finished run again")                                                              \
     X(plan, "check a plan and print it with every default")                                                            \
+    X(convert, "write a history in another form: rig, JSON lines, EDN")                                                \
     X(list, "what this build knows: drivers, workloads, faults, levels, anomalies")
 
 #define RIG_CLI_DECLARE(name, summary) int rig_cli_##name(int argc, char **argv);

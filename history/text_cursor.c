@@ -26,7 +26,9 @@ enum rig_rc rig_cursor_string(struct rig_text_cursor *cursor, bool multiline, st
         }
         if ((unsigned char)*at < ' ' && (!multiline || *at == '\0')) {
             cursor->at = at;
-            return RIG_CURSOR_FAIL(cursor, at, "a control character in a string; write it as an escape");
+            return RIG_CURSOR_FAIL(cursor, at,
+                                   *at == '\n' ? "the line ends inside a string; it may have been cut"
+                                               : "a control character in a string; write it as an escape");
         }
         if (*at == '\\') {
             has_escapes = true;

@@ -1,0 +1,136 @@
+/*
+ * rig convert IN OUT: a history in another form.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json_write.h"
+#include "cli/arguments.h"
+#include "cli/cli.h"
+#include "history/load.h"
+
+static const char *const form_names[] = {"rig", "json", "edn", NULL};
+static const enum rig_form forms[] = {RIG_FORM_RIG, RIG_FORM_JSON_LINES, RIG_FORM_EDN};
+
+static const char *const workloads[] = {
+#define WORKLOAD_NAME(name, text, help) text,
+    RIG_WORKLOAD_TABLE(WORKLOAD_NAME)
+#undef WORKLOAD_NAME
+        NULL};
+
+static const struct rig_argument convert_arguments[] = {
+    {.name = "to",
+     .value = "rig|json|edn",
+     .choices = form_names,
+     .help = "form to write; told by the ending of OUT when not given (.rig, .json, .jsonl, .edn)"},
+    {.name = "workload",
+     .value = "list-append|rw-register",
+     .choices = workloads,
+     .help = "what the transactions consist of; told by the history itself when not given"},
+    {.name = "force", .help = "replace OUT where it exists"},
+    RIG_ARGUMENT_FORMAT,
+    {.name = NULL},
+};
+
+static const struct rig_arguments_table convert_table = {
+    .command = "convert",
+    .positionals = "IN OUT",
+    .least_positionals = 2,
+    .most_positionals = 2,
+    .description =
+        "Writes a history in another form: rig's own (history.rig), operations as JSON lines, or as EDN in the\n"
+        "field names of Jepsen. The form of IN is told by its first bytes. `-` is standard input and output.\n"
+        "OUT appears whole or not at all.\n",
+    .arguments = convert_arguments,
+};
+
+static bool ends_in(const char *path, const char *ending)
+{
+    size_t length = strlen(path);
+    size_t ending_length = strlen(ending);
+    return length > ending_length && strcmp(path + length - ending_length, ending) == 0;
+}
+
+/* RIG_FORM_AUTO after a complaint. */
+static enum rig_form choose_form(const struct rig_arguments *args)
+{
+    const char *to = rig_arguments_value(args, "to");
+    const char *out = args->positionals[1];
+    for (size_t i = 0; to != NULL && form_names[i] != NULL; i++) {
+        if (strcmp(to, form_names[i]) == 0)
+            return forms[i];
+    }
+    if (ends_in(out, ".rig"))
+        return RIG_FORM_RIG;
+    if (ends_in(out, ".json") || ends_in(out, ".jsonl"))
+        return RIG_FORM_JSON_LINES;
+    if (ends_in(out, ".edn"))
+        return RIG_FORM_EDN;
+    rig_cli_complain("%s: its ending names no form; give one with --to rig, json or edn", out);
+    return RIG_FORM_AUTO;
+}
+
+static bool may_write(const struct rig_arguments *args)
+{
+    const char *out = args->positionals[1];
+    if (strcmp(out, "-") == 0 || rig_arguments_has(args, "force") || access(out, F_OK) != 0)
+        return true;
+    rig_cli_complain("%s: exists; --force replaces it", out);
+    return false;
+}
+
+static void print_result(const struct rig_arguments *args, const struct rig_history *history, enum rig_form form)
+{
+    const char *out = args->positionals[1];
+    if (!rig_arguments_json(args)) {
+        printf("%s: %u transactions, %u operations, %llu left out%s\n", out, (unsigned)history->txn_count,
+               (unsigned)history->op_count, (unsigned long long)history->skipped_count,
+               history->truncated ? "; the record was cut" : "");
+        return;
+    }
+    struct rig_buf buf;
+    struct rig_json_writer json;
+    rig_buf_init(&buf, 0);
+    rig_json_init(&json, &buf);
+    rig_json_begin_object(&json, NULL);
+    rig_json_string(&json, "file", out);
+    rig_json_string(&json, "form", form_names[form - RIG_FORM_RIG]);
+    rig_json_int(&json, "transactions", history->txn_count);
+    rig_json_int(&json, "operations", history->op_count);
+    rig_json_int(&json, "skipped", (int64_t)history->skipped_count);
+    rig_json_bool(&json, "truncated", history->truncated);
+    rig_json_end(&json);
+    puts(rig_buf_text(&buf));
+    rig_buf_done(&buf);
+}
+
+int rig_cli_convert(int argc, char **argv)
+{
+    struct rig_arguments args;
+    int status = rig_arguments_parse(&convert_table, argc, argv, &args);
+    if (status != RIG_ARGUMENTS_GO_ON)
+        return status;
+    enum rig_form form = choose_form(&args);
+    if (form == RIG_FORM_AUTO || !may_write(&args))
+        return RIG_EXIT_USAGE;
+    struct rig_load_options options = {.form = RIG_FORM_AUTO};
+    const char *workload = rig_arguments_value(&args, "workload");
+    for (size_t i = 0; workload != NULL && workloads[i] != NULL; i++) {
+        if (strcmp(workload, workloads[i]) == 0) {
+            options.workload_given = true;
+            options.workload = (enum rig_workload)i;
+        }
+    }
+    struct rig_err err = {0};
+    struct rig_history *history = NULL;
+    if (rig_history_load(args.positionals[0], &options, &history, &err) != RIG_OK)
+        return rig_cli_fail(&err);
+    status = RIG_EXIT_OK;
+    if (rig_history_save(history, args.positionals[1], form, &err) != RIG_OK)
+        status = rig_cli_fail(&err);
+    else if (strcmp(args.positionals[1], "-") != 0)
+        print_result(&args, history, form);
+    rig_history_free(history);
+    return status;
+}
