@@ -36,6 +36,7 @@ BLANKED = [
     (r"( edges in MS, )[0-9.]+ (?:bytes|KiB|MiB|GiB)( at most)", r"\1BYTES\2"),
     (r'("(?:read|infer|search)_ms": )[0-9.]+', r"\1MS"),
     (r'("peak_bytes": )[0-9]+', r"\1BYTES"),
+    (r'(<testsuite [^>]* time=")[0-9.]+', r"\1SECONDS"),
 ]
 
 
