@@ -1,0 +1,13 @@
+/*
+ * What a fuzzer and its replay agree on: libFuzzer's entry point.
+ */
+#ifndef RIG_TESTS_FUZZ_FUZZ_TARGET_H
+#define RIG_TESTS_FUZZ_FUZZ_TARGET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Ends the process when something about the bytes is not as it must be; returns 0. */
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+#endif
