@@ -111,9 +111,11 @@ static bool is_inside(const struct rig_components *components, uint32_t componen
     return components->component_of[node * 2] == component || components->component_of[node * 2 + 1] == component;
 }
 
-/* The edges of one kind that lead into `node` from inside its component; passages cannot be seeds. */
+/*
+ * The edges of one kind that lead into `node` from inside its component, through passages too; stops at `most` seeds.
+ */
 static bool seeds_into(const struct rig_components *components, uint32_t component, uint32_t node,
-                       enum rig_edge_kind kind, struct seeds *seeds)
+                       enum rig_edge_kind kind, size_t most, struct seeds *seeds)
 {
     const struct rig_graph *graph = components->view.graph;
     if (kind == RIG_EDGE_PROCESS) {
@@ -122,13 +124,22 @@ static bool seeds_into(const struct rig_components *components, uint32_t compone
         return !inside || seeds_add(seeds, (struct rig_seed){before, node, kind});
     }
     enum rig_link link = kind == RIG_EDGE_WW ? RIG_LINK_WW : kind == RIG_EDGE_WR ? RIG_LINK_WR : RIG_LINK_RW;
-    for (uint32_t i = graph->first[node]; i < graph->first[node + 1]; i++) {
-        uint32_t from = rig_edge_node(graph->edges[i]);
-        if (rig_edge_link(graph->edges[i]) == link && is_inside(components, component, from) &&
-            !seeds_add(seeds, (struct rig_seed){from, node, kind}))
-            return false;
+    struct rig_txn_list open = {0};
+    bool done = rig_txn_list_add(&open, node);
+    while (done && open.count > 0 && seeds->count < most) {
+        uint32_t at = open.at[--open.count];
+        for (uint32_t i = graph->first[at]; done && i < graph->first[at + 1] && seeds->count < most; i++) {
+            uint32_t from = rig_edge_node(graph->edges[i]);
+            if (!is_inside(components, component, from))
+                continue;
+            if (rig_edge_link(graph->edges[i]) == RIG_LINK_THROUGH)
+                done = rig_txn_list_add(&open, from);
+            else if (rig_edge_link(graph->edges[i]) == link)
+                done = seeds_add(seeds, (struct rig_seed){from, node, kind});
+        }
     }
-    return true;
+    rig_txn_list_done(&open);
+    return done;
 }
 
 /* Up to `most` seeds, spread evenly over the component's members. */
@@ -142,7 +153,7 @@ static bool choose_seeds(const struct rig_components *components, uint32_t compo
     for (uint32_t offset = 0; offset < stride && seeds->count < most; offset++) {
         for (uint32_t i = range.begin + offset; i < range.end && seeds->count < most; i += stride) {
             uint32_t node = rig_view_node(&components->view, components->order[i]);
-            if (node < components->view.graph->txn_count && !seeds_into(components, component, node, kind, seeds))
+            if (node < components->view.graph->txn_count && !seeds_into(components, component, node, kind, most, seeds))
                 return false;
         }
     }
@@ -179,7 +190,7 @@ static enum rig_rc search_certainly(struct climb *c, const struct rig_components
             continue;
         for (unsigned kind = RIG_EDGE_WW; kind <= RIG_EDGE_PROCESS; kind++) {
             struct seeds seeds = {0};
-            bool made = seeds_into(components, 0, node, (enum rig_edge_kind)kind, &seeds);
+            bool made = seeds_into(components, 0, node, (enum rig_edge_kind)kind, SIZE_MAX, &seeds);
             size_t shortest = 0;
             enum rig_rc rc = made ? RIG_OK : no_memory(c);
             for (size_t s = 0; rc == RIG_OK && s < seeds.count && shortest == 0; s++)

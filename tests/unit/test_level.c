@@ -1,0 +1,116 @@
+#include "tests/unit/cmocka_first.h"
+
+#include "checker/model/level.h"
+
+#define L(id) RIG_LEVEL_BIT(RIG_LEVEL_##id)
+
+static void implication_is_closed(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < RIG_LEVEL_COUNT; i++) {
+        const struct rig_level_info *info = rig_level_info((enum rig_level)i);
+        assert_true(info->below & RIG_LEVEL_BIT(i));
+        assert_true(info->above & RIG_LEVEL_BIT(i));
+        for (unsigned j = 0; j < RIG_LEVEL_COUNT; j++) {
+            const struct rig_level_info *other = rig_level_info((enum rig_level)j);
+            assert_int_equal((info->below >> j) & 1, (other->above >> i) & 1);
+            if (info->below & RIG_LEVEL_BIT(j)) {
+                assert_int_equal(other->below & ~info->below, 0);
+                assert_int_equal(other->forbids & ~info->forbids, 0);
+            }
+        }
+    }
+}
+
+static void strict_serializable_is_the_top(void **state)
+{
+    (void)state;
+    uint64_t all = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1;
+    assert_int_equal(rig_level_info(RIG_LEVEL_STRICT_SERIALIZABLE)->below, all);
+    assert_int_equal(rig_levels_strongest(all), L(STRICT_SERIALIZABLE));
+    assert_int_equal(rig_levels_weakest(all), L(READ_UNCOMMITTED) | L(VIEW_SERIALIZABLE));
+}
+
+static void known_implications_stand(void **state)
+{
+    (void)state;
+    assert_true(rig_level_info(RIG_LEVEL_SNAPSHOT_ISOLATION)->below & L(CONSISTENT_VIEW));
+    assert_false(rig_level_info(RIG_LEVEL_SNAPSHOT_ISOLATION)->below & L(REPEATABLE_READ));
+    assert_false(rig_level_info(RIG_LEVEL_REPEATABLE_READ)->below & L(SNAPSHOT_ISOLATION));
+    assert_true(rig_level_info(RIG_LEVEL_SERIALIZABLE)->below & L(REPEATABLE_READ));
+    assert_int_equal(rig_levels_weakest(L(SNAPSHOT_ISOLATION) | L(SERIALIZABLE) | L(REPEATABLE_READ)),
+                     L(SNAPSHOT_ISOLATION) | L(REPEATABLE_READ));
+}
+
+static void anomalies_refute_from_the_right_level_up(void **state)
+{
+    (void)state;
+    static const struct {
+        enum rig_anomaly anomaly;
+        uint64_t weakest;
+    } rows[] = {
+        {RIG_ANOMALY_G0, L(READ_UNCOMMITTED)},
+        {RIG_ANOMALY_G1A, L(READ_COMMITTED)},
+        {RIG_ANOMALY_G1C, L(READ_COMMITTED)},
+        {RIG_ANOMALY_INTERNAL, L(READ_ATOMIC)},
+        {RIG_ANOMALY_LOST_UPDATE, L(CURSOR_STABILITY) | L(UPDATE_ATOMIC)},
+        {RIG_ANOMALY_G_SINGLE, L(CONSISTENT_VIEW) | L(REPEATABLE_READ)},
+        {RIG_ANOMALY_G_NONADJACENT, L(SNAPSHOT_ISOLATION) | L(REPEATABLE_READ)},
+        {RIG_ANOMALY_G2_ITEM, L(REPEATABLE_READ)},
+        {RIG_ANOMALY_G_SINGLE_PROCESS, L(STRONG_SESSION_SNAPSHOT_ISOLATION)},
+        {RIG_ANOMALY_G2_ITEM_REALTIME, L(STRICT_SERIALIZABLE)},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        uint64_t refuted = 0;
+        for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
+            if (rig_level_info((enum rig_level)level)->forbids & RIG_ANOMALY_BIT(rows[i].anomaly))
+                refuted |= RIG_LEVEL_BIT(level);
+        }
+        assert_int_equal(rig_levels_weakest(refuted), rows[i].weakest);
+    }
+}
+
+static void every_anomaly_is_forbidden_somewhere(void **state)
+{
+    (void)state;
+    uint64_t forbidden = rig_level_info(RIG_LEVEL_STRICT_SERIALIZABLE)->forbids;
+    assert_int_equal(forbidden, RIG_ANOMALY_BIT(RIG_ANOMALY_COUNT) - 1);
+}
+
+static void names_and_aliases_are_found(void **state)
+{
+    (void)state;
+    enum rig_level level;
+    for (unsigned i = 0; i < RIG_LEVEL_COUNT; i++) {
+        assert_true(rig_level_find(rig_level_info((enum rig_level)i)->name, &level));
+        assert_int_equal(level, i);
+    }
+    const char *alias;
+    uint32_t count = 0;
+    for (; rig_level_alias(count, &alias, &level); count++) {
+        enum rig_level found;
+        assert_true(rig_level_find(alias, &found));
+        assert_int_equal(found, level);
+    }
+    assert_true(count > 10);
+    assert_false(rig_level_find("serialisable", &level));
+    enum rig_anomaly anomaly;
+    for (unsigned i = 0; i < RIG_ANOMALY_COUNT; i++) {
+        assert_true(rig_anomaly_find(rig_anomaly_info((enum rig_anomaly)i)->name, &anomaly));
+        assert_int_equal(anomaly, i);
+    }
+    assert_false(rig_anomaly_find("G3", &anomaly));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(implication_is_closed),
+        cmocka_unit_test(strict_serializable_is_the_top),
+        cmocka_unit_test(known_implications_stand),
+        cmocka_unit_test(anomalies_refute_from_the_right_level_up),
+        cmocka_unit_test(every_anomaly_is_forbidden_somewhere),
+        cmocka_unit_test(names_and_aliases_are_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,171 @@
+#include "tests/unit/given_history.h"
+
+#include "checker/infer/repetition.h"
+#include "checker/infer/versions.h"
+
+struct fixture {
+    struct rig_history *history;
+    struct rig_arena arena;
+    struct rig_versions versions;
+};
+
+static void build(struct fixture *f, const char *notation)
+{
+    struct rig_err err = {0};
+    f->history = given(notation);
+    rig_arena_init(&f->arena, 0);
+    if (rig_versions_build(f->history, &f->arena, &f->versions, &err) != RIG_OK)
+        fail_msg("%s", err.text);
+}
+
+static void done(struct fixture *f)
+{
+    rig_arena_done(&f->arena);
+    rig_history_free(f->history);
+}
+
+static void the_longest_read_is_the_order(void **state)
+{
+    (void)state;
+    struct fixture f;
+    build(&f, "ok 0 0-1: ax1; ok 1 2-3: ax2; ok 2 4-5: rx[1]; ok 3 6-7: rx[1 2]; ok 4 8-9: rx[]");
+    uint32_t x = given_key(f.history, 'x');
+    const struct rig_key_versions *k = &f.versions.keys[x];
+    assert_int_equal(k->order.count, 2);
+    assert_int_equal(k->order_txn, given_txn(f.history, 7));
+    assert_int_equal(rig_versions_writer(&f.versions, x, 0), given_txn(f.history, 1));
+    assert_int_equal(rig_versions_writer(&f.versions, x, 1), given_txn(f.history, 3));
+    assert_int_equal(rig_versions_before(&f.versions, x, 0), RIG_VERSION_NONE);
+    assert_int_equal(rig_versions_before(&f.versions, x, 2), 1);
+    assert_int_equal(rig_versions_from(&f.versions, x, 2), RIG_VERSION_NONE);
+    done(&f);
+}
+
+static void failed_writers_keep_their_place_but_are_no_versions(void **state)
+{
+    (void)state;
+    struct fixture f;
+    build(&f, "ok 0 0-1: ax1; fail 1 2-3: ax2; ok 2 4-5: ax3; ok 3 6-7: rx[1 2 3]");
+    uint32_t x = given_key(f.history, 'x');
+    assert_int_equal(rig_versions_writer(&f.versions, x, 1), RIG_TXN_NONE);
+    assert_int_equal(rig_versions_before(&f.versions, x, 2), 0);
+    assert_int_equal(rig_versions_from(&f.versions, x, 1), 2);
+    assert_int_equal(f.versions.keys[x].spine_aborted, 1);
+    done(&f);
+}
+
+static void unknown_transactions_commit_by_being_read(void **state)
+{
+    (void)state;
+    struct fixture f;
+    /* 3 is read by an acknowledged transaction, 4 only by the one that wrote 3, 5 only by a failed one, 6 by nobody. */
+    build(&f, "info 0 0-1: ry[4] ax3; info 1 2-3: ay4; info 2 4-5: az5; info 3 6-7: az6; ok 4 8-9: rx[3];"
+              "fail 5 10-11: rz[5]");
+    assert_true(f.versions.committed[given_txn(f.history, 1)]);
+    assert_true(f.versions.committed[given_txn(f.history, 3)]);
+    assert_false(f.versions.committed[given_txn(f.history, 5)]);
+    assert_false(f.versions.committed[given_txn(f.history, 7)]);
+    assert_int_equal(f.versions.committed_count, 3);
+    done(&f);
+}
+
+static void reads_with_repetitions_order_nothing(void **state)
+{
+    (void)state;
+    struct fixture f;
+    build(&f, "ok 0 0-1: ax1; ok 1 2-3: ax2; ok 2 4-5: rx[1 2 1]; ok 3 6-7: rx[1]");
+    uint32_t x = given_key(f.history, 'x');
+    assert_int_equal(f.versions.keys[x].order.count, 1);
+    assert_int_equal(rig_versions_find(&f.versions, x, 2)->position, RIG_VERSION_UNPLACED);
+    done(&f);
+}
+
+static void contradicting_reads_place_nothing(void **state)
+{
+    (void)state;
+    struct fixture f;
+    build(&f, "ok 0 0-1: ax1; ok 1 2-3: ax2; ok 2 4-5: ax3; ok 3 6-7: rx[1 2]; ok 4 8-9: rx[3]; ok 0 10-11: ax4");
+    uint32_t x = given_key(f.history, 'x');
+    assert_int_equal(rig_versions_find(&f.versions, x, 2)->position, 1);
+    assert_int_equal(rig_versions_find(&f.versions, x, 3)->position, RIG_VERSION_UNPLACED);
+    assert_int_equal(rig_versions_find(&f.versions, x, 4)->position, RIG_VERSION_NONE);
+    assert_null(rig_versions_find(&f.versions, x, 5));
+    done(&f);
+}
+
+static void lost_appends_are_not_unread(void **state)
+{
+    (void)state;
+    struct fixture f;
+    build(&f, "ok 0 0-1: ax1 ax2 ax3; ok 1 2-3: rx[3]");
+    uint32_t x = given_key(f.history, 'x');
+    assert_int_equal(rig_versions_find(&f.versions, x, 1)->position, RIG_VERSION_UNPLACED);
+    assert_int_equal(rig_versions_find(&f.versions, x, 2)->position, RIG_VERSION_UNPLACED);
+    assert_true(rig_versions_find(&f.versions, x, 2)->superseded);
+    assert_false(rig_versions_find(&f.versions, x, 3)->superseded);
+    done(&f);
+}
+
+static void sparse_values_are_found(void **state)
+{
+    (void)state;
+    struct fixture f;
+    build(&f, "ok 0 0-1: ax1; ok 1 2-3: ax2000000000; ok 2 4-5: ax1000; ok 3 6-7: rx[1 2000000000]");
+    uint32_t x = given_key(f.history, 'x');
+    assert_true(f.versions.keys[x].sparse);
+    assert_int_equal(rig_versions_find(&f.versions, x, 2000000000)->position, 1);
+    assert_int_equal(rig_versions_find(&f.versions, x, 1000)->position, RIG_VERSION_NONE);
+    assert_null(rig_versions_find(&f.versions, x, 1001));
+    done(&f);
+}
+
+static void a_value_appended_twice_is_refused(void **state)
+{
+    (void)state;
+    struct rig_history *history = given("ok 0 0-1: ax1; ok 1 2-3: ax1");
+    struct rig_arena arena;
+    struct rig_versions versions;
+    struct rig_err err = {0};
+    rig_arena_init(&arena, 0);
+    assert_int_equal(rig_versions_build(history, &arena, &versions, &err), RIG_E_INPUT);
+    assert_string_equal(err.text, "transactions 1 and 3 both append 1 to key 0; list-append needs values that are "
+                                  "unique per key");
+    rig_arena_done(&arena);
+    rig_history_free(history);
+}
+
+static void repetitions_are_found_whatever_the_length(void **state)
+{
+    (void)state;
+    struct fixture f;
+    build(&f, "ok 0 0-1: ax1; ok 1 2-3: ax2");
+    int64_t values[200];
+    for (uint32_t count = 2; count <= 200; count += 33) {
+        for (uint32_t i = 0; i < count; i++)
+            values[i] = (int64_t)i * 7919 % 1009; /* distinct, outside the slots */
+        uint32_t unique = 0;
+        struct rig_list list = {values, count};
+        assert_true(rig_unique_prefix(&f.versions, given_key(f.history, 'x'), list, &unique));
+        assert_int_equal(unique, count);
+        values[count - 1] = values[count / 2 == count - 1 ? 0 : count / 2];
+        assert_true(rig_unique_prefix(&f.versions, given_key(f.history, 'x'), list, &unique));
+        assert_int_equal(unique, count - 1);
+    }
+    done(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_longest_read_is_the_order),
+        cmocka_unit_test(failed_writers_keep_their_place_but_are_no_versions),
+        cmocka_unit_test(unknown_transactions_commit_by_being_read),
+        cmocka_unit_test(reads_with_repetitions_order_nothing),
+        cmocka_unit_test(contradicting_reads_place_nothing),
+        cmocka_unit_test(lost_appends_are_not_unread),
+        cmocka_unit_test(sparse_values_are_found),
+        cmocka_unit_test(a_value_appended_twice_is_refused),
+        cmocka_unit_test(repetitions_are_found_whatever_the_length),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
