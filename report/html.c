@@ -151,6 +151,27 @@ static void add_witness(const struct page *page, const struct rig_witness *witne
     rig_buf_add_text(out, folded ? "</pre></details>\n" : "</pre>\n");
 }
 
+/* All anomalies at a glance, each leading to its witnesses. */
+static void add_overview(const struct page *page)
+{
+    struct rig_buf *out = page->out;
+    rig_buf_add_text(out, "<div class=\"wide\"><table><tr><th>anomaly</th><th class=\"n\">found</th><th>what it is"
+                          "</th></tr>\n");
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        const struct rig_finding *finding = &page->verdict->findings[anomaly];
+        if (finding->count == 0)
+            continue;
+        const struct rig_anomaly_info *info = rig_anomaly_info((enum rig_anomaly)anomaly);
+        rig_buf_printf(out, "<tr><td class=\"level\"><a href=\"#%s\">%s</a></td><td class=\"n\">", info->name,
+                       info->name);
+        rig_words_found(out, finding);
+        rig_buf_add_text(out, "</td><td>");
+        rig_markup_escape(out, info->definition);
+        rig_buf_add_text(out, "</td></tr>\n");
+    }
+    rig_buf_add_text(out, "</table></div>\n");
+}
+
 static void add_findings(const struct page *page)
 {
     struct rig_buf *out = page->out;
@@ -160,10 +181,12 @@ static void add_findings(const struct page *page)
         const struct rig_finding *finding = &page->verdict->findings[anomaly];
         if (finding->count == 0)
             continue;
-        if (!any)
+        if (!any) {
+            add_overview(page);
             rig_buf_add_text(out, "<p class=\"dim\">In the pictures an arrow from A to B says that A must come before "
                                   "B, and why; arrows that lead in a circle are a contradiction. Marked operations are "
                                   "those that it rests on.</p>\n");
+        }
         any = true;
         const struct rig_anomaly_info *info = rig_anomaly_info((enum rig_anomaly)anomaly);
         rig_buf_printf(out, "<section class=\"card\" id=\"%s\">\n<span class=\"count\">", info->name);
