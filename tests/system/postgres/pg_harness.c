@@ -137,7 +137,8 @@ void harness_start(struct harness *harness, const struct rig_pg_options *options
     set_up(harness);
 }
 
-void harness_attach(struct harness *harness, const struct harness *server, const struct rig_pg_options *options)
+void harness_attach_without_tables(struct harness *harness, const struct harness *server,
+                                   const struct rig_pg_options *options)
 {
     struct rig_pg_options adjusted = *options;
     static char host[512];
@@ -150,6 +151,11 @@ void harness_attach(struct harness *harness, const struct harness *server, const
     adjusted.dbname = "postgres";
     *harness = (struct harness){.started = false};
     begin_run(harness, &adjusted, server->env.workload, server->env.client_count);
+}
+
+void harness_attach(struct harness *harness, const struct harness *server, const struct rig_pg_options *options)
+{
+    harness_attach_without_tables(harness, server, options);
     set_up(harness);
 }
 
@@ -320,7 +326,8 @@ const char *sql(PGconn *pg, const char *format, ...)
 void sql_await(PGconn *pg, const char *query, const char *expected)
 {
     int64_t deadline_ns = rig_clock_now_ns() + 20 * RIG_NS_PER_S;
-    while (strcmp(sql(pg, "%s", query), expected) != 0) {
+    /* Inside a transaction the server shows the same statistics for ever, unless told to look again. */
+    while (sql(pg, "SELECT pg_stat_clear_snapshot()"), strcmp(sql(pg, "%s", query), expected) != 0) {
         if (rig_clock_now_ns() > deadline_ns)
             fail_msg("%s: still %s, not %s", query, sql(pg, "%s", query), expected);
         rig_clock_sleep_until_ns(rig_clock_now_ns() + RIG_NS_PER_MS);
@@ -342,12 +349,38 @@ void sql_await_wait(PGconn *pg, int backend, const char *event)
     sql_await(pg, query, event);
 }
 
-void sql_commit_waits(PGconn *pg, bool waits)
+/* Commits something; true when that came to wait for a standby, which is then cancelled. */
+static bool probe_waits(PGconn *pg, PGconn *probe)
+{
+    char query[128];
+    assert_int_equal(PQsendQuery(probe, "SELECT pg_logical_emit_message(true, 'rig', 'probe')"), 1);
+    (void)snprintf(query, sizeof query, "SELECT wait_event FROM pg_stat_activity WHERE pid = %d", PQbackendPID(probe));
+    bool waits = false;
+    while (assert_int_equal(PQconsumeInput(probe), 1), !waits && PQisBusy(probe) != 0)
+        waits = strcmp(sql(pg, "%s", query), "SyncRep") == 0;
+    if (waits)
+        (void)sql(pg, "SELECT pg_cancel_backend(%d)", PQbackendPID(probe));
+    PGresult *result;
+    while ((result = PQgetResult(probe)) != NULL)
+        PQclear(result);
+    return waits;
+}
+
+void sql_commit_waits(const struct harness *harness, PGconn *pg, bool waits)
 {
     (void)sql(pg, "SET synchronous_commit = local");
     (void)sql(pg, "ALTER SYSTEM SET synchronous_standby_names = '%s'", waits ? "nobody" : "");
     (void)sql(pg, "SELECT pg_reload_conf()");
     sql_await(pg, "SHOW synchronous_standby_names", waits ? "nobody" : "");
+    if (!waits)
+        return;
+    /* The other processes of the server take note in their own time: the checkpointer, too, has to. */
+    int64_t deadline_ns = rig_clock_now_ns() + 20 * RIG_NS_PER_S;
+    PGconn *probe = sql_connect(harness);
+    (void)sql(probe, "SET client_min_messages = error");
+    while (!probe_waits(pg, probe))
+        assert_true(rig_clock_now_ns() < deadline_ns);
+    PQfinish(probe);
 }
 
 /* ---- expectations ---- */

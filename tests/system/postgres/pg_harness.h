@@ -51,6 +51,9 @@ void harness_start(struct harness *harness, const struct rig_pg_options *options
                    uint32_t client_count);
 /* The same for a second run against the server of another harness. */
 void harness_attach(struct harness *harness, const struct harness *server, const struct rig_pg_options *options);
+/* Without creating tables, for servers that do not answer. */
+void harness_attach_without_tables(struct harness *harness, const struct harness *server,
+                                   const struct rig_pg_options *options);
 void harness_stop(struct harness *harness);
 /* Makes the core's stopping() answer true. */
 void harness_set_stopping(bool stopping);
@@ -86,8 +89,11 @@ const char *sql_list(PGconn *pg, int64_t key);
 
 /* Waits until the server process waits for `event` ("Lock" types by their wait_event, "SyncRep", ...). */
 void sql_await_wait(PGconn *pg, int backend, const char *event);
-/* From now on COMMIT waits for a standby that does not exist; or no more. The connection itself does not wait. */
-void sql_commit_waits(PGconn *pg, bool waits);
+/*
+ * In sessions that are opened from now on COMMIT waits for a standby that does not exist; or no more. The connection
+ * itself does not wait.
+ */
+void sql_commit_waits(const struct harness *harness, PGconn *pg, bool waits);
 
 const char *outcome_name(enum rig_outcome outcome);
 /* Fails the test, naming everything the transaction says, unless outcome and code are these. */
