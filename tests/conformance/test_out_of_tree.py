@@ -1,0 +1,83 @@
+"""A driver made from the skeleton as docs/driver-guide.md says, outside of rig's tree and against an installed rig, passes
+the conformance suite and is driven by `rig run`. Arguments: the C compiler, cmake, the conformance program."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD = os.environ["RIG_BUILD"]
+COMPILER = sys.argv.pop(1)
+CMAKE = sys.argv.pop(1)
+CONFORMANCE = sys.argv.pop(1)
+
+PLAN = """\
+name: own-driver
+workload:
+  type: list-append
+  transactions: 2000
+clients:
+  count: 4
+database:
+  driver: mydb
+  most-keys: 50000
+check:
+  levels: [strict-serializable]
+"""
+
+
+def call(command, status=0, **options):
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False, **options)
+    if answer.returncode != status:
+        raise AssertionError(f"{command}: status {answer.returncode}\n{answer.stdout}{answer.stderr}")
+    return answer.stdout + answer.stderr
+
+
+def guide_commands():
+    """The lines that the guide tells a person to type to make the driver: from the source to the shared object."""
+    guide = os.path.join(os.environ["RIG_SOURCE"], "docs", "driver-guide.md")
+    with open(guide, encoding="utf-8") as file:
+        text = file.read()
+    return re.search(r"<!-- tested -->\n```sh\n(.*?)```", text, re.DOTALL).group(1)
+
+
+class OutOfTree(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="rig-out-of-tree-")
+        cls.prefix = os.path.join(cls.folder.name, "prefix")
+        call([CMAKE, "--install", BUILD, "--prefix", cls.prefix])
+        cls.home = os.path.join(cls.folder.name, "home")
+        os.mkdir(cls.home)
+        cls.environment = {"PATH": "/usr/bin:/bin", "HOME": cls.home, "LANG": "C", "PREFIX": cls.prefix,
+                           "CC": COMPILER}  # fmt: skip
+        call(["bash", "-euc", guide_commands()], cwd=cls.home, env=cls.environment)
+        cls.environment["RIG_DRIVER_PATH"] = cls.home
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_it_conforms(self):
+        output = call([CONFORMANCE, "mydb", "most-keys=1000"], env=self.environment)
+        self.assertRegex(output, r"\[  PASSED  \] \d+ test")
+
+    def test_an_installed_rig_runs_it(self):
+        plan = os.path.join(self.home, "plan.yaml")
+        with open(plan, "w", encoding="utf-8") as file:
+            file.write(PLAN)
+        result = os.path.join(self.home, "result")
+        call([os.path.join(self.prefix, "bin", "rig"), "run", plan, "--seed", "3", "-o", result], env=self.environment)
+        with open(os.path.join(result, "results.json"), encoding="utf-8") as file:
+            results = json.load(file)
+        self.assertIs(results["valid"], True)
+        self.assertGreaterEqual(results["history"]["ok"], 2000)
+
+
+if __name__ == "__main__":
+    if not os.path.exists(os.path.join(BUILD, "rig")):
+        sys.exit("the build has no rig")
+    unittest.main(verbosity=1)
