@@ -23,7 +23,7 @@
  * prefix of the other have no explanation at any of these levels, since a list is built by appending to the list that
  * was there.
  *
- * Cost: factorial in the transactions, up to about 8; with both shortcuts polynomial, up to SMALL_TXNS.
+ * Cost: factorial in the transactions, up to about 8; with the first two shortcuts polynomial, up to SMALL_TXNS.
  */
 #ifndef RIG_TESTS_ORACLE_ORACLE_H
 #define RIG_TESTS_ORACLE_ORACLE_H
@@ -54,6 +54,9 @@ enum oracle_shortcut {
     ORACLE_OBSERVED_INFOS = 1,
     /* appends that no read shows follow the last one shown and are not ordered among themselves */
     ORACLE_UNOBSERVED_UNORDERED = 2,
+    /* besides: of two such appends to one key, the writer that leads to the other by a path without two adjacent
+       anti-dependencies is the first, since the other way round snapshot isolation would be broken */
+    ORACLE_UNOBSERVED_FORCED = 4,
 };
 
 /* By execution; `level.base` is ORACLE_SNAPSHOT_ISOLATION or ORACLE_SERIALIZABLE. */

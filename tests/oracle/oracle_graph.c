@@ -128,6 +128,43 @@ static bool judge_read(const struct choice *choice, int t, int i, struct edges *
     return true;
 }
 
+/* Whether a path leads from `a` to `b` without two adjacent rw. */
+static bool leads_to(const struct edges *depends, const struct edges *rw, int a, int b)
+{
+    uint64_t by_dependency = UINT64_C(1) << a; /* reached by a path that may go on with rw */
+    uint64_t by_any = by_dependency;
+    for (int round = 0; round < 2 * depends->txn_count; round++) {
+        uint64_t next = by_dependency;
+        for (int t = 0; t < depends->txn_count; t++) {
+            next |= (by_any >> t & 1) != 0 ? depends->from[t] : 0;
+            by_any |= (by_dependency >> t & 1) != 0 ? rw->from[t] : 0;
+        }
+        by_dependency = next;
+        by_any |= next;
+    }
+    return (by_any >> b & 1) != 0;
+}
+
+/* ORACLE_UNOBSERVED_FORCED: adds the orders that snapshot isolation leaves no choice about, until there are no more. */
+static void force_orders(const struct choice *choice, struct edges *depends, const struct edges *rw)
+{
+    for (bool added = true; added;) {
+        added = false;
+        for (int key = 0; key < SMALL_KEYS; key++) {
+            for (int p = choice->shown[key]; p < choice->count[key]; p++) {
+                for (int q = choice->shown[key]; q < choice->count[key]; q++) {
+                    int a = choice->writer[key][p];
+                    int b = choice->writer[key][q];
+                    if (a == b || (depends->from[a] >> b & 1) != 0 || !leads_to(depends, rw, a, b))
+                        continue;
+                    add_edge(depends, a, b);
+                    added = true;
+                }
+            }
+        }
+    }
+}
+
 static bool orders_are_allowed(const struct choice *choice)
 {
     struct edges depends = {.txn_count = choice->history->txn_count};
@@ -145,6 +182,8 @@ static bool orders_are_allowed(const struct choice *choice)
     for (int t = 0; t < depends.txn_count; t++)
         depends.from[t] |= wr.from[t] | (included(choice, t) ? choice->before[t] & choice->included : 0);
 
+    if ((choice->shortcuts & ORACLE_UNOBSERVED_FORCED) != 0 && choice->level.base == ORACLE_SNAPSHOT_ISOLATION)
+        force_orders(choice, &depends, &rw);
     struct edges all = depends;
     for (int t = 0; t < depends.txn_count; t++) {
         if (choice->level.base == ORACLE_SERIALIZABLE)

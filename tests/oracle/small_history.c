@@ -105,8 +105,8 @@ static void print_list(const struct small_op *op, const char *separator, FILE *o
 
 static void print_event(const struct small_txn *txn, int at, bool completion, FILE *out)
 {
-    fprintf(out, "{\"index\": %d, \"time\": %d000000, \"type\": \"%s\", \"process\": %d, \"f\": \"txn\", \"value\": [",
-            at, at, completion ? outcome_names[txn->outcome] : "invoke", txn->process);
+    fprintf(out, "{\"index\": %d, \"time\": %d, \"type\": \"%s\", \"process\": %d, \"f\": \"txn\", \"value\": [", at,
+            at * 1000000, completion ? outcome_names[txn->outcome] : "invoke", txn->process);
     for (int i = 0; i < txn->op_count; i++) {
         const struct small_op *op = &txn->ops[i];
         fprintf(out, "%s[\"%s\", %d, ", i > 0 ? ", " : "", op->append ? "append" : "r", op->key);

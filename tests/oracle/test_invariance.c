@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "tests/oracle/judge.h"
+#include "tests/oracle/ask_checker.h"
 #include "tests/oracle/small_random.h"
 
 enum { CASES = 3000 };
@@ -34,9 +34,11 @@ static void expect(bool same, const char *what, const char *name, uint64_t numbe
 }
 
 /* Refuted levels and anomalies must be the same; with `fates`, what held and what stayed open as well. */
-static void expect_same(const struct judgement *a, const struct judgement *b, bool fates, const char *what,
+static void expect_same(const struct checker_answer *a, const struct checker_answer *b, bool fates, const char *what,
                         uint64_t number, const struct small_history *history)
 {
+    expect(a->problem[0] == '\0', "the checker contradicts itself", a->problem, number, history);
+    expect(b->problem[0] == '\0', "the checker contradicts itself", b->problem, number, history);
     for (unsigned i = 0; i < RIG_LEVEL_COUNT; i++) {
         bool same = (a->fate[i] == RIG_FATE_REFUTED) == (b->fate[i] == RIG_FATE_REFUTED);
         expect(same && (!fates || a->fate[i] == b->fate[i]), what, rig_level_info((enum rig_level)i)->name, number,
@@ -52,16 +54,16 @@ static void names_do_not_matter(void **state)
     (void)state;
     for (uint64_t number = 0; number < CASES; number++) {
         struct small_history history;
-        struct judgement plain;
-        struct judgement renamed;
+        struct checker_answer plain;
+        struct checker_answer renamed;
         struct rig_rng rng;
         rig_rng_init(&rng, seed, number);
         small_random(seed, number, number % 4 == 0 ? SMALL_FULL : SMALL_TINY, &history);
-        struct judge_names names = {.process_factor = 1 + (int64_t)rig_rng_below(&rng, 9),
-                                    .process_offset = (int64_t)rig_rng_below(&rng, 100),
-                                    .value_factor = rig_rng_next(&rng) | 1,
-                                    .position_factor = 1 + (int)rig_rng_below(&rng, 5),
-                                    .position_offset = (int)rig_rng_below(&rng, 50)};
+        struct checker_names names = {.process_factor = 1 + (int64_t)rig_rng_below(&rng, 9),
+                                      .process_offset = (int64_t)rig_rng_below(&rng, 100),
+                                      .value_factor = rig_rng_next(&rng) | 1,
+                                      .position_factor = 1 + (int)rig_rng_below(&rng, 5),
+                                      .position_offset = (int)rig_rng_below(&rng, 50)};
         int keys[SMALL_KEYS];
         shuffle(&rng, keys, SMALL_KEYS);
         for (int key = 0; key < SMALL_KEYS; key++) {
@@ -69,8 +71,8 @@ static void names_do_not_matter(void **state)
             names.value_offset[key] = rig_rng_below(&rng, 1000);
         }
         shuffle(&rng, names.order, SMALL_TXNS);
-        judge(&history, NULL, &plain);
-        judge(&history, &names, &renamed);
+        ask_checker(&history, NULL, &plain);
+        ask_checker(&history, &names, &renamed);
         expect_same(&plain, &renamed, true, "the verdict depends on names", number, &history);
     }
 }
@@ -102,14 +104,14 @@ static void strangers_do_not_matter(void **state)
     (void)state;
     for (uint64_t number = 0; number < CASES; number++) {
         struct small_history history;
-        struct judgement alone;
-        struct judgement accompanied;
+        struct checker_answer alone;
+        struct checker_answer accompanied;
         struct rig_rng rng;
         rig_rng_init(&rng, seed + 1, number);
         small_random(seed + 1, number, number % 4 == 0 ? SMALL_FULL : SMALL_TINY, &history);
-        judge(&history, NULL, &alone);
+        ask_checker(&history, NULL, &alone);
         add_stranger(&history, &rng, rig_rng_below(&rng, 2) == 0);
-        judge(&history, NULL, &accompanied);
+        ask_checker(&history, NULL, &accompanied);
         expect_same(&alone, &accompanied, false, "the verdict depends on an unrelated transaction", number, &history);
     }
 }
@@ -120,10 +122,10 @@ static void silent_failures_do_not_matter(void **state)
     (void)state;
     for (uint64_t number = 0; number < CASES; number++) {
         struct small_history history;
-        struct judgement without;
-        struct judgement with;
+        struct checker_answer without;
+        struct checker_answer with;
         small_random(seed + 2, number, number % 4 == 0 ? SMALL_FULL : SMALL_TINY, &history);
-        judge(&history, NULL, &without);
+        ask_checker(&history, NULL, &without);
         struct small_txn *added = &history.txns[history.txn_count];
         *added = history.txns[number % (uint64_t)history.txn_count];
         history.txn_count++;
@@ -133,7 +135,7 @@ static void silent_failures_do_not_matter(void **state)
         added->invoke_at = 300;
         for (int i = 0; i < added->op_count; i++)
             added->ops[i].value += 500; /* of its own; what it read stays */
-        judge(&history, NULL, &with);
+        ask_checker(&history, NULL, &with);
         expect_same(&without, &with, false, "the verdict depends on a transaction that did not commit", number,
                     &history);
     }

@@ -172,6 +172,7 @@ static void shortcuts_lose_nothing(void **state)
 {
     (void)state;
     int lost = 0;
+    int lost_forced = 0;
     for (uint64_t number = 0; number < RANDOM_CASES; number++) {
         struct small_history history;
         small_random(seed + 2, number, SMALL_TINY, &history);
@@ -184,10 +185,15 @@ static void shortcuts_lose_nothing(void **state)
             expect(exact == unordered || (lettered[i].base == ORACLE_SNAPSHOT_ISOLATION && unordered),
                    "leaving unobserved appends unordered changes the answer", number, &history);
             lost += exact != unordered;
+            bool forced = oracle_explains(
+                &history, lettered[i], ORACLE_OBSERVED_INFOS | ORACLE_UNOBSERVED_UNORDERED | ORACLE_UNOBSERVED_FORCED);
+            expect(!exact || forced, "the orders called forced are not", number, &history);
+            lost_forced += exact != forced;
         }
     }
-    print_message("unobserved appends unordered: %d of %d answers lost, at snapshot isolation\n", lost,
-                  RANDOM_CASES * 9);
+    print_message("unobserved appends unordered: %d of %d answers lost, at snapshot isolation; forced: %d\n", lost,
+                  RANDOM_CASES * 9, lost_forced);
+    assert_true(lost_forced <= lost);
 }
 
 /* The generator reaches every corner: each level splits its histories. */

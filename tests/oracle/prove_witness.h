@@ -1,15 +1,15 @@
 /*
  * Whether a witness is what it claims to be, read off the small history alone.
  */
-#ifndef RIG_TESTS_ORACLE_JUDGE_WITNESS_H
-#define RIG_TESTS_ORACLE_JUDGE_WITNESS_H
+#ifndef RIG_TESTS_ORACLE_PROVE_WITNESS_H
+#define RIG_TESTS_ORACLE_PROVE_WITNESS_H
 
 #include "checker/verdict.h"
 #include "tests/oracle/small_history.h"
 
 /* NULL, or what is wrong with the witness (a static string). The history's keys, values and positions are as in
  * `small`. */
-const char *judge_witness(const struct small_history *small, const struct rig_history *history,
+const char *prove_witness(const struct small_history *small, const struct rig_history *history,
                           const struct rig_witness *witness);
 
 #endif

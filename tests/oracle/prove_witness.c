@@ -1,4 +1,4 @@
-#include "tests/oracle/judge_witness.h"
+#include "tests/oracle/prove_witness.h"
 
 #include <string.h>
 
@@ -162,7 +162,7 @@ static enum rig_anomaly name_of(const struct rig_history *history, const struct 
     return names[order][base == 3 && adjacent ? 4 : base];
 }
 
-const char *judge_witness(const struct small_history *small, const struct rig_history *history,
+const char *prove_witness(const struct small_history *small, const struct rig_history *history,
                           const struct rig_witness *witness)
 {
     if (witness->text == NULL || witness->text[0] == '\0')

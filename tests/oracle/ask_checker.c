@@ -1,12 +1,13 @@
-#include "tests/oracle/judge.h"
+#include "tests/oracle/ask_checker.h"
 
 #include <stdlib.h>
 
+#include "base/bug.h"
 #include "checker/check.h"
 #include "history/builder.h"
-#include "tests/oracle/judge_witness.h"
+#include "tests/oracle/prove_witness.h"
 
-enum rig_level judge_level(struct oracle_level level)
+enum rig_level checker_level(struct oracle_level level)
 {
     static const enum rig_level levels[ORACLE_BASES][ORACLE_ORDERS] = {
         {RIG_LEVEL_READ_COMMITTED, RIG_LEVEL_STRONG_SESSION_READ_COMMITTED, RIG_LEVEL_STRONG_READ_COMMITTED},
@@ -18,21 +19,30 @@ enum rig_level judge_level(struct oracle_level level)
     return levels[level.base][level.order];
 }
 
-static _Noreturn void stop(const struct small_history *history, const char *what, const char *detail)
+/* The history that the checker has before it: printed when an assertion of rig's ends the program. */
+static const struct small_history *current;
+
+static void print_current(void)
 {
-    fprintf(stderr, "%s: %s\n", what, detail);
-    small_print(history, "  ", stderr);
-    small_print_json(history, stderr);
-    exit(1);
+    if (current == NULL)
+        return;
+    small_print(current, "  ", stderr);
+    small_print_json(current, stderr);
 }
 
-static int64_t value_name(const struct judge_names *names, int key, int value)
+static void complain(struct checker_answer *answer, const char *what, const char *detail)
+{
+    if (answer->problem[0] == '\0')
+        (void)snprintf(answer->problem, sizeof answer->problem, "%.400s: %.1100s", what, detail);
+}
+
+static int64_t value_name(const struct checker_names *names, int key, int value)
 {
     return (int64_t)(((uint64_t)value + names->value_offset[key]) * names->value_factor);
 }
 
 static enum rig_rc add(struct rig_history_builder *builder, const struct small_txn *txn,
-                       const struct judge_names *names, struct rig_err *err)
+                       const struct checker_names *names, struct rig_err *err)
 {
     static const enum rig_outcome outcomes[] = {RIG_OUTCOME_OK, RIG_OUTCOME_FAIL, RIG_OUTCOME_INFO};
     struct rig_op ops[SMALL_OPS] = {{0}};
@@ -71,7 +81,7 @@ static enum rig_rc add(struct rig_history_builder *builder, const struct small_t
 }
 
 /* What a verdict must be, whatever the history: closed under the lattice, each refutation with its anomaly. */
-static void check_closed(const struct small_history *history, const struct rig_verdict *verdict)
+static void check_closed(const struct rig_verdict *verdict, struct checker_answer *answer)
 {
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
         const struct rig_level_info *info = rig_level_info((enum rig_level)level);
@@ -81,34 +91,36 @@ static void check_closed(const struct small_history *history, const struct rig_v
         for (unsigned a = 0; a < RIG_ANOMALY_COUNT; a++)
             seen |= verdict->findings[a].count > 0 ? RIG_ANOMALY_BIT(a) : 0;
         if (refuted && verdict->findings[result->because].count == 0)
-            stop(history, "refuted by an anomaly that was not found", info->name);
+            complain(answer, "refuted by an anomaly that was not found", info->name);
         if (!refuted && (info->forbids & seen) != 0)
-            stop(history, "an anomaly that the level forbids was found, yet it is not refuted", info->name);
+            complain(answer, "an anomaly that the level forbids was found, yet it is not refuted", info->name);
         for (unsigned other = 0; other < RIG_LEVEL_COUNT; other++) {
             enum rig_fate above = verdict->levels[other].fate;
             if ((info->above & RIG_LEVEL_BIT(other)) == 0)
                 continue;
             if (refuted && above != RIG_FATE_REFUTED)
-                stop(history, "a level is refuted and one that implies it is not", info->name);
+                complain(answer, "a level is refuted and one that implies it is not", info->name);
             if (above == RIG_FATE_HELD && result->fate != RIG_FATE_HELD)
-                stop(history, "a level held and one that it implies did not", info->name);
+                complain(answer, "a level held and one that it implies did not", info->name);
         }
     }
     for (unsigned a = 0; a < RIG_ANOMALY_COUNT; a++) {
         const struct rig_finding *finding = &verdict->findings[a];
         if ((finding->count > 0) != (finding->witness_count > 0))
-            stop(history, "an anomaly without a witness, or the reverse", rig_anomaly_info((enum rig_anomaly)a)->name);
+            complain(answer, "an anomaly without a witness, or the reverse",
+                     rig_anomaly_info((enum rig_anomaly)a)->name);
     }
 }
 
 /* Each witness by itself, and that it refutes something that the verdict says is refuted. */
-static void check_witnesses(const struct small_history *history, const struct rig_verdict *verdict)
+static void check_witnesses(const struct small_history *history, const struct rig_verdict *verdict,
+                            struct checker_answer *answer)
 {
     for (unsigned a = 0; a < RIG_ANOMALY_COUNT; a++) {
         const struct rig_finding *finding = &verdict->findings[a];
         for (uint32_t i = 0; i < finding->witness_count; i++) {
             const struct rig_witness *witness = &finding->witnesses[i];
-            const char *wrong = judge_witness(history, verdict->history, witness);
+            const char *wrong = prove_witness(history, verdict->history, witness);
             if (witness->anomaly != (enum rig_anomaly)a)
                 wrong = "a witness of another anomaly";
             for (unsigned level = 0; level < RIG_LEVEL_COUNT && wrong == NULL; level++) {
@@ -118,47 +130,62 @@ static void check_witnesses(const struct small_history *history, const struct ri
             }
             if (wrong == NULL)
                 continue;
-            fprintf(stderr, "%s\n", witness->text == NULL ? "" : witness->text);
-            stop(history, wrong, rig_anomaly_info((enum rig_anomaly)a)->name);
+            complain(answer, wrong, witness->text != NULL ? witness->text : "");
         }
     }
 }
 
-void judge(const struct small_history *history, const struct judge_names *names, struct judgement *judgement)
+static enum rig_rc build(const struct small_history *history, const struct checker_names *names,
+                         struct rig_history **built, struct rig_err *err)
 {
-    struct judge_names as_they_are = {
+    struct rig_history_builder *builder = rig_history_builder_new(RIG_WORKLOAD_LIST_APPEND, 0);
+    if (builder == NULL)
+        return rig_fail(err, RIG_E_LIMIT, "no memory");
+    for (int i = 0; i < SMALL_TXNS; i++) {
+        int t = names->order[i];
+        if (t < history->txn_count && add(builder, &history->txns[t], names, err) != RIG_OK) {
+            rig_history_builder_free(builder);
+            return err->rc;
+        }
+    }
+    return rig_history_builder_finish(builder, built, err);
+}
+
+void ask_checker(const struct small_history *history, const struct checker_names *names, struct checker_answer *answer)
+{
+    struct checker_names as_they_are = {
         .key = {0, 1, 2, 3}, .process_factor = 1, .value_factor = 1, .position_factor = 1};
     _Static_assert(SMALL_KEYS == 4, "the names above are one a key");
     for (int i = 0; i < SMALL_TXNS; i++)
         as_they_are.order[i] = i;
-    if (names == NULL)
-        names = &as_they_are;
     struct rig_err err = {.rc = RIG_OK};
     struct rig_history *built = NULL;
     struct rig_verdict *verdict = NULL;
-    struct rig_history_builder *builder = rig_history_builder_new(RIG_WORKLOAD_LIST_APPEND, 0);
-    if (builder == NULL)
-        stop(history, "builder", "no memory");
-    for (int i = 0; i < SMALL_TXNS; i++) {
-        int t = names->order[i];
-        if (t < history->txn_count && add(builder, &history->txns[t], names, &err) != RIG_OK)
-            stop(history, "refused by the builder", err.text);
-    }
-    if (rig_history_builder_finish(builder, &built, &err) != RIG_OK)
-        stop(history, "refused by the builder", err.text);
     const struct rig_check_options options = {.levels = RIG_LEVEL_BIT(RIG_LEVEL_SERIALIZABLE)};
-    if (rig_check(built, &options, &verdict, &err) != RIG_OK)
-        stop(history, "refused by the checker", err.text);
-    check_closed(history, verdict);
-    if (names == &as_they_are)
-        check_witnesses(history, verdict);
-    judgement->valid = verdict->valid;
+    *answer = (struct checker_answer){.valid = RIG_VALID_UNKNOWN};
+    if (build(history, names != NULL ? names : &as_they_are, &built, &err) != RIG_OK) {
+        complain(answer, "refused by the builder", err.text);
+        return;
+    }
+    current = history;
+    rig_bug_on_exit(print_current);
+    enum rig_rc rc = rig_check(built, &options, &verdict, &err);
+    current = NULL;
+    if (rc != RIG_OK) {
+        complain(answer, "refused by the checker", err.text);
+        rig_history_free(built);
+        return;
+    }
+    check_closed(verdict, answer);
+    if (names == NULL)
+        check_witnesses(history, verdict, answer);
+    answer->valid = verdict->valid;
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
-        judgement->fate[level] = verdict->levels[level].fate;
-        judgement->because[level] = verdict->levels[level].because;
+        answer->fate[level] = verdict->levels[level].fate;
+        answer->because[level] = verdict->levels[level].because;
     }
     for (unsigned a = 0; a < RIG_ANOMALY_COUNT; a++)
-        judgement->count[a] = verdict->findings[a].count;
+        answer->count[a] = verdict->findings[a].count;
     rig_verdict_free(verdict);
     rig_history_free(built);
 }
