@@ -135,17 +135,25 @@ static void check_witnesses(const struct small_history *history, const struct ri
     }
 }
 
-static enum rig_rc build(const struct small_history *history, const struct checker_names *names,
-                         struct rig_history **built, struct rig_err *err)
+enum rig_rc build_history(const struct small_history *history, const struct checker_names *names,
+                          struct rig_history **built, struct rig_err *err)
 {
+    struct checker_names as_they_are = {
+        .key = {0, 1, 2, 3}, .process_factor = 1, .value_factor = 1, .position_factor = 1};
+    _Static_assert(SMALL_KEYS == 4, "the names above are one a key");
+    for (int i = 0; i < SMALL_TXNS; i++)
+        as_they_are.order[i] = i;
+    if (names == NULL)
+        names = &as_they_are;
     struct rig_history_builder *builder = rig_history_builder_new(RIG_WORKLOAD_LIST_APPEND, 0);
     if (builder == NULL)
         return rig_fail(err, RIG_E_LIMIT, "no memory");
     for (int i = 0; i < SMALL_TXNS; i++) {
         int t = names->order[i];
-        if (t < history->txn_count && add(builder, &history->txns[t], names, err) != RIG_OK) {
+        enum rig_rc rc = t < history->txn_count ? add(builder, &history->txns[t], names, err) : RIG_OK;
+        if (rc != RIG_OK) {
             rig_history_builder_free(builder);
-            return err->rc;
+            return rc;
         }
     }
     return rig_history_builder_finish(builder, built, err);
@@ -153,17 +161,12 @@ static enum rig_rc build(const struct small_history *history, const struct check
 
 void ask_checker(const struct small_history *history, const struct checker_names *names, struct checker_answer *answer)
 {
-    struct checker_names as_they_are = {
-        .key = {0, 1, 2, 3}, .process_factor = 1, .value_factor = 1, .position_factor = 1};
-    _Static_assert(SMALL_KEYS == 4, "the names above are one a key");
-    for (int i = 0; i < SMALL_TXNS; i++)
-        as_they_are.order[i] = i;
     struct rig_err err = {.rc = RIG_OK};
     struct rig_history *built = NULL;
     struct rig_verdict *verdict = NULL;
     const struct rig_check_options options = {.levels = RIG_LEVEL_BIT(RIG_LEVEL_SERIALIZABLE)};
     *answer = (struct checker_answer){.valid = RIG_VALID_UNKNOWN};
-    if (build(history, names != NULL ? names : &as_they_are, &built, &err) != RIG_OK) {
+    if (build_history(history, names, &built, &err) != RIG_OK) {
         complain(answer, "refused by the builder", err.text);
         return;
     }

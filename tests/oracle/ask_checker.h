@@ -28,6 +28,10 @@ struct checker_names {
 /* `names` NULL: as they are. */
 void ask_checker(const struct small_history *history, const struct checker_names *names, struct checker_answer *answer);
 
+/* The history as rig's own, given to the caller. `names` as above. */
+enum rig_rc build_history(const struct small_history *history, const struct checker_names *names,
+                          struct rig_history **built, struct rig_err *err);
+
 /* rig's name for the oracle's level. */
 enum rig_level checker_level(struct oracle_level level);
 
