@@ -23,10 +23,29 @@ RIG = os.environ.get("RIG", str(ROOT / "build/release/rig"))
 FILES = ["random-list-append.jsonl", "reference-tests.jsonl", "reference-histories.jsonl"]
 
 # The reference's names for anomalies, where one of them stands for several of rig's.
-ANOMALIES = {"G1": ["G1a", "G1b", "G1c"], "G-single": ["G-single-item"], "G2": ["G-single-item", "G-nonadjacent-item", "G2-item"]}
+ANOMALIES = {
+    "G1": ["G0", "G1a", "G1b", "G1c"],
+    "G-single": ["G-single-item"],
+    "G2": ["G-single-item", "G-nonadjacent-item", "G2-item"],
+}
 LEVELS = {"strong-serializable": "strict-serializable"}
 
-EXPLAINED = {}
+ORDERS = (
+    "Two reads order the versions of a key differently. The reference takes the order of one of them and finds a G0 in "
+    "process order or real time with it; rig refutes only what both orders do. Both refute read committed."
+)
+EXPLAINED = {
+    "random/10/prefix-drop#5": ORDERS,
+    "random/78/prefix-reads-drop#5": ORDERS,
+    "random/78/prefix-reads-drop#6": ORDERS,
+    "random/104/prefix#6": ORDERS,
+    "random/224/prefix-reads-drop#5": ORDERS,
+    "random/224/prefix-reads-drop#6": ORDERS,
+    "random/272/prefix-crash#5": ORDERS,
+    "random/272/prefix-crash#6": ORDERS,
+    "random/288/si-crash-reads#5": ORDERS,
+    "random/288/si-crash-reads#6": ORDERS,
+}
 
 
 def levels_of(case):
@@ -76,6 +95,8 @@ def main():
         return 77
     cases = [json.loads(line) for name in FILES for line in (CORPUS / name).read_text().splitlines()]
     cases = [case for case in cases if case["workload"] == "list-append" and case["shape"] != "malformed"]
+    # The reference leaves operations without a process out; these histories have no others.
+    cases = [case for case in cases if any(operation["process"] is not None for operation in case["history"])]
     failed = 0
     explained = set()
     for case in cases:

@@ -54,7 +54,8 @@ def blank_cost(text):
 
 
 def differences_in_text(case, update):
-    text = blank_cost(check(case, "--format", "text").stdout)
+    done = check(case, "--format", "text")
+    text = blank_cost(done.stdout + done.stderr)
     path = HERE / "reports" / f"{case['name']}.txt"
     if update:
         path.parent.mkdir(exist_ok=True)
