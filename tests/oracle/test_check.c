@@ -140,12 +140,14 @@ static void broken_workloads_are_refused(void **state)
     rig_history_free(history);
 }
 
-/* A hundred transactions that all read x as empty and append to it. */
+enum { MANY = 12 };
+
+/* Transactions that all read key 1 as empty and append to it; nobody reads what came of it. */
 static struct rig_history *many_lost_updates(void)
 {
     struct rig_history_builder *builder = rig_history_builder_new(RIG_WORKLOAD_LIST_APPEND, 0);
     const struct rig_read reads[2] = {{.state = RIG_READ_NIL}};
-    for (uint32_t i = 0; i < 100; i++) {
+    for (uint32_t i = 0; i < MANY; i++) {
         const struct rig_op ops[2] = {{.kind = RIG_OP_READ_LIST, .key = 1},
                                       {.kind = RIG_OP_APPEND, .key = 1, .value = i + 1}};
         add(builder, i, 1000 + i, (int64_t)i, ops, reads, 2, NULL);
@@ -194,8 +196,9 @@ static void same_history_same_words(void **state)
 }
 
 /*
- * A chain: every transaction appends to the key of its index and reads the key before; all overlap. With `stale`, two
- * more at its ends contradict each other in real time; the chain makes a long cycle of it as well.
+ * A chain: every transaction appends to the key of its index and reads the key before; all overlap but its two ends.
+ * The last one completes before the first is invoked, which did not see its append: a contradiction in real time of two
+ * transactions, and the chain makes a long one as well.
  */
 static struct rig_history *long_chain(uint32_t length)
 {
@@ -226,7 +229,7 @@ static void contradiction_of_two_is_shown_as_two(void **state)
     struct rig_history *history = long_chain(20000);
     struct rig_verdict *verdict = verdict_of(history, &(struct rig_check_options){0});
     const struct rig_finding *stale = &verdict->findings[RIG_ANOMALY_G_SINGLE_REALTIME];
-    assert_int_equal(verdict->levels[RIG_LEVEL_SERIALIZABLE].fate, RIG_FATE_REFUTED); /* the long way, without time */
+    assert_int_equal(verdict->levels[RIG_LEVEL_SERIALIZABLE].fate, RIG_FATE_HELD);
     assert_int_equal(verdict->valid, RIG_VALID_FALSE);
     assert_true(stale->witness_count >= 1);
     assert_int_equal(stale->witnesses[0].txn_count, 2);
