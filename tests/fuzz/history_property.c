@@ -1,0 +1,79 @@
+#include "tests/fuzz/history_property.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "history/load.h"
+#include "history/record_frame.h"
+
+static const size_t memory_bytes = (size_t)256 << 20;
+
+/* The sizes of frames are taken as they are; what is no frame stays. */
+static void mend_checksums(uint8_t *data, size_t size)
+{
+    size_t at = RIG_RECORD_START_BYTES;
+    for (uint64_t number = 0; at < size && rig_frame_is_whole(data + at, size - at); number++) {
+        size_t payload = data[at + 4] | (size_t)data[at + 5] << 8 | (size_t)data[at + 6] << 16;
+        if (data[at + 7] != 0 || payload > size - at - RIG_FRAME_HEAD_BYTES)
+            return;
+        struct rig_buf frame;
+        rig_buf_init(&frame, 0);
+        rig_buf_add(&frame, data + at, RIG_FRAME_HEAD_BYTES + payload);
+        rig_frame_seal(&frame, (enum rig_frame_type)data[at + 3], number);
+        memcpy(data + at, frame.data, frame.size);
+        at += frame.size;
+        rig_buf_done(&frame);
+    }
+}
+
+/* What the header of history.h promises. */
+static void check_history(const struct rig_history *history)
+{
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < history->txn_count; i++) {
+        const struct rig_txn *txn = &history->txns[i];
+        RIG_INVARIANT(history->txns[i + 1].first_op >= txn->first_op);
+        RIG_INVARIANT(txn->error <= history->error_count && txn->outcome <= RIG_OUTCOME_INFO);
+        RIG_INVARIANT(history->has_invocations == (txn->invoke_at != RIG_POSITION_NONE));
+        RIG_INVARIANT(i == 0 || txn[-1].complete_at < txn->complete_at ||
+                      (txn->complete_at == RIG_POSITION_NONE && txn[-1].complete_at == RIG_POSITION_NONE));
+        for (uint32_t op = 0; op < rig_txn_op_count(history, i); op++) {
+            const struct rig_mop *mop = rig_txn_ops(history, i) + op;
+            RIG_INVARIANT(mop->key < history->key_count && mop->read_state <= RIG_READ_SEEN);
+            if (mop->kind != RIG_OP_READ_LIST || mop->read_state != RIG_READ_SEEN)
+                continue;
+            RIG_INVARIANT(mop->list < history->key_count + history->list_count);
+            struct rig_list list = rig_mop_list(history, mop);
+            if (list.count > 0)
+                sum ^= list.at[0] ^ list.at[list.count - 1];
+        }
+    }
+    RIG_INVARIANT(history->txns[history->txn_count].first_op == history->op_count);
+    volatile int64_t seen = sum; /* so that the reads above are not left out */
+    (void)seen;
+}
+
+enum rig_rc history_property(const uint8_t *data, size_t size)
+{
+    uint8_t *copy = malloc(size == 0 ? 1 : size);
+    if (copy == NULL)
+        abort();
+    if (size > 0)
+        memcpy(copy, data, size);
+    if (size >= RIG_RECORD_START_BYTES && memcmp(copy, RIG_RECORD_MAGIC, RIG_RECORD_MAGIC_BYTES) == 0)
+        mend_checksums(copy, size);
+    struct rig_load_options options = {.form = RIG_FORM_AUTO, .limit_bytes = memory_bytes};
+    struct rig_history *history = NULL;
+    struct rig_err err = {0};
+    enum rig_rc rc = rig_history_parse("input", copy, size, &options, &history, &err);
+    free(copy);
+    RIG_INVARIANT((rc == RIG_OK) == (history != NULL) && (rc == RIG_OK || err.text[0] != '\0'));
+    if (rc != RIG_OK)
+        return rc;
+    check_history(history);
+    for (unsigned form = RIG_FORM_RIG; form <= RIG_FORM_EDN; form++)
+        RIG_INVARIANT(rig_history_save(history, "/dev/null", (enum rig_form)form, &err) == RIG_OK);
+    rig_history_free(history);
+    return RIG_OK;
+}
