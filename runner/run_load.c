@@ -2,12 +2,12 @@
 
 #include "base/bug.h"
 #include "base/clock.h"
-#include "runner/run_client.h"
 
 enum {
     LARGEST_BATCH = 16,
-    /* How far behind the furthest client one may be before it passes over transactions to catch up. */
-    MOST_BEHIND = 4 * LARGEST_BATCH,
+    /* How far behind the average one may be before it passes over transactions to catch up. Measured on PostgreSQL:
+       after 1250 transactions each, most clients are within 150 of each other. */
+    MOST_BEHIND = 32 * LARGEST_BATCH,
 };
 
 void rig_run_load_init(struct rig_run_state *run)
@@ -48,20 +48,19 @@ static void note_exhausted(struct rig_run_state *run)
 
 /*
  * Clients at the same position use the same keys. Who fell behind (a slow node, a reconnect) would go on alone with
- * keys that nobody else uses any more, so it rejoins the leader, and what it passes over is never issued.
+ * keys that nobody else uses any more, so it rejoins the others where they are on average; what it passes over is never
+ * issued. The average and not the furthest: else whoever is ahead for a moment would drag all others along.
  */
-static void rejoin_leader(struct rig_run_client *client)
+static void rejoin_others(struct rig_run_client *client)
 {
     struct rig_run_state *run = client->run;
     uint64_t position = rig_generator_position(client->generator);
-    uint64_t leader = atomic_load_explicit(&run->leader, memory_order_relaxed);
-    if (position + MOST_BEHIND < leader) {
-        rig_generator_skip_to(client->generator, leader);
-        return;
-    }
-    while (position > leader && !atomic_compare_exchange_weak_explicit(&run->leader, &leader, position,
-                                                                       memory_order_relaxed, memory_order_relaxed)) {
-    }
+    uint64_t average = atomic_load_explicit(&run->positions, memory_order_relaxed) / run->client_count;
+    if (position + MOST_BEHIND < average)
+        rig_generator_skip_to(client->generator, average);
+    position = rig_generator_position(client->generator);
+    (void)atomic_fetch_add_explicit(&run->positions, position - client->known_position, memory_order_relaxed);
+    client->known_position = position;
 }
 
 static bool claim(struct rig_run_client *client)
@@ -83,7 +82,7 @@ static bool claim(struct rig_run_client *client)
     if (client->claims < run->batch)
         (void)atomic_fetch_add_explicit(&run->stock, run->batch - client->claims, memory_order_relaxed);
     if (!run->simulated)
-        rejoin_leader(client);
+        rejoin_others(client);
     return true;
 }
 
@@ -109,16 +108,20 @@ static int64_t scheduled_ns(const struct rig_run_client *client, double rate)
     return atomic_load_explicit(&run->start_ns, memory_order_relaxed) + (int64_t)(turns * interval_ns);
 }
 
-static bool simulated_time_is_over(const struct rig_run_client *client)
+/* Of the time at which the client's last transaction ended; the monitor ends the load for those who wait. */
+static bool time_is_over(const struct rig_run_client *client)
 {
-    int64_t duration_ns = client->run->plan->workload.duration_ns;
-    return client->run->simulated && duration_ns > 0 && rig_run_client_now_ns(client) >= duration_ns;
+    const struct rig_run_state *run = client->run;
+    int64_t duration_ns = run->plan->workload.duration_ns;
+    if (run->simulated)
+        return duration_ns > 0 && client->last_ns >= duration_ns;
+    return client->last_ns >= atomic_load_explicit(&run->deadline_ns, memory_order_relaxed);
 }
 
 bool rig_run_load_next(struct rig_run_client *client)
 {
     struct rig_run_state *run = client->run;
-    if (rig_run_is_ending(run) || simulated_time_is_over(client) || !claim(client))
+    if (rig_run_is_ending(run) || time_is_over(client) || !claim(client))
         return false;
     double rate = run->plan->clients.rate;
     client->intended_ns = 0;

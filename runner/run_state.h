@@ -67,7 +67,8 @@ struct rig_run_client {
     uint32_t failed_opens;   /* in a row */
     struct rig_err open_err; /* the first failure to connect */
     /* load */
-    uint32_t claims; /* transactions taken from the common stock and not yet issued */
+    uint64_t known_position; /* as last added to the sum of all */
+    uint32_t claims;         /* transactions taken from the common stock and not yet issued */
     uint64_t issued;
     int64_t intended_ns; /* monotonic; under a rate */
     int64_t last_ns;     /* latest completion of the load, in the recorder's time */
@@ -109,7 +110,7 @@ struct rig_run_state {
     _Atomic int64_t stock;        /* transactions that nobody has claimed; below 0: none */
     _Atomic int64_t exhausted_ns; /* when the stock was first found empty; 0 before */
     uint32_t batch;               /* how many a client claims at once */
-    _Atomic uint64_t leader;      /* the furthest position in a stream */
+    _Atomic uint64_t positions;   /* sum of the clients' positions in their streams */
     _Atomic uint32_t holding;     /* clients inside a hold */
     _Atomic uint32_t finished;    /* clients past the phase */
 
