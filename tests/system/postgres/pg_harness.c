@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -96,12 +97,14 @@ void harness_defaults(struct rig_pg_options *options)
     };
 }
 
-static void begin_run(struct harness *harness, const struct rig_pg_options *options, enum rig_workload workload,
-                      uint32_t client_count)
+void harness_begin(struct harness *harness, const struct rig_pg_options *options, enum rig_workload workload,
+                   uint32_t client_count)
 {
     struct rig_err err = {.rc = RIG_OK};
+    *harness = (struct harness){.started = false};
     (void)snprintf(harness->folder, sizeof harness->folder, "/tmp/rig-test-XXXXXX");
     assert_non_null(mkdtemp(harness->folder));
+    assert_int_equal(chmod(harness->folder, 0711), 0); /* as the contract promises of a work folder */
     harness->options = *options;
     harness->env = (struct rig_run_env){.core = &core,
                                         .options = &harness->options,
@@ -128,8 +131,8 @@ void harness_start(struct harness *harness, const struct rig_pg_options *options
                    uint32_t client_count)
 {
     struct rig_err err = {.rc = RIG_OK};
-    *harness = (struct harness){.started = true};
-    begin_run(harness, options, workload, client_count);
+    harness_begin(harness, options, workload, client_count);
+    harness->started = true;
     if (rig_driver.cluster->start(harness->run, &err) != RIG_OK) {
         rig_driver.cluster->stop(harness->run);
         fail_msg("%s", err.text);
@@ -149,8 +152,7 @@ void harness_attach_without_tables(struct harness *harness, const struct harness
         adjusted.hosts = (struct rig_text_list){hosts, 1};
     adjusted.user = "postgres";
     adjusted.dbname = "postgres";
-    *harness = (struct harness){.started = false};
-    begin_run(harness, &adjusted, server->env.workload, server->env.client_count);
+    harness_begin(harness, &adjusted, server->env.workload, server->env.client_count);
 }
 
 void harness_attach(struct harness *harness, const struct harness *server, const struct rig_pg_options *options)

@@ -46,6 +46,9 @@ struct client {
 void harness_require_postgres(void);
 /* The options' defaults, as the table states them. */
 void harness_defaults(struct rig_pg_options *options);
+/* Begins a run, up to and with the driver's init. */
+void harness_begin(struct harness *harness, const struct rig_pg_options *options, enum rig_workload workload,
+                   uint32_t client_count);
 /* Starts a server as `options` say and creates the tables; fails the test on an error. */
 void harness_start(struct harness *harness, const struct rig_pg_options *options, enum rig_workload workload,
                    uint32_t client_count);
