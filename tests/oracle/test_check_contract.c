@@ -140,7 +140,7 @@ static void broken_workloads_are_refused(void **state)
     rig_history_free(history);
 }
 
-enum { MANY = 12 };
+enum { MANY = 100 };
 
 /* Transactions that all read key 1 as empty and append to it; nobody reads what came of it. */
 static struct rig_history *many_lost_updates(void)
