@@ -201,7 +201,8 @@ static enum rig_rc get_elements(struct parser *parser, struct rig_micro *micro)
             parser->cursor.at++;
             return RIG_OK;
         }
-        rc = get_int(parser, &element);
+        if (!rig_cursor_plain_int(&parser->cursor, &element))
+            rc = get_int(parser, &element);
         if (rc == RIG_OK)
             rc = rig_operation_reader_element(parser->cursor.reader, element);
         if (rc != RIG_OK)

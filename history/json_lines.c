@@ -169,7 +169,9 @@ static enum rig_rc get_elements(struct parser *parser, struct rig_micro *micro)
     }
     for (;;) {
         int64_t element;
-        enum rig_rc rc = get_int(parser, &element);
+        enum rig_rc rc = RIG_OK;
+        if (!rig_cursor_plain_int(&parser->cursor, &element))
+            rc = get_int(parser, &element);
         if (rc == RIG_OK)
             rc = rig_operation_reader_element(parser->cursor.reader, element);
         if (rc != RIG_OK)

@@ -61,7 +61,7 @@ enum rig_rc rig_operation_reader_fail(const struct rig_operation_reader *reader,
     return rig_fail(reader->err, RIG_E_INPUT, "%s:%zu:%zu: %s", reader->name, place.line, place.column, text);
 }
 
-static enum rig_rc no_memory(const struct rig_operation_reader *reader)
+enum rig_rc rig_operation_reader_no_memory(const struct rig_operation_reader *reader)
 {
     return rig_fail(reader->err, RIG_E_LIMIT, "%s: no memory for the history", reader->name);
 }
@@ -84,11 +84,6 @@ void rig_operation_reader_begin(struct rig_operation_reader *reader, size_t at)
     reads.count = 0;
     elements.count = 0;
     *operation = (struct rig_operation){.at = at, .ops = ops, .reads = reads, .elements = elements};
-}
-
-enum rig_rc rig_operation_reader_element(struct rig_operation_reader *reader, int64_t element)
-{
-    return rig_element_vec_add(&reader->operation.elements, element) ? RIG_OK : no_memory(reader);
 }
 
 static bool is_text(const char *text, size_t length, const char *wanted)
@@ -189,8 +184,9 @@ enum rig_rc rig_operation_reader_mop(struct rig_operation_reader *reader, const 
         read.first_element = micro->first_element;
         read.count = (uint32_t)count;
     }
-    return rig_op_vec_add(&operation->ops, op) && rig_read_vec_add(&operation->reads, read) ? RIG_OK
-                                                                                            : no_memory(reader);
+    return rig_op_vec_add(&operation->ops, op) && rig_read_vec_add(&operation->reads, read)
+               ? RIG_OK
+               : rig_operation_reader_no_memory(reader);
 }
 
 /* The operation's position: its index, or its number in the file. */
@@ -342,7 +338,7 @@ enum rig_rc rig_operation_reader_end(struct rig_operation_reader *reader)
         return rc;
     struct rig_invocation *invocation = operation->process_kind == RIG_PROCESS_OTHER ? NULL : find_invocation(reader);
     if (invocation == NULL && operation->process_kind != RIG_PROCESS_OTHER)
-        return no_memory(reader);
+        return rig_operation_reader_no_memory(reader);
     bool completes = invocation != NULL && invocation->open && operation->type != RIG_OPERATION_INVOKE;
     if (invocation == NULL || (!operation->has_value && !completes)) {
         reader->skipped_count++;
@@ -406,7 +402,7 @@ enum rig_rc rig_operation_reader_run(struct rig_operation_reader *reader,
     }
     reader->builder = rig_history_builder_new(reader->workload, reader->options->limit_bytes);
     if (reader->builder == NULL)
-        return no_memory(reader);
+        return rig_operation_reader_no_memory(reader);
     enum rig_rc rc = parse(reader, context);
     return rc == RIG_OK ? finish(reader, history) : rc;
 }

@@ -124,7 +124,11 @@ enum rig_rc rig_operation_reader_run(struct rig_operation_reader *reader,
 /* Starts the next operation, which begins at `at`. */
 void rig_operation_reader_begin(struct rig_operation_reader *reader, size_t at);
 enum rig_rc rig_operation_reader_mop(struct rig_operation_reader *reader, const struct rig_micro *micro);
-enum rig_rc rig_operation_reader_element(struct rig_operation_reader *reader, int64_t element);
+enum rig_rc rig_operation_reader_no_memory(const struct rig_operation_reader *reader);
+static inline enum rig_rc rig_operation_reader_element(struct rig_operation_reader *reader, int64_t element)
+{
+    return rig_element_vec_add(&reader->operation.elements, element) ? RIG_OK : rig_operation_reader_no_memory(reader);
+}
 /* The operation is complete: takes it. */
 enum rig_rc rig_operation_reader_end(struct rig_operation_reader *reader);
 #endif

@@ -45,6 +45,27 @@ enum rig_rc rig_cursor_decode(const struct rig_text_cursor *cursor, const struct
                               struct rig_buf *buf, const char **text, size_t *length);
 /* The integer at the cursor, which fits 64 bits; no fraction, no exponent. */
 enum rig_rc rig_cursor_int(struct rig_text_cursor *cursor, int64_t *number);
+/*
+ * The short way for the most frequent number, an element of a list: at most 18 digits, followed by any other character.
+ * False, with nothing moved, for anything else; rig_cursor_int() then decides.
+ */
+static inline bool rig_cursor_plain_int(struct rig_text_cursor *cursor, int64_t *number)
+{
+    const char *at = cursor->at;
+    const char *end = cursor->end;
+    bool negative = at < end && *at == '-';
+    at += negative;
+    const char *digits = at;
+    int64_t magnitude = 0;
+    while (at < end && *at >= '0' && *at <= '9' && at - digits < 18)
+        magnitude = magnitude * 10 + (*at++ - '0');
+    if (at == digits || at == end || (*digits == '0' && at - digits > 1) || (*at != ',' && *at != ']' && *at != ' '))
+        return false;
+    *number = negative ? -magnitude : magnitude;
+    cursor->at = at;
+    return true;
+}
+
 /* Whether the slice is exactly `wanted`. */
 bool rig_slice_is(const struct rig_text_slice *slice, const char *wanted);
 
