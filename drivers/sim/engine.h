@@ -11,8 +11,8 @@
  * (later by up to `think` ticks). No two events of different sessions happen at the same time, up to
  * RIG_SIM_TICK_NS - 1 sessions.
  *
- * Time: O(sessions) a step, O(elements read) a read. Space: 24 bytes an append and 16 a key of a commit, for ever, up to
- * twice that while arrays grow; 16 bytes a read for as long as a concurrent transaction may conflict with it
+ * Time: O(sessions) a step, O(elements read) a read. Space: 24 bytes an append and 16 a key of a commit, for ever, up
+ * to twice that while arrays grow; 16 bytes a read for as long as a concurrent transaction may conflict with it
  * (serializable only).
  *
  * Sources: first committer wins, BERN95 4.2; dangerous structures, Fekete et al., TODS 2005, theorem 2.1, as in Cahill,
