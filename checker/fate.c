@@ -237,6 +237,11 @@ static char *why_unknown(const struct judge *j)
     }
     struct rig_buf text;
     rig_buf_init(&text, 0);
+    if (j->verdict->history->txn_count == 0 && j->verdict->history->skipped_count > 0) {
+        rig_buf_printf(&text, "none of its %" PRIu64 " operations is of a client (a process that is an integer)",
+                       j->verdict->history->skipped_count);
+        return keep(j, &text);
+    }
     rig_buf_add_text(&text,
                      j->inference->versions.committed_count == 0
                          ? "no transaction is known to have committed"

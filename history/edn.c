@@ -339,16 +339,8 @@ static enum rig_rc get_process(struct parser *parser)
     struct rig_operation *operation = &parser->cursor.reader->operation;
     char c = look(parser, 0);
     operation->process_at = offset(parser);
-    operation->process_kind = RIG_PROCESS_OTHER;
-    if (c == '-' || (c >= '0' && c <= '9')) {
-        operation->process_kind = RIG_PROCESS_CLIENT;
-        return get_int(parser, &operation->process);
-    }
-    if (take_nil(parser)) {
-        operation->process_kind = RIG_PROCESS_NONE;
-        return RIG_OK;
-    }
-    return skip_form(parser);
+    operation->is_client = c == '-' || (c >= '0' && c <= '9');
+    return operation->is_client ? get_int(parser, &operation->process) : skip_form(parser);
 }
 
 /* A string's text; another form as it is written. */

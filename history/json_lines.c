@@ -309,14 +309,8 @@ static enum rig_rc get_process(struct parser *parser)
     struct rig_operation *operation = &parser->cursor.reader->operation;
     char c = peek(parser);
     operation->process_at = offset(parser);
-    operation->process_kind = RIG_PROCESS_OTHER;
-    if (c == '-' || (c >= '0' && c <= '9')) {
-        operation->process_kind = RIG_PROCESS_CLIENT;
-        return get_int(parser, &operation->process);
-    }
-    if (c == 'n')
-        operation->process_kind = RIG_PROCESS_NONE;
-    return skip_value(parser);
+    operation->is_client = c == '-' || (c >= '0' && c <= '9');
+    return operation->is_client ? get_int(parser, &operation->process) : skip_value(parser);
 }
 
 /* A text as it is; another value as JSON writes it. */

@@ -4,8 +4,6 @@
 
 #include "base/bug.h"
 
-enum { NO_PROCESS = 0 /* its place in reader->invocations */ };
-
 void rig_operation_reader_init(struct rig_operation_reader *reader, const char *name, const char *data, size_t size,
                                const struct rig_load_options *options, struct rig_err *err)
 {
@@ -217,12 +215,6 @@ static enum rig_rc find_position(struct rig_operation_reader *reader, uint32_t *
 static struct rig_invocation *find_invocation(struct rig_operation_reader *reader)
 {
     const struct rig_operation *operation = &reader->operation;
-    if (reader->invocations.count == 0 && !rig_invocation_vec_add(&reader->invocations, (struct rig_invocation){0}))
-        return NULL;
-    if (operation->process_kind == RIG_PROCESS_NONE) {
-        reader->invocations.at[NO_PROCESS].process = -1;
-        return &reader->invocations.at[NO_PROCESS];
-    }
     uint32_t *place = rig_table_put(&reader->invocation_of_process, (uint64_t)operation->process);
     if (place == NULL)
         return NULL;
@@ -336,8 +328,8 @@ enum rig_rc rig_operation_reader_end(struct rig_operation_reader *reader)
     enum rig_rc rc = find_position(reader, &position);
     if (rc != RIG_OK)
         return rc;
-    struct rig_invocation *invocation = operation->process_kind == RIG_PROCESS_OTHER ? NULL : find_invocation(reader);
-    if (invocation == NULL && operation->process_kind != RIG_PROCESS_OTHER)
+    struct rig_invocation *invocation = operation->is_client ? find_invocation(reader) : NULL;
+    if (invocation == NULL && operation->is_client)
         return rig_operation_reader_no_memory(reader);
     bool completes = invocation != NULL && invocation->open && operation->type != RIG_OPERATION_INVOKE;
     if (invocation == NULL || (!operation->has_value && !completes)) {

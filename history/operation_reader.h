@@ -39,11 +39,6 @@ struct rig_invocation {
 RIG_VEC(struct rig_invocation, rig_invocation_vec)
 
 enum rig_operation_type { RIG_OPERATION_INVOKE, RIG_OPERATION_OK, RIG_OPERATION_FAIL, RIG_OPERATION_INFO };
-enum rig_process_kind {
-    RIG_PROCESS_NONE, /* absent or null: taken for one client of its own */
-    RIG_PROCESS_CLIENT,
-    RIG_PROCESS_OTHER, /* a nemesis */
-};
 enum rig_key_kind { RIG_KEY_NUMBER, RIG_KEY_TEXT, RIG_KEY_KEYWORD };
 
 /* One operation as it stands in the file. Offsets are bytes into the file, for errors. */
@@ -55,7 +50,7 @@ struct rig_operation {
     int64_t index;
     size_t index_at;
     int64_t time_ns;
-    enum rig_process_kind process_kind;
+    bool is_client; /* its process is an integer; a nemesis has a name, and others none */
     int64_t process;
     size_t process_at;
     size_t value_at; /* of a transaction */
@@ -96,7 +91,7 @@ struct rig_operation_reader {
     /* The rest is the module's own. */
     struct rig_history_builder *builder;
     struct rig_table invocation_of_process;
-    struct rig_invocation_vec invocations; /* the first is that of operations without a process */
+    struct rig_invocation_vec invocations;
     uint64_t count;
     uint64_t skipped_count;
     int64_t last_index;

@@ -52,9 +52,10 @@ static void one_vector_or_list(void **state)
 {
     (void)state;
     static const char *const texts[] = {
-        "[{:type :ok :process 0 :value [[:w \"k\" 1]]} {:type :ok :process nil :value [[:r \"k\" 1] [:r \"k\" nil]]}]",
-        "({:type :ok :process 0 :value [[:w \"k\" 1]]}\n#_{} {:type :ok :value [[:r \"k\" 1] [:r \"k\" nil]]}) ; end",
-        "{:type :ok :process 0 :value [[:w \"k\" 1]]} {:type :ok :value [[:r \"k\" 1] [:r \"k\" nil]]}",
+        "[{:type :ok :process 0 :value [[:w \"k\" 1]]} {:type :ok :process 1 :value [[:r \"k\" 1] [:r \"k\" nil]]}]",
+        "({:type :ok :process 0 :value [[:w \"k\" 1]]}\n#_{} {:type :ok :process 1 :value [[:r \"k\" 1] [:r \"k\" "
+        "nil]]}) ; end",
+        "{:type :ok :process 0 :value [[:w \"k\" 1]]} {:type :ok :process 1 :value [[:r \"k\" 1] [:r \"k\" nil]]}",
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct rig_history *history = parse(texts[i]);
@@ -64,7 +65,8 @@ static void one_vector_or_list(void **state)
         assert_false(history->keyword_keys);
         assert_int_equal(rig_txn_ops(history, 1)[0].value, 1);
         assert_int_equal(rig_txn_ops(history, 1)[1].read_state, RIG_READ_NIL);
-        assert_int_equal(history->txns[1].process, -1);
+        assert_int_equal(history->txns[1].process, 1);
+        assert_int_equal(history->skipped_count, 0);
         rig_history_free(history);
     }
 }
