@@ -184,7 +184,8 @@ enum rig_rc rig_check(const struct rig_history *history, const struct rig_check_
                       struct rig_verdict **verdict, struct rig_err *err)
 {
     if (history->workload != RIG_WORKLOAD_LIST_APPEND)
-        return rig_fail(err, RIG_E_INPUT, "this is a history of another workload than list-append, the one that rig can check");
+        return rig_fail(err, RIG_E_INPUT,
+                        "this is a history of another workload than list-append, the one that rig can check");
     struct storage *storage = calloc(1, sizeof *storage);
     if (storage == NULL)
         return no_memory(err);
