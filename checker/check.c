@@ -137,8 +137,10 @@ static enum rig_rc search(struct check *c)
 {
     int64_t start = rig_clock_now_ns();
     enum rig_rc rc = rig_ladder_climb(c->history, &c->inference, c->most_kept, &c->ladder, c->err);
-    if (rc == RIG_OK && c->ladder.cyclic[RIG_RUNG_ALL][RIG_ORDER_PLAIN] &&
-        !rig_list_lost_updates(&c->inference.versions, &c->inference.oddities))
+    const uint64_t *odd = c->inference.oddities.count;
+    bool possible = c->ladder.cyclic[RIG_RUNG_ALL][RIG_ORDER_PLAIN] || odd[RIG_ANOMALY_INCOMPATIBLE_ORDER] > 0 ||
+                    odd[RIG_ANOMALY_DUPLICATE_ELEMENTS] > 0;
+    if (rc == RIG_OK && possible && !rig_list_lost_updates(&c->inference.versions, &c->inference.oddities))
         rc = no_memory(c->err);
     if (rc == RIG_OK)
         rc = keep_witnesses(c);

@@ -79,6 +79,16 @@ static bool check_intermediate(const struct reading *reading)
     return true;
 }
 
+/* One of the list and its key's order is a prefix of the other. (Only lists with repetitions are longer than the
+ * order.) */
+static bool extends_or_precedes(const struct reading *reading, const struct rig_key_versions *k)
+{
+    uint32_t common = reading->list.count < k->order.count ? reading->list.count : k->order.count;
+    if (from_spine(reading))
+        return k->spine_agrees >= common;
+    return common == 0 || memcmp(reading->list.at, k->order.at, common * sizeof *k->order.at) == 0;
+}
+
 /* Duplicate elements, and disagreement with the key's order where there is none. */
 static bool check_shape(const struct reading *reading)
 {
@@ -90,9 +100,10 @@ static bool check_shape(const struct reading *reading)
         unique = k->spine_unique;
     else if (!rig_unique_prefix(versions, op->key, reading->list, &unique))
         return false;
-    if (unique < reading->list.count)
-        return note(reading, RIG_ANOMALY_DUPLICATE_ELEMENTS, reading->list.at[unique], RIG_TXN_NONE, UINT32_MAX);
-    if (rig_versions_is_prefix(versions, op))
+    if (unique < reading->list.count &&
+        !note(reading, RIG_ANOMALY_DUPLICATE_ELEMENTS, reading->list.at[unique], RIG_TXN_NONE, UINT32_MAX))
+        return false;
+    if (k->order_txn == RIG_TXN_NONE || extends_or_precedes(reading, k))
         return true;
     return note(reading, RIG_ANOMALY_INCOMPATIBLE_ORDER, 0, k->order_txn, k->order_op);
 }
@@ -244,21 +255,30 @@ bool rig_list_anomalies_of_orders(const struct rig_versions *versions, struct ri
     return true;
 }
 
-/* A committed read of a key, first in its transaction and before an append to the key by it. */
+/* The first known read of a key in a committed transaction that appends to the key after it. */
 struct update {
-    uint32_t key, count, txn, op;
+    uint32_t key, txn, op;
+    struct rig_list list;
 };
 
 RIG_VEC(struct update, updates)
 
+static int compare_reads(const struct update *a, const struct update *b)
+{
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    if (a->list.count != b->list.count)
+        return a->list.count < b->list.count ? -1 : 1;
+    if (a->list.at == b->list.at || a->list.count == 0)
+        return 0;
+    return memcmp(a->list.at, b->list.at, a->list.count * sizeof *a->list.at);
+}
+
 static int compare_updates(const void *left, const void *right)
 {
     const struct update *a = left, *b = right;
-    if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    if (a->count != b->count)
-        return a->count < b->count ? -1 : 1;
-    return (a->txn > b->txn) - (a->txn < b->txn);
+    int order = compare_reads(a, b);
+    return order != 0 ? order : (a->txn > b->txn) - (a->txn < b->txn);
 }
 
 static bool collect_updates(const struct rig_versions *versions, uint32_t txn, struct updates *updates)
@@ -266,18 +286,17 @@ static bool collect_updates(const struct rig_versions *versions, uint32_t txn, s
     const struct rig_mop *ops = rig_txn_ops(versions->history, txn);
     uint32_t op_count = rig_txn_op_count(versions->history, txn);
     for (uint32_t i = 0; i < op_count; i++) {
-        if (ops[i].kind != RIG_OP_READ_LIST || ops[i].read_state == RIG_READ_UNKNOWN ||
-            !rig_versions_is_prefix(versions, &ops[i]))
+        if (ops[i].kind != RIG_OP_READ_LIST || ops[i].read_state == RIG_READ_UNKNOWN)
             continue;
         bool first = true, appends = false;
         for (uint32_t j = 0; j < i && first; j++)
-            first = ops[j].key != ops[i].key;
+            first = ops[j].key != ops[i].key || ops[j].kind != RIG_OP_READ_LIST;
         for (uint32_t j = i + 1; first && j < op_count && !appends; j++)
             appends = ops[j].key == ops[i].key && ops[j].kind == RIG_OP_APPEND;
         if (!first || !appends)
             continue;
-        uint32_t count = rig_mop_list(versions->history, &ops[i]).count;
-        if (!updates_add(updates, (struct update){.key = ops[i].key, .count = count, .txn = txn, .op = i}))
+        struct update update = {ops[i].key, txn, i, rig_mop_list(versions->history, &ops[i])};
+        if (!updates_add(updates, update))
             return false;
     }
     return true;
@@ -295,7 +314,7 @@ bool rig_list_lost_updates(const struct rig_versions *versions, struct rig_oddit
         qsort(updates.at, updates.count, sizeof *updates.at, compare_updates);
     for (size_t i = 1; done && i < updates.count; i++) {
         const struct update *a = &updates.at[i - 1], *b = &updates.at[i];
-        if (a->key != b->key || a->count != b->count)
+        if (compare_reads(a, b) != 0)
             continue;
         struct rig_oddity oddity = {.anomaly = RIG_ANOMALY_LOST_UPDATE,
                                     .key = a->key,

@@ -18,8 +18,10 @@ bool rig_list_anomalies_of_txn(const struct rig_versions *versions, uint32_t txn
 /* Those of the version orders as a whole: dirty-update. */
 bool rig_list_anomalies_of_orders(const struct rig_versions *versions, struct rig_oddities *oddities);
 /*
- * lost-update. A lost update puts its transactions on a cycle (each read the version that the other overwrote), so call
- * it only when the graph has one; it needs a pass over the history with memory for the reads that precede appends.
+ * lost-update: two transactions whose first reads of a key are equal and that both append to it after that. It puts
+ * them on a cycle (each read the version that the other overwrote) unless the reads contradict the key's order; so it
+ * is enough to call this when the graph has a cycle or there are contradictions. It takes a pass over the history and
+ * memory for these reads.
  */
 bool rig_list_lost_updates(const struct rig_versions *versions, struct rig_oddities *oddities);
 
