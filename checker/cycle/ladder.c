@@ -272,8 +272,7 @@ static enum rig_rc witness_realtime(struct climb *c, const struct rig_txn_list *
 }
 
 /*
- * Decides one rung in one of the orders that take edges, and finds witnesses. When it is acyclic in plain order, the
- * real-time test follows on the same topological order.
+ * Decides one rung in one of the orders that take edges, and finds witnesses; the plain order also serves real time.
  */
 static enum rig_rc climb_rung(struct climb *c, enum rig_rung rung, bool process)
 {
@@ -285,7 +284,7 @@ static enum rig_rc climb_rung(struct climb *c, enum rig_rung rung, bool process)
         cyclic[process ? RIG_ORDER_PROCESS : RIG_ORDER_PLAIN] = components.list.count > 0;
     if (rc == RIG_OK && components.list.count > 0)
         rc = witness_components(c, &components, rung);
-    else if (rc == RIG_OK && !process)
+    if (rc == RIG_OK && !process)
         rc = rig_realtime_violations(c->history, &components, &violations, c->err);
     if (rc == RIG_OK && violations.count > 0) {
         cyclic[RIG_ORDER_REALTIME] = true;
@@ -356,8 +355,6 @@ static enum rig_rc climb_all(struct climb *c)
     /* Process order is part of real-time order where invocations are known. */
     bool may_differ = !c->history->has_invocations || !clean(c->ladder, RIG_RUNG_ALL);
     for (int rung = RIG_RUNG_ALL; rc == RIG_OK && may_differ && rung >= RIG_RUNG_WW; rung--) {
-        if (c->ladder->cyclic[rung][RIG_ORDER_PLAIN])
-            continue;
         rc = climb_rung(c, (enum rig_rung)rung, true);
         if (rc == RIG_OK && !c->ladder->cyclic[rung][RIG_ORDER_PROCESS])
             break;

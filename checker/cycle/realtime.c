@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include "base/bug.h"
-
 static uint32_t larger(uint32_t a, uint32_t b)
 {
     return a > b ? a : b;
@@ -15,29 +13,63 @@ static uint32_t invocation(const struct rig_history *history, uint32_t node)
     return known ? history->txns[node].invoke_at : 0; /* 0 also for passages */
 }
 
+struct pass {
+    const struct rig_history *history;
+    const struct rig_components *components;
+    uint32_t *latest; /* per state: the latest invocation among its ancestors; 0 for none */
+    struct rig_txn_list *violations;
+};
+
+/* The latest invocation among the ancestors of a state that stands alone. */
+static uint32_t latest_before(const struct pass *p, uint32_t state)
+{
+    const struct rig_view *view = &p->components->view;
+    uint32_t most = 0;
+    struct rig_cursor cursor = {0};
+    for (uint32_t from; (from = rig_view_next(view, state, &cursor)) != RIG_NODE_NONE;)
+        most = larger(most, larger(p->latest[from], invocation(p->history, rig_view_node(view, from))));
+    return most;
+}
+
+static bool note_violation(struct pass *p, uint32_t state)
+{
+    uint32_t node = rig_view_node(&p->components->view, state);
+    if (node >= p->history->txn_count || rig_txn_end(p->history, node) >= p->latest[state])
+        return true;
+    struct rig_txn_list *violations = p->violations;
+    bool noted = violations->count > 0 && violations->at[violations->count - 1] == node;
+    return noted || rig_txn_list_add(violations, node);
+}
+
+/* Members of a component are ancestors of each other, so that they share one maximum, over their own invocations too.
+ */
+static bool pass_group(struct pass *p, uint32_t begin, uint32_t end)
+{
+    const uint32_t *order = p->components->order;
+    uint32_t most = 0;
+    for (uint32_t i = begin; i < end; i++)
+        most = larger(most, latest_before(p, order[i]));
+    for (uint32_t i = begin; i < end; i++)
+        p->latest[order[i]] = most;
+    for (uint32_t i = begin; i < end; i++) {
+        if (!note_violation(p, order[i]))
+            return false;
+    }
+    return true;
+}
+
 enum rig_rc rig_realtime_violations(const struct rig_history *history, const struct rig_components *components,
                                     struct rig_txn_list *violations, struct rig_err *err)
 {
-    RIG_REQUIRE(components->list.count == 0);
     if (!history->has_invocations)
         return RIG_OK;
-    /* 0 stands for "no ancestor": nothing completes before position 0. */
-    uint32_t *latest = calloc((size_t)components->state_count + 1, sizeof *latest);
-    bool done = latest != NULL;
-    const struct rig_view *view = &components->view;
-    for (uint32_t i = 0; done && i < components->state_count; i++) {
-        uint32_t state = components->order[i];
-        uint32_t node = rig_view_node(view, state);
-        uint32_t most = 0;
-        struct rig_cursor cursor = {0};
-        for (uint32_t from; (from = rig_view_next(view, state, &cursor)) != RIG_NODE_NONE;)
-            most = larger(most, larger(latest[from], invocation(history, rig_view_node(view, from))));
-        latest[state] = most;
-        if (node >= history->txn_count || rig_txn_end(history, node) >= most)
-            continue;
-        if (violations->count == 0 || violations->at[violations->count - 1] != node)
-            done = rig_txn_list_add(violations, node);
+    struct pass pass = {history, components, calloc((size_t)components->state_count + 1, sizeof(uint32_t)), violations};
+    bool done = pass.latest != NULL;
+    for (uint32_t begin = 0, end; done && begin < components->state_count; begin = end) {
+        uint32_t component = components->component_of[components->order[begin]];
+        end = component == UINT32_MAX ? begin + 1 : components->list.at[component].end;
+        done = pass_group(&pass, begin, end);
     }
-    free(latest);
+    free(pass.latest);
     return done ? RIG_OK : rig_fail(err, RIG_E_LIMIT, "not enough memory for the real-time order; raise --max-memory");
 }
