@@ -17,6 +17,9 @@ void rig_collector_done(struct rig_collector *collector)
     rig_table_done(&collector->seen);
 }
 
+/* Of cycles longer than this, which nobody reads, only the shortest is kept, and only in want of a shorter one. */
+enum { LONG = 256 };
+
 static uint64_t mix(uint64_t hash, uint64_t word)
 {
     hash = (hash ^ word) * 0xbf58476d1ce4e5b9U;
@@ -53,6 +56,8 @@ static bool keep(struct rig_cycles_found *found, const struct rig_cycle *cycle, 
     }
     if (found->kept_count == most_kept && !is_before(cycle, &found->kept[most_kept - 1]))
         return true;
+    if (found->kept_count > 0 && cycle->count > LONG && !is_before(cycle, &found->kept[0]))
+        return true;
     struct rig_cycle copy = {0};
     if (!rig_cycle_reserve(&copy, cycle->count))
         return false;
@@ -66,12 +71,15 @@ static bool keep(struct rig_cycles_found *found, const struct rig_cycle *cycle, 
         found->kept_count++;
     else
         rig_cycle_done(&found->kept[most_kept]);
+    while (found->kept_count > 1 && found->kept[found->kept_count - 1].count > LONG)
+        rig_cycle_done(&found->kept[--found->kept_count]);
     return true;
 }
 
 bool rig_collector_add(struct rig_collector *collector, struct rig_cycle *cycle, enum rig_anomaly *anomaly)
 {
-    rig_cycle_simplify(cycle);
+    if (!rig_cycle_simplify(cycle))
+        return false;
     rig_cycle_rotate(cycle);
     *anomaly = rig_cycle_anomaly(collector->history, cycle);
     uint32_t *seen = rig_table_put(&collector->seen, fingerprint(cycle, *anomaly));

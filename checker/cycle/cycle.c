@@ -3,36 +3,80 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/table.h"
 
-/* The first pair of places that hold the same transaction, closest together; false when all are distinct. */
-static bool find_repetition(const struct rig_cycle *cycle, size_t *begin, size_t *end)
+enum { FEW = 64 }; /* so many places are looked through, more are looked up */
+
+/* Where `txn` stands in the first `count` places, which are distinct, or `count`. */
+static size_t place_of(const struct rig_cycle *cycle, size_t count, const struct rig_table *places, uint32_t txn)
 {
-    for (size_t length = 1; length < cycle->count; length++) {
-        for (size_t i = 0; i + length < cycle->count; i++) {
-            if (cycle->at[i].txn == cycle->at[i + length].txn) {
-                *begin = i;
-                *end = i + length;
-                return true;
-            }
-        }
+    if (places->slot_count > 0) {
+        uint32_t place = rig_table_get(places, txn);
+        return place == RIG_TABLE_NONE ? count : place;
     }
-    return false;
+    for (size_t i = 0; i < count; i++) {
+        if (cycle->at[i].txn == txn)
+            return i;
+    }
+    return count;
 }
 
-void rig_cycle_simplify(struct rig_cycle *cycle)
+static bool note_place(struct rig_table *places, bool looked_up, uint32_t txn, size_t place)
 {
-    size_t begin, end;
-    while (find_repetition(cycle, &begin, &end)) {
-        /* The closest repetition encloses no other, so what lies between is simple. */
-        bool joins_rw = cycle->at[begin].kind == RIG_EDGE_RW && cycle->at[end - 1].kind == RIG_EDGE_RW;
-        if (!joins_rw) {
-            memmove(cycle->at, cycle->at + begin, (end - begin) * sizeof *cycle->at);
-            cycle->count = end - begin;
-            return;
+    uint32_t *at = looked_up ? rig_table_put(places, txn) : NULL;
+    if (at != NULL)
+        *at = (uint32_t)place;
+    return at != NULL || !looked_up;
+}
+
+/*
+ * Goes along the walk and keeps a path of distinct transactions. At one that is on the path already, what lies between
+ * is a loop: closed, it is the cycle, unless that would join two rw edges. Then the walk without the loop joins none.
+ */
+static bool cut(struct rig_cycle *cycle, struct rig_table *places)
+{
+    bool looked_up = cycle->count > FEW;
+    size_t kept = 0;
+    for (size_t i = 0; i < cycle->count; i++) {
+        struct rig_hop hop = cycle->at[i];
+        size_t place = place_of(cycle, kept, places, hop.txn);
+        if (place == kept) {
+            cycle->at[kept++] = hop;
+            if (!note_place(places, looked_up, hop.txn, place))
+                return false;
+            continue;
         }
-        /* Closed, it would put two rw edges together; then what is left without it does not. */
-        memmove(cycle->at + begin, cycle->at + end, (cycle->count - end) * sizeof *cycle->at);
-        cycle->count -= end - begin;
+        if (cycle->at[place].kind != RIG_EDGE_RW || cycle->at[kept - 1].kind != RIG_EDGE_RW) {
+            memmove(cycle->at, cycle->at + place, (kept - place) * sizeof *cycle->at);
+            kept -= place;
+            break;
+        }
+        while (kept > place + 1) {
+            if (!note_place(places, looked_up, cycle->at[--kept].txn, RIG_TABLE_NONE))
+                return false;
+        }
+        cycle->at[place] = hop;
+    }
+    cycle->count = kept;
+    return true;
+}
+
+bool rig_cycle_simplify(struct rig_cycle *cycle)
+{
+    RIG_REQUIRE(cycle->count < RIG_TABLE_NONE);
+    struct rig_table places;
+    rig_table_init(&places);
+    bool done = cut(cycle, &places);
+    rig_table_done(&places);
+    return done;
+}
+
+static void reverse(struct rig_hop *hops, size_t count)
+{
+    for (size_t i = 0; i < count / 2; i++) {
+        struct rig_hop swap = hops[i];
+        hops[i] = hops[count - 1 - i];
+        hops[count - 1 - i] = swap;
     }
 }
 
@@ -43,11 +87,9 @@ void rig_cycle_rotate(struct rig_cycle *cycle)
         if (cycle->at[i].txn < cycle->at[lowest].txn)
             lowest = i;
     }
-    for (size_t turns = 0; turns < lowest; turns++) {
-        struct rig_hop first = cycle->at[0];
-        memmove(cycle->at, cycle->at + 1, (cycle->count - 1) * sizeof *cycle->at);
-        cycle->at[cycle->count - 1] = first;
-    }
+    reverse(cycle->at, lowest);
+    reverse(cycle->at + lowest, cycle->count - lowest);
+    reverse(cycle->at, cycle->count);
 }
 
 enum rig_anomaly rig_cycle_anomaly(const struct rig_history *history, const struct rig_cycle *cycle)

@@ -22,9 +22,10 @@ RIG_VEC(struct rig_hop, rig_cycle)
 
 /*
  * Cuts a closed walk down to a cycle that visits no transaction twice. A walk without adjacent rw edges stays without
- * them: at a transaction passed twice, one of the two halves closes without joining two.
+ * them: at a transaction passed twice, one of the two halves closes without joining two. False when memory runs out.
+ * Time: linear.
  */
-void rig_cycle_simplify(struct rig_cycle *cycle);
+bool rig_cycle_simplify(struct rig_cycle *cycle);
 /* Turns it so that the transaction with the lowest number comes first. */
 void rig_cycle_rotate(struct rig_cycle *cycle);
 /*

@@ -10,6 +10,8 @@ enum {
     LIST_ENDS = 4,
     OPS_SHOWN = 16,
     KEY_BYTES = 128,
+    CYCLE_SHOWN = 64, /* transactions; of a longer cycle, the text has the ends */
+    CYCLE_ENDS = 8,
 };
 
 void rig_sentence_txn(const struct rig_history *history, uint32_t txn, struct rig_buf *text)
@@ -254,8 +256,26 @@ static void add_txn_line(const struct rig_history *history, uint32_t txn, struct
     rig_sentence_ops(history, txn, text);
 }
 
+/* The first and the last of `count` transactions or steps are shown; where some are left out, says so once. */
+static bool is_shown(uint32_t i, uint32_t count, const char *what, struct rig_buf *text)
+{
+    if (count <= CYCLE_SHOWN || i < CYCLE_ENDS || i >= count - CYCLE_ENDS)
+        return true;
+    if (i == CYCLE_ENDS)
+        rig_buf_printf(text, "\n  ... (%" PRIu32 " more %s)", count - 2 * CYCLE_ENDS, what);
+    return false;
+}
+
 static void add_names(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text)
 {
+    if (witness->txn_count > CYCLE_SHOWN) {
+        for (uint32_t i = 0; i < CYCLE_ENDS; i++) {
+            rig_sentence_txn(history, witness->txns[i], text);
+            rig_buf_add_text(text, i + 1 < CYCLE_ENDS ? ", " : "");
+        }
+        rig_buf_printf(text, " and %" PRIu32 " others", witness->txn_count - CYCLE_ENDS);
+        return;
+    }
     for (uint32_t i = 0; i < witness->txn_count; i++) {
         if (i > 0)
             rig_buf_add_text(text, i + 1 == witness->txn_count ? " and " : ", ");
@@ -301,9 +321,13 @@ static void add_cycle(const struct rig_history *history, const struct rig_witnes
 {
     add_names(history, witness, text);
     rig_buf_add_text(text, " form a cycle");
-    for (uint32_t i = 0; i < witness->txn_count; i++)
-        add_txn_line(history, witness->txns[i], text);
+    for (uint32_t i = 0; i < witness->txn_count; i++) {
+        if (is_shown(i, witness->txn_count, "transactions", text))
+            add_txn_line(history, witness->txns[i], text);
+    }
     for (uint32_t i = 0; i < witness->step_count; i++) {
+        if (!is_shown(i, witness->step_count, "steps", text))
+            continue;
         rig_buf_add_text(text, "\n  - ");
         add_step(history, &witness->steps[i], text);
     }

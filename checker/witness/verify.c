@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/vec.h"
 
@@ -323,6 +324,27 @@ static bool has_shape(const struct rig_history *history, const struct rig_witnes
     }
 }
 
+static int compare_txns(const void *left, const void *right)
+{
+    const uint32_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+/* Whether no transaction stands in the cycle twice; false when memory runs out. */
+static bool find_repetition(const struct rig_witness *witness, bool *distinct)
+{
+    uint32_t *txns = malloc(witness->txn_count * sizeof *txns);
+    if (txns == NULL)
+        return false;
+    memcpy(txns, witness->txns, witness->txn_count * sizeof *txns);
+    qsort(txns, witness->txn_count, sizeof *txns, compare_txns);
+    *distinct = true;
+    for (uint32_t i = 1; i < witness->txn_count; i++)
+        *distinct &= txns[i] != txns[i - 1];
+    free(txns);
+    return true;
+}
+
 static enum rig_rc verify_cycle(const struct rig_verifier *verifier, const struct rig_witness *witness,
                                 struct rig_err *err)
 {
@@ -334,16 +356,17 @@ static enum rig_rc verify_cycle(const struct rig_verifier *verifier, const struc
         const struct rig_step *next = &witness->steps[i + 1 < witness->step_count ? i + 1 : 0];
         if (step->to != next->from || step->from != witness->txns[i])
             return refuse(history, witness, step->from, "does not lead to the next step", err);
-        for (uint32_t j = 0; j < i; j++) {
-            if (witness->txns[j] == witness->txns[i])
-                return refuse(history, witness, step->from, "stands in the cycle twice", err);
-        }
         if (!verifier->committed[step->from])
             return refuse(history, witness, step->from, "did not commit for certain", err);
         const char *lacks = check_step(verifier, step);
         if (lacks != NULL)
             return refuse(history, witness, step->from, lacks, err);
     }
+    bool distinct;
+    if (!find_repetition(witness, &distinct))
+        return rig_fail(err, RIG_E_LIMIT, "not enough memory to prove a witness; raise --max-memory");
+    if (!distinct)
+        return refuse(history, witness, witness->txns[0], "stands in a cycle that passes somebody twice", err);
     if (!has_shape(history, witness))
         return refuse(history, witness, witness->txns[0], "stands in a cycle of another shape", err);
     return RIG_OK;
