@@ -14,6 +14,7 @@
 #include "cli/cli.h"
 #include "cli/drivers.h"
 #include "generator/generator.h"
+#include "report/report.h"
 
 /* -- one line each, as text or as members of a JSON object ----------------------------------------------------------
  */
@@ -108,31 +109,98 @@ static void list_faults(struct lister *lister)
     rig_cli_complain("this build injects no faults");
 }
 
+/* The implications that the tree of levels is drawn from; each level's own stand below it where it comes first. */
+struct lattice_walk {
+    struct rig_buf *out;
+    uint64_t drawn; /* levels whose own implications stand in the tree */
+    char indent[8 * RIG_LEVEL_COUNT];
+};
+
+static uint32_t lowest_bit(uint64_t set)
+{
+    uint32_t bit = 0;
+    while ((set >> bit & 1) == 0)
+        bit++;
+    return bit;
+}
+
+/* Draws what `level` implies, strongest first; recursion is as deep as the lattice is high. */
+static void draw_below(struct lattice_walk *walk, enum rig_level level)
+{
+    const size_t depth = strlen(walk->indent);
+    uint64_t below = rig_level_info(level)->implies;
+    for (int at = RIG_LEVEL_COUNT - 1; at >= 0; at--) {
+        if ((below & RIG_LEVEL_BIT(at)) == 0)
+            continue;
+        const struct rig_level_info *info = rig_level_info((enum rig_level)at);
+        const bool last = (int)lowest_bit(below) == at;
+        const bool again = (walk->drawn & RIG_LEVEL_BIT(at)) != 0;
+        rig_buf_printf(walk->out, "%s%s-- %s%s\n", walk->indent, last ? "`" : "|", info->name,
+                       again && info->implies != 0 ? " (above)" : "");
+        if (again)
+            continue;
+        walk->drawn |= RIG_LEVEL_BIT(at);
+        memcpy(walk->indent + depth, last ? "    " : "|   ", 5);
+        draw_below(walk, (enum rig_level)at);
+        walk->indent[depth] = '\0';
+    }
+}
+
+static void draw_lattice(struct rig_buf *out)
+{
+    rig_buf_add_text(out,
+                     "Each level implies those that hang below it; (above): what that one implies stands there.\n\n");
+    struct lattice_walk walk = {.out = out};
+    for (int at = RIG_LEVEL_COUNT - 1; at >= 0; at--) {
+        const struct rig_level_info *info = rig_level_info((enum rig_level)at);
+        if (info->above != RIG_LEVEL_BIT(at))
+            continue;
+        rig_buf_printf(out, "%s\n", info->name);
+        draw_below(&walk, (enum rig_level)at);
+    }
+    rig_buf_add_char(out, '\n');
+}
+
+static void add_implied(struct lister *lister, const struct rig_level_info *info)
+{
+    size_t count = 0;
+    begin_names(lister, "implies");
+    for (int below = 0; below < RIG_LEVEL_COUNT; below++) {
+        if ((info->implies & RIG_LEVEL_BIT(below)) != 0)
+            add_name(lister, "", &count, rig_level_info((enum rig_level)below)->name);
+    }
+    end_names(lister);
+}
+
+static void add_aliases(struct lister *lister, enum rig_level of)
+{
+    size_t count = 0;
+    begin_names(lister, "aliases");
+    const char *alias = NULL;
+    enum rig_level level;
+    for (uint32_t i = 0; rig_level_alias(i, &alias, &level); i++) {
+        if (level == of)
+            add_name(lister, "; also ", &count, alias);
+    }
+    end_names(lister);
+}
+
+/* As text the lattice first, then a line a level, strongest first; as JSON weaker before stronger. */
 static void list_levels(struct lister *lister)
 {
-    for (int id = 0; id < RIG_LEVEL_COUNT; id++) {
-        const struct rig_level_info *info = rig_level_info((enum rig_level)id);
-        begin_row(lister, info->name, 34, "definition", info->definition);
-        if (lister->json)
+    if (!lister->json)
+        draw_lattice(&lister->out);
+    for (int i = 0; i < RIG_LEVEL_COUNT; i++) {
+        const enum rig_level level = (enum rig_level)(lister->json ? i : RIG_LEVEL_COUNT - 1 - i);
+        const struct rig_level_info *info = rig_level_info(level);
+        begin_row(lister, info->name, 33, "definition", info->definition);
+        if (lister->json) {
             rig_json_string(&lister->writer, "source", info->source);
-        else
+            add_implied(lister, info);
+        } else {
             rig_buf_printf(&lister->out, " [%s]", info->source);
-        size_t count = 0;
-        begin_names(lister, "implies");
-        for (int below = 0; below < RIG_LEVEL_COUNT; below++) {
-            if ((info->implies & RIG_LEVEL_BIT(below)) != 0)
-                add_name(lister, "; implies ", &count, rig_level_info((enum rig_level)below)->name);
         }
-        end_names(lister);
-        count = 0;
-        begin_names(lister, "aliases");
-        const char *alias = NULL;
-        enum rig_level level;
-        for (uint32_t i = 0; rig_level_alias(i, &alias, &level); i++) {
-            if ((int)level == id)
-                add_name(lister, "; also ", &count, alias);
-        }
-        end_names(lister);
+        add_aliases(lister, level);
         end_row(lister);
     }
 }
@@ -164,8 +232,13 @@ static const struct {
 
 enum { LIST_COUNT = sizeof lists / sizeof lists[0] };
 
+static const char *const formats[] = {"text", "json", "dot", "svg", NULL};
+
 static const struct rig_argument arguments_of_list[] = {
-    RIG_ARGUMENT_FORMAT,
+    {.name = "format",
+     .value = "text|json|dot|svg",
+     .choices = formats,
+     .help = "form of the list; text when not given; dot and svg: the picture of the levels"},
     {.name = NULL},
 };
 
@@ -175,8 +248,8 @@ static const struct rig_arguments_table table_of_list = {
     .least_positionals = 1,
     .most_positionals = 1,
     .description =
-        "Lists what this build knows, one line each. Levels come weaker before stronger, each with the levels\n"
-        "that it implies directly; levels and anomalies with their definition and its source:\n"
+        "Lists what this build knows, one line each. Levels come with a drawing of what implies what; levels and\n"
+        "anomalies with their definition and its source:\n"
         "  ALO00      Adya, Liskov & O'Neil, Generalized Isolation Level Definitions, ICDE 2000\n"
         "  Adya99     Adya, Weak Consistency (thesis), 1999\n"
         "  BAILIS14   Bailis et al., Highly Available Transactions, VLDB 2014\n"
@@ -204,6 +277,24 @@ static int complain_unknown(const char *name)
     return RIG_EXIT_USAGE;
 }
 
+/* `--format dot` and `svg`: the lattice alone. */
+static int print_picture(size_t index, const char *format)
+{
+    if (lists[index].list != list_levels) {
+        rig_cli_complain("list: --format %s draws levels; `%s` come as text or json", format, lists[index].name);
+        return RIG_EXIT_USAGE;
+    }
+    struct rig_buf out;
+    rig_buf_init(&out, 0);
+    if (strcmp(format, "dot") == 0)
+        rig_report_lattice_dot(&out);
+    else
+        rig_report_lattice_svg(&out);
+    (void)fputs(rig_buf_text(&out), stdout);
+    rig_buf_done(&out);
+    return RIG_EXIT_OK;
+}
+
 static void print_list(size_t index, bool json)
 {
     struct lister lister = {.json = json};
@@ -229,8 +320,11 @@ int rig_cli_list(int argc, char **argv)
     const int status = rig_arguments_parse(&table_of_list, argc, argv, &arguments);
     if (status != RIG_ARGUMENTS_GO_ON)
         return status;
+    const char *format = rig_arguments_value(&arguments, "format");
     for (size_t i = 0; i < LIST_COUNT; i++) {
         if (strcmp(lists[i].name, arguments.positionals[0]) == 0) {
+            if (format != NULL && (strcmp(format, "dot") == 0 || strcmp(format, "svg") == 0))
+                return print_picture(i, format);
             print_list(i, rig_arguments_json(&arguments));
             return RIG_EXIT_OK;
         }

@@ -44,6 +44,9 @@ static void render(const struct rig_verdict *verdict, const struct rig_report_ru
     case RIG_REPORT_JUNIT:
         rig_report_junit(verdict, run, name, out);
         break;
+    case RIG_REPORT_DOT:
+        rig_report_dot(verdict, name, out);
+        break;
     }
 }
 
@@ -97,7 +100,7 @@ static enum rig_rc make_folder(const char *path, struct rig_err *err)
     return rig_fail(err, RIG_E_IO, "%s: cannot create the folder: %s", path, strerror(errno));
 }
 
-/* Whether `name` is what write_witnesses() calls a file: <anomaly>-<n>.txt or .svg. */
+/* Whether `name` is what write_witnesses() calls a file: <anomaly>-<n>.txt, .svg or .dot. */
 static bool is_witness_file(const char *name)
 {
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
@@ -107,7 +110,8 @@ static bool is_witness_file(const char *name)
             continue;
         const char *rest = name + length + 1;
         size_t digits = strspn(rest, "0123456789");
-        if (digits > 0 && (strcmp(rest + digits, ".txt") == 0 || strcmp(rest + digits, ".svg") == 0))
+        if (digits > 0 && (strcmp(rest + digits, ".txt") == 0 || strcmp(rest + digits, ".svg") == 0 ||
+                           strcmp(rest + digits, ".dot") == 0))
             return true;
     }
     return false;
@@ -145,10 +149,15 @@ static enum rig_rc write_witness(const struct rig_verdict *verdict, const char *
     if (text.size > 0 && text.data[text.size - 1] != '\n')
         rig_buf_add_char(&text, '\n');
     enum rig_rc rc = write_witness_file(&text, folder, witness, number, "txt", err);
-    if (rc == RIG_OK && witness->step_count > 0) {
+    if (rc == RIG_OK) {
         rig_buf_clear(&text);
         rig_report_svg(verdict, witness, &text);
         rc = write_witness_file(&text, folder, witness, number, "svg", err);
+    }
+    if (rc == RIG_OK) {
+        rig_buf_clear(&text);
+        rig_report_dot_witness(verdict, witness, number, &text);
+        rc = write_witness_file(&text, folder, witness, number, "dot", err);
     }
     rig_buf_done(&text);
     return rc;

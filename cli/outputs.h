@@ -3,7 +3,7 @@
  *
  *   results.json    always: `rig report` reads the run's facts from it
  *   report.txt, report.html, junit.xml     as asked for
- *   witnesses/<anomaly>-<n>.txt, and .svg for cycles: always, one a witness, those of an earlier verdict removed
+ *   witnesses/<anomaly>-<n>.txt, .svg and .dot: always, one a witness, those of an earlier verdict removed
  */
 #ifndef RIG_CLI_OUTPUTS_H
 #define RIG_CLI_OUTPUTS_H

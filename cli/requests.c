@@ -92,11 +92,9 @@ bool rig_cli_read_requests(const struct rig_arguments *args, struct rig_check_op
 
 bool rig_cli_read_report(const struct rig_arguments *args, size_t i, struct rig_cli_report_request *request)
 {
-    static const char *const forms[] = {[RIG_REPORT_TEXT] = "text",
-                                        [RIG_REPORT_JSON] = "json",
-                                        [RIG_REPORT_HTML] = "html",
-                                        [RIG_REPORT_JUNIT] = "junit",
-                                        [RIG_REPORT_JUNIT + 1] = NULL};
+    static const char *const forms[] = {
+        [RIG_REPORT_TEXT] = "text",   [RIG_REPORT_JSON] = "json", [RIG_REPORT_HTML] = "html",
+        [RIG_REPORT_JUNIT] = "junit", [RIG_REPORT_DOT] = "dot",   [RIG_REPORT_DOT + 1] = NULL};
     const char *text = rig_arguments_value_at(args, "report", i);
     *request = (struct rig_cli_report_request){.path = NULL};
     if (text == NULL)
@@ -112,7 +110,7 @@ bool rig_cli_read_report(const struct rig_arguments *args, size_t i, struct rig_
             return true;
         }
     }
-    rig_cli_complain("--report: unknown form `%.*s`; expected text, json, html or junit", (int)length, text);
+    rig_cli_complain("--report: unknown form `%.*s`; expected text, json, html, junit or dot", (int)length, text);
     return false;
 }
 

@@ -33,7 +33,7 @@
 #define RIG_ARGUMENT_REPORT                                                                                            \
     {                                                                                                                  \
         .name = "report", .value = "FORM=FILE", .repeatable = true,                                                    \
-        .help = "also write a report: text, json, html or junit, into FILE"                                            \
+        .help = "also write a report: text, json, html, junit or dot, into FILE"                                       \
     }
 
 struct rig_cli_report_request {

@@ -141,7 +141,7 @@ static void add_witness(const struct page *page, const struct rig_witness *witne
         rig_buf_printf(out, "<details><summary>%s #%" PRIu32 "</summary>\n", name, number);
     else
         rig_buf_printf(out, "<h4>%s #%" PRIu32 "</h4>\n", name, number);
-    if (witness->step_count > 0) {
+    if (witness->txn_count > 0) {
         rig_buf_add_text(out, "<div class=\"scroll\">\n");
         rig_svg_witness(witness, page->verdict->history, false, out);
         rig_buf_add_text(out, "</div>\n");
@@ -184,8 +184,9 @@ static void add_findings(const struct page *page)
         if (!any) {
             add_overview(page);
             rig_buf_add_text(out, "<p class=\"dim\">In the pictures an arrow from A to B says that A must come before "
-                                  "B, and why; arrows that lead in a circle are a contradiction. Marked operations are "
-                                  "those that it rests on.</p>\n");
+                                  "B, and why; arrows that lead in a circle are a contradiction. Dashed arrows are the "
+                                  "order of time. An orange label says what is wrong by itself. Marked operations are "
+                                  "those that the witness rests on.</p>\n");
         }
         any = true;
         const struct rig_anomaly_info *info = rig_anomaly_info((enum rig_anomaly)anomaly);

@@ -2,6 +2,7 @@
 
 #include "report/html_parts.h"
 #include "report/markup.h"
+#include "report/report.h"
 #include "report/words.h"
 
 #define COLUMN_PX   154.0
@@ -125,14 +126,29 @@ static void add_node(struct rig_buf *out, const struct rig_verdict *verdict, uns
     rig_buf_add_text(out, "</g>\n");
 }
 
-void rig_html_lattice(struct rig_buf *out, const struct rig_verdict *verdict)
+static double lattice_width(void)
 {
-    double width = 0, height = 0;
+    double width = 0;
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
-        double right = node_x(level) + NODE_WIDTH + EDGE_PX, bottom = node_y(level) + NODE_HEIGHT + EDGE_PX;
+        double right = node_x(level) + NODE_WIDTH + EDGE_PX;
         width = right > width ? right : width;
+    }
+    return width;
+}
+
+static double lattice_height(void)
+{
+    double height = 0;
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
+        double bottom = node_y(level) + NODE_HEIGHT + EDGE_PX;
         height = bottom > height ? bottom : height;
     }
+    return height;
+}
+
+void rig_html_lattice(struct rig_buf *out, const struct rig_verdict *verdict)
+{
+    double width = lattice_width(), height = lattice_height();
     rig_buf_printf(out,
                    "<svg class=\"lattice\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" role=\"img\">"
                    "<title>The isolation levels, strongest on top; a line leads down to what a level implies</title>\n",
@@ -140,5 +156,34 @@ void rig_html_lattice(struct rig_buf *out, const struct rig_verdict *verdict)
     add_links(out);
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
         add_node(out, verdict, level);
+    rig_buf_add_text(out, "</svg>\n");
+}
+
+void rig_report_lattice_svg(struct rig_buf *out)
+{
+    double width = lattice_width(), height = lattice_height();
+    rig_buf_printf(
+        out,
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" "
+        "height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" role=\"img\">\n<title>The isolation levels, strongest on "
+        "top; a line leads down to what a level implies</title>\n<style>text{font:11.5px system-ui,"
+        "-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;fill:#1f2328;text-anchor:middle}"
+        ".bg{fill:#ffffff}.link{stroke:#afb8c1;stroke-width:1.5;fill:none}"
+        ".node{fill:#f6f8fa;stroke:#8c959f;stroke-width:1.3}@media(prefers-color-scheme:dark){.bg{fill:#0d1117}"
+        "text{fill:#e6edf3}.node{fill:#161b22;stroke:#6e7681}.link{stroke:#3d444d}}</style>\n"
+        "<rect class=\"bg\" width=\"%.0f\" height=\"%.0f\"/>\n",
+        width, height, width, height, width, height);
+    add_links(out);
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
+        const struct rig_level_info *info = rig_level_info((enum rig_level)level);
+        double x = node_x(level), y = node_y(level);
+        rig_buf_add_text(out, "<g><title>");
+        rig_markup_escape(out, info->definition);
+        rig_buf_printf(out,
+                       "</title><rect class=\"node\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"7\"/>",
+                       x, y, NODE_WIDTH, NODE_HEIGHT);
+        add_name(out, info->name, x + NODE_WIDTH / 2, y);
+        rig_buf_add_text(out, "</g>\n");
+    }
     rig_buf_add_text(out, "</svg>\n");
 }

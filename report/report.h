@@ -1,5 +1,6 @@
 /*
- * Reports: a verdict (and the run it came from, when there is one) as text, JSON, JUnit XML, HTML and SVG.
+ * Reports: a verdict (and the run it came from, when there is one) as text, JSON, JUnit XML, HTML, SVG and
+ * DOT (the language of Graphviz).
  *
  * Every writer appends to a buffer and cannot fail but for the buffer's maximum.
  */
@@ -43,7 +44,14 @@ void rig_report_junit(const struct rig_verdict *verdict, const struct rig_report
                       struct rig_buf *out);
 void rig_report_html(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
                      struct rig_buf *out);
-/* One cyclic witness as a stand-alone SVG picture. */
+/* One witness as a stand-alone SVG picture. */
 void rig_report_svg(const struct rig_verdict *verdict, const struct rig_witness *witness, struct rig_buf *out);
+/* One witness as a DOT graph, named by its anomaly and `number`; all witnesses as one graph, a cluster each. */
+void rig_report_dot_witness(const struct rig_verdict *verdict, const struct rig_witness *witness, uint32_t number,
+                            struct rig_buf *out);
+void rig_report_dot(const struct rig_verdict *verdict, const char *name, struct rig_buf *out);
+/* The lattice of levels, strongest on top: as a DOT graph, as a stand-alone SVG picture. */
+void rig_report_lattice_dot(struct rig_buf *out);
+void rig_report_lattice_svg(struct rig_buf *out);
 
 #endif

@@ -31,6 +31,7 @@ static const char *const style[] = {
     ".rig-svg .kind{font-weight:700}",
     ".rig-svg .ww{stroke:#8250df}.rig-svg .wr{stroke:#1a7f37}.rig-svg .rw{stroke:#cf222e}",
     ".rig-svg .order{stroke:#57606a;stroke-dasharray:7 5}",
+    ".rig-svg .odd{stroke:#bc4c00}.rig-svg .tip.odd{fill:#bc4c00}",
     ".rig-svg .tip{stroke:none}.rig-svg .tip.ww{fill:#8250df}.rig-svg .tip.wr{fill:#1a7f37}",
     ".rig-svg .tip.rw{fill:#cf222e}.rig-svg .tip.order{fill:#57606a}.rig-svg .pill.order{stroke-dasharray:none}",
     "@media(prefers-color-scheme:dark){.rig-svg .bg{fill:#0d1117}.rig-svg text{fill:#e6edf3}",
@@ -40,7 +41,7 @@ static const char *const style[] = {
     ".rig-svg .pill{fill:#0d1117}.rig-svg .ww{stroke:#bc8cff}.rig-svg .wr{stroke:#3fb950}",
     ".rig-svg .rw{stroke:#ff7b72}.rig-svg .order{stroke:#9198a1}.rig-svg .tip.ww{fill:#bc8cff}",
     ".rig-svg .tip.wr{fill:#3fb950}.rig-svg .tip.rw{fill:#ff7b72}.rig-svg .tip.order{fill:#9198a1}",
-    ".rig-svg .tip{stroke:none}}",
+    ".rig-svg .odd{stroke:#f0883e}.rig-svg .tip.odd{fill:#f0883e}.rig-svg .tip{stroke:none}}",
 };
 
 void rig_svg_style(struct rig_buf *out)
@@ -54,6 +55,8 @@ void rig_svg_style(struct rig_buf *out)
 /* The class that colours an edge. */
 static const char *edge_class(const struct rig_svg_edge *edge)
 {
+    if (edge->odd)
+        return "odd";
     if (edge->step == NULL || edge->step->kind == RIG_EDGE_PROCESS || edge->step->kind == RIG_EDGE_REALTIME)
         return "order";
     return rig_words_edge(edge->step->kind);
@@ -79,7 +82,7 @@ static void add_lanes(struct rig_buf *out, const struct rig_svg_layout *layout)
     if (layout->lane_count == 0)
         return;
     rig_buf_printf(out, "<path class=\"axis\" fill=\"none\" d=\"M%.1f %.1fH%.1f", layout->left, layout->axis_y,
-                   layout->width - 14);
+                   layout->width - 5);
     rig_buf_add_text(out, "l-7 -4m7 4l-7 4");
     for (uint32_t i = 0; i < layout->tick_count; i++)
         rig_buf_printf(out, "M%.1f %.1fv8", layout->ticks[i], layout->axis_y - 4);
@@ -131,7 +134,7 @@ static void add_tip(struct rig_buf *out, const struct rig_svg_edge *edge)
 
 static void add_label(struct rig_buf *out, const struct rig_svg_edge *edge)
 {
-    if (edge->step == NULL)
+    if (edge->kind[0] == '\0')
         return;
     rig_buf_printf(out, "<rect class=\"pill %s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"8\"/>\n",
                    edge_class(edge), edge->label_x, edge->label_y, edge->label_width, edge->label_height);
@@ -148,20 +151,36 @@ static void add_picture(struct rig_buf *out, const struct rig_svg_layout *layout
     for (uint32_t i = 0; i < layout->box_count; i++)
         add_box(out, &layout->boxes[i]);
     for (uint32_t i = 0; i < layout->edge_count; i++)
-        add_tip(out, &layout->edges[i]);
+        if (!layout->edges[i].blunt)
+            add_tip(out, &layout->edges[i]);
     for (uint32_t i = 0; i < layout->edge_count; i++)
         add_label(out, &layout->edges[i]);
+}
+
+/* Of an anomaly that is no cycle: the sentence that its text begins with, behind the name. */
+static void add_sentence(struct rig_buf *note, const struct rig_witness *witness)
+{
+    const char *text = witness->text == NULL ? "" : witness->text;
+    const char *name = rig_anomaly_info(witness->anomaly)->name;
+    size_t length = strlen(name);
+    if (strncmp(text, name, length) == 0 && strncmp(text + length, ": ", 2) == 0)
+        text += length + 2;
+    rig_buf_add(note, text, strcspn(text, "\n"));
 }
 
 /* What the picture means, for a reader who has nothing else. */
 static void note_text(struct rig_buf *note, const struct rig_witness *witness)
 {
-    rig_buf_add_text(note, "An arrow from A to B says that A must come before B, and why. The arrows lead in a circle, "
-                           "so no order of these transactions explains what the clients saw.");
+    if (witness->step_count > 0)
+        rig_buf_add_text(note, "An arrow from A to B says that A must come before B, and why. The arrows lead in a "
+                               "circle, so no order of these transactions explains what the clients saw.");
+    else
+        add_sentence(note, witness);
     if (witness->refutes != 0) {
         rig_buf_add_text(note, " Refuted: ");
-        rig_words_levels(note, rig_levels_weakest(witness->refutes));
-        rig_buf_add_text(note, ", and every level above.");
+        uint64_t weakest = rig_levels_weakest(witness->refutes);
+        rig_words_levels(note, weakest);
+        rig_buf_add_text(note, weakest == witness->refutes ? "." : ", and every level above.");
     }
 }
 
@@ -189,12 +208,21 @@ static double add_note(struct rig_buf *out, const char *text, double width, doub
     return y;
 }
 
+static void add_heading(struct rig_buf *out, const struct rig_witness *witness)
+{
+    const char *name = rig_anomaly_info(witness->anomaly)->name;
+    if (witness->step_count > 0)
+        rig_buf_printf(out, "%s: a cycle of %" PRIu32 " transactions", name, witness->txn_count);
+    else
+        rig_buf_printf(out, "%s: %s", name, witness->txn_count == 1 ? "one transaction" : "two transactions");
+}
+
 static void add_title(struct rig_buf *out, const struct rig_witness *witness)
 {
-    const struct rig_anomaly_info *info = rig_anomaly_info(witness->anomaly);
-    rig_buf_printf(out, "<text class=\"title\" x=\"20\" y=\"34\">%s: a cycle of %" PRIu32 " transactions</text>\n",
-                   info->name, witness->txn_count);
-    add_text(out, "dim", 20, 54, info->definition);
+    rig_buf_add_text(out, "<text class=\"title\" x=\"20\" y=\"34\">");
+    add_heading(out, witness);
+    rig_buf_add_text(out, "</text>\n");
+    add_text(out, "dim", 20, 54, rig_anomaly_info(witness->anomaly)->definition);
 }
 
 static void begin_svg(struct rig_buf *out, const struct rig_witness *witness, double width, double height, bool alone)
@@ -203,8 +231,10 @@ static void begin_svg(struct rig_buf *out, const struct rig_witness *witness, do
         rig_buf_add_text(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     rig_buf_printf(out,
                    "<svg class=\"rig-svg\" xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
-                   "viewBox=\"0 0 %.0f %.0f\" role=\"img\">\n<title>%s: a cycle of %" PRIu32 " transactions</title>\n",
-                   width, height, width, height, rig_anomaly_info(witness->anomaly)->name, witness->txn_count);
+                   "viewBox=\"0 0 %.0f %.0f\" role=\"img\">\n<title>",
+                   width, height, width, height);
+    add_heading(out, witness);
+    rig_buf_add_text(out, "</title>\n");
     if (!alone)
         return;
     rig_buf_add_text(out, "<style>");
@@ -215,7 +245,7 @@ static void begin_svg(struct rig_buf *out, const struct rig_witness *witness, do
 void rig_svg_witness(const struct rig_witness *witness, const struct rig_history *history, bool alone,
                      struct rig_buf *out)
 {
-    if (witness->step_count == 0 || witness->txn_count == 0)
+    if (witness->txn_count == 0)
         return;
     struct rig_svg_layout *layout = malloc(sizeof *layout);
     if (layout == NULL) {

@@ -12,7 +12,7 @@
 /* The rules that pictures of witnesses are drawn by, for a <style> element. */
 void rig_svg_style(struct rig_buf *out);
 /*
- * The picture of a cyclic witness (nothing for one without steps). `alone`: with its own style, title and explanation;
+ * The picture of a witness (nothing for one without transactions). `alone`: with its own style, title and explanation;
  * else to stand inside a page that has rig_svg_style().
  */
 void rig_svg_witness(const struct rig_witness *witness, const struct rig_history *history, bool alone,

@@ -28,6 +28,7 @@ enum route {
     ROUTE_TIME,   /* real time: from a completion to a later invocation in another lane */
     ROUTE_ARC,    /* within a lane, through the gutter below */
     ROUTE_ROUND,  /* by the right margin */
+    ROUTE_LABEL,  /* from a box down to its own label */
 };
 
 struct strip {
@@ -68,7 +69,7 @@ static void size_label(struct rig_svg_edge *edge)
 {
     double kind = text_px(edge->kind), words = text_px(edge->words);
     edge->label_width = (kind > words ? kind : words) + 18;
-    edge->label_height = edge->step == NULL ? 0 : LABEL_HEIGHT;
+    edge->label_height = edge->kind[0] == '\0' ? 0 : LABEL_HEIGHT;
 }
 
 static uint32_t box_of(const struct rig_svg_layout *layout, uint32_t txn)
@@ -93,6 +94,24 @@ static void add_edges(const struct rig_history *history, const struct rig_witnes
         rig_svg_words_edge(history, edge);
         size_label(edge);
     }
+}
+
+/* Whether the value in question went from the second transaction to the first. */
+static bool value_came_over(enum rig_anomaly anomaly)
+{
+    return anomaly == RIG_ANOMALY_G1A || anomaly == RIG_ANOMALY_G1B || anomaly == RIG_ANOMALY_FRACTURED_APPEND ||
+           anomaly == RIG_ANOMALY_DIRTY_UPDATE;
+}
+
+static void add_oddity(const struct rig_history *history, const struct rig_witness *witness,
+                       struct rig_svg_layout *layout)
+{
+    struct rig_svg_edge *edge = &layout->edges[layout->edge_count++];
+    edge->odd = true;
+    edge->from = layout->box_count - 1;
+    edge->blunt = layout->box_count == 1 || !value_came_over(witness->anomaly);
+    rig_svg_words_oddity(history, witness, edge);
+    size_label(edge);
 }
 
 /* --- lanes along the time axis --- */
@@ -223,10 +242,12 @@ static enum route route_of(const struct rig_history *history, const struct rig_s
                            const struct rig_svg_edge *edge)
 {
     uint32_t from = layout->boxes[edge->from].lane, to = layout->boxes[edge->to].lane;
+    if (edge->from == edge->to)
+        return ROUTE_LABEL;
     if (from == to)
         return lane_is_free_between(history, layout, edge->from, edge->to) ? ROUTE_ALONG : ROUTE_ARC;
     bool neighbours = from + 1 == to || to + 1 == from;
-    if (edge->step->kind == RIG_EDGE_REALTIME && neighbours)
+    if (!edge->odd && edge->step->kind == RIG_EDGE_REALTIME && neighbours)
         return ROUTE_TIME;
     return neighbours ? ROUTE_GUTTER : ROUTE_ROUND;
 }
@@ -250,6 +271,7 @@ static void plan_routes(const struct rig_history *history, struct rig_svg_layout
             plan->label_strips[i] = take_strip(plan, from > to ? from : to, STRIP);
             break;
         case ROUTE_ARC:
+        case ROUTE_LABEL:
             plan->label_strips[i] = take_strip(plan, from + 1, STRIP);
             break;
         case ROUTE_ROUND: /* out on the side that faces away, so that the long way never crosses a lane */
@@ -303,7 +325,7 @@ static void place_anchors(const struct rig_svg_layout *layout, struct plan *plan
             for (uint32_t i = 0; i < layout->edge_count; i++) {
                 if (layout->edges[i].from == box && gutter_at(plan, i, true) == gutter)
                     anchors[count++] = &plan->exit_x[i];
-                if (layout->edges[i].to == box && gutter_at(plan, i, false) == gutter)
+                if (layout->edges[i].to == box && gutter_at(plan, i, false) == gutter && plan->routes[i] != ROUTE_LABEL)
                     anchors[count++] = &plan->entry_x[i];
             }
             for (uint32_t i = 0; i < count; i++) {
@@ -431,6 +453,16 @@ static void draw_arc(const struct rig_svg_layout *layout, const struct plan *pla
     centre_label(layout, edge, (x[0] + x[3]) / 2, y);
 }
 
+static void draw_to_label(const struct rig_svg_layout *layout, const struct plan *plan, uint32_t i,
+                          struct rig_svg_edge *edge)
+{
+    const struct rig_svg_box *box = &layout->boxes[edge->from];
+    double y = strip_middle(plan, &plan->label_strips[i]);
+    const double x[] = {plan->exit_x[i], plan->exit_x[i]}, ys[] = {box->y + box->height, y};
+    draw_corners(edge, x, ys, 2);
+    centre_label(layout, edge, x[0], y);
+}
+
 static void draw_round(const struct rig_svg_layout *layout, const struct plan *plan, uint32_t i, double margin_x,
                        struct rig_svg_edge *edge)
 {
@@ -467,6 +499,9 @@ static void draw_lanes(struct rig_svg_layout *layout, struct plan *plan)
             draw_round(layout, plan, i, margin_x, edge);
             margin_x += TRACK;
             break;
+        case ROUTE_LABEL:
+            draw_to_label(layout, plan, i, edge);
+            break;
         }
     }
 }
@@ -480,7 +515,10 @@ static void lay_lanes(const struct rig_history *history, const struct rig_witnes
         rig_svg_words_box(history, witness, RIG_SVG_BOX_LINES - 2, box);
         size_box(box);
     }
-    add_edges(history, witness, layout);
+    if (witness->step_count > 0)
+        add_edges(history, witness, layout);
+    else
+        add_oddity(history, witness, layout);
     add_lanes(history, layout);
     struct plan plan = {0};
     layout->left = MARGIN + LANE_NAME;
@@ -591,7 +629,7 @@ static void lay_snake(const struct rig_history *history, const struct rig_witnes
 void rig_svg_layout(const struct rig_history *history, const struct rig_witness *witness, double top,
                     double least_width, struct rig_svg_layout *layout)
 {
-    RIG_REQUIRE(witness->step_count > 0 && witness->txn_count > 0);
+    RIG_REQUIRE(witness->txn_count > 0 && (witness->step_count > 0 || witness->txn_count <= 2));
     memset(layout, 0, sizeof *layout);
     layout->top = top;
     if (witness->txn_count <= RIG_SVG_LANES)

@@ -9,6 +9,8 @@
  * Longer cycles are laid as a snake: down one column, up the next, back along the top; beyond RIG_SVG_BOXES
  * transactions the middle is left out and counted.
  *
+ * An anomaly that is no cycle has one or two boxes along the axis, and one label that says what is wrong with them.
+ *
  * Space: one struct of fixed size. Time: quadratic in the number of boxes, which is bounded.
  */
 #ifndef RIG_REPORT_SVG_LAYOUT_H
@@ -33,7 +35,7 @@ enum {
 
 struct rig_svg_line {
     char text[RIG_SVG_LINE_BYTES];
-    bool strong; /* an operation that the cycle rests on */
+    bool strong; /* an operation that the witness rests on */
 };
 
 struct rig_svg_box {
@@ -49,9 +51,15 @@ struct rig_svg_box {
     uint32_t line_count;
 };
 
+/*
+ * An arrow of a cycle; or what is odd about the transactions of an anomaly that is no cycle: an arrow from where the
+ * value came from, a line without a tip between two that contradict each other, a line from a box to its own label.
+ */
 struct rig_svg_edge {
-    const struct rig_step *step; /* borrowed; NULL where it leads to or from those left out */
-    uint32_t from, to;           /* boxes */
+    const struct rig_step *step; /* borrowed; NULL where it leads to or from those left out, and for an oddity */
+    uint32_t from, to;           /* boxes; one and the same: a label of that box */
+    bool odd;                    /* says what is wrong: no step of a cycle */
+    bool blunt;                  /* without a tip */
     char path[RIG_SVG_PATH_BYTES];
     double tip_x, tip_y, tip_dx, tip_dy; /* where the arrow ends, and its direction (a unit vector) */
     char kind[RIG_SVG_LINE_BYTES];       /* first line of the label: "rw key 5" */
@@ -80,7 +88,7 @@ struct rig_svg_layout {
     double width, height;
 };
 
-/* `witness` must have steps. `top`: px to leave free above, `least_width`: of the whole picture. */
+/* `witness` must have transactions. `top`: px to leave free above, `least_width`: of the whole picture. */
 void rig_svg_layout(const struct rig_history *history, const struct rig_witness *witness, double top,
                     double least_width, struct rig_svg_layout *layout);
 

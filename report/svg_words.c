@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "report/words.h"
 
-enum { OP_COLUMNS = 44, LABEL_COLUMNS = 40 };
+enum { OP_COLUMNS = 44, LABEL_COLUMNS = 40, ODDITY_COLUMNS = 56 };
 
 double rig_svg_words_columns(const char *text)
 {
@@ -51,11 +51,47 @@ static void take(char *line, struct rig_buf *text, size_t most)
     rig_buf_done(text);
 }
 
-/* Whether the cycle rests on this operation: read or written where a step says so. */
-static bool is_strong(const struct rig_history *history, const struct rig_witness *witness, uint32_t txn, uint32_t op)
+static bool is_write(const struct rig_mop *mop)
+{
+    return mop->kind == RIG_OP_APPEND || mop->kind == RIG_OP_WRITE || mop->kind == RIG_OP_ADD;
+}
+
+/* Whether an anomaly that is no cycle rests on this operation. */
+static bool is_odd(const struct rig_history *history, const struct rig_witness *witness, uint32_t txn, uint32_t op)
 {
     const struct rig_mop *mop = rig_txn_ops(history, txn) + op;
-    bool writes = mop->kind == RIG_OP_APPEND || mop->kind == RIG_OP_WRITE || mop->kind == RIG_OP_ADD;
+    bool shows_it = txn == witness->txns[0];
+    if (op == (shows_it ? witness->op : witness->other_op))
+        return true;
+    if (mop->key != witness->key)
+        return false;
+    switch ((int)witness->anomaly) {
+    case RIG_ANOMALY_G1A:
+        return !shows_it && is_write(mop) && mop->value == witness->value;
+    case RIG_ANOMALY_G1B:
+        return !shows_it && is_write(mop);
+    case RIG_ANOMALY_FRACTURED_APPEND:
+        return !shows_it && is_write(mop) && (mop->value == witness->value || mop->value == witness->other_value);
+    case RIG_ANOMALY_FUTURE_READ:
+        return is_write(mop) && mop->value == witness->value;
+    case RIG_ANOMALY_INTERNAL:
+        return op < witness->op;
+    case RIG_ANOMALY_LOST_UPDATE:
+        return is_write(mop);
+    case RIG_ANOMALY_DIRTY_UPDATE:
+        return is_write(mop) && mop->value == (shows_it ? witness->value : witness->other_value);
+    default:
+        return false;
+    }
+}
+
+/* Whether the witness rests on this operation: read or written where a step says so. */
+static bool is_strong(const struct rig_history *history, const struct rig_witness *witness, uint32_t txn, uint32_t op)
+{
+    if (witness->step_count == 0)
+        return is_odd(history, witness, txn, op);
+    const struct rig_mop *mop = rig_txn_ops(history, txn) + op;
+    bool writes = is_write(mop);
     for (uint32_t i = 0; i < witness->step_count; i++) {
         const struct rig_step *step = &witness->steps[i];
         if (step->kind == RIG_EDGE_PROCESS || step->kind == RIG_EDGE_REALTIME)
@@ -207,4 +243,81 @@ void rig_svg_words_edge(const struct rig_history *history, struct rig_svg_edge *
     rig_buf_init(&text, 0);
     add_words(&text, history, step);
     take(edge->words, &text, LABEL_COLUMNS);
+}
+
+/* How many elements the list has that the witness's operation read. */
+static uint32_t oddity_length(const struct rig_history *history, const struct rig_witness *witness)
+{
+    if (witness->op == UINT32_MAX)
+        return 0;
+    const struct rig_mop *op = rig_txn_ops(history, witness->txns[0]) + witness->op;
+    return op->kind == RIG_OP_READ_LIST ? rig_mop_list(history, op).count : 0;
+}
+
+static void add_oddity_words(struct rig_buf *out, const struct rig_history *history, const struct rig_witness *witness)
+{
+    struct rig_buf shows, other;
+    rig_buf_init(&shows, 0);
+    rig_buf_init(&other, 0);
+    rig_words_txn(&shows, history, witness->txns[0]);
+    rig_words_txn(&other, history, witness->txns[witness->txn_count - 1]);
+    const char *one = rig_buf_text(&shows), *two = rig_buf_text(&other);
+    switch ((int)witness->anomaly) {
+    case RIG_ANOMALY_G1A:
+        rig_buf_printf(out, "%s read %" PRId64 ", written by %s, which aborted", one, witness->value, two);
+        break;
+    case RIG_ANOMALY_G1B:
+        rig_buf_printf(out, "%s read %" PRId64 ", after which %s wrote more", one, witness->value, two);
+        break;
+    case RIG_ANOMALY_GARBAGE_READ:
+        rig_buf_printf(out, "%s read %" PRId64 ", which nobody wrote", one, witness->value);
+        break;
+    case RIG_ANOMALY_DUPLICATE_ELEMENTS:
+        rig_buf_printf(out, "%s read %" PRId64 " more than once", one, witness->value);
+        break;
+    case RIG_ANOMALY_INCOMPATIBLE_ORDER:
+        rig_buf_add_text(out, "neither list begins with the other");
+        break;
+    case RIG_ANOMALY_FRACTURED_APPEND:
+        rig_buf_printf(out, "%s read %" PRId64 " of %s, but not its earlier %" PRId64, one, witness->value, two,
+                       witness->other_value);
+        break;
+    case RIG_ANOMALY_FUTURE_READ:
+        rig_buf_printf(out, "%s read %" PRId64 " before it wrote it itself", one, witness->value);
+        break;
+    case RIG_ANOMALY_INTERNAL:
+        rig_buf_printf(out, "%s's read disagrees with its own operations before", one);
+        break;
+    case RIG_ANOMALY_LOST_UPDATE:
+        rig_buf_add_text(out, "both read the same version, both wrote the next");
+        break;
+    case RIG_ANOMALY_DIRTY_UPDATE:
+        rig_buf_printf(out, "%s wrote %" PRId64 " onto %" PRId64 " of %s, which aborted", one, witness->value,
+                       witness->other_value, two);
+        break;
+    default:
+        rig_buf_add_text(out, "this cannot be");
+    }
+    uint32_t length = oddity_length(history, witness);
+    if (length > RIG_WORDS_LIST_SHOWN && witness->txn_count == 1)
+        rig_buf_printf(out, " (%" PRIu32 " elements)", length);
+    rig_buf_done(&shows);
+    rig_buf_done(&other);
+}
+
+void rig_svg_words_oddity(const struct rig_history *history, const struct rig_witness *witness,
+                          struct rig_svg_edge *edge)
+{
+    RIG_REQUIRE(witness->step_count == 0 && witness->txn_count > 0);
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    rig_buf_add_text(&text, rig_anomaly_info(witness->anomaly)->name);
+    if (witness->key != UINT32_MAX) {
+        rig_buf_add_text(&text, ", ");
+        rig_words_key(&text, history, witness->key);
+    }
+    take(edge->kind, &text, ODDITY_COLUMNS);
+    rig_buf_init(&text, 0);
+    add_oddity_words(&text, history, witness);
+    take(edge->words, &text, ODDITY_COLUMNS);
 }

@@ -16,7 +16,8 @@
 #include "drivers/driver.h"
 #include "generator/generator.h"
 
-enum rig_report_form { RIG_REPORT_TEXT, RIG_REPORT_JSON, RIG_REPORT_HTML, RIG_REPORT_JUNIT };
+/* The forms that a plan's `report` names, in the order of its choices; and what only `--report` gives. */
+enum rig_report_form { RIG_REPORT_TEXT, RIG_REPORT_JSON, RIG_REPORT_HTML, RIG_REPORT_JUNIT, RIG_REPORT_DOT };
 
 struct rig_clients_options {
     int64_t count;

@@ -1,6 +1,7 @@
 /*
  * Verdicts made by hand, for the tests of the reports: write skew between two transactions, a clean history, longer
- * cycles, and one whose texts are hostile. hand_verdict_done() frees what hand_verdict_*() made.
+ * cycles, anomalies that are no cycles, and one whose texts are hostile. hand_verdict_done() frees what
+ * hand_verdict_*() made.
  */
 #ifndef RIG_TESTS_UNIT_HAND_VERDICT_H
 #define RIG_TESTS_UNIT_HAND_VERDICT_H
@@ -185,6 +186,32 @@ static inline void hand_verdict_ring(struct hand_verdict *hand, uint32_t count)
     hand->verdict.findings[RIG_ANOMALY_G2_ITEM_REALTIME] =
         (struct rig_finding){.count = 1, .exact = false, .witnesses = hand->witnesses, .witness_count = 1};
     hand_refute(&hand->verdict, RIG_LEVEL_STRICT_SERIALIZABLE, RIG_ANOMALY_G2_ITEM_REALTIME);
+    hand_close(&hand->verdict);
+}
+
+/*
+ * What T17 read of the first transaction's appends to key 5, as an anomaly that is no cycle; of T17 alone when
+ * `txn_count` is 1.
+ */
+static inline void hand_verdict_oddity(struct hand_verdict *hand, enum rig_anomaly anomaly, uint32_t txn_count)
+{
+    hand_verdict_skew(hand);
+    hand->verdict.findings[RIG_ANOMALY_G2_ITEM] = (struct rig_finding){0};
+    hand->txns[0] = 1;
+    hand->txns[1] = 0;
+    hand->witnesses[0] = (struct rig_witness){.anomaly = anomaly,
+                                              .txns = hand->txns,
+                                              .txn_count = txn_count,
+                                              .key = 0,
+                                              .op = anomaly == RIG_ANOMALY_DIRTY_UPDATE ? UINT32_MAX : 0,
+                                              .other_op = UINT32_MAX,
+                                              .value = 2,
+                                              .other_value = 1,
+                                              .refutes = rig_level_info(RIG_LEVEL_READ_COMMITTED)->above,
+                                              .text = (char *)"what happened, in one sentence.\n  and more"};
+    hand->verdict.findings[anomaly] =
+        (struct rig_finding){.count = 1, .exact = true, .witnesses = hand->witnesses, .witness_count = 1};
+    hand_refute(&hand->verdict, RIG_LEVEL_READ_COMMITTED, anomaly);
     hand_close(&hand->verdict);
 }
 

@@ -65,8 +65,13 @@ static void every_file_is_written(void **state)
 {
     const struct fixture *fixture = *state;
     write_reports(fixture, RIG_CLI_ALL_REPORTS, NULL);
-    static const char *const names[] = {
-        "results.json", "report.txt", "report.html", "junit.xml", "witnesses/G2-item-1.txt", "witnesses/G2-item-1.svg"};
+    static const char *const names[] = {"results.json",
+                                        "report.txt",
+                                        "report.html",
+                                        "junit.xml",
+                                        "witnesses/G2-item-1.txt",
+                                        "witnesses/G2-item-1.svg",
+                                        "witnesses/G2-item-1.dot"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (!exists(fixture, names[i]))
             fail_msg("%s is missing", names[i]);
@@ -95,6 +100,7 @@ static void stale_witnesses_go_and_other_files_stay(void **state)
     write_reports(fixture, 0, NULL);
     assert_false(exists(fixture, "witnesses/G2-item-1.txt"));
     assert_false(exists(fixture, "witnesses/G2-item-1.svg"));
+    assert_false(exists(fixture, "witnesses/G2-item-1.dot"));
     assert_true(exists(fixture, "witnesses/notes.txt"));
 }
 

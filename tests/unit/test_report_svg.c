@@ -145,18 +145,57 @@ static void one_process_has_one_lane(void **state)
     hand_verdict_done(&hand);
 }
 
-static void non_cyclic_witnesses_have_no_picture(void **state)
+/* Each anomaly that is no cycle: one label that says what is wrong, the operations in question marked. */
+static void oddities_are_told(void **state)
 {
     (void)state;
-    struct hand_verdict hand;
-    hand_verdict_skew(&hand);
-    hand.witnesses[0].step_count = 0;
-    struct rig_buf out;
-    rig_buf_init(&out, 0);
-    rig_report_svg(&hand.verdict, &hand.witnesses[0], &out);
-    assert_int_equal(out.size, 0);
-    rig_buf_done(&out);
-    hand_verdict_done(&hand);
+    static const struct {
+        enum rig_anomaly anomaly;
+        uint32_t txn_count;
+        bool arrow;
+        const char *words;
+    } cases[] = {
+        {RIG_ANOMALY_DUPLICATE_ELEMENTS, 1, false, "T17 read 2 more than once"},
+        {RIG_ANOMALY_GARBAGE_READ, 1, false, "T17 read 2, which nobody wrote"},
+        {RIG_ANOMALY_DIRTY_UPDATE, 2, true, "T17 wrote 2 onto 1 of T1, which aborted"},
+        {RIG_ANOMALY_G1A, 2, true, "T17 read 2, written by T1, which aborted"},
+        {RIG_ANOMALY_G1B, 2, true, "T17 read 2, after which T1 wrote more"},
+        {RIG_ANOMALY_INCOMPATIBLE_ORDER, 2, false, "neither list begins with the other"},
+        {RIG_ANOMALY_FRACTURED_APPEND, 2, true, "T17 read 2 of T1, but not its earlier 1"},
+        {RIG_ANOMALY_FUTURE_READ, 1, false, "T17 read 2 before it wrote it itself"},
+        {RIG_ANOMALY_INTERNAL, 1, false, "T17's read disagrees with its own operations before"},
+        {RIG_ANOMALY_LOST_UPDATE, 2, false, "both read the same version, both wrote the next"},
+    };
+    struct rig_svg_layout *layout = malloc(sizeof *layout);
+    assert_non_null(layout);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct hand_verdict hand;
+        hand_verdict_oddity(&hand, cases[i].anomaly, cases[i].txn_count);
+        rig_svg_layout(hand.history, &hand.witnesses[0], 74, 640, layout);
+        assert_int_equal(layout->box_count, cases[i].txn_count);
+        assert_int_equal(layout->edge_count, 1);
+        assert_string_equal(layout->edges[0].words, cases[i].words);
+        assert_true(layout->edges[0].blunt != cases[i].arrow);
+        for (uint32_t box = 0; box < layout->box_count; box++) {
+            assert_true(inside(box_area(&layout->boxes[box]), layout));
+            assert_false(overlap(label_area(&layout->edges[0]), box_area(&layout->boxes[box])));
+        }
+        assert_true(inside(label_area(&layout->edges[0]), layout));
+        if (cases[i].anomaly != RIG_ANOMALY_DIRTY_UPDATE)
+            assert_true(layout->boxes[0].lines[0].strong); /* r 5 [1 2] */
+        if (cases[i].anomaly == RIG_ANOMALY_G1A) {
+            assert_false(layout->boxes[1].lines[0].strong);
+            assert_true(layout->boxes[1].lines[1].strong); /* append 5 2 */
+        }
+        struct rig_buf out;
+        rig_buf_init(&out, 0);
+        rig_report_svg(&hand.verdict, &hand.witnesses[0], &out);
+        assert_non_null(strstr(out.data, ">what happened, in one sentence. Refuted: read-committed"));
+        assert_int_equal(strstr(out.data, "class=\"tip odd\"") != NULL, cases[i].arrow);
+        rig_buf_done(&out);
+        hand_verdict_done(&hand);
+    }
+    free(layout);
 }
 
 /* RIG_SVG_DIR: where to leave pictures for a person to look at. */
@@ -187,9 +226,12 @@ static void pictures_for_the_eye(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_overlaps_at_any_length),       cmocka_unit_test(steps_are_told),
-        cmocka_unit_test(boxes_keep_the_order_of_time),         cmocka_unit_test(one_process_has_one_lane),
-        cmocka_unit_test(non_cyclic_witnesses_have_no_picture), cmocka_unit_test(pictures_for_the_eye),
+        cmocka_unit_test(nothing_overlaps_at_any_length),
+        cmocka_unit_test(steps_are_told),
+        cmocka_unit_test(boxes_keep_the_order_of_time),
+        cmocka_unit_test(one_process_has_one_lane),
+        cmocka_unit_test(oddities_are_told),
+        cmocka_unit_test(pictures_for_the_eye),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

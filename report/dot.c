@@ -1,0 +1,181 @@
+/*
+ * Witnesses and the lattice of levels as DOT, for `dot -Tsvg` and for tools that lay out graphs themselves. The words
+ * are those of the SVG pictures. The same verdict gives the same bytes.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/utf8.h"
+#include "report/report.h"
+#include "report/svg_words.h"
+#include "report/words.h"
+
+/* Inside a quoted string: quotes and backslashes escaped, control characters and what is no UTF-8 as "?". */
+static void add_escaped(struct rig_buf *out, const char *text)
+{
+    struct rig_buf clean;
+    rig_buf_init(&clean, 0);
+    rig_words_clean(&clean, text, false);
+    const char *at = rig_buf_text(&clean);
+    for (size_t left = strlen(at); left > 0;) {
+        size_t length = rig_utf8_decode(at, left, NULL);
+        if (length == 0)
+            rig_buf_add_char(out, '?');
+        else if (*at == '"' || *at == '\\')
+            rig_buf_printf(out, "\\%c", *at);
+        else
+            rig_buf_add(out, at, length);
+        length = length == 0 ? 1 : length;
+        at += length;
+        left -= length;
+    }
+    rig_buf_done(&clean);
+}
+
+/* A line of a label; "\l" ends it on the left side. */
+static void add_line(struct rig_buf *out, const char *mark, const char *text)
+{
+    rig_buf_add_text(out, mark);
+    add_escaped(out, text);
+    rig_buf_add_text(out, "\\l");
+}
+
+static void add_defaults(struct rig_buf *out)
+{
+    rig_buf_add_text(out, "  graph [fontname=\"sans-serif\", labelloc=t, labeljust=l, nodesep=0.6, ranksep=0.7];\n"
+                          "  node [shape=box, style=\"rounded,filled\", fillcolor=\"#f6f8fa\", color=\"#8c959f\", "
+                          "fontname=\"monospace\", fontsize=11];\n"
+                          "  edge [fontname=\"sans-serif\", fontsize=10, penwidth=1.6];\n");
+}
+
+static void add_box(struct rig_buf *out, const struct rig_verdict *verdict, const struct rig_witness *witness,
+                    uint32_t cluster, uint32_t at)
+{
+    struct rig_svg_box box = {.txn = witness->txns[at]};
+    rig_svg_words_box(verdict->history, witness, RIG_SVG_BOX_LINES - 2, &box);
+    rig_buf_printf(out, "  w%" PRIu32 "t%" PRIu32 " [label=\"", cluster, at);
+    add_line(out, "", box.name);
+    add_line(out, "", box.when);
+    for (uint32_t i = 0; i < box.line_count; i++)
+        add_line(out, box.lines[i].strong ? "* " : "  ", box.lines[i].text);
+    rig_buf_add_text(out, "\"];\n");
+}
+
+static uint32_t place_of(const struct rig_witness *witness, uint32_t txn)
+{
+    for (uint32_t i = 0; i < witness->txn_count; i++)
+        if (witness->txns[i] == txn)
+            return i;
+    RIG_REQUIRE(false && "a step between transactions of the witness");
+    return 0;
+}
+
+static void begin_edge(struct rig_buf *out, uint32_t cluster, uint32_t from, uint32_t to)
+{
+    rig_buf_printf(out, "  w%" PRIu32 "t%" PRIu32 " -> w%" PRIu32 "t%" PRIu32 " [label=\"", cluster, from, cluster, to);
+}
+
+static void add_step(struct rig_buf *out, const struct rig_verdict *verdict, const struct rig_witness *witness,
+                     uint32_t cluster, uint32_t at)
+{
+    static const char *const colours[] = {[RIG_EDGE_WW] = "#8250df",
+                                          [RIG_EDGE_WR] = "#1a7f37",
+                                          [RIG_EDGE_RW] = "#cf222e",
+                                          [RIG_EDGE_PROCESS] = "#57606a",
+                                          [RIG_EDGE_REALTIME] = "#57606a"};
+    const struct rig_step *step = &witness->steps[at];
+    struct rig_svg_edge edge = {.step = step};
+    rig_svg_words_edge(verdict->history, &edge);
+    uint32_t from = at < witness->txn_count && witness->txns[at] == step->from ? at : place_of(witness, step->from);
+    uint32_t next = (at + 1) % witness->txn_count;
+    uint32_t to = witness->txns[next] == step->to ? next : place_of(witness, step->to);
+    begin_edge(out, cluster, from, to);
+    add_line(out, "", edge.kind);
+    add_line(out, "", edge.words);
+    bool dashed = step->kind == RIG_EDGE_PROCESS || step->kind == RIG_EDGE_REALTIME;
+    rig_buf_printf(out, "\", color=\"%s\"%s];\n", colours[step->kind], dashed ? ", style=dashed" : "");
+}
+
+/* What is wrong, at an edge between the two transactions (without a tip: neither has to come first) or at a loop. */
+static void add_oddity(struct rig_buf *out, const struct rig_verdict *verdict, const struct rig_witness *witness,
+                       uint32_t cluster)
+{
+    struct rig_svg_edge edge = {.odd = true};
+    rig_svg_words_oddity(verdict->history, witness, &edge);
+    begin_edge(out, cluster, 0, witness->txn_count - 1);
+    add_line(out, "", edge.kind);
+    add_line(out, "", edge.words);
+    rig_buf_add_text(out, "\", color=\"#bc4c00\", dir=none];\n");
+}
+
+/* "G2-item #1: 2 transactions, a cycle", and its definition. */
+static void add_title(struct rig_buf *out, const struct rig_witness *witness, uint32_t number)
+{
+    const struct rig_anomaly_info *info = rig_anomaly_info(witness->anomaly);
+    rig_buf_printf(out, "  label=\"%s #%" PRIu32 ": %s%" PRIu32 " transaction%s\\l", info->name, number,
+                   witness->step_count > 0 ? "a cycle of " : "", witness->txn_count,
+                   witness->txn_count == 1 ? "" : "s");
+    add_line(out, "", info->definition);
+    rig_buf_add_text(out, "\";\n");
+}
+
+static void add_graph(struct rig_buf *out, const struct rig_verdict *verdict, const struct rig_witness *witness,
+                      uint32_t cluster, uint32_t number)
+{
+    add_title(out, witness, number);
+    for (uint32_t i = 0; i < witness->txn_count; i++)
+        add_box(out, verdict, witness, cluster, i);
+    for (uint32_t i = 0; i < witness->step_count; i++)
+        add_step(out, verdict, witness, cluster, i);
+    if (witness->step_count == 0 && witness->txn_count > 0)
+        add_oddity(out, verdict, witness, cluster);
+}
+
+void rig_report_dot_witness(const struct rig_verdict *verdict, const struct rig_witness *witness, uint32_t number,
+                            struct rig_buf *out)
+{
+    RIG_REQUIRE(verdict != NULL && verdict->history != NULL && witness != NULL && out != NULL);
+    rig_buf_printf(out, "digraph \"%s-%" PRIu32 "\" {\n", rig_anomaly_info(witness->anomaly)->name, number);
+    add_defaults(out);
+    add_graph(out, verdict, witness, 0, number);
+    rig_buf_add_text(out, "}\n");
+}
+
+void rig_report_dot(const struct rig_verdict *verdict, const char *name, struct rig_buf *out)
+{
+    RIG_REQUIRE(verdict != NULL && verdict->history != NULL && name != NULL && out != NULL);
+    rig_buf_add_text(out, "digraph \"");
+    add_escaped(out, name);
+    rig_buf_add_text(out, "\" {\n");
+    add_defaults(out);
+    uint32_t cluster = 0;
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        const struct rig_finding *finding = &verdict->findings[anomaly];
+        for (uint32_t i = 0; i < finding->witness_count; i++, cluster++) {
+            rig_buf_printf(out, "  subgraph \"cluster_%s-%" PRIu32 "\" {\n  color=\"#d1d9e0\";\n",
+                           rig_anomaly_info((enum rig_anomaly)anomaly)->name, i + 1);
+            add_graph(out, verdict, &finding->witnesses[i], cluster, i + 1);
+            rig_buf_add_text(out, "  }\n");
+        }
+    }
+    rig_buf_add_text(out, "}\n");
+}
+
+void rig_report_lattice_dot(struct rig_buf *out)
+{
+    rig_buf_add_text(out, "digraph levels {\n"
+                          "  node [shape=box, style=\"rounded,filled\", fillcolor=\"#f6f8fa\", color=\"#8c959f\", "
+                          "fontname=\"sans-serif\", fontsize=11];\n"
+                          "  edge [color=\"#57606a\"];\n");
+    for (unsigned level = RIG_LEVEL_COUNT; level-- > 0;) {
+        const struct rig_level_info *info = rig_level_info((enum rig_level)level);
+        rig_buf_printf(out, "  \"%s\" [tooltip=\"", info->name);
+        add_escaped(out, info->definition);
+        rig_buf_add_text(out, "\"];\n");
+        for (unsigned below = RIG_LEVEL_COUNT; below-- > 0;)
+            if ((info->implies & RIG_LEVEL_BIT(below)) != 0)
+                rig_buf_printf(out, "  \"%s\" -> \"%s\";\n", info->name, rig_level_info((enum rig_level)below)->name);
+    }
+    rig_buf_add_text(out, "}\n");
+}
