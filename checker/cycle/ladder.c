@@ -104,23 +104,36 @@ static enum rig_rc try_seed(struct climb *c, const struct rig_path_rule *rule, s
 
 RIG_VEC(struct rig_seed, seeds)
 
-static bool is_inside(const struct rig_components *components, uint32_t component, uint32_t node)
+/* The state of a node that was reached over an rw edge, or over another one. */
+static uint32_t state_of(const struct rig_view *view, uint32_t node, bool came_by_rw)
 {
-    if (!components->view.split)
-        return components->component_of[node] == component;
-    return components->component_of[node * 2] == component || components->component_of[node * 2 + 1] == component;
+    return view->split ? node * 2 + came_by_rw : node;
+}
+
+/* Whether an edge of `kind` from `from`, into a state of the component, lies inside it: then a cycle passes it. */
+static bool starts_inside(const struct rig_components *components, uint32_t component, uint32_t from,
+                          enum rig_edge_kind kind)
+{
+    const struct rig_view *view = &components->view;
+    bool by_other = components->component_of[state_of(view, from, false)] == component;
+    bool by_rw = components->component_of[state_of(view, from, true)] == component;
+    return by_other || (by_rw && kind != RIG_EDGE_RW);
 }
 
 /*
  * The edges of one kind that lead into `node` from inside its component, through passages too; stops at `most` seeds.
+ * Each lies on a cycle of the component's view.
  */
 static bool seeds_into(const struct rig_components *components, uint32_t component, uint32_t node,
                        enum rig_edge_kind kind, size_t most, struct seeds *seeds)
 {
     const struct rig_graph *graph = components->view.graph;
+    bool rw = kind == RIG_EDGE_RW;
+    if (components->component_of[state_of(&components->view, node, rw)] != component)
+        return true;
     if (kind == RIG_EDGE_PROCESS) {
         uint32_t before = graph->process_before[node];
-        bool inside = before != RIG_NODE_NONE && is_inside(components, component, before);
+        bool inside = before != RIG_NODE_NONE && starts_inside(components, component, before, kind);
         return !inside || seeds_add(seeds, (struct rig_seed){before, node, kind});
     }
     enum rig_link link = kind == RIG_EDGE_WW ? RIG_LINK_WW : kind == RIG_EDGE_WR ? RIG_LINK_WR : RIG_LINK_RW;
@@ -130,12 +143,12 @@ static bool seeds_into(const struct rig_components *components, uint32_t compone
         uint32_t at = open.at[--open.count];
         for (uint32_t i = graph->first[at]; done && i < graph->first[at + 1] && seeds->count < most; i++) {
             uint32_t from = rig_edge_node(graph->edges[i]);
-            if (!is_inside(components, component, from))
-                continue;
-            if (rig_edge_link(graph->edges[i]) == RIG_LINK_THROUGH)
-                done = rig_txn_list_add(&open, from);
-            else if (rig_edge_link(graph->edges[i]) == link)
+            if (rig_edge_link(graph->edges[i]) == RIG_LINK_THROUGH) {
+                if (components->component_of[state_of(&components->view, from, rw)] == component)
+                    done = rig_txn_list_add(&open, from);
+            } else if (rig_edge_link(graph->edges[i]) == link && starts_inside(components, component, from, kind)) {
                 done = seeds_add(seeds, (struct rig_seed){from, node, kind});
+            }
         }
     }
     rig_txn_list_done(&open);
@@ -177,8 +190,8 @@ static enum rig_rc search_component(struct climb *c, const struct rig_components
 }
 
 /*
- * A rung that is cyclic although no witness was found within the budgets: some edge of a component lies on a cycle
- * for certain, so search without bounds.
+ * A rung that is cyclic although no witness was found within the budgets: every edge inside a component lies on a
+ * cycle, so search from the first one, without bounds.
  */
 static enum rig_rc search_certainly(struct climb *c, const struct rig_components *components, enum rig_rung rung)
 {
@@ -189,14 +202,21 @@ static enum rig_rc search_certainly(struct climb *c, const struct rig_components
         if (node >= components->view.graph->txn_count)
             continue;
         for (unsigned kind = RIG_EDGE_WW; kind <= RIG_EDGE_PROCESS; kind++) {
+            bool in_view = kind == RIG_EDGE_PROCESS ? components->view.process : rule.links >> kind & 1u;
+            if (!in_view)
+                continue;
             struct seeds seeds = {0};
-            bool made = seeds_into(components, 0, node, (enum rig_edge_kind)kind, SIZE_MAX, &seeds);
+            bool made = seeds_into(components, 0, node, (enum rig_edge_kind)kind, 1, &seeds);
             size_t shortest = 0;
             enum rig_rc rc = made ? RIG_OK : no_memory(c);
-            for (size_t s = 0; rc == RIG_OK && s < seeds.count && shortest == 0; s++)
-                rc = try_seed(c, &rule, seeds.at[s], false, &shortest);
+            if (rc == RIG_OK && seeds.count > 0) {
+                rc = try_seed(c, &rule, seeds.at[0], false, &shortest);
+                RIG_INVARIANT(rc != RIG_OK || shortest > 0);
+                seeds_done(&seeds);
+                return rc;
+            }
             seeds_done(&seeds);
-            if (rc != RIG_OK || shortest > 0)
+            if (rc != RIG_OK)
                 return rc;
         }
     }

@@ -33,15 +33,27 @@ static bool check_orders(struct pairs *p, uint32_t from, enum rig_edge_kind kind
     return !same_process || !before || add(p, from, kind, to, RIG_EDGE_PROCESS);
 }
 
+static uint32_t in_degree(const struct rig_graph *graph, uint32_t node)
+{
+    return graph->first[node + 1] - graph->first[node];
+}
+
+/*
+ * The edges back, looked for only from the end that has fewer edges into it, so that a transaction with a million
+ * readers is not searched through for each of them.
+ */
 static bool check_edge(struct pairs *p, uint32_t from, enum rig_edge_kind kind, uint32_t to)
 {
     const struct rig_graph *graph = p->graph;
     if (!check_orders(p, from, kind, to))
         return false;
+    uint32_t from_degree = in_degree(graph, from), to_degree = in_degree(graph, to);
+    if (from_degree > to_degree || (from_degree == to_degree && from > to))
+        return true;
     for (uint32_t i = graph->first[from]; i < graph->first[from + 1]; i++) {
         uint32_t edge = graph->edges[i];
         bool back = rig_edge_node(edge) == to && rig_edge_link(edge) != RIG_LINK_THROUGH;
-        if (back && from < to && !add(p, from, kind, to, kind_of(edge)))
+        if (back && !add(p, from, kind, to, kind_of(edge)))
             return false;
     }
     return true;

@@ -2,7 +2,7 @@
  * Cycles of two transactions: all of them, of every class, in one pass over the edges. What people understand best is
  * never missed.
  *
- * Time: sum over edges of the degree of their source, a small constant per edge in practice.
+ * Time: sum over edges of the lower of the degrees of their ends: at most E^1.5, a small constant per edge in practice.
  */
 #ifndef RIG_CHECKER_CYCLE_PAIRS_H
 #define RIG_CHECKER_CYCLE_PAIRS_H
