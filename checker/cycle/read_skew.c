@@ -99,6 +99,9 @@ static bool ask(struct skew *s, uint32_t reader, uint32_t writer)
 static bool ask_about(struct skew *s, uint32_t writer)
 {
     const struct rig_graph *graph = s->all->view.graph;
+    uint32_t key, position;
+    if (s->flow->component_of[writer] == UINT32_MAX && !observed_version(s, writer, &key, &position))
+        return true; /* nothing descends from it */
     s->passages.count = 0;
     if (!node_list_add(&s->passages, writer))
         return false;

@@ -19,7 +19,12 @@ struct rig_verifier {
     const struct rig_history *history;
     bool *committed; /* per transaction: acknowledged, or unknown with a write that a committed one shows */
     struct pending_list pending;
+    uint32_t *shown;       /* per list, spines first: its leading elements that some committed transaction read */
+    uint32_t *first_whole; /* per key: one of its lists beside the spine of which elements are shown, or NO_LIST, and */
+    uint32_t *next_whole;  /* per such list, the next one */
 };
+
+#define NO_LIST UINT32_MAX
 
 static enum rig_rc refuse(const struct rig_history *history, const struct rig_witness *witness, uint32_t txn,
                           const char *lacks, struct rig_err *err)
@@ -30,15 +35,20 @@ static enum rig_rc refuse(const struct rig_history *history, const struct rig_wi
 
 /* ---- what the transactions did ---- */
 
-/* The place of `value` in what `op` read, or UINT32_MAX. */
-static uint32_t place_in_read(const struct rig_history *history, const struct rig_mop *op, int64_t value)
+/* The place of `value` in a list, or UINT32_MAX. */
+static uint32_t place_in_list(struct rig_list list, int64_t value)
 {
-    struct rig_list list = rig_mop_list(history, op);
     for (uint32_t i = 0; i < list.count; i++) {
         if (list.at[i] == value)
             return i;
     }
     return UINT32_MAX;
+}
+
+/* The place of `value` in what `op` read, or UINT32_MAX. */
+static uint32_t place_in_read(const struct rig_history *history, const struct rig_mop *op, int64_t value)
+{
+    return place_in_list(rig_mop_list(history, op), value);
 }
 
 /* The operation of `txn` that appends `value` to `key`, or UINT32_MAX. */
@@ -61,25 +71,28 @@ static const struct rig_mop *known_read(const struct rig_history *history, uint3
     return read->kind == RIG_OP_READ_LIST && read->read_state != RIG_READ_UNKNOWN ? read : NULL;
 }
 
-/* Some committed transaction shows `value` of `key`. Of lists in the same place, one that is no longer adds nothing. */
-static bool is_shown(const struct rig_verifier *verifier, uint32_t key, int64_t value)
+/* The lists that committed transactions read of `key`, as far as they read them: start with the key, ends by NO_LIST.
+ */
+static uint32_t list_after(const struct rig_verifier *verifier, uint32_t key, uint32_t list)
+{
+    uint32_t key_count = verifier->history->key_count;
+    return list < key_count ? verifier->first_whole[key] : verifier->next_whole[list - key_count];
+}
+
+static struct rig_list shown_list(const struct rig_verifier *verifier, uint32_t list)
 {
     const struct rig_history *history = verifier->history;
-    struct rig_list last = {0};
-    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
-        if (!verifier->committed[txn])
-            continue;
-        const struct rig_mop *ops = rig_txn_ops(history, txn);
-        for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
-            if (ops[i].kind != RIG_OP_READ_LIST || ops[i].key != key)
-                continue;
-            struct rig_list list = rig_mop_list(history, &ops[i]);
-            if (list.at == last.at && list.count <= last.count)
-                continue;
-            if (place_in_read(history, &ops[i], value) != UINT32_MAX)
-                return true;
-            last = list;
-        }
+    struct rig_list whole =
+        list < history->key_count ? history->spines[list] : history->lists[list - history->key_count];
+    return (struct rig_list){whole.at, verifier->shown[list]};
+}
+
+/* Some committed transaction shows `value` of `key`. */
+static bool is_shown(const struct rig_verifier *verifier, uint32_t key, int64_t value)
+{
+    for (uint32_t list = key; list != NO_LIST; list = list_after(verifier, key, list)) {
+        if (place_in_list(shown_list(verifier, list), value) != UINT32_MAX)
+            return true;
     }
     return false;
 }
@@ -112,29 +125,42 @@ static bool list_pending(struct rig_verifier *verifier)
     return true;
 }
 
-/* A committed transaction's reads prove that the unknown transactions whose elements they show committed. */
-static bool follow_reads(struct rig_verifier *verifier, uint32_t txn, struct rig_list *longest, struct proved *proved)
+/* Elements that a committed transaction shows prove that the unknown transactions which appended them committed. */
+static bool follow_elements(struct rig_verifier *verifier, uint32_t key, struct rig_list list, uint32_t from,
+                            struct proved *proved)
+{
+    for (uint32_t i = from; i < list.count; i++) {
+        struct pending wanted = {.key = key, .value = list.at[i]};
+        const struct pending *found =
+            bsearch(&wanted, verifier->pending.at, verifier->pending.count, sizeof wanted, compare_pending);
+        if (found == NULL || verifier->committed[found->txn])
+            continue;
+        verifier->committed[found->txn] = true;
+        if (!proved_add(proved, found->txn))
+            return false;
+    }
+    return true;
+}
+
+/* Notes what a committed transaction read. */
+static bool follow_reads(struct rig_verifier *verifier, uint32_t txn, struct proved *proved)
 {
     const struct rig_history *history = verifier->history;
     const struct rig_mop *ops = rig_txn_ops(history, txn);
     for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
-        if (ops[i].kind != RIG_OP_READ_LIST)
+        if (ops[i].kind != RIG_OP_READ_LIST || ops[i].read_state != RIG_READ_SEEN)
             continue;
         struct rig_list list = rig_mop_list(history, &ops[i]);
-        struct rig_list *last = &longest[ops[i].key];
-        uint32_t from = list.at == last->at ? last->count : 0;
-        for (uint32_t j = from; j < list.count; j++) {
-            struct pending wanted = {.key = ops[i].key, .value = list.at[j]};
-            const struct pending *found =
-                bsearch(&wanted, verifier->pending.at, verifier->pending.count, sizeof wanted, compare_pending);
-            if (found == NULL || verifier->committed[found->txn])
-                continue;
-            verifier->committed[found->txn] = true;
-            if (!proved_add(proved, found->txn))
-                return false;
+        uint32_t key = ops[i].key, id = ops[i].list, from = verifier->shown[id];
+        if (list.count <= from)
+            continue;
+        if (from == 0 && id >= history->key_count) {
+            verifier->next_whole[id - history->key_count] = verifier->first_whole[key];
+            verifier->first_whole[key] = id;
         }
-        if (list.count > from)
-            *last = list;
+        verifier->shown[id] = list.count;
+        if (verifier->pending.count > 0 && !follow_elements(verifier, key, list, from, proved))
+            return false;
     }
     return true;
 }
@@ -144,21 +170,18 @@ static bool prove_committed(struct rig_verifier *verifier)
     const struct rig_history *history = verifier->history;
     for (uint32_t txn = 0; txn < history->txn_count; txn++)
         verifier->committed[txn] = history->txns[txn].outcome == RIG_OUTCOME_OK;
+    memset(verifier->first_whole, 0xff, ((size_t)history->key_count + 1) * sizeof *verifier->first_whole);
     if (!list_pending(verifier))
         return false;
-    if (verifier->pending.count == 0)
-        return true;
-    struct rig_list *longest = calloc((size_t)history->key_count + 1, sizeof *longest);
     struct proved proved = {0};
-    bool done = longest != NULL;
+    bool done = true;
     for (uint32_t txn = 0; done && txn < history->txn_count; txn++) {
         if (history->txns[txn].outcome == RIG_OUTCOME_OK)
-            done = follow_reads(verifier, txn, longest, &proved);
+            done = follow_reads(verifier, txn, &proved);
     }
     while (done && proved.count > 0)
-        done = follow_reads(verifier, proved.at[--proved.count], longest, &proved);
+        done = follow_reads(verifier, proved.at[--proved.count], &proved);
     proved_done(&proved);
-    free(longest);
     return done;
 }
 
@@ -169,7 +192,12 @@ struct rig_verifier *rig_verifier_new(const struct rig_history *history)
         return NULL;
     verifier->history = history;
     verifier->committed = calloc((size_t)history->txn_count + 1, sizeof *verifier->committed);
-    if (verifier->committed == NULL || !prove_committed(verifier)) {
+    verifier->shown = calloc((size_t)history->key_count + history->list_count + 1, sizeof *verifier->shown);
+    verifier->first_whole = malloc(((size_t)history->key_count + 1) * sizeof *verifier->first_whole);
+    verifier->next_whole = calloc((size_t)history->list_count + 1, sizeof *verifier->next_whole);
+    bool room = verifier->committed != NULL && verifier->shown != NULL && verifier->first_whole != NULL &&
+                verifier->next_whole != NULL;
+    if (!room || !prove_committed(verifier)) {
         rig_verifier_free(verifier);
         return NULL;
     }
@@ -181,6 +209,9 @@ void rig_verifier_free(struct rig_verifier *verifier)
     if (verifier == NULL)
         return;
     free(verifier->committed);
+    free(verifier->shown);
+    free(verifier->first_whole);
+    free(verifier->next_whole);
     pending_list_done(&verifier->pending);
     free(verifier);
 }
@@ -542,16 +573,11 @@ static const char *check_dirty_update(const struct rig_verifier *verifier, const
                  find_append(history, w->txns[0], w->key, w->value) != UINT32_MAX;
     if (!known)
         return "does not build on a failed transaction";
-    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
-        const struct rig_mop *ops = rig_txn_ops(history, txn);
-        for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
-            if (ops[i].kind != RIG_OP_READ_LIST || ops[i].key != w->key)
-                continue;
-            uint32_t under = place_in_read(history, &ops[i], w->other_value);
-            uint32_t over = place_in_read(history, &ops[i], w->value);
-            if (under < over && over != UINT32_MAX && verifier->committed[txn])
-                return NULL;
-        }
+    for (uint32_t list = w->key; list != NO_LIST; list = list_after(verifier, w->key, list)) {
+        uint32_t under = place_in_list(shown_list(verifier, list), w->other_value);
+        uint32_t over = place_in_list(shown_list(verifier, list), w->value);
+        if (under < over && over != UINT32_MAX)
+            return NULL;
     }
     return "is in no list above the failed transaction's value";
 }

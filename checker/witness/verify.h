@@ -12,8 +12,8 @@
  * before `to` was invoked (where invocations are known) and the steps must close a cycle of distinct committed
  * transactions whose shape is the anomaly's.
  *
- * Time: linear in the history to begin with and for an append that nobody read, else in the operations of the
- * transactions named. Space: 1 byte a transaction and 24 an append of unknown fate.
+ * Time: linear in the history to begin with, else in the operations of the transactions named and the lists of the
+ * keys. Space: 1 byte a transaction, 8 a key and a list stored whole, and 24 an append of unknown fate.
  */
 #ifndef RIG_CHECKER_WITNESS_VERIFY_H
 #define RIG_CHECKER_WITNESS_VERIFY_H
