@@ -109,6 +109,12 @@ static void say_held(const struct judge *j, unsigned level, struct rig_buf *text
 {
     uint64_t bit = RIG_LEVEL_BIT(level);
     uint64_t above = rig_level_info((enum rig_level)level)->above & j->held & (exact_levels | snapshot_levels) & ~bit;
+    bool serializable = (j->held & RIG_LEVEL_BIT(RIG_LEVEL_SERIALIZABLE)) != 0;
+    if ((bit & snapshot_levels) && !serializable) {
+        rig_buf_add_text(
+            text, "every read is known, every order of versions is total, and each cycle has two rw edges in a row");
+        return;
+    }
     if (bit & (exact_levels | snapshot_levels)) {
         rig_buf_add_text(text, "every read is known, and one order of the committed transactions explains them all");
         return;

@@ -254,6 +254,57 @@ static void add_witness(const struct page *page, const struct rig_witness *witne
         rig_buf_add_char(page->out, '\n');
 }
 
+static void add_some_witnesses(const struct page *page, enum rig_anomaly anomaly)
+{
+    const struct rig_finding *finding = &page->verdict->findings[anomaly];
+    for (uint32_t i = 0; i < finding->witness_count && i < WITNESSES_SHOWN; i++)
+        add_witness(page, &finding->witnesses[i], i + 1);
+    if (finding->witness_count > WITNESSES_SHOWN) {
+        rig_buf_add_text(page->out, "\n  ");
+        rig_buf_printf(page->out, "%s: %" PRIu32 " more with a witness in the HTML and JSON reports.\n",
+                       rig_anomaly_info(anomaly)->name, finding->witness_count - WITNESSES_SHOWN);
+    }
+}
+
+/*
+ * The witnesses of the anomalies that were asked for or refute a level that those before them do not; the other
+ * anomalies by name only.
+ */
+static void add_witnesses(const struct page *page)
+{
+    const struct rig_verdict *verdict = page->verdict;
+    uint64_t refuted = 0;
+    uint32_t fewest = UINT32_MAX; /* transactions of a witness shown so far */
+    struct rig_buf names;
+    rig_buf_init(&names, 0);
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        const struct rig_finding *finding = &verdict->findings[anomaly];
+        if (finding->witness_count == 0)
+            continue;
+        bool asked = (verdict->requested_anomalies & RIG_ANOMALY_BIT(anomaly)) != 0;
+        const struct rig_witness *first = &finding->witnesses[0];
+        if (asked || (first->refutes & ~refuted) != 0 || first->txn_count < fewest) {
+            refuted |= first->refutes;
+            fewest = first->txn_count < fewest ? first->txn_count : fewest;
+            add_some_witnesses(page, (enum rig_anomaly)anomaly);
+        } else {
+            rig_buf_printf(&names, "%s%s", names.size > 0 ? ", " : "",
+                           rig_anomaly_info((enum rig_anomaly)anomaly)->name);
+        }
+    }
+    if (names.size > 0) {
+        struct rig_buf sentence;
+        rig_buf_init(&sentence, 0);
+        rig_buf_printf(&sentence,
+                       "The witnesses of %s, which refute no further level, are in the HTML and JSON reports.",
+                       rig_buf_text(&names));
+        rig_buf_add_text(page->out, "\n  ");
+        wrapped(page, rig_buf_text(&sentence), 2);
+        rig_buf_done(&sentence);
+    }
+    rig_buf_done(&names);
+}
+
 static void add_findings(const struct page *page)
 {
     const struct rig_finding *findings = page->verdict->findings;
@@ -272,16 +323,7 @@ static void add_findings(const struct page *page)
     }
     if (!any)
         rig_buf_add_text(page->out, "  none found\n");
-    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
-        const struct rig_finding *finding = &findings[anomaly];
-        for (uint32_t i = 0; i < finding->witness_count && i < WITNESSES_SHOWN; i++)
-            add_witness(page, &finding->witnesses[i], i + 1);
-        if (finding->witness_count > WITNESSES_SHOWN) {
-            rig_buf_add_text(page->out, "\n  ");
-            rig_buf_printf(page->out, "%s: %" PRIu32 " more with a witness in the JSON report.\n",
-                           rig_anomaly_info((enum rig_anomaly)anomaly)->name, finding->witness_count - WITNESSES_SHOWN);
-        }
-    }
+    add_witnesses(page);
 }
 
 static void add_latencies(const struct page *page)
