@@ -99,6 +99,8 @@ int main(int argc, char **argv)
     (void)signal(SIGPIPE, SIG_IGN);
     const int status = dispatch(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout) != 0) {
+        if (errno == EPIPE) /* the reader has seen enough (`rig list levels | head`) */
+            return status;
         rig_cli_complain("writing to standard output failed: %s", strerror(errno));
         return status == RIG_EXIT_OK ? RIG_EXIT_FAILED : status;
     }
