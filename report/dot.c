@@ -1,6 +1,8 @@
 /*
  * Witnesses and the lattice of levels as DOT, for `dot -Tsvg` and for tools that lay out graphs themselves. The words
  * are those of the SVG pictures. The same verdict gives the same bytes.
+ *
+ * Of a cycle of more than BOXES_MOST transactions the middle is left out and counted, as no layout can show it.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -10,6 +12,8 @@
 #include "report/report.h"
 #include "report/svg_words.h"
 #include "report/words.h"
+
+enum { BOXES_MOST = 200 };
 
 /* Inside a quoted string: quotes and backslashes escaped, control characters and what is no UTF-8 as "?". */
 static void add_escaped(struct rig_buf *out, const char *text)
@@ -62,13 +66,15 @@ static void add_box(struct rig_buf *out, const struct rig_verdict *verdict, cons
     rig_buf_add_text(out, "\"];\n");
 }
 
-static uint32_t place_of(const struct rig_witness *witness, uint32_t txn)
+/* The first transaction of the cycle that is left out, and the first after it that is not; equal when all are drawn. */
+static uint32_t gap_start(const struct rig_witness *witness)
 {
-    for (uint32_t i = 0; i < witness->txn_count; i++)
-        if (witness->txns[i] == txn)
-            return i;
-    RIG_REQUIRE(false && "a step between transactions of the witness");
-    return 0;
+    return witness->txn_count > BOXES_MOST ? BOXES_MOST / 2 : witness->txn_count;
+}
+
+static uint32_t gap_end(const struct rig_witness *witness)
+{
+    return witness->txn_count > BOXES_MOST ? witness->txn_count - BOXES_MOST / 2 : witness->txn_count;
 }
 
 static void begin_edge(struct rig_buf *out, uint32_t cluster, uint32_t from, uint32_t to)
@@ -76,6 +82,7 @@ static void begin_edge(struct rig_buf *out, uint32_t cluster, uint32_t from, uin
     rig_buf_printf(out, "  w%" PRIu32 "t%" PRIu32 " -> w%" PRIu32 "t%" PRIu32 " [label=\"", cluster, from, cluster, to);
 }
 
+/* The step from the transaction at `at` to the next of the cycle. */
 static void add_step(struct rig_buf *out, const struct rig_verdict *verdict, const struct rig_witness *witness,
                      uint32_t cluster, uint32_t at)
 {
@@ -85,16 +92,39 @@ static void add_step(struct rig_buf *out, const struct rig_verdict *verdict, con
                                           [RIG_EDGE_PROCESS] = "#57606a",
                                           [RIG_EDGE_REALTIME] = "#57606a"};
     const struct rig_step *step = &witness->steps[at];
+    const uint32_t next = (at + 1) % witness->txn_count;
+    RIG_REQUIRE(witness->txns[at] == step->from && witness->txns[next] == step->to);
     struct rig_svg_edge edge = {.step = step};
     rig_svg_words_edge(verdict->history, &edge);
-    uint32_t from = at < witness->txn_count && witness->txns[at] == step->from ? at : place_of(witness, step->from);
-    uint32_t next = (at + 1) % witness->txn_count;
-    uint32_t to = witness->txns[next] == step->to ? next : place_of(witness, step->to);
-    begin_edge(out, cluster, from, to);
+    begin_edge(out, cluster, at, next);
     add_line(out, "", edge.kind);
     add_line(out, "", edge.words);
     bool dashed = step->kind == RIG_EDGE_PROCESS || step->kind == RIG_EDGE_REALTIME;
     rig_buf_printf(out, "\", color=\"%s\"%s];\n", colours[step->kind], dashed ? ", style=dashed" : "");
+}
+
+/* A box for those left out, between the last before them and the first after. */
+static void add_gap(struct rig_buf *out, const struct rig_witness *witness, uint32_t cluster)
+{
+    const uint32_t start = gap_start(witness), end = gap_end(witness);
+    rig_buf_printf(out, "  w%" PRIu32 "t%" PRIu32 " [label=\"... %" PRIu32 " more transactions ...\", style=dotted];\n",
+                   cluster, start, end - start);
+    begin_edge(out, cluster, start - 1, start);
+    rig_buf_add_text(out, "\", style=dotted];\n");
+    begin_edge(out, cluster, start, end);
+    rig_buf_add_text(out, "\", style=dotted];\n");
+}
+
+static void add_cycle(struct rig_buf *out, const struct rig_verdict *verdict, const struct rig_witness *witness,
+                      uint32_t cluster)
+{
+    RIG_REQUIRE(witness->step_count == witness->txn_count);
+    const uint32_t start = gap_start(witness), end = gap_end(witness);
+    for (uint32_t i = 0; i < witness->step_count; i++)
+        if (i + 1 < start || i >= end || start == end)
+            add_step(out, verdict, witness, cluster, i);
+    if (start != end)
+        add_gap(out, witness, cluster);
 }
 
 /* What is wrong, at an edge between the two transactions (without a tip: neither has to come first) or at a loop. */
@@ -125,10 +155,11 @@ static void add_graph(struct rig_buf *out, const struct rig_verdict *verdict, co
 {
     add_title(out, witness, number);
     for (uint32_t i = 0; i < witness->txn_count; i++)
-        add_box(out, verdict, witness, cluster, i);
-    for (uint32_t i = 0; i < witness->step_count; i++)
-        add_step(out, verdict, witness, cluster, i);
-    if (witness->step_count == 0 && witness->txn_count > 0)
+        if (i < gap_start(witness) || i >= gap_end(witness))
+            add_box(out, verdict, witness, cluster, i);
+    if (witness->step_count > 0)
+        add_cycle(out, verdict, witness, cluster);
+    else if (witness->txn_count > 0)
         add_oddity(out, verdict, witness, cluster);
 }
 

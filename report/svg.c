@@ -27,6 +27,8 @@ static const char *const style[] = {
     ".rig-svg .op,.rig-svg .lane{font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace}",
     ".rig-svg .op{fill:#6e7781}.rig-svg .op.strong{fill:#1f2328;font-weight:700}.rig-svg .mark{fill:#fff0b3}",
     ".rig-svg .lane{fill:#59636e;font-weight:600}.rig-svg .lanebg{fill:#eef1f4}.rig-svg .axis{stroke:#8c959f}",
+    ".rig-svg .plumb{fill:none;stroke:#57606a;stroke-width:1.3;stroke-dasharray:2 4}",
+    ".rig-svg .pause{fill:none;stroke:#57606a;stroke-width:4}.rig-svg .bound{font-weight:700}",
     ".rig-svg .edge{fill:none;stroke-width:2}.rig-svg .pill{fill:#ffffff;stroke-width:1.4}",
     ".rig-svg .kind{font-weight:700}",
     ".rig-svg .ww{stroke:#8250df}.rig-svg .wr{stroke:#1a7f37}.rig-svg .rw{stroke:#cf222e}",
@@ -41,6 +43,7 @@ static const char *const style[] = {
     ".rig-svg .pill{fill:#0d1117}.rig-svg .ww{stroke:#bc8cff}.rig-svg .wr{stroke:#3fb950}",
     ".rig-svg .rw{stroke:#ff7b72}.rig-svg .order{stroke:#9198a1}.rig-svg .tip.ww{fill:#bc8cff}",
     ".rig-svg .tip.wr{fill:#3fb950}.rig-svg .tip.rw{fill:#ff7b72}.rig-svg .tip.order{fill:#9198a1}",
+    ".rig-svg .plumb,.rig-svg .pause{stroke:#9198a1}",
     ".rig-svg .odd{stroke:#f0883e}.rig-svg .tip.odd{fill:#f0883e}.rig-svg .tip{stroke:none}}",
 };
 
@@ -87,7 +90,35 @@ static void add_lanes(struct rig_buf *out, const struct rig_svg_layout *layout)
     for (uint32_t i = 0; i < layout->tick_count; i++)
         rig_buf_printf(out, "M%.1f %.1fv8", layout->ticks[i], layout->axis_y - 4);
     rig_buf_add_text(out, "\"/>\n");
-    add_text(out, "dim", layout->left, layout->axis_y + 18, "time (in order of what happened, not to scale)");
+    add_text(out, "dim", layout->left, layout->axis_y + (layout->pause_count > 0 ? 36 : 18),
+             "time (in order of what happened, not to scale)");
+}
+
+/* "T17 done" up to `x`, or "T23 began" from there on. */
+static void add_pause_name(struct rig_buf *out, const struct rig_history *history, uint32_t txn, bool done, double x,
+                           double y)
+{
+    rig_buf_printf(out, "<text class=\"bound\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y,
+                   done ? "end" : "start");
+    rig_words_txn(out, history, txn);
+    rig_buf_add_text(out, done ? " done</text>" : " began</text>\n");
+}
+
+/* Plumb lines from the two boxes to the axis, and between them on the axis an arrow: this one ended, then that began.
+ */
+static void add_pauses(struct rig_buf *out, const struct rig_history *history, const struct rig_svg_layout *layout)
+{
+    for (uint32_t i = 0; i < layout->pause_count; i++) {
+        const struct rig_svg_pause *pause = &layout->pauses[i];
+        rig_buf_printf(out, "<path class=\"plumb\" d=\"M%.1f %.1fV%.1fM%.1f %.1fV%.1f\"/>\n", pause->from_x,
+                       pause->from_y, layout->axis_y, pause->to_x, pause->to_y, layout->axis_y);
+        rig_buf_printf(out, "<path class=\"pause\" d=\"M%.1f %.1fH%.1f\"/>\n", pause->from_x, layout->axis_y,
+                       pause->to_x - TIP_LENGTH);
+        rig_buf_printf(out, "<path class=\"tip order\" d=\"M%.1f %.1fl%.1f %.1fv%.1fZ\"/>\n", pause->to_x,
+                       layout->axis_y, -TIP_LENGTH - 2, -TIP_HALF_WIDTH - 1, 2 * TIP_HALF_WIDTH + 2);
+        add_pause_name(out, history, pause->from_txn, true, pause->from_x + 4, layout->axis_y + 18);
+        add_pause_name(out, history, pause->to_txn, false, pause->to_x - 4, layout->axis_y + 18);
+    }
 }
 
 static void add_box_shape(struct rig_buf *out, const struct rig_svg_box *box)
@@ -142,9 +173,10 @@ static void add_label(struct rig_buf *out, const struct rig_svg_edge *edge)
     add_text(out, "words", edge->label_x + 9, edge->label_y + 31, edge->words);
 }
 
-static void add_picture(struct rig_buf *out, const struct rig_svg_layout *layout)
+static void add_picture(struct rig_buf *out, const struct rig_history *history, const struct rig_svg_layout *layout)
 {
     add_lanes(out, layout);
+    add_pauses(out, history, layout);
     for (uint32_t i = 0; i < layout->edge_count; i++)
         rig_buf_printf(out, "<path class=\"edge %s\" d=\"%s\"/>\n", edge_class(&layout->edges[i]),
                        layout->edges[i].path);
@@ -262,7 +294,7 @@ void rig_svg_witness(const struct rig_witness *witness, const struct rig_history
     begin_svg(out, witness, layout->width, height, alone);
     if (alone)
         add_title(out, witness);
-    add_picture(out, layout);
+    add_picture(out, history, layout);
     if (alone)
         (void)add_note(out, rig_buf_text(&note), layout->width, layout->height + 6);
     rig_buf_add_text(out, "</svg>\n");

@@ -20,6 +20,7 @@
 #define GUTTER_PAD   18.0
 #define TRACK        18.0 /* between arrows in the right margin */
 #define CORNER       9.0
+#define PAUSE_NAMES  18.0 /* the line below the axis that names what bounds a pause */
 
 /* Which way an edge takes between the lanes. */
 enum route {
@@ -238,6 +239,22 @@ static bool lane_is_free_between(const struct rig_history *history, const struct
     return true;
 }
 
+/* Whether a curve through the pause between the two boxes meets no box in the lanes that it crosses. */
+static bool pause_is_clear(const struct rig_history *history, const struct rig_svg_layout *layout, uint32_t from,
+                           uint32_t to)
+{
+    uint32_t end = rig_txn_end(history, layout->boxes[from].txn), start = start_of(history, &layout->boxes[to]);
+    uint32_t one = layout->boxes[from].lane, other = layout->boxes[to].lane;
+    uint32_t low = one < other ? one : other, high = one < other ? other : one;
+    for (uint32_t i = 0; i < layout->box_count; i++) {
+        const struct rig_svg_box *box = &layout->boxes[i];
+        if (box->lane > low && box->lane < high && start_of(history, box) <= start &&
+            rig_txn_end(history, box->txn) >= end)
+            return false;
+    }
+    return true;
+}
+
 static enum route route_of(const struct rig_history *history, const struct rig_svg_layout *layout,
                            const struct rig_svg_edge *edge)
 {
@@ -247,7 +264,7 @@ static enum route route_of(const struct rig_history *history, const struct rig_s
     if (from == to)
         return lane_is_free_between(history, layout, edge->from, edge->to) ? ROUTE_ALONG : ROUTE_ARC;
     bool neighbours = from + 1 == to || to + 1 == from;
-    if (!edge->odd && edge->step->kind == RIG_EDGE_REALTIME && neighbours)
+    if (!edge->odd && edge->step->kind == RIG_EDGE_REALTIME && pause_is_clear(history, layout, edge->from, edge->to))
         return ROUTE_TIME;
     return neighbours ? ROUTE_GUTTER : ROUTE_ROUND;
 }
@@ -268,7 +285,7 @@ static void plan_routes(const struct rig_history *history, struct rig_svg_layout
         switch (plan->routes[i]) {
         case ROUTE_GUTTER:
         case ROUTE_TIME:
-            plan->label_strips[i] = take_strip(plan, from > to ? from : to, STRIP);
+            plan->label_strips[i] = take_strip(plan, from > to ? from : from + 1, STRIP);
             break;
         case ROUTE_ARC:
         case ROUTE_LABEL:
@@ -506,6 +523,25 @@ static void draw_lanes(struct rig_svg_layout *layout, struct plan *plan)
     }
 }
 
+static void mark_pauses(struct rig_svg_layout *layout)
+{
+    for (uint32_t i = 0; i < layout->edge_count; i++) {
+        const struct rig_svg_edge *edge = &layout->edges[i];
+        const struct rig_svg_box *from = &layout->boxes[edge->from], *to = &layout->boxes[edge->to];
+        if (edge->odd || edge->step->kind != RIG_EDGE_REALTIME || from->x + from->width >= to->x)
+            continue;
+        RIG_INVARIANT(layout->pause_count < RIG_SVG_LANES);
+        layout->pauses[layout->pause_count++] = (struct rig_svg_pause){.from_x = from->x + from->width,
+                                                                       .to_x = to->x,
+                                                                       .from_y = from->y + from->height,
+                                                                       .to_y = to->y + to->height,
+                                                                       .from_txn = from->txn,
+                                                                       .to_txn = to->txn};
+    }
+    if (layout->pause_count > 0)
+        layout->height += PAUSE_NAMES;
+}
+
 static void lay_lanes(const struct rig_history *history, const struct rig_witness *witness, double least_width,
                       struct rig_svg_layout *layout)
 {
@@ -527,6 +563,7 @@ static void lay_lanes(const struct rig_history *history, const struct rig_witnes
     stack_lanes(layout, &plan);
     place_anchors(layout, &plan);
     draw_lanes(layout, &plan);
+    mark_pauses(layout);
     if (layout->width < least_width)
         layout->width = least_width;
 }

@@ -4,7 +4,8 @@
  * Up to RIG_SVG_LANES transactions stand along a time axis: one lane a process, left to right by the order of their
  * invocations and completions (the axis keeps order and overlap, not scale). Between the lanes run gutters; each
  * label of an arrow has a strip of a gutter for itself, so that labels cover neither boxes nor each other. Arrows
- * between lanes that are not neighbours go round by the right margin.
+ * between lanes that are not neighbours go round by the right margin; those of real time, when no box is in their way,
+ * straight on through time. What real time rests on is also marked on the axis.
  *
  * Longer cycles are laid as a snake: down one column, up the next, back along the top; beyond RIG_SVG_BOXES
  * transactions the middle is left out and counted.
@@ -68,6 +69,13 @@ struct rig_svg_edge {
     double label_width, label_height;
 };
 
+/* On the time axis, the pause that a real-time arrow rests on: from a completion to the invocation after it. */
+struct rig_svg_pause {
+    double from_x, to_x;
+    double from_y, to_y; /* lower edges of the two boxes, where the plumb lines to the axis begin */
+    uint32_t from_txn, to_txn;
+};
+
 struct rig_svg_lane {
     int32_t process;
     double y, height;
@@ -83,6 +91,8 @@ struct rig_svg_layout {
     double axis_y;       /* of the time axis */
     double ticks[2 * RIG_SVG_LANES];
     uint32_t tick_count;
+    struct rig_svg_pause pauses[RIG_SVG_LANES];
+    uint32_t pause_count;
     double left; /* where the lanes begin */
     double top;  /* room kept free above */
     double width, height;

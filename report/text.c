@@ -12,6 +12,7 @@
 enum {
     LINE_COLUMNS = 116, /* where lists of names are broken */
     LABEL_COLUMNS = 22, /* width of the left column */
+    COUNT_COLUMNS = 12, /* least width of the column of counts: "at least 123" */
     WITNESSES_SHOWN = 3,
 };
 
@@ -305,9 +306,24 @@ static void add_witnesses(const struct page *page)
     rig_buf_done(&names);
 }
 
+static size_t widest_count(const struct rig_finding *findings)
+{
+    size_t widest = COUNT_COLUMNS;
+    struct rig_buf count;
+    rig_buf_init(&count, 0);
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        rig_buf_clear(&count);
+        rig_words_found(&count, &findings[anomaly]);
+        widest = count.size > widest ? count.size : widest;
+    }
+    rig_buf_done(&count);
+    return widest;
+}
+
 static void add_findings(const struct page *page)
 {
     const struct rig_finding *findings = page->verdict->findings;
+    const size_t count_columns = widest_count(findings);
     heading(page, "Anomalies");
     bool any = false;
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
@@ -318,8 +334,9 @@ static void add_findings(const struct page *page)
         struct rig_buf count;
         rig_buf_init(&count, 0);
         rig_words_found(&count, &findings[anomaly]);
-        rig_buf_printf(page->out, "  %-27s %12s  %s\n", info->name, rig_buf_text(&count), info->definition);
+        rig_buf_printf(page->out, "  %-27s %*s  ", info->name, (int)count_columns, rig_buf_text(&count));
         rig_buf_done(&count);
+        wrapped(page, info->definition, 2 + 27 + 1 + count_columns + 2);
     }
     if (!any)
         rig_buf_add_text(page->out, "  none found\n");
@@ -463,7 +480,8 @@ static void add_cost(const struct page *page)
     rig_words_count(page->out, verdict->edge_count[RIG_EDGE_WR]);
     rig_buf_add_text(page->out, " wr, ");
     rig_words_count(page->out, verdict->edge_count[RIG_EDGE_RW]);
-    rig_buf_printf(page->out, " rw edges in %.1f ms (read %.1f, infer %.1f, search %.1f)",
+    rig_buf_add_text(page->out, " rw edges\n");
+    rig_buf_printf(page->out, "in %.1f ms (read %.1f, infer %.1f, search %.1f)",
                    cost->read_ms + cost->infer_ms + cost->search_ms, cost->read_ms, cost->infer_ms, cost->search_ms);
     if (cost->peak_bytes > 0) {
         rig_buf_add_text(page->out, ", ");

@@ -320,7 +320,7 @@ static void add_doubt(const struct rig_history *history, const struct rig_witnes
 static void add_cycle(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text)
 {
     add_names(history, witness, text);
-    rig_buf_add_text(text, " form a cycle");
+    rig_buf_printf(text, " form a cycle of %" PRIu32 " transactions", witness->txn_count);
     for (uint32_t i = 0; i < witness->txn_count; i++) {
         if (is_shown(i, witness->txn_count, "transactions", text))
             add_txn_line(history, witness->txns[i], text);

@@ -32,8 +32,8 @@ RIG = pathlib.Path(os.environ.get("RIG", HERE.parents[1] / "build/release/rig"))
 TIMEOUT_S = 60
 
 BLANKED = [
-    (r"( edges in )[0-9.]+ ms \(read [0-9.]+, infer [0-9.]+, search [0-9.]+\)", r"\1MS"),
-    (r"( edges in MS, )[0-9.]+ (?:bytes|KiB|MiB|GiB)( at most)", r"\1BYTES\2"),
+    (r"( edges\s+in )[0-9.]+ ms \(read [0-9.]+, infer [0-9.]+, search [0-9.]+\)", r"\1MS"),
+    (r"( edges\s+in MS, )[0-9.]+ (?:bytes|KiB|MiB|GiB)( at most)", r"\1BYTES\2"),
     (r'("(?:read|infer|search)_ms": )[0-9.]+', r"\1MS"),
     (r'("peak_bytes": )[0-9]+', r"\1BYTES"),
     (r'(<testsuite [^>]* time=")[0-9.]+', r"\1SECONDS"),

@@ -98,7 +98,7 @@ static void witnesses_speak_plainly(void **state)
     struct fixture f;
     check(&f, "ok 0 0-2: rx[] ay1; ok 1 1-3: ry[] ax1; ok 2 4-5: rx[1] ry[1]", 0);
     assert_string_equal(f.verdict->findings[RIG_ANOMALY_G2_ITEM].witnesses[0].text,
-                        "G2-item: T2 and T3 form a cycle\n"
+                        "G2-item: T2 and T3 form a cycle of 2 transactions\n"
                         "  T2 = process 0, 0.000000 s - 0.002000 s: [r 0 []] [append 1 1]\n"
                         "  T3 = process 1, 0.001000 s - 0.003000 s: [r 1 []] [append 0 1]\n"
                         "  - T2 before T3: T2 read key 0 as [] and did not see T3's append of 1.\n"

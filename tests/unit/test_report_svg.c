@@ -198,6 +198,37 @@ static void oddities_are_told(void **state)
     free(layout);
 }
 
+/* Real time runs to the right, also across lanes, and stands on the axis between the completion and the invocation. */
+static void real_time_runs_along_the_axis(void **state)
+{
+    (void)state;
+    struct rig_svg_layout *layout = malloc(sizeof *layout);
+    assert_non_null(layout);
+    for (uint32_t count = 3; count <= RIG_SVG_LANES; count++) {
+        struct hand_verdict hand;
+        hand_verdict_ring(&hand, count);
+        rig_svg_layout(hand.history, &hand.witnesses[0], 74, 640, layout);
+        assert_int_equal(layout->pause_count, 1);
+        const struct rig_svg_pause *pause = &layout->pauses[0];
+        const struct rig_svg_box *from = &layout->boxes[count - 2], *to = &layout->boxes[count - 1];
+        assert_int_equal(pause->from_txn, count - 2);
+        assert_int_equal(pause->to_txn, count - 1);
+        assert_true(pause->from_x == from->x + from->width && pause->to_x == to->x && pause->from_x < pause->to_x);
+        const struct rig_svg_edge *edge = &layout->edges[count - 2];
+        assert_int_equal(edge->step->kind, RIG_EDGE_REALTIME);
+        assert_true(edge->tip_x == to->x && edge->tip_dx > 0.99);
+        struct rig_buf out;
+        rig_buf_init(&out, 0);
+        rig_report_svg(&hand.verdict, &hand.witnesses[0], &out);
+        assert_non_null(strstr(out.data, "class=\"pause\""));
+        assert_non_null(strstr(out.data, " done</text>"));
+        assert_non_null(strstr(out.data, " began</text>"));
+        rig_buf_done(&out);
+        hand_verdict_done(&hand);
+    }
+    free(layout);
+}
+
 /* RIG_SVG_DIR: where to leave pictures for a person to look at. */
 static void pictures_for_the_eye(void **state)
 {
@@ -231,6 +262,7 @@ int main(void)
         cmocka_unit_test(boxes_keep_the_order_of_time),
         cmocka_unit_test(one_process_has_one_lane),
         cmocka_unit_test(oddities_are_told),
+        cmocka_unit_test(real_time_runs_along_the_axis),
         cmocka_unit_test(pictures_for_the_eye),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
