@@ -245,15 +245,6 @@ void rig_svg_words_edge(const struct rig_history *history, struct rig_svg_edge *
     take(edge->words, &text, LABEL_COLUMNS);
 }
 
-/* How many elements the list has that the witness's operation read. */
-static uint32_t oddity_length(const struct rig_history *history, const struct rig_witness *witness)
-{
-    if (witness->op == UINT32_MAX)
-        return 0;
-    const struct rig_mop *op = rig_txn_ops(history, witness->txns[0]) + witness->op;
-    return op->kind == RIG_OP_READ_LIST ? rig_mop_list(history, op).count : 0;
-}
-
 static void add_oddity_words(struct rig_buf *out, const struct rig_history *history, const struct rig_witness *witness)
 {
     struct rig_buf shows, other;
@@ -298,9 +289,6 @@ static void add_oddity_words(struct rig_buf *out, const struct rig_history *hist
     default:
         rig_buf_add_text(out, "this cannot be");
     }
-    uint32_t length = oddity_length(history, witness);
-    if (length > RIG_WORDS_LIST_SHOWN && witness->txn_count == 1)
-        rig_buf_printf(out, " (%" PRIu32 " elements)", length);
     rig_buf_done(&shows);
     rig_buf_done(&other);
 }
