@@ -296,7 +296,8 @@ static void add_refuted(const struct rig_witness *witness, struct rig_buf *text)
         rig_buf_add_text(text, rig_level_info((enum rig_level)i)->name);
         first = false;
     }
-    rig_buf_add_text(text, " and every stronger level.");
+    bool top = weakest == RIG_LEVEL_BIT(RIG_LEVEL_STRICT_SERIALIZABLE);
+    rig_buf_add_text(text, top ? "." : " and every stronger level.");
 }
 
 /* Why a cycle of writes alone is not called G0 (cycle/cycle.h). */
