@@ -211,9 +211,10 @@ static bool is_wanted(const char *name, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    int repetitions = argc > 1 ? atoi(argv[1]) : 5;
+    char *end = NULL;
+    long repetitions = argc > 1 ? strtol(argv[1], &end, 10) : 5;
     const char *transactions = argc > 2 ? argv[2] : "1000000";
-    if (repetitions < 1 || repetitions > MOST_REPETITIONS)
+    if ((end != NULL && *end != '\0') || repetitions < 1 || repetitions > MOST_REPETITIONS)
         die("from 1 to 99 repetitions");
     char path[] = "/tmp/bench_checker_XXXXXX";
     int file = mkstemp(path);
@@ -224,7 +225,7 @@ int main(int argc, char **argv)
                  "|---|---|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < CASE_COUNT; i++) {
         if (is_wanted(cases[i].name, argc, argv))
-            measure(&cases[i], transactions, repetitions, path);
+            measure(&cases[i], transactions, (int)repetitions, path);
     }
     (void)unlink(path);
     return EXIT_SUCCESS;
