@@ -8,6 +8,7 @@
 #include "checker/cycle/ladder.h"
 #include "checker/infer/list_anomalies.h"
 #include "checker/infer/list_inference.h"
+#include "checker/infer/register_inference.h"
 #include "checker/fate.h"
 #include "checker/witness/explain.h"
 #include "checker/witness/verify.h"
@@ -23,6 +24,7 @@ struct storage {
 struct check {
     const struct rig_history *history;
     uint32_t most_kept;
+    unsigned assumptions;
     struct rig_arena scratch; /* inference and graph */
     struct rig_inference inference;
     struct rig_ladder ladder;
@@ -128,7 +130,10 @@ static uint64_t peak_bytes(void)
 static enum rig_rc infer(struct check *c)
 {
     int64_t start = rig_clock_now_ns();
-    enum rig_rc rc = rig_infer_list_append(c->history, c->most_kept, &c->scratch, &c->inference, c->err);
+    enum rig_rc rc =
+        c->history->workload == RIG_WORKLOAD_RW_REGISTER
+            ? rig_infer_registers(c->history, c->assumptions, c->most_kept, &c->scratch, &c->inference, c->err)
+            : rig_infer_list_append(c->history, c->most_kept, &c->scratch, &c->inference, c->err);
     c->storage->verdict.cost.infer_ms = (double)(rig_clock_now_ns() - start) / (double)RIG_NS_PER_MS;
     return rc;
 }
@@ -138,9 +143,10 @@ static enum rig_rc search(struct check *c)
     int64_t start = rig_clock_now_ns();
     enum rig_rc rc = rig_ladder_climb(c->history, &c->inference, c->most_kept, &c->ladder, c->err);
     const uint64_t *odd = c->inference.oddities.count;
+    bool lists = c->history->workload == RIG_WORKLOAD_LIST_APPEND;
     bool possible = c->ladder.cyclic[RIG_RUNG_ALL][RIG_ORDER_PLAIN] || odd[RIG_ANOMALY_INCOMPATIBLE_ORDER] > 0 ||
                     odd[RIG_ANOMALY_DUPLICATE_ELEMENTS] > 0;
-    if (rc == RIG_OK && possible && !rig_list_lost_updates(&c->inference.versions, &c->inference.oddities))
+    if (rc == RIG_OK && lists && possible && !rig_list_lost_updates(&c->inference.versions, &c->inference.oddities))
         rc = no_memory(c->err);
     if (rc == RIG_OK)
         rc = keep_witnesses(c);
@@ -185,9 +191,9 @@ static enum rig_rc run(struct check *c)
 enum rig_rc rig_check(const struct rig_history *history, const struct rig_check_options *options,
                       struct rig_verdict **verdict, struct rig_err *err)
 {
-    if (history->workload != RIG_WORKLOAD_LIST_APPEND)
+    if (history->workload != RIG_WORKLOAD_LIST_APPEND && history->workload != RIG_WORKLOAD_RW_REGISTER)
         return rig_fail(err, RIG_E_INPUT,
-                        "this is a history of another workload than list-append, the one that rig can check");
+                        "rig checks histories of list-append and rw-register; this one is of neither");
     struct storage *storage = calloc(1, sizeof *storage);
     if (storage == NULL)
         return no_memory(err);
@@ -199,7 +205,7 @@ enum rig_rc rig_check(const struct rig_history *history, const struct rig_check_
     if (options->levels == 0 && options->anomalies == 0)
         storage->verdict.requested_levels = RIG_LEVEL_BIT(RIG_LEVEL_STRICT_SERIALIZABLE);
     count_outcomes(history, &storage->verdict);
-    struct check c = {.history = history, .storage = storage, .err = err};
+    struct check c = {.history = history, .assumptions = options->assumptions, .storage = storage, .err = err};
     c.most_kept = options->max_witnesses == 0 ? DEFAULT_WITNESSES : options->max_witnesses;
     rig_arena_init(&c.scratch, options->limit_bytes);
     enum rig_rc rc = run(&c);

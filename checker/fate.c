@@ -73,8 +73,10 @@ static void find_held(struct judge *j)
     uint64_t decided = exact_levels;
     if (inference->unordered_keys == 0)
         decided |= snapshot_levels;
-    if (!inference->versions.history->has_invocations)
+    if (!inference->history->has_invocations)
         decided &= ~strong_levels;
+    if (inference->history->workload != RIG_WORKLOAD_LIST_APPEND)
+        return; /* the orders of versions are partial */
     /* Where reads contradict each other there is no one order of versions that could be free of cycles. */
     if (is_found(j, RIG_ANOMALY_INCOMPATIBLE_ORDER) || is_found(j, RIG_ANOMALY_FRACTURED_APPEND))
         decided = 0;
@@ -140,7 +142,9 @@ static void say_open(const struct judge *j, unsigned level, struct rig_buf *text
         rig_buf_add_text(text, ", but some write cycle has a transaction of unknown fate");
     else if (inference->unknown_reads > 0)
         rig_buf_printf(text, ", but the results of %" PRIu64 " reads are not known", inference->unknown_reads);
-    else if ((bit & strong_levels) && !inference->versions.history->has_invocations)
+    else if (inference->history->workload != RIG_WORKLOAD_LIST_APPEND)
+        rig_buf_add_text(text, ", but the order of the versions is known only in part");
+    else if ((bit & strong_levels) && !inference->history->has_invocations)
         rig_buf_add_text(text, ", but the history has no invocations, and so no real-time order");
     else if ((bit & snapshot_levels) && inference->unordered_keys > 0)
         rig_buf_printf(text, ", but to %" PRIu64 " keys several transactions made appends that nobody read",
@@ -249,7 +253,7 @@ static char *why_unknown(const struct judge *j)
         return keep(j, &text);
     }
     rig_buf_add_text(&text,
-                     j->inference->versions.committed_count == 0
+                     j->inference->committed_count == 0
                          ? "no transaction is known to have committed"
                          : "no committed transaction read what another one wrote, or wrote what another one read");
     return keep(j, &text);

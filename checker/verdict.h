@@ -25,6 +25,15 @@ enum rig_edge_kind {
     RIG_EDGE_REALTIME, /* completed before the next one was invoked */
 };
 
+/* What shows that one version of a key came before another. */
+enum rig_order_source {
+    RIG_ORDER_LIST,         /* a read of a list shows both in their order, or nobody read the later one */
+    RIG_ORDER_INITIAL,      /* the earlier one is the initial state of the key */
+    RIG_ORDER_WFR,          /* the writer of the later one had read the earlier one (assumed: writes follow reads) */
+    RIG_ORDER_SEQUENTIAL,   /* a process left the earlier one, then met the later one (assumed: sequential keys) */
+    RIG_ORDER_LINEARIZABLE, /* who left the earlier one completed before who met the later one began (assumed) */
+};
+
 struct rig_step {
     uint32_t from, to; /* transactions (ids); to == the next step's from, and the last one's to the first's from */
     enum rig_edge_kind kind;
@@ -35,7 +44,9 @@ struct rig_step {
     uint32_t to_op;     /* operation indices within their transactions; UINT32_MAX where none applies */
     uint32_t order_txn; /* ww, rw: the transaction whose read `order_op` shows the order of the two versions, or */
     uint32_t order_op;  /*   UINT32_MAX: nobody read the later version, so it comes after all that were read */
-    char *text;         /* one sentence: "T17 before T23: T17 read key 5 as [1 2] and did not see T23's append of 3." */
+    enum rig_order_source order; /* ww, rw: what shows the order of the two versions; of registers, also */
+    uint32_t order_other;        /*   what order_txn did before order_other: how registers are ordered */
+    char *text; /* one sentence: "T17 before T23: T17 read key 5 as [1 2] and did not see T23's append of 3." */
 };
 
 struct rig_witness {

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/nearest.h"
 #include "checker/check.h"
+#include "checker/model/assumption.h"
 #include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/outputs.h"
@@ -50,17 +51,22 @@ static const struct rig_arguments_table check_table = {
 };
 
 /* Refuses what is no assumption. */
-static bool assumption_is_known(const char *name, size_t length)
+static bool read_assumption(const char *name, size_t length, unsigned *assumptions)
 {
-    static const char *const known[] = {"wfr-keys", "sequential-keys", "linearizable-keys", NULL};
+#define ASSUMPTION_NAME(id, name, meaning) name,
+    static const char *const known[] = {RIG_ASSUMPTION_TABLE(ASSUMPTION_NAME) NULL};
+#undef ASSUMPTION_NAME
     char text[64];
     if (length >= sizeof text)
         length = sizeof text - 1;
     memcpy(text, name, length);
     text[length] = '\0';
-    for (size_t i = 0; known[i] != NULL; i++)
-        if (strcmp(known[i], text) == 0)
+    for (unsigned i = 0; known[i] != NULL; i++) {
+        if (strcmp(known[i], text) == 0) {
+            *assumptions |= RIG_ASSUMPTION_BIT(i);
             return true;
+        }
+    }
     const char *near = rig_nearest_of(text, known);
     if (near != NULL)
         rig_cli_complain("--assume: unknown assumption `%s`; did you mean `%s`?", text, near);
@@ -70,13 +76,13 @@ static bool assumption_is_known(const char *name, size_t length)
     return false;
 }
 
-static bool assumptions_are_known(const struct rig_arguments *args)
+static bool read_assumptions(const struct rig_arguments *args, unsigned *assumptions)
 {
     const char *list;
     for (size_t i = 0; (list = rig_arguments_value_at(args, "assume", i)) != NULL; i++) {
         for (const char *at = list;; at++) {
             size_t length = strcspn(at, ",");
-            if (!assumption_is_known(at, length))
+            if (!read_assumption(at, length, assumptions))
                 return false;
             at += length;
             if (*at == '\0')
@@ -149,7 +155,8 @@ int rig_cli_check(int argc, char **argv)
     if (status != RIG_ARGUMENTS_GO_ON)
         return status;
     struct rig_check_options options = {0};
-    if (!rig_cli_read_requests(&args, &options) || !assumptions_are_known(&args) || !reports_are_known(&args))
+    if (!rig_cli_read_requests(&args, &options) || !read_assumptions(&args, &options.assumptions) ||
+        !reports_are_known(&args))
         return RIG_EXIT_USAGE;
     struct rig_err err = {0};
     struct rig_history *history = NULL;

@@ -16,6 +16,7 @@ enum {
     COMPONENTS_PER_RUNG = 256,
     SEEDS_IN_REAL_TIME = 48,
     SKEWS_WANTED = 64,
+    SKEWS_TRIED = 4096,    /* where it is not known which rw edges close a read skew */
     SEARCH_BUDGET = 50000, /* states of one search, and */
     RUNG_BUDGET = 200000,  /* of all searches of one rung */
 };
@@ -320,23 +321,24 @@ static enum rig_rc climb_read_skew(struct climb *c)
 {
     struct rig_components all, flow = {0};
     struct rig_skews skews = {0};
-    bool complete = true;
+    bool complete = true, lists = c->history->workload == RIG_WORKLOAD_LIST_APPEND;
     enum rig_rc rc = rig_components_find(view_of(c, RIG_RUNG_ALL, false), &all, c->err);
     if (rc == RIG_OK && all.list.count > 0) {
         rc = rig_components_find(view_of(c, RIG_RUNG_FLOW, false), &flow, c->err);
         if (rc == RIG_OK)
-            rc = rig_read_skews(&c->inference->versions, &all, &flow, SKEWS_WANTED, &skews, &complete, c->err);
+            rc = rig_read_skews(lists ? &c->inference->versions : NULL, &all, &flow, lists ? SKEWS_WANTED : SKEWS_TRIED,
+                                &skews, &complete, c->err);
     }
     struct rig_path_rule rule = {
         .links = RIG_LINKS_WW | RIG_LINKS_WR, .fewest_rw = 1, .most_rw = 1, .nonadjacent = false};
     size_t shortest = 0;
     c->budget = RUNG_BUDGET;
     for (size_t i = 0; rc == RIG_OK && i < skews.count; i++) {
-        bool bounded = i + 1 < skews.count || shortest > 0;
+        bool bounded = !lists || i + 1 < skews.count || shortest > 0;
         rc = try_seed(c, &rule, (struct rig_seed){skews.at[i].reader, skews.at[i].writer, RIG_EDGE_RW}, bounded,
                       &shortest);
     }
-    RIG_INVARIANT(rc != RIG_OK || skews.count == 0 || c->ladder->found[RIG_ANOMALY_G_SINGLE].count > 0);
+    RIG_INVARIANT(rc != RIG_OK || !lists || skews.count == 0 || c->ladder->found[RIG_ANOMALY_G_SINGLE].count > 0);
     rig_skews_done(&skews);
     rig_components_done(&flow);
     rig_components_done(&all);

@@ -89,8 +89,12 @@ static bool ask(struct skew *s, uint32_t reader, uint32_t writer)
         s->flow->component_of[reader] != UINT32_MAX && s->flow->component_of[reader] == s->flow->component_of[writer];
     if (same_flow) /* they reach each other */
         return s->out->count >= s->most || rig_skews_add(s->out, (struct rig_skew){reader, writer});
+    if (s->rank[writer] > s->rank[reader])
+        return true;
+    if (s->versions == NULL)
+        return s->out->count >= s->most || rig_skews_add(s->out, (struct rig_skew){reader, writer});
     struct question question = {.skew = {reader, writer}, .reader_rank = s->rank[reader]};
-    if (s->rank[writer] > s->rank[reader] || !observed_version(s, writer, &question.key, &question.position))
+    if (!observed_version(s, writer, &question.key, &question.position))
         return true;
     return questions_add(&s->questions, question);
 }
@@ -100,7 +104,8 @@ static bool ask_about(struct skew *s, uint32_t writer)
 {
     const struct rig_graph *graph = s->all->view.graph;
     uint32_t key, position;
-    if (s->flow->component_of[writer] == UINT32_MAX && !observed_version(s, writer, &key, &position))
+    bool chained = s->versions != NULL && s->flow->component_of[writer] == UINT32_MAX;
+    if (chained && !observed_version(s, writer, &key, &position))
         return true; /* nothing descends from it */
     s->passages.count = 0;
     if (!node_list_add(&s->passages, writer))

@@ -24,6 +24,9 @@ struct rig_skew {
 RIG_VEC(struct rig_skew, rig_skews)
 
 /*
+ * Without `versions` (NULL: the writers of a key form no chain), the rw edges that the flow order does not rule out,
+ * which may or may not close such a cycle.
+ *
  * Collects the rw edges that close such a cycle, at most `most`; `complete` says whether that was all of them. `all`:
  * the components of the whole graph; `flow`: those of its ww and wr edges; neither split nor with process order.
  */

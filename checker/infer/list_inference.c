@@ -1,7 +1,7 @@
 #include "checker/infer/list_inference.h"
 
 #include "base/bug.h"
-#include "base/table.h"
+#include "checker/graph/orders.h"
 #include "checker/infer/list_anomalies.h"
 #include "checker/infer/unread.h"
 
@@ -73,46 +73,6 @@ static bool link_txn(struct infer *in, uint32_t txn)
     return true;
 }
 
-/* The committed transaction before each one in its process. */
-static bool order_processes(const struct rig_history *history, const struct rig_versions *versions, uint32_t *before)
-{
-    struct rig_table last;
-    rig_table_init(&last);
-    bool done = true;
-    for (uint32_t txn = 0; done && txn < history->txn_count; txn++) {
-        before[txn] = RIG_NODE_NONE;
-        if (!versions->committed[txn])
-            continue;
-        uint32_t *previous = rig_table_put(&last, (uint32_t)history->txns[txn].process);
-        done = previous != NULL;
-        if (!done)
-            break;
-        /* Overlapping transactions of one process have no order between them. */
-        if (*previous != RIG_TABLE_NONE &&
-            (!history->has_invocations || rig_txn_end(history, *previous) < history->txns[txn].invoke_at))
-            before[txn] = *previous;
-        *previous = txn;
-    }
-    rig_table_done(&last);
-    return done;
-}
-
-/* Marks the transactions of unknown fate that count as committed. */
-static bool mark_unsettled(const struct rig_history *history, const struct rig_versions *versions,
-                           struct rig_arena *arena, struct rig_graph *graph)
-{
-    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
-        if (!versions->committed[txn] || history->txns[txn].outcome == RIG_OUTCOME_OK)
-            continue;
-        if (graph->unsettled == NULL)
-            graph->unsettled = rig_arena_array(arena, (size_t)graph->node_count + 1, sizeof *graph->unsettled);
-        if (graph->unsettled == NULL)
-            return false;
-        graph->unsettled[txn] = 1;
-    }
-    return true;
-}
-
 static enum rig_rc link_all(struct infer *in, struct rig_arena *arena, struct rig_inference *inference,
                             struct rig_err *err)
 {
@@ -129,16 +89,8 @@ static enum rig_rc link_all(struct infer *in, struct rig_arena *arena, struct ri
     if (!rig_unread_link(&in->unread, in->versions, &in->arcs, &node_count))
         return rig_fail(err, RIG_E_LIMIT, "not enough memory for the dependencies; raise --max-memory");
     inference->unordered_keys = in->unread.unordered_keys;
-    inference->unread_appends = in->unread.writers.count;
     enum rig_rc rc = rig_graph_pack(&in->arcs, history->txn_count, node_count, arena, &inference->graph, err);
-    if (rc != RIG_OK)
-        return rc;
-    inference->graph.process_before = rig_arena_array(arena, (size_t)history->txn_count + 1, sizeof(uint32_t));
-    if (inference->graph.process_before == NULL ||
-        !order_processes(history, in->versions, inference->graph.process_before) ||
-        !mark_unsettled(history, in->versions, arena, &inference->graph))
-        return rig_fail(err, RIG_E_LIMIT, "not enough memory for the process order; raise --max-memory");
-    return RIG_OK;
+    return rc == RIG_OK ? rig_graph_add_orders(history, in->versions->committed, arena, &inference->graph, err) : rc;
 }
 
 static uint64_t count_unknown_reads(const struct rig_history *history)
@@ -157,19 +109,15 @@ static uint64_t count_unknown_reads(const struct rig_history *history)
 enum rig_rc rig_infer_list_append(const struct rig_history *history, uint32_t most_kept, struct rig_arena *arena,
                                   struct rig_inference *inference, struct rig_err *err)
 {
-    *inference = (struct rig_inference){.oddities = {.most_kept = most_kept}};
+    *inference = (struct rig_inference){.history = history, .oddities = {.most_kept = most_kept}};
     enum rig_rc rc = rig_versions_build(history, arena, &inference->versions, err);
     if (rc != RIG_OK)
         return rc;
+    inference->committed_count = inference->versions.committed_count;
     struct infer in = {.history = history, .versions = &inference->versions, .oddities = &inference->oddities};
     rc = link_all(&in, arena, inference, err);
     rig_arcs_done(&in.arcs);
     rig_unread_done(&in.unread);
     inference->unknown_reads = count_unknown_reads(history);
     return rc;
-}
-
-void rig_inference_done(struct rig_inference *inference)
-{
-    rig_oddity_list_done(&inference->oddities.kept);
 }

@@ -14,22 +14,10 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "checker/graph/graph.h"
-#include "checker/infer/oddity.h"
-#include "checker/infer/versions.h"
-
-struct rig_inference {
-    struct rig_versions versions;
-    struct rig_graph graph;
-    struct rig_oddities oddities;
-    uint64_t unordered_keys; /* keys to which two or more committed transactions made appends that nobody read */
-    uint64_t unread_appends; /* committed appends that nobody read */
-    uint64_t unknown_reads;  /* reads of ok transactions whose results are not known */
-};
+#include "checker/infer/inference.h"
 
 /* Arrays come from `arena`; release the rest with rig_inference_done(), also after a failure. */
 enum rig_rc rig_infer_list_append(const struct rig_history *history, uint32_t most_kept, struct rig_arena *arena,
                                   struct rig_inference *inference, struct rig_err *err);
-void rig_inference_done(struct rig_inference *inference);
 
 #endif

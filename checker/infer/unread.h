@@ -1,10 +1,6 @@
 /*
  * Committed appends that nobody read. They come after the last version observed of their key: after its writer (ww) and
  * after everybody who read it (rw). Among themselves they are unordered.
- *
- * Where many readers meet many writers, the pairs are not written out: passages (graph.h) over the prefixes and
- * suffixes of the key's unread writers keep the number of edges linear, and let each transaction reach every writer but
- * itself.
  */
 #ifndef RIG_CHECKER_INFER_UNREAD_H
 #define RIG_CHECKER_INFER_UNREAD_H

@@ -8,6 +8,7 @@
 struct explain {
     const struct rig_history *history;
     const struct rig_versions *versions;
+    const struct rig_registers *registers;
     struct rig_arena *arena;
     struct rig_err *err;
 };
@@ -110,20 +111,80 @@ static bool prove_rw(const struct explain *e, struct rig_step *step)
     return false;
 }
 
+/* ---- the same of registers ---- */
+
+static uint32_t version_of(const struct explain *e, uint32_t txn, uint32_t op)
+{
+    return e->registers->version_of[e->history->txns[txn].first_op + op];
+}
+
+/* The edge from `version` to one that `writer` wrote, or NULL. */
+static const struct rig_version_edge *edge_to_writer(const struct explain *e, uint32_t version, uint32_t writer)
+{
+    uint32_t begin, end;
+    rig_registers_edges_from(e->registers, version, &begin, &end);
+    for (uint32_t i = begin; i < end; i++) {
+        if (e->registers->versions[e->registers->edges[i].to].writer == writer)
+            return &e->registers->edges[i];
+    }
+    return NULL;
+}
+
+/* ww and rw: from a version that `from` wrote, or read, to a later one that `to` wrote. */
+static bool prove_register_order(const struct explain *e, struct rig_step *step)
+{
+    enum rig_op_kind kind = step->kind == RIG_EDGE_WW ? RIG_OP_WRITE : RIG_OP_READ_REGISTER;
+    const struct rig_mop *ops = rig_txn_ops(e->history, step->from);
+    for (uint32_t i = 0; i < rig_txn_op_count(e->history, step->from); i++) {
+        uint32_t version = version_of(e, step->from, i);
+        if (ops[i].kind != kind || version == RIG_REGISTER_NONE)
+            continue;
+        const struct rig_version_edge *edge = edge_to_writer(e, version, step->to);
+        if (edge == NULL || (kind == RIG_OP_READ_REGISTER && e->registers->versions[version].writer == step->from))
+            continue;
+        step->key = ops[i].key;
+        step->from_value = e->registers->versions[version].value;
+        step->to_value = e->registers->versions[edge->to].value;
+        step->from_op = i;
+        step->order = edge->source;
+        step->order_txn = edge->a;
+        step->order_other = edge->b;
+        return true;
+    }
+    return false;
+}
+
+static bool prove_register_wr(const struct explain *e, struct rig_step *step)
+{
+    const struct rig_mop *ops = rig_txn_ops(e->history, step->to);
+    for (uint32_t i = 0; i < rig_txn_op_count(e->history, step->to); i++) {
+        uint32_t version = version_of(e, step->to, i);
+        if (ops[i].kind != RIG_OP_READ_REGISTER || version == RIG_REGISTER_NONE ||
+            e->registers->versions[version].writer != step->from)
+            continue;
+        step->key = ops[i].key;
+        step->from_value = ops[i].value;
+        step->to_op = i;
+        return true;
+    }
+    return false;
+}
+
 static void prove_step(const struct explain *e, struct rig_step *step)
 {
+    bool registers = e->history->workload == RIG_WORKLOAD_RW_REGISTER;
     bool proved = true;
     step->key = UINT32_MAX;
-    step->from_op = step->to_op = step->order_txn = step->order_op = UINT32_MAX;
+    step->from_op = step->to_op = step->order_txn = step->order_op = step->order_other = UINT32_MAX;
     switch (step->kind) {
     case RIG_EDGE_WW:
-        proved = prove_ww(e, step);
+        proved = registers ? prove_register_order(e, step) : prove_ww(e, step);
         break;
     case RIG_EDGE_WR:
-        proved = prove_wr(e, step);
+        proved = registers ? prove_register_wr(e, step) : prove_wr(e, step);
         break;
     case RIG_EDGE_RW:
-        proved = prove_rw(e, step);
+        proved = registers ? prove_register_order(e, step) : prove_rw(e, step);
         break;
     case RIG_EDGE_PROCESS:
     case RIG_EDGE_REALTIME:
@@ -145,7 +206,7 @@ static uint64_t levels_forbidding(enum rig_anomaly anomaly)
 enum rig_rc rig_explain_cycle(const struct rig_inference *inference, const struct rig_cycle *cycle,
                               struct rig_arena *arena, struct rig_witness *witness, struct rig_err *err)
 {
-    const struct explain e = {inference->versions.history, &inference->versions, arena, err};
+    const struct explain e = {inference->history, &inference->versions, &inference->registers, arena, err};
     uint32_t count = (uint32_t)cycle->count;
     struct rig_witness result = {.anomaly = rig_cycle_anomaly(e.history, cycle),
                                  .key = UINT32_MAX,
@@ -179,7 +240,7 @@ enum rig_rc rig_explain_cycle(const struct rig_inference *inference, const struc
 enum rig_rc rig_explain_oddity(const struct rig_inference *inference, const struct rig_oddity *oddity,
                                struct rig_arena *arena, struct rig_witness *witness, struct rig_err *err)
 {
-    const struct explain e = {inference->versions.history, &inference->versions, arena, err};
+    const struct explain e = {inference->history, &inference->versions, &inference->registers, arena, err};
     struct rig_witness result = {.anomaly = oddity->anomaly,
                                  .key = oddity->key,
                                  .op = oddity->op,

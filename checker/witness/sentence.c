@@ -55,6 +55,8 @@ static void add_read(const struct rig_history *history, const struct rig_mop *op
         rig_buf_add_text(text, "?");
     else if (op->read_state == RIG_READ_NIL)
         rig_buf_add_text(text, "nil");
+    else if (op->kind == RIG_OP_READ_REGISTER)
+        rig_buf_add_int(text, op->value);
     else
         rig_sentence_list(rig_mop_list(history, op), text);
 }
@@ -65,8 +67,8 @@ void rig_sentence_ops(const struct rig_history *history, uint32_t txn, struct ri
     uint32_t count = rig_txn_op_count(history, txn);
     for (uint32_t i = 0; i < count && i < OPS_SHOWN; i++) {
         rig_buf_add_text(text, i > 0 ? " [" : "[");
-        if (ops[i].kind == RIG_OP_APPEND) {
-            rig_buf_add_text(text, "append ");
+        if (ops[i].kind == RIG_OP_APPEND || ops[i].kind == RIG_OP_WRITE) {
+            rig_buf_add_text(text, ops[i].kind == RIG_OP_WRITE ? "w " : "append ");
             add_key(history, ops[i].key, text);
             rig_buf_printf(text, " %" PRId64, ops[i].value);
         } else {
@@ -196,11 +198,64 @@ static void describe_realtime(const struct rig_history *history, const struct ri
     rig_buf_add_char(text, '.');
 }
 
+/* What orders two versions of a register: ", as T3 had read 1 before it wrote 2 (writes follow reads)". */
+static void add_register_order(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
+{
+    static const char *const assumptions[] = {"", "", "writes follow reads", "sequential keys", "linearizable keys"};
+    if (step->order == RIG_ORDER_INITIAL || step->order == RIG_ORDER_LIST) {
+        rig_buf_add_text(text, ", which comes after the initial state.");
+        return;
+    }
+    rig_buf_add_text(text, ": ");
+    rig_sentence_txn(history, step->order_txn, text);
+    if (step->order == RIG_ORDER_WFR) {
+        rig_buf_add_text(text, " had read the one before it wrote the other");
+    } else {
+        rig_buf_add_text(text, step->order == RIG_ORDER_SEQUENTIAL ? " left the one, and then, in its process, "
+                                                                   : " left the one and completed before ");
+        rig_sentence_txn(history, step->order_other, text);
+        rig_buf_add_text(text,
+                         step->order == RIG_ORDER_SEQUENTIAL ? " met the other" : ", which met the other, was invoked");
+    }
+    rig_buf_printf(text, " (assumed: %s).", assumptions[step->order]);
+}
+
+static void describe_register_step(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
+{
+    rig_buf_add_text(text, ": ");
+    if (step->kind == RIG_EDGE_WR) {
+        rig_sentence_txn(history, step->to, text);
+        rig_buf_add_char(text, ' ');
+        add_reading(history, step->to, step->to_op, text);
+        rig_buf_add_text(text, ", which ");
+        rig_sentence_txn(history, step->from, text);
+        rig_buf_add_text(text, " wrote.");
+        return;
+    }
+    if (step->kind == RIG_EDGE_RW) {
+        rig_sentence_txn(history, step->from, text);
+        rig_buf_add_char(text, ' ');
+        add_reading(history, step->from, step->from_op, text);
+    } else {
+        rig_buf_printf(text, "it wrote %" PRId64 " to key ", step->from_value);
+        add_key(history, step->key, text);
+    }
+    rig_buf_add_text(text, ", and ");
+    rig_sentence_txn(history, step->to, text);
+    rig_buf_printf(text, " overwrote that with %" PRId64, step->to_value);
+    add_register_order(history, step, text);
+}
+
 static void add_step(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
 {
     rig_sentence_txn(history, step->from, text);
     rig_buf_add_text(text, " before ");
     rig_sentence_txn(history, step->to, text);
+    bool dependency = step->kind != RIG_EDGE_PROCESS && step->kind != RIG_EDGE_REALTIME;
+    if (dependency && history->workload == RIG_WORKLOAD_RW_REGISTER) {
+        describe_register_step(history, step, text);
+        return;
+    }
     switch (step->kind) {
     case RIG_EDGE_WW:
         describe_ww(history, step, text);
@@ -337,8 +392,44 @@ static void add_cycle(const struct rig_history *history, const struct rig_witnes
 }
 
 /* The sentence of a non-cyclic anomaly, behind its name. */
+/* The sentence of a non-cyclic anomaly of registers, behind its name. */
+static void add_register_oddity(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
+{
+    uint32_t other = w->txn_count > 1 ? w->txns[1] : w->txns[0];
+    if (w->anomaly == RIG_ANOMALY_CYCLIC_VERSIONS) {
+        rig_buf_add_text(text, "what is assumed of key ");
+        add_key(history, w->key, text);
+        rig_buf_printf(text, " would put its versions %" PRId64 " and %" PRId64 " each before the other.", w->value,
+                       w->other_value);
+        return;
+    }
+    rig_sentence_txn(history, w->txns[0], text);
+    rig_buf_add_char(text, ' ');
+    add_reading(history, w->txns[0], w->op, text);
+    rig_buf_add_text(text, ", ");
+    if (w->anomaly == RIG_ANOMALY_INTERNAL) {
+        rig_buf_add_text(text, "which disagrees with what the same transaction read or wrote before.");
+        return;
+    }
+    if (w->anomaly == RIG_ANOMALY_LOST_UPDATE) {
+        rig_buf_add_text(text, "and ");
+        rig_sentence_txn(history, other, text);
+        rig_buf_add_text(text, " read the same; then both wrote it: one update did not see the other.");
+        return;
+    }
+    rig_buf_add_text(text, "the value of ");
+    rig_sentence_txn(history, other, text);
+    rig_buf_add_text(text, w->anomaly == RIG_ANOMALY_G1A
+                               ? ", which failed."
+                               : ", which wrote that key again later: an intermediate state.");
+}
+
 static void add_oddity_sentence(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
 {
+    if (history->workload == RIG_WORKLOAD_RW_REGISTER) {
+        add_register_oddity(history, w, text);
+        return;
+    }
     uint32_t other = w->txn_count > 1 ? w->txns[1] : w->txns[0];
     rig_sentence_txn(history, w->txns[0], text);
     rig_buf_add_char(text, ' ');

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "checker/witness/verify_register.h"
 
 /* An append of a transaction whose fate its client does not know. */
 struct pending {
@@ -197,7 +198,10 @@ struct rig_verifier *rig_verifier_new(const struct rig_history *history)
     verifier->next_whole = calloc((size_t)history->list_count + 1, sizeof *verifier->next_whole);
     bool room = verifier->committed != NULL && verifier->shown != NULL && verifier->first_whole != NULL &&
                 verifier->next_whole != NULL;
-    if (!room || !prove_committed(verifier)) {
+    bool registers = history->workload == RIG_WORKLOAD_RW_REGISTER;
+    bool proved =
+        room && (registers ? rig_verify_register_commits(history, verifier->committed) : prove_committed(verifier));
+    if (!proved) {
         rig_verifier_free(verifier);
         return NULL;
     }
@@ -275,6 +279,9 @@ static const char *check_precedence(const struct rig_verifier *verifier, const s
 
 static const char *check_step(const struct rig_verifier *verifier, const struct rig_step *step)
 {
+    bool dependency = step->kind != RIG_EDGE_PROCESS && step->kind != RIG_EDGE_REALTIME;
+    if (dependency && verifier->history->workload == RIG_WORKLOAD_RW_REGISTER)
+        return rig_verify_register_step(verifier->history, step);
     switch (step->kind) {
     case RIG_EDGE_WW:
         return check_ww(verifier, step);
@@ -621,6 +628,8 @@ enum rig_rc rig_verify_witness(const struct rig_verifier *verifier, const struct
         return verify_cycle(verifier, witness, err);
     if (!verifier->committed[witness->txns[0]])
         return refuse(verifier->history, witness, witness->txns[0], "did not commit for certain", err);
-    const char *lacks = check_oddity(verifier, witness);
+    const char *lacks = verifier->history->workload == RIG_WORKLOAD_RW_REGISTER
+                            ? rig_verify_register_oddity(verifier->history, verifier->committed, witness)
+                            : check_oddity(verifier, witness);
     return lacks == NULL ? RIG_OK : refuse(verifier->history, witness, witness->txns[0], lacks, err);
 }

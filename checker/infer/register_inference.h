@@ -1,0 +1,23 @@
+/*
+ * Inference for registers: from a history to its versions, their partial order under the user's assumptions
+ * (registers.h), the non-cyclic anomalies internal, G1a, G1b, lost-update and cyclic-versions, and the dependency
+ * graph.
+ *
+ * Edges: wr from the writer of a value to who read it; where version v is known to come right before w, ww from the
+ * writer of v to that of w, and rw from who read v to the writer of w. The order is partial, so a level that is not
+ * refuted is not thereby held: the versions left unordered may have no order at all.
+ *
+ * Time: O(n log n). Space: linear.
+ */
+#ifndef RIG_CHECKER_INFER_REGISTER_INFERENCE_H
+#define RIG_CHECKER_INFER_REGISTER_INFERENCE_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "checker/infer/inference.h"
+
+/* `assumptions`: RIG_ASSUMPTION_BIT()s. Otherwise as rig_infer_list_append(). */
+enum rig_rc rig_infer_registers(const struct rig_history *history, unsigned assumptions, uint32_t most_kept,
+                                struct rig_arena *arena, struct rig_inference *inference, struct rig_err *err);
+
+#endif

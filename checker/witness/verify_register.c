@@ -1,0 +1,255 @@
+#include "checker/witness/verify_register.h"
+
+#include <stdlib.h>
+
+#include "base/vec.h"
+
+/* A value written by a transaction whose fate its client does not know. */
+struct claim {
+    uint32_t key, txn;
+    int64_t value;
+};
+
+RIG_VEC(struct claim, claims)
+RIG_VEC(uint32_t, txns_to_follow)
+
+/* A version as a transaction saw it: a value, or the initial state. */
+struct seen {
+    bool known, initial;
+    int64_t value;
+};
+
+static int compare_claims(const void *left, const void *right)
+{
+    const struct claim *a = left, *b = right;
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    return (a->value > b->value) - (a->value < b->value);
+}
+
+static bool list_claims(const struct rig_history *history, struct claims *claims)
+{
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        if (history->txns[txn].outcome != RIG_OUTCOME_INFO)
+            continue;
+        const struct rig_mop *ops = rig_txn_ops(history, txn);
+        for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
+            struct claim claim = {ops[i].key, txn, ops[i].value};
+            if (ops[i].kind == RIG_OP_WRITE && !claims_add(claims, claim))
+                return false;
+        }
+    }
+    if (claims->count > 0)
+        qsort(claims->at, claims->count, sizeof *claims->at, compare_claims);
+    return true;
+}
+
+static bool follow(const struct rig_history *history, const struct claims *claims, uint32_t txn, bool *committed,
+                   struct txns_to_follow *more)
+{
+    const struct rig_mop *ops = rig_txn_ops(history, txn);
+    for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
+        if (ops[i].kind != RIG_OP_READ_REGISTER || ops[i].read_state != RIG_READ_SEEN)
+            continue;
+        struct claim wanted = {.key = ops[i].key, .value = ops[i].value};
+        const struct claim *found = bsearch(&wanted, claims->at, claims->count, sizeof wanted, compare_claims);
+        if (found == NULL || committed[found->txn])
+            continue;
+        committed[found->txn] = true;
+        if (!txns_to_follow_add(more, found->txn))
+            return false;
+    }
+    return true;
+}
+
+bool rig_verify_register_commits(const struct rig_history *history, bool *committed)
+{
+    struct claims claims = {0};
+    struct txns_to_follow more = {0};
+    bool done = list_claims(history, &claims);
+    for (uint32_t txn = 0; txn < history->txn_count; txn++)
+        committed[txn] = history->txns[txn].outcome == RIG_OUTCOME_OK;
+    for (uint32_t txn = 0; done && claims.count > 0 && txn < history->txn_count; txn++) {
+        if (history->txns[txn].outcome == RIG_OUTCOME_OK)
+            done = follow(history, &claims, txn, committed, &more);
+    }
+    while (done && more.count > 0)
+        done = follow(history, &claims, more.at[--more.count], committed, &more);
+    claims_done(&claims);
+    txns_to_follow_done(&more);
+    return done;
+}
+
+/* ---- what a transaction did to a key ---- */
+
+static bool wrote(const struct rig_history *history, uint32_t txn, uint32_t key, int64_t value)
+{
+    if (txn >= history->txn_count)
+        return false;
+    const struct rig_mop *ops = rig_txn_ops(history, txn);
+    for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
+        if (ops[i].kind == RIG_OP_WRITE && ops[i].key == key && ops[i].value == value)
+            return true;
+    }
+    return false;
+}
+
+static struct seen seen_by(const struct rig_mop *op)
+{
+    if (op->kind == RIG_OP_WRITE)
+        return (struct seen){.known = true, .value = op->value};
+    return (struct seen){.known = op->read_state != RIG_READ_UNKNOWN,
+                         .initial = op->read_state == RIG_READ_NIL,
+                         .value = op->read_state == RIG_READ_SEEN ? op->value : 0};
+}
+
+/* The version that the transaction read first, unless it wrote before; and the last one that it wrote. */
+static struct seen first_read(const struct rig_history *history, uint32_t txn, uint32_t key)
+{
+    const struct rig_mop *ops = rig_txn_ops(history, txn);
+    for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
+        if (ops[i].key == key)
+            return ops[i].kind == RIG_OP_WRITE ? (struct seen){0} : seen_by(&ops[i]);
+    }
+    return (struct seen){0};
+}
+
+static struct seen last_write(const struct rig_history *history, uint32_t txn, uint32_t key)
+{
+    const struct rig_mop *ops = rig_txn_ops(history, txn);
+    for (uint32_t i = rig_txn_op_count(history, txn); i-- > 0;) {
+        if (ops[i].key == key && ops[i].kind == RIG_OP_WRITE)
+            return seen_by(&ops[i]);
+    }
+    return (struct seen){0};
+}
+
+static bool is_same(struct seen a, struct seen b)
+{
+    return a.known && b.known && a.initial == b.initial && a.value == b.value;
+}
+
+static const struct rig_mop *known_read(const struct rig_history *history, uint32_t txn, uint32_t op)
+{
+    if (txn >= history->txn_count || op >= rig_txn_op_count(history, txn))
+        return NULL;
+    const struct rig_mop *read = rig_txn_ops(history, txn) + op;
+    return read->kind == RIG_OP_READ_REGISTER && read->read_state != RIG_READ_UNKNOWN ? read : NULL;
+}
+
+/* ---- steps ---- */
+
+/* `from` came before `to` for the reason that the step gives. */
+static bool shows_order(const struct rig_history *history, const struct rig_step *step, struct seen from,
+                        struct seen to)
+{
+    uint32_t a = step->order_txn, b = step->order_other;
+    if (step->order == RIG_ORDER_INITIAL)
+        return from.initial;
+    if (a >= history->txn_count || b >= history->txn_count || history->txns[a].outcome != RIG_OUTCOME_OK ||
+        history->txns[b].outcome != RIG_OUTCOME_OK)
+        return false;
+    struct seen left = last_write(history, a, step->key), met = first_read(history, b, step->key);
+    if (step->order == RIG_ORDER_WFR)
+        return a == b && is_same(met, from) && is_same(left, to);
+    if (!left.known)
+        left = first_read(history, a, step->key);
+    struct seen later = met.known && !met.initial ? met : last_write(history, b, step->key);
+    if (!later.known)
+        later = met;
+    const struct rig_txn *before = &history->txns[a], *after = &history->txns[b];
+    bool invoked = after->invoke_at != RIG_POSITION_NONE;
+    bool ordered = before->complete_at < (invoked ? after->invoke_at : after->complete_at);
+    if (step->order == RIG_ORDER_SEQUENTIAL)
+        ordered = ordered && before->process == after->process;
+    else
+        ordered = ordered && invoked && step->order == RIG_ORDER_LINEARIZABLE;
+    return ordered && is_same(left, from) && is_same(later, to);
+}
+
+const char *rig_verify_register_step(const struct rig_history *history, const struct rig_step *step)
+{
+    struct seen to = {.known = true, .value = step->to_value};
+    if (step->kind == RIG_EDGE_WR) {
+        const struct rig_mop *read = known_read(history, step->to, step->to_op);
+        bool saw = read != NULL && read->key == step->key && read->read_state == RIG_READ_SEEN &&
+                   read->value == step->from_value;
+        return saw && wrote(history, step->from, step->key, step->from_value)
+                   ? NULL
+                   : "is followed by one that did not read its value";
+    }
+    if (!wrote(history, step->to, step->key, step->to_value))
+        return "is followed by one that did not write the later value";
+    struct seen from = {.known = true, .value = step->from_value};
+    if (step->kind == RIG_EDGE_RW) {
+        const struct rig_mop *read = known_read(history, step->from, step->from_op);
+        if (read == NULL || read->key != step->key)
+            return "made no such read";
+        from = seen_by(read);
+    } else if (!wrote(history, step->from, step->key, step->from_value)) {
+        return "did not write the earlier value";
+    }
+    return shows_order(history, step, from, to) ? NULL : "has nothing that orders the two versions";
+}
+
+/* ---- non-cyclic anomalies ---- */
+
+static const char *check_value_of_other(const struct rig_history *history, const struct rig_witness *w,
+                                        const struct rig_mop *read)
+{
+    bool of_other = w->txn_count == 2 && read->read_state == RIG_READ_SEEN && read->value == w->value &&
+                    wrote(history, w->txns[1], w->key, w->value);
+    if (!of_other)
+        return "did not read a value of the other transaction";
+    if (w->anomaly == RIG_ANOMALY_G1A)
+        return history->txns[w->txns[1]].outcome == RIG_OUTCOME_FAIL ? NULL : "read from one that did not fail";
+    struct seen last = last_write(history, w->txns[1], w->key);
+    return last.value != w->value ? NULL : "read the last write of the other transaction";
+}
+
+static const char *check_internal(const struct rig_history *history, const struct rig_witness *w,
+                                  const struct rig_mop *read)
+{
+    const struct rig_mop *ops = rig_txn_ops(history, w->txns[0]);
+    for (uint32_t i = w->op; i-- > 0;) {
+        struct seen before = seen_by(&ops[i]);
+        if (ops[i].key == w->key && before.known)
+            return is_same(before, seen_by(read)) ? "read what it had to" : NULL;
+    }
+    return "had nothing to agree with";
+}
+
+static const char *check_lost_update(const struct rig_history *history, const bool *committed,
+                                     const struct rig_witness *w, const struct rig_mop *read)
+{
+    if (w->txn_count != 2 || !committed[w->txns[1]])
+        return "has nobody to lose an update to";
+    const struct rig_mop *other = known_read(history, w->txns[1], w->other_op);
+    if (other == NULL || other->key != w->key || !is_same(seen_by(read), seen_by(other)))
+        return "read another version than the other one";
+    bool both = last_write(history, w->txns[0], w->key).known && last_write(history, w->txns[1], w->key).known;
+    return both ? NULL : "did not write like the other one";
+}
+
+const char *rig_verify_register_oddity(const struct rig_history *history, const bool *committed,
+                                       const struct rig_witness *w)
+{
+    if (w->anomaly == RIG_ANOMALY_CYCLIC_VERSIONS)
+        return wrote(history, w->txns[0], w->key, w->value) || wrote(history, w->txns[0], w->key, w->other_value)
+                   ? NULL
+                   : "wrote none of the versions";
+    const struct rig_mop *read = known_read(history, w->txns[0], w->op);
+    if (read == NULL || read->key != w->key)
+        return "made no such read";
+    switch ((int)w->anomaly) {
+    case RIG_ANOMALY_G1A:
+    case RIG_ANOMALY_G1B:
+        return check_value_of_other(history, w, read);
+    case RIG_ANOMALY_INTERNAL:
+        return check_internal(history, w, read);
+    case RIG_ANOMALY_LOST_UPDATE:
+        return check_lost_update(history, committed, w, read);
+    default:
+        return "shows an anomaly that registers cannot show without a cycle";
+    }
+}
