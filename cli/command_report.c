@@ -57,21 +57,20 @@ static char *title_of(const char *folder)
 static void keep_requests(const struct rig_arguments *args, const struct rig_cli_saved_run *saved,
                           struct rig_check_options *options)
 {
-    if (rig_arguments_has(args, "level") || rig_arguments_has(args, "anomaly"))
-        return;
-    options->levels = saved->levels;
-    options->anomalies = saved->anomalies;
-    if (saved->found)
-        return;
     struct rig_plan *plan = NULL;
     const char *text = saved->run.plan_yaml;
-    if (text != NULL && rig_plan_parse("plan.yaml", text, strlen(text), NULL, 0, NULL, &plan, NULL) == RIG_OK) {
-        options->levels = plan->check.levels;
-        options->anomalies = plan->check.anomalies;
-        rig_plan_free(plan);
-    } else {
-        rig_cli_complain("%s: neither results.json nor plan.yaml says what was asked for", args->positionals[0]);
+    if (text == NULL || rig_plan_parse("plan.yaml", text, strlen(text), NULL, 0, NULL, &plan, NULL) != RIG_OK)
+        plan = NULL;
+    if (plan != NULL)
+        options->assumptions = plan->check.assumptions;
+    bool asked = rig_arguments_has(args, "level") || rig_arguments_has(args, "anomaly");
+    if (!asked && (saved->found || plan != NULL)) {
+        options->levels = saved->found ? saved->levels : plan->check.levels;
+        options->anomalies = saved->found ? saved->anomalies : plan->check.anomalies;
     }
+    rig_plan_free(plan);
+    if (!asked && !saved->found && plan == NULL)
+        rig_cli_complain("%s: neither results.json nor plan.yaml says what was asked for", args->positionals[0]);
 }
 
 static int write_all(const struct rig_arguments *args, const struct rig_verdict *verdict,

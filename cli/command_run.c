@@ -198,8 +198,10 @@ static enum rig_rc check_history(struct job *job, const struct rig_history *hist
                                  struct rig_err *err)
 {
     const struct rig_check_section *section = &job->plan->check;
-    const struct rig_check_options options = {
-        .levels = section->levels, .anomalies = section->anomalies, .max_witnesses = (uint32_t)section->max_witnesses};
+    const struct rig_check_options options = {.levels = section->levels,
+                                              .anomalies = section->anomalies,
+                                              .assumptions = section->assumptions,
+                                              .max_witnesses = (uint32_t)section->max_witnesses};
     struct rig_verdict *verdict = NULL;
     enum rig_rc rc = rig_check(history, &options, &verdict, err);
     if (rc != RIG_OK)

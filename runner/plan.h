@@ -22,15 +22,15 @@ enum rig_report_form { RIG_REPORT_TEXT, RIG_REPORT_JSON, RIG_REPORT_HTML, RIG_RE
 struct rig_clients_options {
     int64_t count;
     double rate;        /* transactions a second over all clients; 0: unlimited (closed loop) */
-    int64_t warn_info;  /* reserved for later use by the report */
     int64_t backoff_ns; /* first pause before a reconnect; doubles up to */
     int64_t max_backoff_ns;
     int64_t stop_grace_ns; /* how long a client may take to finish once the run ends, before it is interrupted */
 };
 
 struct rig_check_section {
-    uint64_t levels;    /* bits; from the list of names in `check.levels` */
-    uint64_t anomalies; /* bits */
+    uint64_t levels;      /* bits; from the list of names in `check.levels` */
+    uint64_t anomalies;   /* bits */
+    unsigned assumptions; /* RIG_ASSUMPTION_BIT()s */
     int64_t max_witnesses;
 };
 

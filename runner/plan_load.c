@@ -7,6 +7,7 @@
 #include "base/option_parse.h"
 #include "base/rng.h"
 #include "base/secret.h"
+#include "checker/model/assumption.h"
 #include "checker/model/anomaly.h"
 #include "checker/model/level.h"
 #include "drivers/loader.h"
@@ -282,6 +283,19 @@ static enum rig_rc resolve_names(struct reader *reader, const struct name_list *
     return RIG_OK;
 }
 
+/* The names are among the option's choices already. */
+static unsigned assumption_bit(const char *name)
+{
+#define ASSUMPTION_NAME(id, text, meaning) text,
+    static const char *const names[] = {RIG_ASSUMPTION_TABLE(ASSUMPTION_NAME)};
+#undef ASSUMPTION_NAME
+    for (unsigned i = 0; i < RIG_ASSUMPTION_COUNT; i++) {
+        if (strcmp(names[i], name) == 0)
+            return RIG_ASSUMPTION_BIT(i);
+    }
+    return 0;
+}
+
 static enum rig_rc resolve_check(struct reader *reader, struct rig_err *err)
 {
     static const struct name_list levels = {"levels", "level", "levels", nearest_level, find_level};
@@ -296,6 +310,8 @@ static enum rig_rc resolve_check(struct reader *reader, struct rig_err *err)
         const struct rig_plan_place place = rig_plan_section_given(section, "levels")->place;
         rc = rig_plan_refuse(&reader->tree, &place, err, "check.levels: expected at least one level");
     }
+    for (size_t i = 0; i < check->assume.count; i++)
+        plan->check.assumptions |= assumption_bit(check->assume.at[i]);
     plan->check.max_witnesses = check->max_witnesses;
     return rc;
 }

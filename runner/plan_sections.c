@@ -1,5 +1,7 @@
 #include "runner/plan_sections.h"
 
+#include "checker/model/assumption.h"
+
 const char *const rig_plan_section_names[] = {
 #define SECTION_NAME(id, key) key,
     RIG_PLAN_SECTION_TABLE(SECTION_NAME)
@@ -84,6 +86,10 @@ const struct rig_option rig_plan_database_table[] = {
     {.name = NULL},
 };
 
+#define ASSUMPTION_NAME(id, name, meaning) name,
+static const char *const assumption_names[] = {RIG_ASSUMPTION_TABLE(ASSUMPTION_NAME) NULL};
+#undef ASSUMPTION_NAME
+
 const struct rig_option rig_plan_check_table[] = {
     {.name = "levels",
      .type = RIG_OPTION_TEXT_LIST,
@@ -95,6 +101,12 @@ const struct rig_option rig_plan_check_table[] = {
      .offset = offsetof(struct rig_plan_check, anomalies),
      .default_text = "[]",
      .help = "further anomalies that must not occur (`rig list anomalies`)"},
+    {.name = "assume",
+     .type = RIG_OPTION_TEXT_LIST,
+     .offset = offsetof(struct rig_plan_check, assume),
+     .default_text = "[]",
+     .choices = assumption_names,
+     .help = "what orders the versions of registers (workload rw-register), beside the initial state"},
     {.name = "max-witnesses",
      .type = RIG_OPTION_INT,
      .offset = offsetof(struct rig_plan_check, max_witnesses),

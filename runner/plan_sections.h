@@ -43,6 +43,7 @@ struct rig_plan_database {
 struct rig_plan_check {
     struct rig_text_list levels;
     struct rig_text_list anomalies;
+    struct rig_text_list assume;
     int64_t max_witnesses;
 };
 

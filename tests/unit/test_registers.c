@@ -1,0 +1,216 @@
+/* Registers: how versions are ordered, what is found, and that no false witness passes. */
+#include "tests/unit/cmocka_first.h"
+
+#include <string.h>
+
+#include "checker/check.h"
+#include "checker/infer/register_inference.h"
+#include "checker/model/assumption.h"
+#include "checker/witness/verify.h"
+#include "history/load.h"
+
+enum { WFR = RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_WFR_KEYS) };
+enum { SEQUENTIAL = RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_SEQUENTIAL_KEYS) };
+enum { LINEARIZABLE = RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_LINEARIZABLE_KEYS) };
+
+static struct rig_history *parse(const char *lines)
+{
+    struct rig_history *history = NULL;
+    struct rig_err err = {0};
+    struct rig_load_options options = {.workload_given = true, .workload = RIG_WORKLOAD_RW_REGISTER};
+    if (rig_history_parse("given", lines, strlen(lines), &options, &history, &err) != RIG_OK)
+        fail_msg("%s", err.text);
+    return history;
+}
+
+/* Transactions one after the other: process and operations of each. */
+#define TXN(process, value)                                                                                            \
+    "{\"type\":\"invoke\",\"process\":" process ",\"value\":" value "}\n"                                              \
+    "{\"type\":\"ok\",\"process\":" process ",\"value\":" value "}\n"
+
+struct fixture {
+    struct rig_history *history;
+    struct rig_arena arena;
+    struct rig_inference inference;
+};
+
+static void infer(struct fixture *f, const char *lines, unsigned assumptions)
+{
+    struct rig_err err = {0};
+    f->history = parse(lines);
+    rig_arena_init(&f->arena, 0);
+    if (rig_infer_registers(f->history, assumptions, 8, &f->arena, &f->inference, &err) != RIG_OK)
+        fail_msg("%s", err.text);
+}
+
+static void done(struct fixture *f)
+{
+    rig_inference_done(&f->inference);
+    rig_arena_done(&f->arena);
+    rig_history_free(f->history);
+}
+
+/* The source by which version `from` of the only key comes right before `to`; -1: it does not. 0 is the initial state.
+ */
+static int source_of(const struct fixture *f, int64_t from, int64_t to)
+{
+    const struct rig_registers *r = &f->inference.registers;
+    for (uint32_t i = 0; i < r->edge_count; i++) {
+        const struct rig_version_edge *edge = &r->edges[i];
+        if (r->versions[edge->from].value == from && r->versions[edge->to].value == to)
+            return (int)edge->source;
+    }
+    return -1;
+}
+
+static const char chain[] =
+    TXN("0", "[[\"w\",1,1]]") TXN("0", "[[\"r\",1,1],[\"w\",1,2]]") TXN("1", "[[\"w\",1,3]]") TXN("1", "[[\"r\",1,3]]");
+
+static void each_source_orders_what_it_says(void **state)
+{
+    (void)state;
+    struct fixture f;
+    infer(&f, chain, 0);
+    assert_int_equal(source_of(&f, 0, 1), RIG_ORDER_INITIAL);
+    assert_int_equal(source_of(&f, 0, 3), RIG_ORDER_INITIAL);
+    assert_int_equal(source_of(&f, 1, 2), -1);
+    done(&f);
+    infer(&f, chain, WFR);
+    assert_int_equal(source_of(&f, 1, 2), RIG_ORDER_WFR);
+    assert_int_equal(source_of(&f, 2, 3), -1);
+    done(&f);
+    infer(&f, chain, SEQUENTIAL);
+    assert_int_equal(source_of(&f, 1, 2), -1); /* the process left 1 and met 1 */
+    done(&f);
+    infer(&f, chain, WFR | LINEARIZABLE);
+    assert_int_equal(source_of(&f, 2, 3), RIG_ORDER_LINEARIZABLE);
+    assert_int_equal(source_of(&f, 1, 3), -1); /* neighbours only */
+    done(&f);
+}
+
+static void processes_order_versions(void **state)
+{
+    (void)state;
+    struct fixture f;
+    infer(&f, TXN("0", "[[\"w\",1,1]]") TXN("1", "[[\"w\",1,2]]") TXN("0", "[[\"r\",1,2]]"), SEQUENTIAL);
+    assert_int_equal(source_of(&f, 1, 2), RIG_ORDER_SEQUENTIAL);
+    assert_int_equal(f.inference.graph.link_count[RIG_LINK_WW], 1);
+    assert_int_equal(f.inference.graph.link_count[RIG_LINK_WR], 1);
+    done(&f);
+}
+
+static void a_source_that_contradicts_is_dropped_whole(void **state)
+{
+    (void)state;
+    struct fixture f;
+    infer(&f, TXN("0", "[[\"w\",1,1]]") TXN("0", "[[\"w\",1,2]]") TXN("1", "[[\"r\",1,2]]") TXN("1", "[[\"r\",1,1]]"),
+          SEQUENTIAL);
+    assert_int_equal(f.inference.oddities.count[RIG_ANOMALY_CYCLIC_VERSIONS], 1);
+    assert_int_equal(source_of(&f, 1, 2), -1);
+    assert_int_equal(source_of(&f, 0, 1), RIG_ORDER_INITIAL);
+    done(&f);
+}
+
+static void unknown_writers_count_once_they_are_read(void **state)
+{
+    (void)state;
+    struct fixture f;
+    infer(&f,
+          "{\"type\":\"invoke\",\"process\":0,\"value\":[[\"w\",1,1]]}\n"
+          "{\"type\":\"info\",\"process\":0,\"value\":[[\"w\",1,1]]}\n"
+          "{\"type\":\"invoke\",\"process\":1,\"value\":[[\"w\",2,1]]}\n"
+          "{\"type\":\"info\",\"process\":1,\"value\":[[\"w\",2,1]]}\n" TXN("2", "[[\"r\",1,1]]"),
+          0);
+    assert_int_equal(f.inference.committed_count, 2);
+    assert_int_equal(f.inference.graph.link_count[RIG_LINK_WR], 1);
+    done(&f);
+}
+
+static void a_value_written_twice_is_refused(void **state)
+{
+    (void)state;
+    struct rig_history *history = parse(TXN("0", "[[\"w\",1,7]]") TXN("1", "[[\"w\",1,7]]"));
+    struct rig_check_options options = {0};
+    struct rig_verdict *verdict = NULL;
+    struct rig_err err = {0};
+    assert_int_equal(rig_check(history, &options, &verdict, &err), RIG_E_INPUT);
+    assert_string_equal(err.text,
+                        "transactions 1 and 3 both write 7 to key 1; rw-register needs values that are unique "
+                        "per key");
+    rig_history_free(history);
+}
+
+static void nothing_is_held(void **state)
+{
+    (void)state;
+    struct rig_history *history = parse(chain);
+    struct rig_check_options options = {.assumptions = WFR | LINEARIZABLE};
+    struct rig_verdict *verdict = NULL;
+    struct rig_err err = {0};
+    assert_int_equal(rig_check(history, &options, &verdict, &err), RIG_OK);
+    assert_int_equal(verdict->valid, RIG_VALID_TRUE);
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
+        assert_int_equal(verdict->levels[level].fate, RIG_FATE_NOT_REFUTED);
+    rig_verdict_free(verdict);
+    rig_history_free(history);
+}
+
+/* Every witness of every class in a history full of them holds, and none does when a value or an assumption is changed.
+ */
+static void false_witnesses_are_refused(void **state)
+{
+    (void)state;
+    static const char lines[] = TXN("0", "[[\"w\",1,1],[\"w\",2,1]]") TXN("1", "[[\"r\",1,1],[\"w\",1,2],[\"w\",2,2]]")
+        TXN("2", "[[\"r\",1,1],[\"w\",1,3]]") TXN("3", "[[\"r\",2,2],[\"r\",1,1]]")
+            TXN("4", "[[\"r\",2,1],[\"r\",1,2]]");
+    struct rig_history *history = parse(lines);
+    struct rig_check_options options = {.assumptions = WFR};
+    struct rig_verdict *verdict = NULL;
+    struct rig_err err = {0};
+    assert_int_equal(rig_check(history, &options, &verdict, &err), RIG_OK);
+    struct rig_verifier *verifier = rig_verifier_new(history);
+    unsigned cycles = 0;
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        for (uint32_t i = 0; i < verdict->findings[anomaly].witness_count; i++) {
+            const struct rig_witness *witness = &verdict->findings[anomaly].witnesses[i];
+            assert_int_equal(rig_verify_witness(verifier, witness, &err), RIG_OK);
+            for (uint32_t s = 0; s < witness->step_count; s++) {
+                struct rig_step kept = witness->steps[s];
+                struct rig_step *step = &witness->steps[s];
+                if (kept.kind == RIG_EDGE_PROCESS || kept.kind == RIG_EDGE_REALTIME)
+                    continue;
+                struct rig_err refused = {0};
+                cycles++;
+                step->to_value += kept.kind == RIG_EDGE_WR ? 0 : 100;
+                step->from_value += kept.kind == RIG_EDGE_WR ? 100 : 0;
+                assert_int_equal(rig_verify_witness(verifier, witness, &refused), RIG_E_BUG);
+                *step = kept;
+                if (kept.kind == RIG_EDGE_WR || kept.order == RIG_ORDER_INITIAL)
+                    continue;
+                refused = (struct rig_err){0};
+                step->order = RIG_ORDER_INITIAL;
+                assert_int_equal(rig_verify_witness(verifier, witness, &refused), RIG_E_BUG);
+                *step = kept;
+            }
+        }
+    }
+    assert_true(cycles > 4);
+    assert_true(verdict->findings[RIG_ANOMALY_LOST_UPDATE].count > 0);
+    rig_verifier_free(verifier);
+    rig_verdict_free(verdict);
+    rig_history_free(history);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_source_orders_what_it_says),
+        cmocka_unit_test(processes_order_versions),
+        cmocka_unit_test(a_source_that_contradicts_is_dropped_whole),
+        cmocka_unit_test(unknown_writers_count_once_they_are_read),
+        cmocka_unit_test(a_value_written_twice_is_refused),
+        cmocka_unit_test(nothing_is_held),
+        cmocka_unit_test(false_witnesses_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
