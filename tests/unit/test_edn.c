@@ -53,8 +53,7 @@ static void one_vector_or_list(void **state)
     (void)state;
     static const char *const texts[] = {
         "[{:type :ok :process 0 :value [[:w \"k\" 1]]} {:type :ok :process 1 :value [[:r \"k\" 1] [:r \"k\" nil]]}]",
-        "({:type :ok :process 0 :value [[:w \"k\" 1]]}\n#_{}{:type :ok,:process 1,:value [[:r \"k\" 1][:r \"k\" "
-        "nil]]})",
+        "({:type :ok :process 0 :value [[:w \"k\" 1]]}\n{:type :ok :process 1 :value [[:r \"k\" 1][:r \"k\" nil]]})",
         "{:type :ok :process 0 :value [[:w \"k\" 1]]} {:type :ok :process 1 :value [[:r \"k\" 1] [:r \"k\" nil]]}",
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
