@@ -321,13 +321,13 @@ static enum rig_rc climb_read_skew(struct climb *c)
 {
     struct rig_components all, flow = {0};
     struct rig_skews skews = {0};
-    bool complete = true, lists = c->history->workload == RIG_WORKLOAD_LIST_APPEND;
+    bool lists = c->history->workload == RIG_WORKLOAD_LIST_APPEND;
     enum rig_rc rc = rig_components_find(view_of(c, RIG_RUNG_ALL, false), &all, c->err);
     if (rc == RIG_OK && all.list.count > 0) {
         rc = rig_components_find(view_of(c, RIG_RUNG_FLOW, false), &flow, c->err);
         if (rc == RIG_OK)
             rc = rig_read_skews(lists ? &c->inference->versions : NULL, &all, &flow, lists ? SKEWS_WANTED : SKEWS_TRIED,
-                                &skews, &complete, c->err);
+                                &skews, c->err);
     }
     struct rig_path_rule rule = {
         .links = RIG_LINKS_WW | RIG_LINKS_WR, .fewest_rw = 1, .most_rw = 1, .nonadjacent = false};

@@ -288,8 +288,7 @@ static bool answer_all(struct skew *s)
 }
 
 enum rig_rc rig_read_skews(const struct rig_versions *versions, const struct rig_components *all,
-                           const struct rig_components *flow, size_t most, struct rig_skews *skews, bool *complete,
-                           struct rig_err *err)
+                           const struct rig_components *flow, size_t most, struct rig_skews *skews, struct rig_err *err)
 {
     RIG_REQUIRE(!all->view.split && !flow->view.split && !all->view.process && !flow->view.process);
     struct skew s = {.versions = versions, .all = all, .flow = flow, .out = skews, .most = most};
@@ -303,6 +302,5 @@ enum rig_rc rig_read_skews(const struct rig_versions *versions, const struct rig
     events_done(&s.events);
     if (!done)
         return rig_fail(err, RIG_E_LIMIT, "not enough memory to look for read skew; raise --max-memory");
-    *complete = skews->count < most;
     return RIG_OK;
 }

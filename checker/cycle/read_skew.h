@@ -24,14 +24,12 @@ struct rig_skew {
 RIG_VEC(struct rig_skew, rig_skews)
 
 /*
- * Without `versions` (NULL: the writers of a key form no chain), the rw edges that the flow order does not rule out,
- * which may or may not close such a cycle.
- *
- * Collects the rw edges that close such a cycle, at most `most`; `complete` says whether that was all of them. `all`:
- * the components of the whole graph; `flow`: those of its ww and wr edges; neither split nor with process order.
+ * Collects the rw edges that close such a cycle, at most `most` of them. Without `versions` (NULL: the writers of a key
+ * form no chain), those that the flow order does not rule out, which may or may not close one. `all`: the components of
+ * the whole graph; `flow`: those of its ww and wr edges; neither split nor with process order.
  */
 enum rig_rc rig_read_skews(const struct rig_versions *versions, const struct rig_components *all,
-                           const struct rig_components *flow, size_t most, struct rig_skews *skews, bool *complete,
+                           const struct rig_components *flow, size_t most, struct rig_skews *skews,
                            struct rig_err *err);
 
 #endif

@@ -5,6 +5,8 @@
  * assumption asks for: wfr, a transaction that read the one and then wrote the other; sequential, a process that left
  * the one and later met the other; linearizable, the same of two transactions of which one completed before the other
  * was invoked.
+ * Of cyclic-versions, which names two versions of a cycle and not its edges, only that the transaction wrote one of
+ * them is proved.
  */
 #ifndef RIG_CHECKER_WITNESS_VERIFY_REGISTER_H
 #define RIG_CHECKER_WITNESS_VERIFY_REGISTER_H
