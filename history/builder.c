@@ -443,7 +443,7 @@ static bool pack_lists(struct rig_history_builder *builder, struct rig_history *
         if (mop->read_state != READ_WHOLE)
             continue;
         mop->read_state = RIG_READ_SEEN;
-        mop->list += key_count;
+        mop->list |= RIG_LIST_WHOLE;
     }
     return true;
 }

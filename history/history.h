@@ -25,6 +25,7 @@
 
 #define RIG_POSITION_NONE UINT32_MAX
 #define RIG_NO_TIME       INT64_MIN
+#define RIG_LIST_WHOLE    0x80000000u /* in rig_mop.list; keys and whole lists stay below it */
 
 struct rig_txn {
     int64_t invoke_ns;    /* RIG_NO_TIME when the history has no times */
@@ -35,7 +36,12 @@ struct rig_txn {
     int32_t process;
     uint32_t error;  /* 0: none, else into the error table */
     uint8_t outcome; /* enum rig_outcome */
+    uint8_t judged;  /* enum rig_judged; RIG_JUDGED_NOT in every history that is not a window's */
 };
+
+/* In a window (history/window.h): a verdict has already been made of this transaction, and it is here only because
+ * others used the same keys. */
+enum rig_judged { RIG_JUDGED_NOT, RIG_JUDGED_UNCOMMITTED, RIG_JUDGED_COMMITTED };
 
 /* One micro-operation with its result. */
 struct rig_mop {
@@ -45,8 +51,7 @@ struct rig_mop {
     union {
         int64_t value; /* written, added, increment; or the register or counter that was read */
         struct {
-            uint32_t
-                list; /* < key_count: a prefix of that key's spine (list == key); else whole list list - key_count */
+            uint32_t list;  /* the key: a prefix of its spine; or RIG_LIST_WHOLE | n: a prefix of whole list n */
             uint32_t count; /* elements read */
         };
     };
@@ -92,13 +97,19 @@ static inline const struct rig_mop *rig_txn_ops(const struct rig_history *histor
     return history->ops + history->txns[txn].first_op;
 }
 
+/* Of a list that was seen: it is no prefix of its key's spine. */
+static inline bool rig_mop_is_whole(const struct rig_mop *op)
+{
+    return (op->list & RIG_LIST_WHOLE) != 0;
+}
+
 /* The elements that a list read returned; empty when nothing or the initial state was read. */
 static inline struct rig_list rig_mop_list(const struct rig_history *history, const struct rig_mop *op)
 {
     if (op->read_state != RIG_READ_SEEN)
         return (struct rig_list){0};
     const struct rig_list *from =
-        op->list < history->key_count ? &history->spines[op->list] : &history->lists[op->list - history->key_count];
+        rig_mop_is_whole(op) ? &history->lists[op->list & ~RIG_LIST_WHOLE] : &history->spines[op->list];
     return (struct rig_list){.at = from->at, .count = op->count};
 }
 

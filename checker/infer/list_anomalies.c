@@ -33,7 +33,7 @@ static bool note(const struct reading *reading, enum rig_anomaly anomaly, int64_
 static bool from_spine(const struct reading *reading)
 {
     const struct rig_mop *op = &reading->ops[reading->op];
-    return op->read_state == RIG_READ_SEEN && op->list < reading->versions->history->key_count;
+    return op->read_state == RIG_READ_SEEN && !rig_mop_is_whole(op);
 }
 
 /* The first element whose writer aborted (G1a) and the first that nobody appended (garbage-read). */

@@ -226,7 +226,7 @@ static bool observe_writer(struct build *build, uint32_t key, int64_t value)
 static bool observe_read(struct build *build, const struct rig_mop *op)
 {
     struct rig_list list = rig_mop_list(build->history, op);
-    bool spine = op->read_state == RIG_READ_SEEN && op->list < build->history->key_count;
+    bool spine = op->read_state == RIG_READ_SEEN && !rig_mop_is_whole(op);
     uint32_t from = spine ? build->spine_seen[op->key] : 0;
     for (uint32_t i = from; i < list.count; i++) {
         if (!observe_writer(build, op->key, list.at[i]))
@@ -293,7 +293,7 @@ static enum rig_rc longest_spine_reads(struct build *build, bool unique_only)
                 continue;
             struct rig_key_versions *k = &versions->keys[ops[i].key];
             struct rig_list list = rig_mop_list(history, &ops[i]);
-            if (ops[i].list >= history->key_count) {
+            if (rig_mop_is_whole(&ops[i])) {
                 struct whole_read whole = {ops[i].key, txn, i, list.count};
                 if (!unique_only && !whole_reads_add(&build->wholes, whole))
                     return no_memory(build->err);
@@ -558,7 +558,7 @@ bool rig_versions_is_prefix(const struct rig_versions *versions, const struct ri
     struct rig_list list = rig_mop_list(versions->history, op);
     if (list.count == 0)
         return true;
-    if (op->list < versions->history->key_count)
+    if (!rig_mop_is_whole(op))
         return list.count <= k->spine_agrees;
     return list.count <= k->order.count && memcmp(list.at, k->order.at, list.count * sizeof *list.at) == 0;
 }

@@ -72,6 +72,12 @@ static const struct rig_mop *known_read(const struct rig_history *history, uint3
     return read->kind == RIG_OP_READ_LIST && read->read_state != RIG_READ_UNKNOWN ? read : NULL;
 }
 
+/* Lists by number: the spines of the keys, then those stored whole. */
+static uint32_t list_id(const struct rig_history *history, const struct rig_mop *op)
+{
+    return rig_mop_is_whole(op) ? history->key_count + (op->list & ~RIG_LIST_WHOLE) : op->list;
+}
+
 /* The lists that committed transactions read of `key`, as far as they read them: start with the key, ends by NO_LIST.
  */
 static uint32_t list_after(const struct rig_verifier *verifier, uint32_t key, uint32_t list)
@@ -152,7 +158,7 @@ static bool follow_reads(struct rig_verifier *verifier, uint32_t txn, struct pro
         if (ops[i].kind != RIG_OP_READ_LIST || ops[i].read_state != RIG_READ_SEEN)
             continue;
         struct rig_list list = rig_mop_list(history, &ops[i]);
-        uint32_t key = ops[i].key, id = ops[i].list, from = verifier->shown[id];
+        uint32_t key = ops[i].key, id = list_id(history, &ops[i]), from = verifier->shown[id];
         if (list.count <= from)
             continue;
         if (from == 0 && id >= history->key_count) {

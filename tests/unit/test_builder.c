@@ -99,7 +99,7 @@ static void other_lists_are_stored_whole(void **state)
     const uint32_t counts[] = {3, 4, 2};
     for (uint32_t i = 0; i < 3; i++) {
         const struct rig_mop *op = rig_txn_ops(history, i + 1);
-        assert_int_equal(op->list, history->key_count);
+        assert_int_equal(op->list, RIG_LIST_WHOLE);
         struct rig_list list = rig_mop_list(history, op);
         assert_int_equal(list.count, counts[i]);
         assert_memory_equal(list.at, elements, counts[i] * sizeof(int64_t));

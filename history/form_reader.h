@@ -1,0 +1,38 @@
+/*
+ * What a form of history files brings to history/source.h: private to history/.
+ *
+ * The bytes [0, size) of a file are cut into parts. Where `parallel`, parts are parsed in any order by several threads,
+ * and `join` sees the segments in the order of the file, on the reader's thread; else parts are parsed one after the
+ * other, by one thread at a time, and parse may keep state from part to part.
+ */
+#ifndef RIG_HISTORY_FORM_READER_H
+#define RIG_HISTORY_FORM_READER_H
+
+#include "base/err.h"
+#include "history/segment.h"
+#include "history/source.h"
+
+struct rig_form_reader {
+    bool parallel;
+    /* Looks at the beginning; fills in what it can of `facts`. *state is given to the other functions. */
+    enum rig_rc (*open)(const char *name, const char *data, size_t size, const struct rig_load_options *options,
+                        struct rig_source_facts *facts, void **state, struct rig_err *err);
+    /* Where the part that begins at `begin` < size ends; called in order, cheap. */
+    size_t (*cut)(void *state, size_t begin);
+    /* Parses the part. The segment was reset. */
+    enum rig_rc (*parse)(void *state, size_t begin, size_t end, struct rig_segment *segment, struct rig_err *err);
+    /* In order: joins the segment to those before it (completions to invocations of earlier parts, positions). May be
+     * NULL. */
+    enum rig_rc (*join)(void *state, struct rig_segment *segment, struct rig_err *err);
+    /* After the last segment: what can only be known at the end (truncated, skipped). May be NULL. */
+    enum rig_rc (*finish)(void *state, struct rig_source_facts *facts, struct rig_err *err);
+    /* The file has grown to `size` (follow): may be NULL where following is not supported. */
+    void (*grow)(void *state, const char *data, size_t size);
+    void (*close)(void *state); /* takes NULL */
+};
+
+extern const struct rig_form_reader rig_record_reader;
+extern const struct rig_form_reader rig_json_lines_reader;
+extern const struct rig_form_reader rig_edn_reader;
+
+#endif

@@ -1,0 +1,72 @@
+/*
+ * A stretch of a history, as one parse yields it: transactions in completion order under numbers of the stretch's own.
+ *
+ * Readers of formats fill segments, each from the bytes of a part that stands on its own; a window (history/window.h)
+ * joins them, in the order of the file, to a history. A segment is used again and again: rig_segment_reset() keeps its
+ * memory, so that a long history is read within a few buffers that stay in the cache.
+ *
+ *  - Keys are numbered from 0 in the order of their first use here. Two numbers may stand for one key: a reader whose
+ *    spine of a key parts from what it was goes on under a new number.
+ *  - A list read refers to a prefix of its key's spine (list == key), or of a whole list (RIG_LIST_WHOLE | n). A spine
+ * is complete: it holds the elements from the first one on, also those that earlier stretches had.
+ *  - Positions and times are those of the history. Errors are numbered from 1 in `errors`.
+ *  - `open` are the transactions that are invoked and not complete at the end of the stretch: all of them, whenever
+ *    they were invoked. They have no results.
+ *
+ * Space: 40 bytes a transaction, 16 an operation, 8 an element. Threads: one at a time.
+ */
+#ifndef RIG_HISTORY_SEGMENT_H
+#define RIG_HISTORY_SEGMENT_H
+
+#include "base/vec.h"
+#include "history/growing_list.h"
+#include "history/history.h"
+
+struct rig_segment_key {
+    int64_t key;      /* of a numbered key */
+    const char *text; /* of a key that is a text: borrowed from the bytes that were parsed; else NULL */
+    uint32_t text_length;
+    struct rig_growing_list spine; /* out of the segment's pool */
+};
+
+struct rig_segment_list {
+    uint32_t key;
+    struct rig_growing_list list; /* out of the segment's pool */
+};
+
+struct rig_segment_error {
+    const char *text; /* borrowed from the bytes that were parsed, or from `texts` */
+    uint32_t length;
+};
+
+RIG_VEC(struct rig_txn, rig_txn_vec)
+RIG_VEC(struct rig_mop, rig_mop_vec)
+RIG_VEC(struct rig_segment_key, rig_segment_keys)
+RIG_VEC(struct rig_segment_list, rig_segment_lists)
+RIG_VEC(struct rig_segment_error, rig_segment_errors)
+
+struct rig_segment {
+    struct rig_txn_vec txns; /* first_op counts in `ops`; a transaction's end is the next one's first_op, the last's is
+                                ops.count */
+    struct rig_mop_vec ops;
+    struct rig_segment_keys keys;
+    struct rig_segment_lists lists; /* whole lists */
+    struct rig_segment_errors errors;
+    struct rig_txn_vec open; /* first_op counts in `open_ops` */
+    struct rig_mop_vec open_ops;
+    struct rig_list_pool pool;
+    struct rig_arena texts; /* for texts that do not stand in the bytes as they are meant */
+    uint64_t skipped_count; /* operations of nemeses and others, left out of this stretch */
+    bool keyword_keys;      /* key texts are EDN keywords */
+    bool unordered;         /* events are not in the order of their times: see rig_window_give() */
+};
+
+/* `limit_bytes` bounds the lists; 0: no limit. */
+void rig_segment_init(struct rig_segment *segment, size_t limit_bytes);
+/* Frees; the segment is empty and usable after another init. */
+void rig_segment_done(struct rig_segment *segment);
+/* Empties it and keeps its memory. */
+void rig_segment_reset(struct rig_segment *segment);
+size_t rig_segment_bytes(const struct rig_segment *segment);
+
+#endif

@@ -1,0 +1,58 @@
+/*
+ * A history as a stream of segments, in the order of the file, whatever its form.
+ *
+ * The file is mapped and cut into parts; `threads` threads parse parts ahead of the reader, at most a few parts far, so
+ * that memory stays bounded. Segments come out in order. With threads <= 1 everything happens in rig_source_next(), and
+ * no thread is started.
+ *
+ * Each form brings a struct rig_form_reader: how to cut, how to parse a part, and what is left to do in order.
+ */
+#ifndef RIG_HISTORY_SOURCE_H
+#define RIG_HISTORY_SOURCE_H
+
+#include "base/err.h"
+#include "history/load.h"
+#include "history/segment.h"
+
+struct rig_source;
+
+struct rig_source_options {
+    struct rig_load_options load; /* form, workload, limit */
+    unsigned threads;             /* 0: one for each core */
+    bool follow;                  /* the file still grows: see rig_source_next() */
+};
+
+/* What the file says about itself; complete once rig_source_next() came to the end. */
+struct rig_source_facts {
+    enum rig_form form;
+    enum rig_workload workload;
+    const char *meta; /* the run's metadata or NULL; lives as long as the source */
+    size_t size_bytes;
+    uint64_t skipped_count;
+    bool has_invocations;
+    bool keyword_keys;
+    bool truncated;
+    bool can_rewind; /* false for a pipe */
+};
+
+/* `path` "-" is standard input. Errors as in history/load.h. */
+enum rig_rc rig_source_open(const char *path, const struct rig_source_options *options, struct rig_source **source,
+                            struct rig_err *err);
+/* From memory, which must outlive the source; `name` stands for the file in errors. */
+enum rig_rc rig_source_open_memory(const char *name, const void *data, size_t size,
+                                   const struct rig_source_options *options, struct rig_source **source,
+                                   struct rig_err *err);
+/*
+ * The next segment, or NULL at the end; borrowed until the next call. With `follow`, NULL also means that there is no
+ * whole frame yet: ask again later, and call rig_source_settle() when the file grows no more.
+ */
+enum rig_rc rig_source_next(struct rig_source *source, const struct rig_segment **segment, struct rig_err *err);
+/* The followed file is complete: what comes now is the rest, to the end. */
+void rig_source_settle(struct rig_source *source);
+/* Starts from the beginning again; RIG_E_IO where can_rewind is false. */
+enum rig_rc rig_source_rewind(struct rig_source *source, struct rig_err *err);
+const struct rig_source_facts *rig_source_facts(const struct rig_source *source);
+/* Stops the threads. Takes NULL. */
+void rig_source_close(struct rig_source *source);
+
+#endif
