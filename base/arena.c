@@ -1,5 +1,6 @@
 #include "base/arena.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@ struct rig_arena_block {
     struct rig_arena_block *next;
     size_t size;
     size_t used;
-    size_t padding;
+    size_t dirty; /* so many bytes were handed out before the last reset */
     /* the data follows, aligned to 16 */
 };
 
@@ -26,19 +27,56 @@ void rig_arena_init(struct rig_arena *arena, size_t limit_bytes)
     *arena = (struct rig_arena){.limit_bytes = limit_bytes == 0 ? SIZE_MAX : limit_bytes};
 }
 
-void rig_arena_done(struct rig_arena *arena)
+static void free_blocks(struct rig_arena_block *block)
 {
-    struct rig_arena_block *block = arena->head;
     while (block != NULL) {
         struct rig_arena_block *next = block->next;
         free(block);
         block = next;
     }
+}
+
+void rig_arena_done(struct rig_arena *arena)
+{
+    free_blocks(arena->head);
+    free_blocks(arena->spare);
     rig_arena_init(arena, arena->limit_bytes);
+}
+
+void rig_arena_reset(struct rig_arena *arena)
+{
+    while (arena->head != NULL) {
+        struct rig_arena_block *block = arena->head;
+        arena->head = block->next;
+        if (block->dirty < block->used)
+            block->dirty = block->used;
+        block->used = 0;
+        block->next = arena->spare;
+        arena->spare = block;
+    }
+    arena->used_bytes = 0;
+}
+
+/* A spare block of at least `size` bytes becomes the head. */
+static struct rig_arena_block *take_spare(struct rig_arena *arena, size_t size)
+{
+    struct rig_arena_block **link = &arena->spare;
+    while (*link != NULL && (*link)->size < size)
+        link = &(*link)->next;
+    struct rig_arena_block *block = *link;
+    if (block == NULL)
+        return NULL;
+    *link = block->next;
+    block->next = arena->head;
+    arena->head = block;
+    return block;
 }
 
 static struct rig_arena_block *add_block(struct rig_arena *arena, size_t size)
 {
+    struct rig_arena_block *spare = take_spare(arena, size);
+    if (spare != NULL)
+        return spare;
     size_t wanted = arena->head == NULL ? first_block_bytes : arena->head->size * 2;
     if (wanted > largest_block_bytes)
         wanted = largest_block_bytes;
@@ -58,7 +96,8 @@ static struct rig_arena_block *add_block(struct rig_arena *arena, size_t size)
     return block;
 }
 
-void *rig_arena_alloc(struct rig_arena *arena, size_t size)
+/* Dirty bytes are cleared when `zeroed`; fresh ones are zero already. */
+static void *hand_out(struct rig_arena *arena, size_t size, bool zeroed)
 {
     if (size > SIZE_MAX / 2)
         return NULL;
@@ -70,9 +109,22 @@ void *rig_arena_alloc(struct rig_arena *arena, size_t size)
             return NULL;
     }
     void *memory = (char *)(block + 1) + block->used;
+    if (zeroed && block->used < block->dirty)
+        memset(memory, 0, size < block->dirty - block->used ? size : block->dirty - block->used);
     block->used += size;
     arena->used_bytes += size;
     return memory;
+}
+
+void *rig_arena_alloc(struct rig_arena *arena, size_t size)
+{
+    return hand_out(arena, size, true);
+}
+
+void *rig_arena_room(struct rig_arena *arena, size_t count, size_t size)
+{
+    RIG_REQUIRE(size > 0);
+    return count > SIZE_MAX / size ? NULL : hand_out(arena, count * size, false);
 }
 
 void *rig_arena_array(struct rig_arena *arena, size_t count, size_t size)

@@ -14,9 +14,10 @@
 
 struct rig_arena {
     struct rig_arena_block *head;
-    size_t used_bytes;  /* handed out */
-    size_t held_bytes;  /* taken from the system */
-    size_t limit_bytes; /* most that may be held */
+    struct rig_arena_block *spare; /* kept by a reset */
+    size_t used_bytes;             /* handed out */
+    size_t held_bytes;             /* taken from the system */
+    size_t limit_bytes;            /* most that may be held */
 };
 
 /* `limit_bytes` 0 means no maximum. Allocates nothing yet. */
@@ -24,8 +25,13 @@ void rig_arena_init(struct rig_arena *arena, size_t limit_bytes);
 /* Frees everything; the arena may be used again. */
 void rig_arena_done(struct rig_arena *arena);
 
+/* Takes everything back that was handed out, and keeps the memory for what comes. */
+void rig_arena_reset(struct rig_arena *arena);
+
 /* `size` zeroed bytes, or NULL. */
 void *rig_arena_alloc(struct rig_arena *arena, size_t size);
+/* `count` objects of `size` bytes with whatever was there before, or NULL: for what is filled at once. */
+void *rig_arena_room(struct rig_arena *arena, size_t count, size_t size);
 /* `count` objects of `size` bytes, or NULL (also when the product overflows). */
 void *rig_arena_array(struct rig_arena *arena, size_t count, size_t size);
 /* A copy of `length` bytes with a NUL behind them, or NULL. */

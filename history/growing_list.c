@@ -18,6 +18,12 @@ void rig_list_pool_done(struct rig_list_pool *pool)
     memset(pool->free_rooms, 0, sizeof pool->free_rooms);
 }
 
+void rig_list_pool_reset(struct rig_list_pool *pool)
+{
+    rig_arena_reset(&pool->arena);
+    memset(pool->free_rooms, 0, sizeof pool->free_rooms);
+}
+
 static size_t room_of(uint32_t room_class)
 {
     return (size_t)SMALLEST_ROOM << room_class;
@@ -33,7 +39,7 @@ static int64_t *take_room(struct rig_list_pool *pool, uint32_t room_class)
 {
     int64_t *room = pool->free_rooms[room_class];
     if (room == NULL)
-        return rig_arena_array(&pool->arena, room_of(room_class), sizeof(int64_t));
+        return rig_arena_room(&pool->arena, room_of(room_class), sizeof(int64_t));
     memcpy(&pool->free_rooms[room_class], room, sizeof(int64_t *));
     return room;
 }

@@ -33,6 +33,9 @@ void rig_list_pool_init(struct rig_list_pool *pool, size_t limit_bytes);
 /* Frees all lists at once. */
 void rig_list_pool_done(struct rig_list_pool *pool);
 
+/* Takes all lists back at once and keeps the memory. */
+void rig_list_pool_reset(struct rig_list_pool *pool);
+
 /* Adds elements behind the list's; false, with the list unchanged, when memory or the limit is spent. */
 bool rig_growing_list_add(struct rig_list_pool *pool, struct rig_growing_list *list, const int64_t *elements,
                           uint32_t count);

@@ -1,6 +1,7 @@
 #include "tests/unit/cmocka_first.h"
 
 #include <stdint.h>
+#include <string.h>
 
 #include "base/arena.h"
 
@@ -51,6 +52,30 @@ static void done_leaves_it_usable(void **state)
     rig_arena_done(&arena);
 }
 
+static void reset_keeps_the_memory_and_zeroes_it_again(void **state)
+{
+    (void)state;
+    struct rig_arena arena;
+    rig_arena_init(&arena, 0);
+    for (int round = 0; round < 3; round++) {
+        for (size_t size = 1000; size < 4000000; size *= 2) {
+            unsigned char *memory = rig_arena_alloc(&arena, size);
+            assert_non_null(memory);
+            for (size_t i = 0; i < size; i++)
+                assert_int_equal(memory[i], 0);
+            memset(memory, 0xff, size);
+            void *room = rig_arena_room(&arena, size, 1);
+            assert_non_null(room);
+            memset(room, 0xee, size);
+        }
+        size_t held_bytes = arena.held_bytes;
+        rig_arena_reset(&arena);
+        assert_int_equal(arena.used_bytes, 0);
+        assert_int_equal(arena.held_bytes, held_bytes);
+    }
+    rig_arena_done(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -58,6 +83,7 @@ int main(void)
         cmocka_unit_test(limit_is_kept),
         cmocka_unit_test(overflow_is_refused),
         cmocka_unit_test(done_leaves_it_usable),
+        cmocka_unit_test(reset_keeps_the_memory_and_zeroes_it_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -118,7 +118,7 @@ static void failed_reads_never_grow_a_spine(void **state)
     struct rig_history *history = finish(builder);
     assert_int_equal(history->spines[0].count, 3);
     assert_int_equal(history->list_count, 1);
-    assert_int_equal(rig_txn_ops(history, 1)->list, 1);
+    assert_int_equal(rig_txn_ops(history, 1)->list, RIG_LIST_WHOLE);
     assert_int_equal(rig_mop_list(history, rig_txn_ops(history, 1)).count, 4);
     assert_int_equal(rig_txn_ops(history, 2)->list, 0);
     assert_int_equal(rig_txn_ops(history, 3)->list, 0);
