@@ -11,7 +11,7 @@
  * is complete: it holds the elements from the first one on, also those that earlier stretches had.
  *  - Positions and times are those of the history. Errors are numbered from 1 in `errors`.
  *  - `open` are the transactions that are invoked and not complete at the end of the stretch: all of them, whenever
- *    they were invoked. They have no results.
+ *    they were invoked, in the order of their invocations. They have no results.
  *
  * Space: 40 bytes a transaction, 16 an operation, 8 an element. Threads: one at a time.
  */
@@ -59,6 +59,9 @@ struct rig_segment {
     uint64_t skipped_count; /* operations of nemeses and others, left out of this stretch */
     bool keyword_keys;      /* key texts are EDN keywords */
     bool unordered;         /* events are not in the order of their times: see rig_window_give() */
+    /* What the form's reader keeps with the segment from parse to join, and from use to use: untouched by a reset. */
+    void *reader_part;
+    void (*reader_part_free)(void *part); /* called by rig_segment_done() where it is set */
 };
 
 /* `limit_bytes` bounds the lists; 0: no limit. */
