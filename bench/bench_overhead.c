@@ -48,7 +48,7 @@ static struct rig_plan *make_plan(long transactions, int clients)
 {
     char text[512];
     int length = snprintf(text, sizeof text,
-                          "name: bench\nworkload: {type: list-append, transactions: %ld, final-reads: false}\n"
+                          "name: bench\nworkload: {type: list-append, transactions: %ld, final-reads: none}\n"
                           "clients: {count: %d}\ndatabase: {driver: 'null'}\n",
                           transactions, clients);
     struct rig_plan *plan = NULL;

@@ -79,7 +79,7 @@ workload:
   operations: {min: 4, max: 4}
   reads: 50%
   keys: {active: $keys, distribution: uniform, appends-per-key: 1000000}
-  final-reads: false
+  final-reads: none
 clients: {count: $clients}
 database:
   driver: postgres

@@ -5,8 +5,7 @@
 #include "base/bug.h"
 #include "generator/workload.h"
 
-/* Fresh keys a transaction of one client, so that each key gets its appends from all clients together. */
-static double turns_per_transaction(const struct rig_generator_options *options, uint32_t client_count)
+double rig_generator_turns(const struct rig_generator_options *options, uint32_t client_count)
 {
     double operations = (double)(options->min_operations + options->max_operations) / 2;
     return operations * (1 - options->reads) * client_count / (double)options->appends_per_key;
@@ -34,7 +33,7 @@ enum rig_rc rig_generator_new(const struct rig_generator_options *options, uint6
                                    .read_chance = options->reads >= 1 ? 0 : (uint32_t)(options->reads * 0x1.0p32),
                                    .reads_only = options->reads >= 1};
     rig_rng_init(&made->rng, seed, client);
-    enum rig_rc rc = rig_key_pool_init(&made->keys, options, turns_per_transaction(options, client_count), err);
+    enum rig_rc rc = rig_key_pool_init(&made->keys, options, rig_generator_turns(options, client_count), err);
     if (rc != RIG_OK) {
         rig_generator_free(made);
         return rc;

@@ -22,6 +22,13 @@
 
 enum rig_key_distribution { RIG_KEYS_UNIFORM, RIG_KEYS_EXPONENTIAL, RIG_KEYS_ZIPF };
 
+/* Which keys are read once more when nobody appends to them any longer. */
+enum rig_final_reads {
+    RIG_FINAL_NONE,
+    RIG_FINAL_CLOSING, /* each soon after it has left the pool, those that are left after the load */
+    RIG_FINAL_ALL,     /* all after the load */
+};
+
 /* The `workload:` section of a plan; stored by rig_generator_option_table. */
 struct rig_generator_options {
     int64_t type;         /* enum rig_workload */
@@ -36,13 +43,16 @@ struct rig_generator_options {
     double long_share;        /* share of transactions that are held open */
     int64_t long_duration_ns; /* for this long, or */
     int64_t long_commits;     /* until this many others have committed */
-    bool final_reads;         /* after the load, read every key that was used */
+    int64_t final_reads;      /* enum rig_final_reads */
 };
 
 extern const struct rig_option rig_generator_option_table[];
 
 /* Refuses options that contradict each other, with a remedy. */
 enum rig_rc rig_generator_check(const struct rig_generator_options *options, struct rig_err *err);
+
+/* Fresh keys per transaction of one client, so that each key gets its writes from all clients together. */
+double rig_generator_turns(const struct rig_generator_options *options, uint32_t client_count);
 
 struct rig_generator;
 

@@ -145,18 +145,29 @@ void rig_key_pool_done(struct rig_key_pool *pool)
     *pool = (struct rig_key_pool){0};
 }
 
+uint64_t rig_key_pool_next_move(const struct rig_key_pool *pool)
+{
+    return pool->move_at[0];
+}
+
+int64_t rig_key_pool_move(struct rig_key_pool *pool)
+{
+    struct rig_key_slot *slot = &pool->slots[pool->heap_slots[0]];
+    int64_t left = slot->key;
+    slot->generation++;
+    slot->key = pool->next_key++;
+    slot->written = 0;
+    uint64_t next = next_move(slot);
+    RIG_INVARIANT(next >= pool->move_at[0]);
+    pool->move_at[0] = next;
+    sift_down(pool, 0);
+    return left;
+}
+
 void rig_key_pool_advance(struct rig_key_pool *pool, uint64_t position)
 {
-    while (pool->move_at[0] <= position) {
-        struct rig_key_slot *slot = &pool->slots[pool->heap_slots[0]];
-        slot->generation++;
-        slot->key = pool->next_key++;
-        slot->written = 0;
-        uint64_t next = next_move(slot);
-        RIG_INVARIANT(next >= pool->move_at[0]);
-        pool->move_at[0] = next;
-        sift_down(pool, 0);
-    }
+    while (pool->move_at[0] <= position)
+        (void)rig_key_pool_move(pool);
 }
 
 struct rig_key_slot *rig_key_pool_draw(struct rig_key_pool *pool, struct rig_rng *rng)

@@ -45,6 +45,10 @@ void rig_key_pool_done(struct rig_key_pool *pool);
 
 /* Performs the moves due at `position`, which never goes back. */
 void rig_key_pool_advance(struct rig_key_pool *pool, uint64_t position);
+/* The position of the next move: who is there, or further, no longer uses the key that it replaces. */
+uint64_t rig_key_pool_next_move(const struct rig_key_pool *pool);
+/* Performs the next move, whenever it is due. Returns the key that left the pool by it. */
+int64_t rig_key_pool_move(struct rig_key_pool *pool);
 /* Draws a slot. Valid until the pool advances. */
 struct rig_key_slot *rig_key_pool_draw(struct rig_key_pool *pool, struct rig_rng *rng);
 

@@ -15,6 +15,8 @@ static const char *const type_choices[] = {
         NULL};
 /* By enum rig_key_distribution. */
 static const char *const distribution_choices[] = {"uniform", "exponential", "zipf", NULL};
+/* By enum rig_final_reads. */
+static const char *const final_reads_choices[] = {"none", "closing", "all", NULL};
 
 #define LONGEST_LOAD_NS (30.0 * 24 * 3600 * 1e9)
 
@@ -101,10 +103,13 @@ const struct rig_option rig_generator_option_table[] = {
      .most = 1e9,
      .help = "hold them until this many transactions of other clients have committed, `hold` being the longest"},
     {.name = "final-reads",
-     .type = RIG_OPTION_BOOL,
+     .type = RIG_OPTION_CHOICE,
      .offset = AT(final_reads),
-     .default_text = "true",
-     .help = "after the load, read every key that was used, so that the last appends are seen too"},
+     .default_text = "closing",
+     .choices = final_reads_choices,
+     .help = "which keys are read once more, so that their last appends are seen too; closing: each soon after the "
+             "load has moved on to a fresh key, and after the load those in use last; all: after the load, every key "
+             "that was used"},
     {.name = NULL},
 };
 

@@ -245,7 +245,7 @@ static void add_load(const struct page *page)
         rig_buf_add_text(out, " ok a second");
     }
     if (run->final_reads > 0) {
-        rig_buf_add_text(out, ", then ");
+        rig_buf_add_text(out, ", and ");
         rig_words_count(out, run->final_reads);
         rig_buf_add_text(out, " final reads");
     }

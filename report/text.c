@@ -436,7 +436,7 @@ static void add_rate(const struct page *page)
         rig_buf_add_text(&line, " ok a second");
     }
     if (run->final_reads > 0) {
-        rig_buf_add_text(&line, ", then ");
+        rig_buf_add_text(&line, ", and ");
         rig_words_count(&line, run->final_reads);
         rig_buf_add_text(&line, " final reads");
     }

@@ -4,7 +4,7 @@
  *
  * Everything started is stopped on every way out. SIGINT or SIGTERM once: the load ends, what was recorded is complete;
  * twice: the clients are interrupted and the run ends at once, the record being closed all the same. After either there
- * are no final reads.
+ * are no further final reads.
  */
 #ifndef RIG_RUNNER_RUN_H
 #define RIG_RUNNER_RUN_H
@@ -47,7 +47,7 @@ struct rig_run_result { /* some 150 KiB: not for the stack of a thread */
     struct rig_run_error errors[RIG_RUN_ERROR_ROWS]; /* most frequent first */
     uint32_t error_count;
     int64_t load_ns;      /* from the start barrier to the last completion of the load */
-    uint64_t final_reads; /* transactions of the final phase */
+    uint64_t final_reads; /* transactions that only read once more: closing reads and the final phase */
     bool interrupted;
     char server[128]; /* what the driver says of the server */
     char started_utc[32];

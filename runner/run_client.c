@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/secret.h"
+#include "runner/run_closing.h"
 #include "runner/run_final.h"
 #include "runner/run_load.h"
 
@@ -49,6 +50,7 @@ enum rig_rc rig_run_client_init(struct rig_run_client *client, struct rig_run_st
     client->index = index;
     client->process = index;
     client->final_chunk = -1;
+    client->looked_at = UINT64_MAX;
     RIG_INVARIANT(pthread_mutex_init(&client->session_lock, NULL) == 0);
     client->session = aligned_alloc(RIG_CACHE_LINE_BYTES, session_bytes);
     client->reads = calloc(most_ops, sizeof *client->reads);
@@ -257,11 +259,13 @@ static enum rig_outcome transact(struct rig_run_client *client)
                                                 : &client->info);
     if (rig_run_phase(run) == RIG_RUN_FINAL) {
         rig_run_final_answer(client, outcome);
-    } else {
-        client->last_ns = end_ns;
-        if (outcome == RIG_OUTCOME_OK)
-            measure(client, start_ns, intended_ns, end_ns);
+        return outcome;
     }
+    client->last_ns = end_ns;
+    if (client->closing)
+        rig_run_closing_answer(client, outcome);
+    else if (outcome == RIG_OUTCOME_OK)
+        measure(client, start_ns, intended_ns, end_ns);
     return outcome;
 }
 
@@ -312,6 +316,10 @@ static enum state after_close(struct rig_run_client *client, _Atomic uint64_t *r
 {
     bool last = reason == &client->sessions_ended || !has_work(client);
     rig_run_count(reason);
+    if (last)
+        rig_run_closing_leave(client);
+    else
+        rig_run_closing_pause(client);
     close_session(client, last);
     return last ? CLIENT_DONE : CLIENT_OPEN;
 }
@@ -352,6 +360,7 @@ void *rig_run_client_main(void *argument)
             break;
         }
     }
+    rig_run_closing_leave(client);
     (void)atomic_fetch_add(&client->run->finished, 1);
     return NULL;
 }

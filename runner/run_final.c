@@ -1,19 +1,58 @@
 #include "runner/run_final.h"
 
 #include "base/bug.h"
+#include "runner/run_closing.h"
 
-void rig_run_final_init(struct rig_run_state *run)
+enum rig_op_kind rig_run_read_kind(const struct rig_run_state *run)
 {
-    run->key_bound = 0;
+    return run->plan->workload.type == RIG_WORKLOAD_RW_REGISTER ? RIG_OP_READ_REGISTER : RIG_OP_READ_LIST;
+}
+
+void rig_run_ask_reads(struct rig_run_client *client, uint32_t count)
+{
+    RIG_INVARIANT(count > 0 && count <= RIG_FINAL_KEYS);
+    client->transaction.ops = client->final_ops;
+    client->transaction.op_count = count;
+    client->transaction.read_only = true;
+    client->transaction.hold = (struct rig_hold){0};
+    client->intended_ns = 0;
+}
+
+/* Every key below `bound` was active once. */
+static enum rig_rc list_keys(struct rig_run_state *run, int64_t bound, uint64_t position, struct rig_err *err)
+{
+    struct rig_key_numbers *keys = &run->final_keys;
+    if (run->plan->workload.final_reads == RIG_FINAL_CLOSING)
+        return rig_run_closing_rest(run, position, keys, err);
+    for (int64_t key = 0; key < bound; key++) {
+        if (!rig_key_numbers_add(keys, key))
+            return rig_fail(err, RIG_E_LIMIT, "no memory for the %lld keys of the final reads", (long long)bound);
+    }
+    return RIG_OK;
+}
+
+enum rig_rc rig_run_final_init(struct rig_run_state *run, struct rig_err *err)
+{
+    int64_t bound = 0;
+    uint64_t position = 0;
     for (uint32_t i = 0; i < run->client_count; i++) {
-        int64_t bound = rig_generator_key_bound(run->clients[i].generator);
-        if (rig_run_read(&run->clients[i].invoked) > 0 && bound > run->key_bound)
-            run->key_bound = bound;
+        const struct rig_generator *generator = run->clients[i].generator;
+        if (rig_run_read(&run->clients[i].invoked) > 0 && rig_generator_key_bound(generator) > bound)
+            bound = rig_generator_key_bound(generator);
+        if (rig_run_read(&run->clients[i].invoked) > 0 && rig_generator_position(generator) > position)
+            position = rig_generator_position(generator);
         /* With simulated time the chunks are dealt out beforehand: client, client + client_count, ... */
         run->clients[i].final_chunk = run->simulated ? (int64_t)i - (int64_t)run->client_count : -1;
     }
-    run->chunk_count = (run->key_bound + RIG_FINAL_KEYS - 1) / RIG_FINAL_KEYS;
+    enum rig_rc rc = position == 0 ? RIG_OK : list_keys(run, bound, position, err);
+    run->chunk_count = (int64_t)((run->final_keys.count + RIG_FINAL_KEYS - 1) / RIG_FINAL_KEYS);
     atomic_store(&run->next_chunk, 0);
+    return rc;
+}
+
+void rig_run_final_done(struct rig_run_state *run)
+{
+    rig_key_numbers_done(&run->final_keys);
 }
 
 static bool gives_up(const struct rig_run_client *client)
@@ -39,20 +78,14 @@ bool rig_run_final_next(struct rig_run_client *client)
     struct rig_run_state *run = client->run;
     if (gives_up(client) || !take_chunk(client))
         return false;
-    enum rig_op_kind kind =
-        run->plan->workload.type == RIG_WORKLOAD_RW_REGISTER ? RIG_OP_READ_REGISTER : RIG_OP_READ_LIST;
-    int64_t first = client->final_chunk * RIG_FINAL_KEYS;
+    enum rig_op_kind kind = rig_run_read_kind(run);
+    size_t first = (size_t)client->final_chunk * RIG_FINAL_KEYS;
     uint32_t count = 0;
-    while (count < RIG_FINAL_KEYS && first + count < run->key_bound) {
-        client->final_ops[count] = (struct rig_op){.kind = kind, .key = first + count};
+    while (count < RIG_FINAL_KEYS && first + count < run->final_keys.count) {
+        client->final_ops[count] = (struct rig_op){.kind = kind, .key = run->final_keys.at[first + count]};
         count++;
     }
-    RIG_INVARIANT(count > 0);
-    client->transaction.ops = client->final_ops;
-    client->transaction.op_count = count;
-    client->transaction.read_only = true;
-    client->transaction.hold = (struct rig_hold){0};
-    client->intended_ns = 0;
+    rig_run_ask_reads(client, count);
     return true;
 }
 

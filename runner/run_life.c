@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/secret.h"
 #include "runner/run_client.h"
+#include "runner/run_closing.h"
 #include "runner/run_final.h"
 #include "runner/run_folder.h"
 #include "runner/run_load.h"
@@ -178,11 +179,10 @@ static enum rig_rc run_phases(struct rig_run_state *run, struct rig_err *err)
         return rc;
     rig_run_raise(run, RIG_STOP_LOAD);
     rig_run_load_measure(run);
-    if (run->plan->workload.final_reads && rig_run_stopped(run) < RIG_STOP_END) {
-        rig_run_final_init(run);
-        rc = run_phase(run, RIG_RUN_FINAL, err);
-    }
-    return rc;
+    if (run->plan->workload.final_reads == RIG_FINAL_NONE || rig_run_stopped(run) >= RIG_STOP_END)
+        return RIG_OK;
+    rc = rig_run_final_init(run, err);
+    return rc != RIG_OK ? rc : run_phase(run, RIG_RUN_FINAL, err);
 }
 
 static enum rig_rc make_clients(struct rig_run_state *run, struct rig_err *err)
@@ -192,7 +192,7 @@ static enum rig_rc make_clients(struct rig_run_state *run, struct rig_err *err)
     if (run->clients == NULL)
         return rig_fail(err, RIG_E_LIMIT, "no memory for %u clients", run->client_count);
     memset(run->clients, 0, bytes);
-    enum rig_rc rc = RIG_OK;
+    enum rig_rc rc = rig_run_closing_init(run, err);
     for (uint32_t i = 0; i < run->client_count && rc == RIG_OK; i++)
         rc = rig_run_client_init(&run->clients[i], run, i, err);
     return rc;
@@ -202,6 +202,8 @@ static void free_clients(struct rig_run_state *run)
 {
     for (uint32_t i = 0; i < run->client_count && run->clients != NULL; i++)
         rig_run_client_done(&run->clients[i]);
+    rig_run_closing_done(run);
+    rig_run_final_done(run);
     free(run->clients);
     run->clients = NULL;
 }

@@ -2,6 +2,7 @@
 
 #include "base/bug.h"
 #include "base/clock.h"
+#include "runner/run_closing.h"
 
 enum {
     LARGEST_BATCH = 16,
@@ -88,7 +89,10 @@ static bool claim(struct rig_run_client *client)
 
 void rig_run_load_release(struct rig_run_client *client)
 {
-    if (client->run->simulated || client->claims == 0)
+    if (client->run->simulated)
+        return;
+    rig_run_closing_leave(client);
+    if (client->claims == 0)
         return;
     (void)atomic_fetch_add_explicit(&client->run->stock, client->claims, memory_order_relaxed);
     client->claims = 0;
@@ -123,6 +127,9 @@ bool rig_run_load_next(struct rig_run_client *client)
     struct rig_run_state *run = client->run;
     if (rig_run_is_ending(run) || time_is_over(client) || !claim(client))
         return false;
+    rig_run_closing_advance(client);
+    if (rig_run_closing_next(client))
+        return true;
     double rate = run->plan->clients.rate;
     client->intended_ns = 0;
     if (rate > 0 && !run->simulated) {

@@ -174,12 +174,15 @@ static void watch_clients(struct rig_run_monitor *monitor, int64_t now_ns)
 
 static void sum_counters(const struct rig_run_state *run, struct rig_progress *progress)
 {
+    uint64_t closing_reads = 0; /* no part of the total */
     for (uint32_t i = 0; i < run->client_count; i++) {
+        closing_reads += rig_run_read(&run->clients[i].closing_reads);
         progress->ok += rig_run_read(&run->clients[i].ok);
         progress->fail += rig_run_read(&run->clients[i].fail);
         progress->info += rig_run_read(&run->clients[i].info);
     }
-    progress->done = progress->ok + progress->fail + progress->info;
+    uint64_t all = progress->ok + progress->fail + progress->info;
+    progress->done = all < closing_reads ? 0 : all - closing_reads;
 }
 
 /* Transactions a second since the oldest sample kept, about a second ago. */

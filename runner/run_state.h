@@ -16,6 +16,8 @@
 #include <stdatomic.h>
 
 #include "base/rng.h"
+#include "base/vec.h"
+#include "generator/keys.h"
 #include "history/recorder.h"
 #include "runner/run.h"
 
@@ -36,6 +38,10 @@ enum rig_run_stop {
 
 enum rig_run_phase { RIG_RUN_LOAD, RIG_RUN_FINAL };
 
+#define RIG_NO_POSITION UINT64_MAX
+
+RIG_VEC(int64_t, rig_key_numbers)
+
 struct rig_run_state;
 
 struct rig_run_client {
@@ -46,6 +52,8 @@ struct rig_run_client {
     _Atomic uint64_t open_attempts, open_failures;
     _Atomic int64_t busy_since_ns; /* monotonic start of the driver's call that is under way; 0: none */
     _Atomic bool connected;
+    _Atomic uint64_t closing_reads; /* transactions */
+    _Atomic uint64_t position; /* of the stream: what comes before is complete; RIG_NO_POSITION: issues nothing now */
     struct rig_histogram latency[3]; /* as in rig_run_result */
     struct rig_histogram intended_latency;
 
@@ -72,6 +80,11 @@ struct rig_run_client {
     uint64_t issued;
     int64_t intended_ns; /* monotonic; under a rate */
     int64_t last_ns;     /* latest completion of the load, in the recorder's time */
+    /* closing reads */
+    bool closing;              /* the present transaction is one */
+    uint32_t closing_count;    /* keys in hand, in final_ops */
+    uint32_t closing_failures; /* in a row */
+    uint64_t looked_at;        /* `issued` when this client last looked for keys */
     /* final reads */
     struct rig_op final_ops[RIG_FINAL_KEYS];
     int64_t final_chunk; /* being read, or -1 */
@@ -79,6 +92,21 @@ struct rig_run_client {
     /* errors */
     struct rig_run_error errors[RIG_RUN_ERROR_ROWS];
     uint32_t error_count;
+};
+
+/* See run_closing.h. */
+struct rig_run_closing {
+    _Atomic bool due; /* there are keys to read */
+    uint32_t stride;
+    bool has_lock;
+    pthread_mutex_t lock;           /* guards what follows */
+    struct rig_key_pool pool;       /* as it is at the horizon */
+    uint64_t horizon;               /* no client is before this position, nor will be */
+    struct rig_key_numbers waiting; /* keys that have left; those before `taken` were given to a client */
+    size_t taken;
+    uint64_t oldest_position;      /* since when there are keys waiting */
+    struct rig_key_numbers unread; /* whose closing read failed */
+    bool lost_keys;                /* no memory for one of them */
 };
 
 struct rig_run_state {
@@ -117,8 +145,10 @@ struct rig_run_state {
     int64_t load_ns; /* until its last completion */
     uint64_t load_invoked;
 
+    struct rig_run_closing closing;
+
     /* final reads */
-    int64_t key_bound;
+    struct rig_key_numbers final_keys;
     int64_t chunk_count;
     _Atomic int64_t next_chunk;
 

@@ -106,7 +106,7 @@ static void defaults_are_filled(void **state)
     assert_int_equal(plan->workload.active_keys, 10);
     assert_int_equal(plan->workload.key_distribution, RIG_KEYS_EXPONENTIAL);
     assert_int_equal(plan->workload.appends_per_key, 128);
-    assert_true(plan->workload.final_reads);
+    assert_int_equal(plan->workload.final_reads, RIG_FINAL_CLOSING);
     assert_int_equal(plan->clients.count, 16);
     assert_true(plan->clients.rate == 0);
     assert_int_equal(plan->clients.backoff_ns, 10000000);
@@ -137,7 +137,7 @@ static const char full[] = "check: {max-witnesses: 3, anomalies: [G1a, G0], leve
                            "  keys: {zipf-exponent: 1.25, distribution: zipf, active: 3, appends-per-key: 9}\n"
                            "  operations: {max: 9, min: 2}\n"
                            "  reads: 12.5%\n"
-                           "  final-reads: false\n"
+                           "  final-reads: none\n"
                            "  duration: 1500ms\n"
                            "name: full\n"
                            "store: \"null\"\n";

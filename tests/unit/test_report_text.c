@@ -82,7 +82,7 @@ static void run_facts_are_shown(void **state)
     const struct rig_report_run run = hand_run();
     const char *text = text_of(&hand.verdict, &run, false, &out);
     assert_holds(text, "  server              PostgreSQL 15.4\n");
-    assert_holds(text, "16 clients for 2.0 s, 1 ok a second, then 1 final reads\n");
+    assert_holds(text, "16 clients for 2.0 s, 1 ok a second, and 1 final reads\n");
     assert_holds(text, "  seed                18446744073709551615\n");
     assert_holds(text, "  transactions        3: 3 ok, 0 fail, 0 info (0 % of unknown fate)\n");
     assert_holds(text,

@@ -254,53 +254,156 @@ static void a_plan_beyond_the_driver_is_refused(void **state)
 
 /* -- final reads --------------------------------------------------------------------------------------------------- */
 
+/* What the record says of one key. */
+struct key_story {
+    int64_t last_append_ns;    /* completion */
+    int64_t last_read_ns;      /* invocation of the last transaction that only read and was acknowledged */
+    uint32_t reads_afterwards; /* acknowledged, begun after the last append, by transactions that only read */
+};
+
+enum { MOST_KEYS = 4096 };
+
+static struct key_story stories[MOST_KEYS];
+
+static bool only_reads(const struct fake_event *event)
+{
+    for (uint32_t op = 0; op < event->op_count; op++) {
+        if (event->ops[op].kind == RIG_OP_APPEND)
+            return false;
+    }
+    return true;
+}
+
+static void note_appends(const struct fake_event *event)
+{
+    for (uint32_t op = 0; op < event->op_count; op++) {
+        assert_in_range(event->ops[op].key, 0, MOST_KEYS - 1);
+        struct key_story *story = &stories[event->ops[op].key];
+        if (event->ops[op].kind == RIG_OP_APPEND && event->complete_ns > story->last_append_ns)
+            story->last_append_ns = event->complete_ns;
+    }
+}
+
+static void note_reads(const struct fake_event *event)
+{
+    if (event->outcome != RIG_OUTCOME_OK || !only_reads(event))
+        return;
+    for (uint32_t op = 0; op < event->op_count; op++) {
+        struct key_story *story = &stories[event->ops[op].key];
+        if (event->invoke_ns > story->last_read_ns)
+            story->last_read_ns = event->invoke_ns;
+        story->reads_afterwards += event->invoke_ns >= story->last_append_ns;
+    }
+}
+
+static void for_each_event(void (*note)(const struct fake_event *))
+{
+    for (uint32_t c = 0; c < fake_record.channel_count; c++) {
+        const struct rig_channel *channel = &fake_record.channels[c];
+        for (size_t i = 0; i < channel->count; i++)
+            note(&channel->events[i]);
+    }
+}
+
+/* Returns the number of keys. */
+static int64_t tell_stories(void)
+{
+    memset(stories, 0, sizeof stories);
+    for_each_event(note_appends);
+    for_each_event(note_reads);
+    int64_t count = 0;
+    for (int64_t key = 0; key < MOST_KEYS; key++)
+        count = stories[key].last_append_ns > 0 ? key + 1 : count;
+    return count;
+}
+
+static void assert_all_keys_read(void)
+{
+    int64_t count = tell_stories();
+    assert_true(count > 20);
+    for (int64_t key = 0; key < count; key++) {
+        if (stories[key].last_append_ns > 0 && stories[key].reads_afterwards == 0)
+            fail_msg("key %lld has no reader after its last append", (long long)key);
+    }
+}
+
 static void every_key_is_read_at_the_end(void **state)
 {
     (void)state;
-    plan.workload.final_reads = true;
+    plan.workload.final_reads = RIG_FINAL_ALL;
     fake.info_every = 5; /* sessions that break do not matter */
     assert_ok(run());
-    int64_t load_end_ns = 0, highest = -1;
-    static bool appended[4096], read[4096];
-    memset(appended, 0, sizeof appended);
-    memset(read, 0, sizeof read);
     assert_int_equal(recorded(), 2000 + result.final_reads);
-    for (uint32_t c = 0; c < fake_record.channel_count; c++) {
-        const struct rig_channel *channel = &fake_record.channels[c];
-        for (size_t i = 0; i < channel->count; i++) {
-            const struct fake_event *event = &channel->events[i];
-            for (uint32_t op = 0; op < event->op_count; op++) {
-                assert_in_range(event->ops[op].key, 0, 4095);
-                if (event->ops[op].kind != RIG_OP_APPEND)
-                    continue;
-                appended[event->ops[op].key] = true;
-                highest = event->ops[op].key > highest ? event->ops[op].key : highest;
-                load_end_ns = event->complete_ns > load_end_ns ? event->complete_ns : load_end_ns;
-            }
-        }
-    }
-    for (uint32_t c = 0; c < fake_record.channel_count; c++) {
-        const struct rig_channel *channel = &fake_record.channels[c];
-        for (size_t i = 0; i < channel->count; i++) {
-            const struct fake_event *event = &channel->events[i];
-            for (uint32_t op = 0; op < event->op_count; op++)
-                read[event->ops[op].key] |= event->invoke_ns > load_end_ns && event->outcome == RIG_OUTCOME_OK;
-        }
-    }
-    assert_true(highest > 20);
-    for (int64_t key = 0; key <= highest; key++)
-        assert_true(read[key] || !appended[key]);
+    int64_t load_end_ns = 0;
+    int64_t count = tell_stories();
+    for (int64_t key = 0; key < count; key++)
+        load_end_ns = stories[key].last_append_ns > load_end_ns ? stories[key].last_append_ns : load_end_ns;
+    assert_all_keys_read();
+    for (int64_t key = 0; key < count; key++)
+        assert_true(stories[key].last_append_ns == 0 || stories[key].last_read_ns > load_end_ns);
 }
 
 static void final_reads_that_fail_are_given_up(void **state)
 {
     (void)state;
-    plan.workload.final_reads = true;
+    plan.workload.final_reads = RIG_FINAL_ALL;
     plan.workload.reads = 0;
     fake.final_fails = true;
     assert_ok(run());
     assert_int_equal(result.final_reads, 8 * 5); /* each client: five attempts */
     assert_int_equal(result.counters.fail, 8 * 5);
+}
+
+/* -- closing reads ------------------------------------------------------------------------------------------------- */
+
+/* Keys that rotated away are read once each, while the load goes on. */
+static void keys_that_left_are_read_soon(void **state)
+{
+    (void)state;
+    plan.workload.final_reads = RIG_FINAL_CLOSING;
+    plan.workload.reads = 0;
+    plan.workload.transactions = 4000;
+    fake.transact_ns = RIG_NS_PER_MS / 20; /* so that nobody runs ahead of the others */
+    assert_ok(run());
+    assert_int_equal(recorded(), 4000 + result.final_reads);
+    assert_int_equal(rig_histogram_count(&result.intended_latency), 4000);
+    int64_t count = tell_stories(), load_end_ns = 0;
+    for (int64_t key = 0; key < count; key++)
+        load_end_ns = stories[key].last_append_ns > load_end_ns ? stories[key].last_append_ns : load_end_ns;
+    assert_all_keys_read();
+    int64_t at_the_end = 0;
+    for (int64_t key = 0; key < count; key++) {
+        assert_true(stories[key].reads_afterwards <= 1);
+        at_the_end += stories[key].last_read_ns > load_end_ns;
+    }
+    assert_true(count > 200);
+    assert_true(at_the_end < count / 4);
+}
+
+static void closing_reads_bear_breaking_sessions(void **state)
+{
+    (void)state;
+    plan.workload.final_reads = RIG_FINAL_CLOSING;
+    fake.info_every = 5;
+    fake.lose_every = 7;
+    fake.fail_every = 3;
+    assert_ok(run());
+    assert_int_equal(recorded(), 2000 + result.final_reads);
+    assert_all_keys_read();
+}
+
+/* The final phase tries again what failed during the load, and gives up in its turn. */
+static void closing_reads_that_fail_are_given_up(void **state)
+{
+    (void)state;
+    plan.workload.final_reads = RIG_FINAL_CLOSING;
+    plan.workload.reads = 0;
+    fake.final_fails = true;
+    fake.transact_ns = RIG_NS_PER_MS / 20;
+    assert_ok(run());
+    assert_true(result.final_reads > 8 * 5);
+    assert_int_equal(result.counters.fail, result.final_reads);
+    assert_int_equal(result.counters.ok, 2000);
 }
 
 /* -- long transactions --------------------------------------------------------------------------------------------- */
@@ -341,7 +444,7 @@ static void a_signal_ends_the_load(void **state)
     (void)state;
     plan.workload.transactions = 0;
     plan.workload.duration_ns = 600 * RIG_NS_PER_S;
-    plan.workload.final_reads = true;
+    plan.workload.final_reads = RIG_FINAL_ALL;
     fake.cluster = true;
     fake.transact_ns = RIG_NS_PER_MS;
     fake.at_transaction = signal_at_500;
@@ -429,6 +532,9 @@ int main(void)
         cmocka_unit_test_setup(a_plan_beyond_the_driver_is_refused, prepare),
         cmocka_unit_test_setup(every_key_is_read_at_the_end, prepare),
         cmocka_unit_test_setup(final_reads_that_fail_are_given_up, prepare),
+        cmocka_unit_test_setup(keys_that_left_are_read_soon, prepare),
+        cmocka_unit_test_setup(closing_reads_bear_breaking_sessions, prepare),
+        cmocka_unit_test_setup(closing_reads_that_fail_are_given_up, prepare),
         cmocka_unit_test_setup(holds_wait_for_time, prepare),
         cmocka_unit_test_setup(holds_wait_for_commits_of_others, prepare),
         cmocka_unit_test_setup(a_signal_ends_the_load, prepare),

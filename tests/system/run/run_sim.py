@@ -44,7 +44,7 @@ class ExitStatus(RigTest):
     def test_nothing_observed_is_2(self):
         # Only appends, and no final reads: no version order is ever seen.
         plan = self.plan(sim_plan(transactions=50))
-        done = self.rig("run", plan, "--set", "workload.reads=0%", "--set", "workload.final-reads=false", "-o", "out")
+        done = self.rig("run", plan, "--set", "workload.reads=0%", "--set", "workload.final-reads=none", "-o", "out")
         self.status(2, done)
 
     def test_a_bad_plan_is_64_and_leaves_no_folder(self):
@@ -114,7 +114,7 @@ class Files(RigTest):
         self.assertEqual(witnesses[0], witnesses[1])
 
     def test_every_transaction_is_recorded(self):
-        self.status(0, self.rig("run", self.plan(sim_plan()), "--set", "workload.final-reads=false", "-o", "out"))
+        self.status(0, self.rig("run", self.plan(sim_plan()), "--set", "workload.final-reads=none", "-o", "out"))
         history = self.results("out")["history"]
         self.assertEqual(history["ok"] + history["fail"] + history["info"], 2000)
 
