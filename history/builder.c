@@ -7,6 +7,7 @@
 #include "base/table.h"
 #include "base/vec.h"
 #include "history/growing_list.h"
+#include "history/history_storage.h"
 #include "history/text_table.h"
 
 /* While building, a read of a whole list is marked by this state and `list` counts from 0; finishing resolves both. */
@@ -45,13 +46,6 @@ struct rig_history_builder {
     uint32_t with_invocation;
 };
 
-/* What a history owns beyond the arrays that it names. */
-struct storage {
-    int64_t *elements;
-    struct rig_text_table key_texts;
-    struct rig_text_table errors;
-};
-
 struct rig_history_builder *rig_history_builder_new(enum rig_workload workload, size_t limit_bytes)
 {
     RIG_REQUIRE(workload < RIG_WORKLOAD_COUNT);
@@ -82,26 +76,6 @@ void rig_history_builder_free(struct rig_history_builder *builder)
     rig_text_table_done(&builder->errors);
     free(builder->meta);
     free(builder);
-}
-
-void rig_history_free(struct rig_history *history)
-{
-    if (history == NULL)
-        return;
-    struct storage *storage = history->storage;
-    if (storage != NULL) {
-        free(storage->elements);
-        rig_text_table_done(&storage->key_texts);
-        rig_text_table_done(&storage->errors);
-        free(storage);
-    }
-    free(history->txns);
-    free(history->ops);
-    free(history->spines);
-    free(history->lists);
-    free(history->keys);
-    free(history->meta);
-    free(history);
 }
 
 static size_t held_bytes(const struct rig_history_builder *builder)
@@ -417,7 +391,8 @@ static void pack_list(struct rig_list *list, const struct rig_growing_list *from
 }
 
 /* Spines and whole lists into one flat array, and the operations' references to it. */
-static bool pack_lists(struct rig_history_builder *builder, struct rig_history *history, struct storage *storage)
+static bool pack_lists(struct rig_history_builder *builder, struct rig_history *history,
+                       struct rig_history_storage *storage)
 {
     uint32_t key_count = history->key_count;
     size_t total = 1;
@@ -455,7 +430,8 @@ static void *cut(void *at, size_t bytes)
     return smaller != NULL ? smaller : at;
 }
 
-static void move_fields(struct rig_history_builder *builder, struct rig_history *history, struct storage *storage)
+static void move_fields(struct rig_history_builder *builder, struct rig_history *history,
+                        struct rig_history_storage *storage)
 {
     builder->txns.at[builder->txns.count] = (struct rig_txn){.first_op = (uint32_t)builder->ops.count};
     history->txn_count = (uint32_t)builder->txns.count;
@@ -487,7 +463,7 @@ enum rig_rc rig_history_builder_finish(struct rig_history_builder *builder, stru
 {
     enum rig_rc rc = RIG_OK;
     struct rig_history *out = calloc(1, sizeof *out);
-    struct storage *storage = calloc(1, sizeof *storage);
+    struct rig_history_storage *storage = calloc(1, sizeof *storage);
     if (builder->failed)
         rc = rig_fail(err, RIG_E_LIMIT, "the history could not be built");
     else if (out == NULL || storage == NULL || !sort_txns(builder) ||

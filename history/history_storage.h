@@ -1,0 +1,17 @@
+/*
+ * What a whole history owns beyond the arrays that it names: private to history/.
+ */
+#ifndef RIG_HISTORY_HISTORY_STORAGE_H
+#define RIG_HISTORY_HISTORY_STORAGE_H
+
+#include "history/growing_list.h"
+#include "history/text_table.h"
+
+struct rig_history_storage {
+    int64_t *elements;         /* of all lists, where they are packed; or NULL */
+    struct rig_list_pool pool; /* of all lists, where they are not */
+    struct rig_text_table key_texts;
+    struct rig_text_table errors;
+};
+
+#endif

@@ -1,0 +1,53 @@
+#include "history/segment.h"
+
+#include "base/bug.h"
+
+void rig_segment_init(struct rig_segment *segment, size_t limit_bytes)
+{
+    RIG_REQUIRE(segment != NULL);
+    *segment = (struct rig_segment){0};
+    rig_list_pool_init(&segment->pool, limit_bytes);
+    rig_arena_init(&segment->texts, limit_bytes);
+}
+
+void rig_segment_done(struct rig_segment *segment)
+{
+    rig_txn_vec_done(&segment->txns);
+    rig_mop_vec_done(&segment->ops);
+    rig_segment_keys_done(&segment->keys);
+    rig_segment_lists_done(&segment->lists);
+    rig_segment_errors_done(&segment->errors);
+    rig_txn_vec_done(&segment->open);
+    rig_mop_vec_done(&segment->open_ops);
+    rig_list_pool_done(&segment->pool);
+    rig_arena_done(&segment->texts);
+    if (segment->reader_part_free != NULL)
+        segment->reader_part_free(segment->reader_part);
+    segment->reader_part = NULL;
+}
+
+void rig_segment_reset(struct rig_segment *segment)
+{
+    segment->txns.count = 0;
+    segment->ops.count = 0;
+    segment->keys.count = 0;
+    segment->lists.count = 0;
+    segment->errors.count = 0;
+    segment->open.count = 0;
+    segment->open_ops.count = 0;
+    rig_list_pool_reset(&segment->pool);
+    rig_arena_reset(&segment->texts);
+    segment->skipped_count = 0;
+    segment->keyword_keys = false;
+    segment->unordered = false;
+}
+
+size_t rig_segment_bytes(const struct rig_segment *segment)
+{
+    return (segment->txns.capacity + segment->open.capacity) * sizeof(struct rig_txn) +
+           (segment->ops.capacity + segment->open_ops.capacity) * sizeof(struct rig_mop) +
+           segment->keys.capacity * sizeof(struct rig_segment_key) +
+           segment->lists.capacity * sizeof(struct rig_segment_list) +
+           segment->errors.capacity * sizeof(struct rig_segment_error) + segment->pool.arena.held_bytes +
+           segment->texts.held_bytes;
+}

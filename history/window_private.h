@@ -1,0 +1,88 @@
+/*
+ * What a window is made of: for the files that implement history/window.h and for nobody else.
+ *
+ * Keys, whole lists, texts and errors have the window's own dense numbers. A key's spine is the longest list that was
+ * seen of it, whatever became of the transaction that read it; a list that parts from the spine is stored whole.
+ */
+#ifndef RIG_HISTORY_WINDOW_PRIVATE_H
+#define RIG_HISTORY_WINDOW_PRIVATE_H
+
+#include "base/table.h"
+#include "history/text_table.h"
+#include "history/window.h"
+
+#define RIG_WINDOW_NONE UINT32_MAX
+
+struct rig_window_key {
+    struct rig_growing_list spine;
+    uint64_t used_at;    /* see rig_window_key_used_at() */
+    uint32_t last_whole; /* the newest whole list of this key, or RIG_WINDOW_NONE */
+    bool is_open;        /* an open transaction names it */
+};
+
+struct rig_window_list {
+    uint32_t key;
+    struct rig_growing_list list;
+};
+
+/* Where a list of a segment went: reads of at most `agreed` elements to the key's spine, longer ones to `whole`. */
+struct rig_list_place {
+    uint32_t key;
+    uint32_t agreed;
+    uint32_t whole;   /* RIG_WINDOW_NONE: every read of it is a prefix of the spine */
+    uint32_t last_op; /* of a segment's key: its last operation, or RIG_WINDOW_NONE */
+};
+
+RIG_VEC(int64_t, rig_window_int64s)
+RIG_VEC(uint32_t, rig_window_uint32s)
+RIG_VEC(uint64_t, rig_window_uint64s)
+RIG_VEC(struct rig_window_key, rig_window_keys)
+RIG_VEC(struct rig_window_list, rig_window_lists)
+RIG_VEC(struct rig_list_place, rig_list_places)
+RIG_VEC(struct rig_list, rig_window_views)
+
+struct rig_window {
+    enum rig_workload workload;
+    size_t limit_bytes;
+    struct rig_txn_vec txns; /* complete ones, by completion; room for one more */
+    struct rig_mop_vec ops;
+    struct rig_txn_vec open; /* those of the segment that came last, by invocation */
+    struct rig_mop_vec open_ops;
+    struct rig_table key_ids;       /* key, or number of its text -> key id */
+    struct rig_window_int64s names; /* per key: itself, or the number of its text */
+    struct rig_window_keys keys;    /* parallel to names */
+    struct rig_window_lists lists;
+    struct rig_list_pool pool;
+    struct rig_text_table key_texts;
+    struct rig_text_table errors;
+    bool keyword_keys;
+    bool unordered;
+    bool failed;
+    uint64_t skipped_count;
+    uint64_t added_count; /* transactions ever added */
+    uint64_t with_invocation;
+    uint32_t last_position; /* of a completion; RIG_POSITION_NONE at first */
+    /* What is used from one call to the next, so that it need not be allocated again. */
+    struct rig_list_places places;      /* per key of a segment */
+    struct rig_list_places list_places; /* per whole list of a segment */
+    struct rig_window_uint32s error_of; /* per error of a segment */
+    struct rig_window_uint64s order;
+    struct rig_window_views spine_views, list_views;
+    struct rig_history view;
+};
+
+/* RIG_E_LIMIT; the window has failed. */
+enum rig_rc rig_window_no_room(struct rig_window *window, struct rig_err *err);
+/* The dense id of a key (or of the number of its text), new or known; RIG_WINDOW_NONE when memory runs out. */
+uint32_t rig_window_key_id(struct rig_window *window, int64_t name);
+/* The number of a key's text. RIG_E_INPUT where keys are numbers. */
+enum rig_rc rig_window_text_key(struct rig_window *window, const char *text, size_t length, int64_t *name,
+                                struct rig_err *err);
+/*
+ * Finds a place for a list of the key, of whose elements the first place->agreed are known to equal the key's spine.
+ * Fills in agreed and whole. False when memory runs out.
+ */
+bool rig_window_place_list(struct rig_window *window, uint32_t key, const int64_t *elements, uint32_t count,
+                           struct rig_list_place *place);
+
+#endif
