@@ -76,3 +76,24 @@ uint32_t *rig_table_put(struct rig_table *table, uint64_t key)
     }
     return &table->values[slot];
 }
+
+/* Closes the gap: entries behind it that could lie nearer to their home move up (Knuth, volume 3, 6.4, algorithm R). */
+void rig_table_remove(struct rig_table *table, uint64_t key)
+{
+    if (table->slot_count == 0)
+        return;
+    size_t mask = table->slot_count - 1;
+    size_t gap = find_slot(table, key);
+    if (table->values[gap] == RIG_TABLE_NONE)
+        return;
+    for (size_t at = (gap + 1) & mask; table->values[at] != RIG_TABLE_NONE; at = (at + 1) & mask) {
+        size_t home = (size_t)mix(table->keys[at]) & mask;
+        if (((at - home) & mask) < ((at - gap) & mask))
+            continue;
+        table->keys[gap] = table->keys[at];
+        table->values[gap] = table->values[at];
+        gap = at;
+    }
+    table->values[gap] = RIG_TABLE_NONE;
+    table->used--;
+}

@@ -2,7 +2,7 @@
  * Hash table from uint64_t to uint32_t: open addressing, linear probing, flat arrays, at most 7/8 full.
  *
  * 12 bytes a slot; a look-up costs O(1) expected, about one cache miss. Keys and values are arbitrary except that the
- * value RIG_TABLE_NONE marks "absent". There is no removal.
+ * value RIG_TABLE_NONE marks "absent".
  *
  * Threads: one writer or many readers.
  */
@@ -33,5 +33,7 @@ uint32_t rig_table_get(const struct rig_table *table, uint64_t key);
  * memory runs out. Valid until the next rig_table_put().
  */
 uint32_t *rig_table_put(struct rig_table *table, uint64_t key);
+/* The key is absent from now on; nothing happens when it is so already. */
+void rig_table_remove(struct rig_table *table, uint64_t key);
 
 #endif

@@ -498,20 +498,5 @@ enum rig_rc rig_edn_parse(const char *name, const char *data, size_t size, const
 
 enum rig_rc rig_edn_write(const struct rig_history *history, struct rig_output *output, struct rig_err *err)
 {
-    static const struct rig_dialect edn = {
-        .index = "{:index ",
-        .type = ", :type :",
-        .process = ", :process ",
-        .time = ", :time ",
-        .value = ", :f :txn, :value ",
-        .error = ", :error ",
-        .end = "}\n",
-        .name_open = "[:",
-        .name_close = "",
-        .separator = " ",
-        .null = "nil",
-        .empty = "()\n",
-        .has_keywords = true,
-    };
-    return rig_operation_write(history, &edn, output, err);
+    return rig_operation_write(history, &rig_dialect_edn, output, err);
 }

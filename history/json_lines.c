@@ -454,19 +454,5 @@ enum rig_rc rig_json_lines_parse(const char *name, const char *data, size_t size
 
 enum rig_rc rig_json_lines_write(const struct rig_history *history, struct rig_output *output, struct rig_err *err)
 {
-    static const struct rig_dialect json = {
-        .index = "{\"index\":",
-        .type = ",\"type\":\"",
-        .process = "\",\"process\":",
-        .time = ",\"time\":",
-        .value = ",\"f\":\"txn\",\"value\":",
-        .error = ",\"error\":",
-        .end = "}\n",
-        .name_open = "[\"",
-        .name_close = "\"",
-        .separator = ",",
-        .null = "null",
-        .empty = "[]\n",
-    };
-    return rig_operation_write(history, &json, output, err);
+    return rig_operation_write(history, &rig_dialect_json, output, err);
 }

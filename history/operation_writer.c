@@ -2,147 +2,116 @@
 
 #include <string.h>
 
-#include "base/bug.h"
-#include "base/buf.h"
-#include "base/json_write.h"
 #include "history/event_walk.h"
 
 static const size_t flush_bytes = (size_t)1 << 20;
 
+RIG_VEC(struct rig_op, op_vec)
+RIG_VEC(struct rig_record_read, read_vec)
+
 struct writer {
     const struct rig_history *history;
-    const struct rig_dialect *dialect;
-    struct rig_buf buf;
+    struct rig_operation_text text;
+    struct op_vec ops;
+    struct read_vec reads;
 };
 
-static const struct {
-    const char *name;
-    bool reads;
-} kinds[] = {
-#define KIND(kind, text, does_read, help) [kind] = {text, does_read},
-    RIG_OP_TABLE(KIND)
-#undef KIND
-};
-
-static void put_list(struct writer *writer, struct rig_list list)
+/* A whole list is a list of its own; a spine is the origin of all its prefixes. */
+static struct rig_record_read read_of(const struct rig_history *history, const struct rig_mop *mop)
 {
-    rig_buf_add_char(&writer->buf, '[');
-    for (uint32_t i = 0; i < list.count; i++) {
-        if (i > 0)
-            rig_buf_add_text(&writer->buf, writer->dialect->separator);
-        rig_buf_add_int(&writer->buf, list.at[i]);
+    struct rig_record_read read = {.state = (enum rig_read_state)mop->read_state};
+    if (mop->read_state != RIG_READ_SEEN)
+        return read;
+    if (mop->kind != RIG_OP_READ_LIST && mop->kind != RIG_OP_READ_SET) {
+        read.value = mop->value;
+        return read;
     }
-    rig_buf_add_char(&writer->buf, ']');
+    struct rig_list list = rig_mop_list(history, mop);
+    read.elements = list.at;
+    read.count = list.count;
+    read.origin = rig_mop_is_whole(mop) ? 0 : 1;
+    read.origin_count = rig_mop_is_whole(mop) ? 0 : list.count;
+    return read;
 }
 
-static void put_key(struct writer *writer, uint32_t key)
+static bool gather(struct writer *writer, uint32_t txn)
 {
     const struct rig_history *history = writer->history;
-    int64_t number = history->keys[key];
-    if (history->key_texts == NULL) {
-        rig_buf_add_int(&writer->buf, number);
-    } else if (history->keyword_keys && writer->dialect->has_keywords) {
-        rig_buf_add_char(&writer->buf, ':');
-        rig_buf_add_text(&writer->buf, history->key_texts[number]);
-    } else {
-        rig_json_quote(&writer->buf, history->key_texts[number], strlen(history->key_texts[number]));
+    const struct rig_mop *mops = rig_txn_ops(history, txn);
+    uint32_t count = rig_txn_op_count(history, txn);
+    if (!op_vec_reserve(&writer->ops, count) || !read_vec_reserve(&writer->reads, count))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        bool reads = mops[i].kind % 2 == 1;
+        writer->ops.at[i] = (struct rig_op){.kind = (enum rig_op_kind)mops[i].kind,
+                                            .key = history->keys[mops[i].key],
+                                            .value = reads ? 0 : mops[i].value};
+        writer->reads.at[i] = reads ? read_of(history, &mops[i]) : (struct rig_record_read){0};
     }
+    return true;
 }
 
-static void put_read(struct writer *writer, const struct rig_mop *mop, bool is_completion, enum rig_outcome outcome)
+static bool put_event(struct writer *writer, struct rig_event event)
 {
-    bool is_list = mop->kind == RIG_OP_READ_LIST || mop->kind == RIG_OP_READ_SET;
-    if (is_completion && mop->read_state == RIG_READ_UNKNOWN && outcome == RIG_OUTCOME_OK)
-        return;
-    rig_buf_add_text(&writer->buf, writer->dialect->separator);
-    if (!is_completion || mop->read_state != RIG_READ_SEEN)
-        rig_buf_add_text(&writer->buf, writer->dialect->null);
-    else if (is_list)
-        put_list(writer, rig_mop_list(writer->history, mop));
-    else
-        rig_buf_add_int(&writer->buf, mop->value);
-}
-
-static void put_micro(struct writer *writer, const struct rig_mop *mop, bool is_completion, enum rig_outcome outcome)
-{
-    const struct rig_dialect *dialect = writer->dialect;
-    rig_buf_add_text(&writer->buf, dialect->name_open);
-    rig_buf_add_text(&writer->buf, kinds[mop->kind].name);
-    rig_buf_add_text(&writer->buf, dialect->name_close);
-    rig_buf_add_text(&writer->buf, dialect->separator);
-    put_key(writer, mop->key);
-    if (kinds[mop->kind].reads) {
-        put_read(writer, mop, is_completion, outcome);
-    } else {
-        rig_buf_add_text(&writer->buf, dialect->separator);
-        rig_buf_add_int(&writer->buf, mop->value);
-    }
-    rig_buf_add_char(&writer->buf, ']');
-}
-
-static void put_event(struct writer *writer, struct rig_event event)
-{
-    static const char *const outcomes[] = {"ok", "fail", "info"};
     const struct rig_history *history = writer->history;
-    const struct rig_dialect *dialect = writer->dialect;
     const struct rig_txn *txn = &history->txns[event.txn];
-    int64_t time_ns = event.is_completion ? txn->complete_ns : txn->invoke_ns;
-    rig_buf_add_text(&writer->buf, dialect->index);
-    rig_buf_add_int(&writer->buf, event.position);
-    rig_buf_add_text(&writer->buf, dialect->type);
-    rig_buf_add_text(&writer->buf, event.is_completion ? outcomes[txn->outcome] : "invoke");
-    rig_buf_add_text(&writer->buf, dialect->process);
-    rig_buf_add_int(&writer->buf, txn->process);
-    if (time_ns != RIG_NO_TIME) {
-        rig_buf_add_text(&writer->buf, dialect->time);
-        rig_buf_add_int(&writer->buf, time_ns);
+    uint32_t op_count = rig_txn_op_count(history, event.txn);
+    const struct rig_operation_head head = {.index = event.position,
+                                            .process = txn->process,
+                                            .time_ns = event.is_completion ? txn->complete_ns : txn->invoke_ns};
+    if (!gather(writer, event.txn))
+        return false;
+    if (!event.is_completion) {
+        rig_operation_text_invoke(&writer->text, &head, writer->ops.at, op_count);
+        return true;
     }
-    rig_buf_add_text(&writer->buf, dialect->value);
-    rig_buf_add_char(&writer->buf, '[');
-    const struct rig_mop *mops = rig_txn_ops(history, event.txn);
-    for (uint32_t i = 0; i < rig_txn_op_count(history, event.txn); i++) {
-        if (i > 0)
-            rig_buf_add_text(&writer->buf, dialect->separator);
-        put_micro(writer, &mops[i], event.is_completion, (enum rig_outcome)txn->outcome);
-    }
-    rig_buf_add_char(&writer->buf, ']');
-    if (event.is_completion && txn->error != 0) {
-        const char *error = history->errors[txn->error - 1];
-        rig_buf_add_text(&writer->buf, dialect->error);
-        rig_json_quote(&writer->buf, error, strlen(error));
-    }
-    rig_buf_add_text(&writer->buf, dialect->end);
+    const char *error = txn->error == 0 ? NULL : history->errors[txn->error - 1];
+    const struct rig_record_completion completion = {.outcome = (enum rig_outcome)txn->outcome,
+                                                     .error = error,
+                                                     .error_length = error == NULL ? 0 : strlen(error),
+                                                     .reads = writer->reads.at};
+    rig_operation_text_complete(&writer->text, &head, writer->ops.at, op_count, &completion);
+    return true;
 }
 
 static enum rig_rc flush(struct writer *writer, struct rig_output *output, struct rig_err *err)
 {
-    if (writer->buf.failed)
+    struct rig_buf *buf = &writer->text.buf;
+    if (buf->failed)
         return rig_fail(err, RIG_E_LIMIT, "%s: no memory for a transaction's text", output->path);
-    enum rig_rc rc = rig_output_write(output, writer->buf.data, writer->buf.size, err);
-    rig_buf_clear(&writer->buf);
+    enum rig_rc rc = rig_output_write(output, buf->data, buf->size, err);
+    rig_buf_clear(buf);
     return rc;
+}
+
+static enum rig_rc write_events(struct writer *writer, struct rig_event_walk *walk, struct rig_output *output,
+                                struct rig_err *err)
+{
+    struct rig_event event;
+    enum rig_rc rc = RIG_OK;
+    while (rc == RIG_OK && rig_event_walk_next(walk, &event)) {
+        if (!put_event(writer, event))
+            return rig_fail(err, RIG_E_LIMIT, "%s: no memory for a transaction's operations", output->path);
+        if (writer->text.buf.size >= flush_bytes || writer->text.buf.failed)
+            rc = flush(writer, output, err);
+    }
+    return rc == RIG_OK ? flush(writer, output, err) : rc;
 }
 
 enum rig_rc rig_operation_write(const struct rig_history *history, const struct rig_dialect *dialect,
                                 struct rig_output *output, struct rig_err *err)
 {
-    struct writer writer = {.history = history, .dialect = dialect};
+    struct writer writer = {.history = history};
     struct rig_event_walk walk;
-    struct rig_event event;
-    enum rig_rc rc = RIG_OK;
     if (!rig_event_walk_init(&walk, history))
         return rig_fail(err, RIG_E_LIMIT, "%s: no memory for writing the history", output->path);
-    rig_buf_init(&writer.buf, (size_t)1 << 36);
+    rig_operation_text_init(&writer.text, dialect, history->key_texts, history->keyword_keys);
     if (history->txn_count == 0)
-        rig_buf_add_text(&writer.buf, dialect->empty);
-    while (rc == RIG_OK && rig_event_walk_next(&walk, &event)) {
-        put_event(&writer, event);
-        if (writer.buf.size >= flush_bytes || writer.buf.failed)
-            rc = flush(&writer, output, err);
-    }
-    if (rc == RIG_OK)
-        rc = flush(&writer, output, err);
+        rig_buf_add_text(&writer.text.buf, dialect->empty);
+    enum rig_rc rc = write_events(&writer, &walk, output, err);
     rig_event_walk_done(&walk);
-    rig_buf_done(&writer.buf);
+    rig_operation_text_done(&writer.text);
+    op_vec_done(&writer.ops);
+    read_vec_done(&writer.reads);
     return rc;
 }

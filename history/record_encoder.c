@@ -18,8 +18,10 @@ struct key_entry {
     int64_t last_value;
     uint64_t used_at; /* number of the event that used it last */
     struct rig_growing_list spine;
-    uint32_t id;         /* in the file; ascends with definition */
-    uint32_t open_count; /* operations of open transactions on it */
+    uint64_t origin;       /* of the spine's first `origin_count` elements */
+    uint32_t origin_count; /* at most spine.count */
+    uint32_t id;           /* in the file; ascends with definition */
+    uint32_t open_count;   /* operations of open transactions on it */
     bool live;
 };
 
@@ -266,12 +268,17 @@ static int64_t element_at(const struct rig_record_read *read, uint32_t index)
     return element;
 }
 
-static uint32_t shared_count(const struct rig_growing_list *spine, const struct rig_record_read *read)
+/* How many elements the read shares with the key's spine. */
+static uint32_t shared_count(const struct key_entry *entry, const struct rig_record_read *read)
 {
+    const struct rig_growing_list *spine = &entry->spine;
     uint32_t common = read->count < spine->count ? read->count : spine->count;
-    if (common == 0 || memcmp(spine->at, read->elements, common * sizeof(int64_t)) == 0)
+    uint32_t shared = 0; /* for certain */
+    if (read->origin != 0 && read->origin == entry->origin)
+        shared = read->origin_count < entry->origin_count ? read->origin_count : entry->origin_count;
+    if (shared >= common || memcmp(spine->at + shared, (const char *)read->elements + shared * sizeof(int64_t),
+                                   (common - shared) * sizeof(int64_t)) == 0)
         return common;
-    uint32_t shared = 0;
     while (spine->at[shared] == element_at(read, shared))
         shared++;
     return shared;
@@ -289,9 +296,12 @@ static void put_elements(struct rig_record_encoder *encoder, const struct rig_re
 }
 
 /* Makes the spine equal to the read, which shares `shared` elements with it and is longer. */
-static void follow(struct rig_record_encoder *encoder, struct rig_growing_list *spine,
-                   const struct rig_record_read *read, uint32_t shared)
+static void follow(struct rig_record_encoder *encoder, struct key_entry *entry, const struct rig_record_read *read,
+                   uint32_t shared)
 {
+    struct rig_growing_list *spine = &entry->spine;
+    entry->origin = read->origin;
+    entry->origin_count = read->origin_count;
     encoder->spine_elements += read->count - spine->count;
     spine->count = shared;
     for (uint32_t i = shared; i < read->count; i++) {
@@ -303,10 +313,10 @@ static void follow(struct rig_record_encoder *encoder, struct rig_growing_list *
     }
 }
 
-static void put_list(struct rig_record_encoder *encoder, struct rig_growing_list *spine,
-                     const struct rig_record_read *read)
+static void put_list(struct rig_record_encoder *encoder, struct key_entry *entry, const struct rig_record_read *read)
 {
-    uint32_t shared = shared_count(spine, read);
+    const struct rig_growing_list *spine = &entry->spine;
+    uint32_t shared = shared_count(entry, read);
     if (shared == read->count) {
         rig_varint_put(&encoder->frame, RIG_READ_CODE_PREFIX + 2 * (uint64_t)(spine->count - read->count));
         return;
@@ -320,7 +330,7 @@ static void put_list(struct rig_record_encoder *encoder, struct rig_growing_list
     }
     put_elements(encoder, read, shared);
     if (read->count > spine->count)
-        follow(encoder, spine, read, shared);
+        follow(encoder, entry, read, shared);
 }
 
 static void put_read(struct rig_record_encoder *encoder, struct key_entry *entry, const struct rig_record_read *read)
@@ -328,7 +338,7 @@ static void put_read(struct rig_record_encoder *encoder, struct key_entry *entry
     if (read->state != RIG_READ_SEEN) {
         rig_varint_put(&encoder->frame, read->state == RIG_READ_NIL ? RIG_READ_CODE_NIL : RIG_READ_CODE_UNKNOWN);
     } else if (encoder->head.workload == RIG_WORKLOAD_LIST_APPEND) {
-        put_list(encoder, &entry->spine, read);
+        put_list(encoder, entry, read);
     } else {
         rig_varint_put(&encoder->frame, RIG_READ_CODE_PREFIX);
         rig_varint_put_signed(&encoder->frame, rig_difference(read->value, entry->last_value));

@@ -37,6 +37,10 @@ struct rig_record_read {
     uint32_t count;
     const void *elements; /* `count` int64, at any alignment */
     int64_t value;
+    /* What saves comparing long lists: lists of one key with the same origin are equal over the `origin_count` first
+       elements that both have. 0 says nothing. */
+    uint64_t origin;
+    uint32_t origin_count;
 };
 
 struct rig_record_moment {

@@ -72,13 +72,47 @@ static void agrees_with_an_array(void **state)
     rig_table_done(&table);
 }
 
+/* Removing and putting back in turns, against a plain array: what stays must be found past every gap. */
+static void removed_keys_are_absent(void **state)
+{
+    (void)state;
+    enum { COUNT = 500, ROUNDS = 200000 };
+    static uint32_t expected[COUNT];
+    const uint64_t seed = 5;
+    struct rig_rng rng;
+    struct rig_table table;
+    rig_rng_init(&rng, seed, 0);
+    rig_table_init(&table);
+    rig_table_remove(&table, 3);
+    size_t used = 0;
+    for (uint32_t i = 0; i < COUNT; i++)
+        expected[i] = RIG_TABLE_NONE;
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        uint64_t key = rig_rng_below(&rng, COUNT);
+        bool put = rig_rng_below(&rng, 2) == 0;
+        used += put && expected[key] == RIG_TABLE_NONE ? 1 : 0;
+        used -= !put && expected[key] != RIG_TABLE_NONE ? 1 : 0;
+        expected[key] = put ? round : RIG_TABLE_NONE;
+        if (put)
+            *rig_table_put(&table, key) = round;
+        else
+            rig_table_remove(&table, key);
+        uint64_t asked = rig_rng_below(&rng, COUNT);
+        assert_int_equal(rig_table_get(&table, asked), expected[asked]);
+        assert_int_equal(table.used, used);
+    }
+    for (uint64_t key = 0; key < COUNT; key++)
+        assert_int_equal(rig_table_get(&table, key), expected[key]);
+    assert_true(table.slot_count <= 1024);
+    rig_table_done(&table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(absent_keys_read_as_none),
-        cmocka_unit_test(put_finds_what_is_there),
-        cmocka_unit_test(absent_puts_do_not_fill_it),
-        cmocka_unit_test(agrees_with_an_array),
+        cmocka_unit_test(absent_keys_read_as_none),   cmocka_unit_test(put_finds_what_is_there),
+        cmocka_unit_test(absent_puts_do_not_fill_it), cmocka_unit_test(agrees_with_an_array),
+        cmocka_unit_test(removed_keys_are_absent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

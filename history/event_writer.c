@@ -1,0 +1,158 @@
+#include "history/event_writer.h"
+
+#include <stdlib.h>
+
+#include "base/bug.h"
+#include "history/operation_text.h"
+
+static const size_t block_bytes = (size_t)1 << 20;
+
+struct rig_event_writer {
+    struct rig_event_writer_options options;
+    struct rig_output *output; /* NULL: into `file` */
+    struct rig_buf file;
+    struct rig_record_encoder *encoder; /* NULL: text */
+    struct rig_operation_text text;
+    uint64_t event_count;
+    uint64_t byte_count;
+};
+
+static enum rig_rc no_memory(const struct rig_event_writer *writer, struct rig_err *err)
+{
+    return rig_fail(err, RIG_E_LIMIT, "%s: no memory for writing the history",
+                    writer->output == NULL ? "memory" : writer->output->path);
+}
+
+static enum rig_rc write_bytes(struct rig_event_writer *writer, const struct rig_buf *buf, struct rig_err *err)
+{
+    if (buf == NULL || buf->failed)
+        return no_memory(writer, err);
+    writer->byte_count += buf->size;
+    if (writer->output != NULL)
+        return rig_output_write(writer->output, buf->data, buf->size, err);
+    rig_buf_add(&writer->file, buf->data, buf->size);
+    return writer->file.failed ? no_memory(writer, err) : RIG_OK;
+}
+
+static enum rig_rc start_record(struct rig_event_writer *writer, struct rig_err *err)
+{
+    const struct rig_record_head head = {.workload = writer->options.workload, .meta = writer->options.meta};
+    struct rig_buf header;
+    writer->encoder = rig_record_encoder_new(&head);
+    if (writer->encoder == NULL)
+        return no_memory(writer, err);
+    rig_buf_init(&header, 0);
+    rig_record_encoder_header(writer->encoder, &header);
+    enum rig_rc rc = write_bytes(writer, &header, err);
+    rig_buf_done(&header);
+    return rc;
+}
+
+enum rig_rc rig_event_writer_new(const struct rig_event_writer_options *options, struct rig_output *output,
+                                 struct rig_event_writer **writer, struct rig_err *err)
+{
+    RIG_REQUIRE(options->form != RIG_FORM_AUTO);
+    struct rig_event_writer *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return rig_fail(err, RIG_E_LIMIT, "no memory for writing a history");
+    made->options = *options;
+    made->output = output;
+    rig_buf_init(&made->file, (size_t)1 << 40);
+    rig_operation_text_init(&made->text, options->form == RIG_FORM_EDN ? &rig_dialect_edn : &rig_dialect_json, NULL,
+                            false);
+    enum rig_rc rc = options->form == RIG_FORM_RIG ? start_record(made, err) : RIG_OK;
+    if (rc == RIG_OK)
+        *writer = made;
+    else
+        rig_event_writer_free(made);
+    return rc;
+}
+
+void rig_event_writer_free(struct rig_event_writer *writer)
+{
+    if (writer == NULL)
+        return;
+    rig_record_encoder_free(writer->encoder);
+    rig_operation_text_done(&writer->text);
+    rig_buf_done(&writer->file);
+    free(writer);
+}
+
+static enum rig_rc write_block(struct rig_event_writer *writer, struct rig_err *err)
+{
+    if (writer->encoder != NULL)
+        return write_bytes(writer, rig_record_encoder_frame(writer->encoder), err);
+    enum rig_rc rc = write_bytes(writer, &writer->text.buf, err);
+    rig_buf_clear(&writer->text.buf);
+    return rc;
+}
+
+static size_t pending_bytes(const struct rig_event_writer *writer)
+{
+    return writer->encoder != NULL ? rig_record_encoder_pending_bytes(writer->encoder) : writer->text.buf.size;
+}
+
+static enum rig_rc count_event(struct rig_event_writer *writer, struct rig_err *err)
+{
+    writer->event_count++;
+    return pending_bytes(writer) < block_bytes ? RIG_OK : write_block(writer, err);
+}
+
+enum rig_rc rig_event_writer_invoke(struct rig_event_writer *writer, uint32_t client, int64_t process, int64_t time_ns,
+                                    const struct rig_op *ops, uint32_t op_count, struct rig_err *err)
+{
+    if (writer->encoder != NULL) {
+        const struct rig_record_moment when = {.time_ns = time_ns};
+        rig_record_encoder_invoke(writer->encoder, client, when, process, time_ns, ops, op_count);
+    } else {
+        const struct rig_operation_head head = {.index = writer->event_count, .process = process, .time_ns = time_ns};
+        rig_operation_text_invoke(&writer->text, &head, ops, op_count);
+    }
+    return count_event(writer, err);
+}
+
+enum rig_rc rig_event_writer_complete(struct rig_event_writer *writer, uint32_t client, int64_t process,
+                                      int64_t time_ns, const struct rig_op *ops, uint32_t op_count,
+                                      const struct rig_record_completion *completion, struct rig_err *err)
+{
+    if (writer->encoder != NULL) {
+        const struct rig_record_moment when = {.time_ns = time_ns};
+        rig_record_encoder_complete(writer->encoder, client, when, completion);
+    } else {
+        const struct rig_operation_head head = {.index = writer->event_count, .process = process, .time_ns = time_ns};
+        rig_operation_text_complete(&writer->text, &head, ops, op_count, completion);
+    }
+    return count_event(writer, err);
+}
+
+void rig_event_writer_forget(struct rig_event_writer *writer, int64_t key)
+{
+    if (writer->encoder == NULL)
+        rig_operation_text_forget(&writer->text, key);
+}
+
+enum rig_rc rig_event_writer_finish(struct rig_event_writer *writer, struct rig_err *err)
+{
+    if (writer->encoder == NULL && writer->event_count == 0)
+        rig_buf_add_text(&writer->text.buf, writer->text.dialect->empty);
+    enum rig_rc rc = pending_bytes(writer) > 0 ? write_block(writer, err) : RIG_OK;
+    if (rc == RIG_OK && writer->encoder != NULL)
+        rc = write_bytes(writer, rig_record_encoder_close(writer->encoder, 0), err);
+    return rc;
+}
+
+uint64_t rig_event_writer_bytes(const struct rig_event_writer *writer)
+{
+    return writer->byte_count;
+}
+
+uint64_t rig_event_writer_count(const struct rig_event_writer *writer)
+{
+    return writer->event_count;
+}
+
+const struct rig_buf *rig_event_writer_file(const struct rig_event_writer *writer)
+{
+    RIG_REQUIRE(writer->output == NULL);
+    return &writer->file;
+}

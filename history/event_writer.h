@@ -1,0 +1,52 @@
+/*
+ * Writing a history event by event, as it comes about, in any form: what makes events and is done with them.
+ *
+ * Events are given in the order of their times; no two have the same time, but for RIG_NO_TIME in the textual forms.
+ * The file is what rig_history_save() would make of the same history, except that positions are not stored in the
+ * binary form: they are the ranks of the times.
+ *
+ * Time: that of formatting or encoding. Space: that of the encoder or of the texts of lists kept, 1 MiB, and 8 bytes a
+ * client; nothing grows with the number of events. Threads: one at a time.
+ */
+#ifndef RIG_HISTORY_EVENT_WRITER_H
+#define RIG_HISTORY_EVENT_WRITER_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "history/load.h"
+#include "history/output.h"
+#include "history/record_encoder.h"
+
+struct rig_event_writer_options {
+    enum rig_form form; /* not RIG_FORM_AUTO */
+    enum rig_workload workload;
+    const char *meta; /* binary form only; NULL: none */
+};
+
+struct rig_event_writer;
+
+/* Borrows the output, which the caller opens and closes; NULL: the file stays in memory. */
+enum rig_rc rig_event_writer_new(const struct rig_event_writer_options *options, struct rig_output *output,
+                                 struct rig_event_writer **writer, struct rig_err *err);
+/* Takes NULL. */
+void rig_event_writer_free(struct rig_event_writer *writer);
+
+/* A client invokes again after its last transaction was completed, or under a new process, which leaves that open. */
+enum rig_rc rig_event_writer_invoke(struct rig_event_writer *writer, uint32_t client, int64_t process, int64_t time_ns,
+                                    const struct rig_op *ops, uint32_t op_count, struct rig_err *err);
+/* Process and operations are those of the client's invocation. */
+enum rig_rc rig_event_writer_complete(struct rig_event_writer *writer, uint32_t client, int64_t process,
+                                      int64_t time_ns, const struct rig_op *ops, uint32_t op_count,
+                                      const struct rig_record_completion *completion, struct rig_err *err);
+/* No event to come names the key: nothing need be kept of it. */
+void rig_event_writer_forget(struct rig_event_writer *writer, int64_t key);
+/* Writes what is left. Without it the file is cut. */
+enum rig_rc rig_event_writer_finish(struct rig_event_writer *writer, struct rig_err *err);
+
+/* Written so far, in blocks of about 1 MiB. */
+uint64_t rig_event_writer_bytes(const struct rig_event_writer *writer);
+uint64_t rig_event_writer_count(const struct rig_event_writer *writer);
+/* The whole file; the writer's, valid until it is freed. Only without an output, after finish. */
+const struct rig_buf *rig_event_writer_file(const struct rig_event_writer *writer);
+
+#endif
