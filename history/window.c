@@ -41,6 +41,8 @@ void rig_window_free(struct rig_window *window)
     rig_list_places_done(&window->list_places);
     rig_window_uint32s_done(&window->error_of);
     rig_window_uint64s_done(&window->order);
+    rig_window_uint32s_done(&window->key_map);
+    rig_window_uint32s_done(&window->list_map);
     rig_window_views_done(&window->spine_views);
     rig_window_views_done(&window->list_views);
     free(window);
@@ -55,7 +57,8 @@ size_t rig_window_bytes(const struct rig_window *window)
            window->lists.capacity * sizeof(struct rig_window_list) + window->pool.arena.held_bytes +
            rig_text_table_bytes(&window->key_texts) + rig_text_table_bytes(&window->errors) +
            (window->places.capacity + window->list_places.capacity) * sizeof(struct rig_list_place) +
-           window->error_of.capacity * sizeof(uint32_t) + window->order.capacity * sizeof(uint64_t) +
+           (window->error_of.capacity + window->key_map.capacity + window->list_map.capacity) * sizeof(uint32_t) +
+           window->order.capacity * sizeof(uint64_t) +
            (window->spine_views.capacity + window->list_views.capacity) * sizeof(struct rig_list);
 }
 
@@ -194,11 +197,6 @@ static enum rig_rc map_errors(struct rig_window *window, const struct rig_segmen
 
 /* ---- operations ---- */
 
-static bool is_list_read(const struct rig_mop *mop)
-{
-    return ((mop->kind == RIG_OP_READ_LIST) | (mop->kind == RIG_OP_READ_SET)) & (mop->read_state == RIG_READ_SEEN);
-}
-
 /* Every list is a prefix of a spine: nothing to branch on. */
 static void take_plain_ops(struct rig_list_place *places, size_t key_count, const struct rig_mop *from, size_t count,
                            struct rig_mop *to)
@@ -208,7 +206,7 @@ static void take_plain_ops(struct rig_list_place *places, size_t key_count, cons
         RIG_REQUIRE(mop.key < key_count);
         struct rig_list_place *place = &places[mop.key];
         place->last_op = (uint32_t)i;
-        mop.list = is_list_read(&mop) ? place->key : mop.list;
+        mop.list = rig_mop_reads_list(&mop) ? place->key : mop.list;
         mop.key = place->key;
         to[i] = mop;
     }
@@ -222,7 +220,7 @@ static void take_ops(const struct rig_window *window, const struct rig_segment *
         struct rig_list_place *place = &window->places.at[mop.key];
         place->last_op = (uint32_t)i;
         mop.key = place->key;
-        if (is_list_read(&mop)) {
+        if (rig_mop_reads_list(&mop)) {
             bool whole = rig_mop_is_whole(&mop);
             RIG_REQUIRE(!whole || (mop.list & ~RIG_LIST_WHOLE) < segment->lists.count);
             const struct rig_list_place *list = whole ? &window->list_places.at[mop.list & ~RIG_LIST_WHOLE] : place;
@@ -443,7 +441,9 @@ enum rig_rc rig_window_add(struct rig_window *window, const struct rig_segment *
 static bool view_lists(struct rig_window *window)
 {
     if (!rig_window_views_reserve(&window->spine_views, window->keys.count + 1) ||
-        !rig_window_views_reserve(&window->list_views, window->lists.count + 1))
+        !rig_window_views_reserve(&window->list_views, window->lists.count + 1) ||
+        !rig_window_uint32s_reserve(&window->key_map, window->keys.count) ||
+        !rig_window_uint32s_reserve(&window->list_map, window->lists.count))
         return false;
     for (size_t i = 0; i < window->keys.count; i++) {
         const struct rig_growing_list *spine = &window->keys.at[i].spine;

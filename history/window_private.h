@@ -67,9 +67,16 @@ struct rig_window {
     struct rig_list_places list_places; /* per whole list of a segment */
     struct rig_window_uint32s error_of; /* per error of a segment */
     struct rig_window_uint64s order;
+    struct rig_window_uint32s key_map, list_map; /* room for a drop: old number -> new one */
     struct rig_window_views spine_views, list_views;
     struct rig_history view;
 };
+
+/* A list or a set was read, and it is known. */
+static inline bool rig_mop_reads_list(const struct rig_mop *mop)
+{
+    return ((mop->kind == RIG_OP_READ_LIST) | (mop->kind == RIG_OP_READ_SET)) & (mop->read_state == RIG_READ_SEEN);
+}
 
 /* RIG_E_LIMIT; the window has failed. */
 enum rig_rc rig_window_no_room(struct rig_window *window, struct rig_err *err);

@@ -244,8 +244,8 @@ static int64_t first_time(const struct rig_history *history)
     return first == INT64_MAX ? 0 : first;
 }
 
-static void assert_same_op(const struct rig_history *got, const struct rig_mop *a, const struct rig_history *wanted,
-                           const struct rig_mop *b)
+void assert_same_op(const struct rig_history *got, const struct rig_mop *a, const struct rig_history *wanted,
+                    const struct rig_mop *b)
 {
     char key_a[64], key_b[64];
     rig_history_key_text(got, a->key, key_a, sizeof key_a);

@@ -58,5 +58,8 @@ struct rig_history *model_history(const struct model *model, uint32_t event_coun
 
 /* Fails the test where the two differ; `meta` too. Times are compared as differences to the first one. */
 void assert_same_history(const struct rig_history *got, const struct rig_history *wanted);
+/* The same for one operation of each. */
+void assert_same_op(const struct rig_history *got, const struct rig_mop *a, const struct rig_history *wanted,
+                    const struct rig_mop *b);
 
 #endif

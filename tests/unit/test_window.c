@@ -363,6 +363,222 @@ static void windows_are_what_builders_make(void **state)
     }
 }
 
+/* ---- dropping ---- */
+
+static void drop_forgets_keys(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t one = add_key(f, 1, 3, 9), two = add_key(f, 2, 4, 9);
+    add_read(f, one, one, 3);
+    add_read(f, two, two, 4);
+    join(f);
+    uint32_t parted = add_key(f, 1, 3, 1), stays = add_key(f, 2, 4, 2);
+    add_read(f, parted, parted, 3);
+    add_read(f, stays, stays, 4);
+    add_open(f, stays, 1);
+    join(f);
+    const uint8_t judged[] = {RIG_JUDGED_COMMITTED, 0, RIG_JUDGED_UNCOMMITTED, RIG_JUDGED_COMMITTED};
+    const uint8_t drop_key[] = {1, 0};
+    assert_int_equal(rig_window_history(f->window, false)->list_count, 2);
+    rig_window_drop(f->window, judged, drop_key);
+    const struct rig_history *history = rig_window_history(f->window, true);
+    assert_int_equal(history->txn_count, 3);
+    assert_int_equal(history->key_count, 1);
+    assert_int_equal(history->list_count, 1);
+    assert_int_equal(history->keys[0], 2);
+    assert_int_equal(history->txns[0].judged, RIG_JUDGED_NOT);
+    assert_int_equal(history->txns[1].judged, RIG_JUDGED_COMMITTED);
+    assert_int_equal(history->txns[1].complete_at, 7);
+    assert_read(history, 0, false, 4, 9);
+    assert_read(history, 1, true, 4, 2);
+    assert_true(rig_window_key_is_open(f->window, 0));
+    assert_int_equal(rig_window_key_used_at(f->window, 0), 4);
+    /* A key that comes back is new; what stayed goes on. */
+    one = add_key(f, 1, 2, 0);
+    stays = add_key(f, 2, 6, 2);
+    add_read(f, one, one, 2);
+    add_read(f, stays, stays, 6);
+    join(f);
+    history = rig_window_history(f->window, false);
+    assert_int_equal(history->key_count, 2);
+    assert_int_equal(history->list_count, 1);
+    assert_read(history, 2, false, 2, 0);
+    assert_read(history, 3, true, 6, 2);
+}
+
+/* What should be left of the model's transactions, of those that complete before `end`. */
+struct left {
+    const struct rig_history *whole;
+    uint32_t *txn_at;      /* position of completion -> transaction of `whole`, + 1 */
+    uint8_t *judged, *ops; /* per transaction, per operation of `whole`; an operation that was dropped is 1 */
+};
+
+static void assert_left(const struct rig_history *view, const struct left *left, uint32_t end)
+{
+    uint32_t stay = 0;
+    for (uint32_t i = 0; i < left->whole->txn_count; i++) {
+        bool stays = left->judged[i] == 0;
+        for (uint32_t at = left->whole->txns[i].first_op; at < left->whole->txns[i + 1].first_op; at++)
+            stays |= !left->ops[at];
+        stay += stays && left->whole->txns[i].complete_at < end;
+    }
+    assert_int_equal(view->txn_count, stay);
+    for (uint32_t i = 0; i < view->txn_count; i++) {
+        const struct rig_txn *txn = &view->txns[i];
+        uint32_t of = left->txn_at[txn->complete_at] - 1;
+        const struct rig_txn *wanted = &left->whole->txns[of];
+        assert_int_equal(txn->judged, left->judged[of]);
+        assert_int_equal(txn->process, wanted->process);
+        assert_string_equal(txn->error == 0 ? "" : view->errors[txn->error - 1],
+                            wanted->error == 0 ? "" : left->whole->errors[wanted->error - 1]);
+        const struct rig_mop *ops = rig_txn_ops(view, i);
+        uint32_t op = 0;
+        for (uint32_t at = wanted->first_op; at < wanted[1].first_op; at++) {
+            if (!left->ops[at])
+                assert_same_op(view, &ops[op++], left->whole, &left->whole->ops[at]);
+        }
+        assert_int_equal(op, rig_txn_op_count(view, i));
+        assert_true(op > 0 || !txn->judged);
+    }
+}
+
+/* Judges most transactions and drops some keys that may be dropped. */
+static void drop_some(struct rig_window *window, struct left *left, uint32_t end)
+{
+    const struct rig_history *view = rig_window_history(window, false);
+    uint8_t *judged = calloc(view->txn_count + 1, 1), *drop = calloc(view->key_count + 1, 1);
+    assert_true(judged != NULL && drop != NULL);
+    for (uint32_t key = 0; key < view->key_count; key++)
+        drop[key] = rig_rng_below(&rng, 3) == 0 && !rig_window_key_is_open(window, key);
+    for (uint32_t i = 0; i < view->txn_count; i++) {
+        if (view->txns[i].judged == 0 && rig_rng_below(&rng, 50) != 0)
+            judged[i] = 1 + (uint8_t)rig_rng_below(&rng, 2);
+        for (uint32_t op = 0; !judged[i] && !view->txns[i].judged && op < rig_txn_op_count(view, i); op++)
+            drop[rig_txn_ops(view, i)[op].key] = 0;
+    }
+    for (uint32_t i = 0; i < view->txn_count; i++) {
+        uint32_t of = left->txn_at[view->txns[i].complete_at] - 1;
+        if (judged[i])
+            left->judged[of] = judged[i];
+        uint32_t op = 0;
+        for (uint32_t at = left->whole->txns[of].first_op; at < left->whole->txns[of + 1].first_op; at++) {
+            if (!left->ops[at])
+                left->ops[at] = drop[rig_txn_ops(view, i)[op++].key];
+        }
+    }
+    rig_window_drop(window, judged, drop);
+    assert_left(rig_window_history(window, false), left, end);
+    free(judged);
+    free(drop);
+}
+
+static void what_is_dropped_is_gone_and_no_more(void **state)
+{
+    (void)state;
+    for (uint32_t round = 0; round < 60; round++) {
+        struct model_options options = {
+            .workload = (enum rig_workload)(round % 2),
+            .txn_count = 1500,
+            .channel_count = 1 + (uint32_t)rig_rng_below(&rng, 20),
+            .key_count = 1 + (int64_t)rig_rng_below(&rng, 40),
+            .text_keys = round % 5 == 0,
+        };
+        struct model model;
+        model_make(&model, &options, &rng);
+        struct rig_history *whole = model_history(&model, model.event_count);
+        struct left left = {.whole = whole,
+                            .txn_at = calloc(model.event_count + 1, sizeof(uint32_t)),
+                            .judged = calloc(whole->txn_count + 1, 1),
+                            .ops = calloc(whole->op_count + 1, 1)};
+        assert_true(left.txn_at != NULL && left.judged != NULL && left.ops != NULL);
+        for (uint32_t i = 0; i < whole->txn_count; i++) {
+            if (whole->txns[i].complete_at != RIG_POSITION_NONE)
+                left.txn_at[whole->txns[i].complete_at] = i + 1;
+        }
+        struct rig_window *window = rig_window_new(options.workload, 0);
+        struct rig_segment segment;
+        rig_segment_init(&segment, 0);
+        for (uint32_t from = 0; from < model.event_count; from += 150) {
+            uint32_t to = from + 150 < model.event_count ? from + 150 : model.event_count;
+            rig_segment_reset(&segment);
+            model_segment(&model, from, to, &rng, &segment);
+            if (rig_window_add(window, &segment, &err) != RIG_OK)
+                fail_msg("%s", err.text);
+            drop_some(window, &left, to);
+        }
+        rig_segment_done(&segment);
+        rig_window_free(window);
+        rig_history_free(whole);
+        free(left.txn_at);
+        free(left.judged);
+        free(left.ops);
+        model_done(&model);
+    }
+}
+
+/* Keys, errors and texts that come and go: memory stays what it was after a while. */
+static void memory_is_bounded(void **state)
+{
+    struct fixture *f = *state;
+    size_t most[2] = {0, 0}; /* of the first half and of the second */
+    const uint8_t judged[] = {RIG_JUDGED_COMMITTED};
+    const uint8_t drop_key[] = {1};
+    for (int i = 0; i < 100000; i++) {
+        char text[24];
+        int length = snprintf(text, sizeof text, "%d", i);
+        struct rig_segment_key key = {.text = text, .text_length = (uint32_t)length};
+        struct rig_segment_error error = {.text = text, .length = (uint32_t)length};
+        int64_t elements[] = {1, 2, 3, 4, 5};
+        assert_true(rig_growing_list_add(&f->segment.pool, &key.spine, elements, 5) &&
+                    rig_segment_keys_add(&f->segment.keys, key) && rig_segment_errors_add(&f->segment.errors, error));
+        add_read(f, 0, 0, 5);
+        f->segment.txns.at[0].error = 1;
+        join(f);
+        const struct rig_history *view = rig_window_history(f->window, false);
+        assert_int_equal(view->txn_count, 1);
+        assert_string_equal(view->errors[view->txns[0].error - 1], text);
+        assert_string_equal(view->key_texts[view->keys[0]], text);
+        rig_window_drop(f->window, judged, drop_key);
+        size_t held = rig_window_bytes(f->window);
+        most[i / 50000] = held > most[i / 50000] ? held : most[i / 50000];
+    }
+    assert_true(most[1] <= most[0]);
+}
+
+/* ---- events out of order ---- */
+
+static void unordered_events_are_put_in_order(void **state)
+{
+    (void)state;
+    for (uint32_t round = 0; round < 50; round++) {
+        struct model_options options = {.txn_count = 300, .channel_count = 8, .key_count = 9, .first_ns = 100};
+        struct model model;
+        model_make(&model, &options, &rng);
+        struct rig_history *wanted = model_history(&model, model.event_count);
+        /* The same events in another order of the file: each channel's in its own, the times say the rest. */
+        for (uint32_t swap = 0; swap < 5000; swap++) {
+            uint32_t at = 1 + (uint32_t)rig_rng_below(&rng, model.event_count - 1);
+            struct model_event *a = &model.events[at - 1], *b = &model.events[at];
+            if (model.txns[a->txn].channel == model.txns[b->txn].channel)
+                continue;
+            struct model_event other = *a;
+            *a = *b;
+            *b = other;
+        }
+        for (uint32_t i = 0; i < model.event_count; i++) {
+            struct model_txn *txn = &model.txns[model.events[i].txn];
+            *(model.events[i].is_completion ? &txn->complete_at : &txn->invoke_at) = i;
+        }
+        struct rig_window *window = join_model(&model, true);
+        struct rig_history *history = NULL;
+        assert_int_equal(rig_window_give(window, &(struct rig_source_facts){0}, &history, &err), RIG_OK);
+        assert_same_history(history, wanted);
+        rig_history_free(history);
+        rig_history_free(wanted);
+        model_done(&model);
+    }
+}
+
 int main(void)
 {
     rig_rng_init(&rng, 20261121, 0);
@@ -382,6 +598,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(open_ones_have_positions_of_their_own, start, stop),
         cmocka_unit_test_setup_teardown(the_limit_holds, start, stop),
         cmocka_unit_test(windows_are_what_builders_make),
+        cmocka_unit_test_setup_teardown(drop_forgets_keys, start, stop),
+        cmocka_unit_test(what_is_dropped_is_gone_and_no_more),
+        cmocka_unit_test_setup_teardown(memory_is_bounded, start, stop),
+        cmocka_unit_test(unordered_events_are_put_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
