@@ -100,7 +100,8 @@ static struct sample measure_component(const char *path)
     struct rig_components components;
     struct sample sample = {0};
     rig_arena_init(&arena, 0);
-    if (rig_infer_list_append(history, 1, &arena, &inference, &err) != RIG_OK)
+    if (rig_infer_list_append(history, 1, &arena, &inference, &err) != RIG_OK ||
+        rig_inference_pack(&inference, &err) != RIG_OK)
         die(err.text);
     struct rig_view view = {.graph = &inference.graph, .links = RIG_LINKS_ALL};
     if (rig_components_find(view, &components, &err) != RIG_OK)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
+#include "checker/cycle/clean.h"
 #include "checker/cycle/collect.h"
 #include "checker/cycle/components.h"
 #include "checker/cycle/pairs.h"
@@ -387,10 +388,10 @@ static enum rig_rc climb_all(struct climb *c)
     return rc;
 }
 
-enum rig_rc rig_ladder_climb(const struct rig_history *history, const struct rig_inference *inference,
-                             uint32_t most_kept, struct rig_ladder *ladder, struct rig_err *err)
+/* The graph has cycles, or there are orders that take looking for them. */
+static enum rig_rc climb_graph(const struct rig_history *history, const struct rig_inference *inference,
+                               uint32_t most_kept, struct rig_ladder *ladder, struct rig_err *err)
 {
-    *ladder = (struct rig_ladder){0};
     struct climb c = {.history = history, .inference = inference, .ladder = ladder, .err = err};
     rig_collector_init(&c.collector, history, ladder, most_kept);
     c.search = rig_search_new(history, &inference->graph);
@@ -399,6 +400,19 @@ enum rig_rc rig_ladder_climb(const struct rig_history *history, const struct rig
     rig_cycle_done(&c.cycle);
     rig_collector_done(&c.collector);
     return rc;
+}
+
+enum rig_rc rig_ladder_climb(const struct rig_history *history, struct rig_inference *inference, uint32_t most_kept,
+                             struct rig_ladder *ladder, struct rig_err *err)
+{
+    bool clean = false;
+    *ladder = (struct rig_ladder){0};
+    enum rig_rc rc = rig_links_clean(&inference->links, history, &clean, err);
+    /* Process order is part of real-time order where invocations are known. */
+    if (rc != RIG_OK || (clean && history->has_invocations))
+        return rc;
+    rc = rig_inference_pack(inference, err);
+    return rc == RIG_OK ? climb_graph(history, inference, most_kept, ladder, err) : rc;
 }
 
 void rig_ladder_done(struct rig_ladder *ladder)

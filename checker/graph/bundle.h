@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "checker/graph/graph.h"
+#include "checker/graph/links.h"
 
 struct rig_bundle {
     const uint32_t *targets; /* borrowed; ascending, distinct */
@@ -19,11 +19,10 @@ struct rig_bundle {
     uint32_t suffix_first;   /* to targets [i, target_count) */
 };
 
-/* Prepares for about `source_count` sources; adds passages behind `node_count` where they pay. False when memory runs
- * out. */
+/* Prepares for about `source_count` sources; adds passages where they pay. False when memory runs out. */
 bool rig_bundle_init(struct rig_bundle *bundle, const uint32_t *targets, uint32_t target_count, uint64_t source_count,
-                     struct rig_arcs *arcs, uint32_t *node_count);
+                     struct rig_links *links);
 /* Edges from `source` to every target but itself. */
-bool rig_bundle_link(const struct rig_bundle *bundle, uint32_t source, enum rig_link link, struct rig_arcs *arcs);
+bool rig_bundle_link(const struct rig_bundle *bundle, uint32_t source, enum rig_link link, struct rig_links *links);
 
 #endif

@@ -16,19 +16,13 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "base/vec.h"
-
-#define RIG_NODE_NONE UINT32_MAX
-
-enum rig_link { RIG_LINK_WW, RIG_LINK_WR, RIG_LINK_RW, RIG_LINK_THROUGH };
+#include "checker/graph/links.h"
 
 /* Bits for sets of links; passages are always let through. */
 #define RIG_LINKS_WW  1u
 #define RIG_LINKS_WR  2u
 #define RIG_LINKS_RW  4u
 #define RIG_LINKS_ALL (RIG_LINKS_WW | RIG_LINKS_WR | RIG_LINKS_RW)
-
-enum { RIG_GRAPH_MAX_NODES = 1 << 30 };
 
 struct rig_graph {
     uint32_t txn_count;
@@ -40,36 +34,16 @@ struct rig_graph {
     uint64_t link_count[3];   /* ww, wr, rw */
 };
 
-static inline uint32_t rig_edge_node(uint32_t edge)
-{
-    return edge >> 2;
-}
-
-static inline enum rig_link rig_edge_link(uint32_t edge)
-{
-    return (enum rig_link)(edge & 3u);
-}
-
 static inline bool rig_link_in(enum rig_link link, unsigned links)
 {
     return link == RIG_LINK_THROUGH || (links >> link & 1u);
 }
 
-/* An edge before the graph is packed. */
-struct rig_arc {
-    uint32_t to;
-    uint32_t edge; /* as in rig_graph.edges */
-};
-
-RIG_VEC(struct rig_arc, rig_arcs)
-
-static inline bool rig_arcs_link(struct rig_arcs *arcs, uint32_t from, uint32_t to, enum rig_link link)
-{
-    return rig_arcs_add(arcs, (struct rig_arc){.to = to, .edge = from << 2 | (uint32_t)link});
-}
-
-/* Packs the arcs by their targets (stable). Counts links; a passage's outgoing links are not counted. */
-enum rig_rc rig_graph_pack(const struct rig_arcs *arcs, uint32_t txn_count, uint32_t node_count,
-                           struct rig_arena *arena, struct rig_graph *graph, struct rig_err *err);
+/*
+ * Makes the graph of the links, without process order. The edges into a transaction stand in the order of the
+ * transactions that showed them, its own among them; those that were added later follow. Time: linear.
+ */
+enum rig_rc rig_graph_pack(const struct rig_links *links, struct rig_arena *arena, struct rig_graph *graph,
+                           struct rig_err *err);
 
 #endif

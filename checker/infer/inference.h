@@ -1,5 +1,7 @@
 /*
  * What an inference yields, whatever the workload: version orders, non-cyclic anomalies, the dependency graph.
+ *
+ * The graph is made when it is asked for: a history without cycles is decided on its links (cycle/clean.h).
  */
 #ifndef RIG_CHECKER_INFER_INFERENCE_H
 #define RIG_CHECKER_INFER_INFERENCE_H
@@ -13,12 +15,16 @@ struct rig_inference {
     const struct rig_history *history; /* borrowed */
     struct rig_versions versions;      /* of list-append */
     struct rig_registers registers;    /* of rw-register */
-    struct rig_graph graph;
+    struct rig_links links;            /* the graph's edges as they were found, and */
+    struct rig_graph graph;            /*   the graph itself: only link_count before rig_inference_pack() */
     struct rig_oddities oddities;
     uint32_t committed_count;
     uint64_t unordered_keys; /* keys to which two or more committed transactions made appends that nobody read */
     uint64_t unknown_reads;  /* reads of ok transactions whose results are not known */
 };
+
+/* Makes the graph of the links, with process order, unless it is made; in the arena that the inference was given. */
+enum rig_rc rig_inference_pack(struct rig_inference *inference, struct rig_err *err);
 
 /* Releases what does not come from the arena; also after a failure. */
 static inline void rig_inference_done(struct rig_inference *inference)

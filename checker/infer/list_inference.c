@@ -1,7 +1,8 @@
 #include "checker/infer/list_inference.h"
 
+#include <string.h>
+
 #include "base/bug.h"
-#include "checker/graph/orders.h"
 #include "checker/infer/list_anomalies.h"
 #include "checker/infer/unread.h"
 
@@ -9,7 +10,7 @@ struct infer {
     const struct rig_history *history;
     const struct rig_versions *versions;
     struct rig_oddities *oddities;
-    struct rig_arcs arcs;
+    struct rig_links *links;
     struct rig_unread unread;
 };
 
@@ -26,7 +27,7 @@ static bool link_append(struct infer *in, uint32_t txn, const struct rig_mop *op
     if (before == RIG_VERSION_NONE)
         return true;
     uint32_t writer = rig_versions_writer(in->versions, op->key, before);
-    return writer == txn || rig_arcs_link(&in->arcs, writer, txn, RIG_LINK_WW);
+    return writer == txn || rig_links_add(in->links, writer, txn, RIG_LINK_WW);
 }
 
 /* wr from the writer of the last element that the transaction did not append itself. */
@@ -37,7 +38,7 @@ static bool link_writer(struct infer *in, uint32_t txn, const struct rig_mop *op
         if (slot == NULL || !in->versions->committed[slot->writer])
             continue; /* garbage and aborted elements are no versions */
         if (slot->writer != txn)
-            return rig_arcs_link(&in->arcs, slot->writer, txn, RIG_LINK_WR);
+            return rig_links_add(in->links, slot->writer, txn, RIG_LINK_WR);
     }
     return true;
 }
@@ -49,7 +50,7 @@ static bool link_overwriter(struct infer *in, uint32_t txn, const struct rig_mop
     if (next == RIG_VERSION_NONE)
         return rig_unread_add_reader(&in->unread, op->key, txn);
     uint32_t writer = rig_versions_writer(in->versions, op->key, next);
-    return writer == txn || rig_arcs_link(&in->arcs, txn, writer, RIG_LINK_RW);
+    return writer == txn || rig_links_add(in->links, txn, writer, RIG_LINK_RW);
 }
 
 static bool link_read(struct infer *in, uint32_t txn, const struct rig_mop *op)
@@ -77,6 +78,8 @@ static enum rig_rc link_all(struct infer *in, struct rig_arena *arena, struct ri
                             struct rig_err *err)
 {
     const struct rig_history *history = in->history;
+    if (!rig_links_init(in->links, arena, history->txn_count, 0, history->op_count))
+        return rig_fail(err, RIG_E_LIMIT, "not enough memory for the dependencies; raise --max-memory");
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         if (!in->versions->committed[txn])
             continue;
@@ -85,12 +88,11 @@ static enum rig_rc link_all(struct infer *in, struct rig_arena *arena, struct ri
     }
     if (!rig_list_anomalies_of_orders(in->versions, in->oddities))
         return rig_fail(err, RIG_E_LIMIT, "not enough memory for the anomalies; raise --max-memory");
-    uint32_t node_count = history->txn_count;
-    if (!rig_unread_link(&in->unread, in->versions, &in->arcs, &node_count))
+    if (!rig_unread_link(&in->unread, in->versions, in->links))
         return rig_fail(err, RIG_E_LIMIT, "not enough memory for the dependencies; raise --max-memory");
     inference->unordered_keys = in->unread.unordered_keys;
-    enum rig_rc rc = rig_graph_pack(&in->arcs, history->txn_count, node_count, arena, &inference->graph, err);
-    return rc == RIG_OK ? rig_graph_add_orders(history, in->versions->committed, arena, &inference->graph, err) : rc;
+    memcpy(inference->graph.link_count, in->links->link_count, sizeof in->links->link_count);
+    return RIG_OK;
 }
 
 static uint64_t count_unknown_reads(const struct rig_history *history)
@@ -114,9 +116,11 @@ enum rig_rc rig_infer_list_append(const struct rig_history *history, uint32_t mo
     if (rc != RIG_OK)
         return rc;
     inference->committed_count = inference->versions.committed_count;
-    struct infer in = {.history = history, .versions = &inference->versions, .oddities = &inference->oddities};
+    struct infer in = {.history = history,
+                       .versions = &inference->versions,
+                       .oddities = &inference->oddities,
+                       .links = &inference->links};
     rc = link_all(&in, arena, inference, err);
-    rig_arcs_done(&in.arcs);
     rig_unread_done(&in.unread);
     inference->unknown_reads = count_unknown_reads(history);
     return rc;

@@ -1,10 +1,10 @@
 #include "checker/infer/register_inference.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bug.h"
 #include "checker/graph/bundle.h"
-#include "checker/graph/orders.h"
 
 /* A committed transaction that read a version. */
 struct version_reader {
@@ -24,7 +24,7 @@ struct infer {
     const struct rig_history *history;
     const struct rig_registers *registers;
     struct rig_oddities *oddities;
-    struct rig_arcs arcs;
+    struct rig_links *links;
     struct version_readers readers;
     struct register_updates updates;
     struct writer_list targets; /* scratch */
@@ -99,7 +99,7 @@ static bool take_read(struct infer *in, uint32_t txn, uint32_t op)
             return false;
         if (version->superseded && !note(in, RIG_ANOMALY_G1B, txn, op, version->writer, UINT32_MAX))
             return false;
-        if (in->registers->committed[version->writer] && !rig_arcs_link(&in->arcs, version->writer, txn, RIG_LINK_WR))
+        if (in->registers->committed[version->writer] && !rig_links_add(in->links, version->writer, txn, RIG_LINK_WR))
             return false;
     }
     return version_readers_add(&in->readers, (struct version_reader){id, txn});
@@ -157,7 +157,7 @@ static bool find_targets(struct infer *in, uint32_t version)
 }
 
 /* ww and rw along the neighbours of each version. */
-static bool link_versions(struct infer *in, uint32_t *node_count)
+static bool link_versions(struct infer *in)
 {
     if (in->readers.count > 0)
         qsort(in->readers.at, in->readers.count, sizeof *in->readers.at, compare_readers);
@@ -172,15 +172,14 @@ static bool link_versions(struct infer *in, uint32_t *node_count)
             continue;
         struct rig_bundle bundle;
         uint32_t writer = in->registers->versions[version].writer;
-        if (!rig_bundle_init(&bundle, in->targets.at, (uint32_t)in->targets.count, reader - first, &in->arcs,
-                             node_count))
+        if (!rig_bundle_init(&bundle, in->targets.at, (uint32_t)in->targets.count, reader - first, in->links))
             return false;
         for (size_t i = first; i < reader; i++) {
-            if (!rig_bundle_link(&bundle, in->readers.at[i].txn, RIG_LINK_RW, &in->arcs))
+            if (!rig_bundle_link(&bundle, in->readers.at[i].txn, RIG_LINK_RW, in->links))
                 return false;
         }
         if (writer != RIG_REGISTER_NONE && in->registers->committed[writer] &&
-            !rig_bundle_link(&bundle, writer, RIG_LINK_WW, &in->arcs))
+            !rig_bundle_link(&bundle, writer, RIG_LINK_WW, in->links))
             return false;
     }
     return true;
@@ -227,15 +226,14 @@ enum rig_rc rig_infer_registers(const struct rig_history *history, unsigned assu
         return rc;
     inference->committed_count = inference->registers.committed_count;
     inference->unknown_reads = count_unknown_reads(history);
-    struct infer in = {.history = history, .registers = &inference->registers, .oddities = &inference->oddities};
-    uint32_t node_count = history->txn_count;
-    if (!take_txns(&in) || !link_versions(&in, &node_count) || !find_lost_updates(&in))
+    struct infer in = {.history = history,
+                       .registers = &inference->registers,
+                       .oddities = &inference->oddities,
+                       .links = &inference->links};
+    if (!rig_links_init(in.links, arena, history->txn_count, 0, history->op_count) || !take_txns(&in) ||
+        !link_versions(&in) || !find_lost_updates(&in))
         rc = rig_fail(err, RIG_E_LIMIT, "not enough memory for the dependencies; raise --max-memory");
-    if (rc == RIG_OK)
-        rc = rig_graph_pack(&in.arcs, history->txn_count, node_count, arena, &inference->graph, err);
-    if (rc == RIG_OK)
-        rc = rig_graph_add_orders(history, inference->registers.committed, arena, &inference->graph, err);
-    rig_arcs_done(&in.arcs);
+    memcpy(inference->graph.link_count, in.links->link_count, sizeof in.links->link_count);
     version_readers_done(&in.readers);
     register_updates_done(&in.updates);
     writer_list_done(&in.targets);

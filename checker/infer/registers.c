@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "checker/cycle/clean.h"
 #include "checker/cycle/components.h"
 #include "checker/graph/graph.h"
 #include "checker/model/assumption.h"
@@ -353,19 +354,22 @@ static bool linearizable_edges(struct build *b, struct rig_version_edges *edges)
 /* Notes one cyclic-versions per component of versions; how many there are. */
 static enum rig_rc find_cycles(struct build *b, const struct rig_version_edges *more, uint32_t *cycles)
 {
-    struct rig_arcs arcs = {0};
+    struct rig_links links;
     struct rig_arena scratch;
     struct rig_graph graph;
     struct rig_components components = {0};
-    bool linked = true;
-    rig_arena_init(&scratch, 0);
-    for (size_t i = 0; linked && i < b->edges.count; i++)
-        linked = rig_arcs_link(&arcs, b->edges.at[i].from, b->edges.at[i].to, RIG_LINK_WW);
-    for (size_t i = 0; linked && i < more->count; i++)
-        linked = rig_arcs_link(&arcs, more->at[i].from, more->at[i].to, RIG_LINK_WW);
     uint32_t count = b->registers->version_count;
-    enum rig_rc rc = linked ? rig_graph_pack(&arcs, count, count, &scratch, &graph, b->err) : no_memory(b->err);
-    if (rc == RIG_OK)
+    bool clean = false;
+    rig_arena_init(&scratch, 0);
+    bool linked = rig_links_init(&links, &scratch, count, 0, (uint32_t)(b->edges.count + more->count));
+    for (size_t i = 0; linked && i < b->edges.count; i++)
+        linked = rig_links_add(&links, b->edges.at[i].from, b->edges.at[i].to, RIG_LINK_WW);
+    for (size_t i = 0; linked && i < more->count; i++)
+        linked = rig_links_add(&links, more->at[i].from, more->at[i].to, RIG_LINK_WW);
+    enum rig_rc rc = linked ? rig_links_clean(&links, NULL, &clean, b->err) : no_memory(b->err);
+    if (rc == RIG_OK && !clean)
+        rc = rig_graph_pack(&links, &scratch, &graph, b->err);
+    if (rc == RIG_OK && !clean)
         rc = rig_components_find((struct rig_view){.graph = &graph, .links = RIG_LINKS_WW}, &components, b->err);
     *cycles = rc == RIG_OK ? (uint32_t)components.list.count : 0;
     for (uint32_t i = 0; rc == RIG_OK && i < components.list.count; i++) {
@@ -386,7 +390,6 @@ static enum rig_rc find_cycles(struct build *b, const struct rig_version_edges *
     }
     rig_components_done(&components);
     rig_arena_done(&scratch);
-    rig_arcs_done(&arcs);
     return rc;
 }
 

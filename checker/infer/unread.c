@@ -45,23 +45,21 @@ static void sort_unique(struct rig_key_txns *list)
 }
 
 static bool link_key(const struct rig_versions *versions, uint32_t key, const struct targets *writers,
-                     const struct rig_key_txn *readers, uint32_t reader_count, struct rig_arcs *arcs,
-                     uint32_t *node_count)
+                     const struct rig_key_txn *readers, uint32_t reader_count, struct rig_links *links)
 {
     struct rig_bundle bundle;
-    if (!rig_bundle_init(&bundle, writers->at, (uint32_t)writers->count, reader_count, arcs, node_count))
+    if (!rig_bundle_init(&bundle, writers->at, (uint32_t)writers->count, reader_count, links))
         return false;
     for (uint32_t i = 0; i < reader_count; i++) {
-        if (!rig_bundle_link(&bundle, readers[i].txn, RIG_LINK_RW, arcs))
+        if (!rig_bundle_link(&bundle, readers[i].txn, RIG_LINK_RW, links))
             return false;
     }
     uint32_t last = rig_versions_before(versions, key, versions->keys[key].order.count);
     return last == RIG_VERSION_NONE ||
-           rig_bundle_link(&bundle, rig_versions_writer(versions, key, last), RIG_LINK_WW, arcs);
+           rig_bundle_link(&bundle, rig_versions_writer(versions, key, last), RIG_LINK_WW, links);
 }
 
-bool rig_unread_link(struct rig_unread *unread, const struct rig_versions *versions, struct rig_arcs *arcs,
-                     uint32_t *node_count)
+bool rig_unread_link(struct rig_unread *unread, const struct rig_versions *versions, struct rig_links *links)
 {
     sort_unique(&unread->writers);
     sort_unique(&unread->readers);
@@ -80,7 +78,7 @@ bool rig_unread_link(struct rig_unread *unread, const struct rig_versions *versi
             reader++;
         unread->unordered_keys += writers.count > 1;
         linked = linked && link_key(versions, key, &writers, &unread->readers.at[first_reader],
-                                    (uint32_t)(reader - first_reader), arcs, node_count);
+                                    (uint32_t)(reader - first_reader), links);
     }
     targets_done(&writers);
     return linked;

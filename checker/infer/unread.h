@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
-#include "checker/graph/graph.h"
+#include "checker/graph/links.h"
 #include "checker/infer/versions.h"
 
 struct rig_key_txn {
@@ -28,8 +28,7 @@ void rig_unread_done(struct rig_unread *unread);
 /* False when memory runs out. */
 bool rig_unread_add_writer(struct rig_unread *unread, uint32_t key, uint32_t txn);
 bool rig_unread_add_reader(struct rig_unread *unread, uint32_t key, uint32_t txn);
-/* Adds the arcs, and passages behind `node_count`. False when memory runs out. Sorts the lists. */
-bool rig_unread_link(struct rig_unread *unread, const struct rig_versions *versions, struct rig_arcs *arcs,
-                     uint32_t *node_count);
+/* Adds the links, and passages. False when memory runs out. Sorts the lists. */
+bool rig_unread_link(struct rig_unread *unread, const struct rig_versions *versions, struct rig_links *links);
 
 #endif

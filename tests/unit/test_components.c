@@ -18,22 +18,22 @@ struct graph {
 
 static void make(struct graph *g, struct rig_rng *rng, unsigned percent, bool forward)
 {
-    struct rig_arcs arcs = {0};
+    struct rig_links links;
     struct rig_err err = {0};
     memset(g, 0, sizeof *g);
+    rig_arena_init(&g->arena, 0);
+    assert_true(rig_links_init(&links, &g->arena, NODES, 0, 0));
     for (uint32_t from = 0; from < NODES; from++) {
         for (uint32_t to = 0; to < NODES; to++) {
             for (unsigned link = 0; link < 3; link++) {
                 if (from == to || (forward && from > to) || rig_rng_below(rng, 100) >= percent)
                     continue;
                 g->edge[from][to][link] = true;
-                assert_true(rig_arcs_link(&arcs, from, to, (enum rig_link)link));
+                assert_true(rig_links_add(&links, from, to, (enum rig_link)link));
             }
         }
     }
-    rig_arena_init(&g->arena, 0);
-    assert_int_equal(rig_graph_pack(&arcs, NODES, NODES, &g->arena, &g->graph, &err), RIG_OK);
-    rig_arcs_done(&arcs);
+    assert_int_equal(rig_graph_pack(&links, &g->arena, &g->graph, &err), RIG_OK);
     for (uint32_t i = 0; i < NODES; i++)
         g->before[i] = i >= 3 && rig_rng_below(rng, 3) == 0 ? i - 3 : RIG_NODE_NONE;
     g->graph.process_before = g->before;

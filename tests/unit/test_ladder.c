@@ -158,6 +158,8 @@ static void read_skew_agrees_with_reachability(void **state)
         struct fixture f;
         random_notation(&rng, text, sizeof text);
         climb(&f, text);
+        struct rig_err err = {0};
+        assert_int_equal(rig_inference_pack(&f.inference, &err), RIG_OK);
         const struct rig_graph *graph = &f.inference.graph;
         bool expected = false;
         for (uint32_t to = 0; to < graph->txn_count; to++) {

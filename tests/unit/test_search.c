@@ -18,7 +18,7 @@ struct fixture {
 static void build(struct fixture *f, const char *text)
 {
     static const char letters[] = "wra.";
-    struct rig_arcs arcs = {0};
+    struct rig_links links;
     struct rig_err err = {0};
     memset(f, 0, sizeof *f);
     f->history = (struct rig_history){.txns = f->txns, .txn_count = 6, .has_invocations = true};
@@ -26,16 +26,18 @@ static void build(struct fixture *f, const char *text)
         f->before[i] = RIG_NODE_NONE;
         f->txns[i] = (struct rig_txn){.invoke_at = 2 * i, .complete_at = 2 * i + 1};
     }
+    uint32_t passage;
+    rig_arena_init(&f->arena, 0);
+    assert_true(rig_links_init(&links, &f->arena, 6, 0, 0));
+    assert_true(rig_links_add_nodes(&links, 4, &passage));
     for (; *text != '\0'; text += text[3] == ' ' ? 4 : 3) {
         enum rig_link link = (enum rig_link)(strchr(letters, text[2]) - letters);
-        assert_true(rig_arcs_link(&arcs, (uint32_t)(text[0] - '0'), (uint32_t)(text[1] - '0'), link));
+        assert_true(rig_links_add(&links, (uint32_t)(text[0] - '0'), (uint32_t)(text[1] - '0'), link));
     }
-    rig_arena_init(&f->arena, 0);
-    assert_int_equal(rig_graph_pack(&arcs, 6, 10, &f->arena, &f->graph, &err), RIG_OK);
+    assert_int_equal(rig_graph_pack(&links, &f->arena, &f->graph, &err), RIG_OK);
     f->graph.process_before = f->before;
     f->search = rig_search_new(&f->history, &f->graph);
     assert_non_null(f->search);
-    rig_arcs_done(&arcs);
 }
 
 static void done(struct fixture *f)

@@ -1,0 +1,62 @@
+#include "checker/graph/links.h"
+
+#include <string.h>
+
+enum { LEAST_ROOM = 64 };
+
+bool rig_links_init(struct rig_links *links, struct rig_arena *arena, uint32_t txn_count, uint32_t own_room,
+                    uint32_t chained_room)
+{
+    *links = (struct rig_links){
+        .arena = arena, .txn_count = txn_count, .node_count = txn_count, .chained_room = chained_room};
+    links->head = rig_arena_room(arena, (size_t)txn_count + 1, sizeof *links->head);
+    links->reach = rig_arena_array(arena, (size_t)txn_count + 1, sizeof *links->reach);
+    links->chained = rig_arena_room(arena, (size_t)chained_room + 1, sizeof *links->chained);
+    if (links->head == NULL || links->reach == NULL || links->chained == NULL || txn_count >= RIG_GRAPH_MAX_NODES)
+        return false;
+    memset(links->head, 0xff, ((size_t)txn_count + 1) * sizeof *links->head);
+    if (own_room == 0)
+        return true;
+    links->own = rig_arena_room(arena, (size_t)own_room + 1, sizeof *links->own);
+    links->own_first = rig_arena_room(arena, (size_t)txn_count + 1, sizeof *links->own_first);
+    return links->own != NULL && links->own_first != NULL;
+}
+
+static uint32_t larger_room(uint32_t room, uint32_t wanted)
+{
+    room = room < LEAST_ROOM ? LEAST_ROOM : room > UINT32_MAX / 2 ? UINT32_MAX - 1 : room * 2;
+    return room < wanted ? wanted : room;
+}
+
+bool rig_links_grow(struct rig_links *links)
+{
+    uint32_t room = larger_room(links->chained_room, 0);
+    struct rig_chained *chained = rig_arena_room(links->arena, (size_t)room + 1, sizeof *chained);
+    if (chained == NULL || room == links->chained_room)
+        return false;
+    memcpy(chained, links->chained, links->chained_count * sizeof *chained);
+    links->chained = chained;
+    links->chained_room = room;
+    return true;
+}
+
+bool rig_links_add_nodes(struct rig_links *links, uint32_t count, uint32_t *first)
+{
+    uint32_t passages = links->node_count - links->txn_count;
+    if (count > RIG_GRAPH_MAX_NODES - links->node_count)
+        return false;
+    if (passages + count > links->passage_room) {
+        uint32_t room = larger_room(links->passage_room, passages + count);
+        uint32_t *heads = rig_arena_room(links->arena, room, sizeof *heads);
+        if (heads == NULL)
+            return false;
+        if (passages > 0)
+            memcpy(heads, links->passage_head, passages * sizeof *heads);
+        links->passage_head = heads;
+        links->passage_room = room;
+    }
+    memset(links->passage_head + passages, 0xff, count * sizeof *links->passage_head);
+    *first = links->node_count;
+    links->node_count += count;
+    return true;
+}

@@ -1,0 +1,103 @@
+/*
+ * The edges of a dependency graph as they are found, before anybody asks for its arrays (graph.h).
+ *
+ * What a transaction knows by itself, its predecessors over ww and wr, lies in one row, transaction after transaction
+ * (`own`); every other edge hangs in a chain on the node that it leads to. So a history is linked in one pass, and most
+ * histories need no more than that: cycle/clean.h decides on the links alone whether there is anything to search for,
+ * and rig_graph_pack() makes the graph only then.
+ *
+ * `reach` says where to look: nodes are numbered in completion order, nearly every edge leads forward in it, and a
+ * cycle needs one that leads back. It is kept up by whoever adds edges (rig_links_add(), rig_links_reach()).
+ *
+ * Space: 4 bytes an own edge, 8 another one, 12 a transaction. Everything lies in the arena. Threads: one at a time.
+ */
+#ifndef RIG_CHECKER_GRAPH_LINKS_H
+#define RIG_CHECKER_GRAPH_LINKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+
+#define RIG_NODE_NONE UINT32_MAX
+
+enum rig_link { RIG_LINK_WW, RIG_LINK_WR, RIG_LINK_RW, RIG_LINK_THROUGH };
+
+enum { RIG_GRAPH_MAX_NODES = 1 << 30 };
+
+static inline uint32_t rig_edge_node(uint32_t edge)
+{
+    return edge >> 2;
+}
+
+static inline enum rig_link rig_edge_link(uint32_t edge)
+{
+    return (enum rig_link)(edge & 3u);
+}
+
+static inline uint32_t rig_edge_of(uint32_t from, enum rig_link link)
+{
+    return from << 2 | (uint32_t)link;
+}
+
+struct rig_chained {
+    uint32_t edge; /* predecessor << 2 | enum rig_link */
+    uint32_t next; /* the one chained before it to the same node, or RIG_NODE_NONE */
+};
+
+struct rig_links {
+    struct rig_arena *arena; /* borrowed */
+    uint32_t txn_count;
+    uint32_t node_count;    /* with passages */
+    uint32_t *own;          /* ww and wr edges of transaction t: [own_first[t], own_first[t + 1]) */
+    uint32_t *own_first;    /* NULL when there are no own edges */
+    uint32_t *head;         /* per transaction, and one place more that nobody reads */
+    uint32_t *passage_head; /* per node behind the transactions */
+    uint32_t passage_room;
+    struct rig_chained *chained;
+    uint32_t chained_count, chained_room;
+    uint32_t read_count;    /* of them, so many were chained while the transactions were visited, each by its `from` */
+    uint32_t *reach;        /* per transaction, as head: the latest one that has to come before it although it completed
+                               later, or on whose way to one before it; 0 when there is none */
+    uint64_t link_count[3]; /* ww, wr, rw; those out of passages are not counted */
+};
+
+/*
+ * An empty set of links with room for `own_room` own edges (0: none are added) and `chained_room` others, which
+ * grows. False when memory runs out.
+ */
+bool rig_links_init(struct rig_links *links, struct rig_arena *arena, uint32_t txn_count, uint32_t own_room,
+                    uint32_t chained_room);
+/* Adds nodes behind the others; *first is the first of them. False when memory runs out, or ids. */
+bool rig_links_add_nodes(struct rig_links *links, uint32_t count, uint32_t *first);
+/* For rig_links_add(). */
+bool rig_links_grow(struct rig_links *links);
+
+static inline uint32_t *rig_links_head(const struct rig_links *links, uint32_t node)
+{
+    return node < links->txn_count ? &links->head[node] : &links->passage_head[node - links->txn_count];
+}
+
+/* `early` < `late`, and there is a way from the late one to the early one. */
+static inline void rig_links_reach(struct rig_links *links, uint32_t early, uint32_t late)
+{
+    if (links->reach[early] < late)
+        links->reach[early] = late;
+}
+
+/* Adds one edge. Those of passages leave `reach` to the caller. False when memory runs out. */
+static inline bool rig_links_add(struct rig_links *links, uint32_t from, uint32_t to, enum rig_link link)
+{
+    if (links->chained_count == links->chained_room && !rig_links_grow(links))
+        return false;
+    uint32_t *head = rig_links_head(links, to);
+    links->chained[links->chained_count] = (struct rig_chained){rig_edge_of(from, link), *head};
+    *head = links->chained_count++;
+    if (link != RIG_LINK_THROUGH)
+        links->link_count[link]++;
+    if (to < from && from < links->txn_count)
+        rig_links_reach(links, to, from);
+    return true;
+}
+
+#endif
