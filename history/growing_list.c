@@ -63,19 +63,24 @@ static bool grow(struct rig_list_pool *pool, struct rig_growing_list *list, size
     return true;
 }
 
+bool rig_growing_list_reserve(struct rig_list_pool *pool, struct rig_growing_list *list, uint32_t count)
+{
+    size_t wanted = (size_t)list->count + count;
+    if (wanted >= UINT32_MAX)
+        return false;
+    return (list->at != NULL && wanted <= room_of(list->room_class)) || grow(pool, list, wanted);
+}
+
 bool rig_growing_list_add(struct rig_list_pool *pool, struct rig_growing_list *list, const int64_t *elements,
                           uint32_t count)
 {
     if (count == 0)
         return true;
-    size_t wanted = (size_t)list->count + count;
-    if (wanted >= UINT32_MAX)
+    if (!rig_growing_list_reserve(pool, list, count))
         return false;
-    if ((list->at == NULL || wanted > room_of(list->room_class)) && !grow(pool, list, wanted))
-        return false;
-    RIG_INVARIANT(wanted <= room_of(list->room_class));
+    RIG_INVARIANT((size_t)list->count + count <= room_of(list->room_class));
     memcpy(list->at + list->count, elements, count * sizeof *elements);
-    list->count = (uint32_t)wanted;
+    list->count += count;
     return true;
 }
 

@@ -39,6 +39,8 @@ void rig_list_pool_reset(struct rig_list_pool *pool);
 /* Adds elements behind the list's; false, with the list unchanged, when memory or the limit is spent. */
 bool rig_growing_list_add(struct rig_list_pool *pool, struct rig_growing_list *list, const int64_t *elements,
                           uint32_t count);
+/* Room behind the list for `count` more elements, which the caller writes; false as above. */
+bool rig_growing_list_reserve(struct rig_list_pool *pool, struct rig_growing_list *list, uint32_t count);
 /* Gives the list's room back to the pool; the list is empty. */
 void rig_growing_list_release(struct rig_list_pool *pool, struct rig_growing_list *list);
 /* Whether `elements` and the list are equal over the length that both have. */

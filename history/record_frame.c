@@ -74,6 +74,11 @@ bool rig_frame_read(const uint8_t *at, size_t left, uint64_t number, struct rig_
     return true;
 }
 
+uint32_t rig_frame_size(const uint8_t *at)
+{
+    return get_u32(at + 4);
+}
+
 bool rig_frame_is_whole(const uint8_t *at, size_t left)
 {
     return left >= RIG_FRAME_HEAD_BYTES && get_u32(at + 4) <= left - RIG_FRAME_HEAD_BYTES;

@@ -87,6 +87,8 @@ struct rig_frame {
 
 /* The frame at `at`; false when none is whole and undamaged there. */
 bool rig_frame_read(const uint8_t *at, size_t left, uint64_t number, struct rig_frame *frame);
+/* The size of the payload that the frame's head at `at` tells, of which all bytes are there. */
+uint32_t rig_frame_size(const uint8_t *at);
 /* Whether all bytes of the frame at `at` are there, damaged or not. */
 bool rig_frame_is_whole(const uint8_t *at, size_t left);
 

@@ -1,11 +1,9 @@
 /*
- * Reading the binary record (docs/history-format.md) into a history.
+ * Reading the binary record (docs/history-format.md): the file, its frames, and the forms' hooks
+ * (history/form_reader.h).
  *
- * Reads up to the last whole frame; a record without closing frame is marked `truncated`. Without positions in the file
- * the events are numbered by time: an invocation before a completion of the same time, which makes the two concurrent.
- *
- * Time: O(size), plus O(n log r) for events out of order in r runs. Space beside the history: 17 bytes an event, and
- * each key's spine once more.
+ * Reads up to the last whole frame; a record without closing frame is marked `truncated`. A part is a run of whole
+ * frames, about 1 MiB of them.
  */
 #ifndef RIG_HISTORY_RECORD_READER_H
 #define RIG_HISTORY_RECORD_READER_H

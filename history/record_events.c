@@ -1,0 +1,455 @@
+#include "history/record_events.h"
+
+#include <string.h>
+
+#include "history/record_lists.h"
+
+struct moment {
+    int64_t time_ns;
+    uint32_t position;
+};
+
+/* What is rare happens out of line, at the decoder's cursor. */
+#define AWAY(decoder, cursor, call)                                                                                    \
+    ((decoder)->cursor = *(cursor), away_rc = (call), *(cursor) = (decoder)->cursor, away_rc)
+
+static enum rig_rc damaged_at(struct rig_record_decoder *decoder, const struct rig_record_cursor *cursor,
+                              const char *what)
+{
+    decoder->cursor = *cursor;
+    return cursor->bad != NULL ? rig_record_no_number(decoder) : rig_record_damaged(decoder, what);
+}
+
+static enum rig_rc get_text(struct rig_record_decoder *decoder, const char **text, uint32_t *length)
+{
+    uint64_t size = rig_cursor_number(&decoder->cursor);
+    if (decoder->cursor.bad != NULL)
+        return rig_record_no_number(decoder);
+    if (size > rig_cursor_left(&decoder->cursor))
+        return rig_record_damaged(decoder, "a count larger than the frame");
+    *text = (const char *)decoder->cursor.at;
+    *length = (uint32_t)size;
+    if (memchr(*text, '\0', size) != NULL)
+        return rig_record_damaged(decoder, "a NUL character in a text");
+    decoder->cursor.at += size;
+    return RIG_OK;
+}
+
+enum rig_rc rig_record_define_key(struct rig_record_decoder *decoder)
+{
+    struct rig_record_key key = {0};
+    if ((decoder->shape->flags & RIG_RECORD_TEXT_KEYS) != 0) {
+        enum rig_rc rc = get_text(decoder, &key.text, &key.text_length);
+        if (rc != RIG_OK)
+            return rc;
+        key.text = rig_arena_text(&decoder->texts, key.text, key.text_length);
+        if (key.text == NULL)
+            return rig_record_no_memory(decoder);
+    } else {
+        key.key = rig_cursor_signed(&decoder->cursor);
+        if (decoder->cursor.bad != NULL)
+            return rig_record_no_number(decoder);
+    }
+    if (decoder->keys.count >= UINT32_MAX - 1 || !rig_record_key_vec_add(&decoder->keys, key))
+        return rig_record_no_memory(decoder);
+    return RIG_OK;
+}
+
+/* ---- What all events have ---- */
+
+/* Without positions in a file of version 1: these follow from the times, and a client's times ascend. */
+static enum rig_rc note_time(struct rig_record_decoder *decoder, const struct rig_record_cursor *cursor,
+                             struct rig_record_slot *slot, int64_t time_ns, bool completion)
+{
+    bool backwards = completion ? time_ns < slot->last_ns : time_ns <= slot->last_ns;
+    if (slot->has_process && backwards)
+        return damaged_at(decoder, cursor, "a client whose time runs backwards");
+    slot->last_ns = time_ns;
+    return RIG_OK;
+}
+
+RIG_ALWAYS_INLINE enum rig_rc get_moment(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
+                                         unsigned tag, bool completion, struct moment *moment)
+{
+    if (RIG_UNLIKELY(decoder->event_count >= RIG_POSITION_NONE - 1))
+        return rig_fail(decoder->err, RIG_E_LIMIT, "%s: more than 4294967294 events", decoder->shape->name);
+    moment->position = (uint32_t)decoder->event_count++;
+    if ((decoder->shape->flags & RIG_RECORD_POSITIONS) != 0) {
+        uint64_t gap = rig_cursor_number(cursor);
+        if (RIG_UNLIKELY(gap >= RIG_POSITION_NONE - (uint64_t)decoder->next_position))
+            return damaged_at(decoder, cursor, "a position that does not fit 32 bits");
+        moment->position = decoder->next_position + (uint32_t)gap;
+        decoder->next_position = moment->position + 1;
+    } else if (RIG_UNLIKELY((tag & RIG_EVENT_NO_TIME) != 0)) {
+        return damaged_at(decoder, cursor, "an event with neither time nor position");
+    }
+    moment->time_ns = RIG_NO_TIME;
+    if (RIG_LIKELY((tag & RIG_EVENT_NO_TIME) == 0)) {
+        int64_t last = decoder->last_time;
+        moment->time_ns = decoder->last_time = rig_sum(last, rig_cursor_signed(cursor));
+        bool descends =
+            moment->time_ns < last || (moment->time_ns == last && decoder->last_was_completion && !completion);
+        if (RIG_UNLIKELY(descends) && moment->position > 0 && (decoder->shape->flags & RIG_RECORD_POSITIONS) == 0)
+            decoder->segment->unordered = true;
+    }
+    decoder->last_was_completion = completion;
+    return RIG_OK;
+}
+
+RIG_ALWAYS_INLINE enum rig_rc get_slot(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
+                                       struct rig_record_slot **slot)
+{
+    uint64_t client = rig_cursor_number(cursor);
+    if (RIG_LIKELY(client < decoder->direct_slots.count && decoder->direct_slots.at[client] != 0)) {
+        *slot = &decoder->slots.at[decoder->direct_slots.at[client] - 1];
+        return RIG_OK;
+    }
+    if (client > INT32_MAX || cursor->bad != NULL)
+        return damaged_at(decoder, cursor, "a client number that does not fit 31 bits");
+    *slot = rig_record_find_slot(decoder, (uint32_t)client);
+    return *slot != NULL ? RIG_OK : rig_record_no_memory(decoder);
+}
+
+static enum rig_rc check_process(struct rig_record_decoder *decoder, int64_t process)
+{
+    if (process >= INT32_MIN && process <= INT32_MAX)
+        return RIG_OK;
+    return rig_fail(decoder->err, RIG_E_INPUT,
+                    "%s: byte %zu: process %lld does not fit 32 bits; renumber the processes", decoder->shape->name,
+                    (size_t)(decoder->cursor.at - decoder->data), (long long)process);
+}
+
+/* ---- Operations ---- */
+
+/*
+ * What a write writes; 0 and nothing taken for a read. Writes and reads come in no order that a processor could guess,
+ * so the usual difference of one byte is taken without a branch.
+ */
+RIG_ALWAYS_INLINE int64_t get_written(struct rig_record_cursor *cursor, struct rig_record_key *key, bool reads)
+{
+    int64_t mask = (int64_t)reads - 1;
+    if (RIG_LIKELY(cursor->at < cursor->end && ((*cursor->at < 0x80) | reads) != 0)) {
+        key->last_value = rig_sum(key->last_value, rig_unzigzag(*cursor->at) & mask);
+        cursor->at += !reads;
+    } else if (!reads) {
+        key->last_value = rig_sum(key->last_value, rig_cursor_signed(cursor));
+    }
+    return key->last_value & mask;
+}
+
+/* Operations as the slot's, with the decoder's keys. */
+RIG_ALWAYS_INLINE enum rig_rc get_ops(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
+                                      struct rig_record_slot *slot, uint64_t op_count)
+{
+    enum rig_rc away_rc;
+    unsigned kind = (unsigned)decoder->shape->workload * 2;
+    slot->op_count = 0;
+    if (RIG_UNLIKELY(op_count > slot->op_capacity) && !rig_record_slot_reserve(slot, op_count))
+        return rig_record_no_memory(decoder);
+    for (uint64_t i = 0; i < op_count; i++) {
+        uint64_t code = rig_cursor_number(cursor);
+        uint64_t distance = code >> 1;
+        if (RIG_UNLIKELY(distance > decoder->keys.count))
+            return damaged_at(decoder, cursor, "an operation on a key that is not defined");
+        if (RIG_UNLIKELY(distance == 0)) {
+            if (cursor->bad != NULL)
+                return damaged_at(decoder, cursor, "");
+            if (AWAY(decoder, cursor, rig_record_define_key(decoder)) != RIG_OK)
+                return away_rc;
+            distance = 1;
+        }
+        uint32_t number = (uint32_t)(decoder->keys.count - distance);
+        struct rig_record_key *key = &decoder->keys.at[number];
+        if (RIG_UNLIKELY(key->forgotten))
+            return damaged_at(decoder, cursor, "an operation on a key that was forgotten");
+        slot->ops[i].key = number;
+        slot->ops[i].kind = (uint8_t)(kind + (code & 1));
+        slot->ops[i].read_state = RIG_READ_UNKNOWN;
+        slot->ops[i].value = get_written(cursor, key, (code & 1) != 0);
+    }
+    slot->op_count = (uint32_t)op_count;
+    return RIG_OK;
+}
+
+/* ---- Results ---- */
+
+RIG_ALWAYS_INLINE enum rig_rc get_list(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
+                                       uint32_t number, enum rig_outcome outcome, uint64_t code, struct rig_mop *mop)
+{
+    struct rig_record_key *key = &decoder->keys.at[number];
+    uint64_t fewer = (code - RIG_READ_CODE_PREFIX) / 2;
+    mop->read_state = RIG_READ_SEEN;
+    if (RIG_LIKELY(code % 2 == 1 && fewer <= key->spine.count && key->stamp == decoder->stamp)) {
+        uint32_t count = key->spine.count - (uint32_t)fewer;
+        if (RIG_LIKELY(count <= key->good)) {
+            mop->key = mop->list = key->local;
+            mop->count = count;
+            return RIG_OK;
+        }
+    }
+    enum rig_rc away_rc;
+    return AWAY(decoder, cursor, rig_record_get_list(decoder, number, outcome, code, mop));
+}
+
+RIG_ALWAYS_INLINE enum rig_rc get_read(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
+                                       uint32_t number, enum rig_outcome outcome, struct rig_mop *mop)
+{
+    uint64_t code = rig_cursor_number(cursor);
+    if (code <= RIG_READ_CODE_NIL) {
+        mop->read_state = code == RIG_READ_CODE_NIL ? RIG_READ_NIL : RIG_READ_UNKNOWN;
+    } else if (decoder->shape->workload == RIG_WORKLOAD_LIST_APPEND) {
+        return get_list(decoder, cursor, number, outcome, code, mop);
+    } else if (code == RIG_READ_CODE_PREFIX) {
+        mop->read_state = RIG_READ_SEEN;
+        mop->value = rig_sum(decoder->keys.at[number].last_value, rig_cursor_signed(cursor));
+    } else {
+        return damaged_at(decoder, cursor, "a list read from a register");
+    }
+    return RIG_OK;
+}
+
+/*
+ * Operations go into the segment, with the segment's keys and without results. Returns which of them read, one bit
+ * each; `failed` tells that memory ran out.
+ */
+RIG_ALWAYS_INLINE uint64_t write_ops(struct rig_record_decoder *decoder, const struct rig_mop *ops, uint32_t count,
+                                     struct rig_mop *to, bool *failed)
+{
+    uint64_t reads = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct rig_record_key *key = &decoder->keys.at[ops[i].key];
+        if (RIG_UNLIKELY(key->stamp != decoder->stamp) && !rig_record_use_key(decoder, key))
+            *failed = true;
+        reads |= (uint64_t)(ops[i].kind & 1U) << i;
+        to[i] = ops[i];
+        to[i].key = key->local;
+    }
+    return reads;
+}
+
+/* The slot's operations with their results: first all operations, then the reads, so that few branches are guessed. */
+RIG_ALWAYS_INLINE enum rig_rc write_results(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
+                                            const struct rig_record_slot *slot, enum rig_outcome outcome,
+                                            bool has_reads)
+{
+    struct rig_mop_vec *ops = &decoder->segment->ops;
+    uint32_t count = slot->op_count;
+    bool failed = false;
+    if (RIG_UNLIKELY(ops->count + count > ops->capacity) && !rig_mop_vec_reserve(ops, ops->count + count))
+        return rig_record_no_memory(decoder);
+    struct rig_mop *to = ops->at + ops->count;
+    ops->count += count;
+    for (uint32_t base = 0; base < count; base += 64) {
+        uint32_t some = count - base < 64 ? count - base : 64;
+        uint64_t reads = write_ops(decoder, slot->ops + base, some, to + base, &failed);
+        if (RIG_UNLIKELY(failed))
+            return rig_record_no_memory(decoder);
+        for (reads = has_reads ? reads : 0; reads != 0; reads &= reads - 1) {
+            uint32_t i = base + (uint32_t)__builtin_ctzll(reads);
+            enum rig_rc rc = get_read(decoder, cursor, slot->ops[i].key, outcome, &to[i]);
+            if (RIG_UNLIKELY(rc != RIG_OK))
+                return rc;
+        }
+    }
+    return RIG_OK;
+}
+
+static enum rig_rc use_text(struct rig_record_decoder *decoder, const char *text, uint32_t length, uint32_t *id)
+{
+    struct rig_segment *segment = decoder->segment;
+    struct rig_segment_error error = {.text = rig_arena_text(&segment->texts, text, length), .length = length};
+    if (error.text == NULL || segment->errors.count >= UINT32_MAX - 1 ||
+        !rig_segment_errors_add(&segment->errors, error))
+        return rig_record_no_memory(decoder);
+    *id = (uint32_t)segment->errors.count;
+    return RIG_OK;
+}
+
+/* The error at the decoder's cursor, as the segment numbers it. */
+static enum rig_rc get_error(struct rig_record_decoder *decoder, uint32_t *id)
+{
+    uint64_t code = rig_cursor_number(&decoder->cursor);
+    if (decoder->cursor.bad != NULL)
+        return rig_record_no_number(decoder);
+    if (code < RIG_ERROR_FIRST_ID) {
+        const char *at = NULL;
+        uint32_t length = 0;
+        enum rig_rc rc = get_text(decoder, &at, &length);
+        if (rc != RIG_OK || code == RIG_ERROR_INLINE)
+            return rc != RIG_OK ? rc : use_text(decoder, at, length, id);
+        struct rig_record_text text = {.at = rig_arena_text(&decoder->texts, at, length), .length = length};
+        if (text.at == NULL || !rig_record_text_vec_add(&decoder->errors, text))
+            return rig_record_no_memory(decoder);
+        code = decoder->errors.count - 1 + RIG_ERROR_FIRST_ID;
+    }
+    if (code - RIG_ERROR_FIRST_ID >= decoder->errors.count)
+        return rig_record_damaged(decoder, "an error text that is not defined");
+    struct rig_record_text *text = &decoder->errors.at[code - RIG_ERROR_FIRST_ID];
+    if (text->stamp != decoder->stamp) {
+        enum rig_rc rc = use_text(decoder, text->at, text->length, &text->id);
+        if (rc != RIG_OK)
+            return rc;
+        text->stamp = decoder->stamp;
+    }
+    *id = text->id;
+    return RIG_OK;
+}
+
+/* What completions and lone completions have in common: from the error on. */
+RIG_ALWAYS_INLINE enum rig_rc get_results(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
+                                          unsigned tag, struct moment moment, const struct rig_record_slot *slot)
+{
+    enum rig_rc away_rc;
+    uint32_t error = 0;
+    unsigned outcome = tag >> RIG_COMPLETE_OUTCOME_SHIFT & 3;
+    if (RIG_UNLIKELY(outcome > RIG_OUTCOME_INFO || (tag & RIG_COMPLETE_UNUSED) != 0))
+        return damaged_at(decoder, cursor, "an outcome that this version does not have");
+    if (RIG_UNLIKELY((tag & RIG_COMPLETE_ERROR) != 0) && AWAY(decoder, cursor, get_error(decoder, &error)) != RIG_OK)
+        return away_rc;
+    struct rig_segment *segment = decoder->segment;
+    struct rig_txn_vec *txns = &segment->txns;
+    if (RIG_UNLIKELY(txns->count == txns->capacity) && !rig_txn_vec_reserve(txns, txns->count + 1))
+        return rig_record_no_memory(decoder);
+    /* Field by field: a copy of what was just put together waits for it. */
+    struct rig_txn *txn = &txns->at[txns->count++];
+    txn->invoke_ns = slot->invoke_ns;
+    txn->complete_ns = moment.time_ns;
+    txn->invoke_at = slot->invoke_at;
+    txn->complete_at = moment.position;
+    txn->first_op = (uint32_t)segment->ops.count;
+    txn->process = (int32_t)slot->process;
+    txn->error = error;
+    txn->outcome = (uint8_t)outcome;
+    txn->judged = RIG_JUDGED_NOT;
+    decoder->txn_count++;
+    return write_results(decoder, cursor, slot, (enum rig_outcome)outcome, (tag & RIG_COMPLETE_READS) != 0);
+}
+
+/* ---- Events ---- */
+
+RIG_ALWAYS_INLINE enum rig_rc get_invocation(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
+                                             unsigned tag)
+{
+    struct rig_record_slot *slot = NULL;
+    struct moment moment = {0};
+    enum rig_rc rc = get_slot(decoder, cursor, &slot);
+    if (rc == RIG_OK)
+        rc = get_moment(decoder, cursor, tag, false, &moment);
+    if (rc == RIG_OK && (decoder->shape->flags & RIG_RECORD_POSITIONS) == 0)
+        rc = note_time(decoder, cursor, slot, moment.time_ns, false);
+    if (RIG_UNLIKELY(rc != RIG_OK))
+        return rc;
+    if (RIG_UNLIKELY(slot->open) && !rig_record_abandon(decoder, slot))
+        return rig_record_no_memory(decoder);
+    if ((tag & RIG_INVOKE_SAME_PROCESS) == 0) {
+        slot->process = rig_cursor_signed(cursor);
+        decoder->cursor = *cursor;
+        rc = check_process(decoder, slot->process);
+    } else if (!slot->has_process) {
+        rc = damaged_at(decoder, cursor, "a client without a process");
+    }
+    if ((tag & RIG_INVOKE_ON_TIME) == 0)
+        (void)rig_cursor_signed(cursor); /* behind the intended start: not part of a history in memory */
+    uint64_t op_count = tag >> RIG_INVOKE_COUNT_SHIFT;
+    if (RIG_UNLIKELY(op_count == RIG_INVOKE_COUNT_FOLLOWS)) {
+        op_count = rig_cursor_number(cursor);
+        if (rc == RIG_OK && op_count > rig_cursor_left(cursor))
+            rc = damaged_at(decoder, cursor, "a count larger than the frame");
+    }
+    if (RIG_UNLIKELY(rc != RIG_OK))
+        return rc;
+    slot->has_process = true;
+    slot->open = true;
+    slot->invoke_ns = moment.time_ns;
+    slot->invoke_at = moment.position;
+    return get_ops(decoder, cursor, slot, op_count);
+}
+
+RIG_ALWAYS_INLINE enum rig_rc get_completion(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
+                                             unsigned tag)
+{
+    struct rig_record_slot *slot = NULL;
+    struct moment moment = {0};
+    enum rig_rc rc = get_slot(decoder, cursor, &slot);
+    if (rc == RIG_OK)
+        rc = get_moment(decoder, cursor, tag, true, &moment);
+    if (rc == RIG_OK && RIG_UNLIKELY(!slot->open))
+        rc = damaged_at(decoder, cursor, "a completion of a client without an open transaction");
+    if (rc == RIG_OK && (decoder->shape->flags & RIG_RECORD_POSITIONS) == 0)
+        rc = note_time(decoder, cursor, slot, moment.time_ns, true);
+    if (RIG_UNLIKELY(rc != RIG_OK))
+        return rc;
+    slot->open = false;
+    return get_results(decoder, cursor, tag, moment, slot);
+}
+
+static enum rig_rc get_lone(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor, unsigned tag)
+{
+    struct rig_record_slot *lone = &decoder->lone;
+    struct moment moment = {0};
+    if ((decoder->shape->flags & RIG_RECORD_POSITIONS) == 0)
+        return damaged_at(decoder, cursor, "a completion without invocation and position");
+    decoder->has_lone = true;
+    lone->invoke_ns = RIG_NO_TIME;
+    lone->invoke_at = RIG_POSITION_NONE;
+    enum rig_rc rc = get_moment(decoder, cursor, tag, true, &moment);
+    if (rc != RIG_OK)
+        return rc;
+    lone->process = rig_cursor_signed(cursor);
+    uint64_t op_count = rig_cursor_number(cursor);
+    if (op_count > rig_cursor_left(cursor))
+        return damaged_at(decoder, cursor, "a count larger than the frame");
+    decoder->cursor = *cursor;
+    rc = check_process(decoder, lone->process);
+    if (rc == RIG_OK)
+        rc = get_ops(decoder, cursor, lone, op_count);
+    return rc == RIG_OK ? get_results(decoder, cursor, tag, moment, lone) : rc;
+}
+
+static enum rig_rc get_forget(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor, unsigned tag)
+{
+    if (tag != RIG_EVENT_FORGET)
+        return damaged_at(decoder, cursor, "an event that this version does not have");
+    uint64_t count = rig_cursor_number(cursor);
+    if (count > rig_cursor_left(cursor))
+        return damaged_at(decoder, cursor, "a count larger than the frame");
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t distance = rig_cursor_number(cursor);
+        if (distance == 0 || distance > decoder->keys.count)
+            return damaged_at(decoder, cursor, "a key to forget that is not defined");
+        struct rig_record_key *key = &decoder->keys.at[decoder->keys.count - distance];
+        if (!rig_record_settle_key(decoder, key))
+            return rig_record_no_memory(decoder);
+        rig_growing_list_release(&decoder->pool, &key->spine);
+        key->good = 0;
+        key->forgotten = true;
+    }
+    return RIG_OK;
+}
+
+enum rig_rc rig_record_decode_events(struct rig_record_decoder *decoder)
+{
+    struct rig_record_cursor cursor = decoder->cursor;
+    enum rig_rc rc = RIG_OK;
+    while (rc == RIG_OK && cursor.at < cursor.end) {
+        unsigned tag = *cursor.at++;
+        switch (tag & RIG_EVENT_KIND_MASK) {
+        case RIG_EVENT_INVOKE:
+            rc = get_invocation(decoder, &cursor, tag);
+            break;
+        case RIG_EVENT_COMPLETE:
+            rc = get_completion(decoder, &cursor, tag);
+            break;
+        case RIG_EVENT_LONE:
+            rc = get_lone(decoder, &cursor, tag);
+            break;
+        default:
+            rc = get_forget(decoder, &cursor, tag);
+            break;
+        }
+    }
+    if (rc == RIG_OK && cursor.bad != NULL)
+        return damaged_at(decoder, &cursor, "");
+    decoder->cursor = cursor;
+    return rc;
+}
