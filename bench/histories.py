@@ -1,0 +1,81 @@
+"""Makes the histories that are measured, each once, and keeps them in a folder."""
+
+import hashlib
+import os
+import subprocess
+
+from rows import power
+
+PROBE_SIZE = 500
+
+
+class HistoryError(Exception):
+    """A history could not be made; the text says what was tried."""
+
+
+def run(command):
+    try:
+        answer = subprocess.run(command, capture_output=True, text=True)
+    except OSError as error:
+        raise HistoryError(f"{command[0]}: {error.strerror}") from error
+    if answer.returncode != 0:
+        raise HistoryError(f"{' '.join(command)}: exit status {answer.returncode}\n{answer.stderr.strip()}")
+
+
+class Histories:
+    """Histories made by the program `rig`, in `folder`.
+
+    A history's name holds a digest of its settings and of a small history made with the same ones: when the generator
+    or the form changes, another name follows, and a folder that is kept never gives a history that is out of date.
+    """
+
+    def __init__(self, rig, folder, say=lambda text: None):
+        self.rig = rig
+        self.folder = folder
+        self.say = say
+        os.makedirs(folder, exist_ok=True)
+
+    def path(self, case, size, form):
+        """Makes the history unless it is there. The binary one, from which the other forms are converted, stays."""
+        path = self._name(case, size, form)
+        if not os.path.exists(path):
+            self.say(f"making {case.name}, {power(size)} transactions, {form}")
+            self._make(case, size, form, path)
+        return path
+
+    def _name(self, case, size, form):
+        probe = os.path.join(self.folder, f"probe-{os.getpid()}.{form}")
+        try:
+            self._make(case, min(size, PROBE_SIZE), form, probe)
+            with open(probe, "rb") as file:
+                digest = hashlib.sha256(file.read())
+        finally:
+            if os.path.exists(probe):
+                os.unlink(probe)
+        digest.update(" ".join(case.settings).encode())
+        return os.path.join(self.folder, f"{case.name}-{size}-{digest.hexdigest()[:8]}.{form}")
+
+    def _make(self, case, size, form, path):
+        """Under another name first: what is there by its name is whole."""
+        partial = f"{path}.partial.{form}"
+        try:
+            if form == "rig":
+                self._generate(case, size, partial)
+            elif size <= PROBE_SIZE:
+                binary = f"{partial}.rig"
+                self._generate(case, size, binary)
+                self._convert(binary, partial)
+                os.unlink(binary)
+            else:
+                self._convert(self.path(case, size, "rig"), partial)
+            os.replace(partial, path)
+        finally:
+            if os.path.exists(partial):
+                os.unlink(partial)
+
+    def _generate(self, case, size, path):
+        program = os.path.join(os.path.dirname(self.rig), "bench", "gen_history")
+        run([program, path, f"workload.transactions={size}", *case.settings])
+
+    def _convert(self, source, path):
+        run([self.rig, "convert", source, path])

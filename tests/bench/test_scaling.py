@@ -1,0 +1,80 @@
+"""What a transaction costs does not grow with the number of transactions, of processes, or of elements in a list, beyond
+what each pair below allows. Both of a pair are measured here, in turn, as processor time: how fast the machine is, and
+what else it does, hardly matters. For the release build only: elsewhere the costs are not those of rig."""
+
+import os
+import re
+import sys
+import tempfile
+import unittest
+
+ROOT = os.environ["RIG_SOURCE"]
+RIG = os.environ["RIG"]
+sys.path.insert(0, os.path.join(ROOT, "bench"))
+import cases  # noqa: E402
+from histories import Histories  # noqa: E402
+from measure import Checker  # noqa: E402
+
+TURNS = 4
+
+
+class Scaling(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="rig-bench-test-")
+        cls.histories = Histories(RIG, cls.folder.name)
+        cls.checker = Checker(RIG)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def path(self, case, size, form):
+        return self.histories.path(cases.BY_NAME[case], size, form)
+
+    def least_cost(self, *paths):
+        """Of each the least processor time a transaction: what comes on top of it is others' doing."""
+        least = [float("inf")] * len(paths)
+        for _ in range(TURNS):
+            for i, path in enumerate(paths):
+                least[i] = min(least[i], self.checker.sample(path).per_transaction()["cpu"])
+        return least
+
+    def assert_ratio(self, small, large, most, form="rig"):
+        """`small` and `large` are (case, size)."""
+        cheap, dear = self.least_cost(self.path(*small, form), self.path(*large, form))
+        print(f"{form}: {large} over {small}: {dear:.0f} / {cheap:.0f} ns = {dear / cheap:.2f}, at most {most}")
+        self.assertLessEqual(dear / cheap, most)
+
+    def test_ten_times_the_transactions(self):
+        self.assert_ratio(("valid", 10**5), ("valid", 10**6), 1.5)
+
+    def test_ten_times_the_transactions_as_json(self):
+        self.assert_ratio(("valid", 3 * 10**4), ("valid", 3 * 10**5), 1.5, form="jsonl")
+
+    def test_ten_times_the_transactions_with_anomalies(self):
+        self.assert_ratio(("lost-updates", 10**5), ("lost-updates", 10**6), 2)
+
+    def test_ten_thousand_processes(self):
+        self.assert_ratio(("valid", 10**5), ("processes", 10**5), 2.5)
+
+    def test_long_lists(self):
+        self.assert_ratio(("valid", 10**6), ("long-lists", 10**6), 5)
+
+    def test_memory(self):
+        sizes = (10**5, 10**6)
+        held = [self.checker.memory(self.path("valid", size, "rig")).held / size for size in sizes]
+        print(f"held: {held[1]:.0f} bytes a transaction over {held[0]:.0f}")
+        self.assertLessEqual(held[1] / held[0], 1.25)
+
+
+def is_release():
+    with open(os.path.join(os.environ["RIG_BUILD"], "CMakeCache.txt"), encoding="utf-8") as file:
+        return re.search(r"^CMAKE_BUILD_TYPE:\w+=Release$", file.read(), re.MULTILINE) is not None
+
+
+if __name__ == "__main__":
+    if not is_release():
+        print("skipped: this is no release build")
+        sys.exit(77)
+    unittest.main(verbosity=1)
