@@ -4,6 +4,9 @@
  * The bytes [0, size) of a file are cut into parts. Where `parallel`, parts are parsed in any order by several threads,
  * and `join` sees the segments in the order of the file, on the reader's thread; else parts are parsed one after the
  * other, by one thread at a time, and parse may keep state from part to part.
+ *
+ * cut, parse and join may run at the same time, of different parts, in different threads: what one of them changes in
+ * the state, the others leave alone. open, finish, grow and close run alone.
  */
 #ifndef RIG_HISTORY_FORM_READER_H
 #define RIG_HISTORY_FORM_READER_H
@@ -14,19 +17,22 @@
 
 struct rig_form_reader {
     bool parallel;
-    /* Looks at the beginning; fills in what it can of `facts`. *state is given to the other functions. */
+    /* Looks at the beginning; fills in what it can of `facts`. *state is given to the other functions, close among
+     * them, also after a failure; it may be NULL. The options name the form. */
     enum rig_rc (*open)(const char *name, const char *data, size_t size, const struct rig_load_options *options,
                         struct rig_source_facts *facts, void **state, struct rig_err *err);
-    /* Where the part that begins at `begin` < size ends; called in order, cheap. */
+    /* Where the part that begins at `begin` < size ends; called in order, cheap. `begin` itself where nothing whole
+     * begins there: a file that is followed may still grow; else the rest is parsed as the last part. */
     size_t (*cut)(void *state, size_t begin);
     /* Parses the part. The segment was reset. */
     enum rig_rc (*parse)(void *state, size_t begin, size_t end, struct rig_segment *segment, struct rig_err *err);
     /* In order: joins the segment to those before it (completions to invocations of earlier parts, positions). May be
      * NULL. */
     enum rig_rc (*join)(void *state, struct rig_segment *segment, struct rig_err *err);
-    /* After the last segment: what can only be known at the end (truncated, skipped). May be NULL. */
+    /* After the last segment: what can only be known at the end (truncated). The source itself adds up what segments
+     * say (skipped_count, keyword_keys). May be NULL. */
     enum rig_rc (*finish)(void *state, struct rig_source_facts *facts, struct rig_err *err);
-    /* The file has grown to `size` (follow): may be NULL where following is not supported. */
+    /* The file has grown to `size` and lies elsewhere (follow): may be NULL where following is not supported. */
     void (*grow)(void *state, const char *data, size_t size);
     void (*close)(void *state); /* takes NULL */
 };
@@ -34,5 +40,14 @@ struct rig_form_reader {
 extern const struct rig_form_reader rig_record_reader;
 extern const struct rig_form_reader rig_json_lines_reader;
 extern const struct rig_form_reader rig_edn_reader;
+
+/* By the first bytes; RIG_FORM_AUTO when it is none. */
+enum rig_form rig_form_recognise(const char *data, size_t size);
+const struct rig_form_reader *rig_form_reader_of(enum rig_form form);
+
+/* A source over memory in a form that is none of those above: for tests. */
+enum rig_rc rig_source_open_form(const char *name, const void *data, size_t size, const struct rig_form_reader *reader,
+                                 const struct rig_source_options *options, struct rig_source **source,
+                                 struct rig_err *err);
 
 #endif

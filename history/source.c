@@ -1,0 +1,446 @@
+#include "history/source.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "history/form_reader.h"
+#include "history/source_bytes.h"
+
+enum { MOST_THREADS = 64 };
+
+enum part_state { PART_FREE, PART_TAKEN, PART_READY };
+
+struct part {
+    enum part_state state; /* under the lock; the rest belongs to whom the state says */
+    size_t begin, end;
+    enum rig_rc rc;
+    struct rig_err err;
+    struct rig_segment segment;
+};
+
+/*
+ * Part k is in parts[k % part_count] from the moment it is claimed until its segment is given back. Claims are made in
+ * order, by the parsing threads and, when the part that it waits for is not ready, by the reader's thread too.
+ */
+struct rig_source {
+    char *name;
+    struct rig_source_options options;
+    const struct rig_form_reader *reader;
+    void *state; /* the form reader's */
+    struct rig_source_facts facts;
+    char *meta;
+    struct rig_source_bytes bytes; /* change only while nothing is being parsed */
+    bool ended;
+    struct rig_err failure; /* what every further call says */
+
+    unsigned part_count;
+    struct part *parts;
+
+    pthread_mutex_t lock;
+    pthread_cond_t may_claim; /* for the parsing threads */
+    pthread_cond_t is_ready;  /* for the reader's thread */
+    /* Under the lock. */
+    size_t cut_at;
+    uint64_t claimed, given, released; /* numbers of parts: released <= given <= claimed */
+    unsigned parsing;
+    bool hungry;   /* nothing whole begins at cut_at */
+    bool settling; /* the file grows no more */
+    bool settled;  /* and all of it is mapped */
+    bool broken;   /* a part could not be parsed: none is claimed behind it */
+    bool paused, stopping;
+
+    unsigned thread_count;
+    pthread_t threads[MOST_THREADS];
+};
+
+/* ---- claiming and parsing, in any thread ---- */
+
+/* The next part, or NULL when none may be parsed now. Under the lock. */
+static struct part *claim(struct rig_source *source)
+{
+    if (source->cut_at == source->bytes.size || source->hungry || source->broken || source->paused ||
+        source->stopping || source->claimed - source->released == source->part_count ||
+        (!source->reader->parallel && source->parsing > 0))
+        return NULL;
+    size_t end = source->reader->cut(source->state, source->cut_at);
+    RIG_INVARIANT(end >= source->cut_at && end <= source->bytes.size);
+    if (end == source->cut_at && !source->settled) {
+        source->hungry = true;
+        return NULL;
+    }
+    struct part *part = &source->parts[source->claimed++ % source->part_count];
+    RIG_INVARIANT(part->state == PART_FREE);
+    part->state = PART_TAKEN;
+    part->begin = source->cut_at;
+    part->end = source->cut_at = end == source->cut_at ? source->bytes.size : end;
+    source->parsing++;
+    return part;
+}
+
+/* Parses what was claimed. Takes the lock at the end and keeps it. */
+static void parse(struct rig_source *source, struct part *part)
+{
+    rig_source_bytes_prepare(&source->bytes, part->begin, part->end);
+    rig_segment_reset(&part->segment);
+    part->err = (struct rig_err){0};
+    part->rc = source->reader->parse(source->state, part->begin, part->end, &part->segment, &part->err);
+    pthread_mutex_lock(&source->lock);
+    part->state = PART_READY;
+    source->parsing--;
+    source->broken |= part->rc != RIG_OK;
+    if (!source->reader->parallel)
+        pthread_cond_signal(&source->may_claim);
+    pthread_cond_signal(&source->is_ready);
+}
+
+static void *parse_parts(void *context)
+{
+    struct rig_source *source = context;
+    pthread_mutex_lock(&source->lock);
+    while (!source->stopping) {
+        struct part *part = claim(source);
+        if (part == NULL) {
+            pthread_cond_wait(&source->may_claim, &source->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&source->lock);
+        parse(source, part);
+    }
+    pthread_mutex_unlock(&source->lock);
+    return NULL;
+}
+
+/* Signals are for other threads. Fewer threads than wished for are slower, and no failure. */
+static void start_threads(struct rig_source *source)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    while (source->thread_count + 1 < source->options.threads &&
+           pthread_create(&source->threads[source->thread_count], NULL, parse_parts, source) == 0)
+        source->thread_count++;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void stop_threads(struct rig_source *source)
+{
+    pthread_mutex_lock(&source->lock);
+    source->stopping = true;
+    pthread_cond_broadcast(&source->may_claim);
+    pthread_mutex_unlock(&source->lock);
+    for (unsigned i = 0; i < source->thread_count; i++)
+        pthread_join(source->threads[i], NULL);
+}
+
+/* ---- opening and closing ---- */
+
+static unsigned core_count(void)
+{
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    return sched_getaffinity(0, sizeof cores, &cores) == 0 ? (unsigned)CPU_COUNT(&cores) : 1;
+}
+
+static struct rig_source *new_source(const char *name, const struct rig_source_options *options)
+{
+    struct rig_source *source = calloc(1, sizeof *source);
+    if (source == NULL)
+        return NULL;
+    source->options = *options;
+    if (options->threads == 0)
+        source->options.threads = core_count();
+    if (source->options.threads > MOST_THREADS)
+        source->options.threads = MOST_THREADS;
+    source->settled = !options->follow;
+    source->part_count = source->options.threads == 1 ? 1 : source->options.threads + 2;
+    source->bytes.fd = -1;
+    pthread_mutex_init(&source->lock, NULL);
+    pthread_cond_init(&source->may_claim, NULL);
+    pthread_cond_init(&source->is_ready, NULL);
+    source->name = strdup(name);
+    source->parts = calloc(source->part_count, sizeof *source->parts);
+    for (unsigned i = 0; source->parts != NULL && i < source->part_count; i++)
+        rig_segment_init(&source->parts[i].segment, options->load.limit_bytes);
+    if (source->name == NULL || source->parts == NULL) {
+        rig_source_close(source);
+        return NULL;
+    }
+    return source;
+}
+
+void rig_source_close(struct rig_source *source)
+{
+    if (source == NULL)
+        return;
+    stop_threads(source);
+    for (unsigned i = 0; source->parts != NULL && i < source->part_count; i++)
+        rig_segment_done(&source->parts[i].segment);
+    if (source->reader != NULL)
+        source->reader->close(source->state);
+    rig_source_bytes_close(&source->bytes);
+    pthread_cond_destroy(&source->is_ready);
+    pthread_cond_destroy(&source->may_claim);
+    pthread_mutex_destroy(&source->lock);
+    free(source->parts);
+    free(source->meta);
+    free(source->name);
+    free(source);
+}
+
+/* The reader's text may not live as long as the source. */
+static enum rig_rc keep_meta(struct rig_source *source, struct rig_err *err)
+{
+    if (source->facts.meta == NULL || source->facts.meta == source->meta)
+        return RIG_OK;
+    char *copy = strdup(source->facts.meta);
+    if (copy == NULL)
+        return rig_fail(err, RIG_E_LIMIT, "%s: no memory for the metadata", source->name);
+    free(source->meta);
+    source->meta = copy;
+    source->facts.meta = copy;
+    return RIG_OK;
+}
+
+static enum rig_rc open_reader(struct rig_source *source, struct rig_err *err)
+{
+    source->facts = (struct rig_source_facts){
+        .form = source->options.load.form,
+        .workload = source->options.load.workload,
+        .size_bytes = source->bytes.size,
+        .has_invocations = true,
+        .can_rewind = true,
+    };
+    enum rig_rc rc = source->reader->open(source->name, source->bytes.data, source->bytes.size, &source->options.load,
+                                          &source->facts, &source->state, err);
+    return rc == RIG_OK ? keep_meta(source, err) : rc;
+}
+
+static enum rig_rc find_reader(struct rig_source *source, struct rig_err *err)
+{
+    const struct rig_source_bytes *bytes = &source->bytes;
+    struct rig_load_options *load = &source->options.load;
+    if (bytes->size == 0)
+        return rig_fail(err, RIG_E_INPUT, "%s: is empty; a history has at least a header or one operation",
+                        source->name);
+    enum rig_form recognised = rig_form_recognise(bytes->data, bytes->size);
+    if (load->form == RIG_FORM_AUTO)
+        load->form = recognised;
+    if (load->form == RIG_FORM_AUTO)
+        return rig_fail(err, RIG_E_INPUT,
+                        "%s:1:1: is no history: neither rig's own form, nor JSON lines or EDN in Jepsen's field names",
+                        source->name);
+    if (load->form == RIG_FORM_RIG && recognised != RIG_FORM_RIG)
+        return rig_fail(err, RIG_E_INPUT, "%s: byte 0: is no record of rig's; leave its form to be recognised",
+                        source->name);
+    source->reader = rig_form_reader_of(load->form);
+    return RIG_OK;
+}
+
+/* Goes on with a source that has its bytes, unless `rc` says that it has none; frees it on failure. */
+static enum rig_rc open_source(struct rig_source *made, enum rig_rc rc, struct rig_source **source, struct rig_err *err)
+{
+    if (rc == RIG_OK && made->reader == NULL)
+        rc = find_reader(made, err);
+    if (rc == RIG_OK && made->options.follow && made->reader->grow == NULL)
+        rc = rig_fail(err, RIG_E_INPUT, "%s: only rig's own form can be followed while it grows", made->name);
+    if (rc == RIG_OK)
+        rc = open_reader(made, err);
+    if (rc == RIG_OK)
+        *source = made;
+    else
+        rig_source_close(made);
+    return rc;
+}
+
+enum rig_rc rig_source_open(const char *path, const struct rig_source_options *options, struct rig_source **source,
+                            struct rig_err *err)
+{
+    struct rig_source *made = new_source(strcmp(path, "-") == 0 ? "standard input" : path, options);
+    if (made == NULL)
+        return rig_fail(err, RIG_E_LIMIT, "%s: no memory to read it", path);
+    return open_source(made, rig_source_bytes_open(&made->bytes, path, options->load.limit_bytes, err), source, err);
+}
+
+enum rig_rc rig_source_open_memory(const char *name, const void *data, size_t size,
+                                   const struct rig_source_options *options, struct rig_source **source,
+                                   struct rig_err *err)
+{
+    return rig_source_open_form(name, data, size, NULL, options, source, err);
+}
+
+enum rig_rc rig_source_open_form(const char *name, const void *data, size_t size, const struct rig_form_reader *reader,
+                                 const struct rig_source_options *options, struct rig_source **source,
+                                 struct rig_err *err)
+{
+    struct rig_source *made = new_source(name, options);
+    if (made == NULL)
+        return rig_fail(err, RIG_E_LIMIT, "%s: no memory to read it", name);
+    rig_source_bytes_borrow(&made->bytes, data, size);
+    made->reader = reader;
+    return open_source(made, RIG_OK, source, err);
+}
+
+/* ---- the reader's side ---- */
+
+/* Gives back the part whose segment the caller had. Under the lock. */
+static void release(struct rig_source *source)
+{
+    if (source->released == source->given)
+        return;
+    struct part *part = &source->parts[source->released++ % source->part_count];
+    rig_source_bytes_release(&source->bytes, part->begin, part->end);
+    part->state = PART_FREE;
+    pthread_cond_signal(&source->may_claim);
+}
+
+/* Where all that there was is parsed: whether there is more. Under the lock; nothing is being parsed. */
+static enum rig_rc look_for_more(struct rig_source *source, bool *more, struct rig_err *err)
+{
+    *more = false;
+    if (source->settled)
+        return RIG_OK;
+    enum rig_rc rc = rig_source_bytes_grow(&source->bytes, source->name, more, err);
+    if (rc != RIG_OK)
+        return rc;
+    if (*more) {
+        source->facts.size_bytes = source->bytes.size;
+        source->reader->grow(source->state, source->bytes.data, source->bytes.size);
+    } else if (source->settling) {
+        source->settled = true;
+        *more = source->cut_at < source->bytes.size;
+    }
+    source->hungry &= !*more;
+    pthread_cond_broadcast(&source->may_claim);
+    return RIG_OK;
+}
+
+/* Parses here what may be parsed, rather than waiting. Under the lock, which is let go of meanwhile. */
+static bool help(struct rig_source *source)
+{
+    struct part *part = claim(source);
+    if (part == NULL)
+        return false;
+    bool more = source->cut_at < source->bytes.size;
+    pthread_mutex_unlock(&source->lock);
+    if (more && source->thread_count == 0 && source->options.threads > 1)
+        start_threads(source);
+    parse(source, part);
+    return true;
+}
+
+/* The next part in order once it is parsed, or NULL when there is none, at the end or for now. Under the lock. */
+static enum rig_rc wait_for_part(struct rig_source *source, struct part **next, struct rig_err *err)
+{
+    struct part *part = &source->parts[source->given % source->part_count];
+    for (;;) {
+        if (source->given < source->claimed && part->state == PART_READY) {
+            source->given++;
+            *next = part;
+            return RIG_OK;
+        }
+        if (help(source))
+            continue;
+        if (source->given < source->claimed) {
+            pthread_cond_wait(&source->is_ready, &source->lock);
+            continue;
+        }
+        bool more;
+        enum rig_rc rc = look_for_more(source, &more, err);
+        if (rc != RIG_OK || !more)
+            return rc;
+    }
+}
+
+static enum rig_rc join(struct rig_source *source, struct part *part, struct rig_err *err)
+{
+    if (part->rc != RIG_OK)
+        return rig_fail(err, part->rc, "%s", part->err.text);
+    enum rig_rc rc = source->reader->join == NULL ? RIG_OK : source->reader->join(source->state, &part->segment, err);
+    source->facts.skipped_count += part->segment.skipped_count;
+    source->facts.keyword_keys |= part->segment.keyword_keys;
+    return rc;
+}
+
+static enum rig_rc finish(struct rig_source *source, struct rig_err *err)
+{
+    source->ended = true;
+    enum rig_rc rc =
+        source->reader->finish == NULL ? RIG_OK : source->reader->finish(source->state, &source->facts, err);
+    return rc == RIG_OK ? keep_meta(source, err) : rc;
+}
+
+static enum rig_rc next(struct rig_source *source, const struct rig_segment **segment, struct rig_err *err)
+{
+    struct part *part = NULL;
+    pthread_mutex_lock(&source->lock);
+    release(source);
+    enum rig_rc rc = source->ended ? RIG_OK : wait_for_part(source, &part, err);
+    bool settled = source->settled;
+    pthread_mutex_unlock(&source->lock);
+    if (rc == RIG_OK && part != NULL)
+        rc = join(source, part, err);
+    else if (rc == RIG_OK && settled && !source->ended)
+        rc = finish(source, err);
+    if (rc == RIG_OK)
+        *segment = part == NULL ? NULL : &part->segment;
+    return rc;
+}
+
+enum rig_rc rig_source_next(struct rig_source *source, const struct rig_segment **segment, struct rig_err *err)
+{
+    if (source->failure.rc == RIG_OK)
+        (void)next(source, segment, &source->failure);
+    return source->failure.rc == RIG_OK ? RIG_OK : rig_fail(err, source->failure.rc, "%s", source->failure.text);
+}
+
+void rig_source_settle(struct rig_source *source)
+{
+    pthread_mutex_lock(&source->lock);
+    source->settling = true;
+    pthread_mutex_unlock(&source->lock);
+}
+
+/* Waits until nothing is being parsed, and lets nobody begin. */
+static void pause_parsing(struct rig_source *source)
+{
+    pthread_mutex_lock(&source->lock);
+    source->paused = true;
+    while (source->parsing > 0)
+        pthread_cond_wait(&source->is_ready, &source->lock);
+    pthread_mutex_unlock(&source->lock);
+}
+
+static void resume_from_beginning(struct rig_source *source)
+{
+    pthread_mutex_lock(&source->lock);
+    for (unsigned i = 0; i < source->part_count; i++)
+        source->parts[i].state = PART_FREE;
+    source->cut_at = 0;
+    source->claimed = source->given = source->released = 0;
+    source->hungry = source->broken = source->paused = false;
+    pthread_cond_broadcast(&source->may_claim);
+    pthread_mutex_unlock(&source->lock);
+}
+
+enum rig_rc rig_source_rewind(struct rig_source *source, struct rig_err *err)
+{
+    pause_parsing(source);
+    source->reader->close(source->state);
+    source->state = NULL;
+    source->failure = (struct rig_err){0};
+    source->ended = false;
+    enum rig_rc rc = open_reader(source, &source->failure);
+    if (rc != RIG_OK)
+        return rig_fail(err, rc, "%s", source->failure.text);
+    resume_from_beginning(source);
+    return RIG_OK;
+}
+
+const struct rig_source_facts *rig_source_facts(const struct rig_source *source)
+{
+    return &source->facts;
+}

@@ -1,0 +1,118 @@
+#include "history/source_bytes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const size_t largest_stream_bytes = (size_t)1 << 38;
+static const size_t largest_at_once_bytes = (size_t)32 << 20;
+
+static enum rig_rc open_stream(struct rig_source_bytes *bytes, const char *path, size_t limit_bytes,
+                               struct rig_err *err)
+{
+    rig_buf_init(&bytes->buf, limit_bytes == 0 ? largest_stream_bytes : limit_bytes);
+    enum rig_rc rc = rig_buf_read_file(&bytes->buf, path, err);
+    bytes->data = bytes->buf.data;
+    bytes->size = bytes->buf.size;
+    return rc;
+}
+
+static enum rig_rc map(struct rig_source_bytes *bytes, const char *name, size_t size, struct rig_err *err)
+{
+    bool in_parts = size > largest_at_once_bytes;
+    void *data = mmap(NULL, size, PROT_READ, MAP_PRIVATE | (in_parts ? 0 : MAP_POPULATE), bytes->fd, 0);
+    if (data == MAP_FAILED)
+        return rig_fail(err, RIG_E_IO, "%s: cannot map: %s", name, strerror(errno));
+    if (in_parts)
+        (void)madvise(data, size, MADV_SEQUENTIAL);
+    if (bytes->is_mapped)
+        (void)munmap((void *)(uintptr_t)bytes->data, bytes->size);
+    bytes->data = data;
+    bytes->size = size;
+    bytes->in_parts = in_parts;
+    bytes->is_mapped = true;
+    return RIG_OK;
+}
+
+static enum rig_rc open_file(struct rig_source_bytes *bytes, const char *path, size_t limit_bytes, struct rig_err *err)
+{
+    struct stat status;
+    bytes->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (bytes->fd < 0 || fstat(bytes->fd, &status) != 0)
+        return rig_fail(err, RIG_E_IO, "%s: cannot open: %s", path, strerror(errno));
+    if (S_ISDIR(status.st_mode))
+        return rig_fail(err, RIG_E_IO, "%s: is a folder; name the history in it", path);
+    if (S_ISREG(status.st_mode) && status.st_size > 0)
+        return map(bytes, path, (size_t)status.st_size, err);
+    return open_stream(bytes, path, limit_bytes, err);
+}
+
+enum rig_rc rig_source_bytes_open(struct rig_source_bytes *bytes, const char *path, size_t limit_bytes,
+                                  struct rig_err *err)
+{
+    *bytes = (struct rig_source_bytes){.fd = -1};
+    rig_buf_init(&bytes->buf, 0);
+    enum rig_rc rc =
+        strcmp(path, "-") == 0 ? open_stream(bytes, path, limit_bytes, err) : open_file(bytes, path, limit_bytes, err);
+    if (rc != RIG_OK)
+        rig_source_bytes_close(bytes);
+    return rc;
+}
+
+void rig_source_bytes_borrow(struct rig_source_bytes *bytes, const void *data, size_t size)
+{
+    *bytes = (struct rig_source_bytes){.data = data, .size = size, .fd = -1};
+    rig_buf_init(&bytes->buf, 0);
+}
+
+void rig_source_bytes_close(struct rig_source_bytes *bytes)
+{
+    if (bytes->is_mapped)
+        (void)munmap((void *)(uintptr_t)bytes->data, bytes->size);
+    if (bytes->fd >= 0)
+        (void)close(bytes->fd);
+    rig_buf_done(&bytes->buf);
+    *bytes = (struct rig_source_bytes){.fd = -1};
+}
+
+enum rig_rc rig_source_bytes_grow(struct rig_source_bytes *bytes, const char *name, bool *grown, struct rig_err *err)
+{
+    struct stat status;
+    *grown = false;
+    if (!bytes->is_mapped)
+        return RIG_OK;
+    if (fstat(bytes->fd, &status) != 0)
+        return rig_fail(err, RIG_E_IO, "%s: cannot look at it: %s", name, strerror(errno));
+    if ((size_t)status.st_size <= bytes->size)
+        return RIG_OK;
+    *grown = true;
+    return map(bytes, name, (size_t)status.st_size, err);
+}
+
+/* `advice` for the pages of [begin, end); the kernel may refuse, which costs time and nothing else. */
+static void advise(const struct rig_source_bytes *bytes, size_t begin, size_t end, int advice)
+{
+    size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    size_t first = begin / page_bytes * page_bytes;
+    if (bytes->in_parts && first < end)
+        (void)madvise((void *)(uintptr_t)(bytes->data + first), end - first, advice);
+}
+
+void rig_source_bytes_prepare(const struct rig_source_bytes *bytes, size_t begin, size_t end)
+{
+#ifdef MADV_POPULATE_READ
+    advise(bytes, begin, end, MADV_POPULATE_READ);
+#else
+    advise(bytes, begin, end, MADV_WILLNEED);
+#endif
+}
+
+void rig_source_bytes_release(const struct rig_source_bytes *bytes, size_t begin, size_t end)
+{
+    size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    advise(bytes, begin, end / page_bytes * page_bytes, MADV_DONTNEED);
+}

@@ -1,0 +1,41 @@
+/*
+ * The bytes of a history: a mapped file, or what a pipe gave, or somebody's memory.
+ *
+ * A small file is mapped at once; of a large one only what is being parsed and what lies between that and the reader is
+ * kept in memory: parts are brought in before they are parsed and let go of behind the reader. What was let go of reads
+ * the same when it is touched again.
+ *
+ * Threads: prepare and release from any, for different parts; the others while nobody else uses the bytes.
+ */
+#ifndef RIG_HISTORY_SOURCE_BYTES_H
+#define RIG_HISTORY_SOURCE_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+struct rig_source_bytes {
+    const char *data;
+    size_t size;
+    bool in_parts; /* a large file: see above */
+    bool is_mapped;
+    int fd; /* of a mapped file; else -1 */
+    struct rig_buf buf;
+};
+
+/* `path` "-" is standard input. `limit_bytes` bounds what is read from a pipe; 0: 256 GiB. RIG_E_IO, RIG_E_LIMIT. */
+enum rig_rc rig_source_bytes_open(struct rig_source_bytes *bytes, const char *path, size_t limit_bytes,
+                                  struct rig_err *err);
+/* Borrows. */
+void rig_source_bytes_borrow(struct rig_source_bytes *bytes, const void *data, size_t size);
+void rig_source_bytes_close(struct rig_source_bytes *bytes);
+
+/* Looks whether the file has grown and maps it anew if so: `data` moves. *grown says which. */
+enum rig_rc rig_source_bytes_grow(struct rig_source_bytes *bytes, const char *name, bool *grown, struct rig_err *err);
+/* [begin, end) is going to be read, or is done with. */
+void rig_source_bytes_prepare(const struct rig_source_bytes *bytes, size_t begin, size_t end);
+void rig_source_bytes_release(const struct rig_source_bytes *bytes, size_t begin, size_t end);
+
+#endif
