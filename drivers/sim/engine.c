@@ -80,8 +80,9 @@ struct rig_sim_engine *rig_sim_engine_new(const struct rig_sim_options *options,
     rig_sim_store_init(&engine->store);
     engine->sessions = calloc(session_count, sizeof *engine->sessions);
     engine->stack = calloc(session_count, sizeof *engine->stack);
-    engine->eligible = calloc(session_count, sizeof *engine->eligible);
-    if (engine->sessions == NULL || engine->stack == NULL || engine->eligible == NULL) {
+    if (!rig_sim_ready_init(&engine->ready, session_count) || engine->sessions == NULL || engine->stack == NULL ||
+        !rig_heap_reserve(&engine->queued, session_count) || !rig_heap_reserve(&engine->timed, session_count) ||
+        !rig_heap_reserve(&engine->counted, session_count)) {
         rig_sim_engine_free(engine);
         return NULL;
     }
@@ -103,12 +104,18 @@ void rig_sim_engine_free(struct rig_sim_engine *engine)
         rig_sim_ids_done(&session->reads);
         rig_sim_ids_done(&session->locks);
         rig_sim_results_done(&session->results);
+        rig_sim_sights_done(&session->seen);
+        rig_sim_lists_done(&session->lists);
+        rig_sim_elements_done(&session->apart);
         rig_sim_elements_done(&session->elements);
     }
     rig_sim_store_done(&engine->store);
     free(engine->sessions);
     free(engine->stack);
-    free(engine->eligible);
+    rig_sim_ready_done(&engine->ready);
+    rig_heap_done(&engine->queued);
+    rig_heap_done(&engine->timed);
+    rig_heap_done(&engine->counted);
     free(engine);
 }
 
@@ -151,12 +158,13 @@ void rig_sim_engine_begin(struct rig_sim_engine *engine, uint32_t session, const
     s->holding = false;
     s->writes.count = 0;
     s->reads.count = 0;
-    s->elements.count = 0;
     s->results.count = 0;
+    s->seen.count = 0;
     s->session_lost = false;
     s->error_code = "";
     s->error_text = "";
     s->phase = RIG_PHASE_BEGIN;
+    rig_sim_place(engine, session);
 }
 
 static void complete(struct rig_sim_engine *engine, struct rig_sim_session *session, enum rig_outcome outcome,
@@ -168,6 +176,8 @@ static void complete(struct rig_sim_engine *engine, struct rig_sim_session *sess
     session->error_text = text;
     session->busy = false;
     engine->busy_count--;
+    if (session->place != RIG_SIM_NOWHERE)
+        rig_sim_displace(engine, rig_sim_session_index(engine, session));
     session->complete_ns = engine->now_ticks * RIG_SIM_TICK_NS;
     session->next_ns = next_invocation(engine, rig_sim_session_index(engine, session));
     RIG_INVARIANT(session->invoke_ns < session->complete_ns && session->complete_ns < session->next_ns);
@@ -185,10 +195,14 @@ static void roll_back(struct rig_sim_engine *engine, struct rig_sim_session *ses
 static bool start(struct rig_sim_engine *engine, struct rig_sim_session *session)
 {
     session->begun = true;
-    if (!rig_sim_results_reserve(&session->results, (size_t)session->op_count + 1))
+    if (!rig_sim_results_reserve(&session->results, (size_t)session->op_count + 1) ||
+        !rig_sim_sights_reserve(&session->seen, (size_t)session->op_count + 1))
         return false;
-    session->results.count = session->op_count;
-    memset(session->results.at, 0, session->op_count * sizeof session->results.at[0]);
+    session->results.count = session->seen.count = session->op_count;
+    for (uint32_t i = 0; i < session->op_count; i++) {
+        session->results.at[i] = (struct rig_read){.state = RIG_READ_UNKNOWN};
+        session->seen.at[i].node = RIG_SIM_NO_NODE;
+    }
     if (rig_sim_chance(engine, engine->options.abort_rate))
         session->abort_at = (uint32_t)rig_rng_below(&engine->rng, (uint64_t)session->op_count + 1);
     if (rig_sim_chance(engine, engine->options.loss_rate))
@@ -303,81 +317,19 @@ static void run_step(struct rig_sim_engine *engine, struct rig_sim_session *sess
     }
 }
 
-/* ---- the choice of the next step ---- */
-
-static bool is_held(const struct rig_sim_engine *engine, const struct rig_sim_session *session)
-{
-    if (!session->holding)
-        return false;
-    if (session->hold_until_ns != 0)
-        return session->hold_until_ns >= (engine->now_ticks + 1) * RIG_SIM_TICK_NS;
-    return engine->counts.commits < session->hold_until_commits;
-}
-
-static bool can_step(const struct rig_sim_engine *engine, uint32_t index)
-{
-    const struct rig_sim_session *session = &engine->sessions[index];
-    if (!session->busy)
-        return false;
-    if (!session->begun)
-        return session->invoke_ns < (engine->now_ticks + 1) * RIG_SIM_TICK_NS;
-    if (is_held(engine, session))
-        return false;
-    return session->wanted_key == UINT32_MAX ||
-           rig_sim_lock_is_free(engine, index, session->wanted_key, session->wants_write);
-}
-
-/*
- * Nobody can go on. Lets time pass until the next invocation or the end of a timed hold; when there is none, everybody
- * waits for somebody who waits for commits that cannot come, and that one goes on.
- */
-static void wake_somebody(struct rig_sim_engine *engine)
-{
-    int64_t next_ns = INT64_MAX;
-    for (uint32_t i = 0; i < engine->session_count; i++) {
-        const struct rig_sim_session *session = &engine->sessions[i];
-        if (!session->busy)
-            continue;
-        int64_t at_ns = INT64_MAX;
-        if (!session->begun)
-            at_ns = session->invoke_ns;
-        else if (session->holding && session->hold_until_ns != 0)
-            at_ns = session->hold_until_ns;
-        if (at_ns < next_ns)
-            next_ns = at_ns;
-    }
-    if (next_ns != INT64_MAX) {
-        RIG_INVARIANT(next_ns / RIG_SIM_TICK_NS > engine->now_ticks);
-        engine->now_ticks = next_ns / RIG_SIM_TICK_NS;
-        return;
-    }
-    for (uint32_t i = 0; i < engine->session_count; i++) {
-        if (engine->sessions[i].busy && engine->sessions[i].holding) {
-            engine->sessions[i].holding = false;
-            return;
-        }
-    }
-    rig_bug(__FILE__, __LINE__, "invariant every deadlock is detected");
-}
-
 uint32_t rig_sim_engine_step(struct rig_sim_engine *engine)
 {
     RIG_REQUIRE(engine->busy_count > 0);
-    uint32_t count = 0;
-    for (;;) {
-        for (uint32_t i = 0; i < engine->session_count; i++)
-            if (can_step(engine, i))
-                engine->eligible[count++] = i;
-        if (count > 0)
-            break;
-        wake_somebody(engine);
-    }
-    uint32_t chosen = engine->eligible[rig_rng_below(&engine->rng, count)];
+    uint32_t chosen = rig_sim_choose(engine);
+    struct rig_sim_session *session = &engine->sessions[chosen];
     engine->now_ticks++;
     if (engine->options.latency > 0)
         engine->now_ticks += (int64_t)rig_rng_below(&engine->rng, (uint64_t)engine->options.latency + 1);
-    run_step(engine, &engine->sessions[chosen]);
-    return engine->sessions[chosen].busy ? RIG_SIM_NONE : chosen;
+    run_step(engine, session);
+    if (!session->busy)
+        return chosen;
+    rig_sim_place(engine, chosen);
+    return RIG_SIM_NONE;
 }
 
 void rig_sim_engine_cancel(struct rig_sim_engine *engine, uint32_t session)
@@ -385,10 +337,71 @@ void rig_sim_engine_cancel(struct rig_sim_engine *engine, uint32_t session)
     RIG_REQUIRE(session < engine->session_count && engine->sessions[session].busy);
     engine->now_ticks++;
     engine->sessions[session].session_lost = true;
+    rig_sim_displace(engine, session);
     roll_back(engine, &engine->sessions[session], RIG_OUTCOME_FAIL, "interrupted", "the run is ending");
 }
 
-void rig_sim_engine_answer(const struct rig_sim_engine *engine, uint32_t session, struct rig_sim_answer *answer)
+void rig_sim_engine_catch_up(struct rig_sim_engine *engine, uint32_t session)
+{
+    RIG_REQUIRE(session < engine->session_count && !engine->sessions[session].busy);
+    struct rig_sim_session *s = &engine->sessions[session];
+    int64_t earliest_ns = engine->now_ticks * RIG_SIM_TICK_NS + 1 + session;
+    if (s->next_ns < earliest_ns)
+        s->next_ns = earliest_ns;
+}
+
+/* ---- answers ---- */
+
+/* A list that is no prefix of its key's trunk: what it shares with that, and what comes behind, beside each other. */
+static void assemble(struct rig_sim_session *session, const struct rig_sim_key *key, const struct rig_sim_seen *seen,
+                     struct rig_sim_list *list)
+{
+    int64_t *at = session->apart.at + session->apart.count;
+    uint32_t shared = list->origin_count;
+    memcpy(at, key->trunk.at, shared * sizeof *at);
+    rig_sim_key_list(key, seen->node, shared, at + shared);
+    if (seen->reordered) {
+        int64_t last = at[list->count - 1];
+        at[list->count - 1] = at[list->count - 2];
+        at[list->count - 2] = last;
+        if (shared > list->count - 2)
+            list->origin_count = list->count - 2;
+    }
+    list->elements = at;
+    session->apart.count += list->count;
+}
+
+const struct rig_sim_list *rig_sim_engine_lists(struct rig_sim_engine *engine, uint32_t session)
+{
+    RIG_REQUIRE(session < engine->session_count && !engine->sessions[session].busy);
+    struct rig_sim_session *s = &engine->sessions[session];
+    size_t apart_count = 0;
+    if (!rig_sim_lists_reserve(&s->lists, s->seen.count))
+        return NULL;
+    for (size_t i = 0; i < s->seen.count; i++) {
+        const struct rig_sim_seen *seen = &s->seen.at[i];
+        s->lists.at[i] = (struct rig_sim_list){.elements = NULL};
+        if (seen->node == RIG_SIM_NO_NODE)
+            continue;
+        const struct rig_sim_key *key = &engine->store.keys.at[seen->key];
+        uint32_t count = rig_sim_key_depth(key, seen->node), shared = rig_sim_key_on_trunk(key, seen->node);
+        s->lists.at[i] = (struct rig_sim_list){
+            .elements = key->trunk.at, .count = count, .origin = key->origin, .origin_count = shared};
+        if (shared < count || seen->reordered)
+            apart_count += count;
+    }
+    s->apart.count = 0;
+    if (!rig_sim_elements_reserve(&s->apart, apart_count))
+        return NULL;
+    for (size_t i = 0; apart_count > 0 && i < s->seen.count; i++) {
+        struct rig_sim_list *list = &s->lists.at[i];
+        if (list->count > 0 && (list->origin_count < list->count || s->seen.at[i].reordered))
+            assemble(s, &engine->store.keys.at[s->seen.at[i].key], &s->seen.at[i], list);
+    }
+    return s->lists.at;
+}
+
+void rig_sim_engine_outcome(const struct rig_sim_engine *engine, uint32_t session, struct rig_sim_answer *answer)
 {
     RIG_REQUIRE(session < engine->session_count && !engine->sessions[session].busy);
     const struct rig_sim_session *s = &engine->sessions[session];
@@ -401,9 +414,44 @@ void rig_sim_engine_answer(const struct rig_sim_engine *engine, uint32_t session
         .error_code = s->error_code,
         .error_text = s->error_text,
         .reads = s->results.count == 0 ? NULL : s->results.at,
-        .elements = s->elements.at,
-        .element_count = s->elements.count,
     };
+}
+
+/* Writes all lists one behind the other; false when memory runs out. */
+static bool collect_elements(struct rig_sim_engine *engine, uint32_t session)
+{
+    struct rig_sim_session *s = &engine->sessions[session];
+    const struct rig_sim_list *lists = rig_sim_engine_lists(engine, session);
+    size_t total = 0;
+    for (size_t i = 0; lists != NULL && i < s->results.count; i++)
+        total += s->results.at[i].count;
+    s->elements.count = 0;
+    if (lists == NULL || !rig_sim_elements_reserve(&s->elements, total))
+        return false;
+    for (size_t i = 0; i < s->results.count; i++) {
+        uint32_t count = s->results.at[i].count;
+        s->results.at[i].first_element = s->elements.count;
+        if (count > 0)
+            memcpy(s->elements.at + s->elements.count, lists[i].elements, count * sizeof(int64_t));
+        s->elements.count += count;
+    }
+    return true;
+}
+
+void rig_sim_engine_answer(struct rig_sim_engine *engine, uint32_t session, struct rig_sim_answer *answer)
+{
+    bool complete = collect_elements(engine, session);
+    const struct rig_sim_session *s = &engine->sessions[session];
+    rig_sim_engine_outcome(engine, session, answer);
+    answer->elements = s->elements.at;
+    answer->element_count = complete ? s->elements.count : 0;
+    if (!complete)
+        answer->reads = NULL;
+}
+
+void rig_sim_engine_forget(struct rig_sim_engine *engine, int64_t key)
+{
+    rig_sim_store_forget(&engine->store, key);
 }
 
 void rig_sim_engine_counts(const struct rig_sim_engine *engine, struct rig_sim_counts *counts)

@@ -11,9 +11,9 @@
  * (later by up to `think` ticks). No two events of different sessions happen at the same time, up to
  * RIG_SIM_TICK_NS - 1 sessions.
  *
- * Time: O(sessions) a step, O(elements read) a read. Space: 24 bytes an append and 16 a key of a commit, for ever, up
- * to twice that while arrays grow; 16 bytes a read for as long as a concurrent transaction may conflict with it
- * (serializable only).
+ * Time: a step costs neither the number of sessions nor the length of lists, but for waiting for locks, where everybody
+ * who waits for a key looks up when it is released. Space: that of drivers/sim/sim_store.h, until the key is forgotten;
+ * 16 bytes a read for as long as a concurrent transaction may conflict with it (serializable only).
  *
  * Sources: first committer wins, BERN95 4.2; dangerous structures, Fekete et al., TODS 2005, theorem 2.1, as in Cahill,
  * Roehm & Fekete, SIGMOD 2008; parallel snapshots, Sovran et al., SOSP 2011.
@@ -89,12 +89,22 @@ struct rig_sim_options {
     int64_t staleness;   /* commits; how far stale-read and non-monotonic-session reach back */
     int64_t latency;     /* ticks; most that a step takes beyond one */
     int64_t think;       /* ticks; most that a session pauses between two transactions */
+    int64_t workers;     /* transactions that are worked on at a time; the others wait for their turn; 0: all */
     int64_t patience_ns; /* real time; of the driver, not of the engine */
 };
 
 /* Refuses a bug that the isolation level or the workload has no room for. */
 enum rig_rc rig_sim_options_check(const struct rig_sim_options *options, enum rig_workload workload,
                                   struct rig_err *err);
+
+/* A list that a transaction read: of lists of one key with the same origin, the first `origin_count` elements that both
+ * have are the same. */
+struct rig_sim_list {
+    const int64_t *elements;
+    uint32_t count;
+    uint32_t origin_count;
+    uint64_t origin;
+};
 
 /* What became of a transaction; arrays are the engine's, valid until the session's next begin. */
 struct rig_sim_answer {
@@ -142,8 +152,22 @@ bool rig_sim_engine_busy(const struct rig_sim_engine *engine, uint32_t session);
 /* Aborts the session's transaction, which has not committed: its answer is fail, the session is lost. */
 void rig_sim_engine_cancel(struct rig_sim_engine *engine, uint32_t session);
 
-/* Of the session's last transaction, which is complete. */
-void rig_sim_engine_answer(const struct rig_sim_engine *engine, uint32_t session, struct rig_sim_answer *answer);
+/* Of the session's last transaction, which is complete. When memory runs out, it has no reads. */
+void rig_sim_engine_answer(struct rig_sim_engine *engine, uint32_t session, struct rig_sim_answer *answer);
+/* The same without elements: reads have states, counts and values. */
+void rig_sim_engine_outcome(const struct rig_sim_engine *engine, uint32_t session, struct rig_sim_answer *answer);
+/*
+ * The lists that the session's last transaction read, parallel to its operations (empty for all others); valid until
+ * the engine's next step. They are not copied, but for what others have overwritten or nobody has committed. NULL when
+ * memory runs out, and for a transaction without operations.
+ */
+const struct rig_sim_list *rig_sim_engine_lists(struct rig_sim_engine *engine, uint32_t session);
+
+/* The idle session has waited until now: its next invocation is not before. */
+void rig_sim_engine_catch_up(struct rig_sim_engine *engine, uint32_t session);
+/* Forgets all that was ever written to the key, which no transaction under way has named; a key that comes back begins
+ * empty. */
+void rig_sim_engine_forget(struct rig_sim_engine *engine, int64_t key);
 
 void rig_sim_engine_counts(const struct rig_sim_engine *engine, struct rig_sim_counts *counts);
 

@@ -4,8 +4,10 @@
 #ifndef RIG_DRIVERS_SIM_ENGINE_PRIV_H
 #define RIG_DRIVERS_SIM_ENGINE_PRIV_H
 
+#include "base/heap.h"
 #include "base/rng.h"
 #include "drivers/sim/engine.h"
+#include "drivers/sim/sim_ready.h"
 #include "drivers/sim/sim_store.h"
 
 /* What a transaction wrote to one key: its nodes from `base`, exclusive, to `tip`. */
@@ -19,11 +21,35 @@ RIG_VEC(struct rig_sim_write, rig_sim_writes)
 RIG_VEC(struct rig_read, rig_sim_results)
 RIG_VEC(int64_t, rig_sim_elements)
 
+/* What a read saw: a node of the key. */
+struct rig_sim_seen {
+    uint32_t key;
+    uint32_t node; /* RIG_SIM_NO_NODE: the initial state, or not a read that was answered */
+    bool reordered;
+};
+
+RIG_VEC(struct rig_sim_seen, rig_sim_sights)
+RIG_VEC(struct rig_sim_list, rig_sim_lists)
+
+/* Where a session with a transaction under way waits for its next step (sim_choice.c). */
+enum rig_sim_place {
+    RIG_SIM_NOWHERE, /* none under way */
+    RIG_SIM_READY,   /* among those of which the next step is chosen */
+    RIG_SIM_QUEUED,  /* for one of the workers */
+    RIG_SIM_LOCKED,  /* for the lock of its wanted key */
+    RIG_SIM_TIMED,   /* for a time */
+    RIG_SIM_COUNTED, /* for commits of others */
+};
+
 struct rig_sim_session {
     /* the session */
     uint8_t site;
     int64_t next_ns;    /* invocation of the next transaction */
     uint64_t last_seen; /* the newest commit that an earlier snapshot showed or that it made */
+
+    /* the choice of the next step */
+    enum rig_sim_place place;
+    uint32_t next_waiter; /* the next session that waits for a lock of the same key */
 
     /* the transaction under way */
     bool busy;
@@ -54,7 +80,10 @@ struct rig_sim_session {
     const char *error_code;
     const char *error_text;
     struct rig_sim_results results;
-    struct rig_sim_elements elements;
+    struct rig_sim_sights seen;       /* parallel to the results */
+    struct rig_sim_lists lists;       /* likewise; made on demand */
+    struct rig_sim_elements apart;    /* of lists that are not on the trunk of their key */
+    struct rig_sim_elements elements; /* of all lists; made on demand */
 };
 
 struct rig_sim_engine {
@@ -70,7 +99,12 @@ struct rig_sim_engine {
     uint64_t remote[RIG_SIM_SITE_COUNT]; /* long-fork: the last commit of the other site that a site shows */
     uint32_t mark;                       /* of the last search for a deadlock */
     uint32_t *stack;                     /* session_count entries, for that search */
-    uint32_t *eligible;                  /* likewise, for the choice of the next step */
+    uint64_t oldest, oldest_until;       /* oldest snapshot, as long as there are fewer commits */
+    struct rig_sim_ready ready;          /* sessions of which the next step is chosen */
+    uint32_t working_count;              /* transactions that are neither to begin in the future nor queued */
+    struct rig_heap queued;              /* for a worker, by invocation */
+    struct rig_heap timed;               /* until a time, ns */
+    struct rig_heap counted;             /* until a number of commits */
     struct rig_sim_counts counts;
 };
 
@@ -97,6 +131,16 @@ enum rig_sim_progress rig_sim_run_write(struct rig_sim_engine *engine, struct ri
 enum rig_sim_progress rig_sim_commit(struct rig_sim_engine *engine, struct rig_sim_session *session);
 /* Takes back what the session's transaction wrote and releases its locks. */
 void rig_sim_roll_back(struct rig_sim_engine *engine, struct rig_sim_session *session);
+
+/* The choice of the next step (sim_choice.c). Heaps have room for every session. */
+/* The session's transaction, new or after a step, can go on when what it waits for is there. */
+void rig_sim_place(struct rig_sim_engine *engine, uint32_t session);
+/* The session's transaction is complete, or about to be rolled back wherever it waits. */
+void rig_sim_displace(struct rig_sim_engine *engine, uint32_t session);
+/* Somebody who waits for a lock of the key may have it now. */
+void rig_sim_wake_waiters(struct rig_sim_engine *engine, uint32_t key);
+/* Chooses the session whose step is next; lets time pass when nobody can go on. */
+uint32_t rig_sim_choose(struct rig_sim_engine *engine);
 
 /* Locks (sim_locks.c): two modes on a key, held until the end of the transaction. */
 bool rig_sim_lock_is_free(const struct rig_sim_engine *engine, uint32_t session, uint32_t key, bool write);

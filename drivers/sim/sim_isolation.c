@@ -79,8 +79,8 @@ static uint32_t visible_node(const struct rig_sim_engine *engine, const struct r
 /* The node that a read shows instead of `node` when a bug strikes. */
 static uint32_t mistaken_node(struct rig_sim_engine *engine, uint32_t key, uint32_t node)
 {
-    const struct rig_sim_node *nodes = engine->store.nodes.at;
     const struct rig_sim_key *k = &engine->store.keys.at[key];
+    const struct rig_sim_node *nodes = k->nodes.at;
     /* Only a ghost that grew from what the read should show: anything else would be a stale read as well. */
     if (k->ghost != RIG_SIM_NO_NODE && nodes[k->ghost].parent == node &&
         rig_sim_bug_strikes(engine, RIG_SIM_BUG_ABORTED_READ))
@@ -92,33 +92,25 @@ static uint32_t mistaken_node(struct rig_sim_engine *engine, uint32_t key, uint3
     return node;
 }
 
-static bool answer_read(struct rig_sim_engine *engine, struct rig_sim_session *session, uint32_t node, bool own)
+/* The answer names the node that was seen; its list is made when somebody asks for it. */
+static void answer_read(struct rig_sim_engine *engine, struct rig_sim_session *session, uint32_t key, uint32_t node,
+                        bool own)
 {
+    const struct rig_sim_key *k = &engine->store.keys.at[key];
     struct rig_read *read = &session->results.at[session->next_op];
+    struct rig_sim_seen *seen = &session->seen.at[session->next_op];
+    *seen = (struct rig_sim_seen){.key = key, .node = node};
     if (node == RIG_SIM_NO_NODE) {
         read->state = RIG_READ_NIL;
-        return true;
-    }
-    if (session->ops[session->next_op].kind == RIG_OP_READ_REGISTER) {
-        read->state = RIG_READ_SEEN;
-        read->value = engine->store.nodes.at[node].value;
-        return true;
-    }
-    uint32_t depth = rig_sim_node_depth(&engine->store, node);
-    if (!rig_sim_elements_reserve(&session->elements, session->elements.count + depth))
-        return false;
-    int64_t *list = session->elements.at + session->elements.count;
-    rig_sim_node_list(&engine->store, node, list);
-    if (!own && depth >= 2 && rig_sim_bug_strikes(engine, RIG_SIM_BUG_REORDERED_APPEND)) {
-        int64_t last = list[depth - 1];
-        list[depth - 1] = list[depth - 2];
-        list[depth - 2] = last;
+        return;
     }
     read->state = RIG_READ_SEEN;
-    read->first_element = session->elements.count;
-    read->count = depth;
-    session->elements.count += depth;
-    return true;
+    if (session->ops[session->next_op].kind == RIG_OP_READ_REGISTER) {
+        read->value = k->nodes.at[node].value;
+        return;
+    }
+    read->count = k->nodes.at[node].depth;
+    seen->reordered = !own && read->count >= 2 && rig_sim_bug_strikes(engine, RIG_SIM_BUG_REORDERED_APPEND);
 }
 
 enum rig_sim_progress rig_sim_run_read(struct rig_sim_engine *engine, struct rig_sim_session *session)
@@ -127,8 +119,10 @@ enum rig_sim_progress rig_sim_run_read(struct rig_sim_engine *engine, struct rig
     if (key == UINT32_MAX)
         return RIG_SIM_NO_MEMORY;
     const struct rig_sim_write *write = find_write(session, key);
-    if (write != NULL)
-        return answer_read(engine, session, write->tip, true) ? RIG_SIM_WENT_ON : RIG_SIM_NO_MEMORY;
+    if (write != NULL) {
+        answer_read(engine, session, key, write->tip, true);
+        return RIG_SIM_WENT_ON;
+    }
     uint32_t node = RIG_SIM_NO_NODE;
     if (rig_sim_bug_strikes(engine, RIG_SIM_BUG_DIRTY_READ))
         node = find_dirty(engine, session, key);
@@ -142,7 +136,8 @@ enum rig_sim_progress rig_sim_run_read(struct rig_sim_engine *engine, struct rig
     }
     if (engine->options.isolation == RIG_SIM_SERIALIZABLE && !rig_sim_ids_add(&session->reads, key))
         return RIG_SIM_NO_MEMORY;
-    return answer_read(engine, session, node, false) ? RIG_SIM_WENT_ON : RIG_SIM_NO_MEMORY;
+    answer_read(engine, session, key, node, false);
+    return RIG_SIM_WENT_ON;
 }
 
 /* ---- writes ---- */
@@ -166,7 +161,7 @@ enum rig_sim_progress rig_sim_run_write(struct rig_sim_engine *engine, struct ri
         base = rig_sim_key_at(&engine->store.keys.at[key], &session->snapshot);
     else
         base = rig_sim_key_latest(&engine->store.keys.at[key]); /* as a row that is read again once it is locked */
-    uint32_t tip = rig_sim_store_add_node(&engine->store, base, op->value, session->id);
+    uint32_t tip = rig_sim_key_add_node(&engine->store.keys.at[key], base, op->value, session->id);
     if (tip == RIG_SIM_NO_NODE)
         return RIG_SIM_NO_MEMORY;
     if (write != NULL) {
@@ -228,8 +223,7 @@ static bool is_dangerous(const struct rig_sim_engine *engine, const struct rig_s
     return false;
 }
 
-/* The oldest commit that a snapshot taken now or held now may show last. */
-static uint64_t oldest_snapshot(const struct rig_sim_engine *engine)
+static uint64_t find_oldest_snapshot(const struct rig_sim_engine *engine)
 {
     uint64_t staleness = (uint64_t)engine->options.staleness;
     uint64_t oldest = engine->commit;
@@ -247,6 +241,19 @@ static uint64_t oldest_snapshot(const struct rig_sim_engine *engine)
     if (engine->options.bug == RIG_SIM_BUG_STALE_READ || engine->options.bug == RIG_SIM_BUG_NON_MONOTONIC_SESSION)
         oldest = oldest > staleness ? oldest - staleness : 0;
     return oldest;
+}
+
+/*
+ * The oldest commit that a snapshot taken now or held now may show last, or an older one: it only ascends, and looking
+ * for it takes all sessions.
+ */
+static uint64_t oldest_snapshot(struct rig_sim_engine *engine)
+{
+    if (engine->commit >= engine->oldest_until) {
+        engine->oldest = find_oldest_snapshot(engine);
+        engine->oldest_until = engine->commit + engine->session_count / 16 + 1;
+    }
+    return engine->oldest;
 }
 
 /* Makes room for one more reader of the key, forgetting those that no transaction can be concurrent with any more. */
@@ -269,14 +276,14 @@ static bool reserve_reader(struct rig_sim_engine *engine, struct rig_sim_key *ke
 static bool reserve_commit(struct rig_sim_engine *engine, struct rig_sim_session *session)
 {
     for (size_t i = 0; i < session->writes.count; i++) {
-        struct rig_sim_versions *versions = &engine->store.keys.at[session->writes.at[i].key].versions;
-        if (!rig_sim_versions_reserve(versions, versions->count + 1))
+        const struct rig_sim_write *write = &session->writes.at[i];
+        if (!rig_sim_key_reserve(&engine->store.keys.at[write->key], write->tip))
             return false;
     }
     for (size_t i = 0; i < session->reads.count; i++)
         if (!reserve_reader(engine, &engine->store.keys.at[session->reads.at[i]]))
             return false;
-    return rig_sim_nodes_reserve(&engine->store.nodes, engine->store.nodes.count + session->writes.count);
+    return true;
 }
 
 static void install(struct rig_sim_engine *engine, struct rig_sim_session *session, bool has_out)
@@ -288,15 +295,16 @@ static void install(struct rig_sim_engine *engine, struct rig_sim_session *sessi
         struct rig_sim_key *key = &engine->store.keys.at[write->key];
         uint32_t tip = write->tip;
         if (rig_sim_bug_strikes(engine, RIG_SIM_BUG_LOST_APPEND))
-            tip = engine->store.nodes.at[tip].parent;
+            tip = key->nodes.at[tip].parent;
         if (rig_sim_bug_strikes(engine, RIG_SIM_BUG_DUPLICATE_APPEND))
-            tip = rig_sim_store_add_node(&engine->store, tip, engine->store.nodes.at[tip].value, session->id);
+            tip = rig_sim_key_add_node(key, tip, key->nodes.at[tip].value, session->id);
         if (tip == write->base)
             continue;
         RIG_INVARIANT(key->versions.count < key->versions.capacity);
         RIG_INVARIANT(key->versions.count == 0 || key->versions.at[key->versions.count - 1].commit < engine->commit);
         key->versions.at[key->versions.count++] =
             (struct rig_sim_version){.commit = engine->commit, .node = tip, .site = site, .writer_has_out = has_out};
+        rig_sim_store_extend(&engine->store, key, tip);
     }
     for (size_t i = 0; i < session->reads.count; i++) {
         struct rig_sim_readers *readers = &engine->store.keys.at[session->reads.at[i]].readers;
@@ -329,11 +337,12 @@ void rig_sim_roll_back(struct rig_sim_engine *engine, struct rig_sim_session *se
 {
     for (size_t i = 0; i < session->writes.count; i++) {
         const struct rig_sim_write *write = &session->writes.at[i];
+        struct rig_sim_key *key = &engine->store.keys.at[write->key];
         /* The first node only: a longer ghost would be an intermediate read of nobody's, or show two aborted values. */
         uint32_t first = write->tip;
-        while (engine->store.nodes.at[first].parent != write->base)
-            first = engine->store.nodes.at[first].parent;
-        engine->store.keys.at[write->key].ghost = first;
+        while (key->nodes.at[first].parent != write->base)
+            first = key->nodes.at[first].parent;
+        key->ghost = first;
     }
     rig_sim_unlock_all(engine, rig_sim_session_index(engine, session));
 }

@@ -92,6 +92,7 @@ void rig_sim_unlock_all(struct rig_sim_engine *engine, uint32_t session)
         for (size_t j = k->read_holders.count; j-- > 0;)
             if (k->read_holders.at[j] == session)
                 k->read_holders.at[j] = k->read_holders.at[--k->read_holders.count];
+        rig_sim_wake_waiters(engine, s->locks.at[i]);
     }
     s->locks.count = 0;
     s->wanted_key = UINT32_MAX;

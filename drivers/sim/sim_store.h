@@ -1,14 +1,20 @@
 /*
  * The simulated database's versions: what each key was, and for whom.
  *
- * A version is a node: a value and the node that it was built on. The list of a node is the values from its root to
- * it; the register of a node is its value. So a list shares its beginning with the one that it grew from, and a lost
- * update, which builds on an old node, simply forks. Each key keeps the nodes that were committed in commit order.
+ * A version is a node of its key: a value and the node that it was built on. The list of a node is the values from its
+ * root to it; the register of a node is its value. So a list shares its beginning with the one that it grew from, and a
+ * lost update, which builds on an old node, simply forks. Each key keeps the nodes that were committed in commit order.
+ *
+ * The trunk of a key is the list of its newest committed node, as one array: the list of every node on it is a prefix
+ * of that array, and costs nothing to show. When a commit does not build on the one before it, the trunk changes its
+ * course and gets a new number, its origin.
  *
  * Commits are numbered from 1 (their timestamps) and belong to one of two sites. A snapshot tells for each site the
  * last commit that it shows.
  *
- * Time: a look-up walks back from the key's newest commit; O(commits since the snapshot). Threads: one.
+ * Time: a look-up walks back from the key's newest commit; O(commits since the snapshot). A commit extends the trunk by
+ * what it wrote. Space: 36 bytes an append and 16 a commit of a key, up to twice that while arrays grow, until the key
+ * is forgotten. Threads: one.
  */
 #ifndef RIG_DRIVERS_SIM_SIM_STORE_H
 #define RIG_DRIVERS_SIM_SIM_STORE_H
@@ -54,13 +60,21 @@ RIG_VEC(struct rig_sim_version, rig_sim_versions)
 RIG_VEC(struct rig_sim_reader, rig_sim_readers)
 RIG_VEC(uint32_t, rig_sim_ids)
 
+RIG_VEC(int64_t, rig_sim_values)
+
 struct rig_sim_key {
+    int64_t name;
+    struct rig_sim_nodes nodes;
     struct rig_sim_versions versions; /* ascending commits */
+    struct rig_sim_values trunk;
+    struct rig_sim_ids trunk_nodes; /* parallel */
+    uint64_t origin;                /* of the trunk; over all keys, no two are the same */
     struct rig_sim_readers readers;
     size_t readers_prune_at;         /* look for readers to forget when there are so many */
     uint32_t ghost;                  /* the last node of an aborted transaction, or RIG_SIM_NO_NODE */
     uint32_t writer;                 /* the session that holds the write lock, or UINT32_MAX */
     struct rig_sim_ids read_holders; /* sessions that hold a read lock */
+    uint32_t first_waiter;           /* session that waits for a lock, or UINT32_MAX; each names the next one */
 };
 
 RIG_VEC(struct rig_sim_key, rig_sim_keys)
@@ -68,7 +82,8 @@ RIG_VEC(struct rig_sim_key, rig_sim_keys)
 struct rig_sim_store {
     struct rig_table ids; /* key -> index into keys */
     struct rig_sim_keys keys;
-    struct rig_sim_nodes nodes;
+    struct rig_sim_ids free_keys; /* indices of forgotten keys, which keep their memory */
+    uint64_t origin_count;
 };
 
 void rig_sim_store_init(struct rig_sim_store *store);
@@ -77,11 +92,20 @@ void rig_sim_store_done(struct rig_sim_store *store);
 /* The index of a key, which is made when it is new; UINT32_MAX when memory runs out. */
 uint32_t rig_sim_store_key(struct rig_sim_store *store, int64_t key);
 
+/* Forgets the key and all its versions; nothing may refer to them. No-op for a key that was never used. */
+void rig_sim_store_forget(struct rig_sim_store *store, int64_t key);
+
 /* A new node on top of `parent`; RIG_SIM_NO_NODE when memory runs out. */
-uint32_t rig_sim_store_add_node(struct rig_sim_store *store, uint32_t parent, int64_t value, uint64_t writer);
-uint32_t rig_sim_node_depth(const struct rig_sim_store *store, uint32_t node);
-/* Writes the values from the root to `node` into `list`, which has room for its depth. */
-void rig_sim_node_list(const struct rig_sim_store *store, uint32_t node, int64_t *list);
+uint32_t rig_sim_key_add_node(struct rig_sim_key *key, uint32_t parent, int64_t value, uint64_t writer);
+uint32_t rig_sim_key_depth(const struct rig_sim_key *key, uint32_t node);
+/* How many elements, from the first one on, the list of `node` has in common with the trunk by way of its nodes. */
+uint32_t rig_sim_key_on_trunk(const struct rig_sim_key *key, uint32_t node);
+/* Writes the values of the list from index `from` on up to `node` into `list`. */
+void rig_sim_key_list(const struct rig_sim_key *key, uint32_t node, uint32_t from, int64_t *list);
+/* Makes room for rig_sim_store_extend() and its version; false when memory runs out. */
+bool rig_sim_key_reserve(struct rig_sim_key *key, uint32_t tip);
+/* Makes the trunk the list of `tip`, which was committed; room was reserved. */
+void rig_sim_store_extend(struct rig_sim_store *store, struct rig_sim_key *key, uint32_t tip);
 
 /* The newest committed node of the key, or the newest that the snapshot shows; RIG_SIM_NO_NODE: initial state. */
 uint32_t rig_sim_key_latest(const struct rig_sim_key *key);

@@ -1,0 +1,33 @@
+/*
+ * Binary min-heap of (when, who): what falls due first. Ties go to the lower `who`, so that the order is determined.
+ *
+ * A zeroed heap is empty. Time: O(log n) an entry. Space: 16 bytes an entry. Threads: one.
+ */
+#ifndef RIG_BASE_HEAP_H
+#define RIG_BASE_HEAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+
+struct rig_due {
+    int64_t when;
+    uint32_t who;
+};
+
+RIG_VEC(struct rig_due, rig_heap)
+
+/* False when memory runs out. */
+bool rig_heap_push(struct rig_heap *heap, int64_t when, uint32_t who);
+/* Takes the first entry out; the heap has one. */
+struct rig_due rig_heap_pop(struct rig_heap *heap);
+/* Takes the entry of `who` out, wherever it is. O(n). False when there is none. */
+bool rig_heap_remove(struct rig_heap *heap, uint32_t who);
+
+static inline const struct rig_due *rig_heap_first(const struct rig_heap *heap)
+{
+    return heap->count == 0 ? NULL : &heap->at[0];
+}
+
+#endif
