@@ -128,8 +128,8 @@ static uint32_t first_difference(const int64_t *a, const int64_t *b, uint32_t fr
     return from;
 }
 
-bool rig_window_place_list(struct rig_window *window, uint32_t key, const int64_t *elements, uint32_t count,
-                           struct rig_list_place *place)
+static bool place_spine(struct rig_window *window, uint32_t key, const int64_t *elements, uint32_t count,
+                        struct rig_list_place *place)
 {
     struct rig_growing_list *spine = &window->keys.at[key].spine;
     uint32_t common = count < spine->count ? count : spine->count;
@@ -140,6 +140,42 @@ bool rig_window_place_list(struct rig_window *window, uint32_t key, const int64_
     place->agreed = count;
     return count <= spine->count ||
            rig_growing_list_add(&window->pool, spine, elements + spine->count, count - spine->count);
+}
+
+/* Of a list that goes on from the spine, only what a transaction read that did not fail becomes part of it: what a
+ * failed one read of its own would keep every later list from being a prefix. */
+static bool place_list(struct rig_window *window, const struct rig_growing_list *list, struct rig_list_place *place)
+{
+    struct rig_growing_list *spine = &window->keys.at[place->key].spine;
+    uint32_t common = list->count < spine->count ? list->count : spine->count;
+    place->whole = RIG_WINDOW_NONE;
+    place->agreed = first_difference(spine->at, list->at, 0, common);
+    if (place->agreed == spine->count && place->good > spine->count) {
+        if (!rig_growing_list_add(&window->pool, spine, list->at + spine->count, place->good - spine->count))
+            return false;
+        place->agreed = place->good;
+    }
+    return place->agreed == list->count || place_whole(window, place->key, list->at, list->count, place);
+}
+
+/* Of each whole list, how much was read by transactions that did not fail. */
+static void note_good(struct rig_window *window, const struct rig_segment *segment)
+{
+    for (size_t txn = 0; txn < segment->txns.count; txn++) {
+        bool last = txn + 1 == segment->txns.count;
+        uint32_t end = last ? (uint32_t)segment->ops.count : segment->txns.at[txn + 1].first_op;
+        if (segment->txns.at[txn].outcome == RIG_OUTCOME_FAIL)
+            continue;
+        for (uint32_t i = segment->txns.at[txn].first_op; i < end; i++) {
+            const struct rig_mop *mop = &segment->ops.at[i];
+            if (!rig_mop_reads_list(mop) || !rig_mop_is_whole(mop))
+                continue;
+            uint32_t list = mop->list & ~RIG_LIST_WHOLE;
+            RIG_REQUIRE(list < segment->lists.count && mop->count <= segment->lists.at[list].list.count);
+            if (window->list_places.at[list].good < mop->count)
+                window->list_places.at[list].good = mop->count;
+        }
+    }
 }
 
 static enum rig_rc map_key(struct rig_window *window, const struct rig_segment_key *from, struct rig_list_place *place,
@@ -154,8 +190,7 @@ static enum rig_rc map_key(struct rig_window *window, const struct rig_segment_k
         return rig_fail(err, RIG_E_INPUT, "a number as key in a history whose keys are texts; use one kind of key");
     }
     *place = (struct rig_list_place){.key = rig_window_key_id(window, name), .last_op = RIG_WINDOW_NONE};
-    if (place->key == RIG_WINDOW_NONE ||
-        !rig_window_place_list(window, place->key, from->spine.at, from->spine.count, place))
+    if (place->key == RIG_WINDOW_NONE || !place_spine(window, place->key, from->spine.at, from->spine.count, place))
         return rig_window_no_room(window, err);
     return RIG_OK;
 }
@@ -169,11 +204,14 @@ static enum rig_rc map_keys(struct rig_window *window, const struct rig_segment 
     for (size_t i = 0; i < segment->keys.count && rc == RIG_OK; i++)
         rc = map_key(window, &segment->keys.at[i], &window->places.at[i], err);
     for (size_t i = 0; i < segment->lists.count && rc == RIG_OK; i++) {
-        const struct rig_segment_list *from = &segment->lists.at[i];
-        struct rig_list_place *place = &window->list_places.at[i];
-        RIG_REQUIRE(from->key < segment->keys.count);
-        *place = (struct rig_list_place){.key = window->places.at[from->key].key};
-        if (!rig_window_place_list(window, place->key, from->list.at, from->list.count, place))
+        RIG_REQUIRE(segment->lists.at[i].key < segment->keys.count);
+        uint32_t key = window->places.at[segment->lists.at[i].key].key;
+        window->list_places.at[i] = (struct rig_list_place){.key = key};
+    }
+    if (rc == RIG_OK && segment->lists.count > 0)
+        note_good(window, segment);
+    for (size_t i = 0; i < segment->lists.count && rc == RIG_OK; i++) {
+        if (!place_list(window, &segment->lists.at[i].list, &window->list_places.at[i]))
             rc = rig_window_no_room(window, err);
     }
     return rc;

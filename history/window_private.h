@@ -30,6 +30,7 @@ struct rig_list_place {
     uint32_t key;
     uint32_t agreed;
     uint32_t whole;   /* RIG_WINDOW_NONE: every read of it is a prefix of the spine */
+    uint32_t good;    /* of a segment's whole list: the elements that transactions read which did not fail */
     uint32_t last_op; /* of a segment's key: its last operation, or RIG_WINDOW_NONE */
 };
 
@@ -85,11 +86,5 @@ uint32_t rig_window_key_id(struct rig_window *window, int64_t name);
 /* The number of a key's text. RIG_E_INPUT where keys are numbers. */
 enum rig_rc rig_window_text_key(struct rig_window *window, const char *text, size_t length, int64_t *name,
                                 struct rig_err *err);
-/*
- * Finds a place for a list of the key, of whose elements the first place->agreed are known to equal the key's spine.
- * Fills in agreed and whole. False when memory runs out.
- */
-bool rig_window_place_list(struct rig_window *window, uint32_t key, const int64_t *elements, uint32_t count,
-                           struct rig_list_place *place);
 
 #endif

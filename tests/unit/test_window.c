@@ -172,6 +172,30 @@ static void whole_lists_may_turn_out_to_be_prefixes(void **state)
     assert_read(history, 2, true, 4, 2);
 }
 
+/* What a failed transaction read of its own is no reason to store the lists of others whole. */
+static void failed_reads_do_not_make_spines(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t key = add_key(f, 7, 2, 9);
+    struct rig_segment_list whole = {.key = key};
+    for (int64_t i = 1; i <= 4; i++) {
+        int64_t element = i <= 3 ? i : i + 1000;
+        assert_true(rig_growing_list_add(&f->segment.pool, &whole.list, &element, 1));
+    }
+    assert_true(rig_segment_lists_add(&f->segment.lists, whole));
+    add_read(f, key, RIG_LIST_WHOLE, 4);
+    f->segment.txns.at[0].outcome = RIG_OUTCOME_FAIL;
+    add_read(f, key, RIG_LIST_WHOLE, 3);
+    join(f);
+    add_read(f, add_key(f, 7, 5, 9), 0, 5);
+    join(f);
+    const struct rig_history *history = rig_window_history(f->window, false);
+    assert_int_equal(history->spines[0].count, 5);
+    assert_read(history, 0, true, 4, 3);
+    assert_read(history, 1, false, 3, 9);
+    assert_read(history, 2, false, 5, 9);
+}
+
 static void open_transactions_are_those_of_the_last_segment(void **state)
 {
     struct fixture *f = *state;
@@ -586,6 +610,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(spines_that_agree_are_one, start, stop),
         cmocka_unit_test_setup_teardown(spines_that_part_are_stored_whole, start, stop),
         cmocka_unit_test_setup_teardown(whole_lists_may_turn_out_to_be_prefixes, start, stop),
+        cmocka_unit_test_setup_teardown(failed_reads_do_not_make_spines, start, stop),
         cmocka_unit_test_setup_teardown(open_transactions_are_those_of_the_last_segment, start, stop),
         cmocka_unit_test_setup_teardown(a_use_counts_the_transactions_before, start, stop),
         cmocka_unit_test_setup_teardown(keys_of_one_kind_only, start, stop),
