@@ -3,6 +3,8 @@
  *
  *   bench_phases HISTORY [phase]...
  *
+ *   decode      the file into segments, on one thread, which are not kept
+ *   window      segments to a window that drops nothing
  *   load        the whole history into memory
  *   infer       dependencies and anomalies that need no cycle, of the history in memory
  *   graph       the dependencies as a graph, which only histories with cycles need
@@ -21,6 +23,8 @@
 #include "checker/cycle/components.h"
 #include "checker/infer/list_inference.h"
 #include "history/load.h"
+#include "history/source.h"
+#include "history/window.h"
 
 struct subject {
     const char *path;
@@ -67,6 +71,42 @@ static double peak_bytes(void)
 }
 
 /* ---- phases ---- */
+
+/* Reads the segments into `window`, or, where that is NULL, nowhere; returns the ns that the window took. */
+static int64_t read_segments(const char *path, struct rig_window *window, struct rig_err *err)
+{
+    const struct rig_source_options options = {.threads = 1};
+    struct rig_source *source = NULL;
+    const struct rig_segment *segment = NULL;
+    int64_t window_ns = 0;
+    if (rig_source_open(path, &options, &source, err) != RIG_OK)
+        return 0;
+    while (rig_source_next(source, &segment, err) == RIG_OK && segment != NULL) {
+        int64_t start = rig_clock_now_ns();
+        if (window != NULL && rig_window_add(window, segment, err) != RIG_OK)
+            break;
+        window_ns += rig_clock_now_ns() - start;
+    }
+    rig_source_close(source);
+    return window_ns;
+}
+
+static int64_t run_decode(struct subject *subject, struct rig_err *err)
+{
+    int64_t start = rig_clock_now_ns();
+    (void)read_segments(subject->path, NULL, err);
+    return start;
+}
+
+static int64_t run_window(struct subject *subject, struct rig_err *err)
+{
+    struct rig_window *window = rig_window_new(RIG_WORKLOAD_LIST_APPEND, 0);
+    if (window == NULL)
+        die("no memory");
+    int64_t taken = read_segments(subject->path, window, err);
+    rig_window_free(window);
+    return rig_clock_now_ns() - taken;
+}
 
 static void keep_loaded(struct subject *subject, struct rig_err *err)
 {
@@ -160,27 +200,33 @@ static int64_t run_check(struct subject *subject, struct rig_err *err)
     return start;
 }
 
-/* In the order of the pipeline; those from the second on have the history in memory. */
+/* In the order of the pipeline; those behind `load` have the history in memory. */
 static const struct phase phases[] = {
-    {"load", run_load},   {"infer", run_infer}, {"graph", run_graph}, {"components", run_components},
-    {"check", run_check},
+    {"decode", run_decode}, {"window", run_window},         {"load", run_load},   {"infer", run_infer},
+    {"graph", run_graph},   {"components", run_components}, {"check", run_check},
 };
 
 enum { PHASE_COUNT = sizeof phases / sizeof phases[0] };
 
 /* ---- the whole ---- */
 
-static void measure(const struct phase *phase, struct subject *subject)
+struct measured {
+    bool wanted;
+    double ns, bytes;
+};
+
+static struct measured measure(const struct phase *phase, struct subject *subject)
 {
     struct rig_err err = {0};
+    bool in_memory = phase->run != run_decode && phase->run != run_window && phase->run != run_load;
+    if (in_memory)
+        keep_loaded(subject, &err);
     forget_peak();
     int64_t start = phase->run(subject, &err);
-    double ns = (double)(rig_clock_now_ns() - start);
-    double bytes = peak_bytes();
+    struct measured measured = {true, (double)(rig_clock_now_ns() - start), peak_bytes()};
     if (err.rc != RIG_OK)
         die(err.text);
-    double count = subject->history->txn_count == 0 ? 1 : subject->history->txn_count;
-    (void)printf("\"%s\": {\"ns\": %.1f, \"bytes\": %.1f}, ", phase->name, ns / count, bytes / count);
+    return measured;
 }
 
 static bool is_wanted(const char *name, int argc, char **argv)
@@ -205,21 +251,26 @@ int main(int argc, char **argv)
 {
     struct rig_err err = {0};
     struct subject subject = {.path = argc > 1 ? argv[1] : NULL};
+    struct measured measured[PHASE_COUNT] = {{0}};
     if (argc < 2)
-        die("usage: bench_phases HISTORY [load|infer|graph|components|check]...");
+        die("usage: bench_phases HISTORY [decode|window|load|infer|graph|components|check]...");
     for (int i = 2; i < argc; i++) {
         if (!is_known(argv[i]))
-            die("the phases are load, infer, graph, components and check");
+            die("the phases are decode, window, load, infer, graph, components and check");
     }
+    for (size_t i = 0; i < PHASE_COUNT; i++) {
+        if (is_wanted(phases[i].name, argc, argv))
+            measured[i] = measure(&phases[i], &subject);
+    }
+    keep_loaded(&subject, &err);
+    if (err.rc != RIG_OK)
+        die(err.text);
+    double count = subject.history->txn_count == 0 ? 1 : subject.history->txn_count;
     (void)printf("{");
     for (size_t i = 0; i < PHASE_COUNT; i++) {
-        if (!is_wanted(phases[i].name, argc, argv))
-            continue;
-        if (phases[i].run != run_load)
-            keep_loaded(&subject, &err);
-        if (err.rc != RIG_OK)
-            die(err.text);
-        measure(&phases[i], &subject);
+        if (measured[i].wanted)
+            (void)printf("\"%s\": {\"ns\": %.1f, \"bytes\": %.1f}, ", phases[i].name, measured[i].ns / count,
+                         measured[i].bytes / count);
     }
     (void)printf("\"transactions\": %u, \"component\": %u}\n", subject.history->txn_count, subject.component);
     rig_history_free(subject.history);
