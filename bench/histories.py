@@ -36,7 +36,7 @@ class Histories:
         os.makedirs(folder, exist_ok=True)
 
     def path(self, case, size, form):
-        """Makes the history unless it is there. The binary one, from which the other forms are converted, stays."""
+        """Makes the history unless it is there."""
         path = self._name(case, size, form)
         if not os.path.exists(path):
             self.say(f"making {case.name}, {power(size)} transactions, {form}")
@@ -58,24 +58,10 @@ class Histories:
     def _make(self, case, size, form, path):
         """Under another name first: what is there by its name is whole."""
         partial = f"{path}.partial.{form}"
+        settings = [word for setting in case.settings for word in ("--set", setting)]
         try:
-            if form == "rig":
-                self._generate(case, size, partial)
-            elif size <= PROBE_SIZE:
-                binary = f"{partial}.rig"
-                self._generate(case, size, binary)
-                self._convert(binary, partial)
-                os.unlink(binary)
-            else:
-                self._convert(self.path(case, size, "rig"), partial)
+            run([self.rig, "gen", partial, "--transactions", str(size), *settings])
             os.replace(partial, path)
         finally:
             if os.path.exists(partial):
                 os.unlink(partial)
-
-    def _generate(self, case, size, path):
-        program = os.path.join(os.path.dirname(self.rig), "bench", "gen_history")
-        run([program, path, f"workload.transactions={size}", *case.settings])
-
-    def _convert(self, source, path):
-        run([self.rig, "convert", source, path])

@@ -20,6 +20,7 @@
     X(report, "make the reports of a finished run again")                                                              \
     X(plan, "check a plan and print it with every default")                                                            \
     X(convert, "write a history in another form: rig, JSON lines, EDN")                                                \
+    X(gen, "write a synthetic history, right or deliberately wrong, of any size")                                      \
     X(list, "what this build knows: drivers, workloads, faults, levels, anomalies")
 
 #define RIG_CLI_DECLARE(name, summary) int rig_cli_##name(int argc, char **argv);

@@ -34,6 +34,8 @@ TIMEOUT_S = 60
 BLANKED = [
     (r"( edges\s+in )[0-9.]+ ms \(read [0-9.]+, infer [0-9.]+, search [0-9.]+\)", r"\1MS"),
     (r"( edges\s+in MS, )[0-9.]+ (?:bytes|KiB|MiB|GiB)( at most)", r"\1BYTES\2"),
+    (r"( bytes, seed [0-9]+, )[0-9.]+[kMG]?/s", r"\1RATE/s"),
+    (r'("rate": )[0-9]+', r"\1RATE"),
     (r'("(?:read|infer|search)_ms": )[0-9.]+', r"\1MS"),
     (r'("peak_bytes": )[0-9]+', r"\1BYTES"),
     (r'(<testsuite [^>]* time=")[0-9.]+', r"\1SECONDS"),

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "bench/synthetic.h"
+#include "synthetic/synthetic.h"
 #include "checker/check.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -64,13 +64,13 @@ static int failed(const char *name, const char *what)
 static struct rig_history *make(const struct expectation *expected)
 {
     struct rig_err err = {0};
-    struct synthetic synthetic;
+    struct rig_synthetic synthetic;
     struct rig_history *history = NULL;
-    enum rig_rc rc = synthetic_defaults(&synthetic, &err);
+    enum rig_rc rc = rig_synthetic_defaults(&synthetic, &err);
     for (size_t i = 0; rc == RIG_OK && i < SETTINGS && expected->settings[i] != NULL; i++)
-        rc = synthetic_set(&synthetic, expected->settings[i], &err);
+        rc = rig_synthetic_set(&synthetic, expected->settings[i], &err);
     if (rc == RIG_OK)
-        rc = synthetic_make(&synthetic, &history, &err);
+        rc = rig_synthetic_make(&synthetic, &history, &err);
     if (rc != RIG_OK)
         (void)printf("%s: %s\n", expected->name, err.text);
     return history;

@@ -1,0 +1,284 @@
+/*
+ * rig gen OUT: a synthetic history, written as it is made.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/json_write.h"
+#include "cli/arguments.h"
+#include "cli/cli.h"
+#include "cli/terminal.h"
+#include "runner/run_progress.h"
+#include "synthetic/synthetic.h"
+
+/* A line of progress only for who has waited so long. */
+#define SLOW_NS       (2 * RIG_NS_PER_S)
+#define SHOW_EVERY_NS (RIG_NS_PER_S / 4)
+#define SET_BYTES     256
+
+static const char *const form_names[] = {"rig", "jsonl", "edn", NULL};
+static const enum rig_form forms[] = {RIG_FORM_RIG, RIG_FORM_JSON_LINES, RIG_FORM_EDN};
+
+static const char *const shape_names[] = {
+#define SHAPE_NAME(id, name, help) name,
+    RIG_SYNTHETIC_SHAPE_TABLE(SHAPE_NAME)
+#undef SHAPE_NAME
+        NULL};
+
+static const struct rig_argument gen_arguments[] = {
+    {.name = "transactions", .value = "N", .help = "transactions of the load; 100000 when not given"},
+    {.name = "clients", .value = "N", .help = "concurrent clients; 20 when not given"},
+    {.name = "seed", .value = "N", .help = "seed of every random choice; 1 when not given"},
+    {.name = "set",
+     .value = "A.B=C",
+     .repeatable = true,
+     .help = "set a key of `workload` or `database`, named as in a plan with the driver `sim`"},
+    {.name = "shape", .value = "SHAPE", .choices = shape_names, .help = "how the history comes about; below"},
+    {.name = "form",
+     .value = "rig|jsonl|edn",
+     .choices = form_names,
+     .help = "form to write; told by the ending of OUT when not given (.rig, .json, .jsonl, .edn)"},
+    {.name = "force", .help = "replace OUT where it exists"},
+    {.name = "no-progress", .help = "no progress line, on a terminal either"},
+    RIG_ARGUMENT_FORMAT,
+    {.name = NULL},
+};
+
+static void print_shapes(void)
+{
+    printf("\nshapes:\n");
+#define PRINT_SHAPE(id, name, help) printf("  %-12s%s\n", name, help);
+    RIG_SYNTHETIC_SHAPE_TABLE(PRINT_SHAPE)
+#undef PRINT_SHAPE
+    printf("\nexamples:\n"
+           "  rig gen big.rig --transactions 10000000 --set workload.keys.active=100 \\\n"
+           "      --set workload.keys.distribution=uniform --set workload.keys.appends-per-key=100\n"
+           "  rig gen - --set database.isolation=snapshot-isolation --set database.bug=stale-read \\\n"
+           "      --set database.bug-rate=0.1%% | rig check -\n");
+}
+
+static const struct rig_arguments_table gen_table = {
+    .command = "gen",
+    .positionals = "OUT",
+    .least_positionals = 1,
+    .most_positionals = 1,
+    .description =
+        "Writes a synthetic history: what clients of the simulated database (the driver `sim`, right or\n"
+        "deliberately wrong) see, made at full speed, in bounded memory, without client threads. The same\n"
+        "arguments give the same bytes. `-` is standard output, and the line about the result goes to standard\n"
+        "error then; the form is rig's own unless --form says otherwise.\n"
+        "\n"
+        "Keys leave the load after `workload.keys.appends-per-key` appends and are read once more then\n"
+        "(`workload.final-reads`); these reads come on top of --transactions. With thousands of clients\n"
+        "`database.workers` (as 20) keeps most transactions from conflicting: the others wait for their turn.\n"
+        "docs/plan-reference.md has all keys, `rig list` what they can be.\n",
+    .arguments = gen_arguments,
+    .print_more = print_shapes,
+};
+
+/* ---- arguments ---- */
+
+static bool ends_in(const char *path, const char *ending)
+{
+    size_t length = strlen(path);
+    size_t ending_length = strlen(ending);
+    return length > ending_length && strcmp(path + length - ending_length, ending) == 0;
+}
+
+/* RIG_FORM_AUTO after a complaint. */
+static enum rig_form choose_form(const struct rig_arguments *args)
+{
+    const char *form = rig_arguments_value(args, "form");
+    const char *out = args->positionals[0];
+    for (size_t i = 0; form != NULL && form_names[i] != NULL; i++) {
+        if (strcmp(form, form_names[i]) == 0)
+            return forms[i];
+    }
+    if (strcmp(out, "-") == 0 || ends_in(out, ".rig"))
+        return RIG_FORM_RIG;
+    if (ends_in(out, ".json") || ends_in(out, ".jsonl"))
+        return RIG_FORM_JSON_LINES;
+    if (ends_in(out, ".edn"))
+        return RIG_FORM_EDN;
+    rig_cli_complain("%s: its ending names no form; give one with --form rig, jsonl or edn", out);
+    return RIG_FORM_AUTO;
+}
+
+static bool may_write(const struct rig_arguments *args, enum rig_form form)
+{
+    const char *out = args->positionals[0];
+    if (strcmp(out, "-") == 0) {
+        if (form != RIG_FORM_RIG || isatty(STDOUT_FILENO) == 0)
+            return true;
+        rig_cli_complain("standard output is a terminal; name a file, or give --form jsonl");
+        return false;
+    }
+    if (rig_arguments_has(args, "force") || access(out, F_OK) != 0)
+        return true;
+    rig_cli_complain("%s: exists; --force replaces it", out);
+    return false;
+}
+
+/* An option of its own is short for a setting; both at a time could contradict each other. */
+static bool take_option(const struct rig_arguments *args, const char *option, const char *name,
+                        struct rig_synthetic *synthetic, struct rig_err *err)
+{
+    const char *value = rig_arguments_value(args, option);
+    const char *set;
+    if (value == NULL)
+        return true;
+    for (size_t i = 0; (set = rig_arguments_value_at(args, "set", i)) != NULL; i++) {
+        if (strncmp(set, name, strlen(name)) == 0 && set[strlen(name)] == '=') {
+            (void)rig_fail(err, RIG_E_USAGE, "--%s and --set %s say the same; leave one out", option, set);
+            return false;
+        }
+    }
+    char assignment[SET_BYTES];
+    (void)snprintf(assignment, sizeof assignment, "%s=%s", name, value);
+    struct rig_err inner = {0};
+    if (rig_synthetic_set(synthetic, assignment, &inner) == RIG_OK)
+        return true;
+    const char *reason = strstr(inner.text, ": "); /* behind the setting's name */
+    (void)rig_fail(err, RIG_E_USAGE, "--%s%s", option, reason == NULL ? ": expected another value" : reason);
+    return false;
+}
+
+/* A setting twice is a mistake of somebody's. */
+static bool is_given_before(const struct rig_arguments *args, size_t i, struct rig_err *err)
+{
+    const char *set = rig_arguments_value_at(args, "set", i);
+    size_t length = strcspn(set, "=");
+    for (size_t j = 0; j < i; j++) {
+        const char *before = rig_arguments_value_at(args, "set", j);
+        if (strncmp(before, set, length + 1) != 0 || set[length] == '\0')
+            continue;
+        (void)rig_fail(err, RIG_E_USAGE, "--set %.*s was given twice", (int)length, set);
+        return true;
+    }
+    return false;
+}
+
+static bool read_settings(const struct rig_arguments *args, struct rig_synthetic *synthetic, struct rig_err *err)
+{
+    const char *set;
+    if (rig_synthetic_defaults(synthetic, err) != RIG_OK)
+        return false;
+    for (size_t i = 0; (set = rig_arguments_value_at(args, "set", i)) != NULL; i++) {
+        struct rig_err inner = {0};
+        if (is_given_before(args, i, err))
+            return false;
+        if (rig_synthetic_set(synthetic, set, &inner) != RIG_OK) {
+            (void)rig_fail(err, inner.rc, "--set %s", inner.text);
+            return false;
+        }
+    }
+    return take_option(args, "transactions", "workload.transactions", synthetic, err) &&
+           take_option(args, "clients", "clients.count", synthetic, err) &&
+           take_option(args, "seed", "seed", synthetic, err) && take_option(args, "shape", "shape", synthetic, err) &&
+           rig_synthetic_check(synthetic, err) == RIG_OK;
+}
+
+/* ---- what is told ---- */
+
+struct watcher {
+    uint64_t total;
+    int64_t start_ns;
+    int64_t shown_ns; /* 0: never */
+    uint64_t shown_count;
+};
+
+static void show_progress(void *context, const struct rig_synthetic_counts *counts)
+{
+    struct watcher *watcher = context;
+    int64_t now_ns = rig_clock_now_ns();
+    int64_t last_ns = watcher->shown_ns == 0 ? watcher->start_ns : watcher->shown_ns;
+    if (now_ns - watcher->start_ns < SLOW_NS || now_ns - last_ns < SHOW_EVERY_NS)
+        return;
+    const struct rig_progress progress = {.phase = "gen",
+                                          .elapsed_ns = now_ns - watcher->start_ns,
+                                          .done = counts->transactions,
+                                          .ok = counts->ok,
+                                          .fail = counts->fail,
+                                          .info = counts->info,
+                                          .rate = (double)(counts->transactions - watcher->shown_count) *
+                                                  (double)RIG_NS_PER_S / (double)(now_ns - last_ns),
+                                          .total = watcher->total};
+    char text[256];
+    rig_progress_text(&progress, rig_terminal_columns(stderr), text, sizeof text);
+    (void)fprintf(stderr, "\r%s\033[K", text);
+    watcher->shown_ns = now_ns;
+    watcher->shown_count = counts->transactions;
+}
+
+static void print_json(FILE *stream, const char *out, enum rig_form form, const struct rig_synthetic *synthetic,
+                       const struct rig_synthetic_counts *counts, double seconds)
+{
+    struct rig_buf buf;
+    struct rig_json_writer json;
+    rig_buf_init(&buf, 0);
+    rig_json_init(&json, &buf);
+    rig_json_begin_object(&json, NULL);
+    rig_json_string(&json, "file", out);
+    rig_json_string(&json, "form", form_names[form - RIG_FORM_RIG]);
+    rig_json_int(&json, "transactions", (int64_t)counts->transactions);
+    rig_json_int(&json, "operations", (int64_t)counts->operations);
+    rig_json_int(&json, "ok", (int64_t)counts->ok);
+    rig_json_int(&json, "fail", (int64_t)counts->fail);
+    rig_json_int(&json, "info", (int64_t)counts->info);
+    rig_json_int(&json, "keys", (int64_t)counts->keys);
+    rig_json_int(&json, "bytes", (int64_t)counts->bytes);
+    rig_json_int(&json, "seed", synthetic->seed);
+    rig_json_int(&json, "rate", (int64_t)((double)counts->transactions / seconds));
+    rig_json_end(&json);
+    (void)fprintf(stream, "%s\n", rig_buf_text(&buf));
+    rig_buf_done(&buf);
+}
+
+static void print_result(const struct rig_arguments *args, enum rig_form form, const struct rig_synthetic *synthetic,
+                         const struct rig_synthetic_counts *counts, int64_t took_ns)
+{
+    bool to_stdout = strcmp(args->positionals[0], "-") != 0;
+    FILE *stream = to_stdout ? stdout : stderr;
+    const char *out = to_stdout ? args->positionals[0] : "standard output";
+    double seconds = (double)(took_ns > 0 ? took_ns : 1) / (double)RIG_NS_PER_S;
+    if (rig_arguments_json(args)) {
+        print_json(stream, out, form, synthetic, counts, seconds);
+        return;
+    }
+    char rate[32];
+    rig_progress_count((uint64_t)((double)counts->transactions / seconds), rate, sizeof rate);
+    (void)fprintf(stream,
+                  "%s: %" PRIu64 " transactions (%" PRIu64 " ok, %" PRIu64 " fail, %" PRIu64 " info), %" PRIu64
+                  " operations, %" PRIu64 " keys, %" PRIu64 " bytes, seed %" PRId64 ", %s/s\n",
+                  out, counts->transactions, counts->ok, counts->fail, counts->info, counts->operations, counts->keys,
+                  counts->bytes, synthetic->seed, rate);
+}
+
+int rig_cli_gen(int argc, char **argv)
+{
+    struct rig_arguments args;
+    int status = rig_arguments_parse(&gen_table, argc, argv, &args);
+    if (status != RIG_ARGUMENTS_GO_ON)
+        return status;
+    struct rig_err err = {0};
+    struct rig_synthetic synthetic;
+    if (!read_settings(&args, &synthetic, &err))
+        return rig_cli_fail(&err);
+    enum rig_form form = choose_form(&args);
+    if (form == RIG_FORM_AUTO || !may_write(&args, form))
+        return RIG_EXIT_USAGE;
+    bool shows = rig_terminal_is_live(stderr) && !rig_arguments_has(&args, "no-progress");
+    struct watcher watcher = {.total = (uint64_t)synthetic.workload.transactions, .start_ns = rig_clock_now_ns()};
+    const struct rig_synthetic_watch watch = {.progress = show_progress, .context = &watcher};
+    struct rig_synthetic_counts counts;
+    enum rig_rc rc = rig_synthetic_write(&synthetic, args.positionals[0], form, shows ? &watch : NULL, &counts, &err);
+    if (watcher.shown_ns != 0)
+        (void)fprintf(stderr, "\r\033[K");
+    if (rc != RIG_OK)
+        return rig_cli_fail(&err);
+    print_result(&args, form, &synthetic, &counts, rig_clock_now_ns() - watcher.start_ns);
+    return RIG_EXIT_OK;
+}

@@ -1,0 +1,291 @@
+#include "synthetic/simulation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/heap.h"
+#include "synthetic/closing_reads.h"
+
+enum {
+    MOST_ATTEMPTS = 5,     /* of a closing read, as in a run */
+    WATCH_EVERY = 1 << 14, /* transactions */
+};
+
+struct session {
+    const struct rig_op *ops; /* of the making's op_room */
+    uint32_t op_count;
+    uint32_t attempts; /* 0: a question of the generator, else of a closing read */
+    uint64_t number;   /* of the question */
+    int64_t process;
+};
+
+struct making {
+    const struct rig_synthetic *synthetic;
+    struct rig_event_writer *writer;
+    const struct rig_synthetic_watch *watch;
+    struct rig_synthetic_counts *counts;
+    struct rig_err *err;
+    struct rig_sim_engine *engine;
+    struct rig_generator *generator;
+    struct rig_closing_reads closing;
+    struct session *sessions;
+    uint32_t session_count;
+    uint32_t most_ops;
+    struct rig_op *op_room;        /* most_ops a session */
+    struct rig_record_read *reads; /* most_ops */
+    struct rig_heap invocations;   /* that are not written yet */
+    int64_t issued;
+};
+
+static enum rig_rc no_memory(struct rig_err *err)
+{
+    return rig_fail(
+        err, RIG_E_LIMIT,
+        "not enough memory for the simulated database; use fewer `clients.count` or `workload.keys.active`, "
+        "or `workload.final-reads=closing`");
+}
+
+/* ---- questions ---- */
+
+static struct rig_op *ops_of(struct making *m, uint32_t id)
+{
+    return m->op_room + (size_t)id * m->most_ops;
+}
+
+/* Gives the session's question to the database; it is written when its time has come. */
+static enum rig_rc begin(struct making *m, uint32_t id, const struct rig_hold *hold)
+{
+    struct session *session = &m->sessions[id];
+    if (!rig_heap_push(&m->invocations, rig_sim_engine_invoke_ns(m->engine, id), id))
+        return no_memory(m->err);
+    rig_sim_engine_begin(m->engine, id, session->ops, session->op_count, hold);
+    return RIG_OK;
+}
+
+static void forget(struct making *m, int64_t key)
+{
+    rig_sim_engine_forget(m->engine, key);
+    rig_event_writer_forget(m->writer, key);
+}
+
+/* The closing read of some keys, when there is one to do. */
+static bool take_closing_read(struct making *m, uint32_t id)
+{
+    struct session *session = &m->sessions[id];
+    const struct rig_generator_options *workload = &m->synthetic->workload;
+    int64_t keys[RIG_CLOSING_KEYS];
+    uint32_t count = rig_closing_reads_take(&m->closing, keys);
+    if (workload->final_reads == RIG_FINAL_NONE) {
+        for (uint32_t i = 0; i < count; i++)
+            forget(m, keys[i]);
+        return false;
+    }
+    enum rig_op_kind kind = workload->type == RIG_WORKLOAD_LIST_APPEND ? RIG_OP_READ_LIST : RIG_OP_READ_REGISTER;
+    for (uint32_t i = 0; i < count; i++)
+        ops_of(m, id)[i] = (struct rig_op){.kind = kind, .key = keys[i]};
+    session->op_count = count;
+    session->attempts = 1;
+    return count > 0;
+}
+
+/* The session's next transaction: a closing read, or a question of the generator; neither when all is done. */
+static enum rig_rc issue(struct making *m, uint32_t id)
+{
+    static const struct rig_hold no_hold;
+    struct session *session = &m->sessions[id];
+    if (take_closing_read(m, id))
+        return begin(m, id, &no_hold);
+    if (m->issued == m->synthetic->workload.transactions)
+        return RIG_OK;
+    struct rig_transaction question = {0};
+    rig_generator_next(m->generator, &question);
+    memcpy(ops_of(m, id), question.ops, question.op_count * sizeof *question.ops);
+    session->op_count = question.op_count;
+    session->attempts = 0;
+    session->number = (uint64_t)m->issued++;
+    if (!rig_closing_reads_issue(&m->closing))
+        return no_memory(m->err);
+    return begin(m, id, &question.hold);
+}
+
+/* ---- answers ---- */
+
+static enum rig_rc write_invocations(struct making *m, int64_t before_ns)
+{
+    const struct rig_due *first;
+    enum rig_rc rc = RIG_OK;
+    while (rc == RIG_OK && (first = rig_heap_first(&m->invocations)) != NULL && first->when < before_ns) {
+        struct rig_due due = rig_heap_pop(&m->invocations);
+        const struct session *session = &m->sessions[due.who];
+        rc = rig_event_writer_invoke(m->writer, due.who, session->process, due.when, session->ops, session->op_count,
+                                     m->err);
+    }
+    return rc;
+}
+
+/* What the client was told of each operation; NULL when of none. */
+static const struct rig_record_read *gather_reads(struct making *m, uint32_t id, const struct rig_sim_answer *answer)
+{
+    const struct session *session = &m->sessions[id];
+    const struct rig_sim_list *lists = NULL;
+    if (answer->reads == NULL)
+        return NULL;
+    if (m->synthetic->workload.type == RIG_WORKLOAD_LIST_APPEND && m->synthetic->shape != RIG_SHAPE_BLIND) {
+        lists = rig_sim_engine_lists(m->engine, id);
+        if (lists == NULL)
+            return NULL;
+    }
+    for (uint32_t i = 0; i < session->op_count; i++) {
+        m->reads[i] = (struct rig_record_read){.state = answer->reads[i].state, .value = answer->reads[i].value};
+        if (lists == NULL)
+            continue;
+        m->reads[i].count = lists[i].count;
+        m->reads[i].elements = lists[i].elements;
+        m->reads[i].origin = lists[i].origin;
+        m->reads[i].origin_count = lists[i].origin_count;
+    }
+    return m->reads;
+}
+
+static const struct rig_record_read *blind_reads(struct making *m, uint32_t op_count)
+{
+    for (uint32_t i = 0; i < op_count; i++)
+        m->reads[i] = (struct rig_record_read){.state = RIG_READ_SEEN};
+    return m->reads;
+}
+
+static void count_answer(struct making *m, const struct session *session, enum rig_outcome outcome)
+{
+    struct rig_synthetic_counts *counts = m->counts;
+    counts->transactions++;
+    counts->operations += session->op_count;
+    counts->ok += outcome == RIG_OUTCOME_OK;
+    counts->fail += outcome == RIG_OUTCOME_FAIL;
+    counts->info += outcome == RIG_OUTCOME_INFO;
+    if (counts->transactions % WATCH_EVERY == 0 && m->watch != NULL) {
+        counts->bytes = rig_event_writer_bytes(m->writer);
+        m->watch->progress(m->watch->context, counts);
+    }
+}
+
+/* The transaction is written; true when the session is to ask the same again. */
+static bool settle(struct making *m, uint32_t id, enum rig_outcome outcome)
+{
+    struct session *session = &m->sessions[id];
+    if (outcome == RIG_OUTCOME_INFO)
+        session->process += m->session_count;
+    if (session->attempts == 0) {
+        rig_closing_reads_complete(&m->closing, session->number);
+        return false;
+    }
+    if (outcome != RIG_OUTCOME_OK && session->attempts < MOST_ATTEMPTS) {
+        session->attempts++;
+        return true;
+    }
+    for (uint32_t i = 0; i < session->op_count; i++)
+        forget(m, session->ops[i].key);
+    return false;
+}
+
+static enum rig_rc answer(struct making *m, uint32_t id)
+{
+    static const struct rig_hold no_hold;
+    struct session *session = &m->sessions[id];
+    struct rig_sim_answer answer;
+    rig_sim_engine_outcome(m->engine, id, &answer);
+    bool blind = m->synthetic->shape == RIG_SHAPE_BLIND;
+    const struct rig_record_completion completion = {.outcome = answer.outcome,
+                                                     .error = answer.error_code[0] == '\0' ? NULL : answer.error_code,
+                                                     .error_length = strlen(answer.error_code),
+                                                     .reads = blind ? blind_reads(m, session->op_count)
+                                                                    : gather_reads(m, id, &answer)};
+    enum rig_rc rc = write_invocations(m, answer.complete_ns);
+    if (rc == RIG_OK)
+        rc = rig_event_writer_complete(m->writer, id, session->process, answer.complete_ns, session->ops,
+                                       session->op_count, &completion, m->err);
+    if (rc != RIG_OK)
+        return rc;
+    count_answer(m, session, answer.outcome);
+    if (session->process > INT32_MAX - (int64_t)m->session_count || rig_event_writer_count(m->writer) >= UINT32_MAX - 1)
+        return rig_fail(m->err, RIG_E_LIMIT,
+                        "a history has 2^32 events and 2^31 processes at most; use fewer `workload.transactions`");
+    return settle(m, id, answer.outcome) ? begin(m, id, &no_hold) : issue(m, id);
+}
+
+/* ---- from start to end ---- */
+
+static enum rig_rc start(struct making *m)
+{
+    const struct rig_synthetic *synthetic = m->synthetic;
+    m->session_count = (uint32_t)synthetic->clients;
+    m->most_ops = (uint32_t)synthetic->workload.max_operations;
+    if (m->most_ops < RIG_CLOSING_KEYS)
+        m->most_ops = RIG_CLOSING_KEYS;
+    m->engine = rig_sim_engine_new(&synthetic->sim, (uint64_t)synthetic->seed, m->session_count);
+    m->sessions = calloc(m->session_count, sizeof *m->sessions);
+    m->op_room = calloc((size_t)m->session_count * m->most_ops, sizeof *m->op_room);
+    m->reads = calloc(m->most_ops, sizeof *m->reads);
+    if (m->engine == NULL || m->sessions == NULL || m->op_room == NULL || m->reads == NULL)
+        return no_memory(m->err);
+    enum rig_rc rc = rig_generator_new(&synthetic->workload, (uint64_t)synthetic->seed, 0, 1, &m->generator, m->err);
+    if (rc == RIG_OK)
+        rc = rig_closing_reads_init(&m->closing, &synthetic->workload, m->err);
+    for (uint32_t id = 0; rc == RIG_OK && id < m->session_count; id++) {
+        m->sessions[id].process = id;
+        m->sessions[id].ops = ops_of(m, id);
+        rc = issue(m, id);
+    }
+    return rc;
+}
+
+/* Until every session is idle. */
+static enum rig_rc go_on(struct making *m)
+{
+    enum rig_rc rc = RIG_OK;
+    while (rc == RIG_OK && rig_sim_engine_busy_count(m->engine) > 0) {
+        uint32_t session = rig_sim_engine_step(m->engine);
+        if (session != RIG_SIM_NONE)
+            rc = answer(m, session);
+    }
+    return rc;
+}
+
+/* Nobody writes any more: the sessions read the keys that are left. */
+static enum rig_rc read_the_rest(struct making *m)
+{
+    if (!rig_closing_reads_end(&m->closing))
+        return no_memory(m->err);
+    enum rig_rc rc = RIG_OK;
+    for (uint32_t id = 0; rc == RIG_OK && id < m->session_count; id++) {
+        rig_sim_engine_catch_up(m->engine, id);
+        rc = issue(m, id);
+    }
+    return rc == RIG_OK ? go_on(m) : rc;
+}
+
+static void making_done(struct making *m)
+{
+    rig_sim_engine_free(m->engine);
+    rig_generator_free(m->generator);
+    rig_closing_reads_done(&m->closing);
+    rig_heap_done(&m->invocations);
+    free(m->sessions);
+    free(m->op_room);
+    free(m->reads);
+}
+
+enum rig_rc rig_simulation_write(const struct rig_synthetic *synthetic, struct rig_event_writer *writer,
+                                 const struct rig_synthetic_watch *watch, struct rig_synthetic_counts *counts,
+                                 struct rig_err *err)
+{
+    struct making m = {.synthetic = synthetic, .writer = writer, .watch = watch, .counts = counts, .err = err};
+    enum rig_rc rc = start(&m);
+    if (rc == RIG_OK)
+        rc = go_on(&m);
+    if (rc == RIG_OK)
+        rc = read_the_rest(&m);
+    counts->keys = rc == RIG_OK ? (uint64_t)rig_closing_reads_key_bound(&m.closing) : 0;
+    making_done(&m);
+    return rc;
+}

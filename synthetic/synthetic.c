@@ -1,0 +1,61 @@
+#include "synthetic/synthetic.h"
+
+#include "history/event_writer.h"
+#include "synthetic/ring.h"
+#include "synthetic/simulation.h"
+
+/* `output` NULL: into the writer's memory. Gives the writer, also after a failure; NULL when there is none. */
+static enum rig_rc write_to(const struct rig_synthetic *synthetic, enum rig_form form, struct rig_output *output,
+                            const struct rig_synthetic_watch *watch, struct rig_synthetic_counts *counts,
+                            struct rig_event_writer **writer, struct rig_err *err)
+{
+    const struct rig_event_writer_options options = {.form = form,
+                                                     .workload = (enum rig_workload)synthetic->workload.type};
+    enum rig_rc rc = rig_event_writer_new(&options, output, writer, err);
+    if (rc != RIG_OK)
+        return rc;
+    if (synthetic->shape == RIG_SHAPE_SIMULATED || synthetic->shape == RIG_SHAPE_BLIND)
+        rc = rig_simulation_write(synthetic, *writer, watch, counts, err);
+    else
+        rc = rig_ring_write(synthetic, *writer, counts, err);
+    if (rc == RIG_OK)
+        rc = rig_event_writer_finish(*writer, err);
+    counts->bytes = rig_event_writer_bytes(*writer);
+    return rc;
+}
+
+enum rig_rc rig_synthetic_write(const struct rig_synthetic *synthetic, const char *path, enum rig_form form,
+                                const struct rig_synthetic_watch *watch, struct rig_synthetic_counts *counts,
+                                struct rig_err *err)
+{
+    struct rig_output output;
+    struct rig_event_writer *writer = NULL;
+    struct rig_synthetic_counts made = {0};
+    enum rig_rc rc = rig_synthetic_check(synthetic, err);
+    if (rc == RIG_OK)
+        rc = rig_output_open(&output, path, err);
+    if (rc != RIG_OK)
+        return rc;
+    rc = write_to(synthetic, form, &output, watch, &made, &writer, err);
+    rig_event_writer_free(writer);
+    rc = rig_output_close(&output, rc, err);
+    if (rc == RIG_OK)
+        *counts = made;
+    return rc;
+}
+
+enum rig_rc rig_synthetic_make(const struct rig_synthetic *synthetic, struct rig_history **history, struct rig_err *err)
+{
+    struct rig_event_writer *writer = NULL;
+    struct rig_synthetic_counts counts = {0};
+    enum rig_rc rc = rig_synthetic_check(synthetic, err);
+    if (rc == RIG_OK)
+        rc = write_to(synthetic, RIG_FORM_RIG, NULL, NULL, &counts, &writer, err);
+    if (rc == RIG_OK) {
+        const struct rig_buf *file = rig_event_writer_file(writer);
+        const struct rig_load_options options = {.form = RIG_FORM_RIG};
+        rc = rig_history_parse("a synthetic history", file->data, file->size, &options, history, err);
+    }
+    rig_event_writer_free(writer);
+    return rc;
+}

@@ -1,0 +1,88 @@
+/*
+ * Synthetic histories: what clients of the simulated database would have seen, made at full speed on one thread.
+ *
+ * A history is a pure function of its settings, to the byte. Shapes:
+ *   simulated  sessions of the simulated database, as the settings of database and workload say
+ *   blind      the same, but every read shows the empty list: all appends are unread
+ *   ring-wr, ring-rw, ring-mixed   transactions that all overlap in real time, each with an edge of that kind (mixed:
+ *              by turns) to the next, the last one to the first: one cycle of all of them, and no shorter one
+ *
+ * Clients share one stream of questions, dealt out as they become free: the same keys are in use by all of them at any
+ * time, and values of a key count from 1. Reads that are not of the stream, as `workload.final-reads` says, come on top
+ * of `workload.transactions`. Times are virtual, no two the same.
+ *
+ * Time: about 0.5 us a transaction (bench/RESULTS.md), whatever the lengths of lists and the number of clients. Space:
+ * that of what is alive: sessions, keys in use and those that wait for their closing read; with `workload.final-reads`
+ * `all`, of every key ever used. Rings: 32 bytes a transaction, all of them being open. Threads: one.
+ */
+#ifndef RIG_SYNTHETIC_SYNTHETIC_H
+#define RIG_SYNTHETIC_SYNTHETIC_H
+
+#include "drivers/sim/engine.h"
+#include "generator/generator.h"
+#include "history/load.h"
+
+/* X(id, name, how the history comes about) */
+#define RIG_SYNTHETIC_SHAPE_TABLE(X)                                                                                   \
+    X(SIMULATED, "simulated", "clients of the simulated database")                                                     \
+    X(BLIND, "blind", "the same, but every read shows the empty list")                                                 \
+    X(RING_WR, "ring-wr", "one cycle of all transactions, each of which reads what the one before it wrote")           \
+    X(RING_RW, "ring-rw", "one cycle of all transactions, each of which misses what the next one wrote")               \
+    X(RING_MIXED, "ring-mixed", "one cycle of both kinds by turns")
+
+enum rig_synthetic_shape {
+#define RIG_SYNTHETIC_SHAPE_ENUM(id, name, help) RIG_SHAPE_##id,
+    RIG_SYNTHETIC_SHAPE_TABLE(RIG_SYNTHETIC_SHAPE_ENUM)
+#undef RIG_SYNTHETIC_SHAPE_ENUM
+};
+
+enum { RIG_SYNTHETIC_NAME_BYTES = 64 };
+
+struct rig_synthetic {
+    struct rig_sim_options sim;
+    struct rig_generator_options workload;
+    int64_t shape; /* enum rig_synthetic_shape */
+    int64_t clients;
+    int64_t seed;
+    /* Settings that were given and mean nothing with some others, by name; "" when none was (rig_synthetic_check()). */
+    char simulation_setting[RIG_SYNTHETIC_NAME_BYTES];
+    bool has_bug_rate, has_patience;
+};
+
+/* The settings' tables, for help; those of workload and database are the generator's and the simulated database's. */
+extern const struct rig_option rig_synthetic_option_table[];
+
+/* Every setting at its default: 100,000 transactions of 20 clients, seed 1, else those of a plan with the driver `sim`.
+ */
+enum rig_rc rig_synthetic_defaults(struct rig_synthetic *synthetic, struct rig_err *err);
+/* One setting as `name=value`: workload.*, database.*, clients.count, seed, shape, as in a plan. RIG_E_PLAN. */
+enum rig_rc rig_synthetic_set(struct rig_synthetic *synthetic, const char *assignment, struct rig_err *err);
+/* RIG_E_PLAN for settings that contradict each other, or that mean nothing together. The functions below check too. */
+enum rig_rc rig_synthetic_check(const struct rig_synthetic *synthetic, struct rig_err *err);
+
+struct rig_synthetic_counts {
+    uint64_t transactions; /* complete, those that only read keys once more included */
+    uint64_t operations;   /* of these */
+    uint64_t ok, fail, info;
+    uint64_t keys;
+    uint64_t bytes; /* written; until the end, in blocks of about 1 MiB */
+};
+
+/* Is told now and then how far it is; NULL: nobody. */
+struct rig_synthetic_watch {
+    void (*progress)(void *context, const struct rig_synthetic_counts *counts);
+    void *context;
+};
+
+/*
+ * Writes the history as it is made, in bounded memory, to `path` ("-" is standard output), which appears whole or not
+ * at all. `counts` is written on success. RIG_E_IO, RIG_E_LIMIT when memory runs out.
+ */
+enum rig_rc rig_synthetic_write(const struct rig_synthetic *synthetic, const char *path, enum rig_form form,
+                                const struct rig_synthetic_watch *watch, struct rig_synthetic_counts *counts,
+                                struct rig_err *err);
+/* The same history in memory. Gives. */
+enum rig_rc rig_synthetic_make(const struct rig_synthetic *synthetic, struct rig_history **history,
+                               struct rig_err *err);
+
+#endif

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# What `rig gen` makes of each level is right there, and each mistake of the simulated database is found in it; through a
+# pipe, as somebody would use the two.
+set -uo pipefail
+
+status=0
+
+judge() { # <expected exit status> <level> <setting>...
+    local expected=$1 level=$2 got=0
+    shift 2
+    local settings=()
+    for setting in "$@"; do settings+=(--set "$setting"); done
+    "$RIG" gen - --transactions 20000 --clients 10 "${settings[@]}" --set database.abort-rate=1% \
+        --set database.info-rate=1% 2>/dev/null | "$RIG" check - --level "$level" >/dev/null || got=$?
+    if [ $got -ne "$expected" ]; then
+        echo "$level, $*: exit status $got instead of $expected"
+        status=1
+    fi
+}
+
+for workload in list-append rw-register; do
+    type=workload.type=$workload
+    judge 0 strict-serializable $type database.isolation=serializable
+    judge 0 strict-serializable $type database.isolation=repeatable-read
+    judge 0 strong-snapshot-isolation $type database.isolation=snapshot-isolation
+    judge 0 strong-read-committed $type database.isolation=read-committed
+    judge 0 strong-read-uncommitted $type database.isolation=read-uncommitted
+done
+judge 0 strict-serializable database.workers=3 workload.keys.appends-per-key=1000 workload.keys.distribution=zipf
+judge 0 strict-serializable database.think=50 database.latency=3 database.loss-rate=1% workload.final-reads=all
+judge 0 strict-serializable workload.long-transactions.share=1% workload.long-transactions.until-commits=50
+judge 0 strict-serializable workload.final-reads=none workload.keys.appends-per-key=10
+
+judge 1 serializable database.isolation=snapshot-isolation
+judge 1 snapshot-isolation database.isolation=read-committed
+judge 1 read-committed database.isolation=read-uncommitted
+judge 1 snapshot-isolation database.isolation=snapshot-isolation database.bug=long-fork database.bug-rate=80%
+for bug in lost-update dirty-read aborted-read intermediate-read duplicate-append lost-append reordered-append; do
+    judge 1 serializable database.bug=$bug database.bug-rate=5%
+done
+for bug in stale-read non-monotonic-session; do
+    judge 0 serializable database.bug=$bug
+    judge 1 strict-serializable database.bug=$bug
+done
+exit $status
