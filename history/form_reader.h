@@ -45,7 +45,8 @@ extern const struct rig_form_reader rig_edn_reader;
 enum rig_form rig_form_recognise(const char *data, size_t size);
 const struct rig_form_reader *rig_form_reader_of(enum rig_form form);
 
-/* A source over memory in a form that is none of those above: for tests. */
+/* A source in a form that is none of those above, over memory or, where `data` is NULL, over the file `name`: for
+ * tests. */
 enum rig_rc rig_source_open_form(const char *name, const void *data, size_t size, const struct rig_form_reader *reader,
                                  const struct rig_source_options *options, struct rig_source **source,
                                  struct rig_err *err);

@@ -259,29 +259,30 @@ static enum rig_rc open_source(struct rig_source *made, enum rig_rc rc, struct r
 enum rig_rc rig_source_open(const char *path, const struct rig_source_options *options, struct rig_source **source,
                             struct rig_err *err)
 {
-    struct rig_source *made = new_source(strcmp(path, "-") == 0 ? "standard input" : path, options);
-    if (made == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "%s: no memory to read it", path);
-    return open_source(made, rig_source_bytes_open(&made->bytes, path, options->load.limit_bytes, err), source, err);
+    return rig_source_open_form(path, NULL, 0, NULL, options, source, err);
 }
 
 enum rig_rc rig_source_open_memory(const char *name, const void *data, size_t size,
                                    const struct rig_source_options *options, struct rig_source **source,
                                    struct rig_err *err)
 {
-    return rig_source_open_form(name, data, size, NULL, options, source, err);
+    return rig_source_open_form(name, data == NULL ? "" : data, size, NULL, options, source, err);
 }
 
 enum rig_rc rig_source_open_form(const char *name, const void *data, size_t size, const struct rig_form_reader *reader,
                                  const struct rig_source_options *options, struct rig_source **source,
                                  struct rig_err *err)
 {
-    struct rig_source *made = new_source(name, options);
+    struct rig_source *made = new_source(strcmp(name, "-") == 0 ? "standard input" : name, options);
     if (made == NULL)
         return rig_fail(err, RIG_E_LIMIT, "%s: no memory to read it", name);
-    rig_source_bytes_borrow(&made->bytes, data, size);
+    enum rig_rc rc = RIG_OK;
+    if (data == NULL)
+        rc = rig_source_bytes_open(&made->bytes, name, options->load.limit_bytes, err);
+    else
+        rig_source_bytes_borrow(&made->bytes, data, size);
     made->reader = reader;
-    return open_source(made, RIG_OK, source, err);
+    return open_source(made, rc, source, err);
 }
 
 /* ---- the reader's side ---- */
