@@ -190,8 +190,7 @@ static void parts_come_in_order(void **state)
 static void parts_may_be_ready_in_any_order(void **state)
 {
     (void)state;
-    for (size_t part = 0; part < 16; part += 2)
-        toy.waits[part] = true;
+    toy.waits[0] = toy.waits[2] = true; /* further ones could wait for what there is no room for */
     struct rig_source *source = open_text(sixteen, true, 3);
     size_t at = 0;
     assert_int_equal(read_on(source, sixteen, &at), RIG_OK);
