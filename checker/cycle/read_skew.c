@@ -71,7 +71,7 @@ static bool observed_version(const struct skew *s, uint32_t txn, uint32_t *key, 
     for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
         if (ops[i].kind != RIG_OP_APPEND)
             continue;
-        const struct rig_append *slot = rig_versions_find(s->versions, ops[i].key, ops[i].value);
+        const struct rig_append *slot = rig_versions_append(s->versions, ops[i].key, ops[i].value);
         if (!rig_append_is_placed(slot))
             continue;
         *key = ops[i].key;

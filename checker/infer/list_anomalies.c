@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
-#include "checker/infer/repetition.h"
+#include "checker/infer/whole_lists.h"
 
 /* One operation of a committed transaction, on its way through the checks. */
 struct reading {
@@ -30,37 +29,30 @@ static bool note(const struct reading *reading, enum rig_anomaly anomaly, int64_
     return rig_oddities_note(reading->oddities, &oddity);
 }
 
-static bool from_spine(const struct reading *reading)
+/* What is known of the list that a read shows a prefix of: its key's spine, or a list stored whole. */
+static struct rig_whole_list facts_of(const struct reading *reading)
 {
     const struct rig_mop *op = &reading->ops[reading->op];
-    return op->read_state == RIG_READ_SEEN && !rig_mop_is_whole(op);
+    const struct rig_key_versions *k = &reading->versions->keys[op->key];
+    if (op->read_state == RIG_READ_SEEN && rig_mop_is_whole(op))
+        return *rig_whole_list(reading->versions, op);
+    return (struct rig_whole_list){
+        .agrees = k->spine_agrees, .unique = k->spine_unique, .aborted = k->spine_aborted, .garbage = k->spine_garbage};
 }
 
 /* The first element whose writer aborted (G1a) and the first that nobody appended (garbage-read). */
 static bool check_writers(const struct reading *reading)
 {
-    const struct rig_versions *versions = reading->versions;
     uint32_t key = reading->ops[reading->op].key;
-    uint32_t aborted = UINT32_MAX, garbage = UINT32_MAX;
-    if (from_spine(reading)) {
-        aborted = versions->keys[key].spine_aborted;
-        garbage = versions->keys[key].spine_garbage;
-    } else {
-        for (uint32_t i = reading->list.count; i-- > 0;) {
-            const struct rig_append *slot = rig_versions_find(versions, key, reading->list.at[i]);
-            if (slot == NULL)
-                garbage = i;
-            else if (versions->history->txns[slot->writer].outcome == RIG_OUTCOME_FAIL)
-                aborted = i;
-        }
-    }
-    if (aborted < reading->list.count) {
-        int64_t value = reading->list.at[aborted];
-        if (!note(reading, RIG_ANOMALY_G1A, value, rig_versions_find(versions, key, value)->writer, UINT32_MAX))
+    struct rig_whole_list facts = facts_of(reading);
+    if (facts.aborted < reading->list.count) {
+        int64_t value = reading->list.at[facts.aborted];
+        uint32_t writer = rig_versions_append(reading->versions, key, value)->writer;
+        if (!note(reading, RIG_ANOMALY_G1A, value, writer, UINT32_MAX))
             return false;
     }
-    if (garbage < reading->list.count)
-        return note(reading, RIG_ANOMALY_GARBAGE_READ, reading->list.at[garbage], RIG_TXN_NONE, UINT32_MAX);
+    if (facts.garbage < reading->list.count)
+        return note(reading, RIG_ANOMALY_GARBAGE_READ, reading->list.at[facts.garbage], RIG_TXN_NONE, UINT32_MAX);
     return true;
 }
 
@@ -79,43 +71,31 @@ static bool check_intermediate(const struct reading *reading)
     return true;
 }
 
-/* One of the list and its key's order is a prefix of the other. (Only lists with repetitions are longer than the
- * order.) */
-static bool extends_or_precedes(const struct reading *reading, const struct rig_key_versions *k)
-{
-    uint32_t common = reading->list.count < k->order.count ? reading->list.count : k->order.count;
-    if (from_spine(reading))
-        return k->spine_agrees >= common;
-    return common == 0 || memcmp(reading->list.at, k->order.at, common * sizeof *k->order.at) == 0;
-}
-
-/* Duplicate elements, and disagreement with the key's order where there is none. */
+/*
+ * Duplicate elements, and disagreement with the key's order where there is none: one of the list and the order is a
+ * prefix of the other. (Only lists with repetitions are longer than the order.)
+ */
 static bool check_shape(const struct reading *reading)
 {
-    const struct rig_versions *versions = reading->versions;
-    const struct rig_mop *op = &reading->ops[reading->op];
-    const struct rig_key_versions *k = &versions->keys[op->key];
-    uint32_t unique;
-    if (from_spine(reading))
-        unique = k->spine_unique;
-    else if (!rig_unique_prefix(versions, op->key, reading->list, &unique))
+    const struct rig_key_versions *k = &reading->versions->keys[reading->ops[reading->op].key];
+    struct rig_whole_list facts = facts_of(reading);
+    if (facts.unique < reading->list.count &&
+        !note(reading, RIG_ANOMALY_DUPLICATE_ELEMENTS, reading->list.at[facts.unique], RIG_TXN_NONE, UINT32_MAX))
         return false;
-    if (unique < reading->list.count &&
-        !note(reading, RIG_ANOMALY_DUPLICATE_ELEMENTS, reading->list.at[unique], RIG_TXN_NONE, UINT32_MAX))
-        return false;
-    if (k->order_txn == RIG_TXN_NONE || extends_or_precedes(reading, k))
+    uint32_t common = reading->list.count < k->order.count ? reading->list.count : k->order.count;
+    if (k->order_txn == RIG_TXN_NONE || facts.agrees >= common)
         return true;
     return note(reading, RIG_ANOMALY_INCOMPATIBLE_ORDER, 0, k->order_txn, k->order_op);
 }
 
 static bool list_holds(const struct reading *reading, int64_t value)
 {
-    const struct rig_key_versions *k = &reading->versions->keys[reading->ops[reading->op].key];
-    if (from_spine(reading) && reading->list.count <= k->spine_agrees) {
-        const struct rig_append *slot = rig_versions_find(reading->versions, reading->ops[reading->op].key, value);
-        return slot != NULL && slot->position < reading->list.count;
-    }
-    for (uint32_t i = 0; i < reading->list.count; i++) {
+    uint32_t key = reading->ops[reading->op].key;
+    uint32_t agrees = facts_of(reading).agrees;
+    const struct rig_append *slot = rig_versions_append(reading->versions, key, value);
+    if (rig_append_is_placed(slot) && slot->position < agrees)
+        return slot->position < reading->list.count;
+    for (uint32_t i = agrees; i < reading->list.count; i++) {
         if (reading->list.at[i] == value)
             return true;
     }
@@ -180,11 +160,11 @@ static uint32_t next_append(const struct reading *reading, uint32_t op)
 static bool check_fractured(const struct reading *writing)
 {
     const struct rig_mop *op = &writing->ops[writing->op];
-    const struct rig_append *slot = rig_versions_find(writing->versions, op->key, op->value);
+    const struct rig_append *slot = rig_versions_append(writing->versions, op->key, op->value);
     if (!slot->superseded)
         return true;
     const struct rig_mop *next = &writing->ops[next_append(writing, writing->op)];
-    const struct rig_append *next_slot = rig_versions_find(writing->versions, op->key, next->value);
+    const struct rig_append *next_slot = rig_versions_append(writing->versions, op->key, next->value);
     if (!rig_append_is_placed(next_slot) || slot->position < next_slot->position)
         return true;
     const struct rig_key_versions *k = &writing->versions->keys[op->key];
@@ -228,6 +208,8 @@ bool rig_list_anomalies_of_orders(const struct rig_versions *versions, struct ri
         return true; /* every element is a version */
     for (uint32_t key = 0; key < history->key_count; key++) {
         const struct rig_key_versions *k = &versions->keys[key];
+        if (!k->gaps)
+            continue;
         const struct rig_append *aborted = NULL;
         int64_t aborted_value = 0;
         for (uint32_t i = 0; i < k->order.count; i++) {

@@ -16,8 +16,13 @@
 #include "base/err.h"
 #include "checker/infer/inference.h"
 
-/* Arrays come from `arena`; release the rest with rig_inference_done(), also after a failure. */
+/* Arrays come from `arena`, which must outlive the inference; release the rest with rig_inference_done(), also after a
+ * failure. */
 enum rig_rc rig_infer_list_append(const struct rig_history *history, uint32_t most_kept, struct rig_arena *arena,
                                   struct rig_inference *inference, struct rig_err *err);
+/* The same without the short way for transactions that show nothing odd: what that must agree with. */
+enum rig_rc rig_infer_list_append_in_full(const struct rig_history *history, uint32_t most_kept,
+                                          struct rig_arena *arena, struct rig_inference *inference,
+                                          struct rig_err *err);
 
 #endif

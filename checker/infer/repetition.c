@@ -47,13 +47,15 @@ static uint32_t unique_by_comparing(struct rig_list list)
 }
 
 /* One bit a slot of the key. Returns false when a value lies outside the slots, or there are too many of them. */
-static bool unique_by_slots(const struct rig_key_versions *k, struct rig_list list, uint32_t *unique)
+static bool unique_by_slots(const struct rig_versions *versions, uint32_t key, struct rig_list list, uint32_t *unique)
 {
+    const struct rig_key_versions *k = &versions->keys[key];
+    int64_t lowest = versions->key_places[key].lowest;
     uint64_t seen[STACK_BITS / 64] = {0};
-    if (k->sparse || k->slot_count > STACK_BITS)
+    if (versions->key_places[key].shift != 0 || k->slot_count > STACK_BITS)
         return false;
     for (uint32_t i = 0; i < list.count; i++) {
-        uint64_t slot = (uint64_t)list.at[i] - (uint64_t)k->lowest;
+        uint64_t slot = (uint64_t)list.at[i] - (uint64_t)lowest;
         if (slot >= k->slot_count)
             return false;
         uint64_t bit = UINT64_C(1) << (slot % 64);
@@ -73,5 +75,5 @@ bool rig_unique_prefix(const struct rig_versions *versions, uint32_t key, struct
         *unique = unique_by_comparing(list);
         return true;
     }
-    return unique_by_slots(&versions->keys[key], list, unique) || unique_by_sorting(list, unique);
+    return unique_by_slots(versions, key, list, unique) || unique_by_sorting(list, unique);
 }

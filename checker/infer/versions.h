@@ -4,10 +4,11 @@
  *
  * The longest committed read of a key without repetitions is its order. Elements of aborted or unknown writers keep
  * their place in the list but are no versions: rig_versions_before() and rig_versions_from() step over them. A
- * transaction of unknown fate (info) counts as committed exactly when a committed read shows one of its writes.
+ * transaction of unknown fate (info) counts as committed exactly when a committed read shows one of its writes; in a
+ * window (history/window.h) it is what was judged before.
  *
- * Time: linear in the history (plus sorting for sparse values and for lists stored whole). Space: 8 bytes an append
- * (values dense per key) and 4 an observed element.
+ * Time: linear in the history (plus sorting for lists stored whole). Space: 8 bytes a slot (appends.h), 4 an observed
+ * element, 1 a transaction, 128 a key.
  */
 #ifndef RIG_CHECKER_INFER_VERSIONS_H
 #define RIG_CHECKER_INFER_VERSIONS_H
@@ -16,47 +17,78 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/bug.h"
 #include "base/err.h"
 #include "history/history.h"
 
 #define RIG_TXN_NONE UINT32_MAX
 /* Places of an append that is not in its key's order: no committed read shows it; or only reads that contradict the
- * order. */
-#define RIG_VERSION_NONE     UINT32_MAX
-#define RIG_VERSION_UNPLACED (UINT32_MAX - 1)
+ * order, or it was lost. */
+#define RIG_VERSION_NONE     0x7fffffffu
+#define RIG_VERSION_UNPLACED 0x7ffffffeu
 
 /* One appended value. */
 struct rig_append {
-    uint32_t writer;   /* transaction; RIG_TXN_NONE: nobody appended this value */
-    uint32_t position; /* in the key's order; or RIG_VERSION_NONE, RIG_VERSION_UNPLACED */
-    bool superseded;   /* its writer appended to the same key again, later */
+    uint32_t writer;         /* transaction; RIG_TXN_NONE: nobody appended this value */
+    uint32_t superseded : 1; /* its writer appended to the same key again, later */
+    uint32_t position : 31;  /* in the key's order; or RIG_VERSION_NONE, RIG_VERSION_UNPLACED */
+};
+
+/*
+ * What stands at one position of a key's order: a committed writer, and whether it appended to the key again. Before
+ * the first position of each key there is RIG_PLACE_END, behind the last one RIG_PLACE_END or, when more may follow
+ * (appends that nobody read), RIG_PLACE_ODD.
+ */
+#define RIG_PLACE_WRITER     0x3fffffffu
+#define RIG_PLACE_SUPERSEDED 0x40000000u
+#define RIG_PLACE_NO_VERSION 0x80000000u
+#define RIG_PLACE_END        RIG_PLACE_NO_VERSION
+#define RIG_PLACE_ODD        (RIG_PLACE_NO_VERSION | RIG_PLACE_SUPERSEDED) /* also: an element that is no version */
+
+/* What visiting every operation needs of its key; the rest is in struct rig_key_versions. */
+struct rig_key_places {
+    int64_t lowest;       /* value of the first slot, unless the key is sparse */
+    uint32_t slot_first;  /* into rig_versions.slots */
+    uint32_t place_first; /* of this key's first position, into rig_versions.places */
+    uint32_t clean;       /* so many leading elements are the same in spine and order, and versions */
+    uint32_t visitor;     /* scratch of a pass over the transactions: the last one that used the key, */
+    uint32_t start;       /*   what it met there, and */
+    uint16_t grown;       /*   how many elements it has added since */
+    uint8_t shift;        /* 0: values are dense; else slots are found by the upper bits of a product */
 };
 
 struct rig_key_versions {
     struct rig_list order; /* the longest committed read without repetitions */
     uint32_t order_txn;    /* whose read that is, and which operation; RIG_TXN_NONE when the key was never read */
     uint32_t order_op;
-    uint32_t first_position; /* of this key in rig_versions.writer_at */
-    uint32_t spine_agrees;   /* leading elements that the key's spine shares with `order` */
-    uint32_t spine_unique;   /* leading elements of the spine without a repetition */
-    uint32_t spine_aborted;  /* position in the spine of the first element by an aborted writer; none: UINT32_MAX */
-    uint32_t spine_garbage;  /* likewise of the first element that nobody appended */
-    uint32_t slot_first;     /* into rig_versions.slots */
+    uint32_t spine_agrees;  /* leading elements that the key's spine shares with `order` */
+    uint32_t spine_unique;  /* leading elements of the spine without a repetition */
+    uint32_t spine_aborted; /* position in the spine of the first element by an aborted writer; none: UINT32_MAX */
+    uint32_t spine_garbage; /* likewise of the first element that nobody appended */
     uint32_t slot_count;
-    int64_t lowest; /* value of the first slot, when the key's values are dense */
-    bool sparse;    /* slots are sorted by value, in rig_versions.slot_values, instead */
+    bool gaps; /* some element of the order is no version */
+};
+
+/* The same of a list that is stored whole, as far as committed reads show it. */
+struct rig_whole_list {
+    uint32_t count; /* of the longest committed read; 0: none */
+    uint32_t agrees, unique, aborted, garbage;
 };
 
 struct rig_versions {
     const struct rig_history *history;
+    struct rig_key_places *key_places;
     struct rig_key_versions *keys;
     struct rig_append *slots;
-    int64_t *slot_values; /* parallel to slots; set for sparse keys only; NULL when there are none */
-    uint32_t *writer_at;  /* per position: the committed writer, else RIG_TXN_NONE */
-    uint32_t *before_at;  /* per position: the nearest version at or before it; NULL when every element is a version */
-    uint32_t *from_at;    /* per position: the nearest version at or after it; likewise */
-    uint8_t *committed;   /* per transaction */
+    int64_t *slot_values; /* parallel to slots: of sparse keys the values; NULL when there are none */
+    uint32_t *places;     /* per key: an end, its order's positions, an end */
+    uint32_t *before_at;  /* for keys with gaps, parallel to places: the nearest version at or before a position */
+    uint32_t *from_at;    /* likewise: the nearest version at or after it */
+    struct rig_whole_list *wholes; /* parallel to the history's lists; NULL when no committed read shows one */
+    uint8_t *committed;            /* per transaction */
     uint32_t committed_count;
+    uint32_t append_count;
+    uint64_t unknown_reads; /* of acknowledged transactions */
 };
 
 /*
@@ -72,16 +104,46 @@ static inline bool rig_append_is_placed(const struct rig_append *append)
     return append->position < RIG_VERSION_UNPLACED;
 }
 
+/* Of a sparse key: the slot of `value`, or the free one where it would be. */
+static inline uint32_t rig_versions_probe(const struct rig_versions *versions, uint32_t key, int64_t value)
+{
+    const struct rig_key_places *at = &versions->key_places[key];
+    uint32_t mask = versions->keys[key].slot_count - 1;
+    uint32_t index = (uint32_t)((uint64_t)value * UINT64_C(0x9e3779b97f4a7c15) >> at->shift);
+    while (versions->slots[at->slot_first + index].writer != RIG_TXN_NONE &&
+           versions->slot_values[at->slot_first + index] != value)
+        index = (index + 1) & mask;
+    return at->slot_first + index;
+}
+
 /* The append of `value` to `key`, or NULL when nobody appended it. */
-struct rig_append *rig_versions_find(const struct rig_versions *versions, uint32_t key, int64_t value);
+static inline struct rig_append *rig_versions_find(const struct rig_versions *versions, uint32_t key, int64_t value)
+{
+    const struct rig_key_places *at = &versions->key_places[key];
+    uint64_t index = (uint64_t)value - (uint64_t)at->lowest;
+    if (at->shift == 0 && index >= versions->keys[key].slot_count)
+        return NULL;
+    struct rig_append *slot =
+        &versions->slots[at->shift == 0 ? at->slot_first + index : rig_versions_probe(versions, key, value)];
+    return slot->writer == RIG_TXN_NONE ? NULL : slot;
+}
+
+/* The same where it is known that somebody did. */
+static inline struct rig_append *rig_versions_append(const struct rig_versions *versions, uint32_t key, int64_t value)
+{
+    struct rig_append *append = rig_versions_find(versions, key, value);
+    RIG_INVARIANT(append != NULL);
+    return append;
+}
 
 /* The position of the last version before `position` (first one at or after it), or RIG_VERSION_NONE. */
 uint32_t rig_versions_before(const struct rig_versions *versions, uint32_t key, uint32_t position);
 uint32_t rig_versions_from(const struct rig_versions *versions, uint32_t key, uint32_t position);
-/* The committed writer of the version at `position`. */
+/* The committed writer of the version at `position`, or RIG_TXN_NONE. */
 static inline uint32_t rig_versions_writer(const struct rig_versions *versions, uint32_t key, uint32_t position)
 {
-    return versions->writer_at[versions->keys[key].first_position + position];
+    uint32_t place = versions->places[versions->key_places[key].place_first + position];
+    return place & RIG_PLACE_NO_VERSION ? RIG_TXN_NONE : place & RIG_PLACE_WRITER;
 }
 
 /* True when `list`, as read by `op`, is a prefix of its key's order. */

@@ -28,7 +28,7 @@ static bool prove_ww(const struct explain *e, struct rig_step *step)
             continue;
         uint32_t key = ops[i].key;
         const struct rig_key_versions *k = &e->versions->keys[key];
-        uint32_t position = rig_versions_find(e->versions, key, ops[i].value)->position;
+        uint32_t position = rig_versions_append(e->versions, key, ops[i].value)->position;
         if (position == RIG_VERSION_UNPLACED)
             continue;
         bool observed = position != RIG_VERSION_NONE;
@@ -74,7 +74,7 @@ static const struct rig_mop *unread_append(const struct explain *e, uint32_t txn
     const struct rig_mop *ops = rig_txn_ops(e->history, txn);
     for (uint32_t i = 0; i < rig_txn_op_count(e->history, txn); i++) {
         if (ops[i].kind == RIG_OP_APPEND && ops[i].key == key &&
-            rig_versions_find(e->versions, key, ops[i].value)->position == RIG_VERSION_NONE)
+            rig_versions_append(e->versions, key, ops[i].value)->position == RIG_VERSION_NONE)
             return &ops[i];
     }
     return NULL;

@@ -1,0 +1,160 @@
+#include "checker/infer/appends.h"
+
+#include "base/bug.h"
+#include "checker/infer/pick.h"
+
+enum { DENSE_FACTOR = 4, DENSE_SLACK = 64, MOST_APPENDS = 1 << 30 /* to one key */ };
+
+static enum rig_rc no_memory(struct rig_err *err)
+{
+    return rig_fail(err, RIG_E_LIMIT,
+                    "not enough memory for the version orders; raise --max-memory or check a shorter history");
+}
+
+/* ---- the table ---- */
+
+static bool is_dense(const struct rig_key_survey *k)
+{
+    uint64_t span = (uint64_t)k->highest - (uint64_t)k->lowest;
+    return span < (uint64_t)k->appends * DENSE_FACTOR + DENSE_SLACK;
+}
+
+/* So many that at most two of three slots are taken. */
+static uint8_t hash_bits(uint32_t appends)
+{
+    uint8_t bits = 1;
+    while (bits < 31 && (UINT64_C(1) << bits) * 2 < (uint64_t)appends * 3)
+        bits++;
+    return bits;
+}
+
+static enum rig_rc lay_out(const struct rig_survey *survey, struct rig_arena *arena, struct rig_versions *versions,
+                           uint32_t *count, struct rig_err *err)
+{
+    uint64_t slot_count = 0;
+    bool any_sparse = false;
+    for (uint32_t key = 0; key < versions->history->key_count; key++) {
+        const struct rig_key_survey *seen = &survey->keys[key];
+        struct rig_key_versions *k = &versions->keys[key];
+        *k = (struct rig_key_versions){.order_txn = RIG_TXN_NONE};
+        versions->key_places[key] = (struct rig_key_places){
+            .lowest = seen->lowest, .slot_first = (uint32_t)slot_count, .visitor = RIG_TXN_NONE};
+        if (seen->appends == 0)
+            continue;
+        if (is_dense(seen)) {
+            k->slot_count = (uint32_t)((uint64_t)seen->highest - (uint64_t)seen->lowest + 1);
+        } else {
+            uint8_t bits = hash_bits(seen->appends);
+            k->slot_count = UINT32_C(1) << bits;
+            versions->key_places[key].shift = (uint8_t)(64 - bits);
+            any_sparse = true;
+        }
+        slot_count += k->slot_count;
+        versions->append_count += seen->appends;
+        if (slot_count >= UINT32_MAX || seen->appends > MOST_APPENDS)
+            return rig_fail(err, RIG_E_LIMIT, "more than 2^32 appended values; check a shorter history");
+    }
+    *count = (uint32_t)slot_count;
+    versions->slots = rig_arena_room(arena, (size_t)slot_count + 1, sizeof *versions->slots);
+    if (any_sparse)
+        versions->slot_values = rig_arena_room(arena, (size_t)slot_count, sizeof *versions->slot_values);
+    if (versions->slots == NULL || (any_sparse && versions->slot_values == NULL))
+        return no_memory(err);
+    for (uint64_t i = 0; i <= slot_count; i++)
+        versions->slots[i] = (struct rig_append){.writer = RIG_TXN_NONE, .position = RIG_VERSION_NONE};
+    return RIG_OK;
+}
+
+/* ---- writers ---- */
+
+static uint32_t new_slot(const struct rig_versions *versions, uint32_t key, int64_t value)
+{
+    uint32_t slot = rig_versions_probe(versions, key, value);
+    versions->slot_values[slot] = value;
+    return slot;
+}
+
+/*
+ * Without a branch on what the operation is (survey.c): a read works on the slot that nobody has. The key remembers the
+ * slot of its latest append, which is superseded when the same transaction appends again. True when the slot had a
+ * writer before.
+ */
+static inline bool take_op(const struct rig_versions *versions, const struct rig_mop *op, uint32_t txn, bool any_sparse,
+                           uint32_t nobody)
+{
+    struct rig_key_places *places = &versions->key_places[op->key];
+    uint32_t append = op->kind == RIG_OP_APPEND;
+    uint32_t slot = places->slot_first + (uint32_t)((uint64_t)op->value - (uint64_t)places->lowest);
+    if (any_sparse && append && places->shift != 0)
+        slot = new_slot(versions, op->key, op->value);
+    slot = rig_pick(append, slot, nobody);
+    uint32_t again = append & (places->visitor == txn);
+    bool twice = append & (versions->slots[slot].writer != RIG_TXN_NONE);
+    versions->slots[slot].writer = txn;
+    versions->slots[rig_pick(again, places->start, nobody)].superseded = 1;
+    places->start = rig_pick(append, slot, places->start);
+    places->visitor = rig_pick(append, txn, places->visitor);
+    return twice;
+}
+
+static inline bool take_all(const struct rig_versions *versions, bool any_sparse, uint32_t nobody)
+{
+    const struct rig_history *history = versions->history;
+    const struct rig_mop *op = history->ops;
+    bool twice = false;
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        const struct rig_mop *end = history->ops + history->txns[txn + 1].first_op;
+        for (; op < end; op++)
+            twice |= take_op(versions, op, txn, any_sparse, nobody);
+    }
+    return twice;
+}
+
+/* Names the first value that is appended twice; nothing is fast any more. */
+static enum rig_rc appended_twice(const struct rig_versions *versions, uint32_t slot_count, struct rig_err *err)
+{
+    const struct rig_history *history = versions->history;
+    for (uint32_t i = 0; i < slot_count; i++)
+        versions->slots[i].writer = RIG_TXN_NONE;
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        const struct rig_mop *ops = rig_txn_ops(history, txn);
+        for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
+            const struct rig_mop *op = &ops[i];
+            if (op->kind != RIG_OP_APPEND)
+                continue;
+            const struct rig_key_places *places = &versions->key_places[op->key];
+            uint32_t slot = places->shift != 0
+                                ? new_slot(versions, op->key, op->value)
+                                : places->slot_first + (uint32_t)((uint64_t)op->value - (uint64_t)places->lowest);
+            uint32_t first = versions->slots[slot].writer;
+            versions->slots[slot].writer = txn;
+            if (first == RIG_TXN_NONE)
+                continue;
+            char key[64];
+            rig_history_key_text(history, op->key, key, sizeof key);
+            return rig_fail(err, RIG_E_INPUT,
+                            "transactions %u and %u both append %lld to key %s; list-append needs values that are "
+                            "unique per key",
+                            rig_txn_name(history, first), rig_txn_name(history, txn), (long long)op->value, key);
+        }
+    }
+    RIG_INVARIANT(false && "no value is appended twice");
+    return RIG_E_BUG;
+}
+
+enum rig_rc rig_appends_list(const struct rig_survey *survey, struct rig_arena *arena, struct rig_versions *versions,
+                             struct rig_err *err)
+{
+    uint32_t slot_count = 0;
+    size_t key_count = (size_t)versions->history->key_count + 1;
+    versions->keys = rig_arena_room(arena, key_count, sizeof *versions->keys);
+    versions->key_places = rig_arena_room(arena, key_count, sizeof *versions->key_places);
+    if (versions->keys == NULL || versions->key_places == NULL)
+        return no_memory(err);
+    enum rig_rc rc = lay_out(survey, arena, versions, &slot_count, err);
+    if (rc != RIG_OK)
+        return rc;
+    bool twice =
+        versions->slot_values != NULL ? take_all(versions, true, slot_count) : take_all(versions, false, slot_count);
+    return twice ? appended_twice(versions, slot_count, err) : RIG_OK;
+}

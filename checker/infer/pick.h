@@ -1,0 +1,21 @@
+/*
+ * Choosing without branching, where a branch would be mispredicted every other time: compilers turn `?:` into one when
+ * they think that a load can be saved.
+ */
+#ifndef RIG_CHECKER_INFER_PICK_H
+#define RIG_CHECKER_INFER_PICK_H
+
+#include <stdint.h>
+
+/* `condition` is 0 or 1. */
+static inline uint32_t rig_pick(uint32_t condition, uint32_t yes, uint32_t no)
+{
+    return no ^ ((yes ^ no) & (0u - condition));
+}
+
+static inline int64_t rig_pick_value(uint32_t condition, int64_t yes, int64_t no)
+{
+    return (int64_t)((uint64_t)no ^ (((uint64_t)yes ^ (uint64_t)no) & (UINT64_C(0) - condition)));
+}
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * The first look at a history of lists: who is acknowledged, what was appended to each key, how long its list was read.
+ *
+ * One pass without a branch on what an operation is; it says which of the later passes have anything to do.
+ *
+ * Time: linear. Space: 40 bytes a key, 1 a transaction. Threads: one at a time.
+ */
+#ifndef RIG_CHECKER_INFER_SURVEY_H
+#define RIG_CHECKER_INFER_SURVEY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "history/history.h"
+
+struct rig_key_survey {
+    int64_t lowest, highest; /* values appended */
+    uint32_t appends;        /* operations, and */
+    uint32_t counted;        /*   those of committed transactions */
+    uint32_t longest;        /* elements of the longest committed read that is a prefix of the spine, plus 1; 0: none */
+    uint32_t longest_txn;    /* the first such read */
+};
+
+struct rig_survey {
+    struct rig_key_survey *keys;
+    uint8_t *committed; /* per transaction: acknowledged, or known to have committed before (rig_txn.judged) */
+    uint32_t committed_count;
+    uint32_t open_count;    /* transactions of unknown fate, which a read may prove committed */
+    bool any_whole;         /* some that has or may have committed read a list that is stored whole */
+    uint64_t unknown_reads; /* of acknowledged transactions */
+};
+
+/* From `arena`. RIG_E_INPUT for an operation that is not of list-append; RIG_E_LIMIT. */
+enum rig_rc rig_survey_take(const struct rig_history *history, struct rig_arena *arena, struct rig_survey *survey,
+                            struct rig_err *err);
+/* A transaction of unknown fate has proved committed: its operations count from now on. */
+void rig_survey_commit(const struct rig_history *history, uint32_t txn, struct rig_survey *survey);
+/* A transaction that a read may prove committed. */
+static inline bool rig_survey_is_open(const struct rig_txn *txn)
+{
+    return txn->outcome == RIG_OUTCOME_INFO && txn->judged == RIG_JUDGED_NOT;
+}
+
+#endif
