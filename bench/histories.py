@@ -22,6 +22,12 @@ def run(command):
         raise HistoryError(f"{' '.join(command)}: exit status {answer.returncode}\n{answer.stderr.strip()}")
 
 
+def generate(rig, case, size, path):
+    """Writes the history, in the form that the ending of `path` names, over what is there."""
+    settings = [word for setting in case.settings for word in ("--set", setting)]
+    run([rig, "gen", path, "--force", "--transactions", str(size), *settings])
+
+
 class Histories:
     """Histories made by the program `rig`, in `folder`.
 
@@ -58,9 +64,8 @@ class Histories:
     def _make(self, case, size, form, path):
         """Under another name first: what is there by its name is whole."""
         partial = f"{path}.partial.{form}"
-        settings = [word for setting in case.settings for word in ("--set", setting)]
         try:
-            run([self.rig, "gen", partial, "--transactions", str(size), *settings])
+            generate(self.rig, case, size, partial)
             os.replace(partial, path)
         finally:
             if os.path.exists(partial):

@@ -13,10 +13,15 @@ RIG = os.environ["RIG"]
 BUILD = os.environ["RIG_BUILD"]
 sys.path.insert(0, os.path.join(ROOT, "bench"))
 import arguments  # noqa: E402
+import bounded  # noqa: E402
 import cases  # noqa: E402
 import goals  # noqa: E402
+import making  # noqa: E402
 import pairs  # noqa: E402
 import rows  # noqa: E402
+
+LIMITED = "binary, --max-memory of a third of the file: held MiB"
+MADE = "rig gen, binary, valid, one core: million transactions/s"
 
 
 def run(script, *options):
@@ -126,14 +131,20 @@ class Compare(unittest.TestCase):
 
 
 class Numbers(unittest.TestCase):
-    def judged(self, *measured):
-        return {line[0]: line[2:] for line in goals.lines(measured)}
+    def judged(self, *measured, found=None, made=None):
+        return {line[0]: line[2:] for line in goals.lines(measured, [found] if found else [], [made] if made else [])}
 
     def test_goals(self):
         met = self.judged(row(ns=190), row(ns=140, core_count=2), row(size=10**6, ns=160), row("processes", ns=300))
         self.assertEqual([value for value in met.values() if value[1]],
                          [["5.26", "met"], ["7.14", "met"], ["100", "met"], ["1.19 up to 10^7", "met"],
                           ["1.58 at 10^7", "met"]])  # fmt: skip
+        within = bounded.Bounded("valid", 1, 9, 300 * 2**20, 200 * 2**20, [1])
+        self.assertEqual(self.judged(found=within)[LIMITED],
+                         ["200", "met"])
+        self.assertEqual(self.judged(found=bounded.Bounded("valid", 1, 9, 300 * 2**20, 0, []))[LIMITED],
+                         ["refused", "NOT MET"])
+        self.assertEqual(self.judged(made=making.Making("valid", "rig", 10, [900, 950, 990]))[MADE], ["1.05", "met"])
         missed = self.judged(row(ns=210, resident=2 * 10**9), row(size=10**8, ns=280, resident=2**40))
         self.assertEqual({value[1] for value in missed.values()}, {"", "NOT MET"})
         self.assertEqual(sum(value[1] == "NOT MET" for value in missed.values()), 4)
