@@ -129,6 +129,8 @@ void rig_event_writer_forget(struct rig_event_writer *writer, int64_t key)
 {
     if (writer->encoder == NULL)
         rig_operation_text_forget(&writer->text, key);
+    else
+        rig_record_encoder_forget(writer->encoder, key);
 }
 
 enum rig_rc rig_event_writer_finish(struct rig_event_writer *writer, struct rig_err *err)

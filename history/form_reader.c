@@ -33,6 +33,7 @@ const struct rig_form_reader *rig_form_reader_of(enum rig_form form)
 {
     switch (form) {
     case RIG_FORM_RIG:
+        return &rig_record_reader;
     case RIG_FORM_JSON_LINES:
     case RIG_FORM_EDN:
         return &rig_whole_reader;

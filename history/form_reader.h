@@ -37,7 +37,8 @@ struct rig_form_reader {
     void (*close)(void *state); /* takes NULL */
 };
 
-extern const struct rig_form_reader rig_record_reader;
+extern const struct rig_form_reader rig_record_reader;        /* frame by frame */
+extern const struct rig_form_reader rig_record_blocks_reader; /* block by block: see rig_record_has_blocks() */
 extern const struct rig_form_reader rig_json_lines_reader;
 extern const struct rig_form_reader rig_edn_reader;
 

@@ -52,6 +52,7 @@ void rig_record_decoder_restart(struct rig_record_decoder *decoder)
         decoder->slots.at[i].open = false;
         decoder->slots.at[i].has_process = false;
     }
+    decoder->last_slot = SIZE_MAX;
 }
 
 /* ---- Errors ---- */

@@ -95,6 +95,7 @@ struct rig_record_decoder {
     struct rig_record_slot_vec slots;
     struct rig_record_slot_vec abandoned; /* open for good: their clients have invoked again */
     struct rig_record_slot lone;
+    size_t last_slot; /* of the last event's client; SIZE_MAX: of none in this block */
     struct rig_record_order_vec order;
 
     uint64_t event_count;

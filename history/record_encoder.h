@@ -1,10 +1,13 @@
 /*
- * Encoding events into the binary record: one encoder a file, shared by the recorder and by saving a history.
+ * Encoding events into the binary record, format version 2: one encoder a file, shared by the recorder and by saving a
+ * history.
  *
- * Its state is what a reader rebuilds: keys in order of first use with their spines and last written values, error
- * texts, and the open transaction of each client. The state is bounded: past RIG_ENCODER_MAX_KEYS keys, or
- * `state_limit_bytes` of spines, keys without an open transaction that have not been used for a while are forgotten
- * (and the reader is told); a forgotten key that comes back is new. Time: that of reading the input once.
+ * Its state is what a reader rebuilds: keys in order of definition with their spines and last written values, error
+ * texts, and the open transaction of each client. A block ends when its events take at least `block_bytes` and 16 times
+ * the checkpoint that the next one would start with, or when the state grows large; the next block starts with those
+ * keys that are still in use, as far as that can be told from how often they were used. Memory is bounded by that: what
+ * a block of events can hold, or RIG_ENCODER_MAX_KEYS keys and `state_limit_bytes` of spines, whichever is more, and
+ * what open transactions hold. Time: that of reading the input once.
  *
  * Threads: one at a time.
  */
@@ -29,6 +32,8 @@ struct rig_record_head {
     char *const *key_texts;   /* with RIG_RECORD_TEXT_KEYS: borrowed as long as the encoder lives */
     size_t state_limit_bytes; /* 0: 64 MiB */
     uint32_t key_limit;       /* 0: RIG_ENCODER_MAX_KEYS */
+    size_t block_bytes;       /* a block ends with the frame that makes it as large as this, whatever its checkpoint;
+                                 0: 1 MiB, or more as above */
 };
 
 /* A read as it goes in; borrowed for the call. */
@@ -44,7 +49,7 @@ struct rig_record_read {
 };
 
 struct rig_record_moment {
-    int64_t time_ns;   /* since the record's start; RIG_NO_TIME: none */
+    int64_t time_ns;   /* since the record's start; RIG_NO_TIME: none. Ascends unless RIG_RECORD_TIMES_DESCEND */
     uint32_t position; /* with RIG_RECORD_POSITIONS: ascends from event to event */
 };
 
@@ -73,11 +78,16 @@ void rig_record_encoder_lone(struct rig_record_encoder *encoder, struct rig_reco
                              const struct rig_op *ops, uint32_t op_count,
                              const struct rig_record_completion *completion);
 
+/* No event to come names the key. */
+void rig_record_encoder_forget(struct rig_record_encoder *encoder, int64_t key);
+
 /* Bytes of events since the last frame. */
 size_t rig_record_encoder_pending_bytes(const struct rig_record_encoder *encoder);
 uint64_t rig_record_encoder_event_count(const struct rig_record_encoder *encoder);
-/* The events since the last frame as a frame, or the closing frame; valid until the next call. NULL when memory ran
- * out. */
+/*
+ * The events since the last frame as a frame, with a checkpoint before it where a block starts, or the closing frame;
+ * valid until the next call. NULL when memory ran out.
+ */
 const struct rig_buf *rig_record_encoder_frame(struct rig_record_encoder *encoder);
 const struct rig_buf *rig_record_encoder_close(struct rig_record_encoder *encoder, unsigned flags);
 

@@ -68,46 +68,79 @@ static enum rig_rc note_time(struct rig_record_decoder *decoder, const struct ri
     return RIG_OK;
 }
 
-RIG_ALWAYS_INLINE enum rig_rc get_moment(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
-                                         unsigned tag, bool completion, struct moment *moment)
+/* The position: given, or the number of the event. */
+RIG_ALWAYS_INLINE enum rig_rc get_position(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
+                                           uint32_t *position)
 {
     if (RIG_UNLIKELY(decoder->event_count >= RIG_POSITION_NONE - 1))
         return rig_fail(decoder->err, RIG_E_LIMIT, "%s: more than 4294967294 events", decoder->shape->name);
-    moment->position = (uint32_t)decoder->event_count++;
+    *position = (uint32_t)decoder->event_count++;
     if ((decoder->shape->flags & RIG_RECORD_POSITIONS) != 0) {
         uint64_t gap = rig_cursor_number(cursor);
         if (RIG_UNLIKELY(gap >= RIG_POSITION_NONE - (uint64_t)decoder->next_position))
             return damaged_at(decoder, cursor, "a position that does not fit 32 bits");
-        moment->position = decoder->next_position + (uint32_t)gap;
-        decoder->next_position = moment->position + 1;
-    } else if (RIG_UNLIKELY((tag & RIG_EVENT_NO_TIME) != 0)) {
+        *position = decoder->next_position + (uint32_t)gap;
+    }
+    decoder->next_position = *position + 1;
+    return RIG_OK;
+}
+
+/* In version 1 without positions these follow from the times; which are in order but for late events. */
+RIG_ALWAYS_INLINE enum rig_rc note_order(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
+                                         unsigned tag, bool completion, struct moment moment, int64_t last)
+{
+    if (RIG_UNLIKELY((tag & RIG_EVENT_NO_TIME) != 0))
         return damaged_at(decoder, cursor, "an event with neither time nor position");
-    }
-    moment->time_ns = RIG_NO_TIME;
-    if (RIG_LIKELY((tag & RIG_EVENT_NO_TIME) == 0)) {
-        int64_t last = decoder->last_time;
-        moment->time_ns = decoder->last_time = rig_sum(last, rig_cursor_signed(cursor));
-        bool descends =
-            moment->time_ns < last || (moment->time_ns == last && decoder->last_was_completion && !completion);
-        if (RIG_UNLIKELY(descends) && moment->position > 0 && (decoder->shape->flags & RIG_RECORD_POSITIONS) == 0)
-            decoder->segment->unordered = true;
-    }
+    bool descends = moment.time_ns < last || (moment.time_ns == last && decoder->last_was_completion && !completion);
+    if (RIG_UNLIKELY(descends) && moment.position > 0)
+        decoder->segment->unordered = true;
     decoder->last_was_completion = completion;
     return RIG_OK;
 }
 
-RIG_ALWAYS_INLINE enum rig_rc get_slot(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
-                                       struct rig_record_slot **slot)
+RIG_ALWAYS_INLINE enum rig_rc get_moment(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
+                                         unsigned tag, bool completion, bool v2, struct moment *moment)
 {
+    int64_t last = decoder->last_time;
+    enum rig_rc rc = get_position(decoder, cursor, &moment->position);
+    moment->time_ns = RIG_NO_TIME;
+    if (RIG_UNLIKELY(rc != RIG_OK))
+        return rc;
+    if (RIG_LIKELY((tag & RIG_EVENT_NO_TIME) == 0)) {
+        uint64_t difference = rig_cursor_number(cursor);
+        bool is_signed = !v2 || (decoder->shape->flags & RIG_RECORD_TIMES_DESCEND) != 0;
+        moment->time_ns = rig_sum(last, is_signed ? rig_unzigzag(difference) : (int64_t)difference);
+        if (RIG_UNLIKELY(!is_signed && moment->time_ns < last))
+            return damaged_at(decoder, cursor, "a time that runs backwards");
+        decoder->last_time = moment->time_ns;
+    }
+    bool ordered = v2 || (decoder->shape->flags & RIG_RECORD_POSITIONS) != 0;
+    return ordered ? RIG_OK : note_order(decoder, cursor, tag, completion, *moment, last);
+}
+
+/* The client's slot; `same`: the client is that of the last event. */
+RIG_ALWAYS_INLINE enum rig_rc get_slot(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor, bool same,
+                                       bool v2, struct rig_record_slot **slot)
+{
+    if (v2 && same) {
+        if (RIG_UNLIKELY(decoder->last_slot >= decoder->slots.count))
+            return damaged_at(decoder, cursor, "the client of the last event where there is none");
+        *slot = &decoder->slots.at[decoder->last_slot];
+        return RIG_OK;
+    }
     uint64_t client = rig_cursor_number(cursor);
     if (RIG_LIKELY(client < decoder->direct_slots.count && decoder->direct_slots.at[client] != 0)) {
-        *slot = &decoder->slots.at[decoder->direct_slots.at[client] - 1];
+        decoder->last_slot = decoder->direct_slots.at[client] - 1;
+        *slot = &decoder->slots.at[decoder->last_slot];
         return RIG_OK;
     }
     if (client > INT32_MAX || cursor->bad != NULL)
         return damaged_at(decoder, cursor, "a client number that does not fit 31 bits");
     *slot = rig_record_find_slot(decoder, (uint32_t)client);
-    return *slot != NULL ? RIG_OK : rig_record_no_memory(decoder);
+    if (*slot == NULL)
+        return rig_record_no_memory(decoder);
+    decoder->last_slot = (size_t)(*slot - decoder->slots.at);
+    return RIG_OK;
 }
 
 static enum rig_rc check_process(struct rig_record_decoder *decoder, int64_t process)
@@ -137,9 +170,22 @@ RIG_ALWAYS_INLINE int64_t get_written(struct rig_record_cursor *cursor, struct r
     return key->last_value & mask;
 }
 
+/* An operation's key and whether it reads: (distance << 1) | reads. */
+RIG_ALWAYS_INLINE uint64_t get_op_code(struct rig_record_cursor *cursor, bool v2)
+{
+    if (!v2 || RIG_UNLIKELY(cursor->at >= cursor->end))
+        return rig_cursor_number(cursor);
+    uint64_t code = *cursor->at++;
+    if (RIG_LIKELY(code >> 1 < RIG_OP_FAR))
+        return code;
+    /* Other first bytes become a distance that no key has. */
+    uint64_t far = code >> 1 == RIG_OP_FAR ? rig_cursor_number(cursor) : UINT64_MAX >> 1;
+    return far > UINT32_MAX ? UINT64_MAX : (RIG_OP_FAR + far) << 1 | (code & 1);
+}
+
 /* Operations as the slot's, with the decoder's keys. */
 RIG_ALWAYS_INLINE enum rig_rc get_ops(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
-                                      struct rig_record_slot *slot, uint64_t op_count)
+                                      struct rig_record_slot *slot, uint64_t op_count, bool v2)
 {
     enum rig_rc away_rc;
     unsigned kind = (unsigned)decoder->shape->workload * 2;
@@ -147,7 +193,7 @@ RIG_ALWAYS_INLINE enum rig_rc get_ops(struct rig_record_decoder *decoder, struct
     if (RIG_UNLIKELY(op_count > slot->op_capacity) && !rig_record_slot_reserve(slot, op_count))
         return rig_record_no_memory(decoder);
     for (uint64_t i = 0; i < op_count; i++) {
-        uint64_t code = rig_cursor_number(cursor);
+        uint64_t code = get_op_code(cursor, v2);
         uint64_t distance = code >> 1;
         if (RIG_UNLIKELY(distance > decoder->keys.count))
             return damaged_at(decoder, cursor, "an operation on a key that is not defined");
@@ -302,7 +348,7 @@ RIG_ALWAYS_INLINE enum rig_rc get_results(struct rig_record_decoder *decoder, st
     enum rig_rc away_rc;
     uint32_t error = 0;
     unsigned outcome = tag >> RIG_COMPLETE_OUTCOME_SHIFT & 3;
-    if (RIG_UNLIKELY(outcome > RIG_OUTCOME_INFO || (tag & RIG_COMPLETE_UNUSED) != 0))
+    if (RIG_UNLIKELY(outcome > RIG_OUTCOME_INFO))
         return damaged_at(decoder, cursor, "an outcome that this version does not have");
     if (RIG_UNLIKELY((tag & RIG_COMPLETE_ERROR) != 0) && AWAY(decoder, cursor, get_error(decoder, &error)) != RIG_OK)
         return away_rc;
@@ -327,29 +373,59 @@ RIG_ALWAYS_INLINE enum rig_rc get_results(struct rig_record_decoder *decoder, st
 
 /* ---- Events ---- */
 
+/* The process and the intended start, which is not part of a history in memory. `told`: RIG_UNUSUAL_... */
+RIG_ALWAYS_INLINE enum rig_rc get_process(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
+                                          struct rig_record_slot *slot, unsigned told)
+{
+    if ((told & RIG_UNUSUAL_SAME_PROCESS) == 0) {
+        slot->process = rig_cursor_signed(cursor);
+        decoder->cursor = *cursor;
+        enum rig_rc rc = check_process(decoder, slot->process);
+        if (rc != RIG_OK)
+            return rc;
+    } else if (RIG_UNLIKELY(!slot->has_process)) {
+        return damaged_at(decoder, cursor, "a client without a process");
+    }
+    slot->has_process = true;
+    if ((told & RIG_UNUSUAL_ON_TIME) == 0)
+        (void)rig_cursor_signed(cursor);
+    return RIG_OK;
+}
+
+/* What is usual and what is not: RIG_UNUSUAL_... */
+RIG_ALWAYS_INLINE enum rig_rc get_told(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
+                                       unsigned tag, bool v2, unsigned *told)
+{
+    *told = RIG_UNUSUAL_SAME_PROCESS | RIG_UNUSUAL_ON_TIME;
+    if (!v2) {
+        *told = ((tag & RIG_INVOKE_SAME_PROCESS_1) != 0 ? RIG_UNUSUAL_SAME_PROCESS : 0U) |
+                ((tag & RIG_INVOKE_ON_TIME_1) != 0 ? RIG_UNUSUAL_ON_TIME : 0U);
+    } else if (RIG_UNLIKELY((tag & RIG_INVOKE_USUAL) == 0)) {
+        if (cursor->at >= cursor->end || *cursor->at > RIG_UNUSUAL_KNOWN)
+            return damaged_at(decoder, cursor, "an invocation that this version does not have");
+        *told = *cursor->at++;
+    }
+    return RIG_OK;
+}
+
 RIG_ALWAYS_INLINE enum rig_rc get_invocation(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
-                                             unsigned tag)
+                                             unsigned tag, bool v2)
 {
     struct rig_record_slot *slot = NULL;
     struct moment moment = {0};
-    enum rig_rc rc = get_slot(decoder, cursor, &slot);
+    unsigned told;
+    enum rig_rc rc = get_told(decoder, cursor, tag, v2, &told);
     if (rc == RIG_OK)
-        rc = get_moment(decoder, cursor, tag, false, &moment);
-    if (rc == RIG_OK && (decoder->shape->flags & RIG_RECORD_POSITIONS) == 0)
+        rc = get_slot(decoder, cursor, (tag & RIG_INVOKE_SAME_CLIENT) != 0, v2, &slot);
+    if (rc == RIG_OK)
+        rc = get_moment(decoder, cursor, tag, false, v2, &moment);
+    if (rc == RIG_OK && !v2 && (decoder->shape->flags & RIG_RECORD_POSITIONS) == 0)
         rc = note_time(decoder, cursor, slot, moment.time_ns, false);
     if (RIG_UNLIKELY(rc != RIG_OK))
         return rc;
     if (RIG_UNLIKELY(slot->open) && !rig_record_abandon(decoder, slot))
         return rig_record_no_memory(decoder);
-    if ((tag & RIG_INVOKE_SAME_PROCESS) == 0) {
-        slot->process = rig_cursor_signed(cursor);
-        decoder->cursor = *cursor;
-        rc = check_process(decoder, slot->process);
-    } else if (!slot->has_process) {
-        rc = damaged_at(decoder, cursor, "a client without a process");
-    }
-    if ((tag & RIG_INVOKE_ON_TIME) == 0)
-        (void)rig_cursor_signed(cursor); /* behind the intended start: not part of a history in memory */
+    rc = get_process(decoder, cursor, slot, told);
     uint64_t op_count = tag >> RIG_INVOKE_COUNT_SHIFT;
     if (RIG_UNLIKELY(op_count == RIG_INVOKE_COUNT_FOLLOWS)) {
         op_count = rig_cursor_number(cursor);
@@ -358,24 +434,26 @@ RIG_ALWAYS_INLINE enum rig_rc get_invocation(struct rig_record_decoder *decoder,
     }
     if (RIG_UNLIKELY(rc != RIG_OK))
         return rc;
-    slot->has_process = true;
     slot->open = true;
     slot->invoke_ns = moment.time_ns;
     slot->invoke_at = moment.position;
-    return get_ops(decoder, cursor, slot, op_count);
+    return get_ops(decoder, cursor, slot, op_count, v2);
 }
 
 RIG_ALWAYS_INLINE enum rig_rc get_completion(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
-                                             unsigned tag)
+                                             unsigned tag, bool v2)
 {
     struct rig_record_slot *slot = NULL;
     struct moment moment = {0};
-    enum rig_rc rc = get_slot(decoder, cursor, &slot);
+    bool same = (tag & RIG_COMPLETE_SAME_CLIENT) != 0;
+    if (!v2 && same)
+        return damaged_at(decoder, cursor, "an outcome that this version does not have");
+    enum rig_rc rc = get_slot(decoder, cursor, same, v2, &slot);
     if (rc == RIG_OK)
-        rc = get_moment(decoder, cursor, tag, true, &moment);
+        rc = get_moment(decoder, cursor, tag, true, v2, &moment);
     if (rc == RIG_OK && RIG_UNLIKELY(!slot->open))
         rc = damaged_at(decoder, cursor, "a completion of a client without an open transaction");
-    if (rc == RIG_OK && (decoder->shape->flags & RIG_RECORD_POSITIONS) == 0)
+    if (rc == RIG_OK && !v2 && (decoder->shape->flags & RIG_RECORD_POSITIONS) == 0)
         rc = note_time(decoder, cursor, slot, moment.time_ns, true);
     if (RIG_UNLIKELY(rc != RIG_OK))
         return rc;
@@ -383,16 +461,19 @@ RIG_ALWAYS_INLINE enum rig_rc get_completion(struct rig_record_decoder *decoder,
     return get_results(decoder, cursor, tag, moment, slot);
 }
 
-static enum rig_rc get_lone(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor, unsigned tag)
+RIG_ALWAYS_INLINE enum rig_rc get_lone(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
+                                       unsigned tag, bool v2)
 {
     struct rig_record_slot *lone = &decoder->lone;
     struct moment moment = {0};
-    if ((decoder->shape->flags & RIG_RECORD_POSITIONS) == 0)
+    if (!v2 && (decoder->shape->flags & RIG_RECORD_POSITIONS) == 0)
         return damaged_at(decoder, cursor, "a completion without invocation and position");
+    if ((tag & RIG_COMPLETE_SAME_CLIENT) != 0)
+        return damaged_at(decoder, cursor, "an outcome that this version does not have");
     decoder->has_lone = true;
     lone->invoke_ns = RIG_NO_TIME;
     lone->invoke_at = RIG_POSITION_NONE;
-    enum rig_rc rc = get_moment(decoder, cursor, tag, true, &moment);
+    enum rig_rc rc = get_moment(decoder, cursor, tag, true, v2, &moment);
     if (rc != RIG_OK)
         return rc;
     lone->process = rig_cursor_signed(cursor);
@@ -402,13 +483,13 @@ static enum rig_rc get_lone(struct rig_record_decoder *decoder, struct rig_recor
     decoder->cursor = *cursor;
     rc = check_process(decoder, lone->process);
     if (rc == RIG_OK)
-        rc = get_ops(decoder, cursor, lone, op_count);
+        rc = get_ops(decoder, cursor, lone, op_count, v2);
     return rc == RIG_OK ? get_results(decoder, cursor, tag, moment, lone) : rc;
 }
 
 static enum rig_rc get_forget(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor, unsigned tag)
 {
-    if (tag != RIG_EVENT_FORGET)
+    if (tag != RIG_EVENT_FORGET || decoder->shape->version != 1)
         return damaged_at(decoder, cursor, "an event that this version does not have");
     uint64_t count = rig_cursor_number(cursor);
     if (count > rig_cursor_left(cursor))
@@ -427,7 +508,8 @@ static enum rig_rc get_forget(struct rig_record_decoder *decoder, struct rig_rec
     return RIG_OK;
 }
 
-enum rig_rc rig_record_decode_events(struct rig_record_decoder *decoder)
+/* Once for each version, so that what differs between them costs nothing. */
+RIG_ALWAYS_INLINE enum rig_rc decode_events(struct rig_record_decoder *decoder, bool v2)
 {
     struct rig_record_cursor cursor = decoder->cursor;
     enum rig_rc rc = RIG_OK;
@@ -435,13 +517,13 @@ enum rig_rc rig_record_decode_events(struct rig_record_decoder *decoder)
         unsigned tag = *cursor.at++;
         switch (tag & RIG_EVENT_KIND_MASK) {
         case RIG_EVENT_INVOKE:
-            rc = get_invocation(decoder, &cursor, tag);
+            rc = get_invocation(decoder, &cursor, tag, v2);
             break;
         case RIG_EVENT_COMPLETE:
-            rc = get_completion(decoder, &cursor, tag);
+            rc = get_completion(decoder, &cursor, tag, v2);
             break;
         case RIG_EVENT_LONE:
-            rc = get_lone(decoder, &cursor, tag);
+            rc = get_lone(decoder, &cursor, tag, v2);
             break;
         default:
             rc = get_forget(decoder, &cursor, tag);
@@ -452,4 +534,9 @@ enum rig_rc rig_record_decode_events(struct rig_record_decoder *decoder)
         return damaged_at(decoder, &cursor, "");
     decoder->cursor = cursor;
     return rc;
+}
+
+enum rig_rc rig_record_decode_events(struct rig_record_decoder *decoder)
+{
+    return decoder->shape->version == 1 ? decode_events(decoder, false) : decode_events(decoder, true);
 }

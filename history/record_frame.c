@@ -19,9 +19,15 @@ static uint32_t get_u32(const uint8_t *from)
     return number;
 }
 
-static uint64_t get_u64(const uint8_t *from)
+uint64_t rig_get_u64(const uint8_t *from)
 {
     return get_u32(from) | (uint64_t)get_u32(from + 4) << 32;
+}
+
+void rig_put_u64(uint8_t *to, uint64_t number)
+{
+    put_u32(to, (uint32_t)number);
+    put_u32(to + 4, (uint32_t)(number >> 32));
 }
 
 /* The head's first 8 bytes are part of the seed, so that the payload is hashed where it lies. */
@@ -38,26 +44,28 @@ void rig_record_start(struct rig_buf *buf)
     rig_buf_add(buf, start, sizeof start);
 }
 
-void rig_frame_begin(struct rig_buf *buf)
+size_t rig_frame_begin(struct rig_buf *buf)
 {
-    RIG_REQUIRE(buf->size == 0);
     static const char head[RIG_FRAME_HEAD_BYTES] = {0};
+    size_t start = buf->size;
     rig_buf_add(buf, head, sizeof head);
+    return start;
 }
 
-void rig_frame_seal(struct rig_buf *buf, enum rig_frame_type type, uint64_t number)
+void rig_frame_seal(struct rig_buf *buf, size_t start, enum rig_frame_type type, uint64_t number)
 {
-    RIG_REQUIRE(buf->size >= RIG_FRAME_HEAD_BYTES && buf->size - RIG_FRAME_HEAD_BYTES <= RIG_FRAME_MAX_BYTES);
-    uint8_t *head = (uint8_t *)buf->data;
-    size_t size = buf->size - RIG_FRAME_HEAD_BYTES;
+    if (buf->failed)
+        return;
+    RIG_REQUIRE(buf->size - start >= RIG_FRAME_HEAD_BYTES &&
+                buf->size - start - RIG_FRAME_HEAD_BYTES <= RIG_FRAME_MAX_BYTES);
+    uint8_t *head = (uint8_t *)buf->data + start;
+    size_t size = buf->size - start - RIG_FRAME_HEAD_BYTES;
     head[0] = 'R';
     head[1] = 'I';
     head[2] = 'G';
     head[3] = (uint8_t)type;
     put_u32(head + 4, (uint32_t)size);
-    uint64_t sum = checksum(head, head + RIG_FRAME_HEAD_BYTES, size, number);
-    put_u32(head + 8, (uint32_t)sum);
-    put_u32(head + 12, (uint32_t)(sum >> 32));
+    rig_put_u64(head + 8, checksum(head, head + RIG_FRAME_HEAD_BYTES, size, number));
 }
 
 bool rig_frame_read(const uint8_t *at, size_t left, uint64_t number, struct rig_frame *frame)
@@ -68,7 +76,7 @@ bool rig_frame_read(const uint8_t *at, size_t left, uint64_t number, struct rig_
     if (size > RIG_FRAME_MAX_BYTES || size > left - RIG_FRAME_HEAD_BYTES)
         return false;
     const uint8_t *payload = at + RIG_FRAME_HEAD_BYTES;
-    if (checksum(at, payload, size, number) != get_u64(at + 8))
+    if (checksum(at, payload, size, number) != rig_get_u64(at + 8))
         return false;
     *frame = (struct rig_frame){.type = at[3], .payload = payload, .size = size};
     return true;

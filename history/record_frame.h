@@ -18,20 +18,30 @@
 
 enum {
     RIG_RECORD_MAGIC_BYTES = 8,
-    RIG_RECORD_VERSION = 1,
+    RIG_RECORD_OLDEST_VERSION = 1,
+    RIG_RECORD_VERSION = 2,
     RIG_RECORD_START_BYTES = 16, /* magic, version u32, 0 u32 */
     RIG_FRAME_HEAD_BYTES = 16,
     RIG_FRAME_MAX_BYTES = 1 << 30, /* payload */
 };
 
-enum rig_frame_type { RIG_FRAME_HEADER = 'H', RIG_FRAME_EVENTS = 'E', RIG_FRAME_CLOSE = 'C' };
+enum rig_frame_type {
+    RIG_FRAME_HEADER = 'H',
+    RIG_FRAME_CHECKPOINT = 'K', /* from version 2: starts a block */
+    RIG_FRAME_EVENTS = 'E',
+    RIG_FRAME_CLOSE = 'C',
+};
+
+enum { RIG_CHECKPOINT_NUMBER_BYTES = 8 /* a checkpoint's payload starts with the number of its frame */ };
 
 /* Bits of the header's flags. */
 enum {
-    RIG_RECORD_POSITIONS = 1,    /* events carry positions; else these follow from the times */
-    RIG_RECORD_TEXT_KEYS = 2,    /* keys are texts */
-    RIG_RECORD_KEYWORD_KEYS = 4, /* ... that were EDN keywords */
-    RIG_RECORD_FLAGS_KNOWN = 7,
+    RIG_RECORD_POSITIONS = 1,     /* events carry positions; else these follow from the times */
+    RIG_RECORD_TEXT_KEYS = 2,     /* keys are texts */
+    RIG_RECORD_KEYWORD_KEYS = 4,  /* ... that were EDN keywords */
+    RIG_RECORD_TIMES_DESCEND = 8, /* version 2: times need not ascend, their differences are signed */
+    RIG_RECORD_FLAGS_KNOWN = 15,
+    RIG_RECORD_FLAGS_KNOWN_1 = 7, /* by version 1 */
 };
 
 /* Bits of the closing frame's flags. */
@@ -45,11 +55,13 @@ enum {
     RIG_EVENT_KIND_MASK = 3,
     RIG_EVENT_INVOKE = 0,
     RIG_EVENT_COMPLETE = 1,
-    RIG_EVENT_LONE = 2, /* a completion of a transaction whose invocation is not in the history */
-    RIG_EVENT_FORGET = 3,
+    RIG_EVENT_LONE = 2,   /* a completion of a transaction whose invocation is not in the history */
+    RIG_EVENT_FORGET = 3, /* version 1 */
 
-    RIG_INVOKE_SAME_PROCESS = 4,
-    RIG_INVOKE_ON_TIME = 8,
+    RIG_INVOKE_USUAL = 4,          /* the process is that of the client's last invocation, and it began when meant to */
+    RIG_INVOKE_SAME_CLIENT = 8,    /* as of the last event */
+    RIG_INVOKE_SAME_PROCESS_1 = 4, /* the two of version 1 */
+    RIG_INVOKE_ON_TIME_1 = 8,
     RIG_EVENT_NO_TIME = 16,
     RIG_INVOKE_COUNT_SHIFT = 5, /* the upper three bits: operations, 7 for "a number follows" */
     RIG_INVOKE_COUNT_FOLLOWS = 7,
@@ -57,8 +69,14 @@ enum {
     RIG_COMPLETE_OUTCOME_SHIFT = 2, /* two bits */
     RIG_COMPLETE_ERROR = 32,
     RIG_COMPLETE_READS = 64,
-    RIG_COMPLETE_UNUSED = 128,
+    RIG_COMPLETE_SAME_CLIENT = 128, /* as of the last event; not of a lone completion, nor in version 1 */
 };
+
+/* The byte behind the tag of an invocation that is not usual. */
+enum { RIG_UNUSUAL_SAME_PROCESS = 1, RIG_UNUSUAL_ON_TIME = 2, RIG_UNUSUAL_KNOWN = 3 };
+
+/* An operation's first byte: its lowest bit, reads; the others a distance, or this for "as many more as follow". */
+enum { RIG_OP_FAR = 120 };
 
 /* How an error text is given. */
 enum { RIG_ERROR_NEW = 0, RIG_ERROR_INLINE = 1, RIG_ERROR_FIRST_ID = 2, RIG_ERROR_TABLE_COUNT = 4096 };
@@ -74,16 +92,19 @@ enum {
 
 /* The file's first RIG_RECORD_START_BYTES. */
 void rig_record_start(struct rig_buf *buf);
-/* Room for a head, before the payload; `buf` holds nothing else. */
-void rig_frame_begin(struct rig_buf *buf);
-/* Fills the head in: `buf` is the whole frame. */
-void rig_frame_seal(struct rig_buf *buf, enum rig_frame_type type, uint64_t number);
+/* Room for a head, behind what is there; returns where the frame begins. */
+size_t rig_frame_begin(struct rig_buf *buf);
+/* Fills the head in: from `start` on `buf` is the whole frame. */
+void rig_frame_seal(struct rig_buf *buf, size_t start, enum rig_frame_type type, uint64_t number);
 
 struct rig_frame {
     uint8_t type;
     const uint8_t *payload;
     uint32_t size;
 };
+
+void rig_put_u64(uint8_t *to, uint64_t number);
+uint64_t rig_get_u64(const uint8_t *from);
 
 /* The frame at `at`; false when none is whole and undamaged there. */
 bool rig_frame_read(const uint8_t *at, size_t left, uint64_t number, struct rig_frame *frame);

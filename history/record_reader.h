@@ -1,9 +1,10 @@
 /*
- * Reading the binary record (docs/history-format.md): the file, its frames, and the forms' hooks
- * (history/form_reader.h).
+ * Reading the binary record as a form of histories (history/form_reader.h).
  *
- * Reads up to the last whole frame; a record without closing frame is marked `truncated`. A part is a run of whole
- * frames, about 1 MiB of them.
+ * One reader goes through the frames in order, for any version, and can follow a file that grows: a part is about 1 MiB
+ * of whole frames. The other one takes a block for a part, in any order. Both give the same history: a record that is
+ * damaged is read up to its first damaged frame, one without closing frame up to its last whole one, and both are
+ * marked `truncated`.
  */
 #ifndef RIG_HISTORY_RECORD_READER_H
 #define RIG_HISTORY_RECORD_READER_H
@@ -11,12 +12,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/err.h"
-#include "history/load.h"
+#include "history/form_reader.h"
 
 /* Whether the data is a binary record, by its first bytes (also when there are fewer than the magic's). */
 bool rig_record_recognise(const void *data, size_t size);
-enum rig_rc rig_record_parse(const char *name, const void *data, size_t size, const struct rig_load_options *options,
-                             struct rig_history **history, struct rig_err *err);
+/* Whether it is one in blocks that are worth reading at once, and small enough for it. */
+bool rig_record_has_blocks(const void *data, size_t size);
 
 #endif

@@ -140,21 +140,46 @@ static enum rig_rc write_header(struct writer *writer, struct rig_err *err)
     return rc;
 }
 
+/* What the events say about themselves: see the flags. False when memory runs out. */
+static bool find_flags(const struct rig_history *history, unsigned *flags)
+{
+    struct rig_event_walk walk;
+    struct rig_event event;
+    int64_t last = INT64_MIN;
+    uint64_t next = 0;
+    *flags = (history->key_texts != NULL ? RIG_RECORD_TEXT_KEYS : 0U) |
+             (history->keyword_keys ? RIG_RECORD_KEYWORD_KEYS : 0U);
+    if (!rig_event_walk_init(&walk, history))
+        return false;
+    while (rig_event_walk_next(&walk, &event)) {
+        const struct rig_txn *txn = &history->txns[event.txn];
+        int64_t time_ns = event.is_completion ? txn->complete_ns : txn->invoke_ns;
+        if (event.position != next++)
+            *flags |= RIG_RECORD_POSITIONS;
+        if (time_ns == RIG_NO_TIME)
+            continue;
+        if (time_ns < last)
+            *flags |= RIG_RECORD_TIMES_DESCEND;
+        last = time_ns;
+    }
+    rig_event_walk_done(&walk);
+    return true;
+}
+
 enum rig_rc rig_record_write(const struct rig_history *history, struct rig_output *output, struct rig_err *err)
 {
     struct rig_record_head head = {
         .workload = history->workload,
-        .flags = RIG_RECORD_POSITIONS | (history->key_texts != NULL ? RIG_RECORD_TEXT_KEYS : 0U) |
-                 (history->keyword_keys ? RIG_RECORD_KEYWORD_KEYS : 0U),
         .skipped_count = history->skipped_count,
         .meta = history->meta,
         .key_texts = history->key_texts,
     };
+    bool fits = find_flags(history, &head.flags);
     struct writer writer = {.history = history, .output = output, .encoder = rig_record_encoder_new(&head)};
     struct rig_event_walk walk = {0};
     writer.slots = malloc((history->txn_count + (size_t)1) * sizeof *writer.slots);
     enum rig_rc rc;
-    if (writer.encoder == NULL || writer.slots == NULL || !rig_event_walk_init(&walk, history))
+    if (!fits || writer.encoder == NULL || writer.slots == NULL || !rig_event_walk_init(&walk, history))
         rc = rig_fail(err, RIG_E_LIMIT, "%s: no memory for writing the history", output->path);
     else
         rc = write_header(&writer, err);

@@ -1,5 +1,5 @@
 /*
- * Writing a history as a binary record with positions, in frames of about 1 MiB.
+ * Writing a history as a binary record, in frames of about 1 MiB; with positions where they are not simply 0, 1, 2 ...
  */
 #ifndef RIG_HISTORY_RECORD_WRITER_H
 #define RIG_HISTORY_RECORD_WRITER_H

@@ -25,6 +25,7 @@ static const int64_t idle_wait_ns = 25 * RIG_NS_PER_MS;
 static const int64_t busy_wait_ns = RIG_NS_PER_MS;
 static const int64_t full_wait_ns = 50 * RIG_NS_PER_US;
 static const size_t frame_bytes = (size_t)1 << 20;
+static const size_t most_held_bytes = (size_t)64 << 20;
 static const size_t default_channel_bytes = (size_t)1 << 20;
 
 /* An event in a channel's ring: this, then `op_count` struct rig_op, or struct ring_read with elements behind each. */
@@ -60,6 +61,7 @@ struct rig_channel {
     bool open;
     bool last_completed;
     _Atomic uint64_t stalls;
+    _Atomic int64_t latest_ns; /* of a published event; only with simulated time */
     /* The writer's. */
     alignas(RIG_CACHE_LINE_BYTES) struct byte_vec pending; /* taken from the ring, not written yet */
     size_t pending_at;                                     /* where `next` starts */
@@ -77,7 +79,8 @@ struct rig_recorder {
     int fd;
     size_t file_bytes; /* of whole frames */
     struct rig_record_encoder *encoder;
-    uint32_t *heap; /* channels by their next event, earliest first */
+    int64_t written_ns; /* the time of the event written last */
+    uint32_t *heap;     /* channels by their next event, earliest first */
     uint32_t heap_count;
     struct record_read_vec reads;
     struct rig_err err; /* the writer's first */
@@ -129,6 +132,13 @@ static int64_t recorded_ns(const struct rig_channel *channel, int64_t at_ns)
     return channel->recorder->simulated_time ? rig_clock_now_ns() : at_ns;
 }
 
+static void publish(struct rig_channel *channel, int64_t at_ns)
+{
+    rig_byte_ring_publish(&channel->ring);
+    if (channel->recorder->simulated_time)
+        atomic_store_explicit(&channel->latest_ns, at_ns, memory_order_release);
+}
+
 void rig_channel_invoke(struct rig_channel *channel, int64_t process, int64_t at_ns, int64_t intended_ns,
                         const struct rig_op *ops, uint32_t op_count)
 {
@@ -146,7 +156,7 @@ void rig_channel_invoke(struct rig_channel *channel, int64_t process, int64_t at
     };
     put(channel, &event, sizeof event);
     put(channel, ops, op_count * sizeof *ops);
-    rig_byte_ring_publish(&channel->ring);
+    publish(channel, at_ns);
     channel->last_ns = at_ns;
     channel->op_count = op_count;
     channel->open = true;
@@ -204,7 +214,7 @@ void rig_channel_complete(struct rig_channel *channel, int64_t at_ns, enum rig_o
     }
     put(channel, error, event.error_length);
     put(channel, padding, padding_bytes);
-    rig_byte_ring_publish(&channel->ring);
+    publish(channel, at_ns);
     channel->last_ns = at_ns;
     channel->open = false;
     channel->last_completed = true;
@@ -277,14 +287,21 @@ static unsigned drain_ring(struct rig_recorder *recorder, struct rig_channel *ch
     return percent;
 }
 
+/* What may be written: events recorded up to a real time, and of times before another. */
+struct cut {
+    int64_t recorded_ns;
+    int64_t before_ns;
+};
+
 /* Looks at the channel's next event; false when none is whole and before the cut. */
-static bool find_next(struct rig_channel *channel, int64_t cut_ns)
+static bool find_next(struct rig_channel *channel, const struct cut *cut)
 {
     size_t rest = channel->pending.count - channel->pending_at;
     if (rest < sizeof channel->next)
         return false;
     memcpy(&channel->next, channel->pending.at + channel->pending_at, sizeof channel->next);
-    return channel->next.size <= rest && channel->next.recorded_ns <= cut_ns;
+    return channel->next.size <= rest && channel->next.recorded_ns <= cut->recorded_ns &&
+           channel->next.at_ns < cut->before_ns;
 }
 
 /* Time, then invocations first, then the channel: causes come before their effects. */
@@ -319,17 +336,18 @@ static void heap_sink(struct rig_recorder *recorder, uint32_t at)
 
 /* Every event is a multiple of 8 bytes, so that operations lie where they can be read. */
 static void encode_invocation(struct rig_recorder *recorder, uint32_t index, const struct ring_event *event,
-                              const uint8_t *body)
+                              int64_t at_ns, const uint8_t *body)
 {
     const void *ops = body;
     RIG_INVARIANT((uintptr_t)ops % alignof(struct rig_op) == 0);
-    struct rig_record_moment when = {.time_ns = event->at_ns - recorder->origin_ns};
-    rig_record_encoder_invoke(recorder->encoder, index, when, event->process, event->intended_ns - recorder->origin_ns,
-                              ops, event->op_count);
+    int64_t intended_ns = event->intended_ns == event->at_ns ? at_ns : event->intended_ns;
+    struct rig_record_moment when = {.time_ns = at_ns - recorder->origin_ns};
+    rig_record_encoder_invoke(recorder->encoder, index, when, event->process, intended_ns - recorder->origin_ns, ops,
+                              event->op_count);
 }
 
 static bool encode_completion(struct rig_recorder *recorder, uint32_t index, const struct ring_event *event,
-                              const uint8_t *body)
+                              int64_t at_ns, const uint8_t *body)
 {
     if (!record_read_vec_reserve(&recorder->reads, event->op_count))
         return false;
@@ -347,28 +365,35 @@ static bool encode_completion(struct rig_recorder *recorder, uint32_t index, con
         .error_length = event->error_length,
         .reads = event->has_reads ? recorder->reads.at : NULL,
     };
-    struct rig_record_moment when = {.time_ns = event->at_ns - recorder->origin_ns};
+    struct rig_record_moment when = {.time_ns = at_ns - recorder->origin_ns};
     rig_record_encoder_complete(recorder->encoder, index, when, &completion);
     return true;
 }
 
+/*
+ * A late event, one from before the cut that came after it was made, is given the time of the event written last. That
+ * is sound: a late invocation was recorded, and so sent, after everything that was written had happened; and a
+ * completion that is moved to later claims less.
+ */
 static void encode_next(struct rig_recorder *recorder, uint32_t index)
 {
     struct rig_channel *channel = &recorder->channels[index];
+    int64_t at_ns = channel->next.at_ns > recorder->written_ns ? channel->next.at_ns : recorder->written_ns;
+    recorder->written_ns = at_ns;
     const uint8_t *body = channel->pending.at + channel->pending_at + sizeof channel->next;
     if (!channel->next.is_completion)
-        encode_invocation(recorder, index, &channel->next, body);
-    else if (!encode_completion(recorder, index, &channel->next, body))
+        encode_invocation(recorder, index, &channel->next, at_ns, body);
+    else if (!encode_completion(recorder, index, &channel->next, at_ns, body))
         fail(recorder, RIG_E_LIMIT, "cannot record", "no memory for a transaction's reads");
     channel->pending_at += channel->next.size;
 }
 
 /* Writes the pending events up to the cut, merged by time, so that each frame in itself is a consistent cut. */
-static void write_events(struct rig_recorder *recorder, int64_t cut_ns)
+static void write_events(struct rig_recorder *recorder, const struct cut *cut)
 {
     recorder->heap_count = 0;
     for (uint32_t i = 0; i < recorder->channel_count; i++) {
-        if (find_next(&recorder->channels[i], cut_ns))
+        if (find_next(&recorder->channels[i], cut))
             recorder->heap[recorder->heap_count++] = i;
     }
     for (uint32_t i = recorder->heap_count / 2; i-- > 0;)
@@ -376,7 +401,7 @@ static void write_events(struct rig_recorder *recorder, int64_t cut_ns)
     while (recorder->heap_count > 0 && !has_failed(recorder)) {
         uint32_t index = recorder->heap[0];
         encode_next(recorder, index);
-        if (!find_next(&recorder->channels[index], cut_ns))
+        if (!find_next(&recorder->channels[index], cut))
             recorder->heap[0] = recorder->heap[--recorder->heap_count];
         heap_sink(recorder, 0);
         if (rig_record_encoder_pending_bytes(recorder->encoder) >= frame_bytes)
@@ -387,19 +412,41 @@ static void write_events(struct rig_recorder *recorder, int64_t cut_ns)
 }
 
 /*
+ * Simulated times are not those at which events are recorded: one is late only if another channel can still bring one
+ * from before it. No channel can bring what is earlier than its latest event. A channel that is silent while others go
+ * on holds them up until they take too much memory.
+ */
+static int64_t simulated_cut(const struct rig_recorder *recorder)
+{
+    int64_t least_ns = INT64_MAX;
+    size_t held_bytes = 0;
+    for (uint32_t i = 0; i < recorder->channel_count; i++) {
+        const struct rig_channel *channel = &recorder->channels[i];
+        int64_t latest_ns = atomic_load_explicit(&channel->latest_ns, memory_order_acquire);
+        least_ns = latest_ns < least_ns ? latest_ns : least_ns;
+        held_bytes += channel->pending.count - channel->pending_at;
+    }
+    return held_bytes > most_held_bytes ? INT64_MAX : least_ns;
+}
+
+/*
  * One cut. The time is taken before the rings are looked at: whatever caused an event before the cut was published
  * before, and is found. Events behind the cut wait for the next one.
  */
 static unsigned drain(struct rig_recorder *recorder, bool last)
 {
-    int64_t cut_ns = last ? INT64_MAX : rig_clock_now_ns() - cut_margin_ns;
+    struct cut cut = {.recorded_ns = INT64_MAX, .before_ns = INT64_MAX};
+    if (!last)
+        cut.recorded_ns = rig_clock_now_ns() - cut_margin_ns;
+    if (!last && recorder->simulated_time)
+        cut.before_ns = simulated_cut(recorder);
     atomic_thread_fence(memory_order_seq_cst);
     unsigned fullest = 0;
     for (uint32_t i = 0; i < recorder->channel_count; i++) {
         unsigned percent = drain_ring(recorder, &recorder->channels[i]);
         fullest = percent > fullest ? percent : fullest;
     }
-    write_events(recorder, cut_ns);
+    write_events(recorder, &cut);
     return fullest;
 }
 
@@ -478,6 +525,7 @@ static bool allocate(struct rig_recorder *recorder, const struct rig_recorder_op
     recorder->channel_count = options->channel_count;
     for (uint32_t i = 0; i < options->channel_count; i++) {
         recorder->channels[i].recorder = recorder;
+        atomic_init(&recorder->channels[i].latest_ns, INT64_MIN);
         if (!rig_byte_ring_init(&recorder->channels[i].ring, ring_bytes))
             return false;
     }
@@ -530,6 +578,7 @@ enum rig_rc rig_recorder_open(const struct rig_recorder_options *options, struct
     out->workload = options->workload;
     out->simulated_time = options->simulated_time;
     out->origin_ns = options->origin_ns;
+    out->written_ns = INT64_MIN;
     if (options->origin_ns == 0 && !options->simulated_time)
         out->origin_ns = rig_clock_now_ns();
     init_locks(out);

@@ -8,6 +8,7 @@
 
 #include "base/bug.h"
 #include "history/form_reader.h"
+#include "history/record_reader.h"
 #include "history/source_bytes.h"
 
 enum { MOST_THREADS = 64 };
@@ -237,6 +238,9 @@ static enum rig_rc find_reader(struct rig_source *source, struct rig_err *err)
         return rig_fail(err, RIG_E_INPUT, "%s: byte 0: is no record of rig's; leave its form to be recognised",
                         source->name);
     source->reader = rig_form_reader_of(load->form);
+    if (load->form == RIG_FORM_RIG && source->options.threads > 1 && !source->options.follow &&
+        rig_record_has_blocks(bytes->data, bytes->size))
+        source->reader = &rig_record_blocks_reader;
     return RIG_OK;
 }
 

@@ -32,7 +32,9 @@ struct rig_source_facts {
     bool has_invocations;
     bool keyword_keys;
     bool truncated;
-    bool can_rewind; /* false for a pipe */
+    size_t damaged_at; /* where the first damaged frame begins, when whole blocks follow it, which were left out; else 0
+                        */
+    bool can_rewind;   /* false for a pipe */
 };
 
 /* `path` "-" is standard input. Errors as in history/load.h. */

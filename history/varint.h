@@ -33,18 +33,22 @@ static inline int64_t rig_sum(int64_t base, int64_t difference)
     return (int64_t)((uint64_t)base + (uint64_t)difference);
 }
 
+/* Writes to `to`, which has room for RIG_VARINT_BYTES; returns where the number ends. */
+static inline uint8_t *rig_varint_write(uint8_t *to, uint64_t number)
+{
+    while (number >= 0x80) {
+        *to++ = (uint8_t)(number | 0x80);
+        number >>= 7;
+    }
+    *to++ = (uint8_t)number;
+    return to;
+}
+
 static inline void rig_varint_put(struct rig_buf *buf, uint64_t number)
 {
     uint8_t *to = (uint8_t *)rig_buf_reserve(buf, RIG_VARINT_BYTES);
-    if (to == NULL)
-        return;
-    uint8_t *at = to;
-    while (number >= 0x80) {
-        *at++ = (uint8_t)(number | 0x80);
-        number >>= 7;
-    }
-    *at++ = (uint8_t)number;
-    buf->size += (size_t)(at - to);
+    if (to != NULL)
+        buf->size += (size_t)(rig_varint_write(to, number) - to);
 }
 
 static inline void rig_varint_put_signed(struct rig_buf *buf, int64_t number)

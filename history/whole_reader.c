@@ -6,7 +6,6 @@
 #include "base/bug.h"
 #include "history/edn.h"
 #include "history/json_lines.h"
-#include "history/record_reader.h"
 
 struct state {
     struct rig_history *history;
@@ -21,16 +20,15 @@ enum rig_rc rig_whole_parse(const char *name, const void *data, size_t size, con
                             struct rig_history **history, struct rig_err *err)
 {
     switch (options->form) {
-    case RIG_FORM_RIG:
-        return rig_record_parse(name, data, size, options, history, err);
     case RIG_FORM_JSON_LINES:
         return rig_json_lines_parse(name, data, size, options, history, err);
     case RIG_FORM_EDN:
         return rig_edn_parse(name, data, size, options, history, err);
+    case RIG_FORM_RIG:
     case RIG_FORM_AUTO:
         break;
     }
-    RIG_REQUIRE(options->form != RIG_FORM_AUTO);
+    RIG_REQUIRE(options->form == RIG_FORM_JSON_LINES || options->form == RIG_FORM_EDN);
     return RIG_E_BUG;
 }
 

@@ -20,7 +20,7 @@ static void mend_checksums(uint8_t *data, size_t size)
         struct rig_buf frame;
         rig_buf_init(&frame, 0);
         rig_buf_add(&frame, data + at, RIG_FRAME_HEAD_BYTES + payload);
-        rig_frame_seal(&frame, (enum rig_frame_type)data[at + 3], number);
+        rig_frame_seal(&frame, 0, (enum rig_frame_type)data[at + 3], number);
         memcpy(data + at, frame.data, frame.size);
         at += frame.size;
         rig_buf_done(&frame);

@@ -9,7 +9,9 @@
 #include "history/event_order.h"
 #include "history/load.h"
 #include "history/record_encoder.h"
+#include "history/source.h"
 #include "history/varint.h"
+#include "history/window.h"
 #include "tests/history/history_model.h"
 
 static struct rig_rng rng;
@@ -90,21 +92,49 @@ static void events_sort_by_time_then_kind(void **state)
     }
 }
 
-static struct rig_history *parse(const void *data, size_t size)
+/* With one thread frames are read in order, with more of them blocks in any order. */
+static enum rig_rc try_parse(const void *data, size_t size, unsigned threads, struct rig_history **history,
+                             struct rig_err *err)
+{
+    struct rig_source_options options = {.load = {.form = RIG_FORM_RIG}, .threads = threads};
+    struct rig_source *source = NULL;
+    const struct rig_segment *segment = NULL;
+    enum rig_rc rc = rig_source_open_memory("test.rig", data, size, &options, &source, err);
+    if (rc != RIG_OK)
+        return rc;
+    struct rig_window *window = rig_window_new(rig_source_facts(source)->workload, 0);
+    for (rc = rig_source_next(source, &segment, err); rc == RIG_OK && segment != NULL;) {
+        rc = rig_window_add(window, segment, err);
+        if (rc == RIG_OK)
+            rc = rig_source_next(source, &segment, err);
+    }
+    if (rc == RIG_OK)
+        rc = rig_window_give(window, rig_source_facts(source), history, err);
+    else
+        rig_window_free(window);
+    rig_source_close(source);
+    return rc;
+}
+
+static struct rig_history *parse_with(const void *data, size_t size, unsigned threads)
 {
     struct rig_history *history = NULL;
-    struct rig_load_options options = {0};
     struct rig_err err = {0};
-    if (rig_history_parse("test.rig", data, size, &options, &history, &err) != RIG_OK)
+    if (try_parse(data, size, threads, &history, &err) != RIG_OK)
         fail_msg("%s", err.text);
     return history;
+}
+
+static struct rig_history *parse(const void *data, size_t size)
+{
+    return parse_with(data, size, 1);
 }
 
 /* The model's events as a record of its own, with a frame after every `frame_events`; where each frame ends. */
 struct encoded {
     struct rig_buf file;
-    size_t frame_ends[512];
-    uint32_t frame_events[512]; /* events up to that end */
+    size_t frame_ends[4096];
+    uint32_t frame_events[4096]; /* events up to that end */
     size_t frame_count;
 };
 
@@ -142,9 +172,11 @@ static void end_frame(struct encoded *encoded, struct rig_record_encoder *encode
     encoded->frame_events[encoded->frame_count++] = events;
 }
 
-static void encode(struct encoded *encoded, const struct model *model, uint32_t frame_events, uint32_t key_limit)
+static void encode(struct encoded *encoded, const struct model *model, uint32_t frame_events, uint32_t key_limit,
+                   size_t block_bytes)
 {
-    struct rig_record_head head = {.workload = model->options->workload, .meta = "name: test", .key_limit = key_limit};
+    struct rig_record_head head = {
+        .workload = model->options->workload, .meta = "name: test", .key_limit = key_limit, .block_bytes = block_bytes};
     struct rig_record_encoder *encoder = rig_record_encoder_new(&head);
     *encoded = (struct encoded){0};
     rig_buf_init(&encoded->file, 0);
@@ -167,14 +199,10 @@ static struct model_options small_options(void)
     return (struct model_options){.txn_count = 30, .channel_count = 4, .key_count = 5, .first_ns = 1000};
 }
 
-static void every_truncation_loads_its_whole_frames(void **state)
+static void truncations(const struct model *model, size_t block_bytes, unsigned threads)
 {
-    (void)state;
-    struct model model;
-    struct model_options options = small_options();
-    model_make(&model, &options, &rng);
     struct encoded encoded;
-    encode(&encoded, &model, 3, 0);
+    encode(&encoded, model, 3, 0, block_bytes);
     size_t frames = 0;
     for (size_t size = 1; size <= encoded.file.size; size++) {
         while (frames < encoded.frame_count && encoded.frame_ends[frames] <= size)
@@ -183,9 +211,9 @@ static void every_truncation_loads_its_whole_frames(void **state)
         void *copy = malloc(size);
         assert_non_null(copy);
         memcpy(copy, encoded.file.data, size);
-        struct rig_history *history = parse(copy, size);
+        struct rig_history *history = parse_with(copy, size, threads);
         assert_int_equal(history->truncated, size < encoded.file.size);
-        struct rig_history *wanted = model_history(&model, frames == 0 ? 0 : encoded.frame_events[frames - 1]);
+        struct rig_history *wanted = model_history(model, frames == 0 ? 0 : encoded.frame_events[frames - 1]);
         assert_same_history(history, wanted);
         if (frames > 0)
             assert_string_equal(history->meta, "name: test");
@@ -194,23 +222,29 @@ static void every_truncation_loads_its_whole_frames(void **state)
         free(copy);
     }
     rig_buf_done(&encoded.file);
-    model_done(&model);
 }
 
-static void every_flipped_bit_is_noticed(void **state)
+static void every_truncation_loads_its_whole_frames(void **state)
 {
     (void)state;
     struct model model;
     struct model_options options = small_options();
     model_make(&model, &options, &rng);
+    truncations(&model, 0, 1);
+    truncations(&model, 1, 1);
+    truncations(&model, 1, 3);
+    model_done(&model);
+}
+
+static void flip_every_bit(const struct model *model, size_t block_bytes, unsigned threads)
+{
     struct encoded encoded;
-    encode(&encoded, &model, 7, 0);
+    encode(&encoded, model, 7, 0, block_bytes);
     for (size_t bit = 0; bit < encoded.file.size * 8; bit++) {
         encoded.file.data[bit / 8] ^= (char)(1 << bit % 8);
         struct rig_history *history = NULL;
-        struct rig_load_options load = {.form = RIG_FORM_RIG};
         struct rig_err err = {0};
-        enum rig_rc rc = rig_history_parse("test.rig", encoded.file.data, encoded.file.size, &load, &history, &err);
+        enum rig_rc rc = try_parse(encoded.file.data, encoded.file.size, threads, &history, &err);
         if (rc == RIG_OK)
             assert_true(history->truncated);
         else
@@ -220,29 +254,82 @@ static void every_flipped_bit_is_noticed(void **state)
         encoded.file.data[bit / 8] ^= (char)(1 << bit % 8);
     }
     rig_buf_done(&encoded.file);
-    model_done(&model);
 }
 
-static void forgotten_keys_lose_nothing(void **state)
+static void every_flipped_bit_is_noticed(void **state)
 {
     (void)state;
     struct model model;
-    struct model_options options = {.txn_count = 5000, .channel_count = 8, .key_count = 60, .first_ns = 5};
+    struct model_options options = small_options();
     model_make(&model, &options, &rng);
-    struct encoded bounded, free;
-    encode(&bounded, &model, 100, 6);
-    encode(&free, &model, 100, 0);
-    assert_true(bounded.file.size > free.file.size); /* so keys were forgotten */
+    flip_every_bit(&model, 0, 1);
+    flip_every_bit(&model, 1, 1);
+    flip_every_bit(&model, 1, 2);
+    model_done(&model);
+}
+
+/* A history in blocks of any length, and with keys let go of at every chance, is the same history. */
+static void blocks_lose_nothing(void **state)
+{
+    (void)state;
+    static const size_t block_bytes[] = {0, 1, 1000, 20000};
+    static const uint32_t key_limits[] = {0, 6};
+    struct model model;
+    struct model_options options = {.txn_count = 5000, .channel_count = 8, .key_count = 60, .first_ns = -5};
+    model_make(&model, &options, &rng);
     struct rig_history *wanted = model_history(&model, model.event_count);
-    struct rig_history *history = parse(bounded.file.data, bounded.file.size);
-    assert_same_history(history, wanted);
-    rig_history_free(history);
-    history = parse(free.file.data, free.file.size);
-    assert_same_history(history, wanted);
-    rig_history_free(history);
+    size_t sizes[8];
+    for (size_t i = 0; i < 8; i++) {
+        struct encoded encoded;
+        encode(&encoded, &model, i == 1 ? 5 : 100, key_limits[i / 4], block_bytes[i % 4]);
+        sizes[i] = encoded.file.size;
+        for (unsigned threads = 1; threads <= 4; threads++) {
+            struct rig_history *history = parse_with(encoded.file.data, encoded.file.size, threads);
+            assert_same_history(history, wanted);
+            assert_false(history->truncated);
+            rig_history_free(history);
+        }
+        rig_buf_done(&encoded.file);
+    }
+    assert_true(sizes[1] > sizes[2] && sizes[2] > sizes[3] && sizes[3] >= sizes[0]); /* more blocks, more bytes */
+    assert_true(sizes[4] > sizes[0]);                                                /* keys were let go of */
     rig_history_free(wanted);
-    rig_buf_done(&bounded.file);
-    rig_buf_done(&free.file);
+    model_done(&model);
+}
+
+/* A damaged frame ends what is read, also where whole blocks follow it, which is told. */
+static void damage_in_the_middle_is_told(void **state)
+{
+    (void)state;
+    struct model model;
+    struct model_options options = small_options();
+    struct encoded encoded;
+    model_make(&model, &options, &rng);
+    encode(&encoded, &model, 5, 0, 1);
+    for (size_t frame = 0; frame + 2 < encoded.frame_count; frame++) {
+        size_t at = encoded.frame_ends[frame];
+        struct rig_source_options source_options = {.load = {.form = RIG_FORM_RIG}, .threads = 1 + frame % 2};
+        struct rig_source *source = NULL;
+        const struct rig_segment *segment = NULL;
+        struct rig_err err = {0};
+        encoded.file.data[at + RIG_FRAME_HEAD_BYTES + 9] ^= 1;
+        assert_int_equal(
+            rig_source_open_memory("test.rig", encoded.file.data, encoded.file.size, &source_options, &source, &err),
+            RIG_OK);
+        do
+            assert_int_equal(rig_source_next(source, &segment, &err), RIG_OK);
+        while (segment != NULL);
+        assert_true(rig_source_facts(source)->truncated);
+        assert_int_equal(rig_source_facts(source)->damaged_at, at);
+        rig_source_close(source);
+        struct rig_history *history = parse_with(encoded.file.data, encoded.file.size, 1 + (unsigned)frame % 2);
+        struct rig_history *wanted = model_history(&model, encoded.frame_events[frame]);
+        assert_same_history(history, wanted);
+        rig_history_free(wanted);
+        rig_history_free(history);
+        encoded.file.data[at + RIG_FRAME_HEAD_BYTES + 9] ^= 1;
+    }
+    rig_buf_done(&encoded.file);
     model_done(&model);
 }
 
@@ -320,7 +407,8 @@ int main(void)
         cmocka_unit_test(events_sort_by_time_then_kind),
         cmocka_unit_test(every_truncation_loads_its_whole_frames),
         cmocka_unit_test(every_flipped_bit_is_noticed),
-        cmocka_unit_test(forgotten_keys_lose_nothing),
+        cmocka_unit_test(blocks_lose_nothing),
+        cmocka_unit_test(damage_in_the_middle_is_told),
         cmocka_unit_test(a_second_invocation_leaves_the_first_open),
         cmocka_unit_test(saved_histories_come_back),
     };
