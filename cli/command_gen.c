@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -116,7 +117,8 @@ static bool may_write(const struct rig_arguments *args, enum rig_form form)
         rig_cli_complain("standard output is a terminal; name a file, or give --form jsonl");
         return false;
     }
-    if (rig_arguments_has(args, "force") || access(out, F_OK) != 0)
+    struct stat status;
+    if (rig_arguments_has(args, "force") || stat(out, &status) != 0 || !S_ISREG(status.st_mode))
         return true;
     rig_cli_complain("%s: exists; --force replaces it", out);
     return false;

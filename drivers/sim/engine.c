@@ -94,20 +94,30 @@ struct rig_sim_engine *rig_sim_engine_new(const struct rig_sim_options *options,
     return engine;
 }
 
+static void free_work(struct rig_sim_work *work)
+{
+    if (work == NULL)
+        return;
+    rig_sim_writes_done(&work->writes);
+    rig_sim_ids_done(&work->reads);
+    rig_sim_ids_done(&work->locks);
+    rig_sim_results_done(&work->results);
+    rig_sim_sights_done(&work->seen);
+    rig_sim_lists_done(&work->lists);
+    rig_sim_elements_done(&work->apart);
+    rig_sim_elements_done(&work->elements);
+    free(work);
+}
+
 void rig_sim_engine_free(struct rig_sim_engine *engine)
 {
     if (engine == NULL)
         return;
-    for (uint32_t i = 0; engine->sessions != NULL && i < engine->session_count; i++) {
-        struct rig_sim_session *session = &engine->sessions[i];
-        rig_sim_writes_done(&session->writes);
-        rig_sim_ids_done(&session->reads);
-        rig_sim_ids_done(&session->locks);
-        rig_sim_results_done(&session->results);
-        rig_sim_sights_done(&session->seen);
-        rig_sim_lists_done(&session->lists);
-        rig_sim_elements_done(&session->apart);
-        rig_sim_elements_done(&session->elements);
+    for (uint32_t i = 0; engine->sessions != NULL && i < engine->session_count; i++)
+        free_work(engine->sessions[i].work);
+    for (struct rig_sim_work *work = engine->unused_work, *next; work != NULL; work = next) {
+        next = work->next;
+        free_work(work);
     }
     rig_sim_store_done(&engine->store);
     free(engine->sessions);
@@ -138,12 +148,38 @@ bool rig_sim_engine_busy(const struct rig_sim_engine *engine, uint32_t session)
     return engine->sessions[session].busy;
 }
 
+static void give_back_work(struct rig_sim_engine *engine, struct rig_sim_session *session)
+{
+    if (session->work == NULL)
+        return;
+    session->work->next = engine->unused_work;
+    engine->unused_work = session->work;
+    session->work = NULL;
+}
+
+static bool take_work(struct rig_sim_engine *engine, struct rig_sim_session *session)
+{
+    if (engine->unused_work == NULL) {
+        session->work = calloc(1, sizeof *session->work);
+        return session->work != NULL;
+    }
+    session->work = engine->unused_work;
+    engine->unused_work = session->work->next;
+    session->work->writes.count = 0;
+    session->work->reads.count = 0;
+    session->work->locks.count = 0;
+    session->work->results.count = 0;
+    session->work->seen.count = 0;
+    return true;
+}
+
 void rig_sim_engine_begin(struct rig_sim_engine *engine, uint32_t session, const struct rig_op *ops, uint32_t op_count,
                           const struct rig_hold *hold)
 {
     RIG_REQUIRE(session < engine->session_count && !engine->sessions[session].busy);
     struct rig_sim_session *s = &engine->sessions[session];
-    RIG_INVARIANT(s->locks.count == 0 && s->wanted_key == UINT32_MAX);
+    RIG_INVARIANT(s->wanted_key == UINT32_MAX);
+    give_back_work(engine, s);
     s->busy = true;
     s->invoke_ns = s->next_ns;
     s->begun = false;
@@ -154,12 +190,10 @@ void rig_sim_engine_begin(struct rig_sim_engine *engine, uint32_t session, const
     s->next_op = 0;
     s->abort_at = UINT32_MAX;
     s->lose_at = UINT32_MAX;
-    s->hold = *hold;
+    s->wants_hold = hold->wanted;
+    if (hold->wanted)
+        s->hold = *hold;
     s->holding = false;
-    s->writes.count = 0;
-    s->reads.count = 0;
-    s->results.count = 0;
-    s->seen.count = 0;
     s->session_lost = false;
     s->error_code = "";
     s->error_text = "";
@@ -170,7 +204,7 @@ void rig_sim_engine_begin(struct rig_sim_engine *engine, uint32_t session, const
 static void complete(struct rig_sim_engine *engine, struct rig_sim_session *session, enum rig_outcome outcome,
                      const char *code, const char *text)
 {
-    RIG_INVARIANT(session->busy && session->locks.count == 0);
+    RIG_INVARIANT(session->busy && (session->work == NULL || session->work->locks.count == 0));
     session->outcome = outcome;
     session->error_code = code;
     session->error_text = text;
@@ -195,13 +229,14 @@ static void roll_back(struct rig_sim_engine *engine, struct rig_sim_session *ses
 static bool start(struct rig_sim_engine *engine, struct rig_sim_session *session)
 {
     session->begun = true;
-    if (!rig_sim_results_reserve(&session->results, (size_t)session->op_count + 1) ||
-        !rig_sim_sights_reserve(&session->seen, (size_t)session->op_count + 1))
+    if (!take_work(engine, session) ||
+        !rig_sim_results_reserve(&session->work->results, (size_t)session->op_count + 1) ||
+        !rig_sim_sights_reserve(&session->work->seen, (size_t)session->op_count + 1))
         return false;
-    session->results.count = session->seen.count = session->op_count;
+    session->work->results.count = session->work->seen.count = session->op_count;
     for (uint32_t i = 0; i < session->op_count; i++) {
-        session->results.at[i] = (struct rig_read){.state = RIG_READ_UNKNOWN};
-        session->seen.at[i].node = RIG_SIM_NO_NODE;
+        session->work->results.at[i] = (struct rig_read){.state = RIG_READ_UNKNOWN};
+        session->work->seen.at[i].node = RIG_SIM_NO_NODE;
     }
     if (rig_sim_chance(engine, engine->options.abort_rate))
         session->abort_at = (uint32_t)rig_rng_below(&engine->rng, (uint64_t)session->op_count + 1);
@@ -279,9 +314,9 @@ static enum rig_sim_progress run_operation(struct rig_sim_engine *engine, struct
 /* True when the transaction now pauses before its next operation. */
 static bool begin_hold(struct rig_sim_engine *engine, struct rig_sim_session *session)
 {
-    if (!session->hold.wanted || session->next_op != session->hold.before_op)
+    if (!session->wants_hold || session->next_op != session->hold.before_op)
         return false;
-    session->hold.wanted = false;
+    session->wants_hold = false;
     session->holding = true;
     session->hold_until_ns = 0;
     if (session->hold.other_commits > 0)
@@ -328,7 +363,8 @@ uint32_t rig_sim_engine_step(struct rig_sim_engine *engine)
     run_step(engine, session);
     if (!session->busy)
         return chosen;
-    rig_sim_place(engine, chosen);
+    if (session->holding || session->wanted_key != UINT32_MAX)
+        rig_sim_place(engine, chosen);
     return RIG_SIM_NONE;
 }
 
@@ -356,7 +392,7 @@ void rig_sim_engine_catch_up(struct rig_sim_engine *engine, uint32_t session)
 static void assemble(struct rig_sim_session *session, const struct rig_sim_key *key, const struct rig_sim_seen *seen,
                      struct rig_sim_list *list)
 {
-    int64_t *at = session->apart.at + session->apart.count;
+    int64_t *at = session->work->apart.at + session->work->apart.count;
     uint32_t shared = list->origin_count;
     memcpy(at, key->trunk.at, shared * sizeof *at);
     rig_sim_key_list(key, seen->node, shared, at + shared);
@@ -368,7 +404,7 @@ static void assemble(struct rig_sim_session *session, const struct rig_sim_key *
             list->origin_count = list->count - 2;
     }
     list->elements = at;
-    session->apart.count += list->count;
+    session->work->apart.count += list->count;
 }
 
 const struct rig_sim_list *rig_sim_engine_lists(struct rig_sim_engine *engine, uint32_t session)
@@ -376,29 +412,29 @@ const struct rig_sim_list *rig_sim_engine_lists(struct rig_sim_engine *engine, u
     RIG_REQUIRE(session < engine->session_count && !engine->sessions[session].busy);
     struct rig_sim_session *s = &engine->sessions[session];
     size_t apart_count = 0;
-    if (!rig_sim_lists_reserve(&s->lists, s->seen.count))
+    if (s->work == NULL || !rig_sim_lists_reserve(&s->work->lists, s->work->seen.count))
         return NULL;
-    for (size_t i = 0; i < s->seen.count; i++) {
-        const struct rig_sim_seen *seen = &s->seen.at[i];
-        s->lists.at[i] = (struct rig_sim_list){.elements = NULL};
+    for (size_t i = 0; i < s->work->seen.count; i++) {
+        const struct rig_sim_seen *seen = &s->work->seen.at[i];
+        s->work->lists.at[i] = (struct rig_sim_list){.elements = NULL};
         if (seen->node == RIG_SIM_NO_NODE)
             continue;
         const struct rig_sim_key *key = &engine->store.keys.at[seen->key];
         uint32_t count = rig_sim_key_depth(key, seen->node), shared = rig_sim_key_on_trunk(key, seen->node);
-        s->lists.at[i] = (struct rig_sim_list){
+        s->work->lists.at[i] = (struct rig_sim_list){
             .elements = key->trunk.at, .count = count, .origin = key->origin, .origin_count = shared};
         if (shared < count || seen->reordered)
             apart_count += count;
     }
-    s->apart.count = 0;
-    if (!rig_sim_elements_reserve(&s->apart, apart_count))
+    s->work->apart.count = 0;
+    if (!rig_sim_elements_reserve(&s->work->apart, apart_count))
         return NULL;
-    for (size_t i = 0; apart_count > 0 && i < s->seen.count; i++) {
-        struct rig_sim_list *list = &s->lists.at[i];
-        if (list->count > 0 && (list->origin_count < list->count || s->seen.at[i].reordered))
-            assemble(s, &engine->store.keys.at[s->seen.at[i].key], &s->seen.at[i], list);
+    for (size_t i = 0; apart_count > 0 && i < s->work->seen.count; i++) {
+        struct rig_sim_list *list = &s->work->lists.at[i];
+        if (list->count > 0 && (list->origin_count < list->count || s->work->seen.at[i].reordered))
+            assemble(s, &engine->store.keys.at[s->work->seen.at[i].key], &s->work->seen.at[i], list);
     }
-    return s->lists.at;
+    return s->work->lists.at;
 }
 
 void rig_sim_engine_outcome(const struct rig_sim_engine *engine, uint32_t session, struct rig_sim_answer *answer)
@@ -413,7 +449,7 @@ void rig_sim_engine_outcome(const struct rig_sim_engine *engine, uint32_t sessio
         .session_lost = s->session_lost,
         .error_code = s->error_code,
         .error_text = s->error_text,
-        .reads = s->results.count == 0 ? NULL : s->results.at,
+        .reads = s->work == NULL || s->work->results.count == 0 ? NULL : s->work->results.at,
     };
 }
 
@@ -423,17 +459,19 @@ static bool collect_elements(struct rig_sim_engine *engine, uint32_t session)
     struct rig_sim_session *s = &engine->sessions[session];
     const struct rig_sim_list *lists = rig_sim_engine_lists(engine, session);
     size_t total = 0;
-    for (size_t i = 0; lists != NULL && i < s->results.count; i++)
-        total += s->results.at[i].count;
-    s->elements.count = 0;
-    if (lists == NULL || !rig_sim_elements_reserve(&s->elements, total))
+    if (s->work == NULL)
         return false;
-    for (size_t i = 0; i < s->results.count; i++) {
-        uint32_t count = s->results.at[i].count;
-        s->results.at[i].first_element = s->elements.count;
+    for (size_t i = 0; lists != NULL && i < s->work->results.count; i++)
+        total += s->work->results.at[i].count;
+    s->work->elements.count = 0;
+    if (lists == NULL || !rig_sim_elements_reserve(&s->work->elements, total))
+        return false;
+    for (size_t i = 0; i < s->work->results.count; i++) {
+        uint32_t count = s->work->results.at[i].count;
+        s->work->results.at[i].first_element = s->work->elements.count;
         if (count > 0)
-            memcpy(s->elements.at + s->elements.count, lists[i].elements, count * sizeof(int64_t));
-        s->elements.count += count;
+            memcpy(s->work->elements.at + s->work->elements.count, lists[i].elements, count * sizeof(int64_t));
+        s->work->elements.count += count;
     }
     return true;
 }
@@ -443,10 +481,12 @@ void rig_sim_engine_answer(struct rig_sim_engine *engine, uint32_t session, stru
     bool complete = collect_elements(engine, session);
     const struct rig_sim_session *s = &engine->sessions[session];
     rig_sim_engine_outcome(engine, session, answer);
-    answer->elements = s->elements.at;
-    answer->element_count = complete ? s->elements.count : 0;
-    if (!complete)
+    if (complete) {
+        answer->elements = s->work->elements.at;
+        answer->element_count = s->work->elements.count;
+    } else {
         answer->reads = NULL;
+    }
 }
 
 void rig_sim_engine_forget(struct rig_sim_engine *engine, int64_t key)

@@ -41,49 +41,60 @@ enum rig_sim_place {
     RIG_SIM_COUNTED, /* for commits of others */
 };
 
-struct rig_sim_session {
-    /* the session */
-    uint8_t site;
-    int64_t next_ns;    /* invocation of the next transaction */
-    uint64_t last_seen; /* the newest commit that an earlier snapshot showed or that it made */
-
-    /* the choice of the next step */
-    enum rig_sim_place place;
-    uint32_t next_waiter; /* the next session that waits for a lock of the same key */
-
-    /* the transaction under way */
-    bool busy;
-    bool begun; /* has a snapshot */
-    uint64_t id;
-    const struct rig_op *ops;
-    uint32_t op_count;
-    uint32_t next_op;
-    uint32_t abort_at; /* operation before which it is aborted, op_count: at the commit; UINT32_MAX: never */
-    uint32_t lose_at;  /* likewise, for the connection */
-    struct rig_hold hold;
-    bool holding;
-    int64_t hold_until_ns;       /* when it holds for a time, else 0 */
-    uint64_t hold_until_commits; /* when it holds for others' commits */
-    uint32_t wanted_key;         /* of the lock that it waits for, or UINT32_MAX */
-    bool wants_write;
-    struct rig_sim_snapshot snapshot;
+/*
+ * What a transaction needs from its first step on. It is its session's until the next begin; then another transaction
+ * takes it, so that there are no more of them in use than transactions that are worked on, and they stay in the cache.
+ */
+struct rig_sim_work {
     struct rig_sim_writes writes;
     struct rig_sim_ids reads; /* keys read from the snapshot; serializable only */
-    struct rig_sim_ids locks; /* keys with a lock of this session */
-    uint32_t mark;            /* of the last search for a deadlock that came here */
-
-    /* the answer */
-    int64_t invoke_ns, complete_ns;
-    enum rig_outcome outcome;
-    enum rig_phase phase;
-    bool session_lost;
-    const char *error_code;
-    const char *error_text;
+    struct rig_sim_ids locks; /* keys with a lock of the session */
     struct rig_sim_results results;
     struct rig_sim_sights seen;       /* parallel to the results */
     struct rig_sim_lists lists;       /* likewise; made on demand */
     struct rig_sim_elements apart;    /* of lists that are not on the trunk of their key */
     struct rig_sim_elements elements; /* of all lists; made on demand */
+    struct rig_sim_work *next;        /* unused one */
+};
+
+struct rig_sim_session {
+    /* the choice of the next step */
+    enum rig_sim_place place;
+    uint32_t wanted_key; /* of the lock that it waits for, or UINT32_MAX */
+    bool wants_write;
+
+    /* the transaction under way */
+    bool busy;
+    bool begun; /* has a snapshot, and work */
+    bool holding;
+    bool wants_hold; /* is yet to be held */
+    uint32_t next_op;
+    uint32_t op_count;
+    uint32_t abort_at; /* operation before which it is aborted, op_count: at the commit; UINT32_MAX: never */
+    uint32_t lose_at;  /* likewise, for the connection */
+    const struct rig_op *ops;
+    struct rig_sim_work *work; /* NULL before it is begun */
+    uint64_t id;
+    struct rig_sim_snapshot snapshot;
+    uint64_t last_seen; /* the newest commit that an earlier snapshot showed or that it made */
+    int64_t invoke_ns;
+    int64_t next_ns; /* invocation of the next transaction */
+    uint8_t site;
+
+    /* the answer */
+    bool session_lost;
+    enum rig_outcome outcome;
+    enum rig_phase phase;
+    int64_t complete_ns;
+    const char *error_code;
+    const char *error_text;
+
+    /* what only some transactions need */
+    struct rig_hold hold;
+    int64_t hold_until_ns;       /* when it holds for a time, else 0 */
+    uint64_t hold_until_commits; /* when it holds for others' commits */
+    uint32_t next_waiter;        /* the next session that waits for a lock of the same key */
+    uint32_t mark;               /* of the last search for a deadlock that came here */
 };
 
 struct rig_sim_engine {
@@ -91,6 +102,7 @@ struct rig_sim_engine {
     struct rig_rng rng;
     struct rig_sim_store store;
     struct rig_sim_session *sessions;
+    struct rig_sim_work *unused_work;
     uint32_t session_count;
     uint32_t busy_count;
     int64_t now_ticks;
@@ -133,7 +145,7 @@ enum rig_sim_progress rig_sim_commit(struct rig_sim_engine *engine, struct rig_s
 void rig_sim_roll_back(struct rig_sim_engine *engine, struct rig_sim_session *session);
 
 /* The choice of the next step (sim_choice.c). Heaps have room for every session. */
-/* The session's transaction, new or after a step, can go on when what it waits for is there. */
+/* The session's transaction is new, or its step told it to wait: it goes on when what it waits for is there. */
 void rig_sim_place(struct rig_sim_engine *engine, uint32_t session);
 /* The session's transaction is complete, or about to be rolled back wherever it waits. */
 void rig_sim_displace(struct rig_sim_engine *engine, uint32_t session);

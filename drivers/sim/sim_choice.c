@@ -84,9 +84,7 @@ void rig_sim_place(struct rig_sim_engine *engine, uint32_t session)
         }
         return;
     }
-    RIG_INVARIANT(s->place == RIG_SIM_READY);
-    if (!s->holding && s->wanted_key == UINT32_MAX)
-        return;
+    RIG_INVARIANT(s->place == RIG_SIM_READY && (s->holding || s->wanted_key != UINT32_MAX));
     rig_sim_ready_remove(&engine->ready, session);
     if (!s->holding) {
         wait_for_lock(engine, session);

@@ -43,9 +43,9 @@ void rig_sim_take_snapshot(struct rig_sim_engine *engine, struct rig_sim_session
 
 static struct rig_sim_write *find_write(struct rig_sim_session *session, uint32_t key)
 {
-    for (size_t i = 0; i < session->writes.count; i++)
-        if (session->writes.at[i].key == key)
-            return &session->writes.at[i];
+    for (size_t i = 0; i < session->work->writes.count; i++)
+        if (session->work->writes.at[i].key == key)
+            return &session->work->writes.at[i];
     return NULL;
 }
 
@@ -55,7 +55,8 @@ static uint32_t find_dirty(struct rig_sim_engine *engine, const struct rig_sim_s
     uint32_t start = (uint32_t)rig_rng_below(&engine->rng, engine->session_count);
     for (uint32_t i = 0; i < engine->session_count; i++) {
         struct rig_sim_session *other = &engine->sessions[(start + i) % engine->session_count];
-        const struct rig_sim_write *write = other->busy && other != session ? find_write(other, key) : NULL;
+        bool asks = other->busy && other->begun && other != session;
+        const struct rig_sim_write *write = asks ? find_write(other, key) : NULL;
         if (write != NULL)
             return write->tip;
     }
@@ -97,8 +98,8 @@ static void answer_read(struct rig_sim_engine *engine, struct rig_sim_session *s
                         bool own)
 {
     const struct rig_sim_key *k = &engine->store.keys.at[key];
-    struct rig_read *read = &session->results.at[session->next_op];
-    struct rig_sim_seen *seen = &session->seen.at[session->next_op];
+    struct rig_read *read = &session->work->results.at[session->next_op];
+    struct rig_sim_seen *seen = &session->work->seen.at[session->next_op];
     *seen = (struct rig_sim_seen){.key = key, .node = node};
     if (node == RIG_SIM_NO_NODE) {
         read->state = RIG_READ_NIL;
@@ -134,7 +135,7 @@ enum rig_sim_progress rig_sim_run_read(struct rig_sim_engine *engine, struct rig
         }
         node = mistaken_node(engine, key, visible_node(engine, session, key));
     }
-    if (engine->options.isolation == RIG_SIM_SERIALIZABLE && !rig_sim_ids_add(&session->reads, key))
+    if (engine->options.isolation == RIG_SIM_SERIALIZABLE && !rig_sim_ids_add(&session->work->reads, key))
         return RIG_SIM_NO_MEMORY;
     answer_read(engine, session, key, node, false);
     return RIG_SIM_WENT_ON;
@@ -169,7 +170,7 @@ enum rig_sim_progress rig_sim_run_write(struct rig_sim_engine *engine, struct ri
         return RIG_SIM_WENT_ON;
     }
     const struct rig_sim_write fresh = {.key = key, .base = base, .tip = tip};
-    return rig_sim_writes_add(&session->writes, fresh) ? RIG_SIM_WENT_ON : RIG_SIM_NO_MEMORY;
+    return rig_sim_writes_add(&session->work->writes, fresh) ? RIG_SIM_WENT_ON : RIG_SIM_NO_MEMORY;
 }
 
 /* ---- commits ---- */
@@ -177,8 +178,8 @@ enum rig_sim_progress rig_sim_run_write(struct rig_sim_engine *engine, struct ri
 /* First committer wins: nobody has committed a key that this transaction writes since its snapshot. */
 static bool is_first_committer(const struct rig_sim_engine *engine, const struct rig_sim_session *session)
 {
-    for (size_t i = 0; i < session->writes.count; i++) {
-        const struct rig_sim_versions *versions = &engine->store.keys.at[session->writes.at[i].key].versions;
+    for (size_t i = 0; i < session->work->writes.count; i++) {
+        const struct rig_sim_versions *versions = &engine->store.keys.at[session->work->writes.at[i].key].versions;
         if (versions->count == 0)
             continue;
         const struct rig_sim_version *last = &versions->at[versions->count - 1];
@@ -198,8 +199,8 @@ static bool is_first_committer(const struct rig_sim_engine *engine, const struct
 static bool is_dangerous(const struct rig_sim_engine *engine, const struct rig_sim_session *session, bool *has_out)
 {
     uint64_t first_out = UINT64_MAX;
-    for (size_t i = 0; i < session->reads.count; i++) {
-        const struct rig_sim_versions *versions = &engine->store.keys.at[session->reads.at[i]].versions;
+    for (size_t i = 0; i < session->work->reads.count; i++) {
+        const struct rig_sim_versions *versions = &engine->store.keys.at[session->work->reads.at[i]].versions;
         for (size_t j = versions->count; j-- > 0;) {
             const struct rig_sim_version *version = &versions->at[j];
             if (rig_sim_snapshot_shows(&session->snapshot, version->commit, version->site))
@@ -211,8 +212,8 @@ static bool is_dangerous(const struct rig_sim_engine *engine, const struct rig_s
         }
     }
     *has_out = first_out != UINT64_MAX;
-    for (size_t i = 0; *has_out && i < session->writes.count; i++) {
-        const struct rig_sim_readers *readers = &engine->store.keys.at[session->writes.at[i].key].readers;
+    for (size_t i = 0; *has_out && i < session->work->writes.count; i++) {
+        const struct rig_sim_readers *readers = &engine->store.keys.at[session->work->writes.at[i].key].readers;
         for (size_t j = 0; j < readers->count; j++) {
             const struct rig_sim_reader *reader = &readers->at[j];
             if (reader->commit >= first_out &&
@@ -275,13 +276,13 @@ static bool reserve_reader(struct rig_sim_engine *engine, struct rig_sim_key *ke
 /* Every allocation that a commit needs, so that it cannot stop half-way. A key read twice takes one place for each. */
 static bool reserve_commit(struct rig_sim_engine *engine, struct rig_sim_session *session)
 {
-    for (size_t i = 0; i < session->writes.count; i++) {
-        const struct rig_sim_write *write = &session->writes.at[i];
+    for (size_t i = 0; i < session->work->writes.count; i++) {
+        const struct rig_sim_write *write = &session->work->writes.at[i];
         if (!rig_sim_key_reserve(&engine->store.keys.at[write->key], write->tip))
             return false;
     }
-    for (size_t i = 0; i < session->reads.count; i++)
-        if (!reserve_reader(engine, &engine->store.keys.at[session->reads.at[i]]))
+    for (size_t i = 0; i < session->work->reads.count; i++)
+        if (!reserve_reader(engine, &engine->store.keys.at[session->work->reads.at[i]]))
             return false;
     return true;
 }
@@ -290,8 +291,8 @@ static void install(struct rig_sim_engine *engine, struct rig_sim_session *sessi
 {
     uint8_t site = engine->options.bug == RIG_SIM_BUG_LONG_FORK ? session->site : 0;
     engine->commit++;
-    for (size_t i = 0; i < session->writes.count; i++) {
-        const struct rig_sim_write *write = &session->writes.at[i];
+    for (size_t i = 0; i < session->work->writes.count; i++) {
+        const struct rig_sim_write *write = &session->work->writes.at[i];
         struct rig_sim_key *key = &engine->store.keys.at[write->key];
         uint32_t tip = write->tip;
         if (rig_sim_bug_strikes(engine, RIG_SIM_BUG_LOST_APPEND))
@@ -306,8 +307,8 @@ static void install(struct rig_sim_engine *engine, struct rig_sim_session *sessi
             (struct rig_sim_version){.commit = engine->commit, .node = tip, .site = site, .writer_has_out = has_out};
         rig_sim_store_extend(&engine->store, key, tip);
     }
-    for (size_t i = 0; i < session->reads.count; i++) {
-        struct rig_sim_readers *readers = &engine->store.keys.at[session->reads.at[i]].readers;
+    for (size_t i = 0; i < session->work->reads.count; i++) {
+        struct rig_sim_readers *readers = &engine->store.keys.at[session->work->reads.at[i]].readers;
         bool known = readers->count > 0 && readers->at[readers->count - 1].commit == engine->commit;
         RIG_INVARIANT(known || readers->count < readers->capacity);
         if (!known)
@@ -319,7 +320,7 @@ static void install(struct rig_sim_engine *engine, struct rig_sim_session *sessi
 enum rig_sim_progress rig_sim_commit(struct rig_sim_engine *engine, struct rig_sim_session *session)
 {
     bool has_out = false;
-    bool blind = session->writes.count > 0 && rig_sim_bug_strikes(engine, RIG_SIM_BUG_LOST_UPDATE);
+    bool blind = session->work->writes.count > 0 && rig_sim_bug_strikes(engine, RIG_SIM_BUG_LOST_UPDATE);
     if (uses_snapshots(engine) && !blind) {
         if (!is_first_committer(engine, session))
             return RIG_SIM_CONFLICT;
@@ -335,8 +336,10 @@ enum rig_sim_progress rig_sim_commit(struct rig_sim_engine *engine, struct rig_s
 
 void rig_sim_roll_back(struct rig_sim_engine *engine, struct rig_sim_session *session)
 {
-    for (size_t i = 0; i < session->writes.count; i++) {
-        const struct rig_sim_write *write = &session->writes.at[i];
+    if (session->work == NULL)
+        return; /* it has not begun */
+    for (size_t i = 0; i < session->work->writes.count; i++) {
+        const struct rig_sim_write *write = &session->work->writes.at[i];
         struct rig_sim_key *key = &engine->store.keys.at[write->key];
         /* The first node only: a longer ghost would be an intermediate read of nobody's, or show two aborted values. */
         uint32_t first = write->tip;

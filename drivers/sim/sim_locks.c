@@ -75,7 +75,7 @@ enum rig_sim_progress rig_sim_lock(struct rig_sim_engine *engine, uint32_t sessi
         s->wants_write = write;
         return RIG_SIM_BLOCKED;
     }
-    if (!rig_sim_ids_add(&s->locks, key) || (!write && !rig_sim_ids_add(&k->read_holders, session)))
+    if (!rig_sim_ids_add(&s->work->locks, key) || (!write && !rig_sim_ids_add(&k->read_holders, session)))
         return RIG_SIM_NO_MEMORY;
     if (write)
         k->writer = session;
@@ -85,15 +85,15 @@ enum rig_sim_progress rig_sim_lock(struct rig_sim_engine *engine, uint32_t sessi
 void rig_sim_unlock_all(struct rig_sim_engine *engine, uint32_t session)
 {
     struct rig_sim_session *s = &engine->sessions[session];
-    for (size_t i = 0; i < s->locks.count; i++) {
-        struct rig_sim_key *k = &engine->store.keys.at[s->locks.at[i]];
+    for (size_t i = 0; i < s->work->locks.count; i++) {
+        struct rig_sim_key *k = &engine->store.keys.at[s->work->locks.at[i]];
         if (k->writer == session)
             k->writer = RIG_SIM_NONE;
         for (size_t j = k->read_holders.count; j-- > 0;)
             if (k->read_holders.at[j] == session)
                 k->read_holders.at[j] = k->read_holders.at[--k->read_holders.count];
-        rig_sim_wake_waiters(engine, s->locks.at[i]);
+        rig_sim_wake_waiters(engine, s->work->locks.at[i]);
     }
-    s->locks.count = 0;
+    s->work->locks.count = 0;
     s->wanted_key = UINT32_MAX;
 }

@@ -15,6 +15,7 @@ struct rig_sim_ready {
     uint64_t *words;
     uint16_t *blocks; /* how many are in each block of words */
     uint32_t count;
+    bool has_bits; /* the processor counts and finds bits */
 };
 
 /* False when memory runs out; done is needed in either case. */
@@ -26,5 +27,7 @@ void rig_sim_ready_add(struct rig_sim_ready *ready, uint32_t session);
 void rig_sim_ready_remove(struct rig_sim_ready *ready, uint32_t session);
 /* The session with `rank` lower ones in the set; rank < count. */
 uint32_t rig_sim_ready_at(const struct rig_sim_ready *ready, uint32_t rank);
+/* The same, on any processor. */
+uint32_t rig_sim_ready_at_plain(const struct rig_sim_ready *ready, uint32_t rank);
 
 #endif

@@ -6,6 +6,8 @@ void rig_sim_store_init(struct rig_sim_store *store)
 {
     *store = (struct rig_sim_store){0};
     rig_table_init(&store->ids);
+    for (size_t i = 0; i < RIG_SIM_RECENT_KEYS; i++)
+        store->recent[i].index = RIG_TABLE_NONE;
 }
 
 void rig_sim_store_done(struct rig_sim_store *store)
@@ -49,7 +51,7 @@ static uint32_t new_key(struct rig_sim_store *store)
     return (uint32_t)(store->keys.count - 1);
 }
 
-uint32_t rig_sim_store_key(struct rig_sim_store *store, int64_t key)
+static uint32_t find_or_make_key(struct rig_sim_store *store, int64_t key)
 {
     uint32_t *place = rig_table_put(&store->ids, (uint64_t)key);
     if (place == NULL)
@@ -66,6 +68,15 @@ uint32_t rig_sim_store_key(struct rig_sim_store *store, int64_t key)
     return fresh;
 }
 
+uint32_t rig_sim_store_find_key(struct rig_sim_store *store, int64_t key)
+{
+    uint32_t index = find_or_make_key(store, key);
+    size_t place = (uint64_t)key % RIG_SIM_RECENT_KEYS;
+    store->recent[place].name = key;
+    store->recent[place].index = index;
+    return index;
+}
+
 void rig_sim_store_forget(struct rig_sim_store *store, int64_t key)
 {
     uint32_t index = rig_table_get(&store->ids, (uint64_t)key);
@@ -74,6 +85,8 @@ void rig_sim_store_forget(struct rig_sim_store *store, int64_t key)
     const struct rig_sim_key *k = &store->keys.at[index];
     RIG_REQUIRE(k->writer == UINT32_MAX && k->read_holders.count == 0 && k->first_waiter == UINT32_MAX);
     rig_table_remove(&store->ids, (uint64_t)key);
+    if (store->recent[(uint64_t)key % RIG_SIM_RECENT_KEYS].name == key)
+        store->recent[(uint64_t)key % RIG_SIM_RECENT_KEYS].index = RIG_TABLE_NONE;
     (void)rig_sim_ids_add(&store->free_keys, index); /* without memory, the place is not used again */
 }
 

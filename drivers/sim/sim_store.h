@@ -28,7 +28,7 @@
 
 #define RIG_SIM_NO_NODE UINT32_MAX
 
-enum { RIG_SIM_SITE_COUNT = 2 };
+enum { RIG_SIM_SITE_COUNT = 2, RIG_SIM_RECENT_KEYS = 256 };
 
 struct rig_sim_snapshot {
     uint64_t last[RIG_SIM_SITE_COUNT];
@@ -81,6 +81,10 @@ RIG_VEC(struct rig_sim_key, rig_sim_keys)
 
 struct rig_sim_store {
     struct rig_table ids; /* key -> index into keys */
+    struct {
+        int64_t name;
+        uint32_t index;            /* RIG_TABLE_NONE: nothing */
+    } recent[RIG_SIM_RECENT_KEYS]; /* by the low bits of the name: keys in use follow one another */
     struct rig_sim_keys keys;
     struct rig_sim_ids free_keys; /* indices of forgotten keys, which keep their memory */
     uint64_t origin_count;
@@ -89,8 +93,17 @@ struct rig_sim_store {
 void rig_sim_store_init(struct rig_sim_store *store);
 void rig_sim_store_done(struct rig_sim_store *store);
 
+/* The same as rig_sim_store_key(), for keys that were not in use lately. */
+uint32_t rig_sim_store_find_key(struct rig_sim_store *store, int64_t key);
+
 /* The index of a key, which is made when it is new; UINT32_MAX when memory runs out. */
-uint32_t rig_sim_store_key(struct rig_sim_store *store, int64_t key);
+static inline uint32_t rig_sim_store_key(struct rig_sim_store *store, int64_t key)
+{
+    size_t place = (uint64_t)key % RIG_SIM_RECENT_KEYS;
+    if (store->recent[place].index != RIG_TABLE_NONE && store->recent[place].name == key)
+        return store->recent[place].index;
+    return rig_sim_store_find_key(store, key);
+}
 
 /* Forgets the key and all its versions; nothing may refer to them. No-op for a key that was never used. */
 void rig_sim_store_forget(struct rig_sim_store *store, int64_t key);
