@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -106,6 +107,7 @@ static void random_runs_come_back(void **state)
             .workload = options.workload,
             .channel_count = options.channel_count,
             .channel_bytes = variant < 4 ? 0 : 1,
+            .simulated_time = true,
             .meta = "name: test\n",
         });
         for (uint32_t i = 0; i < model.event_count; i++)
@@ -142,6 +144,64 @@ static void times_count_from_the_origin(void **state)
     assert_int_equal(history->txns[0].complete_at, 1);
     assert_int_equal(history->txns[1].invoke_ns, 501);
     assert_int_equal(history->txns[1].invoke_at, 2);
+    rig_history_free(history);
+}
+
+static void wait_for_events(const struct rig_recorder *recorder, uint64_t count)
+{
+    struct rig_recorder_stats stats = {0};
+    while (stats.events < count) {
+        (void)sched_yield();
+        rig_recorder_stats(recorder, &stats);
+    }
+}
+
+/* What comes with a time before that of events that were written already. */
+static void late_events_move_to_the_last_time(void **state)
+{
+    (void)state;
+    struct rig_recorder *recorder = open_recorder((struct rig_recorder_options){.channel_count = 2, .origin_ns = 1});
+    struct rig_channel *first = rig_recorder_channel(recorder, 0);
+    struct rig_channel *second = rig_recorder_channel(recorder, 1);
+    rig_channel_invoke(first, 0, 1001, 1001, &append_one, 1);
+    rig_channel_complete(first, 2001, RIG_OUTCOME_OK, NULL, NULL, NULL);
+    wait_for_events(recorder, 2);
+    rig_channel_invoke(second, 1, 501, 501, &append_one, 1);
+    rig_channel_complete(second, 3001, RIG_OUTCOME_OK, NULL, NULL, NULL);
+    close_recorder(recorder);
+    struct rig_history *history = load();
+    assert_int_equal(history->txn_count, 2);
+    assert_int_equal(history->txns[1].process, 1);
+    assert_int_equal(history->txns[1].invoke_ns, 2000);
+    assert_int_equal(history->txns[1].invoke_at, 2);
+    assert_int_equal(history->txns[1].complete_ns, 3000);
+    rig_history_free(history);
+}
+
+/* Simulated times are those of another clock: an event is held until no channel can bring one from before it. */
+static void simulated_times_are_never_late(void **state)
+{
+    (void)state;
+    struct rig_recorder *recorder =
+        open_recorder((struct rig_recorder_options){.channel_count = 2, .simulated_time = true});
+    struct rig_channel *first = rig_recorder_channel(recorder, 0);
+    struct rig_channel *second = rig_recorder_channel(recorder, 1);
+    rig_channel_invoke(second, 1, 10, 10, &append_one, 1);
+    rig_channel_invoke(first, 0, 20, 20, &append_one, 1);
+    rig_channel_complete(first, 30, RIG_OUTCOME_OK, NULL, NULL, NULL);
+    rig_channel_invoke(first, 0, 40, 40, &append_one, 1);
+    rig_channel_complete(second, 35, RIG_OUTCOME_OK, NULL, NULL, NULL);
+    wait_for_events(recorder, 3);
+    rig_channel_complete(first, 50, RIG_OUTCOME_OK, NULL, NULL, NULL);
+    rig_channel_invoke(second, 1, 36, 36, &append_one, 1);
+    rig_channel_complete(second, 60, RIG_OUTCOME_OK, NULL, NULL, NULL);
+    close_recorder(recorder);
+    struct rig_history *history = load();
+    assert_int_equal(history->txn_count, 4);
+    assert_int_equal(history->txns[1].complete_ns, 35);
+    assert_int_equal(history->txns[2].complete_ns, 50);
+    assert_int_equal(history->txns[3].invoke_ns, 36);
+    assert_int_equal(history->txns[3].invoke_at, 4);
     rig_history_free(history);
 }
 
@@ -417,6 +477,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(random_runs_come_back, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(times_count_from_the_origin, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(late_events_move_to_the_last_time, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(simulated_times_are_never_late, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(equal_times_are_concurrent, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(long_lists_and_errors_pass_a_small_ring, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(an_existing_file_is_kept, make_folder, remove_folder),
