@@ -25,7 +25,7 @@ static const uint64_t strong_levels =
 #undef L
 
 struct judge {
-    const struct rig_inference *inference;
+    const struct rig_scope *scope;
     struct rig_verdict *verdict;
     struct rig_arena *arena;
     uint64_t refuted, held;
@@ -60,22 +60,21 @@ static void find_refuted(struct judge *j)
 /* A cycle called G1c may be one of writes alone, through a transaction of unknown fate (cycle/cycle.h). */
 static bool open_write_cycles(const struct judge *j)
 {
-    return j->inference->graph.unsettled != NULL &&
-           (is_found(j, RIG_ANOMALY_G1C) || is_found(j, RIG_ANOMALY_G1C_PROCESS) ||
-            is_found(j, RIG_ANOMALY_G1C_REALTIME));
+    return j->scope->unsettled && (is_found(j, RIG_ANOMALY_G1C) || is_found(j, RIG_ANOMALY_G1C_PROCESS) ||
+                                   is_found(j, RIG_ANOMALY_G1C_REALTIME));
 }
 
 static void find_held(struct judge *j)
 {
-    const struct rig_inference *inference = j->inference;
-    if (inference->unknown_reads > 0 || j->verdict->unknown_reason != NULL)
+    const struct rig_scope *scope = j->scope;
+    if (scope->unknown_reads > 0 || j->verdict->unknown_reason != NULL)
         return;
     uint64_t decided = exact_levels;
-    if (inference->unordered_keys == 0)
+    if (scope->unordered_keys == 0)
         decided |= snapshot_levels;
-    if (!inference->history->has_invocations)
+    if (!scope->has_invocations)
         decided &= ~strong_levels;
-    if (inference->history->workload != RIG_WORKLOAD_LIST_APPEND)
+    if (scope->workload != RIG_WORKLOAD_LIST_APPEND)
         return; /* the orders of versions are partial */
     /* Where reads contradict each other there is no one order of versions that could be free of cycles. */
     if (is_found(j, RIG_ANOMALY_INCOMPATIBLE_ORDER) || is_found(j, RIG_ANOMALY_FRACTURED_APPEND))
@@ -131,7 +130,7 @@ static void say_held(const struct judge *j, unsigned level, struct rig_buf *text
 
 static void say_open(const struct judge *j, unsigned level, struct rig_buf *text)
 {
-    const struct rig_inference *inference = j->inference;
+    const struct rig_scope *scope = j->scope;
     uint64_t bit = RIG_LEVEL_BIT(level);
     rig_buf_add_text(text, "no anomaly refutes it");
     if (j->verdict->unknown_reason != NULL)
@@ -140,15 +139,15 @@ static void say_open(const struct judge *j, unsigned level, struct rig_buf *text
         rig_buf_add_text(text, ", but the reads of some key contradict each other");
     else if ((bit & write_levels) && open_write_cycles(j))
         rig_buf_add_text(text, ", but some write cycle has a transaction of unknown fate");
-    else if (inference->unknown_reads > 0)
-        rig_buf_printf(text, ", but the results of %" PRIu64 " reads are not known", inference->unknown_reads);
-    else if (inference->history->workload != RIG_WORKLOAD_LIST_APPEND)
+    else if (scope->unknown_reads > 0)
+        rig_buf_printf(text, ", but the results of %" PRIu64 " reads are not known", scope->unknown_reads);
+    else if (scope->workload != RIG_WORKLOAD_LIST_APPEND)
         rig_buf_add_text(text, ", but the order of the versions is known only in part");
-    else if ((bit & strong_levels) && !inference->history->has_invocations)
+    else if ((bit & strong_levels) && !scope->has_invocations)
         rig_buf_add_text(text, ", but the history has no invocations, and so no real-time order");
-    else if ((bit & snapshot_levels) && inference->unordered_keys > 0)
+    else if ((bit & snapshot_levels) && scope->unordered_keys > 0)
         rig_buf_printf(text, ", but to %" PRIu64 " keys several transactions made appends that nobody read",
-                       inference->unordered_keys);
+                       scope->unordered_keys);
     else
         rig_buf_add_text(text, "; rig has no exact test for it");
 }
@@ -238,8 +237,8 @@ static void decide(const struct judge *j)
 /* Nothing was observed when no read shows, or misses, a committed write, and nothing else is wrong. */
 static char *why_unknown(const struct judge *j)
 {
-    const struct rig_graph *graph = &j->inference->graph;
-    if (graph->link_count[0] + graph->link_count[1] + graph->link_count[2] > 0)
+    const uint64_t *edges = j->verdict->edge_count;
+    if (edges[RIG_EDGE_WW] + edges[RIG_EDGE_WR] + edges[RIG_EDGE_RW] > 0)
         return NULL;
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
         if (is_found(j, (enum rig_anomaly)anomaly))
@@ -247,22 +246,21 @@ static char *why_unknown(const struct judge *j)
     }
     struct rig_buf text;
     rig_buf_init(&text, 0);
-    if (j->verdict->history->txn_count == 0 && j->verdict->history->skipped_count > 0) {
+    if (j->scope->txn_count == 0 && j->scope->skipped_count > 0) {
         rig_buf_printf(&text, "none of its %" PRIu64 " operations is of a client (a process that is an integer)",
-                       j->verdict->history->skipped_count);
+                       j->scope->skipped_count);
         return keep(j, &text);
     }
     rig_buf_add_text(&text,
-                     j->inference->committed_count == 0
+                     j->scope->committed_count == 0
                          ? "no transaction is known to have committed"
                          : "no committed transaction read what another one wrote, or wrote what another one read");
     return keep(j, &text);
 }
 
-enum rig_rc rig_fates_decide(const struct rig_inference *inference, struct rig_arena *arena,
-                             struct rig_verdict *verdict, struct rig_err *err)
+enum rig_rc rig_fates_decide(struct rig_arena *arena, struct rig_verdict *verdict, struct rig_err *err)
 {
-    struct judge j = {.inference = inference, .verdict = verdict, .arena = arena};
+    struct judge j = {.scope = &verdict->scope, .verdict = verdict, .arena = arena};
     verdict->unknown_reason = why_unknown(&j);
     find_refuted(&j);
     find_held(&j);

@@ -12,11 +12,9 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "checker/infer/list_inference.h"
 #include "checker/verdict.h"
 
-/* Fills levels, sets, validity, unknown_reason and summary from the findings; texts come from `arena`. */
-enum rig_rc rig_fates_decide(const struct rig_inference *inference, struct rig_arena *arena,
-                             struct rig_verdict *verdict, struct rig_err *err);
+/* Fills levels, sets, validity, unknown_reason and summary from scope, findings and edges; texts come from `arena`. */
+enum rig_rc rig_fates_decide(struct rig_arena *arena, struct rig_verdict *verdict, struct rig_err *err);
 
 #endif

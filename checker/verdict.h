@@ -1,6 +1,6 @@
 /*
- * What the checker found: per level its fate, per anomaly its count and witnesses. Owns everything it points to;
- * borrows the history, which must outlive it.
+ * What the checker found: per level its fate, per anomaly its count and witnesses. Owns everything it points to, but
+ * for a history that was judged as a whole: that must outlive it.
  */
 #ifndef RIG_CHECKER_VERDICT_H
 #define RIG_CHECKER_VERDICT_H
@@ -78,12 +78,32 @@ struct rig_level_result {
 };
 
 struct rig_cost {
-    double read_ms, infer_ms, search_ms; /* read_ms is filled in by whoever loaded the history */
+    double read_ms; /* of a history in memory filled in by whoever loaded it; of a source, the time waited for it */
+    double infer_ms, search_ms;
+    uint64_t planned_bytes; /* what the check was expected to need before it began; 0: nobody asked */
     uint64_t peak_bytes;
+    uint32_t window_count; /* 1: everything was in memory at once */
+    uint32_t pass_count;   /* how often the history was read from its beginning */
+};
+
+/* What was judged, and what its observations left open: of the whole history, however little of it is still there. */
+struct rig_scope {
+    enum rig_workload workload;
+    bool has_invocations;
+    bool truncated;
+    uint64_t txn_count, op_count, skipped_count;
+    uint64_t committed_count;
+    uint64_t unordered_keys; /* keys to which two or more committed transactions made appends that nobody read */
+    uint64_t unknown_reads;  /* reads of ok transactions whose results are not known */
+    bool unsettled;          /* a transaction of unknown fate counts as committed */
 };
 
 struct rig_verdict {
-    const struct rig_history *history; /* borrowed */
+    /* What the witnesses refer to: the whole history, borrowed; or, when it was judged in windows, an excerpt that the
+     * verdict owns, with the transactions that the witnesses speak of under the positions that they have in the whole.
+     */
+    const struct rig_history *history;
+    struct rig_scope scope;
     enum rig_valid valid;
     uint64_t requested_levels;    /* bits */
     uint64_t requested_anomalies; /* bits */

@@ -3,15 +3,15 @@
  */
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/nearest.h"
-#include "checker/check.h"
+#include "checker/check_source.h"
 #include "checker/model/assumption.h"
 #include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/outputs.h"
 #include "cli/requests.h"
-#include "history/load.h"
+
+enum { MOST_THREADS = 64 };
 
 static const char *const workloads[] = {
 #define WORKLOAD_NAME(name, text, help) text,
@@ -32,6 +32,10 @@ static const struct rig_argument check_arguments[] = {
      .help = "order of register versions to assume: wfr-keys, sequential-keys, linearizable-keys"},
     RIG_ARGUMENT_MAX_WITNESSES,
     RIG_ARGUMENT_MAX_MEMORY,
+    {.name = "threads", .value = "N", .help = "threads to use; as many as there are cores when not given"},
+    {.name = "window",
+     .value = "N",
+     .help = "judge a long history whenever N transactions are new, or somewhat later; 131072 when not given"},
     RIG_ARGUMENT_FORMAT,
     RIG_ARGUMENT_REPORT,
     {.name = "output", .letter = 'o', .value = "DIR", .help = "also write all reports and the witnesses into DIR"},
@@ -92,22 +96,47 @@ static bool read_assumptions(const struct rig_arguments *args, unsigned *assumpt
     return true;
 }
 
-static enum rig_rc load(const struct rig_arguments *args, size_t limit_bytes, struct rig_history **history,
-                        struct rig_err *err)
+static void read_workload(const struct rig_arguments *args, struct rig_load_options *options)
 {
-    struct rig_load_options options = {.form = RIG_FORM_AUTO, .limit_bytes = limit_bytes};
     const char *workload = rig_arguments_value(args, "workload");
     for (size_t i = 0; workload != NULL && workloads[i] != NULL; i++) {
         if (strcmp(workloads[i], workload) == 0) {
-            options.workload_given = true;
-            options.workload = (enum rig_workload)i;
+            options->workload_given = true;
+            options->workload = (enum rig_workload)i;
         }
     }
-    enum rig_rc rc = rig_history_load(args->positionals[0], &options, history, err);
-    if (rc != RIG_OK || !rig_arguments_has(args, "assume") || (*history)->workload == RIG_WORKLOAD_RW_REGISTER)
+}
+
+/* Threads and the least number of transactions in a window. */
+static bool read_amounts(const struct rig_arguments *args, struct rig_source_options *source,
+                         struct rig_windows_options *options)
+{
+    uint64_t threads = 0, window = 0;
+    if (!rig_arguments_number(args, "threads", 1, MOST_THREADS, &threads) ||
+        !rig_arguments_number(args, "window", 1, UINT32_MAX / 2, &window))
+        return false;
+    source->threads = (unsigned)threads;
+    options->least_new = (uint32_t)window;
+    /* Small windows are for seeing what happens at their borders. */
+    options->idle = (uint32_t)(window == 0 || window / 4 > RIG_WINDOWS_IDLE ? 0 : window / 4 + 1);
+    return true;
+}
+
+static enum rig_rc check(const struct rig_arguments *args, struct rig_source_options *from,
+                         const struct rig_windows_options *options, struct rig_verdict **verdict, struct rig_err *err)
+{
+    const char *path = args->positionals[0];
+    struct rig_source *source;
+    from->load.limit_bytes = options->check.limit_bytes;
+    enum rig_rc rc = rig_source_open(path, from, &source, err);
+    if (rc != RIG_OK)
         return rc;
-    rc = rig_fail(err, RIG_E_USAGE, "--assume is for rw-register; this history is %s", workloads[(*history)->workload]);
-    rig_history_free(*history);
+    enum rig_workload workload = rig_source_facts(source)->workload;
+    if (rig_arguments_has(args, "assume") && workload != RIG_WORKLOAD_RW_REGISTER)
+        rc = rig_fail(err, RIG_E_USAGE, "--assume is for rw-register; this history is %s", workloads[workload]);
+    if (rc == RIG_OK)
+        rc = rig_check_source(source, strcmp(path, "-") == 0 ? "standard input" : path, options, verdict, err);
+    rig_source_close(source);
     return rc;
 }
 
@@ -154,25 +183,17 @@ int rig_cli_check(int argc, char **argv)
     const int status = rig_arguments_parse(&check_table, argc, argv, &args);
     if (status != RIG_ARGUMENTS_GO_ON)
         return status;
-    struct rig_check_options options = {0};
-    if (!rig_cli_read_requests(&args, &options) || !read_assumptions(&args, &options.assumptions) ||
-        !reports_are_known(&args))
+    struct rig_windows_options options = {0};
+    struct rig_source_options source = {.load = {.form = RIG_FORM_AUTO}};
+    if (!rig_cli_read_requests(&args, &options.check) || !read_assumptions(&args, &options.check.assumptions) ||
+        !reports_are_known(&args) || !read_amounts(&args, &source, &options))
         return RIG_EXIT_USAGE;
+    read_workload(&args, &source.load);
     struct rig_err err = {0};
-    struct rig_history *history = NULL;
-    int64_t start_ns = rig_clock_now_ns();
-    if (load(&args, options.limit_bytes, &history, &err) != RIG_OK)
-        return rig_cli_fail(&err);
-    double read_ms = (double)(rig_clock_now_ns() - start_ns) / (double)RIG_NS_PER_MS;
     struct rig_verdict *verdict = NULL;
-    int result;
-    if (rig_check(history, &options, &verdict, &err) == RIG_OK) {
-        verdict->cost.read_ms = read_ms;
-        result = write_all(&args, verdict, &err) == RIG_OK ? rig_cli_verdict_status(verdict) : rig_cli_fail(&err);
-        rig_verdict_free(verdict);
-    } else {
-        result = rig_cli_fail(&err);
-    }
-    rig_history_free(history);
+    if (check(&args, &source, &options, &verdict, &err) != RIG_OK)
+        return rig_cli_fail(&err);
+    int result = write_all(&args, verdict, &err) == RIG_OK ? rig_cli_verdict_status(verdict) : rig_cli_fail(&err);
+    rig_verdict_free(verdict);
     return result;
 }

@@ -27,6 +27,18 @@ void rig_history_free(struct rig_history *history)
     free(history);
 }
 
+int64_t rig_history_zero_ns(const struct rig_history *history)
+{
+    int64_t zero_ns = INT64_MAX;
+    if (history->is_excerpt)
+        return history->zero_ns;
+    for (uint32_t txn = 0; txn < history->txn_count && txn < RIG_ZERO_TXNS; txn++) {
+        if (history->txns[txn].invoke_ns != RIG_NO_TIME && history->txns[txn].invoke_ns < zero_ns)
+            zero_ns = history->txns[txn].invoke_ns;
+    }
+    return zero_ns == INT64_MAX ? 0 : zero_ns;
+}
+
 void rig_history_key_text(const struct rig_history *history, uint32_t key, char *text, size_t size)
 {
     RIG_REQUIRE(key < history->key_count && size >= 24);

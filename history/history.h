@@ -81,8 +81,10 @@ struct rig_history {
     bool has_invocations;   /* false for completions-only histories: no real-time order beyond that of completions */
     bool truncated;         /* the record was cut; what is here is complete up to the cut */
     uint64_t skipped_count; /* operations of nemeses and other non-clients, left out */
-    char *meta;             /* the run's metadata (resolved plan as text) or NULL */
-    void *storage;          /* owned; freed by rig_history_free() */
+    bool is_excerpt;        /* only some transactions of a longer history, whose times count from `zero_ns` */
+    int64_t zero_ns;
+    char *meta;    /* the run's metadata (resolved plan as text) or NULL */
+    void *storage; /* owned; freed by rig_history_free() */
 };
 
 void rig_history_free(struct rig_history *history);
@@ -112,6 +114,11 @@ static inline struct rig_list rig_mop_list(const struct rig_history *history, co
         rig_mop_is_whole(op) ? &history->lists[op->list & ~RIG_LIST_WHOLE] : &history->spines[op->list];
     return (struct rig_list){.at = from->at, .count = op->count};
 }
+
+/* The time of the first invocation, the zero of all times shown; 0 without times. It is looked for among the first
+ * transactions that completed. */
+enum { RIG_ZERO_TXNS = 4096 };
+int64_t rig_history_zero_ns(const struct rig_history *history);
 
 /* The number that names a transaction to people: the position of its completion, of its invocation where none came. */
 static inline uint32_t rig_txn_name(const struct rig_history *history, uint32_t txn)

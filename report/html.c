@@ -73,7 +73,7 @@ static void add_banner(const struct page *page)
     rig_markup_escape(out, rig_buf_text(&line));
     rig_buf_done(&line);
     rig_buf_add_text(out, "</p>\n</header>\n");
-    if (verdict->history->truncated)
+    if (verdict->scope.truncated)
         add_warning(page, "The record was cut: it is complete up to the cut, and only that part was checked.");
     if (page->run != NULL && page->run->interrupted)
         add_warning(page, "The run was interrupted: what was recorded until then was checked.");
@@ -340,7 +340,7 @@ static void add_foot(const struct page *page)
     const struct rig_cost *cost = &verdict->cost;
     struct rig_buf *out = page->out;
     rig_buf_add_text(out, "<footer>Checked ");
-    rig_words_count(out, verdict->history->txn_count);
+    rig_words_count(out, verdict->scope.txn_count);
     rig_buf_add_text(out, " transactions, ");
     rig_words_count(out, verdict->edge_count[RIG_EDGE_WW]);
     rig_buf_add_text(out, " ww, ");

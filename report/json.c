@@ -124,15 +124,15 @@ static void add_anomalies(struct rig_json_writer *w, const struct rig_verdict *v
 
 static void add_history(struct rig_json_writer *w, const struct rig_verdict *verdict)
 {
-    const struct rig_history *history = verdict->history;
+    const struct rig_scope *scope = &verdict->scope;
     rig_json_begin_object(w, "history");
-    rig_json_int(w, "operations", history->op_count);
-    rig_json_int(w, "transactions", history->txn_count);
+    rig_json_int(w, "operations", (int64_t)scope->op_count);
+    rig_json_int(w, "transactions", (int64_t)scope->txn_count);
     rig_json_int(w, "ok", (int64_t)verdict->ok_count);
     rig_json_int(w, "fail", (int64_t)verdict->fail_count);
     rig_json_int(w, "info", (int64_t)verdict->info_count);
-    rig_json_int(w, "skipped", (int64_t)history->skipped_count);
-    rig_json_bool(w, "truncated", history->truncated);
+    rig_json_int(w, "skipped", (int64_t)scope->skipped_count);
+    rig_json_bool(w, "truncated", scope->truncated);
     rig_json_end(w);
     rig_json_begin_object(w, "edges");
     for (unsigned kind = RIG_EDGE_WW; kind <= RIG_EDGE_RW; kind++)
@@ -146,7 +146,10 @@ static void add_cost(struct rig_json_writer *w, const struct rig_cost *cost)
     rig_json_number(w, "read_ms", cost->read_ms);
     rig_json_number(w, "infer_ms", cost->infer_ms);
     rig_json_number(w, "search_ms", cost->search_ms);
+    rig_json_int(w, "planned_bytes", (int64_t)cost->planned_bytes);
     rig_json_int(w, "peak_bytes", (int64_t)cost->peak_bytes);
+    rig_json_int(w, "windows", cost->window_count);
+    rig_json_int(w, "passes", cost->pass_count);
     rig_json_end(w);
 }
 
@@ -219,7 +222,7 @@ void rig_report_json(const struct rig_verdict *verdict, const struct rig_report_
         rig_json_string(&w, "valid", "unknown");
     else
         rig_json_bool(&w, "valid", verdict->valid == RIG_VALID_TRUE);
-    rig_json_string(&w, "workload", workloads[verdict->history->workload]);
+    rig_json_string(&w, "workload", workloads[verdict->scope.workload]);
     add_text(&w, "summary", verdict->summary);
     if (verdict->valid == RIG_VALID_UNKNOWN)
         add_text(&w, "unknown_reason", verdict->unknown_reason);

@@ -136,7 +136,7 @@ void rig_report_junit(const struct rig_verdict *verdict, const struct rig_report
     add_cases(out, verdict, name);
     rig_buf_add_text(out, "    <system-out>");
     rig_markup_escape(out, verdict->summary);
-    if (verdict->history->truncated)
+    if (verdict->scope.truncated)
         rig_buf_add_text(out, "\nThe record was cut; what it holds was checked.");
     rig_buf_add_text(out, "</system-out>\n  </testsuite>\n</testsuites>\n");
 }

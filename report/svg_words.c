@@ -155,7 +155,7 @@ void rig_svg_words_box(const struct rig_history *history, const struct rig_witne
     rig_words_txn(&text, history, box->txn);
     take(box->name, &text, 20);
     rig_buf_init(&text, 0);
-    rig_words_txn_when(&text, history, box->txn, rig_words_zero_ns(history));
+    rig_words_txn_when(&text, history, box->txn, rig_history_zero_ns(history));
     if (history->txns[box->txn].outcome == RIG_OUTCOME_INFO)
         rig_buf_add_text(&text, " (unknown fate)");
     else if (history->txns[box->txn].outcome == RIG_OUTCOME_FAIL)

@@ -103,7 +103,7 @@ static void levels_line(const struct page *page, const char *name, uint64_t set)
 static void add_verdict(const struct page *page)
 {
     const struct rig_verdict *verdict = page->verdict;
-    if (verdict->history->truncated)
+    if (verdict->scope.truncated)
         paint_line(page, YELLOW, "The record was cut: it is complete up to the cut, and only that part was checked.");
     if (page->run != NULL && page->run->interrupted)
         paint_line(page, YELLOW, "The run was interrupted: what was recorded until then was checked.");
@@ -473,7 +473,7 @@ static void add_cost(const struct page *page)
     const struct rig_verdict *verdict = page->verdict;
     const struct rig_cost *cost = &verdict->cost;
     rig_buf_add_text(page->out, "\nchecked ");
-    rig_words_count(page->out, verdict->history->txn_count);
+    rig_words_count(page->out, verdict->scope.txn_count);
     rig_buf_add_text(page->out, " transactions, ");
     rig_words_count(page->out, verdict->edge_count[RIG_EDGE_WW]);
     rig_buf_add_text(page->out, " ww, ");

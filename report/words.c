@@ -7,9 +7,6 @@
 #include "base/bug.h"
 #include "base/clock.h"
 
-/* The first invocation is among the first transactions that completed; the texts of witnesses look as far. */
-enum { ZERO_TXNS = 4096 };
-
 void rig_words_clean(struct rig_buf *out, const char *text, bool keep_lines)
 {
     if (text == NULL)
@@ -284,13 +281,4 @@ bool rig_words_blunt(const struct rig_verdict *verdict)
 {
     uint64_t all = verdict->ok_count + verdict->fail_count + verdict->info_count;
     return verdict->info_count * 20 > all;
-}
-
-int64_t rig_words_zero_ns(const struct rig_history *history)
-{
-    int64_t zero_ns = INT64_MAX;
-    for (uint32_t txn = 0; txn < history->txn_count && txn < ZERO_TXNS; txn++)
-        if (history->txns[txn].invoke_ns != RIG_NO_TIME && history->txns[txn].invoke_ns < zero_ns)
-            zero_ns = history->txns[txn].invoke_ns;
-    return zero_ns == INT64_MAX ? 0 : zero_ns;
 }

@@ -66,7 +66,4 @@ const char *rig_words_valid(enum rig_valid valid);
 /* True when so many fates are unknown (more than 5 %) that the check lost much of its sight. */
 bool rig_words_blunt(const struct rig_verdict *verdict);
 
-/* The time of the first invocation, the zero of all times shown; 0 without times. */
-int64_t rig_words_zero_ns(const struct rig_history *history);
-
 #endif

@@ -17,9 +17,6 @@ void rig_collector_done(struct rig_collector *collector)
     rig_table_done(&collector->seen);
 }
 
-/* Of cycles longer than this, which nobody reads, only the shortest is kept, and only in want of a shorter one. */
-enum { LONG = 256 };
-
 static uint64_t mix(uint64_t hash, uint64_t word)
 {
     hash = (hash ^ word) * 0xbf58476d1ce4e5b9U;
@@ -56,7 +53,7 @@ static bool keep(struct rig_cycles_found *found, const struct rig_cycle *cycle, 
     }
     if (found->kept_count == most_kept && !is_before(cycle, &found->kept[most_kept - 1]))
         return true;
-    if (found->kept_count > 0 && cycle->count > LONG && !is_before(cycle, &found->kept[0]))
+    if (found->kept_count > 0 && cycle->count > RIG_CYCLE_LONG && !is_before(cycle, &found->kept[0]))
         return true;
     struct rig_cycle copy = {0};
     if (!rig_cycle_reserve(&copy, cycle->count))
@@ -71,7 +68,7 @@ static bool keep(struct rig_cycles_found *found, const struct rig_cycle *cycle, 
         found->kept_count++;
     else
         rig_cycle_done(&found->kept[most_kept]);
-    while (found->kept_count > 1 && found->kept[found->kept_count - 1].count > LONG)
+    while (found->kept_count > 1 && found->kept[found->kept_count - 1].count > RIG_CYCLE_LONG)
         rig_cycle_done(&found->kept[--found->kept_count]);
     return true;
 }

@@ -7,6 +7,9 @@
 #include "base/table.h"
 #include "checker/cycle/ladder.h"
 
+/* Of cycles longer than this, which nobody reads, only the shortest is kept, and only in want of a shorter one. */
+enum { RIG_CYCLE_LONG = 256 };
+
 struct rig_collector {
     const struct rig_history *history; /* borrowed */
     struct rig_ladder *ladder;         /* borrowed */

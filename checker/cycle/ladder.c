@@ -388,10 +388,10 @@ static enum rig_rc climb_all(struct climb *c)
     return rc;
 }
 
-/* The graph has cycles, or there are orders that take looking for them. */
-static enum rig_rc climb_graph(const struct rig_history *history, const struct rig_inference *inference,
-                               uint32_t most_kept, struct rig_ladder *ladder, struct rig_err *err)
+enum rig_rc rig_ladder_climb_graph(const struct rig_history *history, const struct rig_inference *inference,
+                                   uint32_t most_kept, struct rig_ladder *ladder, struct rig_err *err)
 {
+    *ladder = (struct rig_ladder){0};
     struct climb c = {.history = history, .inference = inference, .ladder = ladder, .err = err};
     rig_collector_init(&c.collector, history, ladder, most_kept);
     c.search = rig_search_new(history, &inference->graph);
@@ -412,7 +412,7 @@ enum rig_rc rig_ladder_climb(const struct rig_history *history, struct rig_infer
     if (rc != RIG_OK || (clean && history->has_invocations))
         return rc;
     rc = rig_inference_pack(inference, err);
-    return rc == RIG_OK ? climb_graph(history, inference, most_kept, ladder, err) : rc;
+    return rc == RIG_OK ? rig_ladder_climb_graph(history, inference, most_kept, ladder, err) : rc;
 }
 
 void rig_ladder_done(struct rig_ladder *ladder)

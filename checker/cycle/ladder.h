@@ -33,6 +33,9 @@ struct rig_ladder {
  * rig_ladder_done(), also after a failure. */
 enum rig_rc rig_ladder_climb(const struct rig_history *history, struct rig_inference *inference, uint32_t most_kept,
                              struct rig_ladder *ladder, struct rig_err *err);
+/* The same, once the graph is made: it has cycles, or there are orders that take looking for them. */
+enum rig_rc rig_ladder_climb_graph(const struct rig_history *history, const struct rig_inference *inference,
+                                   uint32_t most_kept, struct rig_ladder *ladder, struct rig_err *err);
 void rig_ladder_done(struct rig_ladder *ladder);
 
 #endif

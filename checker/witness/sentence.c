@@ -118,22 +118,12 @@ static void add_stretch(const struct rig_history *history, uint32_t txn, uint32_
     rig_buf_add_text(text, last + 1 < list.count ? " ...]" : "]");
 }
 
-static double seconds_since_start(const struct rig_history *history, int64_t ns)
-{
-    int64_t start = INT64_MAX;
-    for (uint32_t txn = 0; txn < history->txn_count && txn < 4096; txn++) {
-        if (history->txns[txn].invoke_ns != RIG_NO_TIME && history->txns[txn].invoke_ns < start)
-            start = history->txns[txn].invoke_ns;
-    }
-    return (double)(ns - start) / 1e9;
-}
-
 static void add_time(const struct rig_history *history, int64_t ns, const char *unknown, struct rig_buf *text)
 {
     if (ns == RIG_NO_TIME)
         rig_buf_add_text(text, unknown);
     else
-        rig_buf_printf(text, "%.6f s", seconds_since_start(history, ns));
+        rig_buf_printf(text, "%.6f s", (double)(ns - rig_history_zero_ns(history)) / 1e9);
 }
 
 static void describe_ww(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)

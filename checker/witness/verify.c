@@ -118,7 +118,7 @@ static bool list_pending(struct rig_verifier *verifier)
 {
     const struct rig_history *history = verifier->history;
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
-        if (history->txns[txn].outcome != RIG_OUTCOME_INFO)
+        if (history->txns[txn].outcome != RIG_OUTCOME_INFO || history->txns[txn].judged != RIG_JUDGED_NOT)
             continue;
         const struct rig_mop *ops = rig_txn_ops(history, txn);
         for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
@@ -176,14 +176,15 @@ static bool prove_committed(struct rig_verifier *verifier)
 {
     const struct rig_history *history = verifier->history;
     for (uint32_t txn = 0; txn < history->txn_count; txn++)
-        verifier->committed[txn] = history->txns[txn].outcome == RIG_OUTCOME_OK;
+        verifier->committed[txn] =
+            history->txns[txn].outcome == RIG_OUTCOME_OK || history->txns[txn].judged == RIG_JUDGED_COMMITTED;
     memset(verifier->first_whole, 0xff, ((size_t)history->key_count + 1) * sizeof *verifier->first_whole);
     if (!list_pending(verifier))
         return false;
     struct proved proved = {0};
     bool done = true;
     for (uint32_t txn = 0; done && txn < history->txn_count; txn++) {
-        if (history->txns[txn].outcome == RIG_OUTCOME_OK)
+        if (verifier->committed[txn])
             done = follow_reads(verifier, txn, &proved);
     }
     while (done && proved.count > 0)

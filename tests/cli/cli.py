@@ -37,7 +37,7 @@ BLANKED = [
     (r"( bytes, seed [0-9]+, )[0-9.]+[kMG]?/s", r"\1RATE/s"),
     (r'("rate": )[0-9]+', r"\1RATE"),
     (r'("(?:read|infer|search)_ms": )[0-9.]+', r"\1MS"),
-    (r'("peak_bytes": )[0-9]+', r"\1BYTES"),
+    (r'("(?:planned|peak)_bytes": )[0-9]+', r"\1BYTES"),
     (r'(<testsuite [^>]* time=")[0-9.]+', r"\1SECONDS"),
 ]
 

@@ -71,13 +71,19 @@ static inline void hand_finish(struct hand_verdict *hand, struct rig_history_bui
     if (rig_history_builder_finish(builder, &hand->history, &err) != RIG_OK)
         abort();
     hand->verdict.history = hand->history;
+    hand->verdict.scope = (struct rig_scope){.workload = hand->history->workload,
+                                             .has_invocations = hand->history->has_invocations,
+                                             .txn_count = hand->history->txn_count,
+                                             .op_count = hand->history->op_count,
+                                             .committed_count = hand->history->txn_count};
     hand->verdict.ok_count = hand->history->txn_count;
     hand->verdict.valid = RIG_VALID_TRUE;
     hand->verdict.requested_levels = RIG_LEVEL_BIT(RIG_LEVEL_SERIALIZABLE);
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
         hand->verdict.levels[level] =
             (struct rig_level_result){.fate = RIG_FATE_HELD, .reason = (char *)"the dependency graph has no cycle"};
-    hand->verdict.cost = (struct rig_cost){.read_ms = 1.5, .infer_ms = 2.25, .search_ms = 3, .peak_bytes = 4096};
+    hand->verdict.cost = (struct rig_cost){
+        .read_ms = 1.5, .infer_ms = 2.25, .search_ms = 3, .peak_bytes = 4096, .window_count = 1, .pass_count = 1};
 }
 
 /* T17 (process 3) and T23 (process 5) each read what the other appended to. */

@@ -130,7 +130,7 @@ static void a_clean_history_says_so(void **state)
     hand_verdict_ring(&hand, 3);
     memset(hand.verdict.findings, 0, sizeof hand.verdict.findings);
     hand.verdict.valid = RIG_VALID_TRUE;
-    hand.history->truncated = true;
+    hand.verdict.scope.truncated = true;
     struct rig_buf out;
     page_of(&hand.verdict, NULL, "history.rig", &out);
     assert_non_null(strstr(out.data, "class=\"banner good\""));

@@ -88,7 +88,7 @@ static void history_and_indecision_are_said(void **state)
     (void)state;
     struct hand_verdict hand;
     hand_verdict_skew(&hand);
-    hand.history->truncated = true;
+    hand.verdict.scope.truncated = true;
     hand.verdict.valid = RIG_VALID_UNKNOWN;
     hand.verdict.unknown_reason = (char *)"nothing was observed";
     hand.verdict.info_count = 4;

@@ -116,7 +116,7 @@ static void truncation_and_indecision_are_said(void **state)
     struct hand_verdict hand;
     struct rig_buf out;
     hand_verdict_skew(&hand);
-    hand.history->truncated = true;
+    hand.verdict.scope.truncated = true;
     hand.verdict.valid = RIG_VALID_UNKNOWN;
     hand.verdict.unknown_reason = (char *)"nothing was observed";
     const char *text = text_of(&hand.verdict, NULL, false, &out);

@@ -1,0 +1,34 @@
+/*
+ * The closing set of a window: transactions of which everything is known, and that no transaction still to come can be
+ * tied into a cycle with. Why it can be judged by itself stands in docs/checker.md.
+ *
+ * A transaction waits (is not closing)
+ *   - while a key that it used may be used again,
+ *   - while something that has to come before it waits: a writer or reader over ww, wr or rw, also through passages;
+ *     one before it in its process; or, by real time, a committed transaction that completed before it was invoked,
+ *   - and while a transaction of unknown fate waits of which a read of one of its keys is known: should that one turn
+ *     out committed, what it read counts.
+ * So no edge leads from one that waits to one that is closing, now or later.
+ *
+ * Time: linear in the links a round; a few rounds. Threads: one.
+ */
+#ifndef RIG_CHECKER_CLOSING_H
+#define RIG_CHECKER_CLOSING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "checker/infer/inference.h"
+
+struct rig_closing {
+    uint8_t *waits;         /* per node of the links, passages too; never of a transaction that was judged before */
+    uint8_t *alive;         /* per key: it may be used again, or a transaction that has to wait read it */
+    uint64_t waiting_count; /* transactions */
+};
+
+/* `alive` says per key whether it may be used again; it is changed. False when memory runs out. */
+bool rig_closing_find(const struct rig_inference *inference, uint8_t *alive, struct rig_arena *arena,
+                      struct rig_closing *closing);
+
+#endif

@@ -1,0 +1,146 @@
+#include "checker/findings.h"
+
+#include <string.h>
+
+#include "base/bug.h"
+#include "checker/cycle/collect.h"
+#include "checker/witness/explain.h"
+#include "checker/witness/verify.h"
+
+struct adding {
+    struct rig_findings *findings;
+    const struct rig_judge *judge;
+    const struct rig_verifier *verifier;
+    struct rig_err *err;
+};
+
+static enum rig_rc no_memory(struct rig_err *err)
+{
+    return rig_fail(err, RIG_E_LIMIT, "not enough memory for the verdict; raise --max-memory");
+}
+
+/* Makes room for a witness at `place`; the last one gives way when all are taken. NULL when memory runs out. */
+static struct rig_witness *witness_room(struct rig_findings *findings, struct rig_finding *finding, uint32_t place)
+{
+    RIG_REQUIRE(place <= finding->witness_count && place < findings->most_kept);
+    if (finding->witnesses == NULL)
+        finding->witnesses = rig_arena_array(findings->arena, findings->most_kept, sizeof *finding->witnesses);
+    if (finding->witnesses == NULL)
+        return NULL;
+    finding->witness_count += finding->witness_count < findings->most_kept;
+    struct rig_witness *room = finding->witnesses + place;
+    memmove(room + 1, room, (finding->witness_count - 1 - place) * sizeof *room);
+    return room;
+}
+
+/* Proves the witness; keeps what it refers to, where the history will not stay. */
+static enum rig_rc settle(const struct adding *a, struct rig_witness *witness)
+{
+    enum rig_rc rc = rig_verify_witness(a->verifier, witness, a->err);
+    if (rc != RIG_OK || a->findings->evidence == NULL)
+        return rc;
+    return rig_evidence_keep(a->findings->evidence, a->judge->history, a->findings->gone, witness, a->err);
+}
+
+/* Where a cycle of so many transactions belongs, behind equally short ones; `most_kept` when it is not kept. */
+static uint32_t place_of_cycle(const struct rig_findings *findings, const struct rig_finding *finding, size_t txn_count)
+{
+    uint32_t place = finding->witness_count;
+    while (place > 0 && finding->witnesses[place - 1].txn_count > txn_count)
+        place--;
+    return place > 0 && txn_count > RIG_CYCLE_LONG ? findings->most_kept : place;
+}
+
+static enum rig_rc keep_cycle(const struct adding *a, struct rig_finding *finding, const struct rig_cycle *cycle)
+{
+    uint32_t place = place_of_cycle(a->findings, finding, cycle->count);
+    if (place >= a->findings->most_kept)
+        return RIG_OK;
+    struct rig_witness witness;
+    enum rig_rc rc = rig_explain_cycle(&a->judge->inference, cycle, a->findings->arena, &witness, a->err);
+    if (rc == RIG_OK)
+        rc = settle(a, &witness);
+    if (rc != RIG_OK)
+        return rc;
+    struct rig_witness *room = witness_room(a->findings, finding, place);
+    if (room == NULL)
+        return no_memory(a->err);
+    *room = witness;
+    while (finding->witness_count > 1 && finding->witnesses[finding->witness_count - 1].txn_count > RIG_CYCLE_LONG)
+        finding->witness_count--;
+    return RIG_OK;
+}
+
+static enum rig_rc keep_cycles(const struct adding *a)
+{
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        const struct rig_cycles_found *found = &a->judge->ladder.found[anomaly];
+        struct rig_finding *finding = &a->findings->of[anomaly];
+        finding->count += found->count;
+        for (uint32_t i = 0; i < found->kept_count; i++) {
+            enum rig_rc rc = keep_cycle(a, finding, &found->kept[i]);
+            if (rc != RIG_OK)
+                return rc;
+        }
+    }
+    return RIG_OK;
+}
+
+static enum rig_rc keep_oddity(const struct adding *a, const struct rig_oddity *oddity)
+{
+    struct rig_finding *finding = &a->findings->of[oddity->anomaly];
+    finding->exact = true;
+    if (finding->witness_count == a->findings->most_kept)
+        return RIG_OK;
+    struct rig_witness witness;
+    enum rig_rc rc = rig_explain_oddity(&a->judge->inference, oddity, a->findings->arena, &witness, a->err);
+    if (rc == RIG_OK)
+        rc = settle(a, &witness);
+    if (rc != RIG_OK)
+        return rc;
+    struct rig_witness *room = witness_room(a->findings, finding, finding->witness_count);
+    if (room == NULL)
+        return no_memory(a->err);
+    *room = witness;
+    return RIG_OK;
+}
+
+static enum rig_rc keep_oddities(const struct adding *a)
+{
+    const struct rig_oddities *oddities = &a->judge->inference.oddities;
+    for (size_t i = 0; i < oddities->kept.count; i++) {
+        enum rig_rc rc = keep_oddity(a, &oddities->kept.at[i]);
+        if (rc != RIG_OK)
+            return rc;
+    }
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++)
+        a->findings->of[anomaly].count += oddities->count[anomaly];
+    return RIG_OK;
+}
+
+static bool any_found(const struct rig_judge *judge)
+{
+    bool any = judge->inference.oddities.kept.count > 0;
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++)
+        any |= judge->ladder.found[anomaly].count > 0;
+    return any;
+}
+
+enum rig_rc rig_findings_add(struct rig_findings *findings, const struct rig_judge *judge, struct rig_err *err)
+{
+    for (unsigned rung = 0; rung < RIG_RUNG_COUNT; rung++) {
+        for (unsigned order = 0; order < RIG_ORDER_COUNT; order++)
+            findings->cyclic[rung][order] |= judge->ladder.cyclic[rung][order];
+    }
+    if (!any_found(judge))
+        return RIG_OK;
+    struct rig_verifier *verifier = rig_verifier_new(judge->history);
+    if (verifier == NULL)
+        return no_memory(err);
+    struct adding a = {findings, judge, verifier, err};
+    enum rig_rc rc = keep_oddities(&a);
+    if (rc == RIG_OK)
+        rc = keep_cycles(&a);
+    rig_verifier_free(verifier);
+    return rc;
+}

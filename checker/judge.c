@@ -1,0 +1,171 @@
+#include "checker/judge.h"
+
+#include "base/clock.h"
+#include "checker/cycle/clean.h"
+#include "checker/infer/list_anomalies.h"
+#include "checker/infer/list_inference.h"
+#include "checker/infer/register_inference.h"
+
+void rig_judge_init(struct rig_judge *judge, uint32_t most_kept, unsigned assumptions, size_t limit_bytes)
+{
+    *judge = (struct rig_judge){.most_kept = most_kept, .assumptions = assumptions};
+    rig_arena_init(&judge->scratch, limit_bytes);
+}
+
+static void clear(struct rig_judge *judge)
+{
+    rig_ladder_done(&judge->ladder);
+    rig_inference_done(&judge->inference);
+    rig_arena_reset(&judge->scratch);
+    judge->inference = (struct rig_inference){0};
+    judge->ladder = (struct rig_ladder){0};
+}
+
+void rig_judge_done(struct rig_judge *judge)
+{
+    clear(judge);
+    rig_arena_done(&judge->scratch);
+}
+
+enum rig_rc rig_judge_infer(struct rig_judge *judge, const struct rig_history *history, bool some, struct rig_err *err)
+{
+    int64_t start = rig_clock_now_ns();
+    uint32_t most_kept = some ? UINT32_MAX : judge->most_kept;
+    clear(judge);
+    judge->history = history;
+    enum rig_rc rc =
+        history->workload == RIG_WORKLOAD_RW_REGISTER
+            ? rig_infer_registers(history, judge->assumptions, most_kept, &judge->scratch, &judge->inference, err)
+            : rig_infer_list_append(history, most_kept, &judge->scratch, &judge->inference, err);
+    judge->infer_ns += rig_clock_now_ns() - start;
+    return rc;
+}
+
+static void count_edge(struct rig_judge *judge, uint32_t edge)
+{
+    if (rig_edge_link(edge) != RIG_LINK_THROUGH)
+        judge->edge_count[rig_edge_link(edge)]++;
+}
+
+/*
+ * Adds up the edges into selected transactions. An edge into a passage belongs to its source: the passage will be made
+ * again as long as it leads to somebody who waits.
+ */
+static void count_edges(struct rig_judge *judge, const uint8_t *selected)
+{
+    const struct rig_links *links = &judge->inference.links;
+    for (uint32_t node = 0; node < links->node_count; node++) {
+        bool passage = node >= links->txn_count;
+        if (!passage && !selected[node])
+            continue;
+        bool has_own = !passage && links->own_first != NULL;
+        for (uint32_t i = has_own ? links->own_first[node] : 0; has_own && i < links->own_first[node + 1]; i++)
+            count_edge(judge, links->own[i]);
+        for (uint32_t i = *rig_links_head(links, node); i != RIG_NODE_NONE; i = links->chained[i].next) {
+            uint32_t edge = links->chained[i].edge;
+            if (!passage || selected[rig_edge_node(edge)])
+                count_edge(judge, edge);
+        }
+    }
+}
+
+/* Keeps the edges between selected nodes. */
+static void restrict_graph(struct rig_graph *graph, const uint8_t *selected)
+{
+    uint32_t kept = 0;
+    for (uint32_t node = 0; node < graph->node_count; node++) {
+        uint32_t begin = graph->first[node], end = graph->first[node + 1];
+        graph->first[node] = kept;
+        for (uint32_t i = begin; selected[node] && i < end; i++) {
+            uint32_t edge = graph->edges[i];
+            graph->edges[kept] = edge;
+            kept += selected[rig_edge_node(edge)];
+        }
+    }
+    graph->first[graph->node_count] = kept;
+    for (uint32_t txn = 0; txn < graph->txn_count; txn++) {
+        uint32_t before = graph->process_before[txn];
+        if (before != RIG_NODE_NONE && !(selected[txn] && selected[before]))
+            graph->process_before[txn] = RIG_NODE_NONE;
+    }
+}
+
+/* Leaves out the anomalies of transactions that are not selected. */
+static void restrict_oddities(struct rig_oddities *oddities, const uint8_t *selected, uint32_t most_kept)
+{
+    size_t kept = 0;
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++)
+        oddities->count[anomaly] = 0;
+    for (size_t i = 0; i < oddities->kept.count; i++) {
+        struct rig_oddity oddity = oddities->kept.at[i];
+        if (selected[oddity.txn] && oddities->count[oddity.anomaly]++ < most_kept)
+            oddities->kept.at[kept++] = oddity;
+    }
+    oddities->kept.count = kept;
+}
+
+/* Lost updates lie on cycles unless reads contradict each other; else the pass over the history is saved. */
+static enum rig_rc add_lost_updates(struct rig_judge *judge, struct rig_err *err)
+{
+    struct rig_inference *inference = &judge->inference;
+    const uint64_t *odd = inference->oddities.count;
+    bool possible = judge->ladder.cyclic[RIG_RUNG_ALL][RIG_ORDER_PLAIN] || odd[RIG_ANOMALY_INCOMPATIBLE_ORDER] > 0 ||
+                    odd[RIG_ANOMALY_DUPLICATE_ELEMENTS] > 0;
+    if (judge->history->workload != RIG_WORKLOAD_LIST_APPEND || !possible)
+        return RIG_OK;
+    return rig_list_lost_updates(&inference->versions, &inference->oddities)
+               ? RIG_OK
+               : rig_fail(err, RIG_E_LIMIT, "not enough memory for the verdict; raise --max-memory");
+}
+
+static enum rig_rc note_odd_keys(struct rig_judge *judge, struct rig_err *err)
+{
+    const struct rig_oddity_list *kept = &judge->inference.oddities.kept;
+    judge->odd_keys = NULL;
+    if (kept->count == 0)
+        return RIG_OK;
+    judge->odd_keys = rig_arena_array(&judge->scratch, (size_t)judge->history->key_count + 1, 1);
+    if (judge->odd_keys == NULL)
+        return rig_fail(err, RIG_E_LIMIT, "not enough memory for the verdict; raise --max-memory");
+    for (size_t i = 0; i < kept->count; i++)
+        judge->odd_keys[kept->at[i].key] = 1;
+    return RIG_OK;
+}
+
+/* A window without cycles has none among the selected; its graph is not even made. */
+static enum rig_rc search_selected(struct rig_judge *judge, const uint8_t *selected, struct rig_err *err)
+{
+    struct rig_inference *inference = &judge->inference;
+    bool clean = false;
+    count_edges(judge, selected);
+    enum rig_rc rc = rig_links_clean(&inference->links, judge->history, &clean, err);
+    if (rc != RIG_OK || (clean && judge->history->has_invocations))
+        return rc;
+    rc = rig_inference_pack(inference, err);
+    if (rc != RIG_OK)
+        return rc;
+    restrict_graph(&inference->graph, selected);
+    return rig_ladder_climb_graph(judge->history, inference, judge->most_kept, &judge->ladder, err);
+}
+
+static enum rig_rc search_all(struct rig_judge *judge, struct rig_err *err)
+{
+    struct rig_inference *inference = &judge->inference;
+    for (unsigned link = 0; link < 3; link++)
+        judge->edge_count[link] += inference->graph.link_count[link];
+    return rig_ladder_climb(judge->history, inference, judge->most_kept, &judge->ladder, err);
+}
+
+enum rig_rc rig_judge_search(struct rig_judge *judge, const uint8_t *selected, struct rig_err *err)
+{
+    int64_t start = rig_clock_now_ns();
+    enum rig_rc rc = selected == NULL ? search_all(judge, err) : search_selected(judge, selected, err);
+    if (rc == RIG_OK)
+        rc = add_lost_updates(judge, err);
+    if (rc == RIG_OK && selected != NULL)
+        rc = note_odd_keys(judge, err);
+    if (rc == RIG_OK && selected != NULL)
+        restrict_oddities(&judge->inference.oddities, selected, judge->most_kept);
+    judge->search_ns += rig_clock_now_ns() - start;
+    return rc;
+}

@@ -1,0 +1,44 @@
+/*
+ * Judging what is in memory: inference, and the search for cycles among some of its transactions.
+ *
+ * A whole history is judged at once. Of a window (windows.h) only the selected transactions are: edges that do not join
+ * two of them are cut, and anomalies of others are left out, because they were counted already or will be.
+ *
+ * Threads: one. Memory is kept from one judgement to the next.
+ */
+#ifndef RIG_CHECKER_JUDGE_H
+#define RIG_CHECKER_JUDGE_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "checker/cycle/ladder.h"
+#include "checker/infer/inference.h"
+
+struct rig_judge {
+    uint32_t most_kept; /* witnesses of each anomaly */
+    unsigned assumptions;
+    const struct rig_history *history; /* borrowed */
+    struct rig_arena scratch;          /* inference and graph */
+    struct rig_inference inference;
+    struct rig_ladder ladder;
+    uint8_t *odd_keys;      /* per key: it has an anomaly, whoever shows it; NULL: none has */
+    uint64_t edge_count[3]; /* ww, wr, rw edges into the transactions judged */
+    int64_t infer_ns, search_ns;
+};
+
+void rig_judge_init(struct rig_judge *judge, uint32_t most_kept, unsigned assumptions, size_t limit_bytes);
+void rig_judge_done(struct rig_judge *judge);
+
+/*
+ * Fills judge->inference; `history` must live until the next call. `some`: only some of its transactions will be
+ * selected, so that no anomaly may be passed over before it is known whose it is.
+ */
+enum rig_rc rig_judge_infer(struct rig_judge *judge, const struct rig_history *history, bool some, struct rig_err *err);
+
+/*
+ * Fills judge->ladder and odd_keys, and completes the oddities. `selected`, per node of the graph (NULL: all of them),
+ * must be closed: what precedes a selected transaction is selected, or was judged before. Changes the graph.
+ */
+enum rig_rc rig_judge_search(struct rig_judge *judge, const uint8_t *selected, struct rig_err *err);
+
+#endif

@@ -1,0 +1,500 @@
+#include "checker/retired.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/table.h"
+#include "base/vec.h"
+#include "history/text_table.h"
+
+#define NO_KEY UINT32_MAX
+
+enum {
+    DENSE_FACTOR = 8, /* values are kept as bits while these are no more than so many times the appends */
+    DENSE_SLACK = 64,
+};
+
+struct retired_key {
+    uint64_t hash;     /* of the first `count` elements */
+    uint64_t cut_hash; /* of the first `cut` elements */
+    uint32_t count;    /* elements that every read has to begin with */
+    uint32_t cut;      /* elements that the window does not have any more */
+    int64_t lowest;    /* of all values appended; none when `values` is 0 */
+    uint64_t span;     /* highest - lowest */
+    uint32_t values;   /* how many were appended */
+    uint64_t *bits;    /* which of lowest + 0 ... span; NULL: any of them may have been */
+    int64_t *prefix;   /* the `cut` elements, of a key that came back and was read; or NULL */
+    bool odd;          /* no use is admitted */
+    bool many_unread;  /* no read is admitted */
+    bool unconfirmed;  /* nobody read the last of the `cut` elements */
+    bool unordered;    /* counted as such */
+};
+
+RIG_VEC(struct retired_key, retired_keys)
+RIG_VEC(uint32_t, key_numbers)
+RIG_VEC(uint32_t, list_limits)
+
+/* What one judgement shows of a key. */
+struct shown {
+    int64_t lowest, highest, unread_value;
+    uint32_t values;
+    uint32_t unread;
+    uint32_t unread_writer;
+    bool several_writers; /* of unread appends */
+};
+
+RIG_VEC(struct shown, shown_keys)
+
+struct rig_retired {
+    struct retired_keys keys;
+    struct rig_table ids;        /* key, or number of its text -> index into keys */
+    struct rig_text_table texts; /* of text keys */
+    uint64_t unordered;
+    size_t owned_bytes; /* bits and prefixes */
+    struct shown_keys shown;
+    struct rig_segment cleaned; /* borrows but for keys, ops and lists */
+    struct key_numbers numbers; /* per key of a segment: its retired key, or NO_KEY */
+    struct list_limits spine_limits, list_limits;
+};
+
+static const uint64_t empty_hash = 0x9e3779b97f4a7c15U;
+
+static enum rig_rc no_memory(struct rig_err *err)
+{
+    return rig_fail(err, RIG_E_LIMIT, "not enough memory for the keys that are done with; raise --max-memory");
+}
+
+struct rig_retired *rig_retired_new(void)
+{
+    struct rig_retired *retired = calloc(1, sizeof *retired);
+    if (retired == NULL)
+        return NULL;
+    rig_table_init(&retired->ids);
+    rig_text_table_init(&retired->texts, 0);
+    return retired;
+}
+
+void rig_retired_free(struct rig_retired *retired)
+{
+    if (retired == NULL)
+        return;
+    for (size_t i = 0; i < retired->keys.count; i++) {
+        free(retired->keys.at[i].bits);
+        free(retired->keys.at[i].prefix);
+    }
+    retired_keys_done(&retired->keys);
+    rig_table_done(&retired->ids);
+    rig_text_table_done(&retired->texts);
+    shown_keys_done(&retired->shown);
+    rig_segment_keys_done(&retired->cleaned.keys);
+    rig_segment_lists_done(&retired->cleaned.lists);
+    rig_mop_vec_done(&retired->cleaned.ops);
+    key_numbers_done(&retired->numbers);
+    list_limits_done(&retired->spine_limits);
+    list_limits_done(&retired->list_limits);
+    free(retired);
+}
+
+size_t rig_retired_bytes(const struct rig_retired *retired)
+{
+    return retired->keys.capacity * sizeof(struct retired_key) + retired->ids.slot_count * 12 + retired->owned_bytes +
+           rig_text_table_bytes(&retired->texts) + retired->shown.capacity * sizeof(struct shown);
+}
+
+uint64_t rig_retired_unordered(const struct rig_retired *retired)
+{
+    return retired->unordered;
+}
+
+static uint64_t hash_on(uint64_t hash, struct rig_list list)
+{
+    for (uint32_t i = 0; i < list.count; i++) {
+        hash = (hash ^ (uint64_t)list.at[i]) * 0xd6e8feb86659fd93U;
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
+/* ---- remembering ---- */
+
+static uint32_t find_of_history(const struct rig_retired *retired, const struct rig_history *history, uint32_t key)
+{
+    int64_t name = history->keys[key];
+    if (history->key_texts == NULL)
+        return rig_table_get(&retired->ids, (uint64_t)name);
+    const char *text = history->key_texts[name];
+    uint32_t id = rig_text_table_get(&retired->texts, text, strlen(text));
+    return id == RIG_TABLE_NONE ? NO_KEY : rig_table_get(&retired->ids, id);
+}
+
+/* The retired key, new or known; NULL when memory runs out. */
+static struct retired_key *put(struct rig_retired *retired, const struct rig_history *history, uint32_t key)
+{
+    uint64_t name = (uint64_t)history->keys[key];
+    if (history->key_texts != NULL) {
+        const char *text = history->key_texts[name];
+        uint32_t id = rig_text_table_put(&retired->texts, text, strlen(text));
+        if (id == RIG_TABLE_NONE)
+            return NULL;
+        name = id;
+    }
+    uint32_t *id = rig_table_put(&retired->ids, name);
+    if (id == NULL)
+        return NULL;
+    if (*id == RIG_TABLE_NONE) {
+        if (!retired_keys_add(&retired->keys, (struct retired_key){.hash = empty_hash, .cut_hash = empty_hash}))
+            return NULL;
+        *id = (uint32_t)(retired->keys.count - 1);
+    }
+    return &retired->keys.at[*id];
+}
+
+static bool holds(const struct retired_key *key, int64_t value)
+{
+    uint64_t place = (uint64_t)value - (uint64_t)key->lowest;
+    if (key->values == 0 || place > key->span)
+        return false;
+    return key->bits == NULL || (key->bits[place / 64] >> (place % 64) & 1u);
+}
+
+static size_t words_of(uint64_t span)
+{
+    return (size_t)(span / 64 + 1);
+}
+
+/* Makes the key's range cover what was shown, as bits while that pays. */
+static bool widen(struct rig_retired *retired, struct retired_key *key, const struct shown *shown)
+{
+    if (shown->values == 0)
+        return true;
+    bool first = key->values == 0, sparse = !first && key->bits == NULL;
+    int64_t highest = first ? shown->highest : (int64_t)((uint64_t)key->lowest + key->span);
+    int64_t lowest = first || shown->lowest < key->lowest ? shown->lowest : key->lowest;
+    highest = shown->highest > highest ? shown->highest : highest;
+    uint64_t span = (uint64_t)highest - (uint64_t)lowest;
+    uint64_t most = ((uint64_t)key->values + shown->values) * DENSE_FACTOR + DENSE_SLACK;
+    uint64_t *bits = NULL;
+    if (!first && lowest == key->lowest && span == key->span) {
+        key->values += shown->values;
+        return true;
+    }
+    if (!sparse && span < most) {
+        bits = calloc(words_of(span), sizeof *bits);
+        if (bits == NULL)
+            return false;
+        retired->owned_bytes += words_of(span) * sizeof *bits;
+        uint64_t shift = first ? 0 : (uint64_t)key->lowest - (uint64_t)lowest;
+        for (uint64_t i = 0; !first && i <= key->span; i++)
+            bits[(i + shift) / 64] |= (key->bits[i / 64] >> (i % 64) & 1u) << ((i + shift) % 64);
+    }
+    if (key->bits != NULL)
+        retired->owned_bytes -= words_of(key->span) * sizeof *bits;
+    free(key->bits);
+    key->bits = bits;
+    key->lowest = lowest;
+    key->span = span;
+    key->values += shown->values;
+    return true;
+}
+
+static void show_append(struct shown *shown, const struct rig_inference *inference, uint32_t txn,
+                        const struct rig_mop *op)
+{
+    shown->lowest = shown->values == 0 || op->value < shown->lowest ? op->value : shown->lowest;
+    shown->highest = shown->values == 0 || op->value > shown->highest ? op->value : shown->highest;
+    shown->values++;
+    if (!inference->versions.committed[txn] ||
+        rig_versions_append(&inference->versions, op->key, op->value)->position != RIG_VERSION_NONE)
+        return;
+    shown->several_writers |= shown->unread > 0 && shown->unread_writer != txn;
+    shown->unread++;
+    shown->unread_value = op->value;
+    shown->unread_writer = txn;
+}
+
+/* What those who are judged appended to the keys in question. */
+static bool show_all(struct rig_retired *retired, const struct rig_inference *inference, const uint8_t *fate,
+                     const uint8_t *judged)
+{
+    const struct rig_history *history = inference->history;
+    if (!shown_keys_reserve(&retired->shown, (size_t)history->key_count + 1))
+        return false;
+    memset(retired->shown.at, 0, history->key_count * sizeof *retired->shown.at);
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        if (!judged[txn])
+            continue;
+        const struct rig_mop *op = rig_txn_ops(history, txn), *end = op + rig_txn_op_count(history, txn);
+        for (; op < end; op++) {
+            if (op->kind == RIG_OP_APPEND && fate[op->key] != RIG_KEY_ALIVE)
+                show_append(&retired->shown.at[op->key], inference, txn, op);
+        }
+    }
+    return true;
+}
+
+/* Sets the bits of what was appended, of keys that have bits. */
+static void note_values(struct rig_retired *retired, const struct rig_history *history, const uint8_t *fate,
+                        const uint8_t *judged)
+{
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        if (!judged[txn])
+            continue;
+        const struct rig_mop *op = rig_txn_ops(history, txn), *end = op + rig_txn_op_count(history, txn);
+        for (; op < end; op++) {
+            if (op->kind != RIG_OP_APPEND || fate[op->key] == RIG_KEY_ALIVE)
+                continue;
+            uint32_t number = retired->shown.at[op->key].unread_writer; /* see rig_retired_remember() */
+            struct retired_key *key = &retired->keys.at[number];
+            uint64_t place = (uint64_t)op->value - (uint64_t)key->lowest;
+            if (key->bits != NULL)
+                key->bits[place / 64] |= UINT64_C(1) << (place % 64);
+        }
+    }
+}
+
+/* Takes over the order of the key, and one unread append behind it. */
+static void set_list(struct rig_retired *retired, struct retired_key *key, const struct rig_key_versions *versions,
+                     const struct shown *shown, bool dropped)
+{
+    uint32_t unread = shown->unread + key->unconfirmed;
+    key->count = key->cut + versions->order.count;
+    key->hash = hash_on(key->cut_hash, versions->order);
+    key->many_unread = unread > 1;
+    if (shown->unread == 1 && unread == 1) {
+        key->count++;
+        key->hash = hash_on(key->hash, (struct rig_list){&shown->unread_value, 1});
+    }
+    if (!dropped)
+        return;
+    if (!key->unordered && (shown->several_writers || (shown->unread > 0 && key->unconfirmed))) {
+        key->unordered = true;
+        retired->unordered++;
+    }
+    key->unconfirmed = unread > 0;
+    if (key->prefix != NULL)
+        retired->owned_bytes -= key->cut * sizeof *key->prefix;
+    free(key->prefix);
+    key->prefix = NULL;
+    key->cut = key->count;
+    key->cut_hash = key->hash;
+}
+
+enum rig_rc rig_retired_remember(struct rig_retired *retired, const struct rig_inference *inference,
+                                 const uint8_t *fate, const uint8_t *judged, const uint8_t *odd, struct rig_err *err)
+{
+    const struct rig_history *history = inference->history;
+    if (!show_all(retired, inference, fate, judged))
+        return no_memory(err);
+    for (uint32_t key = 0; key < history->key_count; key++) {
+        struct shown *shown = &retired->shown.at[key];
+        const struct rig_key_versions *versions = &inference->versions.keys[key];
+        if (fate[key] == RIG_KEY_ALIVE)
+            continue;
+        bool is_odd = odd != NULL && odd[key];
+        /* Of a key that was never written there is nothing to remember. */
+        if (shown->values == 0 && versions->order.count == 0 && !is_odd &&
+            find_of_history(retired, history, key) == NO_KEY)
+            continue;
+        struct retired_key *kept = put(retired, history, key);
+        if (kept == NULL || !widen(retired, kept, shown))
+            return no_memory(err);
+        kept->odd |= is_odd;
+        set_list(retired, kept, versions, shown, fate[key] == RIG_KEY_DROPPED);
+        shown->unread_writer = (uint32_t)(kept - retired->keys.at); /* done with; now the key's number */
+    }
+    note_values(retired, history, fate, judged);
+    return RIG_OK;
+}
+
+/* ---- admitting ---- */
+
+struct admission {
+    struct rig_retired *retired;
+    const struct rig_segment *segment;
+    const char *conflict;
+};
+
+static uint32_t find_of_segment(const struct rig_retired *retired, const struct rig_segment_key *key)
+{
+    if (key->text == NULL)
+        return rig_table_get(&retired->ids, (uint64_t)key->key);
+    uint32_t id = rig_text_table_get(&retired->texts, key->text, key->text_length);
+    return id == RIG_TABLE_NONE ? NO_KEY : rig_table_get(&retired->ids, id);
+}
+
+static bool find_all(struct rig_retired *retired, const struct rig_segment *segment)
+{
+    bool any = false;
+    for (size_t i = 0; i < segment->keys.count; i++) {
+        retired->numbers.at[i] = find_of_segment(retired, &segment->keys.at[i]);
+        any |= retired->numbers.at[i] != NO_KEY;
+    }
+    return any;
+}
+
+/* How long a read of this list may be; 0 when none can be admitted that has to show something. */
+static uint32_t limit_of(const struct retired_key *key, struct rig_list list)
+{
+    if (list.count < key->count || hash_on(empty_hash, (struct rig_list){list.at, key->count}) != key->hash)
+        return 0;
+    uint32_t limit = key->count;
+    while (limit < list.count && !holds(key, list.at[limit]))
+        limit++;
+    return limit;
+}
+
+static bool keep_prefix(struct rig_retired *retired, struct retired_key *key, struct rig_list list)
+{
+    if (key->prefix != NULL || key->cut == 0)
+        return true;
+    key->prefix = malloc(key->cut * sizeof *key->prefix);
+    if (key->prefix == NULL)
+        return false;
+    retired->owned_bytes += key->cut * sizeof *key->prefix;
+    memcpy(key->prefix, list.at, key->cut * sizeof *key->prefix);
+    return true;
+}
+
+/* Cuts what was judged off a list; a list that does not begin with it becomes empty, and no read of it stays. */
+static bool cut_list(struct rig_retired *retired, uint32_t number, struct rig_growing_list *list, uint32_t *limit)
+{
+    struct retired_key *key = &retired->keys.at[number];
+    struct rig_list all = {list->at, list->count};
+    *limit = limit_of(key, all);
+    if (all.count < key->count || (*limit == 0 && key->count > 0)) {
+        *list = (struct rig_growing_list){0};
+        return true;
+    }
+    if (!keep_prefix(retired, key, all))
+        return false;
+    list->at = list->at == NULL ? NULL : list->at + key->cut;
+    list->count -= key->cut;
+    return true;
+}
+
+static bool copy_lists(struct rig_retired *retired, const struct rig_segment *segment)
+{
+    struct rig_segment *cleaned = &retired->cleaned;
+    if (!rig_segment_keys_reserve(&cleaned->keys, segment->keys.count + 1) ||
+        !rig_segment_lists_reserve(&cleaned->lists, segment->lists.count + 1) ||
+        !list_limits_reserve(&retired->spine_limits, segment->keys.count + 1) ||
+        !list_limits_reserve(&retired->list_limits, segment->lists.count + 1))
+        return false;
+    memcpy(cleaned->keys.at, segment->keys.at, segment->keys.count * sizeof *segment->keys.at);
+    if (segment->lists.count > 0)
+        memcpy(cleaned->lists.at, segment->lists.at, segment->lists.count * sizeof *segment->lists.at);
+    cleaned->keys.count = segment->keys.count;
+    cleaned->lists.count = segment->lists.count;
+    for (size_t i = 0; i < segment->keys.count; i++) {
+        uint32_t number = retired->numbers.at[i];
+        if (number != NO_KEY && !cut_list(retired, number, &cleaned->keys.at[i].spine, &retired->spine_limits.at[i]))
+            return false;
+    }
+    for (size_t i = 0; i < segment->lists.count; i++) {
+        uint32_t number = retired->numbers.at[segment->lists.at[i].key];
+        if (number != NO_KEY && !cut_list(retired, number, &cleaned->lists.at[i].list, &retired->list_limits.at[i]))
+            return false;
+    }
+    return true;
+}
+
+static void admit_append(struct admission *a, const struct retired_key *key, int64_t value)
+{
+    if (key->odd)
+        a->conflict = "a key with an anomaly is used again after a long while";
+    else if (holds(key, value))
+        a->conflict = "a value of a key that was done with may have been appended twice";
+}
+
+static void admit_read(struct admission *a, struct retired_key *key, enum rig_outcome outcome, struct rig_mop *op)
+{
+    const struct rig_retired *retired = a->retired;
+    uint32_t count = op->read_state == RIG_READ_SEEN ? op->count : 0, limit = key->count;
+    if (op->read_state == RIG_READ_SEEN)
+        limit = rig_mop_is_whole(op) ? retired->list_limits.at[op->list & ~RIG_LIST_WHOLE]
+                                     : retired->spine_limits.at[op->list];
+    bool fits = count >= key->count && count <= limit;
+    if (outcome == RIG_OUTCOME_FAIL) {
+        /* Nobody asks what an aborted transaction read. */
+        if (op->read_state == RIG_READ_SEEN && (!fits || count < key->cut))
+            *op = (struct rig_mop){.key = op->key, .kind = op->kind, .read_state = RIG_READ_UNKNOWN};
+        else if (op->read_state == RIG_READ_SEEN)
+            op->count -= key->cut;
+        return;
+    }
+    if (key->odd || key->many_unread || !fits) {
+        a->conflict = key->odd           ? "a key with an anomaly is read again after a long while"
+                      : key->many_unread ? "appends to a key are read for the first time after a long while"
+                                         : "a read shows a state of its key from long ago, or contradicts it";
+        return;
+    }
+    if (outcome == RIG_OUTCOME_OK)
+        key->unconfirmed = false;
+    if (op->read_state == RIG_READ_SEEN)
+        op->count -= key->cut;
+}
+
+static void admit_ops(struct admission *a)
+{
+    struct rig_retired *retired = a->retired;
+    const struct rig_segment *segment = a->segment;
+    struct rig_mop *ops = retired->cleaned.ops.at;
+    for (size_t txn = 0; txn < segment->txns.count && a->conflict == NULL; txn++) {
+        const struct rig_txn *t = &segment->txns.at[txn];
+        size_t end = txn + 1 < segment->txns.count ? t[1].first_op : segment->ops.count;
+        for (size_t i = t->first_op; i < end && a->conflict == NULL; i++) {
+            uint32_t number = retired->numbers.at[ops[i].key];
+            if (number == NO_KEY)
+                continue;
+            struct retired_key *key = &retired->keys.at[number];
+            if (ops[i].kind == RIG_OP_APPEND)
+                admit_append(a, key, ops[i].value);
+            else if (ops[i].kind == RIG_OP_READ_LIST && ops[i].read_state != RIG_READ_UNKNOWN)
+                admit_read(a, key, (enum rig_outcome)t->outcome, &ops[i]);
+        }
+    }
+    for (size_t i = 0; i < segment->open_ops.count && a->conflict == NULL; i++) {
+        uint32_t number = retired->numbers.at[segment->open_ops.at[i].key];
+        if (number != NO_KEY && segment->open_ops.at[i].kind == RIG_OP_APPEND)
+            admit_append(a, &retired->keys.at[number], segment->open_ops.at[i].value);
+    }
+}
+
+enum rig_rc rig_retired_admit(struct rig_retired *retired, const struct rig_segment *segment,
+                              const struct rig_segment **cleaned, const char **conflict, struct rig_err *err)
+{
+    *cleaned = segment;
+    *conflict = NULL;
+    if (retired->keys.count == 0)
+        return RIG_OK;
+    if (!key_numbers_reserve(&retired->numbers, segment->keys.count + 1))
+        return no_memory(err);
+    if (!find_all(retired, segment))
+        return RIG_OK;
+    struct rig_segment *copy = &retired->cleaned;
+    if (!rig_mop_vec_reserve(&copy->ops, segment->ops.count + 1) || !copy_lists(retired, segment))
+        return no_memory(err);
+    if (segment->ops.count > 0)
+        memcpy(copy->ops.at, segment->ops.at, segment->ops.count * sizeof *segment->ops.at);
+    struct admission a = {.retired = retired, .segment = segment};
+    admit_ops(&a);
+    *conflict = a.conflict;
+    /* All but keys, operations and lists is the segment's own. */
+    struct rig_segment borrowed = *segment;
+    borrowed.keys = copy->keys;
+    borrowed.lists = copy->lists;
+    borrowed.ops = copy->ops;
+    borrowed.ops.count = segment->ops.count;
+    *copy = borrowed;
+    *cleaned = copy;
+    return RIG_OK;
+}
+
+struct rig_list rig_retired_prefix(const struct rig_retired *retired, const struct rig_history *history, uint32_t key)
+{
+    uint32_t number = retired == NULL ? NO_KEY : find_of_history(retired, history, key);
+    if (number == NO_KEY || retired->keys.at[number].prefix == NULL)
+        return (struct rig_list){0};
+    return (struct rig_list){retired->keys.at[number].prefix, retired->keys.at[number].cut};
+}

@@ -1,0 +1,60 @@
+/*
+ * Keys that are taken to be done with, after transactions that used them have been judged.
+ *
+ * Whether a key will be used again is a guess (windows.h). What makes a wrong guess harmless is that lists only grow: a
+ * read that shows the whole list as it was judged, and whatever came later behind it, orders nothing among those who
+ * were judged, and nothing before them. So a retired key may come back, if all its reads begin with that list; the part
+ * that was judged is then cut off, and the key goes on as if it were new. Everything else is a conflict: what was
+ * judged may have been judged wrong, and the check has to start over without guesses.
+ *
+ *   the list as judged    is that of the key's order, and the one append that nobody had read, if there was one: nobody
+ *                         may miss it from now on
+ *   several unread ones   may be read in any order, which would order those who made them: any read is a conflict
+ *   anything odd          (anomalies, failed or unknown writers in the list): any use is a conflict
+ *
+ * Space: 64 bytes a key, and a bit for each value between the lowest and the highest appended. Time: a look-up a key of
+ * a segment. Threads: one.
+ */
+#ifndef RIG_CHECKER_RETIRED_H
+#define RIG_CHECKER_RETIRED_H
+
+#include "base/err.h"
+#include "checker/infer/inference.h"
+#include "history/segment.h"
+
+struct rig_retired;
+
+/* NULL when memory runs out. */
+struct rig_retired *rig_retired_new(void);
+/* Takes NULL. */
+void rig_retired_free(struct rig_retired *retired);
+size_t rig_retired_bytes(const struct rig_retired *retired);
+/* Keys to which two or more committed transactions made appends that nobody read. */
+uint64_t rig_retired_unordered(const struct rig_retired *retired);
+
+/* What a key does in a judgement. */
+enum rig_key_fate {
+    RIG_KEY_ALIVE,
+    RIG_KEY_DEAD,    /* some who used it are judged: it is remembered, and stays in the window */
+    RIG_KEY_DROPPED, /* all are: it is remembered and leaves the window */
+};
+
+/*
+ * Remembers keys as inference found them. `fate` is an enum rig_key_fate per key, `judged` says per transaction whether
+ * it has been judged, now or before; `odd` per key whether there is an anomaly on it (NULL: on none). RIG_E_LIMIT when
+ * memory runs out.
+ */
+enum rig_rc rig_retired_remember(struct rig_retired *retired, const struct rig_inference *inference,
+                                 const uint8_t *fate, const uint8_t *judged, const uint8_t *odd, struct rig_err *err);
+
+/*
+ * Looks for retired keys in a segment. *cleaned is the segment without what was judged of them: itself, or a copy that
+ * is valid until the next call. *conflict says why it may not be used, or NULL: a text that does not need to be freed.
+ */
+enum rig_rc rig_retired_admit(struct rig_retired *retired, const struct rig_segment *segment,
+                              const struct rig_segment **cleaned, const char **conflict, struct rig_err *err);
+
+/* The elements that lists of a key of `history` (a window's) begin with and do not show, because they were judged. */
+struct rig_list rig_retired_prefix(const struct rig_retired *retired, const struct rig_history *history, uint32_t key);
+
+#endif

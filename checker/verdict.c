@@ -1,0 +1,102 @@
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/bug.h"
+#include "base/clock.h"
+#include "checker/fate.h"
+#include "checker/verdict_storage.h"
+
+struct rig_verdict_storage *rig_verdict_new(const struct rig_check_options *options)
+{
+    struct rig_verdict_storage *storage = calloc(1, sizeof *storage);
+    if (storage == NULL)
+        return NULL;
+    rig_arena_init(&storage->arena, options->limit_bytes);
+    storage->verdict = (struct rig_verdict){
+        .requested_levels = options->levels, .requested_anomalies = options->anomalies, .storage = storage};
+    storage->verdict.cost.window_count = 1;
+    storage->verdict.cost.pass_count = 1;
+    if (options->levels == 0 && options->anomalies == 0)
+        storage->verdict.requested_levels = RIG_LEVEL_BIT(RIG_LEVEL_STRICT_SERIALIZABLE);
+    return storage;
+}
+
+void rig_verdict_free(struct rig_verdict *verdict)
+{
+    if (verdict == NULL)
+        return;
+    struct rig_verdict_storage *storage = verdict->storage;
+    rig_arena_done(&storage->arena);
+    rig_history_free(storage->history);
+    free(storage);
+}
+
+static bool reads_list(const struct rig_mop *op)
+{
+    return op->kind == RIG_OP_READ_LIST;
+}
+
+void rig_verdict_add_scope(struct rig_verdict *verdict, const struct rig_history *history, const uint8_t *selected,
+                           const uint8_t *committed)
+{
+    struct rig_scope *scope = &verdict->scope;
+    scope->workload = history->workload;
+    scope->has_invocations = history->has_invocations;
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        if (selected != NULL && !selected[txn])
+            continue;
+        uint8_t outcome = history->txns[txn].outcome;
+        const struct rig_mop *op = rig_txn_ops(history, txn), *end = op + rig_txn_op_count(history, txn);
+        verdict->ok_count += outcome == RIG_OUTCOME_OK;
+        verdict->fail_count += outcome == RIG_OUTCOME_FAIL;
+        verdict->info_count += outcome == RIG_OUTCOME_INFO;
+        scope->txn_count++;
+        scope->op_count += (uint64_t)(end - op);
+        scope->committed_count += committed[txn];
+        scope->unsettled |= committed[txn] && outcome != RIG_OUTCOME_OK;
+        for (; selected != NULL && outcome == RIG_OUTCOME_OK && op < end; op++)
+            scope->unknown_reads += reads_list(op) && op->read_state == RIG_READ_UNKNOWN;
+    }
+}
+
+static uint64_t peak_bytes(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
+}
+
+/* What the ladder decided and what the lattice says of the witnesses found must agree. */
+static void cross_check(const struct rig_verdict *verdict, const struct rig_findings *findings)
+{
+    static const enum rig_level levels[RIG_RUNG_COUNT][RIG_ORDER_COUNT] = {
+        {RIG_LEVEL_READ_UNCOMMITTED, RIG_LEVEL_STRONG_SESSION_READ_UNCOMMITTED, RIG_LEVEL_STRONG_READ_UNCOMMITTED},
+        {RIG_LEVEL_READ_COMMITTED, RIG_LEVEL_STRONG_SESSION_READ_COMMITTED, RIG_LEVEL_STRONG_READ_COMMITTED},
+        {RIG_LEVEL_SNAPSHOT_ISOLATION, RIG_LEVEL_STRONG_SESSION_SNAPSHOT_ISOLATION,
+         RIG_LEVEL_STRONG_SNAPSHOT_ISOLATION},
+        {RIG_LEVEL_SERIALIZABLE, RIG_LEVEL_STRONG_SESSION_SERIALIZABLE, RIG_LEVEL_STRICT_SERIALIZABLE},
+    };
+    for (unsigned rung = 0; rung < RIG_RUNG_COUNT; rung++) {
+        for (unsigned order = 0; order < RIG_ORDER_COUNT; order++) {
+            enum rig_fate fate = verdict->levels[levels[rung][order]].fate;
+            RIG_INVARIANT(!findings->cyclic[rung][order] || fate == RIG_FATE_REFUTED);
+        }
+    }
+}
+
+enum rig_rc rig_verdict_conclude(struct rig_verdict_storage *storage, const struct rig_findings *findings,
+                                 const struct rig_judge *judge, struct rig_err *err)
+{
+    struct rig_verdict *verdict = &storage->verdict;
+    memcpy(verdict->findings, findings->of, sizeof verdict->findings);
+    for (unsigned link = 0; link < 3; link++)
+        verdict->edge_count[link] = judge->edge_count[link];
+    enum rig_rc rc = rig_fates_decide(&storage->arena, verdict, err);
+    if (rc != RIG_OK)
+        return rc;
+    cross_check(verdict, findings);
+    verdict->cost.infer_ms = (double)judge->infer_ns / (double)RIG_NS_PER_MS;
+    verdict->cost.search_ms = (double)judge->search_ns / (double)RIG_NS_PER_MS;
+    verdict->cost.peak_bytes = peak_bytes();
+    return RIG_OK;
+}

@@ -1,0 +1,35 @@
+/*
+ * What a verdict owns beyond its struct: private to checker/.
+ */
+#ifndef RIG_CHECKER_VERDICT_STORAGE_H
+#define RIG_CHECKER_VERDICT_STORAGE_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "checker/check.h"
+#include "checker/findings.h"
+#include "checker/verdict.h"
+
+struct rig_verdict_storage {
+    struct rig_verdict verdict;
+    struct rig_arena arena;      /* texts and witnesses */
+    struct rig_history *history; /* NULL: the caller's */
+};
+
+enum { RIG_DEFAULT_WITNESSES = 8 };
+
+/* An empty verdict that asks what `options` ask; free it with rig_verdict_free(). NULL when memory runs out. */
+struct rig_verdict_storage *rig_verdict_new(const struct rig_check_options *options);
+
+/*
+ * Adds transactions of `history` to the scope: those selected, and their reads that are not known; or all (NULL), whose
+ * inference has counted these already. `committed` says per transaction whether it counts.
+ */
+void rig_verdict_add_scope(struct rig_verdict *verdict, const struct rig_history *history, const uint8_t *selected,
+                           const uint8_t *committed);
+
+/* From findings to fates, and what it cost; `verdict->history` and scope are filled in. */
+enum rig_rc rig_verdict_conclude(struct rig_verdict_storage *storage, const struct rig_findings *findings,
+                                 const struct rig_judge *judge, struct rig_err *err);
+
+#endif

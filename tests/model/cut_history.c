@@ -1,0 +1,134 @@
+#include "tests/model/cut_history.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void require(bool done)
+{
+    if (done)
+        return;
+    (void)fprintf(stderr, "cut_history: no memory\n");
+    exit(3);
+}
+
+void cut_history_init(struct cut_history *cut, const struct rig_history *history, uint32_t txns_per_segment)
+{
+    *cut = (struct cut_history){.history = history, .txns_per_segment = txns_per_segment};
+    rig_segment_init(&cut->segment, 0);
+    cut->key_of = calloc((size_t)history->key_count + 1, sizeof *cut->key_of);
+    cut->keys = calloc((size_t)history->key_count + 1, sizeof *cut->keys);
+    cut->list_of = calloc((size_t)history->list_count + 1, sizeof *cut->list_of);
+    require(cut->key_of != NULL && cut->keys != NULL && cut->list_of != NULL);
+}
+
+void cut_history_done(struct cut_history *cut)
+{
+    rig_segment_done(&cut->segment);
+    free(cut->key_of);
+    free(cut->keys);
+    free(cut->list_of);
+}
+
+static uint32_t number_key(struct cut_history *cut, uint32_t key)
+{
+    const struct rig_history *history = cut->history;
+    if (cut->key_of[key] != 0)
+        return cut->key_of[key] - 1;
+    struct rig_segment_key named = {.key = history->keys[key]};
+    if (history->key_texts != NULL) {
+        named.text = history->key_texts[history->keys[key]];
+        named.text_length = (uint32_t)strlen(named.text);
+    }
+    uint32_t number = (uint32_t)cut->segment.keys.count;
+    require(rig_segment_keys_add(&cut->segment.keys, named));
+    cut->keys[number] = key;
+    cut->key_of[key] = number + 1;
+    return number;
+}
+
+/* Lets the list hold its first `count` elements. */
+static void grow(struct cut_history *cut, struct rig_growing_list *list, const int64_t *at, uint32_t count)
+{
+    if (count > list->count)
+        require(rig_growing_list_add(&cut->segment.pool, list, at + list->count, count - list->count));
+}
+
+static void place_read(struct cut_history *cut, struct rig_mop *op, uint32_t key)
+{
+    struct rig_list all = rig_mop_list(cut->history, op);
+    if (!rig_mop_is_whole(op)) {
+        op->list = key;
+        grow(cut, &cut->segment.keys.at[key].spine, all.at, all.count);
+        return;
+    }
+    uint32_t whole = op->list & ~RIG_LIST_WHOLE;
+    if (cut->list_of[whole] == 0) {
+        require(rig_segment_lists_add(&cut->segment.lists, (struct rig_segment_list){.key = key}));
+        cut->list_of[whole] = (uint32_t)cut->segment.lists.count;
+    }
+    op->list = RIG_LIST_WHOLE | (cut->list_of[whole] - 1);
+    grow(cut, &cut->segment.lists.at[cut->list_of[whole] - 1].list, all.at, all.count);
+}
+
+static void add_txn(struct cut_history *cut, uint32_t txn, bool open)
+{
+    struct rig_segment *segment = &cut->segment;
+    struct rig_mop_vec *ops = open ? &segment->open_ops : &segment->ops;
+    struct rig_txn copy = cut->history->txns[txn];
+    copy.first_op = (uint32_t)ops->count;
+    copy.error = 0;
+    if (open) {
+        copy.complete_at = RIG_POSITION_NONE;
+        copy.complete_ns = RIG_NO_TIME;
+        copy.outcome = RIG_OUTCOME_INFO;
+    }
+    require(rig_txn_vec_add(open ? &segment->open : &segment->txns, copy));
+    const struct rig_mop *from = rig_txn_ops(cut->history, txn);
+    for (uint32_t i = 0; i < rig_txn_op_count(cut->history, txn); i++) {
+        struct rig_mop op = from[i];
+        bool reads = op.kind == RIG_OP_READ_LIST;
+        uint32_t key = number_key(cut, op.key);
+        if (reads && open)
+            op = (struct rig_mop){.kind = op.kind, .read_state = RIG_READ_UNKNOWN};
+        else if (reads && op.read_state == RIG_READ_SEEN)
+            place_read(cut, &op, key);
+        op.key = key;
+        require(rig_mop_vec_add(ops, op));
+    }
+}
+
+/* Whether the transaction is under way when those before `next` are complete. */
+static bool is_open(const struct cut_history *cut, uint32_t txn, uint32_t next)
+{
+    const struct rig_txn *t = &cut->history->txns[txn];
+    bool last = next == cut->history->txn_count || cut->history->txns[next].complete_at == RIG_POSITION_NONE;
+    if (t->invoke_at == RIG_POSITION_NONE)
+        return false;
+    return t->complete_at == RIG_POSITION_NONE
+               ? last || (next > 0 && t->invoke_at < cut->history->txns[next - 1].complete_at)
+               : txn >= next && next > 0 && t->invoke_at < cut->history->txns[next - 1].complete_at;
+}
+
+const struct rig_segment *cut_history_next(struct cut_history *cut)
+{
+    const struct rig_history *history = cut->history;
+    if (cut->ended)
+        return NULL;
+    for (size_t i = 0; i < cut->segment.keys.count; i++)
+        cut->key_of[cut->keys[i]] = 0;
+    memset(cut->list_of, 0, history->list_count * sizeof *cut->list_of);
+    rig_segment_reset(&cut->segment);
+    uint32_t count = 0;
+    while (count < cut->txns_per_segment && cut->next < history->txn_count &&
+           history->txns[cut->next].complete_at != RIG_POSITION_NONE) {
+        add_txn(cut, cut->next++, false);
+        count++;
+    }
+    cut->ended = cut->next == history->txn_count || history->txns[cut->next].complete_at == RIG_POSITION_NONE;
+    for (uint32_t txn = cut->next; txn < history->txn_count; txn++) {
+        if (is_open(cut, txn, cut->next))
+            add_txn(cut, txn, true);
+    }
+    return &cut->segment;
+}

@@ -1,0 +1,274 @@
+/*
+ * Checking in windows against checking as a whole: windows_agree [--seeds N] [--first-seed N] [--small N] [FILE...]
+ *
+ * Histories of the simulated database, right and with each of its mistakes, small random ones of all kinds, and those
+ * of the files given, are cut into windows of a few transactions. The verdict must be the same: validity, every level's
+ * fate, the scope, the counts of anomalies that are no cycles, and which anomalies there are. Where a guess about a key
+ * was wrong, the check says so, and nothing more is asked of it; how often is printed.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "checker/check.h"
+#include "checker/windows.h"
+#include "history/load.h"
+#include "history/source.h"
+#include "tests/model/cut_history.h"
+#include "tests/model/sim_history.h"
+#include "tests/oracle/ask_checker.h"
+#include "tests/oracle/small_random.h"
+
+struct totals {
+    uint64_t checks, conflicts, windows, other_types, problems;
+};
+
+struct cutting {
+    const char *name; /* of the history */
+    uint32_t segment, least_new, growth, idle;
+};
+
+static void complain(struct totals *totals, const struct cutting *cutting, const char *what, const char *name)
+{
+    totals->problems++;
+    (void)printf("FAILED: %s in segments of %u, windows of %u, idle %u: %s %s\n", cutting->name,
+                 (unsigned)cutting->segment, (unsigned)cutting->least_new, (unsigned)cutting->idle, what, name);
+}
+
+static bool same_scope(const struct rig_verdict *a, const struct rig_verdict *b)
+{
+    return a->scope.txn_count == b->scope.txn_count && a->scope.op_count == b->scope.op_count &&
+           a->scope.committed_count == b->scope.committed_count && a->scope.unknown_reads == b->scope.unknown_reads &&
+           a->scope.unordered_keys == b->scope.unordered_keys && a->scope.unsettled == b->scope.unsettled &&
+           a->scope.has_invocations == b->scope.has_invocations && a->ok_count == b->ok_count &&
+           a->fail_count == b->fail_count && a->info_count == b->info_count;
+}
+
+/* Witnesses of the excerpt name transactions as those of the whole do. */
+static bool has_names(const struct rig_verdict *verdict, const struct rig_history *whole)
+{
+    for (uint32_t txn = 0; txn < verdict->history->txn_count; txn++) {
+        uint32_t name = rig_txn_name(verdict->history, txn), low = 0, high = whole->txn_count;
+        bool found = false;
+        for (; low < high && !found; low++)
+            found = rig_txn_name(whole, low) == name;
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+static void compare(struct totals *totals, const struct cutting *cutting, const struct rig_history *history,
+                    const struct rig_verdict *whole, const struct rig_verdict *windowed)
+{
+    if (whole->valid != windowed->valid)
+        complain(totals, cutting, "another validity", "");
+    if (!same_scope(whole, windowed))
+        complain(totals, cutting, "another scope", "");
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
+        if (whole->levels[level].fate != windowed->levels[level].fate)
+            complain(totals, cutting, "another fate of", rig_level_info((enum rig_level)level)->name);
+    }
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        const struct rig_finding *a = &whole->findings[anomaly], *b = &windowed->findings[anomaly];
+        const char *name = rig_anomaly_info((enum rig_anomaly)anomaly)->name;
+        /* Searches for longer cycles, of what is refuted anyway, are bounded, and bounded in each window. */
+        bool longer = a->witness_count > 0 && a->witnesses[0].txn_count > 2 && !a->exact;
+        bool more = (a->count > 0) != (b->count > 0) && (longer || (a->count == 0 && !b->exact));
+        totals->other_types += more;
+        if (more)
+            continue;
+        if ((a->count > 0) != (b->count > 0))
+            complain(totals, cutting, a->count > 0 ? "did not find" : "found", name);
+        else if (a->exact != b->exact || (a->exact && a->count != b->count))
+            complain(totals, cutting, "another count of", name);
+        else if ((a->witness_count > 0) != (b->witness_count > 0))
+            complain(totals, cutting, "witnesses are missing of", name);
+        else if (a->witness_count > 0 && (a->witnesses[0].txn_count == 2) != (b->witnesses[0].txn_count == 2))
+            complain(totals, cutting, "a short witness is missing of", name);
+    }
+    if (!has_names(windowed, history))
+        complain(totals, cutting, "other names of transactions", "");
+}
+
+/* What somebody who looks on is told must come true. */
+static void look_on(struct totals *totals, const struct cutting *cutting, struct rig_windows *windows,
+                    const struct rig_verdict *whole)
+{
+    struct rig_err err = {0};
+    struct rig_windows_peek peek;
+    if (rig_windows_peek(windows, &peek, &err) != RIG_OK) {
+        complain(totals, cutting, "cannot be looked at:", err.text);
+        return;
+    }
+    uint64_t refuted = 0;
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
+        if (whole->levels[level].fate == RIG_FATE_REFUTED)
+            refuted |= RIG_LEVEL_BIT(level);
+    }
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
+        const struct rig_level_info *info = rig_level_info((enum rig_level)level);
+        if ((peek.refuted & RIG_LEVEL_BIT(level)) && !(refuted & info->below))
+            complain(totals, cutting, "was said to be refuted:", info->name);
+    }
+}
+
+static void check_cut(struct totals *totals, const struct cutting *cutting, const struct rig_history *history,
+                      const struct rig_verdict *whole)
+{
+    struct rig_err err = {0};
+    struct rig_windows *windows = NULL;
+    struct rig_windows_options options = {
+        .least_new = cutting->least_new, .growth = cutting->growth, .idle = cutting->idle};
+    struct cut_history cut;
+    cut_history_init(&cut, history, cutting->segment);
+    enum rig_rc rc = rig_windows_begin(history->workload, &options, &windows, &err);
+    const struct rig_segment *segment;
+    uint32_t fed = 0;
+    while (rc == RIG_OK && (segment = cut_history_next(&cut)) != NULL) {
+        rc = rig_windows_feed(windows, segment, &err);
+        if (rc == RIG_OK && history->txn_count < 64 && fed++ % 3 == 0)
+            look_on(totals, cutting, windows, whole);
+    }
+    struct rig_verdict *verdict = NULL;
+    struct rig_source_facts facts = {.workload = history->workload,
+                                     .skipped_count = history->skipped_count,
+                                     .has_invocations = history->has_invocations};
+    totals->checks++;
+    if (rc == RIG_OK && rig_windows_conflict(windows) != NULL) {
+        totals->conflicts++;
+        rig_windows_free(windows);
+    } else if (rc == RIG_OK) {
+        rc = rig_windows_finish(windows, &facts, &verdict, &err);
+        totals->conflicts += rc == RIG_OK && verdict == NULL;
+        if (rc == RIG_OK && verdict != NULL) {
+            totals->windows += verdict->cost.window_count;
+            compare(totals, cutting, history, whole, verdict);
+        }
+        rig_verdict_free(verdict);
+    } else {
+        rig_windows_free(windows);
+    }
+    if (rc != RIG_OK)
+        complain(totals, cutting, "failed:", err.text);
+    cut_history_done(&cut);
+}
+
+static void check_history(struct totals *totals, const char *name, const struct rig_history *history)
+{
+    struct rig_err err = {0};
+    struct rig_verdict *whole = NULL;
+    if (rig_check(history, &(struct rig_check_options){0}, &whole, &err) != RIG_OK)
+        return; /* unusable as a whole */
+    uint32_t count = history->txn_count;
+    const struct cutting cuttings[] = {
+        {name, 1, 1, 1, 1},
+        {name, 1, 1, 1, 4},
+        {name, 3, 3, 1, 8},
+        {name, 2, 5, 1, 12},
+        {name, 10, 30, 1, 10},
+        {name, count / 16 + 1, count / 16 + 1, 1, count / 32 + 1},
+        {name, count / 6 + 1, count / 6 + 1, 2, count / 8 + 1},
+        {name, count / 8 + 1, count / 8 + 1, 1, count / 3 + 1},
+    };
+    for (size_t i = 0; i < sizeof cuttings / sizeof cuttings[0]; i++) {
+        if (cuttings[i].segment > 3 || count < 300)
+            check_cut(totals, &cuttings[i], history, whole);
+    }
+    rig_verdict_free(whole);
+}
+
+static void check_simulated(struct totals *totals, enum rig_sim_isolation isolation, enum rig_sim_bug bug,
+                            uint64_t seed)
+{
+    struct sim_settings settings;
+    sim_settings_init(&settings, isolation, bug);
+    settings.seed = seed;
+    settings.txn_count = seed % 3 == 0 ? 200 : seed % 3 == 1 ? 600 : 3000;
+    settings.sim.bug_rate = seed % 2 == 0 ? 0.2 : 0.01;
+    settings.workload.active_keys = seed % 5 == 0 ? 100 : 2 + (int64_t)(seed % 3) * 2;
+    settings.workload.appends_per_key = 4 + (int64_t)(seed % 4) * 4;
+    settings.workload.key_distribution = seed % 7 == 0 ? RIG_KEYS_EXPONENTIAL : RIG_KEYS_UNIFORM;
+    settings.session_count = 3 + (uint32_t)(seed % 4) * 4;
+    if (seed % 4 >= 2) {
+        settings.sim.abort_rate = 0.02;
+        settings.sim.info_rate = 0.02;
+        settings.sim.loss_rate = 0.01;
+    }
+    struct seen_run run;
+    char name[128];
+    seen_run_init(&run, &settings);
+    struct rig_history *history = seen_run_history(&run, RIG_WORKLOAD_LIST_APPEND);
+    seen_run_done(&run);
+    (void)snprintf(name, sizeof name, "%s, bug %s, seed %" PRIu64, rig_sim_isolation_names[isolation],
+                   rig_sim_bug_names[bug], seed);
+    check_history(totals, name, history);
+    rig_history_free(history);
+}
+
+static void check_all_simulated(struct totals *totals, uint64_t first_seed, uint64_t seed_count)
+{
+    static const enum rig_sim_isolation levels[] = {RIG_SIM_SERIALIZABLE, RIG_SIM_SNAPSHOT, RIG_SIM_READ_COMMITTED,
+                                                    RIG_SIM_READ_UNCOMMITTED};
+    for (uint64_t seed = first_seed; seed < first_seed + seed_count; seed++) {
+        for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++)
+            check_simulated(totals, levels[i], RIG_SIM_BUG_NONE, seed);
+        for (int bug = RIG_SIM_BUG_NONE + 1; rig_sim_bug_names[bug] != NULL; bug++)
+            check_simulated(totals, seed % 2 == 0 ? RIG_SIM_SERIALIZABLE : RIG_SIM_SNAPSHOT, (enum rig_sim_bug)bug,
+                            seed);
+    }
+}
+
+/* Falsified in every way; each with some of the cuttings. */
+static void check_small(struct totals *totals, uint64_t seed, uint64_t count)
+{
+    for (uint64_t number = 0; number < count; number++) {
+        struct small_history small;
+        struct rig_history *history = NULL;
+        struct rig_err err = {0};
+        char name[64];
+        small_random(seed, number, SMALL_FULL, &small);
+        if (build_history(&small, NULL, &history, &err) != RIG_OK)
+            continue;
+        (void)snprintf(name, sizeof name, "small %" PRIu64 " of seed %" PRIu64, number, seed);
+        check_history(totals, name, history);
+        rig_history_free(history);
+    }
+}
+
+static void check_file(struct totals *totals, const char *path)
+{
+    struct rig_err err = {0};
+    struct rig_history *history = NULL;
+    if (rig_history_load(path, &(struct rig_load_options){0}, &history, &err) != RIG_OK)
+        return; /* refused for what it is */
+    if (history->workload == RIG_WORKLOAD_LIST_APPEND)
+        check_history(totals, path, history);
+    rig_history_free(history);
+}
+
+static uint64_t number_after(int argc, char **argv, const char *name, uint64_t fallback)
+{
+    for (int i = 1; i + 1 < argc; i++)
+        if (strcmp(argv[i], name) == 0)
+            return strtoull(argv[i + 1], NULL, 10);
+    return fallback;
+}
+
+int main(int argc, char **argv)
+{
+    struct totals totals = {0};
+    check_all_simulated(&totals, number_after(argc, argv, "--first-seed", 1), number_after(argc, argv, "--seeds", 0));
+    check_small(&totals, number_after(argc, argv, "--first-seed", 1), number_after(argc, argv, "--small", 0));
+    for (int i = 1; i < argc; i++) {
+        if (strncmp(argv[i], "--", 2) == 0)
+            i++;
+        else
+            check_file(&totals, argv[i]);
+    }
+    (void)printf("%" PRIu64 " checks in %" PRIu64 " windows, %" PRIu64 " of them in vain, %" PRIu64
+                 " other types of long cycles; %" PRIu64 " problems\n",
+                 totals.checks, totals.windows, totals.conflicts, totals.other_types, totals.problems);
+    return totals.problems == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
