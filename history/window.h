@@ -40,7 +40,7 @@ const struct rig_history *rig_window_history(struct rig_window *window, bool wit
 /* Per key of the last rig_window_history(): operations of open transactions name it. */
 bool rig_window_key_is_open(const struct rig_window *window, uint32_t key);
 /* Per key: a number that grows with every transaction ever added, as it was when a complete transaction last used the
- * key. */
+ * key; exact in the order of segments, about right within one. */
 uint64_t rig_window_key_used_at(const struct rig_window *window, uint32_t key);
 uint64_t rig_window_used_now(const struct rig_window *window);
 

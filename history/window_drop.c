@@ -19,42 +19,48 @@ static void number_what_stays(struct rig_window *window, const uint8_t *drop_key
         window->list_map.at[i] = drop_key[window->lists.at[i].key] ? RIG_WINDOW_NONE : list_count++;
 }
 
-/* Renumbers the operations [from, end) that stay, moves them to `to`, and returns how many there are. */
-static uint32_t keep_ops(struct rig_window *window, uint32_t from, uint32_t end, uint32_t to)
+/* Renumbers the operations that stay and moves them together; without branching on which they are. */
+static void keep_ops(struct rig_window *window)
 {
-    uint32_t first = to;
-    for (; from < end; from++) {
-        struct rig_mop mop = window->ops.at[from];
-        uint32_t key = window->key_map.at[mop.key];
-        if (key == RIG_WINDOW_NONE)
-            continue;
-        if (rig_mop_reads_list(&mop))
-            mop.list = rig_mop_is_whole(&mop) ? RIG_LIST_WHOLE | window->list_map.at[mop.list & ~RIG_LIST_WHOLE] : key;
+    struct rig_mop *ops = window->ops.at;
+    uint32_t *before = window->ops_before.at;
+    const uint32_t *key_map = window->key_map.at, *list_map = window->list_map.at;
+    uint32_t count = (uint32_t)window->ops.count, kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct rig_mop mop = ops[i];
+        uint32_t key = key_map[mop.key];
+        bool reads_list = rig_mop_reads_list(&mop);
+        if (reads_list & rig_mop_is_whole(&mop))
+            mop.list = RIG_LIST_WHOLE | list_map[mop.list & ~RIG_LIST_WHOLE];
+        else
+            mop.list = reads_list ? key : mop.list;
         mop.key = key;
-        window->ops.at[to++] = mop;
+        before[i] = kept;
+        ops[kept] = mop;
+        kept += key != RIG_WINDOW_NONE;
     }
-    return to - first;
+    before[count] = kept;
+    window->ops.count = kept;
 }
 
+/* Behind keep_ops(). */
 static void keep_txns(struct rig_window *window, const uint8_t *judged)
 {
-    uint32_t op_count = 0;
-    size_t txn_count = 0;
-    for (size_t i = 0; i < window->txns.count; i++) {
-        struct rig_txn txn = window->txns.at[i];
-        uint32_t end = i + 1 < window->txns.count ? window->txns.at[i + 1].first_op : (uint32_t)window->ops.count;
-        uint32_t kept = keep_ops(window, txn.first_op, end, op_count);
-        if (judged[i] != RIG_JUDGED_NOT)
-            txn.judged = judged[i];
-        RIG_REQUIRE(txn.judged != RIG_JUDGED_NOT || kept == end - txn.first_op);
-        if (kept == 0 && txn.judged != RIG_JUDGED_NOT)
-            continue;
-        txn.first_op = op_count;
-        op_count += kept;
-        window->txns.at[txn_count++] = txn;
+    struct rig_txn *txns = window->txns.at;
+    const uint32_t *before = window->ops_before.at;
+    size_t count = window->txns.count, kept = 0;
+    uint32_t end = txns[count].first_op;
+    for (size_t i = 0; i < count; i++) {
+        struct rig_txn txn = txns[i];
+        uint32_t op_end = i + 1 < count ? txns[i + 1].first_op : end;
+        uint32_t from = before[txn.first_op], to = before[op_end];
+        RIG_REQUIRE((txn.judged | judged[i]) != RIG_JUDGED_NOT || to - from == op_end - txn.first_op);
+        txn.first_op = from;
+        txn.judged = judged[i] != RIG_JUDGED_NOT ? judged[i] : txn.judged;
+        txns[kept] = txn;
+        kept += (from != to) | (txn.judged == RIG_JUDGED_NOT);
     }
-    window->txns.count = txn_count;
-    window->ops.count = op_count;
+    window->txns.count = kept;
 }
 
 static void keep_lists(struct rig_window *window)
@@ -152,6 +158,7 @@ void rig_window_drop(struct rig_window *window, const uint8_t *judged, const uin
 {
     RIG_REQUIRE(window->view.txn_count == window->txns.count && window->view.key_count == window->keys.count);
     number_what_stays(window, drop_key);
+    keep_ops(window);
     keep_txns(window, judged);
     keep_lists(window);
     keep_keys(window);

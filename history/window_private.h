@@ -29,9 +29,12 @@ struct rig_window_list {
 struct rig_list_place {
     uint32_t key;
     uint32_t agreed;
-    uint32_t whole;   /* RIG_WINDOW_NONE: every read of it is a prefix of the spine */
-    uint32_t good;    /* of a segment's whole list: the elements that transactions read which did not fail */
-    uint32_t last_op; /* of a segment's key: its last operation, or RIG_WINDOW_NONE */
+    uint32_t whole; /* RIG_WINDOW_NONE: every read of it is a prefix of the spine */
+};
+
+struct rig_key_place {
+    struct rig_list_place spine;
+    uint32_t last_op; /* of the key in the segment, or RIG_WINDOW_NONE */
 };
 
 RIG_VEC(int64_t, rig_window_int64s)
@@ -39,6 +42,7 @@ RIG_VEC(uint32_t, rig_window_uint32s)
 RIG_VEC(uint64_t, rig_window_uint64s)
 RIG_VEC(struct rig_window_key, rig_window_keys)
 RIG_VEC(struct rig_window_list, rig_window_lists)
+RIG_VEC(struct rig_key_place, rig_key_places)
 RIG_VEC(struct rig_list_place, rig_list_places)
 RIG_VEC(struct rig_list, rig_window_views)
 
@@ -64,11 +68,14 @@ struct rig_window {
     uint64_t with_invocation;
     uint32_t last_position; /* of a completion; RIG_POSITION_NONE at first */
     /* What is used from one call to the next, so that it need not be allocated again. */
-    struct rig_list_places places;      /* per key of a segment */
+    struct rig_key_places key_places;   /* per key of a segment */
     struct rig_list_places list_places; /* per whole list of a segment */
+    struct rig_window_uint32s good;     /* per whole list: elements that transactions read which did not fail */
+    struct rig_window_uint32s odd;      /* operations of a segment that may read no prefix of a spine */
     struct rig_window_uint32s error_of; /* per error of a segment */
     struct rig_window_uint64s order;
-    struct rig_window_uint32s key_map, list_map; /* room for a drop: old number -> new one */
+    struct rig_window_uint32s key_map, list_map; /* of a drop: old number -> new one */
+    struct rig_window_uint32s ops_before;        /* of a drop: per operation, how many before it stay */
     struct rig_window_views spine_views, list_views;
     struct rig_history view;
 };
@@ -81,10 +88,5 @@ static inline bool rig_mop_reads_list(const struct rig_mop *mop)
 
 /* RIG_E_LIMIT; the window has failed. */
 enum rig_rc rig_window_no_room(struct rig_window *window, struct rig_err *err);
-/* The dense id of a key (or of the number of its text), new or known; RIG_WINDOW_NONE when memory runs out. */
-uint32_t rig_window_key_id(struct rig_window *window, int64_t name);
-/* The number of a key's text. RIG_E_INPUT where keys are numbers. */
-enum rig_rc rig_window_text_key(struct rig_window *window, const char *text, size_t length, int64_t *name,
-                                struct rig_err *err);
 
 #endif

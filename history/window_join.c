@@ -1,0 +1,412 @@
+/* What a window takes over from a segment: rig_window_add(). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "history/window_private.h"
+
+/* ---- keys ---- */
+
+/* The dense id of a key or of the number of its text, new or known; RIG_WINDOW_NONE when memory runs out. */
+static uint32_t key_id(struct rig_window *window, int64_t name)
+{
+    uint32_t *id = rig_table_put(&window->key_ids, (uint64_t)name);
+    if (id == NULL)
+        return RIG_WINDOW_NONE;
+    if (*id != RIG_TABLE_NONE)
+        return *id;
+    if (window->names.count >= UINT32_MAX / 2 || !rig_window_int64s_add(&window->names, name) ||
+        !rig_window_keys_add(&window->keys, (struct rig_window_key){.last_whole = RIG_WINDOW_NONE}))
+        return RIG_WINDOW_NONE;
+    return *id = (uint32_t)(window->names.count - 1);
+}
+
+/* The number of a key's text. */
+static enum rig_rc text_key(struct rig_window *window, const char *text, size_t length, int64_t *name,
+                            struct rig_err *err)
+{
+    if (window->key_texts.count == 0 && window->names.count > 0)
+        return rig_fail(err, RIG_E_INPUT, "a text key in a history whose keys are numbers; use one kind of key");
+    if (memchr(text, '\0', length) != NULL)
+        return rig_fail(err, RIG_E_INPUT, "a key with a NUL character in it; rename the key");
+    uint32_t id = rig_text_table_put(&window->key_texts, text, length);
+    if (id == RIG_TABLE_NONE)
+        return rig_window_no_room(window, err);
+    *name = id;
+    return RIG_OK;
+}
+
+/* ---- lists ---- */
+
+static bool place_whole(struct rig_window *window, struct rig_list_place *place, const struct rig_growing_list *list)
+{
+    struct rig_window_key *key = &window->keys.at[place->key];
+    struct rig_growing_list *last = key->last_whole == RIG_WINDOW_NONE ? NULL : &window->lists.at[key->last_whole].list;
+    if (last == NULL || !rig_growing_list_agrees(last, list->at, list->count)) {
+        if (window->lists.count >= UINT32_MAX / 2 ||
+            !rig_window_lists_add(&window->lists, (struct rig_window_list){.key = place->key}))
+            return false;
+        key->last_whole = (uint32_t)(window->lists.count - 1);
+        last = &window->lists.at[key->last_whole].list;
+    }
+    place->whole = key->last_whole;
+    return list->count <= last->count ||
+           rig_growing_list_add(&window->pool, last, list->at + last->count, list->count - last->count);
+}
+
+static uint32_t first_difference(const int64_t *a, const int64_t *b, uint32_t count)
+{
+    uint32_t at = 0;
+    if (count > 0 && memcmp(a, b, count * sizeof *a) == 0)
+        return count;
+    while (at < count && a[at] == b[at])
+        at++;
+    return at;
+}
+
+/*
+ * Finds a place for a list of place->key. Where it goes on from the key's spine, its first `good` elements become part
+ * of that: those that a transaction read which did not fail. What a failed one read of its own would keep every later
+ * list from being a prefix.
+ */
+static bool place_list(struct rig_window *window, struct rig_list_place *place, const struct rig_growing_list *list,
+                       uint32_t good)
+{
+    struct rig_growing_list *spine = &window->keys.at[place->key].spine;
+    uint32_t common = list->count < spine->count ? list->count : spine->count;
+    place->whole = RIG_WINDOW_NONE;
+    place->agreed = first_difference(spine->at, list->at, common);
+    if (place->agreed == spine->count && good > spine->count) {
+        if (!rig_growing_list_add(&window->pool, spine, list->at + spine->count, good - spine->count))
+            return false;
+        place->agreed = good;
+    }
+    return place->agreed == list->count || place_whole(window, place, list);
+}
+
+/* ---- the segment's numbers ---- */
+
+static enum rig_rc map_key(struct rig_window *window, const struct rig_segment_key *from, struct rig_key_place *place,
+                           struct rig_err *err)
+{
+    int64_t name = from->key;
+    if (from->text != NULL) {
+        enum rig_rc rc = text_key(window, from->text, from->text_length, &name, err);
+        if (rc != RIG_OK)
+            return rc;
+    } else if (window->key_texts.count > 0) {
+        return rig_fail(err, RIG_E_INPUT, "a number as key in a history whose keys are texts; use one kind of key");
+    }
+    *place = (struct rig_key_place){.spine.key = key_id(window, name), .last_op = RIG_WINDOW_NONE};
+    if (place->spine.key == RIG_WINDOW_NONE || !place_list(window, &place->spine, &from->spine, from->spine.count))
+        return rig_window_no_room(window, err);
+    return RIG_OK;
+}
+
+static enum rig_rc map_keys(struct rig_window *window, const struct rig_segment *segment, struct rig_err *err)
+{
+    if (!rig_key_places_reserve(&window->key_places, segment->keys.count))
+        return rig_window_no_room(window, err);
+    enum rig_rc rc = RIG_OK;
+    for (size_t i = 0; i < segment->keys.count && rc == RIG_OK; i++)
+        rc = map_key(window, &segment->keys.at[i], &window->key_places.at[i], err);
+    return rc;
+}
+
+/* Error 0 is none, here and there. */
+static enum rig_rc map_errors(struct rig_window *window, const struct rig_segment *segment, struct rig_err *err)
+{
+    if (!rig_window_uint32s_reserve(&window->error_of, segment->errors.count + 1))
+        return rig_window_no_room(window, err);
+    window->error_of.at[0] = 0;
+    for (size_t i = 0; i < segment->errors.count; i++) {
+        const struct rig_segment_error *error = &segment->errors.at[i];
+        uint32_t id = rig_text_table_put(&window->errors, error->text, error->length);
+        if (id == RIG_TABLE_NONE)
+            return rig_window_no_room(window, err);
+        window->error_of.at[i + 1] = id + 1;
+    }
+    return RIG_OK;
+}
+
+/* ---- operations ---- */
+
+/*
+ * Copies the operations under the window's numbers, as if every list were a prefix of its key's spine, and without
+ * branching on what the data is like. Lists the odd ones, of which this need not be true, in window->odd.
+ */
+static void take_ops(struct rig_window *window, const struct rig_segment *segment, struct rig_mop *to)
+{
+    const struct rig_mop *from = segment->ops.at;
+    size_t count = segment->ops.count, key_count = segment->keys.count;
+    struct rig_key_place *places = window->key_places.at;
+    uint32_t *odd = window->odd.at;
+    size_t odd_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct rig_mop mop = from[i];
+        RIG_REQUIRE(mop.key < key_count);
+        struct rig_key_place *place = &places[mop.key];
+        bool reads_list = rig_mop_reads_list(&mop);
+        odd[odd_count] = (uint32_t)i;
+        odd_count += reads_list & (rig_mop_is_whole(&mop) | (mop.count > place->spine.agreed));
+        place->last_op = (uint32_t)i;
+        mop.key = place->spine.key;
+        mop.list = reads_list ? mop.key : mop.list;
+        to[i] = mop;
+    }
+    window->odd.count = odd_count;
+}
+
+/* The transaction of the operation `op`; the `low`th or a later one, which is near. */
+static size_t txn_of_op(const struct rig_txn_vec *txns, size_t low, uint32_t op)
+{
+    size_t step = 1;
+    while (low + step < txns->count && txns->at[low + step].first_op <= op)
+        step *= 2;
+    size_t high = low + step < txns->count ? low + step : txns->count;
+    low += step / 2;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (txns->at[middle].first_op <= op)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Of each whole list, how much was read by transactions that did not fail. */
+static void note_good(struct rig_window *window, const struct rig_segment *segment)
+{
+    size_t txn = 0;
+    memset(window->good.at, 0, segment->lists.count * sizeof *window->good.at);
+    for (size_t i = 0; i < window->odd.count; i++) {
+        uint32_t op = window->odd.at[i];
+        const struct rig_mop *mop = &segment->ops.at[op];
+        if (!rig_mop_is_whole(mop))
+            continue;
+        uint32_t list = mop->list & ~RIG_LIST_WHOLE;
+        RIG_REQUIRE(list < segment->lists.count && mop->count <= segment->lists.at[list].list.count);
+        txn = txn_of_op(&segment->txns, txn, op);
+        if (segment->txns.at[txn].outcome != RIG_OUTCOME_FAIL && window->good.at[list] < mop->count)
+            window->good.at[list] = mop->count;
+    }
+}
+
+static bool map_lists(struct rig_window *window, const struct rig_segment *segment)
+{
+    if (!rig_list_places_reserve(&window->list_places, segment->lists.count) ||
+        !rig_window_uint32s_reserve(&window->good, segment->lists.count))
+        return false;
+    if (segment->lists.count > 0)
+        note_good(window, segment);
+    for (size_t i = 0; i < segment->lists.count; i++) {
+        const struct rig_segment_list *list = &segment->lists.at[i];
+        RIG_REQUIRE(list->key < segment->keys.count);
+        window->list_places.at[i].key = window->key_places.at[list->key].spine.key;
+        if (!place_list(window, &window->list_places.at[i], &list->list, window->good.at[i]))
+            return false;
+    }
+    return true;
+}
+
+/* What the odd operations read was placed; they learn where. */
+static void mend_odd(const struct rig_window *window, const struct rig_segment *segment, struct rig_mop *to)
+{
+    for (size_t i = 0; i < window->odd.count; i++) {
+        uint32_t op = window->odd.at[i];
+        const struct rig_mop *mop = &segment->ops.at[op];
+        const struct rig_list_place *place = rig_mop_is_whole(mop)
+                                                 ? &window->list_places.at[mop->list & ~RIG_LIST_WHOLE]
+                                                 : &window->key_places.at[mop->key].spine;
+        RIG_REQUIRE(mop->count <= place->agreed || place->whole != RIG_WINDOW_NONE);
+        if (mop->count > place->agreed)
+            to[op].list = RIG_LIST_WHOLE | place->whole;
+    }
+}
+
+/* Within a segment the transactions are taken as if all had equally many operations. */
+static void note_use(struct rig_window *window, const struct rig_segment *segment)
+{
+    for (size_t i = 0; i < segment->keys.count; i++) {
+        const struct rig_key_place *place = &window->key_places.at[i];
+        if (place->last_op == RIG_WINDOW_NONE)
+            continue;
+        uint64_t txn = (uint64_t)place->last_op * segment->txns.count / segment->ops.count;
+        struct rig_window_key *key = &window->keys.at[place->spine.key];
+        if (key->used_at < window->added_count + txn + 1)
+            key->used_at = window->added_count + txn + 1;
+    }
+}
+
+/* ---- transactions ---- */
+
+/* What is wrong with the positions of a segment where something is. */
+static enum rig_rc explain_positions(const struct rig_window *window, const struct rig_segment *segment,
+                                     struct rig_err *err)
+{
+    uint32_t last = window->last_position;
+    for (size_t i = 0; i < segment->txns.count; i++) {
+        const struct rig_txn *txn = &segment->txns.at[i];
+        if (txn->invoke_at != RIG_POSITION_NONE && txn->invoke_at >= txn->complete_at)
+            return rig_fail(err, RIG_E_INPUT, "the transaction at position %u completes before it is invoked",
+                            (unsigned)txn->complete_at);
+        if (last != RIG_POSITION_NONE && txn->complete_at == last)
+            return rig_fail(err, RIG_E_INPUT, "two operations at position %u; number them apart", (unsigned)last);
+        if (last != RIG_POSITION_NONE && txn->complete_at < last)
+            return rig_fail(err, RIG_E_INPUT, "position %u behind position %u; sort the operations",
+                            (unsigned)txn->complete_at, (unsigned)last);
+        last = txn->complete_at;
+    }
+    RIG_INVARIANT(false);
+}
+
+/* Copies the transactions; completions ascend, and each comes behind its invocation, unless `unordered`. */
+static enum rig_rc take_txns(struct rig_window *window, const struct rig_segment *segment, struct rig_err *err)
+{
+    const struct rig_txn *from = segment->txns.at;
+    struct rig_txn *to = window->txns.at + window->txns.count;
+    const uint32_t *error_of = window->error_of.at;
+    uint32_t first_op = (uint32_t)window->ops.count;
+    uint32_t above = window->last_position + 1; /* 0 at first */
+    uint64_t with_invocation = 0;
+    bool wrong = false;
+    for (size_t i = 0; i < segment->txns.count; i++) {
+        struct rig_txn txn = from[i];
+        RIG_REQUIRE(txn.complete_at != RIG_POSITION_NONE && txn.error <= segment->errors.count);
+        bool invoked = txn.invoke_at != RIG_POSITION_NONE;
+        wrong |= (txn.complete_at < above) | (invoked & (txn.invoke_at >= txn.complete_at));
+        above = txn.complete_at + 1;
+        with_invocation += invoked;
+        txn.first_op += first_op;
+        txn.error = error_of[txn.error];
+        to[i] = txn;
+    }
+    if (wrong && !segment->unordered)
+        return explain_positions(window, segment, err);
+    window->last_position = above - 1;
+    window->with_invocation += with_invocation;
+    return RIG_OK;
+}
+
+static int compare_order(const void *left, const void *right)
+{
+    const uint64_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+/* The segment's open transactions by invocation: invocation << 32 | transaction. */
+static bool order_open(struct rig_window *window, const struct rig_segment *segment)
+{
+    size_t count = segment->open.count;
+    if (!rig_window_uint64s_reserve(&window->order, count))
+        return false;
+    uint64_t *order = window->order.at;
+    bool sorted = true;
+    for (size_t i = 0; i < count; i++) {
+        order[i] = (uint64_t)segment->open.at[i].invoke_at << 32 | i;
+        sorted &= i == 0 || order[i - 1] < order[i];
+    }
+    if (!sorted)
+        qsort(order, count, sizeof *order, compare_order);
+    return true;
+}
+
+static void take_open_txn(struct rig_window *window, const struct rig_segment *segment, size_t index)
+{
+    struct rig_txn txn = segment->open.at[index];
+    size_t end = index + 1 < segment->open.count ? segment->open.at[index + 1].first_op : segment->open_ops.count;
+    RIG_REQUIRE(txn.invoke_at != RIG_POSITION_NONE && txn.complete_at == RIG_POSITION_NONE);
+    size_t from = txn.first_op;
+    txn.first_op = (uint32_t)window->open_ops.count;
+    txn.outcome = RIG_OUTCOME_INFO;
+    window->open.at[window->open.count++] = txn;
+    for (; from < end; from++) {
+        struct rig_mop mop = segment->open_ops.at[from];
+        RIG_REQUIRE(mop.key < segment->keys.count && mop.read_state == RIG_READ_UNKNOWN);
+        mop.key = window->key_places.at[mop.key].spine.key;
+        window->keys.at[mop.key].is_open = true;
+        window->open_ops.at[window->open_ops.count++] = mop;
+    }
+}
+
+/* The open transactions of the segment take the place of those before. */
+static enum rig_rc take_open(struct rig_window *window, const struct rig_segment *segment, struct rig_err *err)
+{
+    for (size_t i = 0; i < window->open_ops.count; i++)
+        window->keys.at[window->open_ops.at[i].key].is_open = false;
+    window->open.count = 0;
+    window->open_ops.count = 0;
+    if (!rig_txn_vec_reserve(&window->open, segment->open.count) ||
+        !rig_mop_vec_reserve(&window->open_ops, segment->open_ops.count) || !order_open(window, segment))
+        return rig_window_no_room(window, err);
+    for (size_t i = 0; i < segment->open.count; i++) {
+        size_t index = window->order.at[i] & UINT32_MAX;
+        if (i > 0 && segment->open.at[index].invoke_at == window->open.at[i - 1].invoke_at)
+            return rig_fail(err, RIG_E_INPUT, "two operations at position %u; number them apart",
+                            (unsigned)segment->open.at[index].invoke_at);
+        take_open_txn(window, segment, index);
+    }
+    return RIG_OK;
+}
+
+static enum rig_rc check_invocations(const struct rig_window *window, struct rig_err *err)
+{
+    uint64_t all = window->added_count + window->open.count;
+    uint64_t with_invocation = window->with_invocation + window->open.count;
+    if (with_invocation == 0 || with_invocation == all)
+        return RIG_OK;
+    return rig_fail(err, RIG_E_INPUT, "%llu of %llu transactions have no invocation; give all of them one, or none",
+                    (unsigned long long)(all - with_invocation), (unsigned long long)all);
+}
+
+static enum rig_rc make_room(struct rig_window *window, const struct rig_segment *segment, struct rig_err *err)
+{
+    size_t txn_count = window->txns.count + segment->txns.count + segment->open.count;
+    size_t op_count = window->ops.count + segment->ops.count + segment->open_ops.count;
+    if (txn_count + 1 >= UINT32_MAX || op_count >= UINT32_MAX)
+        return rig_fail(err, RIG_E_LIMIT, "more than 4294967294 transactions or operations; split the history");
+    return rig_txn_vec_reserve(&window->txns, txn_count + 1) && rig_mop_vec_reserve(&window->ops, op_count) &&
+                   rig_window_uint32s_reserve(&window->odd, segment->ops.count + 1)
+               ? RIG_OK
+               : rig_window_no_room(window, err);
+}
+
+static enum rig_rc take(struct rig_window *window, const struct rig_segment *segment, struct rig_err *err)
+{
+    enum rig_rc rc = make_room(window, segment, err);
+    if (rc == RIG_OK)
+        rc = map_keys(window, segment, err);
+    if (rc == RIG_OK)
+        rc = map_errors(window, segment, err);
+    if (rc == RIG_OK)
+        rc = take_txns(window, segment, err);
+    if (rc != RIG_OK)
+        return rc;
+    struct rig_mop *to = window->ops.at + window->ops.count;
+    take_ops(window, segment, to);
+    if (!map_lists(window, segment))
+        return rig_window_no_room(window, err);
+    mend_odd(window, segment, to);
+    note_use(window, segment);
+    window->txns.count += segment->txns.count;
+    window->ops.count += segment->ops.count;
+    window->added_count += segment->txns.count;
+    return take_open(window, segment, err);
+}
+
+enum rig_rc rig_window_add(struct rig_window *window, const struct rig_segment *segment, struct rig_err *err)
+{
+    if (window->failed)
+        return rig_fail(err, RIG_E_LIMIT, "the history could not be built");
+    enum rig_rc rc = take(window, segment, err);
+    if (rc == RIG_OK)
+        rc = check_invocations(window, err);
+    if (rc == RIG_OK && rig_window_bytes(window) > window->limit_bytes)
+        rc = rig_window_no_room(window, err);
+    window->skipped_count += segment->skipped_count;
+    window->keyword_keys |= segment->keyword_keys;
+    window->unordered |= segment->unordered;
+    window->failed |= rc != RIG_OK;
+    return rc;
+}
