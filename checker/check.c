@@ -15,15 +15,10 @@ static enum rig_rc run(struct rig_verdict_storage *storage, struct rig_judge *ju
         rc = rig_findings_add(&findings, judge, err);
     if (rc != RIG_OK)
         return rc;
-    const struct rig_inference *inference = &judge->inference;
-    bool registers = history->workload == RIG_WORKLOAD_RW_REGISTER;
     verdict->history = history;
-    rig_verdict_add_scope(verdict, history, NULL,
-                          registers ? inference->registers.committed : inference->versions.committed);
+    rig_verdict_add_scope(verdict, &judge->inference, NULL);
     verdict->scope.truncated = history->truncated;
     verdict->scope.skipped_count = history->skipped_count;
-    verdict->scope.unordered_keys = inference->unordered_keys;
-    verdict->scope.unknown_reads = inference->unknown_reads;
     return rig_verdict_conclude(storage, &findings, judge, err);
 }
 

@@ -3,7 +3,7 @@
 #include "base/bug.h"
 #include "base/table.h"
 
-/* Rounds until all wait whose fate is not clear by then. */
+/* Rounds until all wait, because it takes too long to see who does not. */
 enum { MOST_ROUNDS = 64 };
 
 struct search {
@@ -11,16 +11,27 @@ struct search {
     const struct rig_links *links;
     const uint8_t *committed;
     struct rig_closing *out;
-    uint32_t least_end; /* of a committed transaction that waits, in the real-time order */
-    bool changed;
+    struct rig_table *waiting;        /* processes, where there are no invocations; else NULL */
+    uint32_t least_end;               /* of a committed transaction that waits, in the real-time order */
+    bool any;                         /* a committed transaction, or a passage, waits */
+    bool changed, revived, no_memory; /* revived: a key is alive again */
 };
 
 static void make_wait(struct search *s, uint32_t txn)
 {
     s->out->waits[txn] = 1;
     s->changed = true;
-    if (s->committed[txn] && s->history->has_invocations && rig_txn_end(s->history, txn) < s->least_end)
-        s->least_end = rig_txn_end(s->history, txn);
+    if (s->committed[txn]) {
+        s->any = true;
+        if (s->history->has_invocations && rig_txn_end(s->history, txn) < s->least_end)
+            s->least_end = rig_txn_end(s->history, txn);
+    }
+    if (s->waiting != NULL && s->history->txns[txn].outcome != RIG_OUTCOME_FAIL) {
+        uint32_t *known = rig_table_put(s->waiting, (uint32_t)s->history->txns[txn].process);
+        s->no_memory |= known == NULL;
+        if (known != NULL)
+            *known = txn;
+    }
 }
 
 static bool uses_alive(const struct search *s, uint32_t txn)
@@ -30,15 +41,6 @@ static bool uses_alive(const struct search *s, uint32_t txn)
     for (; op < end; op++)
         alive |= s->out->alive[op->key];
     return alive != 0;
-}
-
-/* Makes those wait that used a key which may be used again. */
-static void wait_for_keys(struct search *s)
-{
-    for (uint32_t txn = 0; txn < s->history->txn_count; txn++) {
-        if (!s->out->waits[txn] && s->history->txns[txn].judged == RIG_JUDGED_NOT && uses_alive(s, txn))
-            make_wait(s, txn);
-    }
 }
 
 static bool waits_for_predecessor(const struct search *s, uint32_t node)
@@ -55,27 +57,53 @@ static bool waits_for_predecessor(const struct search *s, uint32_t node)
     return any != 0;
 }
 
-static bool waits_in_real_time(const struct search *s, uint32_t txn)
+/* Nothing waits for a transaction that has not committed, nor it for others. */
+static bool waits_in_order(const struct search *s, uint32_t txn)
 {
-    uint32_t invoked = s->history->txns[txn].invoke_at;
-    return invoked != RIG_POSITION_NONE && invoked > s->least_end;
+    const struct rig_txn *t = &s->history->txns[txn];
+    bool by_process = s->waiting != NULL && t->outcome != RIG_OUTCOME_FAIL &&
+                      rig_table_get(s->waiting, (uint32_t)t->process) != RIG_TABLE_NONE;
+    return by_process || (s->any && s->committed[txn] && waits_for_predecessor(s, txn));
 }
 
+static void visit(struct search *s, uint32_t txn)
+{
+    const struct rig_txn *t = &s->history->txns[txn];
+    if (s->out->waits[txn] || t->judged != RIG_JUDGED_NOT)
+        return;
+    bool too_late = s->committed[txn] && t->invoke_at != RIG_POSITION_NONE && t->invoke_at > s->least_end;
+    if (too_late || uses_alive(s, txn) || waits_in_order(s, txn))
+        make_wait(s, txn);
+}
+
+/*
+ * In completion order, in which nearly every edge leads forward; over the stretches that others span (links.h) again
+ * until nothing changes there. By real time nobody waits for one who completed later.
+ */
 static void visit_txns(struct search *s)
 {
-    for (uint32_t txn = 0; txn < s->history->txn_count; txn++) {
-        if (s->out->waits[txn] || s->history->txns[txn].judged != RIG_JUDGED_NOT || !s->committed[txn])
-            continue;
-        if (waits_in_real_time(s, txn) || waits_for_predecessor(s, txn))
-            make_wait(s, txn);
+    const uint32_t *reach = s->links->reach;
+    bool changed = s->changed;
+    for (uint32_t begin = 0, end; begin < s->history->txn_count; begin = end) {
+        end = begin;
+        for (uint32_t node = begin; node <= end; node++)
+            end = end < reach[node] ? reach[node] : end;
+        end++;
+        do {
+            s->changed = false;
+            for (uint32_t txn = begin; txn < end; txn++)
+                visit(s, txn);
+            changed |= s->changed;
+        } while (s->changed && end - begin > 1);
     }
+    s->changed = changed;
 }
 
 static void visit_passage(struct search *s, uint32_t node)
 {
     if (!s->out->waits[node] && waits_for_predecessor(s, node)) {
         s->out->waits[node] = 1;
-        s->changed = true;
+        s->any = s->changed = true;
     }
 }
 
@@ -86,27 +114,6 @@ static void visit_passages(struct search *s)
         visit_passage(s, node);
     for (uint32_t node = s->links->node_count; node-- > s->links->txn_count;)
         visit_passage(s, node);
-}
-
-/* Without invocations real time says nothing, so that the process order has to be looked at by itself. */
-static bool visit_processes(struct search *s, struct rig_table *waiting)
-{
-    rig_table_clear(waiting);
-    for (uint32_t txn = 0; txn < s->history->txn_count; txn++) {
-        const struct rig_txn *t = &s->history->txns[txn];
-        if (t->outcome == RIG_OUTCOME_FAIL || t->judged != RIG_JUDGED_NOT)
-            continue;
-        uint64_t process = (uint32_t)t->process;
-        if (!s->out->waits[txn] && rig_table_get(waiting, process) != RIG_TABLE_NONE)
-            make_wait(s, txn);
-        if (!s->out->waits[txn])
-            continue;
-        uint32_t *known = rig_table_put(waiting, process);
-        if (known == NULL)
-            return false;
-        *known = txn;
-    }
-    return true;
 }
 
 /*
@@ -125,7 +132,7 @@ static void keep_keys_of_unknown(struct search *s)
             bool known = ops[i].kind == RIG_OP_READ_LIST && ops[i].read_state != RIG_READ_UNKNOWN;
             if (known && !s->out->alive[ops[i].key]) {
                 s->out->alive[ops[i].key] = 1;
-                s->changed = true;
+                s->revived = true;
             }
         }
     }
@@ -137,42 +144,27 @@ static void wait_all(struct search *s)
         s->out->waits[txn] = s->history->txns[txn].judged == RIG_JUDGED_NOT;
 }
 
-static bool has_unknown(const struct search *s)
+static void run(struct search *s)
 {
-    bool any = false;
-    for (uint32_t txn = 0; txn < s->history->txn_count; txn++)
-        any |= s->history->txns[txn].outcome == RIG_OUTCOME_INFO;
-    return any;
-}
-
-static bool run(struct search *s)
-{
-    struct rig_table waiting;
-    rig_table_init(&waiting);
-    bool unknown = has_unknown(s), room = true;
-    unsigned round = 0;
-    do {
-        s->changed = false;
-        if (unknown || round == 0)
-            wait_for_keys(s);
+    bool passages = s->links->node_count > s->links->txn_count;
+    for (unsigned round = 0; round < MOST_ROUNDS && !s->no_memory; round++) {
+        s->changed = s->revived = false;
         visit_txns(s);
-        visit_passages(s);
-        if (!s->history->has_invocations)
-            room = visit_processes(s, &waiting);
-        if (unknown)
-            keep_keys_of_unknown(s);
-    } while (room && s->changed && ++round < MOST_ROUNDS);
-    rig_table_done(&waiting);
-    if (s->changed)
-        wait_all(s);
-    return room;
+        if (passages)
+            visit_passages(s);
+        keep_keys_of_unknown(s);
+        if (!s->revived && !(passages && s->changed))
+            return;
+    }
+    wait_all(s);
 }
 
 bool rig_closing_find(const struct rig_inference *inference, uint8_t *alive, struct rig_arena *arena,
                       struct rig_closing *closing)
 {
     const struct rig_history *history = inference->history;
-    RIG_REQUIRE(history->workload == RIG_WORKLOAD_LIST_APPEND);
+    struct rig_table waiting;
+    RIG_REQUIRE(history->workload == RIG_WORKLOAD_LIST_APPEND && inference->links.reach != NULL);
     *closing = (struct rig_closing){.alive = alive};
     closing->waits = rig_arena_array(arena, (size_t)inference->links.node_count + 1, sizeof *closing->waits);
     if (closing->waits == NULL)
@@ -181,10 +173,13 @@ bool rig_closing_find(const struct rig_inference *inference, uint8_t *alive, str
                        .links = &inference->links,
                        .committed = inference->versions.committed,
                        .out = closing,
+                       /* Without invocations real time says nothing, and the process order has to be looked at. */
+                       .waiting = history->has_invocations ? NULL : &waiting,
                        .least_end = RIG_POSITION_NONE};
-    if (!run(&s))
-        return false;
+    rig_table_init(&waiting);
+    run(&s);
+    rig_table_done(&waiting);
     for (uint32_t txn = 0; txn < history->txn_count; txn++)
         closing->waiting_count += closing->waits[txn];
-    return true;
+    return !s.no_memory;
 }

@@ -10,7 +10,8 @@
  *     out committed, what it read counts.
  * So no edge leads from one that waits to one that is closing, now or later.
  *
- * Time: linear in the links a round; a few rounds. Threads: one.
+ * Time: a pass over the transactions, again over the stretches of them that backward edges span; a few such rounds
+ * where there are passages. Threads: one.
  */
 #ifndef RIG_CHECKER_CLOSING_H
 #define RIG_CHECKER_CLOSING_H
@@ -27,7 +28,8 @@ struct rig_closing {
     uint64_t waiting_count; /* transactions */
 };
 
-/* `alive` says per key whether it may be used again; it is changed. False when memory runs out. */
+/* Before the links are searched for cycles. `alive` says per key whether it may be used again; it is changed. False
+ * when memory runs out. */
 bool rig_closing_find(const struct rig_inference *inference, uint8_t *alive, struct rig_arena *arena,
                       struct rig_closing *closing);
 

@@ -41,30 +41,33 @@ enum rig_rc rig_judge_infer(struct rig_judge *judge, const struct rig_history *h
     return rc;
 }
 
-static void count_edge(struct rig_judge *judge, uint32_t edge)
+static void uncount(uint64_t *count, uint32_t edge)
 {
     if (rig_edge_link(edge) != RIG_LINK_THROUGH)
-        judge->edge_count[rig_edge_link(edge)]++;
+        count[rig_edge_link(edge)]--;
 }
 
 /*
- * Adds up the edges into selected transactions. An edge into a passage belongs to its source: the passage will be made
- * again as long as it leads to somebody who waits.
+ * Adds up the edges into selected transactions: all but those into the others, which are few. An edge into a passage
+ * belongs to its source: the passage will be made again as long as it leads to somebody who waits.
  */
 static void count_edges(struct rig_judge *judge, const uint8_t *selected)
 {
     const struct rig_links *links = &judge->inference.links;
+    uint64_t *count = judge->edge_count;
+    for (unsigned link = 0; link < 3; link++)
+        count[link] += judge->inference.graph.link_count[link];
     for (uint32_t node = 0; node < links->node_count; node++) {
         bool passage = node >= links->txn_count;
-        if (!passage && !selected[node])
+        if (!passage && selected[node])
             continue;
         bool has_own = !passage && links->own_first != NULL;
         for (uint32_t i = has_own ? links->own_first[node] : 0; has_own && i < links->own_first[node + 1]; i++)
-            count_edge(judge, links->own[i]);
+            uncount(count, links->own[i]);
         for (uint32_t i = *rig_links_head(links, node); i != RIG_NODE_NONE; i = links->chained[i].next) {
             uint32_t edge = links->chained[i].edge;
-            if (!passage || selected[rig_edge_node(edge)])
-                count_edge(judge, edge);
+            if (!passage || !selected[rig_edge_node(edge)])
+                uncount(count, edge);
         }
     }
 }

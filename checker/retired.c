@@ -44,15 +44,12 @@ struct shown {
     bool several_writers; /* of unread appends */
 };
 
-RIG_VEC(struct shown, shown_keys)
-
 struct rig_retired {
     struct retired_keys keys;
     struct rig_table ids;        /* key, or number of its text -> index into keys */
     struct rig_text_table texts; /* of text keys */
     uint64_t unordered;
-    size_t owned_bytes; /* bits and prefixes */
-    struct shown_keys shown;
+    size_t owned_bytes;         /* bits and prefixes */
     struct rig_segment cleaned; /* borrows but for keys, ops and lists */
     struct key_numbers numbers; /* per key of a segment: its retired key, or NO_KEY */
     struct list_limits spine_limits, list_limits;
@@ -86,7 +83,6 @@ void rig_retired_free(struct rig_retired *retired)
     retired_keys_done(&retired->keys);
     rig_table_done(&retired->ids);
     rig_text_table_done(&retired->texts);
-    shown_keys_done(&retired->shown);
     rig_segment_keys_done(&retired->cleaned.keys);
     rig_segment_lists_done(&retired->cleaned.lists);
     rig_mop_vec_done(&retired->cleaned.ops);
@@ -99,7 +95,7 @@ void rig_retired_free(struct rig_retired *retired)
 size_t rig_retired_bytes(const struct rig_retired *retired)
 {
     return retired->keys.capacity * sizeof(struct retired_key) + retired->ids.slot_count * 12 + retired->owned_bytes +
-           rig_text_table_bytes(&retired->texts) + retired->shown.capacity * sizeof(struct shown);
+           rig_text_table_bytes(&retired->texts);
 }
 
 uint64_t rig_retired_unordered(const struct rig_retired *retired)
@@ -198,57 +194,57 @@ static bool widen(struct rig_retired *retired, struct retired_key *key, const st
     return true;
 }
 
-static void show_append(struct shown *shown, const struct rig_inference *inference, uint32_t txn,
-                        const struct rig_mop *op)
+/* One appended value of a key, out of the slots of its judgement. */
+static void show_append(struct shown *shown, const struct rig_inference *inference, const struct rig_append *slot,
+                        int64_t value)
 {
-    shown->lowest = shown->values == 0 || op->value < shown->lowest ? op->value : shown->lowest;
-    shown->highest = shown->values == 0 || op->value > shown->highest ? op->value : shown->highest;
+    shown->lowest = shown->values == 0 || value < shown->lowest ? value : shown->lowest;
+    shown->highest = shown->values == 0 || value > shown->highest ? value : shown->highest;
     shown->values++;
-    if (!inference->versions.committed[txn] ||
-        rig_versions_append(&inference->versions, op->key, op->value)->position != RIG_VERSION_NONE)
+    if (slot->position != RIG_VERSION_NONE || !inference->versions.committed[slot->writer])
         return;
-    shown->several_writers |= shown->unread > 0 && shown->unread_writer != txn;
+    shown->several_writers |= shown->unread > 0 && shown->unread_writer != slot->writer;
     shown->unread++;
-    shown->unread_value = op->value;
-    shown->unread_writer = txn;
+    shown->unread_value = value;
+    shown->unread_writer = slot->writer;
 }
 
-/* What those who are judged appended to the keys in question. */
-static bool show_all(struct rig_retired *retired, const struct rig_inference *inference, const uint8_t *fate,
-                     const uint8_t *judged)
+/* The value of the key's slot `i`, appended by somebody who is judged; false when there is none. */
+static bool value_at(const struct rig_inference *inference, uint32_t key, uint32_t i, const uint8_t *judged,
+                     int64_t *value)
 {
-    const struct rig_history *history = inference->history;
-    if (!shown_keys_reserve(&retired->shown, (size_t)history->key_count + 1))
+    const struct rig_versions *versions = &inference->versions;
+    const struct rig_key_places *at = &versions->key_places[key];
+    const struct rig_append *slot = &versions->slots[at->slot_first + i];
+    if (slot->writer == RIG_TXN_NONE || !judged[slot->writer])
         return false;
-    memset(retired->shown.at, 0, history->key_count * sizeof *retired->shown.at);
-    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
-        if (!judged[txn])
-            continue;
-        const struct rig_mop *op = rig_txn_ops(history, txn), *end = op + rig_txn_op_count(history, txn);
-        for (; op < end; op++) {
-            if (op->kind == RIG_OP_APPEND && fate[op->key] != RIG_KEY_ALIVE)
-                show_append(&retired->shown.at[op->key], inference, txn, op);
-        }
-    }
+    *value = at->shift == 0 ? (int64_t)((uint64_t)at->lowest + i) : versions->slot_values[at->slot_first + i];
     return true;
 }
 
-/* Sets the bits of what was appended, of keys that have bits. */
-static void note_values(struct rig_retired *retired, const struct rig_history *history, const uint8_t *fate,
+/* What those who are judged appended to the key. */
+static struct shown show(const struct rig_inference *inference, uint32_t key, const uint8_t *judged)
+{
+    const struct rig_versions *versions = &inference->versions;
+    const struct rig_append *slots = &versions->slots[versions->key_places[key].slot_first];
+    struct shown shown = {0};
+    int64_t value;
+    for (uint32_t i = 0; i < versions->keys[key].slot_count; i++) {
+        if (value_at(inference, key, i, judged, &value))
+            show_append(&shown, inference, &slots[i], value);
+    }
+    return shown;
+}
+
+/* Sets the bits of what was appended. */
+static void note_values(struct retired_key *kept, const struct rig_inference *inference, uint32_t key,
                         const uint8_t *judged)
 {
-    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
-        if (!judged[txn])
-            continue;
-        const struct rig_mop *op = rig_txn_ops(history, txn), *end = op + rig_txn_op_count(history, txn);
-        for (; op < end; op++) {
-            if (op->kind != RIG_OP_APPEND || fate[op->key] == RIG_KEY_ALIVE)
-                continue;
-            uint32_t number = retired->shown.at[op->key].unread_writer; /* see rig_retired_remember() */
-            struct retired_key *key = &retired->keys.at[number];
-            uint64_t place = (uint64_t)op->value - (uint64_t)key->lowest;
-            if (key->bits != NULL)
-                key->bits[place / 64] |= UINT64_C(1) << (place % 64);
+    int64_t value;
+    for (uint32_t i = 0; kept->bits != NULL && i < inference->versions.keys[key].slot_count; i++) {
+        if (value_at(inference, key, i, judged, &value)) {
+            uint64_t place = (uint64_t)value - (uint64_t)kept->lowest;
+            kept->bits[place / 64] |= UINT64_C(1) << (place % 64);
         }
     }
 }
@@ -284,26 +280,23 @@ enum rig_rc rig_retired_remember(struct rig_retired *retired, const struct rig_i
                                  const uint8_t *fate, const uint8_t *judged, const uint8_t *odd, struct rig_err *err)
 {
     const struct rig_history *history = inference->history;
-    if (!show_all(retired, inference, fate, judged))
-        return no_memory(err);
     for (uint32_t key = 0; key < history->key_count; key++) {
-        struct shown *shown = &retired->shown.at[key];
-        const struct rig_key_versions *versions = &inference->versions.keys[key];
         if (fate[key] == RIG_KEY_ALIVE)
             continue;
+        const struct rig_key_versions *versions = &inference->versions.keys[key];
+        const struct shown shown = show(inference, key, judged);
         bool is_odd = odd != NULL && odd[key];
         /* Of a key that was never written there is nothing to remember. */
-        if (shown->values == 0 && versions->order.count == 0 && !is_odd &&
+        if (shown.values == 0 && versions->order.count == 0 && !is_odd &&
             find_of_history(retired, history, key) == NO_KEY)
             continue;
         struct retired_key *kept = put(retired, history, key);
-        if (kept == NULL || !widen(retired, kept, shown))
+        if (kept == NULL || !widen(retired, kept, &shown))
             return no_memory(err);
         kept->odd |= is_odd;
-        set_list(retired, kept, versions, shown, fate[key] == RIG_KEY_DROPPED);
-        shown->unread_writer = (uint32_t)(kept - retired->keys.at); /* done with; now the key's number */
+        note_values(kept, inference, key, judged);
+        set_list(retired, kept, versions, &shown, fate[key] == RIG_KEY_DROPPED);
     }
-    note_values(retired, history, fate, judged);
     return RIG_OK;
 }
 

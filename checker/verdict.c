@@ -32,31 +32,42 @@ void rig_verdict_free(struct rig_verdict *verdict)
     free(storage);
 }
 
-static bool reads_list(const struct rig_mop *op)
+static uint64_t count_unknown_reads(const struct rig_history *history, uint32_t txn)
 {
-    return op->kind == RIG_OP_READ_LIST;
+    const struct rig_mop *op = rig_txn_ops(history, txn), *end = op + rig_txn_op_count(history, txn);
+    uint64_t count = 0;
+    for (; history->txns[txn].outcome == RIG_OUTCOME_OK && op < end; op++)
+        count += op->kind == RIG_OP_READ_LIST && op->read_state == RIG_READ_UNKNOWN;
+    return count;
 }
 
-void rig_verdict_add_scope(struct rig_verdict *verdict, const struct rig_history *history, const uint8_t *selected,
-                           const uint8_t *committed)
+void rig_verdict_add_scope(struct rig_verdict *verdict, const struct rig_inference *inference, const uint8_t *selected)
 {
+    const struct rig_history *history = inference->history;
+    bool lists = history->workload == RIG_WORKLOAD_LIST_APPEND;
+    const uint8_t *committed = lists ? inference->versions.committed : inference->registers.committed;
     struct rig_scope *scope = &verdict->scope;
+    uint64_t outcomes[3] = {0}, unsettled = 0;
     scope->workload = history->workload;
     scope->has_invocations = history->has_invocations;
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
-        if (selected != NULL && !selected[txn])
-            continue;
         uint8_t outcome = history->txns[txn].outcome;
-        const struct rig_mop *op = rig_txn_ops(history, txn), *end = op + rig_txn_op_count(history, txn);
-        verdict->ok_count += outcome == RIG_OUTCOME_OK;
-        verdict->fail_count += outcome == RIG_OUTCOME_FAIL;
-        verdict->info_count += outcome == RIG_OUTCOME_INFO;
-        scope->txn_count++;
-        scope->op_count += (uint64_t)(end - op);
-        scope->committed_count += committed[txn];
-        scope->unsettled |= committed[txn] && outcome != RIG_OUTCOME_OK;
-        for (; selected != NULL && outcome == RIG_OUTCOME_OK && op < end; op++)
-            scope->unknown_reads += reads_list(op) && op->read_state == RIG_READ_UNKNOWN;
+        uint64_t counts = selected == NULL || selected[txn];
+        outcomes[outcome] += counts;
+        scope->op_count += counts * rig_txn_op_count(history, txn);
+        scope->committed_count += counts & committed[txn];
+        unsettled += counts & committed[txn] & (outcome != RIG_OUTCOME_OK);
+        if (counts && selected != NULL && inference->unknown_reads > 0)
+            scope->unknown_reads += count_unknown_reads(history, txn);
+    }
+    scope->unsettled |= unsettled > 0;
+    verdict->ok_count += outcomes[RIG_OUTCOME_OK];
+    verdict->fail_count += outcomes[RIG_OUTCOME_FAIL];
+    verdict->info_count += outcomes[RIG_OUTCOME_INFO];
+    scope->txn_count += outcomes[0] + outcomes[1] + outcomes[2];
+    if (selected == NULL) {
+        scope->unknown_reads = inference->unknown_reads;
+        scope->unordered_keys = inference->unordered_keys;
     }
 }
 

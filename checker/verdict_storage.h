@@ -22,11 +22,10 @@ enum { RIG_DEFAULT_WITNESSES = 8 };
 struct rig_verdict_storage *rig_verdict_new(const struct rig_check_options *options);
 
 /*
- * Adds transactions of `history` to the scope: those selected, and their reads that are not known; or all (NULL), whose
- * inference has counted these already. `committed` says per transaction whether it counts.
+ * Adds the transactions of an inference to the scope: those selected, with their unknown reads; or all (NULL), with
+ * their unordered keys too.
  */
-void rig_verdict_add_scope(struct rig_verdict *verdict, const struct rig_history *history, const uint8_t *selected,
-                           const uint8_t *committed);
+void rig_verdict_add_scope(struct rig_verdict *verdict, const struct rig_inference *inference, const uint8_t *selected);
 
 /* From findings to fates, and what it cost; `verdict->history` and scope are filled in. */
 enum rig_rc rig_verdict_conclude(struct rig_verdict_storage *storage, const struct rig_findings *findings,

@@ -170,28 +170,22 @@ static void choose(struct judgement *j, const uint8_t *waits)
 
 /*
  * What becomes of the keys: those that nobody who waits has used are dropped. Of the others, those that are done with
- * have to be remembered as they are now where some who used them are judged.
+ * have to be remembered as they are now, because some who used them may have been judged.
  */
 static void decide_keys(struct judgement *j)
 {
     const struct rig_history *view = j->view;
     const uint8_t *alive = j->closing.alive;
-    memset(j->fate, RIG_KEY_DROPPED, view->key_count);
-    for (uint32_t key = 0; alive != NULL && key < view->key_count; key++)
-        j->fate[key] = alive[key] ? RIG_KEY_ALIVE : RIG_KEY_DROPPED;
+    memset(j->drop, 1, view->key_count);
     for (uint32_t txn = 0; txn < view->txn_count; txn++) {
         const struct rig_mop *op = rig_txn_ops(view, txn), *end = op + rig_txn_op_count(view, txn);
         for (; !j->all[txn] && op < end; op++)
-            j->fate[op->key] = RIG_KEY_ALIVE;
+            j->drop[op->key] = 0;
     }
-    for (uint32_t key = 0; key < view->key_count; key++)
-        j->drop[key] = j->fate[key] == RIG_KEY_DROPPED;
-    for (uint32_t txn = 0; txn < view->txn_count; txn++) {
-        const struct rig_mop *op = rig_txn_ops(view, txn), *end = op + rig_txn_op_count(view, txn);
-        for (; j->all[txn] && op < end; op++) {
-            if (!j->drop[op->key] && !alive[op->key])
-                j->fate[op->key] = RIG_KEY_DEAD;
-        }
+    for (uint32_t key = 0; key < view->key_count; key++) {
+        bool is_alive = alive != NULL && alive[key];
+        j->drop[key] &= !is_alive;
+        j->fate[key] = is_alive ? RIG_KEY_ALIVE : j->drop[key] ? RIG_KEY_DROPPED : RIG_KEY_DEAD;
     }
 }
 
@@ -202,7 +196,7 @@ static enum rig_rc search(struct judgement *j)
     if (rc == RIG_OK)
         rc = rig_findings_add(&w->findings, &w->judge, j->err);
     if (rc == RIG_OK)
-        rig_verdict_add_scope(&w->storage->verdict, j->view, j->selected, w->judge.inference.versions.committed);
+        rig_verdict_add_scope(&w->storage->verdict, &w->judge.inference, j->selected);
     return rc;
 }
 
