@@ -394,7 +394,8 @@ static void assemble(struct rig_sim_session *session, const struct rig_sim_key *
 {
     int64_t *at = session->work->apart.at + session->work->apart.count;
     uint32_t shared = list->origin_count;
-    memcpy(at, key->trunk.at, shared * sizeof *at);
+    if (shared > 0)
+        memcpy(at, key->trunk.at, shared * sizeof *at);
     rig_sim_key_list(key, seen->node, shared, at + shared);
     if (seen->reordered) {
         int64_t last = at[list->count - 1];
