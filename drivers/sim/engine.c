@@ -78,6 +78,10 @@ struct rig_sim_engine *rig_sim_engine_new(const struct rig_sim_options *options,
     engine->session_count = session_count;
     rig_rng_init(&engine->rng, seed, engine_stream);
     rig_sim_store_init(&engine->store);
+    int64_t most_working = options->workers != 0 && options->workers < session_count ? options->workers : session_count;
+    engine->draws_ahead = most_working >= RIG_SIM_MANY;
+    for (uint32_t i = 0; i < RIG_SIM_AHEAD; i++)
+        engine->ahead[i] = RIG_SIM_NONE;
     engine->sessions = calloc(session_count, sizeof *engine->sessions);
     engine->stack = calloc(session_count, sizeof *engine->stack);
     if (!rig_sim_ready_init(&engine->ready, session_count) || engine->sessions == NULL || engine->stack == NULL ||

@@ -97,6 +97,8 @@ struct rig_sim_session {
     uint32_t mark;               /* of the last search for a deadlock that came here */
 };
 
+enum { RIG_SIM_AHEAD = 8, RIG_SIM_MANY = 1024 };
+
 struct rig_sim_engine {
     struct rig_sim_options options;
     struct rig_rng rng;
@@ -113,6 +115,9 @@ struct rig_sim_engine {
     uint32_t *stack;                     /* session_count entries, for that search */
     uint64_t oldest, oldest_until;       /* oldest snapshot, as long as there are fewer commits */
     struct rig_sim_ready ready;          /* sessions of which the next step is chosen */
+    bool draws_ahead;                    /* more transactions are worked on than the cache holds */
+    uint32_t ahead[RIG_SIM_AHEAD];       /* sessions drawn for the next steps; RIG_SIM_NONE: none */
+    uint32_t ahead_at;                   /* place of the next one */
     uint32_t working_count;              /* transactions that are neither to begin in the future nor queued */
     struct rig_heap queued;              /* for a worker, by invocation */
     struct rig_heap timed;               /* until a time, ns */

@@ -9,6 +9,15 @@
 #include "base/bug.h"
 #include "drivers/sim/engine_priv.h"
 
+enum { LINE_BYTES = 64 }; /* of the cache */
+
+/* Begins to bring the session into the cache. */
+static void fetch_session(const struct rig_sim_engine *engine, uint32_t session)
+{
+    for (size_t at = 0; at < sizeof engine->sessions[0]; at += LINE_BYTES)
+        __builtin_prefetch((const char *)&engine->sessions[session] + at);
+}
+
 static void make_ready(struct rig_sim_engine *engine, uint32_t session)
 {
     engine->sessions[session].place = RIG_SIM_READY;
@@ -38,8 +47,13 @@ static void arrive(struct rig_sim_engine *engine, uint32_t session)
 static void begin_queued(struct rig_sim_engine *engine)
 {
     while (engine->queued.count > 0 && engine->working_count < engine->options.workers) {
+        uint32_t session = rig_heap_pop(&engine->queued).who;
         engine->working_count++;
-        make_ready(engine, rig_heap_pop(&engine->queued).who);
+        make_ready(engine, session);
+        /* Long ago, nobody has looked at them: what the first step needs now, and whom it will be the turn of next. */
+        __builtin_prefetch(engine->sessions[session].ops);
+        if (engine->queued.count > 0)
+            fetch_session(engine, rig_heap_first(&engine->queued)->who);
     }
 }
 
@@ -153,12 +167,50 @@ static void wake_somebody(struct rig_sim_engine *engine)
     make_ready(engine, rig_heap_pop(&engine->counted).who);
 }
 
+static uint32_t draw(struct rig_sim_engine *engine)
+{
+    uint32_t rank = (uint32_t)rig_rng_below(&engine->rng, engine->ready.count);
+    return rig_sim_ready_at(&engine->ready, rank);
+}
+
+/*
+ * With many sessions none of what a step needs is in the cache, so sessions are drawn some steps ahead, and what
+ * belongs to them is fetched meanwhile, in the order in which one thing leads to the next. Who is no longer ready when
+ * the time has come is passed over.
+ */
+static uint32_t draw_ahead(struct rig_sim_engine *engine)
+{
+    enum { WORK_AT = 3, ARRAYS_AT = 6 };
+    uint32_t *ahead = engine->ahead, now = engine->ahead_at;
+    uint32_t chosen = ahead[now], fresh = draw(engine);
+    uint32_t second = ahead[(now + RIG_SIM_AHEAD - WORK_AT) % RIG_SIM_AHEAD];
+    uint32_t third = ahead[(now + RIG_SIM_AHEAD - ARRAYS_AT) % RIG_SIM_AHEAD];
+    ahead[now] = fresh;
+    engine->ahead_at = (now + 1) % RIG_SIM_AHEAD;
+    fetch_session(engine, fresh);
+    if (second != RIG_SIM_NONE && engine->sessions[second].begun) {
+        const struct rig_sim_session *s = &engine->sessions[second];
+        __builtin_prefetch(&s->ops[s->next_op < s->op_count ? s->next_op : 0]);
+        for (size_t at = 0; at < sizeof *s->work; at += LINE_BYTES)
+            __builtin_prefetch((const char *)s->work + at);
+    }
+    if (third != RIG_SIM_NONE && engine->sessions[third].begun) {
+        const struct rig_sim_session *s = &engine->sessions[third];
+        __builtin_prefetch(s->work->writes.at);
+        __builtin_prefetch(s->work->reads.at);
+        __builtin_prefetch(s->work->seen.at + s->next_op);
+        __builtin_prefetch(s->work->results.at + s->next_op);
+    }
+    return chosen;
+}
+
 /* One of those that are ready; RIG_SIM_NONE when all of them wait for locks that were taken meanwhile. */
 static uint32_t choose_ready(struct rig_sim_engine *engine)
 {
     while (engine->ready.count > 0) {
-        uint32_t rank = (uint32_t)rig_rng_below(&engine->rng, engine->ready.count);
-        uint32_t session = rig_sim_ready_at(&engine->ready, rank);
+        uint32_t session = engine->draws_ahead ? draw_ahead(engine) : draw(engine);
+        if (session == RIG_SIM_NONE || engine->sessions[session].place != RIG_SIM_READY)
+            continue;
         const struct rig_sim_session *s = &engine->sessions[session];
         if (s->wanted_key == UINT32_MAX || rig_sim_lock_is_free(engine, session, s->wanted_key, s->wants_write))
             return session;
