@@ -27,6 +27,8 @@ class Sample:
     read_ms: float
     infer_ms: float
     search_ms: float
+    windows: int  # the history was judged in so many parts
+    passes: int  # and read so many times
 
     def per_transaction(self):
         """ns: what the check says of its phases, and the whole process."""
@@ -126,4 +128,5 @@ def _read_sample(process, out, complaints, wall_ns, usage):
     cpu_s = usage.ru_utime + usage.ru_stime if usage else 0
     return Sample(transactions=results["history"]["transactions"], valid=process.returncode == 0, wall_ns=wall_ns,
                   cpu_ns=int(cpu_s * 1e9), read_ms=cost["read_ms"], infer_ms=cost["infer_ms"],
-                  search_ms=cost["search_ms"])  # fmt: skip
+                  search_ms=cost["search_ms"],
+                  windows=cost.get("windows", 1), passes=cost.get("passes", 1))  # fmt: skip

@@ -6,7 +6,7 @@ import statistics
 
 PHASES = ("read", "infer", "search")
 HEAD = ("case", "form", "transactions", "cores", *PHASES, "total", "lowest to highest", "million/s", "resident", "held",
-        "file")  # fmt: skip
+        "file", "windows")  # fmt: skip
 
 
 @dataclasses.dataclass
@@ -20,6 +20,8 @@ class Row:
     resident_bytes: int
     held_bytes: int
     file_bytes: int
+    windows: int = 1
+    passes: int = 1
 
     def median(self, what="total"):
         return statistics.median(sample[what] for sample in self.samples)
@@ -42,7 +44,8 @@ class Row:
         return [self.case, self.form, str(self.transactions), str(self.cores),
                 *(f"{self.median(phase):.0f}" for phase in PHASES), f"{self.median():.0f}", f"{low:.0f} to {high:.0f}",
                 f"{self.million_per_s():.2f}", f"{self.resident():.0f}", f"{self.held():.0f}",
-                f"{self.file_bytes / self.transactions:.1f}"]  # fmt: skip
+                f"{self.file_bytes / self.transactions:.1f}",
+                f"{self.windows}" if self.passes == 1 else f"{self.windows} in {self.passes} passes"]  # fmt: skip
 
 
 def power(size):
@@ -64,7 +67,8 @@ def measure(checker, case, form, size, core_count, history, runs):
     samples = [checker.sample(history, core_count) for _ in range(runs)]
     return Row(case=case.name, form=form, size=size, transactions=samples[0].transactions, cores=core_count,
                samples=[sample.per_transaction() for sample in samples], resident_bytes=memory.resident,
-               held_bytes=memory.held, file_bytes=os.path.getsize(history)), samples[0].valid  # fmt: skip
+               held_bytes=memory.held, file_bytes=os.path.getsize(history), windows=samples[0].windows,
+               passes=samples[0].passes), samples[0].valid  # fmt: skip
 
 
 def markdown(head, lines):
