@@ -1,12 +1,15 @@
 /*
  * Whether there is anything to search for: has the graph a cycle, be it of dependencies alone or with real time?
  *
- * One walk over the links, before a graph is made of them. Nodes are numbered in completion order, and a cycle needs an
- * edge that leads back in it: so only stretches that such edges span are walked, depth first on predecessors, and
- * nodes in between cost nothing. The latest invocation among the ancestors is carried along (realtime.h); a path from a
- * transaction to one that completed before it was invoked leads back too, and so stays within one stretch.
+ * One walk over the links, before a graph is made of them. Nodes are numbered in completion order, and a cycle, like a
+ * path from a transaction to one that completed before it was invoked, has an edge that leads back in this order. So
+ * from each node that such an edge leads to, in ascending order, its ancestors behind it are walked, depth first, each
+ * node at most once. A cycle is found from its first node, or from one before that reaches it. The node that a walk
+ * started from is the first to complete of all that come after the nodes walked: so these must have been invoked before
+ * it completed (realtime.h).
  *
- * Time: linear in the stretches. Space: 16 bytes a transaction on the deepest path; the walk uses up `reach`.
+ * Time: linear in the edges of the nodes walked, which are few. Space: 12 bytes a node on the deepest path; the walk
+ * uses up `late_before`.
  */
 #ifndef RIG_CHECKER_CYCLE_CLEAN_H
 #define RIG_CHECKER_CYCLE_CLEAN_H
@@ -16,8 +19,9 @@
 #include "history/history.h"
 
 /*
- * *clean: there is no cycle; nor, unless `history` is NULL or has no invocations, one with real-time edges. Memory
- * comes from the links' arena. Can be asked once.
+ * *clean: there is no cycle; nor, unless `history` is NULL or has no invocations, one with real-time edges. When it is
+ * false there is one, or one with real time hinges on a transaction of unknown fate, which never ends. Memory comes
+ * from the links' arena. Can be asked once.
  */
 enum rig_rc rig_links_clean(struct rig_links *links, const struct rig_history *history, bool *clean,
                             struct rig_err *err);

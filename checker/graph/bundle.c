@@ -21,6 +21,7 @@ static bool make_passages(struct rig_bundle *bundle, struct rig_links *links)
         return false;
     bundle->suffix_first = bundle->prefix_first + bundle->target_count;
     for (uint32_t i = 0; i < bundle->target_count; i++) {
+        links->late_before[bundle->targets[i]] = 1; /* whoever the sources will be */
         uint32_t prefix = bundle->prefix_first + i, suffix = bundle->suffix_first + i;
         bool linked = rig_links_add(links, prefix, bundle->targets[i], RIG_LINK_THROUGH) &&
                       rig_links_add(links, suffix, bundle->targets[i], RIG_LINK_THROUGH) &&
@@ -54,8 +55,6 @@ bool rig_bundle_link(const struct rig_bundle *bundle, uint32_t source, enum rig_
 {
     if (!bundle->passages)
         return link_pairs(bundle, source, link, links);
-    if (bundle->targets[0] < source)
-        rig_links_reach(links, bundle->targets[0], source);
     uint32_t rank = rank_of(bundle, source);
     bool is_target = rank < bundle->target_count && bundle->targets[rank] == source;
     if (!is_target)

@@ -10,9 +10,9 @@ bool rig_links_init(struct rig_links *links, struct rig_arena *arena, uint32_t t
     *links = (struct rig_links){
         .arena = arena, .txn_count = txn_count, .node_count = txn_count, .chained_room = chained_room};
     links->head = rig_arena_room(arena, (size_t)txn_count + 1, sizeof *links->head);
-    links->reach = rig_arena_array(arena, (size_t)txn_count + 1, sizeof *links->reach);
+    links->late_before = rig_arena_array(arena, (size_t)txn_count + 1, sizeof *links->late_before);
     links->chained = rig_arena_room(arena, (size_t)chained_room + 1, sizeof *links->chained);
-    if (links->head == NULL || links->reach == NULL || links->chained == NULL || txn_count >= RIG_GRAPH_MAX_NODES)
+    if (links->head == NULL || links->late_before == NULL || links->chained == NULL || txn_count >= RIG_GRAPH_MAX_NODES)
         return false;
     memset(links->head, 0xff, ((size_t)txn_count + 1) * sizeof *links->head);
     if (own_room == 0)

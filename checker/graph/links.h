@@ -6,10 +6,10 @@
  * histories need no more than that: cycle/clean.h decides on the links alone whether there is anything to search for,
  * and rig_graph_pack() makes the graph only then.
  *
- * `reach` says where to look: nodes are numbered in completion order, nearly every edge leads forward in it, and a
- * cycle needs one that leads back. It is kept up by whoever adds edges (rig_links_add(), rig_links_reach()).
+ * `late_before` says where to look: nodes are numbered in completion order, nearly every edge leads forward in it, and
+ * a cycle needs one that leads back. It is kept up by whoever adds edges.
  *
- * Space: 4 bytes an own edge, 8 another one, 12 a transaction. Everything lies in the arena. Threads: one at a time.
+ * Space: 4 bytes an own edge, 8 another one, 9 a transaction. Everything lies in the arena. Threads: one at a time.
  */
 #ifndef RIG_CHECKER_GRAPH_LINKS_H
 #define RIG_CHECKER_GRAPH_LINKS_H
@@ -57,8 +57,7 @@ struct rig_links {
     struct rig_chained *chained;
     uint32_t chained_count, chained_room;
     uint32_t read_count;    /* of them, so many were chained while the transactions were visited, each by its `from` */
-    uint32_t *reach;        /* per transaction, as head: the latest one that has to come before it although it completed
-                               later, or on whose way to one before it; 0 when there is none */
+    uint8_t *late_before;   /* per transaction, as head: 1 when an edge may lead to it from one that completed later */
     uint64_t link_count[3]; /* ww, wr, rw; those out of passages are not counted */
 };
 
@@ -78,14 +77,7 @@ static inline uint32_t *rig_links_head(const struct rig_links *links, uint32_t n
     return node < links->txn_count ? &links->head[node] : &links->passage_head[node - links->txn_count];
 }
 
-/* `early` < `late`, and there is a way from the late one to the early one. */
-static inline void rig_links_reach(struct rig_links *links, uint32_t early, uint32_t late)
-{
-    if (links->reach[early] < late)
-        links->reach[early] = late;
-}
-
-/* Adds one edge. Those of passages leave `reach` to the caller. False when memory runs out. */
+/* Adds one edge. Those out of passages leave `late_before` to the caller. False when memory runs out. */
 static inline bool rig_links_add(struct rig_links *links, uint32_t from, uint32_t to, enum rig_link link)
 {
     if (links->chained_count == links->chained_room && !rig_links_grow(links))
@@ -96,7 +88,7 @@ static inline bool rig_links_add(struct rig_links *links, uint32_t from, uint32_
     if (link != RIG_LINK_THROUGH)
         links->link_count[link]++;
     if (to < from && from < links->txn_count)
-        rig_links_reach(links, to, from);
+        links->late_before[to] = 1;
     return true;
 }
 

@@ -1,6 +1,7 @@
 #include "checker/infer/appends.h"
 
 #include "base/bug.h"
+#include "checker/infer/op_owner.h"
 #include "checker/infer/pick.h"
 
 enum { DENSE_FACTOR = 4, DENSE_SLACK = 64, MOST_APPENDS = 1 << 30 /* to one key */ };
@@ -31,7 +32,7 @@ static uint8_t hash_bits(uint32_t appends)
 static enum rig_rc lay_out(const struct rig_survey *survey, struct rig_arena *arena, struct rig_versions *versions,
                            uint32_t *count, struct rig_err *err)
 {
-    uint64_t slot_count = 0;
+    uint64_t slot_count = 1; /* slot 0 is nobody's */
     bool any_sparse = false;
     for (uint32_t key = 0; key < versions->history->key_count; key++) {
         const struct rig_key_survey *seen = &survey->keys[key];
@@ -50,7 +51,6 @@ static enum rig_rc lay_out(const struct rig_survey *survey, struct rig_arena *ar
             any_sparse = true;
         }
         slot_count += k->slot_count;
-        versions->append_count += seen->appends;
         if (slot_count >= UINT32_MAX || seen->appends > MOST_APPENDS)
             return rig_fail(err, RIG_E_LIMIT, "more than 2^32 appended values; check a shorter history");
     }
@@ -67,47 +67,50 @@ static enum rig_rc lay_out(const struct rig_survey *survey, struct rig_arena *ar
 
 /* ---- writers ---- */
 
-static uint32_t new_slot(const struct rig_versions *versions, uint32_t key, int64_t value)
+static uint32_t slot_of(const struct rig_versions *versions, uint32_t key, int64_t value)
 {
+    const struct rig_key_places *places = &versions->key_places[key];
+    if (places->shift == 0)
+        return places->slot_first + (uint32_t)((uint64_t)value - (uint64_t)places->lowest);
     uint32_t slot = rig_versions_probe(versions, key, value);
     versions->slot_values[slot] = value;
     return slot;
 }
 
 /*
- * Without a branch on what the operation is (survey.c): a read works on the slot that nobody has. The key remembers the
- * slot of its latest append, which is superseded when the same transaction appends again. True when the slot had a
+ * Without a branch on what the operation is (survey.c): a read works on slot 0, which nobody has. The key remembers the
+ * slot of the transaction's latest append to it, which is superseded when another one follows. True when the slot had a
  * writer before.
  */
-static inline bool take_op(const struct rig_versions *versions, const struct rig_mop *op, uint32_t txn, bool any_sparse,
-                           uint32_t nobody)
+static inline uint32_t take_op(const struct rig_versions *versions, const struct rig_mop *op, uint32_t txn,
+                               bool any_sparse)
 {
+    struct rig_append *slots = versions->slots;
     struct rig_key_places *places = &versions->key_places[op->key];
-    uint32_t append = op->kind == RIG_OP_APPEND;
+    uint32_t append = rig_mask(op->kind == RIG_OP_APPEND);
     uint32_t slot = places->slot_first + (uint32_t)((uint64_t)op->value - (uint64_t)places->lowest);
-    if (any_sparse && append && places->shift != 0)
-        slot = new_slot(versions, op->key, op->value);
-    slot = rig_pick(append, slot, nobody);
-    uint32_t again = append & (places->visitor == txn);
-    bool twice = append & (versions->slots[slot].writer != RIG_TXN_NONE);
-    versions->slots[slot].writer = txn;
-    versions->slots[rig_pick(again, places->start, nobody)].superseded = 1;
-    places->start = rig_pick(append, slot, places->start);
-    places->visitor = rig_pick(append, txn, places->visitor);
-    return twice;
+    if (any_sparse && (append & places->shift))
+        slot = slot_of(versions, op->key, op->value);
+    slot &= append;
+    uint32_t latest = places->start & rig_mask(places->visitor == txn);
+    uint32_t taken = append & ~slots[slot].writer;
+    slots[slot].writer = txn;
+    slots[latest & append].superseded = 1;
+    places->start = slot | (latest & ~append);
+    places->visitor = txn;
+    return taken; /* the writer was not RIG_TXN_NONE */
 }
 
-static inline bool take_all(const struct rig_versions *versions, bool any_sparse, uint32_t nobody)
+static inline __attribute__((always_inline)) bool take_all(const struct rig_versions *versions, const uint8_t *begins,
+                                                           bool any_sparse)
 {
     const struct rig_history *history = versions->history;
-    const struct rig_mop *op = history->ops;
-    bool twice = false;
-    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
-        const struct rig_mop *end = history->ops + history->txns[txn + 1].first_op;
-        for (; op < end; op++)
-            twice |= take_op(versions, op, txn, any_sparse, nobody);
+    uint32_t txn = UINT32_MAX, twice = 0;
+    for (uint32_t op = 0; op < history->op_count; op++) {
+        txn = rig_op_owner_next(history, begins, op, txn);
+        twice |= take_op(versions, &history->ops[op], txn, any_sparse);
     }
-    return twice;
+    return twice != 0;
 }
 
 /* Names the first value that is appended twice; nothing is fast any more. */
@@ -122,10 +125,7 @@ static enum rig_rc appended_twice(const struct rig_versions *versions, uint32_t 
             const struct rig_mop *op = &ops[i];
             if (op->kind != RIG_OP_APPEND)
                 continue;
-            const struct rig_key_places *places = &versions->key_places[op->key];
-            uint32_t slot = places->shift != 0
-                                ? new_slot(versions, op->key, op->value)
-                                : places->slot_first + (uint32_t)((uint64_t)op->value - (uint64_t)places->lowest);
+            uint32_t slot = slot_of(versions, op->key, op->value);
             uint32_t first = versions->slots[slot].writer;
             versions->slots[slot].writer = txn;
             if (first == RIG_TXN_NONE)
@@ -154,7 +154,7 @@ enum rig_rc rig_appends_list(const struct rig_survey *survey, struct rig_arena *
     enum rig_rc rc = lay_out(survey, arena, versions, &slot_count, err);
     if (rc != RIG_OK)
         return rc;
-    bool twice =
-        versions->slot_values != NULL ? take_all(versions, true, slot_count) : take_all(versions, false, slot_count);
+    bool twice = versions->slot_values != NULL ? take_all(versions, survey->begins, true)
+                                               : take_all(versions, survey->begins, false);
     return twice ? appended_twice(versions, slot_count, err) : RIG_OK;
 }

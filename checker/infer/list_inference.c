@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "checker/infer/list_anomalies.h"
+#include "checker/infer/op_owner.h"
 #include "checker/infer/pick.h"
 #include "checker/infer/unread.h"
 
@@ -23,7 +24,7 @@ static void link_own(struct infer *in, uint32_t from, uint32_t txn, enum rig_lin
 {
     in->links->own[in->own_count++] = rig_edge_of(from, link);
     if (txn < from)
-        rig_links_reach(in->links, txn, from);
+        in->links->late_before[txn] = 1;
 }
 
 /*
@@ -104,100 +105,148 @@ static bool visit_any(struct infer *in, uint32_t txn)
 
 /* ---- a transaction that shows nothing odd ---- */
 
-/* Where one operation stands in its key's order: an append at its position, a read behind what it shows. */
+/*
+ * Where one operation stands in its key's order: an append at its position, a read behind what it shows; a place that
+ * is always there when that is not in the clean part. `from` is where that ends which the transaction met of the key:
+ * what it appended itself comes after that.
+ *
+ * Odd (not 0) is what may show an anomaly by itself, or needs a look beyond the places: lists and appends beyond the
+ * clean part of the order, unknown reads, and whatever does not go on where the transaction's last operation on the key
+ * left it. There are no branches on what the operation is (survey.c).
+ */
 struct stand {
-    struct rig_key_places *key;
-    uint32_t at;
-    uint32_t from;        /* where what the transaction met of the key ends: what it appended itself comes after that */
-    uint32_t append, odd; /* 0 or 1 */
+    uint32_t at, from, append, odd;
 };
 
-/*
- * Odd is what may show an anomaly by itself, or needs a look beyond the places: lists and appends beyond the clean
- * part of the order; unknown reads; and whatever does not go on where the transaction's last operation on the key left
- * it. There are no branches on what the operation is (survey.c).
- */
 static inline struct stand stand_of(const struct rig_versions *versions, const struct rig_mop *op, uint32_t txn,
-                                    bool any_sparse)
+                                    struct rig_key_places *key, bool any_sparse)
 {
-    struct rig_key_places *key = &versions->key_places[op->key];
-    uint32_t append = op->kind == RIG_OP_APPEND, seen = op->read_state == RIG_READ_SEEN;
+    uint32_t state = op->read_state, append = rig_mask(op->kind == RIG_OP_APPEND);
+    uint32_t seen = rig_mask(state == RIG_READ_SEEN), unknown = rig_mask(state == RIG_READ_UNKNOWN);
     uint32_t slot = key->slot_first + (uint32_t)((uint64_t)op->value - (uint64_t)key->lowest);
-    if (any_sparse && append && key->shift != 0)
+    if (any_sparse && (append & key->shift))
         slot = rig_versions_probe(versions, op->key, op->value);
-    slot = rig_pick(append, slot, 0);
-    uint32_t at = rig_pick(append, versions->slots[slot].position, op->count & (0u - seen));
-    uint32_t again = key->visitor == txn, far = at > key->clean;
-    uint32_t odd = far | (seen & op->list >> 31) | (again & (key->start + key->grown != at)) |
-                   ((append ^ 1u) & (op->read_state == RIG_READ_UNKNOWN));
-    at = rig_pick(far, 0, at);
-    uint32_t start = rig_pick(again, key->start, at);
+    uint32_t position = versions->slots[slot & append].position;
+    uint32_t at = (position & append) | (((op->count & seen) | unknown) & ~append);
+    uint32_t again = rig_mask(key->visitor == txn), start = key->start, clean = key->clean;
+    uint32_t near = rig_mask(at <= clean);
+    uint32_t odd = ~near | (op->list & RIG_LIST_WHOLE & seen) | (((start + key->grown) ^ at) & again);
+    at &= near;
+    start = (start & again) | (at & ~again);
     key->visitor = txn;
     key->start = start;
-    key->grown = (uint16_t)(at + append - start);
-    return (struct stand){.key = key, .at = at, .from = rig_pick(append, at, start), .append = append, .odd = odd};
+    key->grown = (uint16_t)(at - append - start);
+    return (struct stand){.at = at, .from = (at & append) | (start & ~append), .append = append, .odd = odd};
+}
+
+/* A pass over the operations (op_owner.h). */
+struct pass {
+    uint32_t op, txn; /* the next one; the transaction of the one before it */
+};
+
+/* Transactions without operations lie before the one that operation `op` belongs to: *own_first of theirs. */
+static uint32_t pass_empty(struct infer *in, uint32_t op, uint32_t txn, uint32_t own)
+{
+    uint32_t owner = rig_op_owner_search(in->history, op, txn == UINT32_MAX ? 0 : txn);
+    for (uint32_t empty = txn + 1; empty < owner; empty++)
+        in->links->own_first[empty] = own;
+    return owner - 1;
 }
 
 /*
- * Links a transaction whose operations all stand on plain ground; the rules are those of visit_any(), read off the
- * places. False, with nothing added, when something is odd.
+ * Links transactions whose operations all stand on plain ground, up to the first one that has an odd one: of that
+ * nothing is added. The rules are those of visit_any(), read off the places. That the last element which a read shows
+ * is of the transaction itself needs no look: then some operation on the key is odd.
  */
-static inline bool visit_plain(struct infer *in, uint32_t txn, bool any_sparse)
+static inline __attribute__((always_inline)) void visit_plain(struct infer *in, struct pass *pass, bool any_sparse)
 {
     const struct rig_versions *versions = in->versions;
+    const struct rig_mop *ops = in->history->ops;
+    struct rig_key_places *keys = versions->key_places;
+    const uint32_t *places = versions->places;
+    const uint8_t *begins = versions->begins, *committed = versions->committed;
     struct rig_links *links = in->links;
-    const struct rig_mop *op = in->history->ops + in->history->txns[txn].first_op;
-    uint32_t count = in->history->txns[txn + 1].first_op - in->history->txns[txn].first_op;
-    uint32_t heads[MOST_PLAIN_OPS], own = in->own_count, chained = links->chained_count, latest = 0;
-    uint32_t nobody = links->txn_count;
-    uint32_t odd = count > MOST_PLAIN_OPS;
-    count = odd ? 0 : count;
-    for (uint32_t i = 0; i < count; i++) {
-        struct stand stand = stand_of(versions, &op[i], txn, any_sparse);
-        const uint32_t *places = versions->places + stand.key->place_first;
-        uint32_t before = (places - 1)[stand.from], after = places[stand.at];
-        uint32_t writer = before & RIG_PLACE_WRITER, next = after & RIG_PLACE_WRITER;
-        uint32_t no_version = before >> 31, superseded = before >> 30 & 1u, own_write = writer == txn;
-        uint32_t read = stand.append ^ 1u, has_before = (no_version | own_write) ^ 1u;
-        uint32_t has_after = read & (((after >> 31) | (next == txn)) ^ 1u);
-        odd |= stand.odd | (superseded & (no_version | read)) | (after >= RIG_PLACE_ODD);
-        odd |= read & (no_version ^ 1u) & own_write;
-        links->own[own] = rig_edge_of(writer, (enum rig_link)(RIG_LINK_WW + read));
-        own += has_before;
-        latest = rig_pick(has_before & (latest < writer), writer, latest);
-        uint32_t head = rig_pick(has_after, next, nobody);
-        links->chained[chained] = (struct rig_chained){rig_edge_of(txn, RIG_LINK_RW), links->head[head]};
-        links->head[head] = chained;
-        chained += has_after;
-        uint32_t *reach = &links->reach[rig_pick(has_after & (next < txn), next, nobody)];
-        *reach = rig_pick(*reach < txn, txn, *reach);
-        heads[i] = head;
-    }
-    if (odd) {
-        while (count-- > 0) {
-            chained -= heads[count] != nobody;
-            links->head[heads[count]] = links->chained[chained].next;
+    uint32_t *own = links->own, *own_first = links->own_first, *head = links->head;
+    struct rig_chained *chained = links->chained;
+    uint8_t *late_before = links->late_before;
+    const uint32_t nobody = links->txn_count, op_count = in->history->op_count;
+    uint32_t own_count = in->own_count, count = links->chained_count, heads[MOST_PLAIN_OPS + 1];
+    uint32_t txn = pass->txn, txn_op = pass->op, txn_own = own_count, txn_chained = count, op;
+    for (op = pass->op; op < op_count; op++) {
+        uint32_t begun = begins[op];
+        if (begun > 1) {
+            txn = pass_empty(in, op, txn, own_count);
+            begun = 1;
         }
-        return false;
+        txn += begun;
+        txn_op = rig_pick(begun, op, txn_op);
+        txn_own = rig_pick(begun, own_count, txn_own);
+        txn_chained = rig_pick(begun, count, txn_chained);
+        own_first[txn] = txn_own;
+        uint32_t counts = committed[txn];
+        struct rig_key_places *key = &keys[ops[op].key];
+        struct stand stand = stand_of(versions, &ops[op], txn, key, any_sparse);
+        uint32_t before = places[key->place_first - 1 + stand.from], after = places[key->place_first + stand.at];
+        uint32_t odd = stand.odd | (after >= RIG_PLACE_ODD) | (before >= RIG_PLACE_ODD) |
+                       (before & RIG_PLACE_SUPERSEDED & ~stand.append) | (op - txn_op >= MOST_PLAIN_OPS);
+        if ((odd & rig_mask(counts)) != 0)
+            break;
+        uint32_t writer = before & RIG_PLACE_WRITER, next = after & RIG_PLACE_WRITER, read = ~stand.append;
+        uint32_t has_before = counts & (before < RIG_PLACE_NO_VERSION) & (writer != txn);
+        uint32_t has_after = counts & read & (after < RIG_PLACE_NO_VERSION) & (next != txn);
+        own[own_count] = rig_edge_of(writer, RIG_LINK_WW) | (read & (RIG_LINK_WR - RIG_LINK_WW));
+        own_count += has_before;
+        if (has_before & (txn < writer))
+            late_before[txn] = 1;
+        uint32_t to = rig_pick(has_after, next, nobody);
+        chained[count] = (struct rig_chained){rig_edge_of(txn, RIG_LINK_RW), head[to]};
+        head[to] = count;
+        heads[count - txn_chained] = to;
+        count += has_after;
+        late_before[rig_pick(has_after & (next < txn), next, nobody)] = 1;
     }
-    in->own_count = own;
-    links->chained_count = chained;
-    if (txn < latest)
-        rig_links_reach(links, txn, latest);
-    return true;
+    while (op < op_count && count > txn_chained) {
+        count--;
+        head[heads[count - txn_chained]] = chained[count].next;
+    }
+    in->own_count = op < op_count ? txn_own : own_count;
+    links->chained_count = count;
+    pass->op = op;
+    pass->txn = txn;
 }
 
 /* ---- all of them ---- */
 
-static inline bool visit_all(struct infer *in, bool any_sparse, bool plainly)
+static inline __attribute__((always_inline)) bool visit_quickly(struct infer *in, bool any_sparse)
+{
+    const struct rig_history *history = in->history;
+    struct pass pass = {.op = 0, .txn = UINT32_MAX};
+    for (visit_plain(in, &pass, any_sparse); pass.op < history->op_count; visit_plain(in, &pass, any_sparse)) {
+        if (!visit_any(in, pass.txn))
+            return false;
+        pass.op = history->txns[pass.txn + 1].first_op;
+    }
+    for (uint32_t txn = pass.txn + 1; txn <= history->txn_count; txn++)
+        in->links->own_first[txn] = in->own_count;
+    return true;
+}
+
+static bool visit_fully(struct infer *in)
 {
     for (uint32_t txn = 0; txn < in->history->txn_count; txn++) {
         in->links->own_first[txn] = in->own_count;
-        if (in->versions->committed[txn] && !(plainly && visit_plain(in, txn, any_sparse)) && !visit_any(in, txn))
+        if (in->versions->committed[txn] && !visit_any(in, txn))
             return false;
     }
     in->links->own_first[in->history->txn_count] = in->own_count;
     return true;
+}
+
+static bool visit_all(struct infer *in, bool plainly)
+{
+    if (!plainly)
+        return visit_fully(in);
+    return in->versions->slot_values != NULL ? visit_quickly(in, true) : visit_quickly(in, false);
 }
 
 static void count_links(struct infer *in)
@@ -214,10 +263,9 @@ static void count_links(struct infer *in)
 static enum rig_rc link_all(struct infer *in, struct rig_arena *arena, bool plainly, struct rig_err *err)
 {
     const struct rig_history *history = in->history;
-    bool any_sparse = in->versions->slot_values != NULL;
-    bool linked = rig_links_init(in->links, arena, history->txn_count, history->op_count + 1,
-                                 history->op_count - in->versions->append_count + 1) &&
-                  (any_sparse ? visit_all(in, true, plainly) : visit_all(in, false, plainly));
+    bool linked = rig_links_init(in->links, arena, history->txn_count, in->versions->counted_ops + 1,
+                                 in->versions->counted_reads + 1) &&
+                  visit_all(in, plainly);
     if (linked)
         count_links(in);
     if (!linked || !rig_list_anomalies_of_orders(in->versions, in->oddities) ||

@@ -3,7 +3,7 @@
  *
  * One pass without a branch on what an operation is; it says which of the later passes have anything to do.
  *
- * Time: linear. Space: 40 bytes a key, 1 a transaction. Threads: one at a time.
+ * Time: linear. Space: 32 bytes a key, 1 a transaction and an operation. Threads: one at a time.
  */
 #ifndef RIG_CHECKER_INFER_SURVEY_H
 #define RIG_CHECKER_INFER_SURVEY_H
@@ -26,9 +26,11 @@ struct rig_key_survey {
 struct rig_survey {
     struct rig_key_survey *keys;
     uint8_t *committed; /* per transaction: acknowledged, or known to have committed before (rig_txn.judged) */
+    uint8_t *begins;    /* op_owner.h */
     uint32_t committed_count;
+    uint32_t counted_ops;   /* operations of transactions that have or may have committed */
     uint32_t open_count;    /* transactions of unknown fate, which a read may prove committed */
-    bool any_whole;         /* some that has or may have committed read a list that is stored whole */
+    bool any_whole;         /* some such transaction read a list that is stored whole */
     uint64_t unknown_reads; /* of acknowledged transactions */
 };
 

@@ -79,15 +79,17 @@ struct rig_versions {
     const struct rig_history *history;
     struct rig_key_places *key_places;
     struct rig_key_versions *keys;
-    struct rig_append *slots;
-    int64_t *slot_values; /* parallel to slots: of sparse keys the values; NULL when there are none */
-    uint32_t *places;     /* per key: an end, its order's positions, an end */
-    uint32_t *before_at;  /* for keys with gaps, parallel to places: the nearest version at or before a position */
-    uint32_t *from_at;    /* likewise: the nearest version at or after it */
+    struct rig_append *slots; /* the first one is nobody's */
+    int64_t *slot_values;     /* parallel to slots: of sparse keys the values; NULL when there are none */
+    uint32_t *places;         /* per key: an end, its order's positions, an end */
+    uint32_t *before_at;      /* for keys with gaps, parallel to places: the nearest version at or before a position */
+    uint32_t *from_at;        /* likewise: the nearest version at or after it */
     struct rig_whole_list *wholes; /* parallel to the history's lists; NULL when no committed read shows one */
     uint8_t *committed;            /* per transaction */
     uint32_t committed_count;
-    uint32_t append_count;
+    uint8_t *begins;        /* op_owner.h */
+    uint32_t counted_ops;   /* operations of committed transactions, at most, and */
+    uint32_t counted_reads; /*   reads among them, at most */
     uint64_t unknown_reads; /* of acknowledged transactions */
 };
 

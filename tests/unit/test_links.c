@@ -42,7 +42,8 @@ static void edges_stand_in_the_order_of_those_who_showed_them(void **state)
     assert_edges(&graph, 4, (const uint32_t[]){rig_edge_of(0, RIG_LINK_RW)}, 1);
     assert_edges(&graph, 3, NULL, 0);
     assert_int_equal(graph.node_count, 5);
-    assert_int_equal(links.reach[2], 3);
+    assert_int_equal(links.late_before[2], 1);
+    assert_int_equal(links.late_before[1], 0);
     rig_arena_done(&arena);
 }
 

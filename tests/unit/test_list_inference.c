@@ -57,11 +57,11 @@ static bool same_oddities(const struct rig_oddities *a, const struct rig_odditie
     return true;
 }
 
-static bool same_reach(const struct rig_links *a, const struct rig_links *b)
+/* Where the short way was tried in vain it may say more than is needed. */
+static bool looks_back(const struct rig_links *a, const struct rig_links *b)
 {
-    /* Where the short way was tried in vain it may say more than is needed. */
     for (uint32_t txn = 0; txn < a->txn_count; txn++) {
-        if (a->reach[txn] < b->reach[txn])
+        if (a->late_before[txn] < b->late_before[txn])
             return false;
     }
     return true;
@@ -95,7 +95,7 @@ static void the_short_way_hides_nothing(void **state)
         infer(history, rig_infer_list_append_in_full, &full);
         const struct rig_inference *a = &quick.inference, *b = &full.inference;
         if (!same_graphs(&a->graph, &b->graph) || !same_oddities(&a->oddities, &b->oddities) ||
-            !same_reach(&a->links, &b->links) || a->unordered_keys != b->unordered_keys) {
+            !looks_back(&a->links, &b->links) || a->unordered_keys != b->unordered_keys) {
             small_print(&small, "  ", stderr);
             fail_msg("seed %llu, history %llu", (unsigned long long)seed, (unsigned long long)number);
         }
