@@ -76,18 +76,36 @@ static void visit(struct search *s, uint32_t txn)
         make_wait(s, txn);
 }
 
+/* The latest transaction that has to come before `node`, where one that completed later does; else 0. */
+static uint32_t latest_before(const struct rig_links *links, uint32_t node)
+{
+    uint32_t latest = 0;
+    if (!links->late_before[node])
+        return 0;
+    for (uint32_t i = links->own_first[node]; i < links->own_first[node + 1]; i++) {
+        uint32_t from = rig_edge_node(links->own[i]);
+        latest = latest < from ? from : latest;
+    }
+    for (uint32_t i = links->head[node]; i != RIG_NODE_NONE; i = links->chained[i].next) {
+        uint32_t from = rig_edge_node(links->chained[i].edge);
+        latest = latest < from && from < links->txn_count ? from : latest;
+    }
+    return latest;
+}
+
 /*
  * In completion order, in which nearly every edge leads forward; over the stretches that others span (links.h) again
  * until nothing changes there. By real time nobody waits for one who completed later.
  */
 static void visit_txns(struct search *s)
 {
-    const uint32_t *reach = s->links->reach;
     bool changed = s->changed;
     for (uint32_t begin = 0, end; begin < s->history->txn_count; begin = end) {
         end = begin;
-        for (uint32_t node = begin; node <= end; node++)
-            end = end < reach[node] ? reach[node] : end;
+        for (uint32_t node = begin; node <= end; node++) {
+            uint32_t latest = latest_before(s->links, node);
+            end = end < latest ? latest : end;
+        }
         end++;
         do {
             s->changed = false;
@@ -164,7 +182,7 @@ bool rig_closing_find(const struct rig_inference *inference, uint8_t *alive, str
 {
     const struct rig_history *history = inference->history;
     struct rig_table waiting;
-    RIG_REQUIRE(history->workload == RIG_WORKLOAD_LIST_APPEND && inference->links.reach != NULL);
+    RIG_REQUIRE(history->workload == RIG_WORKLOAD_LIST_APPEND && inference->links.late_before != NULL);
     *closing = (struct rig_closing){.alive = alive};
     closing->waits = rig_arena_array(arena, (size_t)inference->links.node_count + 1, sizeof *closing->waits);
     if (closing->waits == NULL)

@@ -1,5 +1,5 @@
 /* The short way for transactions that show nothing odd, against the long one, on random histories of every kind. */
-#include "tests/unit/cmocka_first.h"
+#include "tests/unit/given_history.h"
 
 #include <string.h>
 
@@ -78,40 +78,92 @@ static struct checker_names names_of(uint64_t number)
     return names;
 }
 
+/* The quick way and the full way over one history; false when they differ. */
+static bool agree(const struct rig_history *history, unsigned *odd, unsigned *linked)
+{
+    struct result quick, full;
+    infer(history, rig_infer_list_append, &quick);
+    infer(history, rig_infer_list_append_in_full, &full);
+    const struct rig_inference *a = &quick.inference, *b = &full.inference;
+    bool same = same_graphs(&a->graph, &b->graph) && same_oddities(&a->oddities, &b->oddities) &&
+                looks_back(&a->links, &b->links) && a->unordered_keys == b->unordered_keys;
+    *odd += b->oddities.kept.count > 0;
+    *linked += b->graph.link_count[RIG_LINK_RW] > 0;
+    done(&quick);
+    done(&full);
+    return same;
+}
+
+/* The same history with transactions that have no operations in between, now and then more than a byte can count. */
+static bool agree_with_gaps(const struct rig_history *history, struct rig_rng *rng)
+{
+    enum { MOST = 600 };
+    static struct rig_txn txns[(SMALL_TXNS + 1) * MOST + 1];
+    struct rig_history gaps = *history;
+    unsigned odd = 0, linked = 0;
+    gaps.txns = txns;
+    gaps.txn_count = 0;
+    for (uint32_t txn = 0; txn <= history->txn_count; txn++) {
+        uint32_t most = rig_rng_below(rng, 30) == 0 ? MOST : 3, empty = (uint32_t)rig_rng_below(rng, most);
+        for (uint32_t i = 0; i < empty; i++)
+            txns[gaps.txn_count++] = (struct rig_txn){.first_op = history->txns[txn].first_op,
+                                                      .outcome = i % 2 == 0 ? RIG_OUTCOME_OK : RIG_OUTCOME_FAIL};
+        txns[gaps.txn_count++] = history->txns[txn];
+    }
+    gaps.txn_count--; /* the last one only ends the operations */
+    return agree(&gaps, &odd, &linked);
+}
+
 static void the_short_way_hides_nothing(void **state)
 {
     (void)state;
-    unsigned odd = 0, cyclic = 0;
+    unsigned odd = 0, linked = 0;
+    struct rig_rng rng;
+    rig_rng_init(&rng, seed, 1);
     for (uint64_t number = 0; number < CASES; number++) {
         struct small_history small;
         struct rig_history *history = NULL;
         struct rig_err err = {0};
-        struct result quick, full;
         struct checker_names names = names_of(number);
         small_random(seed, number, number % 2 == 0 ? SMALL_TINY : SMALL_FULL, &small);
         if (build_history(&small, &names, &history, &err) != RIG_OK)
             fail_msg("%s", err.text);
-        infer(history, rig_infer_list_append, &quick);
-        infer(history, rig_infer_list_append_in_full, &full);
-        const struct rig_inference *a = &quick.inference, *b = &full.inference;
-        if (!same_graphs(&a->graph, &b->graph) || !same_oddities(&a->oddities, &b->oddities) ||
-            !looks_back(&a->links, &b->links) || a->unordered_keys != b->unordered_keys) {
+        if (!agree(history, &odd, &linked) || (number % 5 == 0 && !agree_with_gaps(history, &rng))) {
             small_print(&small, "  ", stderr);
             fail_msg("seed %llu, history %llu", (unsigned long long)seed, (unsigned long long)number);
         }
-        odd += b->oddities.kept.count > 0;
-        cyclic += b->graph.link_count[RIG_LINK_RW] > 0;
-        done(&quick);
-        done(&full);
         rig_history_free(history);
     }
-    assert_true(odd > CASES / 20 && odd < CASES && cyclic > CASES / 20);
+    assert_true(odd > CASES / 20 && odd < CASES && linked > CASES / 20);
+}
+
+/* An unknown transaction is what it was judged to be, whatever reads show; else what reads show. */
+static void judged_transactions_stay_what_they_were(void **state)
+{
+    (void)state;
+    const uint8_t judged[] = {RIG_JUDGED_NOT, RIG_JUDGED_UNCOMMITTED, RIG_JUDGED_COMMITTED};
+    for (unsigned read = 0; read < 2; read++) {
+        for (unsigned i = 0; i < 3; i++) {
+            struct result result;
+            struct rig_history *history =
+                given(read ? "info 0 0-1: ax1; ok 1 2-3: rx[1]" : "info 0 0-1: ax1; ok 1 2-3: rx[]");
+            uint32_t unknown = given_txn(history, 1);
+            history->txns[unknown].judged = judged[i];
+            infer(history, rig_infer_list_append, &result);
+            bool committed = judged[i] == RIG_JUDGED_COMMITTED || (judged[i] == RIG_JUDGED_NOT && read);
+            assert_int_equal(result.inference.versions.committed[unknown], committed);
+            assert_int_equal(result.inference.committed_count, 1 + committed);
+            done(&result);
+            rig_history_free(history);
+        }
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_short_way_hides_nothing),
+        cmocka_unit_test(judged_transactions_stay_what_they_were),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
