@@ -1,7 +1,10 @@
 /*
  * What rig itself costs: the generator alone, and whole runs against the driver `null`, which does nothing.
  *
- *   bench_overhead [transactions] [repetitions]
+ *   bench_overhead [transactions] [repetitions] [online]
+ *
+ * With `online`, each run also with a check that goes along (runner/online.h): what that takes from the clients. The
+ * driver's answers make no history, so the check finds more than it ever would in a database.
  *
  * Prints medians. "wall" is the load's time times the threads that can run at once, over the transactions: what one
  * client waits for rig between two calls of its driver, the recorder's thread competing for the cores. "cpu" is all
@@ -44,13 +47,13 @@ static double cpu_ns(void)
            ((double)usage.ru_utime.tv_usec + (double)usage.ru_stime.tv_usec) * 1e3;
 }
 
-static struct rig_plan *make_plan(long transactions, int clients)
+static struct rig_plan *make_plan(long transactions, int clients, bool online)
 {
     char text[512];
     int length = snprintf(text, sizeof text,
                           "name: bench\nworkload: {type: list-append, transactions: %ld, final-reads: none}\n"
-                          "clients: {count: %d}\ndatabase: {driver: 'null'}\n",
-                          transactions, clients);
+                          "clients: {count: %d}\ndatabase: {driver: 'null'}\ncheck: {online: %s}\n",
+                          transactions, clients, online ? "true" : "false");
     struct rig_plan *plan = NULL;
     struct rig_err err = {0};
     const uint64_t seed = 1;
@@ -79,6 +82,7 @@ static void measure_run(const struct rig_plan *plan, double *wall, double *cpu)
     double before = cpu_ns();
     enum rig_rc rc = rig_run(plan, &options, &result, &err);
     double after = cpu_ns();
+    rig_online_free(result.online); /* what it has not checked during the load is not asked for */
     remove_record(folder);
     if (rc != RIG_OK)
         die(err.text);
@@ -88,17 +92,18 @@ static void measure_run(const struct rig_plan *plan, double *wall, double *cpu)
     *cpu = (after - before) / (double)result.counters.invoked;
 }
 
-static void bench_runs(long transactions, int repetitions)
+static void bench_runs(long transactions, int repetitions, bool online)
 {
     static const int counts[CLIENT_COUNTS] = {1, 2, 16};
     for (int i = 0; i < CLIENT_COUNTS; i++) {
         double wall[MOST_REPETITIONS], cpu[MOST_REPETITIONS];
-        struct rig_plan *plan = make_plan(transactions, counts[i]);
+        struct rig_plan *plan = make_plan(transactions, counts[i], online);
         for (int r = 0; r < repetitions; r++)
             measure_run(plan, &wall[r], &cpu[r]);
         rig_plan_free(plan);
-        printf("whole run, %2d client%s   wall %6.0f ns   cpu %6.0f ns a transaction\n", counts[i],
-               counts[i] == 1 ? " " : "s", median(wall, repetitions), median(cpu, repetitions));
+        printf("whole run, %2d client%s   wall %6.0f ns   cpu %6.0f ns a transaction%s\n", counts[i],
+               counts[i] == 1 ? " " : "s", median(wall, repetitions), median(cpu, repetitions),
+               online ? ", checked meanwhile" : "");
         (void)fflush(stdout);
     }
 }
@@ -106,7 +111,7 @@ static void bench_runs(long transactions, int repetitions)
 static void bench_generator(long transactions, int repetitions)
 {
     double times[MOST_REPETITIONS];
-    struct rig_plan *plan = make_plan(transactions, 16);
+    struct rig_plan *plan = make_plan(transactions, 16, false);
     uint64_t operations = 0;
     for (int r = 0; r < repetitions; r++) {
         struct rig_generator *generator = NULL;
@@ -132,9 +137,12 @@ int main(int argc, char **argv)
     long transactions = argc > 1 ? strtol(argv[1], NULL, 10) : 2000000;
     long repetitions = argc > 2 ? strtol(argv[2], NULL, 10) : 7;
     if (transactions < 1 || repetitions < 1 || repetitions > MOST_REPETITIONS)
-        die("usage: bench_overhead [transactions] [repetitions, 1 to 100]");
+        die("usage: bench_overhead [transactions] [repetitions, 1 to 100] [online]");
+    bool online = argc > 3 && strcmp(argv[3], "online") == 0;
     printf("%ld transactions of 1 to 5 operations, median of %ld\n", transactions, repetitions);
     bench_generator(transactions, (int)repetitions);
-    bench_runs(transactions, (int)repetitions);
+    bench_runs(transactions, (int)repetitions, false);
+    if (online)
+        bench_runs(transactions, (int)repetitions, true);
     return EXIT_SUCCESS;
 }

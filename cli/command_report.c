@@ -5,14 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "checker/check.h"
+#include "checker/check_source.h"
 #include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/outputs.h"
 #include "cli/requests.h"
 #include "cli/saved_run.h"
-#include "history/load.h"
 
 enum { PATH_BYTES = 4096 };
 
@@ -95,27 +93,21 @@ static int judge(const struct rig_arguments *args, struct rig_check_options *opt
         rig_cli_complain("%s: the path is too long", args->positionals[0]);
         return RIG_EXIT_FAILED;
     }
-    struct rig_load_options load = {.form = RIG_FORM_RIG, .limit_bytes = options->limit_bytes};
-    struct rig_history *history = NULL;
-    int64_t start_ns = rig_clock_now_ns();
-    if (rig_history_load(path, &load, &history, err) != RIG_OK)
-        return rig_cli_fail(err);
-    double read_ms = (double)(rig_clock_now_ns() - start_ns) / (double)RIG_NS_PER_MS;
+    const struct rig_source_options source = {.load = {.form = RIG_FORM_RIG, .limit_bytes = options->limit_bytes}};
+    const struct rig_windows_options windows = {.check = *options};
     struct rig_verdict *verdict = NULL;
     int result;
     char *title = saved->run.name != NULL ? strdup(saved->run.name) : title_of(args->positionals[0]);
     if (title == NULL) {
         (void)rig_fail(err, RIG_E_LIMIT, "no memory");
         result = rig_cli_fail(err);
-    } else if (rig_check(history, options, &verdict, err) != RIG_OK) {
+    } else if (rig_check_file(path, &source, &windows, &verdict, err) != RIG_OK) {
         result = rig_cli_fail(err);
     } else {
-        verdict->cost.read_ms = read_ms;
         result = write_all(args, verdict, saved, title, err);
     }
     free(title);
     rig_verdict_free(verdict);
-    rig_history_free(history);
     return result;
 }
 

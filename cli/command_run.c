@@ -8,13 +8,12 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "checker/check.h"
+#include "checker/check_source.h"
 #include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/outputs.h"
 #include "cli/store.h"
 #include "cli/terminal.h"
-#include "history/load.h"
 #include "runner/run.h"
 
 static const struct rig_argument arguments_of_run[] = {
@@ -141,21 +140,23 @@ static const char *isolation_of(const struct rig_plan *plan)
 static void collect_facts(struct job *job)
 {
     const struct rig_run_result *result = &job->result;
-    job->facts = (struct rig_report_run){.name = job->plan->name,
-                                         .driver = job->plan->driver->name,
-                                         .server = result->server,
-                                         .isolation = isolation_of(job->plan),
-                                         .started_utc = result->started_utc,
-                                         .folder = job->folder,
-                                         .plan_yaml = rig_buf_text(&job->plan_yaml),
-                                         .seed = job->plan->seed,
-                                         .client_count = (uint32_t)job->plan->clients.count,
-                                         .load_s = (double)result->load_ns / (double)RIG_NS_PER_S,
-                                         .final_reads = result->final_reads,
-                                         .interrupted = result->interrupted,
-                                         .latencies = job->latencies,
-                                         .errors = job->errors,
-                                         .error_count = result->error_count};
+    job->facts = (struct rig_report_run){
+        .name = job->plan->name,
+        .driver = job->plan->driver->name,
+        .server = result->server,
+        .isolation = isolation_of(job->plan),
+        .started_utc = result->started_utc,
+        .folder = job->folder,
+        .plan_yaml = rig_buf_text(&job->plan_yaml),
+        .seed = job->plan->seed,
+        .client_count = (uint32_t)job->plan->clients.count,
+        .load_s = (double)result->load_ns / (double)RIG_NS_PER_S,
+        .final_reads = result->final_reads,
+        .interrupted = result->interrupted,
+        .stopped_by = result->stopped_by_anomaly ? rig_anomaly_info(result->stopped_by)->name : NULL,
+        .latencies = job->latencies,
+        .errors = job->errors,
+        .error_count = result->error_count};
     add_latency(job, "read-only", &result->latency[0]);
     add_latency(job, "writing", &result->latency[1]);
     add_latency(job, "held open", &result->latency[2]);
@@ -194,40 +195,44 @@ static enum rig_rc report(struct job *job, const struct rig_verdict *verdict, st
 }
 
 /* Gives the exit status that the verdict means in `status`. */
-static enum rig_rc check_history(struct job *job, const struct rig_history *history, double read_ms, int *status,
-                                 struct rig_err *err)
+static enum rig_rc conclude(struct job *job, const struct rig_verdict *verdict, int *status, struct rig_err *err)
 {
-    const struct rig_check_section *section = &job->plan->check;
-    const struct rig_check_options options = {.levels = section->levels,
-                                              .anomalies = section->anomalies,
-                                              .assumptions = section->assumptions,
-                                              .max_witnesses = (uint32_t)section->max_witnesses};
-    struct rig_verdict *verdict = NULL;
-    enum rig_rc rc = rig_check(history, &options, &verdict, err);
-    if (rc != RIG_OK)
-        return rc;
-    verdict->cost.read_ms = read_ms;
-    rc = report(job, verdict, err);
+    enum rig_rc rc = report(job, verdict, err);
     *status = rig_cli_verdict_status(verdict);
     rig_log(RIG_LOG_INFO, "run", "checked: %s", verdict->summary == NULL ? "" : verdict->summary);
+    return rc;
+}
+
+/* `keep_all`: a check that lets go of what is done with has failed. */
+static enum rig_rc check_record(struct job *job, bool keep_all, int *status, struct rig_err *err)
+{
+    char path[RIG_STORE_PATH_BYTES + 64];
+    path_in(job, "history.rig", path);
+    const struct rig_check_section *section = &job->plan->check;
+    const struct rig_source_options source = {.load = {.form = RIG_FORM_RIG}};
+    const struct rig_windows_options options = {.check = {.levels = section->levels,
+                                                          .anomalies = section->anomalies,
+                                                          .assumptions = section->assumptions,
+                                                          .max_witnesses = (uint32_t)section->max_witnesses},
+                                                .keep_all = keep_all};
+    struct rig_verdict *verdict = NULL;
+    enum rig_rc rc = rig_check_file(path, &source, &options, &verdict, err);
+    if (rc == RIG_OK)
+        rc = conclude(job, verdict, status, err);
     rig_verdict_free(verdict);
     return rc;
 }
 
+/* By the check that went along with the run, if it came through, else of the record as a whole. */
 static enum rig_rc judge(struct job *job, int *status, struct rig_err *err)
 {
-    char path[RIG_STORE_PATH_BYTES + 64];
-    path_in(job, "history.rig", path);
-    const struct rig_load_options options = {.form = RIG_FORM_RIG};
-    struct rig_history *history = NULL;
-    int64_t start_ns = rig_clock_now_ns();
-    enum rig_rc rc = rig_history_load(path, &options, &history, err);
-    if (rc != RIG_OK)
-        return rc;
-    double read_ms = (double)(rig_clock_now_ns() - start_ns) / (double)RIG_NS_PER_MS;
-    rc = check_history(job, history, read_ms, status, err);
-    rig_history_free(history);
-    return rc;
+    struct rig_online *online = job->result.online;
+    const struct rig_verdict *verdict = online == NULL ? NULL : rig_online_finish(online);
+    enum rig_rc rc = RIG_OK;
+    if (verdict != NULL)
+        rc = conclude(job, verdict, status, err);
+    rig_online_free(online);
+    return verdict != NULL ? rc : check_record(job, online != NULL, status, err);
 }
 
 static int run_job(struct job *job)

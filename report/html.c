@@ -244,6 +244,10 @@ static void add_load(const struct page *page)
         rig_words_count(out, (uint64_t)((double)ok / run->load_s + 0.5));
         rig_buf_add_text(out, " ok a second");
     }
+    if (run->stopped_by != NULL) {
+        rig_buf_add_text(out, ", stopped at the first ");
+        rig_markup_escape(out, run->stopped_by);
+    }
     if (run->final_reads > 0) {
         rig_buf_add_text(out, ", and ");
         rig_words_count(out, run->final_reads);

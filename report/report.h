@@ -30,6 +30,7 @@ struct rig_report_run {
     double load_s;
     uint64_t final_reads;
     bool interrupted;
+    const char *stopped_by; /* the anomaly that ended the load; NULL: none did */
     const struct rig_report_latency *latencies;
     uint32_t latency_count;
     const struct rig_report_error *errors;

@@ -435,6 +435,8 @@ static void add_rate(const struct page *page)
         rig_words_count(&line, (uint64_t)((double)ok / run->load_s + 0.5));
         rig_buf_add_text(&line, " ok a second");
     }
+    if (run->stopped_by != NULL)
+        rig_buf_printf(&line, ", stopped at the first %s", run->stopped_by);
     if (run->final_reads > 0) {
         rig_buf_add_text(&line, ", and ");
         rig_words_count(&line, run->final_reads);

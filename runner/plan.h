@@ -27,11 +27,16 @@ struct rig_clients_options {
     int64_t stop_grace_ns; /* how long a client may take to finish once the run ends, before it is interrupted */
 };
 
+/* What a check during the run ends the load on, in the order of the choices. */
+enum rig_stop_on { RIG_STOP_ON_NOTHING, RIG_STOP_ON_ANOMALY };
+
 struct rig_check_section {
     uint64_t levels;      /* bits; from the list of names in `check.levels` */
     uint64_t anomalies;   /* bits */
     unsigned assumptions; /* RIG_ASSUMPTION_BIT()s */
     int64_t max_witnesses;
+    bool online;     /* check while the run goes on */
+    int64_t stop_on; /* enum rig_stop_on */
 };
 
 struct rig_plan {

@@ -313,6 +313,8 @@ static enum rig_rc resolve_check(struct reader *reader, struct rig_err *err)
     for (size_t i = 0; i < check->assume.count; i++)
         plan->check.assumptions |= assumption_bit(check->assume.at[i]);
     plan->check.max_witnesses = check->max_witnesses;
+    plan->check.online = check->online;
+    plan->check.stop_on = check->stop_on;
     return rc;
 }
 
@@ -387,6 +389,15 @@ static enum rig_rc check_clients(const struct reader *reader, struct rig_err *er
     return RIG_OK;
 }
 
+static enum rig_rc check_checking(const struct reader *reader, struct rig_err *err)
+{
+    const struct rig_check_section *check = &reader->plan->check;
+    if (check->stop_on == RIG_STOP_ON_NOTHING || check->online)
+        return RIG_OK;
+    return refuse_section(reader, RIG_PLAN_CHECK,
+                          "`stop-on` has no effect after the run: give `online: true` (check while it goes on)", err);
+}
+
 static enum rig_rc check_driver(const struct reader *reader, struct rig_err *err)
 {
     const struct rig_plan *plan = reader->plan;
@@ -415,7 +426,9 @@ static enum rig_rc check_contradictions(const struct reader *reader, struct rig_
     struct rig_err own = {0};
     if (rig_generator_check(&reader->plan->workload, &own) != RIG_OK)
         return refuse_section(reader, RIG_PLAN_WORKLOAD, own.text, err);
-    const enum rig_rc rc = check_clients(reader, err);
+    enum rig_rc rc = check_clients(reader, err);
+    if (rc == RIG_OK)
+        rc = check_checking(reader, err);
     return rc == RIG_OK ? check_driver(reader, err) : rc;
 }
 

@@ -86,6 +86,9 @@ const struct rig_option rig_plan_database_table[] = {
     {.name = NULL},
 };
 
+/* By enum rig_stop_on. */
+static const char *const stop_on_choices[] = {"never", "anomaly", NULL};
+
 #define ASSUMPTION_NAME(id, name, meaning) name,
 static const char *const assumption_names[] = {RIG_ASSUMPTION_TABLE(ASSUMPTION_NAME) NULL};
 #undef ASSUMPTION_NAME
@@ -114,5 +117,16 @@ const struct rig_option rig_plan_check_table[] = {
      .least = 1,
      .most = 1000,
      .help = "witnesses kept of each anomaly; all occurrences are counted"},
+    {.name = "online",
+     .type = RIG_OPTION_BOOL,
+     .offset = offsetof(struct rig_plan_check, online),
+     .default_text = "false",
+     .help = "check while the run goes on, in memory that does not grow with its length; the verdict is the same"},
+    {.name = "stop-on",
+     .type = RIG_OPTION_CHOICE,
+     .offset = offsetof(struct rig_plan_check, stop_on),
+     .default_text = "never",
+     .choices = stop_on_choices,
+     .help = "end the load at the first anomaly that `levels` or `anomalies` forbid; it takes `online: true`"},
     {.name = NULL},
 };

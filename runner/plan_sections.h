@@ -45,6 +45,8 @@ struct rig_plan_check {
     struct rig_text_list anomalies;
     struct rig_text_list assume;
     int64_t max_witnesses;
+    bool online;
+    int64_t stop_on;
 };
 
 extern const struct rig_option rig_plan_top_table[];

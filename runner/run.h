@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "base/histogram.h"
+#include "runner/online.h"
 #include "runner/plan.h"
 
 /*
@@ -49,7 +50,11 @@ struct rig_run_result { /* some 150 KiB: not for the stack of a thread */
     int64_t load_ns;      /* from the start barrier to the last completion of the load */
     uint64_t final_reads; /* transactions that only read once more: closing reads and the final phase */
     bool interrupted;
-    char server[128]; /* what the driver says of the server */
+    bool stopped_by_anomaly; /* the load ended because of check.stop-on; interrupted or not afterwards */
+    enum rig_anomaly stopped_by;
+    struct rig_online *online; /* of a run that went well, with check.online: the record is complete. The caller's to
+                                  free */
+    char server[128];          /* what the driver says of the server */
     char started_utc[32];
 };
 

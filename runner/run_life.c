@@ -23,6 +23,7 @@
 #include "runner/run_services.h"
 #include "runner/run_signals.h"
 
+enum { PATH_BYTES = 4096 };
 static const int64_t sleep_slice_ns = 20 * RIG_NS_PER_MS;
 
 /* -- what the other files call ------------------------------------------------------------------------------------- */
@@ -208,12 +209,16 @@ static void free_clients(struct rig_run_state *run)
     run->clients = NULL;
 }
 
-static enum rig_rc open_recorder(struct rig_run_state *run, struct rig_err *err)
+static enum rig_rc record_path(const struct rig_run_state *run, char path[PATH_BYTES], struct rig_err *err)
 {
-    char path[4096];
-    int length = snprintf(path, sizeof path, "%s/history.rig", run->options->folder);
-    if (length < 0 || (size_t)length >= sizeof path)
+    int length = snprintf(path, PATH_BYTES, "%s/history.rig", run->options->folder);
+    if (length < 0 || (size_t)length >= PATH_BYTES)
         return rig_fail(err, RIG_E_IO, "%s: the path is too long", run->options->folder);
+    return RIG_OK;
+}
+
+static enum rig_rc open_recorder(struct rig_run_state *run, const char *path, struct rig_err *err)
+{
     struct rig_buf yaml;
     rig_buf_init(&yaml, 0);
     rig_plan_write(run->plan, false, &yaml);
@@ -227,13 +232,37 @@ static enum rig_rc open_recorder(struct rig_run_state *run, struct rig_err *err)
     return rc;
 }
 
+static enum rig_rc start_online(struct rig_run_state *run, const char *path, struct rig_err *err)
+{
+    const struct rig_online_options options = {
+        .path = path, .workload = (enum rig_workload)run->plan->workload.type, .check = &run->plan->check};
+    return run->plan->check.online ? rig_online_start(&options, &run->online, err) : RIG_OK;
+}
+
+/* The record is closed: of a run that went well the check belongs to the caller. */
+static void hand_over_online(struct rig_run_state *run, struct rig_run_result *result, enum rig_rc rc)
+{
+    if (run->online != NULL && rc == RIG_OK) {
+        rig_online_settle(run->online);
+        result->online = run->online;
+    } else {
+        rig_online_free(run->online);
+    }
+    run->online = NULL;
+}
+
 /* The record's part of the life: from its opening to its closing, on every way out but that of abandoned clients. */
 static enum rig_rc record_run(struct rig_run_state *run, struct rig_run_result *result, struct rig_err *err)
 {
-    enum rig_rc rc = open_recorder(run, err);
+    char path[PATH_BYTES];
+    enum rig_rc rc = record_path(run, path, err);
+    if (rc == RIG_OK)
+        rc = open_recorder(run, path, err);
     if (rc != RIG_OK)
         return rc;
-    rc = make_clients(run, err);
+    rc = start_online(run, path, err);
+    if (rc == RIG_OK)
+        rc = make_clients(run, err);
     struct rig_run_monitor *monitor = NULL;
     if (rc == RIG_OK)
         rc = rig_run_monitor_start(run, &monitor, err);
@@ -244,14 +273,18 @@ static enum rig_rc record_run(struct rig_run_state *run, struct rig_run_result *
         rc = rig_fail(err, run->failure.rc, "%s", run->failure.text);
     if (run->clients != NULL)
         rig_run_result_collect(run, result);
-    if (atomic_load(&run->abandoned))
+    if (atomic_load(&run->abandoned)) {
+        hand_over_online(run, result, RIG_E_DRIVER);
         return rc;
+    }
     enum rig_rc closed = rig_recorder_close(run->recorder, err);
     run->recorder = NULL;
     if (run->clients != NULL)
         rig_run_result_check(run, result);
     free_clients(run);
-    return rc == RIG_OK ? closed : rc;
+    rc = rc == RIG_OK ? closed : rc;
+    hand_over_online(run, result, rc);
+    return rc;
 }
 
 /* -- the driver's life --------------------------------------------------------------------------------------------- */
@@ -337,6 +370,7 @@ static void init_state(struct rig_run_state *run, const struct rig_plan *plan, c
                                   .driver = plan->driver,
                                   .client_count = (uint32_t)plan->clients.count,
                                   .simulated = plan->driver->now_ns != NULL};
+    atomic_store(&run->stopped_by, (int)RIG_ANOMALY_COUNT);
     atomic_store(&run->deadline_ns, INT64_MAX);
     RIG_INVARIANT(pthread_mutex_init(&run->gate_lock, NULL) == 0);
     RIG_INVARIANT(pthread_cond_init(&run->gate_moved, NULL) == 0);
@@ -389,7 +423,13 @@ enum rig_rc rig_run(const struct rig_plan *plan, const struct rig_run_options *o
         rig_run_folder_remove(run->work_dir);
     rig_run_signals_restore();
     result->interrupted = atomic_load(&run->interrupted);
+    result->stopped_by_anomaly = atomic_load(&run->stopped_by) != RIG_ANOMALY_COUNT;
+    result->stopped_by = (enum rig_anomaly)atomic_load(&run->stopped_by);
     rc = explain_nothing(result, rc, err);
+    if (rc != RIG_OK) {
+        rig_online_free(result->online);
+        result->online = NULL;
+    }
     if (err != NULL)
         rig_secret_redact(err->text, sizeof err->text);
     if (atomic_load(&run->abandoned))

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "runner/run_client.h"
+#include "runner/run_lag.h"
 #include "runner/run_progress.h"
 #include "runner/run_signals.h"
 
@@ -47,6 +48,8 @@ struct rig_run_monitor {
     int64_t p50_ns, p99_ns;
     bool has_latency;
     struct rig_histogram now, before, since;
+    struct rig_lag lag; /* of the check while the run goes on */
+    uint64_t found[RIG_ANOMALY_COUNT];
 };
 
 /* -- ending -------------------------------------------------------------------------------------------------------- */
@@ -87,6 +90,19 @@ static void watch_recorder(struct rig_run_state *run)
 {
     if (rig_recorder_failed(run->recorder))
         fail_run(run, RIG_E_IO, "the record cannot be written; the run was ended");
+}
+
+/* check.stop-on: the load ends as if its count were reached. */
+static void watch_check(struct rig_run_state *run)
+{
+    enum rig_anomaly anomaly;
+    if (run->online == NULL || run->plan->check.stop_on != RIG_STOP_ON_ANOMALY || rig_run_phase(run) != RIG_RUN_LOAD ||
+        rig_run_stopped(run) != RIG_STOP_NONE || !rig_online_forbidden(run->online, &anomaly))
+        return;
+    rig_log(RIG_LOG_WARN, "run", "%s was found, which a requested level forbids: the load ends (check.stop-on)",
+            rig_anomaly_info(anomaly)->name);
+    atomic_store(&run->stopped_by, (int)anomaly);
+    rig_run_raise(run, RIG_STOP_LOAD);
 }
 
 static void watch_sessions(struct rig_run_monitor *monitor, int64_t now_ns)
@@ -227,6 +243,18 @@ static unsigned terminal_columns(void)
     return known ? size.ws_col : COLUMNS_WITHOUT_TERMINAL;
 }
 
+static void add_check(struct rig_run_monitor *monitor, int64_t now_ns, struct rig_progress *progress)
+{
+    const struct rig_run_state *run = monitor->run;
+    if (run->online == NULL)
+        return;
+    rig_online_found(run->online, monitor->found);
+    rig_lag_note(&monitor->lag, now_ns, progress->ok + progress->fail + progress->info);
+    progress->found = monitor->found;
+    if (rig_online_is_on(run->online))
+        progress->behind_ns = rig_lag_behind_ns(&monitor->lag, now_ns, rig_online_checked(run->online));
+}
+
 static void draw(struct rig_run_monitor *monitor, int64_t now_ns)
 {
     const struct rig_run_state *run = monitor->run;
@@ -238,6 +266,7 @@ static void draw(struct rig_run_monitor *monitor, int64_t now_ns)
     bool final = rig_run_phase(run) == RIG_RUN_FINAL;
     progress.phase = rig_run_is_ending(run) ? "ending" : final ? "final reads" : "load";
     sum_counters(run, &progress);
+    add_check(monitor, now_ns, &progress);
     progress.rate = recent_rate(monitor, now_ns, progress.done);
     refresh_latency(monitor, now_ns);
     progress.has_latency = monitor->has_latency && !final;
@@ -265,6 +294,7 @@ static void *monitor_main(void *argument)
         watch_signals(monitor);
         watch_time(monitor->run, now_ns);
         watch_recorder(monitor->run);
+        watch_check(monitor->run);
         watch_sessions(monitor, now_ns);
         watch_clients(monitor, now_ns);
         draw(monitor, now_ns);

@@ -8,8 +8,14 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "checker/model/anomaly.h"
 
-enum { LINE_BYTES = 512 };
+enum {
+    LINE_BYTES = 512,
+    MOST_NAMED = 4, /* anomalies; further ones are counted */
+};
+/* A check is told to be behind only when it is by more than this: recording alone takes 200 ms. */
+static const int64_t least_behind_ns = RIG_NS_PER_S;
 
 void rig_progress_duration(int64_t ns, char *text, size_t size)
 {
@@ -94,6 +100,23 @@ static void add_duration(struct line *line, const char *before, int64_t ns)
     add(line, "%s%s", before, text);
 }
 
+static void add_found(struct line *line, const uint64_t *found)
+{
+    unsigned named = 0, further = 0;
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        if (found[anomaly] == 0)
+            continue;
+        if (named == MOST_NAMED) {
+            further++;
+            continue;
+        }
+        add(line, "%s%s", named++ == 0 ? " found " : ", ", rig_anomaly_info((enum rig_anomaly)anomaly)->name);
+        add_count(line, " ", found[anomaly]);
+    }
+    if (further > 0)
+        add(line, " and %u more", further);
+}
+
 void rig_progress_text(const struct rig_progress *progress, unsigned columns, char *text, size_t size)
 {
     RIG_REQUIRE(size > 0);
@@ -104,7 +127,12 @@ void rig_progress_text(const struct rig_progress *progress, unsigned columns, ch
     if (progress->total > 0)
         add_count(&line, "/", progress->total);
     add_count(&line, " ", (uint64_t)(progress->rate + 0.5));
-    add_count(&line, "/s ok ", progress->ok);
+    add(&line, "/s");
+    if (progress->found != NULL)
+        add_found(&line, progress->found);
+    if (progress->found != NULL && progress->behind_ns > least_behind_ns)
+        add_duration(&line, " check behind ", progress->behind_ns);
+    add_count(&line, " ok ", progress->ok);
     add_count(&line, " fail ", progress->fail);
     add_count(&line, " info ", progress->info);
     if (progress->has_latency) {

@@ -17,6 +17,8 @@ struct rig_progress {
     int64_t p50_ns, p99_ns; /* lately */
     uint64_t total;         /* 0: no bound by count */
     int64_t duration_ns;    /* 0: no bound by time */
+    const uint64_t *found;  /* of a check during the run: how many of each anomaly, by enum rig_anomaly; or NULL */
+    int64_t behind_ns;      /* by how much that check is behind the run */
 };
 
 /* Writes the line without control characters, cut to `columns`; `size` as for snprintf. */

@@ -117,6 +117,7 @@ struct rig_run_state {
     void *driver_run;
     char work_dir[256];
     struct rig_recorder *recorder;
+    struct rig_online *online; /* NULL: no check while the run goes on */
     struct rig_run_client *clients;
     uint32_t client_count;
     bool simulated;    /* the driver has its own clock: nothing may depend on real time */
@@ -124,6 +125,7 @@ struct rig_run_state {
 
     _Atomic int stop;            /* enum rig_run_stop */
     _Atomic bool interrupted;    /* by a signal */
+    _Atomic int stopped_by;      /* enum rig_anomaly that ended the load; RIG_ANOMALY_COUNT: none */
     _Atomic int64_t end_ns;      /* when `stop` rose last; 0 before */
     _Atomic int64_t start_ns;    /* of the load, monotonic; 0 before */
     _Atomic int64_t deadline_ns; /* monotonic; INT64_MAX: none */

@@ -128,6 +128,7 @@ static void facts_of_the_run_read_back(void **state)
                                        .load_s = 2.5,
                                        .final_reads = 3,
                                        .interrupted = true,
+                                       .stopped_by = "G2-item",
                                        .latencies = &latency,
                                        .latency_count = 1,
                                        .errors = &error,
@@ -144,6 +145,7 @@ static void facts_of_the_run_read_back(void **state)
     assert_true(saved.run.load_s == 2.5);
     assert_int_equal(saved.run.final_reads, 3);
     assert_true(saved.run.interrupted);
+    assert_string_equal(saved.run.stopped_by, "G2-item");
     assert_int_equal(saved.run.latency_count, 1);
     assert_int_equal(saved.run.latencies[0].count, 7);
     assert_int_equal(saved.run.latencies[0].max_ns, 6);

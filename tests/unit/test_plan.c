@@ -113,6 +113,8 @@ static void defaults_are_filled(void **state)
     assert_int_equal(plan->check.levels, RIG_LEVEL_BIT(RIG_LEVEL_STRICT_SERIALIZABLE));
     assert_int_equal(plan->check.anomalies, 0);
     assert_int_equal(plan->check.max_witnesses, 8);
+    assert_false(plan->check.online);
+    assert_int_equal(plan->check.stop_on, RIG_STOP_ON_NOTHING);
     assert_int_equal(plan->reports, 15);
     assert_string_equal(plan->driver->name, "plantest");
     assert_driver_value(plan, "cluster.local.nodes", "1");
@@ -121,7 +123,8 @@ static void defaults_are_filled(void **state)
     rig_plan_free(NULL);
 }
 
-static const char full[] = "check: {max-witnesses: 3, anomalies: [G1a, G0], levels: [PL-SI, serializable]}\n"
+static const char full[] = "check: {max-witnesses: 3, anomalies: [G1a, G0], levels: [PL-SI, serializable],\n"
+                           "        online: true, stop-on: anomaly}\n"
                            "report: [junit, text]\n"
                            "database:\n"
                            "  cluster:\n"
@@ -153,6 +156,9 @@ static void everything_can_be_said(void **state)
                      RIG_LEVEL_BIT(RIG_LEVEL_SNAPSHOT_ISOLATION) | RIG_LEVEL_BIT(RIG_LEVEL_SERIALIZABLE));
     assert_int_equal(plan->check.anomalies, RIG_ANOMALY_BIT(RIG_ANOMALY_G1A) | RIG_ANOMALY_BIT(RIG_ANOMALY_G0));
     assert_int_equal(plan->check.max_witnesses, 3);
+    assert_true(plan->check.online);
+    assert_int_equal(plan->check.stop_on, RIG_STOP_ON_ANOMALY);
+    assert_int_equal(plan->workload.final_reads, RIG_FINAL_NONE);
     assert_int_equal(plan->reports, 1U << RIG_REPORT_JUNIT | 1U << RIG_REPORT_TEXT);
     assert_int_equal(plan->workload.duration_ns, 1500000000);
     assert_int_equal(plan->workload.transactions, 0);

@@ -94,6 +94,20 @@ static void run_facts_are_shown(void **state)
     hand_verdict_done(&hand);
 }
 
+static void why_the_load_stopped_is_told(void **state)
+{
+    (void)state;
+    struct hand_verdict hand;
+    struct rig_buf out;
+    hand_verdict_skew(&hand);
+    struct rig_report_run run = hand_run();
+    run.stopped_by = "G2-item";
+    const char *text = text_of(&hand.verdict, &run, false, &out);
+    assert_holds(text, "16 clients for 2.0 s, 1 ok a second, stopped at the first G2-item, and 1 final reads\n");
+    rig_buf_done(&out);
+    hand_verdict_done(&hand);
+}
+
 static void many_unknown_fates_are_warned_of(void **state)
 {
     (void)state;
@@ -258,6 +272,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(summary_comes_first_then_the_verdict),
         cmocka_unit_test(run_facts_are_shown),
+        cmocka_unit_test(why_the_load_stopped_is_told),
         cmocka_unit_test(many_unknown_fates_are_warned_of),
         cmocka_unit_test(truncation_and_indecision_are_said),
         cmocka_unit_test(colour_only_when_asked_for),

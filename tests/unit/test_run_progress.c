@@ -1,8 +1,11 @@
 #include "tests/unit/cmocka_first.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "checker/model/anomaly.h"
+#include "runner/run_lag.h"
 #include "runner/run_progress.h"
 
 static const char *duration(int64_t ns)
@@ -101,12 +104,64 @@ static void it_fits_the_terminal(void **state)
     assert_non_null(strstr(text, "left"));
 }
 
+static void a_check_tells_what_it_found(void **state)
+{
+    (void)state;
+    char text[256];
+    uint64_t found[RIG_ANOMALY_COUNT] = {0};
+    struct rig_progress progress = halfway();
+    progress.found = found;
+    progress.behind_ns = RIG_NS_PER_S;
+    rig_progress_text(&progress, 200, text, sizeof text);
+    assert_string_equal(text, "load 5.0s 10k/20k 2000/s ok 9000 fail 999 info 1 p50 110us p99 12ms left 5.0s");
+    found[RIG_ANOMALY_G2_ITEM] = 3;
+    progress.behind_ns = 2500 * RIG_NS_PER_MS;
+    rig_progress_text(&progress, 200, text, sizeof text);
+    assert_non_null(strstr(text, " 2000/s found G2-item 3 check behind 2.5s ok 9000 "));
+    found[RIG_ANOMALY_G0] = 12345;
+    rig_progress_text(&progress, 200, text, sizeof text);
+    assert_non_null(strstr(text, "G0 12k"));
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++)
+        found[anomaly] = UINT64_MAX;
+    rig_progress_text(&progress, 200, text, sizeof text);
+    char more[32];
+    (void)snprintf(more, sizeof more, " and %d more ", (int)RIG_ANOMALY_COUNT - 4);
+    assert_non_null(strstr(text, more));
+}
+
+static void being_behind_is_told_in_time(void **state)
+{
+    (void)state;
+    struct rig_lag lag = {0};
+    assert_int_equal(rig_lag_behind_ns(&lag, 5, 0), 0);
+    int64_t now_ns = 0;
+    for (uint64_t done = 0; done <= 50; done++, now_ns += RIG_NS_PER_S)
+        rig_lag_note(&lag, now_ns, done);
+    now_ns -= RIG_NS_PER_S;
+    assert_int_equal(rig_lag_behind_ns(&lag, now_ns, 10), 39 * RIG_NS_PER_S);
+    assert_int_equal(rig_lag_behind_ns(&lag, now_ns, 40), 9 * RIG_NS_PER_S);
+    assert_int_equal(rig_lag_behind_ns(&lag, now_ns, 50), 0);
+}
+
+/* An hour behind is still told, to within a few per cent, in the same space. */
+static void long_delays_are_remembered(void **state)
+{
+    (void)state;
+    struct rig_lag lag = {0};
+    const int64_t hour_ns = 3600 * RIG_NS_PER_S;
+    for (int64_t now_ns = 0; now_ns <= hour_ns; now_ns += 50 * RIG_NS_PER_MS)
+        rig_lag_note(&lag, now_ns, (uint64_t)(now_ns / RIG_NS_PER_MS));
+    int64_t behind_ns = rig_lag_behind_ns(&lag, hour_ns, 600 * 1000);
+    assert_in_range(behind_ns, hour_ns - 720 * RIG_NS_PER_S, hour_ns - 600 * RIG_NS_PER_S);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(durations_are_short),  cmocka_unit_test(counts_are_short),
-        cmocka_unit_test(the_line_tells_all),   cmocka_unit_test(what_is_left_is_the_nearer_bound),
-        cmocka_unit_test(it_fits_the_terminal),
+        cmocka_unit_test(durations_are_short),          cmocka_unit_test(counts_are_short),
+        cmocka_unit_test(the_line_tells_all),           cmocka_unit_test(what_is_left_is_the_nearer_bound),
+        cmocka_unit_test(it_fits_the_terminal),         cmocka_unit_test(a_check_tells_what_it_found),
+        cmocka_unit_test(being_behind_is_told_in_time), cmocka_unit_test(long_delays_are_remembered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 """rig run on the PostgreSQL that it starts: the three levels, signals, kills, secrets, what is left behind."""
 
+import json
 import pathlib
 import shutil
 import signal
@@ -50,6 +51,27 @@ class Levels(RigTest):
         done = self.status(0, self.rig("run", plan, "--set", "clients.rate=300", "-o", "out"))
         self.assertGreaterEqual(time.monotonic() - begin, 1.9)
         self.assertIn("from intended start", done.out)
+
+
+class Online(RigTest):
+    def test_the_check_during_the_run_agrees_with_that_of_the_record(self):
+        for isolation, status in (("serializable", 0), ("read-committed", 1)):
+            with self.subTest(isolation=isolation):
+                plan = self.plan(pg_plan(isolation=isolation, transactions=8000))
+                self.status(status, self.rig("run", plan, "--set", "check.online=true", "-o", isolation))
+                check = self.rig("check", f"{isolation}/history.rig", "--level", "serializable", "--format", "json")
+                online, offline = self.results(isolation), json.loads(check.out)
+                for part in ("valid", "not", "levels", "history"):
+                    self.assertEqual(online[part], offline[part])
+                self.assertEqual({name: found["count"] for name, found in online["anomalies"].items()},
+                                 {name: found["count"] for name, found in offline["anomalies"].items()})
+
+    def test_the_first_lost_update_ends_the_load(self):
+        plan = self.plan(pg_plan(isolation="read-committed", level="snapshot-isolation", transactions=ENDLESS))
+        self.status(1, self.rig("run", plan, "--set", "check.online=true", "--set", "check.stop-on=anomaly",
+                                "-o", "out"))
+        self.assertIn(self.results("out")["run"]["stopped_by"], self.results("out")["anomalies"])
+        self.work_folder_is_empty()
 
 
 class Signals(RigTest):

@@ -1,0 +1,316 @@
+/*
+ * The check during a run, between a record and a checker that the test plays.
+ */
+#include "tests/unit/cmocka_first.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "checker/windows.h"
+#include "history/source.h"
+#include "runner/online.h"
+
+/* -- the record: a source in place of history/source.c ------------------------------------------------------------- */
+
+enum { TXNS = 100 }; /* of each stretch */
+
+struct rig_source {
+    int given;
+    bool settled;
+};
+
+static struct rig_source record;
+static atomic_int written; /* stretches that the record holds */
+static atomic_int breaks_at;
+static struct rig_source_facts facts;
+static struct rig_segment stretch;
+
+enum rig_rc rig_source_open(const char *path, const struct rig_source_options *options, struct rig_source **source,
+                            struct rig_err *err)
+{
+    assert_true(options->follow);
+    if (strcmp(path, "nowhere") == 0)
+        return rig_fail(err, RIG_E_IO, "nowhere: no such file");
+    record = (struct rig_source){0};
+    *source = &record;
+    return RIG_OK;
+}
+
+enum rig_rc rig_source_next(struct rig_source *source, const struct rig_segment **segment, struct rig_err *err)
+{
+    *segment = NULL;
+    if (source->given == atomic_load(&breaks_at))
+        return rig_fail(err, RIG_E_LIMIT, "the record is too large");
+    if (source->given < atomic_load(&written)) {
+        source->given++;
+        *segment = &stretch;
+    }
+    return RIG_OK;
+}
+
+void rig_source_settle(struct rig_source *source)
+{
+    assert_false(source->settled);
+    source->settled = true;
+}
+
+const struct rig_source_facts *rig_source_facts(const struct rig_source *source)
+{
+    assert_true(source->settled);
+    return &facts;
+}
+
+void rig_source_close(struct rig_source *source)
+{
+    if (source != NULL)
+        assert_ptr_equal(source, &record);
+}
+
+/* -- the checker: in place of checker/windows.c -------------------------------------------------------------------- */
+
+struct rig_windows {
+    int fed;
+};
+
+static struct rig_windows checker;
+static struct rig_verdict the_verdict;
+static atomic_int fed_in_all; /* by whichever thread */
+static int conflict_at, finishes, finish_fails, verdicts_freed;
+static pthread_t caller;
+static atomic_int fed_by_caller;
+
+enum rig_rc rig_windows_begin(enum rig_workload workload, const struct rig_windows_options *options,
+                              struct rig_windows **windows, struct rig_err *error)
+{
+    (void)error;
+    assert_int_equal(workload, RIG_WORKLOAD_LIST_APPEND);
+    assert_int_equal(options->check.max_witnesses, 5);
+    checker = (struct rig_windows){0};
+    *windows = &checker;
+    return RIG_OK;
+}
+
+const char *rig_windows_conflict(const struct rig_windows *windows)
+{
+    return windows->fed == conflict_at ? "key 7 came back" : NULL;
+}
+
+enum rig_rc rig_windows_feed(struct rig_windows *windows, const struct rig_segment *segment, struct rig_err *err)
+{
+    (void)err;
+    assert_ptr_equal(segment, &stretch);
+    windows->fed++;
+    atomic_fetch_add(&fed_in_all, 1);
+    if (pthread_equal(pthread_self(), caller))
+        atomic_fetch_add(&fed_by_caller, 1);
+    return RIG_OK;
+}
+
+/* From the third stretch on there is a G2-item each, from the fifth on a lost update too. */
+enum rig_rc rig_windows_peek(struct rig_windows *windows, struct rig_windows_peek *peek, struct rig_err *error)
+{
+    (void)error;
+    *peek = (struct rig_windows_peek){.txn_count = (uint64_t)windows->fed * TXNS};
+    peek->count[RIG_ANOMALY_G2_ITEM] = windows->fed < 3 ? 0 : (uint64_t)windows->fed - 2;
+    peek->count[RIG_ANOMALY_LOST_UPDATE] = windows->fed < 5 ? 0 : 1;
+    if (windows->fed >= 3)
+        peek->refuted = RIG_LEVEL_BIT(RIG_LEVEL_REPEATABLE_READ) | RIG_LEVEL_BIT(RIG_LEVEL_SERIALIZABLE);
+    return RIG_OK;
+}
+
+enum rig_rc rig_windows_finish(struct rig_windows *windows, const struct rig_source_facts *known,
+                               struct rig_verdict **verdict, struct rig_err *err)
+{
+    assert_ptr_equal(windows, &checker);
+    assert_ptr_equal(known, &facts);
+    finishes++;
+    if (finish_fails)
+        return rig_fail(err, RIG_E_LIMIT, "a key came back");
+    *verdict = &the_verdict;
+    return RIG_OK;
+}
+
+void rig_windows_free(struct rig_windows *windows)
+{
+    if (windows != NULL)
+        assert_ptr_equal(windows, &checker);
+}
+
+void rig_verdict_free(struct rig_verdict *verdict)
+{
+    verdicts_freed += verdict != NULL;
+}
+
+/* -- tests --------------------------------------------------------------------------------------------------------- */
+
+static struct rig_check_section section;
+static struct rig_online *online;
+static struct rig_err err;
+
+static int prepare(void **state)
+{
+    (void)state;
+    atomic_store(&written, 0);
+    atomic_store(&breaks_at, -1);
+    atomic_store(&fed_in_all, 0);
+    atomic_store(&fed_by_caller, 0);
+    conflict_at = -1;
+    finishes = finish_fails = verdicts_freed = 0;
+    caller = pthread_self();
+    stretch.txns.count = TXNS;
+    section = (struct rig_check_section){.levels = RIG_LEVEL_BIT(RIG_LEVEL_SERIALIZABLE), .max_witnesses = 5};
+    err = (struct rig_err){0};
+    online = NULL;
+    return 0;
+}
+
+static void start(void)
+{
+    const struct rig_online_options options = {
+        .path = "record", .workload = RIG_WORKLOAD_LIST_APPEND, .check = &section};
+    assert_int_equal(rig_online_start(&options, &online, &err), RIG_OK);
+}
+
+static void wait_for_checked(uint64_t transactions)
+{
+    int64_t deadline_ns = rig_clock_now_ns() + 30 * RIG_NS_PER_S;
+    while (rig_online_checked(online) < transactions) {
+        if (rig_clock_now_ns() > deadline_ns)
+            fail_msg("%llu transactions were checked", (unsigned long long)rig_online_checked(online));
+        rig_clock_sleep_until_ns(rig_clock_now_ns() + RIG_NS_PER_MS);
+    }
+}
+
+static void wait_for_found(enum rig_anomaly anomaly, uint64_t count)
+{
+    uint64_t found[RIG_ANOMALY_COUNT];
+    int64_t deadline_ns = rig_clock_now_ns() + 30 * RIG_NS_PER_S;
+    do {
+        if (rig_clock_now_ns() > deadline_ns)
+            fail_msg("%s was not found", rig_anomaly_info(anomaly)->name);
+        rig_clock_sleep_until_ns(rig_clock_now_ns() + RIG_NS_PER_MS);
+        rig_online_found(online, found);
+    } while (found[anomaly] < count);
+}
+
+static void what_is_written_is_checked_soon(void **state)
+{
+    (void)state;
+    uint64_t found[RIG_ANOMALY_COUNT];
+    enum rig_anomaly first;
+    start();
+    assert_false(rig_online_forbidden(online, &first));
+    for (int stretches = 1; stretches <= 4; stretches++) {
+        atomic_store(&written, stretches);
+        wait_for_checked((uint64_t)stretches * TXNS);
+    }
+    wait_for_found(RIG_ANOMALY_G2_ITEM, 2);
+    rig_online_found(online, found);
+    assert_int_equal(found[RIG_ANOMALY_LOST_UPDATE], 0);
+    assert_true(rig_online_forbidden(online, &first));
+    assert_int_equal(first, RIG_ANOMALY_G2_ITEM);
+    rig_online_settle(online);
+    assert_ptr_equal(rig_online_finish(online), &the_verdict);
+    rig_online_free(online);
+    assert_int_equal(verdicts_freed, 1);
+    assert_int_equal(finishes, 1);
+}
+
+/* Nothing is lost, whoever checks it: the thread as long as the run takes, the caller after that. */
+static void the_rest_is_checked_at_the_end(void **state)
+{
+    (void)state;
+    start();
+    atomic_store(&written, 2000);
+    rig_online_settle(online);
+    assert_ptr_equal(rig_online_finish(online), &the_verdict);
+    assert_int_equal(rig_online_checked(online), 2000 * TXNS);
+    assert_int_equal(atomic_load(&fed_in_all), 2000);
+    assert_true(atomic_load(&fed_by_caller) <= 2000);
+    rig_online_free(online);
+}
+
+static void only_what_is_requested_is_forbidden(void **state)
+{
+    (void)state;
+    enum rig_anomaly first;
+    section.levels = RIG_LEVEL_BIT(RIG_LEVEL_READ_COMMITTED);
+    start();
+    atomic_store(&written, 10);
+    wait_for_found(RIG_ANOMALY_LOST_UPDATE, 1);
+    rig_online_settle(online);
+    assert_non_null(rig_online_finish(online));
+    assert_false(rig_online_forbidden(online, &first));
+    rig_online_free(online);
+    (void)prepare(NULL);
+    section.levels = RIG_LEVEL_BIT(RIG_LEVEL_READ_COMMITTED);
+    section.anomalies = RIG_ANOMALY_BIT(RIG_ANOMALY_LOST_UPDATE);
+    start();
+    atomic_store(&written, 10);
+    wait_for_found(RIG_ANOMALY_LOST_UPDATE, 1);
+    rig_online_settle(online);
+    assert_non_null(rig_online_finish(online));
+    assert_true(rig_online_forbidden(online, &first));
+    assert_int_equal(first, RIG_ANOMALY_LOST_UPDATE);
+    rig_online_free(online);
+}
+
+static void what_cannot_go_on_gives_no_verdict(void **state)
+{
+    (void)state;
+    start();
+    atomic_store(&breaks_at, 2);
+    atomic_store(&written, 5);
+    rig_online_settle(online);
+    assert_null(rig_online_finish(online));
+    assert_false(rig_online_is_on(online));
+    assert_int_equal(finishes, 0);
+    rig_online_free(online);
+    (void)prepare(NULL);
+    conflict_at = 3;
+    start();
+    atomic_store(&written, 5);
+    rig_online_settle(online);
+    assert_null(rig_online_finish(online));
+    assert_int_equal(atomic_load(&fed_in_all), 3);
+    rig_online_free(online);
+    (void)prepare(NULL);
+    finish_fails = 1;
+    start();
+    rig_online_settle(online);
+    assert_null(rig_online_finish(online));
+    assert_int_equal(finishes, 1);
+    rig_online_free(online);
+    assert_int_equal(verdicts_freed, 0);
+}
+
+static void it_can_be_stopped_at_any_time(void **state)
+{
+    (void)state;
+    start();
+    rig_online_free(online);
+    start();
+    atomic_store(&written, 3);
+    wait_for_checked(TXNS);
+    rig_online_free(online);
+    rig_online_free(NULL);
+    assert_int_equal(finishes, 0);
+    const struct rig_online_options options = {
+        .path = "nowhere", .workload = RIG_WORKLOAD_LIST_APPEND, .check = &section};
+    assert_int_equal(rig_online_start(&options, &online, &err), RIG_E_IO);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(what_is_written_is_checked_soon, prepare),
+        cmocka_unit_test_setup(the_rest_is_checked_at_the_end, prepare),
+        cmocka_unit_test_setup(only_what_is_requested_is_forbidden, prepare),
+        cmocka_unit_test_setup(what_cannot_go_on_gives_no_verdict, prepare),
+        cmocka_unit_test_setup(it_can_be_stopped_at_any_time, prepare),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
