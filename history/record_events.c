@@ -189,29 +189,36 @@ RIG_ALWAYS_INLINE enum rig_rc get_ops(struct rig_record_decoder *decoder, struct
 {
     enum rig_rc away_rc;
     unsigned kind = (unsigned)decoder->shape->workload * 2;
+    struct rig_record_key *keys = decoder->keys.at;
+    uint64_t key_count = decoder->keys.count;
+    struct rig_mop *ops = slot->ops;
     slot->op_count = 0;
-    if (RIG_UNLIKELY(op_count > slot->op_capacity) && !rig_record_slot_reserve(slot, op_count))
-        return rig_record_no_memory(decoder);
+    if (RIG_UNLIKELY(op_count > slot->op_capacity)) {
+        if (!rig_record_slot_reserve(slot, op_count))
+            return rig_record_no_memory(decoder);
+        ops = slot->ops;
+    }
     for (uint64_t i = 0; i < op_count; i++) {
         uint64_t code = get_op_code(cursor, v2);
         uint64_t distance = code >> 1;
-        if (RIG_UNLIKELY(distance > decoder->keys.count))
+        if (RIG_UNLIKELY(distance > key_count))
             return damaged_at(decoder, cursor, "an operation on a key that is not defined");
         if (RIG_UNLIKELY(distance == 0)) {
             if (cursor->bad != NULL)
                 return damaged_at(decoder, cursor, "");
             if (AWAY(decoder, cursor, rig_record_define_key(decoder)) != RIG_OK)
                 return away_rc;
+            keys = decoder->keys.at;
+            key_count = decoder->keys.count;
             distance = 1;
         }
-        uint32_t number = (uint32_t)(decoder->keys.count - distance);
-        struct rig_record_key *key = &decoder->keys.at[number];
-        if (RIG_UNLIKELY(key->forgotten))
+        uint32_t number = (uint32_t)(key_count - distance);
+        if (!v2 && RIG_UNLIKELY(keys[number].forgotten))
             return damaged_at(decoder, cursor, "an operation on a key that was forgotten");
-        slot->ops[i].key = number;
-        slot->ops[i].kind = (uint8_t)(kind + (code & 1));
-        slot->ops[i].read_state = RIG_READ_UNKNOWN;
-        slot->ops[i].value = get_written(cursor, key, (code & 1) != 0);
+        ops[i].key = number;
+        ops[i].kind = (uint8_t)(kind + (code & 1));
+        ops[i].read_state = RIG_READ_UNKNOWN;
+        ops[i].value = get_written(cursor, &keys[number], (code & 1) != 0);
     }
     slot->op_count = (uint32_t)op_count;
     return RIG_OK;
@@ -262,9 +269,11 @@ RIG_ALWAYS_INLINE uint64_t write_ops(struct rig_record_decoder *decoder, const s
                                      struct rig_mop *to, bool *failed)
 {
     uint64_t reads = 0;
+    struct rig_record_key *keys = decoder->keys.at;
+    uint32_t stamp = decoder->stamp;
     for (uint32_t i = 0; i < count; i++) {
-        struct rig_record_key *key = &decoder->keys.at[ops[i].key];
-        if (RIG_UNLIKELY(key->stamp != decoder->stamp) && !rig_record_use_key(decoder, key))
+        struct rig_record_key *key = &keys[ops[i].key];
+        if (RIG_UNLIKELY(key->stamp != stamp) && !rig_record_use_key(decoder, key))
             *failed = true;
         reads |= (uint64_t)(ops[i].kind & 1U) << i;
         to[i] = ops[i];
