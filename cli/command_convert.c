@@ -28,6 +28,7 @@ static const struct rig_argument convert_arguments[] = {
      .value = "list-append|rw-register",
      .choices = workloads,
      .help = "what the transactions consist of; told by the history itself when not given"},
+    {.name = "compress", .help = "compress with zstd; rig's own form only"},
     {.name = "force", .help = "replace OUT where it exists"},
     RIG_ARGUMENT_FORMAT,
     {.name = NULL},
@@ -114,6 +115,11 @@ int rig_cli_convert(int argc, char **argv)
     enum rig_form form = choose_form(&args);
     if (form == RIG_FORM_AUTO || !may_write(&args))
         return RIG_EXIT_USAGE;
+    struct rig_save_options save = {.form = form, .pack = rig_arguments_has(&args, "compress")};
+    if (save.pack && form != RIG_FORM_RIG) {
+        rig_cli_complain("--compress is for rig's own form; leave it out, or give --to rig");
+        return RIG_EXIT_USAGE;
+    }
     struct rig_load_options options = {.form = RIG_FORM_AUTO};
     const char *workload = rig_arguments_value(&args, "workload");
     for (size_t i = 0; workload != NULL && workloads[i] != NULL; i++) {
@@ -127,7 +133,7 @@ int rig_cli_convert(int argc, char **argv)
     if (rig_history_load(args.positionals[0], &options, &history, &err) != RIG_OK)
         return rig_cli_fail(&err);
     status = RIG_EXIT_OK;
-    if (rig_history_save(history, args.positionals[1], form, &err) != RIG_OK)
+    if (rig_history_save_as(history, args.positionals[1], &save, &err) != RIG_OK)
         status = rig_cli_fail(&err);
     else if (strcmp(args.positionals[1], "-") != 0)
         print_result(&args, history, form);

@@ -157,7 +157,7 @@ void rig_encoder_begin_block(struct rig_record_encoder *encoder, struct rig_reco
     rig_varint_put_signed(frame, encoder->last_time);
     put_keys(encoder);
     put_open(encoder);
-    rig_frame_seal(frame, start, RIG_FRAME_CHECKPOINT, encoder->frame_count++);
+    rig_encoder_seal(encoder, start, start + RIG_FRAME_HEAD_BYTES + sizeof number, RIG_FRAME_CHECKPOINT);
     encoder->frame_start = rig_frame_begin(frame);
 }
 

@@ -64,13 +64,21 @@ enum rig_rc rig_history_load(const char *path, const struct rig_load_options *op
 enum rig_rc rig_history_save(const struct rig_history *history, const char *path, enum rig_form form,
                              struct rig_err *err)
 {
-    RIG_REQUIRE(form != RIG_FORM_AUTO);
+    return rig_history_save_as(history, path, &(struct rig_save_options){.form = form}, err);
+}
+
+enum rig_rc rig_history_save_as(const struct rig_history *history, const char *path,
+                                const struct rig_save_options *options, struct rig_err *err)
+{
+    enum rig_form form = options->form;
+    RIG_REQUIRE(form != RIG_FORM_AUTO && (form == RIG_FORM_RIG || !options->pack));
+    const struct rig_record_write_options record_options = {.pack = options->pack};
     struct rig_output output;
     enum rig_rc rc = rig_output_open(&output, path, err);
     if (rc != RIG_OK)
         return rc;
     if (form == RIG_FORM_RIG)
-        rc = rig_record_write(history, &output, err);
+        rc = rig_record_write(history, &record_options, &output, err);
     else if (form == RIG_FORM_EDN)
         rc = rig_edn_write(history, &output, err);
     else

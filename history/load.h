@@ -28,7 +28,15 @@ enum rig_rc rig_history_load(const char *path, const struct rig_load_options *op
 /* From memory; `name` stands for the file in errors. */
 enum rig_rc rig_history_parse(const char *name, const void *data, size_t size, const struct rig_load_options *options,
                               struct rig_history **history, struct rig_err *err);
+struct rig_save_options {
+    enum rig_form form; /* not RIG_FORM_AUTO */
+    bool pack;          /* compressed: rig's own form only; RIG_E_USAGE where this build cannot */
+};
+
 /* Writes atomically; "-" is standard output. */
+enum rig_rc rig_history_save_as(const struct rig_history *history, const char *path,
+                                const struct rig_save_options *options, struct rig_err *err);
+/* The same with no options. */
 enum rig_rc rig_history_save(const struct rig_history *history, const char *path, enum rig_form form,
                              struct rig_err *err);
 

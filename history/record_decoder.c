@@ -57,10 +57,15 @@ void rig_record_decoder_restart(struct rig_record_decoder *decoder)
 
 /* ---- Errors ---- */
 
+size_t rig_record_offset(const struct rig_record_decoder *decoder)
+{
+    return decoder->base_at + (size_t)(decoder->cursor.at - decoder->base);
+}
+
 enum rig_rc rig_record_damaged(struct rig_record_decoder *decoder, const char *what)
 {
     return rig_fail(decoder->err, RIG_E_INPUT, "%s: byte %zu: %s; the record was written wrongly, make it anew",
-                    decoder->shape->name, (size_t)(decoder->cursor.at - decoder->data), what);
+                    decoder->shape->name, rig_record_offset(decoder), what);
 }
 
 enum rig_rc rig_record_no_number(struct rig_record_decoder *decoder)
@@ -249,6 +254,26 @@ static bool write_all_open(struct rig_record_decoder *decoder)
             return false;
     }
     return true;
+}
+
+static uint64_t digest_of(const struct rig_record_slot_vec *slots)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < slots->count; i++) {
+        const struct rig_record_slot *slot = &slots->at[i];
+        const uint64_t parts[] = {slot->client, slot->invoke_at, (uint64_t)slot->invoke_ns, (uint64_t)slot->process,
+                                  slot->op_count};
+        uint64_t digest = 0;
+        for (size_t part = 0; slot->open && part < sizeof parts / sizeof parts[0]; part++)
+            digest = (digest ^ parts[part]) * 0x9e3779b97f4a7c15U ^ digest >> 29;
+        sum += digest;
+    }
+    return sum;
+}
+
+uint64_t rig_record_open_digest(const struct rig_record_decoder *decoder)
+{
+    return digest_of(&decoder->slots) + digest_of(&decoder->abandoned);
 }
 
 enum rig_rc rig_record_decoder_end(struct rig_record_decoder *decoder)

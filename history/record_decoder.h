@@ -78,7 +78,8 @@ RIG_VEC(int64_t, rig_record_element_vec)
 
 struct rig_record_decoder {
     const struct rig_record_shape *shape;
-    const uint8_t *data; /* the file: errors say where in it */
+    const uint8_t *base; /* errors say where: so many bytes behind `base`, which is `base_at` of the file */
+    size_t base_at;
     struct rig_record_cursor cursor;
     struct rig_segment *segment;
     uint32_t stamp; /* of the segment, and of the block in it; from 1 */
@@ -130,6 +131,11 @@ bool rig_record_slot_reserve(struct rig_record_slot *slot, uint64_t op_count);
 /* The slot's open transaction never completes: it is kept aside. False when memory runs out. */
 bool rig_record_abandon(struct rig_record_decoder *decoder, struct rig_record_slot *slot);
 
+/* One number for the open transactions: which clients invoked what, and when. */
+uint64_t rig_record_open_digest(const struct rig_record_decoder *decoder);
+
+/* Where in the file the cursor is. */
+size_t rig_record_offset(const struct rig_record_decoder *decoder);
 /* RIG_E_INPUT: what stands before the cursor is wrong, although its checksum is right. */
 enum rig_rc rig_record_damaged(struct rig_record_decoder *decoder, const char *what);
 /* The same, for a cursor that met no number. */

@@ -28,6 +28,12 @@ struct rig_record_encoder *rig_record_encoder_new(const struct rig_record_head *
     rig_text_table_init(&encoder->errors, 0);
     encoder->frame_start = rig_frame_begin(&encoder->frame);
     encoder->block_due = true;
+    if ((head->flags & RIG_RECORD_PACKED) != 0)
+        encoder->packer = rig_packer_new();
+    if ((head->flags & RIG_RECORD_PACKED) != 0 && encoder->packer == NULL) {
+        rig_record_encoder_free(encoder);
+        return NULL;
+    }
     return encoder;
 }
 
@@ -48,6 +54,7 @@ void rig_record_encoder_free(struct rig_record_encoder *encoder)
     rig_buf_done(&encoder->sealed);
     rig_encoder_keys_done(&encoder->keys);
     rig_text_table_done(&encoder->errors);
+    rig_packer_free(encoder->packer);
     free(encoder);
 }
 
@@ -394,11 +401,17 @@ uint64_t rig_record_encoder_event_count(const struct rig_record_encoder *encoder
     return encoder->event_count;
 }
 
-static const struct rig_buf *seal(struct rig_record_encoder *encoder, enum rig_frame_type type)
+void rig_encoder_seal(struct rig_record_encoder *encoder, size_t start, size_t packed_from, unsigned type)
+{
+    if (encoder->packer != NULL && rig_packer_pack(encoder->packer, &encoder->frame, packed_from))
+        type |= RIG_FRAME_PACKED;
+    rig_frame_seal(&encoder->frame, start, type, encoder->frame_count++);
+}
+
+static const struct rig_buf *give(struct rig_record_encoder *encoder)
 {
     if (encoder->failed || encoder->frame.failed)
         return NULL;
-    rig_frame_seal(&encoder->frame, encoder->frame_start, type, encoder->frame_count++);
     encoder->file_bytes += encoder->frame.size;
     struct rig_buf sealed = encoder->frame;
     encoder->frame = encoder->sealed;
@@ -410,7 +423,8 @@ static const struct rig_buf *seal(struct rig_record_encoder *encoder, enum rig_f
 
 const struct rig_buf *rig_record_encoder_frame(struct rig_record_encoder *encoder)
 {
-    const struct rig_buf *frame = seal(encoder, RIG_FRAME_EVENTS);
+    rig_encoder_seal(encoder, encoder->frame_start, encoder->frame_start + RIG_FRAME_HEAD_BYTES, RIG_FRAME_EVENTS);
+    const struct rig_buf *frame = give(encoder);
     if (frame != NULL)
         rig_encoder_consider_block(encoder);
     return frame;
@@ -420,5 +434,6 @@ const struct rig_buf *rig_record_encoder_close(struct rig_record_encoder *encode
 {
     RIG_REQUIRE(rig_record_encoder_pending_bytes(encoder) == 0);
     rig_encoder_put_close(encoder, flags);
-    return seal(encoder, RIG_FRAME_CLOSE);
+    rig_frame_seal(&encoder->frame, encoder->frame_start, RIG_FRAME_CLOSE, encoder->frame_count++);
+    return give(encoder);
 }

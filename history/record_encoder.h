@@ -25,7 +25,7 @@ struct rig_record_encoder;
 
 struct rig_record_head {
     enum rig_workload workload;
-    unsigned flags;           /* RIG_RECORD_... */
+    unsigned flags;           /* RIG_RECORD_...; PACKED only where rig_packing_available() */
     int64_t start_utc_ns;     /* wall clock, since 1970; 0: unknown */
     uint64_t skipped_count;   /* operations left out */
     const char *meta;         /* NULL: none */

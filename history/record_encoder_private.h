@@ -5,6 +5,7 @@
 #define RIG_HISTORY_RECORD_ENCODER_PRIVATE_H
 
 #include "history/encoder_keys.h"
+#include "history/packing.h"
 #include "history/record_encoder.h"
 #include "history/text_table.h"
 
@@ -65,10 +66,13 @@ struct rig_record_encoder {
     uint64_t file_bytes; /* of what was given out */
     int64_t last_time;
     uint32_t next_position;
-    uint32_t last_client; /* of the last event in the block, or RIG_TABLE_NONE */
+    uint32_t last_client;      /* of the last event in the block, or RIG_TABLE_NONE */
+    struct rig_packer *packer; /* with RIG_RECORD_PACKED */
     bool failed;
 };
 
+/* Completes the frame that begins at `start`; what is behind `packed_from` is packed where that is wanted. */
+void rig_encoder_seal(struct rig_record_encoder *encoder, size_t start, size_t packed_from, unsigned type);
 /* Writes a checkpoint in front of the frame of events, which is empty; `when` is the moment of the event to come. */
 void rig_encoder_begin_block(struct rig_record_encoder *encoder, struct rig_record_moment when);
 /* A frame was made, the block's bytes so far: decides whether the block ends. */

@@ -149,7 +149,7 @@ static enum rig_rc check_process(struct rig_record_decoder *decoder, int64_t pro
         return RIG_OK;
     return rig_fail(decoder->err, RIG_E_INPUT,
                     "%s: byte %zu: process %lld does not fit 32 bits; renumber the processes", decoder->shape->name,
-                    (size_t)(decoder->cursor.at - decoder->data), (long long)process);
+                    rig_record_offset(decoder), (long long)process);
 }
 
 /* ---- Operations ---- */

@@ -67,6 +67,11 @@ static enum rig_rc decode_header(struct rig_record_file *file, struct rig_record
     size_t left = rig_cursor_left(cursor);
     if (meta_bytes != (meta_bytes == 0 ? left : left + 1))
         return rig_record_damaged(decoder, "a header of the wrong length");
+    if ((flags & RIG_RECORD_PACKED) != 0 && !rig_packing_available())
+        return rig_fail(decoder->err, RIG_E_INPUT,
+                        "%s: is compressed with zstd, and this rig was built without it; build it where libzstd-dev is "
+                        "installed",
+                        file->name);
     file->shape.workload = (enum rig_workload)workload;
     file->shape.flags = (unsigned)flags;
     return meta_bytes == 0 ? RIG_OK : keep_meta(file, decoder, left);
@@ -83,7 +88,7 @@ static enum rig_rc read_header(struct rig_record_file *file, struct rig_err *err
     if (!rig_frame_read(at, file->size - RIG_RECORD_START_BYTES, 0, &frame))
         return rig_fail(err, RIG_E_INPUT, "%s: byte 16: the header is damaged; nothing can be read from it",
                         file->name);
-    struct rig_record_decoder decoder = {.shape = &file->shape, .data = file->data, .err = err};
+    struct rig_record_decoder decoder = {.shape = &file->shape, .base = file->data, .err = err};
     decoder.cursor = (struct rig_record_cursor){.at = frame.payload, .end = frame.payload + frame.size};
     if (frame.type != RIG_FRAME_HEADER)
         return rig_record_damaged(&decoder, does_not_belong);
@@ -141,7 +146,7 @@ size_t rig_record_frame_end(const struct rig_record_file *file, size_t at)
 
 bool rig_record_frame_is(const struct rig_record_file *file, size_t at, enum rig_frame_type type)
 {
-    return rig_record_frame_end(file, at) != 0 && file->data[at + 3] == (uint8_t)type;
+    return rig_record_frame_end(file, at) != 0 && (file->data[at + 3] & ~RIG_FRAME_PACKED) == (int)type;
 }
 
 uint64_t rig_record_checkpoint_number(const struct rig_record_file *file, size_t at)
@@ -154,14 +159,15 @@ uint64_t rig_record_checkpoint_number(const struct rig_record_file *file, size_t
 
 size_t rig_record_find_checkpoint(const struct rig_record_file *file, size_t at)
 {
-    static const uint8_t head[4] = {'R', 'I', 'G', RIG_FRAME_CHECKPOINT};
+    static const char head[3] = {'R', 'I', 'G'};
     struct rig_frame frame;
     while (at < file->size) {
         const uint8_t *found = memmem(file->data + at, file->size - at, head, sizeof head);
         if (found == NULL)
             return 0;
         at = (size_t)(found - file->data);
-        if (rig_frame_read(found, file->size - at, rig_record_checkpoint_number(file, at), &frame))
+        if (rig_record_frame_is(file, at, RIG_FRAME_CHECKPOINT) &&
+            rig_frame_read(found, file->size - at, rig_record_checkpoint_number(file, at), &frame))
             return at;
         at += sizeof head;
     }
@@ -172,11 +178,14 @@ void rig_record_run_init(struct rig_record_run *run, const struct rig_record_fil
 {
     *run = (struct rig_record_run){.file = file};
     rig_record_decoder_init(&run->decoder, &file->shape);
+    rig_buf_init(&run->unpacked, RIG_PACKING_MAX_BYTES);
 }
 
 void rig_record_run_done(struct rig_record_run *run)
 {
     rig_record_decoder_done(&run->decoder);
+    rig_packer_free(run->packer);
+    rig_buf_done(&run->unpacked);
 }
 
 void rig_record_run_start(struct rig_record_run *run, const struct rig_record_file *file, size_t begin,
@@ -185,7 +194,7 @@ void rig_record_run_start(struct rig_record_run *run, const struct rig_record_fi
     run->file = file;
     run->decoder.shape = &file->shape;
     run->next = begin;
-    run->frame_number = frame_number;
+    run->frame_number = run->first_number = frame_number;
     run->in_block = run->stopped = run->closed = run->was_cut = run->decoder.has_lone = false;
     run->err = (struct rig_err){0};
     run->decoder.event_count = run->decoder.txn_count = run->decoder.next_position = 0;
@@ -196,9 +205,10 @@ void rig_record_run_start(struct rig_record_run *run, const struct rig_record_fi
 static struct rig_record_counts counts_of(const struct rig_record_run *run)
 {
     return (struct rig_record_counts){
-        .frame_number = run->frame_number,
         .events = run->decoder.event_count,
         .txns = run->decoder.txn_count,
+        .open = rig_record_open_digest(&run->decoder),
+        .last_time = run->decoder.last_time,
         .next_position = run->decoder.next_position,
     };
 }
@@ -206,12 +216,14 @@ static struct rig_record_counts counts_of(const struct rig_record_run *run)
 static enum rig_rc check_counts(const struct rig_record_run *run, struct rig_record_counts before,
                                 struct rig_record_counts told, struct rig_err *err)
 {
-    if (told.events == before.events && told.txns == before.txns && told.next_position == before.next_position)
+    bool same_time = told.last_time == before.last_time || before.events == 0;
+    if (told.events == before.events && told.txns == before.txns && told.next_position == before.next_position &&
+        told.open == before.open && same_time)
         return RIG_OK;
     return rig_fail(err, RIG_E_INPUT,
-                    "%s: frame %llu: a checkpoint that does not go on from what came before; the record was written "
-                    "wrongly, make it anew",
-                    run->file->name, (unsigned long long)told.frame_number);
+                    "%s: a checkpoint after %llu events that does not go on from what came before; the record was "
+                    "written wrongly, make it anew",
+                    run->file->name, (unsigned long long)before.events);
 }
 
 enum rig_rc rig_record_goes_on(const struct rig_record_run *last, const struct rig_record_run *run, struct rig_err *err)
@@ -223,10 +235,6 @@ static enum rig_rc decode_checkpoint(struct rig_record_run *run, struct rig_err 
 {
     struct rig_record_decoder *decoder = &run->decoder;
     struct rig_record_counts before = counts_of(run);
-    if (rig_cursor_left(&decoder->cursor) < RIG_CHECKPOINT_NUMBER_BYTES ||
-        rig_get_u64(decoder->cursor.at) != run->frame_number)
-        return rig_record_damaged(decoder, "a checkpoint with the number of another frame");
-    decoder->cursor.at += RIG_CHECKPOINT_NUMBER_BYTES;
     enum rig_rc rc = rig_record_settle_keys(decoder);
     if (rc == RIG_OK)
         rc = rig_record_decode_checkpoint(decoder);
@@ -280,17 +288,52 @@ static enum rig_rc decode_close(struct rig_record_run *run)
     return rc;
 }
 
+/* The cursor goes on in what the frame's rest unpacks to. */
+static enum rig_rc unpack(struct rig_record_run *run)
+{
+    struct rig_record_decoder *decoder = &run->decoder;
+    if (run->packer == NULL)
+        run->packer = rig_packer_new();
+    enum rig_unpacked unpacked =
+        run->packer == NULL
+            ? RIG_UNPACKED_NO_MEMORY
+            : rig_packer_unpack(run->packer, decoder->cursor.at, rig_cursor_left(&decoder->cursor), &run->unpacked);
+    if (unpacked == RIG_UNPACKED_DAMAGED)
+        return rig_record_damaged(decoder, "what cannot be unpacked");
+    if (unpacked == RIG_UNPACKED_NO_MEMORY)
+        return rig_record_no_memory(decoder);
+    decoder->base_at = rig_record_offset(decoder);
+    decoder->base = (const uint8_t *)rig_buf_text(&run->unpacked);
+    decoder->cursor = (struct rig_record_cursor){.at = decoder->base, .end = decoder->base + run->unpacked.size};
+    return RIG_OK;
+}
+
 static enum rig_rc decode_frame(struct rig_record_run *run, const struct rig_frame *frame, struct rig_err *err)
 {
-    bool has_blocks = run->file->shape.version > 1;
+    const struct rig_record_shape *shape = &run->file->shape;
+    bool packed = (shape->flags & RIG_RECORD_PACKED) != 0 && (frame->type & RIG_FRAME_PACKED) != 0;
+    unsigned type = packed ? frame->type & ~(unsigned)RIG_FRAME_PACKED : frame->type;
+    bool is_checkpoint = type == RIG_FRAME_CHECKPOINT && shape->version > 1;
+    bool is_events = type == RIG_FRAME_EVENTS && (run->in_block || shape->version == 1);
     run->decoder.cursor = (struct rig_record_cursor){.at = frame->payload, .end = frame->payload + frame->size};
-    if (frame->type == RIG_FRAME_EVENTS && (run->in_block || !has_blocks))
-        return rig_record_decode_events(&run->decoder);
-    if (frame->type == RIG_FRAME_CHECKPOINT && has_blocks)
-        return decode_checkpoint(run, err);
-    if (frame->type == RIG_FRAME_CLOSE)
+    if (type == RIG_FRAME_CLOSE && !packed)
         return decode_close(run);
-    return rig_record_damaged(&run->decoder, does_not_belong);
+    if (!is_checkpoint && !is_events)
+        return rig_record_damaged(&run->decoder, does_not_belong);
+    run->decoder.cursor.at += is_checkpoint ? RIG_CHECKPOINT_NUMBER_BYTES : 0;
+    enum rig_rc rc = packed ? unpack(run) : RIG_OK;
+    if (rc != RIG_OK)
+        return rc;
+    return is_checkpoint ? decode_checkpoint(run, err) : rig_record_decode_events(&run->decoder);
+}
+
+/* The next frame; false when it is not whole, damaged, or a checkpoint that belongs elsewhere by its own word. */
+static bool read_frame(const struct rig_record_run *run, size_t end, struct rig_frame *frame)
+{
+    const struct rig_record_file *file = run->file;
+    return rig_frame_read(file->data + run->next, end - run->next, run->frame_number, frame) &&
+           (file->shape.version == 1 || !rig_record_frame_is(file, run->next, RIG_FRAME_CHECKPOINT) ||
+            rig_record_checkpoint_number(file, run->next) == run->frame_number);
 }
 
 enum rig_rc rig_record_run_decode(struct rig_record_run *run, size_t end, struct rig_segment *segment,
@@ -299,14 +342,15 @@ enum rig_rc rig_record_run_decode(struct rig_record_run *run, size_t end, struct
     const struct rig_record_file *file = run->file;
     enum rig_rc rc = RIG_OK;
     run->decoder.err = err;
-    run->decoder.data = file->data;
     rig_record_decoder_begin(&run->decoder, segment);
     while (rc == RIG_OK && file->header_end != 0 && !run->stopped && run->next < end) {
         struct rig_frame frame;
+        run->decoder.base = file->data;
+        run->decoder.base_at = 0;
         run->decoder.cursor.at = file->data + run->next;
         if (run->closed)
             return rig_record_damaged(&run->decoder, "data behind the closing frame");
-        run->stopped = !rig_frame_read(file->data + run->next, end - run->next, run->frame_number, &frame);
+        run->stopped = !read_frame(run, end, &frame);
         if (run->stopped)
             break;
         rc = decode_frame(run, &frame, err);

@@ -11,6 +11,7 @@
 #ifndef RIG_HISTORY_RECORD_FILE_H
 #define RIG_HISTORY_RECORD_FILE_H
 
+#include "history/packing.h"
 #include "history/record_decoder.h"
 #include "history/source.h"
 
@@ -25,16 +26,20 @@ struct rig_record_file {
 };
 
 struct rig_record_counts {
-    uint64_t frame_number; /* of the frame to come */
     uint64_t events, txns;
+    uint64_t open; /* a digest of the open transactions */
+    int64_t last_time;
     uint32_t next_position;
 };
 
 struct rig_record_run {
     struct rig_record_decoder decoder;
     const struct rig_record_file *file;
+    struct rig_packer *packer; /* for packed frames */
+    struct rig_buf unpacked;
     size_t next;                    /* where the frame to come begins */
     uint64_t frame_number;          /* of that frame */
+    uint64_t first_number;          /* of the frame that the run started at */
     struct rig_record_counts first; /* as the run's first checkpoint tells them */
     bool in_block;                  /* a checkpoint was decoded */
     bool stopped;                   /* the frame at `next` is not whole or damaged */

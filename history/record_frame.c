@@ -52,7 +52,7 @@ size_t rig_frame_begin(struct rig_buf *buf)
     return start;
 }
 
-void rig_frame_seal(struct rig_buf *buf, size_t start, enum rig_frame_type type, uint64_t number)
+void rig_frame_seal(struct rig_buf *buf, size_t start, unsigned type, uint64_t number)
 {
     if (buf->failed)
         return;

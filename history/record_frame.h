@@ -32,6 +32,7 @@ enum rig_frame_type {
     RIG_FRAME_CLOSE = 'C',
 };
 
+enum { RIG_FRAME_PACKED = 0x20 /* in the type of a checkpoint or of events: see history/packing.h */ };
 enum { RIG_CHECKPOINT_NUMBER_BYTES = 8 /* a checkpoint's payload starts with the number of its frame */ };
 
 /* Bits of the header's flags. */
@@ -40,7 +41,8 @@ enum {
     RIG_RECORD_TEXT_KEYS = 2,     /* keys are texts */
     RIG_RECORD_KEYWORD_KEYS = 4,  /* ... that were EDN keywords */
     RIG_RECORD_TIMES_DESCEND = 8, /* version 2: times need not ascend, their differences are signed */
-    RIG_RECORD_FLAGS_KNOWN = 15,
+    RIG_RECORD_PACKED = 16,       /* version 2: frames may be packed */
+    RIG_RECORD_FLAGS_KNOWN = 31,
     RIG_RECORD_FLAGS_KNOWN_1 = 7, /* by version 1 */
 };
 
@@ -95,7 +97,7 @@ void rig_record_start(struct rig_buf *buf);
 /* Room for a head, behind what is there; returns where the frame begins. */
 size_t rig_frame_begin(struct rig_buf *buf);
 /* Fills the head in: from `start` on `buf` is the whole frame. */
-void rig_frame_seal(struct rig_buf *buf, size_t start, enum rig_frame_type type, uint64_t number);
+void rig_frame_seal(struct rig_buf *buf, size_t start, unsigned type, uint64_t number);
 
 struct rig_frame {
     uint8_t type;

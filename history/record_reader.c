@@ -209,11 +209,13 @@ static enum rig_rc blocks_join(void *state, struct rig_segment *segment, struct 
     if (reader->ended || last->stopped)
         return leave_out(reader, segment, err);
     if (last->closed) {
+        run->decoder.base = reader->file.data;
+        run->decoder.base_at = 0;
         run->decoder.cursor.at = reader->file.data + last->next;
         run->decoder.err = err;
         return rig_record_damaged(&run->decoder, "data behind the closing frame");
     }
-    if (!first && (!run->in_block || run->first.frame_number != last->frame_number))
+    if (run->first_number != last->frame_number || (run->stopped && !run->in_block))
         return leave_out(reader, segment, err);
     if (run->err.rc != RIG_OK)
         return rig_fail(err, run->err.rc, "%s", run->err.text);

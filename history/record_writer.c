@@ -6,9 +6,10 @@
 #include "base/bug.h"
 #include "base/vec.h"
 #include "history/event_walk.h"
+#include "history/packing.h"
 #include "history/record_encoder.h"
 
-static const size_t frame_bytes = (size_t)1 << 20;
+static const size_t usual_frame_bytes = (size_t)1 << 20;
 
 RIG_VEC(uint32_t, slot_vec)
 RIG_VEC(struct rig_op, op_vec)
@@ -18,6 +19,7 @@ struct writer {
     const struct rig_history *history;
     struct rig_output *output;
     struct rig_record_encoder *encoder;
+    size_t frame_bytes;
     uint32_t *slots;            /* transaction -> the client that stands for it while it is open */
     struct slot_vec free_slots; /* of completed transactions */
     uint32_t slot_count;
@@ -118,7 +120,7 @@ static enum rig_rc write_events(struct writer *writer, struct rig_event_walk *wa
     while (rc == RIG_OK && rig_event_walk_next(walk, &event)) {
         if (!put_event(writer, event))
             return rig_fail(err, RIG_E_LIMIT, "%s: no memory for a transaction", writer->output->path);
-        if (rig_record_encoder_pending_bytes(writer->encoder) >= frame_bytes)
+        if (rig_record_encoder_pending_bytes(writer->encoder) >= writer->frame_bytes)
             rc = write_frame(writer, rig_record_encoder_frame(writer->encoder), err);
     }
     if (rc == RIG_OK && rig_record_encoder_pending_bytes(writer->encoder) > 0)
@@ -166,16 +168,22 @@ static bool find_flags(const struct rig_history *history, unsigned *flags)
     return true;
 }
 
-enum rig_rc rig_record_write(const struct rig_history *history, struct rig_output *output, struct rig_err *err)
+enum rig_rc rig_record_write(const struct rig_history *history, const struct rig_record_write_options *options,
+                             struct rig_output *output, struct rig_err *err)
 {
+    if (options->pack && !rig_packing_available())
+        return rig_fail(err, RIG_E_USAGE, "this rig was built without zstd; leave compression out");
     struct rig_record_head head = {
         .workload = history->workload,
         .skipped_count = history->skipped_count,
         .meta = history->meta,
         .key_texts = history->key_texts,
+        .block_bytes = options->block_bytes,
     };
     bool fits = find_flags(history, &head.flags);
+    head.flags |= options->pack ? RIG_RECORD_PACKED : 0U;
     struct writer writer = {.history = history, .output = output, .encoder = rig_record_encoder_new(&head)};
+    writer.frame_bytes = options->frame_bytes == 0 ? usual_frame_bytes : options->frame_bytes;
     struct rig_event_walk walk = {0};
     writer.slots = malloc((history->txn_count + (size_t)1) * sizeof *writer.slots);
     enum rig_rc rc;

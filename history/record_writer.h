@@ -8,6 +8,13 @@
 #include "history/history.h"
 #include "history/output.h"
 
-enum rig_rc rig_record_write(const struct rig_history *history, struct rig_output *output, struct rig_err *err);
+struct rig_record_write_options {
+    bool pack;          /* RIG_E_USAGE where this build cannot */
+    size_t frame_bytes; /* 0: 1 MiB */
+    size_t block_bytes; /* see struct rig_record_head */
+};
+
+enum rig_rc rig_record_write(const struct rig_history *history, const struct rig_record_write_options *options,
+                             struct rig_output *output, struct rig_err *err);
 
 #endif

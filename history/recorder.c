@@ -14,6 +14,7 @@
 #include "base/vec.h"
 #include "history/byte_ring.h"
 #include "history/history.h"
+#include "history/packing.h"
 #include "history/record_encoder.h"
 
 /*
@@ -533,6 +534,7 @@ static bool allocate(struct rig_recorder *recorder, const struct rig_recorder_op
     (void)clock_gettime(CLOCK_REALTIME, &utc);
     struct rig_record_head head = {
         .workload = options->workload,
+        .flags = options->pack ? RIG_RECORD_PACKED : 0U,
         .start_utc_ns = utc.tv_sec * RIG_NS_PER_S + utc.tv_nsec,
         .meta = recorder->meta,
     };
@@ -571,6 +573,8 @@ enum rig_rc rig_recorder_open(const struct rig_recorder_options *options, struct
                               struct rig_err *err)
 {
     RIG_REQUIRE(options->channel_count > 0 && options->workload < RIG_WORKLOAD_COUNT);
+    if (options->pack && !rig_packing_available())
+        return rig_fail(err, RIG_E_PLAN, "record.compress: this rig was built without zstd; leave it out");
     struct rig_recorder *out = calloc(1, sizeof *out);
     if (out == NULL)
         return rig_fail(err, RIG_E_LIMIT, "%s: no memory for the recorder", options->path);

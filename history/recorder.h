@@ -29,6 +29,7 @@ struct rig_recorder_options {
     int64_t origin_ns;    /* times in the history count from here (rig_clock_now_ns()); 0: from opening */
     bool simulated_time; /* times come from a clock that starts at 0 and has nothing to do with rig_clock_now_ns(); what
                             is in a frame is decided by the real time at which it was recorded */
+    bool pack;           /* frames are compressed; RIG_E_PLAN where this build cannot */
     const char *meta;    /* stored in the file: the resolved plan, without secrets */
 };
 

@@ -39,6 +39,8 @@ struct rig_check_section {
     int64_t stop_on; /* enum rig_stop_on */
 };
 
+enum rig_record_compression { RIG_RECORD_COMPRESS_NONE, RIG_RECORD_COMPRESS_ZSTD };
+
 struct rig_plan {
     const char *name;
     const char *path; /* as given */
@@ -51,6 +53,7 @@ struct rig_plan {
     struct rig_check_section check;
     uint32_t reports;  /* bits 1 << enum rig_report_form */
     const char *store; /* where runs are kept; default "store" */
+    enum rig_record_compression compress;
     void *storage;
 };
 

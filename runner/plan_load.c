@@ -355,6 +355,7 @@ static enum rig_rc resolve_top(struct reader *reader, const uint64_t *seed, stru
     plan->name = top->name;
     plan->seed = (uint64_t)top->seed;
     plan->store = top->store;
+    plan->compress = (enum rig_record_compression)top->compress;
     const struct rig_option *report = rig_option_find(part->table, "report");
     for (size_t i = 0; i < top->report.count; i++) {
         for (unsigned form = 0; report->choices[form] != NULL; form++)

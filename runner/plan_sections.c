@@ -11,6 +11,9 @@ const char *const rig_plan_section_names[] = {
 /* By enum rig_report_form. */
 static const char *const report_choices[] = {"text", "json", "html", "junit", NULL};
 
+/* By enum rig_record_compression. */
+static const char *const compress_choices[] = {"none", "zstd", NULL};
+
 const struct rig_option rig_plan_top_table[] = {
     {.name = "name",
      .type = RIG_OPTION_TEXT,
@@ -35,6 +38,12 @@ const struct rig_option rig_plan_top_table[] = {
      .default_text = "store",
      .help = "folder under which runs are kept, as `<store>/<name>/<time>`",
      .required = true},
+    {.name = "record.compress",
+     .type = RIG_OPTION_CHOICE,
+     .offset = offsetof(struct rig_plan_top, compress),
+     .default_text = "none",
+     .choices = compress_choices,
+     .help = "how the run's record is compressed while it is written"},
     {.name = NULL},
 };
 

@@ -33,6 +33,7 @@ struct rig_plan_top {
     int64_t seed;
     struct rig_text_list report;
     const char *store;
+    int64_t compress; /* enum rig_record_compression */
 };
 
 struct rig_plan_database {

@@ -14,6 +14,7 @@ REAL = ("bash", "sed", "env", "true", "ls", "mv", "touch")
 COMMANDS = {"gcc": "gcc", "cmake": "cmake", "ninja": "ninja-build", "pkg-config": "pkg-config", "python3": "python3",
             "git": "git", "zstd": "zstd"}  # fmt: skip
 MODULES = {"libpq": "libpq-dev", "yaml-0.1": "libyaml-dev", "libxxhash": "libxxhash-dev", "jansson": "libjansson-dev",
+           "libzstd": "libzstd-dev",
            "cmocka": "libcmocka-dev"}  # fmt: skip
 
 APT = """#!/bin/bash

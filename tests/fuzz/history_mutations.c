@@ -12,12 +12,31 @@
 
 #include "base/buf.h"
 #include "history/load.h"
+#include "history/packing.h"
+#include "history/record_writer.h"
 #include "tests/fuzz/history_property.h"
 #include "tests/history/history_model.h"
 
 enum { MUTATIONS = 1000, PER_HISTORY = 20 };
 
 static struct rig_rng rng;
+
+/* Records in blocks of any length, packed or not. */
+static enum rig_rc save(const struct rig_history *history, const char *path, enum rig_form form, struct rig_err *err)
+{
+    if (form != RIG_FORM_RIG)
+        return rig_history_save(history, path, form, err);
+    const struct rig_record_write_options options = {
+        .pack = rig_packing_available() && rig_rng_below(&rng, 4) == 0,
+        .frame_bytes = 1 + (size_t)rig_rng_below(&rng, 500),
+        .block_bytes = (size_t)rig_rng_below(&rng, 600),
+    };
+    struct rig_output output;
+    enum rig_rc rc = rig_output_open(&output, path, err);
+    if (rc == RIG_OK)
+        rc = rig_output_close(&output, rig_record_write(history, &options, &output, err), err);
+    return rc;
+}
 
 static void make_file(const char *path, enum rig_form form, struct rig_buf *buf)
 {
@@ -36,7 +55,7 @@ static void make_file(const char *path, enum rig_form form, struct rig_buf *buf)
     model_make(&model, &options, &rng);
     struct rig_history *history = model_history(&model, model.event_count);
     rig_buf_clear(buf);
-    if (rig_history_save(history, path, form, &err) != RIG_OK || rig_buf_read_file(buf, path, &err) != RIG_OK)
+    if (save(history, path, form, &err) != RIG_OK || rig_buf_read_file(buf, path, &err) != RIG_OK)
         abort();
     rig_history_free(history);
     model_done(&model);

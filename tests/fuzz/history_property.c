@@ -6,6 +6,7 @@
 #include "base/bug.h"
 #include "history/load.h"
 #include "history/record_frame.h"
+#include "history/source.h"
 
 static const size_t memory_bytes = (size_t)256 << 20;
 
@@ -20,7 +21,7 @@ static void mend_checksums(uint8_t *data, size_t size)
         struct rig_buf frame;
         rig_buf_init(&frame, 0);
         rig_buf_add(&frame, data + at, RIG_FRAME_HEAD_BYTES + payload);
-        rig_frame_seal(&frame, 0, (enum rig_frame_type)data[at + 3], number);
+        rig_frame_seal(&frame, 0, data[at + 3], number);
         memcpy(data + at, frame.data, frame.size);
         at += frame.size;
         rig_buf_done(&frame);
@@ -55,6 +56,41 @@ static void check_history(const struct rig_history *history)
     (void)seen;
 }
 
+/* Reads in order, or block by block; what came of each transaction, in one number. */
+static enum rig_rc read_with(const uint8_t *data, size_t size, unsigned threads, uint64_t *digest)
+{
+    struct rig_source_options options = {.load = {.limit_bytes = memory_bytes}, .threads = threads};
+    struct rig_source *source = NULL;
+    const struct rig_segment *segment = NULL;
+    struct rig_err err = {0};
+    enum rig_rc rc = rig_source_open_memory("input", data, size, &options, &source, &err);
+    if (rc != RIG_OK)
+        return rc;
+    for (rc = rig_source_next(source, &segment, &err); rc == RIG_OK && segment != NULL;
+         rc = rig_source_next(source, &segment, &err)) {
+        for (size_t i = 0; i < segment->txns.count; i++) {
+            const struct rig_txn *txn = &segment->txns.at[i];
+            *digest = *digest * 31 + txn->complete_at;
+            *digest = *digest * 31 + txn->invoke_at + (uint64_t)txn->complete_ns + txn->outcome;
+        }
+        for (size_t i = 0; i < segment->ops.count; i++)
+            *digest = *digest * 31 + segment->ops.at[i].kind + segment->ops.at[i].read_state;
+    }
+    if (rc == RIG_OK)
+        *digest += rig_source_facts(source)->truncated + rig_source_facts(source)->damaged_at;
+    rig_source_close(source);
+    return rc;
+}
+
+/* A record is the same whichever way it is read. */
+static void check_readers(const uint8_t *data, size_t size)
+{
+    uint64_t in_order = 0, in_blocks = 0;
+    enum rig_rc rc = read_with(data, size, 1, &in_order);
+    RIG_INVARIANT(rc == read_with(data, size, 3, &in_blocks));
+    RIG_INVARIANT(rc != RIG_OK || in_order == in_blocks);
+}
+
 enum rig_rc history_property(const uint8_t *data, size_t size)
 {
     uint8_t *copy = malloc(size == 0 ? 1 : size);
@@ -62,8 +98,10 @@ enum rig_rc history_property(const uint8_t *data, size_t size)
         abort();
     if (size > 0)
         memcpy(copy, data, size);
-    if (size >= RIG_RECORD_START_BYTES && memcmp(copy, RIG_RECORD_MAGIC, RIG_RECORD_MAGIC_BYTES) == 0)
+    if (size >= RIG_RECORD_START_BYTES && memcmp(copy, RIG_RECORD_MAGIC, RIG_RECORD_MAGIC_BYTES) == 0) {
         mend_checksums(copy, size);
+        check_readers(copy, size);
+    }
     struct rig_load_options options = {.form = RIG_FORM_AUTO, .limit_bytes = memory_bytes};
     struct rig_history *history = NULL;
     struct rig_err err = {0};

@@ -333,7 +333,7 @@ static void secrets_are_never_shown(void **state)
     /* The driver itself gets them. */
     assert_driver_value(plan, "conninfo", "host=db1 password=hunter2 user=joe");
     char *text = written(plan, false);
-    assert_refused(text, "plan.yaml:29:13: database.conninfo: `***` stands where a stored plan hides a secret; put the "
+    assert_refused(text, "plan.yaml:31:13: database.conninfo: `***` stands where a stored plan hides a secret; put the "
                          "secret back, best as a variable: `${NAME}`");
     free(text);
     rig_plan_free(plan);
@@ -345,9 +345,10 @@ static void errors_show_no_secret(void **state)
     assert_refused("name: n\nworkload: {transactions: 'password=hunter2'}\n",
                    "plan.yaml:2:26: workload.transactions: expected a whole number, from 1 to 4000000000, not "
                    "`password=***`");
-    assert_refused("name: n\n'postgres://u:hunter2@h': 5\n",
-                   "plan.yaml:2:1: unknown key `postgres://u:***@h`; expected one of name, seed, report, store, "
-                   "workload, clients, database, check");
+    assert_refused(
+        "name: n\n'postgres://u:hunter2@h': 5\n",
+        "plan.yaml:2:1: unknown key `postgres://u:***@h`; expected one of name, seed, report, store, record, "
+        "workload, clients, database, check");
     assert_int_equal(setenv("RIG_TEST_SECRET", "hunter2", 1), 0);
     assert_refused("name: \"${RIG_TEST_SECRET}!\"\nworkload: {transactions: 1}\n"
                    "database: {driver: plantest, password: \"${RIG_TEST_SECRET}\"}\n",

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "history/event_order.h"
 #include "history/load.h"
+#include "history/packing.h"
 #include "history/record_encoder.h"
 #include "history/source.h"
 #include "history/varint.h"
@@ -172,11 +173,20 @@ static void end_frame(struct encoded *encoded, struct rig_record_encoder *encode
     encoded->frame_events[encoded->frame_count++] = events;
 }
 
+enum { PACKED = 1 << 30 /* in `frame_events`, where this build can */ };
+
 static void encode(struct encoded *encoded, const struct model *model, uint32_t frame_events, uint32_t key_limit,
                    size_t block_bytes)
 {
+    bool packed = (frame_events & PACKED) != 0 && rig_packing_available();
+    frame_events &= ~(uint32_t)PACKED;
     struct rig_record_head head = {
-        .workload = model->options->workload, .meta = "name: test", .key_limit = key_limit, .block_bytes = block_bytes};
+        .workload = model->options->workload,
+        .flags = packed ? RIG_RECORD_PACKED : 0U,
+        .meta = "name: test",
+        .key_limit = key_limit,
+        .block_bytes = block_bytes,
+    };
     struct rig_record_encoder *encoder = rig_record_encoder_new(&head);
     *encoded = (struct encoded){0};
     rig_buf_init(&encoded->file, 0);
@@ -236,10 +246,10 @@ static void every_truncation_loads_its_whole_frames(void **state)
     model_done(&model);
 }
 
-static void flip_every_bit(const struct model *model, size_t block_bytes, unsigned threads)
+static void flip_every_bit(const struct model *model, uint32_t frame_events, size_t block_bytes, unsigned threads)
 {
     struct encoded encoded;
-    encode(&encoded, model, 7, 0, block_bytes);
+    encode(&encoded, model, frame_events, 0, block_bytes);
     for (size_t bit = 0; bit < encoded.file.size * 8; bit++) {
         encoded.file.data[bit / 8] ^= (char)(1 << bit % 8);
         struct rig_history *history = NULL;
@@ -262,9 +272,10 @@ static void every_flipped_bit_is_noticed(void **state)
     struct model model;
     struct model_options options = small_options();
     model_make(&model, &options, &rng);
-    flip_every_bit(&model, 0, 1);
-    flip_every_bit(&model, 1, 1);
-    flip_every_bit(&model, 1, 2);
+    flip_every_bit(&model, 7, 0, 1);
+    flip_every_bit(&model, 7, 1, 1);
+    flip_every_bit(&model, 7, 1, 2);
+    flip_every_bit(&model, PACKED | 20, 1, 2);
     model_done(&model);
 }
 
@@ -281,15 +292,18 @@ static void blocks_lose_nothing(void **state)
     size_t sizes[8];
     for (size_t i = 0; i < 8; i++) {
         struct encoded encoded;
-        encode(&encoded, &model, i == 1 ? 5 : 100, key_limits[i / 4], block_bytes[i % 4]);
-        sizes[i] = encoded.file.size;
-        for (unsigned threads = 1; threads <= 4; threads++) {
+        for (unsigned round = 0; round < 8; round++) {
+            unsigned threads = 1 + round % 4;
+            uint32_t packed = round < 4 ? 0 : PACKED;
+            encode(&encoded, &model, packed | (i == 1 ? 5 : 100), key_limits[i / 4], block_bytes[i % 4]);
+            sizes[i] = round < 4 ? encoded.file.size : sizes[i];
+            assert_true(round < 4 || encoded.file.size <= sizes[i]);
             struct rig_history *history = parse_with(encoded.file.data, encoded.file.size, threads);
             assert_same_history(history, wanted);
             assert_false(history->truncated);
             rig_history_free(history);
+            rig_buf_done(&encoded.file);
         }
-        rig_buf_done(&encoded.file);
     }
     assert_true(sizes[1] > sizes[2] && sizes[2] > sizes[3] && sizes[3] >= sizes[0]); /* more blocks, more bytes */
     assert_true(sizes[4] > sizes[0]);                                                /* keys were let go of */
@@ -330,6 +344,84 @@ static void damage_in_the_middle_is_told(void **state)
         encoded.file.data[at + RIG_FRAME_HEAD_BYTES + 9] ^= 1;
     }
     rig_buf_done(&encoded.file);
+    model_done(&model);
+}
+
+static uint32_t completions_in(const struct model *model, uint32_t event_count)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < event_count; i++)
+        count += model->events[i].is_completion;
+    return count;
+}
+
+/* All segments that there are by now; returns how many transactions completed in them. */
+static size_t take_what_is_there(struct rig_source *source, struct rig_window *window)
+{
+    const struct rig_segment *segment = NULL;
+    struct rig_err err = {0};
+    size_t completed = 0;
+    do {
+        if (rig_source_next(source, &segment, &err) != RIG_OK)
+            fail_msg("%s", err.text);
+        if (segment == NULL)
+            break;
+        completed += segment->txns.count;
+        assert_int_equal(rig_window_add(window, segment, &err), RIG_OK);
+    } while (segment != NULL);
+    return completed;
+}
+
+/* A file that grows by any number of bytes: read up to its last whole frame, and on from there. `rest`: the end is cut
+ * by so much. */
+static void follow(const struct model *model, const struct encoded *encoded, size_t rest)
+{
+    char path[] = "/tmp/rig-test-record-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    size_t written = encoded->frame_ends[0], frames = 1, completed = 0;
+    assert_int_equal(write(fd, encoded->file.data, written), written);
+    struct rig_source_options options = {.load = {.form = RIG_FORM_RIG}, .threads = 2, .follow = true};
+    struct rig_source *source = NULL;
+    struct rig_history *history = NULL;
+    struct rig_err err = {0};
+    assert_int_equal(rig_source_open(path, &options, &source, &err), RIG_OK);
+    struct rig_window *window = rig_window_new(rig_source_facts(source)->workload, 0);
+    for (size_t end = encoded->file.size - rest; written < end;) {
+        size_t more = 1 + (size_t)rig_rng_below(&rng, 150);
+        more = more < end - written ? more : end - written;
+        assert_int_equal(write(fd, encoded->file.data + written, more), more);
+        written += more;
+        while (frames < encoded->frame_count && encoded->frame_ends[frames] <= written)
+            frames++;
+        completed += take_what_is_there(source, window);
+        assert_int_equal(completed, completions_in(model, encoded->frame_events[frames - 1]));
+    }
+    rig_source_settle(source);
+    assert_int_equal(take_what_is_there(source, window), 0);
+    assert_int_equal(rig_source_facts(source)->truncated, rest > 0);
+    assert_int_equal(rig_window_give(window, rig_source_facts(source), &history, &err), RIG_OK);
+    struct rig_history *wanted = model_history(model, encoded->frame_events[frames - 1]);
+    assert_same_history(history, wanted);
+    rig_history_free(wanted);
+    rig_history_free(history);
+    rig_source_close(source);
+    (void)close(fd);
+    (void)unlink(path);
+}
+
+static void a_growing_file_is_followed(void **state)
+{
+    (void)state;
+    struct model model;
+    struct model_options options = {.txn_count = 300, .channel_count = 4, .key_count = 9, .first_ns = 7};
+    model_make(&model, &options, &rng);
+    for (unsigned round = 0; round < 6; round++) {
+        struct encoded encoded;
+        encode(&encoded, &model, (round < 4 ? 0 : PACKED) | 11, 0, round % 2 == 0 ? 0 : 300);
+        follow(&model, &encoded, round < 2 ? 0 : 1 + (size_t)rig_rng_below(&rng, 400));
+        rig_buf_done(&encoded.file);
+    }
     model_done(&model);
 }
 
@@ -409,6 +501,7 @@ int main(void)
         cmocka_unit_test(every_flipped_bit_is_noticed),
         cmocka_unit_test(blocks_lose_nothing),
         cmocka_unit_test(damage_in_the_middle_is_told),
+        cmocka_unit_test(a_growing_file_is_followed),
         cmocka_unit_test(a_second_invocation_leaves_the_first_open),
         cmocka_unit_test(saved_histories_come_back),
     };
