@@ -4,17 +4,18 @@
 #include "base/table.h"
 
 /* Rounds until all wait, because it takes too long to see who does not. */
-enum { MOST_ROUNDS = 64 };
+enum { MOST_ROUNDS = 64, PIECE = 256 };
 
 struct search {
     const struct rig_history *history;
     const struct rig_links *links;
+    const struct rig_versions *versions;
     const uint8_t *committed;
     struct rig_closing *out;
-    struct rig_table *waiting;        /* processes, where there are no invocations; else NULL */
-    uint32_t least_end;               /* of a committed transaction that waits, in the real-time order */
-    bool any;                         /* a committed transaction, or a passage, waits */
-    bool changed, revived, no_memory; /* revived: a key is alive again */
+    struct rig_table *waiting;      /* processes, where there are no invocations; else NULL */
+    uint32_t least_end;             /* of a committed transaction that waits, in the real-time order */
+    bool any;                       /* a committed transaction, or a passage, waits */
+    bool changed, again, no_memory; /* again: somebody waits for another reason than his predecessors */
 };
 
 static void make_wait(struct search *s, uint32_t txn)
@@ -93,6 +94,48 @@ static uint32_t latest_before(const struct rig_links *links, uint32_t node)
     return latest;
 }
 
+/* There and back, so that chains of backward edges take no longer than those of forward ones. True when some waits now.
+ */
+static bool visit_there_and_back(struct search *s, uint32_t begin, uint32_t end)
+{
+    bool changed = false;
+    do {
+        s->changed = false;
+        for (uint32_t txn = begin; txn < end; txn++)
+            visit(s, txn);
+        for (uint32_t txn = end - 1; s->changed && txn-- > begin;)
+            visit(s, txn);
+        changed |= s->changed;
+    } while (s->changed && end - begin > 1);
+    return changed;
+}
+
+/*
+ * In a long stretch waiting may creep back a few transactions at a time, all the way: so it is gone through in pieces
+ * from its end, each with the one behind it.
+ */
+static bool visit_stretch(struct search *s, uint32_t begin, uint32_t end)
+{
+    if (end - begin <= 2 * PIECE)
+        return visit_there_and_back(s, begin, end);
+    bool changed;
+    s->changed = false;
+    for (uint32_t txn = begin; txn < end; txn++)
+        visit(s, txn);
+    bool any = s->changed;
+    do {
+        changed = false;
+        for (uint32_t piece_end = end; piece_end > begin;) {
+            uint32_t piece = piece_end - begin > PIECE ? piece_end - PIECE : begin;
+            uint32_t behind = end - piece_end > PIECE ? piece_end + PIECE : end;
+            changed |= visit_there_and_back(s, piece, behind);
+            piece_end = piece;
+        }
+        any |= changed;
+    } while (changed);
+    return any;
+}
+
 /*
  * In completion order, in which nearly every edge leads forward; over the stretches that others span (links.h) again
  * until nothing changes there. By real time nobody waits for one who completed later.
@@ -107,12 +150,7 @@ static void visit_txns(struct search *s)
             end = end < latest ? latest : end;
         }
         end++;
-        do {
-            s->changed = false;
-            for (uint32_t txn = begin; txn < end; txn++)
-                visit(s, txn);
-            changed |= s->changed;
-        } while (s->changed && end - begin > 1);
+        changed |= visit_stretch(s, begin, end);
     }
     s->changed = changed;
 }
@@ -134,24 +172,55 @@ static void visit_passages(struct search *s)
         visit_passage(s, node);
 }
 
+static void wait_again(struct search *s, uint32_t txn)
+{
+    if (s->out->waits[txn] || s->history->txns[txn].judged != RIG_JUDGED_NOT)
+        return;
+    make_wait(s, txn);
+    s->again = true;
+}
+
+/* Makes those wait who made appends to the key that nobody read. */
+static void wait_unread(struct search *s, uint32_t key)
+{
+    const struct rig_versions *versions = s->versions;
+    const struct rig_append *slots = &versions->slots[versions->key_places[key].slot_first];
+    for (uint32_t i = 0; i < versions->keys[key].slot_count; i++) {
+        if (slots[i].writer != RIG_TXN_NONE && slots[i].position == RIG_VERSION_NONE && s->committed[slots[i].writer])
+            wait_again(s, slots[i].writer);
+    }
+}
+
+static void wait_behind_read(struct search *s, const struct rig_mop *read)
+{
+    if (!rig_versions_is_prefix(s->versions, read)) {
+        s->out->alive[read->key] = 1;
+        s->again = true;
+        return;
+    }
+    uint32_t next = rig_versions_from(s->versions, read->key, rig_mop_list(s->history, read).count);
+    if (next == RIG_VERSION_NONE)
+        wait_unread(s, read->key);
+    else
+        wait_again(s, rig_versions_writer(s->versions, read->key, next));
+}
+
 /*
- * A transaction of unknown fate that counts for nothing so far, but may: what it read may be the order of a key. (What
- * it appended comes after everything in any case, and so before nothing.)
+ * A transaction of unknown fate counts for nothing as long as nobody read what it wrote, but may do so later. Then what
+ * it read comes before what was written next, which therefore waits too; or changes the order of the key, which
+ * therefore stays alive. (What it appended comes after everything in any case, and so before nothing.)
  */
-static void keep_keys_of_unknown(struct search *s)
+static void wait_for_unknown(struct search *s)
 {
     const struct rig_history *history = s->history;
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
-        const struct rig_txn *t = &history->txns[txn];
-        if (t->outcome != RIG_OUTCOME_INFO || s->committed[txn] || !s->out->waits[txn])
+        if (history->txns[txn].outcome != RIG_OUTCOME_INFO || s->committed[txn] || !s->out->waits[txn])
             continue;
         const struct rig_mop *ops = rig_txn_ops(history, txn);
         for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
             bool known = ops[i].kind == RIG_OP_READ_LIST && ops[i].read_state != RIG_READ_UNKNOWN;
-            if (known && !s->out->alive[ops[i].key]) {
-                s->out->alive[ops[i].key] = 1;
-                s->revived = true;
-            }
+            if (known && !s->out->alive[ops[i].key])
+                wait_behind_read(s, &ops[i]);
         }
     }
 }
@@ -166,12 +235,12 @@ static void run(struct search *s)
 {
     bool passages = s->links->node_count > s->links->txn_count;
     for (unsigned round = 0; round < MOST_ROUNDS && !s->no_memory; round++) {
-        s->changed = s->revived = false;
+        s->changed = s->again = false;
         visit_txns(s);
         if (passages)
             visit_passages(s);
-        keep_keys_of_unknown(s);
-        if (!s->revived && !(passages && s->changed))
+        wait_for_unknown(s);
+        if (!s->again && !(passages && s->changed))
             return;
     }
     wait_all(s);
@@ -189,6 +258,7 @@ bool rig_closing_find(const struct rig_inference *inference, uint8_t *alive, str
         return false;
     struct search s = {.history = history,
                        .links = &inference->links,
+                       .versions = &inference->versions,
                        .committed = inference->versions.committed,
                        .out = closing,
                        /* Without invocations real time says nothing, and the process order has to be looked at. */

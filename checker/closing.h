@@ -6,8 +6,8 @@
  *   - while a key that it used may be used again,
  *   - while something that has to come before it waits: a writer or reader over ww, wr or rw, also through passages;
  *     one before it in its process; or, by real time, a committed transaction that completed before it was invoked,
- *   - and while a transaction of unknown fate waits of which a read of one of its keys is known: should that one turn
- *     out committed, what it read counts.
+ *   - and while a transaction of unknown fate waits that would come before it, should that one turn out committed: one
+ *     that read the version of a key before its own.
  * So no edge leads from one that waits to one that is closing, now or later.
  *
  * Time: a pass over the transactions, again over the stretches of them that backward edges span; a few such rounds
