@@ -218,7 +218,8 @@ static bool value_at(const struct rig_inference *inference, uint32_t key, uint32
     const struct rig_append *slot = &versions->slots[at->slot_first + i];
     if (slot->writer == RIG_TXN_NONE || !judged[slot->writer])
         return false;
-    *value = at->shift == 0 ? (int64_t)((uint64_t)at->lowest + i) : versions->slot_values[at->slot_first + i];
+    *value = at->shift == 0 ? (int64_t)((uint64_t)at->lowest + i)
+                            : versions->slot_values[at->slot_first + i - versions->sparse_first];
     return true;
 }
 

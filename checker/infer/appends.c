@@ -29,38 +29,51 @@ static uint8_t hash_bits(uint32_t appends)
     return bits;
 }
 
+/* Slots for the dense keys, or for the sparse ones; *slot_count grows. */
+static bool lay_out_keys(const struct rig_survey *survey, struct rig_versions *versions, bool sparse,
+                         uint64_t *slot_count)
+{
+    for (uint32_t key = 0; key < versions->history->key_count; key++) {
+        const struct rig_key_survey *seen = &survey->keys[key];
+        struct rig_key_versions *k = &versions->keys[key];
+        if (seen->appends == 0 || is_dense(seen) == sparse)
+            continue;
+        versions->key_places[key].slot_first = (uint32_t)*slot_count;
+        if (sparse) {
+            uint8_t bits = hash_bits(seen->appends);
+            k->slot_count = UINT32_C(1) << bits;
+            versions->key_places[key].shift = (uint8_t)(64 - bits);
+        } else {
+            k->slot_count = (uint32_t)((uint64_t)seen->highest - (uint64_t)seen->lowest + 1);
+        }
+        *slot_count += k->slot_count;
+        if (*slot_count >= UINT32_MAX || seen->appends > MOST_APPENDS)
+            return false;
+    }
+    return true;
+}
+
 static enum rig_rc lay_out(const struct rig_survey *survey, struct rig_arena *arena, struct rig_versions *versions,
                            uint32_t *count, struct rig_err *err)
 {
     uint64_t slot_count = 1; /* slot 0 is nobody's */
-    bool any_sparse = false;
     for (uint32_t key = 0; key < versions->history->key_count; key++) {
-        const struct rig_key_survey *seen = &survey->keys[key];
-        struct rig_key_versions *k = &versions->keys[key];
-        *k = (struct rig_key_versions){.order_txn = RIG_TXN_NONE};
-        versions->key_places[key] = (struct rig_key_places){
-            .lowest = seen->lowest, .slot_first = (uint32_t)slot_count, .visitor = RIG_TXN_NONE};
-        if (seen->appends == 0)
-            continue;
-        if (is_dense(seen)) {
-            k->slot_count = (uint32_t)((uint64_t)seen->highest - (uint64_t)seen->lowest + 1);
-        } else {
-            uint8_t bits = hash_bits(seen->appends);
-            k->slot_count = UINT32_C(1) << bits;
-            versions->key_places[key].shift = (uint8_t)(64 - bits);
-            any_sparse = true;
-        }
-        slot_count += k->slot_count;
-        if (slot_count >= UINT32_MAX || seen->appends > MOST_APPENDS)
-            return rig_fail(err, RIG_E_LIMIT, "more than 2^32 appended values; check a shorter history");
+        versions->keys[key] = (struct rig_key_versions){.order_txn = RIG_TXN_NONE};
+        versions->key_places[key] =
+            (struct rig_key_places){.lowest = survey->keys[key].lowest, .visitor = RIG_TXN_NONE};
     }
+    bool fits = lay_out_keys(survey, versions, false, &slot_count);
+    versions->sparse_first = (uint32_t)slot_count;
+    if (!fits || !lay_out_keys(survey, versions, true, &slot_count))
+        return rig_fail(err, RIG_E_LIMIT, "more than 2^32 appended values; check a shorter history");
+    uint32_t sparse_count = (uint32_t)slot_count - versions->sparse_first;
     *count = (uint32_t)slot_count;
-    versions->slots = rig_arena_room(arena, (size_t)slot_count + 1, sizeof *versions->slots);
-    if (any_sparse)
-        versions->slot_values = rig_arena_room(arena, (size_t)slot_count, sizeof *versions->slot_values);
-    if (versions->slots == NULL || (any_sparse && versions->slot_values == NULL))
+    versions->slots = rig_arena_room(arena, (size_t)slot_count, sizeof *versions->slots);
+    if (sparse_count > 0)
+        versions->slot_values = rig_arena_room(arena, sparse_count, sizeof *versions->slot_values);
+    if (versions->slots == NULL || (sparse_count > 0 && versions->slot_values == NULL))
         return no_memory(err);
-    for (uint64_t i = 0; i <= slot_count; i++)
+    for (uint64_t i = 0; i < slot_count; i++)
         versions->slots[i] = (struct rig_append){.writer = RIG_TXN_NONE, .position = RIG_VERSION_NONE};
     return RIG_OK;
 }
@@ -73,7 +86,7 @@ static uint32_t slot_of(const struct rig_versions *versions, uint32_t key, int64
     if (places->shift == 0)
         return places->slot_first + (uint32_t)((uint64_t)value - (uint64_t)places->lowest);
     uint32_t slot = rig_versions_probe(versions, key, value);
-    versions->slot_values[slot] = value;
+    versions->slot_values[slot - versions->sparse_first] = value;
     return slot;
 }
 

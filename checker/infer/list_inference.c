@@ -119,14 +119,15 @@ struct stand {
 };
 
 static inline struct stand stand_of(const struct rig_versions *versions, const struct rig_mop *op, uint32_t txn,
-                                    struct rig_key_places *key, bool any_sparse)
+                                    uint32_t counts, struct rig_key_places *key, bool any_sparse)
 {
     uint32_t state = op->read_state, append = rig_mask(op->kind == RIG_OP_APPEND);
     uint32_t seen = rig_mask(state == RIG_READ_SEEN), unknown = rig_mask(state == RIG_READ_UNKNOWN);
     uint32_t slot = key->slot_first + (uint32_t)((uint64_t)op->value - (uint64_t)key->lowest);
-    if (any_sparse && (append & key->shift))
+    uint32_t needed = append & rig_mask(counts);
+    if (any_sparse && (needed & key->shift))
         slot = rig_versions_probe(versions, op->key, op->value);
-    uint32_t position = versions->slots[slot & append].position;
+    uint32_t position = versions->slots[slot & needed].position;
     uint32_t at = (position & append) | (((op->count & seen) | unknown) & ~append);
     uint32_t again = rig_mask(key->visitor == txn), start = key->start, clean = key->clean;
     uint32_t near = rig_mask(at <= clean);
@@ -185,7 +186,7 @@ static inline __attribute__((always_inline)) void visit_plain(struct infer *in, 
         own_first[txn] = txn_own;
         uint32_t counts = committed[txn];
         struct rig_key_places *key = &keys[ops[op].key];
-        struct stand stand = stand_of(versions, &ops[op], txn, key, any_sparse);
+        struct stand stand = stand_of(versions, &ops[op], txn, counts, key, any_sparse);
         uint32_t before = places[key->place_first - 1 + stand.from], after = places[key->place_first + stand.at];
         uint32_t odd = stand.odd | (after >= RIG_PLACE_ODD) | (before >= RIG_PLACE_ODD) |
                        (before & RIG_PLACE_SUPERSEDED & ~stand.append) | (op - txn_op >= MOST_PLAIN_OPS);

@@ -80,7 +80,8 @@ struct rig_versions {
     struct rig_key_places *key_places;
     struct rig_key_versions *keys;
     struct rig_append *slots; /* the first one is nobody's */
-    int64_t *slot_values;     /* parallel to slots: of sparse keys the values; NULL when there are none */
+    uint32_t sparse_first;    /* slots of sparse keys, from here on, */
+    int64_t *slot_values;     /*   have their values here; NULL when there are none */
     uint32_t *places;         /* per key: an end, its order's positions, an end */
     uint32_t *before_at;      /* for keys with gaps, parallel to places: the nearest version at or before a position */
     uint32_t *from_at;        /* likewise: the nearest version at or after it */
@@ -113,7 +114,7 @@ static inline uint32_t rig_versions_probe(const struct rig_versions *versions, u
     uint32_t mask = versions->keys[key].slot_count - 1;
     uint32_t index = (uint32_t)((uint64_t)value * UINT64_C(0x9e3779b97f4a7c15) >> at->shift);
     while (versions->slots[at->slot_first + index].writer != RIG_TXN_NONE &&
-           versions->slot_values[at->slot_first + index] != value)
+           versions->slot_values[at->slot_first + index - versions->sparse_first] != value)
         index = (index + 1) & mask;
     return at->slot_first + index;
 }
