@@ -7,7 +7,10 @@
 
 static const size_t least_block_bytes = (size_t)1 << 20;
 static const size_t least_checkpoint_bytes = (size_t)1 << 16;
-enum { BLOCK_CHECKPOINTS = 16 /* a block is this many times as long as its checkpoint */ };
+enum {
+    BLOCK_CHECKPOINTS = 16, /* a block is this many times as long as its checkpoint, */
+    LARGE_CHECKPOINTS = 4,  /* and at least this many times, however large the state is */
+};
 
 /* ---- Where a block ends ---- */
 
@@ -25,7 +28,7 @@ void rig_encoder_consider_block(struct rig_record_encoder *encoder)
         return;
     }
     bool small_limits = encoder->head.key_limit < 1024;
-    if (is_large(encoder) && (block_bytes >= least_block_bytes || small_limits)) {
+    if (is_large(encoder) && (block_bytes >= encoder->large_from || small_limits)) {
         encoder->block_due = true;
     } else if (block_bytes >= encoder->block_judged_at) {
         size_t bytes = 0;
@@ -158,6 +161,10 @@ void rig_encoder_begin_block(struct rig_record_encoder *encoder, struct rig_reco
     put_keys(encoder);
     put_open(encoder);
     rig_encoder_seal(encoder, start, start + RIG_FRAME_HEAD_BYTES + sizeof number, RIG_FRAME_CHECKPOINT);
+    /* What open transactions hold is large again in the next block: restating it must not be all that blocks do. */
+    encoder->large_from = (frame->size - start) * LARGE_CHECKPOINTS;
+    if (encoder->large_from < least_block_bytes)
+        encoder->large_from = least_block_bytes;
     encoder->frame_start = rig_frame_begin(frame);
 }
 

@@ -153,8 +153,9 @@ uint64_t rig_event_writer_count(const struct rig_event_writer *writer)
     return writer->event_count;
 }
 
-const struct rig_buf *rig_event_writer_file(const struct rig_event_writer *writer)
+void rig_event_writer_take(struct rig_event_writer *writer, struct rig_buf *file)
 {
-    RIG_REQUIRE(writer->output == NULL);
-    return &writer->file;
+    RIG_REQUIRE(writer->output == NULL && file->data == NULL);
+    *file = writer->file;
+    rig_buf_init(&writer->file, 0);
 }

@@ -46,7 +46,7 @@ enum rig_rc rig_event_writer_finish(struct rig_event_writer *writer, struct rig_
 /* Written so far, in blocks of about 1 MiB. */
 uint64_t rig_event_writer_bytes(const struct rig_event_writer *writer);
 uint64_t rig_event_writer_count(const struct rig_event_writer *writer);
-/* The whole file; the writer's, valid until it is freed. Only without an output, after finish. */
-const struct rig_buf *rig_event_writer_file(const struct rig_event_writer *writer);
+/* The whole file, for the caller to free, into an empty buffer. Only without an output, after finish, once. */
+void rig_event_writer_take(struct rig_event_writer *writer, struct rig_buf *file);
 
 #endif

@@ -4,10 +4,11 @@
  *
  * Its state is what a reader rebuilds: keys in order of definition with their spines and last written values, error
  * texts, and the open transaction of each client. A block ends when its events take at least `block_bytes` and 16 times
- * the checkpoint that the next one would start with, or when the state grows large; the next block starts with those
- * keys that are still in use, as far as that can be told from how often they were used. Memory is bounded by that: what
- * a block of events can hold, or RIG_ENCODER_MAX_KEYS keys and `state_limit_bytes` of spines, whichever is more, and
- * what open transactions hold. Time: that of reading the input once.
+ * the checkpoint that the next one would start with, or when the state grows large (and the block is four times as long
+ * as its own checkpoint); the next block starts with those keys that are still in use, as far as that can be told from
+ * how often they were used. Memory is bounded by that: what a block of events can hold, or RIG_ENCODER_MAX_KEYS keys
+ * and `state_limit_bytes` of spines, whichever is more, and what open transactions hold. Time: that of reading the
+ * input once.
  *
  * Threads: one at a time.
  */

@@ -57,6 +57,7 @@ struct rig_record_encoder {
     struct rig_block_entry_vec blocks;
     uint64_t block_number;    /* from 1 */
     uint64_t block_starts_at; /* in the file */
+    uint64_t large_from;      /* bytes of the block from which on a large state ends it */
     uint64_t block_judged_at; /* bytes of the block at which its end is considered (again) */
     bool block_due;           /* the next event starts one */
 

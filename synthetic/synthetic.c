@@ -48,14 +48,17 @@ enum rig_rc rig_synthetic_make(const struct rig_synthetic *synthetic, struct rig
 {
     struct rig_event_writer *writer = NULL;
     struct rig_synthetic_counts counts = {0};
+    struct rig_buf file;
+    rig_buf_init(&file, 0);
     enum rig_rc rc = rig_synthetic_check(synthetic, err);
     if (rc == RIG_OK)
         rc = write_to(synthetic, RIG_FORM_RIG, NULL, NULL, &counts, &writer, err);
-    if (rc == RIG_OK) {
-        const struct rig_buf *file = rig_event_writer_file(writer);
-        const struct rig_load_options options = {.form = RIG_FORM_RIG};
-        rc = rig_history_parse("a synthetic history", file->data, file->size, &options, history, err);
-    }
+    if (rc == RIG_OK)
+        rig_event_writer_take(writer, &file);
     rig_event_writer_free(writer);
+    const struct rig_load_options options = {.form = RIG_FORM_RIG};
+    if (rc == RIG_OK)
+        rc = rig_history_parse("a synthetic history", file.data, file.size, &options, history, err);
+    rig_buf_done(&file);
     return rc;
 }
