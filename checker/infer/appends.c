@@ -54,7 +54,7 @@ static bool lay_out_keys(const struct rig_survey *survey, struct rig_versions *v
 }
 
 static enum rig_rc lay_out(const struct rig_survey *survey, struct rig_arena *arena, struct rig_versions *versions,
-                           uint32_t *count, struct rig_err *err)
+                           struct rig_err *err)
 {
     uint64_t slot_count = 1; /* slot 0 is nobody's */
     for (uint32_t key = 0; key < versions->history->key_count; key++) {
@@ -67,7 +67,7 @@ static enum rig_rc lay_out(const struct rig_survey *survey, struct rig_arena *ar
     if (!fits || !lay_out_keys(survey, versions, true, &slot_count))
         return rig_fail(err, RIG_E_LIMIT, "more than 2^32 appended values; check a shorter history");
     uint32_t sparse_count = (uint32_t)slot_count - versions->sparse_first;
-    *count = (uint32_t)slot_count;
+    versions->slot_count = (uint32_t)slot_count;
     versions->slots = rig_arena_room(arena, (size_t)slot_count, sizeof *versions->slots);
     if (sparse_count > 0)
         versions->slot_values = rig_arena_room(arena, sparse_count, sizeof *versions->slot_values);
@@ -127,10 +127,10 @@ static inline __attribute__((always_inline)) bool take_all(const struct rig_vers
 }
 
 /* Names the first value that is appended twice; nothing is fast any more. */
-static enum rig_rc appended_twice(const struct rig_versions *versions, uint32_t slot_count, struct rig_err *err)
+static enum rig_rc appended_twice(const struct rig_versions *versions, struct rig_err *err)
 {
     const struct rig_history *history = versions->history;
-    for (uint32_t i = 0; i < slot_count; i++)
+    for (uint32_t i = 0; i < versions->slot_count; i++)
         versions->slots[i].writer = RIG_TXN_NONE;
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         const struct rig_mop *ops = rig_txn_ops(history, txn);
@@ -158,16 +158,15 @@ static enum rig_rc appended_twice(const struct rig_versions *versions, uint32_t 
 enum rig_rc rig_appends_list(const struct rig_survey *survey, struct rig_arena *arena, struct rig_versions *versions,
                              struct rig_err *err)
 {
-    uint32_t slot_count = 0;
     size_t key_count = (size_t)versions->history->key_count + 1;
     versions->keys = rig_arena_room(arena, key_count, sizeof *versions->keys);
     versions->key_places = rig_arena_room(arena, key_count, sizeof *versions->key_places);
     if (versions->keys == NULL || versions->key_places == NULL)
         return no_memory(err);
-    enum rig_rc rc = lay_out(survey, arena, versions, &slot_count, err);
+    enum rig_rc rc = lay_out(survey, arena, versions, err);
     if (rc != RIG_OK)
         return rc;
     bool twice = versions->slot_values != NULL ? take_all(versions, survey->begins, true)
                                                : take_all(versions, survey->begins, false);
-    return twice ? appended_twice(versions, slot_count, err) : RIG_OK;
+    return twice ? appended_twice(versions, err) : RIG_OK;
 }

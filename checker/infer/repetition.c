@@ -69,11 +69,34 @@ static bool unique_by_slots(const struct rig_versions *versions, uint32_t key, s
     return true;
 }
 
-bool rig_unique_prefix(const struct rig_versions *versions, uint32_t key, struct rig_list list, uint32_t *unique)
+/* Every list marks its slots with a number of its own. Returns false when nobody appended a value. */
+static bool unique_by_marks(const struct rig_versions *versions, uint32_t key, struct rig_list list,
+                            struct rig_marks *marks, uint32_t *unique)
+{
+    uint32_t mark = ++marks->latest;
+    for (uint32_t i = 0; i < list.count; i++) {
+        const struct rig_append *slot = rig_versions_find(versions, key, list.at[i]);
+        if (slot == NULL)
+            return false;
+        uint32_t *at = &marks->at[slot - versions->slots];
+        if (*at == mark) {
+            *unique = i;
+            return true;
+        }
+        *at = mark;
+    }
+    *unique = list.count;
+    return true;
+}
+
+bool rig_unique_prefix(const struct rig_versions *versions, uint32_t key, struct rig_list list, struct rig_marks *marks,
+                       uint32_t *unique)
 {
     if (list.count <= SMALL) {
         *unique = unique_by_comparing(list);
         return true;
     }
+    if (marks->at != NULL && unique_by_marks(versions, key, list, marks, unique))
+        return true;
     return unique_by_slots(versions, key, list, unique) || unique_by_sorting(list, unique);
 }

@@ -1,5 +1,6 @@
 /*
- * Repeated elements in a list. Time O(n) when the key's values are dense and all were appended, else O(n log n).
+ * Repeated elements in a list. Time O(n) when all were appended and there are marks, or the key's values are dense and
+ * few; else O(n log n).
  */
 #ifndef RIG_CHECKER_INFER_REPETITION_H
 #define RIG_CHECKER_INFER_REPETITION_H
@@ -9,7 +10,14 @@
 
 #include "checker/infer/versions.h"
 
+/* What many lists take to be looked through: zeroed, one a slot of the versions. */
+struct rig_marks {
+    uint32_t *at; /* NULL: there are none */
+    uint32_t latest;
+};
+
 /* How many leading elements of `list` come before its first repetition; false when memory runs out. */
-bool rig_unique_prefix(const struct rig_versions *versions, uint32_t key, struct rig_list list, uint32_t *unique);
+bool rig_unique_prefix(const struct rig_versions *versions, uint32_t key, struct rig_list list, struct rig_marks *marks,
+                       uint32_t *unique);
 
 #endif

@@ -151,10 +151,11 @@ static void longest_unique_reads(struct build *b)
 /* How many leading elements of the careful keys' spines are free of repetitions, as far as committed reads reach. */
 static enum rig_rc limit_to_unique(struct build *b, uint32_t from)
 {
+    struct rig_marks marks = {0};
     bool any_repeated = false;
     for (uint32_t i = from; i < b->careful_count; i++) {
         struct rig_key_versions *k = &b->versions->keys[b->careful[i]];
-        if (!rig_unique_prefix(b->versions, b->careful[i], k->order, &k->spine_unique))
+        if (!rig_unique_prefix(b->versions, b->careful[i], k->order, &marks, &k->spine_unique))
             return no_memory(b->err);
         if (k->spine_unique < k->order.count) {
             any_repeated = true;

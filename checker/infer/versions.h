@@ -80,11 +80,12 @@ struct rig_versions {
     struct rig_key_places *key_places;
     struct rig_key_versions *keys;
     struct rig_append *slots; /* the first one is nobody's */
-    uint32_t sparse_first;    /* slots of sparse keys, from here on, */
-    int64_t *slot_values;     /*   have their values here; NULL when there are none */
-    uint32_t *places;         /* per key: an end, its order's positions, an end */
-    uint32_t *before_at;      /* for keys with gaps, parallel to places: the nearest version at or before a position */
-    uint32_t *from_at;        /* likewise: the nearest version at or after it */
+    uint32_t slot_count;
+    uint32_t sparse_first; /* slots of sparse keys, from here on, */
+    int64_t *slot_values;  /*   have their values here; NULL when there are none */
+    uint32_t *places;      /* per key: an end, its order's positions, an end */
+    uint32_t *before_at;   /* for keys with gaps, parallel to places: the nearest version at or before a position */
+    uint32_t *from_at;     /* likewise: the nearest version at or after it */
     struct rig_whole_list *wholes; /* parallel to the history's lists; NULL when no committed read shows one */
     uint8_t *committed;            /* per transaction */
     uint32_t committed_count;

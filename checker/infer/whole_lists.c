@@ -32,7 +32,8 @@ bool rig_whole_lists_collect(struct rig_arena *arena, struct rig_versions *versi
     collect_reads(versions, reads);
     reads->at = rig_arena_room(arena, (size_t)reads->count + 1, sizeof *reads->at);
     versions->wholes = rig_arena_array(arena, (size_t)history->list_count + 1, sizeof *versions->wholes);
-    if (reads->at == NULL || versions->wholes == NULL)
+    struct rig_marks marks = {.at = rig_arena_array(arena, versions->slot_count, sizeof *marks.at)};
+    if (reads->at == NULL || versions->wholes == NULL || marks.at == NULL)
         return false;
     collect_reads(versions, reads);
     for (uint32_t i = 0; i < reads->count; i++) {
@@ -41,7 +42,7 @@ bool rig_whole_lists_collect(struct rig_arena *arena, struct rig_versions *versi
         if (list->unique > 0 || list->count == 0)
             continue;
         struct rig_list elements = {history->lists[read->list].at, list->count};
-        if (!rig_unique_prefix(versions, read->key, elements, &list->unique))
+        if (!rig_unique_prefix(versions, read->key, elements, &marks, &list->unique))
             return false;
     }
     return true;

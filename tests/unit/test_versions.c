@@ -140,23 +140,56 @@ static void a_value_appended_twice_is_refused(void **state)
     rig_history_free(history);
 }
 
+/* Lists of appended values only, with and without marks. */
+static void repetitions_are_found_by_marks(void **state)
+{
+    (void)state;
+    enum { VALUES = 60 };
+    char text[64 * VALUES];
+    size_t length = 0;
+    for (int i = 0; i < VALUES; i += 6)
+        length += (size_t)snprintf(text + length, sizeof text - length, "%sok 0 %d-%d: ax%d ax%d ax%d ax%d ax%d ax%d",
+                                   i == 0 ? "" : ";", i, i + 1, i + 1, i + 2, i + 3, i + 4, i + 5, i + 6);
+    struct fixture f;
+    build(&f, text);
+    struct rig_marks none = {0}, marks = {.at = calloc(f.versions.slot_count, sizeof *marks.at)};
+    assert_non_null(marks.at);
+    int64_t values[VALUES];
+    for (uint32_t count = 17; count <= VALUES; count++) {
+        for (uint32_t i = 0; i < count; i++)
+            values[i] = i + 1;
+        values[count - 1] = count % 2 == 0 ? 5 : count;
+        struct rig_list list = {values, count};
+        uint32_t with = 0, without = 0, expected = count % 2 == 0 ? count - 1 : count;
+        assert_true(rig_unique_prefix(&f.versions, given_key(f.history, 'x'), list, &marks, &with));
+        assert_true(rig_unique_prefix(&f.versions, given_key(f.history, 'x'), list, &none, &without));
+        assert_int_equal(with, expected);
+        assert_int_equal(without, expected);
+    }
+    free(marks.at);
+    done(&f);
+}
+
 static void repetitions_are_found_whatever_the_length(void **state)
 {
     (void)state;
     struct fixture f;
     build(&f, "ok 0 0-1: ax1; ok 1 2-3: ax2");
     int64_t values[200];
+    struct rig_marks marks = {.at = calloc(f.versions.slot_count, sizeof *marks.at)};
+    assert_non_null(marks.at);
     for (uint32_t count = 2; count <= 200; count += 33) {
         for (uint32_t i = 0; i < count; i++)
             values[i] = (int64_t)i * 7919 % 1009; /* distinct, outside the slots */
         uint32_t unique = 0;
         struct rig_list list = {values, count};
-        assert_true(rig_unique_prefix(&f.versions, given_key(f.history, 'x'), list, &unique));
+        assert_true(rig_unique_prefix(&f.versions, given_key(f.history, 'x'), list, &marks, &unique));
         assert_int_equal(unique, count);
         values[count - 1] = values[count / 2 == count - 1 ? 0 : count / 2];
-        assert_true(rig_unique_prefix(&f.versions, given_key(f.history, 'x'), list, &unique));
+        assert_true(rig_unique_prefix(&f.versions, given_key(f.history, 'x'), list, &marks, &unique));
         assert_int_equal(unique, count - 1);
     }
+    free(marks.at);
     done(&f);
 }
 
@@ -171,6 +204,7 @@ int main(void)
         cmocka_unit_test(lost_appends_are_not_unread),
         cmocka_unit_test(sparse_values_are_found),
         cmocka_unit_test(a_value_appended_twice_is_refused),
+        cmocka_unit_test(repetitions_are_found_by_marks),
         cmocka_unit_test(repetitions_are_found_whatever_the_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
