@@ -20,7 +20,7 @@ struct part {
     size_t begin, end;
     enum rig_rc rc;
     struct rig_err err;
-    struct rig_segment segment;
+    struct rig_segment *segment;
 };
 
 /*
@@ -40,11 +40,14 @@ struct rig_source {
 
     unsigned part_count;
     struct part *parts;
+    struct rig_segment *segments;
 
     pthread_mutex_t lock;
     pthread_cond_t may_claim; /* for the parsing threads */
     pthread_cond_t is_ready;  /* for the reader's thread */
     /* Under the lock. */
+    struct rig_segment **idle; /* a stack: what was used last is in the cache, and what is never used takes no memory */
+    unsigned idle_count;
     size_t cut_at;
     uint64_t claimed, given, released; /* numbers of parts: released <= given <= claimed */
     unsigned parsing;
@@ -75,7 +78,9 @@ static struct part *claim(struct rig_source *source)
     }
     struct part *part = &source->parts[source->claimed++ % source->part_count];
     RIG_INVARIANT(part->state == PART_FREE);
+    RIG_INVARIANT(source->idle_count > 0);
     part->state = PART_TAKEN;
+    part->segment = source->idle[--source->idle_count];
     part->begin = source->cut_at;
     part->end = source->cut_at = end == source->cut_at ? source->bytes.size : end;
     source->parsing++;
@@ -86,9 +91,9 @@ static struct part *claim(struct rig_source *source)
 static void parse(struct rig_source *source, struct part *part)
 {
     rig_source_bytes_prepare(&source->bytes, part->begin, part->end);
-    rig_segment_reset(&part->segment);
+    rig_segment_reset(part->segment);
     part->err = (struct rig_err){0};
-    part->rc = source->reader->parse(source->state, part->begin, part->end, &part->segment, &part->err);
+    part->rc = source->reader->parse(source->state, part->begin, part->end, part->segment, &part->err);
     pthread_mutex_lock(&source->lock);
     part->state = PART_READY;
     source->parsing--;
@@ -164,9 +169,14 @@ static struct rig_source *new_source(const char *name, const struct rig_source_o
     pthread_cond_init(&source->is_ready, NULL);
     source->name = strdup(name);
     source->parts = calloc(source->part_count, sizeof *source->parts);
-    for (unsigned i = 0; source->parts != NULL && i < source->part_count; i++)
-        rig_segment_init(&source->parts[i].segment, options->load.limit_bytes);
-    if (source->name == NULL || source->parts == NULL) {
+    source->segments = calloc(source->part_count, sizeof *source->segments);
+    source->idle = calloc(source->part_count, sizeof *source->idle);
+    bool fits = source->name != NULL && source->parts != NULL && source->segments != NULL && source->idle != NULL;
+    for (unsigned i = 0; fits && i < source->part_count; i++) {
+        rig_segment_init(&source->segments[i], options->load.limit_bytes);
+        source->idle[source->idle_count++] = &source->segments[i];
+    }
+    if (!fits) {
         rig_source_close(source);
         return NULL;
     }
@@ -178,8 +188,8 @@ void rig_source_close(struct rig_source *source)
     if (source == NULL)
         return;
     stop_threads(source);
-    for (unsigned i = 0; source->parts != NULL && i < source->part_count; i++)
-        rig_segment_done(&source->parts[i].segment);
+    for (unsigned i = 0; source->segments != NULL && i < source->part_count; i++)
+        rig_segment_done(&source->segments[i]);
     if (source->reader != NULL)
         source->reader->close(source->state);
     rig_source_bytes_close(&source->bytes);
@@ -187,6 +197,8 @@ void rig_source_close(struct rig_source *source)
     pthread_cond_destroy(&source->may_claim);
     pthread_mutex_destroy(&source->lock);
     free(source->parts);
+    free(source->segments);
+    free(source->idle);
     free(source->meta);
     free(source->name);
     free(source);
@@ -299,6 +311,7 @@ static void release(struct rig_source *source)
     struct part *part = &source->parts[source->released++ % source->part_count];
     rig_source_bytes_release(&source->bytes, part->begin, part->end);
     part->state = PART_FREE;
+    source->idle[source->idle_count++] = part->segment;
     pthread_cond_signal(&source->may_claim);
 }
 
@@ -364,9 +377,9 @@ static enum rig_rc join(struct rig_source *source, struct part *part, struct rig
 {
     if (part->rc != RIG_OK)
         return rig_fail(err, part->rc, "%s", part->err.text);
-    enum rig_rc rc = source->reader->join == NULL ? RIG_OK : source->reader->join(source->state, &part->segment, err);
-    source->facts.skipped_count += part->segment.skipped_count;
-    source->facts.keyword_keys |= part->segment.keyword_keys;
+    enum rig_rc rc = source->reader->join == NULL ? RIG_OK : source->reader->join(source->state, part->segment, err);
+    source->facts.skipped_count += part->segment->skipped_count;
+    source->facts.keyword_keys |= part->segment->keyword_keys;
     return rc;
 }
 
@@ -391,7 +404,7 @@ static enum rig_rc next(struct rig_source *source, const struct rig_segment **se
     else if (rc == RIG_OK && settled && !source->ended)
         rc = finish(source, err);
     if (rc == RIG_OK)
-        *segment = part == NULL ? NULL : &part->segment;
+        *segment = part == NULL ? NULL : part->segment;
     return rc;
 }
 
@@ -422,8 +435,11 @@ static void pause_parsing(struct rig_source *source)
 static void resume_from_beginning(struct rig_source *source)
 {
     pthread_mutex_lock(&source->lock);
-    for (unsigned i = 0; i < source->part_count; i++)
+    source->idle_count = 0;
+    for (unsigned i = 0; i < source->part_count; i++) {
         source->parts[i].state = PART_FREE;
+        source->idle[source->idle_count++] = &source->segments[i];
+    }
     source->cut_at = 0;
     source->claimed = source->given = source->released = 0;
     source->hungry = source->broken = source->paused = false;
