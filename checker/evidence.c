@@ -315,7 +315,7 @@ static void mark_wanted(const struct rig_finding *findings, uint32_t *wanted)
 struct rebuilt {
     struct rig_op *ops;
     struct rig_read *reads;
-    struct rig_list_hint *hints;
+    const int64_t **lists;
     uint32_t room;
 };
 
@@ -326,11 +326,11 @@ static bool rebuild_room(struct rebuilt *r, uint32_t op_count)
     uint32_t room = op_count * 2 + 16;
     free(r->ops);
     free(r->reads);
-    free(r->hints);
+    free(r->lists);
     r->ops = calloc(room, sizeof *r->ops);
     r->reads = calloc(room, sizeof *r->reads);
-    r->hints = calloc(room, sizeof *r->hints);
-    r->room = r->ops != NULL && r->reads != NULL && r->hints != NULL ? room : 0;
+    r->lists = calloc(room, sizeof *r->lists);
+    r->room = r->ops != NULL && r->reads != NULL && r->lists != NULL ? room : 0;
     return r->room > 0;
 }
 
@@ -348,7 +348,7 @@ static enum rig_rc rebuild(struct rig_evidence *evidence, const struct kept_txn 
                                     .value = value ? k->op.value : 0};
         r->reads[i] = (struct rig_read){
             .state = (enum rig_read_state)k->op.read_state, .count = k->list.count, .value = value ? k->op.value : 0};
-        r->hints[i] = (struct rig_list_hint){.at = k->list.at};
+        r->lists[i] = k->list.at;
     }
     struct rig_txn_input input = {.invoke_ns = kept->txn.invoke_ns,
                                   .complete_ns = kept->txn.complete_ns,
@@ -358,7 +358,7 @@ static enum rig_rc rebuild(struct rig_evidence *evidence, const struct kept_txn 
                                   .outcome = (enum rig_outcome)kept->txn.outcome,
                                   .ops = r->ops,
                                   .reads = r->reads,
-                                  .hints = r->hints,
+                                  .lists = r->lists,
                                   .op_count = kept->op_count,
                                   .error = kept->error};
     return rig_history_builder_add(evidence->builder, &input, err);
@@ -397,7 +397,7 @@ static enum rig_rc rebuild_all(struct rig_evidence *evidence, uint32_t *wanted, 
     }
     free(r.ops);
     free(r.reads);
-    free(r.hints);
+    free(r.lists);
     free(places);
     return rc;
 }

@@ -1,8 +1,8 @@
 /*
- * Building a rig_history, one transaction at a time; used by every reader of a format and by tests.
+ * Building a rig_history, one transaction at a time: for small histories that are put together, and for tests.
  *
- * Transactions are added in any order; rig_history_finish() numbers them in completion order. Memory is that of the
- * history plus, while building, a hash table over the keys. `limit_bytes` bounds it: RIG_E_LIMIT beyond.
+ * Transactions are added in any order; rig_history_builder_finish() numbers them in completion order. Memory is that of
+ * a window (history/window.h). `limit_bytes` bounds it: RIG_E_LIMIT beyond.
  */
 #ifndef RIG_HISTORY_BUILDER_H
 #define RIG_HISTORY_BUILDER_H
@@ -11,15 +11,6 @@
 #include "history/history.h"
 
 struct rig_history_builder;
-
-/*
- * Where a list read's elements are, for readers that keep spines of their own; saves comparing what is known to be
- * equal. Taken in place of `elements` and `first_element` where `at` is set.
- */
-struct rig_list_hint {
-    const int64_t *at;
-    uint32_t agreed; /* so many elements are known to equal the key's spine; updated to what is known afterwards */
-};
 
 /* One transaction as it goes in; everything is borrowed for the call. */
 struct rig_txn_input {
@@ -33,7 +24,7 @@ struct rig_txn_input {
     const int64_t *elements;
     const char *error;           /* NULL or "code: text" */
     size_t error_length;         /* 0: `error` ends with a NUL */
-    struct rig_list_hint *hints; /* parallel to ops, or NULL */
+    const int64_t *const *lists; /* parallel to ops, or NULL: where a list that was read is, instead of in `elements` */
 };
 
 /* `limit_bytes` 0: no limit. NULL when memory runs out. */
@@ -52,9 +43,6 @@ void rig_history_builder_keyword_keys(struct rig_history_builder *builder);
 /* After a failure the builder can only be freed (or finished, which fails again). */
 enum rig_rc rig_history_builder_add(struct rig_history_builder *builder, const struct rig_txn_input *txn,
                                     struct rig_err *err);
-
-/* Replaces every position p by position_of[p], before finishing. */
-void rig_history_builder_renumber(struct rig_history_builder *builder, const uint32_t *position_of);
 
 /* Fields of the history that are not transactions. */
 void rig_history_builder_mark(struct rig_history_builder *builder, bool truncated, uint64_t skipped_count);

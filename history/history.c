@@ -12,7 +12,6 @@ void rig_history_free(struct rig_history *history)
         return;
     struct rig_history_storage *storage = history->storage;
     if (storage != NULL) {
-        free(storage->elements);
         rig_list_pool_done(&storage->pool);
         rig_text_table_done(&storage->key_texts);
         rig_text_table_done(&storage->errors);

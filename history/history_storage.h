@@ -8,8 +8,7 @@
 #include "history/text_table.h"
 
 struct rig_history_storage {
-    int64_t *elements;         /* of all lists, where they are packed; or NULL */
-    struct rig_list_pool pool; /* of all lists, where they are not */
+    struct rig_list_pool pool; /* of all lists */
     struct rig_text_table key_texts;
     struct rig_text_table errors;
 };

@@ -5,85 +5,6 @@
 #include "base/bug.h"
 #include "history/window_private.h"
 
-/* ---- keys ---- */
-
-/* The dense id of a key or of the number of its text, new or known; RIG_WINDOW_NONE when memory runs out. */
-static uint32_t key_id(struct rig_window *window, int64_t name)
-{
-    uint32_t *id = rig_table_put(&window->key_ids, (uint64_t)name);
-    if (id == NULL)
-        return RIG_WINDOW_NONE;
-    if (*id != RIG_TABLE_NONE)
-        return *id;
-    if (window->names.count >= UINT32_MAX / 2 || !rig_window_int64s_add(&window->names, name) ||
-        !rig_window_keys_add(&window->keys, (struct rig_window_key){.last_whole = RIG_WINDOW_NONE}))
-        return RIG_WINDOW_NONE;
-    return *id = (uint32_t)(window->names.count - 1);
-}
-
-/* The number of a key's text. */
-static enum rig_rc text_key(struct rig_window *window, const char *text, size_t length, int64_t *name,
-                            struct rig_err *err)
-{
-    if (window->key_texts.count == 0 && window->names.count > 0)
-        return rig_fail(err, RIG_E_INPUT, "a text key in a history whose keys are numbers; use one kind of key");
-    if (memchr(text, '\0', length) != NULL)
-        return rig_fail(err, RIG_E_INPUT, "a key with a NUL character in it; rename the key");
-    uint32_t id = rig_text_table_put(&window->key_texts, text, length);
-    if (id == RIG_TABLE_NONE)
-        return rig_window_no_room(window, err);
-    *name = id;
-    return RIG_OK;
-}
-
-/* ---- lists ---- */
-
-static bool place_whole(struct rig_window *window, struct rig_list_place *place, const struct rig_growing_list *list)
-{
-    struct rig_window_key *key = &window->keys.at[place->key];
-    struct rig_growing_list *last = key->last_whole == RIG_WINDOW_NONE ? NULL : &window->lists.at[key->last_whole].list;
-    if (last == NULL || !rig_growing_list_agrees(last, list->at, list->count)) {
-        if (window->lists.count >= UINT32_MAX / 2 ||
-            !rig_window_lists_add(&window->lists, (struct rig_window_list){.key = place->key}))
-            return false;
-        key->last_whole = (uint32_t)(window->lists.count - 1);
-        last = &window->lists.at[key->last_whole].list;
-    }
-    place->whole = key->last_whole;
-    return list->count <= last->count ||
-           rig_growing_list_add(&window->pool, last, list->at + last->count, list->count - last->count);
-}
-
-static uint32_t first_difference(const int64_t *a, const int64_t *b, uint32_t count)
-{
-    uint32_t at = 0;
-    if (count > 0 && memcmp(a, b, count * sizeof *a) == 0)
-        return count;
-    while (at < count && a[at] == b[at])
-        at++;
-    return at;
-}
-
-/*
- * Finds a place for a list of place->key. Where it goes on from the key's spine, its first `good` elements become part
- * of that: those that a transaction read which did not fail. What a failed one read of its own would keep every later
- * list from being a prefix.
- */
-static bool place_list(struct rig_window *window, struct rig_list_place *place, const struct rig_growing_list *list,
-                       uint32_t good)
-{
-    struct rig_growing_list *spine = &window->keys.at[place->key].spine;
-    uint32_t common = list->count < spine->count ? list->count : spine->count;
-    place->whole = RIG_WINDOW_NONE;
-    place->agreed = first_difference(spine->at, list->at, common);
-    if (place->agreed == spine->count && good > spine->count) {
-        if (!rig_growing_list_add(&window->pool, spine, list->at + spine->count, good - spine->count))
-            return false;
-        place->agreed = good;
-    }
-    return place->agreed == list->count || place_whole(window, place, list);
-}
-
 /* ---- the segment's numbers ---- */
 
 static enum rig_rc map_key(struct rig_window *window, const struct rig_segment_key *from, struct rig_key_place *place,
@@ -91,14 +12,15 @@ static enum rig_rc map_key(struct rig_window *window, const struct rig_segment_k
 {
     int64_t name = from->key;
     if (from->text != NULL) {
-        enum rig_rc rc = text_key(window, from->text, from->text_length, &name, err);
+        enum rig_rc rc = rig_window_text_key(window, from->text, from->text_length, &name, err);
         if (rc != RIG_OK)
             return rc;
     } else if (window->key_texts.count > 0) {
         return rig_fail(err, RIG_E_INPUT, "a number as key in a history whose keys are texts; use one kind of key");
     }
-    *place = (struct rig_key_place){.spine.key = key_id(window, name), .last_op = RIG_WINDOW_NONE};
-    if (place->spine.key == RIG_WINDOW_NONE || !place_list(window, &place->spine, &from->spine, from->spine.count))
+    *place = (struct rig_key_place){.spine.key = rig_window_key_id(window, name), .last_op = RIG_WINDOW_NONE};
+    struct rig_list spine = {.at = from->spine.at, .count = from->spine.count};
+    if (place->spine.key == RIG_WINDOW_NONE || !rig_window_place_list(window, spine, spine.count, &place->spine))
         return rig_window_no_room(window, err);
     return RIG_OK;
 }
@@ -201,10 +123,11 @@ static bool map_lists(struct rig_window *window, const struct rig_segment *segme
     if (segment->lists.count > 0)
         note_good(window, segment);
     for (size_t i = 0; i < segment->lists.count; i++) {
-        const struct rig_segment_list *list = &segment->lists.at[i];
-        RIG_REQUIRE(list->key < segment->keys.count);
-        window->list_places.at[i].key = window->key_places.at[list->key].spine.key;
-        if (!place_list(window, &window->list_places.at[i], &list->list, window->good.at[i]))
+        const struct rig_segment_list *from = &segment->lists.at[i];
+        struct rig_list list = {.at = from->list.at, .count = from->list.count};
+        RIG_REQUIRE(from->key < segment->keys.count);
+        window->list_places.at[i].key = window->key_places.at[from->key].spine.key;
+        if (!rig_window_place_list(window, list, window->good.at[i], &window->list_places.at[i]))
             return false;
     }
     return true;
@@ -350,7 +273,7 @@ static enum rig_rc take_open(struct rig_window *window, const struct rig_segment
     return RIG_OK;
 }
 
-static enum rig_rc check_invocations(const struct rig_window *window, struct rig_err *err)
+enum rig_rc rig_window_check_invocations(const struct rig_window *window, struct rig_err *err)
 {
     uint64_t all = window->added_count + window->open.count;
     uint64_t with_invocation = window->with_invocation + window->open.count;
@@ -401,7 +324,7 @@ enum rig_rc rig_window_add(struct rig_window *window, const struct rig_segment *
         return rig_fail(err, RIG_E_LIMIT, "the history could not be built");
     enum rig_rc rc = take(window, segment, err);
     if (rc == RIG_OK)
-        rc = check_invocations(window, err);
+        rc = rig_window_check_invocations(window, err);
     if (rc == RIG_OK && rig_window_bytes(window) > window->limit_bytes)
         rc = rig_window_no_room(window, err);
     window->skipped_count += segment->skipped_count;

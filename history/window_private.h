@@ -89,4 +89,19 @@ static inline bool rig_mop_reads_list(const struct rig_mop *mop)
 /* RIG_E_LIMIT; the window has failed. */
 enum rig_rc rig_window_no_room(struct rig_window *window, struct rig_err *err);
 
+/* RIG_E_INPUT unless all transactions have an invocation, or none. */
+enum rig_rc rig_window_check_invocations(const struct rig_window *window, struct rig_err *err);
+/* The dense id of a key or of the number of its text, new or known; RIG_WINDOW_NONE when memory runs out. */
+uint32_t rig_window_key_id(struct rig_window *window, int64_t name);
+/* The number of a key's text. RIG_E_INPUT where keys are numbers. */
+enum rig_rc rig_window_text_key(struct rig_window *window, const char *text, size_t length, int64_t *name,
+                                struct rig_err *err);
+/*
+ * Finds a place for a list of place->key. Where it goes on from the key's spine, its first `good` elements become part
+ * of that: those that a transaction read which did not fail. What a failed one read of its own would keep every later
+ * list from being a prefix. False when memory runs out.
+ */
+bool rig_window_place_list(struct rig_window *window, struct rig_list list, uint32_t good,
+                           struct rig_list_place *place);
+
 #endif
