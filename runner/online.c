@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/bug.h"
@@ -20,7 +21,7 @@ enum { NICE = 10 };
 static const int64_t poll_ns = 50 * RIG_NS_PER_MS;
 /* Between two looks at what there is so far: this long at least, and so many times what the last one took. */
 static const int64_t least_look_ns = 100 * RIG_NS_PER_MS;
-static const int64_t look_share = 10;
+static const int64_t looks_apart = 10;
 
 struct rig_online {
     uint64_t levels, anomalies; /* requested */
@@ -73,10 +74,18 @@ static void note_forbidden(struct rig_online *online, const struct rig_windows_p
     }
 }
 
+/* The processor's time that this thread has had: it often waits for its turn. */
+static int64_t own_ns(void)
+{
+    struct timespec time;
+    RIG_INVARIANT(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0);
+    return (int64_t)time.tv_sec * RIG_NS_PER_S + time.tv_nsec;
+}
+
 /* Looks at what there is so far, not so often that it would take much of the time. */
 static bool look(struct rig_online *online)
 {
-    int64_t now_ns = rig_clock_now_ns();
+    int64_t now_ns = rig_clock_now_ns(), start_ns = own_ns();
     uint64_t checked = rig_online_checked(online);
     if (checked == online->looked_at || now_ns < online->next_look_ns)
         return true;
@@ -87,9 +96,8 @@ static bool look(struct rig_online *online)
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++)
         note_found(online, (enum rig_anomaly)anomaly, peek.count[anomaly]);
     note_forbidden(online, &peek);
-    int64_t took_ns = rig_clock_now_ns() - now_ns;
-    int64_t pause_ns = look_share * took_ns > least_look_ns ? look_share * took_ns : least_look_ns;
-    online->next_look_ns = now_ns + pause_ns;
+    int64_t pause_ns = looks_apart * (own_ns() - start_ns);
+    online->next_look_ns = rig_clock_now_ns() + (pause_ns > least_look_ns ? pause_ns : least_look_ns);
     return true;
 }
 
