@@ -18,6 +18,7 @@ static enum rig_rc run(struct rig_verdict_storage *storage, struct rig_judge *ju
     verdict->history = history;
     rig_verdict_add_scope(verdict, &judge->inference, NULL);
     verdict->scope.truncated = history->truncated;
+    verdict->scope.damaged_at = history->damaged_at;
     verdict->scope.skipped_count = history->skipped_count;
     return rig_verdict_conclude(storage, &findings, judge, err);
 }

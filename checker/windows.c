@@ -389,6 +389,7 @@ static enum rig_rc finish_windows(struct rig_windows *w, const struct rig_source
         return rc;
     storage->verdict.history = storage->history;
     storage->verdict.scope.truncated = facts->truncated;
+    storage->verdict.scope.damaged_at = facts->damaged_at;
     storage->verdict.scope.skipped_count = facts->skipped_count;
     return rig_verdict_conclude(storage, &w->findings, &w->judge, err);
 }

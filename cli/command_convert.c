@@ -85,9 +85,12 @@ static void print_result(const struct rig_arguments *args, const struct rig_hist
 {
     const char *out = args->positionals[1];
     if (!rig_arguments_json(args)) {
-        printf("%s: %u transactions, %u operations, %llu left out%s\n", out, (unsigned)history->txn_count,
+        printf("%s: %u transactions, %u operations, %llu left out%s", out, (unsigned)history->txn_count,
                (unsigned)history->op_count, (unsigned long long)history->skipped_count,
                history->truncated ? "; the record was cut" : "");
+        if (history->damaged_at > 0)
+            printf(": damaged at byte %llu, behind which there is more", (unsigned long long)history->damaged_at);
+        puts("");
         return;
     }
     struct rig_buf buf;
@@ -101,6 +104,8 @@ static void print_result(const struct rig_arguments *args, const struct rig_hist
     rig_json_int(&json, "operations", history->op_count);
     rig_json_int(&json, "skipped", (int64_t)history->skipped_count);
     rig_json_bool(&json, "truncated", history->truncated);
+    if (history->damaged_at > 0)
+        rig_json_int(&json, "damaged-at", (int64_t)history->damaged_at);
     rig_json_end(&json);
     puts(rig_buf_text(&buf));
     rig_buf_done(&buf);

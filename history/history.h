@@ -80,6 +80,7 @@ struct rig_history {
     enum rig_workload workload;
     bool has_invocations;   /* false for completions-only histories: no real-time order beyond that of completions */
     bool truncated;         /* the record was cut; what is here is complete up to the cut */
+    uint64_t damaged_at;    /* ... by damage at this byte, behind which there is more that is not here; else 0 */
     uint64_t skipped_count; /* operations of nemeses and other non-clients, left out */
     bool is_excerpt;        /* only some transactions of a longer history, whose times count from `zero_ns` */
     int64_t zero_ns;

@@ -32,9 +32,8 @@ struct rig_source_facts {
     bool has_invocations;
     bool keyword_keys;
     bool truncated;
-    size_t damaged_at; /* where the first damaged frame begins, when whole blocks follow it, which were left out; else 0
-                        */
-    bool can_rewind;   /* false for a pipe */
+    uint64_t damaged_at; /* where the first damaged frame begins, when whole blocks follow it, which were left out */
+    bool can_rewind;     /* false for a pipe */
 };
 
 /* `path` "-" is standard input. Errors as in history/load.h. */

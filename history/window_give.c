@@ -36,6 +36,7 @@ static void move_arrays(struct rig_window *window, struct rig_history *history)
 static bool take_facts(struct rig_history *history, const struct rig_source_facts *facts)
 {
     history->truncated = facts->truncated;
+    history->damaged_at = facts->damaged_at;
     history->skipped_count = facts->skipped_count;
     history->keyword_keys |= facts->keyword_keys && history->key_texts != NULL;
     if (facts->meta == NULL)

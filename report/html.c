@@ -75,6 +75,8 @@ static void add_banner(const struct page *page)
     rig_buf_add_text(out, "</p>\n</header>\n");
     if (verdict->scope.truncated)
         add_warning(page, "The record was cut: it is complete up to the cut, and only that part was checked.");
+    if (verdict->scope.damaged_at > 0)
+        add_warning(page, "The record is damaged in its middle; what follows the damage was left out.");
     if (page->run != NULL && page->run->interrupted)
         add_warning(page, "The run was interrupted: what was recorded until then was checked.");
     if (rig_words_blunt(verdict))

@@ -133,6 +133,8 @@ static void add_history(struct rig_json_writer *w, const struct rig_verdict *ver
     rig_json_int(w, "info", (int64_t)verdict->info_count);
     rig_json_int(w, "skipped", (int64_t)scope->skipped_count);
     rig_json_bool(w, "truncated", scope->truncated);
+    if (scope->damaged_at > 0)
+        rig_json_int(w, "damaged-at", (int64_t)scope->damaged_at);
     rig_json_end(w);
     rig_json_begin_object(w, "edges");
     for (unsigned kind = RIG_EDGE_WW; kind <= RIG_EDGE_RW; kind++)

@@ -105,6 +105,8 @@ static void add_verdict(const struct page *page)
     const struct rig_verdict *verdict = page->verdict;
     if (verdict->scope.truncated)
         paint_line(page, YELLOW, "The record was cut: it is complete up to the cut, and only that part was checked.");
+    if (verdict->scope.damaged_at > 0)
+        paint_line(page, YELLOW, "It is damaged in its middle: what follows the damage was left out.");
     if (page->run != NULL && page->run->interrupted)
         paint_line(page, YELLOW, "The run was interrupted: what was recorded until then was checked.");
     if (verdict->summary != NULL) {
