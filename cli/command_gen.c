@@ -42,6 +42,7 @@ static const struct rig_argument gen_arguments[] = {
      .value = "rig|jsonl|edn",
      .choices = form_names,
      .help = "form to write; told by the ending of OUT when not given (.rig, .json, .jsonl, .edn)"},
+    {.name = "compress", .help = "compress with zstd; rig's own form only"},
     {.name = "force", .help = "replace OUT where it exists"},
     {.name = "no-progress", .help = "no progress line, on a terminal either"},
     RIG_ARGUMENT_FORMAT,
@@ -272,11 +273,16 @@ int rig_cli_gen(int argc, char **argv)
     enum rig_form form = choose_form(&args);
     if (form == RIG_FORM_AUTO || !may_write(&args, form))
         return RIG_EXIT_USAGE;
+    const struct rig_save_options save = {.form = form, .pack = rig_arguments_has(&args, "compress")};
+    if (save.pack && form != RIG_FORM_RIG) {
+        rig_cli_complain("--compress is for rig's own form; leave it out, or give --form rig");
+        return RIG_EXIT_USAGE;
+    }
     bool shows = rig_terminal_is_live(stderr) && !rig_arguments_has(&args, "no-progress");
     struct watcher watcher = {.total = (uint64_t)synthetic.workload.transactions, .start_ns = rig_clock_now_ns()};
     const struct rig_synthetic_watch watch = {.progress = show_progress, .context = &watcher};
     struct rig_synthetic_counts counts;
-    enum rig_rc rc = rig_synthetic_write(&synthetic, args.positionals[0], form, shows ? &watch : NULL, &counts, &err);
+    enum rig_rc rc = rig_synthetic_write(&synthetic, args.positionals[0], &save, shows ? &watch : NULL, &counts, &err);
     if (watcher.shown_ns != 0)
         (void)fprintf(stderr, "\r\033[K");
     if (rc != RIG_OK)

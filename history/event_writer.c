@@ -4,6 +4,7 @@
 
 #include "base/bug.h"
 #include "history/operation_text.h"
+#include "history/packing.h"
 
 static const size_t block_bytes = (size_t)1 << 20;
 
@@ -36,8 +37,12 @@ static enum rig_rc write_bytes(struct rig_event_writer *writer, const struct rig
 
 static enum rig_rc start_record(struct rig_event_writer *writer, struct rig_err *err)
 {
-    const struct rig_record_head head = {.workload = writer->options.workload, .meta = writer->options.meta};
+    bool pack = writer->options.save.pack;
+    const struct rig_record_head head = {
+        .workload = writer->options.workload, .flags = pack ? RIG_RECORD_PACKED : 0U, .meta = writer->options.meta};
     struct rig_buf header;
+    if (pack && !rig_packing_available())
+        return rig_fail(err, RIG_E_USAGE, "this rig was built without zstd; leave compression out");
     writer->encoder = rig_record_encoder_new(&head);
     if (writer->encoder == NULL)
         return no_memory(writer, err);
@@ -51,16 +56,16 @@ static enum rig_rc start_record(struct rig_event_writer *writer, struct rig_err 
 enum rig_rc rig_event_writer_new(const struct rig_event_writer_options *options, struct rig_output *output,
                                  struct rig_event_writer **writer, struct rig_err *err)
 {
-    RIG_REQUIRE(options->form != RIG_FORM_AUTO);
+    RIG_REQUIRE(options->save.form != RIG_FORM_AUTO && (options->save.form == RIG_FORM_RIG || !options->save.pack));
     struct rig_event_writer *made = calloc(1, sizeof *made);
     if (made == NULL)
         return rig_fail(err, RIG_E_LIMIT, "no memory for writing a history");
     made->options = *options;
     made->output = output;
     rig_buf_init(&made->file, (size_t)1 << 40);
-    rig_operation_text_init(&made->text, options->form == RIG_FORM_EDN ? &rig_dialect_edn : &rig_dialect_json, NULL,
-                            false);
-    enum rig_rc rc = options->form == RIG_FORM_RIG ? start_record(made, err) : RIG_OK;
+    rig_operation_text_init(&made->text, options->save.form == RIG_FORM_EDN ? &rig_dialect_edn : &rig_dialect_json,
+                            NULL, false);
+    enum rig_rc rc = options->save.form == RIG_FORM_RIG ? start_record(made, err) : RIG_OK;
     if (rc == RIG_OK)
         *writer = made;
     else

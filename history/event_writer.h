@@ -18,7 +18,7 @@
 #include "history/record_encoder.h"
 
 struct rig_event_writer_options {
-    enum rig_form form; /* not RIG_FORM_AUTO */
+    struct rig_save_options save;
     enum rig_workload workload;
     const char *meta; /* binary form only; NULL: none */
 };

@@ -5,11 +5,11 @@
 #include "synthetic/simulation.h"
 
 /* `output` NULL: into the writer's memory. Gives the writer, also after a failure; NULL when there is none. */
-static enum rig_rc write_to(const struct rig_synthetic *synthetic, enum rig_form form, struct rig_output *output,
-                            const struct rig_synthetic_watch *watch, struct rig_synthetic_counts *counts,
-                            struct rig_event_writer **writer, struct rig_err *err)
+static enum rig_rc write_to(const struct rig_synthetic *synthetic, const struct rig_save_options *save,
+                            struct rig_output *output, const struct rig_synthetic_watch *watch,
+                            struct rig_synthetic_counts *counts, struct rig_event_writer **writer, struct rig_err *err)
 {
-    const struct rig_event_writer_options options = {.form = form,
+    const struct rig_event_writer_options options = {.save = *save,
                                                      .workload = (enum rig_workload)synthetic->workload.type};
     enum rig_rc rc = rig_event_writer_new(&options, output, writer, err);
     if (rc != RIG_OK)
@@ -24,9 +24,9 @@ static enum rig_rc write_to(const struct rig_synthetic *synthetic, enum rig_form
     return rc;
 }
 
-enum rig_rc rig_synthetic_write(const struct rig_synthetic *synthetic, const char *path, enum rig_form form,
-                                const struct rig_synthetic_watch *watch, struct rig_synthetic_counts *counts,
-                                struct rig_err *err)
+enum rig_rc rig_synthetic_write(const struct rig_synthetic *synthetic, const char *path,
+                                const struct rig_save_options *save, const struct rig_synthetic_watch *watch,
+                                struct rig_synthetic_counts *counts, struct rig_err *err)
 {
     struct rig_output output;
     struct rig_event_writer *writer = NULL;
@@ -36,7 +36,7 @@ enum rig_rc rig_synthetic_write(const struct rig_synthetic *synthetic, const cha
         rc = rig_output_open(&output, path, err);
     if (rc != RIG_OK)
         return rc;
-    rc = write_to(synthetic, form, &output, watch, &made, &writer, err);
+    rc = write_to(synthetic, save, &output, watch, &made, &writer, err);
     rig_event_writer_free(writer);
     rc = rig_output_close(&output, rc, err);
     if (rc == RIG_OK)
@@ -49,10 +49,11 @@ enum rig_rc rig_synthetic_make(const struct rig_synthetic *synthetic, struct rig
     struct rig_event_writer *writer = NULL;
     struct rig_synthetic_counts counts = {0};
     struct rig_buf file;
+    const struct rig_save_options save = {.form = RIG_FORM_RIG};
     rig_buf_init(&file, 0);
     enum rig_rc rc = rig_synthetic_check(synthetic, err);
     if (rc == RIG_OK)
-        rc = write_to(synthetic, RIG_FORM_RIG, NULL, NULL, &counts, &writer, err);
+        rc = write_to(synthetic, &save, NULL, NULL, &counts, &writer, err);
     if (rc == RIG_OK)
         rig_event_writer_take(writer, &file);
     rig_event_writer_free(writer);

@@ -78,9 +78,9 @@ struct rig_synthetic_watch {
  * Writes the history as it is made, in bounded memory, to `path` ("-" is standard output), which appears whole or not
  * at all. `counts` is written on success. RIG_E_IO, RIG_E_LIMIT when memory runs out.
  */
-enum rig_rc rig_synthetic_write(const struct rig_synthetic *synthetic, const char *path, enum rig_form form,
-                                const struct rig_synthetic_watch *watch, struct rig_synthetic_counts *counts,
-                                struct rig_err *err);
+enum rig_rc rig_synthetic_write(const struct rig_synthetic *synthetic, const char *path,
+                                const struct rig_save_options *save, const struct rig_synthetic_watch *watch,
+                                struct rig_synthetic_counts *counts, struct rig_err *err);
 /* The same history in memory. Gives. */
 enum rig_rc rig_synthetic_make(const struct rig_synthetic *synthetic, struct rig_history **history,
                                struct rig_err *err);

@@ -54,7 +54,7 @@ static void round_trip(enum rig_form form, enum rig_workload workload, uint64_t 
     rig_rng_init(&rng, seed, 0);
     model_make(&model, &options, &rng);
     struct rig_event_writer *writer = NULL;
-    const struct rig_event_writer_options writer_options = {.form = form, .workload = workload};
+    const struct rig_event_writer_options writer_options = {.save = {.form = form}, .workload = workload};
     check(rig_event_writer_new(&writer_options, NULL, &writer, &err), &err);
     for (uint32_t i = 0; i < model.event_count; i++)
         write_event(writer, &model.txns[model.events[i].txn], model.events[i].is_completion);
@@ -119,7 +119,7 @@ static void origins_change_nothing(void **state)
     for (enum rig_form form = RIG_FORM_RIG; form <= RIG_FORM_EDN; form++) {
         struct rig_err err = {0};
         struct rig_event_writer *writers[2];
-        const struct rig_event_writer_options options = {.form = form, .workload = RIG_WORKLOAD_LIST_APPEND};
+        const struct rig_event_writer_options options = {.save = {.form = form}, .workload = RIG_WORKLOAD_LIST_APPEND};
         for (size_t w = 0; w < 2; w++) {
             check(rig_event_writer_new(&options, NULL, &writers[w], &err), &err);
             for (size_t i = 0; i < sizeof reads / sizeof reads[0]; i++) {
@@ -145,7 +145,7 @@ static void forgotten_keys_are_written_again(void **state)
     static const int64_t elements[] = {11, 12};
     struct rig_err err = {0};
     struct rig_event_writer *writer = NULL;
-    const struct rig_event_writer_options options = {.form = RIG_FORM_JSON_LINES};
+    const struct rig_event_writer_options options = {.save = {.form = RIG_FORM_JSON_LINES}};
     check(rig_event_writer_new(&options, NULL, &writer, &err), &err);
     for (int64_t i = 0; i < 3; i++) {
         invoke(writer, i * 10);

@@ -133,8 +133,9 @@ static void counts_are_those_of_the_history(void **state)
     struct rig_history *history = NULL;
     struct rig_err err = {0};
     uint64_t told = 0;
+    const struct rig_save_options save = {.form = RIG_FORM_RIG};
     const struct rig_synthetic_watch watch = {.progress = note_progress, .context = &told};
-    assert_int_equal(rig_synthetic_write(&synthetic, "/dev/null", RIG_FORM_RIG, &watch, &counts, &err), RIG_OK);
+    assert_int_equal(rig_synthetic_write(&synthetic, "/dev/null", &save, &watch, &counts, &err), RIG_OK);
     assert_int_equal(rig_synthetic_make(&synthetic, &history, &err), RIG_OK);
     assert_true(told > 0 && told < counts.transactions);
     assert_int_equal(counts.transactions, history->txn_count);
