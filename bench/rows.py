@@ -5,7 +5,7 @@ import os
 import statistics
 
 PHASES = ("read", "infer", "search")
-HEAD = ("case", "form", "transactions", "cores", *PHASES, "total", "lowest to highest", "million/s", "resident", "held",
+HEAD = ("case", "form", "transactions", "cores", *PHASES, "cpu", "total", "lowest to highest", "million/s", "resident", "held",
         "file", "windows")  # fmt: skip
 
 
@@ -42,7 +42,7 @@ class Row:
     def cells(self):
         low, high = self.spread()
         return [self.case, self.form, str(self.transactions), str(self.cores),
-                *(f"{self.median(phase):.0f}" for phase in PHASES), f"{self.median():.0f}", f"{low:.0f} to {high:.0f}",
+                *(f"{self.median(phase):.0f}" for phase in (*PHASES, "cpu")), f"{self.median():.0f}", f"{low:.0f} to {high:.0f}",
                 f"{self.million_per_s():.2f}", f"{self.resident():.0f}", f"{self.held():.0f}",
                 f"{self.file_bytes / self.transactions:.1f}",
                 f"{self.windows}" if self.passes == 1 else f"{self.windows} in {self.passes} passes"]  # fmt: skip

@@ -40,7 +40,7 @@ def tables(text):
 
 
 def row(case="valid", form="rig", size=10**7, core_count=1, ns=100.0, resident=10**9):
-    return rows.Row(case, form, size, size, core_count, [{"total": ns, "read": 1, "infer": 1, "search": 1}] * 3,
+    return rows.Row(case, form, size, size, core_count, [{"total": ns, "cpu": ns, "read": 1, "infer": 1, "search": 1}] * 3,
                     resident, resident, size)  # fmt: skip
 
 
