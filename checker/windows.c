@@ -14,7 +14,8 @@
 enum {
     /* What judging a window takes beside the window itself, in its size; measured again by each judgement. */
     FIRST_LOAD_PERCENT = 250,
-    FULL_PERCENT = 80, /* of the limit: then the window is judged, however little is new */
+    FULL_PERCENT = 80, /* of the budget: then the window is judged, however little is new */
+    RESERVED_BYTES = 16 << 20,
 };
 
 struct rig_windows {
@@ -27,6 +28,7 @@ struct rig_windows {
     struct rig_evidence *evidence;
     struct rig_findings findings;
     struct rig_verdict_storage *storage;
+    size_t budget;         /* bytes; 0: no limit */
     uint64_t fed_count;    /* transactions */
     uint64_t new_count;    /* of them, since the last judgement */
     uint64_t held_count;   /* in the window, after the last judgement */
@@ -54,6 +56,12 @@ static void set_defaults(struct rig_windows_options *options)
         options->check.max_witnesses = RIG_DEFAULT_WITNESSES;
 }
 
+/* What the limit leaves to windows, beside the program itself and the parts of the file that are being read. */
+static size_t budget_of(size_t limit_bytes)
+{
+    return limit_bytes > 2 * (size_t)RESERVED_BYTES ? limit_bytes - RESERVED_BYTES : limit_bytes / 2;
+}
+
 enum rig_rc rig_windows_begin(enum rig_workload workload, const struct rig_windows_options *options,
                               struct rig_windows **windows, struct rig_err *err)
 {
@@ -65,11 +73,12 @@ enum rig_rc rig_windows_begin(enum rig_workload workload, const struct rig_windo
         return no_memory(err);
     w->options = *options;
     set_defaults(&w->options);
+    w->budget = budget_of(options->check.limit_bytes);
     /* The versions of registers are ordered over the whole history. */
     w->options.keep_all |= workload != RIG_WORKLOAD_LIST_APPEND;
     const struct rig_check_options *check = &w->options.check;
-    rig_judge_init(&w->judge, check->max_witnesses, check->assumptions, check->limit_bytes);
-    w->window = rig_window_new(workload, check->limit_bytes);
+    rig_judge_init(&w->judge, check->max_witnesses, check->assumptions, w->budget);
+    w->window = rig_window_new(workload, w->budget);
     w->retired = rig_retired_new();
     w->evidence = rig_evidence_new(workload);
     w->storage = rig_verdict_new(check);
@@ -258,14 +267,13 @@ static enum rig_rc judge_closing(struct rig_windows *w, struct rig_err *err)
 
 static bool is_full(const struct rig_windows *w)
 {
-    size_t limit = w->options.check.limit_bytes;
     uint64_t enough = w->held_count * w->options.growth;
     if (w->options.keep_all)
         return false;
-    if (limit > 0) {
+    if (w->budget > 0) {
         uint64_t bytes = rig_window_bytes(w->window);
         bytes += bytes * w->load_percent / 100 + rig_retired_bytes(w->retired);
-        if (bytes > limit / 100 * FULL_PERCENT && w->new_count > w->held_count / 8)
+        if (bytes > w->budget / 100 * FULL_PERCENT && w->new_count > w->held_count / 8)
             return true;
     }
     return w->new_count >= w->options.least_new && w->new_count >= enough;
@@ -290,11 +298,17 @@ static void keep_order(struct rig_windows *w, const struct rig_segment *segment)
     w->options.keep_all = true;
 }
 
-/* What the window says, with the name of the history before it. */
+/* What the window says, with the name of the history before it; or why so much is still in it. */
 static enum rig_rc named(const struct rig_windows *w, enum rig_rc rc, const struct rig_err *why, struct rig_err *err)
 {
     if (rc == RIG_OK)
         return rc;
+    if (rc == RIG_E_LIMIT && !w->options.keep_all && w->options.check.limit_bytes > 0)
+        return rig_fail(err, rc,
+                        "after %llu transactions, %llu cannot be judged yet, because keys that they or earlier ones "
+                        "used are still in use, and do not fit into %zu MiB; raise --max-memory",
+                        (unsigned long long)w->fed_count, (unsigned long long)(w->held_count + w->new_count),
+                        w->options.check.limit_bytes >> 20);
     return w->options.name == NULL ? rig_fail(err, rc, "%s", why->text)
                                    : rig_fail(err, rc, "%s: %s", w->options.name, why->text);
 }

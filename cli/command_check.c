@@ -11,7 +11,7 @@
 #include "cli/outputs.h"
 #include "cli/requests.h"
 
-enum { MOST_THREADS = 64 };
+enum { MOST_THREADS = 64, READ_AHEAD_BYTES = 256 << 20 };
 
 static const char *const workloads[] = {
 #define WORKLOAD_NAME(name, text, help) text,
@@ -115,7 +115,9 @@ static bool read_amounts(const struct rig_arguments *args, struct rig_source_opt
     if (!rig_arguments_number(args, "threads", 1, MOST_THREADS, &threads) ||
         !rig_arguments_number(args, "window", 1, UINT32_MAX / 2, &window))
         return false;
-    source->threads = (unsigned)threads;
+    /* Parts that are read ahead take memory too. */
+    size_t limit = options->check.limit_bytes;
+    source->threads = threads == 0 && limit > 0 && limit < READ_AHEAD_BYTES ? 1 : (unsigned)threads;
     options->least_new = (uint32_t)window;
     /* Small windows are for seeing what happens at their borders. */
     options->idle = (uint32_t)(window == 0 || window / 4 > RIG_WINDOWS_IDLE ? 0 : window / 4 + 1);

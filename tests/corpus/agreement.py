@@ -7,14 +7,18 @@ the requested level allows. A difference in which the reference says more must b
 hold for a whole class of histories and say how to recognise it in rig's own result, or by EXPLAINED, case by case. All of
 them stand in docs/checker.md with their reasons. An explanation that is no longer needed fails as well.
 
+With --windows, the histories of lists are instead judged in tiny windows and as a whole, which must agree.
+
 The binary is $RIG, or build/release/rig. Exit status 77 when the corpus is not there.
 """
 
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -108,9 +112,7 @@ def ask_rig(case):
     for assumption in ASSUMPTIONS:
         if case["options"].get(assumption + "?"):
             command += ["--assume", assumption]
-    history = rename(case["history"]) if needs_renaming(case["history"]) else case["history"]
-    lines = "".join(json.dumps(operation) + "\n" for operation in history)
-    done = subprocess.run(command, input=lines, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, input=lines_of(case), capture_output=True, text=True, timeout=60)
     if done.returncode not in (0, 1, 2):
         return None, f"exit status {done.returncode}: {done.stderr.strip()}"
     return json.loads(done.stdout), None
@@ -157,10 +159,36 @@ def load(name):
     return [json.loads(line) for line in text.splitlines()]
 
 
+def lines_of(case):
+    history = rename(case["history"]) if needs_renaming(case["history"]) else case["history"]
+    return "".join(json.dumps(operation) + "\n" for operation in history)
+
+
+def compare_windows():
+    """The lists of the corpus in windows of a few transactions, each against its verdict as a whole."""
+    program = pathlib.Path(os.environ.get("RIG_BUILD", str(ROOT / "build/release"))) / "tests/windows_agree"
+    cases = [case for name in FILES for case in load(name)]
+    cases = [case for case in cases if case["shape"] != "malformed" and case["workload"] == "list-append"]
+    with tempfile.TemporaryDirectory() as folder:
+        paths = []
+        for number, case in enumerate(cases):
+            path = pathlib.Path(folder) / f"{number}.jsonl"
+            path.write_text(lines_of(case))
+            paths.append(str(path))
+        done = subprocess.run([program, *paths], capture_output=True, text=True)
+    for line in done.stdout.splitlines():
+        number = re.search(r"/(\d+)\.jsonl", line)
+        print(line, f"({cases[int(number[1])]['name']})" if number else "")
+    print(done.stderr, end="")
+    return 0 if done.returncode == 0 and paths else 1
+
+
 def main():
     if not CORPUS.is_dir():
         print(f"skipped: {CORPUS} is not there")
         return 77
+    if "--windows" in sys.argv[1:]:
+        return compare_windows()
     failed = 0
     compared = 0
     used = {}
