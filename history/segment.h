@@ -8,7 +8,8 @@
  *  - Keys are numbered from 0 in the order of their first use here. Two numbers may stand for one key: a reader whose
  *    spine of a key parts from what it was goes on under a new number.
  *  - A list read refers to a prefix of its key's spine (list == key), or of a whole list (RIG_LIST_WHOLE | n). A spine
- * is complete: it holds the elements from the first one on, also those that earlier stretches had.
+ *    is complete: it holds the elements from the first one on, also those that earlier stretches had. What only failed
+ *    transactions read is no part of it: it would keep later lists, which lack it, from being prefixes.
  *  - Positions and times are those of the history. Errors are numbered from 1 in `errors`.
  *  - `open` are the transactions that are invoked and not complete at the end of the stretch: all of them, whenever
  *    they were invoked, in the order of their invocations. They have no results.
