@@ -61,21 +61,45 @@ static bool close_component(struct tarjan *t, uint32_t state)
     return rig_component_list_add(&out->list, (struct rig_component){begin, t->placed});
 }
 
+/* The next predecessor that is in no component yet, or RIG_NODE_NONE. */
+static inline uint32_t next_open(const struct tarjan *t, struct frame *frame)
+{
+    const struct rig_view *view = &t->out->view;
+    const struct rig_graph *graph = view->graph;
+    if (!rig_view_is_plain(view)) {
+        uint32_t from;
+        do {
+            from = rig_view_next(view, frame->state, &frame->cursor);
+        } while (from != RIG_NODE_NONE && t->index[from] == DONE);
+        return from;
+    }
+    const uint32_t *edges = graph->edges + graph->first[frame->state];
+    uint32_t degree = graph->first[frame->state + 1] - graph->first[frame->state];
+    while (frame->cursor.edge < degree) {
+        uint32_t edge = edges[frame->cursor.edge++];
+        if (rig_link_in(rig_edge_link(edge), view->links) && t->index[rig_edge_node(edge)] != DONE)
+            return rig_edge_node(edge);
+    }
+    if (frame->cursor.edge > degree)
+        return RIG_NODE_NONE;
+    frame->cursor.edge++;
+    uint32_t before = rig_view_process(view, frame->state);
+    return before == RIG_NODE_NONE || t->index[before] == DONE ? RIG_NODE_NONE : before;
+}
+
 static bool explore(struct tarjan *t, uint32_t start)
 {
     if (!enter(t, start))
         return false;
     while (t->path.count > 0) {
         struct frame *top = &t->path.at[t->path.count - 1];
-        uint32_t next = rig_view_next(&t->out->view, top->state, &top->cursor);
+        uint32_t next = next_open(t, top);
         if (next != RIG_NODE_NONE) {
             uint32_t index = t->index[next];
-            if (index == 0) {
-                if (!enter(t, next))
-                    return false;
-            } else if (index != DONE && index < top->lowest) {
-                top->lowest = index;
-            }
+            if (index != 0)
+                top->lowest = index < top->lowest ? index : top->lowest;
+            else if (!enter(t, next))
+                return false;
             continue;
         }
         struct frame finished = *top;
@@ -85,6 +109,37 @@ static bool explore(struct tarjan *t, uint32_t start)
         if (t->path.count > 0 && finished.lowest < t->path.at[t->path.count - 1].lowest)
             t->path.at[t->path.count - 1].lowest = finished.lowest;
     }
+    return true;
+}
+
+/* True when all predecessors of the state are in components: then it is one by itself. */
+static bool is_alone(const struct tarjan *t, uint32_t state)
+{
+    const struct rig_view *view = &t->out->view;
+    const struct rig_graph *graph = view->graph;
+    if (!rig_view_is_plain(view)) {
+        struct rig_cursor cursor = {0};
+        for (uint32_t from; (from = rig_view_next(view, state, &cursor)) != RIG_NODE_NONE;) {
+            if (t->index[from] != DONE)
+                return false;
+        }
+        return true;
+    }
+    unsigned links = view->links | 1u << RIG_LINK_THROUGH;
+    uint32_t open = 0, before = rig_view_process(view, state);
+    for (uint32_t i = graph->first[state]; i < graph->first[state + 1]; i++) {
+        uint32_t edge = graph->edges[i];
+        open |= (links >> rig_edge_link(edge) & 1u) & (t->index[rig_edge_node(edge)] != DONE);
+    }
+    return open == 0 && (before == RIG_NODE_NONE || t->index[before] == DONE);
+}
+
+static bool visit(struct tarjan *t, uint32_t state)
+{
+    if (!is_alone(t, state))
+        return explore(t, state);
+    t->out->order[t->placed++] = state;
+    t->index[state] = DONE;
     return true;
 }
 
@@ -101,7 +156,7 @@ enum rig_rc rig_components_find(struct rig_view view, struct rig_components *com
         memset(components->component_of, 0xff, ((size_t)state_count + 1) * sizeof *components->component_of);
     for (uint32_t state = 0; done && state < state_count; state++) {
         if (t.index[state] == 0)
-            done = explore(&t, state);
+            done = visit(&t, state);
     }
     free(t.index);
     frames_done(&t.path);

@@ -7,8 +7,8 @@
  * the latter: its cycles are the closed walks without two adjacent rw edges, so it is acyclic exactly when snapshot
  * isolation's graph is (Cerone & Gotsman 2018, theorem 4.1).
  *
- * Time: linear in nodes and edges; nodes are visited in completion order, so that most are left at once. Space: 16
- * bytes a node of the view.
+ * Time: linear in nodes and edges; nodes are visited in completion order, so that the predecessors of most are done and
+ * they are left at once. Space: 12 bytes a node of the view, and 20 a node on the deepest path.
  */
 #ifndef RIG_CHECKER_CYCLE_COMPONENTS_H
 #define RIG_CHECKER_CYCLE_COMPONENTS_H
@@ -47,6 +47,19 @@ void rig_components_done(struct rig_components *components);
 static inline uint32_t rig_view_node(const struct rig_view *view, uint32_t state)
 {
     return view->split ? state / 2 : state;
+}
+
+/* A view of all nodes as they are: its predecessors are those edges whose links it has, and the process order. */
+static inline bool rig_view_is_plain(const struct rig_view *view)
+{
+    return !view->split && (!view->settled || view->graph->unsettled == NULL);
+}
+
+/* The node before `node` in its process, in a plain view; or RIG_NODE_NONE. */
+static inline uint32_t rig_view_process(const struct rig_view *view, uint32_t node)
+{
+    bool known = view->process && node < view->graph->txn_count;
+    return known ? view->graph->process_before[node] : RIG_NODE_NONE;
 }
 
 /* Walks over the predecessors of one state. Start with a zeroed cursor; RIG_NODE_NONE ends it. */

@@ -28,8 +28,9 @@ struct climb {
     struct rig_ladder *ladder;
     struct rig_collector collector;
     struct rig_search *search;
-    size_t budget;          /* states left to the rung's searches */
-    struct rig_cycle cycle; /* scratch */
+    struct rig_components all, flow; /* of those rungs in plain order, once they have been climbed: for read skew */
+    size_t budget;                   /* states left to the rung's searches */
+    struct rig_cycle cycle;          /* scratch */
     struct rig_err *err;
 };
 
@@ -313,23 +314,28 @@ static enum rig_rc climb_rung(struct climb *c, enum rig_rung rung, bool process)
         rc = witness_realtime(c, &violations, rung);
     }
     rig_txn_list_done(&violations);
-    rig_components_done(&components);
+    struct rig_components *kept = process                 ? NULL
+                                  : rung == RIG_RUNG_ALL  ? &c->all
+                                  : rung == RIG_RUNG_FLOW ? &c->flow
+                                                          : NULL;
+    if (kept == NULL)
+        rig_components_done(&components);
+    else
+        *kept = components;
     return rc;
 }
 
 /* Read skew is decided on its own, since no component tells it from the cycles with more rw edges. */
 static enum rig_rc climb_read_skew(struct climb *c)
 {
-    struct rig_components all, flow = {0};
     struct rig_skews skews = {0};
     bool lists = c->history->workload == RIG_WORKLOAD_LIST_APPEND;
-    enum rig_rc rc = rig_components_find(view_of(c, RIG_RUNG_ALL, false), &all, c->err);
-    if (rc == RIG_OK && all.list.count > 0) {
-        rc = rig_components_find(view_of(c, RIG_RUNG_FLOW, false), &flow, c->err);
-        if (rc == RIG_OK)
-            rc = rig_read_skews(lists ? &c->inference->versions : NULL, &all, &flow, lists ? SKEWS_WANTED : SKEWS_TRIED,
-                                &skews, c->err);
-    }
+    enum rig_rc rc = RIG_OK;
+    if (c->flow.order == NULL)
+        rc = rig_components_find(view_of(c, RIG_RUNG_FLOW, false), &c->flow, c->err);
+    if (rc == RIG_OK)
+        rc = rig_read_skews(lists ? &c->inference->versions : NULL, &c->all, &c->flow,
+                            lists ? SKEWS_WANTED : SKEWS_TRIED, &skews, c->err);
     struct rig_path_rule rule = {
         .links = RIG_LINKS_WW | RIG_LINKS_WR, .fewest_rw = 1, .most_rw = 1, .nonadjacent = false};
     size_t shortest = 0;
@@ -341,8 +347,6 @@ static enum rig_rc climb_read_skew(struct climb *c)
     }
     RIG_INVARIANT(rc != RIG_OK || !lists || skews.count == 0 || c->ladder->found[RIG_ANOMALY_G_SINGLE].count > 0);
     rig_skews_done(&skews);
-    rig_components_done(&flow);
-    rig_components_done(&all);
     return rc;
 }
 
@@ -397,6 +401,8 @@ enum rig_rc rig_ladder_climb_graph(const struct rig_history *history, const stru
     c.search = rig_search_new(history, &inference->graph);
     enum rig_rc rc = c.search == NULL ? no_memory(&c) : climb_all(&c);
     rig_search_free(c.search);
+    rig_components_done(&c.all);
+    rig_components_done(&c.flow);
     rig_cycle_done(&c.cycle);
     rig_collector_done(&c.collector);
     return rc;

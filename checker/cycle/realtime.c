@@ -16,25 +16,34 @@ static uint32_t invocation(const struct rig_history *history, uint32_t node)
 struct pass {
     const struct rig_history *history;
     const struct rig_components *components;
-    uint32_t *latest; /* per state: the latest invocation among its ancestors; 0 for none */
+    uint32_t *latest; /* per state: the latest invocation among its ancestors and itself; 0 for none */
     struct rig_txn_list *violations;
 };
 
-/* The latest invocation among the ancestors of a state that stands alone. */
+/* The latest invocation among the ancestors of a state, as far as they are known. */
 static uint32_t latest_before(const struct pass *p, uint32_t state)
 {
     const struct rig_view *view = &p->components->view;
+    const struct rig_graph *graph = view->graph;
     uint32_t most = 0;
-    struct rig_cursor cursor = {0};
-    for (uint32_t from; (from = rig_view_next(view, state, &cursor)) != RIG_NODE_NONE;)
-        most = larger(most, larger(p->latest[from], invocation(p->history, rig_view_node(view, from))));
-    return most;
+    if (!rig_view_is_plain(view)) {
+        struct rig_cursor cursor = {0};
+        for (uint32_t from; (from = rig_view_next(view, state, &cursor)) != RIG_NODE_NONE;)
+            most = larger(most, p->latest[from]);
+        return most;
+    }
+    for (uint32_t i = graph->first[state]; i < graph->first[state + 1]; i++) {
+        if (rig_link_in(rig_edge_link(graph->edges[i]), view->links))
+            most = larger(most, p->latest[rig_edge_node(graph->edges[i])]);
+    }
+    uint32_t before = rig_view_process(view, state);
+    return before == RIG_NODE_NONE ? most : larger(most, p->latest[before]);
 }
 
-static bool note_violation(struct pass *p, uint32_t state)
+static bool note_violation(struct pass *p, uint32_t state, uint32_t latest)
 {
     uint32_t node = rig_view_node(&p->components->view, state);
-    if (node >= p->history->txn_count || rig_txn_end(p->history, node) >= p->latest[state])
+    if (node >= p->history->txn_count || rig_txn_end(p->history, node) >= latest)
         return true;
     struct rig_txn_list *violations = p->violations;
     bool noted = violations->count > 0 && violations->at[violations->count - 1] == node;
@@ -46,13 +55,15 @@ static bool note_violation(struct pass *p, uint32_t state)
 static bool pass_group(struct pass *p, uint32_t begin, uint32_t end)
 {
     const uint32_t *order = p->components->order;
+    const struct rig_view *view = &p->components->view;
     uint32_t most = 0;
     for (uint32_t i = begin; i < end; i++)
-        most = larger(most, latest_before(p, order[i]));
+        p->latest[order[i]] = invocation(p->history, rig_view_node(view, order[i]));
     for (uint32_t i = begin; i < end; i++)
-        p->latest[order[i]] = most;
+        most = larger(most, latest_before(p, order[i]));
     for (uint32_t i = begin; i < end; i++) {
-        if (!note_violation(p, order[i]))
+        p->latest[order[i]] = larger(most, p->latest[order[i]]);
+        if (!note_violation(p, order[i], most))
             return false;
     }
     return true;
