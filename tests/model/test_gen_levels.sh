@@ -10,7 +10,7 @@ judge() { # <expected exit status> <level> <setting>...
     shift 2
     local settings=()
     for setting in "$@"; do settings+=(--set "$setting"); done
-    "$RIG" gen - --transactions 20000 --clients 10 "${settings[@]}" --set database.abort-rate=1% \
+    "$RIG" gen - --transactions 20000 --clients "${clients:-10}" "${settings[@]}" --set database.abort-rate=1% \
         --set database.info-rate=1% 2>/dev/null | "$RIG" check - --level "$level" >/dev/null || got=$?
     if [ $got -ne "$expected" ]; then
         echo "$level, $*: exit status $got instead of $expected"
@@ -30,6 +30,11 @@ judge 0 strict-serializable database.workers=3 workload.keys.appends-per-key=100
 judge 0 strict-serializable database.think=50 database.latency=3 database.loss-rate=1% workload.final-reads=all
 judge 0 strict-serializable workload.long-transactions.share=1% workload.long-transactions.until-commits=50
 judge 0 strict-serializable workload.final-reads=none workload.keys.appends-per-key=10
+
+for isolation in serializable repeatable-read; do # as many as are drawn ahead
+    clients=1500 judge 0 strict-serializable database.isolation=$isolation workload.keys.active=1000
+    clients=1500 judge 0 strict-serializable database.isolation=$isolation database.workers=20
+done
 
 judge 1 serializable database.isolation=snapshot-isolation
 judge 1 snapshot-isolation database.isolation=read-committed

@@ -261,6 +261,109 @@ static void cancelled_transactions_fail(void **state)
     }
 }
 
+/* One worker: transactions come one after the other, in the order of their invocations, and none conflicts. */
+static void workers_take_turns(void **state)
+{
+    (void)state;
+    enum { SESSIONS = 9, ROUNDS = 20 };
+    for (int64_t workers = 0; workers <= 1; workers++) {
+        struct rig_sim_options options = options_of(RIG_SIM_SNAPSHOT);
+        options.workers = workers;
+        struct rig_sim_engine *engine = engine_of(&options, SESSIONS);
+        const struct rig_op ops[] = {{RIG_OP_READ_LIST, 1, 0}, {RIG_OP_APPEND, 1, 1}};
+        struct rig_sim_counts counts;
+        for (uint32_t i = 0; i < SESSIONS; i++)
+            rig_sim_engine_begin(engine, SESSIONS - 1 - i, ops, 2, &no_hold);
+        for (uint32_t done = 0; done < SESSIONS * ROUNDS;) {
+            uint32_t session = rig_sim_engine_step(engine);
+            if (session == RIG_SIM_NONE)
+                continue;
+            if (workers == 1)
+                assert_int_equal(session, done % SESSIONS);
+            done++;
+            rig_sim_engine_begin(engine, session, ops, 2, &no_hold);
+        }
+        rig_sim_engine_counts(engine, &counts);
+        if (workers == 1)
+            assert_int_equal(counts.conflicts, 0);
+        else
+            assert_true(counts.conflicts > SESSIONS * ROUNDS / 2);
+        for (uint32_t i = 0; i < SESSIONS; i++)
+            rig_sim_engine_cancel(engine, i);
+        assert_int_equal(rig_sim_engine_busy_count(engine), 0);
+        rig_sim_engine_free(engine);
+    }
+}
+
+/* Lists of one origin are equal as far as they say, whatever was lost, reordered or never committed. */
+static void origins_tell_what_is_equal(void **state)
+{
+    (void)state;
+    enum { SESSIONS = 5, READS = 4000, MOST = 4096 };
+    static const enum rig_sim_bug bugs[] = {RIG_SIM_BUG_NONE, RIG_SIM_BUG_LOST_UPDATE, RIG_SIM_BUG_REORDERED_APPEND,
+                                            RIG_SIM_BUG_DIRTY_READ, RIG_SIM_BUG_DUPLICATE_APPEND};
+    for (size_t b = 0; b < sizeof bugs / sizeof bugs[0]; b++) {
+        static int64_t known[MOST];
+        uint32_t known_count = 0, whole_count = 0, read_count = 0;
+        uint64_t origin = 0;
+        struct rig_sim_options options = options_of(RIG_SIM_SNAPSHOT);
+        options.bug = bugs[b];
+        options.bug_rate = 0.2;
+        options.abort_rate = 0.1;
+        struct rig_sim_engine *engine = engine_of(&options, SESSIONS);
+        struct rig_op ops[SESSIONS][2];
+        for (uint32_t i = 0; i < SESSIONS; i++) {
+            ops[i][0] = (struct rig_op){RIG_OP_APPEND, 1, 1000 + i};
+            ops[i][1] = (struct rig_op){RIG_OP_READ_LIST, 1, 0};
+            rig_sim_engine_begin(engine, i, ops[i], 2, &no_hold);
+        }
+        while (read_count < READS) {
+            uint32_t session = rig_sim_engine_step(engine);
+            if (session == RIG_SIM_NONE)
+                continue;
+            const struct rig_sim_list *list = &rig_sim_engine_lists(engine, session)[1];
+            struct rig_sim_answer answer;
+            read_count++;
+            if (list->origin != 0 && list->origin == origin) {
+                uint32_t both = list->origin_count < known_count ? list->origin_count : known_count;
+                assert_memory_equal(list->elements, known, both * sizeof known[0]);
+            }
+            assert_true(list->count < MOST && list->origin_count <= list->count);
+            whole_count += list->count > 0 && list->origin_count == list->count;
+            if (list->origin != origin || list->origin_count > known_count) {
+                origin = list->origin;
+                known_count = list->origin_count;
+                if (known_count > 0)
+                    memcpy(known, list->elements, known_count * sizeof known[0]);
+            }
+            rig_sim_engine_answer(engine, session, &answer);
+            assert_int_equal(answer.reads[1].count, list->count);
+            ops[session][0].value = 2000 + read_count;
+            rig_sim_engine_begin(engine, session, ops[session], 2, &no_hold);
+        }
+        assert_true(whole_count > READS / 20);
+        rig_sim_engine_free(engine);
+    }
+}
+
+static void forgotten_keys_are_empty(void **state)
+{
+    (void)state;
+    struct rig_sim_options options = options_of(RIG_SIM_SERIALIZABLE);
+    struct rig_sim_engine *engine = engine_of(&options, 1);
+    struct rig_sim_answer answer;
+    for (int64_t i = 0; i < 3; i++) {
+        const struct rig_op ops[] = {{RIG_OP_APPEND, 1, 10 + i}, {RIG_OP_APPEND, 2, 20 + i}};
+        assert_int_equal(run_alone(engine, 0, ops, 2, &answer), RIG_OUTCOME_OK);
+        rig_sim_engine_forget(engine, 1);
+        rig_sim_engine_forget(engine, 3);
+    }
+    const int64_t expected[] = {20, 21, 22};
+    assert_list(engine, 1, NULL, 0);
+    assert_list(engine, 2, expected, 3);
+    rig_sim_engine_free(engine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,6 +377,9 @@ int main(void)
         cmocka_unit_test(holds_that_cannot_be_met_end),
         cmocka_unit_test(deadlocks_end_one_of_two),
         cmocka_unit_test(cancelled_transactions_fail),
+        cmocka_unit_test(workers_take_turns),
+        cmocka_unit_test(origins_tell_what_is_equal),
+        cmocka_unit_test(forgotten_keys_are_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
