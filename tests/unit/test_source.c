@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/rng.h"
 #include "history/form_reader.h"
 #include "history/window.h"
@@ -430,6 +431,79 @@ static void every_form_is_a_source(void **state)
     (void)unlink(path);
 }
 
+/* Adds what there is of the source to the window; the end for now is none of its. */
+static void add_what_there_is(struct rig_source *source, struct rig_window *window)
+{
+    const struct rig_segment *segment = NULL;
+    enum rig_rc rc = rig_source_next(source, &segment, &err);
+    while (rc == RIG_OK && segment != NULL) {
+        rc = rig_window_add(window, segment, &err);
+        if (rc == RIG_OK)
+            rc = rig_source_next(source, &segment, &err);
+    }
+    if (rc != RIG_OK)
+        fail_msg("%s", err.text);
+}
+
+/* Copies the file to one that grows by pieces of any size, which cut frames anywhere, and follows that. */
+static struct rig_history *follow(const struct rig_buf *file, const char *path, int fd, unsigned threads,
+                                  struct rig_rng *rng)
+{
+    struct rig_source *source = NULL;
+    struct rig_source_options options = {.threads = threads, .follow = true};
+    struct rig_history *history = NULL;
+    size_t at = file->size < 400 ? file->size : 400; /* the header is whole */
+    assert_int_equal(ftruncate(fd, 0), 0);
+    assert_int_equal(pwrite(fd, file->data, at, 0), (ssize_t)at);
+    if (rig_source_open(path, &options, &source, &err) != RIG_OK)
+        fail_msg("%s", err.text);
+    struct rig_window *window = rig_window_new(rig_source_facts(source)->workload, 0);
+    while (at < file->size) {
+        add_what_there_is(source, window);
+        size_t more = 1 + (size_t)rig_rng_below(rng, 20000);
+        more = more < file->size - at ? more : file->size - at;
+        assert_int_equal(pwrite(fd, file->data + at, more, (off_t)at), (ssize_t)more);
+        at += more;
+    }
+    rig_source_settle(source);
+    add_what_there_is(source, window);
+    assert_false(rig_source_facts(source)->truncated);
+    if (rig_window_give(window, rig_source_facts(source), &history, &err) != RIG_OK)
+        fail_msg("%s", err.text);
+    rig_source_close(source);
+    return history;
+}
+
+static void a_growing_record_is_followed(void **state)
+{
+    (void)state;
+    struct rig_rng rng;
+    rig_rng_init(&rng, 20261123, 0);
+    char path[64];
+    int fd = make_file(path, sizeof path);
+    for (unsigned round = 0; round < 6; round++) {
+        struct model model;
+        struct model_options options = {.txn_count = 8000, .channel_count = 12, .key_count = 25, .first_ns = 100};
+        model_make(&model, &options, &rng);
+        struct rig_history *wanted = model_history(&model, model.event_count);
+        struct rig_buf file;
+        rig_buf_init(&file, 0);
+        assert_int_equal(rig_history_save(wanted, path, RIG_FORM_RIG, &err), RIG_OK);
+        assert_int_equal(rig_buf_read_file(&file, path, &err), RIG_OK);
+        (void)close(fd); /* saving replaced the file */
+        (void)unlink(path);
+        fd = make_file(path, sizeof path);
+        struct rig_history *history = follow(&file, path, fd, round % 2 == 0 ? 1 : 3, &rng);
+        assert_same_history(history, wanted);
+        rig_history_free(history);
+        rig_history_free(wanted);
+        rig_buf_done(&file);
+        model_done(&model);
+    }
+    (void)close(fd);
+    (void)unlink(path);
+}
+
 static void a_pipe_is_read_whole(void **state)
 {
     (void)state;
@@ -471,6 +545,7 @@ int main(void)
         cmocka_unit_test_setup(a_growing_file_is_followed, start),
         cmocka_unit_test_setup(a_large_file_is_read_in_parts, start),
         cmocka_unit_test_setup(every_form_is_a_source, start),
+        cmocka_unit_test_setup(a_growing_record_is_followed, start),
         cmocka_unit_test_setup(a_pipe_is_read_whole, start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
