@@ -12,12 +12,26 @@ enum {
     LARGE_CHECKPOINTS = 4,  /* and at least this many times, however large the state is */
 };
 
+enum { OPEN_BYTES = 11, OPEN_OP_BYTES = 3 }; /* of an open transaction in a checkpoint, about */
+
 /* ---- Where a block ends ---- */
 
 static bool is_large(const struct rig_record_encoder *encoder)
 {
     return encoder->keys.live_count > encoder->head.key_limit ||
            encoder->keys.spine_elements > encoder->head.state_limit_bytes / sizeof(int64_t);
+}
+
+static size_t likely_open_bytes(const struct rig_record_encoder *encoder)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < encoder->clients.count; i++) {
+        const struct rig_encoder_client *client = &encoder->clients.at[i];
+        bytes += client->open ? OPEN_BYTES + client->txn.ops.count * OPEN_OP_BYTES : 0;
+    }
+    for (size_t i = 0; i < encoder->abandoned.count; i++)
+        bytes += OPEN_BYTES + encoder->abandoned.at[i].ops.count * OPEN_OP_BYTES;
+    return bytes;
 }
 
 void rig_encoder_consider_block(struct rig_record_encoder *encoder)
@@ -33,7 +47,7 @@ void rig_encoder_consider_block(struct rig_record_encoder *encoder)
     } else if (block_bytes >= encoder->block_judged_at) {
         size_t bytes = 0;
         (void)rig_encoder_keys_choose(&encoder->keys, encoder->event_count, SIZE_MAX, NULL, &bytes);
-        encoder->block_judged_at = bytes * BLOCK_CHECKPOINTS;
+        encoder->block_judged_at = (bytes + likely_open_bytes(encoder)) * BLOCK_CHECKPOINTS;
         encoder->block_due = block_bytes >= encoder->block_judged_at;
     }
 }

@@ -9,6 +9,7 @@
 #include "history/event_order.h"
 #include "history/load.h"
 #include "history/packing.h"
+#include "history/record_cursor.h"
 #include "history/record_encoder.h"
 #include "history/source.h"
 #include "history/varint.h"
@@ -66,6 +67,30 @@ static void bad_varints_are_refused(void **state)
         const uint8_t *at = cases[i].bytes;
         uint64_t number;
         assert_false(rig_varint_get(&at, at + cases[i].count, &number));
+    }
+}
+
+/* The reader's cursor and the plain function see the same numbers, and the same ends of them. */
+static void a_cursor_reads_what_varints_are(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20000; i++) {
+        uint8_t bytes[12];
+        size_t count = 1 + (size_t)rig_rng_below(&rng, sizeof bytes);
+        for (size_t b = 0; b < count; b++)
+            bytes[b] = (uint8_t)(rig_rng_next(&rng) | (rig_rng_below(&rng, 3) != 0 ? 0x80 : 0));
+        const uint8_t *at = bytes;
+        struct rig_record_cursor cursor = {.at = bytes, .end = bytes + count};
+        while (cursor.at < cursor.end) {
+            uint64_t number = 0;
+            bool there = rig_varint_get(&at, bytes + count, &number);
+            assert_true(rig_cursor_number(&cursor) == number);
+            assert_ptr_equal(cursor.bad, there ? NULL : at);
+            assert_ptr_equal(cursor.at, there ? at : bytes + count);
+        }
+        if (cursor.bad == NULL)
+            (void)rig_cursor_signed(&cursor);
+        assert_non_null(cursor.bad);
     }
 }
 
@@ -496,6 +521,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(varints_come_back),
         cmocka_unit_test(bad_varints_are_refused),
+        cmocka_unit_test(a_cursor_reads_what_varints_are),
         cmocka_unit_test(events_sort_by_time_then_kind),
         cmocka_unit_test(every_truncation_loads_its_whole_frames),
         cmocka_unit_test(every_flipped_bit_is_noticed),
