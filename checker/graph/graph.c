@@ -15,6 +15,7 @@ static void pack_node(const struct rig_links *links, uint32_t node, struct rig_g
 {
     uint32_t before = 0, after = 0, own = 0;
     const uint32_t head = *rig_links_head(links, node);
+    const uint32_t *own_edges = NULL;
     for (uint32_t i = head; i != RIG_NODE_NONE; i = links->chained[i].next) {
         if (comes_after(links, i, node))
             after++;
@@ -24,8 +25,10 @@ static void pack_node(const struct rig_links *links, uint32_t node, struct rig_g
     uint32_t *at = graph->edges + graph->first[node];
     if (links->own_first != NULL && node < links->txn_count) {
         own = links->own_first[node + 1] - links->own_first[node];
-        memcpy(at + before, links->own + links->own_first[node], own * sizeof *at);
+        own_edges = links->own + links->own_first[node];
     }
+    for (uint32_t i = 0; i < own; i++)
+        at[before + i] = own_edges[i];
     graph->first[node + 1] = graph->first[node] + before + own + after;
     for (uint32_t i = head; i != RIG_NODE_NONE; i = links->chained[i].next) {
         uint32_t edge = links->chained[i].edge;

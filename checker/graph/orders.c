@@ -1,18 +1,55 @@
 #include "checker/graph/orders.h"
 
+#include <string.h>
+
 #include "base/table.h"
 
-/* The committed transaction before each one in its process. */
-static bool order_processes(const struct rig_history *history, const uint8_t *committed, uint32_t *before)
+/* The transaction of each process that was met last: in a direct table where the processes' numbers are dense. */
+struct latest {
+    uint32_t *direct; /* NULL: in the hash table */
+    int32_t lowest;
+    struct rig_table hashed;
+};
+
+static bool latest_init(struct latest *latest, const struct rig_history *history, struct rig_arena *arena)
 {
-    struct rig_table last;
-    rig_table_init(&last);
-    bool done = true;
+    int32_t lowest = INT32_MAX, highest = INT32_MIN;
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        int32_t process = history->txns[txn].process;
+        lowest = process < lowest ? process : lowest;
+        highest = process > highest ? process : highest;
+    }
+    *latest = (struct latest){.lowest = lowest};
+    rig_table_init(&latest->hashed);
+    int64_t span = (int64_t)highest - lowest + 1;
+    if (span < 1 || span > (int64_t)history->txn_count * 2 + 64)
+        return true;
+    latest->direct = rig_arena_room(arena, (size_t)span, sizeof *latest->direct);
+    if (latest->direct == NULL)
+        return false;
+    memset(latest->direct, 0xff, (size_t)span * sizeof *latest->direct);
+    return true;
+}
+
+/* RIG_TABLE_NONE at first; NULL when memory runs out. */
+static uint32_t *latest_of(struct latest *latest, int32_t process)
+{
+    if (latest->direct != NULL)
+        return &latest->direct[(int64_t)process - latest->lowest];
+    return rig_table_put(&latest->hashed, (uint32_t)process);
+}
+
+/* The committed transaction before each one in its process. */
+static bool order_processes(const struct rig_history *history, const uint8_t *committed, struct rig_arena *arena,
+                            uint32_t *before)
+{
+    struct latest latest;
+    bool done = latest_init(&latest, history, arena);
     for (uint32_t txn = 0; done && txn < history->txn_count; txn++) {
         before[txn] = RIG_NODE_NONE;
         if (!committed[txn])
             continue;
-        uint32_t *previous = rig_table_put(&last, (uint32_t)history->txns[txn].process);
+        uint32_t *previous = latest_of(&latest, history->txns[txn].process);
         done = previous != NULL;
         if (!done)
             break;
@@ -22,7 +59,7 @@ static bool order_processes(const struct rig_history *history, const uint8_t *co
             before[txn] = *previous;
         *previous = txn;
     }
-    rig_table_done(&last);
+    rig_table_done(&latest.hashed);
     return done;
 }
 
@@ -46,7 +83,7 @@ enum rig_rc rig_graph_add_orders(const struct rig_history *history, const uint8_
                                  struct rig_graph *graph, struct rig_err *err)
 {
     graph->process_before = rig_arena_array(arena, (size_t)history->txn_count + 1, sizeof *graph->process_before);
-    if (graph->process_before == NULL || !order_processes(history, committed, graph->process_before) ||
+    if (graph->process_before == NULL || !order_processes(history, committed, arena, graph->process_before) ||
         !mark_unsettled(history, committed, arena, graph))
         return rig_fail(err, RIG_E_LIMIT, "not enough memory for the process order; raise --max-memory");
     return RIG_OK;
