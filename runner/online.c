@@ -15,8 +15,9 @@
 #include "checker/windows.h"
 #include "history/source.h"
 
-/* Where the processors are busy with the run, about a tenth of one is left for the check. */
-enum { NICE = 10 };
+/* Where the processors are busy with the run, about a tenth of one is left for the check; a quarter where the run waits
+   for what it finds. */
+enum { NICE = 10, NICE_AND_PROMPT = 5 };
 /* The recorder writes a frame every 200 ms, or when it has enough for one. */
 static const int64_t poll_ns = 50 * RIG_NS_PER_MS;
 /* Between two looks at what there is so far: this long at least, and so many times what the last one took. */
@@ -25,6 +26,7 @@ static const int64_t looks_apart = 10;
 
 struct rig_online {
     uint64_t levels, anomalies; /* requested */
+    bool prompt;                /* the run ends on what is found */
     /* of the thread; of the caller once it was joined */
     struct rig_source *source;
     struct rig_windows *windows;
@@ -180,7 +182,7 @@ static void *online_main(void *argument)
 {
     struct rig_online *online = argument;
     /* The clients and the database come first; where that is refused, the check is only less modest. */
-    (void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
+    (void)setpriority(PRIO_PROCESS, (id_t)gettid(), online->prompt ? NICE_AND_PROMPT : NICE);
     bool goes_on = true;
     while (goes_on && !atomic_load(&online->leaving) && !online->at_end) {
         uint64_t before = rig_online_checked(online);
@@ -239,6 +241,7 @@ enum rig_rc rig_online_start(const struct rig_online_options *options, struct ri
     init_locks(made);
     made->levels = options->check->levels;
     made->anomalies = options->check->anomalies;
+    made->prompt = options->check->stop_on != RIG_STOP_ON_NOTHING;
     atomic_store(&made->first_forbidden, (int)RIG_ANOMALY_COUNT);
     enum rig_rc rc = open_check(made, options, err);
     if (rc == RIG_OK)

@@ -1,6 +1,6 @@
 /*
  * The life of one run: cluster up, load, record, final reads, cluster down. Checking and reporting come after it, in
- * the caller.
+ * the caller, but for a check that goes along (online.h).
  *
  * Everything started is stopped on every way out. SIGINT or SIGTERM once: the load ends, what was recorded is complete;
  * twice: the clients are interrupted and the run ends at once, the record being closed all the same. After either there
