@@ -6,6 +6,7 @@
 
 #include "tests/unit/cmocka_first.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -24,6 +25,7 @@ struct fake_options {
     int fail_every;      /* ... fails */
     int lose_every;      /* ... fails and loses its session */
     bool stuck;          /* the first transaction of client 0 lasts until it is interrupted */
+    int in_step;         /* no client gets further ahead of another, in transactions (0: they may) */
     bool final_fails;    /* read-only transactions fail */
     void (*at_transaction)(uint64_t number);
 };
@@ -35,7 +37,9 @@ static atomic_int fake_opens, fake_closes, fake_live, fake_most_live, fake_inter
 static atomic_ullong fake_transactions;
 static atomic_int fake_open_failures_left;
 static char fake_work_dir[256];
-static const struct rig_run_env *fake_env; /* of the run under way */
+enum { FAKE_STEP_CLIENTS = 64 };
+static atomic_int fake_steps[FAKE_STEP_CLIENTS]; /* of each client; INT_MAX: it is past the load */
+static const struct rig_run_env *fake_env;       /* of the run under way */
 
 struct fake_run {
     const struct rig_run_env *env;
@@ -62,6 +66,27 @@ static void fake_reset(void)
     for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++)
         atomic_store(counters[i], 0);
     atomic_store(&fake_transactions, 0);
+    for (int i = 0; i < FAKE_STEP_CLIENTS; i++)
+        atomic_store(&fake_steps[i], 0);
+}
+
+static int fake_least_step(const struct fake_session *session)
+{
+    int least = INT_MAX;
+    for (uint32_t i = 0; i < session->run->env->client_count; i++) {
+        int step = atomic_load(&fake_steps[i]);
+        least = step < least ? step : least;
+    }
+    return least;
+}
+
+static void fake_keep_step(const struct fake_session *session)
+{
+    if (fake.in_step == 0 || atomic_load(&fake_steps[session->client]) == INT_MAX)
+        return;
+    int mine = atomic_fetch_add(&fake_steps[session->client], 1);
+    while (mine - fake.in_step > fake_least_step(session))
+        rig_clock_sleep_until_ns(rig_clock_now_ns() + 20 * RIG_NS_PER_US);
 }
 
 static bool fake_wanted(const void *options)
@@ -161,6 +186,7 @@ static enum rig_outcome fake_transact(void *session, struct rig_transaction *tra
     s->count++;
     if (!s->open || transaction->client != s->client || transaction->element_count != 0)
         fail_msg("a transaction that breaks the contract");
+    fake_keep_step(s);
     if (fake.at_transaction != NULL)
         fake.at_transaction(number);
     if (fake.stuck && s->client == 0) {
@@ -196,6 +222,8 @@ static void fake_close(void *session, bool last)
         atomic_fetch_sub(&fake_live, 1);
     atomic_fetch_add(&fake_closes, s->open);
     atomic_fetch_add(&fake_last_closes, last);
+    if (last)
+        atomic_store(&fake_steps[s->client % FAKE_STEP_CLIENTS], INT_MAX);
 }
 
 static const struct rig_driver fake_driver = {

@@ -363,7 +363,7 @@ static void keys_that_left_are_read_soon(void **state)
     plan.workload.final_reads = RIG_FINAL_CLOSING;
     plan.workload.reads = 0;
     plan.workload.transactions = 4000;
-    fake.transact_ns = RIG_NS_PER_MS / 20; /* so that nobody runs ahead of the others */
+    fake.in_step = 20;
     assert_ok(run());
     assert_int_equal(recorded(), 4000 + result.final_reads);
     assert_int_equal(rig_histogram_count(&result.intended_latency), 4000);
@@ -399,7 +399,7 @@ static void closing_reads_that_fail_are_given_up(void **state)
     plan.workload.final_reads = RIG_FINAL_CLOSING;
     plan.workload.reads = 0;
     fake.final_fails = true;
-    fake.transact_ns = RIG_NS_PER_MS / 20;
+    fake.in_step = 20;
     assert_ok(run());
     assert_true(result.final_reads > 8 * 5);
     assert_int_equal(result.counters.fail, result.final_reads);
