@@ -1,9 +1,10 @@
 /*
  * A history as a stream of segments, in the order of the file, whatever its form.
  *
- * The file is mapped and cut into parts; `threads` threads parse parts ahead of the reader, at most a few parts far, so
- * that memory stays bounded. Segments come out in order. With threads <= 1 everything happens in rig_source_next(), and
- * no thread is started.
+ * The file is mapped and cut into parts; `threads` threads, the reader's own among them, parse parts, at most threads +
+ * 2 parts far ahead, so that memory stays bounded. Segments come out in order. The reader's thread parses too where the
+ * part that it waits for is not ready. With one thread, or for a file of one part, everything happens in
+ * rig_source_next(), and no thread is started. The first error in the order of the file wins, and stays.
  *
  * Each form brings a struct rig_form_reader: how to cut, how to parse a part, and what is left to do in order.
  */
@@ -18,7 +19,7 @@ struct rig_source;
 
 struct rig_source_options {
     struct rig_load_options load; /* form, workload, limit */
-    unsigned threads;             /* 0: one for each core */
+    unsigned threads;             /* 0: one for each core that the process may use */
     bool follow;                  /* the file still grows: see rig_source_next() */
 };
 
