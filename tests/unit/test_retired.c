@@ -1,0 +1,118 @@
+/* Keys that are done with: what is cut off when they come back. (What is a conflict: test_windows.c.) */
+#include "tests/unit/given_history.h"
+
+#include <string.h>
+
+#include "checker/infer/list_inference.h"
+#include "checker/retired.h"
+#include "tests/model/cut_history.h"
+
+struct fixture {
+    struct rig_retired *retired;
+    struct rig_history *history; /* what comes */
+    struct cut_history cut;
+    const struct rig_segment *segment, *cleaned;
+    const char *conflict;
+};
+
+/* Drops all keys of one history, then admits another one. */
+static void come_back(struct fixture *f, const char *gone, const char *comes)
+{
+    struct rig_err err = {0};
+    struct rig_arena arena;
+    struct rig_inference inference;
+    uint8_t judged[SMALL_TXNS], fate[SMALL_KEYS];
+    struct rig_history *before = given(gone);
+    rig_arena_init(&arena, 0);
+    memset(judged, 1, sizeof judged);
+    memset(fate, RIG_KEY_DROPPED, sizeof fate);
+    f->retired = rig_retired_new();
+    assert_int_equal(rig_infer_list_append(before, 8, &arena, &inference, &err), RIG_OK);
+    assert_int_equal(rig_retired_remember(f->retired, &inference, fate, judged, NULL, &err), RIG_OK);
+    rig_inference_done(&inference);
+    rig_arena_done(&arena);
+    rig_history_free(before);
+    f->history = given(comes);
+    cut_history_init(&f->cut, f->history, SMALL_TXNS);
+    f->segment = cut_history_next(&f->cut);
+    assert_int_equal(rig_retired_admit(f->retired, f->segment, &f->cleaned, &f->conflict, &err), RIG_OK);
+}
+
+static void done(struct fixture *f)
+{
+    rig_retired_free(f->retired);
+    cut_history_done(&f->cut);
+    rig_history_free(f->history);
+}
+
+static void other_keys_pass_as_they_are(void **state)
+{
+    (void)state;
+    struct fixture f;
+    come_back(&f, "ok 0 0-1: ax1; ok 1 2-3: rx[1]", "ok 0 4-5: ay1; ok 1 6-7: ry[1]");
+    assert_null(f.conflict);
+    assert_ptr_equal(f.cleaned, f.segment);
+    done(&f);
+}
+
+static void what_was_judged_is_cut_off(void **state)
+{
+    (void)state;
+    struct fixture f;
+    come_back(&f, "ok 0 0-1: ax1 ax2; ok 1 2-3: rx[1 2]", "ok 0 4-5: rx[1 2]; ok 0 6-7: ax3; ok 1 8-9: rx[1 2 3]");
+    assert_null(f.conflict);
+    assert_int_equal(f.segment->keys.at[0].spine.count, 3);
+    assert_int_equal(f.cleaned->keys.at[0].spine.count, 1);
+    assert_int_equal(f.cleaned->keys.at[0].spine.at[0], 3);
+    assert_int_equal(f.cleaned->ops.at[0].count, 0);
+    assert_int_equal(f.cleaned->ops.at[2].count, 1);
+    struct rig_list prefix = rig_retired_prefix(f.retired, f.history, 0);
+    assert_int_equal(prefix.count, 2);
+    assert_int_equal(prefix.at[1], 2);
+    done(&f);
+}
+
+static void an_unread_append_counts_as_the_end_of_the_list(void **state)
+{
+    (void)state;
+    struct fixture f;
+    come_back(&f, "ok 0 0-1: ax1; ok 1 2-3: rx[1]; ok 0 4-5: ax2", "ok 1 8-9: rx[1 2]");
+    assert_null(f.conflict);
+    assert_int_equal(f.cleaned->ops.at[0].count, 0);
+    done(&f);
+    come_back(&f, "ok 0 0-1: ax1; ok 1 2-3: rx[1]; ok 0 4-5: ax2", "ok 1 8-9: rx[1]");
+    assert_non_null(f.conflict);
+    done(&f);
+}
+
+static void the_reads_of_aborted_ones_do_not_matter(void **state)
+{
+    (void)state;
+    struct fixture f;
+    come_back(&f, "ok 0 0-1: ax1; ok 1 2-3: rx[1]", "fail 1 8-9: rx[]; fail 2 10-11: rx[5]");
+    assert_null(f.conflict);
+    assert_int_equal(f.cleaned->ops.at[0].read_state, RIG_READ_UNKNOWN);
+    assert_int_equal(f.cleaned->ops.at[1].read_state, RIG_READ_UNKNOWN);
+    done(&f);
+}
+
+static void keys_with_two_unread_writers_are_counted(void **state)
+{
+    (void)state;
+    struct fixture f;
+    come_back(&f, "ok 0 0-2: ax1; ok 1 1-3: ax2; ok 2 4-5: ay1; ok 2 6-7: az1 az2", "ok 1 8-9: aw1");
+    assert_int_equal(rig_retired_unordered(f.retired), 1);
+    done(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(other_keys_pass_as_they_are),
+        cmocka_unit_test(what_was_judged_is_cut_off),
+        cmocka_unit_test(an_unread_append_counts_as_the_end_of_the_list),
+        cmocka_unit_test(the_reads_of_aborted_ones_do_not_matter),
+        cmocka_unit_test(keys_with_two_unread_writers_are_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
