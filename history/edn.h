@@ -14,13 +14,11 @@
 #define RIG_HISTORY_EDN_H
 
 #include "base/err.h"
-#include "history/load.h"
+#include "history/history.h"
 #include "history/output.h"
 
 enum { RIG_EDN_DEPTH = 64 };
 
-enum rig_rc rig_edn_parse(const char *name, const char *data, size_t size, const struct rig_load_options *options,
-                          struct rig_history **history, struct rig_err *err);
 enum rig_rc rig_edn_write(const struct rig_history *history, struct rig_output *output, struct rig_err *err);
 
 #endif

@@ -1,7 +1,6 @@
 #include "history/form_reader.h"
 
 #include "history/record_reader.h"
-#include "history/whole_reader.h"
 
 static bool is_blank(char c)
 {
@@ -35,8 +34,9 @@ const struct rig_form_reader *rig_form_reader_of(enum rig_form form)
     case RIG_FORM_RIG:
         return &rig_record_reader;
     case RIG_FORM_JSON_LINES:
+        return &rig_json_lines_reader;
     case RIG_FORM_EDN:
-        return &rig_whole_reader;
+        return &rig_edn_reader;
     case RIG_FORM_AUTO:
         break;
     }

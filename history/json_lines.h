@@ -14,14 +14,11 @@
 #define RIG_HISTORY_JSON_LINES_H
 
 #include "base/err.h"
-#include "history/load.h"
+#include "history/history.h"
 #include "history/output.h"
 
 enum { RIG_JSON_LINES_DEPTH = 64 };
 
-enum rig_rc rig_json_lines_parse(const char *name, const char *data, size_t size,
-                                 const struct rig_load_options *options, struct rig_history **history,
-                                 struct rig_err *err);
 enum rig_rc rig_json_lines_write(const struct rig_history *history, struct rig_output *output, struct rig_err *err);
 
 #endif

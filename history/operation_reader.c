@@ -2,87 +2,34 @@
 
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/table.h"
+#include "history/text_table.h"
 
-void rig_operation_reader_init(struct rig_operation_reader *reader, const char *name, const char *data, size_t size,
-                               const struct rig_load_options *options, struct rig_err *err)
-{
-    *reader = (struct rig_operation_reader){
-        .name = name,
-        .data = data,
-        .size = size,
-        .options = options,
-        .err = err,
-        .workload = options->workload_given ? options->workload : RIG_WORKLOAD_LIST_APPEND,
-        .last_index = -1,
-    };
-    rig_table_init(&reader->invocation_of_process);
-}
+RIG_VEC(struct rig_op, op_vec)
 
-void rig_operation_reader_done(struct rig_operation_reader *reader)
-{
-    for (size_t i = 0; i < reader->invocations.count; i++)
-        rig_op_vec_done(&reader->invocations.at[i].ops);
-    rig_invocation_vec_done(&reader->invocations);
-    rig_table_done(&reader->invocation_of_process);
-    rig_op_vec_done(&reader->operation.ops);
-    rig_read_vec_done(&reader->operation.reads);
-    rig_element_vec_done(&reader->operation.elements);
-    rig_history_builder_free(reader->builder);
-    reader->builder = NULL;
-}
-
-struct place {
-    size_t line, column;
+/* What a process last invoked; kept until it invokes again. */
+struct invocation {
+    bool open;
+    size_t at;
+    int64_t process;
+    struct op_vec ops;
 };
 
-static struct place place_of(const struct rig_operation_reader *reader, size_t at)
-{
-    struct place place = {.line = 1, .column = 1};
-    RIG_REQUIRE(at <= reader->size);
-    for (size_t i = 0; i < at; i++) {
-        place.column++;
-        if (reader->data[i] == '\n')
-            place = (struct place){.line = place.line + 1, .column = 1};
-    }
-    return place;
-}
+RIG_VEC(struct invocation, invocation_vec)
 
-enum rig_rc rig_operation_reader_fail(const struct rig_operation_reader *reader, size_t at, const char *format, ...)
-{
-    char text[RIG_ERR_TEXT_BYTES / 2];
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    struct place place = place_of(reader, at);
-    return rig_fail(reader->err, RIG_E_INPUT, "%s:%zu:%zu: %s", reader->name, place.line, place.column, text);
-}
-
-enum rig_rc rig_operation_reader_no_memory(const struct rig_operation_reader *reader)
-{
-    return rig_fail(reader->err, RIG_E_LIMIT, "%s: no memory for the history", reader->name);
-}
-
-/* A failure of the builder, told with its place. */
-static enum rig_rc fail_from(const struct rig_operation_reader *reader, size_t at, const struct rig_err *err)
-{
-    if (err->rc == RIG_E_INPUT)
-        return rig_operation_reader_fail(reader, at, "%s", err->text);
-    return rig_fail(reader->err, err->rc, "%s: %s", reader->name, err->text);
-}
-
-void rig_operation_reader_begin(struct rig_operation_reader *reader, size_t at)
-{
-    struct rig_operation *operation = &reader->operation;
-    struct rig_op_vec ops = operation->ops;
-    struct rig_read_vec reads = operation->reads;
-    struct rig_element_vec elements = operation->elements;
-    ops.count = 0;
-    reads.count = 0;
-    elements.count = 0;
-    *operation = (struct rig_operation){.at = at, .ops = ops, .reads = reads, .elements = elements};
-}
+struct reader {
+    struct rig_operation_parser parser;
+    enum rig_workload workload;
+    struct op_vec ops; /* of the operation being read */
+    struct rig_table invocation_of_process;
+    struct invocation_vec invocations;
+    struct rig_text_table key_texts;
+    uint64_t count;
+    int64_t last_index;
+    bool uses_index, has_client, has_invocations;
+    bool has_key;
+    enum rig_key_kind key_kind;
+};
 
 static bool is_text(const char *text, size_t length, const char *wanted)
 {
@@ -111,152 +58,128 @@ static const char *const workload_names[] = {
 #undef WORKLOAD_NAME
 };
 
-static enum rig_rc check_workload(const struct rig_operation_reader *reader, const struct rig_micro *micro)
+bool rig_micro_reads(const struct rig_micro *micro)
 {
-    bool reads = is_text(micro->name, micro->name_length, "r");
+    return micro->name_length == 1 && micro->name[0] == 'r';
+}
+
+enum rig_rc rig_micro_check(const struct rig_text_cursor *cursor, enum rig_workload workload,
+                            const struct rig_micro *micro)
+{
+    bool reads = rig_micro_reads(micro);
     bool appends = is_text(micro->name, micro->name_length, "append");
     if (!reads && !appends && !is_text(micro->name, micro->name_length, "w"))
-        return rig_operation_reader_fail(reader, micro->at,
-                                         "no micro-operation is called \"%.*s\"; there are append, r and w",
-                                         micro->name_length > 40 ? 40 : (int)micro->name_length, micro->name);
+        return rig_cursor_fail(cursor, micro->at, "no micro-operation is called \"%.*s\"; there are append, r and w",
+                               micro->name_length > 40 ? 40 : (int)micro->name_length, micro->name);
     if (!reads && micro->value_kind != RIG_MICRO_NUMBER)
-        return rig_operation_reader_fail(reader, micro->value_at, "the value of %s must be an integer",
-                                         appends ? "an append" : "a write");
-    enum rig_workload workload;
-    if (workload_of(micro, &workload) && workload != reader->workload)
-        return rig_operation_reader_fail(reader, reads ? micro->value_at : micro->at,
-                                         "%s of %s in a history of %s; split the history, or name its workload",
-                                         reads     ? "a read"
-                                         : appends ? "an append"
-                                                   : "a write",
-                                         workload_names[workload], workload_names[reader->workload]);
+        return rig_cursor_fail(cursor, micro->value_at, "the value of %s must be an integer",
+                               appends ? "an append" : "a write");
+    enum rig_workload own;
+    if (workload_of(micro, &own) && own != workload)
+        return rig_cursor_fail(cursor, reads ? micro->value_at : micro->at,
+                               "%s of %s in a history of %s; split the history, or name its workload",
+                               reads     ? "a read"
+                               : appends ? "an append"
+                                         : "a write",
+                               workload_names[own], workload_names[workload]);
+    if (micro->element_count >= UINT32_MAX)
+        return rig_cursor_fail(cursor, micro->value_at, "a list of more than 4294967294 elements");
     return RIG_OK;
 }
 
-static enum rig_rc find_key(struct rig_operation_reader *reader, const struct rig_micro *micro, int64_t *key)
+static enum rig_rc find_key(struct reader *reader, const struct rig_micro *micro, int64_t *key)
 {
+    const struct rig_text_cursor *cursor = &reader->parser.cursor;
     if (reader->has_key && reader->key_kind != micro->key_kind)
-        return rig_operation_reader_fail(reader, micro->at,
-                                         "another kind of key than before; use integers, strings or keywords alone");
+        return rig_cursor_fail(cursor, micro->at,
+                               "another kind of key than before; use integers, strings or keywords alone");
     reader->has_key = true;
     reader->key_kind = micro->key_kind;
     *key = micro->key;
     if (micro->key_kind == RIG_KEY_NUMBER)
         return RIG_OK;
-    struct rig_err err = {0};
-    if (rig_history_builder_text_key(reader->builder, micro->key_text, micro->key_length, key, &err) != RIG_OK)
-        return fail_from(reader, micro->at, &err);
-    if (micro->key_kind == RIG_KEY_KEYWORD)
-        rig_history_builder_keyword_keys(reader->builder);
+    if (memchr(micro->key_text, '\0', micro->key_length) != NULL)
+        return rig_cursor_fail(cursor, micro->at, "a key with a NUL character in it; rename the key");
+    uint32_t id = rig_text_table_put(&reader->key_texts, micro->key_text, micro->key_length);
+    if (id == RIG_TABLE_NONE)
+        return rig_cursor_no_memory(cursor);
+    *key = id;
     return RIG_OK;
 }
 
-enum rig_rc rig_operation_reader_mop(struct rig_operation_reader *reader, const struct rig_micro *micro)
+static enum rig_rc take_micro(void *context, const struct rig_micro *micro)
 {
-    if (reader->probing) {
-        reader->decided = workload_of(micro, &reader->workload);
-        return RIG_OK;
-    }
-    struct rig_operation *operation = &reader->operation;
-    struct rig_op op = {0};
-    enum rig_rc rc = check_workload(reader, micro);
+    struct reader *reader = context;
+    struct rig_op op = {.kind = rig_micro_reads(micro) ? RIG_OP_READ_LIST : RIG_OP_APPEND};
+    enum rig_rc rc = rig_micro_check(&reader->parser.cursor, reader->workload, micro);
     if (rc == RIG_OK)
         rc = find_key(reader, micro, &op.key);
     if (rc != RIG_OK)
         return rc;
-    bool reads = micro->name_length == 1 && micro->name[0] == 'r';
-    op.kind = (enum rig_op_kind)((unsigned)reader->workload * 2 + reads);
-    struct rig_read read = {.state = RIG_READ_UNKNOWN};
-    if (!reads) {
+    if (!rig_micro_reads(micro))
         op.value = micro->value;
-    } else if (micro->value_kind == RIG_MICRO_NULL) {
-        read.state = RIG_READ_NIL;
-    } else if (micro->value_kind != RIG_MICRO_MISSING) {
-        read.state = RIG_READ_SEEN;
-        read.value = micro->value_kind == RIG_MICRO_NUMBER ? micro->value : 0;
-    }
-    if (micro->value_kind == RIG_MICRO_LIST) {
-        size_t count = operation->elements.count - micro->first_element;
-        if (count >= UINT32_MAX)
-            return rig_operation_reader_fail(reader, micro->value_at, "a list of more than 4294967294 elements");
-        read.first_element = micro->first_element;
-        read.count = (uint32_t)count;
-    }
-    return rig_op_vec_add(&operation->ops, op) && rig_read_vec_add(&operation->reads, read)
-               ? RIG_OK
-               : rig_operation_reader_no_memory(reader);
+    return op_vec_add(&reader->ops, op) ? RIG_OK : rig_cursor_no_memory(&reader->parser.cursor);
 }
 
-/* The operation's position: its index, or its number in the file. */
-static enum rig_rc find_position(struct rig_operation_reader *reader, uint32_t *position)
+static enum rig_rc check_position(struct reader *reader)
 {
-    const struct rig_operation *operation = &reader->operation;
-    int64_t index = operation->has_index ? operation->index : (int64_t)reader->count;
+    const struct rig_operation *operation = &reader->parser.operation;
+    const struct rig_text_cursor *cursor = &reader->parser.cursor;
+    bool has_index = operation->fields.has_index;
+    int64_t index = has_index ? operation->fields.index : (int64_t)reader->count;
+    size_t at = has_index ? operation->index_at : operation->at;
     if (reader->count == 0)
-        reader->uses_index = operation->has_index;
-    if (reader->uses_index != operation->has_index)
-        return rig_operation_reader_fail(reader, operation->has_index ? operation->index_at : operation->at,
-                                         "operations with and without an index; give all of them one, or none");
+        reader->uses_index = has_index;
+    if (reader->uses_index != has_index)
+        return rig_cursor_fail(cursor, at, "operations with and without an index; give all of them one, or none");
     if (index < 0 || index >= RIG_POSITION_NONE)
-        return rig_operation_reader_fail(reader, operation->has_index ? operation->index_at : operation->at,
-                                         "index %lld is not within 0 to 4294967294; renumber the operations",
-                                         (long long)index);
+        return rig_cursor_fail(cursor, at, "index %lld is not within 0 to 4294967294; renumber the operations",
+                               (long long)index);
     if (index <= reader->last_index)
-        return rig_operation_reader_fail(
-            reader, operation->index_at, "index %lld %s index %lld; sort the operations and number them apart",
-            (long long)index, index == reader->last_index ? "again after" : "after", (long long)reader->last_index);
+        return rig_cursor_fail(cursor, operation->index_at,
+                               "index %lld %s index %lld; sort the operations and number them apart", (long long)index,
+                               index == reader->last_index ? "again after" : "after", (long long)reader->last_index);
     reader->last_index = index;
     reader->count++;
-    *position = (uint32_t)index;
     return RIG_OK;
 }
 
 /* The process's invocation; NULL when memory runs out. */
-static struct rig_invocation *find_invocation(struct rig_operation_reader *reader)
+static struct invocation *find_invocation(struct reader *reader)
 {
-    const struct rig_operation *operation = &reader->operation;
-    uint32_t *place = rig_table_put(&reader->invocation_of_process, (uint64_t)operation->process);
+    int64_t process = reader->parser.operation.fields.process;
+    uint32_t *place = rig_table_put(&reader->invocation_of_process, (uint64_t)process);
     if (place == NULL)
         return NULL;
     if (*place == RIG_TABLE_NONE) {
-        struct rig_invocation invocation = {.process = operation->process};
-        if (!rig_invocation_vec_add(&reader->invocations, invocation))
+        if (!invocation_vec_add(&reader->invocations, (struct invocation){.process = process}))
             return NULL;
         *place = (uint32_t)(reader->invocations.count - 1);
     }
     return &reader->invocations.at[*place];
 }
 
-/* Exchanges the operations with the invocation's, so that neither is copied. */
-static void swap_ops(struct rig_operation *operation, struct rig_invocation *invocation)
+static enum rig_rc take_invocation(struct reader *reader, struct invocation *invocation)
 {
-    struct rig_op_vec ops = operation->ops;
-    operation->ops = invocation->ops;
-    invocation->ops = ops;
-}
-
-static enum rig_rc take_invocation(struct rig_operation_reader *reader, struct rig_invocation *invocation,
-                                   uint32_t position)
-{
-    struct rig_operation *operation = &reader->operation;
+    const struct rig_operation *operation = &reader->parser.operation;
+    const struct rig_text_cursor *cursor = &reader->parser.cursor;
     if (!reader->has_invocations)
-        return rig_operation_reader_fail(reader, operation->type_at,
-                                         "an invocation behind completions that have none; keep all invocations, "
-                                         "or none");
+        return rig_cursor_fail(cursor, operation->type_at,
+                               "an invocation behind completions that have none; keep all invocations, or none");
     if (invocation->open)
-        return rig_operation_reader_fail(reader, operation->at,
-                                         "process %lld invokes again, and what it invoked at line %zu is open; add "
-                                         "the completion, or use another process",
-                                         (long long)invocation->process, place_of(reader, invocation->at).line);
-    swap_ops(operation, invocation);
+        return rig_cursor_fail(cursor, operation->at,
+                               "process %lld invokes again, and what it invoked at line %zu is open; add the "
+                               "completion, or use another process",
+                               (long long)invocation->process, rig_cursor_line(cursor, invocation->at));
+    struct op_vec ops = reader->ops;
+    reader->ops = invocation->ops;
+    invocation->ops = ops;
     invocation->open = true;
     invocation->at = operation->at;
-    invocation->time_ns = operation->has_time ? operation->time_ns : RIG_NO_TIME;
-    invocation->position = position;
     return RIG_OK;
 }
 
-static bool same_ops(const struct rig_op_vec *a, const struct rig_op_vec *b)
+static bool same_ops(const struct op_vec *a, const struct op_vec *b)
 {
     if (a->count != b->count)
         return false;
@@ -267,134 +190,136 @@ static bool same_ops(const struct rig_op_vec *a, const struct rig_op_vec *b)
     return true;
 }
 
-static enum rig_rc add_txn(struct rig_operation_reader *reader, const struct rig_txn_input *txn, size_t at)
+static enum rig_rc check_process(const struct reader *reader, const struct invocation *invocation, size_t at)
 {
-    struct rig_err err = {0};
-    if (rig_history_builder_add(reader->builder, txn, &err) != RIG_OK)
-        return fail_from(reader, at, &err);
-    return RIG_OK;
+    if (invocation->process >= INT32_MIN && invocation->process <= INT32_MAX)
+        return RIG_OK;
+    return rig_cursor_fail(&reader->parser.cursor, at, "process %lld does not fit 32 bits; renumber the processes",
+                           (long long)invocation->process);
 }
 
-static enum rig_rc take_completion(struct rig_operation_reader *reader, struct rig_invocation *invocation,
-                                   uint32_t position)
+static enum rig_rc take_completion(struct reader *reader, struct invocation *invocation)
 {
-    struct rig_operation *operation = &reader->operation;
+    const struct rig_operation *operation = &reader->parser.operation;
+    const struct rig_text_cursor *cursor = &reader->parser.cursor;
+    bool has_value = operation->fields.has_value;
     if (reader->has_invocations && !invocation->open)
-        return rig_operation_reader_fail(reader, operation->at,
-                                         "process %lld completes what it did not invoke; add the invocation",
-                                         (long long)invocation->process);
-    if (!operation->has_value && operation->type == RIG_OPERATION_OK)
-        return rig_operation_reader_fail(reader, operation->at,
-                                         "an ok transaction without its operations; give them as its value");
-    if (reader->has_invocations && operation->has_value && !same_ops(&operation->ops, &invocation->ops))
-        return rig_operation_reader_fail(reader, operation->value_at,
-                                         "other operations than process %lld invoked at line %zu; completions repeat "
-                                         "them, with what was read",
-                                         (long long)invocation->process, place_of(reader, invocation->at).line);
-    for (size_t i = 0; operation->type != RIG_OPERATION_OK && i < operation->reads.count; i++) {
-        if (operation->reads.at[i].state == RIG_READ_NIL)
-            operation->reads.at[i].state = RIG_READ_UNKNOWN;
-    }
-    const struct rig_op_vec *ops = reader->has_invocations ? &invocation->ops : &operation->ops;
-    if (ops->count >= UINT32_MAX)
-        return rig_operation_reader_fail(reader, operation->at, "more than 4294967294 micro-operations");
-    struct rig_txn_input txn = {
-        .invoke_ns = reader->has_invocations ? invocation->time_ns : RIG_NO_TIME,
-        .complete_ns = operation->has_time ? operation->time_ns : RIG_NO_TIME,
-        .invoke_at = reader->has_invocations ? invocation->position : RIG_POSITION_NONE,
-        .complete_at = position,
-        .process = invocation->process,
-        .outcome = (enum rig_outcome)(operation->type - RIG_OPERATION_OK),
-        .ops = ops->at,
-        .reads = operation->has_value ? operation->reads.at : NULL,
-        .op_count = (uint32_t)ops->count,
-        .elements = operation->elements.at,
-        .error = operation->has_error ? (operation->error_length == 0 ? "" : operation->error) : NULL,
-        .error_length = operation->error_length,
-    };
+        return rig_cursor_fail(cursor, operation->at,
+                               "process %lld completes what it did not invoke; add the invocation",
+                               (long long)invocation->process);
+    if (!has_value && operation->fields.type == RIG_OPERATION_OK)
+        return rig_cursor_fail(cursor, operation->at,
+                               "an ok transaction without its operations; give them as its value");
+    if (reader->has_invocations && has_value && !same_ops(&reader->ops, &invocation->ops))
+        return rig_cursor_fail(cursor, operation->value_at,
+                               "other operations than process %lld invoked at line %zu; completions repeat them, with "
+                               "what was read",
+                               (long long)invocation->process, rig_cursor_line(cursor, invocation->at));
     invocation->open = false;
-    return add_txn(reader, &txn, operation->at);
+    return check_process(reader, invocation, operation->at);
 }
 
-enum rig_rc rig_operation_reader_end(struct rig_operation_reader *reader)
+static enum rig_rc take_operation(struct reader *reader)
 {
-    const struct rig_operation *operation = &reader->operation;
-    uint32_t position = 0;
-    if (reader->probing)
-        return RIG_OK;
-    if (!operation->has_type)
-        return rig_operation_reader_fail(reader, operation->at,
-                                         "an operation without a type; it is invoke, ok, fail or info");
-    enum rig_rc rc = find_position(reader, &position);
-    if (rc != RIG_OK)
+    const struct rig_operation *operation = &reader->parser.operation;
+    const struct rig_operation_fields *fields = &operation->fields;
+    if (!fields->has_type)
+        return rig_cursor_fail(&reader->parser.cursor, operation->at,
+                               "an operation without a type; it is invoke, ok, fail or info");
+    enum rig_rc rc = check_position(reader);
+    if (rc != RIG_OK || !fields->is_client)
         return rc;
-    struct rig_invocation *invocation = operation->is_client ? find_invocation(reader) : NULL;
-    if (invocation == NULL && operation->is_client)
-        return rig_operation_reader_no_memory(reader);
-    bool completes = invocation != NULL && invocation->open && operation->type != RIG_OPERATION_INVOKE;
-    if (invocation == NULL || (!operation->has_value && !completes)) {
-        reader->skipped_count++;
+    struct invocation *invocation = find_invocation(reader);
+    if (invocation == NULL)
+        return rig_cursor_no_memory(&reader->parser.cursor);
+    bool completes = invocation->open && fields->type != RIG_OPERATION_INVOKE;
+    if (!fields->has_value && !completes)
         return RIG_OK;
-    }
-    if (!reader->has_client) {
-        reader->has_client = true;
-        reader->has_invocations = operation->type == RIG_OPERATION_INVOKE;
-    }
-    if (operation->type == RIG_OPERATION_INVOKE)
-        return take_invocation(reader, invocation, position);
-    return take_completion(reader, invocation, position);
+    if (!reader->has_client)
+        reader->has_invocations = fields->type == RIG_OPERATION_INVOKE;
+    reader->has_client = true;
+    return fields->type == RIG_OPERATION_INVOKE ? take_invocation(reader, invocation)
+                                                : take_completion(reader, invocation);
 }
 
-/* Transactions without completion, and the history's other fields. */
-static enum rig_rc finish(struct rig_operation_reader *reader, struct rig_history **history)
+static enum rig_rc read_all(struct reader *reader)
 {
-    for (size_t i = 0; i < reader->invocations.count; i++) {
-        const struct rig_invocation *invocation = &reader->invocations.at[i];
-        if (!invocation->open)
-            continue;
-        struct rig_txn_input txn = {
-            .invoke_ns = invocation->time_ns,
-            .complete_ns = RIG_NO_TIME,
-            .invoke_at = invocation->position,
-            .complete_at = RIG_POSITION_NONE,
-            .process = invocation->process,
-            .outcome = RIG_OUTCOME_INFO,
-            .ops = invocation->ops.at,
-            .op_count = (uint32_t)invocation->ops.count,
-        };
-        enum rig_rc rc = add_txn(reader, &txn, invocation->at);
-        if (rc != RIG_OK)
-            return rc;
+    bool more = false;
+    enum rig_rc rc = rig_operation_parser_start(&reader->parser, &more);
+    while (rc == RIG_OK && more) {
+        reader->ops.count = 0;
+        rc = rig_operation_parser_read(&reader->parser);
+        if (rc == RIG_OK)
+            rc = take_operation(reader);
+        if (rc == RIG_OK)
+            rc = rig_operation_parser_more(&reader->parser, &more);
     }
-    rig_history_builder_mark(reader->builder, false, reader->skipped_count);
-    struct rig_history_builder *builder = reader->builder;
-    reader->builder = NULL;
-    struct rig_err err = {0};
-    if (rig_history_builder_finish(builder, history, &err) != RIG_OK)
-        return rig_fail(reader->err, err.rc, "%s: %s", reader->name, err.text);
+    for (size_t i = 0; rc == RIG_OK && i < reader->invocations.count; i++) {
+        const struct invocation *invocation = &reader->invocations.at[i];
+        if (invocation->open)
+            rc = check_process(reader, invocation, invocation->at);
+    }
+    return rc;
+}
+
+enum rig_rc rig_operation_blame(const struct rig_text_syntax *syntax, const char *name, const char *data, size_t size,
+                                enum rig_workload workload, struct rig_err *err)
+{
+    struct reader reader = {.workload = workload, .last_index = -1};
+    rig_operation_parser_init(&reader.parser, syntax, name, data, size, err);
+    reader.parser.on_micro = take_micro;
+    reader.parser.context = &reader;
+    rig_table_init(&reader.invocation_of_process);
+    rig_text_table_init(&reader.key_texts, 0);
+    enum rig_rc rc = read_all(&reader);
+    for (size_t i = 0; i < reader.invocations.count; i++)
+        op_vec_done(&reader.invocations.at[i].ops);
+    invocation_vec_done(&reader.invocations);
+    rig_text_table_done(&reader.key_texts);
+    rig_table_done(&reader.invocation_of_process);
+    op_vec_done(&reader.ops);
+    rig_operation_parser_done(&reader.parser);
+    return rc != RIG_OK ? rc : rig_fail(err, RIG_E_BUG, "%s: refused, and no fault was found in it", name);
+}
+
+struct probe {
+    bool decided;
+    enum rig_workload workload;
+};
+
+static enum rig_rc probe_micro(void *context, const struct rig_micro *micro)
+{
+    struct probe *probe = context;
+    probe->decided = probe->decided || workload_of(micro, &probe->workload);
     return RIG_OK;
 }
 
-enum rig_rc rig_operation_reader_run(struct rig_operation_reader *reader,
-                                     enum rig_rc (*parse)(struct rig_operation_reader *reader, void *context),
-                                     void *context, struct rig_history **history)
+void rig_operation_probe(const struct rig_text_syntax *syntax, const char *data, size_t size,
+                         const struct rig_load_options *options, struct rig_operation_facts *facts)
 {
-    struct rig_err *err = reader->err;
-    if (!reader->options->workload_given) {
-        /* Whatever is wrong is found again, and told, by the second run. */
-        struct rig_err unheard = {0};
-        reader->err = &unheard;
-        reader->probing = true;
-        (void)parse(reader, context);
-        reader->probing = false;
-        reader->err = err;
-        if (!reader->decided)
-            reader->workload = RIG_WORKLOAD_LIST_APPEND;
-        reader->decided = false;
+    struct rig_operation_parser parser;
+    struct probe probe = {.decided = options->workload_given,
+                          .workload = options->workload_given ? options->workload : RIG_WORKLOAD_LIST_APPEND};
+    bool more = false, has_client = false, has_first = false;
+    *facts = (struct rig_operation_facts){.has_invocations = true};
+    rig_operation_parser_init(&parser, syntax, "", data, size, NULL);
+    parser.on_micro = probe_micro;
+    parser.context = &probe;
+    /* Whatever is wrong is found again, and told, when the file is read. */
+    enum rig_rc rc = rig_operation_parser_start(&parser, &more);
+    while (rc == RIG_OK && more && !(has_client && probe.decided)) {
+        rc = rig_operation_parser_read(&parser);
+        const struct rig_operation_fields *fields = &parser.operation.fields;
+        if (rc == RIG_OK && !has_first)
+            facts->uses_index = fields->has_index;
+        has_first = true;
+        if (rc == RIG_OK && !has_client && fields->is_client && fields->has_value && fields->has_type) {
+            has_client = true;
+            facts->has_invocations = fields->type == RIG_OPERATION_INVOKE;
+        }
+        if (rc == RIG_OK)
+            rc = rig_operation_parser_more(&parser, &more);
     }
-    reader->builder = rig_history_builder_new(reader->workload, reader->options->limit_bytes);
-    if (reader->builder == NULL)
-        return rig_operation_reader_no_memory(reader);
-    enum rig_rc rc = parse(reader, context);
-    return rc == RIG_OK ? finish(reader, history) : rc;
+    facts->workload = probe.workload;
+    rig_operation_parser_done(&parser);
 }

@@ -2,14 +2,58 @@
 
 #include <string.h>
 
+#include "base/bug.h"
+#include "base/buf.h"
+
+size_t rig_cursor_line(const struct rig_text_cursor *cursor, size_t at)
+{
+    size_t line = 1;
+    for (size_t i = 0; i < at; i++)
+        line += cursor->start[i] == '\n';
+    return line;
+}
+
+static size_t column_of(const struct rig_text_cursor *cursor, size_t at)
+{
+    size_t from = at;
+    while (from > 0 && cursor->start[from - 1] != '\n')
+        from--;
+    return at - from + 1;
+}
+
+enum rig_rc rig_cursor_fail(const struct rig_text_cursor *cursor, size_t at, const char *format, ...)
+{
+    char text[RIG_ERR_TEXT_BYTES / 2];
+    RIG_REQUIRE(at <= (size_t)(cursor->end - cursor->start));
+    if (cursor->err == NULL)
+        return RIG_E_INPUT;
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return rig_fail(cursor->err, RIG_E_INPUT, "%s:%zu:%zu: %s", cursor->name, rig_cursor_line(cursor, at),
+                    column_of(cursor, at), text);
+}
+
+enum rig_rc rig_cursor_no_memory(const struct rig_text_cursor *cursor)
+{
+    return rig_fail(cursor->err, RIG_E_LIMIT, "%s: no memory for the history", cursor->name);
+}
+
+static enum rig_rc fail_at(const struct rig_text_cursor *cursor, const char *at, const char *text)
+{
+    return rig_cursor_fail(cursor, (size_t)(at - cursor->start), "%s", text);
+}
+
 enum rig_rc rig_cursor_unexpected(const struct rig_text_cursor *cursor, const char *wanted)
 {
     if (cursor->at == cursor->end)
-        return RIG_CURSOR_FAIL(cursor, cursor->at, "the file ends where %s must be; it may have been cut", wanted);
+        return rig_cursor_fail(cursor, rig_cursor_offset(cursor),
+                               "the file ends where %s must be; it may have been cut", wanted);
     unsigned char c = (unsigned char)*cursor->at;
     if (c > ' ' && c < 0x7f)
-        return RIG_CURSOR_FAIL(cursor, cursor->at, "'%c' where %s must be", c, wanted);
-    return RIG_CURSOR_FAIL(cursor, cursor->at, "byte 0x%02x where %s must be", c, wanted);
+        return rig_cursor_fail(cursor, rig_cursor_offset(cursor), "'%c' where %s must be", c, wanted);
+    return rig_cursor_fail(cursor, rig_cursor_offset(cursor), "byte 0x%02x where %s must be", c, wanted);
 }
 
 enum rig_rc rig_cursor_string(struct rig_text_cursor *cursor, bool multiline, struct rig_text_slice *slice)
@@ -26,9 +70,9 @@ enum rig_rc rig_cursor_string(struct rig_text_cursor *cursor, bool multiline, st
         }
         if ((unsigned char)*at < ' ' && (!multiline || *at == '\0')) {
             cursor->at = at;
-            return RIG_CURSOR_FAIL(cursor, at,
-                                   *at == '\n' ? "the line ends inside a string; it may have been cut"
-                                               : "a control character in a string; write it as an escape");
+            return fail_at(cursor, at,
+                           *at == '\n' ? "the line ends inside a string; it may have been cut"
+                                       : "a control character in a string; write it as an escape");
         }
         if (*at == '\\') {
             has_escapes = true;
@@ -119,25 +163,30 @@ static enum rig_rc resolve(const struct rig_text_cursor *cursor, const struct ri
             at = at < end && *at == 'u' ? decode_unicode(buf, at + 1, end) : NULL;
         }
         if (at == NULL)
-            return RIG_CURSOR_FAIL(cursor, escape, "an escape that cannot be in a text");
+            return fail_at(cursor, escape, "an escape that cannot be in a text");
     }
-    return buf->failed
-               ? RIG_CURSOR_FAIL(cursor, slice->at, "a text longer than %zu bytes", (size_t)RIG_CURSOR_TEXT_BYTES)
-               : RIG_OK;
+    return RIG_OK;
 }
 
 enum rig_rc rig_cursor_decode(const struct rig_text_cursor *cursor, const struct rig_text_slice *slice,
-                              struct rig_buf *buf, const char **text, size_t *length)
+                              struct rig_arena *texts, const char **text, size_t *length)
 {
     if (slice->length > RIG_CURSOR_TEXT_BYTES)
-        return RIG_CURSOR_FAIL(cursor, slice->at, "a text longer than %d bytes; shorten it", RIG_CURSOR_TEXT_BYTES);
+        return rig_cursor_fail(cursor, (size_t)(slice->at - cursor->start), "a text longer than %d bytes; shorten it",
+                               RIG_CURSOR_TEXT_BYTES);
     *text = slice->at;
     *length = slice->length;
     if (!slice->has_escapes)
         return RIG_OK;
-    enum rig_rc rc = resolve(cursor, slice, buf);
-    *text = rig_buf_text(buf);
-    *length = buf->size;
+    struct rig_buf buf;
+    rig_buf_init(&buf, RIG_CURSOR_TEXT_BYTES); /* a text is never longer than what stands for it */
+    enum rig_rc rc = resolve(cursor, slice, &buf);
+    if (rc == RIG_OK) {
+        *text = buf.failed ? NULL : rig_arena_text(texts, rig_buf_text(&buf), buf.size);
+        *length = buf.size;
+        rc = *text == NULL ? rig_cursor_no_memory(cursor) : RIG_OK;
+    }
+    rig_buf_done(&buf);
     return rc;
 }
 
@@ -160,14 +209,13 @@ enum rig_rc rig_cursor_int(struct rig_text_cursor *cursor, int64_t *number)
     for (; is_digit(at, cursor->end); at++) {
         uint64_t digit = (uint64_t)(*at - '0');
         if (magnitude > (most - digit) / 10)
-            return RIG_CURSOR_FAIL(cursor, from, "a number beyond 64 bits; values and keys are 64-bit integers");
+            return fail_at(cursor, from, "a number beyond 64 bits; values and keys are 64-bit integers");
         magnitude = magnitude * 10 + digit;
     }
     if (*digits == '0' && at - digits > 1)
-        return RIG_CURSOR_FAIL(cursor, from, "a number that starts with 0; leave the 0 out");
+        return fail_at(cursor, from, "a number that starts with 0; leave the 0 out");
     if (at < cursor->end && (*at == '.' || *at == 'e' || *at == 'E'))
-        return RIG_CURSOR_FAIL(cursor, from,
-                               "a number that is no plain integer; write it without fraction and exponent");
+        return fail_at(cursor, from, "a number that is no plain integer; write it without fraction and exponent");
     *number = (int64_t)(negative ? 0 - magnitude : magnitude);
     cursor->at = at;
     return RIG_OK;

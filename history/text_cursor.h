@@ -1,7 +1,8 @@
 /*
  * Reading JSON's and EDN's atoms in place: what both textual forms have in common below their grammar.
  *
- * A cursor moves through the bytes of one file. Failures name file, line and column through the operation reader.
+ * A cursor moves through the bytes of one file. Failures name file, line and column; these are counted when a failure
+ * is told, and a cursor without `err` tells none.
  */
 #ifndef RIG_HISTORY_TEXT_CURSOR_H
 #define RIG_HISTORY_TEXT_CURSOR_H
@@ -9,16 +10,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/buf.h"
-#include "history/operation_reader.h"
+#include "base/arena.h"
+#include "base/err.h"
 
 enum { RIG_CURSOR_TEXT_BYTES = 1 << 20 /* longest text that is decoded */ };
 
 struct rig_text_cursor {
-    struct rig_operation_reader *reader;
+    const char *name; /* of the file */
     const char *start;
     const char *at;
     const char *end;
+    struct rig_err *err; /* NULL: failures need no text */
 };
 
 /* A string as it stands in the file, without its quotes. */
@@ -28,8 +30,11 @@ struct rig_text_slice {
     bool has_escapes;
 };
 
-#define RIG_CURSOR_FAIL(cursor, at_, ...)                                                                              \
-    rig_operation_reader_fail((cursor)->reader, (size_t)((at_) - (cursor)->start), __VA_ARGS__)
+/* Fails at the byte `at` of the file: "name:line:column: text". */
+enum rig_rc rig_cursor_fail(const struct rig_text_cursor *cursor, size_t at, const char *format, ...) RIG_PRINTF(3, 4);
+enum rig_rc rig_cursor_no_memory(const struct rig_text_cursor *cursor);
+/* The number of the line that the byte `at` is in, from 1. */
+size_t rig_cursor_line(const struct rig_text_cursor *cursor, size_t at);
 
 static inline size_t rig_cursor_offset(const struct rig_text_cursor *cursor)
 {
@@ -40,9 +45,9 @@ static inline size_t rig_cursor_offset(const struct rig_text_cursor *cursor)
 enum rig_rc rig_cursor_unexpected(const struct rig_text_cursor *cursor, const char *wanted);
 /* The string whose opening quote is at the cursor. `multiline`: it may hold control characters. */
 enum rig_rc rig_cursor_string(struct rig_text_cursor *cursor, bool multiline, struct rig_text_slice *slice);
-/* The slice's text with its escapes resolved; lies in the file or in `buf`. */
+/* The slice's text with its escapes resolved; lies in the file or in `texts`. */
 enum rig_rc rig_cursor_decode(const struct rig_text_cursor *cursor, const struct rig_text_slice *slice,
-                              struct rig_buf *buf, const char **text, size_t *length);
+                              struct rig_arena *texts, const char **text, size_t *length);
 /* The integer at the cursor, which fits 64 bits; no fraction, no exponent. */
 enum rig_rc rig_cursor_int(struct rig_text_cursor *cursor, int64_t *number);
 /*

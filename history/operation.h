@@ -1,0 +1,61 @@
+/*
+ * One operation as it stands in a file of JSON lines or EDN: fields, micro-operations, and where they stand.
+ *
+ * Offsets are bytes into the file, for errors. Texts lie in the file, or with the parser that read them.
+ */
+#ifndef RIG_HISTORY_OPERATION_H
+#define RIG_HISTORY_OPERATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "history/transaction.h"
+
+enum rig_operation_type { RIG_OPERATION_INVOKE, RIG_OPERATION_OK, RIG_OPERATION_FAIL, RIG_OPERATION_INFO };
+enum rig_key_kind { RIG_KEY_NUMBER, RIG_KEY_TEXT, RIG_KEY_KEYWORD };
+enum rig_micro_value { RIG_MICRO_MISSING, RIG_MICRO_NULL, RIG_MICRO_NUMBER, RIG_MICRO_LIST };
+
+/* One micro-operation: name, key, value. */
+struct rig_micro {
+    size_t at;
+    const char *name; /* without the colon of a keyword */
+    size_t name_length;
+    enum rig_key_kind key_kind;
+    int64_t key;
+    const char *key_text;
+    size_t key_length;
+    size_t value_at;
+    enum rig_micro_value value_kind;
+    int64_t value;
+    size_t first_element; /* of a list: its elements among the operation's */
+    size_t element_count;
+    const char *list_text; /* what stands between the brackets of a list */
+    size_t list_length;
+};
+
+RIG_VEC(struct rig_micro, rig_micro_vec)
+RIG_VEC(int64_t, rig_element_vec)
+
+/* What an operation says beside its transaction. */
+struct rig_operation_fields {
+    bool has_type, has_index, has_time, has_value, has_error;
+    bool is_client; /* its process is an integer; a nemesis has a name, and others none */
+    enum rig_operation_type type;
+    int64_t index;
+    int64_t time_ns;
+    int64_t process;
+    const char *error;
+    size_t error_length;
+};
+
+struct rig_operation {
+    struct rig_operation_fields fields;
+    size_t at, type_at, index_at;
+    size_t value_at; /* of a transaction */
+    struct rig_micro_vec micros;
+    struct rig_element_vec elements;
+};
+
+#endif

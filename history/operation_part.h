@@ -1,0 +1,199 @@
+/*
+ * One part of a file of operations on its way into a segment: keys, lists and processes, under numbers of the part's
+ * own.
+ *
+ * Parts are read side by side, so a part knows nothing of the ones before it: a completion may come first of its
+ * process, and what it completes is found when the parts are joined (history/operation_join.h). Whatever breaks a rule
+ * only sets `refused`; history/operation_reader.h then says what is wrong.
+ *
+ * What is invoked is mostly only compared as text with what its completion repeats, and never parsed.
+ *
+ * A list read is compared as text with the longest list of its key (history/list_text.h); what differs in more than its
+ * length is parsed, and compared as numbers. An operation can be taken back until it is complete: the short way gives
+ * up at anything unusual, and the operation is read again by the grammar.
+ *
+ * Space: that of the segment, 170 bytes a process, 48 a key. Threads: one a part.
+ */
+#ifndef RIG_HISTORY_OPERATION_PART_H
+#define RIG_HISTORY_OPERATION_PART_H
+
+#include "base/table.h"
+#include "history/list_text.h"
+#include "history/operation_parser.h"
+#include "history/operation_reader.h"
+#include "history/segment.h"
+
+enum {
+    RIG_PART_SHORT_OPS = 8, /* operations of an invocation that need no further room */
+    RIG_PART_PIECES = 16    /* operations of a completion that are compared as text */
+};
+
+/* What the part saw first of a process. */
+enum rig_part_first { RIG_FIRST_NOTHING, RIG_FIRST_INVOKED, RIG_FIRST_COMPLETED, RIG_FIRST_PERHAPS_COMPLETED };
+
+struct rig_part_process {
+    int64_t process;
+    int64_t invoke_ns;
+    uint32_t invoke_at;
+    const char *text, *text_end; /* what was invoked as it stands in the file; NULL: these operations: */
+    uint32_t op_count;
+    uint32_t long_ops;  /* where its operations start in `long_ops`, when there are more than fit here */
+    uint32_t first_txn; /* RIG_FIRST_COMPLETED: this transaction; RIG_FIRST_PERHAPS_COMPLETED: this one of `perhaps` */
+    uint32_t before, behind; /* while open: the open ones invoked before and behind it */
+    uint8_t first;           /* enum rig_part_first */
+    bool open;
+    struct rig_mop short_ops[RIG_PART_SHORT_OPS];
+};
+
+/* A completion without operations: it completes what its process invoked in an earlier part, if that is open. */
+struct rig_part_perhaps {
+    uint32_t place; /* it goes before this transaction */
+    struct rig_txn txn;
+};
+
+/* A micro-operation of a completion as it stands in the file, with the separator before it: up to its result. */
+struct rig_part_piece {
+    const char *at;
+    uint32_t length;
+    bool reads;
+};
+
+/* The longest list of a key as it stands in the file, without brackets. */
+struct rig_part_spine {
+    const char *text;
+    size_t length;
+    uint32_t count; /* its elements; the spine's own list may have more */
+    uint32_t whole; /* the newest whole list of this key, or RIG_TABLE_NONE */
+};
+
+/* What a key was before the operation that is being read. */
+struct rig_part_change {
+    uint32_t key, count; /* elements of its spine */
+    struct rig_part_spine spine;
+};
+
+struct rig_part_slot {
+    uint64_t hash; /* the key itself, or the hash of its text */
+    uint32_t key;  /* RIG_TABLE_NONE: free */
+};
+
+RIG_VEC(struct rig_part_process, rig_part_processes)
+RIG_VEC(struct rig_part_perhaps, rig_part_perhaps_vec)
+RIG_VEC(struct rig_part_spine, rig_part_spines)
+RIG_VEC(struct rig_part_change, rig_part_changes)
+
+struct rig_part {
+    struct rig_segment *segment;
+    struct rig_operation_facts facts;
+    rig_list_matcher *match;
+    const char *end; /* of the file */
+
+    bool is_again;    /* it is read by the grammar alone */
+    size_t end_at;    /* operations that begin before it belong to the part */
+    size_t first_at;  /* where the first operation that was read begins */
+    size_t behind_at; /* where the first operation begins that was not read */
+    bool refused;     /* there is a fault */
+    bool no_memory;
+
+    uint32_t count; /* operations */
+    int64_t first_index, last_index;
+    unsigned key_kinds; /* bits: 1 << enum rig_key_kind */
+
+    struct rig_part_processes processes;
+    uint32_t *process_of_small; /* process number -> its place in `processes`, to be verified there */
+    struct rig_table process_of;
+    uint32_t first_open, last_open;
+    struct rig_mop_vec long_ops;
+    struct rig_part_perhaps_vec perhaps;
+
+    struct rig_part_slot *slots;
+    unsigned slot_bits;
+    struct rig_part_spines spines; /* parallel to the segment's keys */
+
+    /* Of the operation that is being read: what is taken back. */
+    uint32_t keys_before, lists_before;
+    struct rig_part_changes changes;
+    bool grows;           /* it made a spine longer */
+    uint32_t piece_count; /* RIG_TABLE_NONE: it was not read by the short way */
+    struct rig_part_piece pieces[RIG_PART_PIECES];
+    struct rig_element_vec elements; /* of the list that is being read */
+
+    struct rig_operation_parser parser;
+    struct rig_operation_parser text_parser; /* of what was invoked */
+};
+
+/* NULL when memory runs out. */
+struct rig_part *rig_part_new(void);
+void rig_part_free(void *part);
+/* Empties part and segment. */
+void rig_part_start(struct rig_part *part, struct rig_segment *segment, const struct rig_operation_facts *facts,
+                    const char *end);
+
+/* Numbers of keys; RIG_TABLE_NONE when memory runs out. The text is borrowed as long as the segment is used. */
+uint32_t rig_part_add_key(struct rig_part *part, uint64_t hash, int64_t number, const char *text, uint32_t length);
+uint32_t rig_part_text_key(struct rig_part *part, const char *text, uint32_t length);
+
+static inline uint32_t rig_part_slot(const struct rig_part *part, uint64_t hash)
+{
+    return (uint32_t)((hash * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - part->slot_bits));
+}
+
+static inline uint32_t rig_part_number_key(struct rig_part *part, int64_t number)
+{
+    uint32_t mask = (uint32_t)(1U << part->slot_bits) - 1;
+    uint32_t slot = rig_part_slot(part, (uint64_t)number);
+    for (; part->slots[slot].key != RIG_TABLE_NONE; slot = (slot + 1) & mask) {
+        if (part->slots[slot].hash == (uint64_t)number)
+            return part->slots[slot].key;
+    }
+    return rig_part_add_key(part, (uint64_t)number, number, NULL, 0);
+}
+
+/* Room for one more operation behind those of the segment and `count` others; NULL when memory runs out. */
+static inline struct rig_mop *rig_part_room(struct rig_part *part, uint32_t count)
+{
+    struct rig_mop_vec *ops = &part->segment->ops;
+    if (ops->count + count >= ops->capacity && !rig_mop_vec_reserve(ops, ops->count + count + 1))
+        return NULL;
+    return ops->at + ops->count + count;
+}
+
+/*
+ * The list whose text begins at `at`, behind its bracket, as the result of `mop`; where the text goes on behind the
+ * closing bracket, or NULL when it has anything unusual in it. `commas`: they must stand between numbers, once; else
+ * they are blanks. `grows`: it may become the spine.
+ */
+const char *rig_part_list_text(struct rig_part *part, struct rig_mop *mop, const char *at, bool commas, bool grows);
+/* A list that was parsed. False when memory runs out. */
+bool rig_part_list(struct rig_part *part, struct rig_mop *mop, const struct rig_micro *micro, const int64_t *elements,
+                   bool grows);
+
+/* Before an operation is read. */
+static inline void rig_part_begin(struct rig_part *part)
+{
+    part->keys_before = (uint32_t)part->segment->keys.count;
+    part->lists_before = (uint32_t)part->segment->lists.count;
+    part->changes.count = 0;
+    part->grows = false;
+    part->piece_count = RIG_TABLE_NONE;
+}
+/* Forgets what came since rig_part_begin(). */
+void rig_part_take_back(struct rig_part *part);
+/*
+ * The operation is complete; its `count` micro-operations stand behind those of the segment. `text` is not NULL where
+ * they were not parsed: an invocation's, as they stand in the file. They are parsed when its completion is not, byte
+ * for byte, what was invoked, or does not come.
+ */
+void rig_part_take(struct rig_part *part, const struct rig_operation_fields *fields, uint32_t count, const char *text,
+                   const char *text_end);
+/* The operation that the part's parser has read. */
+void rig_part_take_parsed(struct rig_part *part);
+/* The part was read: its open transactions go into the segment. */
+void rig_part_finish(struct rig_part *part);
+
+static inline const struct rig_mop *rig_part_ops(const struct rig_part *part, const struct rig_part_process *process)
+{
+    return process->op_count <= RIG_PART_SHORT_OPS ? process->short_ops : part->long_ops.at + process->long_ops;
+}
+
+#endif

@@ -1,0 +1,210 @@
+#include "tests/unit/cmocka_first.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "history/load.h"
+#include "history/source.h"
+#include "history/window.h"
+#include "tests/history/history_model.h"
+
+static struct rig_rng rng;
+
+/* Parts of `part_bytes`, read by `threads` threads. */
+static enum rig_rc read_in_parts(const char *data, size_t size, size_t part_bytes, unsigned threads,
+                                 struct rig_history **history, struct rig_err *err)
+{
+    struct rig_source_options options = {.load = {.part_bytes = part_bytes}, .threads = threads};
+    struct rig_source *source = NULL;
+    const struct rig_segment *segment = NULL;
+    enum rig_rc rc = rig_source_open_memory("x", data, size, &options, &source, err);
+    if (rc != RIG_OK)
+        return rc;
+    struct rig_window *window = rig_window_new(rig_source_facts(source)->workload, 0);
+    rc = rig_source_next(source, &segment, err);
+    while (rc == RIG_OK && segment != NULL) {
+        rc = rig_window_add(window, segment, err);
+        if (rc == RIG_OK)
+            rc = rig_source_next(source, &segment, err);
+    }
+    if (rc == RIG_OK)
+        rc = rig_window_give(window, rig_source_facts(source), history, err);
+    else
+        rig_window_free(window);
+    rig_source_close(source);
+    return rc;
+}
+
+static void make_file(enum rig_form form, uint32_t txn_count, struct rig_buf *buf)
+{
+    struct model_options options = {
+        .exchange = true,
+        .workload = (enum rig_workload)rig_rng_below(&rng, RIG_WORKLOAD_COUNT),
+        .txn_count = txn_count,
+        .channel_count = 4,
+        .key_count = 5,
+        .text_keys = rig_rng_below(&rng, 3) == 0,
+        .no_invocations = rig_rng_below(&rng, 4) == 0,
+        .position_gaps = rig_rng_below(&rng, 2) == 0,
+    };
+    struct model model;
+    struct rig_err err = {0};
+    char path[] = "/tmp/rig-text-reader-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0 && close(fd) == 0);
+    model_make(&model, &options, &rng);
+    struct rig_history *history = model_history(&model, model.event_count);
+    rig_buf_clear(buf);
+    assert_int_equal(rig_history_save(history, path, form, &err), RIG_OK);
+    assert_int_equal(rig_buf_read_file(buf, path, &err), RIG_OK);
+    (void)unlink(path);
+    rig_history_free(history);
+    model_done(&model);
+}
+
+static void without_indices(struct rig_buf *buf, enum rig_form form)
+{
+    const char *name = form == RIG_FORM_EDN ? ":index " : "\"index\":";
+    const char *other = form == RIG_FORM_EDN ? ":xndex " : "\"xndex\":";
+    for (char *at = buf->data; (at = strstr(at, name)) != NULL;)
+        memcpy(at, other, strlen(other));
+}
+
+/* Whatever the size of the parts and the number of threads: the history that is read in one piece. */
+static void compare_cuts(const struct rig_buf *buf, size_t from, size_t to, size_t step)
+{
+    struct rig_history *whole = NULL;
+    struct rig_err whole_err = {0};
+    enum rig_rc wanted = read_in_parts(buf->data, buf->size, 0, 1, &whole, &whole_err);
+    for (size_t part_bytes = from; part_bytes <= to; part_bytes += step) {
+        struct rig_history *cut = NULL;
+        struct rig_err err = {0};
+        enum rig_rc got = read_in_parts(buf->data, buf->size, part_bytes, part_bytes % 2 == 0 ? 1 : 3, &cut, &err);
+        assert_int_equal(got, wanted);
+        assert_string_equal(err.text, whole_err.text);
+        if (got == RIG_OK)
+            assert_same_history(cut, whole);
+        rig_history_free(cut);
+    }
+    rig_history_free(whole);
+}
+
+static void every_cut_gives_the_same(void **state)
+{
+    (void)state;
+    struct rig_buf buf;
+    rig_buf_init(&buf, 0);
+    for (unsigned i = 0; i < 6; i++) {
+        enum rig_form form = i % 2 == 0 ? RIG_FORM_JSON_LINES : RIG_FORM_EDN;
+        make_file(form, 12, &buf);
+        if (i >= 4)
+            without_indices(&buf, form);
+        compare_cuts(&buf, 1, buf.size, 1 + buf.size / 200);
+        make_file(form, 300, &buf);
+        if (i >= 4)
+            without_indices(&buf, form);
+        compare_cuts(&buf, 200, 5000, 601);
+    }
+    rig_buf_done(&buf);
+}
+
+static void faults_are_told_alike(void **state)
+{
+    (void)state;
+    struct rig_buf buf;
+    rig_buf_init(&buf, 0);
+    for (unsigned i = 0; i < 60; i++) {
+        make_file(i % 2 == 0 ? RIG_FORM_JSON_LINES : RIG_FORM_EDN, 20, &buf);
+        buf.data[rig_rng_below(&rng, buf.size)] = "]}[{,1 \"#"[rig_rng_below(&rng, 9)];
+        compare_cuts(&buf, 40, buf.size, 1 + buf.size / 12);
+    }
+    rig_buf_done(&buf);
+}
+
+static void texts_that_look_like_something_else(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        /* an array over several lines, an operation over several lines */
+        "[{\"type\":\"invoke\",\"process\":1,\n\"value\":[[\"append\",1,2]]}\n,\n{\"type\":\"ok\",\n\"process\":1,"
+        "\"value\":[[\"append\",1,2]]},{\"type\":\"invoke\",\"process\":1,\"value\":[[\"r\",1,null]]},\n"
+        "{\"type\":\"info\",\"process\":1,\"value\":null}]\n\n",
+        /* a fault behind the last comma */
+        "[{\"type\":\"invoke\",\"process\":1,\"value\":[[\"append\",1,2]]},\n",
+        "[{\"type\":\"invoke\",\"process\":1,\"value\":[[\"append\",1,2]]},\n]",
+        /* brackets in texts */
+        "{:type :invoke :process 0 :value [[:append \"]], :process 5, :x \" 1] [:r \"]]\" nil]]}\n"
+        "{:type :ok :process 0 :value [[:append \"]], :process 5, :x \" 1] [:r \"]]\" [1]]]}\n"
+        "{:type :invoke :process 0 :value [[:append \"]]\n{:type :ok\" 1]]} {:type :info :process 0 :error \"]]\"}\n",
+        "{\"type\":\"invoke\",\"process\":0,\"value\":[[\"append\",\"]],\",1],[\"r\",\"]]\",null]]}\n"
+        "{\"type\":\"ok\",\"process\":0,\"value\":[[\"append\",\"]],\",1],[\"r\",\"]]\",[1]]]}\n",
+        /* discarded, commented, tagged */
+        "; {:type :ok\n#_ {:type :ok\n :process 7}\n#a.B{:type :invoke, :process 0, :value [[:append :k 1]]}\n#_ #_ {} "
+        "\n{}\n{:type :ok, :process 0, :value [[:append :k 1]]}",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct rig_buf buf;
+        rig_buf_init(&buf, 0);
+        rig_buf_add_text(&buf, texts[i]);
+        compare_cuts(&buf, 1, buf.size, 1);
+        /* far from the file's end, so that the short way is taken */
+        for (unsigned k = 0; k < 400; k++)
+            rig_buf_add_char(&buf, '\n');
+        compare_cuts(&buf, 1, buf.size, 7);
+        rig_buf_done(&buf);
+    }
+}
+
+static void lists_in_every_writing(void **state)
+{
+    (void)state;
+    const char *text = "{\"type\":\"ok\",\"process\":0,\"value\":[[\"r\",1,[1,12,-3]]]}\n"
+                       "{\"type\":\"ok\",\"process\":0,\"value\":[[\"r\",1,[1, 12, -3]]]}\n"
+                       "{\"type\":\"ok\",\"process\":0,\"value\":[[\"r\",1,[1,1]]]}\n"
+                       "{\"type\":\"ok\",\"process\":0,\"value\":[[\"r\",1,[1,12]],[\"r\",1,[]]]}\n"
+                       "{\"type\":\"fail\",\"process\":0,\"value\":[[\"r\",1,[1,12,-3,4]]]}\n"
+                       "{\"type\":\"ok\",\"process\":0,\"value\":[[\"r\",1,[1,12,-3,5]]]}\n"
+                       "{\"value\":[[\"r\",1,[1,12,-3,5,6]]],\"type\":\"fail\",\"process\":0}\n";
+    static const uint32_t counts[] = {3, 3, 2, 2, 4, 4, 5};
+    struct rig_buf buf;
+    rig_buf_init(&buf, 0);
+    rig_buf_add_text(&buf, text);
+    for (unsigned k = 0; k < 400; k++)
+        rig_buf_add_char(&buf, '\n');
+    compare_cuts(&buf, 1, buf.size, 11);
+    struct rig_history *history = NULL;
+    struct rig_err err = {0};
+    assert_int_equal(read_in_parts(buf.data, buf.size, 0, 1, &history, &err), RIG_OK);
+    for (uint32_t i = 0; i < 7; i++)
+        assert_int_equal(rig_mop_list(history, rig_txn_ops(history, i)).count, counts[i]);
+    for (uint32_t i = 4; i < 6; i++) {
+        struct rig_list list = rig_mop_list(history, rig_txn_ops(history, i));
+        assert_memory_equal(list.at, ((int64_t[]){1, 12, -3, i}), sizeof(int64_t[4]));
+    }
+    rig_history_free(history);
+    rig_buf_clear(&buf);
+    rig_buf_add_text(&buf, "{\"type\":\"ok\",\"process\":0,\"value\":[[\"r\",1,[1,2,3]]]}\n"
+                           "{\"type\":\"ok\",\"process\":0,\"value\":[[\"r\",1,[1,2,]]]}\n");
+    for (unsigned k = 0; k < 400; k++)
+        rig_buf_add_char(&buf, '\n');
+    assert_int_equal(read_in_parts(buf.data, buf.size, 0, 1, &history, &err), RIG_E_INPUT);
+    assert_non_null(strstr(err.text, "x:2:"));
+    rig_buf_done(&buf);
+}
+
+int main(void)
+{
+    uint64_t seed = rig_rng_fresh_seed();
+    print_message("seed %llu\n", (unsigned long long)seed);
+    rig_rng_init(&rng, seed, 0);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_cut_gives_the_same),
+        cmocka_unit_test(faults_are_told_alike),
+        cmocka_unit_test(texts_that_look_like_something_else),
+        cmocka_unit_test(lists_in_every_writing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
