@@ -12,7 +12,7 @@
 
 enum {
     LINE_BYTES = 512,
-    MOST_NAMED = 4, /* anomalies; further ones are counted */
+    MOST_NAMED = 2, /* anomalies; further ones are counted */
 };
 /* A check is told to be behind only when it is by more than this: recording alone takes 200 ms. */
 static const int64_t least_behind_ns = RIG_NS_PER_S;
