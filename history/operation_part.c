@@ -278,7 +278,7 @@ static bool place_list(struct rig_part *part, struct rig_mop *mop, uint32_t know
     const int64_t *rest = part->elements.at;
     size_t count = known + part->elements.count;
     size_t common = count < spine->count ? count : spine->count;
-    bool agrees = memcmp(rest, spine->at + known, (common - known) * sizeof *rest) == 0;
+    bool agrees = common == known || memcmp(rest, spine->at + known, (common - known) * sizeof *rest) == 0;
     if (count >= UINT32_MAX)
         return false;
     mop->count = (uint32_t)count;
