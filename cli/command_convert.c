@@ -8,10 +8,10 @@
 #include "base/json_write.h"
 #include "cli/arguments.h"
 #include "cli/cli.h"
+#include "cli/output_form.h"
 #include "history/load.h"
 
 static const char *const form_names[] = {"rig", "json", "edn", NULL};
-static const enum rig_form forms[] = {RIG_FORM_RIG, RIG_FORM_JSON_LINES, RIG_FORM_EDN};
 
 static const char *const workloads[] = {
 #define WORKLOAD_NAME(name, text, help) text,
@@ -45,32 +45,6 @@ static const struct rig_arguments_table convert_table = {
         "OUT appears whole or not at all.\n",
     .arguments = convert_arguments,
 };
-
-static bool ends_in(const char *path, const char *ending)
-{
-    size_t length = strlen(path);
-    size_t ending_length = strlen(ending);
-    return length > ending_length && strcmp(path + length - ending_length, ending) == 0;
-}
-
-/* RIG_FORM_AUTO after a complaint. */
-static enum rig_form choose_form(const struct rig_arguments *args)
-{
-    const char *to = rig_arguments_value(args, "to");
-    const char *out = args->positionals[1];
-    for (size_t i = 0; to != NULL && form_names[i] != NULL; i++) {
-        if (strcmp(to, form_names[i]) == 0)
-            return forms[i];
-    }
-    if (ends_in(out, ".rig"))
-        return RIG_FORM_RIG;
-    if (ends_in(out, ".json") || ends_in(out, ".jsonl"))
-        return RIG_FORM_JSON_LINES;
-    if (ends_in(out, ".edn"))
-        return RIG_FORM_EDN;
-    rig_cli_complain("%s: its ending names no form; give one with --to rig, json or edn", out);
-    return RIG_FORM_AUTO;
-}
 
 static bool may_write(const struct rig_arguments *args)
 {
@@ -117,7 +91,7 @@ int rig_cli_convert(int argc, char **argv)
     int status = rig_arguments_parse(&convert_table, argc, argv, &args);
     if (status != RIG_ARGUMENTS_GO_ON)
         return status;
-    enum rig_form form = choose_form(&args);
+    enum rig_form form = rig_cli_output_form(&args, "to", form_names, args.positionals[1]);
     if (form == RIG_FORM_AUTO || !may_write(&args))
         return RIG_EXIT_USAGE;
     struct rig_save_options save = {.form = form, .pack = rig_arguments_has(&args, "compress")};

@@ -11,6 +11,7 @@
 #include "base/json_write.h"
 #include "cli/arguments.h"
 #include "cli/cli.h"
+#include "cli/output_form.h"
 #include "cli/terminal.h"
 #include "runner/run_progress.h"
 #include "synthetic/synthetic.h"
@@ -21,7 +22,6 @@
 #define SET_BYTES     256
 
 static const char *const form_names[] = {"rig", "jsonl", "edn", NULL};
-static const enum rig_form forms[] = {RIG_FORM_RIG, RIG_FORM_JSON_LINES, RIG_FORM_EDN};
 
 static const char *const shape_names[] = {
 #define SHAPE_NAME(id, name, help) name,
@@ -83,30 +83,12 @@ static const struct rig_arguments_table gen_table = {
 
 /* ---- arguments ---- */
 
-static bool ends_in(const char *path, const char *ending)
-{
-    size_t length = strlen(path);
-    size_t ending_length = strlen(ending);
-    return length > ending_length && strcmp(path + length - ending_length, ending) == 0;
-}
-
 /* RIG_FORM_AUTO after a complaint. */
 static enum rig_form choose_form(const struct rig_arguments *args)
 {
-    const char *form = rig_arguments_value(args, "form");
     const char *out = args->positionals[0];
-    for (size_t i = 0; form != NULL && form_names[i] != NULL; i++) {
-        if (strcmp(form, form_names[i]) == 0)
-            return forms[i];
-    }
-    if (strcmp(out, "-") == 0 || ends_in(out, ".rig"))
-        return RIG_FORM_RIG;
-    if (ends_in(out, ".json") || ends_in(out, ".jsonl"))
-        return RIG_FORM_JSON_LINES;
-    if (ends_in(out, ".edn"))
-        return RIG_FORM_EDN;
-    rig_cli_complain("%s: its ending names no form; give one with --form rig, jsonl or edn", out);
-    return RIG_FORM_AUTO;
+    bool is_free = strcmp(out, "-") == 0 && !rig_arguments_has(args, "form");
+    return is_free ? RIG_FORM_RIG : rig_cli_output_form(args, "form", form_names, out);
 }
 
 static bool may_write(const struct rig_arguments *args, enum rig_form form)
