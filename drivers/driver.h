@@ -28,9 +28,10 @@
 
 #include "base/err.h"
 #include "base/option.h"
+#include "drivers/fault.h"
 #include "history/transaction.h"
 
-#define RIG_DRIVER_ABI    1u
+#define RIG_DRIVER_ABI    2u
 #define RIG_DRIVER_SYMBOL "rig_driver"
 #define RIG_DRIVER_EXPORT __attribute__((visibility("default")))
 
@@ -70,6 +71,7 @@ struct rig_transaction {
     struct rig_hold hold;
     uint32_t client; /* 0 .. client_count-1 */
     bool read_only;  /* no operation writes */
+    uint32_t node;   /* 1 + the node that is to answer, 0: any; not 0 for reads only, with RIG_DRIVER_NODES */
 
     /* the answer */
     struct rig_read *reads; /* op_count entries, states RIG_READ_UNKNOWN; fill those of reads that were answered */
@@ -98,6 +100,16 @@ struct rig_core {
     bool (*hold)(struct rig_transaction *transaction);
     /* True once the run is ending early (a signal): give up retries and waits. */
     bool (*stopping)(void);
+    /*
+     * Where to connect in place of `host`:`port`, where node `to` listens (TCP), when coming from `from` (a node's
+     * name, or "client"): a port of rig's own proxy on 127.0.0.1 when the plan has faults of the network, else the same
+     * port. One call a pair and run, before the first connection; the route stays the same for the run. A node that
+     * listens on another port after a restart calls again.
+     */
+    enum rig_rc (*route)(const char *from, const char *to, const char *host, uint16_t port, uint16_t *via,
+                         struct rig_err *err);
+    /* True when the plan has faults of the network: nodes must listen on TCP, and every connection take its route. */
+    bool (*routed)(void);
 };
 
 /* What a driver is told about the run; borrowed, valid until `done` returns. */
@@ -114,11 +126,19 @@ struct rig_run_env {
 
 /* One node, as health and reports show it. */
 struct rig_node_status {
-    char name[32];
-    char role[16]; /* "primary", "standby", "leader", ... */
-    bool reachable;
-    pid_t pid; /* main process when rig started it, else 0 */
+    char name[RIG_NODE_NAME_BYTES];
+    char role[16];  /* "primary", "standby", "leader", "member", ...; empty: not known */
+    bool reachable; /* it answers */
+    bool healthy;   /* it answers and has caught up: nothing is left of a fault */
+    pid_t pid;      /* main process when rig started it, else 0 */
     char detail[128];
+};
+
+/* How a node is brought down. */
+enum rig_node_end {
+    RIG_NODE_KILL,      /* SIGKILL to each of its processes */
+    RIG_NODE_IMMEDIATE, /* the database's own way without a clean shutdown; as RIG_NODE_KILL where there is none */
+    RIG_NODE_FAST,      /* a clean shutdown that does not wait for clients */
 };
 
 /* Optional group: a cluster that the driver can start itself. Required members are marked (r). */
@@ -134,11 +154,38 @@ struct rig_cluster_ops {
     /* Kills at once, from a signal handler or rig_bug(): only async-signal-safe calls. (r) */
     void (*kill_now)(void *run);
     uint32_t (*node_count)(const void *run);
+    /* Asks the node, for at most a second. From any thread. RIG_OK also for a node that is down. */
     enum rig_rc (*status)(void *run, uint32_t node, struct rig_node_status *status, struct rig_err *err);
+
+    /* What follows is for faults: from the nemesis's thread, one call at a time, while the load goes on. All optional.
+     */
+
+    /* Ends a node's processes and waits until they are reaped. Of a node that is down already: RIG_OK. */
+    enum rig_rc (*stop_node)(void *run, uint32_t node, enum rig_node_end how, struct rig_err *err);
+    /* Starts a node that is down, over the data that it left, and waits until it answers. Of one that runs: RIG_OK. */
+    enum rig_rc (*start_node)(void *run, uint32_t node, struct rig_err *err);
+    /* Makes `node` the primary and points the other nodes that answer at it. The old one is left as it is. */
+    enum rig_rc (*promote)(void *run, uint32_t node, struct rig_err *err);
+    /*
+     * Brings every node back: starts those that are down, makes followers again of those that think otherwise (rebuilt
+     * from the primary where their data diverged), and waits until each is healthy. Ends a fault of roles, and the
+     * load.
+     */
+    enum rig_rc (*restore)(void *run, struct rig_err *err);
+    /* Process numbers of the node, the main one first; returns how many there are, and fills at most `capacity`. */
+    uint32_t (*processes)(void *run, uint32_t node, pid_t *pids, uint32_t capacity);
+    /* The folder that holds the node's data. */
+    const char *(*data_dir)(const void *run, uint32_t node);
+    /* Sets a variable of the environment of the node's processes, from its next start on (NULL: removes it), for faults
+     * that preload a library. */
+    enum rig_rc (*set_environment)(void *run, uint32_t node, const char *name, const char *value, struct rig_err *err);
+    /* Faults that only this database knows; ended by a NULL name; NULL for none. */
+    const struct rig_fault *faults;
 };
 
 /* Bits for rig_driver.features. */
 #define RIG_DRIVER_HOLDS UINT64_C(1) /* honours rig_transaction.hold */
+#define RIG_DRIVER_NODES UINT64_C(2) /* honours rig_transaction.node */
 
 struct rig_driver {
     uint32_t abi;         /* RIG_DRIVER_ABI */

@@ -109,6 +109,19 @@ static bool core_stopping(void)
     return rig_run_signals_count() > 0 || (run != NULL && rig_run_stopped(run) >= RIG_STOP_END);
 }
 
+static enum rig_rc core_route(const char *from, const char *to, const char *host, uint16_t port, uint16_t *via,
+                              struct rig_err *err)
+{
+    (void)from, (void)to, (void)host, (void)err;
+    *via = port;
+    return RIG_OK;
+}
+
+static bool core_routed(void)
+{
+    return false;
+}
+
 const struct rig_core rig_run_core = {
     .abi = RIG_DRIVER_ABI,
     .log = core_log,
@@ -116,4 +129,6 @@ const struct rig_core rig_run_core = {
     .elements = core_elements,
     .hold = core_hold,
     .stopping = core_stopping,
+    .route = core_route,
+    .routed = core_routed,
 };

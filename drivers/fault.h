@@ -1,0 +1,88 @@
+/*
+ * The fault contract: one way of hurting a cluster, and of making it whole again.
+ *
+ * A fault is a table entry: of nemesis/ for what can be done to the nodes of any database (kill, pause, partition), of
+ * a driver for what only its database knows (VACUUM FULL, a compaction). The nemesis's own thread calls it, one fault
+ * at a time; several may be under way together. Life of one injection:
+ *
+ *     inject -> [the fault's time passes] -> heal
+ *
+ * heal runs always, also after a failed inject and more than once: it is idempotent, looks at the state object to see
+ * what there is to undo, and undoes what it can even when a part of it fails.
+ *
+ * Undo: what would outlive rig (a mount, a namespace, a stopped process, the effect of a command) is written to the
+ * undo journal with site->undo() BEFORE it is done; the next start of rig heals what a killed one has left. What dies
+ * with rig's own processes needs no entry.
+ *
+ * Evidence: inject returns RIG_OK only when the fault took effect, and says by what that was seen ("postmaster 4711 is
+ * gone: killed by signal 9"). What cannot be seen at once is looked at in heal ("dropped 311 packets"): evidence that
+ * is missing then is RIG_E_CLUSTER and fails the run.
+ *
+ * Blocking: both are bounded by the fault's own time-outs, and return early when core->stopping() (heal goes on).
+ * Errors: RIG_E_CLUSTER with a text that names the node and the remedy.
+ */
+#ifndef RIG_DRIVERS_FAULT_H
+#define RIG_DRIVERS_FAULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/option.h"
+
+enum { RIG_EVIDENCE_BYTES = 256, RIG_NODES_MOST = 16, RIG_NODE_NAME_BYTES = 32 };
+
+struct rig_core;
+struct rig_cluster_ops;
+
+/* What was seen of a fault, one line for a person; goes into the record and the reports. */
+struct rig_evidence {
+    char text[RIG_EVIDENCE_BYTES];
+};
+
+/* Where a fault strikes; borrowed, the same for inject and heal of one injection. */
+struct rig_fault_site {
+    const struct rig_core *core;
+    const struct rig_cluster_ops *cluster;
+    void *run;                      /* the driver's */
+    const void *options;            /* the fault's own, filled and range-checked */
+    uint32_t nodes[RIG_NODES_MOST]; /* its targets, resolved at injection */
+    uint32_t node_count;
+    uint64_t random; /* of this injection, from the run's seed */
+    void *nemesis;   /* the nemesis's own; for its faults only */
+    /*
+     * Writes an undo command to the journal, and returns once it is on disk. `arguments`: a NULL-ended command line
+     * that undoes, is harmless when there is nothing (any longer) to undo, and runs without a shell as rig's own user.
+     * `token` names the entry; forget() removes it when heal has done the same.
+     */
+    enum rig_rc (*undo)(const struct rig_fault_site *site, const char *const *arguments, uint64_t *token,
+                        struct rig_err *err);
+    void (*forget)(const struct rig_fault_site *site, uint64_t token);
+};
+
+/* What a fault needs of the machine and the cluster; rig says before a run what is missing, with the remedy. */
+#define RIG_NEED_ROOT      UINT64_C(1)
+#define RIG_NEED_PROCESSES UINT64_C(2)  /* nodes that rig started (cluster->processes) */
+#define RIG_NEED_RESTART   UINT64_C(4)  /* cluster->stop_node and start_node */
+#define RIG_NEED_PROMOTE   UINT64_C(8)  /* cluster->promote */
+#define RIG_NEED_ROUTES    UINT64_C(16) /* connections that go through core->route() */
+
+struct rig_fault {
+    const char *name;    /* as in `fault: kill` */
+    const char *summary; /* one line for `rig list faults` */
+    uint64_t needs;
+    const struct rig_option *options; /* ended by a NULL name; NULL for none */
+    size_t options_size;
+    size_t state_size; /* of the state object: zeroed before inject, kept until heal */
+    /* Further needs. `options` may be NULL (`rig list faults`). False: `why` says what is missing and the remedy.
+     * Optional. */
+    bool (*available)(const void *options, char *why, size_t size);
+    enum rig_rc (*inject)(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
+                          struct rig_err *err);
+    /* `evidence` holds what inject said and may be added to. */
+    enum rig_rc (*heal)(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
+                        struct rig_err *err);
+};
+
+#endif
