@@ -124,8 +124,8 @@ static void offer_key(void *context, const char *key)
     }
 }
 
-static enum rig_rc refuse_unknown_key(const struct rig_plan_section *section, const struct rig_plan_tree *tree,
-                                      const char *prefix, const struct rig_plan_entry *entry,
+static enum rig_rc refuse_unknown_key(const struct rig_plan_section *section, const struct rig_yaml_tree *tree,
+                                      const char *prefix, const struct rig_yaml_entry *entry,
                                       const struct rig_plan_others *others, struct rig_err *err)
 {
     struct near_key near = {.wanted = entry->key, .distance = SIZE_MAX};
@@ -143,15 +143,15 @@ static enum rig_rc refuse_unknown_key(const struct rig_plan_section *section, co
     rig_option_quote(entry->key, &key);
     enum rig_rc rc;
     if (strchr(entry->key, '.') != NULL) {
-        rc = rig_plan_refuse(tree, &entry->key_place, err,
+        rc = rig_yaml_refuse(tree, &entry->key_place, err,
                              "unknown key %s%s; in a plan `a.b: c` is written as `a: {b: c}`", rig_buf_text(&key),
                              rig_buf_text(&where));
     } else if (near.distance != SIZE_MAX) {
-        rc = rig_plan_refuse(tree, &entry->key_place, err, "unknown key %s%s; did you mean `%s`?", rig_buf_text(&key),
+        rc = rig_yaml_refuse(tree, &entry->key_place, err, "unknown key %s%s; did you mean `%s`?", rig_buf_text(&key),
                              rig_buf_text(&where), near.best);
     } else {
         struct rig_buf keys = list_keys(section, prefix, others);
-        rc = rig_plan_refuse(tree, &entry->key_place, err, "unknown key %s%s; expected one of %s", rig_buf_text(&key),
+        rc = rig_yaml_refuse(tree, &entry->key_place, err, "unknown key %s%s; expected one of %s", rig_buf_text(&key),
                              rig_buf_text(&where), rig_buf_text(&keys));
         rig_buf_done(&keys);
     }
@@ -170,20 +170,20 @@ static void full_name(const struct rig_plan_section *section, const char *option
 
 struct binding {
     const struct rig_plan_section *section;
-    const struct rig_plan_tree *tree;
+    const struct rig_yaml_tree *tree;
     const struct rig_option *option;
     void *object;
 };
 
-static enum rig_rc refuse_value(const struct binding *binding, const struct rig_plan_node *node, const char *problem,
+static enum rig_rc refuse_value(const struct binding *binding, const struct rig_yaml_node *node, const char *problem,
                                 struct rig_err *err)
 {
     char name[KEY_BYTES];
     full_name(binding->section, binding->option->name, name);
-    return rig_plan_refuse(binding->tree, &node->place, err, "%s: %s", name, problem);
+    return rig_yaml_refuse(binding->tree, &node->place, err, "%s: %s", name, problem);
 }
 
-static enum rig_rc refuse_kind(const struct binding *binding, const struct rig_plan_node *node, struct rig_err *err)
+static enum rig_rc refuse_kind(const struct binding *binding, const struct rig_yaml_node *node, struct rig_err *err)
 {
     static const char *const kinds[] = {"a single value", "a mapping", "a sequence"};
     struct rig_buf problem;
@@ -191,7 +191,7 @@ static enum rig_rc refuse_kind(const struct binding *binding, const struct rig_p
     rig_buf_add_text(&problem, "expected ");
     rig_option_describe(binding->option, &problem);
     rig_buf_printf(&problem, ", not %s", node->is_null ? "nothing" : kinds[node->kind]);
-    if (binding->option->type == RIG_OPTION_TEXT_LIST && node->kind == RIG_PLAN_SCALAR && !node->is_null)
+    if (binding->option->type == RIG_OPTION_TEXT_LIST && node->kind == RIG_YAML_SCALAR && !node->is_null)
         rig_buf_add_text(&problem, "; write it in brackets: [...]");
     const enum rig_rc rc = refuse_value(binding, node, rig_buf_text(&problem), err);
     rig_buf_done(&problem);
@@ -204,7 +204,7 @@ static bool expands(enum rig_option_type type)
 }
 
 /* The text of `node` as the option takes it: expanded, no mask, its secrets registered. */
-static enum rig_rc take_text(const struct binding *binding, const struct rig_plan_node *node, const char *raw,
+static enum rig_rc take_text(const struct binding *binding, const struct rig_yaml_node *node, const char *raw,
                              const char **text, struct rig_err *err)
 {
     struct rig_err own = {0};
@@ -228,7 +228,7 @@ static enum rig_rc take_text(const struct binding *binding, const struct rig_pla
     return RIG_OK;
 }
 
-static enum rig_rc bind_scalar(const struct binding *binding, const struct rig_plan_node *node, struct rig_err *err)
+static enum rig_rc bind_scalar(const struct binding *binding, const struct rig_yaml_node *node, struct rig_err *err)
 {
     const char *text = NULL;
     enum rig_rc rc = take_text(binding, node, node->text, &text, err);
@@ -240,12 +240,12 @@ static enum rig_rc bind_scalar(const struct binding *binding, const struct rig_p
 }
 
 /* Stores `list`, whose elements stand in the arena, after expanding and checking each. `element` gives their places. */
-static enum rig_rc store_elements(const struct binding *binding, const struct rig_plan_node *node,
-                                  const struct rig_plan_entry *element, const char **elements, size_t count,
+static enum rig_rc store_elements(const struct binding *binding, const struct rig_yaml_node *node,
+                                  const struct rig_yaml_entry *element, const char **elements, size_t count,
                                   struct rig_err *err)
 {
     for (size_t i = 0; i < count; i++) {
-        const struct rig_plan_node *at = element == NULL ? node : element->value;
+        const struct rig_yaml_node *at = element == NULL ? node : element->value;
         enum rig_rc rc = take_text(binding, at, elements[i], &elements[i], err);
         if (rc != RIG_OK)
             return rc;
@@ -260,14 +260,14 @@ static enum rig_rc store_elements(const struct binding *binding, const struct ri
     return RIG_OK;
 }
 
-static enum rig_rc bind_sequence(const struct binding *binding, const struct rig_plan_node *node, struct rig_err *err)
+static enum rig_rc bind_sequence(const struct binding *binding, const struct rig_yaml_node *node, struct rig_err *err)
 {
     const char **elements = rig_arena_array(binding->tree->arena, node->count + 1, sizeof *elements);
     if (elements == NULL)
         return rig_fail(err, RIG_E_LIMIT, "out of memory for a plan");
     size_t count = 0;
-    for (const struct rig_plan_entry *entry = node->first; entry != NULL; entry = entry->next) {
-        if (entry->value->kind != RIG_PLAN_SCALAR || entry->value->is_null)
+    for (const struct rig_yaml_entry *entry = node->first; entry != NULL; entry = entry->next) {
+        if (entry->value->kind != RIG_YAML_SCALAR || entry->value->is_null)
             return refuse_value(binding, entry->value, "expected texts in the list, nothing else", err);
         elements[count++] = entry->value->text;
     }
@@ -275,7 +275,7 @@ static enum rig_rc bind_sequence(const struct binding *binding, const struct rig
 }
 
 /* --set writes a list as `a,b` or `[a, b]`. */
-static enum rig_rc bind_list_of_override(const struct binding *binding, const struct rig_plan_node *node,
+static enum rig_rc bind_list_of_override(const struct binding *binding, const struct rig_yaml_node *node,
                                          struct rig_err *err)
 {
     struct rig_text_list list;
@@ -291,26 +291,26 @@ static enum rig_rc bind_list_of_override(const struct binding *binding, const st
     return store_elements(binding, node, NULL, elements, list.count, err);
 }
 
-static enum rig_rc bind_value(const struct binding *binding, const struct rig_plan_node *node, struct rig_err *err)
+static enum rig_rc bind_value(const struct binding *binding, const struct rig_yaml_node *node, struct rig_err *err)
 {
     const bool list = binding->option->type == RIG_OPTION_TEXT_LIST;
-    if (node->kind == RIG_PLAN_SCALAR && node->place.override != NULL)
+    if (node->kind == RIG_YAML_SCALAR && node->place.override != NULL)
         return list ? bind_list_of_override(binding, node, err) : bind_scalar(binding, node, err);
-    if (list && node->kind == RIG_PLAN_SEQUENCE)
+    if (list && node->kind == RIG_YAML_SEQUENCE)
         return bind_sequence(binding, node, err);
-    if (!list && node->kind == RIG_PLAN_SCALAR && !node->is_null)
+    if (!list && node->kind == RIG_YAML_SCALAR && !node->is_null)
         return bind_scalar(binding, node, err);
     return refuse_kind(binding, node, err);
 }
 
 /* -- sections ------------------------------------------------------------------------------------------------------ */
 
-static enum rig_rc refuse_duplicate(const struct rig_plan_tree *tree, const struct rig_plan_node *mapping,
-                                    const struct rig_plan_entry *entry, struct rig_err *err)
+static enum rig_rc refuse_duplicate(const struct rig_yaml_tree *tree, const struct rig_yaml_node *mapping,
+                                    const struct rig_yaml_entry *entry, struct rig_err *err)
 {
-    for (const struct rig_plan_entry *earlier = mapping->first; earlier != entry; earlier = earlier->next) {
+    for (const struct rig_yaml_entry *earlier = mapping->first; earlier != entry; earlier = earlier->next) {
         if (strcmp(earlier->key, entry->key) == 0)
-            return rig_plan_refuse(tree, &entry->key_place, err, "the key `%s` stands twice; the first is on line %u",
+            return rig_yaml_refuse(tree, &entry->key_place, err, "the key `%s` stands twice; the first is on line %u",
                                    entry->key, earlier->key_place.line);
     }
     return RIG_OK;
@@ -325,32 +325,32 @@ static bool is_other(const char *key, const struct rig_plan_others *others)
     return false;
 }
 
-static enum rig_rc bind_mapping(struct rig_plan_section *section, const struct rig_plan_tree *tree, const char *prefix,
-                                const struct rig_plan_node *mapping, const struct rig_plan_others *others,
+static enum rig_rc bind_mapping(struct rig_plan_section *section, const struct rig_yaml_tree *tree, const char *prefix,
+                                const struct rig_yaml_node *mapping, const struct rig_plan_others *others,
                                 struct rig_err *err);
 
 /* `name` is a group of options: its node must be a mapping that is not empty. */
-static enum rig_rc bind_group(struct rig_plan_section *section, const struct rig_plan_tree *tree, const char *name,
-                              const struct rig_plan_node *node, struct rig_err *err)
+static enum rig_rc bind_group(struct rig_plan_section *section, const struct rig_yaml_tree *tree, const char *name,
+                              const struct rig_yaml_node *node, struct rig_err *err)
 {
     char prefix[KEY_BYTES + 1];
     char full[KEY_BYTES];
     (void)snprintf(prefix, sizeof prefix, "%s.", name);
     full_name(section, name, full);
-    if (node->kind == RIG_PLAN_MAPPING && node->count > 0)
+    if (node->kind == RIG_YAML_MAPPING && node->count > 0)
         return bind_mapping(section, tree, prefix, node, NULL, err);
     struct rig_buf keys = list_keys(section, prefix, NULL);
-    const char *found = node->kind == RIG_PLAN_SEQUENCE                   ? "a sequence"
-                        : node->kind == RIG_PLAN_MAPPING || node->is_null ? "nothing"
+    const char *found = node->kind == RIG_YAML_SEQUENCE                   ? "a sequence"
+                        : node->kind == RIG_YAML_MAPPING || node->is_null ? "nothing"
                                                                           : "a single value";
-    const enum rig_rc rc = rig_plan_refuse(tree, &node->place, err, "%s: expected a mapping of %s, not %s", full,
+    const enum rig_rc rc = rig_yaml_refuse(tree, &node->place, err, "%s: expected a mapping of %s, not %s", full,
                                            rig_buf_text(&keys), found);
     rig_buf_done(&keys);
     return rc;
 }
 
-static enum rig_rc bind_entry(struct rig_plan_section *section, const struct rig_plan_tree *tree, const char *prefix,
-                              const struct rig_plan_entry *entry, const struct rig_plan_others *others,
+static enum rig_rc bind_entry(struct rig_plan_section *section, const struct rig_yaml_tree *tree, const char *prefix,
+                              const struct rig_yaml_entry *entry, const struct rig_plan_others *others,
                               struct rig_err *err)
 {
     char name[KEY_BYTES];
@@ -376,11 +376,11 @@ static enum rig_rc bind_entry(struct rig_plan_section *section, const struct rig
     return rc;
 }
 
-static enum rig_rc bind_mapping(struct rig_plan_section *section, const struct rig_plan_tree *tree, const char *prefix,
-                                const struct rig_plan_node *mapping, const struct rig_plan_others *others,
+static enum rig_rc bind_mapping(struct rig_plan_section *section, const struct rig_yaml_tree *tree, const char *prefix,
+                                const struct rig_yaml_node *mapping, const struct rig_plan_others *others,
                                 struct rig_err *err)
 {
-    for (const struct rig_plan_entry *entry = mapping->first; entry != NULL; entry = entry->next) {
+    for (const struct rig_yaml_entry *entry = mapping->first; entry != NULL; entry = entry->next) {
         enum rig_rc rc = refuse_duplicate(tree, mapping, entry, err);
         if (rc == RIG_OK)
             rc = is_other(entry->key, others) ? others->bind(others->context, entry, err)
@@ -391,16 +391,16 @@ static enum rig_rc bind_mapping(struct rig_plan_section *section, const struct r
     return RIG_OK;
 }
 
-enum rig_rc rig_plan_section_bind(struct rig_plan_section *section, const struct rig_plan_tree *tree,
-                                  const struct rig_plan_node *node, const struct rig_plan_others *others,
+enum rig_rc rig_plan_section_bind(struct rig_plan_section *section, const struct rig_yaml_tree *tree,
+                                  const struct rig_yaml_node *node, const struct rig_plan_others *others,
                                   struct rig_err *err)
 {
-    if (node->kind != RIG_PLAN_MAPPING || node->count == 0) {
+    if (node->kind != RIG_YAML_MAPPING || node->count == 0) {
         struct rig_buf keys = list_keys(section, "", others);
-        const char *found = node->kind == RIG_PLAN_SEQUENCE                   ? "a sequence"
-                            : node->kind == RIG_PLAN_MAPPING || node->is_null ? "nothing"
+        const char *found = node->kind == RIG_YAML_SEQUENCE                   ? "a sequence"
+                            : node->kind == RIG_YAML_MAPPING || node->is_null ? "nothing"
                                                                               : "a single value";
-        const enum rig_rc rc = rig_plan_refuse(tree, &node->place, err, "%s: expected a mapping of %s, not %s",
+        const enum rig_rc rc = rig_yaml_refuse(tree, &node->place, err, "%s: expected a mapping of %s, not %s",
                                                section->name, rig_buf_text(&keys), found);
         rig_buf_done(&keys);
         return rc;
@@ -409,10 +409,10 @@ enum rig_rc rig_plan_section_bind(struct rig_plan_section *section, const struct
     return bind_mapping(section, tree, "", node, others, err);
 }
 
-enum rig_rc rig_plan_section_require(const struct rig_plan_section *section, const struct rig_plan_tree *tree,
+enum rig_rc rig_plan_section_require(const struct rig_plan_section *section, const struct rig_yaml_tree *tree,
                                      struct rig_err *err)
 {
-    const struct rig_plan_node *node = section->node == NULL ? tree->root : section->node;
+    const struct rig_yaml_node *node = section->node == NULL ? tree->root : section->node;
     for (size_t p = 0; p < RIG_PLAN_PARTS; p++) {
         const struct rig_plan_part *part = &section->parts[p];
         for (size_t i = 0; i < part->option_count; i++) {
@@ -420,14 +420,14 @@ enum rig_rc rig_plan_section_require(const struct rig_plan_section *section, con
                 continue;
             char name[KEY_BYTES];
             full_name(section, part->table[i].name, name);
-            return rig_plan_refuse(tree, &node->place, err, "the required key `%s` is missing: %s", name,
+            return rig_yaml_refuse(tree, &node->place, err, "the required key `%s` is missing: %s", name,
                                    part->table[i].help);
         }
     }
     return RIG_OK;
 }
 
-const struct rig_plan_node *rig_plan_section_given(const struct rig_plan_section *section, const char *option)
+const struct rig_yaml_node *rig_plan_section_given(const struct rig_plan_section *section, const char *option)
 {
     for (size_t p = 0; p < RIG_PLAN_PARTS; p++) {
         for (size_t i = 0; i < section->parts[p].option_count; i++) {
@@ -439,7 +439,7 @@ const struct rig_plan_node *rig_plan_section_given(const struct rig_plan_section
 }
 
 /* The node that gave the option `name`, or one of the group `name`; NULL when neither was given. */
-static const struct rig_plan_node *given_or_below(const struct rig_plan_section *section, const char *name)
+static const struct rig_yaml_node *given_or_below(const struct rig_plan_section *section, const char *name)
 {
     const size_t length = strlen(name);
     for (size_t p = 0; p < RIG_PLAN_PARTS; p++) {
@@ -455,7 +455,7 @@ static const struct rig_plan_node *given_or_below(const struct rig_plan_section 
 }
 
 /* The node behind the name that starts at `text`, which may begin with that of the section. */
-static const struct rig_plan_node *given_by_name_at(const struct rig_plan_section *section, const char *text)
+static const struct rig_yaml_node *given_by_name_at(const struct rig_plan_section *section, const char *text)
 {
     const size_t section_length = strlen(section->name);
     if (strncmp(text, section->name, section_length) == 0 && text[section_length] == '.')
@@ -475,10 +475,10 @@ bool rig_plan_section_speaks(const struct rig_plan_section *section, const char 
     return strncmp(problem, section->name, length) == 0 && (problem[length] == '.' || problem[length] == ':');
 }
 
-struct rig_plan_place rig_plan_section_blame(const struct rig_plan_section *section, const struct rig_plan_tree *tree,
+struct rig_yaml_place rig_plan_section_blame(const struct rig_plan_section *section, const struct rig_yaml_tree *tree,
                                              const char *problem)
 {
-    const struct rig_plan_node *given = NULL;
+    const struct rig_yaml_node *given = NULL;
     if (rig_plan_section_speaks(section, problem))
         given = given_by_name_at(section, problem);
     for (const char *open = strchr(problem, '`'); given == NULL && open != NULL; open = strchr(open + 1, '`')) {

@@ -19,7 +19,7 @@ enum { NAME_BYTES_MAX = 64 };
 struct reader {
     struct rig_plan *plan;
     struct rig_plan_storage *storage;
-    struct rig_plan_tree tree;
+    struct rig_yaml_tree tree;
 };
 
 static struct rig_plan_section *section_of(const struct reader *reader, enum rig_plan_section_id id)
@@ -56,7 +56,7 @@ static void search_driver(void *context, const char *name, const struct rig_driv
     rig_buf_printf(&search->names, "%s%s", search->names.size == 0 ? "" : ", ", name);
 }
 
-static enum rig_rc refuse_driver(const struct reader *reader, const struct rig_plan_node *node, const char *name,
+static enum rig_rc refuse_driver(const struct reader *reader, const struct rig_yaml_node *node, const char *name,
                                  const struct rig_err *problem, struct rig_err *err)
 {
     struct driver_search search = {.near = ""};
@@ -70,11 +70,11 @@ static enum rig_rc refuse_driver(const struct reader *reader, const struct rig_p
     if (search.exists)
         rc = rig_fail(err, problem->rc, "%s", problem->text);
     else if (search.near[0] != '\0')
-        rc = rig_plan_refuse(&reader->tree, &node->place, err,
+        rc = rig_yaml_refuse(&reader->tree, &node->place, err,
                              "database.driver: there is no driver %s; did you mean `%s`?", rig_buf_text(&quoted),
                              search.near);
     else
-        rc = rig_plan_refuse(&reader->tree, &node->place, err,
+        rc = rig_yaml_refuse(&reader->tree, &node->place, err,
                              "database.driver: there is no driver %s; there are %s, and RIG_DRIVER_PATH names folders "
                              "of further ones",
                              rig_buf_text(&quoted), rig_buf_text(&search.names));
@@ -83,7 +83,7 @@ static enum rig_rc refuse_driver(const struct reader *reader, const struct rig_p
     return rc;
 }
 
-static enum rig_rc load_driver(struct reader *reader, const struct rig_plan_node *node, const char *name,
+static enum rig_rc load_driver(struct reader *reader, const struct rig_yaml_node *node, const char *name,
                                struct rig_err *err)
 {
     static const struct rig_option no_options[] = {{.name = NULL}};
@@ -102,18 +102,18 @@ static enum rig_rc load_driver(struct reader *reader, const struct rig_plan_node
 }
 
 /* The other keys of `database:` mean nothing before the driver is known, so its name is looked for first. */
-static enum rig_rc bind_database(struct reader *reader, const struct rig_plan_node *node, struct rig_err *err)
+static enum rig_rc bind_database(struct reader *reader, const struct rig_yaml_node *node, struct rig_err *err)
 {
     struct rig_plan_section *section = section_of(reader, RIG_PLAN_DATABASE);
-    const struct rig_plan_entry *entry = node->kind == RIG_PLAN_MAPPING ? node->first : NULL;
+    const struct rig_yaml_entry *entry = node->kind == RIG_YAML_MAPPING ? node->first : NULL;
     while (entry != NULL && strcmp(entry->key, "driver") != 0)
         entry = entry->next;
     if (entry != NULL) {
         /* A mapping of this key alone; so its value is checked as any other. */
-        struct rig_plan_entry driver_entry = *entry;
+        struct rig_yaml_entry driver_entry = *entry;
         driver_entry.next = NULL;
-        struct rig_plan_node driver_only = {
-            .kind = RIG_PLAN_MAPPING, .place = node->place, .first = &driver_entry, .last = &driver_entry, .count = 1};
+        struct rig_yaml_node driver_only = {
+            .kind = RIG_YAML_MAPPING, .place = node->place, .first = &driver_entry, .last = &driver_entry, .count = 1};
         enum rig_rc rc = rig_plan_section_bind(section, &reader->tree, &driver_only, NULL, err);
         if (rc == RIG_OK) {
             const struct rig_plan_database *database = section->parts[0].object;
@@ -121,7 +121,7 @@ static enum rig_rc bind_database(struct reader *reader, const struct rig_plan_no
         }
         if (rc != RIG_OK)
             return rc;
-    } else if (node->kind == RIG_PLAN_MAPPING && node->count > 0) {
+    } else if (node->kind == RIG_YAML_MAPPING && node->count > 0) {
         section->node = node;
         return rig_plan_section_require(section, &reader->tree, err);
     }
@@ -130,7 +130,7 @@ static enum rig_rc bind_database(struct reader *reader, const struct rig_plan_no
 
 /* -- reading the sections ------------------------------------------------------------------------------------------ */
 
-static enum rig_rc bind_section(void *context, const struct rig_plan_entry *entry, struct rig_err *err)
+static enum rig_rc bind_section(void *context, const struct rig_yaml_entry *entry, struct rig_err *err)
 {
     struct reader *reader = context;
     for (int id = 0; id < RIG_PLAN_SECTION_COUNT; id++) {
@@ -180,13 +180,13 @@ static enum rig_rc bind_sections(struct reader *reader, struct rig_err *err)
 /* -- what the values mean ------------------------------------------------------------------------------------------ */
 
 /* The place of the i-th element of a list option. */
-static struct rig_plan_place element_place(const struct rig_plan_section *section, const char *option, size_t i,
-                                           const struct rig_plan_tree *tree)
+static struct rig_yaml_place element_place(const struct rig_plan_section *section, const char *option, size_t i,
+                                           const struct rig_yaml_tree *tree)
 {
-    const struct rig_plan_node *given = rig_plan_section_given(section, option);
+    const struct rig_yaml_node *given = rig_plan_section_given(section, option);
     if (given == NULL)
         return tree->root->place;
-    const struct rig_plan_entry *entry = given->first;
+    const struct rig_yaml_entry *entry = given->first;
     for (; entry != NULL && i > 0; i--)
         entry = entry->next;
     return entry == NULL ? given->place : entry->value->place;
@@ -244,7 +244,7 @@ static bool find_anomaly(const char *name, uint64_t *bit, const char **proper)
     return true;
 }
 
-static enum rig_rc refuse_name(const struct reader *reader, const struct name_list *kind, struct rig_plan_place place,
+static enum rig_rc refuse_name(const struct reader *reader, const struct name_list *kind, struct rig_yaml_place place,
                                const char *name, struct rig_err *err)
 {
     struct rig_buf quoted;
@@ -253,10 +253,10 @@ static enum rig_rc refuse_name(const struct reader *reader, const struct name_li
     const char *near = kind->nearest(name);
     enum rig_rc rc;
     if (near != NULL)
-        rc = rig_plan_refuse(&reader->tree, &place, err, "check.%s: there is no %s %s; did you mean `%s`?",
+        rc = rig_yaml_refuse(&reader->tree, &place, err, "check.%s: there is no %s %s; did you mean `%s`?",
                              kind->option, kind->kind, rig_buf_text(&quoted), near);
     else
-        rc = rig_plan_refuse(&reader->tree, &place, err, "check.%s: there is no %s %s; `rig list %s` shows them",
+        rc = rig_yaml_refuse(&reader->tree, &place, err, "check.%s: there is no %s %s; `rig list %s` shows them",
                              kind->option, kind->kind, rig_buf_text(&quoted), kind->kinds);
     rig_buf_done(&quoted);
     return rc;
@@ -272,11 +272,11 @@ static enum rig_rc resolve_names(struct reader *reader, const struct name_list *
         return out_of_memory(err);
     for (size_t i = 0; i < list->count; i++) {
         uint64_t bit = 0;
-        const struct rig_plan_place place = element_place(section, kind->option, i, &reader->tree);
+        const struct rig_yaml_place place = element_place(section, kind->option, i, &reader->tree);
         if (!kind->find(list->at[i], &bit, &proper[i]))
             return refuse_name(reader, kind, place, list->at[i], err);
         if ((*bits & bit) != 0)
-            return rig_plan_refuse(&reader->tree, &place, err, "check.%s: %s is named twice", kind->option, proper[i]);
+            return rig_yaml_refuse(&reader->tree, &place, err, "check.%s: %s is named twice", kind->option, proper[i]);
         *bits |= bit;
     }
     list->at = proper;
@@ -307,8 +307,8 @@ static enum rig_rc resolve_check(struct reader *reader, struct rig_err *err)
     if (rc == RIG_OK)
         rc = resolve_names(reader, &anomalies, &check->anomalies, &plan->check.anomalies, err);
     if (rc == RIG_OK && plan->check.levels == 0) {
-        const struct rig_plan_place place = rig_plan_section_given(section, "levels")->place;
-        rc = rig_plan_refuse(&reader->tree, &place, err, "check.levels: expected at least one level");
+        const struct rig_yaml_place place = rig_plan_section_given(section, "levels")->place;
+        rc = rig_yaml_refuse(&reader->tree, &place, err, "check.levels: expected at least one level");
     }
     for (size_t i = 0; i < check->assume.count; i++)
         plan->check.assumptions |= assumption_bit(check->assume.at[i]);
@@ -329,7 +329,7 @@ static enum rig_rc check_name(const struct reader *reader, const char *name, str
     rig_buf_init(&quoted, 512);
     rig_option_quote(name, &quoted);
     const enum rig_rc rc =
-        rig_plan_refuse(&reader->tree, &rig_plan_section_given(&reader->storage->top, "name")->place, err,
+        rig_yaml_refuse(&reader->tree, &rig_plan_section_given(&reader->storage->top, "name")->place, err,
                         "name: expected at most %d letters, digits, `-`, `_` and `.`, the first a letter, a digit or "
                         "`_` (it names a folder), not %s",
                         (int)NAME_BYTES_MAX, rig_buf_text(&quoted));
@@ -370,10 +370,10 @@ static enum rig_rc refuse_section(const struct reader *reader, enum rig_plan_sec
                                   struct rig_err *err)
 {
     const struct rig_plan_section *section = section_of(reader, id);
-    const struct rig_plan_place place = rig_plan_section_blame(section, &reader->tree, problem);
+    const struct rig_yaml_place place = rig_plan_section_blame(section, &reader->tree, problem);
     if (rig_plan_section_speaks(section, problem))
-        return rig_plan_refuse(&reader->tree, &place, err, "%s", problem);
-    return rig_plan_refuse(&reader->tree, &place, err, "%s: %s", section->name, problem);
+        return rig_yaml_refuse(&reader->tree, &place, err, "%s", problem);
+    return rig_yaml_refuse(&reader->tree, &place, err, "%s: %s", section->name, problem);
 }
 
 static enum rig_rc check_clients(const struct reader *reader, struct rig_err *err)
@@ -436,14 +436,14 @@ static enum rig_rc check_contradictions(const struct reader *reader, struct rig_
 /* -- the whole ----------------------------------------------------------------------------------------------------- */
 
 /* Whatever a plan says anywhere, also in the wrong place, no message may show its passwords. */
-static bool register_passwords(const struct rig_plan_node *node)
+static bool register_passwords(const struct rig_yaml_node *node)
 {
-    if (node->kind == RIG_PLAN_SCALAR)
+    if (node->kind == RIG_YAML_SCALAR)
         return rig_password_register(node->text);
-    for (const struct rig_plan_entry *entry = node->first; entry != NULL; entry = entry->next) {
+    for (const struct rig_yaml_entry *entry = node->first; entry != NULL; entry = entry->next) {
         if (entry->key != NULL && !rig_password_register(entry->key))
             return false;
-        if (entry->key != NULL && entry->value->kind == RIG_PLAN_SCALAR && rig_password_is_key(entry->key) &&
+        if (entry->key != NULL && entry->value->kind == RIG_YAML_SCALAR && rig_password_is_key(entry->key) &&
             strchr(entry->value->text, '$') == NULL && !rig_secret_register(entry->value->text))
             return false;
         if (!register_passwords(entry->value))
@@ -457,11 +457,11 @@ static enum rig_rc read_plan(struct reader *reader, const char *text, size_t siz
                              struct rig_err *err)
 {
     struct rig_plan *plan = reader->plan;
-    enum rig_rc rc = rig_plan_tree_read(&reader->tree, &reader->storage->arena, plan->path, text, size, err);
+    enum rig_rc rc = rig_yaml_tree_read(&reader->tree, &reader->storage->arena, "plan", plan->path, text, size, err);
     for (size_t i = 0; rc == RIG_OK && i < override_count; i++)
-        rc = rig_plan_tree_set(&reader->tree, overrides[i].text, err);
+        rc = rig_yaml_tree_set(&reader->tree, overrides[i].text, err);
     if (rc == RIG_OK && !register_passwords(reader->tree.root))
-        rc = rig_plan_refuse(&reader->tree, &reader->tree.root->place, err, "too many secrets in one plan");
+        rc = rig_yaml_refuse(&reader->tree, &reader->tree.root->place, err, "too many secrets in one plan");
     if (rc == RIG_OK)
         rc = init_sections(reader, err);
     if (rc == RIG_OK)
@@ -511,11 +511,11 @@ enum rig_rc rig_plan_load(const char *path, const struct rig_plan_override *over
 {
     struct rig_buf text;
     /* One byte more than a plan may have, so that what is too large is refused as such. */
-    rig_buf_init(&text, RIG_PLAN_BYTES + 2);
+    rig_buf_init(&text, RIG_YAML_BYTES + 2);
     struct rig_err own = {0};
     enum rig_rc rc = rig_buf_read_file(&text, path, &own);
     const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;
-    if (rc == RIG_OK || text.size > RIG_PLAN_BYTES)
+    if (rc == RIG_OK || text.size > RIG_YAML_BYTES)
         rc = rig_plan_parse(shown, rig_buf_text(&text), text.size, overrides, override_count, seed, plan, err);
     else
         rc = rig_fail(err, rc, "%s", own.text);

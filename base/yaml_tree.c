@@ -1,4 +1,4 @@
-#include "runner/plan_tree.h"
+#include "base/yaml_tree.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/bug.h"
 #include "base/utf8.h"
 
-enum rig_rc rig_plan_refuse(const struct rig_plan_tree *tree, const struct rig_plan_place *place, struct rig_err *err,
+enum rig_rc rig_yaml_refuse(const struct rig_yaml_tree *tree, const struct rig_yaml_place *place, struct rig_err *err,
                             const char *format, ...)
 {
     char text[RIG_ERR_TEXT_BYTES];
@@ -23,29 +23,29 @@ enum rig_rc rig_plan_refuse(const struct rig_plan_tree *tree, const struct rig_p
 
 static enum rig_rc out_of_memory(struct rig_err *err)
 {
-    return rig_fail(err, RIG_E_LIMIT, "out of memory for a plan");
+    return rig_fail(err, RIG_E_LIMIT, "out of memory for a YAML file");
 }
 
 /* -- nodes --------------------------------------------------------------------------------------------------------- */
 
-static struct rig_plan_node *new_node(struct rig_arena *arena, enum rig_plan_node_kind kind,
-                                      struct rig_plan_place place)
+static struct rig_yaml_node *new_node(struct rig_arena *arena, enum rig_yaml_node_kind kind,
+                                      struct rig_yaml_place place)
 {
-    struct rig_plan_node *node = rig_arena_alloc(arena, sizeof *node);
+    struct rig_yaml_node *node = rig_arena_alloc(arena, sizeof *node);
     if (node != NULL)
-        *node = (struct rig_plan_node){.kind = kind, .place = place};
+        *node = (struct rig_yaml_node){.kind = kind, .place = place};
     return node;
 }
 
 /* Adds a place for a value, which the caller fills. */
-static struct rig_plan_entry *add_entry(struct rig_arena *arena, struct rig_plan_node *parent, const char *key,
-                                        struct rig_plan_place key_place)
+static struct rig_yaml_entry *add_entry(struct rig_arena *arena, struct rig_yaml_node *parent, const char *key,
+                                        struct rig_yaml_place key_place)
 {
-    RIG_REQUIRE(parent->kind != RIG_PLAN_SCALAR && (key != NULL) == (parent->kind == RIG_PLAN_MAPPING));
-    struct rig_plan_entry *entry = rig_arena_alloc(arena, sizeof *entry);
+    RIG_REQUIRE(parent->kind != RIG_YAML_SCALAR && (key != NULL) == (parent->kind == RIG_YAML_MAPPING));
+    struct rig_yaml_entry *entry = rig_arena_alloc(arena, sizeof *entry);
     if (entry == NULL)
         return NULL;
-    *entry = (struct rig_plan_entry){.key = key, .key_place = key_place};
+    *entry = (struct rig_yaml_entry){.key = key, .key_place = key_place};
     if (parent->last == NULL)
         parent->first = entry;
     else
@@ -57,18 +57,19 @@ static struct rig_plan_entry *add_entry(struct rig_arena *arena, struct rig_plan
 
 /* -- the bytes ----------------------------------------------------------------------------------------------------- */
 
-static enum rig_rc check_bytes(const struct rig_plan_tree *tree, const char *text, size_t size, struct rig_err *err)
+static enum rig_rc check_bytes(const struct rig_yaml_tree *tree, const char *text, size_t size, struct rig_err *err)
 {
-    struct rig_plan_place place = {.line = 1, .column = 1};
-    if (size > RIG_PLAN_BYTES)
-        return rig_plan_refuse(tree, &place, err, "larger than %d bytes: this is no plan", (int)RIG_PLAN_BYTES);
+    struct rig_yaml_place place = {.line = 1, .column = 1};
+    if (size > RIG_YAML_BYTES)
+        return rig_yaml_refuse(tree, &place, err, "larger than %d bytes: this is no %s", (int)RIG_YAML_BYTES,
+                               tree->what);
     for (size_t at = 0; at < size;) {
         uint32_t code = 0;
         const size_t length = rig_utf8_decode(text + at, size - at, &code);
         if (length == 0)
-            return rig_plan_refuse(tree, &place, err, "not UTF-8: the byte \\x%02X", (unsigned char)text[at]);
+            return rig_yaml_refuse(tree, &place, err, "not UTF-8: the byte \\x%02X", (unsigned char)text[at]);
         if ((code < 0x20 && code != '\n' && code != '\r' && code != '\t') || code == 0x7F)
-            return rig_plan_refuse(tree, &place, err, "a control character: the byte \\x%02X", (unsigned)code);
+            return rig_yaml_refuse(tree, &place, err, "a control character: the byte \\x%02X", (unsigned)code);
         at += length;
         place.column++;
         if (code == '\n') {
@@ -82,17 +83,17 @@ static enum rig_rc check_bytes(const struct rig_plan_tree *tree, const char *tex
 /* -- events -------------------------------------------------------------------------------------------------------- */
 
 struct builder {
-    struct rig_plan_tree *tree;
+    struct rig_yaml_tree *tree;
     yaml_parser_t parser;
-    struct rig_plan_node *open[RIG_PLAN_DEPTH]; /* the mappings and sequences around the next node */
+    struct rig_yaml_node *open[RIG_YAML_DEPTH]; /* the mappings and sequences around the next node */
     size_t depth;
-    struct rig_plan_entry *pending; /* a key that waits for its value */
+    struct rig_yaml_entry *pending; /* a key that waits for its value */
     size_t document_count;
 };
 
-static struct rig_plan_place place_of(const yaml_mark_t *mark)
+static struct rig_yaml_place place_of(const yaml_mark_t *mark)
 {
-    return (struct rig_plan_place){.line = (uint32_t)mark->line + 1, .column = (uint32_t)mark->column + 1};
+    return (struct rig_yaml_place){.line = (uint32_t)mark->line + 1, .column = (uint32_t)mark->column + 1};
 }
 
 /* libyaml gives a mark for what its scanner and parser find, an offset for what its reader finds. */
@@ -102,9 +103,9 @@ static enum rig_rc refuse_yaml(const struct builder *builder, const char *text, 
     const char *problem = parser->problem == NULL ? "unknown problem" : parser->problem;
     if (parser->error == YAML_MEMORY_ERROR)
         return out_of_memory(err);
-    struct rig_plan_place place = place_of(&parser->problem_mark);
+    struct rig_yaml_place place = place_of(&parser->problem_mark);
     if (parser->error == YAML_READER_ERROR) {
-        place = (struct rig_plan_place){.line = 1, .column = 1};
+        place = (struct rig_yaml_place){.line = 1, .column = 1};
         for (size_t at = 0; at < parser->problem_offset; at++) {
             const bool continues = ((unsigned char)text[at] & 0xC0) == 0x80;
             place.column = text[at] == '\n' ? 1 : place.column + (continues ? 0 : 1);
@@ -112,25 +113,25 @@ static enum rig_rc refuse_yaml(const struct builder *builder, const char *text, 
         }
     }
     if (parser->context != NULL)
-        return rig_plan_refuse(builder->tree, &place, err, "not YAML: %s %s", parser->context, problem);
-    return rig_plan_refuse(builder->tree, &place, err, "not YAML: %s", problem);
+        return rig_yaml_refuse(builder->tree, &place, err, "not YAML: %s %s", parser->context, problem);
+    return rig_yaml_refuse(builder->tree, &place, err, "not YAML: %s", problem);
 }
 
 static enum rig_rc refuse_anchor(const struct builder *builder, const yaml_event_t *event, const yaml_char_t *anchor,
                                  const yaml_char_t *tag, struct rig_err *err)
 {
-    const struct rig_plan_place place = place_of(&event->start_mark);
+    const struct rig_yaml_place place = place_of(&event->start_mark);
     if (anchor != NULL)
-        return rig_plan_refuse(builder->tree, &place, err,
-                               "anchors (&%.40s) are not taken in plans: write the value out", (const char *)anchor);
+        return rig_yaml_refuse(builder->tree, &place, err, "anchors (&%.40s) are not taken in %ss: write the value out",
+                               (const char *)anchor, builder->tree->what);
     if (tag != NULL)
-        return rig_plan_refuse(builder->tree, &place, err, "tags (%.40s) are not taken in plans: write the value alone",
-                               (const char *)tag);
+        return rig_yaml_refuse(builder->tree, &place, err, "tags (%.40s) are not taken in %ss: write the value alone",
+                               (const char *)tag, builder->tree->what);
     return RIG_OK;
 }
 
 /* Hangs a node into the mapping or sequence that is open, or makes it the root. */
-static enum rig_rc place_node(struct builder *builder, struct rig_plan_node *node, struct rig_err *err)
+static enum rig_rc place_node(struct builder *builder, struct rig_yaml_node *node, struct rig_err *err)
 {
     if (node == NULL)
         return out_of_memory(err);
@@ -138,9 +139,9 @@ static enum rig_rc place_node(struct builder *builder, struct rig_plan_node *nod
         builder->tree->root = node;
         return RIG_OK;
     }
-    struct rig_plan_node *parent = builder->open[builder->depth - 1];
-    struct rig_plan_entry *entry = builder->pending;
-    if (parent->kind == RIG_PLAN_SEQUENCE)
+    struct rig_yaml_node *parent = builder->open[builder->depth - 1];
+    struct rig_yaml_entry *entry = builder->pending;
+    if (parent->kind == RIG_YAML_SEQUENCE)
         entry = add_entry(builder->tree->arena, parent, NULL, node->place);
     if (entry == NULL)
         return out_of_memory(err);
@@ -151,7 +152,7 @@ static enum rig_rc place_node(struct builder *builder, struct rig_plan_node *nod
 
 static bool wants_key(const struct builder *builder)
 {
-    return builder->depth > 0 && builder->open[builder->depth - 1]->kind == RIG_PLAN_MAPPING &&
+    return builder->depth > 0 && builder->open[builder->depth - 1]->kind == RIG_YAML_MAPPING &&
            builder->pending == NULL;
 }
 
@@ -169,13 +170,13 @@ static bool says_nothing(const yaml_event_t *event)
 
 static enum rig_rc take_scalar(struct builder *builder, const yaml_event_t *event, struct rig_err *err)
 {
-    const struct rig_plan_place place = place_of(&event->start_mark);
+    const struct rig_yaml_place place = place_of(&event->start_mark);
     const char *value = (const char *)event->data.scalar.value;
     const size_t length = event->data.scalar.length;
     if (memchr(value, '\0', length) != NULL)
-        return rig_plan_refuse(builder->tree, &place, err, "a text must not hold a NUL");
-    if (length > RIG_PLAN_TEXT_BYTES)
-        return rig_plan_refuse(builder->tree, &place, err, "a text longer than %d bytes", (int)RIG_PLAN_TEXT_BYTES);
+        return rig_yaml_refuse(builder->tree, &place, err, "a text must not hold a NUL");
+    if (length > RIG_YAML_TEXT_BYTES)
+        return rig_yaml_refuse(builder->tree, &place, err, "a text longer than %d bytes", (int)RIG_YAML_TEXT_BYTES);
     char *text = rig_arena_text(builder->tree->arena, value, length);
     if (text == NULL)
         return out_of_memory(err);
@@ -183,24 +184,25 @@ static enum rig_rc take_scalar(struct builder *builder, const yaml_event_t *even
         builder->pending = add_entry(builder->tree->arena, builder->open[builder->depth - 1], text, place);
         return builder->pending == NULL ? out_of_memory(err) : RIG_OK;
     }
-    struct rig_plan_node *node = new_node(builder->tree->arena, RIG_PLAN_SCALAR, place);
+    struct rig_yaml_node *node = new_node(builder->tree->arena, RIG_YAML_SCALAR, place);
     if (node != NULL) {
         node->text = text;
+        node->plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
         node->is_null = says_nothing(event);
     }
     return place_node(builder, node, err);
 }
 
-static enum rig_rc open_collection(struct builder *builder, const yaml_event_t *event, enum rig_plan_node_kind kind,
+static enum rig_rc open_collection(struct builder *builder, const yaml_event_t *event, enum rig_yaml_node_kind kind,
                                    struct rig_err *err)
 {
-    const struct rig_plan_place place = place_of(&event->start_mark);
+    const struct rig_yaml_place place = place_of(&event->start_mark);
     if (wants_key(builder))
-        return rig_plan_refuse(builder->tree, &place, err, "a key must be a name, not a %s",
-                               kind == RIG_PLAN_MAPPING ? "mapping" : "sequence");
-    if (builder->depth == RIG_PLAN_DEPTH)
-        return rig_plan_refuse(builder->tree, &place, err, "nested deeper than %d levels", (int)RIG_PLAN_DEPTH);
-    struct rig_plan_node *node = new_node(builder->tree->arena, kind, place);
+        return rig_yaml_refuse(builder->tree, &place, err, "a key must be a name, not a %s",
+                               kind == RIG_YAML_MAPPING ? "mapping" : "sequence");
+    if (builder->depth == RIG_YAML_DEPTH)
+        return rig_yaml_refuse(builder->tree, &place, err, "nested deeper than %d levels", (int)RIG_YAML_DEPTH);
+    struct rig_yaml_node *node = new_node(builder->tree->arena, kind, place);
     const enum rig_rc rc = place_node(builder, node, err);
     if (rc == RIG_OK)
         builder->open[builder->depth++] = node;
@@ -209,26 +211,26 @@ static enum rig_rc open_collection(struct builder *builder, const yaml_event_t *
 
 static enum rig_rc take_event(struct builder *builder, const yaml_event_t *event, struct rig_err *err)
 {
-    const struct rig_plan_place place = place_of(&event->start_mark);
+    const struct rig_yaml_place place = place_of(&event->start_mark);
     enum rig_rc rc = RIG_OK;
     switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
         if (builder->document_count++ > 0)
-            return rig_plan_refuse(builder->tree, &place, err, "a second document: a plan is one YAML document");
+            return rig_yaml_refuse(builder->tree, &place, err, "a second document: a %s is one YAML document",
+                                   builder->tree->what);
         return RIG_OK;
     case YAML_ALIAS_EVENT:
-        return rig_plan_refuse(builder->tree, &place, err,
-                               "aliases (*%.40s) are not taken in plans: write the value out",
-                               (const char *)event->data.alias.anchor);
+        return rig_yaml_refuse(builder->tree, &place, err, "aliases (*%.40s) are not taken in %ss: write the value out",
+                               (const char *)event->data.alias.anchor, builder->tree->what);
     case YAML_SCALAR_EVENT:
         rc = refuse_anchor(builder, event, event->data.scalar.anchor, event->data.scalar.tag, err);
         return rc != RIG_OK ? rc : take_scalar(builder, event, err);
     case YAML_SEQUENCE_START_EVENT:
         rc = refuse_anchor(builder, event, event->data.sequence_start.anchor, event->data.sequence_start.tag, err);
-        return rc != RIG_OK ? rc : open_collection(builder, event, RIG_PLAN_SEQUENCE, err);
+        return rc != RIG_OK ? rc : open_collection(builder, event, RIG_YAML_SEQUENCE, err);
     case YAML_MAPPING_START_EVENT:
         rc = refuse_anchor(builder, event, event->data.mapping_start.anchor, event->data.mapping_start.tag, err);
-        return rc != RIG_OK ? rc : open_collection(builder, event, RIG_PLAN_MAPPING, err);
+        return rc != RIG_OK ? rc : open_collection(builder, event, RIG_YAML_MAPPING, err);
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
         RIG_INVARIANT(builder->depth > 0);
@@ -257,11 +259,11 @@ static enum rig_rc read_events(struct builder *builder, const char *text, struct
     }
 }
 
-enum rig_rc rig_plan_tree_read(struct rig_plan_tree *tree, struct rig_arena *arena, const char *file, const char *text,
-                               size_t size, struct rig_err *err)
+enum rig_rc rig_yaml_tree_read(struct rig_yaml_tree *tree, struct rig_arena *arena, const char *what, const char *file,
+                               const char *text, size_t size, struct rig_err *err)
 {
-    static const struct rig_plan_place start = {.line = 1, .column = 1};
-    *tree = (struct rig_plan_tree){.file = file, .arena = arena};
+    static const struct rig_yaml_place start = {.line = 1, .column = 1};
+    *tree = (struct rig_yaml_tree){.what = what, .file = file, .arena = arena};
     enum rig_rc rc = check_bytes(tree, text, size, err);
     if (rc != RIG_OK)
         return rc;
@@ -274,19 +276,19 @@ enum rig_rc rig_plan_tree_read(struct rig_plan_tree *tree, struct rig_arena *are
     yaml_parser_delete(&builder.parser);
     if (rc != RIG_OK)
         return rc;
-    if (tree->root == NULL || (tree->root->kind == RIG_PLAN_SCALAR && tree->root->is_null))
-        return rig_plan_refuse(tree, &start, err, "the plan is empty");
-    if (tree->root->kind != RIG_PLAN_MAPPING)
-        return rig_plan_refuse(tree, &tree->root->place, err, "expected a mapping (`name: ...`), not a %s",
-                               tree->root->kind == RIG_PLAN_SCALAR ? "single value" : "sequence");
+    if (tree->root == NULL || (tree->root->kind == RIG_YAML_SCALAR && tree->root->is_null))
+        return rig_yaml_refuse(tree, &start, err, "the %s is empty", tree->what);
+    if (tree->root->kind != RIG_YAML_MAPPING)
+        return rig_yaml_refuse(tree, &tree->root->place, err, "expected a mapping (`name: ...`), not a %s",
+                               tree->root->kind == RIG_YAML_SCALAR ? "single value" : "sequence");
     return RIG_OK;
 }
 
 /* -- --set --------------------------------------------------------------------------------------------------------- */
 
-static struct rig_plan_entry *find_entry(const struct rig_plan_node *mapping, const char *key)
+static struct rig_yaml_entry *find_entry(const struct rig_yaml_node *mapping, const char *key)
 {
-    for (struct rig_plan_entry *entry = mapping->first; entry != NULL; entry = entry->next) {
+    for (struct rig_yaml_entry *entry = mapping->first; entry != NULL; entry = entry->next) {
         if (strcmp(entry->key, key) == 0)
             return entry;
     }
@@ -294,54 +296,54 @@ static struct rig_plan_entry *find_entry(const struct rig_plan_node *mapping, co
 }
 
 /* The mapping `key` inside `parent`, made when it is missing or says nothing. */
-static enum rig_rc step_into(struct rig_plan_tree *tree, struct rig_plan_node *parent, const char *key,
-                             struct rig_plan_place place, struct rig_plan_node **child, struct rig_err *err)
+static enum rig_rc step_into(struct rig_yaml_tree *tree, struct rig_yaml_node *parent, const char *key,
+                             struct rig_yaml_place place, struct rig_yaml_node **child, struct rig_err *err)
 {
-    struct rig_plan_entry *entry = find_entry(parent, key);
+    struct rig_yaml_entry *entry = find_entry(parent, key);
     if (entry == NULL)
         entry = add_entry(tree->arena, parent, key, place);
     if (entry == NULL)
         return out_of_memory(err);
-    const bool empty = entry->value == NULL || (entry->value->kind == RIG_PLAN_SCALAR && entry->value->is_null);
+    const bool empty = entry->value == NULL || (entry->value->kind == RIG_YAML_SCALAR && entry->value->is_null);
     if (empty)
-        entry->value = new_node(tree->arena, RIG_PLAN_MAPPING, place);
+        entry->value = new_node(tree->arena, RIG_YAML_MAPPING, place);
     if (entry->value == NULL)
         return out_of_memory(err);
-    if (entry->value->kind != RIG_PLAN_MAPPING)
-        return rig_plan_refuse(tree, &place, err, "`%s` is no mapping, so nothing can be set inside", key);
+    if (entry->value->kind != RIG_YAML_MAPPING)
+        return rig_yaml_refuse(tree, &place, err, "`%s` is no mapping, so nothing can be set inside", key);
     *child = entry->value;
     return RIG_OK;
 }
 
-enum rig_rc rig_plan_tree_set(struct rig_plan_tree *tree, const char *text, struct rig_err *err)
+enum rig_rc rig_yaml_tree_set(struct rig_yaml_tree *tree, const char *text, struct rig_err *err)
 {
-    const struct rig_plan_place place = {.override = text};
+    const struct rig_yaml_place place = {.override = text};
     const char *equals = strchr(text, '=');
     if (equals == NULL)
-        return rig_plan_refuse(tree, &place, err, "expected SECTION.KEY=VALUE");
-    if (strlen(text) > RIG_PLAN_TEXT_BYTES)
-        return rig_fail(err, RIG_E_PLAN, "--set %.40s...: longer than %d bytes", text, (int)RIG_PLAN_TEXT_BYTES);
+        return rig_yaml_refuse(tree, &place, err, "expected SECTION.KEY=VALUE");
+    if (strlen(text) > RIG_YAML_TEXT_BYTES)
+        return rig_fail(err, RIG_E_PLAN, "--set %.40s...: longer than %d bytes", text, (int)RIG_YAML_TEXT_BYTES);
     for (size_t at = 0, size = strlen(text); at < size;) {
         const size_t length = rig_utf8_decode(text + at, size - at, NULL);
         if (length == 0)
             return rig_fail(err, RIG_E_PLAN, "--set %.*s: the value is not UTF-8", at < 40 ? (int)at : 40, text);
         at += length;
     }
-    struct rig_plan_node *parent = tree->root;
+    struct rig_yaml_node *parent = tree->root;
     const char *at = text;
     for (size_t depth = 0;; depth++) {
         const size_t length = strcspn(at, ".=");
-        if (length == 0 || depth == RIG_PLAN_DEPTH)
-            return rig_plan_refuse(tree, &place, err, "expected SECTION.KEY=VALUE");
+        if (length == 0 || depth == RIG_YAML_DEPTH)
+            return rig_yaml_refuse(tree, &place, err, "expected SECTION.KEY=VALUE");
         char *key = rig_arena_text(tree->arena, at, length);
         if (key == NULL)
             return out_of_memory(err);
         at += length;
         if (*at == '=') {
-            struct rig_plan_entry *entry = find_entry(parent, key);
+            struct rig_yaml_entry *entry = find_entry(parent, key);
             if (entry == NULL)
                 entry = add_entry(tree->arena, parent, key, place);
-            struct rig_plan_node *node = new_node(tree->arena, RIG_PLAN_SCALAR, place);
+            struct rig_yaml_node *node = new_node(tree->arena, RIG_YAML_SCALAR, place);
             if (entry == NULL || node == NULL)
                 return out_of_memory(err);
             node->text = equals + 1;

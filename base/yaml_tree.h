@@ -1,0 +1,70 @@
+/*
+ * A YAML file as a tree of nodes that know where they stand: plans, and what drivers have described in YAML.
+ *
+ * Taken is the plain part of YAML: mappings, sequences and scalars. Anchors, aliases, tags, several documents, keys
+ * that are not scalars, texts with a NUL or beyond RIG_YAML_TEXT_BYTES, nesting beyond RIG_YAML_DEPTH and files beyond
+ * RIG_YAML_BYTES are refused.
+ * What is written on the command line with --set is put into the same tree and carries its own text as its place, so
+ * that every later check treats both alike.
+ *
+ * Memory: an arena of the caller's, which also owns all texts; O(size of the file). Time: O(size), and O(number of keys
+ * in a mapping) for each --set. Threads: one a tree. A library of its own (rig_yaml), the only one that links libyaml.
+ */
+#ifndef RIG_BASE_YAML_TREE_H
+#define RIG_BASE_YAML_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+
+enum { RIG_YAML_BYTES = 1 << 20, RIG_YAML_TEXT_BYTES = 1 << 14, RIG_YAML_DEPTH = 16 };
+
+struct rig_yaml_place {
+    const char *override; /* the text behind --set; NULL: in the file, at */
+    uint32_t line;        /* both from 1; columns count characters */
+    uint32_t column;
+};
+
+enum rig_yaml_node_kind { RIG_YAML_SCALAR, RIG_YAML_MAPPING, RIG_YAML_SEQUENCE };
+
+struct rig_yaml_node {
+    enum rig_yaml_node_kind kind;
+    struct rig_yaml_place place;
+    const char *text;             /* of a scalar */
+    bool plain;                   /* a scalar without quotes */
+    bool is_null;                 /* a scalar that says "nothing": empty, `~` or `null`, and not quoted */
+    struct rig_yaml_entry *first; /* of a mapping or sequence */
+    struct rig_yaml_entry *last;
+    size_t count;
+};
+
+struct rig_yaml_entry {
+    const char *key; /* NULL in a sequence */
+    struct rig_yaml_place key_place;
+    struct rig_yaml_node *value;
+    struct rig_yaml_entry *next;
+};
+
+struct rig_yaml_tree {
+    const char *what; /* borrowed; what the file is, for messages: "plan" */
+    const char *file; /* borrowed; stands in every place */
+    struct rig_arena *arena;
+    struct rig_yaml_node *root; /* a mapping */
+};
+
+/*
+ * Reads `size` bytes of YAML. Borrows `what`, `file` and `arena`. RIG_E_PLAN with the place; RIG_E_LIMIT out of memory.
+ */
+enum rig_rc rig_yaml_tree_read(struct rig_yaml_tree *tree, struct rig_arena *arena, const char *what, const char *file,
+                               const char *text, size_t size, struct rig_err *err);
+/* Puts `a.b=c` into the tree, over what is there. Borrows `text`. */
+enum rig_rc rig_yaml_tree_set(struct rig_yaml_tree *tree, const char *text, struct rig_err *err);
+
+/* Fails with RIG_E_PLAN and `<place>: <text>`. */
+enum rig_rc rig_yaml_refuse(const struct rig_yaml_tree *tree, const struct rig_yaml_place *place, struct rig_err *err,
+                            const char *format, ...) RIG_PRINTF(4, 5);
+
+#endif
