@@ -21,7 +21,9 @@
 #include <string.h>
 
 #include "history/number_text.h"
-#include "history/operation_part.h"
+#include "history/part_keys.h"
+#include "history/part_lists.h"
+#include "history/part_take.h"
 
 enum rig_fast_syntax { RIG_FAST_JSON, RIG_FAST_EDN };
 enum { RIG_FAST_STEP = 256 };

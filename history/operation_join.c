@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "history/part_keys.h"
 
 static const uint32_t none = RIG_TABLE_NONE;
 

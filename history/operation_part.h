@@ -129,26 +129,6 @@ void rig_part_free(void *part);
 void rig_part_start(struct rig_part *part, struct rig_segment *segment, const struct rig_operation_facts *facts,
                     const char *end);
 
-/* Numbers of keys; RIG_TABLE_NONE when memory runs out. The text is borrowed as long as the segment is used. */
-uint32_t rig_part_add_key(struct rig_part *part, uint64_t hash, int64_t number, const char *text, uint32_t length);
-uint32_t rig_part_text_key(struct rig_part *part, const char *text, uint32_t length);
-
-static inline uint32_t rig_part_slot(const struct rig_part *part, uint64_t hash)
-{
-    return (uint32_t)((hash * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - part->slot_bits));
-}
-
-static inline uint32_t rig_part_number_key(struct rig_part *part, int64_t number)
-{
-    uint32_t mask = (uint32_t)(1U << part->slot_bits) - 1;
-    uint32_t slot = rig_part_slot(part, (uint64_t)number);
-    for (; part->slots[slot].key != RIG_TABLE_NONE; slot = (slot + 1) & mask) {
-        if (part->slots[slot].hash == (uint64_t)number)
-            return part->slots[slot].key;
-    }
-    return rig_part_add_key(part, (uint64_t)number, number, NULL, 0);
-}
-
 /* Room for one more operation behind those of the segment and `count` others; NULL when memory runs out. */
 static inline struct rig_mop *rig_part_room(struct rig_part *part, uint32_t count)
 {
@@ -157,16 +137,6 @@ static inline struct rig_mop *rig_part_room(struct rig_part *part, uint32_t coun
         return NULL;
     return ops->at + ops->count + count;
 }
-
-/*
- * The list whose text begins at `at`, behind its bracket, as the result of `mop`; where the text goes on behind the
- * closing bracket, or NULL when it has anything unusual in it. `commas`: they must stand between numbers, once; else
- * they are blanks. `grows`: it may become the spine.
- */
-const char *rig_part_list_text(struct rig_part *part, struct rig_mop *mop, const char *at, bool commas, bool grows);
-/* A list that was parsed. False when memory runs out. */
-bool rig_part_list(struct rig_part *part, struct rig_mop *mop, const struct rig_micro *micro, const int64_t *elements,
-                   bool grows);
 
 /* Before an operation is read. */
 static inline void rig_part_begin(struct rig_part *part)
@@ -179,21 +149,7 @@ static inline void rig_part_begin(struct rig_part *part)
 }
 /* Forgets what came since rig_part_begin(). */
 void rig_part_take_back(struct rig_part *part);
-/*
- * The operation is complete; its `count` micro-operations stand behind those of the segment. `text` is not NULL where
- * they were not parsed: an invocation's, as they stand in the file. They are parsed when its completion is not, byte
- * for byte, what was invoked, or does not come.
- */
-void rig_part_take(struct rig_part *part, const struct rig_operation_fields *fields, uint32_t count, const char *text,
-                   const char *text_end);
-/* The operation that the part's parser has read. */
-void rig_part_take_parsed(struct rig_part *part);
 /* The part was read: its open transactions go into the segment. */
 void rig_part_finish(struct rig_part *part);
-
-static inline const struct rig_mop *rig_part_ops(const struct rig_part *part, const struct rig_part_process *process)
-{
-    return process->op_count <= RIG_PART_SHORT_OPS ? process->short_ops : part->long_ops.at + process->long_ops;
-}
 
 #endif

@@ -1,0 +1,172 @@
+#include "history/part_lists.h"
+
+#include <string.h>
+
+#include "history/number_text.h"
+
+static const uint32_t none = RIG_TABLE_NONE;
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == ',';
+}
+
+/* Behind a number: to the next one, or behind the closing bracket. False for anything but one or two blanks. */
+static bool next_number(const char **at, bool commas, bool *more)
+{
+    const char *from = *at;
+    *more = *from != ']';
+    if (!*more) {
+        *at = from + 1;
+        return true;
+    }
+    if (commas ? *from != ',' : !is_blank(*from))
+        return false;
+    from++;
+    from += commas ? *from == ' ' : is_blank(*from);
+    *at = from;
+    return *from != ']';
+}
+
+/* Numbers from *at up to and with the closing bracket, into part->elements. */
+static bool parse_numbers(struct rig_part *part, const char **at, bool commas)
+{
+    struct rig_element_vec *elements = &part->elements;
+    const char *from = *at;
+    elements->count = 0;
+    for (bool more = true; more;) {
+        int64_t number;
+        if (part->end - from < RIG_NUMBER_TEXT_ROOM || (from = rig_number_short(from, &number)) == NULL ||
+            !next_number(&from, commas, &more) || !rig_element_vec_add(elements, number))
+            return false;
+    }
+    *at = from;
+    return true;
+}
+
+static bool note_change(struct rig_part *part, uint32_t key)
+{
+    struct rig_part_change change = {
+        .key = key, .count = part->segment->keys.at[key].spine.count, .spine = part->spines.at[key]};
+    return rig_part_changes_add(&part->changes, change);
+}
+
+/* Adds elements behind the spine's, which then reads `text` in the file. */
+static bool grow_spine(struct rig_part *part, uint32_t key, const int64_t *elements, size_t count, const char *text,
+                       size_t length)
+{
+    struct rig_growing_list *spine = &part->segment->keys.at[key].spine;
+    if (!note_change(part, key) || !rig_growing_list_add(&part->segment->pool, spine, elements, (uint32_t)count)) {
+        part->no_memory = true;
+        return false;
+    }
+    struct rig_part_spine *as_text = &part->spines.at[key];
+    as_text->text = text;
+    as_text->length = length;
+    as_text->count = spine->count;
+    part->grows = part->grows || count > 0;
+    return true;
+}
+
+/* A list that is no prefix of the spine: the same as the key's newest whole list as far as both go, or a new one. */
+static bool add_whole(struct rig_part *part, struct rig_mop *mop, const int64_t *elements, uint32_t count)
+{
+    struct rig_segment *segment = part->segment;
+    uint32_t *newest = &part->spines.at[mop->key].whole;
+    struct rig_growing_list *last = *newest == none ? NULL : &segment->lists.at[*newest].list;
+    if (last == NULL || !rig_growing_list_agrees(last, elements, count)) {
+        if (segment->lists.count >= RIG_LIST_WHOLE - 1 || !note_change(part, mop->key) ||
+            !rig_segment_lists_add(&segment->lists, (struct rig_segment_list){.key = mop->key}))
+            return false;
+        *newest = (uint32_t)segment->lists.count - 1;
+        last = &segment->lists.at[*newest].list;
+    }
+    mop->list = RIG_LIST_WHOLE | *newest;
+    return count <= last->count ||
+           rig_growing_list_add(&segment->pool, last, elements + last->count, count - last->count);
+}
+
+/* Puts the first `count` elements of the spine before those of part->elements. */
+static bool complete_elements(struct rig_part *part, const struct rig_growing_list *spine, uint32_t count)
+{
+    struct rig_element_vec *elements = &part->elements;
+    if (!rig_element_vec_reserve(elements, elements->count + count))
+        return false;
+    memmove(elements->at + count, elements->at, elements->count * sizeof *elements->at);
+    if (count > 0)
+        memcpy(elements->at, spine->at, count * sizeof *elements->at);
+    elements->count += count;
+    return true;
+}
+
+/* A list in the file: `known` elements of it are the spine's, the others are part->elements. */
+static bool place_list(struct rig_part *part, struct rig_mop *mop, uint32_t known, const char *text, size_t length,
+                       bool grows)
+{
+    const struct rig_growing_list *spine = &part->segment->keys.at[mop->key].spine;
+    const int64_t *rest = part->elements.at;
+    size_t count = known + part->elements.count;
+    size_t common = count < spine->count ? count : spine->count;
+    bool agrees = common == known || memcmp(rest, spine->at + known, (common - known) * sizeof *rest) == 0;
+    if (count >= UINT32_MAX)
+        return false;
+    mop->count = (uint32_t)count;
+    if (!agrees || (count > spine->count && !grows)) {
+        bool fits = complete_elements(part, spine, known) && add_whole(part, mop, part->elements.at, (uint32_t)count);
+        part->no_memory = part->no_memory || !fits;
+        return fits;
+    }
+    return count < spine->count || count <= part->spines.at[mop->key].count ||
+           grow_spine(part, mop->key, rest + (spine->count - known), count - spine->count, text, length);
+}
+
+/* The list at `at` parts from the spine's text at `behind`, or goes on there; `known` numbers begin before. */
+static const char *parse_list(struct rig_part *part, struct rig_mop *mop, const char *at, const char *behind,
+                              uint32_t known, bool commas, bool grows)
+{
+    const char *from = behind;
+    if (from > at && !is_blank(from[-1])) {
+        while (from > at && !is_blank(from[-1]))
+            from--;
+        known--; /* it may be another number */
+    }
+    bool fits = parse_numbers(part, &from, commas) && place_list(part, mop, known, at, (size_t)(from - 1 - at), grows);
+    return fits ? from : NULL;
+}
+
+const char *rig_part_list_text(struct rig_part *part, struct rig_mop *mop, const char *at, bool commas, bool grows)
+{
+    const struct rig_part_spine *spine = &part->spines.at[mop->key];
+    mop->list = mop->key;
+    mop->count = 0;
+    if (*at == ']')
+        return at + 1;
+    struct rig_list_match match = {0};
+    if (spine->length > 0)
+        match = part->match(spine->text, spine->length, at, part->end);
+    const char *behind = at + match.length;
+    if (part->end - behind < RIG_NUMBER_TEXT_ROOM)
+        return NULL;
+    bool is_whole_number = match.length > 0 && !is_blank(behind[-1]) &&
+                           (match.length == spine->length || is_blank(spine->text[match.length]));
+    if (*behind != ']' || !is_whole_number)
+        return parse_list(part, mop, at, behind, match.count, commas, grows);
+    mop->count = match.count;
+    return behind + 1;
+}
+
+bool rig_part_list(struct rig_part *part, struct rig_mop *mop, const struct rig_micro *micro, const int64_t *elements,
+                   bool grows)
+{
+    const struct rig_growing_list *spine = &part->segment->keys.at[mop->key].spine;
+    uint32_t count = (uint32_t)micro->element_count;
+    bool fits = true;
+    mop->list = mop->key;
+    mop->count = count;
+    if (!rig_growing_list_agrees(spine, elements, count) || (count > spine->count && !grows))
+        fits = add_whole(part, mop, elements, count);
+    else if (count > spine->count) /* its text may be anything: it is not compared with */
+        fits = grow_spine(part, mop->key, elements + spine->count, count - spine->count, NULL, 0);
+    part->no_memory = part->no_memory || !fits;
+    return fits;
+}
