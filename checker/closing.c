@@ -14,6 +14,7 @@ struct search {
     struct rig_closing *out;
     struct rig_table *waiting;      /* processes, where there are no invocations; else NULL */
     uint32_t least_end;             /* of a committed transaction that waits, in the real-time order */
+    uint32_t first;                 /* before this transaction nobody waits, nor uses a key that is alive */
     bool any;                       /* a committed transaction, or a passage, waits */
     bool changed, again, no_memory; /* again: somebody waits for another reason than his predecessors */
 };
@@ -22,6 +23,7 @@ static void make_wait(struct search *s, uint32_t txn)
 {
     s->out->waits[txn] = 1;
     s->changed = true;
+    s->first = txn < s->first ? txn : s->first;
     if (s->committed[txn]) {
         s->any = true;
         if (s->history->has_invocations && rig_txn_end(s->history, txn) < s->least_end)
@@ -150,7 +152,8 @@ static void visit_txns(struct search *s)
             end = end < latest ? latest : end;
         }
         end++;
-        changed |= visit_stretch(s, begin, end);
+        if (end > s->first)
+            changed |= visit_stretch(s, begin, end);
     }
     s->changed = changed;
 }
@@ -160,6 +163,7 @@ static void visit_passage(struct search *s, uint32_t node)
     if (!s->out->waits[node] && waits_for_predecessor(s, node)) {
         s->out->waits[node] = 1;
         s->any = s->changed = true;
+        s->first = 0; /* whom it leads to may have completed before */
     }
 }
 
@@ -196,6 +200,7 @@ static void wait_behind_read(struct search *s, const struct rig_mop *read)
     if (!rig_versions_is_prefix(s->versions, read)) {
         s->out->alive[read->key] = 1;
         s->again = true;
+        s->first = 0;
         return;
     }
     uint32_t next = rig_versions_from(s->versions, read->key, rig_mop_list(s->history, read).count);
@@ -213,8 +218,8 @@ static void wait_behind_read(struct search *s, const struct rig_mop *read)
 static void wait_for_unknown(struct search *s)
 {
     const struct rig_history *history = s->history;
-    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
-        if (history->txns[txn].outcome != RIG_OUTCOME_INFO || s->committed[txn] || !s->out->waits[txn])
+    for (uint32_t txn = s->first; txn < history->txn_count; txn++) {
+        if (!s->out->waits[txn] || s->committed[txn] || history->txns[txn].outcome != RIG_OUTCOME_INFO)
             continue;
         const struct rig_mop *ops = rig_txn_ops(history, txn);
         for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
@@ -223,6 +228,22 @@ static void wait_for_unknown(struct search *s)
                 wait_behind_read(s, &ops[i]);
         }
     }
+}
+
+/* The first transaction that uses a key that is alive; the number of all when none does. */
+static uint32_t find_first(const struct rig_history *history, const uint8_t *alive)
+{
+    uint32_t op = 0, low = 0, high = history->txn_count;
+    while (op < history->op_count && !alive[history->ops[op].key])
+        op++;
+    while (low < high && op < history->op_count) {
+        uint32_t middle = low + (high - low) / 2;
+        if (history->txns[middle + 1].first_op <= op)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return op < history->op_count ? low : history->txn_count;
 }
 
 static void wait_all(struct search *s)
@@ -263,7 +284,8 @@ bool rig_closing_find(const struct rig_inference *inference, uint8_t *alive, str
                        .out = closing,
                        /* Without invocations real time says nothing, and the process order has to be looked at. */
                        .waiting = history->has_invocations ? NULL : &waiting,
-                       .least_end = RIG_POSITION_NONE};
+                       .least_end = RIG_POSITION_NONE,
+                       .first = find_first(history, alive)};
     rig_table_init(&waiting);
     run(&s);
     rig_table_done(&waiting);

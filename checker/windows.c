@@ -186,7 +186,8 @@ static void decide_keys(struct judgement *j)
     const struct rig_history *view = j->view;
     const uint8_t *alive = j->closing.alive;
     memset(j->drop, 1, view->key_count);
-    for (uint32_t txn = 0; txn < view->txn_count; txn++) {
+    const uint8_t *waits = memchr(j->all, 0, view->txn_count);
+    for (uint32_t txn = waits == NULL ? view->txn_count : (uint32_t)(waits - j->all); txn < view->txn_count; txn++) {
         const struct rig_mop *op = rig_txn_ops(view, txn), *end = op + rig_txn_op_count(view, txn);
         for (; !j->all[txn] && op < end; op++)
             j->drop[op->key] = 0;

@@ -19,14 +19,23 @@ static void number_what_stays(struct rig_window *window, const uint8_t *drop_key
         window->list_map.at[i] = drop_key[window->lists.at[i].key] ? RIG_WINDOW_NONE : list_count++;
 }
 
+/* The first operation that stays: what is before it goes without a further look, and that is most. */
+static uint32_t first_kept(const struct rig_window *window)
+{
+    uint32_t op = 0;
+    while (op < window->ops.count && window->key_map.at[window->ops.at[op].key] == RIG_WINDOW_NONE)
+        op++;
+    return op;
+}
+
 /* Renumbers the operations that stay and moves them together; without branching on which they are. */
-static void keep_ops(struct rig_window *window)
+static void keep_ops(struct rig_window *window, uint32_t first)
 {
     struct rig_mop *ops = window->ops.at;
     uint32_t *before = window->ops_before.at;
     const uint32_t *key_map = window->key_map.at, *list_map = window->list_map.at;
     uint32_t count = (uint32_t)window->ops.count, kept = 0;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = first; i < count; i++) {
         struct rig_mop mop = ops[i];
         uint32_t key = key_map[mop.key];
         bool reads_list = rig_mop_reads_list(&mop);
@@ -43,17 +52,32 @@ static void keep_ops(struct rig_window *window)
     window->ops.count = kept;
 }
 
+/* The transactions before operation `first` go, those that were not judged excepted: they have no operations. */
+static size_t keep_first_txns(struct rig_window *window, const uint8_t *judged, uint32_t first, size_t *kept)
+{
+    struct rig_txn *txns = window->txns.at;
+    size_t i = 0;
+    for (; i < window->txns.count && txns[i + 1].first_op <= first; i++) {
+        if (judged[i] != RIG_JUDGED_NOT || txns[i].judged != RIG_JUDGED_NOT)
+            continue;
+        RIG_REQUIRE(txns[i + 1].first_op == txns[i].first_op);
+        txns[*kept] = txns[i];
+        txns[(*kept)++].first_op = 0;
+    }
+    return i;
+}
+
 /* Behind keep_ops(). */
-static void keep_txns(struct rig_window *window, const uint8_t *judged)
+static void keep_txns(struct rig_window *window, const uint8_t *judged, uint32_t first)
 {
     struct rig_txn *txns = window->txns.at;
     const uint32_t *before = window->ops_before.at;
     size_t count = window->txns.count, kept = 0;
     uint32_t end = txns[count].first_op;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = keep_first_txns(window, judged, first, &kept); i < count; i++) {
         struct rig_txn txn = txns[i];
         uint32_t op_end = i + 1 < count ? txns[i + 1].first_op : end;
-        uint32_t from = before[txn.first_op], to = before[op_end];
+        uint32_t from = txn.first_op < first ? 0 : before[txn.first_op], to = before[op_end];
         RIG_REQUIRE((txn.judged | judged[i]) != RIG_JUDGED_NOT || to - from == op_end - txn.first_op);
         txn.first_op = from;
         txn.judged = judged[i] != RIG_JUDGED_NOT ? judged[i] : txn.judged;
@@ -158,8 +182,9 @@ void rig_window_drop(struct rig_window *window, const uint8_t *judged, const uin
 {
     RIG_REQUIRE(window->view.txn_count == window->txns.count && window->view.key_count == window->keys.count);
     number_what_stays(window, drop_key);
-    keep_ops(window);
-    keep_txns(window, judged);
+    uint32_t first = first_kept(window);
+    keep_ops(window, first);
+    keep_txns(window, judged, first);
     keep_lists(window);
     keep_keys(window);
     keep_key_texts(window);
