@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/bug.h"
+#include "base/folder.h"
 
 #define SUPERUSER     "postgres"
 #define PACKAGED_ROOT "/usr/lib/postgresql"
@@ -30,6 +31,9 @@ enum {
     READY_TRY_NS = 1000 * 1000 * 1000,
     STATUS_TIMEOUT_NS = 1000 * 1000 * 1000,
 };
+
+/* How long processes may take to go after SIGKILL. */
+#define CLEAR_NS (INT64_C(10) * 1000000000)
 
 void rig_pg_cluster_init(struct rig_pg_cluster *cluster, const struct rig_run_env *env,
                          const struct rig_pg_options *options)
@@ -56,6 +60,22 @@ void rig_pg_cluster_credentials(const struct rig_pg_cluster *cluster, struct rig
     }
     if (target->dbname == NULL)
         target->dbname = SUPERUSER;
+}
+
+static enum rig_rc find_account(struct rig_pg_cluster *cluster, struct rig_err *err)
+{
+    const char *name = cluster->options->run_as;
+    if (!rig_account_find(name, &cluster->account))
+        return rig_fail(err, RIG_E_CLUSTER,
+                        "PostgreSQL refuses to run as root, and there is no user `%s` to run it as: install the "
+                        "package postgresql, or name another user as database.cluster.local.run-as",
+                        name);
+    if (cluster->account.uid == 0)
+        return rig_fail(err, RIG_E_CLUSTER,
+                        "PostgreSQL refuses to run as root: name another user than `%s` as "
+                        "database.cluster.local.run-as",
+                        name);
+    return RIG_OK;
 }
 
 /* ---- binaries ---- */
@@ -138,12 +158,12 @@ static bool make_folder_below(struct rig_pg_cluster *cluster, const char *parent
     char real[4096];
     char path[sizeof cluster->folder];
     /* realpath() needs as much room as a path can have. */
-    if (realpath(parent, real) == NULL || !rig_pg_user_can_reach(&cluster->user, real))
+    if (realpath(parent, real) == NULL || !rig_account_can_reach(&cluster->account, real))
         return false;
     int length = snprintf(path, sizeof path, "%s/rig-postgres-XXXXXX", real);
     if (length < 0 || (size_t)length + sizeof "/.s.PGSQL.65535" - 1 > SOCKET_PATH_MOST || mkdtemp(path) == NULL)
         return false;
-    if (cluster->user.drop && chown(path, cluster->user.uid, cluster->user.gid) != 0) {
+    if (cluster->account.drop && chown(path, cluster->account.uid, cluster->account.gid) != 0) {
         (void)rmdir(path);
         return false;
     }
@@ -161,7 +181,7 @@ static enum rig_rc make_folder(struct rig_pg_cluster *cluster, struct rig_err *e
     return rig_fail(err, RIG_E_CLUSTER,
                     "no folder for the server: %s, /var/tmp and /tmp are not writable, or %s cannot "
                     "reach them",
-                    cluster->env->work_dir, cluster->user.drop ? cluster->user.name : "rig");
+                    cluster->env->work_dir, cluster->account.drop ? cluster->account.name : "rig");
 }
 
 /* Writes a file that only the server's account can read. */
@@ -171,7 +191,7 @@ static enum rig_rc write_private(const struct rig_pg_cluster *cluster, const cha
     int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
     size_t length = strlen(text);
     bool written = fd >= 0 && write(fd, text, length) == (ssize_t)length &&
-                   (!cluster->user.drop || fchown(fd, cluster->user.uid, cluster->user.gid) == 0);
+                   (!cluster->account.drop || fchown(fd, cluster->account.uid, cluster->account.gid) == 0);
     int error = errno;
     if (fd >= 0)
         (void)close(fd);
@@ -222,22 +242,23 @@ static enum rig_rc run_program(struct rig_pg_cluster *cluster, const char *const
     int output = open_log(cluster, log_name, err);
     if (output < 0)
         return RIG_E_CLUSTER;
-    struct rig_pg_command command = {.arguments = arguments,
-                                     .user = &cluster->user,
-                                     .home = cluster->folder,
-                                     .output = output,
-                                     .death_signal = SIGKILL};
-    pid_t pid = 0;
-    enum rig_rc rc = rig_pg_process_start(&command, &pid, err);
+    struct rig_child_command command = {.arguments = arguments,
+                                        .account = &cluster->account,
+                                        .home = cluster->folder,
+                                        .output = output,
+                                        .death_signal = SIGKILL};
+    struct rig_child child = {.children = NULL};
+    enum rig_rc rc = rig_child_start(cluster->children, &command, &child, err);
     (void)close(output);
     if (rc != RIG_OK)
         return rc;
-    while (!rig_pg_process_await(pid, 100 * INT64_C(1000000)) && !core->stopping() && core->now_ns() < deadline_ns)
+    while (!rig_child_await(&child, 100 * INT64_C(1000000)) && !core->stopping() && core->now_ns() < deadline_ns)
         ;
-    bool ended = rig_pg_process_ended(pid);
-    /* Its whole session: initdb runs the server as its child. */
-    (void)kill(-pid, SIGKILL);
-    int status = rig_pg_process_reap(pid);
+    bool ended = rig_child_ended(&child);
+    int status = 0;
+    /* With what it runs itself: initdb has the server as its child. */
+    if (!rig_child_clear(&child, CLEAR_NS, &status))
+        return rig_fail(err, RIG_E_CLUSTER, "%s cannot be ended", arguments[0]);
     if (ended && WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return RIG_OK;
     if (!ended && core->stopping())
@@ -406,7 +427,7 @@ static enum rig_rc await_ready(struct rig_pg_cluster *cluster, int64_t deadline_
     for (;;) {
         bool standby = false;
         struct rig_err attempt = {.rc = RIG_OK};
-        if (rig_pg_process_ended(atomic_load(&cluster->pid))) {
+        if (rig_child_ended(&cluster->server)) {
             log_tail(cluster, "postgres-1.log", tail, sizeof tail);
             return rig_fail(err, RIG_E_CLUSTER, "the server ended while starting; postgres-1.log ends: %s", tail);
         }
@@ -435,16 +456,13 @@ static enum rig_rc launch(struct rig_pg_cluster *cluster, struct rig_err *err)
     int output = open_log(cluster, "postgres-1.log", err);
     if (output < 0)
         return RIG_E_CLUSTER;
-    struct rig_pg_command command = {.arguments = arguments,
-                                     .user = &cluster->user,
-                                     .home = cluster->folder,
-                                     .output = output,
-                                     .death_signal = SIGQUIT};
-    pid_t pid = 0;
-    enum rig_rc rc = rig_pg_process_start(&command, &pid, err);
+    struct rig_child_command command = {.arguments = arguments,
+                                        .account = &cluster->account,
+                                        .home = cluster->folder,
+                                        .output = output,
+                                        .death_signal = SIGQUIT};
+    enum rig_rc rc = rig_child_start(cluster->children, &command, &cluster->server, err);
     (void)close(output);
-    if (rc == RIG_OK)
-        atomic_store(&cluster->pid, pid);
     return rc;
 }
 
@@ -452,21 +470,18 @@ static enum rig_rc launch(struct rig_pg_cluster *cluster, struct rig_err *err)
 static void end_server(struct rig_pg_cluster *cluster)
 {
     static const int signals[] = {SIGINT, SIGQUIT, SIGKILL};
-    pid_t pid = atomic_load(&cluster->pid);
+    pid_t pid = rig_child_pid(&cluster->server);
     if (pid == 0)
         return;
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
         (void)kill(pid, signals[i]);
         (void)kill(pid, SIGCONT); /* it may have been stopped by a fault */
-        if (rig_pg_process_await(pid, cluster->options->stop_timeout_ns))
+        if (rig_child_await(&cluster->server, cluster->options->stop_timeout_ns))
             break;
         cluster->env->core->log(1, "postgres", "the server did not end within stop-timeout of signal %d", signals[i]);
     }
-    if (!rig_pg_process_ended(pid))
-        return; /* stuck in the kernel, beyond anyone's reach */
-    /* Before its number can be given to another process. */
-    atomic_store(&cluster->pid, 0);
-    (void)rig_pg_process_reap(pid);
+    if (!rig_child_clear(&cluster->server, CLEAR_NS, NULL))
+        cluster->env->core->log(0, "postgres", "the server has processes that cannot be ended");
 }
 
 static enum rig_rc start_server(struct rig_pg_cluster *cluster, int64_t deadline_ns, struct rig_err *err)
@@ -497,8 +512,10 @@ enum rig_rc rig_pg_cluster_start(struct rig_pg_cluster *cluster, struct rig_err 
     const struct rig_core *core = cluster->env->core;
     int64_t start_ns = core->now_ns();
     int64_t deadline_ns = start_ns + cluster->options->start_timeout_ns;
-    RIG_INVARIANT(atomic_load(&cluster->pid) == 0 && cluster->folder[0] == '\0');
-    enum rig_rc rc = rig_pg_user_find(cluster->options->run_as, &cluster->user, err);
+    RIG_INVARIANT(rig_child_pid(&cluster->server) == 0 && cluster->folder[0] == '\0');
+    enum rig_rc rc = find_account(cluster, err);
+    if (rc == RIG_OK)
+        rc = rig_children_new(&cluster->children, err);
     if (rc == RIG_OK)
         rc = rig_pg_binaries_find(cluster->options->bin_dir, cluster->bin_dir, sizeof cluster->bin_dir, err);
     if (rc == RIG_OK)
@@ -511,7 +528,7 @@ enum rig_rc rig_pg_cluster_start(struct rig_pg_cluster *cluster, struct rig_err 
         rc = start_server(cluster, deadline_ns, err);
     if (rc == RIG_OK)
         core->log(2, "postgres", "started %s/postgres as process %d in %s, %lld ms", cluster->bin_dir,
-                  atomic_load(&cluster->pid), cluster->folder, (long long)((core->now_ns() - start_ns) / 1000000));
+                  rig_child_pid(&cluster->server), cluster->folder, (long long)((core->now_ns() - start_ns) / 1000000));
     return rc;
 }
 
@@ -519,13 +536,15 @@ void rig_pg_cluster_stop(struct rig_pg_cluster *cluster)
 {
     end_server(cluster);
     if (cluster->folder[0] != '\0')
-        rig_pg_tree_remove(cluster->folder);
+        rig_folder_remove(cluster->folder);
     cluster->folder[0] = '\0';
+    rig_children_free(cluster->children);
+    cluster->children = NULL;
 }
 
 void rig_pg_cluster_kill_now(struct rig_pg_cluster *cluster)
 {
-    pid_t pid = atomic_load(&cluster->pid);
+    pid_t pid = rig_child_pid(&cluster->server);
     if (pid <= 0)
         return;
     /* Not SIGKILL: on SIGQUIT the server takes its children, each in a session of its own, down with it. */
@@ -535,13 +554,13 @@ void rig_pg_cluster_kill_now(struct rig_pg_cluster *cluster)
 
 enum rig_rc rig_pg_cluster_status(struct rig_pg_cluster *cluster, struct rig_node_status *status, struct rig_err *err)
 {
-    pid_t pid = atomic_load(&cluster->pid);
+    pid_t pid = rig_child_pid(&cluster->server);
     if (pid == 0)
         return rig_fail(err, RIG_E_CLUSTER, "the server was not started");
     struct rig_node_status found = {.name = "postgres-1", .pid = pid};
     bool standby = false;
     struct rig_err attempt = {.rc = RIG_OK};
-    if (rig_pg_process_ended(pid))
+    if (rig_child_ended(&cluster->server))
         (void)snprintf(found.detail, sizeof found.detail, "its main process has ended");
     else if (try_connecting(cluster, STATUS_TIMEOUT_NS, &standby, &attempt) != RIG_OK)
         rig_pg_one_line(found.detail, sizeof found.detail, attempt.text);

@@ -11,22 +11,23 @@
 #ifndef RIG_DRIVERS_POSTGRES_PG_CLUSTER_H
 #define RIG_DRIVERS_POSTGRES_PG_CLUSTER_H
 
-#include <stdatomic.h>
-
+#include "base/child.h"
 #include "drivers/driver.h"
 #include "drivers/postgres/pg_connection.h"
 #include "drivers/postgres/pg_options.h"
-#include "drivers/postgres/pg_process.h"
+
+enum { RIG_PG_PATH_BYTES = 1024 };
 
 struct rig_pg_cluster {
     const struct rig_run_env *env;
     const struct rig_pg_options *options;
-    struct rig_pg_user user;
+    struct rig_account account;
     char bin_dir[RIG_PG_PATH_BYTES];
     char folder[128]; /* the private folder; empty: none was made */
     struct rig_pg_endpoint endpoint;
     char password[33]; /* of the superuser, for TCP */
-    atomic_int pid;    /* of the server's main process; 0: none */
+    struct rig_children *children;
+    struct rig_child server;
 };
 
 void rig_pg_cluster_init(struct rig_pg_cluster *cluster, const struct rig_run_env *env,

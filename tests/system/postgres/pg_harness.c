@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/folder.h"
 #include "drivers/postgres/pg_cluster.h"
 #include "drivers/postgres/pg_session.h"
 
@@ -74,11 +75,11 @@ void harness_require_postgres(void)
 {
     char folder[RIG_PG_PATH_BYTES];
     struct rig_err err = {.rc = RIG_OK};
-    struct rig_pg_user user;
-    if (rig_pg_binaries_find(NULL, folder, sizeof folder, &err) == RIG_OK &&
-        rig_pg_user_find("postgres", &user, &err) == RIG_OK)
+    struct rig_account user;
+    bool found = rig_pg_binaries_find(NULL, folder, sizeof folder, &err) == RIG_OK;
+    if (found && rig_account_find("postgres", &user))
         return;
-    (void)printf("skipped: %s\n", err.text);
+    (void)printf("skipped: %s\n", found ? "there is no user postgres" : err.text);
     exit(77);
 }
 
@@ -171,7 +172,7 @@ void harness_stop(struct harness *harness)
     rig_driver.done(harness->run);
     free(harness->run);
     harness->run = NULL;
-    rig_pg_tree_remove(harness->folder);
+    rig_folder_remove(harness->folder);
 }
 
 /* ---- sessions ---- */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/folder.h"
 #include "drivers/postgres/pg_session.h"
 
 extern const struct rig_driver rig_driver;
@@ -40,7 +41,7 @@ static void files_are_private_and_go(void **state)
     harness_defaults(&options);
     harness_start(&server, &options, RIG_WORKLOAD_LIST_APPEND, 1);
     const struct rig_pg_cluster *cluster = cluster_of(&server);
-    pid_t pid = atomic_load(&cluster->pid);
+    pid_t pid = rig_child_pid(&cluster->server);
     (void)snprintf(folder, sizeof folder, "%s", cluster->folder);
     assert_memory_equal(folder, server.folder, strlen(server.folder));
     assert_int_equal(stat(folder, &status), 0);
@@ -66,44 +67,21 @@ static void files_are_private_and_go(void **state)
 static void unreachable_work_folder(void **state)
 {
     (void)state;
-    struct rig_pg_user user;
-    struct rig_err err = {.rc = RIG_OK};
+    struct rig_account user;
     char folder[] = "/tmp/rig-test-XXXXXX";
     char below[64];
-    assert_int_equal(rig_pg_user_find("postgres", &user, &err), RIG_OK);
+    assert_true(rig_account_find("postgres", &user));
     assert_non_null(mkdtemp(folder));
     (void)snprintf(below, sizeof below, "%s/below", folder);
     assert_int_equal(mkdir(below, 0755), 0);
-    assert_int_equal(rig_pg_user_can_reach(&user, folder), !user.drop);
+    assert_int_equal(rig_account_can_reach(&user, folder), !user.drop);
     assert_int_equal(chmod(folder, 0711), 0);
-    assert_true(rig_pg_user_can_reach(&user, below));
+    assert_true(rig_account_can_reach(&user, below));
     assert_int_equal(chmod(folder, 0700), 0);
-    assert_int_equal(rig_pg_user_can_reach(&user, below), !user.drop);
-    assert_true(rig_pg_user_can_reach(&user, "/tmp"));
-    rig_pg_tree_remove(folder);
+    assert_int_equal(rig_account_can_reach(&user, below), !user.drop);
+    assert_true(rig_account_can_reach(&user, "/tmp"));
+    rig_folder_remove(folder);
     assert_false(exists(folder));
-}
-
-static void tree_is_removed_without_following_links(void **state)
-{
-    (void)state;
-    char folder[] = "/tmp/rig-test-XXXXXX";
-    char kept[] = "/tmp/rig-kept-XXXXXX";
-    char path[128];
-    assert_non_null(mkdtemp(folder));
-    assert_non_null(mkdtemp(kept));
-    (void)snprintf(path, sizeof path, "%s/a", folder);
-    assert_int_equal(mkdir(path, 0700), 0);
-    (void)snprintf(path, sizeof path, "%s/a/link", folder);
-    assert_int_equal(symlink(kept, path), 0);
-    (void)snprintf(path, sizeof path, "%s/file", kept);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_int_equal(fclose(file), 0);
-    rig_pg_tree_remove(folder);
-    assert_false(exists(folder));
-    assert_true(exists(path));
-    rig_pg_tree_remove(kept);
 }
 
 static void tcp_asks_for_the_password(void **state)
@@ -145,7 +123,7 @@ static const char *start_failing(const struct rig_pg_options *options)
     assert_int_not_equal(err.rc, RIG_OK);
     rig_driver.cluster->stop(server.run);
     assert_string_equal(cluster_of(&server)->folder, "");
-    assert_int_equal(atomic_load(&cluster_of(&server)->pid), 0);
+    assert_int_equal(rig_child_pid(&cluster_of(&server)->server), 0);
     harness_stop(&server);
     return err.text;
 }
@@ -210,7 +188,7 @@ static void bad_programs_are_named(void **state)
         assert_int_equal(chmod(folder, 0700), 0);
         expect_part(start_failing(&options), "cannot be executed by postgres: Permission denied");
     }
-    rig_pg_tree_remove(folder);
+    rig_folder_remove(folder);
 }
 
 static void paused_server_is_stopped(void **state)
@@ -220,7 +198,7 @@ static void paused_server_is_stopped(void **state)
     struct rig_pg_options options;
     harness_defaults(&options);
     harness_start(&server, &options, RIG_WORKLOAD_LIST_APPEND, 1);
-    pid_t pid = atomic_load(&cluster_of(&server)->pid);
+    pid_t pid = rig_child_pid(&cluster_of(&server)->server);
     assert_int_equal(kill(pid, SIGSTOP), 0);
     harness_stop(&server);
     assert_int_equal(kill(pid, 0), -1);
@@ -241,9 +219,8 @@ static void killed_server_is_seen_and_cleared(void **state)
         fail_msg("%s", err.text);
     if (geteuid() == 0)
         assert_memory_equal(cluster_of(&server)->folder, "/var/tmp/", 9);
-    pid_t pid = atomic_load(&cluster_of(&server)->pid);
     rig_driver.cluster->kill_now(server.run);
-    assert_true(rig_pg_process_await(pid, 20 * RIG_NS_PER_S));
+    assert_true(rig_child_await(&cluster_of(&server)->server, 20 * RIG_NS_PER_S));
     assert_int_equal(rig_driver.cluster->status(server.run, 0, &status, &err), RIG_OK);
     assert_false(status.reachable);
     assert_string_equal(status.detail, "its main process has ended");
@@ -267,7 +244,7 @@ _Noreturn static void start_and_wait_for_death(int report)
     memset(&orphan, 0, sizeof orphan);
     harness_defaults(&options);
     harness_start(&server, &options, RIG_WORKLOAD_LIST_APPEND, 1);
-    orphan.server = atomic_load(&cluster_of(&server)->pid);
+    orphan.server = rig_child_pid(&cluster_of(&server)->server);
     (void)snprintf(orphan.test_folder, sizeof orphan.test_folder, "%s", server.folder);
     (void)snprintf(orphan.folder, sizeof orphan.folder, "%s", cluster_of(&server)->folder);
     (void)!write(report, &orphan, sizeof orphan);
@@ -293,10 +270,10 @@ static void death_of_rig_ends_the_server(void **state)
     assert_int_equal(kill(orphan.server, 0), 0);
     assert_int_equal(kill(rig, SIGKILL), 0);
     assert_int_equal(waitpid(rig, NULL, 0), rig);
-    assert_true(rig_pg_process_await(orphan.server, 20 * RIG_NS_PER_S));
-    (void)rig_pg_process_reap(orphan.server);
-    rig_pg_tree_remove(orphan.folder);
-    rig_pg_tree_remove(orphan.test_folder);
+    /* Bounded by the test's own time-out. */
+    assert_int_equal(waitpid(orphan.server, NULL, 0), orphan.server);
+    rig_folder_remove(orphan.folder);
+    rig_folder_remove(orphan.test_folder);
 }
 
 int main(void)
@@ -305,7 +282,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_are_private_and_go),
         cmocka_unit_test(unreachable_work_folder),
-        cmocka_unit_test(tree_is_removed_without_following_links),
         cmocka_unit_test(tcp_asks_for_the_password),
         cmocka_unit_test(failures_say_what_to_do),
         cmocka_unit_test(bad_programs_are_named),

@@ -15,6 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/folder.h"
 #include "drivers/postgres/pg_session.h"
 
 enum direction { TO_SERVER, TO_CLIENT };
@@ -103,7 +104,7 @@ static void proxy_stop(struct proxy *proxy)
     atomic_store(&proxy->ending, true);
     assert_int_equal(pthread_join(proxy->thread, NULL), 0);
     (void)close(proxy->listener);
-    rig_pg_tree_remove(proxy->folder);
+    rig_folder_remove(proxy->folder);
 }
 
 static void proxy_arm(struct proxy *proxy, enum direction direction, long allowed)

@@ -1,0 +1,486 @@
+#include "base/child.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+
+enum {
+    WAIT_STEP_NS = 2 * 1000 * 1000,
+    TETHER_FD = 3,
+    PROBLEM_FD_LEAST = 10, /* out of the way of the descriptors that a child gets */
+    ENVIRONMENT_MOST = 32,
+    PROCESSES_MOST = 4096,
+};
+
+/* The one request that the forking thread serves at a time. */
+struct request {
+    const struct rig_child_command *command;
+    struct rig_child *child;
+    struct rig_err *err;
+    enum rig_rc rc;
+    bool served;
+};
+
+struct rig_children {
+    pthread_t thread;
+    pthread_mutex_t mutex; /* guards all below; held while forking, so that no child is without its place in the list */
+    pthread_cond_t changed;
+    struct request *request;
+    struct rig_child *first;
+    bool ending;
+};
+
+/* ---- between fork and exec ---- */
+
+/* What the child could not do, told to the parent through a pipe that a successful exec closes. */
+struct exec_problem {
+    int error;
+    bool account; /* it could not change its account; else the program could not be executed */
+};
+
+/* What is made ready before the fork, since only async-signal-safe calls are allowed after it. */
+struct preparation {
+    const struct rig_child_command *command;
+    const char *environment[ENVIRONMENT_MOST + 1];
+    pid_t parent;
+    int null_fd;
+    int tether_fd;
+    int problem_fd;
+};
+
+_Noreturn static void become(const struct preparation *ready)
+{
+    static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGCHLD, SIGUSR1, SIGUSR2, SIGALRM};
+    const struct rig_child_command *command = ready->command;
+    struct sigaction normal = {.sa_handler = SIG_DFL};
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+        (void)sigaction(signals[i], &normal, NULL);
+    sigset_t none;
+    (void)sigemptyset(&none);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    (void)setsid();
+    (void)dup2(ready->null_fd, STDIN_FILENO);
+    (void)dup2(command->output, STDOUT_FILENO);
+    (void)dup2(command->output, STDERR_FILENO);
+    int tether = fcntl(ready->tether_fd, F_DUPFD_CLOEXEC, PROBLEM_FD_LEAST);
+    (void)dup2(tether, TETHER_FD);
+    (void)close_range(TETHER_FD + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+    (void)umask(077);
+    struct exec_problem problem = {.account = true};
+    if (rig_account_become(command->account)) {
+        problem.account = false;
+        /* After the change of account, which clears it; a parent that died before is seen by its number. */
+        (void)prctl(PR_SET_PDEATHSIG, command->death_signal);
+        if (getppid() == ready->parent && chdir(command->home) == 0)
+            (void)execve(command->arguments[0], (char *const *)(uintptr_t)command->arguments,
+                         (char *const *)(uintptr_t)ready->environment);
+    }
+    problem.error = errno;
+    (void)!write(ready->problem_fd, &problem, sizeof problem);
+    _exit(127);
+}
+
+/* ---- starting ---- */
+
+static enum rig_rc prepare_environment(struct preparation *ready, struct rig_err *err)
+{
+    static const char *const always[] = {
+        "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+        "LC_ALL=C",
+        "TZ=UTC",
+    };
+    size_t count = sizeof always / sizeof always[0];
+    memcpy(ready->environment, always, sizeof always);
+    for (const char *const *more = ready->command->environment; more != NULL && *more != NULL; more++) {
+        if (count == ENVIRONMENT_MOST)
+            return rig_fail(err, RIG_E_LIMIT, "more than %d variables for the environment of %s", ENVIRONMENT_MOST,
+                            ready->command->arguments[0]);
+        ready->environment[count++] = *more;
+    }
+    ready->environment[count] = NULL;
+    return RIG_OK;
+}
+
+static enum rig_rc explain(const struct rig_child_command *command, const struct exec_problem *problem,
+                           struct rig_err *err)
+{
+    const char *as = command->account->drop ? command->account->name : "rig's own user";
+    if (problem->account)
+        return rig_fail(err, RIG_E_CLUSTER, "cannot change to the user %s: %s", as, strerror(problem->error));
+    return rig_fail(err, RIG_E_CLUSTER, "%s cannot be executed by %s: %s", command->arguments[0], as,
+                    strerror(problem->error));
+}
+
+static void close_all(const int *fds, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (fds[i] >= 0)
+            (void)close(fds[i]);
+    }
+}
+
+static void note_program(struct rig_child *child, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    (void)snprintf(child->program, sizeof child->program, "%s", slash == NULL ? path : slash + 1);
+}
+
+/* Forks and waits until the program runs. With the mutex. */
+static enum rig_rc spawn(const struct rig_child_command *command, struct rig_child *child, struct rig_err *err)
+{
+    enum { TETHER, TETHER_OF_CHILD, PROBLEM, PROBLEM_OF_CHILD, NULL_FD, FD_COUNT };
+    int fds[FD_COUNT] = {-1, -1, -1, -1, -1};
+    struct preparation ready = {.command = command, .parent = getpid()};
+    if (prepare_environment(&ready, err) != RIG_OK)
+        return RIG_E_LIMIT;
+    fds[NULL_FD] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (fds[NULL_FD] < 0 || pipe2(fds + TETHER, O_CLOEXEC) != 0 || pipe2(fds + PROBLEM, O_CLOEXEC) != 0) {
+        int error = errno;
+        close_all(fds, FD_COUNT);
+        return rig_fail(err, RIG_E_CLUSTER, "no descriptors for a child process: %s", strerror(error));
+    }
+    /* Not where the child puts its own. */
+    ready.problem_fd = fcntl(fds[PROBLEM_OF_CHILD], F_DUPFD_CLOEXEC, PROBLEM_FD_LEAST);
+    ready.null_fd = fds[NULL_FD];
+    ready.tether_fd = fds[TETHER_OF_CHILD];
+    pid_t pid = fork();
+    if (pid == 0)
+        become(&ready);
+    int error = errno;
+    close_all(fds + NULL_FD, 1);
+    close_all(fds + TETHER_OF_CHILD, 1);
+    close_all(fds + PROBLEM_OF_CHILD, 1);
+    close_all(&ready.problem_fd, 1);
+    enum rig_rc rc = RIG_OK;
+    struct exec_problem problem;
+    if (pid < 0) {
+        rc = rig_fail(err, RIG_E_CLUSTER, "fork: %s", strerror(error));
+    } else if (read(fds[PROBLEM], &problem, sizeof problem) == (ssize_t)sizeof problem) {
+        (void)waitpid(pid, NULL, 0);
+        rc = explain(command, &problem, err);
+    }
+    close_all(fds + PROBLEM, 1);
+    if (rc != RIG_OK) {
+        close_all(fds + TETHER, 1);
+        return rc;
+    }
+    child->tether_plus_one = fds[TETHER] + 1;
+    note_program(child, command->arguments[0]);
+    atomic_store(&child->pid, pid);
+    return RIG_OK;
+}
+
+static void *fork_on_request(void *object)
+{
+    struct rig_children *children = object;
+    (void)pthread_mutex_lock(&children->mutex);
+    while (!children->ending) {
+        struct request *request = children->request;
+        if (request == NULL) {
+            (void)pthread_cond_wait(&children->changed, &children->mutex);
+            continue;
+        }
+        request->rc = spawn(request->command, request->child, request->err);
+        if (request->rc == RIG_OK) {
+            request->child->children = children;
+            request->child->next = children->first;
+            children->first = request->child;
+        }
+        request->served = true;
+        children->request = NULL;
+        (void)pthread_cond_broadcast(&children->changed);
+    }
+    (void)pthread_mutex_unlock(&children->mutex);
+    return NULL;
+}
+
+enum rig_rc rig_children_new(struct rig_children **children, struct rig_err *err)
+{
+    struct rig_children *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return rig_fail(err, RIG_E_LIMIT, "out of memory");
+    (void)pthread_mutex_init(&made->mutex, NULL);
+    (void)pthread_cond_init(&made->changed, NULL);
+    /* Signals are for the threads that wait for them. */
+    sigset_t all;
+    sigset_t before;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&made->thread, NULL, fork_on_request, made);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error != 0) {
+        free(made);
+        return rig_fail(err, RIG_E_CLUSTER, "no thread for child processes: %s", strerror(error));
+    }
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+    *children = made;
+    return RIG_OK;
+}
+
+void rig_children_free(struct rig_children *children)
+{
+    if (children == NULL)
+        return;
+    (void)pthread_mutex_lock(&children->mutex);
+    children->ending = true;
+    (void)pthread_cond_broadcast(&children->changed);
+    (void)pthread_mutex_unlock(&children->mutex);
+    (void)pthread_join(children->thread, NULL);
+    (void)pthread_cond_destroy(&children->changed);
+    (void)pthread_mutex_destroy(&children->mutex);
+    free(children);
+}
+
+enum rig_rc rig_child_start(struct rig_children *children, const struct rig_child_command *command,
+                            struct rig_child *child, struct rig_err *err)
+{
+    RIG_REQUIRE(command->arguments[0][0] == '/');
+    RIG_REQUIRE(rig_child_pid(child) == 0 && child->tether_plus_one == 0);
+    struct request request = {.command = command, .child = child, .err = err};
+    (void)pthread_mutex_lock(&children->mutex);
+    while (children->request != NULL)
+        (void)pthread_cond_wait(&children->changed, &children->mutex);
+    children->request = &request;
+    (void)pthread_cond_broadcast(&children->changed);
+    while (!request.served)
+        (void)pthread_cond_wait(&children->changed, &children->mutex);
+    (void)pthread_mutex_unlock(&children->mutex);
+    return request.rc;
+}
+
+/* ---- looking ---- */
+
+pid_t rig_child_pid(const struct rig_child *child)
+{
+    return atomic_load(&child->pid);
+}
+
+bool rig_child_ended(const struct rig_child *child)
+{
+    pid_t pid = rig_child_pid(child);
+    if (pid == 0)
+        return true;
+    siginfo_t info;
+    info.si_pid = 0;
+    if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0)
+        return errno == ECHILD;
+    return info.si_pid == pid;
+}
+
+static int64_t monotonic_ns(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void wait_a_step(void)
+{
+    struct timespec step = {.tv_nsec = WAIT_STEP_NS};
+    (void)nanosleep(&step, NULL);
+}
+
+bool rig_child_await(const struct rig_child *child, int64_t timeout_ns)
+{
+    int64_t deadline_ns = monotonic_ns() + timeout_ns;
+    while (!rig_child_ended(child)) {
+        if (monotonic_ns() >= deadline_ns)
+            return false;
+        wait_a_step();
+    }
+    return true;
+}
+
+/* Calls `visit` for each process there is. */
+static void for_each_process(void (*visit)(pid_t pid, void *context), void *context)
+{
+    DIR *entries = opendir("/proc");
+    const struct dirent *entry;
+    while (entries != NULL && (entry = readdir(entries)) != NULL) {
+        if (isdigit((unsigned char)entry->d_name[0]))
+            visit((pid_t)strtol(entry->d_name, NULL, 10), context);
+    }
+    if (entries != NULL)
+        (void)closedir(entries);
+}
+
+struct holders {
+    ino_t tether;
+    pid_t main_pid;
+    pid_t *pids;
+    uint32_t capacity;
+    uint32_t count;
+};
+
+static void note_holder(struct holders *holders, pid_t pid)
+{
+    if (holders->count < holders->capacity)
+        holders->pids[holders->count] = pid;
+    holders->count++;
+}
+
+static void visit_holder(pid_t pid, void *context)
+{
+    struct holders *holders = context;
+    char path[64];
+    struct stat status;
+    (void)snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, TETHER_FD);
+    if (pid != holders->main_pid && pid != getpid() && stat(path, &status) == 0 && S_ISFIFO(status.st_mode) &&
+        status.st_ino == holders->tether)
+        note_holder(holders, pid);
+}
+
+uint32_t rig_child_processes(const struct rig_child *child, pid_t *pids, uint32_t capacity)
+{
+    struct stat status;
+    if (child->tether_plus_one == 0 || fstat(child->tether_plus_one - 1, &status) != 0)
+        return 0;
+    struct holders holders = {.tether = status.st_ino, .pids = pids, .capacity = capacity};
+    holders.main_pid = rig_child_pid(child);
+    if (!rig_child_ended(child))
+        note_holder(&holders, holders.main_pid);
+    for_each_process(visit_holder, &holders);
+    return holders.count;
+}
+
+/* Whether somebody holds the other end of the tether. Nothing is ever written into it. */
+static bool is_held(const struct rig_child *child)
+{
+    struct pollfd polled = {.fd = child->tether_plus_one - 1, .events = POLLIN};
+    return poll(&polled, 1, 0) == 0;
+}
+
+/* ---- ending ---- */
+
+static int reap_main(struct rig_child *child)
+{
+    int status = 0;
+    pid_t pid = rig_child_pid(child);
+    if (pid == 0)
+        return status;
+    pid_t reaped;
+    do
+        reaped = waitpid(pid, &status, 0);
+    while (reaped < 0 && errno == EINTR);
+    RIG_INVARIANT(reaped == pid || errno == ECHILD);
+    return status;
+}
+
+struct sweep {
+    const struct rig_children *children;
+    const char *program;
+    pid_t session;
+};
+
+/* Whether the process is a zombie in rig's care, and of the child's program or session. */
+static bool is_orphan(const struct sweep *sweep, pid_t pid)
+{
+    char path[64];
+    char line[256];
+    (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? -1 : read(fd, line, sizeof line - 1);
+    if (fd >= 0)
+        (void)close(fd);
+    if (length <= 0)
+        return false;
+    line[length] = '\0';
+    /* PID (program) state parent group session ...; the program's name may hold anything. */
+    const char *name = strchr(line, '(');
+    const char *end = strrchr(line, ')');
+    if (name == NULL || end == NULL || strlen(end) < 5)
+        return false;
+    char *at = NULL;
+    char process_state = end[2];
+    long long parent = strtoll(end + 3, &at, 10);
+    (void)strtoll(at, &at, 10);
+    long long session = strtoll(at, NULL, 10);
+    size_t name_length = (size_t)(end - name) - 1;
+    bool same_program = name_length == strlen(sweep->program) && strncmp(name + 1, sweep->program, name_length) == 0;
+    return process_state == 'Z' && parent == getpid() && (same_program || session == sweep->session);
+}
+
+static void visit_orphan(pid_t pid, void *context)
+{
+    const struct sweep *sweep = context;
+    if (!is_orphan(sweep, pid))
+        return;
+    for (const struct rig_child *other = sweep->children->first; other != NULL; other = other->next) {
+        if (rig_child_pid(other) == pid)
+            return;
+    }
+    (void)waitpid(pid, NULL, WNOHANG);
+}
+
+/* Takes the child out of the list, and reaps the orphans that it left. */
+static void forget(struct rig_child *child)
+{
+    struct rig_children *children = child->children;
+    (void)pthread_mutex_lock(&children->mutex);
+    struct rig_child **link = &children->first;
+    while (*link != child)
+        link = &(*link)->next;
+    *link = child->next;
+    struct sweep sweep = {.children = children, .program = child->program, .session = rig_child_pid(child)};
+    for_each_process(visit_orphan, &sweep);
+    (void)pthread_mutex_unlock(&children->mutex);
+    (void)close(child->tether_plus_one - 1);
+    child->tether_plus_one = 0;
+    child->next = NULL;
+}
+
+/* Waits until the kernel is done with a process that is about to end, when it is rig's own to reap. */
+static void reap_orphan(pid_t pid, int64_t deadline_ns)
+{
+    while (waitpid(pid, NULL, WNOHANG) == 0 && monotonic_ns() < deadline_ns)
+        wait_a_step();
+}
+
+bool rig_child_clear(struct rig_child *child, int64_t timeout_ns, int *status)
+{
+    static const uint32_t room = PROCESSES_MOST;
+    if (child->tether_plus_one == 0)
+        return true;
+    int64_t deadline_ns = monotonic_ns() + timeout_ns;
+    pid_t *pids = malloc(room * sizeof *pids);
+    RIG_INVARIANT(pids != NULL);
+    pid_t main_pid = rig_child_pid(child);
+    /* First so that it forks no more while the others are looked for; a dead parent has no use for their ends. */
+    if (main_pid != 0)
+        (void)kill(main_pid, SIGKILL);
+    bool gone = rig_child_await(child, timeout_ns);
+    while (gone && is_held(child)) {
+        uint32_t count = rig_child_processes(child, pids, room);
+        count = count < room ? count : room;
+        for (uint32_t i = 0; i < count; i++)
+            (void)kill(pids[i], SIGKILL);
+        for (uint32_t i = 0; i < count; i++)
+            reap_orphan(pids[i], deadline_ns);
+        gone = monotonic_ns() < deadline_ns;
+        if (count == 0)
+            wait_a_step();
+    }
+    free(pids);
+    if (!gone)
+        return false;
+    int ended = reap_main(child);
+    forget(child);
+    atomic_store(&child->pid, 0);
+    if (status != NULL)
+        *status = ended;
+    return true;
+}

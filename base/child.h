@@ -1,0 +1,69 @@
+/*
+ * Child processes: servers and tools that rig runs, ended with all their descendants, and by the kernel when rig dies.
+ *
+ * A child has its own session, so that a terminal's Ctrl-C reaches rig only. The kernel sends it `death_signal` when
+ * the thread that forked it ends; so a thread of its own forks the children of a `struct rig_children`, and lives as
+ * long as that does.
+ *
+ * Descendants: each child holds an open pipe, the tether (descriptor 3), which all that it forks inherit. Who holds it
+ * belongs to the child, also when the child itself is gone; when nobody holds it any longer, all of them are gone. The
+ * process is made a subreaper, so that orphans become rig's own children, and none is left as a zombie in the care of a
+ * process 1 that does not look after it.
+ *
+ * Threads: any, one call for one child at a time; rig_child_pid() at any time, in signal handlers too.
+ */
+#ifndef RIG_BASE_CHILD_H
+#define RIG_BASE_CHILD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/account.h"
+#include "base/err.h"
+
+struct rig_children;
+
+/* RIG_E_CLUSTER when there is no thread to be had. */
+enum rig_rc rig_children_new(struct rig_children **children, struct rig_err *err);
+/* Every child has been cleared before. Takes NULL. */
+void rig_children_free(struct rig_children *children);
+
+/* One child; zeroed: none. It does not move while it runs. */
+struct rig_child {
+    struct rig_children *children;
+    atomic_int pid;      /* of the main process; 0: none, or reaped */
+    int tether_plus_one; /* the end that rig holds, + 1; 0: none */
+    char program[16];    /* as the kernel names its processes */
+    struct rig_child *next;
+};
+
+struct rig_child_command {
+    const char *const *arguments;   /* NULL-ended; the first is the absolute path of the program */
+    const char *const *environment; /* NULL-ended "NAME=value" beyond PATH, LC_ALL=C and TZ=UTC; NULL: none */
+    const struct rig_account *account;
+    const char *home; /* its working folder */
+    int output;       /* descriptor for its output and errors */
+    int death_signal; /* what the kernel sends it when rig dies */
+};
+
+/* RIG_E_CLUSTER when it cannot be executed. */
+enum rig_rc rig_child_start(struct rig_children *children, const struct rig_child_command *command,
+                            struct rig_child *child, struct rig_err *err);
+/* Of the main process; 0: there is none. Async-signal-safe. */
+pid_t rig_child_pid(const struct rig_child *child);
+/* Whether the main process has ended (or there is none); its number is not given away until it is reaped. */
+bool rig_child_ended(const struct rig_child *child);
+/* Waits for the end of the main process, at most `timeout_ns`; returns whether it has ended. */
+bool rig_child_await(const struct rig_child *child, int64_t timeout_ns);
+/* The living processes of the child, the main one first; returns how many there are, and fills at most `capacity`. */
+uint32_t rig_child_processes(const struct rig_child *child, pid_t *pids, uint32_t capacity);
+/*
+ * Ends what still lives of the child by SIGKILL, waits for at most `timeout_ns` until every process is gone, and reaps
+ * them. `*status` (may be NULL) is the main process's, as from waitpid(). False when one could not be ended: it is
+ * stuck in the kernel, and the child stays as it is. Of no child: true.
+ */
+bool rig_child_clear(struct rig_child *child, int64_t timeout_ns, int *status);
+
+#endif

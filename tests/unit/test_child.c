@@ -1,0 +1,188 @@
+/*
+ * Child processes: what they are given, and that nothing of them stays, orphans included.
+ */
+#include "tests/unit/cmocka_first.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/child.h"
+
+#define SECOND_NS INT64_C(1000000000)
+
+struct bench {
+    struct rig_children *children;
+    struct rig_account account;
+    struct rig_child child;
+    int output[2];
+};
+
+static void begin(struct bench *bench)
+{
+    struct rig_err err = {.rc = RIG_OK};
+    *bench = (struct bench){.children = NULL};
+    assert_int_equal(rig_children_new(&bench->children, &err), RIG_OK);
+    assert_int_equal(pipe2(bench->output, O_CLOEXEC), 0);
+}
+
+static void end(struct bench *bench)
+{
+    assert_true(rig_child_clear(&bench->child, 10 * SECOND_NS, NULL));
+    rig_children_free(bench->children);
+    (void)close(bench->output[0]);
+    (void)close(bench->output[1]);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    assert_int_equal(errno, ECHILD);
+}
+
+static enum rig_rc start(struct bench *bench, const char *program, const char *script, struct rig_err *err)
+{
+    const char *const arguments[] = {program, "-c", script, NULL};
+    const char *const environment[] = {"RIG_TEST=a value", NULL};
+    const struct rig_child_command command = {.arguments = arguments,
+                                              .environment = environment,
+                                              .account = &bench->account,
+                                              .home = "/",
+                                              .output = bench->output[1],
+                                              .death_signal = SIGKILL};
+    return rig_child_start(bench->children, &command, &bench->child, err);
+}
+
+static void run(struct bench *bench, const char *script)
+{
+    struct rig_err err = {.rc = RIG_OK};
+    if (start(bench, "/bin/sh", script, &err) != RIG_OK)
+        fail_msg("%s", err.text);
+}
+
+/* Waits until the child has written a line. */
+static const char *line(struct bench *bench)
+{
+    static char text[256];
+    size_t length = 0;
+    while (length + 1 < sizeof text && read(bench->output[0], text + length, 1) == 1 && text[length] != '\n')
+        length++;
+    text[length] = '\0';
+    return text;
+}
+
+static void child_gets_environment_session_and_status(void **state)
+{
+    (void)state;
+    struct bench bench;
+    int status = 0;
+    begin(&bench);
+    assert_true(rig_child_ended(&bench.child));
+    run(&bench, "echo \"$RIG_TEST $LC_ALL $PWD\"; read nothing; exit 7");
+    pid_t pid = rig_child_pid(&bench.child);
+    assert_string_equal(line(&bench), "a value C /");
+    assert_true(rig_child_await(&bench.child, 10 * SECOND_NS));
+    assert_true(rig_child_clear(&bench.child, 10 * SECOND_NS, &status));
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 7);
+    assert_int_equal(rig_child_pid(&bench.child), 0);
+    assert_int_equal(kill(pid, 0), -1);
+    /* The object serves again. */
+    run(&bench, "ps -o sid= -p $$ | tr -d ' '; exec sleep 1000");
+    char expected[16];
+    (void)snprintf(expected, sizeof expected, "%d", (int)rig_child_pid(&bench.child));
+    assert_string_equal(line(&bench), expected);
+    assert_false(rig_child_ended(&bench.child));
+    assert_false(rig_child_await(&bench.child, 1));
+    end(&bench);
+}
+
+static void descendants_are_found_and_ended(void **state)
+{
+    (void)state;
+    struct bench bench;
+    pid_t pids[8];
+    begin(&bench);
+    /* Sessions of their own, as the processes of a database server have. */
+    run(&bench, "setsid sleep 1000 & setsid sleep 1000 & sleep 0.05; echo ready; wait");
+    assert_string_equal(line(&bench), "ready");
+    assert_int_equal(rig_child_processes(&bench.child, pids, 8), 3);
+    assert_int_equal(pids[0], rig_child_pid(&bench.child));
+    assert_true(rig_child_clear(&bench.child, 10 * SECOND_NS, NULL));
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(kill(pids[i], 0), -1);
+    assert_int_equal(rig_child_processes(&bench.child, pids, 8), 0);
+    end(&bench);
+}
+
+static void orphans_of_a_killed_child_are_found(void **state)
+{
+    (void)state;
+    struct bench bench;
+    pid_t pids[8];
+    begin(&bench);
+    /* The shell's own copies are orphans that end by themselves: nobody has seen them before they are zombies. */
+    run(&bench, "setsid sleep 1000 & (exec 0</dev/null; sleep 0.02) & sleep 0.05; echo ready; wait");
+    assert_string_equal(line(&bench), "ready");
+    assert_int_equal(kill(rig_child_pid(&bench.child), SIGKILL), 0);
+    assert_true(rig_child_await(&bench.child, 10 * SECOND_NS));
+    assert_int_equal(rig_child_processes(&bench.child, pids, 8), 1);
+    assert_true(pids[0] != rig_child_pid(&bench.child));
+    assert_true(rig_child_clear(&bench.child, 10 * SECOND_NS, NULL));
+    assert_int_equal(kill(pids[0], 0), -1);
+    end(&bench);
+}
+
+static void stopped_child_is_ended(void **state)
+{
+    (void)state;
+    struct bench bench;
+    begin(&bench);
+    run(&bench, "sleep 1000");
+    assert_int_equal(kill(rig_child_pid(&bench.child), SIGSTOP), 0);
+    end(&bench);
+}
+
+static void failing_start_is_explained(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct rig_err err = {.rc = RIG_OK};
+    begin(&bench);
+    assert_int_equal(start(&bench, "/nowhere/sh", "", &err), RIG_E_CLUSTER);
+    assert_string_equal(err.text, "/nowhere/sh cannot be executed by rig's own user: No such file or directory");
+    assert_int_equal(rig_child_pid(&bench.child), 0);
+    end(&bench);
+}
+
+static void *start_elsewhere(void *object)
+{
+    run(object, "echo ready; exec sleep 1000");
+    return NULL;
+}
+
+static void child_outlives_the_thread_that_asked_for_it(void **state)
+{
+    (void)state;
+    struct bench bench;
+    pthread_t thread;
+    begin(&bench);
+    assert_int_equal(pthread_create(&thread, NULL, start_elsewhere, &bench), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_string_equal(line(&bench), "ready");
+    assert_false(rig_child_await(&bench.child, SECOND_NS / 20));
+    end(&bench);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(child_gets_environment_session_and_status),
+        cmocka_unit_test(descendants_are_found_and_ended),
+        cmocka_unit_test(orphans_of_a_killed_child_are_found),
+        cmocka_unit_test(stopped_child_is_ended),
+        cmocka_unit_test(failing_start_is_explained),
+        cmocka_unit_test(child_outlives_the_thread_that_asked_for_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
