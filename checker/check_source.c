@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/bug.h"
 #include "base/clock.h"
 
 /* What a byte of a history takes in memory while it is checked as a whole, by form: measured (bench/RESULTS.md). */
@@ -16,12 +17,41 @@ uint64_t rig_check_planned_bytes(enum rig_form form, uint64_t size_bytes)
 struct run {
     struct rig_source *source;
     struct rig_windows_options options;
+    struct rig_census *census; /* NULL: none is taken */
+    const char *conflict;      /* why the history has to be gone through again, or NULL */
+    bool unordered;            /* its events are not in the order of their times */
+    uint32_t pass_count;
     int64_t waited_ns;
     struct rig_err *err;
 };
 
-/* One pass over the source. `*conflict` receives why it has to be gone through again, or NULL. */
-static enum rig_rc pass(struct run *run, struct rig_verdict **verdict, const char **conflict)
+/* The next segment, which the census notes; NULL at the end. */
+static enum rig_rc next(struct run *run, const struct rig_segment **segment)
+{
+    int64_t start = rig_clock_now_ns();
+    enum rig_rc rc = rig_source_next(run->source, segment, run->err);
+    run->waited_ns += rig_clock_now_ns() - start;
+    if (rc != RIG_OK || *segment == NULL)
+        return rc;
+    run->unordered |= (*segment)->unordered;
+    if (run->census != NULL && run->options.census == NULL && !rig_census_note(run->census, *segment))
+        return rig_fail(run->err, RIG_E_LIMIT, "not enough memory for the keys of the history; raise --max-memory");
+    return RIG_OK;
+}
+
+/* To the end, for the census. In the order of events that is not that of their times there is nothing to take. */
+static enum rig_rc take_census(struct run *run)
+{
+    const struct rig_segment *segment = NULL;
+    enum rig_rc rc;
+    do
+        rc = next(run, &segment);
+    while (rc == RIG_OK && segment != NULL && !run->unordered);
+    return rc;
+}
+
+/* One pass over the source: a verdict, or run->conflict. */
+static enum rig_rc judge(struct run *run, struct rig_verdict **verdict)
 {
     struct rig_windows *windows;
     const struct rig_source_facts *facts = rig_source_facts(run->source);
@@ -30,20 +60,18 @@ static enum rig_rc pass(struct run *run, struct rig_verdict **verdict, const cha
         return rc;
     const struct rig_segment *segment = NULL;
     do {
-        int64_t start = rig_clock_now_ns();
-        rc = rig_source_next(run->source, &segment, run->err);
-        run->waited_ns += rig_clock_now_ns() - start;
+        rc = next(run, &segment);
         if (rc == RIG_OK && segment != NULL)
             rc = rig_windows_feed(windows, segment, run->err);
-        *conflict = rig_windows_conflict(windows);
-    } while (rc == RIG_OK && segment != NULL && *conflict == NULL);
-    if (rc == RIG_OK && *conflict == NULL) {
-        rc = rig_windows_finish(windows, facts, verdict, run->err);
-        if (rc == RIG_OK && *verdict == NULL)
-            *conflict = "next to nothing was observed";
+        run->conflict = rig_windows_conflict(windows);
+    } while (rc == RIG_OK && segment != NULL && run->conflict == NULL);
+    if (rc != RIG_OK || run->conflict != NULL) {
+        rig_windows_free(windows);
         return rc;
     }
-    rig_windows_free(windows);
+    rc = rig_windows_finish(windows, facts, verdict, run->err);
+    if (rc == RIG_OK && *verdict == NULL)
+        run->conflict = "next to nothing was observed";
     return rc;
 }
 
@@ -55,12 +83,38 @@ static enum rig_rc refuse(const struct run *run, uint64_t planned, const char *w
                     why, (unsigned long long)(planned >> 20), run->options.check.limit_bytes >> 20);
 }
 
-/* Why windows cannot be used, or NULL. */
-static const char *needs_all(const struct rig_source_facts *facts)
+/* Through the history once more: with exact knowledge of its keys, or as a whole where its events have to be sorted. */
+static enum rig_rc judge_again(struct run *run, struct rig_verdict **verdict)
 {
-    if (facts->workload != RIG_WORKLOAD_LIST_APPEND)
-        return "the versions of registers are ordered over all of it";
-    return facts->can_rewind ? NULL : "it comes through a pipe, which cannot be read twice";
+    const size_t limit = run->options.check.limit_bytes;
+    const struct rig_source_facts *facts = rig_source_facts(run->source);
+    const uint64_t planned = rig_check_planned_bytes(facts->form, facts->size_bytes);
+    if (run->unordered && limit > 0 && planned > limit)
+        return refuse(run, planned, "its events are not in the order of their times");
+    run->options.keep_all = run->unordered;
+    run->options.census = run->unordered ? NULL : run->census;
+    enum rig_rc rc = rig_source_rewind(run->source, run->err);
+    run->pass_count++;
+    if (rc == RIG_OK)
+        rc = judge(run, verdict);
+    RIG_INVARIANT(rc != RIG_OK || *verdict != NULL);
+    return rc;
+}
+
+static enum rig_rc judge_in_windows(struct run *run, struct rig_verdict **verdict)
+{
+    enum rig_rc rc = RIG_OK;
+    run->census = rig_census_new();
+    if (run->census == NULL)
+        return rig_fail(run->err, RIG_E_LIMIT, "not enough memory for the keys of the history; raise --max-memory");
+    if (!run->options.guess_failed)
+        rc = judge(run, verdict);
+    if (rc == RIG_OK && *verdict == NULL)
+        rc = take_census(run);
+    if (rc == RIG_OK && *verdict == NULL)
+        rc = judge_again(run, verdict);
+    rig_census_free(run->census);
+    return rc;
 }
 
 enum rig_rc rig_check_source(struct rig_source *source, const char *name, const struct rig_windows_options *options,
@@ -69,30 +123,23 @@ enum rig_rc rig_check_source(struct rig_source *source, const char *name, const 
     const struct rig_source_facts *facts = rig_source_facts(source);
     const uint64_t planned = rig_check_planned_bytes(facts->form, facts->size_bytes);
     const size_t limit = options->check.limit_bytes;
-    struct run run = {.source = source, .options = *options, .err = err};
-    const char *why = needs_all(facts);
+    struct run run = {.source = source, .options = *options, .pass_count = 1, .err = err};
+    struct rig_verdict *made = NULL;
     run.options.name = name;
-    run.options.keep_all |= why != NULL;
-    if (why != NULL && limit > 0 && planned > limit)
-        return refuse(&run, planned, why);
-    const char *conflict = NULL;
-    uint32_t pass_count = 1;
-    enum rig_rc rc = pass(&run, verdict, &conflict);
-    if (rc == RIG_OK && conflict != NULL) {
-        if (limit > 0 && planned > limit)
-            return refuse(&run, planned, conflict);
-        run.options.keep_all = true;
-        rc = rig_source_rewind(source, err);
-        if (rc == RIG_OK)
-            rc = pass(&run, verdict, &conflict);
-        pass_count++;
-    }
+    const bool registers = facts->workload != RIG_WORKLOAD_LIST_APPEND;
+    run.options.keep_all |= registers;
+    if (facts->held_bytes < limit)
+        run.options.check.limit_bytes -= facts->held_bytes;
+    if (registers && limit > 0 && planned > limit)
+        return refuse(&run, planned, "the versions of registers are ordered over all of it");
+    enum rig_rc rc = run.options.keep_all ? judge(&run, &made) : judge_in_windows(&run, &made);
     if (rc != RIG_OK)
         return rc;
-    struct rig_cost *cost = &(*verdict)->cost;
+    struct rig_cost *cost = &made->cost;
     cost->read_ms += (double)run.waited_ns / (double)RIG_NS_PER_MS;
     cost->planned_bytes = limit > 0 && planned > limit ? limit : planned;
-    cost->pass_count = pass_count;
+    cost->pass_count = run.pass_count;
+    *verdict = made;
     return RIG_OK;
 }
 

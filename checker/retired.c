@@ -216,14 +216,14 @@ static bool value_at(const struct rig_inference *inference, uint32_t key, uint32
     const struct rig_versions *versions = &inference->versions;
     const struct rig_key_places *at = &versions->key_places[key];
     const struct rig_append *slot = &versions->slots[at->slot_first + i];
-    if (slot->writer == RIG_TXN_NONE || !judged[slot->writer])
+    if (slot->writer == RIG_TXN_NONE || (judged != NULL && !judged[slot->writer]))
         return false;
     *value = at->shift == 0 ? (int64_t)((uint64_t)at->lowest + i)
                             : versions->slot_values[at->slot_first + i - versions->sparse_first];
     return true;
 }
 
-/* What those who are judged appended to the key. */
+/* What those who are judged (NULL: all) appended to the key. */
 static struct shown show(const struct rig_inference *inference, uint32_t key, const uint8_t *judged)
 {
     const struct rig_versions *versions = &inference->versions;
@@ -299,6 +299,12 @@ enum rig_rc rig_retired_remember(struct rig_retired *retired, const struct rig_i
         set_list(retired, kept, versions, &shown, fate[key] == RIG_KEY_DROPPED);
     }
     return RIG_OK;
+}
+
+void rig_retired_count(struct rig_retired *retired, const struct rig_inference *inference, const uint8_t *fate)
+{
+    for (uint32_t key = 0; key < inference->history->key_count; key++)
+        retired->unordered += fate[key] == RIG_KEY_DROPPED && show(inference, key, NULL).several_writers;
 }
 
 /* ---- admitting ---- */

@@ -47,6 +47,9 @@ enum rig_key_fate {
 enum rig_rc rig_retired_remember(struct rig_retired *retired, const struct rig_inference *inference,
                                  const uint8_t *fate, const uint8_t *judged, const uint8_t *odd, struct rig_err *err);
 
+/* Only counts, as rig_retired_unordered() does, the dropped keys: of those that are known not to come back. */
+void rig_retired_count(struct rig_retired *retired, const struct rig_inference *inference, const uint8_t *fate);
+
 /*
  * Looks for retired keys in a segment. *cleaned is the segment without what was judged of them: itself, or a copy that
  * is valid until the next call. *conflict says why it may not be used, or NULL: a text that does not need to be freed.

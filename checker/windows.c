@@ -140,8 +140,11 @@ static uint8_t *find_alive(const struct judgement *j)
         return NULL;
     uint64_t now = rig_window_used_now(w->window);
     for (uint32_t key = 0; key < view->key_count; key++) {
-        alive[key] =
-            rig_window_key_is_open(w->window, key) || now - rig_window_key_used_at(w->window, key) < w->options.idle;
+        bool used_lately = now - rig_window_key_used_at(w->window, key) < w->options.idle;
+        bool used_again = w->options.census == NULL
+                              ? used_lately
+                              : rig_census_is_used_after(w->options.census, view, key, w->fed_count);
+        alive[key] = used_again || rig_window_key_is_open(w->window, key);
     }
     return alive;
 }
@@ -210,11 +213,21 @@ static enum rig_rc search(struct judgement *j)
     return rc;
 }
 
-static enum rig_rc let_go(struct judgement *j)
+/* What the keys were like that are done with; those that are known to be only count. */
+static enum rig_rc remember_keys(struct judgement *j)
 {
     struct rig_windows *w = j->w;
     decide_keys(j);
-    enum rig_rc rc = rig_retired_remember(w->retired, &w->judge.inference, j->fate, j->all, w->judge.odd_keys, j->err);
+    if (w->options.census == NULL)
+        return rig_retired_remember(w->retired, &w->judge.inference, j->fate, j->all, w->judge.odd_keys, j->err);
+    rig_retired_count(w->retired, &w->judge.inference, j->fate);
+    return RIG_OK;
+}
+
+static enum rig_rc let_go(struct judgement *j)
+{
+    struct rig_windows *w = j->w;
+    enum rig_rc rc = remember_keys(j);
     if (rc == RIG_OK)
         rig_window_drop(w->window, j->judged, j->drop);
     return rc;
@@ -369,8 +382,7 @@ static enum rig_rc finish_whole(struct rig_windows *w, const struct rig_source_f
 static enum rig_rc count_unordered(struct judgement *j)
 {
     struct rig_windows *w = j->w;
-    decide_keys(j);
-    enum rig_rc rc = rig_retired_remember(w->retired, &w->judge.inference, j->fate, j->all, w->judge.odd_keys, j->err);
+    enum rig_rc rc = remember_keys(j);
     w->storage->verdict.scope.unordered_keys = rig_retired_unordered(w->retired);
     return rc;
 }
@@ -390,7 +402,7 @@ static enum rig_rc finish_windows(struct rig_windows *w, const struct rig_source
         return rc;
     choose(&j, NULL);
     rc = search(&j);
-    if (rc == RIG_OK && nothing_observed(w)) {
+    if (rc == RIG_OK && w->options.census == NULL && nothing_observed(w)) {
         /* What ties transactions to those of keys that went is not counted; and none is needed but one. */
         w->conflict = "next to nothing was observed";
         return RIG_OK;

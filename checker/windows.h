@@ -9,7 +9,8 @@
  *
  * A key is taken to be done with when no open transaction names it and none of the last `idle` transactions has used
  * it. That is a guess; retired.h finds out where it was wrong. Then there is a conflict: nothing more can be said
- * without starting over, with a window that drops nothing (`keep_all`).
+ * without starting over. Who has been through the whole history and taken a `census` (census.h) starts over with that,
+ * and there is no conflict, since nothing is guessed.
  *
  * Space: the window, which holds what is alive, what is new, and what has to wait for what is alive: by real time that
  * is all from the first use of the oldest key in use. Time: that of rig_check() times 1 + 1 / `growth`. Threads: one.
@@ -18,6 +19,7 @@
 #define RIG_CHECKER_WINDOWS_H
 
 #include "base/err.h"
+#include "checker/census.h"
 #include "checker/check.h"
 #include "history/segment.h"
 
@@ -27,12 +29,14 @@ struct rig_windows;
 struct rig_source_facts;
 
 struct rig_windows_options {
-    struct rig_check_options check; /* limit_bytes also bounds the window */
-    uint32_t least_new;             /* transactions that are new in a window before it is judged; 0: the default */
-    uint32_t growth;                /* and so many times what it held before; likewise */
-    uint32_t idle;                  /* transactions after which an unused key is taken to be done with; likewise */
-    bool keep_all;                  /* judge at the end only */
-    const char *name;               /* stands for the history in errors; NULL: nothing does */
+    struct rig_check_options check;  /* limit_bytes also bounds the window */
+    uint32_t least_new;              /* transactions that are new in a window before it is judged; 0: the default */
+    uint32_t growth;                 /* and so many times what it held before; likewise */
+    uint32_t idle;                   /* transactions after which an unused key is taken to be done with; likewise */
+    const struct rig_census *census; /* of the same segments: borrowed; NULL: guess */
+    bool guess_failed;               /* somebody tried: rig_check_source() begins with the census */
+    bool keep_all;                   /* judge at the end only */
+    const char *name;                /* stands for the history in errors; NULL: nothing does */
 };
 
 /* Borrows options->name. */
@@ -44,12 +48,12 @@ void rig_windows_free(struct rig_windows *windows);
 /* Adds a segment, and judges what can be judged when the window is full. After a conflict it does nothing. */
 enum rig_rc rig_windows_feed(struct rig_windows *windows, const struct rig_segment *segment, struct rig_err *err);
 
-/* Why the history has to be checked again from the beginning with keep_all; NULL: it has not. */
+/* Why the history has to be checked again from the beginning, with a census; NULL: it has not. */
 const char *rig_windows_conflict(const struct rig_windows *windows);
 
 /*
  * Judges what is left, and gives the verdict, which owns what it refers to; NULL where it turns out only now that the
- * history has to be checked again with keep_all. There must be no conflict before. Frees the windows, also on failure.
+ * history has to be checked again with a census. There must be no conflict before. Frees the windows, also on failure.
  */
 enum rig_rc rig_windows_finish(struct rig_windows *windows, const struct rig_source_facts *facts,
                                struct rig_verdict **verdict, struct rig_err *err);

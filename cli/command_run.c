@@ -203,8 +203,8 @@ static enum rig_rc conclude(struct job *job, const struct rig_verdict *verdict, 
     return rc;
 }
 
-/* `keep_all`: a check that lets go of what is done with has failed. */
-static enum rig_rc check_record(struct job *job, bool keep_all, int *status, struct rig_err *err)
+/* `guess_failed`: the check that went along with the run took a key to be done with that was not. */
+static enum rig_rc check_record(struct job *job, bool guess_failed, int *status, struct rig_err *err)
 {
     char path[RIG_STORE_PATH_BYTES + 64];
     path_in(job, "history.rig", path);
@@ -214,7 +214,7 @@ static enum rig_rc check_record(struct job *job, bool keep_all, int *status, str
                                                           .anomalies = section->anomalies,
                                                           .assumptions = section->assumptions,
                                                           .max_witnesses = (uint32_t)section->max_witnesses},
-                                                .keep_all = keep_all};
+                                                .guess_failed = guess_failed};
     struct rig_verdict *verdict = NULL;
     enum rig_rc rc = rig_check_file(path, &source, &options, &verdict, err);
     if (rc == RIG_OK)
@@ -223,7 +223,7 @@ static enum rig_rc check_record(struct job *job, bool keep_all, int *status, str
     return rc;
 }
 
-/* By the check that went along with the run, if it came through, else of the record as a whole. */
+/* By the check that went along with the run, if it came through, else of the record from its beginning. */
 static enum rig_rc judge(struct job *job, int *status, struct rig_err *err)
 {
     struct rig_online *online = job->result.online;

@@ -225,7 +225,7 @@ static enum rig_rc open_reader(struct rig_source *source, struct rig_err *err)
         .workload = source->options.load.workload,
         .size_bytes = source->bytes.size,
         .has_invocations = true,
-        .can_rewind = true,
+        .held_bytes = source->bytes.buf.size,
     };
     enum rig_rc rc = source->reader->open(source->name, source->bytes.data, source->bytes.size, &source->options.load,
                                           &source->facts, &source->state, err);

@@ -34,7 +34,7 @@ struct rig_source_facts {
     bool keyword_keys;
     bool truncated;
     uint64_t damaged_at; /* where the first damaged frame begins, when whole blocks follow it, which were left out */
-    bool can_rewind;     /* false for a pipe */
+    size_t held_bytes;   /* of a pipe: all that came through it is kept, so that it can be read again */
 };
 
 /* `path` "-" is standard input. Errors as in history/load.h. */
@@ -51,7 +51,7 @@ enum rig_rc rig_source_open_memory(const char *name, const void *data, size_t si
 enum rig_rc rig_source_next(struct rig_source *source, const struct rig_segment **segment, struct rig_err *err);
 /* The followed file is complete: what comes now is the rest, to the end. */
 void rig_source_settle(struct rig_source *source);
-/* Starts from the beginning again; RIG_E_IO where can_rewind is false. */
+/* Starts from the beginning again. */
 enum rig_rc rig_source_rewind(struct rig_source *source, struct rig_err *err);
 const struct rig_source_facts *rig_source_facts(const struct rig_source *source);
 /* Stops the threads. Takes NULL. */

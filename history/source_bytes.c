@@ -14,8 +14,16 @@ static const size_t largest_at_once_bytes = (size_t)32 << 20;
 static enum rig_rc open_stream(struct rig_source_bytes *bytes, const char *path, size_t limit_bytes,
                                struct rig_err *err)
 {
-    rig_buf_init(&bytes->buf, limit_bytes == 0 ? largest_stream_bytes : limit_bytes);
-    enum rig_rc rc = rig_buf_read_file(&bytes->buf, path, err);
+    struct rig_err why = {0};
+    rig_buf_init(&bytes->buf, limit_bytes == 0 ? largest_stream_bytes : limit_bytes / 2);
+    enum rig_rc rc = rig_buf_read_file(&bytes->buf, path, &why);
+    if (rc == RIG_E_LIMIT && limit_bytes > 0)
+        return rig_fail(err, rc,
+                        "%s: what comes through a pipe is kept in memory, and may be half of it; save it to a file, "
+                        "which is read in parts, or raise --max-memory",
+                        strcmp(path, "-") == 0 ? "standard input" : path);
+    if (rc != RIG_OK)
+        return rig_fail(err, rc, "%s", why.text);
     bytes->data = bytes->buf.data;
     bytes->size = bytes->buf.size;
     return rc;
@@ -38,6 +46,19 @@ static enum rig_rc map(struct rig_source_bytes *bytes, const char *name, size_t 
     return RIG_OK;
 }
 
+/* Standard input is a file as well, when it was redirected from the beginning of one. */
+static enum rig_rc open_input(struct rig_source_bytes *bytes, size_t limit_bytes, struct rig_err *err)
+{
+    struct stat status;
+    if (fstat(STDIN_FILENO, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0 &&
+        lseek(STDIN_FILENO, 0, SEEK_CUR) == 0) {
+        bytes->fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+        if (bytes->fd >= 0)
+            return map(bytes, "standard input", (size_t)status.st_size, err);
+    }
+    return open_stream(bytes, "-", limit_bytes, err);
+}
+
 static enum rig_rc open_file(struct rig_source_bytes *bytes, const char *path, size_t limit_bytes, struct rig_err *err)
 {
     struct stat status;
@@ -57,7 +78,7 @@ enum rig_rc rig_source_bytes_open(struct rig_source_bytes *bytes, const char *pa
     *bytes = (struct rig_source_bytes){.fd = -1};
     rig_buf_init(&bytes->buf, 0);
     enum rig_rc rc =
-        strcmp(path, "-") == 0 ? open_stream(bytes, path, limit_bytes, err) : open_file(bytes, path, limit_bytes, err);
+        strcmp(path, "-") == 0 ? open_input(bytes, limit_bytes, err) : open_file(bytes, path, limit_bytes, err);
     if (rc != RIG_OK)
         rig_source_bytes_close(bytes);
     return rc;

@@ -1,5 +1,5 @@
 /*
- * The bytes of a history: a mapped file, or what a pipe gave, or somebody's memory.
+ * The bytes of a history: a mapped file (also as standard input), or what a pipe gave, or somebody's memory.
  *
  * A small file is mapped at once; of a large one only what is being parsed and what lies between that and the reader is
  * kept in memory: parts are brought in before they are parsed and let go of behind the reader. What was let go of reads
@@ -25,7 +25,9 @@ struct rig_source_bytes {
     struct rig_buf buf;
 };
 
-/* `path` "-" is standard input. `limit_bytes` bounds what is read from a pipe; 0: 256 GiB. RIG_E_IO, RIG_E_LIMIT. */
+/* `path` "-" is standard input. Of `limit_bytes` half may be what is read from a pipe; 0: 256 GiB. RIG_E_IO,
+ * RIG_E_LIMIT.
+ */
 enum rig_rc rig_source_bytes_open(struct rig_source_bytes *bytes, const char *path, size_t limit_bytes,
                                   struct rig_err *err);
 /* Borrows. */

@@ -28,7 +28,7 @@ static bool same(const char *known, const char *text, size_t length)
 /* Two texts of one 64-bit hash go to successive keys, so equality is never decided by the hash alone. */
 uint32_t rig_text_table_get(const struct rig_text_table *table, const char *text, size_t length)
 {
-    for (uint64_t hash = XXH3_64bits(text, length);; hash++) {
+    for (uint64_t hash = rig_text_hash(text, length);; hash++) {
         uint32_t id = rig_table_get(&table->ids, hash);
         if (id == RIG_TABLE_NONE || same(table->texts[id], text, length))
             return id;
@@ -50,11 +50,16 @@ static bool reserve(struct rig_text_table *table)
     return true;
 }
 
+uint64_t rig_text_hash(const char *text, size_t length)
+{
+    return XXH3_64bits(text, length);
+}
+
 uint32_t rig_text_table_put(struct rig_text_table *table, const char *text, size_t length)
 {
     if (!reserve(table))
         return RIG_TABLE_NONE;
-    for (uint64_t hash = XXH3_64bits(text, length);; hash++) {
+    for (uint64_t hash = rig_text_hash(text, length);; hash++) {
         uint32_t *id = rig_table_put(&table->ids, hash);
         if (id == NULL)
             return RIG_TABLE_NONE;

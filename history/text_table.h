@@ -28,6 +28,8 @@ void rig_text_table_done(struct rig_text_table *table);
 uint32_t rig_text_table_put(struct rig_text_table *table, const char *text, size_t length);
 /* The number of the text, or RIG_TABLE_NONE. */
 uint32_t rig_text_table_get(const struct rig_text_table *table, const char *text, size_t length);
+/* The hash by which texts are found. */
+uint64_t rig_text_hash(const char *text, size_t length);
 /* Bytes held. */
 size_t rig_text_table_bytes(const struct rig_text_table *table);
 

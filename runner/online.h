@@ -4,7 +4,7 @@
  * recorder do not know of it; it reads the bytes that are read again by `rig check`.
  *
  * When it falls behind, it catches up after the load. When it cannot go on (memory, or something happened to a key that
- * was thought to be done with), it says so in the log, and the record must be checked as a whole: nothing is lost but
+ * was thought to be done with), it says so in the log, and the record must be checked from its beginning: nothing is lost but
  * time.
  *
  * Threads: rig_online_found(), _checked(), _is_on() and _forbidden() from any; everything else from the one that
@@ -40,7 +40,7 @@ bool rig_online_forbidden(const struct rig_online *online, enum rig_anomaly *ano
 void rig_online_settle(struct rig_online *online);
 /*
  * After rig_online_settle(): checks what is left, on the caller's thread. The verdict, which lives no longer than
- * `online`; NULL when there is none and the record must be checked as a whole (the log says why).
+ * `online`; NULL when there is none and the record must be checked from its beginning (the log says why).
  */
 struct rig_verdict *rig_online_finish(struct rig_online *online);
 /* Stops and frees at any time. Takes NULL. */

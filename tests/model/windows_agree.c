@@ -1,10 +1,12 @@
 /*
  * Checking in windows against checking as a whole: windows_agree [--seeds N] [--first-seed N] [--small N] [FILE...]
  *
- * Histories of the simulated database, right and with each of its mistakes, small random ones of all kinds, and those
- * of the files given, are cut into windows of a few transactions. The verdict must be the same: validity, every level's
- * fate, the scope, the counts of anomalies that are no cycles, and which anomalies there are. Where a guess about a key
- * was wrong, the check says so, and nothing more is asked of it; how often is printed.
+ * Histories of the simulated database, right and with each of its mistakes, as they are and with keys that come back
+ * long after their last use, small random ones of all kinds, and those of the files given, are cut into windows of a
+ * few transactions. The verdict must be the same: validity, every level's fate, the scope, the counts of anomalies that
+ * are no cycles, and which anomalies there are. Each cut is checked twice: with a guess which keys are done with, and
+ * with a census of their last uses. Where a guess was wrong, the check says so, and nothing more is asked of it; how
+ * often is printed. A census must never be wrong.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,24 +18,27 @@
 #include "history/load.h"
 #include "history/source.h"
 #include "tests/model/cut_history.h"
+#include "tests/model/late_history.h"
 #include "tests/model/sim_history.h"
 #include "tests/oracle/ask_checker.h"
 #include "tests/oracle/small_random.h"
 
 struct totals {
-    uint64_t checks, conflicts, windows, other_types, problems;
+    uint64_t checks, conflicts, windows, exact_windows, other_types, problems;
 };
 
 struct cutting {
     const char *name; /* of the history */
     uint32_t segment, least_new, growth, idle;
+    bool exact; /* with a census */
 };
 
 static void complain(struct totals *totals, const struct cutting *cutting, const char *what, const char *name)
 {
     totals->problems++;
-    (void)printf("FAILED: %s in segments of %u, windows of %u, idle %u: %s %s\n", cutting->name,
-                 (unsigned)cutting->segment, (unsigned)cutting->least_new, (unsigned)cutting->idle, what, name);
+    (void)printf("FAILED: %s in segments of %u, windows of %u, %s %u: %s %s\n", cutting->name,
+                 (unsigned)cutting->segment, (unsigned)cutting->least_new, cutting->exact ? "exact, not idle" : "idle",
+                 (unsigned)cutting->idle, what, name);
 }
 
 static bool same_scope(const struct rig_verdict *a, const struct rig_verdict *b)
@@ -114,13 +119,55 @@ static void look_on(struct totals *totals, const struct cutting *cutting, struct
     }
 }
 
+static struct rig_census *take_census(const struct cutting *cutting, const struct rig_history *history)
+{
+    struct rig_census *census = rig_census_new();
+    struct cut_history cut;
+    const struct rig_segment *segment;
+    if (census == NULL)
+        abort();
+    cut_history_init(&cut, history, cutting->segment);
+    while ((segment = cut_history_next(&cut)) != NULL) {
+        if (!rig_census_note(census, segment))
+            abort();
+    }
+    cut_history_done(&cut);
+    return census;
+}
+
+/* What the windows say in the end; or that a guess was wrong, which may not be where there was none. */
+static enum rig_rc finish(struct totals *totals, const struct cutting *cutting, const struct rig_history *history,
+                          const struct rig_verdict *whole, struct rig_windows *windows, struct rig_err *err)
+{
+    const struct rig_source_facts facts = {.workload = history->workload,
+                                           .skipped_count = history->skipped_count,
+                                           .has_invocations = history->has_invocations};
+    struct rig_verdict *verdict = NULL;
+    enum rig_rc rc = RIG_OK;
+    if (rig_windows_conflict(windows) != NULL)
+        rig_windows_free(windows);
+    else
+        rc = rig_windows_finish(windows, &facts, &verdict, err);
+    if (rc == RIG_OK && verdict == NULL) {
+        totals->conflicts++;
+        if (cutting->exact)
+            complain(totals, cutting, "guessed", "");
+    } else if (rc == RIG_OK) {
+        *(cutting->exact ? &totals->exact_windows : &totals->windows) += verdict->cost.window_count;
+        compare(totals, cutting, history, whole, verdict);
+    }
+    rig_verdict_free(verdict);
+    return rc;
+}
+
 static void check_cut(struct totals *totals, const struct cutting *cutting, const struct rig_history *history,
                       const struct rig_verdict *whole)
 {
     struct rig_err err = {0};
     struct rig_windows *windows = NULL;
+    struct rig_census *census = cutting->exact ? take_census(cutting, history) : NULL;
     struct rig_windows_options options = {
-        .least_new = cutting->least_new, .growth = cutting->growth, .idle = cutting->idle};
+        .least_new = cutting->least_new, .growth = cutting->growth, .idle = cutting->idle, .census = census};
     struct cut_history cut;
     cut_history_init(&cut, history, cutting->segment);
     enum rig_rc rc = rig_windows_begin(history->workload, &options, &windows, &err);
@@ -131,28 +178,15 @@ static void check_cut(struct totals *totals, const struct cutting *cutting, cons
         if (rc == RIG_OK && history->txn_count < 64 && fed++ % 3 == 0)
             look_on(totals, cutting, windows, whole);
     }
-    struct rig_verdict *verdict = NULL;
-    struct rig_source_facts facts = {.workload = history->workload,
-                                     .skipped_count = history->skipped_count,
-                                     .has_invocations = history->has_invocations};
     totals->checks++;
-    if (rc == RIG_OK && rig_windows_conflict(windows) != NULL) {
-        totals->conflicts++;
+    if (rc == RIG_OK)
+        rc = finish(totals, cutting, history, whole, windows, &err);
+    else
         rig_windows_free(windows);
-    } else if (rc == RIG_OK) {
-        rc = rig_windows_finish(windows, &facts, &verdict, &err);
-        totals->conflicts += rc == RIG_OK && verdict == NULL;
-        if (rc == RIG_OK && verdict != NULL) {
-            totals->windows += verdict->cost.window_count;
-            compare(totals, cutting, history, whole, verdict);
-        }
-        rig_verdict_free(verdict);
-    } else {
-        rig_windows_free(windows);
-    }
     if (rc != RIG_OK)
         complain(totals, cutting, "failed:", err.text);
     cut_history_done(&cut);
+    rig_census_free(census);
 }
 
 static void check_history(struct totals *totals, const char *name, const struct rig_history *history)
@@ -162,21 +196,43 @@ static void check_history(struct totals *totals, const char *name, const struct 
     if (rig_check(history, &(struct rig_check_options){0}, &whole, &err) != RIG_OK)
         return; /* unusable as a whole */
     uint32_t count = history->txn_count;
-    const struct cutting cuttings[] = {
-        {name, 1, 1, 1, 1},
-        {name, 1, 1, 1, 4},
-        {name, 3, 3, 1, 8},
-        {name, 2, 5, 1, 12},
-        {name, 10, 30, 1, 10},
-        {name, count / 16 + 1, count / 16 + 1, 1, count / 32 + 1},
-        {name, count / 6 + 1, count / 6 + 1, 2, count / 8 + 1},
-        {name, count / 8 + 1, count / 8 + 1, 1, count / 3 + 1},
+    struct cutting cuttings[] = {
+        {name, 1, 1, 1, 1, false},
+        {name, 1, 1, 1, 4, false},
+        {name, 3, 3, 1, 8, false},
+        {name, 2, 5, 1, 12, false},
+        {name, 10, 30, 1, 10, false},
+        {name, count / 16 + 1, count / 16 + 1, 1, count / 32 + 1, false},
+        {name, count / 6 + 1, count / 6 + 1, 2, count / 8 + 1, false},
+        {name, count / 8 + 1, count / 8 + 1, 1, count / 3 + 1, false},
     };
     for (size_t i = 0; i < sizeof cuttings / sizeof cuttings[0]; i++) {
-        if (cuttings[i].segment > 3 || count < 300)
-            check_cut(totals, &cuttings[i], history, whole);
+        if (cuttings[i].segment <= 3 && count >= 300)
+            continue;
+        check_cut(totals, &cuttings[i], history, whole);
+        cuttings[i].exact = true;
+        check_cut(totals, &cuttings[i], history, whole);
     }
     rig_verdict_free(whole);
+}
+
+/* With keys that come back: of one kind, of all kinds, one key only. */
+static void check_late(struct totals *totals, const char *of, const struct rig_history *history, uint64_t seed)
+{
+    char name[160];
+    const unsigned all = (1u << LATE_KINDS) - 1;
+    const struct {
+        uint32_t count;
+        unsigned kinds;
+    } lates[] = {{1, all}, {8, all & ~(1u << LATE_FAILED)}, {4, 1u << seed % LATE_KINDS}};
+    for (size_t i = 0; i < sizeof lates / sizeof lates[0]; i++) {
+        uint32_t idle = history->txn_count / (i == 0 ? 3 : 20);
+        struct rig_history *late = late_history(history, seed * 8 + i, lates[i].count, lates[i].kinds, idle);
+        (void)snprintf(name, sizeof name, "%s, late %zu", of, i);
+        if (late->txn_count > history->txn_count)
+            check_history(totals, name, late);
+        rig_history_free(late);
+    }
 }
 
 static void check_simulated(struct totals *totals, enum rig_sim_isolation isolation, enum rig_sim_bug bug,
@@ -204,6 +260,7 @@ static void check_simulated(struct totals *totals, enum rig_sim_isolation isolat
     (void)snprintf(name, sizeof name, "%s, bug %s, seed %" PRIu64, rig_sim_isolation_names[isolation],
                    rig_sim_bug_names[bug], seed);
     check_history(totals, name, history);
+    check_late(totals, name, history, seed);
     rig_history_free(history);
 }
 
@@ -267,8 +324,9 @@ int main(int argc, char **argv)
         else
             check_file(&totals, argv[i]);
     }
-    (void)printf("%" PRIu64 " checks in %" PRIu64 " windows, %" PRIu64 " of them in vain, %" PRIu64
-                 " other types of long cycles; %" PRIu64 " problems\n",
-                 totals.checks, totals.windows, totals.conflicts, totals.other_types, totals.problems);
+    (void)printf("%" PRIu64 " checks in %" PRIu64 " windows with a guess, %" PRIu64 " of them in vain, and %" PRIu64
+                 " with a census, %" PRIu64 " other types of long cycles; %" PRIu64 " problems\n",
+                 totals.checks, totals.windows, totals.conflicts, totals.exact_windows, totals.other_types,
+                 totals.problems);
     return totals.problems == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,6 +1,7 @@
 /* Windows: one transaction a segment and a window, idle keys done with at once; what comes back, and what may not. */
 #include "tests/unit/given_history.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "checker/windows.h"
@@ -129,32 +130,95 @@ static void one_unread_append_may_be_read_late(void **state)
     done(&f);
 }
 
+/* What a guess cannot know. */
+static const char *const late_histories[] = {
+    /* a stale read */
+    "ok 0 0-1: ax1; ok 1 2-3: rx[1]; ok 2 4-5: ay1; ok 2 6-7: ry[1]; ok 0 8-9: rx[]; ok 2 10-11: ry[1]",
+    /* one that misses the append that nobody had read */
+    "ok 0 0-1: ax1; ok 2 4-5: ay1; ok 2 6-7: ry[1]; ok 2 8-9: az1; ok 1 10-11: rx[]; ok 1 12-13: rz[1]",
+    /* several that nobody had read */
+    "ok 0 0-2: ax1; ok 1 1-3: ax2; ok 2 4-5: ay1; ok 2 6-7: ry[1]; ok 2 8-9: az1; ok 1 10-11: rx[1 2]; ok 1 12-13: "
+    "rz[1]",
+    /* a value of one who was thought never to have committed */
+    "ok 0 0-1: ax1; ok 1 2-3: rx[1]; info 0 4-5: ax2; ok 2 6-7: ay1; ok 2 8-9: ry[1]; ok 2 10-11: rx[1 2]; ok 1 "
+    "12-13: ry[1]",
+    /* and of one who aborted */
+    "ok 0 0-1: ax1; ok 1 2-3: rx[1]; fail 0 4-5: ax2; ok 2 6-7: ay1; ok 2 8-9: ry[1]; ok 2 10-11: rx[1 2]; ok 1 "
+    "12-13: ry[1]",
+    /* a value appended again, which makes the history unusable */
+    "ok 0 0-1: ax1; ok 1 2-3: rx[1]; ok 2 6-7: ay1; ok 2 8-9: ry[1]; ok 2 10-11: ax1; ok 1 12-13: ry[1]",
+};
+
 static void what_orders_those_who_were_judged_is_a_conflict(void **state)
 {
     (void)state;
-    static const char *const histories[] = {
-        /* a stale read */
-        "ok 0 0-1: ax1; ok 1 2-3: rx[1]; ok 2 4-5: ay1; ok 2 6-7: ry[1]; ok 0 8-9: rx[]; ok 2 10-11: ry[1]",
-        /* one that misses the append that nobody had read */
-        "ok 0 0-1: ax1; ok 2 4-5: ay1; ok 2 6-7: ry[1]; ok 2 8-9: az1; ok 1 10-11: rx[]; ok 1 12-13: rz[1]",
-        /* several that nobody had read */
-        "ok 0 0-2: ax1; ok 1 1-3: ax2; ok 2 4-5: ay1; ok 2 6-7: ry[1]; ok 2 8-9: az1; ok 1 10-11: rx[1 2]; ok 1 12-13: "
-        "rz[1]",
-        /* a value of one who was thought never to have committed */
-        "ok 0 0-1: ax1; ok 1 2-3: rx[1]; info 0 4-5: ax2; ok 2 6-7: ay1; ok 2 8-9: ry[1]; ok 2 10-11: rx[1 2]; ok 1 "
-        "12-13: ry[1]",
-        /* and of one who aborted */
-        "ok 0 0-1: ax1; ok 1 2-3: rx[1]; fail 0 4-5: ax2; ok 2 6-7: ay1; ok 2 8-9: ry[1]; ok 2 10-11: rx[1 2]; ok 1 "
-        "12-13: ry[1]",
-        /* a value appended again, which makes the history unusable */
-        "ok 0 0-1: ax1; ok 1 2-3: rx[1]; ok 2 6-7: ay1; ok 2 8-9: ry[1]; ok 2 10-11: ax1; ok 1 12-13: ry[1]",
-    };
-    for (size_t i = 0; i < sizeof histories / sizeof histories[0]; i++) {
+    for (size_t i = 0; i < sizeof late_histories / sizeof late_histories[0]; i++) {
         struct fixture f;
-        check(&f, histories[i]);
+        check(&f, late_histories[i]);
         assert_non_null(f.conflict);
         done(&f);
     }
+}
+
+/* All but the last, which is unusable: it has to say so. */
+static void with_a_census_there_is_no_conflict(void **state)
+{
+    (void)state;
+    uint32_t window_count = 0;
+    const uint32_t history_count = sizeof late_histories / sizeof late_histories[0] - 1;
+    for (size_t i = 0; i < history_count; i++) {
+        struct fixture f;
+        struct rig_err err = {0};
+        struct rig_verdict *whole = NULL;
+        struct rig_census *census = rig_census_new();
+        struct cut_history cut;
+        const struct rig_segment *segment;
+        char longer[256]; /* by what comes when all is done with */
+        (void)snprintf(longer, sizeof longer, "%s; ok 3 20-21: aw1; ok 3 22-23: rw[1]", late_histories[i]);
+        struct rig_history *history = given(longer);
+        cut_history_init(&cut, history, 1);
+        while ((segment = cut_history_next(&cut)) != NULL)
+            assert_true(rig_census_note(census, segment));
+        cut_history_done(&cut);
+        const struct rig_windows_options options = {.least_new = 1, .growth = 1, .idle = 1, .census = census};
+        feed(&f, longer, &options);
+        assert_null(f.conflict);
+        finish(&f);
+        assert_int_equal(rig_check(history, &options.check, &whole, &err), RIG_OK);
+        window_count += f.verdict->cost.window_count;
+        assert_int_equal(f.verdict->valid, whole->valid);
+        for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
+            assert_int_equal(f.verdict->levels[level].fate, whole->levels[level].fate);
+        rig_verdict_free(whole);
+        rig_history_free(history);
+        rig_census_free(census);
+        done(&f);
+    }
+    assert_true(window_count > history_count);
+}
+
+static void with_a_census_a_value_is_still_refused_twice(void **state)
+{
+    (void)state;
+    struct rig_err err = {0};
+    struct rig_windows *windows;
+    struct cut_history cut;
+    const struct rig_segment *segment;
+    struct rig_census *census = rig_census_new(); /* knows no key: all may be used again */
+    struct rig_history *history = given(late_histories[sizeof late_histories / sizeof late_histories[0] - 1]);
+    const struct rig_windows_options options = {.least_new = 1, .growth = 1, .census = census};
+    assert_int_equal(rig_windows_begin(RIG_WORKLOAD_LIST_APPEND, &options, &windows, &err), RIG_OK);
+    cut_history_init(&cut, history, 1);
+    while ((segment = cut_history_next(&cut)) != NULL)
+        (void)rig_windows_feed(windows, segment, &err);
+    const struct rig_source_facts facts = {.workload = RIG_WORKLOAD_LIST_APPEND, .has_invocations = true};
+    struct rig_verdict *verdict = NULL;
+    (void)rig_windows_finish(windows, &facts, &verdict, &err);
+    assert_int_equal(err.rc, RIG_E_INPUT);
+    assert_null(verdict);
+    cut_history_done(&cut);
+    rig_census_free(census);
+    rig_history_free(history);
 }
 
 static void with_keep_all_there_is_no_conflict(void **state)
@@ -199,6 +263,8 @@ int main(void)
         cmocka_unit_test(a_key_may_come_back_where_it_was),
         cmocka_unit_test(one_unread_append_may_be_read_late),
         cmocka_unit_test(what_orders_those_who_were_judged_is_a_conflict),
+        cmocka_unit_test(with_a_census_there_is_no_conflict),
+        cmocka_unit_test(with_a_census_a_value_is_still_refused_twice),
         cmocka_unit_test(with_keep_all_there_is_no_conflict),
         cmocka_unit_test(a_look_shows_what_is_not_judged_yet),
     };
