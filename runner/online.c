@@ -174,7 +174,8 @@ static bool check_next(struct rig_online *online)
 static void give_up(struct rig_online *online)
 {
     atomic_store(&online->given_up, true);
-    rig_log(RIG_LOG_WARN, "check", "the check during the run cannot go on, the record is checked from its beginning afterwards: %s",
+    rig_log(RIG_LOG_WARN, "check",
+            "the check during the run cannot go on, the record is checked from its beginning afterwards: %s",
             online->err.text);
 }
 

@@ -4,8 +4,8 @@
  * recorder do not know of it; it reads the bytes that are read again by `rig check`.
  *
  * When it falls behind, it catches up after the load. When it cannot go on (memory, or something happened to a key that
- * was thought to be done with), it says so in the log, and the record must be checked from its beginning: nothing is lost but
- * time.
+ * was thought to be done with), it says so in the log, and the record must be checked from its beginning: nothing is
+ * lost but time.
  *
  * Threads: rig_online_found(), _checked(), _is_on() and _forbidden() from any; everything else from the one that
  * started it.
