@@ -105,115 +105,126 @@ static bool visit_any(struct infer *in, uint32_t txn)
 
 /* ---- a transaction that shows nothing odd ---- */
 
-/*
- * Where one operation stands in its key's order: an append at its position, a read behind what it shows; a place that
- * is always there when that is not in the clean part. `from` is where that ends which the transaction met of the key:
- * what it appended itself comes after that.
- *
- * Odd (not 0) is what may show an anomaly by itself, or needs a look beyond the places: lists and appends beyond the
- * clean part of the order, unknown reads, and whatever does not go on where the transaction's last operation on the key
- * left it. There are no branches on what the operation is (survey.c).
- */
-struct stand {
-    uint32_t at, from, append, odd;
+/* What a pass over plain transactions works with, and what it has added so far. */
+struct plain {
+    const struct rig_versions *versions;
+    const uint32_t *places;
+    struct rig_key_places *keys;
+    uint32_t *own, *head;
+    struct rig_chained *chained;
+    uint8_t *late_before;
+    uint32_t own_count, chained_count;
+    uint32_t txn;
+    uint32_t added;                 /* edges to others that `txn` has chained, */
+    uint32_t heads[MOST_PLAIN_OPS]; /*   and to whom: for taking them back */
 };
 
-static inline struct stand stand_of(const struct rig_versions *versions, const struct rig_mop *op, uint32_t txn,
-                                    uint32_t counts, struct rig_key_places *key, bool any_sparse)
+/*
+ * The operation stands at position `at` of its key's order: an append at its own, a read behind what it shows. False
+ * when that is beyond the clean part of the order, or not where the transaction's last operation on the key left it.
+ * *from is where that ends which the transaction met of the key: what it appended itself comes after it.
+ */
+static inline bool stand_at(struct plain *p, struct rig_key_places *key, uint32_t at, uint32_t append, uint32_t *from)
 {
-    uint32_t state = op->read_state, append = rig_mask(op->kind == RIG_OP_APPEND);
-    uint32_t seen = rig_mask(state == RIG_READ_SEEN), unknown = rig_mask(state == RIG_READ_UNKNOWN);
-    uint32_t slot = key->slot_first + (uint32_t)((uint64_t)op->value - (uint64_t)key->lowest);
-    uint32_t needed = append & rig_mask(counts);
-    if (any_sparse && (needed & key->shift))
-        slot = rig_versions_probe(versions, op->key, op->value);
-    uint32_t position = versions->slots[slot & needed].position;
-    uint32_t at = (position & append) | (((op->count & seen) | unknown) & ~append);
-    uint32_t again = rig_mask(key->visitor == txn), start = key->start, clean = key->clean;
-    uint32_t near = rig_mask(at <= clean);
-    uint32_t odd = ~near | (op->list & RIG_LIST_WHOLE & seen) | (((start + key->grown) ^ at) & again);
-    at &= near;
-    start = (start & again) | (at & ~again);
-    key->visitor = txn;
-    key->start = start;
-    key->grown = (uint16_t)(at - append - start);
-    return (struct stand){.at = at, .from = (at & append) | (start & ~append), .append = append, .odd = odd};
+    *from = at;
+    if (key->visitor != p->txn) {
+        key->visitor = p->txn;
+        key->start = at;
+        key->grown = (uint16_t)append;
+        return at <= key->clean;
+    }
+    bool goes_on = at == key->start + key->grown;
+    *from = append ? at : key->start;
+    key->grown = (uint16_t)(key->grown + append);
+    return goes_on & (at <= key->clean);
 }
 
-/* A pass over the operations (op_owner.h). */
-struct pass {
-    uint32_t op, txn; /* the next one; the transaction of the one before it */
-};
-
-/* Transactions without operations lie before the one that operation `op` belongs to: *own_first of theirs. */
-static uint32_t pass_empty(struct infer *in, uint32_t op, uint32_t txn, uint32_t own)
+/* From the writer of the version before. */
+static inline void link_before(struct plain *p, uint32_t place, enum rig_link link)
 {
-    uint32_t owner = rig_op_owner_search(in->history, op, txn == UINT32_MAX ? 0 : txn);
-    for (uint32_t empty = txn + 1; empty < owner; empty++)
-        in->links->own_first[empty] = own;
-    return owner - 1;
+    uint32_t writer = place & RIG_PLACE_WRITER;
+    if (place >= RIG_PLACE_NO_VERSION || writer == p->txn)
+        return;
+    p->own[p->own_count++] = rig_edge_of(writer, link);
+    if (p->txn < writer)
+        p->late_before[p->txn] = 1;
+}
+
+/* To the writer of the version after what was read. */
+static inline void link_after(struct plain *p, uint32_t place)
+{
+    uint32_t next = place & RIG_PLACE_WRITER, txn = p->txn;
+    if (place >= RIG_PLACE_NO_VERSION || next == txn)
+        return;
+    p->chained[p->chained_count] = (struct rig_chained){rig_edge_of(txn, RIG_LINK_RW), p->head[next]};
+    p->head[next] = p->chained_count++;
+    p->heads[p->added++] = next;
+    if (next < txn)
+        p->late_before[next] = 1;
+}
+
+static inline bool take_append(struct plain *p, const struct rig_mop *op, bool any_sparse)
+{
+    struct rig_key_places *key = &p->keys[op->key];
+    uint32_t slot = key->slot_first + (uint32_t)((uint64_t)op->value - (uint64_t)key->lowest), from;
+    if (any_sparse && key->shift != 0)
+        slot = rig_versions_probe(p->versions, op->key, op->value);
+    if (!stand_at(p, key, p->versions->slots[slot].position, 1, &from))
+        return false;
+    uint32_t before = p->places[key->place_first - 1 + from];
+    link_before(p, before, RIG_LINK_WW);
+    return before < RIG_PLACE_ODD;
+}
+
+static inline bool take_read(struct plain *p, const struct rig_mop *op)
+{
+    struct rig_key_places *key = &p->keys[op->key];
+    uint32_t seen = op->read_state == RIG_READ_SEEN, at = op->count & rig_mask(seen), from;
+    if ((op->read_state == RIG_READ_UNKNOWN) | (seen & op->list >> 31) || !stand_at(p, key, at, 0, &from))
+        return false;
+    uint32_t before = p->places[key->place_first - 1 + from], after = p->places[key->place_first + at];
+    if (RIG_PLACE_SUPERSEDED & (before | (after & after >> 1)))
+        return false; /* shows a version that its writer replaced, or is next to something that is no version */
+    link_before(p, before, RIG_LINK_WR);
+    link_after(p, after);
+    return true;
 }
 
 /*
- * Links transactions whose operations all stand on plain ground, up to the first one that has an odd one: of that
- * nothing is added. The rules are those of visit_any(), read off the places. That the last element which a read shows
- * is of the transaction itself needs no look: then some operation on the key is odd.
+ * Links the transaction if its operations all stand on plain ground; else nothing is added, and false. Odd is what may
+ * show an anomaly by itself, or needs a look beyond the places: lists and appends beyond the clean part of an order,
+ * unknown reads, and whatever does not go on where the transaction's last operation on the key left it. The rules are
+ * those of visit_any(), read off the places. That the last element which a read shows is of the transaction itself
+ * needs no look: then some operation on the key is odd.
  */
-static inline __attribute__((always_inline)) void visit_plain(struct infer *in, struct pass *pass, bool any_sparse)
+static inline __attribute__((always_inline)) bool visit_plain(struct plain *p, const struct rig_mop *op,
+                                                              const struct rig_mop *end, bool any_sparse)
 {
-    const struct rig_versions *versions = in->versions;
-    const struct rig_mop *ops = in->history->ops;
-    struct rig_key_places *keys = versions->key_places;
-    const uint32_t *places = versions->places;
-    const uint8_t *begins = versions->begins, *committed = versions->committed;
-    struct rig_links *links = in->links;
-    uint32_t *own = links->own, *own_first = links->own_first, *head = links->head;
-    struct rig_chained *chained = links->chained;
-    uint8_t *late_before = links->late_before;
-    const uint32_t nobody = links->txn_count, op_count = in->history->op_count;
-    uint32_t own_count = in->own_count, count = links->chained_count, heads[MOST_PLAIN_OPS + 1];
-    uint32_t txn = pass->txn, txn_op = pass->op, txn_own = own_count, txn_chained = count, op;
-    for (op = pass->op; op < op_count; op++) {
-        uint32_t begun = begins[op];
-        if (begun > 1) {
-            txn = pass_empty(in, op, txn, own_count);
-            begun = 1;
-        }
-        txn += begun;
-        txn_op = rig_pick(begun, op, txn_op);
-        txn_own = rig_pick(begun, own_count, txn_own);
-        txn_chained = rig_pick(begun, count, txn_chained);
-        own_first[txn] = txn_own;
-        uint32_t counts = committed[txn];
-        struct rig_key_places *key = &keys[ops[op].key];
-        struct stand stand = stand_of(versions, &ops[op], txn, counts, key, any_sparse);
-        uint32_t before = places[key->place_first - 1 + stand.from], after = places[key->place_first + stand.at];
-        uint32_t odd = stand.odd | (after >= RIG_PLACE_ODD) | (before >= RIG_PLACE_ODD) |
-                       (before & RIG_PLACE_SUPERSEDED & ~stand.append) | (op - txn_op >= MOST_PLAIN_OPS);
-        if ((odd & rig_mask(counts)) != 0)
-            break;
-        uint32_t writer = before & RIG_PLACE_WRITER, next = after & RIG_PLACE_WRITER, read = ~stand.append;
-        uint32_t has_before = counts & (before < RIG_PLACE_NO_VERSION) & (writer != txn);
-        uint32_t has_after = counts & read & (after < RIG_PLACE_NO_VERSION) & (next != txn);
-        own[own_count] = rig_edge_of(writer, RIG_LINK_WW) | (read & (RIG_LINK_WR - RIG_LINK_WW));
-        own_count += has_before;
-        if (has_before & (txn < writer))
-            late_before[txn] = 1;
-        uint32_t to = rig_pick(has_after, next, nobody);
-        chained[count] = (struct rig_chained){rig_edge_of(txn, RIG_LINK_RW), head[to]};
-        head[to] = count;
-        heads[count - txn_chained] = to;
-        count += has_after;
-        late_before[rig_pick(has_after & (next < txn), next, nobody)] = 1;
-    }
-    while (op < op_count && count > txn_chained) {
-        count--;
-        head[heads[count - txn_chained]] = chained[count].next;
-    }
-    in->own_count = op < op_count ? txn_own : own_count;
-    links->chained_count = count;
-    pass->op = op;
-    pass->txn = txn;
+    const uint32_t own_count = p->own_count;
+    bool plain = end - op <= MOST_PLAIN_OPS;
+    p->added = 0;
+    for (; plain && op < end; op++)
+        plain = op->kind == RIG_OP_APPEND ? take_append(p, op, any_sparse) : take_read(p, op);
+    if (plain)
+        return true;
+    p->own_count = own_count;
+    while (p->added > 0)
+        p->head[p->heads[--p->added]] = p->chained[--p->chained_count].next;
+    return false;
+}
+
+static void begin_plain(const struct infer *in, struct plain *p)
+{
+    const struct rig_links *links = in->links;
+    p->versions = in->versions;
+    p->places = in->versions->places;
+    p->keys = in->versions->key_places;
+    p->own = links->own;
+    p->head = links->head;
+    p->chained = links->chained;
+    p->late_before = links->late_before;
+    p->own_count = in->own_count;
+    p->chained_count = links->chained_count;
 }
 
 /* ---- all of them ---- */
@@ -221,14 +232,25 @@ static inline __attribute__((always_inline)) void visit_plain(struct infer *in, 
 static inline __attribute__((always_inline)) bool visit_quickly(struct infer *in, bool any_sparse)
 {
     const struct rig_history *history = in->history;
-    struct pass pass = {.op = 0, .txn = UINT32_MAX};
-    for (visit_plain(in, &pass, any_sparse); pass.op < history->op_count; visit_plain(in, &pass, any_sparse)) {
-        if (!visit_any(in, pass.txn))
+    const uint8_t *committed = in->versions->committed;
+    uint32_t *own_first = in->links->own_first;
+    struct plain plain;
+    begin_plain(in, &plain);
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        const struct rig_txn *t = &history->txns[txn];
+        own_first[txn] = plain.own_count;
+        plain.txn = txn;
+        if (!committed[txn] ||
+            visit_plain(&plain, history->ops + t->first_op, history->ops + t[1].first_op, any_sparse))
+            continue;
+        in->own_count = plain.own_count;
+        in->links->chained_count = plain.chained_count;
+        if (!visit_any(in, txn))
             return false;
-        pass.op = history->txns[pass.txn + 1].first_op;
+        begin_plain(in, &plain);
     }
-    for (uint32_t txn = pass.txn + 1; txn <= history->txn_count; txn++)
-        in->links->own_first[txn] = in->own_count;
+    own_first[history->txn_count] = in->own_count = plain.own_count;
+    in->links->chained_count = plain.chained_count;
     return true;
 }
 
