@@ -1,8 +1,6 @@
 #include "checker/infer/appends.h"
 
 #include "base/bug.h"
-#include "checker/infer/op_owner.h"
-#include "checker/infer/pick.h"
 
 enum { DENSE_FACTOR = 4, DENSE_SLACK = 64, MOST_APPENDS = 1 << 30 /* to one key */ };
 
@@ -91,39 +89,34 @@ static uint32_t slot_of(const struct rig_versions *versions, uint32_t key, int64
 }
 
 /*
- * Without a branch on what the operation is (survey.c): a read works on slot 0, which nobody has. The key remembers the
- * slot of the transaction's latest append to it, which is superseded when another one follows. True when the slot had a
- * writer before.
+ * The key remembers the slot of the transaction's latest append to it, which is superseded when another one follows.
+ * True when the slot had a writer before.
  */
-static inline uint32_t take_op(const struct rig_versions *versions, const struct rig_mop *op, uint32_t txn,
+static inline bool take_append(const struct rig_versions *versions, const struct rig_mop *op, uint32_t txn,
                                bool any_sparse)
 {
     struct rig_append *slots = versions->slots;
     struct rig_key_places *places = &versions->key_places[op->key];
-    uint32_t append = rig_mask(op->kind == RIG_OP_APPEND);
     uint32_t slot = places->slot_first + (uint32_t)((uint64_t)op->value - (uint64_t)places->lowest);
-    if (any_sparse && (append & places->shift))
+    if (any_sparse && places->shift != 0)
         slot = slot_of(versions, op->key, op->value);
-    slot &= append;
-    uint32_t latest = places->start & rig_mask(places->visitor == txn);
-    uint32_t taken = append & ~slots[slot].writer;
+    if (places->visitor == txn)
+        slots[places->start].superseded = 1;
+    bool taken = slots[slot].writer != RIG_TXN_NONE;
     slots[slot].writer = txn;
-    slots[latest & append].superseded = 1;
-    places->start = slot | (latest & ~append);
+    places->start = slot;
     places->visitor = txn;
-    return taken; /* the writer was not RIG_TXN_NONE */
+    return taken;
 }
 
-static inline __attribute__((always_inline)) bool take_all(const struct rig_versions *versions, const uint8_t *begins,
-                                                           bool any_sparse)
+static inline __attribute__((always_inline)) bool take_all(const struct rig_versions *versions,
+                                                           const struct rig_survey *survey, bool any_sparse)
 {
-    const struct rig_history *history = versions->history;
-    uint32_t txn = UINT32_MAX, twice = 0;
-    for (uint32_t op = 0; op < history->op_count; op++) {
-        txn = rig_op_owner_next(history, begins, op, txn);
-        twice |= take_op(versions, &history->ops[op], txn, any_sparse);
-    }
-    return twice != 0;
+    const struct rig_mop *ops = versions->history->ops;
+    bool twice = false;
+    for (uint32_t i = 0; i < survey->append_count; i++)
+        twice |= take_append(versions, &ops[survey->appends[i].op], survey->appends[i].txn, any_sparse);
+    return twice;
 }
 
 /* Names the first value that is appended twice; nothing is fast any more. */
@@ -166,7 +159,6 @@ enum rig_rc rig_appends_list(const struct rig_survey *survey, struct rig_arena *
     enum rig_rc rc = lay_out(survey, arena, versions, err);
     if (rc != RIG_OK)
         return rc;
-    bool twice = versions->slot_values != NULL ? take_all(versions, survey->begins, true)
-                                               : take_all(versions, survey->begins, false);
+    bool twice = versions->slot_values != NULL ? take_all(versions, survey, true) : take_all(versions, survey, false);
     return twice ? appended_twice(versions, err) : RIG_OK;
 }

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "checker/infer/list_anomalies.h"
-#include "checker/infer/op_owner.h"
 #include "checker/infer/pick.h"
 #include "checker/infer/unread.h"
 
@@ -14,7 +13,8 @@ struct infer {
     const struct rig_versions *versions;
     struct rig_oddities *oddities;
     struct rig_links *links;
-    uint32_t own_count; /* in links->own */
+    uint32_t own_count;     /* in links->own */
+    uint64_t unknown_reads; /* of acknowledged transactions */
     struct rig_unread unread;
 };
 
@@ -85,8 +85,10 @@ static bool link_overwriter(struct infer *in, uint32_t txn, const struct rig_mop
 
 static bool link_read(struct infer *in, uint32_t txn, const struct rig_mop *op)
 {
-    if (op->read_state == RIG_READ_UNKNOWN)
+    if (op->read_state == RIG_READ_UNKNOWN) {
+        in->unknown_reads += in->history->txns[txn].outcome == RIG_OUTCOME_OK;
         return true;
+    }
     struct rig_list list = rig_mop_list(in->history, op);
     link_writer(in, txn, op, list);
     return !rig_versions_is_prefix(in->versions, op) || link_overwriter(in, txn, op, list);
@@ -311,7 +313,7 @@ static enum rig_rc infer_lists(const struct rig_history *history, uint32_t most_
     rc = link_all(&in, arena, plainly, err);
     rig_unread_done(&in.unread);
     inference->committed_count = inference->versions.committed_count;
-    inference->unknown_reads = inference->versions.unknown_reads;
+    inference->unknown_reads = in.unknown_reads;
     inference->unordered_keys = in.unread.unordered_keys;
     memcpy(inference->graph.link_count, in.links->link_count, sizeof in.links->link_count);
     return rc;

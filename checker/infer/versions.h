@@ -89,10 +89,8 @@ struct rig_versions {
     struct rig_whole_list *wholes; /* parallel to the history's lists; NULL when no committed read shows one */
     uint8_t *committed;            /* per transaction */
     uint32_t committed_count;
-    uint8_t *begins;        /* op_owner.h */
     uint32_t counted_ops;   /* operations of committed transactions, at most, and */
     uint32_t counted_reads; /*   reads among them, at most */
-    uint64_t unknown_reads; /* of acknowledged transactions */
 };
 
 /*
