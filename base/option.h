@@ -27,7 +27,9 @@
     X(RIG_OPTION_TEXT, const char *, "a text; NULL when not given and without a default")                              \
     X(RIG_OPTION_SECRET, const char *, "a text that is never shown")                                                   \
     X(RIG_OPTION_CHOICE, int64_t, "one of the names in `choices`; stored as its index there")                          \
-    X(RIG_OPTION_TEXT_LIST, struct rig_text_list, "a list of texts")
+    X(RIG_OPTION_TEXT_LIST, struct rig_text_list, "a list of texts")                                                   \
+    X(RIG_OPTION_COMMAND, struct rig_text_list,                                                                        \
+      "a command: a line, split at blanks outside of quotes and run without a shell, or a list of its arguments")
 
 enum rig_option_type {
 #define RIG_OPTION_TYPE_ENUM(name, type, text) name,

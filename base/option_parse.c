@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/command_line.h"
 #include "base/nearest.h"
 #include "base/option_number.h"
 #include "base/secret.h"
@@ -340,7 +341,7 @@ static enum rig_rc parse_text(const struct rig_option *option, const char *text,
 
 enum rig_rc rig_option_parse(const struct rig_option *option, const char *text, void *object, struct rig_err *err)
 {
-    RIG_REQUIRE(option->type != RIG_OPTION_TEXT_LIST);
+    RIG_REQUIRE(!rig_option_is_list(option));
     switch (option->type) {
     case RIG_OPTION_BOOL:
         return parse_bool(option, text, object, err);
@@ -361,6 +362,7 @@ enum rig_rc rig_option_parse(const struct rig_option *option, const char *text, 
     case RIG_OPTION_SECRET:
         return parse_text(option, text, object, err);
     case RIG_OPTION_TEXT_LIST:
+    case RIG_OPTION_COMMAND:
         break;
     }
     rig_bug(__FILE__, __LINE__, "an option of a known type");
@@ -370,7 +372,7 @@ enum rig_rc rig_option_parse(const struct rig_option *option, const char *text, 
 
 enum rig_rc rig_option_check_element(const struct rig_option *option, const char *text, struct rig_err *err)
 {
-    RIG_REQUIRE(option->type == RIG_OPTION_TEXT_LIST);
+    RIG_REQUIRE(rig_option_is_list(option));
     if (option->choices == NULL)
         return RIG_OK;
     for (size_t i = 0; option->choices[i] != NULL; i++) {
@@ -430,9 +432,16 @@ enum rig_rc rig_option_split_list(struct rig_arena *arena, const char *text, str
     return RIG_OK;
 }
 
+enum rig_rc rig_option_split(const struct rig_option *option, struct rig_arena *arena, const char *text,
+                             struct rig_text_list *list, struct rig_err *err)
+{
+    return option->type == RIG_OPTION_COMMAND ? rig_command_line_split(arena, text, list, err)
+                                              : rig_option_split_list(arena, text, list, err);
+}
+
 void rig_option_store_list(const struct rig_option *option, const struct rig_text_list *list, void *object)
 {
-    RIG_REQUIRE(option->type == RIG_OPTION_TEXT_LIST);
+    RIG_REQUIRE(rig_option_is_list(option));
     *(struct rig_text_list *)member(option, object) = *list;
 }
 
@@ -441,10 +450,10 @@ void rig_option_store_list(const struct rig_option *option, const struct rig_tex
 static enum rig_rc apply_default(const struct rig_option *option, void *object, struct rig_arena *arena,
                                  struct rig_err *err)
 {
-    if (option->type != RIG_OPTION_TEXT_LIST)
+    if (!rig_option_is_list(option))
         return rig_option_parse(option, option->default_text, object, err);
     struct rig_text_list list;
-    enum rig_rc rc = rig_option_split_list(arena, option->default_text, &list, err);
+    enum rig_rc rc = rig_option_split(option, arena, option->default_text, &list, err);
     for (size_t i = 0; rc == RIG_OK && i < list.count; i++)
         rc = rig_option_check_element(option, list.at[i], err);
     if (rc == RIG_OK)
@@ -589,6 +598,7 @@ void rig_option_format(const struct rig_option *option, const void *object, stru
         rig_buf_add_text(out, option->choices[*(const int64_t *)value]);
         return;
     case RIG_OPTION_TEXT_LIST:
+    case RIG_OPTION_COMMAND:
         format_list(value, out);
         return;
     }

@@ -16,12 +16,18 @@
 #include "base/err.h"
 #include "base/option.h"
 
+/* Whether the option's value is a list of texts. */
+static inline bool rig_option_is_list(const struct rig_option *option)
+{
+    return option->type == RIG_OPTION_TEXT_LIST || option->type == RIG_OPTION_COMMAND;
+}
+
 /* The entry of `table` called `name`, or NULL. */
 const struct rig_option *rig_option_find(const struct rig_option *table, const char *name);
 
 /*
  * Parses `text` and stores the value into the options object. Texts are stored as they are: the object borrows `text`.
- * Any type but RIG_OPTION_TEXT_LIST.
+ * Any type whose value is no list.
  */
 enum rig_rc rig_option_parse(const struct rig_option *option, const char *text, void *object, struct rig_err *err);
 /* One element of a list: refused unless it is one of the option's choices, when it has any. */
@@ -32,6 +38,9 @@ enum rig_rc rig_option_check_element(const struct rig_option *option, const char
  */
 enum rig_rc rig_option_split_list(struct rig_arena *arena, const char *text, struct rig_text_list *list,
                                   struct rig_err *err);
+/* As the option's type has it: a list, or a command line (base/command_line.h). */
+enum rig_rc rig_option_split(const struct rig_option *option, struct rig_arena *arena, const char *text,
+                             struct rig_text_list *list, struct rig_err *err);
 /* Stores a list, borrowed. */
 void rig_option_store_list(const struct rig_option *option, const struct rig_text_list *list, void *object);
 

@@ -1,6 +1,7 @@
 #include "base/yaml_tree.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <yaml.h>
@@ -295,11 +296,26 @@ static struct rig_yaml_entry *find_entry(const struct rig_yaml_node *mapping, co
     return NULL;
 }
 
-/* The mapping `key` inside `parent`, made when it is missing or says nothing. */
+/* The element of a sequence that a number of --set means, from 0; NULL: there is none. */
+static struct rig_yaml_entry *find_element(const struct rig_yaml_node *sequence, const char *key)
+{
+    if (key[0] == '\0' || strspn(key, "0123456789") != strlen(key) || strlen(key) > 6)
+        return NULL;
+    struct rig_yaml_entry *entry = sequence->first;
+    for (unsigned long number = strtoul(key, NULL, 10); entry != NULL && number > 0; number--)
+        entry = entry->next;
+    return entry;
+}
+
+/* The node inside `parent` that --set goes through: a mapping, made when it is missing or says nothing, or a list. */
 static enum rig_rc step_into(struct rig_yaml_tree *tree, struct rig_yaml_node *parent, const char *key,
                              struct rig_yaml_place place, struct rig_yaml_node **child, struct rig_err *err)
 {
-    struct rig_yaml_entry *entry = find_entry(parent, key);
+    const bool listed = parent->kind == RIG_YAML_SEQUENCE;
+    struct rig_yaml_entry *entry = listed ? find_element(parent, key) : find_entry(parent, key);
+    if (listed && entry == NULL)
+        return rig_yaml_refuse(tree, &place, err, "`%s` is no element of the list, which has %zu, counted from 0", key,
+                               parent->count);
     if (entry == NULL)
         entry = add_entry(tree->arena, parent, key, place);
     if (entry == NULL)
@@ -309,7 +325,7 @@ static enum rig_rc step_into(struct rig_yaml_tree *tree, struct rig_yaml_node *p
         entry->value = new_node(tree->arena, RIG_YAML_MAPPING, place);
     if (entry->value == NULL)
         return out_of_memory(err);
-    if (entry->value->kind != RIG_YAML_MAPPING)
+    if (entry->value->kind == RIG_YAML_SCALAR)
         return rig_yaml_refuse(tree, &place, err, "`%s` is no mapping, so nothing can be set inside", key);
     *child = entry->value;
     return RIG_OK;
@@ -340,6 +356,8 @@ enum rig_rc rig_yaml_tree_set(struct rig_yaml_tree *tree, const char *text, stru
             return out_of_memory(err);
         at += length;
         if (*at == '=') {
+            if (parent->kind == RIG_YAML_SEQUENCE)
+                return rig_yaml_refuse(tree, &place, err, "elements of a list are set key by key, or the list at once");
             struct rig_yaml_entry *entry = find_entry(parent, key);
             if (entry == NULL)
                 entry = add_entry(tree->arena, parent, key, place);

@@ -14,6 +14,7 @@
 #include "cli/cli.h"
 #include "cli/drivers.h"
 #include "generator/generator.h"
+#include "nemesis/faults.h"
 #include "report/report.h"
 
 /* -- one line each, as text or as members of a JSON object ----------------------------------------------------------
@@ -103,10 +104,47 @@ static void list_workloads(struct lister *lister)
     }
 }
 
+static void add_fault(struct lister *lister, const struct rig_fault *fault, const char *driver)
+{
+    char why[512] = "";
+    const bool possible = rig_fault_is_possible(fault, NULL, NULL, why, sizeof why);
+    begin_row(lister, fault->name, 12, "summary", fault->summary);
+    if (lister->json) {
+        rig_json_string(&lister->writer, "driver", driver == NULL ? "" : driver);
+        rig_json_bool(&lister->writer, "available", possible);
+        rig_json_string(&lister->writer, "missing", why);
+    } else {
+        if (driver != NULL)
+            rig_buf_printf(&lister->out, "; only %s", driver);
+        if (!possible)
+            rig_buf_printf(&lister->out, "\n%-12s  not on this machine: %s", "", why);
+    }
+    end_row(lister);
+}
+
+struct fault_list {
+    struct lister *lister;
+    const char *driver; /* whose faults are listed; NULL: the generic ones */
+};
+
+static void visit_fault(void *context, const struct rig_fault *fault, bool driver_own)
+{
+    const struct fault_list *list = context;
+    if (driver_own == (list->driver != NULL))
+        add_fault(list->lister, fault, list->driver);
+}
+
+/* With what this machine lacks for them. */
 static void list_faults(struct lister *lister)
 {
-    (void)lister;
-    rig_cli_complain("this build injects no faults");
+    struct rig_cli_drivers drivers;
+    rig_cli_drivers_init(&drivers);
+    struct fault_list list = {.lister = lister};
+    rig_fault_each(NULL, visit_fault, &list);
+    for (size_t i = 0; i < drivers.count; i++) {
+        list.driver = drivers.at[i]->name;
+        rig_fault_each(drivers.at[i]->cluster, visit_fault, &list);
+    }
 }
 
 /* The implications that the tree of levels is drawn from; each level's own stand below it where it comes first. */

@@ -3,12 +3,13 @@
  *
  * A fault is a table entry: of nemesis/ for what can be done to the nodes of any database (kill, pause, partition), of
  * a driver for what only its database knows (VACUUM FULL, a compaction). The nemesis's own thread calls it, one fault
- * at a time; several may be under way together. Life of one injection:
+ * at a time; several may be under way together. The thread lives until the cluster is down, so that servers which a
+ * fault starts may be tied to its life (PR_SET_PDEATHSIG). Life of one injection:
  *
  *     inject -> [the fault's time passes] -> heal
  *
- * heal runs always, also after a failed inject and more than once: it is idempotent, looks at the state object to see
- * what there is to undo, and undoes what it can even when a part of it fails.
+ * heal runs always, also after a failed inject and perhaps more than once: it is idempotent, looks at the state object
+ * to see what there is to undo, and undoes what it can even when a part of it fails.
  *
  * Undo: what would outlive rig (a mount, a namespace, a stopped process, the effect of a command) is written to the
  * undo journal with site->undo() BEFORE it is done; the next start of rig heals what a killed one has left. What dies
@@ -47,10 +48,11 @@ struct rig_fault_site {
     const struct rig_cluster_ops *cluster;
     void *run;                      /* the driver's */
     const void *options;            /* the fault's own, filled and range-checked */
-    uint32_t nodes[RIG_NODES_MOST]; /* its targets, resolved at injection */
+    uint32_t nodes[RIG_NODES_MOST]; /* its targets, resolved at injection; numbers of nemesis/fleet.h, the cluster's
+                                       own where rig started it */
     uint32_t node_count;
     uint64_t random; /* of this injection, from the run's seed */
-    void *nemesis;   /* the nemesis's own; for its faults only */
+    void *nemesis;   /* struct rig_ground of nemesis/ground.h; for its own faults only */
     /*
      * Writes an undo command to the journal, and returns once it is on disk. `arguments`: a NULL-ended command line
      * that undoes, is harmless when there is nothing (any longer) to undo, and runs without a shell as rig's own user.
@@ -64,13 +66,15 @@ struct rig_fault_site {
 /* What a fault needs of the machine and the cluster; rig says before a run what is missing, with the remedy. */
 #define RIG_NEED_ROOT      UINT64_C(1)
 #define RIG_NEED_PROCESSES UINT64_C(2)  /* nodes that rig started (cluster->processes) */
-#define RIG_NEED_RESTART   UINT64_C(4)  /* cluster->stop_node and start_node */
-#define RIG_NEED_PROMOTE   UINT64_C(8)  /* cluster->promote */
+#define RIG_NEED_RESTART   UINT64_C(4)  /* cluster->stop_node and start_node, or the plan's commands for that */
+#define RIG_NEED_PROMOTE   UINT64_C(8)  /* cluster->promote and restore, or the plan's commands for that */
 #define RIG_NEED_ROUTES    UINT64_C(16) /* connections that go through core->route() */
+#define RIG_NEED_PAUSE     UINT64_C(32) /* cluster->processes, or the plan's commands for that */
 
 struct rig_fault {
     const char *name;    /* as in `fault: kill` */
     const char *summary; /* one line for `rig list faults` */
+    const char *target;  /* whom it strikes when the plan names no target, in the plan's words; NULL: "one" */
     uint64_t needs;
     const struct rig_option *options; /* ended by a NULL name; NULL for none */
     size_t options_size;

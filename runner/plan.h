@@ -15,6 +15,7 @@
 #include "base/option.h"
 #include "drivers/driver.h"
 #include "generator/generator.h"
+#include "nemesis/nemesis_options.h"
 
 /* The forms that a plan's `report` names, in the order of its choices; and what only `--report` gives. */
 enum rig_report_form { RIG_REPORT_TEXT, RIG_REPORT_JSON, RIG_REPORT_HTML, RIG_REPORT_JUNIT, RIG_REPORT_DOT };
@@ -51,6 +52,7 @@ struct rig_plan {
     const struct rig_driver *driver;
     const void *driver_options; /* of the driver's own type */
     struct rig_check_section check;
+    struct rig_nemesis_plan nemesis;
     uint32_t reports;  /* bits 1 << enum rig_report_form */
     const char *store; /* where runs are kept; default "store" */
     enum rig_record_compression compress;

@@ -200,7 +200,8 @@ static enum rig_rc refuse_kind(const struct binding *binding, const struct rig_y
 
 static bool expands(enum rig_option_type type)
 {
-    return type == RIG_OPTION_TEXT || type == RIG_OPTION_SECRET || type == RIG_OPTION_TEXT_LIST;
+    return type == RIG_OPTION_TEXT || type == RIG_OPTION_SECRET || type == RIG_OPTION_TEXT_LIST ||
+           type == RIG_OPTION_COMMAND;
 }
 
 /* The text of `node` as the option takes it: expanded, no mask, its secrets registered. */
@@ -262,6 +263,8 @@ static enum rig_rc store_elements(const struct binding *binding, const struct ri
 
 static enum rig_rc bind_sequence(const struct binding *binding, const struct rig_yaml_node *node, struct rig_err *err)
 {
+    if (node->count == 0 && binding->option->type == RIG_OPTION_COMMAND)
+        return refuse_value(binding, node, "expected a command: the program and its arguments", err);
     const char **elements = rig_arena_array(binding->tree->arena, node->count + 1, sizeof *elements);
     if (elements == NULL)
         return rig_fail(err, RIG_E_LIMIT, "out of memory for a plan");
@@ -274,13 +277,13 @@ static enum rig_rc bind_sequence(const struct binding *binding, const struct rig
     return store_elements(binding, node, node->first, elements, count, err);
 }
 
-/* --set writes a list as `a,b` or `[a, b]`. */
-static enum rig_rc bind_list_of_override(const struct binding *binding, const struct rig_yaml_node *node,
-                                         struct rig_err *err)
+/* --set writes a list as `a,b` or `[a, b]`; a command is written as a line there and in the file. */
+static enum rig_rc bind_list_of_text(const struct binding *binding, const struct rig_yaml_node *node,
+                                     struct rig_err *err)
 {
     struct rig_text_list list;
     struct rig_err own = {0};
-    const enum rig_rc rc = rig_option_split_list(binding->tree->arena, node->text, &list, &own);
+    const enum rig_rc rc = rig_option_split(binding->option, binding->tree->arena, node->text, &list, &own);
     if (rc != RIG_OK)
         return refuse_value(binding, node, own.text, err);
     const char **elements = rig_arena_array(binding->tree->arena, list.count + 1, sizeof *elements);
@@ -293,9 +296,10 @@ static enum rig_rc bind_list_of_override(const struct binding *binding, const st
 
 static enum rig_rc bind_value(const struct binding *binding, const struct rig_yaml_node *node, struct rig_err *err)
 {
-    const bool list = binding->option->type == RIG_OPTION_TEXT_LIST;
-    if (node->kind == RIG_YAML_SCALAR && node->place.override != NULL)
-        return list ? bind_list_of_override(binding, node, err) : bind_scalar(binding, node, err);
+    const bool list = rig_option_is_list(binding->option);
+    const bool line = binding->option->type == RIG_OPTION_COMMAND && !node->is_null;
+    if (node->kind == RIG_YAML_SCALAR && (node->place.override != NULL || line))
+        return list ? bind_list_of_text(binding, node, err) : bind_scalar(binding, node, err);
     if (list && node->kind == RIG_YAML_SEQUENCE)
         return bind_sequence(binding, node, err);
     if (!list && node->kind == RIG_YAML_SCALAR && !node->is_null)

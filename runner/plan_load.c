@@ -11,6 +11,7 @@
 #include "checker/model/anomaly.h"
 #include "checker/model/level.h"
 #include "drivers/loader.h"
+#include "runner/plan_nemesis.h"
 #include "runner/plan_sections.h"
 #include "runner/plan_text.h"
 
@@ -20,6 +21,7 @@ struct reader {
     struct rig_plan *plan;
     struct rig_plan_storage *storage;
     struct rig_yaml_tree tree;
+    const struct rig_yaml_node *nemesis; /* bound last: the driver brings faults along */
 };
 
 static struct rig_plan_section *section_of(const struct reader *reader, enum rig_plan_section_id id)
@@ -133,6 +135,10 @@ static enum rig_rc bind_database(struct reader *reader, const struct rig_yaml_no
 static enum rig_rc bind_section(void *context, const struct rig_yaml_entry *entry, struct rig_err *err)
 {
     struct reader *reader = context;
+    if (strcmp(entry->key, rig_plan_nemesis_key) == 0) {
+        reader->nemesis = entry->value;
+        return RIG_OK;
+    }
     for (int id = 0; id < RIG_PLAN_SECTION_COUNT; id++) {
         if (strcmp(rig_plan_section_names[id], entry->key) != 0)
             continue;
@@ -162,18 +168,21 @@ static enum rig_rc init_sections(struct reader *reader, struct rig_err *err)
         storage->sections[id].name = rig_plan_section_names[id];
         rc = rig_plan_part_init(&storage->sections[id].parts[0], parts[id].table, parts[id].size, &storage->arena, err);
     }
-    return rc;
+    return rc == RIG_OK ? rig_plan_nemesis_init(&storage->nemesis, &storage->arena, err) : rc;
 }
 
 static enum rig_rc bind_sections(struct reader *reader, struct rig_err *err)
 {
-    const struct rig_plan_others others = {rig_plan_section_names, bind_section, reader};
+    const struct rig_plan_others others = {rig_plan_top_names, bind_section, reader};
     struct rig_plan_storage *storage = reader->storage;
     enum rig_rc rc = rig_plan_section_bind(&storage->top, &reader->tree, reader->tree.root, &others, err);
     if (rc == RIG_OK)
         rc = rig_plan_section_require(&storage->top, &reader->tree, err);
     for (int id = 0; rc == RIG_OK && id < RIG_PLAN_SECTION_COUNT; id++)
         rc = rig_plan_section_require(&storage->sections[id], &reader->tree, err);
+    if (rc == RIG_OK && reader->nemesis != NULL)
+        rc = rig_plan_nemesis_bind(&storage->nemesis, &reader->tree, reader->nemesis, reader->plan->driver,
+                                   &reader->plan->nemesis, err);
     return rc;
 }
 
@@ -458,6 +467,8 @@ static enum rig_rc read_plan(struct reader *reader, const char *text, size_t siz
 {
     struct rig_plan *plan = reader->plan;
     enum rig_rc rc = rig_yaml_tree_read(&reader->tree, &reader->storage->arena, "plan", plan->path, text, size, err);
+    if (rc == RIG_OK)
+        rc = rig_plan_nemesis_normalize(&reader->tree, err);
     for (size_t i = 0; rc == RIG_OK && i < override_count; i++)
         rc = rig_yaml_tree_set(&reader->tree, overrides[i].text, err);
     if (rc == RIG_OK && !register_passwords(reader->tree.root))

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/option_parse.h"
+#include "nemesis/faults.h"
 #include "runner/plan_sections.h"
 
 /* A table cell: `|` would end it. */
@@ -53,6 +54,51 @@ static void write_table(const char *title, const char *about, const struct rig_o
         write_row(table, out);
 }
 
+struct fault_writer {
+    bool markdown;
+    struct rig_buf *out;
+    const char *driver; /* whose faults are written; NULL: the generic ones */
+};
+
+static void write_fault(void *context, const struct rig_fault *fault, bool driver_own)
+{
+    const struct fault_writer *writer = context;
+    char title[128];
+    if (driver_own != (writer->driver != NULL) || fault->options == NULL || fault->options[0].name == NULL)
+        return;
+    (void)snprintf(title, sizeof title, writer->markdown ? "%s`%s`%s%s" : "nemesis.faults, %s%s%s%s:",
+                   writer->markdown ? "Fault " : "fault ", fault->name, writer->driver == NULL ? "" : " of driver ",
+                   writer->driver == NULL ? "" : writer->driver);
+    write_table(title, fault->summary, fault->options, writer->markdown, writer->out);
+}
+
+static void write_nemesis(const struct rig_driver *const *drivers, bool markdown, struct rig_buf *out)
+{
+    write_table(markdown ? "`nemesis`" : "nemesis:",
+                "Which faults come, and when (`rig list faults`). A list of faults may stand in its place: `nemesis: "
+                "[...]` is\n`nemesis: {faults: [...]}`. `--set nemesis.faults.0.every=5s` changes the first, `--set "
+                "nemesis.faults=[]` leaves all out.\nNothing is injected before the load starts, and everything is "
+                "healed when it ends.",
+                rig_nemesis_table, markdown, out);
+    write_table(
+        markdown ? "`nemesis`, each element of `faults`" : "nemesis.faults, each:",
+        "When it happens, and to whom; the fault's own keys stand beside. Times count from the start of the load.",
+        rig_nemesis_entry_table, markdown, out);
+    write_table(
+        markdown ? "`nemesis`, each entry of `nodes`" : "nemesis.nodes, each:",
+        "By which commands faults reach a node that rig did not start: `nodes: {db1: {kill: \"ssh {node} systemctl "
+        "kill -s KILL\npostgresql\", start: \"ssh {node} systemctl start postgresql\"}}`. `{node}` stands for its "
+        "name. A command is split at blanks\noutside of quotes and runs without a shell; `[sh, -c, \"...\"]` asks "
+        "for one.",
+        rig_nemesis_node_table, markdown, out);
+    struct fault_writer writer = {.markdown = markdown, .out = out};
+    rig_fault_each(NULL, write_fault, &writer);
+    for (; *drivers != NULL; drivers++) {
+        writer.driver = (*drivers)->name;
+        rig_fault_each((*drivers)->cluster, write_fault, &writer);
+    }
+}
+
 static const char introduction[] =
     "# Plans: every key\n\n"
     "<!-- Written by `rig plan --reference` from the option tables; a test compares the two. -->\n\n"
@@ -86,6 +132,7 @@ void rig_plan_write_reference(const struct rig_driver *const *drivers, bool mark
                 out);
     write_table(markdown ? "`database`" : "database:", "Which driver talks to the database; its own keys stand beside.",
                 rig_plan_database_table, markdown, out);
+    write_nemesis(drivers, markdown, out);
     for (; *drivers != NULL; drivers++) {
         char title[96];
         if ((*drivers)->options == NULL || (*drivers)->options[0].name == NULL)

@@ -8,6 +8,14 @@ const char *const rig_plan_section_names[] = {
 #undef SECTION_NAME
         NULL};
 
+const char rig_plan_nemesis_key[] = "nemesis";
+const char *const rig_plan_top_names[] = {
+#define SECTION_NAME(id, key) key,
+    RIG_PLAN_SECTION_TABLE(SECTION_NAME)
+#undef SECTION_NAME
+        rig_plan_nemesis_key,
+    NULL};
+
 /* By enum rig_report_form. */
 static const char *const report_choices[] = {"text", "json", "html", "junit", NULL};
 

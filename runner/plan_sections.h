@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "runner/plan.h"
 #include "runner/plan_bind.h"
+#include "runner/plan_nemesis.h"
 
 /* X(id, key), in the order in which a plan is written. */
 #define RIG_PLAN_SECTION_TABLE(X)                                                                                      \
@@ -26,6 +27,9 @@ enum rig_plan_section_id {
 
 /* NULL-ended, by id. */
 extern const char *const rig_plan_section_names[];
+/* The same and `nemesis`, which is no plain section (plan_nemesis.h). */
+extern const char *const rig_plan_top_names[];
+extern const char rig_plan_nemesis_key[];
 
 /* The top of a plan. */
 struct rig_plan_top {
@@ -60,6 +64,7 @@ struct rig_plan_storage {
     struct rig_arena arena; /* owns everything that the plan points to */
     struct rig_plan_section top;
     struct rig_plan_section sections[RIG_PLAN_SECTION_COUNT];
+    struct rig_plan_nemesis nemesis;
 };
 
 #endif

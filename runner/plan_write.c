@@ -84,7 +84,7 @@ static void write_text(const char *text, struct rig_buf *out)
 
 static const struct rig_text_list *list_of(const struct rig_option *option, const void *object)
 {
-    RIG_REQUIRE(option->type == RIG_OPTION_TEXT_LIST);
+    RIG_REQUIRE(rig_option_is_list(option));
     return (const struct rig_text_list *)(const void *)((const char *)object + option->offset);
 }
 
@@ -100,7 +100,7 @@ static void write_value(const struct rig_option *option, const void *object, str
         write_text(text_of(option, object), out);
     } else if (option->type == RIG_OPTION_SECRET) {
         rig_buf_add_text(out, "\"" RIG_SECRET_MASK "\"");
-    } else if (option->type == RIG_OPTION_TEXT_LIST) {
+    } else if (rig_option_is_list(option)) {
         const struct rig_text_list *list = list_of(option, object);
         rig_buf_add_char(out, '[');
         for (size_t i = 0; i < list->count; i++) {
@@ -204,6 +204,43 @@ static void write_level(const struct level *level, bool with_help, struct rig_bu
     }
 }
 
+static void write_parts(const struct rig_plan_section *section, unsigned indent, bool with_help, struct rig_buf *yaml)
+{
+    for (size_t p = 0; p < RIG_PLAN_PARTS; p++) {
+        const struct level level = {&section->parts[p], "", 0, indent};
+        write_level(&level, with_help, yaml);
+    }
+}
+
+/* An element of a list: its first key stands behind the dash. */
+static void write_element(const struct rig_plan_section *section, bool with_help, struct rig_buf *yaml)
+{
+    const size_t start = yaml->size;
+    write_parts(section, 3 * INDENT, with_help, yaml);
+    if (!yaml->failed && yaml->size > start + 2 * INDENT)
+        yaml->data[start + 2 * INDENT] = '-';
+}
+
+/* A plan without faults says nothing of them. */
+static void write_nemesis(const struct rig_plan_nemesis *nemesis, bool with_help, struct rig_buf *yaml)
+{
+    if (nemesis->node == NULL)
+        return;
+    rig_buf_printf(yaml, "%s:\n", rig_plan_nemesis_key);
+    write_parts(&nemesis->top, INDENT, with_help, yaml);
+    rig_buf_add_text(yaml, nemesis->fault_count == 0 ? "  faults: []\n" : "  faults:\n");
+    for (uint32_t i = 0; i < nemesis->fault_count; i++)
+        write_element(&nemesis->faults[i], with_help, yaml);
+    if (nemesis->node_count > 0)
+        rig_buf_add_text(yaml, "  nodes:\n");
+    for (uint32_t i = 0; i < nemesis->node_count; i++) {
+        rig_buf_add_text(yaml, "    ");
+        write_text(nemesis->node_names[i], yaml);
+        rig_buf_add_text(yaml, ":\n");
+        write_parts(&nemesis->nodes[i], 3 * INDENT, with_help, yaml);
+    }
+}
+
 void rig_plan_write(const struct rig_plan *plan, bool with_help, struct rig_buf *yaml)
 {
     const struct rig_plan_storage *storage = plan->storage;
@@ -212,11 +249,9 @@ void rig_plan_write(const struct rig_plan *plan, bool with_help, struct rig_buf 
     for (int id = 0; id < RIG_PLAN_SECTION_COUNT; id++) {
         const struct rig_plan_section *section = &storage->sections[id];
         rig_buf_printf(yaml, "%s:\n", section->name);
-        for (size_t p = 0; p < RIG_PLAN_PARTS; p++) {
-            const struct level level = {&section->parts[p], "", 0, INDENT};
-            write_level(&level, with_help, yaml);
-        }
+        write_parts(section, INDENT, with_help, yaml);
     }
+    write_nemesis(&storage->nemesis, with_help, yaml);
 }
 
 /* -- JSON ---------------------------------------------------------------------------------------------------------- */
@@ -241,6 +276,7 @@ static void json_value(struct rig_json_writer *json, const char *name, const str
         rig_json_plain(json, name, rig_buf_text(&text));
         break;
     case RIG_OPTION_TEXT_LIST:
+    case RIG_OPTION_COMMAND:
         rig_json_begin_array(json, name);
         for (size_t i = 0; i < list_of(option, object)->count; i++)
             json_text(json, NULL, list_of(option, object)->at[i]);
@@ -287,6 +323,37 @@ static void json_level(struct rig_json_writer *json, const struct level *level)
     }
 }
 
+static void json_parts(struct rig_json_writer *json, const struct rig_plan_section *section)
+{
+    for (size_t p = 0; p < RIG_PLAN_PARTS; p++) {
+        const struct level level = {&section->parts[p], "", 0, 0};
+        json_level(json, &level);
+    }
+}
+
+static void json_nemesis(struct rig_json_writer *json, const struct rig_plan_nemesis *nemesis)
+{
+    if (nemesis->node == NULL)
+        return;
+    rig_json_begin_object(json, rig_plan_nemesis_key);
+    json_parts(json, &nemesis->top);
+    rig_json_begin_array(json, "faults");
+    for (uint32_t i = 0; i < nemesis->fault_count; i++) {
+        rig_json_begin_object(json, NULL);
+        json_parts(json, &nemesis->faults[i]);
+        rig_json_end(json);
+    }
+    rig_json_end(json);
+    rig_json_begin_object(json, "nodes");
+    for (uint32_t i = 0; i < nemesis->node_count; i++) {
+        rig_json_begin_object(json, nemesis->node_names[i]);
+        json_parts(json, &nemesis->nodes[i]);
+        rig_json_end(json);
+    }
+    rig_json_end(json);
+    rig_json_end(json);
+}
+
 void rig_plan_write_json(const struct rig_plan *plan, struct rig_buf *out)
 {
     const struct rig_plan_storage *storage = plan->storage;
@@ -297,12 +364,10 @@ void rig_plan_write_json(const struct rig_plan *plan, struct rig_buf *out)
     json_level(&json, &top);
     for (int id = 0; id < RIG_PLAN_SECTION_COUNT; id++) {
         rig_json_begin_object(&json, storage->sections[id].name);
-        for (size_t p = 0; p < RIG_PLAN_PARTS; p++) {
-            const struct level level = {&storage->sections[id].parts[p], "", 0, 0};
-            json_level(&json, &level);
-        }
+        json_parts(&json, &storage->sections[id]);
         rig_json_end(&json);
     }
+    json_nemesis(&json, &storage->nemesis);
     rig_json_end(&json);
     rig_buf_add_char(out, '\n');
 }

@@ -19,6 +19,7 @@
 #include "runner/run_folder.h"
 #include "runner/run_load.h"
 #include "runner/run_monitor.h"
+#include "runner/run_nemesis.h"
 #include "runner/run_result.h"
 #include "runner/run_services.h"
 #include "runner/run_signals.h"
@@ -164,6 +165,8 @@ static enum rig_rc run_phase(struct rig_run_state *run, enum rig_run_phase phase
         rig_run_raise(run, RIG_STOP_END);
     if (phase == RIG_RUN_LOAD)
         rig_run_load_start(run, rig_clock_now_ns());
+    if (phase == RIG_RUN_LOAD && run->nemesis != NULL && rc == RIG_OK)
+        rig_nemesis_begin(run->nemesis, atomic_load(&run->start_ns));
     open_gate(run);
     if (join_threads(run, started))
         return rc;
@@ -176,10 +179,12 @@ static enum rig_rc run_phases(struct rig_run_state *run, struct rig_err *err)
 {
     rig_run_load_init(run);
     enum rig_rc rc = run_phase(run, RIG_RUN_LOAD, err);
+    rig_run_raise(run, rc == RIG_OK ? RIG_STOP_LOAD : RIG_STOP_END);
+    const enum rig_rc calm = rig_run_nemesis_calm(run, err);
+    rc = rc == RIG_OK ? calm : rc;
+    rig_run_load_measure(run);
     if (rc != RIG_OK)
         return rc;
-    rig_run_raise(run, RIG_STOP_LOAD);
-    rig_run_load_measure(run);
     if (run->plan->workload.final_reads == RIG_FINAL_NONE || rig_run_stopped(run) >= RIG_STOP_END)
         return RIG_OK;
     rc = rig_run_final_init(run, err);
@@ -264,6 +269,8 @@ static enum rig_rc record_run(struct rig_run_state *run, struct rig_run_result *
     rc = start_online(run, path, err);
     if (rc == RIG_OK)
         rc = make_clients(run, err);
+    if (rc == RIG_OK)
+        rc = rig_run_nemesis_start(run, err);
     struct rig_run_monitor *monitor = NULL;
     if (rc == RIG_OK)
         rc = rig_run_monitor_start(run, &monitor, err);
@@ -319,8 +326,11 @@ static enum rig_rc set_up_and_record(struct rig_run_state *run, struct rig_run_r
 static enum rig_rc run_cluster(struct rig_run_state *run, struct rig_run_result *result, struct rig_err *err)
 {
     const struct rig_cluster_ops *cluster = run->driver->cluster;
-    if (cluster == NULL || !cluster->wanted(run->env.options))
-        return set_up_and_record(run, result, err);
+    if (cluster == NULL || !cluster->wanted(run->env.options)) {
+        const enum rig_rc recorded = set_up_and_record(run, result, err);
+        rig_run_nemesis_end(run);
+        return recorded;
+    }
     atomic_store(&started_run, run->driver_run);
     atomic_store(&started_cluster, cluster);
     rig_bug_on_exit(kill_cluster);
@@ -332,6 +342,7 @@ static enum rig_rc run_cluster(struct rig_run_state *run, struct rig_run_result 
         rc = set_up_and_record(run, result, err);
     cluster->stop(run->driver_run);
     rig_log(RIG_LOG_INFO, "run", "the cluster is down");
+    rig_run_nemesis_end(run);
     atomic_store(&started_cluster, NULL);
     rig_bug_on_exit(NULL);
     return rc;
@@ -361,7 +372,7 @@ static enum rig_rc check_abilities(const struct rig_plan *plan, struct rig_err *
     if (plan->workload.long_share > 0 && (driver->features & RIG_DRIVER_HOLDS) == 0)
         return rig_fail(err, RIG_E_PLAN,
                         "the driver %s cannot hold transactions open: remove workload.long-transactions", driver->name);
-    return RIG_OK;
+    return rig_run_nemesis_check(plan, err);
 }
 
 static void init_state(struct rig_run_state *run, const struct rig_plan *plan, const struct rig_run_options *options)

@@ -19,6 +19,7 @@
 #include "base/vec.h"
 #include "generator/keys.h"
 #include "history/recorder.h"
+#include "nemesis/nemesis.h"
 #include "runner/run.h"
 
 enum {
@@ -117,7 +118,8 @@ struct rig_run_state {
     void *driver_run;
     char work_dir[256];
     struct rig_recorder *recorder;
-    struct rig_online *online; /* NULL: no check while the run goes on */
+    struct rig_online *online;   /* NULL: no check while the run goes on */
+    struct rig_nemesis *nemesis; /* NULL: the plan has no faults */
     struct rig_run_client *clients;
     uint32_t client_count;
     bool simulated;    /* the driver has its own clock: nothing may depend on real time */

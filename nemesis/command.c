@@ -1,0 +1,203 @@
+#include "nemesis/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+
+extern char **environ;
+
+enum { ARGUMENT_BYTES = 1 << 14, POLL_MS = 10, SIGNALLED = 128 };
+static const char placeholder[] = "{node}";
+
+bool rig_command_names_node(const struct rig_text_list *arguments)
+{
+    for (size_t i = 0; i < arguments->count; i++) {
+        if (strstr(arguments->at[i], placeholder) != NULL)
+            return true;
+    }
+    return false;
+}
+
+bool rig_command_expand(const char *argument, const char *node, char *text, size_t size)
+{
+    size_t length = 0;
+    for (const char *at = argument; *at != '\0';) {
+        const bool found = node != NULL && strncmp(at, placeholder, sizeof placeholder - 1) == 0;
+        const char *piece = found ? node : at;
+        const size_t piece_length = found ? strlen(node) : 1;
+        if (length + piece_length >= size)
+            return false;
+        memcpy(text + length, piece, piece_length);
+        length += piece_length;
+        at += found ? sizeof placeholder - 1 : 1;
+    }
+    text[length] = '\0';
+    return true;
+}
+
+/* NULL-ended, with `{node}` replaced; NULL when it does not fit. */
+static char **prepare(const struct rig_command *command, struct rig_arena *arena)
+{
+    const struct rig_text_list *from = &command->arguments;
+    char **arguments = rig_arena_array(arena, from->count + 1, sizeof *arguments);
+    char *room = malloc(ARGUMENT_BYTES);
+    bool fits = arguments != NULL && room != NULL;
+    for (size_t i = 0; fits && i < from->count; i++) {
+        fits = rig_command_expand(from->at[i], command->node, room, ARGUMENT_BYTES);
+        if (fits)
+            arguments[i] = rig_arena_text(arena, room, strlen(room));
+        fits = fits && arguments[i] != NULL;
+    }
+    free(room);
+    return fits ? arguments : NULL;
+}
+
+static int spawn(const struct rig_command *command, char **arguments, int output, pid_t *pid)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none, all;
+    (void)sigemptyset(&none);
+    (void)sigfillset(&all);
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error != 0)
+        return error;
+    error = posix_spawnattr_init(&attributes);
+    if (error != 0) {
+        (void)posix_spawn_file_actions_destroy(&actions);
+        return error;
+    }
+    (void)posix_spawnattr_setsigmask(&attributes, &none);
+    (void)posix_spawnattr_setsigdefault(&attributes, &all);
+    (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (error == 0)
+        error = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+    if (error == 0)
+        error = posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
+    if (error == 0)
+        error = posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+    if (error == 0 && command->directory != NULL)
+        error = posix_spawn_file_actions_addchdir_np(&actions, command->directory);
+    if (error == 0)
+        error = posix_spawnp(pid, arguments[0], &actions, &attributes, arguments, environ);
+    (void)posix_spawnattr_destroy(&attributes);
+    (void)posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+/* Keeps the first line that is not blank, and reads the rest away. */
+struct reading {
+    char line[RIG_COMMAND_LINE_BYTES];
+    size_t length;
+    bool done; /* the line is whole */
+};
+
+static void take(struct reading *reading, const char *bytes, size_t count)
+{
+    for (size_t i = 0; i < count && !reading->done; i++) {
+        const unsigned char c = (unsigned char)bytes[i];
+        if (c == '\n')
+            reading->done = reading->length > 0;
+        else if (reading->length + 1 < sizeof reading->line && (c > ' ' || reading->length > 0))
+            reading->line[reading->length++] = (char)(c < ' ' ? ' ' : c);
+    }
+}
+
+/* Reads what is there. False: nobody writes any more. */
+static bool read_some(int fd, struct reading *reading)
+{
+    char bytes[4096];
+    for (;;) {
+        const ssize_t got = read(fd, bytes, sizeof bytes);
+        if (got > 0)
+            take(reading, bytes, (size_t)got);
+        else if (got == 0 || (errno != EINTR && errno != EAGAIN))
+            return false;
+        else if (errno == EAGAIN)
+            return true;
+    }
+}
+
+/* Waits for the program's end. False: it was given up and killed. */
+static bool await(const struct rig_command *command, pid_t pid, int fd, struct reading *reading, int *status)
+{
+    const int64_t until_ns = rig_clock_now_ns() + command->timeout_ns;
+    bool open = true;
+    while (waitpid(pid, status, WNOHANG) == 0) {
+        const bool stopping = command->stopping != NULL && command->stopping();
+        if (stopping || rig_clock_now_ns() >= until_ns) {
+            (void)kill(-pid, SIGKILL);
+            (void)kill(pid, SIGKILL);
+            while (waitpid(pid, status, 0) < 0 && errno == EINTR)
+                continue;
+            return false;
+        }
+        struct pollfd poll_fd = {.fd = open ? fd : -1, .events = POLLIN};
+        if (poll(&poll_fd, 1, POLL_MS) > 0)
+            open = read_some(fd, reading);
+    }
+    (void)read_some(fd, reading);
+    return true;
+}
+
+static enum rig_rc run_prepared(const struct rig_command *command, char **arguments, struct rig_command_answer *answer,
+                                struct rig_err *err)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return rig_fail(err, RIG_E_CLUSTER, "%s: no pipe: %s", arguments[0], strerror(errno));
+    pid_t pid = 0;
+    const int error = spawn(command, arguments, ends[1], &pid);
+    (void)close(ends[1]);
+    if (error != 0) {
+        (void)close(ends[0]);
+        return rig_fail(err, RIG_E_CLUSTER, "%s cannot be started: %s", arguments[0], strerror(error));
+    }
+    (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    struct reading reading = {.length = 0};
+    int status = 0;
+    const bool ended = await(command, pid, ends[0], &reading, &status);
+    (void)close(ends[0]);
+    while (reading.length > 0 && reading.line[reading.length - 1] == ' ')
+        reading.line[--reading.length] = '\0';
+    if (!ended)
+        return rig_fail(err, RIG_E_CLUSTER, "%s was killed: %s", arguments[0],
+                        command->stopping != NULL && command->stopping()
+                            ? "the run is ending"
+                            : "it took too long (nemesis.command-timeout)");
+    answer->status = WIFEXITED(status) ? WEXITSTATUS(status) : SIGNALLED + WTERMSIG(status);
+    memcpy(answer->line, reading.line, sizeof answer->line);
+    return RIG_OK;
+}
+
+enum rig_rc rig_command_run(const struct rig_command *command, struct rig_command_answer *answer, struct rig_err *err)
+{
+    struct rig_arena arena;
+    rig_arena_init(&arena, 0);
+    char **arguments = command->arguments.count == 0 ? NULL : prepare(command, &arena);
+    const enum rig_rc rc = arguments == NULL
+                               ? rig_fail(err, RIG_E_CLUSTER, "a command is empty or has an argument that is too long")
+                               : run_prepared(command, arguments, answer, err);
+    rig_arena_done(&arena);
+    return rc;
+}
+
+enum rig_rc rig_command_succeed(const struct rig_command *command, struct rig_command_answer *answer,
+                                struct rig_err *err)
+{
+    const enum rig_rc rc = rig_command_run(command, answer, err);
+    if (rc != RIG_OK || answer->status == 0)
+        return rc;
+    return rig_fail(err, RIG_E_CLUSTER, "%s ended with status %d%s%s", command->arguments.at[0], answer->status,
+                    answer->line[0] == '\0' ? "" : ": ", answer->line);
+}

@@ -1,0 +1,130 @@
+/*
+ * exec: any command, with one that undoes it and perhaps one that shows its effect.
+ *
+ * With `{node}` in its arguments a command runs once for each target, else once. The undo is in the journal before the
+ * command is started, and runs whatever became of the command, so it must do no harm where there is nothing to undo.
+ * Evidence: the command's exit status is 0, and that of `check`, if it is given; the first line that it prints.
+ */
+#include "nemesis/command.h"
+#include "nemesis/ground.h"
+
+struct options {
+    struct rig_text_list command, undo, check;
+    int64_t timeout_ns;
+};
+
+static const struct rig_option table[] = {
+    {.name = "command",
+     .type = RIG_OPTION_COMMAND,
+     .offset = offsetof(struct options, command),
+     .required = true,
+     .help = "what to run; `{node}` stands for the target's name, and then it runs once for each"},
+    {.name = "undo",
+     .type = RIG_OPTION_COMMAND,
+     .offset = offsetof(struct options, undo),
+     .required = true,
+     .help = "what undoes it, harmless when there is nothing to undo (`true` where it needs none)"},
+    {.name = "check",
+     .type = RIG_OPTION_COMMAND,
+     .offset = offsetof(struct options, check),
+     .help = "what succeeds (exit status 0) when the command took effect; what it prints first is the evidence"},
+    {.name = "timeout",
+     .type = RIG_OPTION_DURATION,
+     .offset = offsetof(struct options, timeout_ns),
+     .default_text = "30s",
+     .least = 1e6,
+     .most = 24 * 3600e9,
+     .help = "how long each of them may take"},
+    {.name = NULL},
+};
+
+struct state {
+    bool touched[RIG_NODES_MOST]; /* by position among the targets; 0 when it runs once */
+    uint64_t token[RIG_NODES_MOST];
+};
+
+static uint32_t times(const struct rig_fault_site *site)
+{
+    const struct options *options = site->options;
+    const bool each = rig_command_names_node(&options->command) || rig_command_names_node(&options->undo);
+    return each ? site->node_count : 1;
+}
+
+static const char *name_of(const struct rig_fault_site *site, uint32_t i)
+{
+    return site->node_count == 0 ? NULL : rig_fleet_of(site)->names[site->nodes[i]];
+}
+
+static enum rig_rc run(const struct rig_fault_site *site, const struct rig_text_list *command, const char *node,
+                       bool (*stopping)(void), struct rig_command_answer *answer, struct rig_err *err)
+{
+    const struct options *options = site->options;
+    const struct rig_command one = {*command, node, NULL, options->timeout_ns, stopping};
+    return rig_command_succeed(&one, answer, err);
+}
+
+static enum rig_rc inject_one(const struct rig_fault_site *site, struct state *state, uint32_t i,
+                              struct rig_evidence *evidence, struct rig_err *err)
+{
+    const struct options *options = site->options;
+    const char *node = name_of(site, i);
+    struct rig_command_answer answer = {.line = ""};
+    enum rig_rc rc = rig_undo_command(site, site->nodes[i], &options->undo, &state->token[i], err);
+    if (rc != RIG_OK)
+        return rc;
+    state->touched[i] = true;
+    rc = run(site, &options->command, node, site->core->stopping, &answer, err);
+    if (rc == RIG_OK && options->check.count > 0)
+        rc = run(site, &options->check, node, site->core->stopping, &answer, err);
+    if (rc != RIG_OK)
+        return rc;
+    const char *what = options->check.count > 0 ? options->check.at[0] : options->command.at[0];
+    rig_evidence_add(evidence, "%s%s%s %s%s%.120s", node == NULL ? "" : node, node == NULL ? "" : ": ", what,
+                     options->check.count > 0 ? "confirms it" : "succeeded", answer.line[0] == '\0' ? "" : ": ",
+                     answer.line);
+    return RIG_OK;
+}
+
+static enum rig_rc inject(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
+                          struct rig_err *err)
+{
+    enum rig_rc rc = RIG_OK;
+    const uint32_t count = times(site);
+    if (count == 0)
+        return rig_fail(err, RIG_E_CLUSTER, "a command with `{node}` needs a target: give `target`");
+    for (uint32_t i = 0; i < count && rc == RIG_OK; i++)
+        rc = inject_one(site, private_state, i, evidence, err);
+    return rc;
+}
+
+static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
+                        struct rig_err *err)
+{
+    struct state *state = private_state;
+    const struct options *options = site->options;
+    enum rig_rc rc = RIG_OK;
+    for (uint32_t i = 0; i < RIG_NODES_MOST; i++) {
+        if (!state->touched[i])
+            continue;
+        struct rig_command_answer answer;
+        const enum rig_rc one = run(site, &options->undo, name_of(site, i), NULL, &answer, err);
+        if (one == RIG_OK) {
+            state->touched[i] = false;
+            rig_journal_forget(rig_ground_of(site)->journal, state->token[i]);
+            rig_evidence_add(evidence, "undone");
+        }
+        rc = rc == RIG_OK ? one : rc;
+    }
+    return rc;
+}
+
+const struct rig_fault rig_fault_exec = {
+    .name = "exec",
+    .summary = "any command, with one that undoes it",
+    .target = "",
+    .options = table,
+    .options_size = sizeof(struct options),
+    .state_size = sizeof(struct state),
+    .inject = inject,
+    .heal = heal,
+};

@@ -1,0 +1,47 @@
+/*
+ * The table of faults: what can be done to the nodes of any database, and what a driver brings for its own
+ * (cluster->faults).
+ *
+ * A fault is one file, nemesis/fault_<name>.c, with one `const struct rig_fault rig_fault_<name>`, and has its row here
+ * (drivers/fault.h is the contract).
+ */
+#ifndef RIG_NEMESIS_FAULTS_H
+#define RIG_NEMESIS_FAULTS_H
+
+#include "drivers/driver.h"
+#include "nemesis/nemesis_options.h"
+
+/* In the order of `rig list faults`. */
+#define RIG_FAULT_TABLE(X)                                                                                             \
+    X(kill)                                                                                                            \
+    X(pause)                                                                                                           \
+    X(restart)                                                                                                         \
+    X(promote)                                                                                                         \
+    X(exec)
+
+#define RIG_FAULT_DECLARE(name) extern const struct rig_fault rig_fault_##name;
+RIG_FAULT_TABLE(RIG_FAULT_DECLARE)
+#undef RIG_FAULT_DECLARE
+
+/* Generic faults first, then the driver's own; `cluster` may be NULL. `driver_own`: it came with the driver. */
+void rig_fault_each(const struct rig_cluster_ops *cluster,
+                    void (*visit)(void *context, const struct rig_fault *fault, bool driver_own), void *context);
+/* NULL: there is none of this name. */
+const struct rig_fault *rig_fault_find(const struct rig_cluster_ops *cluster, const char *name);
+
+/* What a fault finds of the cluster. */
+struct rig_fault_footing {
+    const struct rig_cluster_ops *cluster; /* NULL: none */
+    bool started;                          /* rig starts it */
+    const struct rig_nemesis_node *nodes;  /* of the plan, for nodes that rig does not start */
+    uint32_t node_count;
+};
+
+/*
+ * Whether the machine at hand, and the cluster, let the fault happen. `footing` NULL: the machine alone. `options`: its
+ * own, or NULL. False: `why` says what is missing and the remedy.
+ */
+bool rig_fault_is_possible(const struct rig_fault *fault, const struct rig_fault_footing *footing, const void *options,
+                           char *why, size_t size);
+
+#endif

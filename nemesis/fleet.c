@@ -1,0 +1,193 @@
+#include "nemesis/fleet.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/clock.h"
+#include "nemesis/command.h"
+
+static const int64_t health_step_ns = 50 * RIG_NS_PER_MS;
+
+static bool is_one_of(const char *const *names, const char *name)
+{
+    for (; *names != NULL; names++) {
+        if (strcmp(*names, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool rig_fleet_role_is(const char *role, const char *wanted)
+{
+    static const char *const primaries[] = {"primary", "leader", "master", NULL};
+    static const char *const standbys[] = {"standby", "follower", "replica", "secondary", NULL};
+    return strcmp(role, wanted) == 0 || (is_one_of(primaries, role) && is_one_of(primaries, wanted)) ||
+           (is_one_of(standbys, role) && is_one_of(standbys, wanted));
+}
+
+static uint32_t cluster_count(const struct rig_fleet *fleet)
+{
+    const struct rig_cluster_ops *cluster = fleet->cluster;
+    return cluster == NULL || cluster->node_count == NULL || cluster->status == NULL ? 0
+                                                                                     : cluster->node_count(fleet->run);
+}
+
+enum rig_rc rig_fleet_init(struct rig_fleet *fleet, const struct rig_cluster_ops *cluster, void *run, bool started,
+                           const struct rig_nemesis_plan *plan, bool (*stopping)(void), struct rig_err *err)
+{
+    *fleet = (struct rig_fleet){.cluster = cluster, .run = run, .started = started, .plan = plan, .stopping = stopping};
+    fleet->count = started ? cluster_count(fleet) : plan->node_count;
+    if (fleet->count > RIG_NODES_MOST)
+        return rig_fail(err, RIG_E_CLUSTER, "nemesis: there are %u nodes, and faults reach %d at most", fleet->count,
+                        (int)RIG_NODES_MOST);
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        struct rig_node_status status = {.name = ""};
+        if (!started)
+            (void)snprintf(fleet->names[i], sizeof fleet->names[i], "%s", plan->nodes[i].name);
+        rig_fleet_status(fleet, i, &status);
+        if (started)
+            (void)snprintf(fleet->names[i], sizeof fleet->names[i], "%s", status.name);
+    }
+    return RIG_OK;
+}
+
+/* -- status -------------------------------------------------------------------------------------------------------- */
+
+static void ask_driver(const struct rig_fleet *fleet, uint32_t node, struct rig_node_status *status)
+{
+    struct rig_node_status found = {.name = ""};
+    if (fleet->cluster->status(fleet->run, node, &found, NULL) == RIG_OK)
+        *status = found;
+}
+
+/* A node of the user's: what the driver knows of one with its name, then what the plan's own commands say. */
+static void ask_commands(const struct rig_fleet *fleet, uint32_t node, struct rig_node_status *status)
+{
+    const struct rig_nemesis_node *planned = &fleet->plan->nodes[node];
+    const int64_t timeout_ns = fleet->plan->options.command_ns;
+    status->reachable = true;
+    status->healthy = true;
+    for (uint32_t i = 0; i < cluster_count(fleet); i++) {
+        struct rig_node_status found = {.name = ""};
+        if (fleet->cluster->status(fleet->run, i, &found, NULL) == RIG_OK && strcmp(found.name, planned->name) == 0)
+            *status = found;
+    }
+    struct rig_command_answer answer = {.status = 0};
+    struct rig_command command = {planned->commands.role, planned->name, NULL, timeout_ns, NULL};
+    if (command.arguments.count > 0 && rig_command_run(&command, &answer, NULL) == RIG_OK && answer.status == 0)
+        (void)snprintf(status->role, sizeof status->role, "%.15s", answer.line);
+    command.arguments = planned->commands.check;
+    if (command.arguments.count == 0)
+        return;
+    status->healthy = rig_command_run(&command, &answer, NULL) == RIG_OK && answer.status == 0;
+    status->reachable = status->healthy;
+    (void)snprintf(status->detail, sizeof status->detail, "%.127s", answer.line);
+}
+
+void rig_fleet_status(struct rig_fleet *fleet, uint32_t node, struct rig_node_status *status)
+{
+    RIG_REQUIRE(node < fleet->count);
+    *status = (struct rig_node_status){.name = ""};
+    if (fleet->started)
+        ask_driver(fleet, node, status);
+    else
+        ask_commands(fleet, node, status);
+    if (status->name[0] == '\0')
+        (void)snprintf(status->name, sizeof status->name, "%s", fleet->names[node]);
+}
+
+/* -- what is done to nodes ----------------------------------------------------------------------------------------- */
+
+const struct rig_nemesis_node_options *rig_fleet_commands(const struct rig_fleet *fleet, uint32_t node)
+{
+    RIG_REQUIRE(node < fleet->count);
+    return fleet->started ? NULL : &fleet->plan->nodes[node].commands;
+}
+
+enum rig_rc rig_fleet_command(struct rig_fleet *fleet, uint32_t node, const struct rig_text_list *command,
+                              const char *key, struct rig_err *err)
+{
+    if (command->count == 0)
+        return rig_fail(err, RIG_E_CLUSTER, "%s: the plan has no command for this: give nemesis.nodes.%s.%s",
+                        fleet->names[node], fleet->names[node], key);
+    const struct rig_command run = {*command, fleet->names[node], NULL, fleet->plan->options.command_ns, NULL};
+    struct rig_command_answer answer;
+    struct rig_err own = {0};
+    const enum rig_rc rc = rig_command_succeed(&run, &answer, &own);
+    return rc == RIG_OK ? RIG_OK : rig_fail(err, rc, "%s: `%s`: %s", fleet->names[node], key, own.text);
+}
+
+enum rig_rc rig_fleet_stop_node(struct rig_fleet *fleet, uint32_t node, enum rig_node_end how, struct rig_err *err)
+{
+    const struct rig_nemesis_node_options *commands = rig_fleet_commands(fleet, node);
+    if (commands == NULL)
+        return fleet->cluster->stop_node(fleet->run, node, how, err);
+    if (how == RIG_NODE_FAST && commands->stop.count > 0)
+        return rig_fleet_command(fleet, node, &commands->stop, "stop", err);
+    return rig_fleet_command(fleet, node, &commands->kill, "kill", err);
+}
+
+enum rig_rc rig_fleet_start_node(struct rig_fleet *fleet, uint32_t node, struct rig_err *err)
+{
+    const struct rig_nemesis_node_options *commands = rig_fleet_commands(fleet, node);
+    return commands == NULL ? fleet->cluster->start_node(fleet->run, node, err)
+                            : rig_fleet_command(fleet, node, &commands->start, "start", err);
+}
+
+enum rig_rc rig_fleet_promote(struct rig_fleet *fleet, uint32_t node, struct rig_err *err)
+{
+    const struct rig_nemesis_node_options *commands = rig_fleet_commands(fleet, node);
+    return commands == NULL ? fleet->cluster->promote(fleet->run, node, err)
+                            : rig_fleet_command(fleet, node, &commands->promote, "promote", err);
+}
+
+enum rig_rc rig_fleet_restore(struct rig_fleet *fleet, struct rig_err *err)
+{
+    if (fleet->started)
+        return fleet->cluster->restore == NULL ? RIG_OK : fleet->cluster->restore(fleet->run, err);
+    enum rig_rc rc = RIG_OK;
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        const struct rig_text_list *restore = &fleet->plan->nodes[i].commands.restore;
+        const enum rig_rc one = restore->count == 0 ? RIG_OK : rig_fleet_command(fleet, i, restore, "restore", err);
+        rc = rc == RIG_OK ? one : rc;
+    }
+    return rc;
+}
+
+pid_t rig_fleet_main_process(struct rig_fleet *fleet, uint32_t node)
+{
+    if (!fleet->started)
+        return 0;
+    struct rig_node_status status;
+    rig_fleet_status(fleet, node, &status);
+    return status.pid;
+}
+
+/* -- health -------------------------------------------------------------------------------------------------------- */
+
+enum rig_rc rig_fleet_await_health(struct rig_fleet *fleet, int64_t timeout_ns, struct rig_err *err)
+{
+    const int64_t until_ns = rig_clock_now_ns() + timeout_ns;
+    for (uint32_t i = 0; i < fleet->count;) {
+        struct rig_node_status status;
+        rig_fleet_status(fleet, i, &status);
+        if (status.healthy) {
+            i++;
+            continue;
+        }
+        const int64_t now_ns = rig_clock_now_ns();
+        if (now_ns >= until_ns)
+            return rig_fail(err, RIG_E_CLUSTER,
+                            "%s is not healthy although everything was healed: %s; its log may say why, and "
+                            "nemesis.recover how long to wait",
+                            status.name,
+                            status.detail[0] != '\0' ? status.detail
+                            : status.reachable       ? "it answers, and has not caught up"
+                                                     : "it does not answer");
+        if (fleet->stopping != NULL && fleet->stopping())
+            return RIG_OK;
+        rig_clock_sleep_until_ns(now_ns + health_step_ns);
+    }
+    return RIG_OK;
+}

@@ -1,0 +1,48 @@
+/*
+ * What rig's own faults stand on beside the fault contract: the nodes, the undo journal, and what several of them do.
+ *
+ * Private to nemesis/.
+ */
+#ifndef RIG_NEMESIS_GROUND_H
+#define RIG_NEMESIS_GROUND_H
+
+#include "base/rng.h"
+#include "drivers/driver.h"
+#include "nemesis/fleet.h"
+#include "nemesis/journal.h"
+#include "nemesis/process.h"
+
+struct rig_ground {
+    struct rig_fleet fleet;
+    struct rig_journal *journal;
+};
+
+static inline struct rig_ground *rig_ground_of(const struct rig_fault_site *site)
+{
+    return site->nemesis;
+}
+
+static inline struct rig_fleet *rig_fleet_of(const struct rig_fault_site *site)
+{
+    return &rig_ground_of(site)->fleet;
+}
+
+/* Adds to what was said already, with "; " between. */
+void rig_evidence_add(struct rig_evidence *evidence, const char *format, ...) RIG_PRINTF(2, 3);
+
+/* Puts a command of the plan for this node into the undo journal, `{node}` replaced. */
+enum rig_rc rig_undo_command(const struct rig_fault_site *site, uint32_t node, const struct rig_text_list *command,
+                             uint64_t *token, struct rig_err *err);
+/* Evidence for a node that rig did not start: its `check` fails now (or there is none, and its command succeeded). */
+enum rig_rc rig_confirm_down(const struct rig_fault_site *site, uint32_t node, struct rig_evidence *evidence,
+                             struct rig_err *err);
+
+enum { RIG_GROUND_PROCESSES_MOST = 1024 };
+/* The processes of a node that rig started, the main one first, those that have ended left out. */
+uint32_t rig_node_processes(const struct rig_fault_site *site, uint32_t node,
+                            struct rig_process processes[RIG_GROUND_PROCESSES_MOST]);
+/* One of them that is not the main one, at random; RIG_E_CLUSTER when there is none. */
+enum rig_rc rig_choose_process(const struct rig_fault_site *site, uint32_t node, struct rig_process *process,
+                               struct rig_err *err);
+
+#endif

@@ -1,0 +1,44 @@
+/*
+ * The lines of an undo journal (journal.h): written, and read back as entries that are not done.
+ *
+ * Private to nemesis/.
+ */
+#ifndef RIG_NEMESIS_JOURNAL_FILE_H
+#define RIG_NEMESIS_JOURNAL_FILE_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "nemesis/process.h"
+
+enum { RIG_JOURNAL_BYTES = 1 << 20, RIG_JOURNAL_PATH_BYTES = 1024, RIG_JOURNAL_FIELDS = 512 };
+
+enum rig_journal_kind { RIG_JOURNAL_COMMAND, RIG_JOURNAL_PROCESS, RIG_JOURNAL_REMOVE };
+
+struct rig_journal_entry {
+    enum rig_journal_kind kind;
+    uint64_t token;
+    const char *what;
+    const char *folder;           /* command, remove */
+    const char *const *arguments; /* command; NULL-ended */
+    size_t argument_count;
+    struct rig_process process; /* process */
+    const char *boot_id;        /* process */
+    struct rig_journal_entry *earlier;
+};
+
+struct rig_journal_content {
+    struct rig_process owner;
+    const char *boot_id;
+    struct rig_journal_entry *latest; /* of the entries that are not done */
+};
+
+/* Adds a field to a line. */
+void rig_journal_add_field(struct rig_buf *line, const char *text);
+/* Reads a whole file. Lines that are not understood are RIG_E_INPUT; everything lies in the arena. */
+enum rig_rc rig_journal_parse(const char *path, const char *text, size_t size, struct rig_arena *arena,
+                              struct rig_journal_content *content, struct rig_err *err);
+
+/* The n-th folder in which journals may lie, from 0; false: there is no such. */
+bool rig_journal_folder_at(unsigned n, char path[RIG_JOURNAL_PATH_BYTES]);
+
+#endif

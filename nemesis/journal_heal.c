@@ -1,0 +1,225 @@
+/*
+ * Undoing what dead rigs have left (journal.h).
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/command_line.h"
+#include "nemesis/command.h"
+#include "nemesis/journal.h"
+#include "nemesis/journal_file.h"
+
+enum { TEXT_BYTES = 1024, TREE_DESCRIPTORS = 16 };
+static const int64_t command_timeout_ns = 60 * RIG_NS_PER_S;
+static const int64_t process_timeout_ns = 5 * RIG_NS_PER_S;
+
+struct healer {
+    void (*visit)(void *context, const char *text, bool healed);
+    void *context;
+    bool forget;
+    struct rig_journal_healing *healing;
+    char boot_id[RIG_BOOT_ID_BYTES];
+};
+
+/* -- one entry ----------------------------------------------------------------------------------------------------- */
+
+static bool run_command(const struct rig_journal_entry *entry, char *text)
+{
+    struct rig_buf line;
+    rig_buf_init(&line, TEXT_BYTES);
+    rig_command_line_join(entry->arguments, entry->argument_count, &line);
+    const struct rig_command command = {
+        .arguments = {entry->arguments, entry->argument_count},
+        .directory = entry->folder,
+        .timeout_ns = command_timeout_ns,
+    };
+    struct rig_command_answer answer;
+    struct rig_err err = {0};
+    const bool healed = rig_command_succeed(&command, &answer, &err) == RIG_OK;
+    (void)snprintf(text, TEXT_BYTES, "%s: %.400s%s%.300s", entry->what, rig_buf_text(&line), healed ? "" : ": ",
+                   healed ? "" : err.text);
+    rig_buf_done(&line);
+    return healed;
+}
+
+/* A process of another start of the machine is gone, whoever has its number. */
+static bool end_process(const struct rig_journal_entry *entry, const char *boot_id, char *text)
+{
+    const bool same_boot = strcmp(entry->boot_id, boot_id) == 0;
+    if (!same_boot || !rig_process_lives(&entry->process)) {
+        (void)snprintf(text, TEXT_BYTES, "%s: process %ld is gone", entry->what, (long)entry->process.pid);
+        return true;
+    }
+    const bool sent = rig_process_signal(&entry->process, SIGKILL);
+    const int error = errno;
+    const bool ended = sent && rig_process_await_end(&entry->process, process_timeout_ns);
+    (void)snprintf(text, TEXT_BYTES, "%s: process %ld %s%s", entry->what, (long)entry->process.pid,
+                   ended  ? "was killed"
+                   : sent ? "does not end"
+                          : "cannot be killed: ",
+                   sent ? "" : strerror(error));
+    return ended;
+}
+
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *walk)
+{
+    (void)status, (void)kind, (void)walk;
+    return remove(path) == 0 || errno == ENOENT ? 0 : errno;
+}
+
+static bool remove_folder(const struct rig_journal_entry *entry, char *text)
+{
+    struct stat status;
+    int error = 0;
+    if (lstat(entry->folder, &status) == 0)
+        error = S_ISDIR(status.st_mode)
+                    ? nftw(entry->folder, remove_one, TREE_DESCRIPTORS, FTW_DEPTH | FTW_PHYS | FTW_MOUNT)
+                    : ENOTDIR;
+    (void)snprintf(text, TEXT_BYTES, "%s: %s %s%s", entry->what, entry->folder,
+                   error == 0 ? "was removed" : "cannot be removed: ", error == 0 ? "" : strerror(error));
+    return error == 0;
+}
+
+static bool undo(const struct healer *healer, const struct rig_journal_entry *entry)
+{
+    char text[TEXT_BYTES];
+    bool healed = false;
+    switch (entry->kind) {
+    case RIG_JOURNAL_COMMAND:
+        healed = run_command(entry, text);
+        break;
+    case RIG_JOURNAL_PROCESS:
+        healed = end_process(entry, healer->boot_id, text);
+        break;
+    case RIG_JOURNAL_REMOVE:
+        healed = remove_folder(entry, text);
+        break;
+    }
+    healer->visit(healer->context, text, healed);
+    return healed;
+}
+
+/* -- one file ------------------------------------------------------------------------------------------------------ */
+
+static void note_done(int fd, uint64_t token)
+{
+    char line[64];
+    const int length = snprintf(line, sizeof line, "done %llu\n", (unsigned long long)token);
+    const ssize_t written = write(fd, line, (size_t)length);
+    (void)written; /* undone twice does no harm */
+}
+
+static void heal_entries(const struct healer *healer, const char *path, int fd,
+                         const struct rig_journal_content *content)
+{
+    uint32_t failed = 0;
+    for (const struct rig_journal_entry *entry = content->latest; entry != NULL; entry = entry->earlier) {
+        if (undo(healer, entry)) {
+            healer->healing->healed++;
+            note_done(fd, entry->token);
+        } else {
+            failed++;
+        }
+    }
+    healer->healing->rigs += content->latest != NULL ? 1 : 0;
+    healer->healing->failed += failed;
+    if (failed == 0 || healer->forget)
+        (void)unlink(path);
+}
+
+/* The lock is held: nobody else heals the file. */
+static void heal_locked(const struct healer *healer, const char *path, int fd)
+{
+    struct rig_arena arena;
+    struct rig_buf text;
+    struct rig_journal_content content;
+    struct rig_err err = {0};
+    rig_arena_init(&arena, 0);
+    rig_buf_init(&text, 16 * RIG_JOURNAL_BYTES);
+    enum rig_rc rc = rig_buf_read_file(&text, path, &err);
+    if (rc == RIG_OK)
+        rc = rig_journal_parse(path, rig_buf_text(&text), text.size, &arena, &content, &err);
+    if (rc != RIG_OK) {
+        healer->healing->failed++;
+        healer->visit(healer->context, err.text, false);
+        if (healer->forget)
+            (void)unlink(path);
+    } else if (strcmp(content.boot_id, healer->boot_id) != 0 || !rig_process_lives(&content.owner)) {
+        heal_entries(healer, path, fd, &content);
+    }
+    rig_buf_done(&text);
+    rig_arena_done(&arena);
+}
+
+/* The file's name is its owner's number and start time, so that one which is just being made is left alone. */
+static bool owner_lives(const char *name)
+{
+    char *end = NULL;
+    const long pid = strtol(name, &end, 10);
+    if (pid <= 0 || pid > INT32_MAX || *end != '-')
+        return false;
+    const struct rig_process owner = {.pid = (pid_t)pid, .started = strtoull(end + 1, NULL, 10)};
+    return rig_process_lives(&owner);
+}
+
+static void heal_file(const struct healer *healer, const char *path)
+{
+    struct stat status;
+    const int fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return; /* another rig has healed it meanwhile */
+    const bool own = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+                     (status.st_mode & 022) == 0 && status.st_nlink > 0;
+    if (own && flock(fd, LOCK_EX | LOCK_NB) == 0)
+        heal_locked(healer, path, fd);
+    (void)close(fd);
+}
+
+/* -- the folder ---------------------------------------------------------------------------------------------------- */
+
+static enum rig_rc heal_folder(const struct healer *healer, const char *folder, struct rig_err *err)
+{
+    struct stat status;
+    if (lstat(folder, &status) != 0 && (errno == ENOENT || errno == ENOTDIR || errno == EACCES))
+        return RIG_OK;
+    if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & 022) != 0)
+        return rig_fail(err, RIG_E_IO, "%s: this is no folder of this user alone, so what lies there is not run",
+                        folder);
+    DIR *entries = opendir(folder);
+    if (entries == NULL)
+        return rig_fail(err, RIG_E_IO, "%s: %s", folder, strerror(errno));
+    const struct dirent *entry;
+    while ((entry = readdir(entries)) != NULL) {
+        const char *dot = strrchr(entry->d_name, '.');
+        if (dot == NULL || strcmp(dot, ".undo") != 0 || owner_lives(entry->d_name))
+            continue;
+        char path[RIG_JOURNAL_PATH_BYTES + 512];
+        (void)snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        heal_file(healer, path);
+    }
+    (void)closedir(entries);
+    return RIG_OK;
+}
+
+enum rig_rc rig_journal_heal(void (*visit)(void *context, const char *text, bool healed), void *context, bool forget,
+                             struct rig_journal_healing *healing, struct rig_err *err)
+{
+    struct healer healer = {.visit = visit, .context = context, .forget = forget, .healing = healing};
+    *healing = (struct rig_journal_healing){0};
+    rig_process_boot_id(healer.boot_id);
+    char folder[RIG_JOURNAL_PATH_BYTES];
+    enum rig_rc rc = RIG_OK;
+    for (unsigned n = 0; rc == RIG_OK && rig_journal_folder_at(n, folder); n++)
+        rc = heal_folder(&healer, folder, err);
+    return rc;
+}

@@ -1,0 +1,481 @@
+#include "nemesis/nemesis.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/bug.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/secret.h"
+#include "nemesis/ground.h"
+#include "nemesis/schedule.h"
+#include "nemesis/targets.h"
+
+enum { UNDER_WAY_MOST = 64, TARGETS_BYTES = 512, DESCRIBE_MOST = 4 };
+static const int64_t tick_ns = 50 * RIG_NS_PER_MS;
+/* How long a target may be missing: longer than a failover takes. */
+static const int64_t target_wait_ns = 20 * RIG_NS_PER_S;
+/* Each injection draws from a stream of its own, so that what it draws does not depend on the others. */
+static const uint64_t injection_streams = UINT64_C(1) << 34;
+
+struct injection {
+    uint64_t number;
+    uint32_t entry;
+    const struct rig_fault *fault;
+    struct rig_fault_site site;
+    void *state;
+    struct rig_evidence evidence;
+    char targets[TARGETS_BYTES];
+    int64_t heal_ns; /* monotonic */
+};
+
+struct rig_nemesis {
+    struct rig_nemesis_config config;
+    struct rig_ground ground;
+    struct rig_schedule schedule;
+    pthread_t thread;
+
+    /* the thread's own */
+    struct injection *under_way[UNDER_WAY_MOST];
+    uint64_t injections;
+    int64_t target_missing_ns; /* since when the next fault finds no target; 0: it does */
+
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t moved;
+    int64_t start_ns; /* 0: the load has not begun */
+    bool calm_wanted, recover_wanted, leave_wanted;
+    bool calm; /* all is healed, and nothing comes any more */
+    bool recovered;
+    struct rig_err err; /* the first */
+    char describe[DESCRIBE_MOST][96];
+    uint32_t described;
+};
+
+/* -- words --------------------------------------------------------------------------------------------------------- */
+
+static void describe_all(struct rig_nemesis *nemesis)
+{
+    pthread_mutex_lock(&nemesis->lock);
+    nemesis->described = 0;
+    for (uint32_t i = 0; i < UNDER_WAY_MOST && nemesis->described < DESCRIBE_MOST; i++) {
+        const struct injection *injection = nemesis->under_way[i];
+        if (injection != NULL)
+            (void)snprintf(nemesis->describe[nemesis->described++], sizeof nemesis->describe[0], "%s %.60s",
+                           injection->fault->name, injection->targets);
+    }
+    pthread_mutex_unlock(&nemesis->lock);
+}
+
+void rig_nemesis_describe(struct rig_nemesis *nemesis, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    pthread_mutex_lock(&nemesis->lock);
+    for (uint32_t i = 0; i < nemesis->described && used < size; i++) {
+        const int length = snprintf(text + used, size - used, "%s%s", i == 0 ? "" : ", ", nemesis->describe[i]);
+        used += length < 0 ? 0 : (size_t)length;
+    }
+    pthread_mutex_unlock(&nemesis->lock);
+}
+
+static void report(const struct rig_nemesis *nemesis, const struct injection *injection, enum rig_nemesis_step step,
+                   const struct rig_err *err)
+{
+    static const char *const said[] = {"injecting", "injected", "healing", "healed"};
+    const bool failed = err != NULL && err->rc != RIG_OK;
+    const struct rig_nemesis_event event = {
+        .step = step,
+        .injection = injection->number,
+        .fault = injection->fault->name,
+        .targets = injection->targets,
+        .evidence = injection->evidence.text,
+        .error = failed ? err->text : NULL,
+        .at_ns = rig_clock_now_ns(),
+    };
+    rig_log(failed ? RIG_LOG_ERROR : RIG_LOG_INFO, "nemesis", "%s #%llu %s %s%s%s", failed ? "FAILED" : said[step],
+            (unsigned long long)event.injection, event.fault, event.targets,
+            failed                      ? ": "
+            : event.evidence[0] != '\0' ? ": "
+                                        : "",
+            failed ? err->text : event.evidence);
+    nemesis->config.event(nemesis->config.context, &event);
+}
+
+static void note_failure(struct rig_nemesis *nemesis, const struct injection *injection, const char *doing,
+                         const struct rig_err *why)
+{
+    struct rig_err err = {0};
+    if (injection == NULL)
+        (void)rig_fail(&err, why->rc, "nemesis: %s: %.800s", doing, why->text);
+    else
+        (void)rig_fail(&err, why->rc, "nemesis: %s %s %s: %.800s", doing, injection->fault->name, injection->targets,
+                       why->text);
+    rig_secret_redact(err.text, sizeof err.text);
+    pthread_mutex_lock(&nemesis->lock);
+    const bool first = nemesis->err.rc == RIG_OK;
+    if (first)
+        nemesis->err = err;
+    pthread_mutex_unlock(&nemesis->lock);
+    rig_log(RIG_LOG_ERROR, "nemesis", "%s", err.text);
+    if (first)
+        nemesis->config.failed(nemesis->config.context, &err);
+}
+
+/* -- the site of a fault ------------------------------------------------------------------------------------------- */
+
+static enum rig_rc site_undo(const struct rig_fault_site *site, const char *const *arguments, uint64_t *token,
+                             struct rig_err *err)
+{
+    return rig_journal_command(rig_ground_of(site)->journal, "what a fault did", arguments, token, err);
+}
+
+static void site_forget(const struct rig_fault_site *site, uint64_t token)
+{
+    rig_journal_forget(rig_ground_of(site)->journal, token);
+}
+
+static struct injection *new_injection(struct rig_nemesis *nemesis, uint32_t entry, const struct rig_targets *targets,
+                                       uint64_t random)
+{
+    const struct rig_nemesis_entry *planned = &nemesis->config.plan->entries[entry];
+    struct injection *injection = calloc(1, sizeof *injection);
+    if (injection == NULL)
+        return NULL;
+    const size_t state_size = planned->fault->state_size;
+    injection->state = calloc(1, state_size == 0 ? 1 : state_size);
+    if (injection->state == NULL) {
+        free(injection);
+        return NULL;
+    }
+    injection->number = ++nemesis->injections;
+    injection->entry = entry;
+    injection->fault = planned->fault;
+    injection->site = (struct rig_fault_site){
+        .core = nemesis->config.core,
+        .cluster = nemesis->config.cluster,
+        .run = nemesis->config.run,
+        .options = planned->options,
+        .node_count = targets->count,
+        .random = random,
+        .nemesis = &nemesis->ground,
+        .undo = site_undo,
+        .forget = site_forget,
+    };
+    memcpy(injection->site.nodes, targets->at, targets->count * sizeof targets->at[0]);
+    return injection;
+}
+
+/* -- one injection ------------------------------------------------------------------------------------------------- */
+
+static bool is_over(const struct rig_nemesis *nemesis)
+{
+    return nemesis->config.is_over(nemesis->config.context);
+}
+
+static void heal(struct rig_nemesis *nemesis, uint32_t slot)
+{
+    struct injection *injection = nemesis->under_way[slot];
+    struct rig_err err = {0};
+    report(nemesis, injection, RIG_NEMESIS_HEAL, NULL);
+    enum rig_rc rc = injection->fault->heal(&injection->site, injection->state, &injection->evidence, &err);
+    if (rc != RIG_OK) {
+        /* Once more: what kept it from healing may have been another fault, or a moment. */
+        struct rig_err again = {0};
+        rc = injection->fault->heal(&injection->site, injection->state, &injection->evidence, &again);
+        if (rc == RIG_OK)
+            err = (struct rig_err){0};
+    }
+    report(nemesis, injection, RIG_NEMESIS_HEALED, &err);
+    if (rc != RIG_OK)
+        note_failure(nemesis, injection, "cannot heal", &err);
+    nemesis->under_way[slot] = NULL;
+    describe_all(nemesis);
+    rig_schedule_over(&nemesis->schedule, injection->entry, rig_clock_now_ns() - nemesis->start_ns);
+    free(injection->state);
+    free(injection);
+}
+
+static uint32_t free_slot(const struct rig_nemesis *nemesis)
+{
+    uint32_t slot = 0;
+    while (slot < UNDER_WAY_MOST && nemesis->under_way[slot] != NULL)
+        slot++;
+    return slot;
+}
+
+static void inject(struct rig_nemesis *nemesis, struct injection *injection, int64_t length_ns)
+{
+    const uint32_t slot = free_slot(nemesis);
+    RIG_INVARIANT(slot < UNDER_WAY_MOST);
+    struct rig_err err = {0};
+    nemesis->under_way[slot] = injection;
+    describe_all(nemesis);
+    report(nemesis, injection, RIG_NEMESIS_INJECT, NULL);
+    const enum rig_rc rc = injection->fault->inject(&injection->site, injection->state, &injection->evidence, &err);
+    /* A fault that was given up because the run ends is no failure of the run. */
+    const bool given_up = rc != RIG_OK && nemesis->config.core->stopping();
+    report(nemesis, injection, RIG_NEMESIS_INJECTED, &err);
+    injection->heal_ns = rig_clock_now_ns() + length_ns;
+    if (rc == RIG_OK)
+        return;
+    if (!given_up)
+        note_failure(nemesis, injection, "no effect of", &err);
+    heal(nemesis, slot);
+}
+
+/* Who is struck; false: nobody fits just now, or nobody ever will (then the run has failed). */
+static bool find_targets(struct rig_nemesis *nemesis, uint32_t entry, struct rig_rng *rng, struct rig_targets *targets,
+                         char text[TARGETS_BYTES])
+{
+    const struct rig_nemesis_entry *planned = &nemesis->config.plan->entries[entry];
+    const char *target = planned->schedule.target != NULL ? planned->schedule.target
+                         : planned->fault->target != NULL ? planned->fault->target
+                                                          : "one";
+    struct rig_fleet *fleet = &nemesis->ground.fleet;
+    struct rig_node_status nodes[RIG_NODES_MOST];
+    struct rig_err err = {0};
+    text[0] = '\0';
+    *targets = (struct rig_targets){.count = 0};
+    if (target[0] == '\0')
+        return true; /* a fault that is about no node */
+    for (uint32_t i = 0; i < fleet->count; i++)
+        rig_fleet_status(fleet, i, &nodes[i]);
+    const enum rig_rc rc = rig_targets_resolve(target, nodes, fleet->count, rng, targets, &err);
+    if (rc == RIG_OK) {
+        rig_targets_text(targets, nodes, text, TARGETS_BYTES);
+        nemesis->target_missing_ns = 0;
+        return true;
+    }
+    const int64_t now_ns = rig_clock_now_ns();
+    if (nemesis->target_missing_ns == 0)
+        nemesis->target_missing_ns = now_ns;
+    if (rc == RIG_E_PLAN || now_ns - nemesis->target_missing_ns > target_wait_ns) {
+        err.rc = RIG_E_CLUSTER;
+        const struct injection nobody = {.fault = planned->fault, .targets = ""};
+        note_failure(nemesis, &nobody, "no target for", &err);
+    }
+    return false;
+}
+
+static void happen(struct rig_nemesis *nemesis, uint32_t entry)
+{
+    struct rig_rng rng;
+    struct rig_targets targets;
+    char text[TARGETS_BYTES];
+    rig_rng_init(&rng, nemesis->config.seed, injection_streams + nemesis->injections);
+    const uint64_t random = rig_rng_next(&rng);
+    if (!find_targets(nemesis, entry, &rng, &targets, text))
+        return;
+    struct injection *injection = new_injection(nemesis, entry, &targets, random);
+    if (injection == NULL) {
+        struct rig_err err = {0};
+        (void)rig_fail(&err, RIG_E_LIMIT, "no memory");
+        note_failure(nemesis, NULL, "a fault", &err);
+        return;
+    }
+    (void)snprintf(injection->targets, sizeof injection->targets, "%s", text);
+    const int64_t length_ns = rig_schedule_take(&nemesis->schedule, entry, rig_clock_now_ns() - nemesis->start_ns);
+    inject(nemesis, injection, length_ns);
+}
+
+/* -- the thread ---------------------------------------------------------------------------------------------------- */
+
+static void heal_all(struct rig_nemesis *nemesis)
+{
+    for (uint32_t slot = UNDER_WAY_MOST; slot-- > 0;) {
+        if (nemesis->under_way[slot] != NULL)
+            heal(nemesis, slot);
+    }
+}
+
+static bool anything_under_way(const struct rig_nemesis *nemesis)
+{
+    for (uint32_t slot = 0; slot < UNDER_WAY_MOST; slot++) {
+        if (nemesis->under_way[slot] != NULL)
+            return true;
+    }
+    return false;
+}
+
+/* Does what is due; returns when to look again (monotonic). */
+static int64_t act(struct rig_nemesis *nemesis)
+{
+    int64_t now_ns = rig_clock_now_ns();
+    int64_t next_ns = now_ns + tick_ns;
+    for (uint32_t slot = 0; slot < UNDER_WAY_MOST; slot++) {
+        const struct injection *injection = nemesis->under_way[slot];
+        if (injection != NULL && injection->heal_ns <= now_ns)
+            heal(nemesis, slot);
+        else if (injection != NULL && injection->heal_ns < next_ns)
+            next_ns = injection->heal_ns;
+    }
+    uint32_t entry = 0;
+    const int64_t due_ns = rig_schedule_next(&nemesis->schedule, &entry);
+    const bool room =
+        nemesis->config.plan->options.overlap ? free_slot(nemesis) < UNDER_WAY_MOST : !anything_under_way(nemesis);
+    if (due_ns == RIG_SCHEDULE_NEVER || !room || nemesis->err.rc != RIG_OK)
+        return next_ns;
+    now_ns = rig_clock_now_ns();
+    if (nemesis->start_ns + due_ns > now_ns)
+        return nemesis->start_ns + due_ns < next_ns ? nemesis->start_ns + due_ns : next_ns;
+    if (!is_over(nemesis))
+        happen(nemesis, entry);
+    return nemesis->target_missing_ns != 0 ? next_ns : now_ns;
+}
+
+/* All nodes back and well. */
+static void recover(struct rig_nemesis *nemesis)
+{
+    struct rig_err err = {0};
+    struct rig_fleet *fleet = &nemesis->ground.fleet;
+    enum rig_rc rc = nemesis->injections == 0 ? RIG_OK : rig_fleet_restore(fleet, &err);
+    if (rc == RIG_OK)
+        rc = rig_fleet_await_health(fleet, nemesis->config.plan->options.recover_ns, &err);
+    if (rc != RIG_OK && !nemesis->config.core->stopping())
+        note_failure(nemesis, NULL, "after the load", &err);
+}
+
+static void wait_until(struct rig_nemesis *nemesis, int64_t until_ns)
+{
+    const struct timespec until = {.tv_sec = until_ns / RIG_NS_PER_S, .tv_nsec = until_ns % RIG_NS_PER_S};
+    (void)pthread_cond_timedwait(&nemesis->moved, &nemesis->lock, &until);
+}
+
+static void calm_down(struct rig_nemesis *nemesis, bool recover_too)
+{
+    heal_all(nemesis);
+    if (recover_too)
+        recover(nemesis);
+}
+
+static void *nemesis_main(void *argument)
+{
+    struct rig_nemesis *nemesis = argument;
+    int64_t next_ns = rig_clock_now_ns() + tick_ns;
+    pthread_mutex_lock(&nemesis->lock);
+    while (!nemesis->leave_wanted) {
+        const bool to_calm =
+            nemesis->calm_wanted && (!nemesis->calm || (nemesis->recover_wanted && !nemesis->recovered));
+        const bool to_act = !nemesis->calm && nemesis->start_ns != 0;
+        const bool recover_too = nemesis->recover_wanted;
+        if (!to_calm && (!to_act || rig_clock_now_ns() < next_ns)) {
+            if (!to_act)
+                next_ns = rig_clock_now_ns() + tick_ns;
+            wait_until(nemesis, next_ns);
+            continue;
+        }
+        pthread_mutex_unlock(&nemesis->lock);
+        if (to_calm || is_over(nemesis))
+            calm_down(nemesis, to_calm && recover_too);
+        else
+            next_ns = act(nemesis);
+        if (is_over(nemesis))
+            next_ns = rig_clock_now_ns() + tick_ns;
+        pthread_mutex_lock(&nemesis->lock);
+        if (to_calm) {
+            nemesis->calm = true;
+            nemesis->recovered = recover_too;
+            (void)pthread_cond_broadcast(&nemesis->moved);
+        }
+    }
+    pthread_mutex_unlock(&nemesis->lock);
+    heal_all(nemesis);
+    return NULL;
+}
+
+/* -- life ---------------------------------------------------------------------------------------------------------- */
+
+static void destroy(struct rig_nemesis *nemesis)
+{
+    rig_schedule_done(&nemesis->schedule);
+    rig_journal_close(nemesis->ground.journal);
+    (void)pthread_mutex_destroy(&nemesis->lock);
+    (void)pthread_cond_destroy(&nemesis->moved);
+    free(nemesis);
+}
+
+static void init_locks(struct rig_nemesis *nemesis)
+{
+    pthread_condattr_t attributes;
+    RIG_INVARIANT(pthread_condattr_init(&attributes) == 0);
+    RIG_INVARIANT(pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0);
+    RIG_INVARIANT(pthread_cond_init(&nemesis->moved, &attributes) == 0);
+    (void)pthread_condattr_destroy(&attributes);
+    RIG_INVARIANT(pthread_mutex_init(&nemesis->lock, NULL) == 0);
+}
+
+/* Signals are for the main thread. */
+static enum rig_rc start_thread(struct rig_nemesis *nemesis, struct rig_err *err)
+{
+    sigset_t all, before;
+    (void)sigfillset(&all);
+    RIG_INVARIANT(pthread_sigmask(SIG_BLOCK, &all, &before) == 0);
+    const int error = pthread_create(&nemesis->thread, NULL, nemesis_main, nemesis);
+    RIG_INVARIANT(pthread_sigmask(SIG_SETMASK, &before, NULL) == 0);
+    return error == 0 ? RIG_OK : rig_fail(err, RIG_E_LIMIT, "cannot start the nemesis's thread: %s", strerror(error));
+}
+
+enum rig_rc rig_nemesis_start(const struct rig_nemesis_config *config, struct rig_nemesis **nemesis,
+                              struct rig_err *err)
+{
+    struct rig_nemesis *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return rig_fail(err, RIG_E_LIMIT, "no memory for the nemesis");
+    made->config = *config;
+    init_locks(made);
+    enum rig_rc rc = rig_journal_open(&made->ground.journal, err);
+    if (rc == RIG_OK)
+        rc = rig_fleet_init(&made->ground.fleet, config->cluster, config->run, config->started, config->plan,
+                            config->core->stopping, err);
+    if (rc == RIG_OK)
+        rc = rig_schedule_init(&made->schedule, config->plan, config->seed, err);
+    if (rc == RIG_OK)
+        rc = start_thread(made, err);
+    if (rc == RIG_OK)
+        *nemesis = made;
+    else
+        destroy(made);
+    return rc;
+}
+
+void rig_nemesis_begin(struct rig_nemesis *nemesis, int64_t start_ns)
+{
+    pthread_mutex_lock(&nemesis->lock);
+    nemesis->start_ns = start_ns;
+    (void)pthread_cond_broadcast(&nemesis->moved);
+    pthread_mutex_unlock(&nemesis->lock);
+}
+
+enum rig_rc rig_nemesis_calm(struct rig_nemesis *nemesis, bool recover, struct rig_err *err)
+{
+    pthread_mutex_lock(&nemesis->lock);
+    nemesis->calm_wanted = true;
+    nemesis->recover_wanted = recover;
+    (void)pthread_cond_broadcast(&nemesis->moved);
+    while (!nemesis->calm || (recover && !nemesis->recovered))
+        (void)pthread_cond_wait(&nemesis->moved, &nemesis->lock);
+    const enum rig_rc rc = nemesis->err.rc == RIG_OK ? RIG_OK : rig_fail(err, nemesis->err.rc, "%s", nemesis->err.text);
+    pthread_mutex_unlock(&nemesis->lock);
+    return rc;
+}
+
+void rig_nemesis_free(struct rig_nemesis *nemesis)
+{
+    if (nemesis == NULL)
+        return;
+    pthread_mutex_lock(&nemesis->lock);
+    nemesis->leave_wanted = true;
+    (void)pthread_cond_broadcast(&nemesis->moved);
+    pthread_mutex_unlock(&nemesis->lock);
+    (void)pthread_join(nemesis->thread, NULL);
+    destroy(nemesis);
+}
+
+uint32_t rig_nemesis_node_count(const struct rig_nemesis *nemesis)
+{
+    return nemesis->ground.fleet.count;
+}

@@ -1,0 +1,73 @@
+/*
+ * The nemesis: one thread that injects the plan's faults while the load goes on, and heals them.
+ *
+ * rig_nemesis_start() when the cluster is up, rig_nemesis_begin() when the load starts, rig_nemesis_calm() when it is
+ * over, rig_nemesis_free() when the cluster is down: servers that a fault started may be tied to the thread's life.
+ *
+ * A fault that did not take effect, and one that cannot be healed, fail the run: everything is healed, and
+ * rig_nemesis_calm() gives the error. A target that no node fits just now (a primary while there is none) is looked for
+ * again for a while. As soon as the load is to end, everything is healed without being asked.
+ *
+ * Time: beside the faults' own work the thread wakes 20 times a second. Random choices come from the run's seed in
+ * streams of their own.
+ */
+#ifndef RIG_NEMESIS_NEMESIS_H
+#define RIG_NEMESIS_NEMESIS_H
+
+#include "nemesis/faults.h"
+
+struct rig_nemesis;
+
+enum rig_nemesis_step {
+    RIG_NEMESIS_INJECT,   /* a fault is about to be injected */
+    RIG_NEMESIS_INJECTED, /* it took effect, or failed to */
+    RIG_NEMESIS_HEAL,     /* it is about to be healed */
+    RIG_NEMESIS_HEALED,   /* it is healed, or could not be */
+};
+
+/* One step of one injection; borrowed for the call. */
+struct rig_nemesis_event {
+    enum rig_nemesis_step step;
+    uint64_t injection; /* from 1 */
+    const char *fault;
+    const char *targets;  /* "pg-1, pg-2" */
+    const char *evidence; /* so far; empty before it was seen */
+    const char *error;    /* NULL: it went well */
+    int64_t at_ns;        /* rig_clock_now_ns() */
+};
+
+struct rig_nemesis_config {
+    const struct rig_nemesis_plan *plan;
+    const struct rig_core *core;
+    const struct rig_cluster_ops *cluster; /* NULL: none */
+    void *run;                             /* the driver's */
+    bool started;                          /* rig started the cluster */
+    uint64_t seed;
+    void *context;
+    /* From the nemesis's thread. */
+    void (*event)(void *context, const struct rig_nemesis_event *event);
+    /* True once the load is to end. */
+    bool (*is_over)(void *context);
+    /* A fault failed: the run is to end. */
+    void (*failed)(void *context, const struct rig_err *err);
+};
+
+/* Borrows the config's pointers for its life. RIG_E_IO when the undo journal cannot be kept. */
+enum rig_rc rig_nemesis_start(const struct rig_nemesis_config *config, struct rig_nemesis **nemesis,
+                              struct rig_err *err);
+/* The load starts now: times of the schedule count from here. */
+void rig_nemesis_begin(struct rig_nemesis *nemesis, int64_t start_ns);
+/*
+ * No fault comes any more; heals what is under way, and with `recover` brings all nodes back and waits until they are
+ * healthy, bounded by the plan's `recover`. Returns the first error of the nemesis, whenever it was. Safe to repeat.
+ */
+enum rig_rc rig_nemesis_calm(struct rig_nemesis *nemesis, bool recover, struct rig_err *err);
+/* Heals what is under way and ends the thread. Takes NULL. */
+void rig_nemesis_free(struct rig_nemesis *nemesis);
+
+/* What is under way, for the progress line ("kill pg-1"); empty when nothing is. From any thread. */
+void rig_nemesis_describe(struct rig_nemesis *nemesis, char *text, size_t size);
+/* How many nodes there are, and the name of one. */
+uint32_t rig_nemesis_node_count(const struct rig_nemesis *nemesis);
+
+#endif

@@ -1,0 +1,188 @@
+#include "nemesis/nemesis_options.h"
+
+#include <stdlib.h>
+
+#include "base/option_parse.h"
+
+#define LONGEST_NS (24 * 3600e9)
+
+#define AT(member) offsetof(struct rig_nemesis_options, member)
+const struct rig_option rig_nemesis_table[] = {
+    {.name = "overlap",
+     .type = RIG_OPTION_BOOL,
+     .offset = AT(overlap),
+     .default_text = "false",
+     .help = "faults may be under way together; false: one that is due waits until the one before it is healed"},
+    {.name = "quiet.min",
+     .type = RIG_OPTION_DURATION,
+     .offset = AT(quiet_least_ns),
+     .default_text = "1s",
+     .least = 0,
+     .most = LONGEST_NS,
+     .help = "shortest quiet period before a fault that comes at random (a `weight`)"},
+    {.name = "quiet.max",
+     .type = RIG_OPTION_DURATION,
+     .offset = AT(quiet_most_ns),
+     .default_text = "10s",
+     .least = 0,
+     .most = LONGEST_NS,
+     .help = "longest such period"},
+    {.name = "recover",
+     .type = RIG_OPTION_DURATION,
+     .offset = AT(recover_ns),
+     .default_text = "60s",
+     .least = 1e9,
+     .most = LONGEST_NS,
+     .help = "how long the nodes may take after the load, when everything is healed, until all are healthy"},
+    {.name = "command-timeout",
+     .type = RIG_OPTION_DURATION,
+     .offset = AT(command_ns),
+     .default_text = "30s",
+     .least = 1e6,
+     .most = LONGEST_NS,
+     .help = "how long a command of the plan may take before it is killed and counts as failed"},
+    {.name = NULL},
+};
+#undef AT
+
+#define AT(member) offsetof(struct rig_nemesis_entry_options, member)
+const struct rig_option rig_nemesis_entry_table[] = {
+    {.name = "fault",
+     .type = RIG_OPTION_TEXT,
+     .offset = AT(fault),
+     .help = "what happens (`rig list faults`); the keys of the fault itself stand beside",
+     .required = true},
+    {.name = "target",
+     .type = RIG_OPTION_TEXT,
+     .offset = AT(target),
+     .help = "to which nodes, looked up when it happens: a role (`primary`, `standby`, `leader`, `follower`), `one` or "
+             "`one ROLE`, `minority`, `majority`, `all`, the name of a node, or several of these with commas; when not "
+             "given, what suits the fault"},
+    {.name = "at",
+     .type = RIG_OPTION_TEXT_LIST,
+     .offset = AT(at),
+     .help = "when: durations from the start of the load"},
+    {.name = "after",
+     .type = RIG_OPTION_DURATION,
+     .offset = AT(after_ns),
+     .least = 0,
+     .most = LONGEST_NS,
+     .help = "when it happens first; with `every` and not given: after that time"},
+    {.name = "every",
+     .type = RIG_OPTION_DURATION,
+     .offset = AT(every_ns),
+     .least = 1e6,
+     .most = LONGEST_NS,
+     .help = "it happens again and again, this far apart"},
+    {.name = "for",
+     .type = RIG_OPTION_DURATION,
+     .offset = AT(for_ns),
+     .default_text = "3s",
+     .least = 0,
+     .most = LONGEST_NS,
+     .help = "how long it lasts until it is healed"},
+    {.name = "count",
+     .type = RIG_OPTION_INT,
+     .offset = AT(count),
+     .default_text = "0",
+     .least = 0,
+     .most = 1e9,
+     .help = "how often at most; 0: no limit"},
+    {.name = "vary",
+     .type = RIG_OPTION_SHARE,
+     .offset = AT(vary),
+     .default_text = "0%",
+     .least = 0,
+     .most = 1,
+     .help = "share by which `every` and `for` vary at random, to both sides"},
+    {.name = "weight",
+     .type = RIG_OPTION_INT,
+     .offset = AT(weight),
+     .default_text = "0",
+     .least = 0,
+     .most = 1000,
+     .help = "it comes at random: after a quiet period one of the entries with a weight is drawn, in proportion to it; "
+             "in place of `at`, `after` and `every`"},
+    {.name = NULL},
+};
+#undef AT
+
+#define AT(member) offsetof(struct rig_nemesis_node_options, member)
+#define COMMAND(key, member, text)                                                                                     \
+    {                                                                                                                  \
+        .name = key, .type = RIG_OPTION_COMMAND, .offset = AT(member), .help = text                                    \
+    }
+const struct rig_option rig_nemesis_node_table[] = {
+    COMMAND("kill", kill, "ends the node's processes at once; the faults `kill` and `restart`. `start` undoes it"),
+    COMMAND("stop", stop, "shuts the node down cleanly; for `how: fast`. `start` undoes it"),
+    COMMAND("start", start, "starts the node; harmless when it runs"),
+    COMMAND("pause", pause, "stops the node's processes without ending them. `resume` undoes it"),
+    COMMAND("resume", resume, "lets them go on; harmless when they do"),
+    COMMAND("promote", promote, "makes the node the primary, and points the others at it. `restore` undoes it"),
+    COMMAND("restore", restore, "makes the cluster what it was, from whatever it is; harmless when it is"),
+    COMMAND("role", role, "prints the node's role, as a word: primary, standby, ..."),
+    COMMAND("check", check, "succeeds (exit status 0) when the node answers and has caught up"),
+    {.name = NULL},
+};
+#undef COMMAND
+#undef AT
+
+static int ascending(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static enum rig_rc parse_times(struct rig_nemesis_entry *entry, struct rig_arena *arena, struct rig_err *err)
+{
+    static const struct rig_option time = {.name = "at", .type = RIG_OPTION_DURATION, .least = 0, .most = LONGEST_NS};
+    const struct rig_text_list *at = &entry->schedule.at;
+    entry->at_ns = rig_arena_array(arena, at->count + 1, sizeof *entry->at_ns);
+    if (entry->at_ns == NULL)
+        return rig_fail(err, RIG_E_LIMIT, "out of memory for a plan");
+    for (size_t i = 0; i < at->count; i++) {
+        struct rig_err own = {0};
+        const enum rig_rc rc = rig_option_parse(&time, at->at[i], &entry->at_ns[i], &own);
+        if (rc != RIG_OK)
+            return rig_fail(err, rc, "`at`: %s", own.text);
+    }
+    entry->at_count = at->count;
+    qsort(entry->at_ns, entry->at_count, sizeof *entry->at_ns, ascending);
+    return RIG_OK;
+}
+
+enum rig_rc rig_nemesis_entry_resolve(struct rig_nemesis_entry *entry, struct rig_arena *arena, struct rig_err *err)
+{
+    const struct rig_nemesis_entry_options *schedule = &entry->schedule;
+    const bool periodic = schedule->every_ns > 0 || schedule->after_ns > 0;
+    if (schedule->weight > 0 && (periodic || schedule->at.count > 0))
+        return rig_fail(err, RIG_E_PLAN,
+                        "`weight` lets chance decide when it happens: leave out `at`, `after` and `every`");
+    if (schedule->at.count > 0 && periodic)
+        return rig_fail(err, RIG_E_PLAN, "`at` gives the times: leave out `after` and `every`");
+    if (schedule->weight == 0 && schedule->at.count == 0 && !periodic)
+        return rig_fail(err, RIG_E_PLAN,
+                        "nothing says when it happens: give `at` (times), `after` (once), `every` (again and again) or "
+                        "`weight` (at random)");
+    return parse_times(entry, arena, err);
+}
+
+static enum rig_rc check_undo(const struct rig_text_list *command, const char *name, const struct rig_text_list *undo,
+                              const char *undo_name, struct rig_err *err)
+{
+    if (command->count == 0 || undo->count > 0)
+        return RIG_OK;
+    return rig_fail(err, RIG_E_PLAN, "`%s` is given without `%s`, which undoes it", name, undo_name);
+}
+
+enum rig_rc rig_nemesis_node_check(const struct rig_nemesis_node_options *node, struct rig_err *err)
+{
+    enum rig_rc rc = check_undo(&node->kill, "kill", &node->start, "start", err);
+    if (rc == RIG_OK)
+        rc = check_undo(&node->stop, "stop", &node->start, "start", err);
+    if (rc == RIG_OK)
+        rc = check_undo(&node->pause, "pause", &node->resume, "resume", err);
+    if (rc == RIG_OK)
+        rc = check_undo(&node->promote, "promote", &node->restore, "restore", err);
+    return rc;
+}

@@ -1,0 +1,74 @@
+/*
+ * What a plan's section `nemesis` says: which faults come when, to whom, and how nodes are reached that rig did not
+ * start.
+ *
+ * The tables are those of a mapping of the section, of one entry of `faults` (beside it stand the fault's own options),
+ * and of one entry of `nodes`. The plan fills the objects; rig_nemesis_check() refuses what contradicts itself.
+ */
+#ifndef RIG_NEMESIS_NEMESIS_OPTIONS_H
+#define RIG_NEMESIS_NEMESIS_OPTIONS_H
+
+#include "base/arena.h"
+#include "base/option.h"
+#include "drivers/driver.h"
+
+/* The section itself. */
+struct rig_nemesis_options {
+    bool overlap;
+    int64_t quiet_least_ns, quiet_most_ns; /* between two random faults */
+    int64_t recover_ns;                    /* how long the cluster may take to be healthy at the end */
+    int64_t command_ns;                    /* how long one command may take */
+};
+
+/* One entry of `faults`: the schedule. Times count from the start of the load. */
+struct rig_nemesis_entry_options {
+    const char *fault;
+    const char *target; /* NULL: the fault's own */
+    struct rig_text_list at;
+    int64_t after_ns, every_ns, for_ns;
+    int64_t count;  /* 0: as often as the schedule says */
+    double vary;    /* share by which pauses and lengths vary */
+    int64_t weight; /* > 0: comes at random */
+};
+
+/* One entry of `nodes`: a node that rig did not start; commands may be empty. */
+struct rig_nemesis_node_options {
+    struct rig_text_list kill, stop, start;
+    struct rig_text_list pause, resume;
+    struct rig_text_list promote, restore;
+    struct rig_text_list role, check;
+};
+
+extern const struct rig_option rig_nemesis_table[];
+extern const struct rig_option rig_nemesis_entry_table[];
+extern const struct rig_option rig_nemesis_node_table[];
+
+struct rig_nemesis_entry {
+    struct rig_nemesis_entry_options schedule;
+    const struct rig_fault *fault;
+    const void *options; /* the fault's own */
+    int64_t *at_ns;      /* of `schedule.at`, ascending */
+    size_t at_count;
+};
+
+struct rig_nemesis_node {
+    const char *name;
+    struct rig_nemesis_node_options commands;
+};
+
+/* All of it; immutable, owned by the plan. */
+struct rig_nemesis_plan {
+    struct rig_nemesis_options options;
+    const struct rig_nemesis_entry *entries;
+    uint32_t entry_count; /* 0: no nemesis */
+    const struct rig_nemesis_node *nodes;
+    uint32_t node_count;
+};
+
+/* Fills `at_ns` from `schedule.at`, and refuses a schedule that contradicts itself; the text names the option in
+ * backquotes. RIG_E_PLAN. */
+enum rig_rc rig_nemesis_entry_resolve(struct rig_nemesis_entry *entry, struct rig_arena *arena, struct rig_err *err);
+/* Refuses commands without those that undo them. RIG_E_PLAN. */
+enum rig_rc rig_nemesis_node_check(const struct rig_nemesis_node_options *node, struct rig_err *err);
+
+#endif
