@@ -21,6 +21,7 @@
     X(plan, "check a plan and print it with every default")                                                            \
     X(convert, "write a history in another form: rig, JSON lines, EDN")                                                \
     X(gen, "write a synthetic history, right or deliberately wrong, of any size")                                      \
+    X(heal, "undo what the faults of a killed rig have left")                                                          \
     X(list, "what this build knows: drivers, workloads, faults, levels, anomalies")
 
 #define RIG_CLI_DECLARE(name, summary) int rig_cli_##name(int argc, char **argv);

@@ -11,6 +11,7 @@
 #include "checker/check_source.h"
 #include "cli/arguments.h"
 #include "cli/cli.h"
+#include "cli/leftovers.h"
 #include "cli/outputs.h"
 #include "cli/store.h"
 #include "cli/terminal.h"
@@ -243,6 +244,7 @@ static int run_job(struct job *job)
     if (rc != RIG_OK)
         return rig_cli_fail(&err);
     announce(job);
+    rig_cli_heal_leftovers();
     rc = drive(job, &err);
     if (rc != RIG_OK) {
         status = rig_cli_fail(&err);

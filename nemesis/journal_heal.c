@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,11 +14,13 @@
 
 #include "base/clock.h"
 #include "base/command_line.h"
+#include "base/folder.h"
 #include "nemesis/command.h"
 #include "nemesis/journal.h"
 #include "nemesis/journal_file.h"
 
-enum { TEXT_BYTES = 1024, TREE_DESCRIPTORS = 16 };
+enum { TEXT_BYTES = 1024, REMOVALS_MOST = 20 };
+static const int64_t removal_pause_ns = 100 * RIG_NS_PER_MS;
 static const int64_t command_timeout_ns = 60 * RIG_NS_PER_S;
 static const int64_t process_timeout_ns = 5 * RIG_NS_PER_S;
 
@@ -71,23 +72,20 @@ static bool end_process(const struct rig_journal_entry *entry, const char *boot_
     return ended;
 }
 
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *walk)
-{
-    (void)status, (void)kind, (void)walk;
-    return remove(path) == 0 || errno == ENOENT ? 0 : errno;
-}
-
+/* Servers that the kernel ends with rig may still write there for a moment. */
 static bool remove_folder(const struct rig_journal_entry *entry, char *text)
 {
     struct stat status;
-    int error = 0;
-    if (lstat(entry->folder, &status) == 0)
-        error = S_ISDIR(status.st_mode)
-                    ? nftw(entry->folder, remove_one, TREE_DESCRIPTORS, FTW_DEPTH | FTW_PHYS | FTW_MOUNT)
-                    : ENOTDIR;
-    (void)snprintf(text, TEXT_BYTES, "%s: %s %s%s", entry->what, entry->folder,
-                   error == 0 ? "was removed" : "cannot be removed: ", error == 0 ? "" : strerror(error));
-    return error == 0;
+    bool there = lstat(entry->folder, &status) == 0;
+    for (int i = 0; there && i < REMOVALS_MOST; i++) {
+        if (i > 0)
+            rig_clock_sleep_until_ns(rig_clock_now_ns() + removal_pause_ns);
+        rig_folder_remove(entry->folder);
+        there = lstat(entry->folder, &status) == 0;
+    }
+    (void)snprintf(text, TEXT_BYTES, "%s: %s %s", entry->what, entry->folder,
+                   there ? "cannot be removed" : "was removed");
+    return !there;
 }
 
 static bool undo(const struct healer *healer, const struct rig_journal_entry *entry)

@@ -38,6 +38,7 @@ struct rig_nemesis {
     struct rig_ground ground;
     struct rig_schedule schedule;
     pthread_t thread;
+    uint64_t work_dir_token; /* of its entry in the journal */
 
     /* the thread's own */
     struct injection *under_way[UNDER_WAY_MOST];
@@ -392,6 +393,8 @@ static void *nemesis_main(void *argument)
 static void destroy(struct rig_nemesis *nemesis)
 {
     rig_schedule_done(&nemesis->schedule);
+    if (nemesis->ground.journal != NULL)
+        rig_journal_forget(nemesis->ground.journal, nemesis->work_dir_token);
     rig_journal_close(nemesis->ground.journal);
     (void)pthread_mutex_destroy(&nemesis->lock);
     (void)pthread_cond_destroy(&nemesis->moved);
@@ -428,6 +431,8 @@ enum rig_rc rig_nemesis_start(const struct rig_nemesis_config *config, struct ri
     made->config = *config;
     init_locks(made);
     enum rig_rc rc = rig_journal_open(&made->ground.journal, err);
+    if (rc == RIG_OK && config->work_dir != NULL)
+        rc = rig_journal_folder(made->ground.journal, "files of a run", config->work_dir, &made->work_dir_token, err);
     if (rc == RIG_OK)
         rc = rig_fleet_init(&made->ground.fleet, config->cluster, config->run, config->started, config->plan,
                             config->core->stopping, err);
