@@ -199,7 +199,7 @@ struct rig_driver {
     size_t run_size;
     size_t session_size;
 
-    /* Refuses options that contradict each other. No I/O. Optional. */
+    /* Refuses options that contradict each other. No I/O but reading files that the options name. Optional. */
     enum rig_rc (*check)(const void *options, enum rig_workload workload, struct rig_err *err);
     /* Required. No I/O beyond work_dir. */
     enum rig_rc (*init)(void *run, const struct rig_run_env *env, struct rig_err *err);
@@ -237,6 +237,11 @@ struct rig_driver {
     void (*describe)(void *run, char *text, size_t size);
 
     const struct rig_cluster_ops *cluster; /* optional group */
+
+    /* Optional: shows what `transact` would send for the transaction's question, one piece of text a call, each ending
+     * with a newline. A dry run: no I/O but reading files that the options name. */
+    enum rig_rc (*preview)(const void *options, enum rig_workload workload, const struct rig_transaction *transaction,
+                           void (*show)(void *context, const char *text), void *context, struct rig_err *err);
 };
 
 #endif

@@ -77,7 +77,19 @@ static void refuse(const char *text)
     exit(64);
 }
 
-static void override(const struct bench_settings *settings, const char *text, void *options)
+static enum rig_rc parse_value(const struct rig_option *option, const char *text, struct rig_arena *arena,
+                               void *options, struct rig_err *err)
+{
+    struct rig_text_list list;
+    if (option->type != RIG_OPTION_TEXT_LIST)
+        return rig_option_parse(option, text, options, err);
+    const enum rig_rc rc = rig_option_split_list(arena, text, &list, err);
+    if (rc == RIG_OK)
+        rig_option_store_list(option, &list, options);
+    return rc;
+}
+
+static void override(const struct bench_settings *settings, const char *text, struct rig_arena *arena, void *options)
 {
     char name[128];
     size_t length = strcspn(text, "=");
@@ -90,7 +102,7 @@ static void override(const struct bench_settings *settings, const char *text, vo
     struct rig_err err = {0};
     if (option == NULL)
         refuse("the driver has no such option");
-    else if (rig_option_parse(option, text + length + 1, options, &err) != RIG_OK)
+    else if (parse_value(option, text + length + 1, arena, options, &err) != RIG_OK)
         refuse(err.text);
 }
 
@@ -104,7 +116,7 @@ void *bench_options(const struct bench_settings *settings, struct rig_arena *are
     if (driver->options != NULL && rig_option_defaults(driver->options, options, arena, &err) != RIG_OK)
         refuse(err.text);
     for (size_t i = 0; i < settings->override_count; i++)
-        override(settings, settings->overrides[i], options);
+        override(settings, settings->overrides[i], arena, options);
     return options;
 }
 

@@ -1,0 +1,28 @@
+/*
+ * Taking out of an answer what a step's dialect says is in it: values and versions of keys, variables, a position in
+ * the database's order. What is not as described is refused, never guessed at.
+ */
+#ifndef RIG_DRIVERS_HTTP_HTTP_ANSWER_H
+#define RIG_DRIVERS_HTTP_HTTP_ANSWER_H
+
+#include "drivers/http/transaction_state.h"
+
+enum { RIG_PROBLEM_BYTES = 160 };
+
+struct rig_answer_source {
+    const struct rig_http_client *client; /* for headers */
+    long status;
+    json_t *root; /* the body; NULL: no JSON */
+    bool lists;   /* the workload's values are lists, else integers */
+};
+
+enum rig_answer_result { RIG_ANSWER_TAKEN, RIG_ANSWER_MALFORMED, RIG_ANSWER_NO_ROOM };
+
+/*
+ * `set` and `element`: those of the step, for an answer that tells of one element. `problem` says what is wrong.
+ */
+enum rig_answer_result rig_answer_take(const struct rig_answer_rule *rule, const struct rig_answer_source *source,
+                                       enum rig_dialect_set set, uint32_t element, struct rig_transaction_state *state,
+                                       char problem[static RIG_PROBLEM_BYTES]);
+
+#endif

@@ -1,0 +1,285 @@
+#include "drivers/http/http_client.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+
+enum { POLL_MOST_MS = 1000, CONNECTIONS_KEPT = 32, NS_PER_MS = 1000000 };
+
+#define RIG_HTTP_END_NAME(name, text, help) text,
+const char *const rig_http_end_names[] = {RIG_HTTP_END_TABLE(RIG_HTTP_END_NAME) NULL};
+#undef RIG_HTTP_END_NAME
+
+enum rig_rc rig_http_library_init(struct rig_err *err)
+{
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+        return rig_fail(err, RIG_E_DRIVER, "libcurl cannot be initialised");
+    return RIG_OK;
+}
+
+/* -- callbacks ----------------------------------------------------------------------------------------------------- */
+
+static size_t take_body(char *bytes, size_t size, size_t count, void *context)
+{
+    struct rig_http_client *client = context;
+    rig_buf_add(&client->answer.body, bytes, size * count);
+    return client->answer.body.failed ? 0 : size * count;
+}
+
+/* Before each sending of the request. The second one would be libcurl's own retry: see the header. */
+static int before_sending(void *context, char *remote, char *local, int remote_port, int local_port)
+{
+    struct rig_http_client *client = context;
+    (void)remote, (void)local, (void)remote_port, (void)local_port;
+    return client->attempts++ == 0 ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
+}
+
+/* -- life ---------------------------------------------------------------------------------------------------------- */
+
+static bool add_header(struct curl_slist **list, const char *line)
+{
+    struct curl_slist *longer = curl_slist_append(*list, line);
+    if (longer == NULL)
+        return false;
+    *list = longer;
+    return true;
+}
+
+/* "Expect:" keeps libcurl from asking before it sends a body. */
+static bool add_fixed_headers(struct rig_http_client *client)
+{
+    bool added = add_header(&client->fixed_headers, "Expect:");
+    for (size_t i = 0; i < client->options->headers.count; i++)
+        added = added && add_header(&client->fixed_headers, client->options->headers.at[i]);
+    return added;
+}
+
+static void set_tls(CURL *easy, const struct rig_http_options *options)
+{
+    (void)curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, options->tls_verify ? 1L : 0L);
+    (void)curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, options->tls_verify ? 2L : 0L);
+    if (options->tls_ca != NULL)
+        (void)curl_easy_setopt(easy, CURLOPT_CAINFO, options->tls_ca);
+    if (options->tls_certificate != NULL) {
+        (void)curl_easy_setopt(easy, CURLOPT_SSLCERT, options->tls_certificate);
+        (void)curl_easy_setopt(easy, CURLOPT_SSLKEY, options->tls_key);
+    }
+}
+
+static void set_login(CURL *easy, const struct rig_http_options *options)
+{
+    if (options->user != NULL) {
+        (void)curl_easy_setopt(easy, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
+        (void)curl_easy_setopt(easy, CURLOPT_USERNAME, options->user);
+        (void)curl_easy_setopt(easy, CURLOPT_PASSWORD, options->password == NULL ? "" : options->password);
+    }
+    if (options->token != NULL) {
+        (void)curl_easy_setopt(easy, CURLOPT_HTTPAUTH, CURLAUTH_BEARER);
+        (void)curl_easy_setopt(easy, CURLOPT_XOAUTH2_BEARER, options->token);
+    }
+}
+
+/* What is the same for every request. */
+static void set_fixed(struct rig_http_client *client)
+{
+    static const long versions[] = {
+        [RIG_HTTP_VERSION_AUTO] = CURL_HTTP_VERSION_2TLS,
+        [RIG_HTTP_VERSION_1] = CURL_HTTP_VERSION_1_1,
+        [RIG_HTTP_VERSION_2] = CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE,
+    };
+    CURL *easy = client->easy;
+    (void)curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    (void)curl_easy_setopt(easy, CURLOPT_PROXY, ""); /* whatever the environment says */
+    (void)curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    (void)curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+    (void)curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, versions[client->options->version]);
+    (void)curl_easy_setopt(easy, CURLOPT_TCP_NODELAY, 1L);
+    (void)curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
+    (void)curl_easy_setopt(easy, CURLOPT_WRITEDATA, client);
+    (void)curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, before_sending);
+    (void)curl_easy_setopt(easy, CURLOPT_PREREQDATA, client);
+    (void)curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, client->problem);
+    (void)curl_easy_setopt(easy, CURLOPT_USERAGENT, "rig");
+    set_tls(easy, client->options);
+    set_login(easy, client->options);
+}
+
+enum rig_rc rig_http_client_init(struct rig_http_client *client, const struct rig_http_options *options,
+                                 const struct rig_core *core, int wake_fd, const atomic_bool *interrupted,
+                                 struct rig_err *err)
+{
+    *client = (struct rig_http_client){
+        .options = options, .core = core, .wake_fd = wake_fd, .interrupted = interrupted, .easy = curl_easy_init()};
+    rig_buf_init(&client->answer.body, (size_t)options->max_answer_bytes);
+    client->multi = curl_multi_init();
+    if (client->easy == NULL || client->multi == NULL || !add_fixed_headers(client))
+        return rig_fail(err, RIG_E_LIMIT, "out of memory for an HTTP client");
+    (void)curl_multi_setopt(client->multi, CURLMOPT_MAXCONNECTS, (long)CONNECTIONS_KEPT);
+    set_fixed(client);
+    return RIG_OK;
+}
+
+void rig_http_client_done(struct rig_http_client *client)
+{
+    if (client->options == NULL)
+        return;
+    curl_easy_cleanup(client->easy);
+    (void)curl_multi_cleanup(client->multi);
+    curl_slist_free_all(client->fixed_headers);
+    rig_buf_done(&client->answer.body);
+    *client = (struct rig_http_client){0};
+}
+
+/* -- one request --------------------------------------------------------------------------------------------------- */
+
+static void set_method(CURL *easy, const struct rig_http_request *request)
+{
+    /* The kind of transfer first, which also resets the one before; then its name. */
+    if (request->body != NULL) {
+        (void)curl_easy_setopt(easy, CURLOPT_POST, 1L);
+        (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body_size);
+        (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request->body);
+    } else {
+        (void)curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
+        (void)curl_easy_setopt(easy, CURLOPT_NOBODY, strcmp(request->method, "HEAD") == 0 ? 1L : 0L);
+    }
+    (void)curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method);
+}
+
+/* The request's headers before the fixed ones, in a list that the caller cuts off again. */
+static bool make_headers(const struct rig_http_client *client, const struct rig_http_request *request,
+                         struct curl_slist **list)
+{
+    bool made = true;
+    *list = NULL;
+    for (size_t i = 0; made && i < request->header_count; i++) {
+        char line[512];
+        const struct rig_http_header *header = &request->headers[i];
+        const int length = snprintf(line, sizeof line, "%s: %s", header->name, header->value);
+        made = length > 0 && (size_t)length < sizeof line && add_header(list, line);
+    }
+    for (const struct curl_slist *fixed = client->fixed_headers; made && fixed != NULL; fixed = fixed->next)
+        made = add_header(list, fixed->data);
+    return made;
+}
+
+static enum rig_http_end end_of(const struct rig_http_client *client, CURLcode code)
+{
+    if (code == CURLE_OK)
+        return RIG_HTTP_ANSWERED;
+    if (client->attempts == 0)
+        return RIG_HTTP_NOT_SENT;
+    if (client->attempts > 1)
+        return RIG_HTTP_LOST;
+    if (client->answer.body.failed)
+        return RIG_HTTP_TOO_LARGE;
+    if (code == CURLE_OPERATION_TIMEDOUT)
+        return RIG_HTTP_TIMEOUT;
+    if (code == CURLE_WEIRD_SERVER_REPLY || code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_BAD_CONTENT_ENCODING ||
+        code == CURLE_HTTP2 || code == CURLE_HTTP2_STREAM)
+        return RIG_HTTP_MALFORMED;
+    return RIG_HTTP_LOST;
+}
+
+/* Drives the transfer; false when it was interrupted. */
+static bool drive(struct rig_http_client *client, CURLcode *code)
+{
+    for (;;) {
+        int running = 0;
+        int left = 0;
+        if (atomic_load(client->interrupted))
+            return false;
+        *code = CURLE_FAILED_INIT;
+        if (curl_multi_perform(client->multi, &running) != CURLM_OK)
+            return true;
+        const CURLMsg *message = curl_multi_info_read(client->multi, &left);
+        if (message != NULL) {
+            *code = message->data.result;
+            return true;
+        }
+        struct curl_waitfd wake = {.fd = client->wake_fd, .events = CURL_WAIT_POLLIN};
+        if (curl_multi_poll(client->multi, &wake, 1, POLL_MOST_MS, NULL) != CURLM_OK)
+            return true;
+        uint64_t calls;
+        /* Somebody's interrupt of a session before this one: it must not keep the loop awake. */
+        if ((wake.revents & CURL_WAIT_POLLIN) != 0 && !atomic_load(client->interrupted))
+            (void)!read(client->wake_fd, &calls, sizeof calls);
+    }
+}
+
+static void describe(struct rig_http_answer *answer, const char *base, CURLcode code, const char *problem)
+{
+    const char *text = problem[0] != '\0' ? problem : curl_easy_strerror(code);
+    (void)snprintf(answer->detail, sizeof answer->detail, "%.60s: %.90s", base, text);
+}
+
+static void perform(struct rig_http_client *client, const struct rig_http_request *request)
+{
+    struct rig_http_answer *answer = &client->answer;
+    CURLcode code = CURLE_OK;
+    if (curl_multi_add_handle(client->multi, client->easy) != CURLM_OK) {
+        answer->end = RIG_HTTP_NOT_SENT;
+        (void)snprintf(answer->detail, sizeof answer->detail, "libcurl does not take the request");
+        return;
+    }
+    if (drive(client, &code)) {
+        answer->end = end_of(client, code);
+        if (answer->end == RIG_HTTP_ANSWERED)
+            (void)curl_easy_getinfo(client->easy, CURLINFO_RESPONSE_CODE, &answer->status);
+        else if (client->attempts > 1)
+            (void)snprintf(answer->detail, sizeof answer->detail, "%.60s: the kept connection was dead", request->base);
+        else
+            describe(answer, request->base, code, client->problem);
+    } else {
+        answer->end = client->attempts == 0 ? RIG_HTTP_NOT_SENT : RIG_HTTP_INTERRUPTED;
+        (void)snprintf(answer->detail, sizeof answer->detail, "interrupted: the run is ending");
+    }
+    (void)curl_multi_remove_handle(client->multi, client->easy);
+}
+
+const struct rig_http_answer *rig_http_client_send(struct rig_http_client *client,
+                                                   const struct rig_http_request *request)
+{
+    struct rig_http_answer *answer = &client->answer;
+    struct curl_slist *headers = NULL;
+    char url[4096];
+    rig_buf_clear(&answer->body);
+    answer->body.failed = false;
+    answer->end = RIG_HTTP_NOT_SENT;
+    answer->status = 0;
+    answer->detail[0] = '\0';
+    client->attempts = 0;
+    client->problem[0] = '\0';
+    const int64_t left_ns = request->deadline_ns - client->core->now_ns();
+    const int64_t time_ns =
+        left_ns < client->options->request_timeout_ns ? left_ns : client->options->request_timeout_ns;
+    const int length = snprintf(url, sizeof url, "%s%s", request->base, request->path);
+    if (time_ns <= 0)
+        (void)snprintf(answer->detail, sizeof answer->detail, "no time left: transaction-timeout");
+    else if (length < 0 || (size_t)length >= sizeof url || !make_headers(client, request, &headers))
+        (void)snprintf(answer->detail, sizeof answer->detail, "a URL or a header that is too long");
+    if (answer->detail[0] == '\0') {
+        (void)curl_easy_setopt(client->easy, CURLOPT_URL, url);
+        set_method(client->easy, request);
+        (void)curl_easy_setopt(client->easy, CURLOPT_HTTPHEADER, headers);
+        (void)curl_easy_setopt(client->easy, CURLOPT_TIMEOUT_MS, (long)(time_ns / NS_PER_MS + 1));
+        (void)curl_easy_setopt(client->easy, CURLOPT_CONNECTTIMEOUT_MS,
+                               (long)(client->options->connect_timeout_ns / NS_PER_MS + 1));
+        perform(client, request);
+        (void)curl_easy_setopt(client->easy, CURLOPT_HTTPHEADER, NULL);
+    }
+    curl_slist_free_all(headers);
+    return answer;
+}
+
+const char *rig_http_client_header(const struct rig_http_client *client, const char *name)
+{
+    struct curl_header *header = NULL;
+    if (curl_easy_header(client->easy, name, 0, CURLH_HEADER, -1, &header) != CURLHE_OK)
+        return NULL;
+    return header->value;
+}

@@ -1,0 +1,97 @@
+/*
+ * One HTTP request at a time, on libcurl: send it once, read the answer, say how it ended.
+ *
+ * A client belongs to one session. It keeps its connections open between requests (one a server, as many as there are
+ * servers), and never sends a request twice: libcurl by itself sends one again when a kept connection turns out to be
+ * dead, which would run a transaction twice; the second attempt is refused here and the request counts as lost.
+ * Redirects are not followed.
+ *
+ * Bounds: every request by its own time-out and by the deadline given; an answer by the most bytes that options allow.
+ * interrupt: from any thread, does not block; what is under way returns at once as RIG_HTTP_INTERRUPTED, and everything
+ * after it as well.
+ */
+#ifndef RIG_DRIVERS_HTTP_HTTP_CLIENT_H
+#define RIG_DRIVERS_HTTP_HTTP_CLIENT_H
+
+#include <curl/curl.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "drivers/driver.h"
+#include "drivers/http/http_options.h"
+
+/* X(name, name in dialects, what happened). In the order of the dialects' choices. */
+#define RIG_HTTP_END_TABLE(X)                                                                                          \
+    X(RIG_HTTP_ANSWERED, "answered", "a whole answer was read")                                                        \
+    X(RIG_HTTP_NOT_SENT, "not-sent", "no connection: not a byte of the request left")                                  \
+    X(RIG_HTTP_TIMEOUT, "timeout", "no whole answer in time; the request may have been executed")                      \
+    X(RIG_HTTP_LOST, "connection-lost", "the connection broke after the request may have left")                        \
+    X(RIG_HTTP_INTERRUPTED, "interrupted", "the run is ending; the request may have been executed")                    \
+    X(RIG_HTTP_TOO_LARGE, "too-large", "an answer above `max-answer`; the request was executed or refused")            \
+    X(RIG_HTTP_MALFORMED, "malformed", "an answer that is no HTTP, no JSON, or not as the dialect says")
+
+enum rig_http_end {
+#define RIG_HTTP_END_ENUM(name, text, help) name,
+    RIG_HTTP_END_TABLE(RIG_HTTP_END_ENUM)
+#undef RIG_HTTP_END_ENUM
+        RIG_HTTP_END_COUNT
+};
+
+extern const char *const rig_http_end_names[]; /* NULL-ended */
+
+struct rig_http_header {
+    const char *name;
+    const char *value;
+};
+
+struct rig_http_request {
+    const char *method;
+    const char *base;                      /* "http://127.0.0.1:2379" */
+    const char *path;                      /* from the slash on */
+    const struct rig_http_header *headers; /* beside the options' own */
+    size_t header_count;
+    const char *body; /* NULL: none */
+    size_t body_size;
+    int64_t deadline_ns; /* on the monotonic clock; its own time-out if that comes first */
+};
+
+struct rig_http_answer {
+    enum rig_http_end end;
+    long status;         /* of RIG_HTTP_ANSWERED */
+    struct rig_buf body; /* the client's; valid until the next request */
+    char detail[160];    /* how it ended, for a person */
+};
+
+struct rig_http_client {
+    const struct rig_http_options *options;
+    const struct rig_core *core;
+    CURL *easy;
+    CURLM *multi;
+    struct curl_slist *fixed_headers;
+    int wake_fd;                    /* borrowed: readable once somebody interrupts */
+    const atomic_bool *interrupted; /* borrowed */
+    struct rig_http_answer answer;
+    unsigned attempts; /* connections that were about to carry this request */
+    char problem[CURL_ERROR_SIZE];
+};
+
+/* Once a process, before any other thread. */
+enum rig_rc rig_http_library_init(struct rig_err *err);
+
+/* Borrows everything. */
+enum rig_rc rig_http_client_init(struct rig_http_client *client, const struct rig_http_options *options,
+                                 const struct rig_core *core, int wake_fd, const atomic_bool *interrupted,
+                                 struct rig_err *err);
+/* Fit for a client that is all zero. */
+void rig_http_client_done(struct rig_http_client *client);
+
+/* Sends the request once. The answer is the client's. */
+const struct rig_http_answer *rig_http_client_send(struct rig_http_client *client,
+                                                   const struct rig_http_request *request);
+/* The answer's header of this name, or NULL; valid until the next request. */
+const char *rig_http_client_header(const struct rig_http_client *client, const char *name);
+
+#endif

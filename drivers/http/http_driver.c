@@ -1,0 +1,157 @@
+/*
+ * The driver http: any database with an HTTP API, as its dialect describes it.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "drivers/http/http_preview.h"
+#include "drivers/http/http_session.h"
+
+struct options {
+    const char *dialect;
+    struct rig_text_list parameters;
+    struct rig_http_options http;
+};
+
+static const struct rig_option option_table[] = {
+    {.name = "dialect",
+     .type = RIG_OPTION_TEXT,
+     .offset = offsetof(struct options, dialect),
+     .required = true,
+     .help = "how the database is asked: the name of a dialect that is installed (etcd, couchdb, rqlite, libsql), or "
+             "the path of a file"},
+    {.name = "parameters",
+     .type = RIG_OPTION_TEXT_LIST,
+     .offset = offsetof(struct options, parameters),
+     .help = "parameters of the dialect, each `name=value`"},
+    {.name = "endpoints",
+     .type = RIG_OPTION_TEXT_LIST,
+     .offset = RIG_HTTP_OFFSET(struct options, http, endpoints),
+     .required = true,
+     .help = "the servers, each `http://HOST:PORT` or `https://...`, with a path where the API has one"},
+    RIG_HTTP_OPTION_ROWS(struct options, http),
+    {0},
+};
+
+/* The dialect that the options name, if it can run the workload. */
+static enum rig_rc load_dialect(const struct options *options, enum rig_workload workload, struct rig_dialect **dialect,
+                                struct rig_err *err)
+{
+    struct rig_dialect *found = NULL;
+    enum rig_rc rc = rig_dialect_load(options->dialect, &options->parameters, &found, err);
+    if (rc == RIG_OK && !found->workloads[workload].given)
+        rc = rig_fail(err, RIG_E_PLAN, "`dialect`: %s does not describe this workload", found->name);
+    const bool by_role = options->http.spread == RIG_HTTP_LEADER || options->http.spread == RIG_HTTP_FOLLOWERS;
+    if (rc == RIG_OK && by_role && found->role.count == 0)
+        rc = rig_fail(err, RIG_E_PLAN, "`spread`: the dialect %s does not say who leads (`role`)", found->name);
+    if (rc == RIG_OK)
+        *dialect = found;
+    else
+        rig_dialect_free(found);
+    return rc;
+}
+
+static enum rig_rc check(const void *object, enum rig_workload workload, struct rig_err *err)
+{
+    const struct options *options = object;
+    struct rig_dialect *dialect = NULL;
+    enum rig_rc rc = rig_http_options_check(&options->http, err);
+    if (rc == RIG_OK && options->http.endpoints.count == 0)
+        rc = rig_fail(err, RIG_E_PLAN, "`endpoints`: expected at least one server");
+    if (rc == RIG_OK)
+        rc = load_dialect(options, workload, &dialect, err);
+    rig_dialect_free(dialect);
+    return rc;
+}
+
+static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_err *err)
+{
+    struct rig_http_run *run = object;
+    const struct options *options = env->options;
+    struct rig_dialect *dialect = NULL;
+    enum rig_rc rc = load_dialect(options, env->workload, &dialect, err);
+    if (rc == RIG_OK)
+        rc = rig_http_run_init(run, env, &options->http, dialect, err);
+    for (size_t i = 0; rc == RIG_OK && i < options->http.endpoints.count; i++)
+        rc = rig_http_run_add_endpoint(run, options->http.endpoints.at[i], err);
+    return rc;
+}
+
+static void done(void *object)
+{
+    rig_http_run_done(object);
+}
+
+static enum rig_rc setup(void *object, struct rig_err *err)
+{
+    return rig_http_run_setup(object, err);
+}
+
+static void teardown(void *object)
+{
+    rig_http_run_teardown(object);
+}
+
+static enum rig_rc open_session(void *session, void *run, uint32_t client, struct rig_err *err)
+{
+    return rig_http_session_open(session, run, client, err);
+}
+
+static enum rig_outcome transact(void *session, struct rig_transaction *transaction)
+{
+    return rig_http_session_transact(session, transaction);
+}
+
+static void interrupt(void *session)
+{
+    rig_http_session_interrupt(session);
+}
+
+static void close_session(void *session, bool last)
+{
+    (void)last;
+    rig_http_session_close(session);
+}
+
+static void describe(void *object, char *text, size_t size)
+{
+    const struct rig_http_run *run = object;
+    const char *what = run->dialect->summary[0] == '\0' ? run->dialect->name : run->dialect->summary;
+    (void)snprintf(text, size, "%s%s%s", what, run->version[0] == '\0' ? "" : ", version ", run->version);
+}
+
+static enum rig_rc preview(const void *object, enum rig_workload workload, const struct rig_transaction *transaction,
+                           void (*show)(void *context, const char *text), void *context, struct rig_err *err)
+{
+    struct rig_dialect *dialect = NULL;
+    enum rig_rc rc = load_dialect(object, workload, &dialect, err);
+    if (rc == RIG_OK)
+        rc = rig_http_preview(dialect, workload, transaction, show, context, err);
+    rig_dialect_free(dialect);
+    return rc;
+}
+
+RIG_DRIVER_EXPORT extern const struct rig_driver rig_driver;
+const struct rig_driver rig_driver = {
+    .abi = RIG_DRIVER_ABI,
+    .struct_size = sizeof(struct rig_driver),
+    .name = "http",
+    .summary = "any database with an HTTP API, as a dialect in YAML describes it",
+    .workloads = RIG_WORKLOAD_BIT(RIG_WORKLOAD_LIST_APPEND) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_RW_REGISTER),
+    .features = RIG_DRIVER_NODES,
+    .options = option_table,
+    .options_size = sizeof(struct options),
+    .run_size = sizeof(struct rig_http_run),
+    .session_size = sizeof(struct rig_http_session),
+    .check = check,
+    .init = init,
+    .done = done,
+    .setup = setup,
+    .teardown = teardown,
+    .open = open_session,
+    .transact = transact,
+    .interrupt = interrupt,
+    .close = close_session,
+    .describe = describe,
+    .preview = preview,
+};

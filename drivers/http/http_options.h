@@ -1,0 +1,74 @@
+/*
+ * What a plan says about the HTTP side of a database, whatever its dialect; one table for every driver that speaks
+ * HTTP.
+ */
+#ifndef RIG_DRIVERS_HTTP_HTTP_OPTIONS_H
+#define RIG_DRIVERS_HTTP_HTTP_OPTIONS_H
+
+#include "base/err.h"
+#include "base/option.h"
+
+enum rig_http_spread { RIG_HTTP_PER_CLIENT, RIG_HTTP_ROUND_ROBIN, RIG_HTTP_LEADER, RIG_HTTP_FOLLOWERS };
+enum rig_http_version { RIG_HTTP_VERSION_AUTO, RIG_HTTP_VERSION_1, RIG_HTTP_VERSION_2 };
+
+struct rig_http_options {
+    struct rig_text_list endpoints;
+    int64_t spread;  /* enum rig_http_spread */
+    int64_t version; /* enum rig_http_version */
+    int64_t connect_timeout_ns;
+    int64_t request_timeout_ns;
+    int64_t transaction_timeout_ns;
+    int64_t max_answer_bytes;
+    const char *user;
+    const char *password;
+    const char *token;
+    struct rig_text_list headers;
+    bool tls_verify;
+    const char *tls_ca;
+    const char *tls_certificate;
+    const char *tls_key;
+};
+
+extern const char *const rig_http_spread_names[];
+extern const char *const rig_http_version_names[];
+
+/* The rows of a driver's table: `owner` is its options object, `member` the struct rig_http_options in it. */
+#define RIG_HTTP_OFFSET(owner, member, field) (offsetof(owner, member) + offsetof(struct rig_http_options, field))
+/* clang-format off */
+#define RIG_HTTP_OPTION_ROWS(owner, member)                                                                             \
+    {.name = "spread", .type = RIG_OPTION_CHOICE, .offset = RIG_HTTP_OFFSET(owner, member, spread),                     \
+     .default_text = "per-client", .choices = rig_http_spread_names,                                                   \
+     .help = "which server a session talks to: one for each client in turn, another for each transaction, the leader, or the followers only (the dialect says how they are told apart)"}, \
+    {.name = "http-version", .type = RIG_OPTION_CHOICE, .offset = RIG_HTTP_OFFSET(owner, member, version),              \
+     .default_text = "auto", .choices = rig_http_version_names,                                                        \
+     .help = "auto: HTTP/2 where TLS offers it, else 1.1; 2: HTTP/2 also without TLS, without asking"},                \
+    {.name = "connect-timeout", .type = RIG_OPTION_DURATION, .offset = RIG_HTTP_OFFSET(owner, member, connect_timeout_ns), \
+     .default_text = "2s", .least = 1e6, .most = 6e11, .help = "how long connecting to a server may take"},            \
+    {.name = "request-timeout", .type = RIG_OPTION_DURATION, .offset = RIG_HTTP_OFFSET(owner, member, request_timeout_ns), \
+     .default_text = "5s", .least = 1e6, .most = 6e11, .help = "how long one request may take, its answer included"},  \
+    {.name = "transaction-timeout", .type = RIG_OPTION_DURATION, .offset = RIG_HTTP_OFFSET(owner, member, transaction_timeout_ns), \
+     .default_text = "10s", .least = 1e6, .most = 6e11, .help = "how long all requests of a transaction may take together"}, \
+    {.name = "max-answer", .type = RIG_OPTION_SIZE, .offset = RIG_HTTP_OFFSET(owner, member, max_answer_bytes),         \
+     .default_text = "16MiB", .least = 1024, .most = 1e9, .help = "largest answer that is read"},                      \
+    {.name = "user", .type = RIG_OPTION_TEXT, .offset = RIG_HTTP_OFFSET(owner, member, user),                           \
+     .help = "user for basic authentication"},                                                                         \
+    {.name = "password", .type = RIG_OPTION_SECRET, .offset = RIG_HTTP_OFFSET(owner, member, password),                 \
+     .help = "password for basic authentication"},                                                                     \
+    {.name = "token", .type = RIG_OPTION_SECRET, .offset = RIG_HTTP_OFFSET(owner, member, token),                       \
+     .help = "bearer token, sent with every request"},                                                                 \
+    {.name = "headers", .type = RIG_OPTION_TEXT_LIST, .offset = RIG_HTTP_OFFSET(owner, member, headers),                \
+     .help = "further header lines for every request, each `Name: value`"},                                            \
+    {.name = "tls.verify", .type = RIG_OPTION_BOOL, .offset = RIG_HTTP_OFFSET(owner, member, tls_verify),               \
+     .default_text = "true", .help = "whether a server's certificate and name are checked"},                           \
+    {.name = "tls.ca", .type = RIG_OPTION_TEXT, .offset = RIG_HTTP_OFFSET(owner, member, tls_ca),                       \
+     .help = "file of the certificates to trust, PEM; the system's if left out"},                                      \
+    {.name = "tls.certificate", .type = RIG_OPTION_TEXT, .offset = RIG_HTTP_OFFSET(owner, member, tls_certificate),     \
+     .help = "file of the client's own certificate, PEM"},                                                             \
+    {.name = "tls.key", .type = RIG_OPTION_TEXT, .offset = RIG_HTTP_OFFSET(owner, member, tls_key),                     \
+     .help = "file of the key to it, PEM"}
+/* clang-format on */
+
+/* Refuses endpoints that are no URLs, headers without a colon, and a certificate without its key. */
+enum rig_rc rig_http_options_check(const struct rig_http_options *options, struct rig_err *err);
+
+#endif

@@ -1,0 +1,14 @@
+/*
+ * The dry run: which requests a transaction would produce, as text. Nothing is sent; what only an answer could tell is
+ * named where it would stand.
+ */
+#ifndef RIG_DRIVERS_HTTP_HTTP_PREVIEW_H
+#define RIG_DRIVERS_HTTP_HTTP_PREVIEW_H
+
+#include "drivers/http/dialect.h"
+
+enum rig_rc rig_http_preview(const struct rig_dialect *dialect, enum rig_workload workload,
+                             const struct rig_transaction *transaction, void (*show)(void *context, const char *text),
+                             void *context, struct rig_err *err);
+
+#endif

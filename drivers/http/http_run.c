@@ -1,0 +1,192 @@
+#include "drivers/http/http_run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+#include "drivers/http/http_outcome.h"
+#include "drivers/http/http_request.h"
+
+enum rig_rc rig_http_run_init(struct rig_http_run *run, const struct rig_run_env *env,
+                              const struct rig_http_options *options, struct rig_dialect *dialect, struct rig_err *err)
+{
+    *run = (struct rig_http_run){.env = env, .options = options, .dialect = dialect};
+    const uint32_t clients = env->client_count;
+    run->endpoints = calloc(RIG_ENDPOINTS_MOST, sizeof *run->endpoints);
+    run->wakes = malloc((clients + 1) * sizeof *run->wakes);
+    run->shifts = calloc(clients + 1, sizeof *run->shifts);
+    for (uint32_t i = 0; run->wakes != NULL && i < clients; i++)
+        run->wakes[i] = -1;
+    if (run->endpoints == NULL || run->wakes == NULL || run->shifts == NULL)
+        return rig_fail(err, RIG_E_LIMIT, "out of memory for %u clients", clients);
+    for (uint32_t i = 0; i < clients; i++) {
+        run->wakes[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (run->wakes[i] < 0)
+            return rig_fail(err, RIG_E_DRIVER, "no descriptors for %u clients: %s; raise `ulimit -n`", clients,
+                            strerror(errno));
+    }
+    return rig_http_library_init(err);
+}
+
+void rig_http_run_done(struct rig_http_run *run)
+{
+    for (uint32_t i = 0; run->wakes != NULL && i < run->env->client_count; i++) {
+        if (run->wakes[i] >= 0)
+            (void)close(run->wakes[i]);
+    }
+    free(run->wakes);
+    free(run->shifts);
+    free(run->endpoints);
+    rig_dialect_free(run->dialect);
+    *run = (struct rig_http_run){0};
+}
+
+enum rig_rc rig_http_run_add_endpoint(struct rig_http_run *run, const char *base, struct rig_err *err)
+{
+    size_t length = strlen(base);
+    while (length > 0 && base[length - 1] == '/')
+        length--;
+    if (run->endpoint_count == RIG_ENDPOINTS_MOST)
+        return rig_fail(err, RIG_E_PLAN, "more than %d servers", (int)RIG_ENDPOINTS_MOST);
+    if (length >= RIG_ENDPOINT_BYTES)
+        return rig_fail(err, RIG_E_PLAN, "`%.60s...` is longer than %d bytes", base, (int)RIG_ENDPOINT_BYTES - 1);
+    memcpy(run->endpoints[run->endpoint_count], base, length);
+    run->endpoints[run->endpoint_count++][length] = '\0';
+    return RIG_OK;
+}
+
+/* -- outside of transactions --------------------------------------------------------------------------------------- */
+
+/* One step; the verdict's ruling decides. */
+static enum rig_rc ask_step(const struct rig_http_run *run, struct rig_http_client *client,
+                            struct rig_request_maker *maker, const struct rig_dialect_step *step,
+                            struct rig_transaction_state *state, uint32_t endpoint, int64_t deadline_ns,
+                            struct rig_err *err)
+{
+    const struct rig_render_scope scope = {.dialect = run->dialect, .state = state};
+    const char *base = run->endpoints[endpoint];
+    if (!rig_render_holds(&step->when, &scope))
+        return RIG_OK;
+    const char *refused = rig_request_make(maker, step, &scope);
+    if (refused != NULL)
+        return rig_fail(err, RIG_E_DRIVER, "dialect %s, %s: %s", run->dialect->name, step->name, refused);
+    maker->request.base = base;
+    maker->request.deadline_ns = deadline_ns;
+    const struct rig_http_answer *answer = rig_http_client_send(client, &maker->request);
+    if (answer->end != RIG_HTTP_ANSWERED)
+        return rig_fail(err, RIG_E_CLUSTER, "%s %s: %s (%s)", step->method, step->name, answer->detail,
+                        rig_http_end_names[answer->end]);
+    json_t *root = json_loadb(rig_buf_text(&answer->body), answer->body.size, JSON_DECODE_ANY, NULL);
+    struct rig_verdict verdict;
+    char problem[RIG_PROBLEM_BYTES] = "";
+    const struct rig_answer_source source = {.client = client, .status = answer->status, .root = root};
+    rig_outcome_find(run->dialect, step, true, answer->end, answer, root, &verdict);
+    enum rig_rc rc = RIG_OK;
+    if (verdict.ruling != RIG_RULING_OK)
+        rc = rig_fail(err, RIG_E_CLUSTER, "%s: `%s` of the dialect %s was answered with %s: %.200s", base, step->name,
+                      run->dialect->name, verdict.code, rig_buf_text(&answer->body));
+    else if (step->answer_is_json &&
+             rig_answer_take(&step->answer, &source, RIG_SET_ONCE, 0, state, problem) != RIG_ANSWER_TAKEN)
+        rc = rig_fail(err, RIG_E_CLUSTER, "%s: the answer to `%s` of the dialect %s is not as it says: %s", base,
+                      step->name, run->dialect->name, problem);
+    json_decref(root);
+    return rc;
+}
+
+enum rig_rc rig_http_run_ask(const struct rig_http_run *run, struct rig_http_client *client,
+                             const struct rig_dialect_steps *steps, uint32_t endpoint, int64_t deadline_ns,
+                             struct rig_arena *arena, struct rig_value *values, struct rig_err *err)
+{
+    struct rig_transaction none = {0};
+    struct rig_transaction_state state;
+    struct rig_request_maker maker;
+    enum rig_rc rc = RIG_OK;
+    RIG_REQUIRE(endpoint < run->endpoint_count);
+    if (!rig_state_begin(&state, run->env->core, arena, &none))
+        return rig_fail(err, RIG_E_LIMIT, "out of memory for a request");
+    rig_request_maker_init(&maker);
+    for (uint32_t i = 0; rc == RIG_OK && i < steps->count; i++)
+        rc = ask_step(run, client, &maker, &steps->at[i], &state, endpoint, deadline_ns, err);
+    rig_request_maker_done(&maker);
+    if (rc == RIG_OK && values != NULL)
+        memcpy(values, state.variables, sizeof state.variables);
+    return rc;
+}
+
+enum rig_rc rig_http_run_ask_once(const struct rig_http_run *run, const struct rig_dialect_steps *steps,
+                                  uint32_t endpoint, int64_t timeout_ns, struct rig_arena *arena,
+                                  struct rig_value *values, struct rig_err *err)
+{
+    static const atomic_bool never = false;
+    struct rig_http_client client;
+    const struct rig_core *core = run->env->core;
+    const int wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (wake < 0)
+        return rig_fail(err, RIG_E_DRIVER, "no descriptor for a request: %s", strerror(errno));
+    enum rig_rc rc = rig_http_client_init(&client, run->options, core, wake, &never, err);
+    if (rc == RIG_OK)
+        rc = rig_http_run_ask(run, &client, steps, endpoint, core->now_ns() + timeout_ns, arena, values, err);
+    rig_http_client_done(&client);
+    (void)close(wake);
+    return rc;
+}
+
+bool rig_http_run_value(const struct rig_http_run *run, const struct rig_value *values, const char *name, char *text,
+                        size_t size)
+{
+    for (uint32_t i = 0; i < run->dialect->variable_count; i++) {
+        if (strcmp(run->dialect->variables[i], name) != 0 || values[i].kind == RIG_IS_NOTHING)
+            continue;
+        if (values[i].kind == RIG_IS_INTEGER)
+            (void)snprintf(text, size, "%lld", (long long)values[i].integer);
+        else
+            (void)snprintf(text, size, "%.*s", (int)values[i].size, values[i].text);
+        return true;
+    }
+    return false;
+}
+
+/* -- setup and teardown -------------------------------------------------------------------------------------------- */
+
+/* The first server that takes them all will do. */
+static enum rig_rc ask_anyone(const struct rig_http_run *run, const struct rig_dialect_steps *steps,
+                              struct rig_arena *arena, struct rig_value *values, struct rig_err *err)
+{
+    struct rig_err last = {0};
+    for (uint32_t i = 0; i < run->endpoint_count; i++) {
+        last = (struct rig_err){0};
+        if (rig_http_run_ask_once(run, steps, i, run->options->transaction_timeout_ns, arena, values, &last) == RIG_OK)
+            return RIG_OK;
+    }
+    return rig_fail(err, last.rc == RIG_OK ? RIG_E_CLUSTER : last.rc, "%s",
+                    run->endpoint_count == 0 ? "there is no server" : last.text);
+}
+
+enum rig_rc rig_http_run_setup(struct rig_http_run *run, struct rig_err *err)
+{
+    struct rig_arena arena;
+    struct rig_value values[RIG_DIALECT_VARIABLES_MOST] = {{0}};
+    struct rig_err unimportant = {0};
+    rig_arena_init(&arena, 0);
+    const enum rig_rc rc = ask_anyone(run, &run->dialect->setup, &arena, NULL, err);
+    if (rc == RIG_OK && ask_anyone(run, &run->dialect->describe, &arena, values, &unimportant) == RIG_OK) {
+        if (!rig_http_run_value(run, values, "server-version", run->version, sizeof run->version))
+            run->version[0] = '\0';
+    }
+    rig_arena_done(&arena);
+    return rc;
+}
+
+void rig_http_run_teardown(struct rig_http_run *run)
+{
+    struct rig_arena arena;
+    struct rig_err err = {0};
+    rig_arena_init(&arena, 0);
+    if (ask_anyone(run, &run->dialect->teardown, &arena, NULL, &err) != RIG_OK)
+        run->env->core->log(1, "http", "the run's data was left behind: %s", err.text);
+    rig_arena_done(&arena);
+}

@@ -1,0 +1,57 @@
+/*
+ * A run over HTTP: the servers, the dialect, and what is asked outside of transactions (setup, teardown, roles). Shared
+ * by every driver that speaks HTTP; each has its own way to say where the servers are.
+ *
+ * Threads: the main thread's, but for rig_http_run_ask(), which works on a session's own client, and the endpoints,
+ * which do not change while sessions are open.
+ */
+#ifndef RIG_DRIVERS_HTTP_HTTP_RUN_H
+#define RIG_DRIVERS_HTTP_HTTP_RUN_H
+
+#include <stdatomic.h>
+
+#include "drivers/http/http_answer.h"
+#include "drivers/http/http_options.h"
+#include "drivers/http/transaction_state.h"
+
+enum { RIG_ENDPOINT_BYTES = 256, RIG_ENDPOINTS_MOST = 64 };
+
+struct rig_http_run {
+    const struct rig_run_env *env;
+    const struct rig_http_options *options;
+    struct rig_dialect *dialect; /* owned */
+    char (*endpoints)[RIG_ENDPOINT_BYTES];
+    uint32_t endpoint_count;
+    int *wakes;             /* by client: an eventfd that interrupts it, alive as long as the run */
+    atomic_uint *shifts;    /* by client: how many servers it has left behind */
+    char version[64];       /* of the server, for reports */
+    atomic_bool told_limit; /* somebody has logged that transactions touch too many keys */
+};
+
+/* Takes the dialect, also when it fails. Fit for rig_http_run_done() in any case. Borrows `env` and `options`. */
+enum rig_rc rig_http_run_init(struct rig_http_run *run, const struct rig_run_env *env,
+                              const struct rig_http_options *options, struct rig_dialect *dialect, struct rig_err *err);
+void rig_http_run_done(struct rig_http_run *run);
+/* Adds a server: the start of its URLs, without a slash behind it. */
+enum rig_rc rig_http_run_add_endpoint(struct rig_http_run *run, const char *base, struct rig_err *err);
+
+enum rig_rc rig_http_run_setup(struct rig_http_run *run, struct rig_err *err);
+/* Best effort; says in the log what was left behind. */
+void rig_http_run_teardown(struct rig_http_run *run);
+
+/*
+ * Sends steps that belong to no transaction to one server. `values`: NULL, or room for the dialect's variables, whose
+ * texts live in `arena`. RIG_E_CLUSTER unless every step was answered as ok.
+ */
+enum rig_rc rig_http_run_ask(const struct rig_http_run *run, struct rig_http_client *client,
+                             const struct rig_dialect_steps *steps, uint32_t endpoint, int64_t deadline_ns,
+                             struct rig_arena *arena, struct rig_value *values, struct rig_err *err);
+/* The same with a client of its own, for at most `timeout_ns`. From any thread. */
+enum rig_rc rig_http_run_ask_once(const struct rig_http_run *run, const struct rig_dialect_steps *steps,
+                                  uint32_t endpoint, int64_t timeout_ns, struct rig_arena *arena,
+                                  struct rig_value *values, struct rig_err *err);
+/* The variable `name` as text among `values`; false when no answer has set it. */
+bool rig_http_run_value(const struct rig_http_run *run, const struct rig_value *values, const char *name, char *text,
+                        size_t size);
+
+#endif

@@ -1,0 +1,312 @@
+#include "drivers/http/http_session.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+
+/* -- life ---------------------------------------------------------------------------------------------------------- */
+
+/* Whether the server says of itself that it leads. */
+static enum rig_rc ask_role(struct rig_http_session *session, uint32_t endpoint, int64_t deadline_ns, bool *leads,
+                            struct rig_err *err)
+{
+    const struct rig_http_run *run = session->run;
+    struct rig_value values[RIG_DIALECT_VARIABLES_MOST] = {{0}};
+    char self[128] = "";
+    char leader[128] = "";
+    const enum rig_rc rc = rig_http_run_ask(run, &session->client, &run->dialect->role, endpoint, deadline_ns,
+                                            &session->arena, values, err);
+    if (rc == RIG_OK)
+        *leads = rig_http_run_value(run, values, "self", self, sizeof self) &&
+                 rig_http_run_value(run, values, "leader", leader, sizeof leader) && strcmp(self, leader) == 0;
+    return rc;
+}
+
+/* Takes the first server, from the client's own on, that is healthy and has the role asked for. */
+static enum rig_rc choose_endpoint(struct rig_http_session *session, struct rig_err *err)
+{
+    struct rig_http_run *run = session->run;
+    const struct rig_core *core = run->env->core;
+    const enum rig_http_spread spread = (enum rig_http_spread)run->options->spread;
+    const bool by_role = spread == RIG_HTTP_LEADER || spread == RIG_HTTP_FOLLOWERS;
+    const uint32_t first = session->client_index + atomic_load(&run->shifts[session->client_index]);
+    const uint32_t tries = by_role ? run->endpoint_count : 1;
+    struct rig_err last = {0};
+    for (uint32_t i = 0; i < tries && !atomic_load(&session->interrupted); i++) {
+        bool leads = spread == RIG_HTTP_LEADER;
+        const int64_t deadline_ns =
+            core->now_ns() + run->options->connect_timeout_ns + run->options->request_timeout_ns;
+        session->endpoint = (first + i) % run->endpoint_count;
+        last = (struct rig_err){0};
+        rig_arena_reset(&session->arena);
+        enum rig_rc rc = rig_http_run_ask(run, &session->client, &run->dialect->health, session->endpoint, deadline_ns,
+                                          &session->arena, NULL, &last);
+        if (rc == RIG_OK && by_role)
+            rc = ask_role(session, session->endpoint, deadline_ns, &leads, &last);
+        if (rc == RIG_OK && (!by_role || leads == (spread == RIG_HTTP_LEADER)))
+            return RIG_OK;
+    }
+    if (last.rc != RIG_OK)
+        return rig_fail(err, last.rc, "%s", last.text);
+    return rig_fail(err, RIG_E_CLUSTER, by_role ? "no server says that it is %s" : "%s",
+                    !by_role                    ? "interrupted"
+                    : spread == RIG_HTTP_LEADER ? "the leader"
+                                                : "a follower");
+}
+
+enum rig_rc rig_http_session_open(struct rig_http_session *session, struct rig_http_run *run, uint32_t client,
+                                  struct rig_err *err)
+{
+    uint64_t calls;
+    const int wake = run->wakes[client];
+    (void)!read(wake, &calls, sizeof calls); /* of the session before */
+    session->run = run;
+    session->client_index = client;
+    rig_arena_init(&session->arena, 0);
+    rig_request_maker_init(&session->maker);
+    atomic_store(&session->wake, wake + 1);
+    if (run->endpoint_count == 0)
+        return rig_fail(err, RIG_E_CLUSTER, "there is no server to connect to");
+    enum rig_rc rc =
+        rig_http_client_init(&session->client, run->options, run->env->core, wake, &session->interrupted, err);
+    if (rc == RIG_OK)
+        rc = choose_endpoint(session, err);
+    if (rc != RIG_OK)
+        (void)atomic_fetch_add(&run->shifts[client], 1);
+    return rc;
+}
+
+void rig_http_session_interrupt(struct rig_http_session *session)
+{
+    const uint64_t one = 1;
+    atomic_store(&session->interrupted, true);
+    const int wake = atomic_load(&session->wake);
+    if (wake > 0)
+        (void)!write(wake - 1, &one, sizeof one);
+}
+
+void rig_http_session_close(struct rig_http_session *session)
+{
+    if (session->run == NULL)
+        return;
+    rig_http_client_done(&session->client);
+    rig_request_maker_done(&session->maker);
+    rig_arena_done(&session->arena);
+    session->run = NULL;
+}
+
+/* -- one transaction ----------------------------------------------------------------------------------------------- */
+
+/* One transaction's way through the steps. */
+struct passage {
+    struct rig_http_session *session;
+    struct rig_transaction *transaction;
+    const struct rig_dialect_workload *workload;
+    uint32_t endpoint;
+    int64_t deadline_ns;
+    bool begun;     /* an answer to a step before the commit was ok: there may be something to abort */
+    bool committed; /* a request of the phase commit was acknowledged */
+};
+
+static enum rig_outcome end_with(struct rig_transaction *transaction, enum rig_outcome outcome, const char *code,
+                                 const char *text, const char *detail)
+{
+    (void)snprintf(transaction->error_code, sizeof transaction->error_code, "%s", code);
+    (void)snprintf(transaction->error_text, sizeof transaction->error_text, "%.120s%s%.120s", text,
+                   detail[0] == '\0' ? "" : ": ", detail);
+    return outcome;
+}
+
+/* What a ruling other than ok comes to for this transaction. */
+static enum rig_outcome judge(const struct passage *passage, const struct rig_verdict *verdict, const char *detail)
+{
+    struct rig_transaction *transaction = passage->transaction;
+    enum rig_outcome outcome = verdict->ruling == RIG_RULING_FAIL ? RIG_OUTCOME_FAIL : RIG_OUTCOME_INFO;
+    if (passage->committed)
+        outcome = RIG_OUTCOME_INFO; /* a part of it was committed already */
+    if (transaction->read_only)
+        outcome = RIG_OUTCOME_FAIL; /* without effects */
+    transaction->session_lost = verdict->session_lost;
+    return end_with(transaction, outcome, verdict->code, verdict->reason == NULL ? verdict->code : verdict->reason,
+                    detail);
+}
+
+/* The part of an answer's body that fits into an error's text, on one line. */
+static void excerpt(const struct rig_http_answer *answer, char *text, size_t size)
+{
+    (void)snprintf(text, size, "%.*s", (int)(answer->body.size < size ? answer->body.size : size),
+                   rig_buf_text(&answer->body));
+    for (char *c = text; *c != '\0'; c++) {
+        if ((unsigned char)*c < ' ' || (unsigned char)*c >= 0x7F)
+            *c = ' ';
+    }
+}
+
+/* Reads the answer to a step. True: on to the next request. */
+static bool read_answer(struct passage *passage, const struct rig_dialect_step *step, uint32_t element,
+                        const struct rig_http_answer *answer, enum rig_outcome *outcome)
+{
+    struct rig_http_session *session = passage->session;
+    const struct rig_dialect *dialect = session->run->dialect;
+    const bool at_commit = step->phase == RIG_PHASE_COMMIT;
+    enum rig_http_end end = answer->end;
+    char problem[RIG_PROBLEM_BYTES];
+    struct rig_verdict verdict;
+    json_t *root = end == RIG_HTTP_ANSWERED && answer->body.size > 0
+                       ? json_loadb(rig_buf_text(&answer->body), answer->body.size, JSON_DECODE_ANY, NULL)
+                       : NULL;
+    (void)snprintf(problem, sizeof problem, "%s", answer->detail);
+    rig_outcome_find(dialect, step, at_commit, end, answer, root, &verdict);
+    if (verdict.ruling == RIG_RULING_OK) {
+        const struct rig_answer_source source = {
+            .client = &session->client,
+            .status = answer->status,
+            .root = root,
+            .lists = session->run->env->workload == RIG_WORKLOAD_LIST_APPEND,
+        };
+        const enum rig_answer_result result =
+            rig_answer_take(&step->answer, &source, step->set, element, &session->state, problem);
+        if (result != RIG_ANSWER_TAKEN) {
+            end = result == RIG_ANSWER_NO_ROOM ? RIG_HTTP_TOO_LARGE : RIG_HTTP_MALFORMED;
+            rig_outcome_find(dialect, step, at_commit, end, answer, root, &verdict);
+        }
+    } else if (end == RIG_HTTP_ANSWERED && !verdict.by_dialect) {
+        excerpt(answer, problem, sizeof problem); /* what no rule knows: somebody will want to write one */
+    }
+    json_decref(root);
+    if (verdict.ruling != RIG_RULING_OK)
+        *outcome = judge(passage, &verdict, problem);
+    return verdict.ruling == RIG_RULING_OK;
+}
+
+/* Sends a step's request for one element. True: on to the next. */
+static bool run_request(struct passage *passage, const struct rig_dialect_step *step, uint32_t element,
+                        enum rig_outcome *outcome)
+{
+    struct rig_http_session *session = passage->session;
+    struct rig_transaction *transaction = passage->transaction;
+    const struct rig_http_run *run = session->run;
+    const struct rig_render_scope scope = {.dialect = run->dialect,
+                                           .state = &session->state,
+                                           .client = session->client_index,
+                                           .set = step->set,
+                                           .element = element};
+    const enum rig_phase before = transaction->phase;
+    if (!rig_render_holds(&step->when, &scope))
+        return true;
+    const char *refused = rig_request_make(&session->maker, step, &scope);
+    if (refused != NULL) {
+        const struct rig_verdict verdict = {.ruling = RIG_RULING_FAIL, .code = "dialect", .reason = refused};
+        *outcome = judge(passage, &verdict, step->name);
+        return false;
+    }
+    session->maker.request.base = run->endpoints[passage->endpoint];
+    session->maker.request.deadline_ns = passage->deadline_ns;
+    transaction->phase = step->phase;
+    const struct rig_http_answer *answer = rig_http_client_send(&session->client, &session->maker.request);
+    if (answer->end == RIG_HTTP_NOT_SENT && !passage->committed)
+        transaction->phase = before;
+    if (!read_answer(passage, step, element, answer, outcome))
+        return false;
+    passage->begun = passage->begun || step->phase != RIG_PHASE_COMMIT;
+    passage->committed = passage->committed || step->phase == RIG_PHASE_COMMIT;
+    return true;
+}
+
+static bool run_steps(struct passage *passage, enum rig_outcome *outcome)
+{
+    const struct rig_dialect_steps *steps = &passage->workload->steps;
+    for (uint32_t i = 0; i < steps->count; i++) {
+        const struct rig_dialect_step *step = &steps->at[i];
+        const uint32_t count = rig_state_set_size(&passage->session->state, step->set);
+        for (uint32_t element = 0; element < count; element++) {
+            if (!run_request(passage, step, element, outcome))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Best effort: the transaction has failed already, this only lets go of what it holds. */
+static void run_abort(const struct passage *passage)
+{
+    struct rig_http_session *session = passage->session;
+    const struct rig_dialect_steps *steps = &passage->workload->abort;
+    for (uint32_t i = 0; i < steps->count; i++) {
+        const struct rig_render_scope scope = {
+            .dialect = session->run->dialect, .state = &session->state, .client = session->client_index};
+        if (!rig_render_holds(&steps->at[i].when, &scope) ||
+            rig_request_make(&session->maker, &steps->at[i], &scope) != NULL)
+            continue;
+        session->maker.request.base = session->run->endpoints[passage->endpoint];
+        session->maker.request.deadline_ns = passage->deadline_ns;
+        (void)rig_http_client_send(&session->client, &session->maker.request);
+    }
+}
+
+/* All steps are acknowledged: what was read? */
+static enum rig_outcome conclude(struct passage *passage)
+{
+    struct rig_transaction *transaction = passage->transaction;
+    const enum rig_outcome without_reads = transaction->read_only ? RIG_OUTCOME_FAIL : RIG_OUTCOME_INFO;
+    switch (rig_state_answer_reads(&passage->session->state)) {
+    case RIG_STATE_ANSWERED:
+        return RIG_OUTCOME_OK;
+    case RIG_STATE_UNTOLD:
+        return end_with(transaction, without_reads, "dialect", "acknowledged, but no answer told what was read", "");
+    case RIG_STATE_NO_ROOM:
+        return end_with(transaction, without_reads, "too-large",
+                        "acknowledged, but its reads are too long to be recorded", "");
+    }
+    rig_bug(__FILE__, __LINE__, "a result of a known kind");
+}
+
+static enum rig_outcome refuse_keys(struct passage *passage)
+{
+    struct rig_http_run *run = passage->session->run;
+    const char *text = "the dialect keeps a transaction to fewer keys";
+    if (!atomic_exchange(&run->told_limit, true))
+        run->env->core->log(0, "http",
+                            "transactions of more than %lld keys fail: the dialect %s takes no more (`most-keys`); set "
+                            "workload.operations.max or workload.keys.active lower",
+                            (long long)passage->workload->most_keys, run->dialect->name);
+    return end_with(passage->transaction, RIG_OUTCOME_FAIL, "too-many-keys", text, "");
+}
+
+static uint32_t choose_for_transaction(struct rig_http_session *session, const struct rig_transaction *transaction)
+{
+    const struct rig_http_run *run = session->run;
+    if (transaction->node > 0 && transaction->node <= run->endpoint_count)
+        return transaction->node - 1;
+    if (run->options->spread == RIG_HTTP_ROUND_ROBIN)
+        return (session->endpoint + session->turns++) % run->endpoint_count;
+    return session->endpoint;
+}
+
+enum rig_outcome rig_http_session_transact(struct rig_http_session *session, struct rig_transaction *transaction)
+{
+    struct rig_http_run *run = session->run;
+    struct passage passage = {
+        .session = session,
+        .transaction = transaction,
+        .workload = &run->dialect->workloads[run->env->workload],
+        .endpoint = choose_for_transaction(session, transaction),
+        .deadline_ns = run->env->core->now_ns() + run->options->transaction_timeout_ns,
+    };
+    enum rig_outcome outcome = RIG_OUTCOME_OK;
+    rig_arena_reset(&session->arena);
+    if (!rig_state_begin(&session->state, run->env->core, &session->arena, transaction))
+        return end_with(transaction, RIG_OUTCOME_FAIL, "memory", "out of memory for a transaction", "");
+    if (passage.workload->most_keys > 0 && session->state.key_count > (uint64_t)passage.workload->most_keys)
+        return refuse_keys(&passage);
+    const bool done = run_steps(&passage, &outcome);
+    if (!done && outcome == RIG_OUTCOME_FAIL && passage.begun && !passage.committed)
+        run_abort(&passage);
+    if (done)
+        outcome = conclude(&passage);
+    if (transaction->session_lost)
+        (void)atomic_fetch_add(&run->shifts[session->client_index], 1);
+    return outcome;
+}

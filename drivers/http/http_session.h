@@ -1,0 +1,32 @@
+/*
+ * One client's session: runs transactions as the dialect's steps say, and decides their outcomes.
+ *
+ * Threads: the client's, but for interrupt().
+ */
+#ifndef RIG_DRIVERS_HTTP_HTTP_SESSION_H
+#define RIG_DRIVERS_HTTP_HTTP_SESSION_H
+
+#include "drivers/http/http_outcome.h"
+#include "drivers/http/http_request.h"
+#include "drivers/http/http_run.h"
+
+struct rig_http_session {
+    atomic_bool interrupted;
+    atomic_int wake; /* 1 + the descriptor; 0 before open has come so far */
+    struct rig_http_run *run;
+    uint32_t client_index;
+    uint32_t endpoint; /* the one it opened on */
+    uint32_t turns;    /* transactions so far, for round-robin */
+    struct rig_http_client client;
+    struct rig_request_maker maker;
+    struct rig_arena arena; /* of the transaction under way */
+    struct rig_transaction_state state;
+};
+
+enum rig_rc rig_http_session_open(struct rig_http_session *session, struct rig_http_run *run, uint32_t client,
+                                  struct rig_err *err);
+enum rig_outcome rig_http_session_transact(struct rig_http_session *session, struct rig_transaction *transaction);
+void rig_http_session_interrupt(struct rig_http_session *session);
+void rig_http_session_close(struct rig_http_session *session);
+
+#endif
