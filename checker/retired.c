@@ -201,7 +201,8 @@ static void show_append(struct shown *shown, const struct rig_inference *inferen
     shown->lowest = shown->values == 0 || value < shown->lowest ? value : shown->lowest;
     shown->highest = shown->values == 0 || value > shown->highest ? value : shown->highest;
     shown->values++;
-    if (slot->position != RIG_VERSION_NONE || !inference->versions.committed[slot->writer])
+    bool unplaced = slot->position == RIG_VERSION_NONE; /* as of those who failed: one branch on both is foreseen */
+    if (!(unplaced & inference->versions.committed[slot->writer]))
         return;
     shown->several_writers |= shown->unread > 0 && shown->unread_writer != slot->writer;
     shown->unread++;

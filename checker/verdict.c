@@ -47,24 +47,28 @@ void rig_verdict_add_scope(struct rig_verdict *verdict, const struct rig_inferen
     bool lists = history->workload == RIG_WORKLOAD_LIST_APPEND;
     const uint8_t *committed = lists ? inference->versions.committed : inference->registers.committed;
     struct rig_scope *scope = &verdict->scope;
-    uint64_t outcomes[3] = {0}, unsettled = 0;
+    uint64_t all = 0, ops = 0, acknowledged = 0, failed = 0, committed_count = 0, unsettled = 0;
     scope->workload = history->workload;
     scope->has_invocations = history->has_invocations;
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
-        uint8_t outcome = history->txns[txn].outcome;
-        uint64_t counts = selected == NULL || selected[txn];
-        outcomes[outcome] += counts;
-        scope->op_count += counts * rig_txn_op_count(history, txn);
-        scope->committed_count += counts & committed[txn];
-        unsettled += counts & committed[txn] & (outcome != RIG_OUTCOME_OK);
-        if (counts && selected != NULL && inference->unknown_reads > 0)
+        const struct rig_txn *t = &history->txns[txn];
+        uint64_t counts = selected == NULL || selected[txn], settled = t->outcome == RIG_OUTCOME_OK;
+        all += counts;
+        ops += (0 - counts) & (t[1].first_op - t->first_op);
+        acknowledged += counts & settled;
+        failed += counts & (t->outcome == RIG_OUTCOME_FAIL);
+        committed_count += counts & committed[txn];
+        unsettled |= counts & committed[txn] & (settled ^ 1);
+        if (inference->unknown_reads > 0 && counts && selected != NULL)
             scope->unknown_reads += count_unknown_reads(history, txn);
     }
+    scope->op_count += ops;
+    scope->txn_count += all;
+    scope->committed_count += committed_count;
     scope->unsettled |= unsettled > 0;
-    verdict->ok_count += outcomes[RIG_OUTCOME_OK];
-    verdict->fail_count += outcomes[RIG_OUTCOME_FAIL];
-    verdict->info_count += outcomes[RIG_OUTCOME_INFO];
-    scope->txn_count += outcomes[0] + outcomes[1] + outcomes[2];
+    verdict->ok_count += acknowledged;
+    verdict->fail_count += failed;
+    verdict->info_count += all - acknowledged - failed;
     if (selected == NULL) {
         scope->unknown_reads = inference->unknown_reads;
         scope->unordered_keys = inference->unordered_keys;

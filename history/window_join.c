@@ -73,7 +73,8 @@ static void take_ops(struct rig_window *window, const struct rig_segment *segmen
         odd_count += reads_list & (rig_mop_is_whole(&mop) | (mop.count > place->spine.agreed));
         place->last_op = (uint32_t)i;
         mop.key = place->spine.key;
-        mop.list = reads_list ? mop.key : mop.list;
+        uint32_t mask = 0U - (uint32_t)reads_list; /* compilers turn a choice into a branch, mispredicted half the time */
+        mop.list ^= (mop.list ^ mop.key) & mask;
         to[i] = mop;
     }
     window->odd.count = odd_count;
