@@ -4,8 +4,6 @@
 
 #include "base/bug.h"
 
-enum { SMALLEST_ROOM = 4 };
-
 void rig_list_pool_init(struct rig_list_pool *pool, size_t limit_bytes)
 {
     *pool = (struct rig_list_pool){0};
@@ -26,7 +24,7 @@ void rig_list_pool_reset(struct rig_list_pool *pool)
 
 static size_t room_of(uint32_t room_class)
 {
-    return (size_t)SMALLEST_ROOM << room_class;
+    return (size_t)RIG_LIST_SMALLEST_ROOM << room_class;
 }
 
 static void give_room(struct rig_list_pool *pool, int64_t *room, uint32_t room_class)

@@ -14,7 +14,7 @@
 
 #include "base/arena.h"
 
-enum { RIG_LIST_CLASS_COUNT = 31 };
+enum { RIG_LIST_CLASS_COUNT = 31, RIG_LIST_SMALLEST_ROOM = 4 };
 
 struct rig_list_pool {
     struct rig_arena arena;
@@ -27,6 +27,12 @@ struct rig_growing_list {
     uint32_t count;
     uint32_t room_class; /* while `at` is set: room for 4 << room_class elements */
 };
+
+/* Elements that fit without growing. */
+static inline size_t rig_growing_list_room(const struct rig_growing_list *list)
+{
+    return list->at == NULL ? 0 : (size_t)RIG_LIST_SMALLEST_ROOM << list->room_class;
+}
 
 /* `limit_bytes` 0: no limit. */
 void rig_list_pool_init(struct rig_list_pool *pool, size_t limit_bytes);

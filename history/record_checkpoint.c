@@ -44,14 +44,14 @@ static enum rig_rc get_keys(struct rig_record_decoder *decoder)
     return rc;
 }
 
-static enum rig_rc get_open_op(struct rig_record_decoder *decoder, struct rig_mop *op)
+static enum rig_rc get_open_op(struct rig_record_decoder *decoder, struct rig_mop *op, uint32_t *key)
 {
     uint64_t code = rig_cursor_number(&decoder->cursor);
     bool reads = (code & 1) != 0;
     if (code >> 1 >= decoder->keys.count)
         return rig_record_damaged(decoder, "an operation on a key that is not defined");
+    *key = (uint32_t)(code >> 1);
     *op = (struct rig_mop){
-        .key = (uint32_t)(code >> 1),
         .kind = (uint8_t)((unsigned)decoder->shape->workload * 2 + (unsigned)reads),
         .value = reads ? 0 : rig_cursor_signed(&decoder->cursor),
     };
@@ -81,8 +81,9 @@ static enum rig_rc get_open_txn(struct rig_record_decoder *decoder)
     slot->invoke_ns = time_ns;
     slot->invoke_at = decoder->next_position - (uint32_t)back;
     slot->op_count = 0;
+    slot->stamp = 0;
     for (uint64_t i = 0; rc == RIG_OK && i < op_count; i++)
-        rc = get_open_op(decoder, &slot->ops[i]);
+        rc = get_open_op(decoder, &slot->ops[i], &slot->keys[i]);
     slot->op_count = (uint32_t)op_count;
     return rc;
 }

@@ -5,7 +5,7 @@
 
 #include "base/bug.h"
 
-enum { DIRECT_CLIENTS = 1 << 16, SLOT_OPS = 8 };
+enum { DIRECT_CLIENTS = 1 << 16 };
 
 void rig_record_decoder_init(struct rig_record_decoder *decoder, const struct rig_record_shape *shape)
 {
@@ -171,14 +171,30 @@ bool rig_record_slot_reserve(struct rig_record_slot *slot, uint64_t op_count)
 {
     if (op_count <= slot->op_capacity)
         return true;
-    uint64_t capacity = op_count < SLOT_OPS ? SLOT_OPS : op_count;
+    uint64_t capacity = op_count < RIG_SLOT_OPS ? RIG_SLOT_OPS : op_count;
     if (capacity > UINT32_MAX)
         return false;
-    struct rig_mop *ops = realloc(slot->ops, capacity * sizeof *ops);
+    struct rig_mop *ops = malloc(capacity * (sizeof *ops + sizeof *slot->keys));
     if (ops == NULL)
         return false;
+    free(slot->ops);
     slot->ops = ops;
+    slot->keys = (uint32_t *)(void *)(ops + capacity);
     slot->op_capacity = (uint32_t)capacity;
+    return true;
+}
+
+bool rig_record_slot_localize(struct rig_record_decoder *decoder, struct rig_record_slot *slot)
+{
+    slot->reads = 0;
+    for (uint32_t i = 0; i < slot->op_count; i++) {
+        struct rig_record_key *key = &decoder->keys.at[slot->keys[i]];
+        if (key->stamp != decoder->stamp && !rig_record_use_key(decoder, key))
+            return false;
+        slot->ops[i].key = key->local;
+        slot->reads |= (uint64_t)(slot->ops[i].kind & 1U) << (i & 63);
+    }
+    slot->stamp = decoder->stamp;
     return true;
 }
 
@@ -187,6 +203,7 @@ bool rig_record_abandon(struct rig_record_decoder *decoder, struct rig_record_sl
     if (!rig_record_slot_vec_add(&decoder->abandoned, *slot))
         return false;
     slot->ops = NULL;
+    slot->keys = NULL;
     slot->op_count = slot->op_capacity = 0;
     slot->open = false;
     return true;
@@ -211,7 +228,7 @@ static bool note_open(struct rig_record_decoder *decoder, const struct rig_recor
     return true;
 }
 
-static bool write_open(struct rig_record_decoder *decoder, const struct rig_record_slot *slot)
+static bool write_open(struct rig_record_decoder *decoder, struct rig_record_slot *slot)
 {
     struct rig_segment *segment = decoder->segment;
     struct rig_txn txn = {
@@ -226,14 +243,10 @@ static bool write_open(struct rig_record_decoder *decoder, const struct rig_reco
     if (segment->open_ops.count + slot->op_count >= UINT32_MAX || !rig_txn_vec_add(&segment->open, txn) ||
         !rig_mop_vec_reserve(&segment->open_ops, segment->open_ops.count + slot->op_count))
         return false;
-    for (uint32_t i = 0; i < slot->op_count; i++) {
-        struct rig_mop op = slot->ops[i];
-        struct rig_record_key *key = &decoder->keys.at[op.key];
-        if (key->stamp != decoder->stamp && !rig_record_use_key(decoder, key))
-            return false;
-        op.key = key->local;
-        segment->open_ops.at[segment->open_ops.count++] = op;
-    }
+    if (!rig_record_slot_localize(decoder, slot))
+        return false;
+    for (uint32_t i = 0; i < slot->op_count; i++)
+        segment->open_ops.at[segment->open_ops.count++] = slot->ops[i];
     return true;
 }
 
@@ -248,8 +261,7 @@ static bool write_all_open(struct rig_record_decoder *decoder)
         qsort(decoder->order.at, decoder->order.count, sizeof *decoder->order.at, compare_order);
     for (size_t i = 0; i < decoder->order.count; i++) {
         uint32_t index = (uint32_t)decoder->order.at[i];
-        const struct rig_record_slot *slot =
-            index < own ? &decoder->slots.at[index] : &decoder->abandoned.at[index - own];
+        struct rig_record_slot *slot = index < own ? &decoder->slots.at[index] : &decoder->abandoned.at[index - own];
         if (!write_open(decoder, slot))
             return false;
     }

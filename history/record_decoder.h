@@ -55,14 +55,19 @@ struct rig_record_text {
     uint32_t id;
 };
 
-/* A client's open transaction, or what is left of its last one. The key of an operation is one of the decoder's. */
+enum { RIG_SLOT_OPS = 8 }; /* for so many there is always room, in a slot and behind a segment's operations */
+
+/* A client's open transaction, or what is left of its last one. */
 struct rig_record_slot {
     int64_t process;
     int64_t invoke_ns;
-    int64_t last_ns; /* of the client's last event */
-    struct rig_mop *ops;
+    int64_t last_ns;     /* of the client's last event */
+    struct rig_mop *ops; /* with the keys of the segment that `stamp` is of */
+    uint32_t *keys;      /* the decoder's, one an operation; in the same memory */
+    uint64_t reads;      /* which of the first 64 operations read, one bit each */
     uint32_t op_count;
     uint32_t op_capacity;
+    uint32_t stamp;
     uint32_t client;
     uint32_t invoke_at;
     bool open;
@@ -126,8 +131,10 @@ bool rig_record_use_key(struct rig_record_decoder *decoder, struct rig_record_ke
 
 /* The slot of a client that the fast table does not have; NULL when memory runs out. */
 struct rig_record_slot *rig_record_find_slot(struct rig_record_decoder *decoder, uint32_t client);
-/* Room for operations in the slot. False when memory runs out. */
+/* Room for operations in the slot, whose own are lost. False when memory runs out. */
 bool rig_record_slot_reserve(struct rig_record_slot *slot, uint64_t op_count);
+/* Gives the slot's operations the segment's keys, by the decoder's. False when memory runs out. */
+bool rig_record_slot_localize(struct rig_record_decoder *decoder, struct rig_record_slot *slot);
 /* The slot's open transaction never completes: it is kept aside. False when memory runs out. */
 bool rig_record_abandon(struct rig_record_decoder *decoder, struct rig_record_slot *slot);
 

@@ -4,6 +4,8 @@
 
 #include "history/record_lists.h"
 
+enum { FEW_ELEMENTS = 16 };
+
 struct moment {
     int64_t time_ns;
     uint32_t position;
@@ -183,7 +185,7 @@ RIG_ALWAYS_INLINE uint64_t get_op_code(struct rig_record_cursor *cursor, bool v2
     return far > UINT32_MAX ? UINT64_MAX : (RIG_OP_FAR + far) << 1 | (code & 1);
 }
 
-/* Operations as the slot's, with the decoder's keys. */
+/* Operations as the slot's. */
 RIG_ALWAYS_INLINE enum rig_rc get_ops(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
                                       struct rig_record_slot *slot, uint64_t op_count, bool v2)
 {
@@ -191,13 +193,13 @@ RIG_ALWAYS_INLINE enum rig_rc get_ops(struct rig_record_decoder *decoder, struct
     unsigned kind = (unsigned)decoder->shape->workload * 2;
     struct rig_record_key *keys = decoder->keys.at;
     uint64_t key_count = decoder->keys.count;
-    struct rig_mop *ops = slot->ops;
+    uint32_t stamp = decoder->stamp;
+    uint64_t reads = 0;
     slot->op_count = 0;
-    if (RIG_UNLIKELY(op_count > slot->op_capacity)) {
-        if (!rig_record_slot_reserve(slot, op_count))
-            return rig_record_no_memory(decoder);
-        ops = slot->ops;
-    }
+    if (RIG_UNLIKELY(op_count > slot->op_capacity) && !rig_record_slot_reserve(slot, op_count))
+        return rig_record_no_memory(decoder);
+    struct rig_mop *ops = slot->ops;
+    uint32_t *numbers = slot->keys;
     for (uint64_t i = 0; i < op_count; i++) {
         uint64_t code = get_op_code(cursor, v2);
         uint64_t distance = code >> 1;
@@ -215,16 +217,45 @@ RIG_ALWAYS_INLINE enum rig_rc get_ops(struct rig_record_decoder *decoder, struct
         uint32_t number = (uint32_t)(key_count - distance);
         if (!v2 && RIG_UNLIKELY(keys[number].forgotten))
             return damaged_at(decoder, cursor, "an operation on a key that was forgotten");
-        ops[i].key = number;
+        if (RIG_UNLIKELY(keys[number].stamp != stamp) && !rig_record_use_key(decoder, &keys[number]))
+            return rig_record_no_memory(decoder);
+        numbers[i] = number;
+        ops[i].key = keys[number].local;
         ops[i].kind = (uint8_t)(kind + (code & 1));
         ops[i].read_state = RIG_READ_UNKNOWN;
         ops[i].value = get_written(cursor, &keys[number], (code & 1) != 0);
+        reads |= (code & 1) << (i & 63);
     }
     slot->op_count = (uint32_t)op_count;
+    slot->reads = reads;
+    slot->stamp = stamp;
     return RIG_OK;
 }
 
 /* ---- Results ---- */
+
+/* Elements that go on from the spine: when they are few and usual, it grows here. Nothing is taken otherwise. */
+RIG_ALWAYS_INLINE bool get_few_more(struct rig_record_cursor *cursor, struct rig_record_key *key,
+                                    enum rig_outcome outcome, uint64_t more)
+{
+    uint32_t count = key->spine.count;
+    if (outcome == RIG_OUTCOME_FAIL || more > FEW_ELEMENTS || count == 0 || rig_cursor_left(cursor) < more ||
+        count + more > rig_growing_list_room(&key->spine))
+        return false;
+    int64_t *to = key->spine.at + count;
+    const uint8_t *from = cursor->at;
+    int64_t last = to[-1];
+    uint8_t large = 0;
+    for (uint64_t i = 0; i < more; i++) {
+        large |= from[i];
+        to[i] = last = rig_sum(last, rig_unzigzag(from[i]));
+    }
+    if (RIG_UNLIKELY(large >= 0x80))
+        return false;
+    cursor->at += more;
+    key->spine.count = key->good = count + (uint32_t)more;
+    return true;
+}
 
 RIG_ALWAYS_INLINE enum rig_rc get_list(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
                                        uint32_t number, enum rig_outcome outcome, uint64_t code, struct rig_mop *mop)
@@ -239,6 +270,11 @@ RIG_ALWAYS_INLINE enum rig_rc get_list(struct rig_record_decoder *decoder, struc
             mop->count = count;
             return RIG_OK;
         }
+    } else if (RIG_LIKELY(code % 2 == 0 && key->stamp == decoder->stamp) &&
+               get_few_more(cursor, key, outcome, (code - RIG_READ_CODE_LONGER) / 2 + 1)) {
+        mop->key = mop->list = key->local;
+        mop->count = key->spine.count;
+        return RIG_OK;
     }
     enum rig_rc away_rc;
     return AWAY(decoder, cursor, rig_record_get_list(decoder, number, outcome, code, mop));
@@ -261,52 +297,54 @@ RIG_ALWAYS_INLINE enum rig_rc get_read(struct rig_record_decoder *decoder, struc
     return RIG_OK;
 }
 
-/*
- * Operations go into the segment, with the segment's keys and without results. Returns which of them read, one bit
- * each; `failed` tells that memory ran out.
- */
-RIG_ALWAYS_INLINE uint64_t write_ops(struct rig_record_decoder *decoder, const struct rig_mop *ops, uint32_t count,
-                                     struct rig_mop *to, bool *failed)
+/* The results of the slot's reads from operation `base` on, `reads` says which. */
+RIG_ALWAYS_INLINE enum rig_rc write_reads(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
+                                          const struct rig_record_slot *slot, uint64_t reads, uint32_t base,
+                                          enum rig_outcome outcome, struct rig_mop *to)
 {
-    uint64_t reads = 0;
-    struct rig_record_key *keys = decoder->keys.at;
-    uint32_t stamp = decoder->stamp;
-    for (uint32_t i = 0; i < count; i++) {
-        struct rig_record_key *key = &keys[ops[i].key];
-        if (RIG_UNLIKELY(key->stamp != stamp) && !rig_record_use_key(decoder, key))
-            *failed = true;
-        reads |= (uint64_t)(ops[i].kind & 1U) << i;
-        to[i] = ops[i];
-        to[i].key = key->local;
+    for (; reads != 0; reads &= reads - 1) {
+        uint32_t i = base + (uint32_t)__builtin_ctzll(reads);
+        enum rig_rc rc = get_read(decoder, cursor, slot->keys[i], outcome, &to[i]);
+        if (RIG_UNLIKELY(rc != RIG_OK))
+            return rc;
     }
-    return reads;
+    return RIG_OK;
+}
+
+static enum rig_rc write_many_reads(struct rig_record_decoder *decoder, const struct rig_record_slot *slot,
+                                    enum rig_outcome outcome, struct rig_mop *to)
+{
+    struct rig_record_cursor cursor = decoder->cursor;
+    enum rig_rc rc = RIG_OK;
+    for (uint32_t i = 0; i < slot->op_count && rc == RIG_OK; i++)
+        rc = write_reads(decoder, &cursor, slot, slot->ops[i].kind & 1U, i, outcome, to);
+    decoder->cursor = cursor;
+    return rc;
 }
 
 /* The slot's operations with their results: first all operations, then the reads, so that few branches are guessed. */
 RIG_ALWAYS_INLINE enum rig_rc write_results(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
-                                            const struct rig_record_slot *slot, enum rig_outcome outcome,
-                                            bool has_reads)
+                                            struct rig_record_slot *slot, enum rig_outcome outcome, bool has_reads)
 {
+    enum rig_rc away_rc;
     struct rig_mop_vec *ops = &decoder->segment->ops;
     uint32_t count = slot->op_count;
-    bool failed = false;
-    if (RIG_UNLIKELY(ops->count + count > ops->capacity) && !rig_mop_vec_reserve(ops, ops->count + count))
+    size_t wanted = ops->count + count + RIG_SLOT_OPS;
+    if (RIG_UNLIKELY(slot->stamp != decoder->stamp) && !rig_record_slot_localize(decoder, slot))
+        return rig_record_no_memory(decoder);
+    if (RIG_UNLIKELY(wanted > ops->capacity) && !rig_mop_vec_reserve(ops, wanted))
         return rig_record_no_memory(decoder);
     struct rig_mop *to = ops->at + ops->count;
     ops->count += count;
-    for (uint32_t base = 0; base < count; base += 64) {
-        uint32_t some = count - base < 64 ? count - base : 64;
-        uint64_t reads = write_ops(decoder, slot->ops + base, some, to + base, &failed);
-        if (RIG_UNLIKELY(failed))
-            return rig_record_no_memory(decoder);
-        for (reads = has_reads ? reads : 0; reads != 0; reads &= reads - 1) {
-            uint32_t i = base + (uint32_t)__builtin_ctzll(reads);
-            enum rig_rc rc = get_read(decoder, cursor, slot->ops[i].key, outcome, &to[i]);
-            if (RIG_UNLIKELY(rc != RIG_OK))
-                return rc;
-        }
-    }
-    return RIG_OK;
+    if (RIG_LIKELY(count <= RIG_SLOT_OPS && count > 0))
+        memcpy(to, slot->ops, RIG_SLOT_OPS * sizeof *to); /* of a fixed size: no loop */
+    else if (count > 0)
+        memcpy(to, slot->ops, count * sizeof *to);
+    if (!has_reads)
+        return RIG_OK;
+    if (RIG_UNLIKELY(count > 64))
+        return AWAY(decoder, cursor, write_many_reads(decoder, slot, outcome, to));
+    return write_reads(decoder, cursor, slot, slot->reads, 0, outcome, to);
 }
 
 static enum rig_rc use_text(struct rig_record_decoder *decoder, const char *text, uint32_t length, uint32_t *id)
@@ -352,7 +390,7 @@ static enum rig_rc get_error(struct rig_record_decoder *decoder, uint32_t *id)
 
 /* What completions and lone completions have in common: from the error on. */
 RIG_ALWAYS_INLINE enum rig_rc get_results(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
-                                          unsigned tag, struct moment moment, const struct rig_record_slot *slot)
+                                          unsigned tag, struct moment moment, struct rig_record_slot *slot)
 {
     enum rig_rc away_rc;
     uint32_t error = 0;
