@@ -41,38 +41,54 @@ static uint64_t count_unknown_reads(const struct rig_history *history, uint32_t 
     return count;
 }
 
+/* What transactions of an inference count for. */
+struct tally {
+    uint64_t txns, ops, ok, fail, committed, unknown_reads;
+};
+
+/* Takes out the transactions that are not selected, which are few. */
+static void leave_out(const struct rig_inference *inference, const uint8_t *selected, struct tally *tally)
+{
+    const struct rig_history *history = inference->history;
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        if (selected[txn])
+            continue;
+        enum rig_outcome outcome = (enum rig_outcome)history->txns[txn].outcome;
+        tally->txns--;
+        tally->ops -= rig_txn_op_count(history, txn);
+        tally->ok -= outcome == RIG_OUTCOME_OK;
+        tally->fail -= outcome == RIG_OUTCOME_FAIL;
+        tally->committed -= inference->versions.committed[txn];
+        if (inference->unknown_reads > 0)
+            tally->unknown_reads -= count_unknown_reads(history, txn);
+    }
+}
+
 void rig_verdict_add_scope(struct rig_verdict *verdict, const struct rig_inference *inference, const uint8_t *selected)
 {
     const struct rig_history *history = inference->history;
-    bool lists = history->workload == RIG_WORKLOAD_LIST_APPEND;
-    const uint8_t *committed = lists ? inference->versions.committed : inference->registers.committed;
     struct rig_scope *scope = &verdict->scope;
-    uint64_t all = 0, ops = 0, acknowledged = 0, failed = 0, committed_count = 0, unsettled = 0;
+    struct tally tally = {.txns = history->txn_count,
+                          .ops = history->op_count,
+                          .ok = inference->ok_count,
+                          .fail = inference->fail_count,
+                          .committed = inference->committed_count,
+                          .unknown_reads = inference->unknown_reads};
+    RIG_REQUIRE(selected == NULL || history->workload == RIG_WORKLOAD_LIST_APPEND);
+    if (selected != NULL)
+        leave_out(inference, selected, &tally);
+    else
+        scope->unordered_keys = inference->unordered_keys;
     scope->workload = history->workload;
     scope->has_invocations = history->has_invocations;
-    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
-        const struct rig_txn *t = &history->txns[txn];
-        uint64_t counts = selected == NULL || selected[txn], settled = t->outcome == RIG_OUTCOME_OK;
-        all += counts;
-        ops += (0 - counts) & (t[1].first_op - t->first_op);
-        acknowledged += counts & settled;
-        failed += counts & (t->outcome == RIG_OUTCOME_FAIL);
-        committed_count += counts & committed[txn];
-        unsettled |= counts & committed[txn] & (settled ^ 1);
-        if (inference->unknown_reads > 0 && counts && selected != NULL)
-            scope->unknown_reads += count_unknown_reads(history, txn);
-    }
-    scope->op_count += ops;
-    scope->txn_count += all;
-    scope->committed_count += committed_count;
-    scope->unsettled |= unsettled > 0;
-    verdict->ok_count += acknowledged;
-    verdict->fail_count += failed;
-    verdict->info_count += all - acknowledged - failed;
-    if (selected == NULL) {
-        scope->unknown_reads = inference->unknown_reads;
-        scope->unordered_keys = inference->unordered_keys;
-    }
+    scope->op_count += tally.ops;
+    scope->txn_count += tally.txns;
+    scope->committed_count += tally.committed;
+    scope->unknown_reads += tally.unknown_reads;
+    scope->unsettled |= tally.committed > tally.ok;
+    verdict->ok_count += tally.ok;
+    verdict->fail_count += tally.fail;
+    verdict->info_count += tally.txns - tally.ok - tally.fail;
 }
 
 static uint64_t peak_bytes(void)

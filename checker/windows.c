@@ -16,6 +16,8 @@ enum {
     FIRST_LOAD_PERCENT = 250,
     FULL_PERCENT = 80, /* of the budget: then the window is judged, however little is new */
     RESERVED_BYTES = 16 << 20,
+    IDLE_GAPS = 32, /* usual gaps without a use: were uses independent of each other, one in e^32 would be so late */
+    IDLE_SHARE = 8, /* of the idle time that options give, the least part */
 };
 
 struct rig_windows {
@@ -31,7 +33,8 @@ struct rig_windows {
     size_t budget;         /* bytes; 0: no limit */
     uint64_t fed_count;    /* transactions */
     uint64_t new_count;    /* of them, since the last judgement */
-    uint64_t held_count;   /* in the window, after the last judgement */
+    uint64_t held_count;   /* in the window, after the last judgement: not judged for good; */
+    uint32_t old_count;    /*   and all that stayed */
     uint64_t load_percent; /* see FIRST_LOAD_PERCENT */
     uint32_t judged_count; /* judgements made */
     int64_t zero_ns;       /* the first invocation */
@@ -130,6 +133,15 @@ struct judgement {
     struct rig_err *err;
 };
 
+/* After how many transactions the key is taken to be done with: many times its usual gap, if that is less. */
+static uint64_t idle_of(const struct rig_windows *w, uint32_t key)
+{
+    uint64_t most = w->options.idle, least = most / IDLE_SHARE + 1, gap = rig_window_key_gap(w->window, key);
+    if (gap > most / IDLE_GAPS)
+        return most;
+    return gap * IDLE_GAPS > least ? gap * IDLE_GAPS : least;
+}
+
 /* Keys that may be used again. */
 static uint8_t *find_alive(const struct judgement *j)
 {
@@ -140,7 +152,7 @@ static uint8_t *find_alive(const struct judgement *j)
         return NULL;
     uint64_t now = rig_window_used_now(w->window);
     for (uint32_t key = 0; key < view->key_count; key++) {
-        bool used_lately = now - rig_window_key_used_at(w->window, key) < w->options.idle;
+        bool used_lately = now - rig_window_key_used_at(w->window, key) < idle_of(w, key);
         bool used_again = w->options.census == NULL
                               ? used_lately
                               : rig_census_is_used_after(w->options.census, view, key, w->fed_count);
@@ -162,22 +174,44 @@ static bool make_arrays(struct judgement *j)
     return j->selected != NULL && j->judged != NULL && j->all != NULL && j->fate != NULL && j->drop != NULL;
 }
 
+/* Of those that no judgement has seen before. Vectorized by the compiler. */
+static uint64_t choose_new(const uint8_t *restrict waits, const uint8_t *restrict committed, uint8_t *restrict selected,
+                           uint8_t *restrict all, uint8_t *restrict judged, uint32_t count)
+{
+    uint64_t chosen = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint8_t closes = waits[i] ^ 1U;
+        selected[i] = all[i] = closes;
+        judged[i] = closes ? (uint8_t)(RIG_JUDGED_UNCOMMITTED + committed[i]) : RIG_JUDGED_NOT;
+        chosen += closes;
+    }
+    return chosen;
+}
+
 /* Everything is closing at the end of the history: `waits` is NULL then. */
-static void choose(struct judgement *j, const uint8_t *waits)
+static bool choose(struct judgement *j, const uint8_t *waits)
 {
     const struct rig_links *links = &j->w->judge.inference.links;
     const uint8_t *committed = j->w->judge.inference.versions.committed;
-    for (uint32_t txn = 0; txn < j->view->txn_count; txn++) {
+    const uint32_t old = j->w->old_count, count = j->view->txn_count;
+    if (waits == NULL)
+        waits = rig_arena_array(&j->w->judge.scratch, (size_t)links->node_count + 1, 1);
+    if (waits == NULL)
+        return false;
+    for (uint32_t txn = 0; txn < old; txn++) {
         bool before = j->view->txns[txn].judged != RIG_JUDGED_NOT;
-        bool closes = !before && (waits == NULL || !waits[txn]);
+        bool closes = !before && !waits[txn];
         j->selected[txn] = closes;
         j->selected_count += closes;
         j->all[txn] = before || closes;
         if (closes)
             j->judged[txn] = committed[txn] ? RIG_JUDGED_COMMITTED : RIG_JUDGED_UNCOMMITTED;
     }
+    j->selected_count +=
+        choose_new(waits + old, committed + old, j->selected + old, j->all + old, j->judged + old, count - old);
     for (uint32_t node = links->txn_count; node < links->node_count; node++)
-        j->selected[node] = waits == NULL || !waits[node];
+        j->selected[node] = !waits[node];
+    return true;
 }
 
 /*
@@ -228,9 +262,11 @@ static enum rig_rc let_go(struct judgement *j)
 {
     struct rig_windows *w = j->w;
     enum rig_rc rc = remember_keys(j);
-    if (rc == RIG_OK)
-        rig_window_drop(w->window, j->judged, j->drop);
-    return rc;
+    if (rc != RIG_OK)
+        return rc;
+    rig_window_drop(w->window, j->judged, j->drop);
+    w->old_count = rig_window_txn_count(w->window);
+    return RIG_OK;
 }
 
 /* What the work took beside the window. */
@@ -260,7 +296,8 @@ static enum rig_rc judge_closing(struct rig_windows *w, struct rig_err *err)
     uint8_t *alive = find_alive(&j);
     if (alive == NULL || !rig_closing_find(&w->judge.inference, alive, &w->judge.scratch, &j.closing))
         return no_memory(err);
-    choose(&j, j.closing.waits);
+    if (!choose(&j, j.closing.waits))
+        return no_memory(err);
     const uint64_t held_count = j.view->txn_count - j.selected_count; /* the view goes with what is dropped */
     w->judge.search_ns += rig_clock_now_ns() - start;
     if (j.selected_count > 0) {
@@ -400,8 +437,7 @@ static enum rig_rc finish_windows(struct rig_windows *w, const struct rig_source
     enum rig_rc rc = begin_judgement(w, true, &j, err);
     if (rc != RIG_OK)
         return rc;
-    choose(&j, NULL);
-    rc = search(&j);
+    rc = choose(&j, NULL) ? search(&j) : no_memory(err);
     if (rc == RIG_OK && w->options.census == NULL && nothing_observed(w)) {
         /* What ties transactions to those of keys that went is not counted; and none is needed but one. */
         w->conflict = "next to nothing was observed";

@@ -7,10 +7,10 @@
  * (findings.h), with the transactions that the witnesses speak of (evidence.h). A history that fits into one window is
  * judged as rig_check() judges it. Why nothing is lost at the borders stands in docs/checker.md.
  *
- * A key is taken to be done with when no open transaction names it and none of the last `idle` transactions has used
- * it. That is a guess; retired.h finds out where it was wrong. Then there is a conflict: nothing more can be said
- * without starting over. Who has been through the whole history and taken a `census` (census.h) starts over with that,
- * and there is no conflict, since nothing is guessed.
+ * A key is taken to be done with when no open transaction names it and none of the last `idle` transactions (fewer
+ * where it was used often) has used it. That is a guess; retired.h finds out where it was wrong. Then there is a
+ * conflict: nothing more can be said without starting over. Who has been through the whole history and taken a `census`
+ * (census.h) starts over with that, and there is no conflict, since nothing is guessed.
  *
  * Space: the window, which holds what is alive, what is new, and what has to wait for what is alive: by real time that
  * is all from the first use of the oldest key in use. Time: that of rig_check() times 1 + 1 / `growth`. Threads: one.

@@ -6,6 +6,8 @@
 #include "base/bug.h"
 #include "history/window_private.h"
 
+enum { KNOWN_USES = 16 /* operations, until their number says how often a key is used */ };
+
 struct rig_window *rig_window_new(enum rig_workload workload, size_t limit_bytes)
 {
     RIG_REQUIRE(workload < RIG_WORKLOAD_COUNT);
@@ -149,6 +151,11 @@ const struct rig_history *rig_window_history(struct rig_window *window, bool wit
     return &window->view;
 }
 
+uint32_t rig_window_txn_count(const struct rig_window *window)
+{
+    return (uint32_t)window->txns.count;
+}
+
 bool rig_window_key_is_open(const struct rig_window *window, uint32_t key)
 {
     RIG_REQUIRE(key < window->keys.count);
@@ -159,6 +166,13 @@ uint64_t rig_window_key_used_at(const struct rig_window *window, uint32_t key)
 {
     RIG_REQUIRE(key < window->keys.count);
     return window->keys.at[key].used_at;
+}
+
+uint64_t rig_window_key_gap(const struct rig_window *window, uint32_t key)
+{
+    RIG_REQUIRE(key < window->keys.count);
+    const struct rig_window_key *k = &window->keys.at[key];
+    return k->use_count < KNOWN_USES ? UINT64_MAX : (k->used_at - k->first_at) / k->use_count + 1;
 }
 
 uint64_t rig_window_used_now(const struct rig_window *window)

@@ -37,11 +37,17 @@ enum rig_rc rig_window_add(struct rig_window *window, const struct rig_segment *
  */
 const struct rig_history *rig_window_history(struct rig_window *window, bool with_open);
 
+/* Complete transactions in the window. Those that a drop has left come first, in its order. */
+uint32_t rig_window_txn_count(const struct rig_window *window);
+
 /* Per key of the last rig_window_history(): operations of open transactions name it. */
 bool rig_window_key_is_open(const struct rig_window *window, uint32_t key);
 /* Per key: a number that grows with every transaction ever added, as it was when a complete transaction last used the
  * key; exact in the order of segments, about right within one. */
 uint64_t rig_window_key_used_at(const struct rig_window *window, uint32_t key);
+/* How many transactions pass from one operation on the key to the next, on average; UINT64_MAX while that is not known.
+ */
+uint64_t rig_window_key_gap(const struct rig_window *window, uint32_t key);
 uint64_t rig_window_used_now(const struct rig_window *window);
 
 /*

@@ -18,7 +18,8 @@ static enum rig_rc map_key(struct rig_window *window, const struct rig_segment_k
     } else if (window->key_texts.count > 0) {
         return rig_fail(err, RIG_E_INPUT, "a number as key in a history whose keys are texts; use one kind of key");
     }
-    *place = (struct rig_key_place){.spine.key = rig_window_key_id(window, name), .last_op = RIG_WINDOW_NONE};
+    *place = (struct rig_key_place){
+        .spine.key = rig_window_key_id(window, name), .first_op = RIG_WINDOW_NONE, .last_op = RIG_WINDOW_NONE};
     struct rig_list spine = {.at = from->spine.at, .count = from->spine.count};
     if (place->spine.key == RIG_WINDOW_NONE || !rig_window_place_list(window, spine, spine.count, &place->spine))
         return rig_window_no_room(window, err);
@@ -71,9 +72,12 @@ static void take_ops(struct rig_window *window, const struct rig_segment *segmen
         bool reads_list = rig_mop_reads_list(&mop);
         odd[odd_count] = (uint32_t)i;
         odd_count += reads_list & (rig_mop_is_whole(&mop) | (mop.count > place->spine.agreed));
+        place->use_count++;
+        place->first_op = place->first_op < (uint32_t)i ? place->first_op : (uint32_t)i;
         place->last_op = (uint32_t)i;
         mop.key = place->spine.key;
-        uint32_t mask = 0U - (uint32_t)reads_list; /* compilers turn a choice into a branch, mispredicted half the time */
+        uint32_t mask =
+            0U - (uint32_t)reads_list; /* compilers turn a choice into a branch, mispredicted half the time */
         mop.list ^= (mop.list ^ mop.key) & mask;
         to[i] = mop;
     }
@@ -156,10 +160,14 @@ static void note_use(struct rig_window *window, const struct rig_segment *segmen
         const struct rig_key_place *place = &window->key_places.at[i];
         if (place->last_op == RIG_WINDOW_NONE)
             continue;
-        uint64_t txn = (uint64_t)place->last_op * segment->txns.count / segment->ops.count;
+        uint64_t first = (uint64_t)place->first_op * segment->txns.count / segment->ops.count;
+        uint64_t last = (uint64_t)place->last_op * segment->txns.count / segment->ops.count;
         struct rig_window_key *key = &window->keys.at[place->spine.key];
-        if (key->used_at < window->added_count + txn + 1)
-            key->used_at = window->added_count + txn + 1;
+        if (key->use_count == 0)
+            key->first_at = window->added_count + first + 1;
+        key->use_count += place->use_count;
+        if (key->used_at < window->added_count + last + 1)
+            key->used_at = window->added_count + last + 1;
     }
 }
 

@@ -16,6 +16,8 @@
 struct rig_window_key {
     struct rig_growing_list spine;
     uint64_t used_at;    /* see rig_window_key_used_at() */
+    uint64_t first_at;   /* likewise when it was used first, */
+    uint64_t use_count;  /*   and by how many operations since */
     uint32_t last_whole; /* the newest whole list of this key, or RIG_WINDOW_NONE */
     bool is_open;        /* an open transaction names it */
 };
@@ -34,7 +36,8 @@ struct rig_list_place {
 
 struct rig_key_place {
     struct rig_list_place spine;
-    uint32_t last_op; /* of the key in the segment, or RIG_WINDOW_NONE */
+    uint32_t use_count;         /* operations on the key in the segment, */
+    uint32_t first_op, last_op; /*   and which; or RIG_WINDOW_NONE */
 };
 
 RIG_VEC(int64_t, rig_window_int64s)

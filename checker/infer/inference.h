@@ -19,8 +19,9 @@ struct rig_inference {
     struct rig_graph graph;            /*   the graph itself: only link_count before rig_inference_pack() */
     struct rig_oddities oddities;
     uint32_t committed_count;
-    uint64_t unordered_keys; /* keys to which two or more committed transactions made appends that nobody read */
-    uint64_t unknown_reads;  /* reads of ok transactions whose results are not known */
+    uint32_t ok_count, fail_count; /* transactions with that outcome */
+    uint64_t unordered_keys;       /* keys to which two or more committed transactions made appends that nobody read */
+    uint64_t unknown_reads;        /* reads of ok transactions whose results are not known */
 };
 
 /* Makes the graph of the links, with process order, unless it is made; in the arena that the inference was given. */

@@ -313,6 +313,8 @@ static enum rig_rc infer_lists(const struct rig_history *history, uint32_t most_
     rc = link_all(&in, arena, plainly, err);
     rig_unread_done(&in.unread);
     inference->committed_count = inference->versions.committed_count;
+    inference->ok_count = inference->versions.ok_count;
+    inference->fail_count = inference->versions.fail_count;
     inference->unknown_reads = in.unknown_reads;
     inference->unordered_keys = in.unread.unordered_keys;
     memcpy(inference->graph.link_count, in.links->link_count, sizeof in.links->link_count);

@@ -217,6 +217,14 @@ static uint64_t count_unknown_reads(const struct rig_history *history)
     return count;
 }
 
+static void count_outcomes(const struct rig_history *history, struct rig_inference *inference)
+{
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        inference->ok_count += history->txns[txn].outcome == RIG_OUTCOME_OK;
+        inference->fail_count += history->txns[txn].outcome == RIG_OUTCOME_FAIL;
+    }
+}
+
 enum rig_rc rig_infer_registers(const struct rig_history *history, unsigned assumptions, uint32_t most_kept,
                                 struct rig_arena *arena, struct rig_inference *inference, struct rig_err *err)
 {
@@ -226,6 +234,7 @@ enum rig_rc rig_infer_registers(const struct rig_history *history, unsigned assu
         return rc;
     inference->committed_count = inference->registers.committed_count;
     inference->unknown_reads = count_unknown_reads(history);
+    count_outcomes(history, inference);
     struct infer in = {.history = history,
                        .registers = &inference->registers,
                        .oddities = &inference->oddities,

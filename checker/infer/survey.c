@@ -48,7 +48,9 @@ static struct seen survey_txns(const struct rig_history *history, struct rig_sur
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         const struct rig_txn *t = &history->txns[txn];
         uint32_t open = rig_survey_is_open(t);
-        uint32_t counts = (t->outcome == RIG_OUTCOME_OK) | (t->judged == RIG_JUDGED_COMMITTED);
+        uint32_t ok = t->outcome == RIG_OUTCOME_OK, counts = ok | (t->judged == RIG_JUDGED_COMMITTED);
+        survey.ok_count += ok;
+        survey.fail_count += t->outcome == RIG_OUTCOME_FAIL;
         survey.committed[txn] = (uint8_t)counts;
         survey.committed_count += counts;
         survey.open_count += open;

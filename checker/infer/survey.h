@@ -34,9 +34,10 @@ struct rig_survey {
     struct rig_append_op *appends; /* all of them, in the order of the history */
     uint32_t append_count;
     uint32_t committed_count;
-    uint32_t counted_ops; /* operations of transactions that have or may have committed */
-    uint32_t open_count;  /* transactions of unknown fate, which a read may prove committed */
-    bool any_whole;       /* some such transaction read a list that is stored whole */
+    uint32_t ok_count, fail_count; /* transactions with that outcome */
+    uint32_t counted_ops;          /* operations of transactions that have or may have committed */
+    uint32_t open_count;           /* transactions of unknown fate, which a read may prove committed */
+    bool any_whole;                /* some such transaction read a list that is stored whole */
 };
 
 /* From `arena`. RIG_E_INPUT for an operation that is not of list-append; RIG_E_LIMIT. */

@@ -375,6 +375,8 @@ enum rig_rc rig_versions_build(const struct rig_history *history, struct rig_are
     if (rc != RIG_OK)
         return rc;
     result.committed_count = build.survey.committed_count;
+    result.ok_count = build.survey.ok_count;
+    result.fail_count = build.survey.fail_count;
     result.counted_ops = result.counted_reads = build.survey.counted_ops;
     for (uint32_t key = 0; key < history->key_count; key++)
         result.counted_reads -= build.survey.keys[key].counted;

@@ -89,8 +89,9 @@ struct rig_versions {
     struct rig_whole_list *wholes; /* parallel to the history's lists; NULL when no committed read shows one */
     uint8_t *committed;            /* per transaction */
     uint32_t committed_count;
-    uint32_t counted_ops;   /* operations of committed transactions, at most, and */
-    uint32_t counted_reads; /*   reads among them, at most */
+    uint32_t ok_count, fail_count; /* transactions with that outcome */
+    uint32_t counted_ops;          /* operations of committed transactions, at most, and */
+    uint32_t counted_reads;        /*   reads among them, at most */
 };
 
 /*
