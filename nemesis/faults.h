@@ -17,6 +17,12 @@
     X(pause)                                                                                                           \
     X(restart)                                                                                                         \
     X(promote)                                                                                                         \
+    X(partition)                                                                                                       \
+    X(delay)                                                                                                           \
+    X(loss)                                                                                                            \
+    X(throttle)                                                                                                        \
+    X(reset)                                                                                                           \
+    X(half_open)                                                                                                       \
     X(exec)
 
 #define RIG_FAULT_DECLARE(name) extern const struct rig_fault rig_fault_##name;

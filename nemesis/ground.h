@@ -12,9 +12,14 @@
 #include "nemesis/journal.h"
 #include "nemesis/process.h"
 
+struct rig_gear;
+
 struct rig_ground {
     struct rig_fleet fleet;
     struct rig_journal *journal;
+    const struct rig_gear *gear;
+    bool (*is_over)(void *context); /* the load is to end: what was not seen by now will not be */
+    void *context;
 };
 
 static inline struct rig_ground *rig_ground_of(const struct rig_fault_site *site)
@@ -25,6 +30,11 @@ static inline struct rig_ground *rig_ground_of(const struct rig_fault_site *site
 static inline struct rig_fleet *rig_fleet_of(const struct rig_fault_site *site)
 {
     return &rig_ground_of(site)->fleet;
+}
+
+static inline bool rig_ground_is_over(const struct rig_fault_site *site)
+{
+    return rig_ground_of(site)->is_over(rig_ground_of(site)->context) || site->core->stopping();
 }
 
 /* Adds to what was said already, with "; " between. */

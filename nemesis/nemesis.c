@@ -218,7 +218,7 @@ static void inject(struct rig_nemesis *nemesis, struct injection *injection, int
     report(nemesis, injection, RIG_NEMESIS_INJECT, NULL);
     const enum rig_rc rc = injection->fault->inject(&injection->site, injection->state, &injection->evidence, &err);
     /* A fault that was given up because the run ends is no failure of the run. */
-    const bool given_up = rc != RIG_OK && nemesis->config.core->stopping();
+    const bool given_up = rc == RIG_E_INTERRUPTED || (rc != RIG_OK && nemesis->config.core->stopping());
     report(nemesis, injection, RIG_NEMESIS_INJECTED, &err);
     injection->heal_ns = rig_clock_now_ns() + length_ns;
     if (rc == RIG_OK)
@@ -429,6 +429,9 @@ enum rig_rc rig_nemesis_start(const struct rig_nemesis_config *config, struct ri
     if (made == NULL)
         return rig_fail(err, RIG_E_LIMIT, "no memory for the nemesis");
     made->config = *config;
+    made->ground.gear = config->gear;
+    made->ground.is_over = config->is_over;
+    made->ground.context = config->context;
     init_locks(made);
     enum rig_rc rc = rig_journal_open(&made->ground.journal, err);
     if (rc == RIG_OK && config->work_dir != NULL)

@@ -43,6 +43,7 @@ struct rig_nemesis_config {
     void *run;                             /* the driver's */
     bool started;                          /* rig started the cluster */
     uint64_t seed;
+    const struct rig_gear *gear; /* of this plan */
     const char *work_dir; /* the run's folder for the driver's files: removed by the next start when rig is killed */
     void *context;
     /* From the nemesis's thread. */

@@ -354,12 +354,16 @@ static enum rig_rc run_driver(struct rig_run_state *run, struct rig_run_result *
     run->driver_run = calloc(1, driver->run_size == 0 ? 1 : driver->run_size);
     if (run->driver_run == NULL)
         return rig_fail(err, RIG_E_LIMIT, "no memory for the driver");
-    enum rig_rc rc = driver->init(run->driver_run, &run->env, err);
-    if (rc == RIG_OK)
-        rc = run_cluster(run, result, err);
-    if (atomic_load(&run->abandoned))
-        return rc;
-    driver->done(run->driver_run);
+    enum rig_rc rc = rig_gear_init(&run->gear, &run->plan->nemesis, run->plan->seed, err);
+    if (rc == RIG_OK) {
+        rc = driver->init(run->driver_run, &run->env, err);
+        if (rc == RIG_OK)
+            rc = run_cluster(run, result, err);
+        if (atomic_load(&run->abandoned))
+            return rc;
+        driver->done(run->driver_run);
+    }
+    rig_gear_done(&run->gear);
     free(run->driver_run);
     return rc;
 }

@@ -78,6 +78,7 @@ enum rig_rc rig_run_nemesis_start(struct rig_run_state *run, struct rig_err *err
                                               .run = run->driver_run,
                                               .started = is_started(plan),
                                               .seed = plan->seed,
+                                              .gear = &run->gear,
                                               .work_dir = run->work_dir,
                                               .context = run,
                                               .event = on_event,

@@ -112,14 +112,17 @@ static bool core_stopping(void)
 static enum rig_rc core_route(const char *from, const char *to, const char *host, uint16_t port, uint16_t *via,
                               struct rig_err *err)
 {
-    (void)from, (void)to, (void)host, (void)err;
+    struct rig_run_state *run = atomic_load(&attached);
+    if (run != NULL && run->gear.proxy != NULL)
+        return rig_proxy_route(run->gear.proxy, from, to, host, port, via, err);
     *via = port;
     return RIG_OK;
 }
 
 static bool core_routed(void)
 {
-    return false;
+    const struct rig_run_state *run = atomic_load(&attached);
+    return run != NULL && run->gear.proxy != NULL;
 }
 
 const struct rig_core rig_run_core = {

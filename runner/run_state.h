@@ -19,6 +19,7 @@
 #include "base/vec.h"
 #include "generator/keys.h"
 #include "history/recorder.h"
+#include "nemesis/gear.h"
 #include "nemesis/nemesis.h"
 #include "runner/run.h"
 
@@ -119,6 +120,7 @@ struct rig_run_state {
     char work_dir[256];
     struct rig_recorder *recorder;
     struct rig_online *online;   /* NULL: no check while the run goes on */
+    struct rig_gear gear;        /* of the plan's faults; from before the driver's init until its done */
     struct rig_nemesis *nemesis; /* NULL: the plan has no faults */
     struct rig_run_client *clients;
     uint32_t client_count;

@@ -1,0 +1,63 @@
+/*
+ * delay: every chunk on the links of the targets takes longer, by a fixed time and a random one; order is kept.
+ *
+ * Evidence: bytes that were delayed.
+ */
+#include "base/clock.h"
+#include "nemesis/network.h"
+
+struct options {
+    struct rig_network_options network;
+    int64_t delay_ns, jitter_ns;
+};
+
+static const struct rig_option table[] = {
+    {.name = "delay",
+     .type = RIG_OPTION_DURATION,
+     .offset = offsetof(struct options, delay_ns),
+     .default_text = "50ms",
+     .least = 1e3,
+     .most = 600e9,
+     .help = "how much longer a chunk takes, each way"},
+    {.name = "jitter",
+     .type = RIG_OPTION_DURATION,
+     .offset = offsetof(struct options, jitter_ns),
+     .default_text = "10ms",
+     .least = 0,
+     .most = 600e9,
+     .help = "by how much that varies, more or less, with equal probability; at most the delay itself"},
+    RIG_NETWORK_BETWEEN(struct options, network.between),
+    RIG_NETWORK_DIRECTION(struct options, network.direction),
+    {.name = NULL},
+};
+
+static enum rig_rc inject(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
+                          struct rig_err *err)
+{
+    struct rig_network *network = state;
+    const struct options *options = site->options;
+    const struct rig_proxy_rule rule = {
+        .kind = RIG_PROXY_DELAY, .delay_ns = options->delay_ns, .jitter_ns = options->jitter_ns};
+    enum rig_rc rc = rig_network_begin(site, network, err);
+    if (rc == RIG_OK)
+        rc = rig_network_rules(site, network, &options->network, &rule, err);
+    return rc == RIG_OK ? rig_network_await(site, network, "delayed", NULL, NULL, evidence, err) : rc;
+}
+
+static enum rig_rc heal(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
+                        struct rig_err *err)
+{
+    (void)err;
+    return rig_network_heal(site, state, "delayed", evidence);
+}
+
+const struct rig_fault rig_fault_delay = {
+    .name = "delay",
+    .summary = "lets what is sent on the links of nodes take longer, by a fixed and a random time",
+    .needs = RIG_NEED_ROUTES,
+    .options = table,
+    .options_size = sizeof(struct options),
+    .state_size = sizeof(struct rig_network),
+    .inject = inject,
+    .heal = heal,
+};

@@ -1,0 +1,64 @@
+/*
+ * loss: chunks on the links of the targets are lost with a probability, as TCP shows that: they, and all behind them,
+ * stall for the retransmission time-out, which doubles when the same chunk is lost again.
+ *
+ * Evidence: bytes of chunks that stalled.
+ */
+#include "nemesis/network.h"
+
+struct options {
+    struct rig_network_options network;
+    double share;
+    int64_t timeout_ns;
+};
+
+static const struct rig_option table[] = {
+    {.name = "share",
+     .type = RIG_OPTION_SHARE,
+     .offset = offsetof(struct options, share),
+     .default_text = "5%",
+     .least = 0.0001,
+     .most = 1,
+     .help = "with which probability a chunk is lost, each time it is sent"},
+    {.name = "timeout",
+     .type = RIG_OPTION_DURATION,
+     .offset = offsetof(struct options, timeout_ns),
+     .default_text = "200ms",
+     .least = 1e6,
+     .most = 60e9,
+     .help = "after what time a lost chunk is sent again; doubled each time, six times at most"},
+    RIG_NETWORK_BETWEEN(struct options, network.between),
+    RIG_NETWORK_DIRECTION(struct options, network.direction),
+    {.name = NULL},
+};
+
+static enum rig_rc inject(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
+                          struct rig_err *err)
+{
+    struct rig_network *network = state;
+    const struct options *options = site->options;
+    const struct rig_proxy_rule rule = {
+        .kind = RIG_PROXY_LOSS, .share = options->share, .timeout_ns = options->timeout_ns};
+    enum rig_rc rc = rig_network_begin(site, network, err);
+    if (rc == RIG_OK)
+        rc = rig_network_rules(site, network, &options->network, &rule, err);
+    return rc == RIG_OK ? rig_network_await(site, network, "lost and sent again", NULL, NULL, evidence, err) : rc;
+}
+
+static enum rig_rc heal(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
+                        struct rig_err *err)
+{
+    (void)err;
+    return rig_network_heal(site, state, "lost and sent again", evidence);
+}
+
+const struct rig_fault rig_fault_loss = {
+    .name = "loss",
+    .summary = "loses part of what is sent on the links of nodes: it stalls until it is sent again",
+    .needs = RIG_NEED_ROUTES,
+    .options = table,
+    .options_size = sizeof(struct options),
+    .state_size = sizeof(struct rig_network),
+    .inject = inject,
+    .heal = heal,
+};

@@ -1,0 +1,159 @@
+/*
+ * partition: cuts lines between nodes, and between nodes and clients.
+ *
+ * Connections stay open: what is sent waits (as TCP would retransmit it) and arrives when the line is whole again, or,
+ * with `bytes: drop`, is lost with the connections that sent it. Shapes:
+ *
+ *   isolate  each target is cut off from every other node
+ *   halves   the targets are cut off from the other nodes, not from each other
+ *   ring     every node sees a majority of the nodes, and no two see the same one; targets do not matter
+ *
+ * Evidence: bytes that were held, connections that had to wait.
+ */
+#include "base/rng.h"
+#include "nemesis/network.h"
+
+enum { SHAPE_ISOLATE, SHAPE_HALVES, SHAPE_RING };
+enum { BYTES_HOLD, BYTES_DROP };
+
+static const char *const shapes[] = {"isolate", "halves", "ring", NULL};
+static const char *const fates[] = {"hold", "drop", NULL};
+
+struct options {
+    struct rig_network_options network;
+    int64_t shape;
+    int64_t bytes;
+};
+
+static const struct rig_option table[] = {
+    {.name = "shape",
+     .type = RIG_OPTION_CHOICE,
+     .offset = offsetof(struct options, shape),
+     .default_text = "isolate",
+     .choices = shapes,
+     .help =
+         ("isolate: each target is cut off from all others; halves: the targets from the rest (`target: minority`); "
+          "ring: each of four or more nodes sees a majority, and no two the same")},
+    RIG_NETWORK_BETWEEN(struct options, network.between),
+    RIG_NETWORK_DIRECTION(struct options, network.direction),
+    {.name = "bytes",
+     .type = RIG_OPTION_CHOICE,
+     .offset = offsetof(struct options, bytes),
+     .default_text = "hold",
+     .choices = fates,
+     .help = ("hold: what is sent arrives once the line is whole; drop: it is lost, and its connections are reset "
+              "then")},
+    {.name = NULL},
+};
+
+struct state {
+    struct rig_network network;
+};
+
+static struct rig_proxy_rule rule_of(const struct options *options)
+{
+    return (struct rig_proxy_rule){.kind = options->bytes == BYTES_DROP ? RIG_PROXY_DROP : RIG_PROXY_HOLD};
+}
+
+/* Both directions, or for `in` and `out` the one that the first of them sees so. */
+static enum rig_rc cut(const struct rig_fault_site *site, const struct state *state, uint32_t one, uint32_t other,
+                       struct rig_err *err)
+{
+    const struct rig_fleet *fleet = rig_fleet_of(site);
+    const struct options *options = site->options;
+    const struct rig_proxy_rule rule = rule_of(options);
+    enum rig_rc rc = RIG_OK;
+    if (options->network.direction != RIG_DIRECTION_OUT)
+        rc = rig_network_rule(site, &state->network, fleet->names[other], fleet->names[one], &rule, err);
+    if (options->network.direction != RIG_DIRECTION_IN && rc == RIG_OK)
+        rc = rig_network_rule(site, &state->network, fleet->names[one], fleet->names[other], &rule, err);
+    return rc;
+}
+
+static bool is_target(const struct rig_fault_site *site, uint32_t node)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < site->node_count; i++)
+        found = found || site->nodes[i] == node;
+    return found;
+}
+
+/* Clients are on the side of those that are no targets. */
+static enum rig_rc cut_halves(const struct rig_fault_site *site, const struct state *state, struct rig_err *err)
+{
+    const struct options *options = site->options;
+    const struct rig_proxy_rule rule = rule_of(options);
+    enum rig_rc rc = RIG_OK;
+    if (options->network.between != RIG_BETWEEN_NODES) {
+        const struct rig_network_options clients = {.between = RIG_BETWEEN_CLIENTS,
+                                                    .direction = options->network.direction};
+        rc = rig_network_rules(site, &state->network, &clients, &rule, err);
+    }
+    for (uint32_t i = 0; i < site->node_count && options->network.between != RIG_BETWEEN_CLIENTS; i++) {
+        for (uint32_t other = 0; other < rig_fleet_of(site)->count && rc == RIG_OK; other++) {
+            if (!is_target(site, other))
+                rc = cut(site, state, site->nodes[i], other, err);
+        }
+    }
+    return rc;
+}
+
+/* The nodes stand in a circle, in random order; each sees its neighbours up to the distance that makes a majority. */
+static enum rig_rc cut_ring(const struct rig_fault_site *site, const struct state *state, struct rig_err *err)
+{
+    const uint32_t count = rig_fleet_of(site)->count;
+    uint32_t circle[RIG_NODES_MOST];
+    struct rig_rng rng;
+    enum rig_rc rc = RIG_OK;
+    if (count < 4)
+        return rig_fail(err, RIG_E_CLUSTER, "`shape: ring` takes four nodes or more, and there are %u", count);
+    rig_rng_init(&rng, site->random, 0);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t at = (uint32_t)rig_rng_below(&rng, i + 1);
+        circle[i] = circle[at];
+        circle[at] = i;
+    }
+    const uint32_t reach = (count / 2 + 1) / 2;
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t j = i + 1; j < count && rc == RIG_OK; j++) {
+            const uint32_t apart = j - i < count - (j - i) ? j - i : count - (j - i);
+            if (apart > reach)
+                rc = cut(site, state, circle[i], circle[j], err);
+        }
+    }
+    return rc;
+}
+
+static enum rig_rc inject(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
+                          struct rig_err *err)
+{
+    struct state *state = private_state;
+    const struct options *options = site->options;
+    const struct rig_proxy_rule rule = rule_of(options);
+    enum rig_rc rc = rig_network_begin(site, &state->network, err);
+    if (rc == RIG_OK && options->shape == SHAPE_ISOLATE)
+        rc = rig_network_rules(site, &state->network, &options->network, &rule, err);
+    else if (rc == RIG_OK && options->shape == SHAPE_HALVES)
+        rc = cut_halves(site, state, err);
+    else if (rc == RIG_OK)
+        rc = cut_ring(site, state, err);
+    return rc == RIG_OK ? rig_network_await(site, &state->network, "held up", NULL, NULL, evidence, err) : rc;
+}
+
+static enum rig_rc heal(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
+                        struct rig_err *err)
+{
+    (void)err;
+    return rig_network_heal(site, &((struct state *)state)->network, "held up", evidence);
+}
+
+const struct rig_fault rig_fault_partition = {
+    .name = "partition",
+    .summary = "cuts the lines between nodes, and between nodes and clients, in both directions or one",
+    .needs = RIG_NEED_ROUTES,
+    .options = table,
+    .options_size = sizeof(struct options),
+    .state_size = sizeof(struct state),
+    .inject = inject,
+    .heal = heal,
+};

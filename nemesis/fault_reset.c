@@ -1,0 +1,88 @@
+/*
+ * reset: resets the open connections between the targets and others, on both sides; while it lasts, further ones by
+ * chance at any chunk, and, where the plan asks for it, every new one.
+ *
+ * Evidence: connections that were reset or refused. Where none is open at first, those that come are waited for.
+ */
+#include "nemesis/gear.h"
+#include "nemesis/network.h"
+
+struct options {
+    struct rig_network_options network; /* `direction` stays both */
+    double chance;
+    bool refuse;
+};
+
+static const struct rig_option table[] = {
+    {.name = "chance",
+     .type = RIG_OPTION_SHARE,
+     .offset = offsetof(struct options, chance),
+     .default_text = "0%",
+     .least = 0,
+     .most = 1,
+     .help = "with which probability a chunk resets its connection while the fault lasts, instead of arriving"},
+    {.name = "refuse",
+     .type = RIG_OPTION_BOOL,
+     .offset = offsetof(struct options, refuse),
+     .default_text = "false",
+     .help = "whether new connections are refused while the fault lasts"},
+    RIG_NETWORK_BETWEEN(struct options, network.between),
+    {.name = NULL},
+};
+
+struct strike {
+    const struct rig_fault_site *site;
+    const struct rig_network *network;
+};
+
+static void reset_pair(void *context, const char *target, const char *peer)
+{
+    const struct strike *strike = context;
+    struct rig_proxy *proxy = rig_ground_of(strike->site)->gear->proxy;
+    (void)rig_proxy_group_reset(proxy, strike->network->token, target, peer);
+    (void)rig_proxy_group_reset(proxy, strike->network->token, peer, target);
+}
+
+static void reset_all(void *context)
+{
+    const struct strike *strike = context;
+    const struct options *options = strike->site->options;
+    rig_network_pairs(strike->site, (enum rig_between)options->network.between, reset_pair, context);
+}
+
+static enum rig_rc inject(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
+                          struct rig_err *err)
+{
+    struct rig_network *network = state;
+    const struct options *options = site->options;
+    const struct rig_proxy_rule refuse = {.kind = RIG_PROXY_REFUSE};
+    const struct rig_proxy_rule chance = {.kind = RIG_PROXY_RESET, .share = options->chance};
+    struct strike strike = {.site = site, .network = network};
+    enum rig_rc rc = rig_network_begin(site, network, err);
+    if (rc == RIG_OK && options->chance > 0)
+        rc = rig_network_rules(site, network, &options->network, &chance, err);
+    if (rc == RIG_OK && options->refuse)
+        rc = rig_network_rules(site, network, &options->network, &refuse, err);
+    if (rc != RIG_OK)
+        return rc;
+    reset_all(&strike);
+    return rig_network_await(site, network, "reset", reset_all, &strike, evidence, err);
+}
+
+static enum rig_rc heal(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
+                        struct rig_err *err)
+{
+    (void)err;
+    return rig_network_heal(site, state, "reset", evidence);
+}
+
+const struct rig_fault rig_fault_reset = {
+    .name = "reset",
+    .summary = "resets connections of nodes, and refuses new ones where asked to",
+    .needs = RIG_NEED_ROUTES,
+    .options = table,
+    .options_size = sizeof(struct options),
+    .state_size = sizeof(struct rig_network),
+    .inject = inject,
+    .heal = heal,
+};

@@ -1,0 +1,54 @@
+/*
+ * throttle: each link of the targets passes so many bytes a second, all its connections together.
+ *
+ * Evidence: bytes that had to take their turn.
+ */
+#include "nemesis/network.h"
+
+struct options {
+    struct rig_network_options network;
+    int64_t bytes_per_s;
+};
+
+static const struct rig_option table[] = {
+    {.name = "rate",
+     .type = RIG_OPTION_SIZE,
+     .offset = offsetof(struct options, bytes_per_s),
+     .default_text = "16KiB",
+     .least = 1,
+     .most = 1e12,
+     .help = "how much a link passes in a second, each way"},
+    RIG_NETWORK_BETWEEN(struct options, network.between),
+    RIG_NETWORK_DIRECTION(struct options, network.direction),
+    {.name = NULL},
+};
+
+static enum rig_rc inject(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
+                          struct rig_err *err)
+{
+    struct rig_network *network = state;
+    const struct options *options = site->options;
+    const struct rig_proxy_rule rule = {.kind = RIG_PROXY_THROTTLE, .bytes_per_s = options->bytes_per_s};
+    enum rig_rc rc = rig_network_begin(site, network, err);
+    if (rc == RIG_OK)
+        rc = rig_network_rules(site, network, &options->network, &rule, err);
+    return rc == RIG_OK ? rig_network_await(site, network, "slowed down", NULL, NULL, evidence, err) : rc;
+}
+
+static enum rig_rc heal(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
+                        struct rig_err *err)
+{
+    (void)err;
+    return rig_network_heal(site, state, "slowed down", evidence);
+}
+
+const struct rig_fault rig_fault_throttle = {
+    .name = "throttle",
+    .summary = "lets the links of nodes pass only so many bytes a second",
+    .needs = RIG_NEED_ROUTES,
+    .options = table,
+    .options_size = sizeof(struct options),
+    .state_size = sizeof(struct rig_network),
+    .inject = inject,
+    .heal = heal,
+};

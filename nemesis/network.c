@@ -1,0 +1,130 @@
+#include "nemesis/network.h"
+
+#include "base/clock.h"
+#include "nemesis/gear.h"
+
+static const int64_t effect_timeout_ns = 10 * RIG_NS_PER_S;
+static const int64_t effect_step_ns = 2 * RIG_NS_PER_MS;
+
+const char *const rig_between_names[] = {"all", "nodes", "clients", NULL};
+const char *const rig_direction_names[] = {"both", "in", "out", NULL};
+
+static struct rig_proxy *proxy_of(const struct rig_fault_site *site)
+{
+    return rig_ground_of(site)->gear->proxy;
+}
+
+enum rig_rc rig_network_begin(const struct rig_fault_site *site, struct rig_network *network, struct rig_err *err)
+{
+    if (proxy_of(site) == NULL || rig_proxy_route_count(proxy_of(site)) == 0)
+        return rig_fail(err, RIG_E_CLUSTER,
+                        "no connection goes through rig's proxy: this driver does not ask for routes, or its nodes "
+                        "do not listen on TCP");
+    return rig_proxy_group_new(proxy_of(site), &network->token, err);
+}
+
+enum rig_rc rig_network_rule(const struct rig_fault_site *site, const struct rig_network *network, const char *from,
+                             const char *to, const struct rig_proxy_rule *rule, struct rig_err *err)
+{
+    return rig_proxy_group_add(proxy_of(site), network->token, from, to, rule, err);
+}
+
+/* -- between whom -------------------------------------------------------------------------------------------------- */
+
+static bool is_target(const struct rig_fault_site *site, uint32_t node)
+{
+    for (uint32_t i = 0; i < site->node_count; i++) {
+        if (site->nodes[i] == node)
+            return true;
+    }
+    return false;
+}
+
+void rig_network_pairs(const struct rig_fault_site *site, enum rig_between between,
+                       void (*visit)(void *context, const char *target, const char *peer), void *context)
+{
+    const struct rig_fleet *fleet = rig_fleet_of(site);
+    for (uint32_t i = 0; i < site->node_count; i++) {
+        const uint32_t target = site->nodes[i];
+        if (between != RIG_BETWEEN_NODES)
+            visit(context, fleet->names[target], RIG_PROXY_CLIENT);
+        for (uint32_t peer = 0; peer < fleet->count && between != RIG_BETWEEN_CLIENTS; peer++) {
+            /* Of two targets, the pair is the one's with the lower number. */
+            if (peer != target && !(peer < target && is_target(site, peer)))
+                visit(context, fleet->names[target], fleet->names[peer]);
+        }
+    }
+}
+
+struct ruling {
+    const struct rig_fault_site *site;
+    const struct rig_network *network;
+    const struct rig_network_options *options;
+    const struct rig_proxy_rule *rule;
+    struct rig_err *err;
+    enum rig_rc rc;
+};
+
+static void rule_pair(void *context, const char *target, const char *peer)
+{
+    struct ruling *ruling = context;
+    const int64_t direction = ruling->options->direction;
+    if (direction != RIG_DIRECTION_OUT && ruling->rc == RIG_OK)
+        ruling->rc = rig_network_rule(ruling->site, ruling->network, peer, target, ruling->rule, ruling->err);
+    if (direction != RIG_DIRECTION_IN && ruling->rc == RIG_OK)
+        ruling->rc = rig_network_rule(ruling->site, ruling->network, target, peer, ruling->rule, ruling->err);
+}
+
+enum rig_rc rig_network_rules(const struct rig_fault_site *site, const struct rig_network *network,
+                              const struct rig_network_options *options, const struct rig_proxy_rule *rule,
+                              struct rig_err *err)
+{
+    struct ruling ruling = {
+        .site = site, .network = network, .options = options, .rule = rule, .err = err, .rc = RIG_OK};
+    rig_network_pairs(site, (enum rig_between)options->between, rule_pair, &ruling);
+    return ruling.rc;
+}
+
+/* -- evidence ------------------------------------------------------------------------------------------------------ */
+
+static void say(struct rig_evidence *evidence, const char *when, const char *verb,
+                const struct rig_proxy_counts *counts)
+{
+    rig_evidence_add(evidence, "%s%llu bytes and %llu connection%s %s", when, (unsigned long long)counts->bytes,
+                     (unsigned long long)counts->connections, counts->connections == 1 ? "" : "s", verb);
+}
+
+enum rig_rc rig_network_await(const struct rig_fault_site *site, const struct rig_network *network, const char *verb,
+                              void (*again)(void *context), void *context, struct rig_evidence *evidence,
+                              struct rig_err *err)
+{
+    const int64_t until_ns = rig_clock_now_ns() + effect_timeout_ns;
+    struct rig_proxy_counts counts = rig_proxy_group_counts(proxy_of(site), network->token);
+    while (counts.bytes == 0 && counts.connections == 0) {
+        const int64_t now_ns = rig_clock_now_ns();
+        if (rig_ground_is_over(site))
+            return rig_fail(err, RIG_E_INTERRUPTED, "the load ended before there was anything to see of it");
+        if (now_ns >= until_ns)
+            return rig_fail(err, RIG_E_CLUSTER,
+                            "no byte and no connection %s within %d s: nothing is sent there, or too little for the "
+                            "fault's options",
+                            verb, (int)(effect_timeout_ns / RIG_NS_PER_S));
+        rig_clock_sleep_until_ns(now_ns + effect_step_ns);
+        if (again != NULL)
+            again(context);
+        counts = rig_proxy_group_counts(proxy_of(site), network->token);
+    }
+    say(evidence, "at first ", verb, &counts);
+    return RIG_OK;
+}
+
+enum rig_rc rig_network_heal(const struct rig_fault_site *site, struct rig_network *network, const char *verb,
+                             struct rig_evidence *evidence)
+{
+    if (network->token == 0)
+        return RIG_OK;
+    const struct rig_proxy_counts counts = rig_proxy_group_end(proxy_of(site), network->token);
+    network->token = 0;
+    say(evidence, "in all ", verb, &counts);
+    return RIG_OK;
+}

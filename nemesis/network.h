@@ -1,0 +1,72 @@
+/*
+ * What the faults of the network have in common: whose links they are about, one group of rules at the proxy, and
+ * the wait for its effect.
+ *
+ * Between whom: each target and the other nodes, each target and the clients, or both. The direction is that of the
+ * bytes as the targets see it, whoever opened the connection.
+ *
+ * Evidence: inject returns when the group's counters show that the fault touched something; when nothing happens on
+ * these links for 10 s, the fault has no effect, and that is an error.
+ */
+#ifndef RIG_NEMESIS_NETWORK_H
+#define RIG_NEMESIS_NETWORK_H
+
+#include "nemesis/ground.h"
+#include "nemesis/proxy.h"
+
+enum rig_between { RIG_BETWEEN_ALL, RIG_BETWEEN_NODES, RIG_BETWEEN_CLIENTS };
+enum rig_direction { RIG_DIRECTION_BOTH, RIG_DIRECTION_IN, RIG_DIRECTION_OUT };
+
+/* The first members of the options of a fault of links. */
+struct rig_network_options {
+    int64_t between;   /* enum rig_between */
+    int64_t direction; /* enum rig_direction */
+};
+
+extern const char *const rig_between_names[];
+extern const char *const rig_direction_names[];
+
+#define RIG_NETWORK_BETWEEN(struct_name, member)                                                                       \
+    {                                                                                                                  \
+        .name = "between", .type = RIG_OPTION_CHOICE, .offset = offsetof(struct_name, member), .default_text = "all",  \
+        .choices = rig_between_names,                                                                                  \
+        .help = "nodes: the targets and the other nodes; clients: the targets and the "                                \
+                "clients; all: both"                                                                                   \
+    }
+#define RIG_NETWORK_DIRECTION(struct_name, member)                                                                     \
+    {                                                                                                                  \
+        .name = "direction", .type = RIG_OPTION_CHOICE, .offset = offsetof(struct_name, member),                       \
+        .default_text = "both", .choices = rig_direction_names,                                                        \
+        .help = "which way: in: what the targets receive; out: what they send; both"                                   \
+    }
+
+/* The state object of each of them. */
+struct rig_network {
+    uint32_t token; /* the group; 0: none */
+};
+
+/* Makes the group. RIG_E_CLUSTER when nothing goes through the proxy. */
+enum rig_rc rig_network_begin(const struct rig_fault_site *site, struct rig_network *network, struct rig_err *err);
+/* Puts the rule on what flows from one party to the other. */
+enum rig_rc rig_network_rule(const struct rig_fault_site *site, const struct rig_network *network, const char *from,
+                             const char *to, const struct rig_proxy_rule *rule, struct rig_err *err);
+/* Puts the rule on every link of the targets that `between` and `direction` mean. */
+enum rig_rc rig_network_rules(const struct rig_fault_site *site, const struct rig_network *network,
+                              const struct rig_network_options *options, const struct rig_proxy_rule *rule,
+                              struct rig_err *err);
+/* Calls `visit` for each pair of parties, a target and a peer, each pair once. */
+void rig_network_pairs(const struct rig_fault_site *site, enum rig_between between,
+                       void (*visit)(void *context, const char *target, const char *peer), void *context);
+
+/*
+ * Waits for the effect and says it: `what` with the counters ("3 connections, 311 bytes held"), one of `verb` for
+ * bytes and connections. `again` (may be NULL) is called meanwhile, every few ms, to strike once more.
+ */
+enum rig_rc rig_network_await(const struct rig_fault_site *site, const struct rig_network *network, const char *verb,
+                              void (*again)(void *context), void *context, struct rig_evidence *evidence,
+                              struct rig_err *err);
+/* The heal of every fault of links. */
+enum rig_rc rig_network_heal(const struct rig_fault_site *site, struct rig_network *network, const char *verb,
+                             struct rig_evidence *evidence);
+
+#endif

@@ -1,0 +1,511 @@
+/*
+ * The faults of the network by their contract: five nodes and the clients, every pair connected through the proxy, and
+ * a thread that keeps sending on each connection.
+ */
+#include "tests/unit/proxy_ends.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "nemesis/faults.h"
+#include "nemesis/gear.h"
+#include "nemesis/ground.h"
+
+enum { NODES = 5, CLIENT = NODES, PARTIES = NODES + 1 };
+
+struct world {
+    struct rig_gear gear;
+    struct rig_ground ground;
+    int servers[NODES];
+    int openers[PARTIES][NODES], takers[PARTIES][NODES]; /* of the connection from one to another */
+    pthread_t thread;
+    _Atomic bool over; /* no more traffic */
+};
+
+static struct world world;
+static _Atomic bool load_is_over;
+
+static bool never(void)
+{
+    return false;
+}
+
+static bool ask_over(void *context)
+{
+    (void)context;
+    return atomic_load(&load_is_over);
+}
+
+static void *send_all_the_time(void *unused)
+{
+    (void)unused;
+    while (!atomic_load(&world.over)) {
+        for (int from = 0; from < PARTIES; from++) {
+            for (int to = 0; to < NODES; to++) {
+                if (from != to) {
+                    (void)send(world.openers[from][to], "q", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+                    (void)send(world.takers[from][to], "a", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+                }
+            }
+        }
+        rig_clock_sleep_until_ns(rig_clock_now_ns() + 2 * RIG_NS_PER_MS);
+    }
+    return NULL;
+}
+
+static void name_nodes(struct rig_fleet *fleet)
+{
+    for (int node = 0; node < NODES; node++)
+        (void)snprintf(fleet->names[node], sizeof fleet->names[node], "n%d", node + 1);
+    fleet->count = NODES;
+}
+
+static void connect_all(void)
+{
+    struct rig_err err = {0};
+    for (int to = 0; to < NODES; to++) {
+        uint16_t port = 0, via = 0;
+        world.servers[to] = server_open(&port);
+        for (int from = 0; from < PARTIES; from++) {
+            if (from == to)
+                continue;
+            const char *name = from == CLIENT ? RIG_PROXY_CLIENT : world.ground.fleet.names[from];
+            assert_int_equal(
+                rig_proxy_route(world.gear.proxy, name, world.ground.fleet.names[to], "127.0.0.1", port, &via, &err),
+                RIG_OK);
+            world.openers[from][to] = client_open(via);
+            world.takers[from][to] = server_accept(world.servers[to]);
+        }
+    }
+    await_connections(world.gear.proxy, PARTIES * NODES - NODES);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    const struct rig_nemesis_entry entry = {.fault = &rig_fault_partition};
+    const struct rig_nemesis_plan plan = {.entries = &entry, .entry_count = 1};
+    struct rig_err err = {0};
+    world = (struct world){.over = false};
+    atomic_store(&load_is_over, false);
+    assert_int_equal(rig_gear_init(&world.gear, &plan, 3, &err), RIG_OK);
+    name_nodes(&world.ground.fleet);
+    world.ground.gear = &world.gear;
+    world.ground.is_over = ask_over;
+    connect_all();
+    assert_int_equal(pthread_create(&world.thread, NULL, send_all_the_time, NULL), 0);
+    return 0;
+}
+
+static void stop_traffic(void)
+{
+    if (!atomic_exchange(&world.over, true))
+        assert_int_equal(pthread_join(world.thread, NULL), 0);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    stop_traffic();
+    rig_gear_done(&world.gear);
+    for (int to = 0; to < NODES; to++) {
+        (void)close(world.servers[to]);
+        for (int from = 0; from < PARTIES; from++) {
+            if (from != to) {
+                (void)close(world.openers[from][to]);
+                (void)close(world.takers[from][to]);
+            }
+        }
+    }
+    return 0;
+}
+
+/* -- one injection ------------------------------------------------------------------------------------------------- */
+
+struct trial {
+    const struct rig_fault *fault;
+    struct rig_fault_site site;
+    void *state;
+    struct rig_evidence evidence;
+    struct rig_err err;
+};
+
+static const struct rig_core core = {.stopping = never};
+
+static struct trial trial_of(const struct rig_fault *fault, const void *options)
+{
+    struct trial trial = {.fault = fault, .state = calloc(1, fault->state_size)};
+    trial.site = (struct rig_fault_site){
+        .core = &core, .options = options, .nodes = {0}, .node_count = 1, .random = 5, .nemesis = &world.ground};
+    return trial;
+}
+
+static enum rig_rc inject(struct trial *trial)
+{
+    return trial->fault->inject(&trial->site, trial->state, &trial->evidence, &trial->err);
+}
+
+/* Heals twice: the second time there is nothing to do, and nothing to say. */
+static void heal(struct trial *trial)
+{
+    assert_int_equal(trial->fault->heal(&trial->site, trial->state, &trial->evidence, &trial->err), RIG_OK);
+    struct rig_evidence said = trial->evidence;
+    assert_int_equal(trial->fault->heal(&trial->site, trial->state, &trial->evidence, &trial->err), RIG_OK);
+    assert_string_equal(said.text, trial->evidence.text);
+    free(trial->state);
+}
+
+/* An options object as the plan would make it: the defaults of the table are those with number 0. */
+struct partition_options {
+    int64_t between, direction, shape, bytes;
+};
+enum { ALL, ONLY_NODES, ONLY_CLIENTS };
+enum { BOTH, IN, OUT };
+enum { ISOLATE, HALVES, RING };
+
+static void drain(int fd)
+{
+    char bytes[4096];
+    while (recv(fd, bytes, sizeof bytes, MSG_DONTWAIT) > 0)
+        continue;
+}
+
+/* Which bytes arrive now: at[i][j], what party i sends to party j on the connection that either opened. */
+struct arrivals {
+    bool opener_to_taker[PARTIES][NODES], taker_to_opener[PARTIES][NODES];
+};
+
+static void each_pair(void (*visit)(struct arrivals *arrivals, int from, int to), struct arrivals *arrivals)
+{
+    for (int from = 0; from < PARTIES; from++) {
+        for (int to = 0; to < NODES; to++) {
+            if (from != to)
+                visit(arrivals, from, to);
+        }
+    }
+}
+
+static void drain_pair(struct arrivals *arrivals, int from, int to)
+{
+    (void)arrivals;
+    drain(world.openers[from][to]);
+    drain(world.takers[from][to]);
+}
+
+static void look_at_pair(struct arrivals *arrivals, int from, int to)
+{
+    arrivals->opener_to_taker[from][to] = is_ready(world.takers[from][to], POLLIN, 0);
+    arrivals->taker_to_opener[from][to] = is_ready(world.openers[from][to], POLLIN, 0);
+}
+
+/* What was under way before a fault has arrived after the first look; traffic takes 2 ms. */
+static struct arrivals arrivals_now(void)
+{
+    struct arrivals arrivals = {0};
+    rig_clock_sleep_until_ns(rig_clock_now_ns() + 40 * RIG_NS_PER_MS);
+    each_pair(drain_pair, &arrivals);
+    rig_clock_sleep_until_ns(rig_clock_now_ns() + 150 * RIG_NS_PER_MS);
+    each_pair(look_at_pair, &arrivals);
+    return arrivals;
+}
+
+/* Whether bytes get from one party to the other, on the connections of both; those two must agree. */
+static bool arrives(const struct arrivals *arrivals, int from, int to)
+{
+    bool known = false, answer = false;
+    if (to < NODES) {
+        answer = arrivals->opener_to_taker[from][to];
+        known = true;
+    }
+    if (from < NODES) {
+        const bool back = arrivals->taker_to_opener[to][from];
+        assert_true(!known || back == answer);
+        answer = back;
+    }
+    return answer;
+}
+
+static void assert_all_arrive(void)
+{
+    const struct arrivals arrivals = arrivals_now();
+    for (int from = 0; from < PARTIES; from++) {
+        for (int to = 0; to < PARTIES; to++)
+            assert_true(from == to || arrives(&arrivals, from, to));
+    }
+}
+
+/* -- partitions ---------------------------------------------------------------------------------------------------- */
+
+static void assert_cut(const struct partition_options *options, const uint32_t *targets, uint32_t count,
+                       bool (*is_cut)(int from, int to))
+{
+    struct trial trial = trial_of(&rig_fault_partition, options);
+    memcpy(trial.site.nodes, targets, count * sizeof targets[0]);
+    trial.site.node_count = count;
+    assert_int_equal(inject(&trial), RIG_OK);
+    assert_non_null(strstr(trial.evidence.text, "held up"));
+    const struct arrivals arrivals = arrivals_now();
+    for (int from = 0; from < PARTIES; from++) {
+        for (int to = 0; to < PARTIES; to++)
+            assert_true(from == to || arrives(&arrivals, from, to) == !is_cut(from, to));
+    }
+    heal(&trial);
+    assert_non_null(strstr(trial.evidence.text, "in all"));
+    assert_all_arrive();
+}
+
+static bool is_alone(int from, int to)
+{
+    return from == 1 || to == 1;
+}
+
+static bool is_alone_among_nodes(int from, int to)
+{
+    return is_alone(from, to) && from != CLIENT && to != CLIENT;
+}
+
+static bool is_alone_of_clients(int from, int to)
+{
+    return is_alone(from, to) && (from == CLIENT || to == CLIENT);
+}
+
+static bool is_deaf(int from, int to)
+{
+    (void)from;
+    return to == 1;
+}
+
+static bool is_dumb(int from, int to)
+{
+    (void)to;
+    return from == 1;
+}
+
+static bool is_across(int from, int to)
+{
+    return (from == 1 || from == 3) != (to == 1 || to == 3);
+}
+
+static void a_node_is_isolated(void **state)
+{
+    (void)state;
+    const uint32_t target = 1;
+    assert_cut(&(struct partition_options){.between = ALL}, &target, 1, is_alone);
+    assert_cut(&(struct partition_options){.between = ONLY_NODES}, &target, 1, is_alone_among_nodes);
+    assert_cut(&(struct partition_options){.between = ONLY_CLIENTS}, &target, 1, is_alone_of_clients);
+}
+
+static void a_line_is_cut_one_way(void **state)
+{
+    (void)state;
+    const uint32_t target = 1;
+    assert_cut(&(struct partition_options){.direction = IN}, &target, 1, is_deaf);
+    assert_cut(&(struct partition_options){.direction = OUT}, &target, 1, is_dumb);
+}
+
+static void the_cluster_is_halved(void **state)
+{
+    (void)state;
+    const uint32_t targets[] = {1, 3};
+    assert_cut(&(struct partition_options){.shape = HALVES}, targets, 2, is_across);
+}
+
+static void a_ring_shows_each_node_another_majority(void **state)
+{
+    (void)state;
+    const struct partition_options options = {.shape = RING};
+    struct trial trial = trial_of(&rig_fault_partition, &options);
+    assert_int_equal(inject(&trial), RIG_OK);
+    const struct arrivals arrivals = arrivals_now();
+    unsigned seen[NODES] = {0};
+    for (int from = 0; from < NODES; from++) {
+        int count = 1;
+        seen[from] = 1U << from;
+        for (int to = 0; to < NODES; to++) {
+            if (from != to && arrives(&arrivals, from, to)) {
+                assert_true(arrives(&arrivals, to, from));
+                seen[from] |= 1U << to;
+                count++;
+            }
+        }
+        assert_int_equal(count, 3);
+        assert_true(arrives(&arrivals, CLIENT, from));
+        for (int before = 0; before < from; before++)
+            assert_int_not_equal(seen[before], seen[from]);
+    }
+    heal(&trial);
+    assert_all_arrive();
+}
+
+static void a_ring_of_three_is_refused(void **state)
+{
+    (void)state;
+    const struct partition_options options = {.shape = RING};
+    struct trial trial = trial_of(&rig_fault_partition, &options);
+    world.ground.fleet.count = 3;
+    assert_int_equal(inject(&trial), RIG_E_CLUSTER);
+    assert_non_null(strstr(trial.err.text, "four nodes"));
+    heal(&trial);
+}
+
+static void dropped_bytes_cost_their_connections(void **state)
+{
+    (void)state;
+    const struct partition_options options = {.bytes = 1};
+    struct trial trial = trial_of(&rig_fault_partition, &options);
+    assert_int_equal(inject(&trial), RIG_OK);
+    (void)arrivals_now();
+    heal(&trial);
+    await_connections(world.gear.proxy, PARTIES * NODES - NODES - 2 * NODES + 1);
+}
+
+/* -- the other faults ---------------------------------------------------------------------------------------------- */
+
+static void delay_is_seen_and_ends(void **state)
+{
+    (void)state;
+    const struct {
+        int64_t between, direction, delay_ns, jitter_ns;
+    } options = {ALL, BOTH, 3600 * RIG_NS_PER_S, 0};
+    struct trial trial = trial_of(&rig_fault_delay, &options);
+    assert_int_equal(inject(&trial), RIG_OK);
+    const struct arrivals arrivals = arrivals_now();
+    assert_false(arrives(&arrivals, CLIENT, 0));
+    assert_false(arrives(&arrivals, 0, 1));
+    assert_true(arrives(&arrivals, 1, 2));
+    assert_non_null(strstr(trial.evidence.text, "delayed"));
+    heal(&trial);
+    assert_all_arrive();
+}
+
+static void loss_is_seen_and_ends(void **state)
+{
+    (void)state;
+    const struct {
+        int64_t between, direction;
+        double share;
+        int64_t timeout_ns;
+    } options = {ALL, IN, 1, 60 * RIG_NS_PER_S};
+    struct trial trial = trial_of(&rig_fault_loss, &options);
+    assert_int_equal(inject(&trial), RIG_OK);
+    const struct arrivals arrivals = arrivals_now();
+    assert_false(arrives(&arrivals, CLIENT, 0));
+    assert_true(arrives(&arrivals, 0, CLIENT));
+    heal(&trial);
+    assert_all_arrive();
+}
+
+static void a_throttle_is_seen_and_ends(void **state)
+{
+    (void)state;
+    const struct {
+        int64_t between, direction, bytes_per_s;
+    } options = {ONLY_CLIENTS, BOTH, 1};
+    struct trial trial = trial_of(&rig_fault_throttle, &options);
+    assert_int_equal(inject(&trial), RIG_OK);
+    const struct arrivals arrivals = arrivals_now();
+    assert_false(arrives(&arrivals, CLIENT, 0) && arrives(&arrivals, 0, CLIENT)); /* a byte a second at most */
+    assert_true(arrives(&arrivals, 0, 1));
+    heal(&trial);
+    assert_all_arrive();
+}
+
+struct reset_options {
+    int64_t between, direction;
+    double chance;
+    bool refuse;
+};
+
+static void connections_are_reset(void **state)
+{
+    (void)state;
+    const struct reset_options options = {.between = ALL};
+    struct trial trial = trial_of(&rig_fault_reset, &options);
+    assert_int_equal(inject(&trial), RIG_OK);
+    assert_non_null(strstr(trial.evidence.text, "9 connections reset")); /* 4 nodes both ways, and the clients' */
+    stop_traffic();
+    drain(world.takers[CLIENT][0]);
+    assert_int_equal(rig_proxy_connection_count(world.gear.proxy, NULL, NULL), PARTIES * NODES - NODES - 9);
+    heal(&trial);
+}
+
+static void resets_come_by_chance_at_a_chunk(void **state)
+{
+    (void)state;
+    const struct reset_options options = {.between = ONLY_CLIENTS, .chance = 1, .refuse = true};
+    struct trial trial = trial_of(&rig_fault_reset, &options);
+    assert_int_equal(inject(&trial), RIG_OK);
+    await_connections(world.gear.proxy, PARTIES * NODES - NODES - 1);
+    heal(&trial);
+}
+
+static void an_end_never_learns(void **state)
+{
+    (void)state;
+    const struct {
+        int64_t between, direction, closed;
+    } options = {.between = ONLY_CLIENTS};
+    struct trial trial = trial_of(&rig_fault_half_open, &options);
+    assert_int_equal(inject(&trial), RIG_OK);
+    assert_non_null(strstr(trial.evidence.text, "1 connection left half open"));
+    const struct arrivals arrivals = arrivals_now();
+    assert_false(arrivals.taker_to_opener[CLIENT][0]);
+    assert_true(arrives(&arrivals, CLIENT, 1));
+    assert_int_equal(send(world.openers[CLIENT][0], "q", 1, MSG_NOSIGNAL), 1);
+    heal(&trial);
+    assert_ends_with(world.openers[CLIENT][0], GOT_RESET);
+}
+
+/* -- without effect ------------------------------------------------------------------------------------------------ */
+
+static void the_end_of_the_load_is_no_failure(void **state)
+{
+    (void)state;
+    const struct partition_options options = {.between = ALL};
+    struct trial trial = trial_of(&rig_fault_partition, &options);
+    stop_traffic();
+    rig_clock_sleep_until_ns(rig_clock_now_ns() + 40 * RIG_NS_PER_MS); /* what is under way arrives */
+    atomic_store(&load_is_over, true);
+    assert_int_equal(inject(&trial), RIG_E_INTERRUPTED);
+    heal(&trial);
+}
+
+static void without_routes_there_is_no_fault(void **state)
+{
+    (void)state;
+    const struct partition_options options = {.between = ALL};
+    const struct rig_nemesis_plan plan = {.entry_count = 0};
+    struct trial trial = trial_of(&rig_fault_partition, &options);
+    struct rig_gear none;
+    assert_int_equal(rig_gear_init(&none, &plan, 1, &trial.err), RIG_OK);
+    assert_null(none.proxy);
+    world.ground.gear = &none;
+    assert_int_equal(inject(&trial), RIG_E_CLUSTER);
+    assert_non_null(strstr(trial.err.text, "proxy"));
+    heal(&trial);
+    rig_gear_done(&none);
+}
+
+#define NETWORK_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        NETWORK_TEST(a_node_is_isolated),
+        NETWORK_TEST(a_line_is_cut_one_way),
+        NETWORK_TEST(the_cluster_is_halved),
+        NETWORK_TEST(a_ring_shows_each_node_another_majority),
+        NETWORK_TEST(a_ring_of_three_is_refused),
+        NETWORK_TEST(dropped_bytes_cost_their_connections),
+        NETWORK_TEST(delay_is_seen_and_ends),
+        NETWORK_TEST(loss_is_seen_and_ends),
+        NETWORK_TEST(a_throttle_is_seen_and_ends),
+        NETWORK_TEST(connections_are_reset),
+        NETWORK_TEST(resets_come_by_chance_at_a_chunk),
+        NETWORK_TEST(an_end_never_learns),
+        NETWORK_TEST(the_end_of_the_load_is_no_failure),
+        NETWORK_TEST(without_routes_there_is_no_fault),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
