@@ -1,0 +1,84 @@
+/*
+ * The local cluster: 1 to 5 etcd members that rig starts on 127.0.0.1, watches, ends, starts again and removes.
+ *
+ * Everything lies in one private folder below the run's: a folder of data for each member. Logs go to etcd-<n>.log in
+ * the run's folder. Members listen on ports that were free a moment before; when one was taken meanwhile, all are
+ * started again on others.
+ *
+ * When the plan has faults of the network, clients come through core->route(), and members reach each other through the
+ * switch (etcd_switch.h), which does the same for each pair.
+ *
+ * Starting three members takes about a second. Threads: start and stop on the main thread; kill_now from any, also in a
+ * signal handler; what is for faults from the nemesis's thread; status from any.
+ */
+#ifndef RIG_DRIVERS_ETCD_ETCD_CLUSTER_H
+#define RIG_DRIVERS_ETCD_ETCD_CLUSTER_H
+
+#include <stdatomic.h>
+
+#include "base/child.h"
+#include "drivers/etcd/etcd_admin.h"
+#include "drivers/etcd/etcd_options.h"
+#include "drivers/etcd/etcd_switch.h"
+
+enum { RIG_ETCD_PATH_BYTES = 1024, RIG_ETCD_ENVIRONMENT_MOST = 8 };
+
+struct rig_etcd_member {
+    char name[RIG_NODE_NAME_BYTES]; /* "etcd-1" */
+    char data[RIG_ETCD_PATH_BYTES];
+    uint16_t client_port;
+    uint16_t peer_port;      /* where it listens */
+    uint16_t announced_port; /* where the others reach it: its own, or the switch's */
+    bool joins;              /* it starts into a cluster that is there */
+    atomic_bool left;        /* it was removed from the cluster */
+    struct rig_child child;
+    char *environment[RIG_ETCD_ENVIRONMENT_MOST + 1]; /* "NAME=value", owned; NULL-ended */
+};
+
+struct rig_etcd_cluster {
+    const struct rig_run_env *env;
+    const struct rig_etcd_options *options;
+    struct rig_account account;
+    struct rig_children *children;
+    struct rig_etcd_switch *peers; /* NULL: members reach each other directly */
+    char program[RIG_ETCD_PATH_BYTES];
+    char folder[RIG_ETCD_PATH_BYTES]; /* empty: none was made */
+    struct rig_etcd_member members[RIG_ETCD_MEMBERS_MOST];
+    uint32_t count;
+};
+
+void rig_etcd_cluster_init(struct rig_etcd_cluster *cluster, const struct rig_run_env *env,
+                           const struct rig_etcd_options *options);
+/* Stops what still runs. */
+void rig_etcd_cluster_done(struct rig_etcd_cluster *cluster);
+
+/* As rig_cluster_ops says. */
+enum rig_rc rig_etcd_cluster_start(struct rig_etcd_cluster *cluster, struct rig_err *err);
+void rig_etcd_cluster_stop(struct rig_etcd_cluster *cluster);
+void rig_etcd_cluster_kill_now(struct rig_etcd_cluster *cluster);
+enum rig_rc rig_etcd_cluster_status(struct rig_etcd_cluster *cluster, uint32_t node, struct rig_node_status *status,
+                                    struct rig_err *err);
+enum rig_rc rig_etcd_cluster_stop_node(struct rig_etcd_cluster *cluster, uint32_t node, enum rig_node_end how,
+                                       struct rig_err *err);
+enum rig_rc rig_etcd_cluster_start_node(struct rig_etcd_cluster *cluster, uint32_t node, struct rig_err *err);
+enum rig_rc rig_etcd_cluster_promote(struct rig_etcd_cluster *cluster, uint32_t node, struct rig_err *err);
+enum rig_rc rig_etcd_cluster_restore(struct rig_etcd_cluster *cluster, struct rig_err *err);
+enum rig_rc rig_etcd_cluster_set_environment(struct rig_etcd_cluster *cluster, uint32_t node, const char *name,
+                                             const char *value, struct rig_err *err);
+
+/* How a member is asked, directly. */
+struct rig_etcd_asked rig_etcd_cluster_ask(const struct rig_etcd_cluster *cluster, uint32_t node, int64_t timeout_ns);
+/* Some member that knows a leader, other than `but` (UINT32_MAX: any). RIG_E_CLUSTER when there is none. */
+enum rig_rc rig_etcd_cluster_find(const struct rig_etcd_cluster *cluster, uint32_t but, uint32_t *node,
+                                  struct rig_etcd_said *said, struct rig_err *err);
+/* Waits until the members up to now answer and know a leader, at most `timeout_ns`. */
+enum rig_rc rig_etcd_cluster_await_healthy(struct rig_etcd_cluster *cluster, int64_t timeout_ns, struct rig_err *err);
+/* Where the others reach it. */
+void rig_etcd_peer_url(const struct rig_etcd_member *member, char *url, size_t size);
+
+/* Takes the member out of the cluster, ends it and removes its data. */
+enum rig_rc rig_etcd_cluster_expel(struct rig_etcd_cluster *cluster, uint32_t node, struct rig_err *err);
+/* Brings a member that was taken out back, as a new one without data. Of one that belongs: RIG_OK. */
+enum rig_rc rig_etcd_cluster_readmit(struct rig_etcd_cluster *cluster, uint32_t node, struct rig_err *err);
+
+#endif

@@ -1,0 +1,253 @@
+/*
+ * The driver etcd: members that rig starts, or given ones, asked as the dialect etcd says.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "drivers/etcd/etcd_faults.h"
+#include "drivers/etcd/etcd_run.h"
+#include "drivers/http/http_preview.h"
+#include "drivers/http/http_session.h"
+
+/* The dialect, with the parameter that the options stand for when it has it. */
+static enum rig_rc load_dialect(const struct rig_etcd_options *options, enum rig_workload workload,
+                                struct rig_dialect **dialect, struct rig_err *err)
+{
+    struct rig_dialect *found = NULL;
+    enum rig_rc rc = rig_dialect_load(options->dialect, NULL, &found, err);
+    for (uint32_t i = 0; rc == RIG_OK && i < found->parameter_count; i++) {
+        if (strcmp(found->parameters[i].name, "reads") == 0)
+            found->values[i] = rig_etcd_reads_names[options->reads];
+    }
+    if (rc == RIG_OK && !found->workloads[workload].given)
+        rc = rig_fail(err, RIG_E_PLAN, "`dialect`: %s does not describe this workload", found->name);
+    if (rc == RIG_OK)
+        *dialect = found;
+    else
+        rig_dialect_free(found);
+    return rc;
+}
+
+static bool starts_cluster(const struct rig_etcd_options *options)
+{
+    return options->http.endpoints.count == 0;
+}
+
+static enum rig_rc check(const void *object, enum rig_workload workload, struct rig_err *err)
+{
+    const struct rig_etcd_options *options = object;
+    struct rig_dialect *dialect = NULL;
+    enum rig_rc rc = rig_etcd_options_check(options, err);
+    if (rc == RIG_OK && starts_cluster(options) && options->nodes == 1 && options->http.spread == RIG_HTTP_FOLLOWERS)
+        rc = rig_fail(err, RIG_E_PLAN, "`spread`: one member has no followers; give `cluster.local.nodes: 3`");
+    if (rc == RIG_OK)
+        rc = load_dialect(options, workload, &dialect, err);
+    rig_dialect_free(dialect);
+    return rc;
+}
+
+static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_err *err)
+{
+    struct rig_etcd_run *run = object;
+    const struct rig_etcd_options *options = env->options;
+    struct rig_dialect *dialect = NULL;
+    rig_etcd_cluster_init(&run->cluster, env, options);
+    enum rig_rc rc = load_dialect(options, env->workload, &dialect, err);
+    if (rc == RIG_OK)
+        rc = rig_http_run_init(&run->http, env, &options->http, dialect, err);
+    for (size_t i = 0; rc == RIG_OK && i < options->http.endpoints.count; i++)
+        rc = rig_http_run_add_endpoint(&run->http, options->http.endpoints.at[i], err);
+    return rc;
+}
+
+static void done(void *object)
+{
+    struct rig_etcd_run *run = object;
+    rig_etcd_cluster_done(&run->cluster);
+    rig_http_run_done(&run->http);
+}
+
+static enum rig_rc setup(void *object, struct rig_err *err)
+{
+    struct rig_etcd_run *run = object;
+    return rig_http_run_setup(&run->http, err);
+}
+
+static void teardown(void *object)
+{
+    struct rig_etcd_run *run = object;
+    /* rig's own cluster goes as a whole. */
+    if (!starts_cluster(run->cluster.options))
+        rig_http_run_teardown(&run->http);
+}
+
+static enum rig_rc open_session(void *session, void *run, uint32_t client, struct rig_err *err)
+{
+    return rig_http_session_open(session, &((struct rig_etcd_run *)run)->http, client, err);
+}
+
+static enum rig_outcome transact(void *session, struct rig_transaction *transaction)
+{
+    return rig_http_session_transact(session, transaction);
+}
+
+static void interrupt(void *session)
+{
+    rig_http_session_interrupt(session);
+}
+
+static void close_session(void *session, bool last)
+{
+    (void)last;
+    rig_http_session_close(session);
+}
+
+static void describe(void *object, char *text, size_t size)
+{
+    const struct rig_etcd_run *run = object;
+    (void)snprintf(text, size, "etcd%s%s, %u member%s", run->http.version[0] == '\0' ? "" : " ", run->http.version,
+                   run->http.endpoint_count, run->http.endpoint_count == 1 ? "" : "s");
+}
+
+static enum rig_rc preview(const void *object, enum rig_workload workload, const struct rig_transaction *transaction,
+                           void (*show)(void *context, const char *text), void *context, struct rig_err *err)
+{
+    struct rig_dialect *dialect = NULL;
+    enum rig_rc rc = load_dialect(object, workload, &dialect, err);
+    if (rc == RIG_OK)
+        rc = rig_http_preview(dialect, workload, transaction, show, context, err);
+    rig_dialect_free(dialect);
+    return rc;
+}
+
+/* ---- cluster ---- */
+
+static bool cluster_wanted(const void *options)
+{
+    return starts_cluster(options);
+}
+
+/* Clients reach each member directly, or through the proxy. */
+static enum rig_rc add_endpoints(struct rig_etcd_run *run, struct rig_err *err)
+{
+    const struct rig_core *core = run->http.env->core;
+    enum rig_rc rc = RIG_OK;
+    run->http.endpoint_count = 0;
+    for (uint32_t i = 0; rc == RIG_OK && i < run->cluster.count; i++) {
+        const struct rig_etcd_member *member = &run->cluster.members[i];
+        uint16_t port = member->client_port;
+        char base[64];
+        if (core->routed())
+            rc = core->route("client", member->name, "127.0.0.1", member->client_port, &port, err);
+        (void)snprintf(base, sizeof base, "http://127.0.0.1:%u", port);
+        if (rc == RIG_OK)
+            rc = rig_http_run_add_endpoint(&run->http, base, err);
+    }
+    return rc;
+}
+
+static enum rig_rc cluster_start(void *object, struct rig_err *err)
+{
+    struct rig_etcd_run *run = object;
+    const enum rig_rc rc = rig_etcd_cluster_start(&run->cluster, err);
+    return rc == RIG_OK ? add_endpoints(run, err) : rc;
+}
+
+static void cluster_stop(void *run)
+{
+    rig_etcd_cluster_stop(&((struct rig_etcd_run *)run)->cluster);
+}
+
+static void cluster_kill_now(void *run)
+{
+    rig_etcd_cluster_kill_now(&((struct rig_etcd_run *)run)->cluster);
+}
+
+static uint32_t cluster_node_count(const void *run)
+{
+    return ((const struct rig_etcd_run *)run)->cluster.count;
+}
+
+static enum rig_rc cluster_status(void *run, uint32_t node, struct rig_node_status *status, struct rig_err *err)
+{
+    return rig_etcd_cluster_status(&((struct rig_etcd_run *)run)->cluster, node, status, err);
+}
+
+static enum rig_rc cluster_stop_node(void *run, uint32_t node, enum rig_node_end how, struct rig_err *err)
+{
+    return rig_etcd_cluster_stop_node(&((struct rig_etcd_run *)run)->cluster, node, how, err);
+}
+
+static enum rig_rc cluster_start_node(void *run, uint32_t node, struct rig_err *err)
+{
+    return rig_etcd_cluster_start_node(&((struct rig_etcd_run *)run)->cluster, node, err);
+}
+
+static enum rig_rc cluster_promote(void *run, uint32_t node, struct rig_err *err)
+{
+    return rig_etcd_cluster_promote(&((struct rig_etcd_run *)run)->cluster, node, err);
+}
+
+static enum rig_rc cluster_restore(void *run, struct rig_err *err)
+{
+    return rig_etcd_cluster_restore(&((struct rig_etcd_run *)run)->cluster, err);
+}
+
+static uint32_t cluster_processes(void *run, uint32_t node, pid_t *pids, uint32_t capacity)
+{
+    return rig_child_processes(&((struct rig_etcd_run *)run)->cluster.members[node].child, pids, capacity);
+}
+
+static const char *cluster_data_dir(const void *run, uint32_t node)
+{
+    return ((const struct rig_etcd_run *)run)->cluster.members[node].data;
+}
+
+static enum rig_rc cluster_set_environment(void *run, uint32_t node, const char *name, const char *value,
+                                           struct rig_err *err)
+{
+    return rig_etcd_cluster_set_environment(&((struct rig_etcd_run *)run)->cluster, node, name, value, err);
+}
+
+static const struct rig_cluster_ops cluster_ops = {
+    .wanted = cluster_wanted,
+    .start = cluster_start,
+    .stop = cluster_stop,
+    .kill_now = cluster_kill_now,
+    .node_count = cluster_node_count,
+    .status = cluster_status,
+    .stop_node = cluster_stop_node,
+    .start_node = cluster_start_node,
+    .promote = cluster_promote,
+    .restore = cluster_restore,
+    .processes = cluster_processes,
+    .data_dir = cluster_data_dir,
+    .set_environment = cluster_set_environment,
+    .faults = rig_etcd_faults,
+};
+
+RIG_DRIVER_EXPORT extern const struct rig_driver rig_driver;
+const struct rig_driver rig_driver = {
+    .abi = RIG_DRIVER_ABI,
+    .struct_size = sizeof(struct rig_driver),
+    .name = "etcd",
+    .summary = "etcd v3, by its JSON gateway: members that rig starts, or given ones",
+    .workloads = RIG_WORKLOAD_BIT(RIG_WORKLOAD_LIST_APPEND) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_RW_REGISTER),
+    .features = RIG_DRIVER_NODES,
+    .options = rig_etcd_option_table,
+    .options_size = sizeof(struct rig_etcd_options),
+    .run_size = sizeof(struct rig_etcd_run),
+    .session_size = sizeof(struct rig_http_session),
+    .check = check,
+    .init = init,
+    .done = done,
+    .setup = setup,
+    .teardown = teardown,
+    .open = open_session,
+    .transact = transact,
+    .interrupt = interrupt,
+    .close = close_session,
+    .describe = describe,
+    .cluster = &cluster_ops,
+    .preview = preview,
+};

@@ -1,0 +1,13 @@
+/*
+ * What can be done to an etcd cluster that only etcd knows: compact its history, defragment its files, change its
+ * members.
+ */
+#ifndef RIG_DRIVERS_ETCD_ETCD_FAULTS_H
+#define RIG_DRIVERS_ETCD_ETCD_FAULTS_H
+
+#include "drivers/fault.h"
+
+/* Ended by a NULL name. The `run` of their site begins with a struct rig_etcd_run. */
+extern const struct rig_fault rig_etcd_faults[];
+
+#endif

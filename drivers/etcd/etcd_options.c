@@ -1,0 +1,51 @@
+#include "drivers/etcd/etcd_options.h"
+
+#include <string.h>
+
+const char *const rig_etcd_reads_names[] = {"linearizable", "serializable", NULL};
+
+/* clang-format off */
+const struct rig_option rig_etcd_option_table[] = {
+    {.name = "reads", .type = RIG_OPTION_CHOICE, .offset = offsetof(struct rig_etcd_options, reads),
+     .default_text = "linearizable", .choices = rig_etcd_reads_names,
+     .help = "of transactions that only read. linearizable: the member asks the leader first; serializable: it answers from its own state, which may be behind"},
+    {.name = "dialect", .type = RIG_OPTION_TEXT, .offset = offsetof(struct rig_etcd_options, dialect),
+     .default_text = "etcd",
+     .help = "another way to ask: the name of a dialect that is installed, or the path of a file"},
+    {.name = "endpoints", .type = RIG_OPTION_TEXT_LIST, .offset = RIG_HTTP_OFFSET(struct rig_etcd_options, http, endpoints),
+     .help = "members that are there, each `http://HOST:PORT` or `https://HOST:PORT`; rig starts its own when left out"},
+    {.name = "cluster.local.nodes", .type = RIG_OPTION_INT, .offset = offsetof(struct rig_etcd_options, nodes),
+     .default_text = "1", .least = 1, .most = RIG_ETCD_MEMBERS_MOST,
+     .help = "members that rig starts on 127.0.0.1"},
+    {.name = "cluster.local.program", .type = RIG_OPTION_TEXT, .offset = offsetof(struct rig_etcd_options, program),
+     .help = "absolute path of etcd; looked for in PATH when left out"},
+    {.name = "cluster.local.run-as", .type = RIG_OPTION_TEXT, .offset = offsetof(struct rig_etcd_options, run_as),
+     .default_text = "nobody", .help = "user that the members run as when rig is root"},
+    {.name = "cluster.local.settings", .type = RIG_OPTION_TEXT_LIST, .offset = offsetof(struct rig_etcd_options, settings),
+     .help = "further flags of etcd, each `name=value` for --name=value"},
+    {.name = "cluster.local.heartbeat-interval", .type = RIG_OPTION_DURATION, .offset = offsetof(struct rig_etcd_options, heartbeat_ns),
+     .default_text = "100ms", .least = 1e6, .most = 1e10, .help = "how often a leader says that it is there"},
+    {.name = "cluster.local.election-timeout", .type = RIG_OPTION_DURATION, .offset = offsetof(struct rig_etcd_options, election_ns),
+     .default_text = "1s", .least = 1e7, .most = 5e10, .help = "after how much silence members elect another leader; at least five heartbeats"},
+    {.name = "cluster.local.start-timeout", .type = RIG_OPTION_DURATION, .offset = offsetof(struct rig_etcd_options, start_timeout_ns),
+     .default_text = "30s", .least = 1e9, .most = 6e11, .help = "how long the members may take to elect a leader and to answer"},
+    {.name = "cluster.local.stop-timeout", .type = RIG_OPTION_DURATION, .offset = offsetof(struct rig_etcd_options, stop_timeout_ns),
+     .default_text = "5s", .least = 1e8, .most = 6e10, .help = "how long a member may take to end before it is killed"},
+    RIG_HTTP_OPTION_ROWS(struct rig_etcd_options, http),
+    {0},
+};
+/* clang-format on */
+
+enum rig_rc rig_etcd_options_check(const struct rig_etcd_options *options, struct rig_err *err)
+{
+    for (size_t i = 0; i < options->settings.count; i++) {
+        const char *text = options->settings.at[i];
+        if (strchr(text, '=') == NULL || text[0] == '-' || text[0] == '=')
+            return rig_fail(err, RIG_E_PLAN, "`cluster.local.settings`: expected name=value, not `%.60s`", text);
+    }
+    if (options->election_ns < 5 * options->heartbeat_ns)
+        return rig_fail(err, RIG_E_PLAN,
+                        "`cluster.local.election-timeout` is shorter than five `cluster.local.heartbeat-interval`s: "
+                        "etcd refuses that");
+    return rig_http_options_check(&options->http, err);
+}

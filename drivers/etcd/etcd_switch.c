@@ -1,0 +1,309 @@
+#include "drivers/etcd/etcd_switch.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+
+enum { PAIRS_MOST = 256, BUFFER_BYTES = 16384, BACKLOG = 64 };
+
+/* One direction of a connection. */
+struct flow {
+    int from, to;
+    size_t start, end; /* what waits in the buffer */
+    bool ended;        /* `from` has no more, and `to` was told */
+    char buffer[BUFFER_BYTES];
+};
+
+struct pair {
+    int ends[2];
+    struct flow flows[2];
+};
+
+struct rig_etcd_switch {
+    pthread_t thread;
+    bool running;
+    int wake;
+    uint32_t count;
+    int listeners[RIG_ETCD_MEMBERS_MOST];
+    uint16_t ports[RIG_ETCD_MEMBERS_MOST];
+    _Atomic uint16_t routes[RIG_ETCD_MEMBERS_MOST][RIG_ETCD_MEMBERS_MOST];
+    rig_etcd_pid_function *pid_of;
+    void *context;
+    struct pair *pairs[PAIRS_MOST];
+    size_t pair_count;
+};
+
+/* -- who connects -------------------------------------------------------------------------------------------------- */
+
+/* The port of "0100007F:1F90"; 0 when it is no address. */
+static unsigned long port_of(const char *address)
+{
+    const char *colon = strchr(address, ':');
+    return colon == NULL ? 0 : strtoul(colon + 1, NULL, 16);
+}
+
+/* The inode of the socket 127.0.0.1:`port` that is connected to our `own_port`; 0 when there is none. */
+static unsigned long find_inode(uint16_t port, uint16_t own_port)
+{
+    enum { LOCAL = 1, REMOTE = 2, INODE = 9, FIELDS = 10 };
+    char line[256];
+    unsigned long inode = 0;
+    FILE *table = fopen("/proc/net/tcp", "re");
+    if (table == NULL)
+        return 0;
+    while (inode == 0 && fgets(line, sizeof line, table) != NULL) {
+        const char *fields[FIELDS] = {NULL};
+        char *rest = NULL;
+        char *field = strtok_r(line, " ", &rest);
+        size_t count = 0;
+        for (; count < FIELDS && field != NULL; field = strtok_r(NULL, " ", &rest))
+            fields[count++] = field;
+        if (count == FIELDS && port_of(fields[LOCAL]) == port && port_of(fields[REMOTE]) == own_port)
+            inode = strtoul(fields[INODE], NULL, 10);
+    }
+    (void)fclose(table);
+    return inode;
+}
+
+static bool process_holds(pid_t pid, unsigned long inode)
+{
+    char path[64];
+    char wanted[64];
+    bool holds = false;
+    (void)snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
+    (void)snprintf(wanted, sizeof wanted, "socket:[%lu]", inode);
+    DIR *folder = opendir(path);
+    const struct dirent *entry;
+    while (folder != NULL && !holds && (entry = readdir(folder)) != NULL) {
+        char target[64];
+        const ssize_t length = readlinkat(dirfd(folder), entry->d_name, target, sizeof target - 1);
+        if (length > 0) {
+            target[length] = '\0';
+            holds = strcmp(target, wanted) == 0;
+        }
+    }
+    if (folder != NULL)
+        (void)closedir(folder);
+    return holds;
+}
+
+/* The member whose connection it is; `count` when it is nobody's. */
+static uint32_t who_connects(const struct rig_etcd_switch *made, const struct sockaddr_in *peer, uint32_t to)
+{
+    const unsigned long inode = find_inode(ntohs(peer->sin_port), made->ports[to]);
+    for (uint32_t member = 0; inode != 0 && member < made->count; member++) {
+        const pid_t pid = made->pid_of(made->context, member);
+        if (pid > 0 && process_holds(pid, inode))
+            return member;
+    }
+    return made->count;
+}
+
+/* -- connections --------------------------------------------------------------------------------------------------- */
+
+/* The proxy listens on this machine and accepts at once, so this does not block for long. */
+static int connect_to(uint16_t port)
+{
+    const struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof address) == 0)
+        return fd;
+    if (fd >= 0)
+        (void)close(fd);
+    return -1;
+}
+
+static void set_nonblocking(int fd)
+{
+    (void)fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+}
+
+static void accept_one(struct rig_etcd_switch *made, uint32_t to)
+{
+    struct sockaddr_in peer = {0};
+    socklen_t size = sizeof peer;
+    const int fd = accept4(made->listeners[to], (struct sockaddr *)&peer, &size, SOCK_CLOEXEC);
+    if (fd < 0)
+        return;
+    const uint32_t from = who_connects(made, &peer, to);
+    const uint16_t via = from < made->count ? atomic_load(&made->routes[from][to]) : 0;
+    const int other = via == 0 || made->pair_count == PAIRS_MOST ? -1 : connect_to(via);
+    struct pair *pair = other < 0 ? NULL : calloc(1, sizeof *pair);
+    if (pair == NULL) {
+        if (other >= 0)
+            (void)close(other);
+        (void)close(fd);
+        return;
+    }
+    set_nonblocking(fd);
+    set_nonblocking(other);
+    pair->ends[0] = pair->flows[0].from = pair->flows[1].to = fd;
+    pair->ends[1] = pair->flows[1].from = pair->flows[0].to = other;
+    made->pairs[made->pair_count++] = pair;
+}
+
+static void close_pair(struct rig_etcd_switch *made, size_t at)
+{
+    (void)close(made->pairs[at]->ends[0]);
+    (void)close(made->pairs[at]->ends[1]);
+    free(made->pairs[at]);
+    made->pairs[at] = made->pairs[--made->pair_count];
+}
+
+/* Moves what can be moved now. False when the connection is broken. */
+static bool move(struct flow *flow)
+{
+    if (flow->start == flow->end && !flow->ended) {
+        const ssize_t got = read(flow->from, flow->buffer, sizeof flow->buffer);
+        if (got < 0)
+            return errno == EAGAIN || errno == EINTR;
+        flow->start = 0;
+        flow->end = (size_t)got;
+        flow->ended = got == 0;
+        if (flow->ended)
+            (void)shutdown(flow->to, SHUT_WR);
+    }
+    if (flow->start < flow->end) {
+        const ssize_t put = send(flow->to, flow->buffer + flow->start, flow->end - flow->start, MSG_NOSIGNAL);
+        if (put < 0)
+            return errno == EAGAIN || errno == EINTR;
+        flow->start += (size_t)put;
+    }
+    return true;
+}
+
+static short wanted(const struct pair *pair, int end)
+{
+    const struct flow *out = &pair->flows[end];    /* reads from this end */
+    const struct flow *in = &pair->flows[1 - end]; /* writes to it */
+    return (short)((out->start == out->end && !out->ended ? POLLIN : 0) | (in->start < in->end ? POLLOUT : 0));
+}
+
+static void serve_pairs(struct rig_etcd_switch *made, const struct pollfd *polled, size_t count)
+{
+    for (size_t at = count; at-- > 0;) {
+        struct pair *pair = made->pairs[at];
+        bool alive = true;
+        for (int end = 0; alive && end < 2; end++) {
+            const short events = polled[2 * at + (size_t)end].revents;
+            alive = (events & (POLLERR | POLLNVAL)) == 0;
+            if (alive && (events & (POLLIN | POLLHUP)) != 0)
+                alive = move(&pair->flows[end]);
+            if (alive && (events & POLLOUT) != 0)
+                alive = move(&pair->flows[1 - end]);
+        }
+        const bool over = pair->flows[0].ended && pair->flows[1].ended;
+        if (!alive || over)
+            close_pair(made, at);
+    }
+}
+
+static void *serve(void *argument)
+{
+    struct rig_etcd_switch *made = argument;
+    static const size_t fixed = 1 + RIG_ETCD_MEMBERS_MOST;
+    struct pollfd polled[1 + RIG_ETCD_MEMBERS_MOST + 2 * PAIRS_MOST];
+    for (;;) {
+        const size_t pairs = made->pair_count;
+        polled[0] = (struct pollfd){.fd = made->wake, .events = POLLIN};
+        for (uint32_t i = 0; i < RIG_ETCD_MEMBERS_MOST; i++)
+            polled[1 + i] = (struct pollfd){.fd = i < made->count ? made->listeners[i] : -1, .events = POLLIN};
+        for (size_t i = 0; i < 2 * pairs; i++) {
+            const struct pair *pair = made->pairs[i / 2];
+            const short events = wanted(pair, (int)(i % 2));
+            /* An end that hung up would wake the loop again and again while there is nothing to do with it. */
+            polled[fixed + i] = (struct pollfd){.fd = events == 0 ? -1 : pair->ends[i % 2], .events = events};
+        }
+        if (poll(polled, fixed + 2 * pairs, -1) < 0 && errno != EINTR)
+            return NULL;
+        if (polled[0].revents != 0)
+            return NULL;
+        serve_pairs(made, polled + fixed, pairs);
+        for (uint32_t i = 0; i < made->count; i++) {
+            if (polled[1 + i].revents != 0)
+                accept_one(made, i);
+        }
+    }
+}
+
+/* -- life ---------------------------------------------------------------------------------------------------------- */
+
+static enum rig_rc listen_for(struct rig_etcd_switch *made, uint32_t member, struct rig_err *err)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    made->listeners[member] = fd;
+    if (fd < 0 || bind(fd, (struct sockaddr *)&address, size) != 0 || listen(fd, BACKLOG) != 0 ||
+        getsockname(fd, (struct sockaddr *)&address, &size) != 0)
+        return rig_fail(err, RIG_E_CLUSTER, "no port for the members' switch: %s", strerror(errno));
+    made->ports[member] = ntohs(address.sin_port);
+    return RIG_OK;
+}
+
+enum rig_rc rig_etcd_switch_new(uint32_t count, rig_etcd_pid_function *pid_of, void *context,
+                                struct rig_etcd_switch **made, uint16_t *announced, struct rig_err *err)
+{
+    RIG_REQUIRE(count <= RIG_ETCD_MEMBERS_MOST);
+    struct rig_etcd_switch *new = calloc(1, sizeof *new);
+    if (new == NULL)
+        return rig_fail(err, RIG_E_LIMIT, "out of memory for the members' switch");
+    new->count = count;
+    new->pid_of = pid_of;
+    new->context = context;
+    for (uint32_t i = 0; i < RIG_ETCD_MEMBERS_MOST; i++)
+        new->listeners[i] = -1;
+    new->wake = eventfd(0, EFD_CLOEXEC);
+    enum rig_rc rc = new->wake < 0 ? rig_fail(err, RIG_E_CLUSTER, "no descriptor: %s", strerror(errno)) : RIG_OK;
+    for (uint32_t i = 0; rc == RIG_OK && i < count; i++)
+        rc = listen_for(new, i, err);
+    if (rc == RIG_OK && pthread_create(&new->thread, NULL, serve, new) != 0)
+        rc = rig_fail(err, RIG_E_CLUSTER, "no thread for the members' switch");
+    new->running = rc == RIG_OK;
+    if (rc != RIG_OK) {
+        rig_etcd_switch_free(new);
+        return rc;
+    }
+    memcpy(announced, new->ports, count * sizeof *announced);
+    *made = new;
+    return RIG_OK;
+}
+
+void rig_etcd_switch_set_route(struct rig_etcd_switch *made, uint32_t from, uint32_t to, uint16_t via)
+{
+    RIG_REQUIRE(from < made->count && to < made->count);
+    atomic_store(&made->routes[from][to], via);
+}
+
+void rig_etcd_switch_free(struct rig_etcd_switch *made)
+{
+    const uint64_t one = 1;
+    if (made == NULL)
+        return;
+    if (made->running) {
+        (void)!write(made->wake, &one, sizeof one);
+        (void)pthread_join(made->thread, NULL);
+    }
+    while (made->pair_count > 0)
+        close_pair(made, made->pair_count - 1);
+    for (uint32_t i = 0; i < made->count; i++) {
+        if (made->listeners[i] >= 0)
+            (void)close(made->listeners[i]);
+    }
+    if (made->wake >= 0)
+        (void)close(made->wake);
+    free(made);
+}
