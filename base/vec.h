@@ -3,6 +3,8 @@
  *
  *   RIG_VEC(uint32_t, u32s)           struct u32s {uint32_t *at; size_t count, capacity;}
  *   u32s_add(&v, 7)                   false when memory runs out; the vector keeps what it holds
+ *   u32s_reserve(&v, 100)             room for so many at least; likewise
+ *   u32s_widen(&v, 100)               the same without growing beyond it: for few, large steps
  *   u32s_done(&v)                     frees; the vector is empty and usable
  *
  * A zeroed vector is empty. Growth doubles, so adding costs O(1) amortised and at most half of the memory is unused.
@@ -38,6 +40,19 @@
             return false;                                                                                              \
         vec->at = at;                                                                                                  \
         vec->capacity = wanted;                                                                                        \
+        return true;                                                                                                   \
+    }                                                                                                                  \
+    RIG_VEC_UNUSED static inline bool name##_widen(struct name *vec, size_t capacity)                                  \
+    {                                                                                                                  \
+        if (capacity <= vec->capacity)                                                                                 \
+            return true;                                                                                               \
+        if (capacity > SIZE_MAX / sizeof(type))                                                                        \
+            return false;                                                                                              \
+        type *at = (type *)realloc(vec->at, capacity * sizeof(type));                                                  \
+        if (at == NULL)                                                                                                \
+            return false;                                                                                              \
+        vec->at = at;                                                                                                  \
+        vec->capacity = capacity;                                                                                      \
         return true;                                                                                                   \
     }                                                                                                                  \
     RIG_VEC_UNUSED static inline bool name##_add(struct name *vec, type item)                                          \

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 
 /* What a byte of a history takes in memory while it is checked as a whole, by form: measured (bench/RESULTS.md). */
-enum { BYTES_PER_BYTE_RIG = 10, BYTES_PER_BYTE_TEXT = 2, BYTES_AT_LEAST = 16 << 20 };
+enum { BYTES_PER_BYTE_RIG = 15, BYTES_PER_BYTE_TEXT = 2, BYTES_AT_LEAST = 16 << 20 };
 
 uint64_t rig_check_planned_bytes(enum rig_form form, uint64_t size_bytes)
 {
@@ -126,6 +126,7 @@ enum rig_rc rig_check_source(struct rig_source *source, const char *name, const 
     struct run run = {.source = source, .options = *options, .pass_count = 1, .err = err};
     struct rig_verdict *made = NULL;
     run.options.name = name;
+    run.options.whole_bytes = planned;
     const bool registers = facts->workload != RIG_WORKLOAD_LIST_APPEND;
     run.options.keep_all |= registers;
     if (facts->held_bytes < limit)

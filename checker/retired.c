@@ -308,6 +308,18 @@ void rig_retired_count(struct rig_retired *retired, const struct rig_inference *
         retired->unordered += fate[key] == RIG_KEY_DROPPED && show(inference, key, NULL).several_writers;
 }
 
+bool rig_retired_is_settled(const struct rig_inference *inference, uint32_t key)
+{
+    const struct rig_versions *versions = &inference->versions;
+    const struct rig_append *slots = &versions->slots[versions->key_places[key].slot_first];
+    uint32_t unread = 0;
+    for (uint32_t i = 0; i < versions->keys[key].slot_count; i++) {
+        bool is_unread = slots[i].writer != RIG_TXN_NONE && slots[i].position == RIG_VERSION_NONE;
+        unread += is_unread && inference->history->txns[slots[i].writer].outcome != RIG_OUTCOME_FAIL;
+    }
+    return unread <= 1;
+}
+
 /* ---- admitting ---- */
 
 struct admission {

@@ -32,6 +32,12 @@ size_t rig_retired_bytes(const struct rig_retired *retired);
 /* Keys to which two or more committed transactions made appends that nobody read. */
 uint64_t rig_retired_unordered(const struct rig_retired *retired);
 
+/*
+ * Whether the key, as inference found it, could be remembered now and come back without a conflict as long as nothing
+ * is wrong with it: at most one append that nobody read is committed or may yet turn out to be.
+ */
+bool rig_retired_is_settled(const struct rig_inference *inference, uint32_t key);
+
 /* What a key does in a judgement. */
 enum rig_key_fate {
     RIG_KEY_ALIVE,

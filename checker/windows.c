@@ -1,48 +1,21 @@
 #include "checker/windows.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bug.h"
 #include "base/clock.h"
 #include "checker/closing.h"
-#include "checker/retired.h"
-#include "checker/verdict_storage.h"
+#include "checker/windows_private.h"
 #include "history/source.h"
-#include "history/window.h"
 
 enum {
-    /* What judging a window takes beside the window itself, in its size; measured again by each judgement. */
-    FIRST_LOAD_PERCENT = 250,
-    FULL_PERCENT = 80, /* of the budget: then the window is judged, however little is new */
-    RESERVED_BYTES = 16 << 20,
     IDLE_GAPS = 32, /* usual gaps without a use: were uses independent of each other, one in e^32 would be so late */
     IDLE_SHARE = 8, /* of the idle time that options give, the least part */
 };
 
-struct rig_windows {
-    struct rig_windows_options options;
-    struct rig_window *window;
-    struct rig_judge judge;
-    struct rig_judge peeking; /* set up by the first peek */
-    bool peeks;
-    struct rig_retired *retired;
-    struct rig_evidence *evidence;
-    struct rig_findings findings;
-    struct rig_verdict_storage *storage;
-    size_t budget;         /* bytes; 0: no limit */
-    uint64_t fed_count;    /* transactions */
-    uint64_t new_count;    /* of them, since the last judgement */
-    uint64_t held_count;   /* in the window, after the last judgement: not judged for good; */
-    uint32_t old_count;    /*   and all that stayed */
-    uint64_t load_percent; /* see FIRST_LOAD_PERCENT */
-    uint32_t judged_count; /* judgements made */
-    int64_t zero_ns;       /* the first invocation */
-    int64_t adding_ns;
-    const char *conflict;
-};
-
-static enum rig_rc no_memory(struct rig_err *err)
+enum rig_rc rig_windows_no_memory(struct rig_err *err)
 {
     return rig_fail(err, RIG_E_LIMIT, "not enough memory for the verdict; raise --max-memory");
 }
@@ -59,12 +32,6 @@ static void set_defaults(struct rig_windows_options *options)
         options->check.max_witnesses = RIG_DEFAULT_WITNESSES;
 }
 
-/* What the limit leaves to windows, beside the program itself and the parts of the file that are being read. */
-static size_t budget_of(size_t limit_bytes)
-{
-    return limit_bytes > 2 * (size_t)RESERVED_BYTES ? limit_bytes - RESERVED_BYTES : limit_bytes / 2;
-}
-
 enum rig_rc rig_windows_begin(enum rig_workload workload, const struct rig_windows_options *options,
                               struct rig_windows **windows, struct rig_err *err)
 {
@@ -73,23 +40,22 @@ enum rig_rc rig_windows_begin(enum rig_workload workload, const struct rig_windo
                         "rig checks histories of list-append and rw-register; this one is of neither");
     struct rig_windows *w = calloc(1, sizeof *w);
     if (w == NULL)
-        return no_memory(err);
+        return rig_windows_no_memory(err);
     w->options = *options;
     set_defaults(&w->options);
-    w->budget = budget_of(options->check.limit_bytes);
+    rig_budget_init(&w->budget, options->check.limit_bytes, w->options.idle);
     /* The versions of registers are ordered over the whole history. */
     w->options.keep_all |= workload != RIG_WORKLOAD_LIST_APPEND;
     const struct rig_check_options *check = &w->options.check;
-    rig_judge_init(&w->judge, check->max_witnesses, check->assumptions, w->budget);
-    w->window = rig_window_new(workload, w->budget);
+    rig_judge_init(&w->judge, check->max_witnesses, check->assumptions, w->budget.bytes);
+    w->window = rig_window_new(workload, w->budget.bytes);
     w->retired = rig_retired_new();
     w->evidence = rig_evidence_new(workload);
     w->storage = rig_verdict_new(check);
-    w->load_percent = FIRST_LOAD_PERCENT;
     w->zero_ns = INT64_MAX;
     if (w->window == NULL || w->retired == NULL || w->evidence == NULL || w->storage == NULL) {
         rig_windows_free(w);
-        return no_memory(err);
+        return rig_windows_no_memory(err);
     }
     w->findings = (struct rig_findings){
         .most_kept = check->max_witnesses, .arena = &w->storage->arena, .evidence = w->evidence, .gone = w->retired};
@@ -142,6 +108,19 @@ static uint64_t idle_of(const struct rig_windows *w, uint32_t key)
     return gap * IDLE_GAPS > least ? gap * IDLE_GAPS : least;
 }
 
+/* Whether the key may be used again: it is known, or guessed. */
+static bool may_be_used(const struct judgement *j, uint32_t key)
+{
+    const struct rig_windows *w = j->w;
+    if (rig_window_key_is_open(w->window, key))
+        return true;
+    if (w->options.census != NULL)
+        return rig_census_is_used_after(w->options.census, j->view, key, w->fed_count);
+    uint64_t idle = rig_window_used_now(w->window) - rig_window_key_used_at(w->window, key);
+    uint64_t most = idle_of(w, key), least = most < w->budget.bold_idle ? most : w->budget.bold_idle;
+    return idle < least || (idle < most && !rig_retired_is_settled(&w->judge.inference, key));
+}
+
 /* Keys that may be used again. */
 static uint8_t *find_alive(const struct judgement *j)
 {
@@ -150,14 +129,8 @@ static uint8_t *find_alive(const struct judgement *j)
     uint8_t *alive = rig_arena_array(&w->judge.scratch, (size_t)view->key_count + 1, 1);
     if (alive == NULL)
         return NULL;
-    uint64_t now = rig_window_used_now(w->window);
-    for (uint32_t key = 0; key < view->key_count; key++) {
-        bool used_lately = now - rig_window_key_used_at(w->window, key) < idle_of(w, key);
-        bool used_again = w->options.census == NULL
-                              ? used_lately
-                              : rig_census_is_used_after(w->options.census, view, key, w->fed_count);
-        alive[key] = used_again || rig_window_key_is_open(w->window, key);
-    }
+    for (uint32_t key = 0; key < view->key_count; key++)
+        alive[key] = may_be_used(j, key);
     return alive;
 }
 
@@ -269,21 +242,48 @@ static enum rig_rc let_go(struct judgement *j)
     return RIG_OK;
 }
 
-/* What the work took beside the window. */
-static void measure_load(struct rig_windows *w)
+/* Beside the window and what judging it takes. */
+static size_t other_bytes(const struct rig_windows *w)
 {
-    uint64_t window_bytes = rig_window_bytes(w->window) + 1;
-    uint64_t percent = w->judge.scratch.held_bytes * 100 / window_bytes + 20;
-    w->load_percent = percent > 1000 ? 1000 : percent;
+    return rig_retired_bytes(w->retired) + (w->options.census == NULL ? 0 : rig_census_bytes(w->options.census));
+}
+
+/* What is left for judging the window as it is now. */
+static void limit_judge(struct rig_windows *w)
+{
+    size_t left = rig_budget_left(&w->budget, rig_window_bytes(w->window), other_bytes(w));
+    if (w->judge.scratch.held_bytes > left)
+        rig_judge_done(&w->judge);
+    w->judge.scratch.limit_bytes = left;
 }
 
 static enum rig_rc begin_judgement(struct rig_windows *w, bool last, struct judgement *j, struct rig_err *err)
 {
     *j = (struct judgement){.w = w, .err = err, .view = rig_window_history(w->window, last)};
     if (j->view == NULL)
-        return no_memory(err);
+        return rig_windows_no_memory(err);
+    limit_judge(w);
     enum rig_rc rc = rig_judge_infer(&w->judge, j->view, true, err);
-    return rc != RIG_OK || make_arrays(j) ? rc : no_memory(err);
+    return rc != RIG_OK || make_arrays(j) ? rc : rig_windows_no_memory(err);
+}
+
+/* What of the window would stay, about. */
+static size_t kept_bytes(const struct judgement *j)
+{
+    uint64_t bytes = rig_window_bytes(j->w->window);
+    return (size_t)(bytes / (j->view->txn_count + 1) * j->closing.waiting_count);
+}
+
+/* Finds what can be judged; more boldly where too little could. */
+static bool find_closing(struct judgement *j)
+{
+    struct rig_windows *w = j->w;
+    do {
+        uint8_t *alive = find_alive(j);
+        if (alive == NULL || !rig_closing_find(&w->judge.inference, alive, &w->judge.scratch, &j->closing))
+            return false;
+    } while (w->options.census == NULL && rig_budget_gets_bolder(&w->budget, kept_bytes(j)));
+    return true;
 }
 
 static enum rig_rc judge_closing(struct rig_windows *w, struct rig_err *err)
@@ -293,17 +293,14 @@ static enum rig_rc judge_closing(struct rig_windows *w, struct rig_err *err)
     if (rc != RIG_OK)
         return rc;
     int64_t start = rig_clock_now_ns();
-    uint8_t *alive = find_alive(&j);
-    if (alive == NULL || !rig_closing_find(&w->judge.inference, alive, &w->judge.scratch, &j.closing))
-        return no_memory(err);
-    if (!choose(&j, j.closing.waits))
-        return no_memory(err);
+    if (!find_closing(&j) || !choose(&j, j.closing.waits))
+        return rig_windows_no_memory(err);
     const uint64_t held_count = j.view->txn_count - j.selected_count; /* the view goes with what is dropped */
     w->judge.search_ns += rig_clock_now_ns() - start;
     if (j.selected_count > 0) {
         rc = search(&j);
         start = rig_clock_now_ns();
-        measure_load(w);
+        rig_budget_measure(&w->budget, w->judge.scratch.held_bytes, rig_window_bytes(w->window));
         if (rc == RIG_OK)
             rc = let_go(&j);
         w->judge.search_ns += rig_clock_now_ns() - start;
@@ -321,12 +318,9 @@ static bool is_full(const struct rig_windows *w)
     uint64_t enough = w->held_count * w->options.growth;
     if (w->options.keep_all)
         return false;
-    if (w->budget > 0) {
-        uint64_t bytes = rig_window_bytes(w->window);
-        bytes += bytes * w->load_percent / 100 + rig_retired_bytes(w->retired);
-        if (bytes > w->budget / 100 * FULL_PERCENT && w->new_count > w->held_count / 8)
-            return true;
-    }
+    if (w->new_count > w->held_count / 8 &&
+        rig_budget_is_spent(&w->budget, rig_window_bytes(w->window), other_bytes(w)))
+        return true;
     return w->new_count >= w->options.least_new && w->new_count >= enough;
 }
 
@@ -349,17 +343,37 @@ static void keep_order(struct rig_windows *w, const struct rig_segment *segment)
     w->options.keep_all = true;
 }
 
+/* Why it does not fit, and what would help. */
+static enum rig_rc too_large(const struct rig_windows *w, struct rig_err *err)
+{
+    char enough[64] = "";
+    uint64_t txn_count = w->held_count + w->new_count;
+    size_t limit_mib = w->options.check.limit_bytes >> 20;
+    if (w->options.whole_bytes > 0)
+        (void)snprintf(enough, sizeof enough, " (about %llu MiB hold all of it)",
+                       (unsigned long long)(w->options.whole_bytes >> 20));
+    if (w->held_count <= w->new_count)
+        return rig_fail(err, RIG_E_LIMIT, "%llu transactions at once are too much for %zu MiB; raise --max-memory%s",
+                        (unsigned long long)txn_count, limit_mib, enough);
+    return rig_fail(err, RIG_E_LIMIT,
+                    "after %llu transactions, %llu cannot be judged yet, because keys that they or earlier ones used "
+                    "are %s, and do not fit into %zu MiB; raise --max-memory%s",
+                    (unsigned long long)w->fed_count, (unsigned long long)txn_count,
+                    w->options.census == NULL ? "still in use" : "used again later", limit_mib, enough);
+}
+
+static bool is_limited(const struct rig_windows *w, enum rig_rc rc)
+{
+    return rc == RIG_E_LIMIT && !w->options.keep_all && w->options.check.limit_bytes > 0;
+}
+
 /* What the window says, with the name of the history before it; or why so much is still in it. */
 static enum rig_rc named(const struct rig_windows *w, enum rig_rc rc, const struct rig_err *why, struct rig_err *err)
 {
     if (rc == RIG_OK)
         return rc;
-    if (rc == RIG_E_LIMIT && !w->options.keep_all && w->options.check.limit_bytes > 0)
-        return rig_fail(err, rc,
-                        "after %llu transactions, %llu cannot be judged yet, because keys that they or earlier ones "
-                        "used are still in use, and do not fit into %zu MiB; raise --max-memory",
-                        (unsigned long long)w->fed_count, (unsigned long long)(w->held_count + w->new_count),
-                        w->options.check.limit_bytes >> 20);
+    if (is_limited(w, rc))
+        return too_large(w, err);
     return w->options.name == NULL ? rig_fail(err, rc, "%s", why->text)
                                    : rig_fail(err, rc, "%s: %s", w->options.name, why->text);
 }
@@ -387,7 +401,11 @@ enum rig_rc rig_windows_feed(struct rig_windows *windows, const struct rig_segme
     if (windows->conflict != NULL)
         return RIG_OK;
     enum rig_rc rc = add(windows, segment, err);
-    return rc == RIG_OK && windows->conflict == NULL && is_full(windows) ? judge_closing(windows, err) : rc;
+    if (rc != RIG_OK || windows->conflict != NULL || !is_full(windows))
+        return rc;
+    struct rig_err why = {0};
+    rc = judge_closing(windows, &why);
+    return rc == RIG_OK ? rc : is_limited(windows, rc) ? too_large(windows, err) : rig_fail(err, rc, "%s", why.text);
 }
 
 /* ---- the end ---- */
@@ -437,7 +455,7 @@ static enum rig_rc finish_windows(struct rig_windows *w, const struct rig_source
     enum rig_rc rc = begin_judgement(w, true, &j, err);
     if (rc != RIG_OK)
         return rc;
-    rc = choose(&j, NULL) ? search(&j) : no_memory(err);
+    rc = choose(&j, NULL) ? search(&j) : rig_windows_no_memory(err);
     if (rc == RIG_OK && w->options.census == NULL && nothing_observed(w)) {
         /* What ties transactions to those of keys that went is not counted; and none is needed but one. */
         w->conflict = "next to nothing was observed";
@@ -474,69 +492,4 @@ enum rig_rc rig_windows_finish(struct rig_windows *windows, const struct rig_sou
     }
     rig_windows_free(windows);
     return rc;
-}
-
-/* ---- looking on ---- */
-
-/*
- * The levels that the anomalies counted refute whatever comes. Who wrote a value that nobody wrote may not have been
- * seen yet; and should later reads contradict an order of writes, read committed is refuted, but no weaker level.
- */
-static uint64_t refuted_for_good(const struct rig_windows_peek *peek)
-{
-    static const uint64_t open_levels = RIG_LEVEL_BIT(RIG_LEVEL_READ_UNCOMMITTED) |
-                                        RIG_LEVEL_BIT(RIG_LEVEL_STRONG_SESSION_READ_UNCOMMITTED) |
-                                        RIG_LEVEL_BIT(RIG_LEVEL_STRONG_READ_UNCOMMITTED);
-    uint64_t refuted = 0;
-    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
-        uint64_t forbids = rig_level_info((enum rig_level)level)->forbids;
-        for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
-            if (anomaly != RIG_ANOMALY_GARBAGE_READ && peek->count[anomaly] > 0 && (forbids & RIG_ANOMALY_BIT(anomaly)))
-                refuted |= RIG_LEVEL_BIT(level);
-        }
-    }
-    return refuted & ~open_levels;
-}
-
-static enum rig_rc peek_at_window(struct rig_windows *w, struct rig_windows_peek *peek, struct rig_err *err)
-{
-    struct rig_judge *judge = &w->peeking;
-    const struct rig_history *view = rig_window_history(w->window, true);
-    if (view == NULL)
-        return no_memory(err);
-    enum rig_rc rc = rig_judge_infer(judge, view, true, err);
-    if (rc != RIG_OK)
-        return rc;
-    size_t node_count = (size_t)judge->inference.links.node_count;
-    uint8_t *selected = rig_arena_array(&judge->scratch, node_count + 1, 1);
-    if (selected == NULL)
-        return no_memory(err);
-    memset(selected, 1, node_count);
-    for (uint32_t txn = 0; txn < view->txn_count; txn++) {
-        selected[txn] = view->txns[txn].judged == RIG_JUDGED_NOT;
-        peek->waiting_count += selected[txn] && view->txns[txn].complete_at != RIG_POSITION_NONE;
-    }
-    rc = rig_judge_search(judge, selected, err);
-    for (unsigned anomaly = 0; rc == RIG_OK && anomaly < RIG_ANOMALY_COUNT; anomaly++) {
-        if (anomaly != RIG_ANOMALY_GARBAGE_READ)
-            peek->count[anomaly] += judge->ladder.found[anomaly].count + judge->inference.oddities.count[anomaly];
-    }
-    return rc;
-}
-
-enum rig_rc rig_windows_peek(struct rig_windows *windows, struct rig_windows_peek *peek, struct rig_err *err)
-{
-    struct rig_windows *w = windows;
-    struct rig_windows_peek seen = {.txn_count = w->fed_count, .window_bytes = rig_window_bytes(w->window)};
-    if (!w->peeks)
-        rig_judge_init(&w->peeking, 1, w->options.check.assumptions, w->options.check.limit_bytes);
-    w->peeks = true;
-    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++)
-        seen.count[anomaly] = w->findings.of[anomaly].count;
-    enum rig_rc rc = w->conflict != NULL ? RIG_OK : peek_at_window(w, &seen, err);
-    if (rc != RIG_OK)
-        return rc;
-    seen.refuted = refuted_for_good(&seen);
-    *peek = seen;
-    return RIG_OK;
 }

@@ -37,6 +37,7 @@ struct rig_windows_options {
     bool guess_failed;               /* somebody tried: rig_check_source() begins with the census */
     bool keep_all;                   /* judge at the end only */
     const char *name;                /* stands for the history in errors; NULL: nothing does */
+    uint64_t whole_bytes;            /* what it takes as a whole, for errors; 0: nobody knows */
 };
 
 /* Borrows options->name. */

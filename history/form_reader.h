@@ -42,6 +42,8 @@ extern const struct rig_form_reader rig_record_blocks_reader; /* block by block:
 extern const struct rig_form_reader rig_json_lines_reader;
 extern const struct rig_form_reader rig_edn_reader;
 
+/* How long parts should be: `usual` bytes, or a `share`th of the limit, where there is one, but 64 KiB at least. */
+size_t rig_form_part_bytes(const struct rig_load_options *options, size_t usual, size_t share);
 /* By the first bytes; RIG_FORM_AUTO when it is none. */
 enum rig_form rig_form_recognise(const char *data, size_t size);
 const struct rig_form_reader *rig_form_reader_of(enum rig_form form);

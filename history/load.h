@@ -20,7 +20,7 @@ struct rig_load_options {
                             rw-register) */
     enum rig_workload workload;
     size_t limit_bytes; /* 0: none */
-    size_t part_bytes;  /* JSON lines and EDN: read in parts of this size, cut wherever that is; 0: as seems best */
+    size_t part_bytes; /* JSON lines and EDN: read in parts of this size, cut wherever that is; 0: as suits the limit */
 };
 
 /* `path` "-" is standard input. */

@@ -6,10 +6,11 @@
 #include "base/bug.h"
 #include "history/record_file.h"
 
-static const size_t part_bytes = (size_t)1 << 20;
+enum { PART_BYTES = 1 << 20, PART_SHARE = 128 };
 static const size_t largest_block_bytes = (size_t)64 << 20;
 
 struct reader {
+    size_t part_bytes;
     struct rig_record_file file;
     struct rig_record_run *run; /* what was decoded last, in the order of the file */
     bool has_lone;
@@ -48,6 +49,7 @@ static enum rig_rc reader_open(const char *name, const char *data, size_t size, 
     if (reader == NULL)
         return rig_fail(err, RIG_E_LIMIT, "%s: no memory for reading it", name);
     *state = reader;
+    reader->part_bytes = rig_form_part_bytes(options, PART_BYTES, PART_SHARE);
     enum rig_rc rc = rig_record_file_init(&reader->file, name, data, size, options, err);
     if (rc != RIG_OK)
         return rc;
@@ -85,7 +87,7 @@ static size_t frames_cut(void *state, size_t begin)
     const struct rig_record_file *file = &reader->file;
     size_t end = begin == 0 ? file->header_end : begin;
     size_t first = end;
-    while (end < file->size && end - begin < part_bytes) {
+    while (end < file->size && end - begin < reader->part_bytes) {
         if (end > first && rig_record_frame_is(file, end, RIG_FRAME_CHECKPOINT))
             break;
         size_t frame_end = rig_record_frame_end(file, end);

@@ -10,6 +10,7 @@
 
 static const size_t largest_stream_bytes = (size_t)1 << 38;
 static const size_t largest_at_once_bytes = (size_t)32 << 20;
+enum { AT_ONCE_SHARE = 16 }; /* of the limit */
 
 static enum rig_rc open_stream(struct rig_source_bytes *bytes, const char *path, size_t limit_bytes,
                                struct rig_err *err)
@@ -31,7 +32,7 @@ static enum rig_rc open_stream(struct rig_source_bytes *bytes, const char *path,
 
 static enum rig_rc map(struct rig_source_bytes *bytes, const char *name, size_t size, struct rig_err *err)
 {
-    bool in_parts = size > largest_at_once_bytes;
+    bool in_parts = size > bytes->at_once_bytes;
     void *data = mmap(NULL, size, PROT_READ, MAP_PRIVATE | (in_parts ? 0 : MAP_POPULATE), bytes->fd, 0);
     if (data == MAP_FAILED)
         return rig_fail(err, RIG_E_IO, "%s: cannot map: %s", name, strerror(errno));
@@ -75,7 +76,9 @@ static enum rig_rc open_file(struct rig_source_bytes *bytes, const char *path, s
 enum rig_rc rig_source_bytes_open(struct rig_source_bytes *bytes, const char *path, size_t limit_bytes,
                                   struct rig_err *err)
 {
-    *bytes = (struct rig_source_bytes){.fd = -1};
+    size_t share = limit_bytes / AT_ONCE_SHARE;
+    *bytes = (struct rig_source_bytes){
+        .fd = -1, .at_once_bytes = limit_bytes == 0 || share > largest_at_once_bytes ? largest_at_once_bytes : share};
     rig_buf_init(&bytes->buf, 0);
     enum rig_rc rc =
         strcmp(path, "-") == 0 ? open_input(bytes, limit_bytes, err) : open_file(bytes, path, limit_bytes, err);

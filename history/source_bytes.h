@@ -19,7 +19,8 @@
 struct rig_source_bytes {
     const char *data;
     size_t size;
-    bool in_parts; /* a large file: see above */
+    size_t at_once_bytes; /* files of this size are small */
+    bool in_parts;        /* a large file: see above */
     bool is_mapped;
     int fd; /* of a mapped file; else -1 */
     struct rig_buf buf;

@@ -6,7 +6,7 @@
 #include "history/operation_fast.h"
 #include "history/operation_join.h"
 
-enum { PART_BYTES = 4 << 20, LINE_BYTES = 1 << 16 /* so far a cut looks for the next operation */ };
+enum { PART_BYTES = 4 << 20, PART_SHARE = 32, LINE_BYTES = 1 << 16 /* so far a cut looks for the next operation */ };
 
 static const size_t nowhere = SIZE_MAX;
 
@@ -98,7 +98,8 @@ static const char *find_cut(const char *at, const char *end)
 size_t rig_text_reader_cut(void *state, size_t begin)
 {
     const struct reader *reader = state;
-    size_t wanted = reader->options.part_bytes == 0 ? PART_BYTES : reader->options.part_bytes;
+    size_t wanted = reader->options.part_bytes == 0 ? rig_form_part_bytes(&reader->options, PART_BYTES, PART_SHARE)
+                                                    : reader->options.part_bytes;
     if (reader->size - begin <= wanted)
         return reader->size;
     if (reader->options.part_bytes != 0)

@@ -292,14 +292,22 @@ enum rig_rc rig_window_check_invocations(const struct rig_window *window, struct
                     (unsigned long long)(all - with_invocation), (unsigned long long)all);
 }
 
+/* Doubles, or grows by an eighth where every byte counts. */
+static bool reserve(struct rig_window *window, size_t txn_count, size_t op_count)
+{
+    if (window->limit_bytes == SIZE_MAX)
+        return rig_txn_vec_reserve(&window->txns, txn_count) && rig_mop_vec_reserve(&window->ops, op_count);
+    bool fits = txn_count <= window->txns.capacity || rig_txn_vec_widen(&window->txns, txn_count + txn_count / 8);
+    return fits && (op_count <= window->ops.capacity || rig_mop_vec_widen(&window->ops, op_count + op_count / 8));
+}
+
 static enum rig_rc make_room(struct rig_window *window, const struct rig_segment *segment, struct rig_err *err)
 {
     size_t txn_count = window->txns.count + segment->txns.count + segment->open.count;
     size_t op_count = window->ops.count + segment->ops.count + segment->open_ops.count;
     if (txn_count + 1 >= UINT32_MAX || op_count >= UINT32_MAX)
         return rig_fail(err, RIG_E_LIMIT, "more than 4294967294 transactions or operations; split the history");
-    return rig_txn_vec_reserve(&window->txns, txn_count + 1) && rig_mop_vec_reserve(&window->ops, op_count) &&
-                   rig_window_uint32s_reserve(&window->odd, segment->ops.count + 1)
+    return reserve(window, txn_count + 1, op_count) && rig_window_uint32s_reserve(&window->odd, segment->ops.count + 1)
                ? RIG_OK
                : rig_window_no_room(window, err);
 }

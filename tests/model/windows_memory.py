@@ -55,18 +55,41 @@ def check_piped(history, problems):
         problems.append(f"through a pipe: exit status {piped.returncode}: {piped.stderr}")
 
 
+def check_small(history, rare, problems):
+    """The usual keys fit into little; keys that are used seldom, and so for long, into less than all of it."""
+    for path, limit in ((history, 64), (history, 128), (rare, 128)):
+        limited = check(path, "--max-memory", f"{limit}MiB")
+        peak = json.loads(limited.stdout)["cost"]["peak_bytes"] if limited.returncode == 0 else 0
+        print(f"{path.name} within {limit} MiB: {peak >> 20} MiB at most")
+        if limited.returncode != 0 or peak > limit << 20:
+            problems.append(f"{path.name} within {limit} MiB: exit status {limited.returncode}, {peak} bytes at most "
+                            f"{limited.stderr}")
+    refused = check(rare, "--max-memory", "64MiB")
+    print(refused.stderr.strip())
+    if refused.returncode != 3 or "still in use" not in refused.stderr or "raise --max-memory" not in refused.stderr:
+        problems.append(f"{rare.name}: exit status {refused.returncode}: {refused.stderr}")
+
+
+def generate(history, transactions, shape):
+    settings = [argument for setting in shape for argument in ("--set", setting)]
+    subprocess.run([RIG, "gen", history, "--transactions", str(transactions), "--no-progress", *settings], check=True,
+                   capture_output=True)
+
+
 def main():
     problems = []
     with tempfile.TemporaryDirectory() as folder:
         history = pathlib.Path(folder) / "history.rig"
-        settings = [argument for setting in SHAPE for argument in ("--set", setting)]
-        subprocess.run([RIG, "gen", history, "--transactions", "2000000", "--no-progress", *settings], check=True,
-                       capture_output=True)
+        generate(history, 2000000, SHAPE)
         check_within(history, 1, problems)
         check_piped(history, problems)
         late = pathlib.Path(folder) / "late.rig"
         subprocess.run([BUILD / "tests/late_record", "2500000", "60000", late], check=True)
         check_within(late, 2, problems)
+        usual, rare = pathlib.Path(folder) / "usual.rig", pathlib.Path(folder) / "rare.rig"
+        generate(usual, 1000000, [])
+        generate(rare, 1000000, ["workload.keys.active=100", "workload.keys.distribution=exponential"])
+        check_small(usual, rare, problems)
     for problem in problems:
         print(f"FAILED: {problem}")
     return 1 if problems else 0

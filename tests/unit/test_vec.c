@@ -53,6 +53,21 @@ static void reserve_gives_room_and_no_items(void **state)
     u32s_done(&numbers);
 }
 
+static void widening_goes_no_further(void **state)
+{
+    (void)state;
+    struct u32s numbers = {0};
+    assert_true(u32s_add(&numbers, 7));
+    assert_true(u32s_widen(&numbers, 1001));
+    assert_int_equal(numbers.capacity, 1001);
+    assert_true(u32s_widen(&numbers, 1000));
+    assert_int_equal(numbers.capacity, 1001);
+    assert_int_equal(numbers.at[0], 7);
+    assert_false(u32s_widen(&numbers, SIZE_MAX / 2));
+    assert_int_equal(numbers.count, 1);
+    u32s_done(&numbers);
+}
+
 static void impossible_sizes_are_refused_and_lose_nothing(void **state)
 {
     (void)state;
@@ -70,6 +85,7 @@ int main(void)
         cmocka_unit_test(growth_keeps_the_items),
         cmocka_unit_test(items_may_be_structures),
         cmocka_unit_test(reserve_gives_room_and_no_items),
+        cmocka_unit_test(widening_goes_no_further),
         cmocka_unit_test(impossible_sizes_are_refused_and_lose_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
