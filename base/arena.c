@@ -72,6 +72,15 @@ static struct rig_arena_block *take_spare(struct rig_arena *arena, size_t size)
     return block;
 }
 
+/* Gives back the blocks that a reset kept and that are too small for what is wanted. */
+static void drop_spare(struct rig_arena *arena)
+{
+    for (const struct rig_arena_block *block = arena->spare; block != NULL; block = block->next)
+        arena->held_bytes -= block->size;
+    free_blocks(arena->spare);
+    arena->spare = NULL;
+}
+
 static struct rig_arena_block *add_block(struct rig_arena *arena, size_t size)
 {
     struct rig_arena_block *spare = take_spare(arena, size);
@@ -82,6 +91,8 @@ static struct rig_arena_block *add_block(struct rig_arena *arena, size_t size)
         wanted = largest_block_bytes;
     if (wanted < size)
         wanted = size;
+    if (wanted > arena->limit_bytes - arena->held_bytes)
+        drop_spare(arena);
     if (wanted > arena->limit_bytes - arena->held_bytes)
         wanted = size;
     if (wanted > arena->limit_bytes - arena->held_bytes)

@@ -313,13 +313,14 @@ static enum rig_rc judge_closing(struct rig_windows *w, struct rig_err *err)
 
 /* ---- feeding ---- */
 
-static bool is_full(const struct rig_windows *w)
+/* It is, or another segment like the last one would be too much. */
+static bool is_full(const struct rig_windows *w, const struct rig_segment *segment)
 {
     uint64_t enough = w->held_count * w->options.growth;
     if (w->options.keep_all)
         return false;
     if (w->new_count > w->held_count / 8 &&
-        rig_budget_is_spent(&w->budget, rig_window_bytes(w->window), other_bytes(w)))
+        rig_budget_is_spent(&w->budget, rig_window_bytes_with(w->window, segment), other_bytes(w)))
         return true;
     return w->new_count >= w->options.least_new && w->new_count >= enough;
 }
@@ -401,7 +402,7 @@ enum rig_rc rig_windows_feed(struct rig_windows *windows, const struct rig_segme
     if (windows->conflict != NULL)
         return RIG_OK;
     enum rig_rc rc = add(windows, segment, err);
-    if (rc != RIG_OK || windows->conflict != NULL || !is_full(windows))
+    if (rc != RIG_OK || windows->conflict != NULL || !is_full(windows, segment))
         return rc;
     struct rig_err why = {0};
     rc = judge_closing(windows, &why);

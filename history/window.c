@@ -70,6 +70,20 @@ size_t rig_window_bytes(const struct rig_window *window)
            (window->spine_views.capacity + window->list_views.capacity) * sizeof(struct rig_list);
 }
 
+/* What a vector of `count` items takes more when `added` ones come. */
+static size_t growth(size_t count, size_t added, size_t capacity, size_t item_bytes)
+{
+    size_t wanted = (count + added) / 8 * 9;
+    return wanted > capacity ? (wanted - capacity) * item_bytes : 0;
+}
+
+size_t rig_window_bytes_with(const struct rig_window *window, const struct rig_segment *segment)
+{
+    return rig_window_bytes(window) +
+           growth(window->txns.count, segment->txns.count, window->txns.capacity, sizeof(struct rig_txn)) +
+           growth(window->ops.count, segment->ops.count, window->ops.capacity, sizeof(struct rig_mop));
+}
+
 enum rig_rc rig_window_no_room(struct rig_window *window, struct rig_err *err)
 {
     window->failed = true;

@@ -58,6 +58,8 @@ uint64_t rig_window_used_now(const struct rig_window *window);
 void rig_window_drop(struct rig_window *window, const uint8_t *judged, const uint8_t *drop_key);
 
 size_t rig_window_bytes(const struct rig_window *window);
+/* About what they would be with one more segment like this one. */
+size_t rig_window_bytes_with(const struct rig_window *window, const struct rig_segment *segment);
 
 /*
  * Gives the whole window away as a history of its own, open transactions included, and frees the window, also on

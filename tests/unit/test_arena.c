@@ -76,11 +76,28 @@ static void reset_keeps_the_memory_and_zeroes_it_again(void **state)
     rig_arena_done(&arena);
 }
 
+/* What a reset kept counts, but does not keep anything else out. */
+static void spare_blocks_give_way_to_larger_ones(void **state)
+{
+    (void)state;
+    struct rig_arena arena;
+    rig_arena_init(&arena, 1 << 20);
+    for (unsigned i = 0; i < 8; i++)
+        assert_non_null(rig_arena_alloc(&arena, 100000));
+    rig_arena_reset(&arena);
+    assert_non_null(rig_arena_alloc(&arena, 1 << 19));
+    assert_non_null(rig_arena_alloc(&arena, 1 << 18));
+    assert_true(arena.held_bytes <= 1 << 20);
+    assert_null(rig_arena_alloc(&arena, 1 << 19));
+    rig_arena_done(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_is_zeroed_and_aligned),
         cmocka_unit_test(limit_is_kept),
+        cmocka_unit_test(spare_blocks_give_way_to_larger_ones),
         cmocka_unit_test(overflow_is_refused),
         cmocka_unit_test(done_leaves_it_usable),
         cmocka_unit_test(reset_keeps_the_memory_and_zeroes_it_again),
