@@ -20,6 +20,8 @@ static enum rig_rc run(struct rig_verdict_storage *storage, struct rig_judge *ju
     verdict->scope.truncated = history->truncated;
     verdict->scope.damaged_at = history->damaged_at;
     verdict->scope.skipped_count = history->skipped_count;
+    verdict->scope.faults = history->faults;
+    verdict->scope.fault_count = history->fault_count;
     return rig_verdict_conclude(storage, &findings, judge, err);
 }
 

@@ -96,7 +96,9 @@ struct rig_scope {
     uint64_t committed_count;
     uint64_t unordered_keys; /* keys to which two or more committed transactions made appends that nobody read */
     uint64_t unknown_reads;  /* reads of ok transactions whose results are not known */
-    bool unsettled;          /* a transaction of unknown fate counts as committed */
+    const struct rig_fault_event *faults; /* what a nemesis did; times as in the history */
+    size_t fault_count;
+    bool unsettled; /* a transaction of unknown fate counts as committed */
 };
 
 struct rig_verdict {

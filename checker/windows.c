@@ -473,6 +473,10 @@ static enum rig_rc finish_windows(struct rig_windows *w, const struct rig_source
     storage->verdict.scope.truncated = facts->truncated;
     storage->verdict.scope.damaged_at = facts->damaged_at;
     storage->verdict.scope.skipped_count = facts->skipped_count;
+    storage->verdict.scope.faults = rig_fault_events_copy(&storage->arena, facts->faults, facts->fault_count);
+    storage->verdict.scope.fault_count = facts->fault_count;
+    if (storage->verdict.scope.faults == NULL)
+        return rig_fail(err, RIG_E_LIMIT, "not enough memory for the events of faults; raise --max-memory");
     return rig_verdict_conclude(storage, &w->findings, &w->judge, err);
 }
 

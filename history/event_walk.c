@@ -43,10 +43,17 @@ bool rig_event_walk_next(struct rig_event_walk *walk, struct rig_event *event)
     bool invocation_left = walk->next_invocation < walk->invocation_count;
     bool completion_left = walk->next_completion < history->txn_count &&
                            history->txns[walk->next_completion].complete_at != RIG_POSITION_NONE;
-    if (!invocation_left && !completion_left)
+    bool fault_left = walk->next_fault < history->fault_count;
+    if (!invocation_left && !completion_left && !fault_left)
         return false;
     uint64_t invocation = invocation_left ? walk->invocations[walk->next_invocation] : 0;
     uint32_t completed_at = completion_left ? history->txns[walk->next_completion].complete_at : RIG_POSITION_NONE;
+    if (fault_left && history->faults[walk->next_fault].position < completed_at &&
+        (!invocation_left || history->faults[walk->next_fault].position < invocation >> 32)) {
+        const struct rig_fault_event *fault = &history->faults[walk->next_fault++];
+        *event = (struct rig_event){.position = fault->position, .fault = fault};
+        return true;
+    }
     if (invocation_left && invocation >> 32 < completed_at) {
         walk->next_invocation++;
         *event = (struct rig_event){.txn = (uint32_t)invocation, .position = (uint32_t)(invocation >> 32)};

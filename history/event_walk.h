@@ -1,5 +1,6 @@
 /*
- * A history's events, invocations and completions, in the order of their positions: what a writer of a format walks.
+ * A history's events, invocations, completions and those of faults, in the order of their positions: what a writer of a
+ * format walks.
  *
  * Space: 8 bytes a transaction. Threads: a walk belongs to one thread.
  */
@@ -17,12 +18,14 @@ struct rig_event_walk {
     uint32_t invocation_count;
     uint32_t next_invocation;
     uint32_t next_completion; /* a transaction: they are in completion order */
+    uint32_t next_fault;
 };
 
 struct rig_event {
     uint32_t txn;
     uint32_t position;
     bool is_completion;
+    const struct rig_fault_event *fault; /* not NULL: it is this one, and no transaction's */
 };
 
 /* False when memory runs out. */

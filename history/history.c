@@ -15,6 +15,8 @@ void rig_history_free(struct rig_history *history)
         rig_list_pool_done(&storage->pool);
         rig_text_table_done(&storage->key_texts);
         rig_text_table_done(&storage->errors);
+        rig_fault_event_vec_done(&storage->faults);
+        rig_arena_done(&storage->fault_texts);
         free(storage);
     }
     free(history->txns);

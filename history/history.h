@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "history/fault_event.h"
 #include "history/transaction.h"
 
 #define RIG_POSITION_NONE UINT32_MAX
@@ -82,7 +83,9 @@ struct rig_history {
     bool truncated;         /* the record was cut; what is here is complete up to the cut */
     uint64_t damaged_at;    /* ... by damage at this byte, behind which there is more that is not here; else 0 */
     uint64_t skipped_count; /* operations of nemeses and other non-clients, left out */
-    bool is_excerpt;        /* only some transactions of a longer history, whose times count from `zero_ns` */
+    const struct rig_fault_event *faults; /* what a nemesis did, by position; an excerpt has none */
+    uint32_t fault_count;
+    bool is_excerpt; /* only some transactions of a longer history, whose times count from `zero_ns` */
     int64_t zero_ns;
     char *meta;    /* the run's metadata (resolved plan as text) or NULL */
     void *storage; /* owned; freed by rig_history_free() */

@@ -4,6 +4,7 @@
 #ifndef RIG_HISTORY_HISTORY_STORAGE_H
 #define RIG_HISTORY_HISTORY_STORAGE_H
 
+#include "history/fault_event.h"
 #include "history/growing_list.h"
 #include "history/text_table.h"
 
@@ -11,6 +12,8 @@ struct rig_history_storage {
     struct rig_list_pool pool; /* of all lists */
     struct rig_text_table key_texts;
     struct rig_text_table errors;
+    struct rig_fault_event_vec faults;
+    struct rig_arena fault_texts;
 };
 
 #endif

@@ -48,6 +48,8 @@ struct rig_operation_fields {
     int64_t process;
     const char *error;
     size_t error_length;
+    const char *other; /* a value that is no transaction, as it is written; NULL: none */
+    size_t other_length;
 };
 
 struct rig_operation {

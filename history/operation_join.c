@@ -43,6 +43,8 @@ static void move_positions(struct rig_part *part, uint32_t base)
         move_position(&segment->open.at[i].invoke_at, base);
     for (size_t i = 0; i < part->perhaps.count; i++)
         move_position(&part->perhaps.at[i].txn.complete_at, base);
+    for (size_t i = 0; i < segment->faults.count; i++)
+        move_position(&segment->faults.at[i].position, base);
 }
 
 static void join_positions(struct rig_join *join, struct rig_part *part)

@@ -163,8 +163,12 @@ static enum rig_rc get_value(struct rig_operation_parser *parser)
     enum rig_rc rc = find_txn(parser, &found);
     if (rc != RIG_OK)
         return rc;
-    if (!found)
-        return parser->syntax->skip(&parser->cursor);
+    if (!found) {
+        parser->operation.fields.other = parser->cursor.at;
+        rc = parser->syntax->skip(&parser->cursor);
+        parser->operation.fields.other_length = (size_t)(parser->cursor.at - parser->operation.fields.other);
+        return rc;
+    }
     parser->operation.fields.has_value = true;
     parser->operation.value_at = offset(parser);
     char closer = closer_here(parser);

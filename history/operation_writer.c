@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "history/event_walk.h"
+#include "history/fault_text.h"
 
 static const size_t flush_bytes = (size_t)1 << 20;
 
@@ -54,6 +55,10 @@ static bool gather(struct writer *writer, uint32_t txn)
 static bool put_event(struct writer *writer, struct rig_event event)
 {
     const struct rig_history *history = writer->history;
+    if (event.fault != NULL) {
+        rig_fault_text_write(writer->text.dialect, event.fault, &writer->text.buf);
+        return true;
+    }
     const struct rig_txn *txn = &history->txns[event.txn];
     uint32_t op_count = rig_txn_op_count(history, event.txn);
     const struct rig_operation_head head = {.index = event.position,
@@ -106,7 +111,7 @@ enum rig_rc rig_operation_write(const struct rig_history *history, const struct 
     if (!rig_event_walk_init(&walk, history))
         return rig_fail(err, RIG_E_LIMIT, "%s: no memory for writing the history", output->path);
     rig_operation_text_init(&writer.text, dialect, history->key_texts, history->keyword_keys);
-    if (history->txn_count == 0)
+    if (history->txn_count == 0 && history->fault_count == 0)
         rig_buf_add_text(&writer.text.buf, dialect->empty);
     enum rig_rc rc = write_events(&writer, &walk, output, err);
     rig_event_walk_done(&walk);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "history/fault_text.h"
 #include "history/number_text.h"
 #include "history/part_keys.h"
 #include "history/part_lists.h"
@@ -306,6 +307,19 @@ static void take_lone(struct rig_part *part, const struct rig_operation_fields *
     }
 }
 
+/* What rig's own nemesis did. False: it is something else's. */
+static bool take_fault(struct rig_part *part, const struct rig_operation_fields *fields, uint32_t position)
+{
+    struct rig_fault_event event;
+    if (fields->is_client || fields->other == NULL || fields->type != RIG_OPERATION_INFO ||
+        !rig_fault_text_read(fields->other, fields->other_length, &part->segment->texts, &event))
+        return false;
+    event.position = position;
+    event.time_ns = fields->has_time ? fields->time_ns : RIG_NO_TIME;
+    part->no_memory = part->no_memory || !rig_fault_event_vec_add(&part->segment->faults, event);
+    return true;
+}
+
 void rig_part_take(struct rig_part *part, const struct rig_operation_fields *fields, uint32_t count, const char *text,
                    const char *text_end)
 {
@@ -317,7 +331,8 @@ void rig_part_take(struct rig_part *part, const struct rig_operation_fields *fie
     if (part->refused)
         return;
     if (!fields->is_client || !fits || (invokes && !fields->has_value)) {
-        part->segment->skipped_count++;
+        if (!take_fault(part, fields, position))
+            part->segment->skipped_count++;
         return;
     }
     if (!part->facts.has_invocations) {

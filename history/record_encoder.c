@@ -382,6 +382,32 @@ void rig_record_encoder_lone(struct rig_record_encoder *encoder, struct rig_reco
     put_results(encoder, &encoder->lone_ops, completion);
 }
 
+static void put_text(struct rig_record_encoder *encoder, const char *text)
+{
+    const size_t length = strlen(text);
+    rig_varint_put(&encoder->frame, length);
+    rig_buf_add(&encoder->frame, text, length);
+}
+
+void rig_record_encoder_fault(struct rig_record_encoder *encoder, struct rig_record_moment when,
+                              const struct rig_fault_event *event)
+{
+    RIG_REQUIRE((encoder->head.flags & RIG_RECORD_FAULTS) != 0);
+    uint8_t *at = begin_event(encoder, when);
+    if (at == NULL)
+        return;
+    *at++ = (uint8_t)(RIG_EVENT_FAULT | (unsigned)event->step << RIG_FAULT_STEP_SHIFT |
+                      (event->failed ? RIG_FAULT_FAILED : 0U) | (when.time_ns == RIG_NO_TIME ? RIG_EVENT_NO_TIME : 0U));
+    at = put_moment(encoder, at, &when);
+    end_event(encoder, rig_varint_write(at, event->injection));
+    put_text(encoder, event->fault);
+    put_text(encoder, event->targets);
+    put_text(encoder, event->text);
+    rig_varint_put(&encoder->frame, event->ok);
+    rig_varint_put(&encoder->frame, event->fail);
+    rig_varint_put(&encoder->frame, event->info);
+}
+
 void rig_record_encoder_forget(struct rig_record_encoder *encoder, int64_t key)
 {
     uint32_t index = rig_encoder_keys_find(&encoder->keys, key);

@@ -17,6 +17,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "history/fault_event.h"
 #include "history/record_frame.h"
 #include "history/transaction.h"
 
@@ -78,6 +79,10 @@ void rig_record_encoder_complete(struct rig_record_encoder *encoder, uint32_t cl
 void rig_record_encoder_lone(struct rig_record_encoder *encoder, struct rig_record_moment when, int64_t process,
                              const struct rig_op *ops, uint32_t op_count,
                              const struct rig_record_completion *completion);
+
+/* With RIG_RECORD_FAULTS. `when` counts in place of the event's own time and position. */
+void rig_record_encoder_fault(struct rig_record_encoder *encoder, struct rig_record_moment when,
+                              const struct rig_fault_event *event);
 
 /* No event to come names the key. */
 void rig_record_encoder_forget(struct rig_record_encoder *encoder, int64_t key);

@@ -536,7 +536,7 @@ RIG_ALWAYS_INLINE enum rig_rc get_lone(struct rig_record_decoder *decoder, struc
 
 static enum rig_rc get_forget(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor, unsigned tag)
 {
-    if (tag != RIG_EVENT_FORGET || decoder->shape->version != 1)
+    if (tag != RIG_EVENT_FORGET)
         return damaged_at(decoder, cursor, "an event that this version does not have");
     uint64_t count = rig_cursor_number(cursor);
     if (count > rig_cursor_left(cursor))
@@ -553,6 +553,46 @@ static enum rig_rc get_forget(struct rig_record_decoder *decoder, struct rig_rec
         key->forgotten = true;
     }
     return RIG_OK;
+}
+
+static enum rig_rc get_fault_text(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
+                                  const char **text)
+{
+    const uint64_t length = rig_cursor_number(cursor);
+    if (length > rig_cursor_left(cursor) || memchr(cursor->at, '\0', (size_t)length) != NULL)
+        return damaged_at(decoder, cursor, "a text that is longer than the frame, or has a NUL in it");
+    *text = rig_arena_text(&decoder->segment->texts, (const char *)cursor->at, (size_t)length);
+    cursor->at += length;
+    return *text == NULL ? rig_record_no_memory(decoder) : RIG_OK;
+}
+
+static enum rig_rc get_fault(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor, unsigned tag)
+{
+    struct rig_fault_event event = {.step = (uint8_t)(tag >> RIG_FAULT_STEP_SHIFT & 3),
+                                    .failed = (tag & RIG_FAULT_FAILED) != 0};
+    struct moment moment = {0};
+    if ((decoder->shape->flags & RIG_RECORD_FAULTS) == 0 || (tag & ~(unsigned)RIG_FAULT_TAG_KNOWN) != 0)
+        return damaged_at(decoder, cursor, "an event that this version does not have");
+    enum rig_rc rc = get_moment(decoder, cursor, tag, true, true, &moment);
+    if (rc != RIG_OK)
+        return rc;
+    const uint64_t injection = rig_cursor_number(cursor);
+    if (injection > UINT32_MAX)
+        return damaged_at(decoder, cursor, "the number of an injection that does not fit 32 bits");
+    event.time_ns = moment.time_ns;
+    event.position = moment.position;
+    event.injection = (uint32_t)injection;
+    rc = get_fault_text(decoder, cursor, &event.fault);
+    if (rc == RIG_OK)
+        rc = get_fault_text(decoder, cursor, &event.targets);
+    if (rc == RIG_OK)
+        rc = get_fault_text(decoder, cursor, &event.text);
+    if (rc != RIG_OK)
+        return rc;
+    event.ok = rig_cursor_number(cursor);
+    event.fail = rig_cursor_number(cursor);
+    event.info = rig_cursor_number(cursor);
+    return rig_fault_event_vec_add(&decoder->segment->faults, event) ? RIG_OK : rig_record_no_memory(decoder);
 }
 
 /* Once for each version, so that what differs between them costs nothing. */
@@ -573,7 +613,7 @@ RIG_ALWAYS_INLINE enum rig_rc decode_events(struct rig_record_decoder *decoder, 
             rc = get_lone(decoder, &cursor, tag, v2);
             break;
         default:
-            rc = get_forget(decoder, &cursor, tag);
+            rc = v2 ? get_fault(decoder, &cursor, tag) : get_forget(decoder, &cursor, tag);
             break;
         }
     }

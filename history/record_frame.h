@@ -42,7 +42,8 @@ enum {
     RIG_RECORD_KEYWORD_KEYS = 4,  /* ... that were EDN keywords */
     RIG_RECORD_TIMES_DESCEND = 8, /* version 2: times need not ascend, their differences are signed */
     RIG_RECORD_PACKED = 16,       /* version 2: frames may be packed */
-    RIG_RECORD_FLAGS_KNOWN = 31,
+    RIG_RECORD_FAULTS = 32,       /* version 2: there are events of faults */
+    RIG_RECORD_FLAGS_KNOWN = 63,
     RIG_RECORD_FLAGS_KNOWN_1 = 7, /* by version 1 */
 };
 
@@ -59,6 +60,7 @@ enum {
     RIG_EVENT_COMPLETE = 1,
     RIG_EVENT_LONE = 2,   /* a completion of a transaction whose invocation is not in the history */
     RIG_EVENT_FORGET = 3, /* version 1 */
+    RIG_EVENT_FAULT = 3,  /* version 2, with RIG_RECORD_FAULTS */
 
     RIG_INVOKE_USUAL = 4,          /* the process is that of the client's last invocation, and it began when meant to */
     RIG_INVOKE_SAME_CLIENT = 8,    /* as of the last event */
@@ -67,6 +69,10 @@ enum {
     RIG_EVENT_NO_TIME = 16,
     RIG_INVOKE_COUNT_SHIFT = 5, /* the upper three bits: operations, 7 for "a number follows" */
     RIG_INVOKE_COUNT_FOLLOWS = 7,
+
+    RIG_FAULT_STEP_SHIFT = 2, /* two bits */
+    RIG_FAULT_FAILED = 32,
+    RIG_FAULT_TAG_KNOWN = 63,
 
     RIG_COMPLETE_OUTCOME_SHIFT = 2, /* two bits */
     RIG_COMPLETE_ERROR = 32,

@@ -81,6 +81,11 @@ static uint32_t take_slot(struct writer *writer)
 
 static bool put_event(struct writer *writer, struct rig_event event)
 {
+    if (event.fault != NULL) {
+        const struct rig_record_moment moment = {.time_ns = event.fault->time_ns, .position = event.position};
+        rig_record_encoder_fault(writer->encoder, moment, event.fault);
+        return true;
+    }
     const struct rig_txn *txn = &writer->history->txns[event.txn];
     uint32_t op_count = rig_txn_op_count(writer->history, event.txn);
     struct rig_record_moment when = {.time_ns = event.is_completion ? txn->complete_ns : txn->invoke_ns,
@@ -150,12 +155,15 @@ static bool find_flags(const struct rig_history *history, unsigned *flags)
     int64_t last = INT64_MIN;
     uint64_t next = 0;
     *flags = (history->key_texts != NULL ? RIG_RECORD_TEXT_KEYS : 0U) |
-             (history->keyword_keys ? RIG_RECORD_KEYWORD_KEYS : 0U);
+             (history->keyword_keys ? RIG_RECORD_KEYWORD_KEYS : 0U) |
+             (history->fault_count > 0 ? RIG_RECORD_FAULTS : 0U);
     if (!rig_event_walk_init(&walk, history))
         return false;
     while (rig_event_walk_next(&walk, &event)) {
         const struct rig_txn *txn = &history->txns[event.txn];
-        int64_t time_ns = event.is_completion ? txn->complete_ns : txn->invoke_ns;
+        int64_t time_ns = event.fault != NULL   ? event.fault->time_ns
+                          : event.is_completion ? txn->complete_ns
+                                                : txn->invoke_ns;
         if (event.position != next++)
             *flags |= RIG_RECORD_POSITIONS;
         if (time_ns == RIG_NO_TIME)

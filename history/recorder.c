@@ -27,6 +27,7 @@ static const int64_t busy_wait_ns = RIG_NS_PER_MS;
 static const int64_t full_wait_ns = 50 * RIG_NS_PER_US;
 static const size_t frame_bytes = (size_t)1 << 20;
 static const size_t most_held_bytes = (size_t)64 << 20;
+static const size_t fault_ring_bytes = (size_t)1 << 16;
 static const size_t default_channel_bytes = (size_t)1 << 20;
 
 /* An event in a channel's ring: this, then `op_count` struct rig_op, or struct ring_read with elements behind each. */
@@ -42,6 +43,18 @@ struct ring_event {
     uint8_t outcome;
     uint8_t has_error;
     uint8_t has_reads;
+    uint8_t is_fault; /* the nemesis's: struct ring_fault and its texts follow, padded to 8 bytes */
+};
+
+enum { FAULT_TEXTS = 3 };
+
+struct ring_fault {
+    uint64_t ok, fail, info;
+    uint32_t injection;
+    uint32_t lengths[FAULT_TEXTS]; /* of the texts, each with its NUL */
+    uint8_t step;
+    uint8_t failed;
+    uint8_t padding[6];
 };
 
 struct ring_read {
@@ -71,7 +84,8 @@ struct rig_channel {
 
 struct rig_recorder {
     struct rig_channel *channels;
-    uint32_t channel_count;
+    uint32_t channel_count; /* with that of the nemesis, the last one */
+    bool faults;
     enum rig_workload workload;
     int64_t origin_ns;
     bool simulated_time;
@@ -219,6 +233,40 @@ void rig_channel_complete(struct rig_channel *channel, int64_t at_ns, enum rig_o
     channel->last_ns = at_ns;
     channel->open = false;
     channel->last_completed = true;
+}
+
+void rig_recorder_fault(struct rig_recorder *recorder, const struct rig_fault_event *event)
+{
+    RIG_REQUIRE(recorder->faults && !recorder->simulated_time);
+    struct rig_channel *channel = &recorder->channels[recorder->channel_count - 1];
+    const char *const texts[FAULT_TEXTS] = {event->fault, event->targets, event->text};
+    static const char padding[8];
+    struct ring_fault fault = {.ok = event->ok,
+                               .fail = event->fail,
+                               .info = event->info,
+                               .injection = event->injection,
+                               .step = event->step,
+                               .failed = event->failed};
+    size_t bytes = 0;
+    for (int i = 0; i < FAULT_TEXTS; i++) {
+        fault.lengths[i] = error_length(texts[i]) + 1U;
+        bytes += fault.lengths[i];
+    }
+    const size_t padding_bytes = (8U - bytes % 8U) % 8U;
+    const int64_t at_ns = event->time_ns > channel->last_ns ? event->time_ns : channel->last_ns;
+    const struct ring_event head = {.size = sizeof head + sizeof fault + bytes + padding_bytes,
+                                    .at_ns = at_ns,
+                                    .recorded_ns = at_ns,
+                                    .is_fault = true};
+    put(channel, &head, sizeof head);
+    put(channel, &fault, sizeof fault);
+    for (int i = 0; i < FAULT_TEXTS; i++) {
+        put(channel, texts[i], fault.lengths[i] - 1);
+        put(channel, padding, 1);
+    }
+    put(channel, padding, padding_bytes);
+    publish(channel, at_ns);
+    channel->last_ns = at_ns;
 }
 
 /* ---- The writer ---- */
@@ -371,6 +419,24 @@ static bool encode_completion(struct rig_recorder *recorder, uint32_t index, con
     return true;
 }
 
+static void encode_fault(struct rig_recorder *recorder, int64_t at_ns, const uint8_t *body)
+{
+    struct ring_fault fault;
+    memcpy(&fault, body, sizeof fault);
+    const char *texts = (const char *)body + sizeof fault;
+    const struct rig_fault_event event = {.injection = fault.injection,
+                                          .step = fault.step,
+                                          .failed = fault.failed != 0,
+                                          .fault = texts,
+                                          .targets = texts + fault.lengths[0],
+                                          .text = texts + fault.lengths[0] + fault.lengths[1],
+                                          .ok = fault.ok,
+                                          .fail = fault.fail,
+                                          .info = fault.info};
+    const struct rig_record_moment when = {.time_ns = at_ns - recorder->origin_ns};
+    rig_record_encoder_fault(recorder->encoder, when, &event);
+}
+
 /*
  * A late event, one from before the cut that came after it was made, is given the time of the event written last. That
  * is sound: a late invocation was recorded, and so sent, after everything that was written had happened; and a
@@ -382,7 +448,9 @@ static void encode_next(struct rig_recorder *recorder, uint32_t index)
     int64_t at_ns = channel->next.at_ns > recorder->written_ns ? channel->next.at_ns : recorder->written_ns;
     recorder->written_ns = at_ns;
     const uint8_t *body = channel->pending.at + channel->pending_at + sizeof channel->next;
-    if (!channel->next.is_completion)
+    if (channel->next.is_fault)
+        encode_fault(recorder, at_ns, body);
+    else if (!channel->next.is_completion)
         encode_invocation(recorder, index, &channel->next, at_ns, body);
     else if (!encode_completion(recorder, index, &channel->next, at_ns, body))
         fail(recorder, RIG_E_LIMIT, "cannot record", "no memory for a transaction's reads");
@@ -514,27 +582,30 @@ static bool allocate(struct rig_recorder *recorder, const struct rig_recorder_op
     size_t ring_bytes = options->channel_bytes == 0 ? default_channel_bytes : options->channel_bytes;
     recorder->path = strdup(options->path);
     recorder->meta = options->meta == NULL ? NULL : strdup(options->meta);
-    recorder->heap = malloc(options->channel_count * sizeof *recorder->heap);
-    void *channels = aligned_alloc(RIG_CACHE_LINE_BYTES, options->channel_count * sizeof(struct rig_channel));
+    const uint32_t channel_count = options->channel_count + (options->faults ? 1U : 0U);
+    recorder->faults = options->faults;
+    recorder->heap = malloc(channel_count * sizeof *recorder->heap);
+    void *channels = aligned_alloc(RIG_CACHE_LINE_BYTES, channel_count * sizeof(struct rig_channel));
     if (channels == NULL || recorder->path == NULL || recorder->heap == NULL ||
         (options->meta != NULL && recorder->meta == NULL)) {
         free(channels);
         return false;
     }
-    memset(channels, 0, options->channel_count * sizeof(struct rig_channel));
+    memset(channels, 0, channel_count * sizeof(struct rig_channel));
     recorder->channels = channels;
-    recorder->channel_count = options->channel_count;
-    for (uint32_t i = 0; i < options->channel_count; i++) {
+    recorder->channel_count = channel_count;
+    for (uint32_t i = 0; i < channel_count; i++) {
         recorder->channels[i].recorder = recorder;
         atomic_init(&recorder->channels[i].latest_ns, INT64_MIN);
-        if (!rig_byte_ring_init(&recorder->channels[i].ring, ring_bytes))
+        if (!rig_byte_ring_init(&recorder->channels[i].ring,
+                                i < options->channel_count ? ring_bytes : fault_ring_bytes))
             return false;
     }
     struct timespec utc = {0};
     (void)clock_gettime(CLOCK_REALTIME, &utc);
     struct rig_record_head head = {
         .workload = options->workload,
-        .flags = options->pack ? RIG_RECORD_PACKED : 0U,
+        .flags = (options->pack ? RIG_RECORD_PACKED : 0U) | (options->faults ? RIG_RECORD_FAULTS : 0U),
         .start_utc_ns = utc.tv_sec * RIG_NS_PER_S + utc.tv_nsec,
         .meta = recorder->meta,
     };

@@ -14,6 +14,7 @@
 #define RIG_HISTORY_RECORDER_H
 
 #include "base/err.h"
+#include "history/fault_event.h"
 #include "history/transaction.h"
 
 struct rig_recorder;
@@ -30,6 +31,7 @@ struct rig_recorder_options {
     bool simulated_time; /* times come from a clock that starts at 0 and has nothing to do with rig_clock_now_ns(); what
                             is in a frame is decided by the real time at which it was recorded */
     bool pack;           /* frames are compressed; RIG_E_PLAN where this build cannot */
+    bool faults;         /* there is a nemesis: rig_recorder_fault() will be called. Not with simulated time */
     const char *meta;    /* stored in the file: the resolved plan, without secrets */
 };
 
@@ -49,6 +51,10 @@ void rig_channel_invoke(struct rig_channel *channel, int64_t process, int64_t at
  * text", cut at RIG_RECORDER_ERROR_BYTES. */
 void rig_channel_complete(struct rig_channel *channel, int64_t at_ns, enum rig_outcome outcome,
                           const struct rig_read *reads, const int64_t *elements, const char *error);
+
+/* What the nemesis does, from its one thread; `time_ns` is one of rig_clock_now_ns(), ascending, and the position is
+ * set by the recorder. Texts are cut at RIG_RECORDER_ERROR_BYTES. */
+void rig_recorder_fault(struct rig_recorder *recorder, const struct rig_fault_event *event);
 
 /*
  * The clients have stopped: drains, writes the closing frame, syncs, closes, frees. Transactions invoked and never

@@ -19,6 +19,7 @@ void rig_segment_done(struct rig_segment *segment)
     rig_segment_errors_done(&segment->errors);
     rig_txn_vec_done(&segment->open);
     rig_mop_vec_done(&segment->open_ops);
+    rig_fault_event_vec_done(&segment->faults);
     rig_list_pool_done(&segment->pool);
     rig_arena_done(&segment->texts);
     if (segment->reader_part_free != NULL)
@@ -35,6 +36,7 @@ void rig_segment_reset(struct rig_segment *segment)
     segment->errors.count = 0;
     segment->open.count = 0;
     segment->open_ops.count = 0;
+    segment->faults.count = 0;
     rig_list_pool_reset(&segment->pool);
     rig_arena_reset(&segment->texts);
     segment->skipped_count = 0;

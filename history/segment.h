@@ -20,6 +20,7 @@
 #define RIG_HISTORY_SEGMENT_H
 
 #include "base/vec.h"
+#include "history/fault_event.h"
 #include "history/growing_list.h"
 #include "history/history.h"
 
@@ -56,11 +57,12 @@ struct rig_segment {
     struct rig_txn_vec open; /* first_op counts in `open_ops` */
     struct rig_mop_vec open_ops;
     struct rig_list_pool pool;
-    struct rig_arena texts; /* for texts that do not stand in the bytes as they are meant */
-    uint64_t skipped_count; /* operations of nemeses and others, left out of this stretch */
-    bool keyword_keys;      /* key texts are EDN keywords */
-    bool unordered;         /* events are not in the order of their times: see rig_window_give(); their positions are
-                               their numbers in the file, from 0 on and without gaps */
+    struct rig_arena texts;            /* for texts that do not stand in the bytes as they are meant */
+    struct rig_fault_event_vec faults; /* what a nemesis did; texts in `texts` */
+    uint64_t skipped_count;            /* operations of nemeses and others, left out of this stretch */
+    bool keyword_keys;                 /* key texts are EDN keywords */
+    bool unordered; /* events are not in the order of their times: see rig_window_give(); their positions are
+                       their numbers in the file, from 0 on and without gaps */
     /* What the form's reader keeps with the segment from parse to join, and from use to use: untouched by a reset. */
     void *reader_part;
     void (*reader_part_free)(void *part); /* called by rig_segment_done() where it is set */

@@ -34,6 +34,8 @@ struct rig_source {
     void *state; /* the form reader's */
     struct rig_source_facts facts;
     char *meta;
+    struct rig_fault_event_vec faults; /* of all segments that were given */
+    struct rig_arena fault_texts;
     struct rig_source_bytes bytes; /* change only while nothing is being parsed */
     bool ended;
     struct rig_err failure; /* what every further call says */
@@ -164,6 +166,7 @@ static struct rig_source *new_source(const char *name, const struct rig_source_o
     source->settled = !options->follow;
     source->part_count = source->options.threads == 1 ? 1 : source->options.threads + 2;
     source->bytes.fd = -1;
+    rig_arena_init(&source->fault_texts, 0);
     pthread_mutex_init(&source->lock, NULL);
     pthread_cond_init(&source->may_claim, NULL);
     pthread_cond_init(&source->is_ready, NULL);
@@ -198,6 +201,8 @@ void rig_source_close(struct rig_source *source)
     pthread_mutex_destroy(&source->lock);
     free(source->parts);
     free(source->segments);
+    rig_fault_event_vec_done(&source->faults);
+    rig_arena_done(&source->fault_texts);
     free(source->idle);
     free(source->meta);
     free(source->name);
@@ -380,6 +385,11 @@ static enum rig_rc join(struct rig_source *source, struct part *part, struct rig
     enum rig_rc rc = source->reader->join == NULL ? RIG_OK : source->reader->join(source->state, part->segment, err);
     source->facts.skipped_count += part->segment->skipped_count;
     source->facts.keyword_keys |= part->segment->keyword_keys;
+    if (rc == RIG_OK && !rig_fault_event_keep_all(&source->faults, &source->fault_texts, part->segment->faults.at,
+                                                  part->segment->faults.count))
+        rc = rig_fail(err, RIG_E_LIMIT, "%s: no memory for the events of faults", source->name);
+    source->facts.faults = source->faults.at;
+    source->facts.fault_count = source->faults.count;
     return rc;
 }
 
@@ -453,6 +463,9 @@ enum rig_rc rig_source_rewind(struct rig_source *source, struct rig_err *err)
     source->reader->close(source->state);
     source->state = NULL;
     source->failure = (struct rig_err){0};
+    source->faults.count = 0;
+    source->facts.fault_count = 0;
+    rig_arena_reset(&source->fault_texts);
     source->ended = false;
     enum rig_rc rc = open_reader(source, &source->failure);
     if (rc != RIG_OK)

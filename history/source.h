@@ -30,6 +30,8 @@ struct rig_source_facts {
     const char *meta; /* the run's metadata or NULL; lives as long as the source */
     size_t size_bytes;
     uint64_t skipped_count;
+    const struct rig_fault_event *faults; /* live as long as the source */
+    size_t fault_count;
     bool has_invocations;
     bool keyword_keys;
     bool truncated;

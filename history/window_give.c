@@ -38,6 +38,11 @@ static bool take_facts(struct rig_history *history, const struct rig_source_fact
     history->truncated = facts->truncated;
     history->damaged_at = facts->damaged_at;
     history->skipped_count = facts->skipped_count;
+    struct rig_history_storage *storage = history->storage;
+    if (!rig_fault_event_keep_all(&storage->faults, &storage->fault_texts, facts->faults, facts->fault_count))
+        return false;
+    history->faults = storage->faults.at;
+    history->fault_count = (uint32_t)storage->faults.count;
     history->keyword_keys |= facts->keyword_keys && history->key_texts != NULL;
     if (facts->meta == NULL)
         return true;
@@ -58,6 +63,7 @@ static enum rig_rc give(struct rig_window *window, const struct rig_source_facts
         return window->failed ? rig_fail(err, RIG_E_LIMIT, "the history could not be built")
                               : rig_window_no_room(window, err);
     }
+    rig_arena_init(&storage->fault_texts, 0);
     *history = *view;
     history->storage = storage;
     move_arrays(window, history);

@@ -231,6 +231,7 @@ static enum rig_rc open_recorder(struct rig_run_state *run, const char *path, st
                                            .workload = (enum rig_workload)run->plan->workload.type,
                                            .channel_count = run->client_count,
                                            .simulated_time = run->simulated,
+                                           .faults = run->plan->nemesis.entry_count > 0,
                                            .pack = run->plan->compress == RIG_RECORD_COMPRESS_ZSTD,
                                            .meta = rig_buf_text(&yaml)};
     enum rig_rc rc = rig_recorder_open(&options, &run->recorder, err);

@@ -47,9 +47,56 @@ enum rig_rc rig_run_nemesis_check(const struct rig_plan *plan, struct rig_err *e
 
 /* -- what the nemesis says ----------------------------------------------------------------------------------------- */
 
+static void count_outcomes(const struct rig_run_state *run, uint64_t counts[3])
+{
+    memset(counts, 0, 3 * sizeof counts[0]);
+    for (uint32_t i = 0; i < run->client_count; i++) {
+        counts[RIG_OUTCOME_OK] += rig_run_read(&run->clients[i].ok);
+        counts[RIG_OUTCOME_FAIL] += rig_run_read(&run->clients[i].fail);
+        counts[RIG_OUTCOME_INFO] += rig_run_read(&run->clients[i].info);
+    }
+}
+
+/* What completed while the injection was in effect, known when it is about to be healed. */
+static void count_during(struct rig_run_state *run, const struct rig_nemesis_event *event,
+                         struct rig_fault_event *recorded)
+{
+    struct rig_run_under_fault *under = &run->under_fault[event->injection % RIG_UNDER_FAULT_MOST];
+    uint64_t now[3];
+    if (event->step != RIG_NEMESIS_INJECTED && event->step != RIG_NEMESIS_HEAL)
+        return;
+    count_outcomes(run, now);
+    if (event->step == RIG_NEMESIS_INJECTED) {
+        under->injection = event->injection;
+        memcpy(under->counts, now, sizeof now);
+    } else if (under->injection == event->injection) {
+        recorded->ok = now[RIG_OUTCOME_OK] - under->counts[RIG_OUTCOME_OK];
+        recorded->fail = now[RIG_OUTCOME_FAIL] - under->counts[RIG_OUTCOME_FAIL];
+        recorded->info = now[RIG_OUTCOME_INFO] - under->counts[RIG_OUTCOME_INFO];
+    }
+}
+
 static void on_event(void *context, const struct rig_nemesis_event *event)
 {
-    (void)context, (void)event;
+    static const enum rig_fault_step steps[] = {
+        [RIG_NEMESIS_INJECT] = RIG_FAULT_INJECT,
+        [RIG_NEMESIS_INJECTED] = RIG_FAULT_INJECTED,
+        [RIG_NEMESIS_HEAL] = RIG_FAULT_HEAL,
+        [RIG_NEMESIS_HEALED] = RIG_FAULT_HEALED,
+    };
+    struct rig_run_state *run = context;
+    struct rig_fault_event recorded = {
+        .time_ns = event->at_ns,
+        .injection = (uint32_t)event->injection,
+        .step = (uint8_t)steps[event->step],
+        .failed = event->error != NULL,
+        .fault = event->fault,
+        .targets = event->targets,
+        .text = event->error != NULL ? event->error : event->evidence,
+    };
+    count_during(run, event, &recorded);
+    if (run->recorder != NULL)
+        rig_recorder_fault(run->recorder, &recorded);
 }
 
 /* Also when only the last transactions are under way: they may wait for a fault to be healed. */

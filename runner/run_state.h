@@ -25,9 +25,10 @@
 
 enum {
     RIG_CACHE_LINE_BYTES = 64,
-    RIG_FINAL_KEYS = 4,     /* keys that one transaction of the final reads covers */
-    RIG_FINAL_ATTEMPTS = 5, /* failures in a row after which a client gives up its final reads */
-    RIG_START_ATTEMPTS = 3, /* failures in a row after which a client no longer holds up the start */
+    RIG_FINAL_KEYS = 4,        /* keys that one transaction of the final reads covers */
+    RIG_FINAL_ATTEMPTS = 5,    /* failures in a row after which a client gives up its final reads */
+    RIG_UNDER_FAULT_MOST = 64, /* injections that can be under way together */
+    RIG_START_ATTEMPTS = 3,    /* failures in a row after which a client no longer holds up the start */
 };
 
 /* How urgently the run is to end. Only ever rises. */
@@ -111,6 +112,12 @@ struct rig_run_closing {
     bool lost_keys;                /* no memory for one of them */
 };
 
+/* What had completed when an injection took effect. */
+struct rig_run_under_fault {
+    uint64_t injection;
+    uint64_t counts[3]; /* by outcome */
+};
+
 struct rig_run_state {
     const struct rig_plan *plan;
     const struct rig_run_options *options;
@@ -119,9 +126,10 @@ struct rig_run_state {
     void *driver_run;
     char work_dir[256];
     struct rig_recorder *recorder;
-    struct rig_online *online;   /* NULL: no check while the run goes on */
-    struct rig_gear gear;        /* of the plan's faults; from before the driver's init until its done */
-    struct rig_nemesis *nemesis; /* NULL: the plan has no faults */
+    struct rig_online *online; /* NULL: no check while the run goes on */
+    struct rig_gear gear;      /* of the plan's faults; from before the driver's init until its done */
+    struct rig_run_under_fault under_fault[RIG_UNDER_FAULT_MOST]; /* by injection; the nemesis's own */
+    struct rig_nemesis *nemesis;                                  /* NULL: the plan has no faults */
     struct rig_run_client *clients;
     uint32_t client_count;
     bool simulated;    /* the driver has its own clock: nothing may depend on real time */

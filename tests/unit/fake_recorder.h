@@ -104,6 +104,26 @@ enum rig_rc rig_recorder_close(struct rig_recorder *recorder, struct rig_err *er
     return atomic_load(&fake_fails) ? rig_fail(err, RIG_E_IO, "the disk is full") : RIG_OK;
 }
 
+enum { FAKE_FAULTS = 64, FAKE_FAULT_BYTES = 256 };
+
+/* What the nemesis said, texts cut. */
+static struct fake_fault {
+    struct rig_fault_event event;
+    char fault[32], targets[64], text[FAKE_FAULT_BYTES];
+} fake_faults[FAKE_FAULTS];
+static uint32_t fake_fault_count;
+
+void rig_recorder_fault(struct rig_recorder *recorder, const struct rig_fault_event *event)
+{
+    (void)recorder;
+    assert_true(fake_fault_count < FAKE_FAULTS);
+    struct fake_fault *kept = &fake_faults[fake_fault_count++];
+    kept->event = *event;
+    (void)snprintf(kept->fault, sizeof kept->fault, "%s", event->fault);
+    (void)snprintf(kept->targets, sizeof kept->targets, "%s", event->targets);
+    (void)snprintf(kept->text, sizeof kept->text, "%s", event->text);
+}
+
 bool rig_recorder_failed(const struct rig_recorder *recorder)
 {
     (void)recorder;

@@ -147,6 +147,56 @@ static void times_count_from_the_origin(void **state)
     rig_history_free(history);
 }
 
+/* Between the transactions, by their times, and whole; a long text is cut. */
+static void faults_stand_among_the_transactions(void **state)
+{
+    (void)state;
+    static char longest[2000];
+    memset(longest, 'x', sizeof longest - 1);
+    struct rig_recorder *recorder =
+        open_recorder((struct rig_recorder_options){.channel_count = 1, .origin_ns = 1000, .faults = true});
+    struct rig_channel *channel = rig_recorder_channel(recorder, 0);
+    struct rig_fault_event event = {
+        .time_ns = 1200, .injection = 1, .fault = "kill", .targets = "pg-1, pg-2", .text = ""};
+    rig_channel_invoke(channel, 4, 1100, 1100, &append_one, 1);
+    rig_recorder_fault(recorder, &event);
+    rig_channel_complete(channel, 1300, RIG_OUTCOME_OK, NULL, NULL, NULL);
+    event = (struct rig_fault_event){.time_ns = 1400,
+                                     .injection = UINT32_MAX,
+                                     .step = RIG_FAULT_HEAL,
+                                     .failed = true,
+                                     .fault = "f",
+                                     .targets = "",
+                                     .text = longest,
+                                     .ok = 1,
+                                     .fail = UINT64_MAX,
+                                     .info = 3};
+    rig_recorder_fault(recorder, &event);
+    close_recorder(recorder);
+    struct rig_history *history = load();
+    assert_int_equal(history->txn_count, 1);
+    assert_int_equal(history->txns[0].invoke_at, 0);
+    assert_int_equal(history->txns[0].complete_at, 2);
+    assert_int_equal(history->fault_count, 2);
+    const struct rig_fault_event *first = &history->faults[0], *last = &history->faults[1];
+    assert_int_equal(first->time_ns, 200);
+    assert_int_equal(first->position, 1);
+    assert_int_equal(first->injection, 1);
+    assert_int_equal(first->step, RIG_FAULT_INJECT);
+    assert_false(first->failed);
+    assert_string_equal(first->fault, "kill");
+    assert_string_equal(first->targets, "pg-1, pg-2");
+    assert_string_equal(first->text, "");
+    assert_int_equal(last->position, 3);
+    assert_int_equal(last->injection, UINT32_MAX);
+    assert_int_equal(last->step, RIG_FAULT_HEAL);
+    assert_true(last->failed);
+    assert_string_equal(last->targets, "");
+    assert_int_equal(strlen(last->text), RIG_RECORDER_ERROR_BYTES);
+    assert_true(last->ok == 1 && last->fail == UINT64_MAX && last->info == 3);
+    rig_history_free(history);
+}
+
 static void wait_for_events(const struct rig_recorder *recorder, uint64_t count)
 {
     struct rig_recorder_stats stats = {0};
@@ -477,6 +527,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(random_runs_come_back, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(times_count_from_the_origin, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(faults_stand_among_the_transactions, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(late_events_move_to_the_last_time, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(simulated_times_are_never_late, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(equal_times_are_concurrent, make_folder, remove_folder),

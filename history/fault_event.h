@@ -1,0 +1,56 @@
+/*
+ * What a nemesis did, as it stands in a history: each injection of a fault in four steps, between the transactions.
+ *
+ * The checker does not look at them. They take positions like other events; their times are those of the history.
+ */
+#ifndef RIG_HISTORY_FAULT_EVENT_H
+#define RIG_HISTORY_FAULT_EVENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/vec.h"
+
+/* X(name, in files) */
+#define RIG_FAULT_STEP_TABLE(X)                                                                                        \
+    X(RIG_FAULT_INJECT, "inject")     /* it is about to be injected */                                                 \
+    X(RIG_FAULT_INJECTED, "injected") /* it took effect */                                                             \
+    X(RIG_FAULT_HEAL, "heal")         /* it is about to be healed */                                                   \
+    X(RIG_FAULT_HEALED, "healed")
+
+enum rig_fault_step {
+#define RIG_FAULT_STEP_ENUM(name, text) name,
+    RIG_FAULT_STEP_TABLE(RIG_FAULT_STEP_ENUM)
+#undef RIG_FAULT_STEP_ENUM
+        RIG_FAULT_STEP_COUNT
+};
+
+struct rig_fault_event {
+    int64_t time_ns; /* RIG_NO_TIME: none */
+    uint32_t position;
+    uint32_t injection;      /* from 1: the four steps of one have the same */
+    uint8_t step;            /* enum rig_fault_step */
+    bool failed;             /* the step came to nothing: `text` says why */
+    const char *fault;       /* "kill" */
+    const char *targets;     /* "pg-1, pg-2"; empty: of no node */
+    const char *text;        /* the evidence so far, or the error */
+    uint64_t ok, fail, info; /* of RIG_FAULT_HEAL: transactions that completed since the fault took effect */
+};
+
+RIG_VEC(struct rig_fault_event, rig_fault_event_vec)
+
+/* Adds a copy, with its texts in the arena. False when memory runs out. */
+bool rig_fault_event_keep(struct rig_fault_event_vec *events, struct rig_arena *arena,
+                          const struct rig_fault_event *event);
+/* The same for several. */
+bool rig_fault_event_keep_all(struct rig_fault_event_vec *events, struct rig_arena *arena,
+                              const struct rig_fault_event *from, size_t count);
+/* Copies in the arena, or NULL. */
+const struct rig_fault_event *rig_fault_events_copy(struct rig_arena *arena, const struct rig_fault_event *from,
+                                                    size_t count);
+/* The step's name in files, and back; false: there is no such. */
+const char *rig_fault_step_name(enum rig_fault_step step);
+bool rig_fault_step_find(const char *name, size_t length, enum rig_fault_step *step);
+
+#endif
