@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "report/episodes.h"
 #include "report/html_parts.h"
 #include "report/markup.h"
 #include "report/report.h"
@@ -19,6 +20,7 @@ struct page {
     const struct rig_report_run *run;
     const char *name;
     struct rig_buf *out;
+    struct rig_episodes episodes;
 };
 
 static void add_head(const struct page *page)
@@ -150,6 +152,13 @@ static void add_witness(const struct page *page, const struct rig_witness *witne
     }
     rig_buf_add_text(out, "<pre class=\"wrap\">");
     rig_markup_escape(out, witness->text);
+    struct rig_buf during;
+    rig_buf_init(&during, 0);
+    rig_episodes_of_witness(&during, &page->episodes, page->verdict->history, witness);
+    if (during.size > 0)
+        rig_buf_add_text(out, "\n  ");
+    rig_markup_escape(out, rig_buf_text(&during));
+    rig_buf_done(&during);
     rig_buf_add_text(out, folded ? "</pre></details>\n" : "</pre>\n");
 }
 
@@ -367,11 +376,14 @@ void rig_report_html(const struct rig_verdict *verdict, const struct rig_report_
                      struct rig_buf *out)
 {
     RIG_REQUIRE(verdict != NULL && verdict->history != NULL && name != NULL && out != NULL);
-    const struct page page = {.verdict = verdict, .run = run, .name = name, .out = out};
+    struct page page = {.verdict = verdict, .run = run, .name = name, .out = out};
+    rig_episodes_init(&page.episodes, verdict);
     add_head(&page);
     add_banner(&page);
     add_levels(&page);
     add_findings(&page);
+    rig_html_faults(out, &page.episodes);
     add_run(&page);
     add_foot(&page);
+    rig_episodes_done(&page.episodes);
 }

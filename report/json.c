@@ -7,6 +7,7 @@
 
 #include "base/bug.h"
 #include "base/json_write.h"
+#include "report/episodes.h"
 #include "report/report.h"
 #include "report/words.h"
 
@@ -77,7 +78,30 @@ static void add_edge(struct rig_json_writer *w, const struct rig_history *histor
     rig_json_end(w);
 }
 
-static void add_witness(struct rig_json_writer *w, const struct rig_history *history, const struct rig_witness *witness)
+/* The faults that were under way; nothing when none was. */
+static void add_during(struct rig_json_writer *w, const struct rig_history *history,
+                       const struct rig_episodes *episodes, const struct rig_witness *witness)
+{
+    bool any = false;
+    for (size_t i = 0; i < episodes->of.count; i++) {
+        const struct rig_episode *episode = &episodes->of.at[i];
+        if (!rig_episode_touches(episode, history, witness))
+            continue;
+        if (!any)
+            rig_json_begin_array(w, "during");
+        any = true;
+        struct rig_buf name;
+        rig_buf_init(&name, 0);
+        rig_episode_name(&name, episodes, episode);
+        rig_json_string(w, NULL, rig_buf_text(&name));
+        rig_buf_done(&name);
+    }
+    if (any)
+        rig_json_end(w);
+}
+
+static void add_witness(struct rig_json_writer *w, const struct rig_history *history,
+                        const struct rig_episodes *episodes, const struct rig_witness *witness)
 {
     rig_json_begin_object(w, NULL);
     rig_json_begin_array(w, "transactions");
@@ -100,10 +124,12 @@ static void add_witness(struct rig_json_writer *w, const struct rig_history *his
     rig_json_end(w);
     if (witness->key != UINT32_MAX && witness->key < history->key_count)
         add_key(w, history, witness->key);
+    add_during(w, history, episodes, witness);
     rig_json_end(w);
 }
 
-static void add_anomalies(struct rig_json_writer *w, const struct rig_verdict *verdict)
+static void add_anomalies(struct rig_json_writer *w, const struct rig_verdict *verdict,
+                          const struct rig_episodes *episodes)
 {
     rig_json_begin_object(w, "anomalies");
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
@@ -115,8 +141,44 @@ static void add_anomalies(struct rig_json_writer *w, const struct rig_verdict *v
         rig_json_bool(w, "exact", finding->exact);
         rig_json_begin_array(w, "witnesses");
         for (uint32_t i = 0; i < finding->witness_count; i++)
-            add_witness(w, verdict->history, &finding->witnesses[i]);
+            add_witness(w, verdict->history, episodes, &finding->witnesses[i]);
         rig_json_end(w);
+        rig_json_end(w);
+    }
+    rig_json_end(w);
+}
+
+static void add_time(struct rig_json_writer *w, const char *name, int64_t ns)
+{
+    if (ns == RIG_NO_TIME)
+        rig_json_null(w, name);
+    else
+        rig_json_int(w, name, ns);
+}
+
+/* A history without faults has none. */
+static void add_faults(struct rig_json_writer *w, const struct rig_episodes *episodes)
+{
+    if (episodes->of.count == 0)
+        return;
+    rig_json_begin_array(w, "faults");
+    for (size_t i = 0; i < episodes->of.count; i++) {
+        const struct rig_episode *episode = &episodes->of.at[i];
+        rig_json_begin_object(w, NULL);
+        rig_json_int(w, "injection", episode->injection);
+        add_text(w, "fault", episode->fault);
+        add_text(w, "targets", episode->targets);
+        add_time(w, "from_ns", episode->from_ns);
+        add_time(w, "to_ns", episode->to_ns);
+        rig_json_bool(w, "took_effect", episode->took_effect);
+        rig_json_bool(w, "healed", episode->healed);
+        rig_json_bool(w, "failed", episode->failed);
+        add_text(w, "evidence", episode->text);
+        if (episode->counted) {
+            rig_json_int(w, "ok", (int64_t)episode->ok);
+            rig_json_int(w, "fail", (int64_t)episode->fail);
+            rig_json_int(w, "info", (int64_t)episode->info);
+        }
         rig_json_end(w);
     }
     rig_json_end(w);
@@ -238,7 +300,11 @@ void rig_report_json(const struct rig_verdict *verdict, const struct rig_report_
             rig_json_string(&w, NULL, rig_anomaly_info((enum rig_anomaly)anomaly)->name);
     rig_json_end(&w);
     add_levels(&w, verdict);
-    add_anomalies(&w, verdict);
+    struct rig_episodes episodes;
+    rig_episodes_init(&episodes, verdict);
+    add_anomalies(&w, verdict, &episodes);
+    add_faults(&w, &episodes);
+    rig_episodes_done(&episodes);
     add_history(&w, verdict);
     if (run != NULL)
         add_run(&w, run);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "report/episodes.h"
 #include "report/report.h"
 #include "report/words.h"
 
@@ -28,6 +29,7 @@ struct page {
     const struct rig_report_run *run;
     bool colour;
     struct rig_buf *out;
+    struct rig_episodes episodes;
 };
 
 static void paint(const struct page *page, const char *colour, const char *text)
@@ -255,6 +257,14 @@ static void add_witness(const struct page *page, const struct rig_witness *witne
     }
     if (*text == '\0')
         rig_buf_add_char(page->out, '\n');
+    struct rig_buf during;
+    rig_buf_init(&during, 0);
+    rig_episodes_of_witness(&during, &page->episodes, page->verdict->history, witness);
+    if (during.size > 0) {
+        rig_buf_add_text(page->out, "    ");
+        wrapped(page, rig_buf_text(&during), 4);
+    }
+    rig_buf_done(&during);
 }
 
 static void add_some_witnesses(const struct page *page, enum rig_anomaly anomaly)
@@ -343,6 +353,49 @@ static void add_findings(const struct page *page)
     if (!any)
         rig_buf_add_text(page->out, "  none found\n");
     add_witnesses(page);
+}
+
+/* What nobody could use says nothing of the database. */
+static void warn_of_barren(const struct page *page)
+{
+    for (size_t i = 0; i < page->episodes.of.count; i++) {
+        const struct rig_episode *episode = &page->episodes.of.at[i];
+        if (!rig_episode_is_barren(episode))
+            continue;
+        struct rig_buf line;
+        rig_buf_init(&line, 0);
+        rig_buf_add_text(&line, "warning: nothing was acknowledged during ");
+        rig_episode_name(&line, &page->episodes, episode);
+        rig_buf_add_text(page->out, "  ");
+        paint_line(page, YELLOW, rig_buf_text(&line));
+        rig_buf_done(&line);
+    }
+}
+
+static void add_faults(const struct page *page)
+{
+    if (page->episodes.of.count == 0)
+        return;
+    heading(page, "Faults");
+    for (size_t i = 0; i < page->episodes.of.count; i++) {
+        const struct rig_episode *episode = &page->episodes.of.at[i];
+        struct rig_buf line;
+        rig_buf_init(&line, 0);
+        rig_buf_printf(&line, "#%" PRIu32 " ", episode->injection);
+        rig_episode_name(&line, &page->episodes, episode);
+        if (episode->counted)
+            rig_buf_add_text(&line, ": ");
+        rig_episode_counts(&line, episode);
+        rig_buf_printf(&line, "%s%s",
+                       episode->text[0] == '\0' ? ""
+                       : episode->failed        ? "; FAILED: "
+                                                : "; ",
+                       episode->text);
+        rig_buf_add_text(page->out, "  ");
+        wrapped(page, rig_buf_text(&line), 6);
+        rig_buf_done(&line);
+    }
+    warn_of_barren(page);
 }
 
 static void add_latencies(const struct page *page)
@@ -499,10 +552,13 @@ void rig_report_text(const struct rig_verdict *verdict, const struct rig_report_
                      struct rig_buf *out)
 {
     RIG_REQUIRE(verdict != NULL && verdict->history != NULL && out != NULL);
-    const struct page page = {.verdict = verdict, .run = run, .colour = colour, .out = out};
+    struct page page = {.verdict = verdict, .run = run, .colour = colour, .out = out};
+    rig_episodes_init(&page.episodes, verdict);
     add_verdict(&page);
     add_levels(&page);
     add_findings(&page);
+    add_faults(&page);
     add_run(&page);
     add_cost(&page);
+    rig_episodes_done(&page.episodes);
 }

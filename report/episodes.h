@@ -1,0 +1,48 @@
+/*
+ * The faults of a run as people see them: one episode an injection, from before it was injected until it was healed,
+ * put together from the steps that the history holds.
+ *
+ * Space: one episode an injection. Time: linear in the steps for putting together, and in the episodes for looking up.
+ */
+#ifndef RIG_REPORT_EPISODES_H
+#define RIG_REPORT_EPISODES_H
+
+#include "base/buf.h"
+#include "base/vec.h"
+#include "checker/verdict.h"
+
+struct rig_episode {
+    uint32_t injection;
+    const char *fault, *targets; /* borrowed of the verdict, as the others */
+    const char *text;            /* the evidence, or why it failed */
+    int64_t from_ns, to_ns;      /* as in the history; RIG_NO_TIME: unknown */
+    bool took_effect, healed, failed;
+    bool counted;            /* it took effect, and is known how many transactions */
+    uint64_t ok, fail, info; /* completed meanwhile */
+};
+
+RIG_VEC(struct rig_episode, rig_episode_vec)
+
+struct rig_episodes {
+    struct rig_episode_vec of; /* in the order of their injection */
+    int64_t zero_ns;           /* what times are shown from */
+};
+
+/* In the order of their injection. Frees with rig_episodes_done(). Without memory there are fewer. */
+void rig_episodes_init(struct rig_episodes *episodes, const struct rig_verdict *verdict);
+void rig_episodes_done(struct rig_episodes *episodes);
+
+/* "kill of pg-1, 12.300 s - 15.310 s". */
+void rig_episode_name(struct rig_buf *out, const struct rig_episodes *episodes, const struct rig_episode *episode);
+/* "1,203 ok, 20 fail, 3 info meanwhile"; nothing where it is not known. */
+void rig_episode_counts(struct rig_buf *out, const struct rig_episode *episode);
+/* It was in effect, and nothing was acknowledged. */
+bool rig_episode_is_barren(const struct rig_episode *episode);
+/* Whether the witness's transactions happened, in part, during the episode. */
+bool rig_episode_touches(const struct rig_episode *episode, const struct rig_history *history,
+                         const struct rig_witness *witness);
+/* "During kill of pg-1, 12.300 s - 15.310 s; and restart of ..."; nothing when no fault was under way. */
+void rig_episodes_of_witness(struct rig_buf *out, const struct rig_episodes *episodes,
+                             const struct rig_history *history, const struct rig_witness *witness);
+
+#endif
