@@ -211,17 +211,12 @@ static const struct rig_text_syntax edn_syntax = {
     .skip = skip_form,
 };
 
-static bool take_fast(struct rig_part *part, const char **at, const char *limit)
-{
-    return rig_fast_operation(part, at, limit, RIG_FAST_EDN);
-}
-
 static enum rig_rc open_edn(const char *name, const char *data, size_t size, const struct rig_load_options *options,
                             struct rig_source_facts *facts, void **state, struct rig_err *err)
 {
     static const struct rig_text_form form = {
         .syntax = &edn_syntax,
-        .fast = take_fast,
+        .fast = RIG_FAST_EDN,
     };
     facts->form = RIG_FORM_EDN;
     return rig_text_reader_open(&form, name, data, size, options, facts, state, err);

@@ -45,6 +45,11 @@ void rig_list_pool_reset(struct rig_list_pool *pool);
 /* Adds elements behind the list's; false, with the list unchanged, when memory or the limit is spent. */
 bool rig_growing_list_add(struct rig_list_pool *pool, struct rig_growing_list *list, const int64_t *elements,
                           uint32_t count);
+static inline bool rig_growing_list_has_room(const struct rig_growing_list *list, uint32_t count)
+{
+    return list->at != NULL && (size_t)list->count + count <= (size_t)4 << list->room_class;
+}
+
 /* Room behind the list for `count` more elements, which the caller writes; false as above. */
 bool rig_growing_list_reserve(struct rig_list_pool *pool, struct rig_growing_list *list, uint32_t count);
 /* Gives the list's room back to the pool; the list is empty. */

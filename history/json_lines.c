@@ -197,17 +197,12 @@ static const struct rig_text_syntax json_syntax = {
     .skip = skip_value,
 };
 
-static bool take_fast(struct rig_part *part, const char **at, const char *limit)
-{
-    return rig_fast_operation(part, at, limit, RIG_FAST_JSON);
-}
-
 static enum rig_rc open_json(const char *name, const char *data, size_t size, const struct rig_load_options *options,
                              struct rig_source_facts *facts, void **state, struct rig_err *err)
 {
     static const struct rig_text_form form = {
         .syntax = &json_syntax,
-        .fast = take_fast,
+        .fast = RIG_FAST_JSON,
         .separator = ',',
     };
     facts->form = RIG_FORM_JSON_LINES;

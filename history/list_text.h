@@ -3,36 +3,53 @@
  *
  * A list's text is what stands between its brackets: digits, '-', and blanks (spaces and commas) between the numbers.
  * Most lists that are read are prefixes of one that was read before, and 64 bytes of text are compared in the time in
- * which one number is parsed. The count of numbers in the common part is counted on the way.
- *
- * Three implementations give the same answers: AVX-512, AVX2, and one for every machine.
+ * which one number is parsed.
  */
 #ifndef RIG_HISTORY_LIST_TEXT_H
 #define RIG_HISTORY_LIST_TEXT_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "history/text_block.h"
 
-struct rig_list_match {
-    size_t length;  /* bytes that are equal, at most the spine's */
-    uint32_t count; /* numbers that start in them */
-};
+#define RIG_LIST_NO_MATCH SIZE_MAX
+
+static inline bool rig_list_is_blank(char c)
+{
+    return c == ' ' || c == ',';
+}
 
 /*
- * Compares the text at `text` with the `spine_length` bytes at `spine`. Both stand in bytes that end at `end`; nothing
- * behind it is read, and the spine ends before it.
+ * How many bytes of `text` are those of the spine, whose text ends with `spine_length` bytes and a closing bracket:
+ * more than `spine_length` where the whole list is the same. RIG_LIST_NO_MATCH where that is not decided before
+ * `limit`: each block begins before it.
  */
-typedef struct rig_list_match rig_list_matcher(const char *spine, size_t spine_length, const char *text,
-                                               const char *end);
+RIG_BLOCK_INLINE size_t rig_list_match(const struct rig_text_block *block, const char *spine, size_t spine_length,
+                                       const char *text, const char *limit)
+{
+    for (size_t same = 0; text + same < limit; same += RIG_BLOCK_BYTES) {
+        uint64_t differing = block->differing(spine + same, text + same);
+        if (differing != 0)
+            return same + (unsigned)__builtin_ctzll(differing);
+        if (same + RIG_BLOCK_BYTES > spine_length)
+            return same + RIG_BLOCK_BYTES;
+    }
+    return RIG_LIST_NO_MATCH;
+}
 
-rig_list_matcher rig_list_match_portable;
-
-struct rig_list_matcher_info {
-    const char *name;
-    rig_list_matcher *match;
-};
-
-/* What this processor can run, the fastest first; `count` of them, the last one is portable. */
-const struct rig_list_matcher_info *rig_list_matchers(size_t *count);
+/* How many numbers begin in the first `length` bytes of a list. */
+RIG_BLOCK_INLINE uint32_t rig_list_count(const struct rig_text_block *block, const char *text, size_t length)
+{
+    const char last_blank = ','; /* numbers consist of what is above the comma in ASCII, blanks of what is not */
+    uint32_t count = 0;
+    uint64_t carry = 0;
+    for (size_t at = 0; at < length; at += RIG_BLOCK_BYTES) {
+        uint64_t numbers = block->above(text + at, last_blank);
+        uint64_t starts = numbers & ~(numbers << 1 | carry);
+        if (length - at < RIG_BLOCK_BYTES)
+            starts &= ((uint64_t)1 << (length - at)) - 1;
+        count += (uint32_t)__builtin_popcountll(starts);
+        carry = numbers >> 63;
+    }
+    return count;
+}
 
 #endif

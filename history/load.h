@@ -21,6 +21,7 @@ struct rig_load_options {
     enum rig_workload workload;
     size_t limit_bytes; /* 0: none */
     size_t part_bytes; /* JSON lines and EDN: read in parts of this size, cut wherever that is; 0: as suits the limit */
+    unsigned block_set; /* JSON lines and EDN: read by this one of rig_text_blocks(); 0: the fastest */
 };
 
 /* `path` "-" is standard input. */

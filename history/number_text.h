@@ -11,7 +11,7 @@
 enum { RIG_NUMBER_TEXT_ROOM = 24 /* bytes that must be readable */ };
 
 /* Eight bytes, the first one lowest. */
-static inline uint64_t rig_text_load(const char *at)
+__attribute__((always_inline)) static inline uint64_t rig_text_load(const char *at)
 {
     uint64_t word;
     memcpy(&word, at, sizeof word);
@@ -22,22 +22,39 @@ static inline uint64_t rig_text_load(const char *at)
 }
 
 /* Eight bytes that should be digits, as their values. */
-static inline uint64_t rig_digits_load(const char *at)
+__attribute__((always_inline)) static inline uint64_t rig_digits_load(const char *at)
 {
     return rig_text_load(at) ^ UINT64_C(0x3030303030303030);
 }
 
 /* The top bit of the first byte that is no digit, and of none before it; 0: all eight are. */
-static inline uint64_t rig_digits_end(uint64_t digits)
+__attribute__((always_inline)) static inline uint64_t rig_digits_end(uint64_t digits)
 {
     return ((digits + UINT64_C(0x7676767676767676)) | digits) & UINT64_C(0x8080808080808080);
 }
 
-static inline uint64_t rig_digits_value(uint64_t digits)
+__attribute__((always_inline)) static inline uint64_t rig_digits_value(uint64_t digits)
 {
     digits = (digits * 2561) >> 8 & UINT64_C(0x00ff00ff00ff00ff);
     digits = (digits * 6553601) >> 16 & UINT64_C(0x0000ffff0000ffff);
     return (digits * UINT64_C(42949672960001)) >> 32;
+}
+
+/* A number as it stands in a text. */
+struct rig_digits {
+    uint64_t value;
+    unsigned length; /* 0: none, or one that needs a closer look */
+};
+
+/* The number of one to seven digits at `at`; there is no branch on how many they are. */
+__attribute__((always_inline)) static inline struct rig_digits rig_digits_read(const char *at)
+{
+    uint64_t word = rig_digits_load(at);
+    unsigned end = (unsigned)__builtin_ctzll(rig_digits_end(word) | (uint64_t)1 << 63); /* 7 for no digit, 15 for one */
+    struct rig_digits digits = {.value = rig_digits_value(word << 1 << (70 - end)), .length = end / 8};
+    if (__builtin_expect((word & 0xff) == 0, 0) && digits.length > 1)
+        digits.length = 0;
+    return digits;
 }
 
 /*

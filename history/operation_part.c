@@ -14,8 +14,6 @@ struct rig_part *rig_part_new(void)
     struct rig_part *part = calloc(1, sizeof *part);
     if (part == NULL)
         return NULL;
-    size_t count = 0;
-    part->match = rig_list_matchers(&count)->match;
     part->process_of_small = calloc(RIG_PART_SMALL_PROCESSES, sizeof *part->process_of_small);
     rig_table_init(&part->process_of);
     rig_arena_init(&part->parser.texts, 0);
@@ -53,6 +51,7 @@ void rig_part_start(struct rig_part *part, struct rig_segment *segment, const st
     part->segment = segment;
     part->facts = *facts;
     part->end = end;
+    part->index_width = part->time_width = part->lines_ahead = 1;
     part->refused = part->no_memory = false;
     part->count = 0;
     part->first_index = part->last_index = -1;

@@ -18,7 +18,6 @@
 #define RIG_HISTORY_OPERATION_PART_H
 
 #include "base/table.h"
-#include "history/list_text.h"
 #include "history/operation_parser.h"
 #include "history/operation_reader.h"
 #include "history/segment.h"
@@ -42,7 +41,12 @@ struct rig_part_process {
     uint32_t before, behind; /* while open: the open ones invoked before and behind it */
     uint8_t first;           /* enum rig_part_first */
     bool open;
-    struct rig_mop short_ops[RIG_PART_SHORT_OPS];
+    bool is_parsed;     /* `text` is parsed: */
+    uint8_t read_count; /* so many of its operations read, */
+    struct {
+        uint16_t op, result_at;                   /* this one, with its result so far behind `text`, */
+    } reads[RIG_PART_SHORT_OPS + 1];              /* behind which one is written in vain */
+    struct rig_mop short_ops[RIG_PART_SHORT_OPS]; /* the operations */
 };
 
 /* A completion without operations: it completes what its process invoked in an earlier part, if that is open. */
@@ -85,8 +89,9 @@ RIG_VEC(struct rig_part_change, rig_part_changes)
 struct rig_part {
     struct rig_segment *segment;
     struct rig_operation_facts facts;
-    rig_list_matcher *match;
-    const char *end; /* of the file */
+    const char *end;                 /* of the file */
+    uint8_t index_width, time_width; /* digits of the last ones */
+    uint8_t lines_ahead;             /* so many are read at a time */
 
     bool is_again;    /* it is read by the grammar alone */
     size_t end_at;    /* operations that begin before it belong to the part */
@@ -136,6 +141,12 @@ static inline struct rig_mop *rig_part_room(struct rig_part *part, uint32_t coun
     if (ops->count + count >= ops->capacity && !rig_mop_vec_reserve(ops, ops->count + count + 1))
         return NULL;
     return ops->at + ops->count + count;
+}
+
+/* Room for `count` operations behind those of the segment; NULL when memory runs out. */
+static inline struct rig_mop *rig_part_room_for(struct rig_part *part, uint32_t count)
+{
+    return rig_part_room(part, count) == NULL ? NULL : part->segment->ops.at + part->segment->ops.count;
 }
 
 /* Before an operation is read. */

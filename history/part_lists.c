@@ -2,14 +2,9 @@
 
 #include <string.h>
 
-#include "history/number_text.h"
+#include "history/list_text.h"
 
 static const uint32_t none = RIG_TABLE_NONE;
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == ',';
-}
 
 /* Behind a number: to the next one, or behind the closing bracket. False for anything but one or two blanks. */
 static bool next_number(const char **at, bool commas, bool *more)
@@ -20,10 +15,10 @@ static bool next_number(const char **at, bool commas, bool *more)
         *at = from + 1;
         return true;
     }
-    if (commas ? *from != ',' : !is_blank(*from))
+    if (commas ? *from != ',' : !rig_list_is_blank(*from))
         return false;
     from++;
-    from += commas ? *from == ' ' : is_blank(*from);
+    from += commas ? *from == ' ' : rig_list_is_blank(*from);
     *at = from;
     return *from != ']';
 }
@@ -51,21 +46,16 @@ static bool note_change(struct rig_part *part, uint32_t key)
     return rig_part_changes_add(&part->changes, change);
 }
 
-/* Adds elements behind the spine's, which then reads `text` in the file. */
-static bool grow_spine(struct rig_part *part, uint32_t key, const int64_t *elements, size_t count, const char *text,
+/* Adds elements behind those of the spine, which then stands in the file as `text`. */
+static bool grow_spine(struct rig_part *part, uint32_t key, const int64_t *elements, uint32_t count, const char *text,
                        size_t length)
 {
-    struct rig_growing_list *spine = &part->segment->keys.at[key].spine;
-    if (!note_change(part, key) || !rig_growing_list_add(&part->segment->pool, spine, elements, (uint32_t)count)) {
-        part->no_memory = true;
+    int64_t *room = rig_part_room_to_grow(part, key, count);
+    if (room == NULL)
         return false;
-    }
-    struct rig_part_spine *as_text = &part->spines.at[key];
-    as_text->text = text;
-    as_text->length = length;
-    as_text->count = spine->count;
-    part->grows = part->grows || count > 0;
-    return true;
+    if (count > 0)
+        memcpy(room, elements, count * sizeof *room);
+    return rig_part_has_grown(part, key, count, text, length);
 }
 
 /* A list that is no prefix of the spine: the same as the key's newest whole list as far as both go, or a new one. */
@@ -117,42 +107,20 @@ static bool place_list(struct rig_part *part, struct rig_mop *mop, uint32_t know
         return fits;
     }
     return count < spine->count || count <= part->spines.at[mop->key].count ||
-           grow_spine(part, mop->key, rest + (spine->count - known), count - spine->count, text, length);
+           grow_spine(part, mop->key, rest + (spine->count - known), (uint32_t)(count - spine->count), text, length);
 }
 
-/* The list at `at` parts from the spine's text at `behind`, or goes on there; `known` numbers begin before. */
-static const char *parse_list(struct rig_part *part, struct rig_mop *mop, const char *at, const char *behind,
-                              uint32_t known, bool commas, bool grows)
+const char *rig_part_parse_list(struct rig_part *part, struct rig_mop *mop, const char *at, const char *behind,
+                                uint32_t known, bool commas, bool grows)
 {
     const char *from = behind;
-    if (from > at && !is_blank(from[-1])) {
-        while (from > at && !is_blank(from[-1]))
+    if (from > at && !rig_list_is_blank(from[-1])) {
+        while (from > at && !rig_list_is_blank(from[-1]))
             from--;
         known--; /* it may be another number */
     }
     bool fits = parse_numbers(part, &from, commas) && place_list(part, mop, known, at, (size_t)(from - 1 - at), grows);
     return fits ? from : NULL;
-}
-
-const char *rig_part_list_text(struct rig_part *part, struct rig_mop *mop, const char *at, bool commas, bool grows)
-{
-    const struct rig_part_spine *spine = &part->spines.at[mop->key];
-    mop->list = mop->key;
-    mop->count = 0;
-    if (*at == ']')
-        return at + 1;
-    struct rig_list_match match = {0};
-    if (spine->length > 0)
-        match = part->match(spine->text, spine->length, at, part->end);
-    const char *behind = at + match.length;
-    if (part->end - behind < RIG_NUMBER_TEXT_ROOM)
-        return NULL;
-    bool is_whole_number = match.length > 0 && !is_blank(behind[-1]) &&
-                           (match.length == spine->length || is_blank(spine->text[match.length]));
-    if (*behind != ']' || !is_whole_number)
-        return parse_list(part, mop, at, behind, match.count, commas, grows);
-    mop->count = match.count;
-    return behind + 1;
 }
 
 bool rig_part_list(struct rig_part *part, struct rig_mop *mop, const struct rig_micro *micro, const int64_t *elements,

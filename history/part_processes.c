@@ -28,29 +28,3 @@ struct rig_part_process *rig_part_find_process(struct rig_part *part, int64_t pr
         return NULL;
     return *place == none ? add_process(part, process, place) : &part->processes.at[*place];
 }
-
-void rig_part_open_process(struct rig_part *part, struct rig_part_process *process)
-{
-    uint32_t own = (uint32_t)(process - part->processes.at);
-    process->open = true;
-    process->before = part->last_open;
-    process->behind = none;
-    if (part->last_open == none)
-        part->first_open = own;
-    else
-        part->processes.at[part->last_open].behind = own;
-    part->last_open = own;
-}
-
-void rig_part_close_process(struct rig_part *part, struct rig_part_process *process)
-{
-    process->open = false;
-    if (process->before == none)
-        part->first_open = process->behind;
-    else
-        part->processes.at[process->before].behind = process->behind;
-    if (process->behind == none)
-        part->last_open = process->before;
-    else
-        part->processes.at[process->behind].before = process->before;
-}

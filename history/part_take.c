@@ -10,70 +10,22 @@
 
 static const uint32_t none = RIG_TABLE_NONE;
 
-/* The number of the error text, 0 for none. The last texts are compared with: most errors are alike. */
-static uint32_t error_number(struct rig_part *part, const struct rig_operation_fields *fields)
+/* The last texts are compared with: most errors are alike. */
+uint32_t rig_part_error(struct rig_part *part, const char *text, size_t length)
 {
     enum { LOOKED_AT = 4 };
     struct rig_segment_errors *errors = &part->segment->errors;
-    if (!fields->has_error)
-        return 0;
     for (size_t i = errors->count; i-- > 0 && errors->count - i <= LOOKED_AT;) {
         const struct rig_segment_error *known = &errors->at[i];
-        if (known->length == fields->error_length &&
-            (known->length == 0 || memcmp(known->text, fields->error, known->length) == 0))
+        if (known->length == length && (length == 0 || memcmp(known->text, text, length) == 0))
             return (uint32_t)i + 1;
     }
-    struct rig_segment_error error = {.text = fields->error, .length = (uint32_t)fields->error_length};
-    if (error.text < part->parser.cursor.start || error.text >= part->end)
-        error.text = rig_arena_text(&part->segment->texts, fields->error, fields->error_length);
+    struct rig_segment_error error = {.text = text, .length = (uint32_t)length};
+    if (text < part->parser.cursor.start || text >= part->end)
+        error.text = rig_arena_text(&part->segment->texts, text, length);
     if (error.text == NULL || !rig_segment_errors_add(errors, error))
         part->no_memory = true;
     return (uint32_t)errors->count;
-}
-
-static void refuse(struct rig_part *part)
-{
-    part->refused = true;
-}
-
-/* The operation's position; those without an index count within the part until it is joined. */
-static uint32_t take_position(struct rig_part *part, const struct rig_operation_fields *fields)
-{
-    int64_t index = fields->has_index ? fields->index : (int64_t)part->count;
-    if (fields->has_index != part->facts.uses_index || index < 0 || index >= RIG_POSITION_NONE ||
-        index <= part->last_index)
-        refuse(part);
-    if (part->count++ == 0)
-        part->first_index = index;
-    part->last_index = index;
-    return (uint32_t)index;
-}
-
-static struct rig_txn make_txn(struct rig_part *part, const struct rig_operation_fields *fields, uint32_t position)
-{
-    return (struct rig_txn){
-        .invoke_ns = RIG_NO_TIME,
-        .complete_ns = fields->has_time ? fields->time_ns : RIG_NO_TIME,
-        .invoke_at = RIG_POSITION_NONE,
-        .complete_at = position,
-        .first_op = (uint32_t)part->segment->ops.count,
-        .process = (int32_t)fields->process,
-        .error = error_number(part, fields),
-        .outcome = (uint8_t)(fields->type - RIG_OPERATION_OK),
-    };
-}
-
-/* The transaction's operations are the next `count` ones. */
-static void add_txn(struct rig_part *part, const struct rig_txn *txn, uint32_t count)
-{
-    struct rig_segment *segment = part->segment;
-    struct rig_mop *ops = segment->ops.at + segment->ops.count;
-    for (uint32_t i = 0; txn->outcome != RIG_OUTCOME_OK && i < count; i++) {
-        if (ops[i].read_state == RIG_READ_NIL)
-            ops[i].read_state = RIG_READ_UNKNOWN;
-    }
-    segment->ops.count += count;
-    part->no_memory = part->no_memory || segment->ops.count >= UINT32_MAX || !rig_txn_vec_add(&segment->txns, *txn);
 }
 
 /* The operations that stand from `first` on behind those of the segment are what the process invoked. */
@@ -82,6 +34,7 @@ static void keep_ops(struct rig_part *part, struct rig_part_process *process, ui
     const struct rig_mop *ops = part->segment->ops.at + part->segment->ops.count + first;
     struct rig_mop *kept = process->short_ops;
     process->text = NULL;
+    process->is_parsed = false;
     process->op_count = count;
     if (count > RIG_PART_SHORT_OPS) {
         process->long_ops = (uint32_t)part->long_ops.count;
@@ -97,20 +50,6 @@ static void keep_ops(struct rig_part *part, struct rig_part_process *process, ui
         kept[i].read_state = RIG_READ_UNKNOWN;
         kept[i].value = (ops[i].kind & 1) == 0 ? ops[i].value : 0;
     }
-}
-
-static void take_invocation(struct rig_part *part, struct rig_part_process *process,
-                            const struct rig_operation_fields *fields, uint32_t position)
-{
-    if (process->open) {
-        refuse(part);
-        return;
-    }
-    process->invoke_ns = fields->has_time ? fields->time_ns : RIG_NO_TIME;
-    process->invoke_at = position;
-    if (process->first == RIG_FIRST_NOTHING)
-        process->first = RIG_FIRST_INVOKED;
-    rig_part_open_process(part, process);
 }
 
 /* A micro-operation of the grammar as one of the segment; false when memory runs out. */
@@ -147,11 +86,11 @@ static void check_micros(struct rig_part *part, const struct rig_operation_parse
         if (rig_micro_check(&parser->cursor, part->facts.workload, micro) != RIG_OK ||
             (micro->key_kind != RIG_KEY_NUMBER &&
              (memchr(micro->key_text, '\0', micro->key_length) != NULL || micro->key_length >= UINT32_MAX)))
-            refuse(part);
+            rig_part_refuse(part);
     }
     part->segment->keyword_keys = (part->key_kinds & 1U << RIG_KEY_KEYWORD) != 0;
     if ((part->key_kinds & (part->key_kinds - 1)) != 0 || operation->micros.count >= UINT32_MAX / 2)
-        refuse(part);
+        rig_part_refuse(part);
 }
 
 /* Puts the micro-operations behind those of the segment and `first` others. */
@@ -173,7 +112,7 @@ void rig_part_parse_invoked(struct rig_part *part, struct rig_part_process *proc
     enum rig_rc rc = rig_operation_parser_value(parser);
     part->no_memory = part->no_memory || rc == RIG_E_LIMIT;
     if (rc != RIG_OK || parser->cursor.at != process->text_end)
-        refuse(part);
+        rig_part_refuse(part);
     check_micros(part, parser);
     place_micros(part, parser, RIG_OPERATION_INVOKE, first);
     if (!part->refused && !part->no_memory)
@@ -246,65 +185,89 @@ static void compare_ops(struct rig_part *part, struct rig_part_process *process,
         return;
     const struct rig_mop *came = part->segment->ops.at + part->segment->ops.count;
     if (!fields->has_value && fields->type == RIG_OPERATION_OK)
-        refuse(part);
+        rig_part_refuse(part);
     else if (!fields->has_value)
         part->no_memory = part->no_memory || !repeat_ops(part, process);
     else if (count != process->op_count || !same_ops(rig_part_ops(part, process), came, count))
-        refuse(part);
+        rig_part_refuse(part);
+}
+
+static int64_t time_of(const struct rig_operation_fields *fields)
+{
+    return fields->has_time ? fields->time_ns : RIG_NO_TIME;
+}
+
+static enum rig_outcome outcome_of(const struct rig_operation_fields *fields)
+{
+    return (enum rig_outcome)(fields->type - RIG_OPERATION_OK);
+}
+
+static uint32_t error_of(struct rig_part *part, const struct rig_operation_fields *fields)
+{
+    return fields->has_error ? rig_part_error(part, fields->error, fields->error_length) : 0;
 }
 
 static void complete(struct rig_part *part, struct rig_part_process *process, const struct rig_operation_fields *fields,
                      uint32_t position, uint32_t count)
 {
-    struct rig_txn txn = make_txn(part, fields, position);
-    if (!fields->has_value || process->text == NULL || !same_as_text(part, process)) {
+    if (!fields->has_value || process->text == NULL || !same_as_text(part, process))
         compare_ops(part, process, fields, count);
-        count = process->op_count;
-    }
-    if (part->refused || part->no_memory)
-        return;
-    txn.invoke_ns = process->invoke_ns;
-    txn.invoke_at = process->invoke_at;
-    rig_part_close_process(part, process);
-    add_txn(part, &txn, count);
+    else
+        process->op_count = count;
+    if (!part->refused && !part->no_memory)
+        rig_part_take_completion(part, process, outcome_of(fields), position, time_of(fields), error_of(part, fields));
 }
 
-/* A completion of what the part did not see invoked. */
+/* A completion of what was not invoked within the part. */
+static void add_lone(struct rig_part *part, const struct rig_operation_fields *fields, uint32_t position,
+                     uint32_t count)
+{
+    struct rig_txn *txn = rig_part_add_txn(part, outcome_of(fields), position, time_of(fields), count);
+    if (txn == NULL)
+        return;
+    txn->process = (int32_t)fields->process;
+    txn->error = error_of(part, fields);
+}
+
+static void add_perhaps(struct rig_part *part, const struct rig_operation_fields *fields, uint32_t position)
+{
+    struct rig_part_perhaps perhaps = {
+        .place = (uint32_t)part->segment->txns.count,
+        .txn = rig_part_make_txn(part, outcome_of(fields), position, time_of(fields)),
+    };
+    perhaps.txn.process = (int32_t)fields->process;
+    perhaps.txn.error = error_of(part, fields);
+    part->no_memory = part->no_memory || !rig_part_perhaps_vec_add(&part->perhaps, perhaps);
+}
+
 static void complete_earlier(struct rig_part *part, struct rig_part_process *process,
                              const struct rig_operation_fields *fields, uint32_t position, uint32_t count)
 {
-    struct rig_segment *segment = part->segment;
     if (process->first != RIG_FIRST_NOTHING) {
         if (fields->has_value)
-            refuse(part);
+            rig_part_refuse(part);
         else
-            segment->skipped_count++;
-        return;
-    }
-    struct rig_txn txn = make_txn(part, fields, position);
-    if (fields->has_value) {
+            part->segment->skipped_count++;
+    } else if (fields->has_value) {
         process->first = RIG_FIRST_COMPLETED;
-        process->first_txn = (uint32_t)segment->txns.count;
-        add_txn(part, &txn, count);
-        return;
+        process->first_txn = (uint32_t)part->segment->txns.count;
+        add_lone(part, fields, position, count);
+    } else {
+        process->first = RIG_FIRST_PERHAPS_COMPLETED;
+        process->first_txn = (uint32_t)part->perhaps.count;
+        add_perhaps(part, fields, position);
     }
-    struct rig_part_perhaps perhaps = {.place = (uint32_t)segment->txns.count, .txn = txn};
-    process->first = RIG_FIRST_PERHAPS_COMPLETED;
-    process->first_txn = (uint32_t)part->perhaps.count;
-    part->no_memory = part->no_memory || !rig_part_perhaps_vec_add(&part->perhaps, perhaps);
 }
 
 static void take_lone(struct rig_part *part, const struct rig_operation_fields *fields, uint32_t position,
                       uint32_t count)
 {
-    if (!fields->has_value) {
+    if (!fields->has_value)
         part->segment->skipped_count++;
-    } else if (fields->type == RIG_OPERATION_INVOKE) {
-        refuse(part);
-    } else {
-        struct rig_txn txn = make_txn(part, fields, position);
-        add_txn(part, &txn, count);
-    }
+    else if (fields->type == RIG_OPERATION_INVOKE)
+        rig_part_refuse(part);
+    else
+        add_lone(part, fields, position, count);
 }
 
 /* What rig's own nemesis did. False: it is something else's. */
@@ -323,11 +286,11 @@ static bool take_fault(struct rig_part *part, const struct rig_operation_fields 
 void rig_part_take(struct rig_part *part, const struct rig_operation_fields *fields, uint32_t count, const char *text,
                    const char *text_end)
 {
-    uint32_t position = take_position(part, fields);
+    uint32_t position = rig_part_take_position(part, fields->has_index, fields->index);
     bool invokes = fields->type == RIG_OPERATION_INVOKE;
     bool fits = fields->process >= INT32_MIN && fields->process <= INT32_MAX;
     if (!fields->has_type || (fields->has_value && fields->is_client && !fits))
-        refuse(part);
+        rig_part_refuse(part);
     if (part->refused)
         return;
     if (!fields->is_client || !fits || (invokes && !fields->has_value)) {
@@ -340,19 +303,17 @@ void rig_part_take(struct rig_part *part, const struct rig_operation_fields *fie
         return;
     }
     struct rig_part_process *process = rig_part_find_process(part, fields->process);
-    if (process == NULL)
+    if (process == NULL) {
         part->no_memory = true;
-    else if (invokes) {
-        take_invocation(part, process, fields, position);
-        process->text_end = text_end;
-        if (text != NULL)
-            process->text = text;
-        else
+    } else if (invokes) {
+        rig_part_take_invocation(part, process, position, time_of(fields), text, text_end, false);
+        if (text == NULL && !part->refused)
             keep_ops(part, process, 0, count);
-    } else if (process->open)
+    } else if (process->open) {
         complete(part, process, fields, position, count);
-    else
+    } else {
         complete_earlier(part, process, fields, position, count);
+    }
 }
 
 void rig_part_take_parsed(struct rig_part *part)

@@ -5,6 +5,7 @@
 
 #include "history/operation_fast.h"
 #include "history/operation_join.h"
+#include "history/part_take.h"
 
 enum { PART_BYTES = 4 << 20, PART_SHARE = 32, LINE_BYTES = 1 << 16 /* so far a cut looks for the next operation */ };
 
@@ -15,6 +16,7 @@ struct reader {
     const char *name;
     const char *data;
     size_t size;
+    rig_fast_taker *take_fast;
     const char *fast_limit; /* the short way starts nothing from here on */
     struct rig_load_options options;
     struct rig_operation_facts facts;
@@ -46,6 +48,7 @@ enum rig_rc rig_text_reader_open(const struct rig_text_form *form, const char *n
         .name = name,
         .data = data,
         .size = size,
+        .take_fast = rig_fast_taker_of(form->fast, options->block_set),
         .fast_limit = size > RIG_FAST_STEP ? data + size - RIG_FAST_STEP : data,
         .options = *options,
         .expected_at = nowhere,
@@ -136,9 +139,10 @@ static enum rig_rc find_next(struct rig_operation_parser *parser, bool *more)
     return rig_operation_parser_more(parser, more);
 }
 
+/* One operation, or several. */
 static enum rig_rc read_operation(const struct reader *reader, struct rig_part *part)
 {
-    if (!part->is_again && reader->form->fast(part, &part->parser.cursor.at, reader->fast_limit))
+    if (!part->is_again && reader->take_fast(part, &part->parser.cursor.at, reader->fast_limit))
         return RIG_OK;
     if (part->no_memory)
         return RIG_E_LIMIT;

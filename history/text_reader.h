@@ -13,13 +13,12 @@
 #define RIG_HISTORY_TEXT_READER_H
 
 #include "history/form_reader.h"
-#include "history/operation_part.h"
+#include "history/operation_fast.h"
 
 struct rig_text_form {
     const struct rig_text_syntax *syntax;
-    /* Takes the operation at *at and moves behind it; false, with nothing changed, when it is for the grammar. */
-    bool (*fast)(struct rig_part *part, const char **at, const char *limit);
-    char separator; /* between the operations of a sequence, 0 where it is a blank */
+    enum rig_fast_syntax fast; /* of the short way */
+    char separator;            /* between the operations of a sequence, 0 where it is a blank */
 };
 
 enum rig_rc rig_text_reader_open(const struct rig_text_form *form, const char *name, const char *data, size_t size,

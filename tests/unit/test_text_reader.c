@@ -8,16 +8,23 @@
 #include "base/buf.h"
 #include "history/load.h"
 #include "history/source.h"
+#include "history/text_block.h"
 #include "history/window.h"
 #include "tests/history/history_model.h"
 
 static struct rig_rng rng;
 
-/* Parts of `part_bytes`, read by `threads` threads. */
+/* Parts of `part_bytes`, read by `threads` threads. Each time by the next set of rig_text_blocks(). */
 static enum rig_rc read_in_parts(const char *data, size_t size, size_t part_bytes, unsigned threads,
                                  struct rig_history **history, struct rig_err *err)
 {
-    struct rig_source_options options = {.load = {.part_bytes = part_bytes}, .threads = threads};
+    static unsigned reads = 0;
+    size_t sets = 0;
+    (void)rig_text_blocks(&sets);
+    struct rig_source_options options = {
+        .load = {.part_bytes = part_bytes, .block_set = reads++ % (unsigned)sets},
+        .threads = threads,
+    };
     struct rig_source *source = NULL;
     const struct rig_segment *segment = NULL;
     enum rig_rc rc = rig_source_open_memory("x", data, size, &options, &source, err);
