@@ -8,6 +8,7 @@
 #include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/drivers.h"
+#include "cli/dry_run.h"
 #include "runner/plan.h"
 
 /* The example of the driver guide lies beside the binary in a build folder, and is no part of rig. */
@@ -43,6 +44,7 @@ static const struct rig_argument arguments_of_plan[] = {
     {.name = "set", .value = "A.B=C", .repeatable = true, .help = "set a key of the plan, over what the file says"},
     {.name = "seed", .value = "N", .help = "seed of every random choice"},
     {.name = "explain", .help = "a comment beside each key, and the keys that are not given"},
+    {.name = "requests", .help = "instead of the plan: what some of its transactions would send (a dry run)"},
     {.name = "reference", .help = "instead of a plan: the reference page of all keys, as Markdown"},
     RIG_ARGUMENT_FORMAT,
     {.name = NULL},
@@ -92,6 +94,12 @@ int rig_cli_plan(int argc, char **argv)
     status = rig_cli_load_plan(&arguments, &plan);
     if (status != RIG_EXIT_OK)
         return status;
+    if (rig_arguments_has(&arguments, "requests")) {
+        struct rig_err err = {0};
+        status = rig_cli_dry_run(plan, &err) == RIG_OK ? RIG_EXIT_OK : rig_cli_fail(&err);
+        rig_plan_free(plan);
+        return status;
+    }
     struct rig_buf text;
     rig_buf_init(&text, 0);
     if (rig_arguments_json(&arguments))

@@ -238,6 +238,10 @@ struct rig_driver {
 
     const struct rig_cluster_ops *cluster; /* optional group */
 
+    /* Optional: how many keys a transaction may touch, 0: any number. Plans that ask for more are refused. I/O as for
+     * `check`. */
+    int64_t (*most_keys)(const void *options, enum rig_workload workload);
+
     /* Optional: shows what `transact` would send for the transaction's question, one piece of text a call, each ending
      * with a newline. A dry run: no I/O but reading files that the options name. */
     enum rig_rc (*preview)(const void *options, enum rig_workload workload, const struct rig_transaction *transaction,

@@ -424,11 +424,19 @@ static enum rig_rc check_driver(const struct reader *reader, struct rig_err *err
                        "`long-transactions.share`: the driver %s cannot hold a transaction open", plan->driver->name);
         return refuse_section(reader, RIG_PLAN_WORKLOAD, problem, err);
     }
-    if (plan->driver->check == NULL)
-        return RIG_OK;
     struct rig_err own = {0};
-    const enum rig_rc rc = plan->driver->check(plan->driver_options, workload, &own);
-    return rc == RIG_OK ? RIG_OK : refuse_section(reader, RIG_PLAN_DATABASE, own.text, err);
+    if (plan->driver->check != NULL && plan->driver->check(plan->driver_options, workload, &own) != RIG_OK)
+        return refuse_section(reader, RIG_PLAN_DATABASE, own.text, err);
+    const int64_t most = plan->driver->most_keys == NULL ? 0 : plan->driver->most_keys(plan->driver_options, workload);
+    if (most > 0 && plan->workload.max_operations > most && plan->workload.active_keys > most) {
+        (void)snprintf(
+            problem, sizeof problem,
+            "`operations.max` is above %lld: the database takes transactions of at most so many keys; set it "
+            "to that, or `keys.active`",
+            (long long)most);
+        return refuse_section(reader, RIG_PLAN_WORKLOAD, problem, err);
+    }
+    return RIG_OK;
 }
 
 static enum rig_rc check_contradictions(const struct reader *reader, struct rig_err *err)

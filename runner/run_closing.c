@@ -101,7 +101,7 @@ static void decide_due(struct rig_run_state *run)
     struct rig_run_closing *closing = &run->closing;
     size_t count = closing->waiting.count - closing->taken;
     uint64_t waited = (closing->horizon - closing->oldest_position) * run->client_count;
-    bool due = count >= RIG_FINAL_KEYS || (count > 0 && waited >= LONGEST_WAIT);
+    bool due = count >= run->keys_a_read || (count > 0 && waited >= LONGEST_WAIT);
     atomic_store_explicit(&closing->due, due, memory_order_relaxed);
 }
 
@@ -149,7 +149,7 @@ static void take_keys(struct rig_run_client *client)
     struct rig_run_closing *closing = &run->closing;
     enum rig_op_kind kind = rig_run_read_kind(run);
     pthread_mutex_lock(&closing->lock);
-    while (client->closing_count < RIG_FINAL_KEYS && closing->taken < closing->waiting.count) {
+    while (client->closing_count < run->keys_a_read && closing->taken < closing->waiting.count) {
         int64_t key = closing->waiting.at[closing->taken++];
         client->final_ops[client->closing_count++] = (struct rig_op){.kind = kind, .key = key};
     }

@@ -45,7 +45,7 @@ enum rig_rc rig_run_final_init(struct rig_run_state *run, struct rig_err *err)
         run->clients[i].final_chunk = run->simulated ? (int64_t)i - (int64_t)run->client_count : -1;
     }
     enum rig_rc rc = position == 0 ? RIG_OK : list_keys(run, bound, position, err);
-    run->chunk_count = (int64_t)((run->final_keys.count + RIG_FINAL_KEYS - 1) / RIG_FINAL_KEYS);
+    run->chunk_count = (int64_t)((run->final_keys.count + run->keys_a_read - 1) / run->keys_a_read);
     atomic_store(&run->next_chunk, 0);
     return rc;
 }
@@ -79,9 +79,9 @@ bool rig_run_final_next(struct rig_run_client *client)
     if (gives_up(client) || !take_chunk(client))
         return false;
     enum rig_op_kind kind = rig_run_read_kind(run);
-    size_t first = (size_t)client->final_chunk * RIG_FINAL_KEYS;
+    size_t first = (size_t)client->final_chunk * run->keys_a_read;
     uint32_t count = 0;
-    while (count < RIG_FINAL_KEYS && first + count < run->final_keys.count) {
+    while (count < run->keys_a_read && first + count < run->final_keys.count) {
         client->final_ops[count] = (struct rig_op){.kind = kind, .key = run->final_keys.at[first + count]};
         count++;
     }

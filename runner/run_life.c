@@ -380,12 +380,22 @@ static enum rig_rc check_abilities(const struct rig_plan *plan, struct rig_err *
     return rig_run_nemesis_check(plan, err);
 }
 
+/* Some databases answer for one key at a time only. */
+static uint32_t keys_a_read(const struct rig_plan *plan)
+{
+    const struct rig_driver *driver = plan->driver;
+    const enum rig_workload workload = (enum rig_workload)plan->workload.type;
+    const int64_t most = driver->most_keys == NULL ? 0 : driver->most_keys(plan->driver_options, workload);
+    return most > 0 && most < RIG_FINAL_KEYS ? (uint32_t)most : RIG_FINAL_KEYS;
+}
+
 static void init_state(struct rig_run_state *run, const struct rig_plan *plan, const struct rig_run_options *options)
 {
     *run = (struct rig_run_state){.plan = plan,
                                   .options = options,
                                   .driver = plan->driver,
                                   .client_count = (uint32_t)plan->clients.count,
+                                  .keys_a_read = keys_a_read(plan),
                                   .simulated = plan->driver->now_ns != NULL};
     atomic_store(&run->stopped_by, (int)RIG_ANOMALY_COUNT);
     atomic_store(&run->deadline_ns, INT64_MAX);

@@ -132,8 +132,9 @@ struct rig_run_state {
     struct rig_nemesis *nemesis;                                  /* NULL: the plan has no faults */
     struct rig_run_client *clients;
     uint32_t client_count;
-    bool simulated;    /* the driver has its own clock: nothing may depend on real time */
-    _Atomic int phase; /* enum rig_run_phase; changes while there are no client threads */
+    uint32_t keys_a_read; /* of a closing or final read: RIG_FINAL_KEYS, or as few as the driver takes */
+    bool simulated;       /* the driver has its own clock: nothing may depend on real time */
+    _Atomic int phase;    /* enum rig_run_phase; changes while there are no client threads */
 
     _Atomic int stop;            /* enum rig_run_stop */
     _Atomic bool interrupted;    /* by a signal */

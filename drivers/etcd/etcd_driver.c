@@ -109,6 +109,16 @@ static void describe(void *object, char *text, size_t size)
                    run->http.endpoint_count, run->http.endpoint_count == 1 ? "" : "s");
 }
 
+static int64_t most_keys(const void *object, enum rig_workload workload)
+{
+    struct rig_dialect *dialect = NULL;
+    if (load_dialect(object, workload, &dialect, NULL) != RIG_OK)
+        return 0;
+    const int64_t most = dialect->workloads[workload].most_keys;
+    rig_dialect_free(dialect);
+    return most;
+}
+
 static enum rig_rc preview(const void *object, enum rig_workload workload, const struct rig_transaction *transaction,
                            void (*show)(void *context, const char *text), void *context, struct rig_err *err)
 {
@@ -249,5 +259,6 @@ const struct rig_driver rig_driver = {
     .close = close_session,
     .describe = describe,
     .cluster = &cluster_ops,
+    .most_keys = most_keys,
     .preview = preview,
 };

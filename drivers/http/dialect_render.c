@@ -73,8 +73,13 @@ static struct rig_value variable_value(const struct rig_text_part *part, const s
     if (value != NULL && value->kind != RIG_IS_NOTHING)
         return *value;
     if (scope->dry) {
-        const char *name = scope->dialect->variables[part->index];
-        return (struct rig_value){.kind = RIG_IS_UNKNOWN, .text = name, .size = strlen(name)};
+        struct rig_buf text;
+        rig_buf_init(&text, 256);
+        rig_buf_printf(&text, "<%s>", scope->dialect->variables[part->index]);
+        const char *copy = rig_arena_text(scope->state->arena, rig_buf_text(&text), text.size);
+        rig_buf_done(&text);
+        return (struct rig_value){
+            .kind = RIG_IS_UNKNOWN, .text = copy == NULL ? "" : copy, .size = copy == NULL ? 0 : strlen(copy)};
     }
     return (struct rig_value){.kind = RIG_IS_NOTHING};
 }

@@ -263,18 +263,6 @@ static enum rig_outcome conclude(struct passage *passage)
     rig_bug(__FILE__, __LINE__, "a result of a known kind");
 }
 
-static enum rig_outcome refuse_keys(struct passage *passage)
-{
-    struct rig_http_run *run = passage->session->run;
-    const char *text = "the dialect keeps a transaction to fewer keys";
-    if (!atomic_exchange(&run->told_limit, true))
-        run->env->core->log(0, "http",
-                            "transactions of more than %lld keys fail: the dialect %s takes no more (`most-keys`); set "
-                            "workload.operations.max or workload.keys.active lower",
-                            (long long)passage->workload->most_keys, run->dialect->name);
-    return end_with(passage->transaction, RIG_OUTCOME_FAIL, "too-many-keys", text, "");
-}
-
 static uint32_t choose_for_transaction(struct rig_http_session *session, const struct rig_transaction *transaction)
 {
     const struct rig_http_run *run = session->run;
@@ -300,7 +288,8 @@ enum rig_outcome rig_http_session_transact(struct rig_http_session *session, str
     if (!rig_state_begin(&session->state, run->env->core, &session->arena, transaction))
         return end_with(transaction, RIG_OUTCOME_FAIL, "memory", "out of memory for a transaction", "");
     if (passage.workload->most_keys > 0 && session->state.key_count > (uint64_t)passage.workload->most_keys)
-        return refuse_keys(&passage);
+        return end_with(transaction, RIG_OUTCOME_FAIL, "too-many-keys", "the dialect keeps a transaction to fewer keys",
+                        "");
     const bool done = run_steps(&passage, &outcome);
     if (!done && outcome == RIG_OUTCOME_FAIL && passage.begun && !passage.committed)
         run_abort(&passage);

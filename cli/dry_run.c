@@ -1,0 +1,64 @@
+#include "cli/dry_run.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "generator/generator.h"
+
+enum { LOOKED_AT = 200, SHOWN_OF_A_KIND = 2 };
+
+static void show(void *context, const char *text)
+{
+    (void)context;
+    (void)fputs(text, stdout);
+}
+
+static const char *op_name(enum rig_op_kind kind)
+{
+#define OP_NAME(name, text, reads, help) text,
+    static const char *const names[] = {RIG_OP_TABLE(OP_NAME)};
+#undef OP_NAME
+    return names[kind];
+}
+
+static void print_question(const struct rig_transaction *transaction, uint64_t number)
+{
+    (void)printf("transaction %" PRIu64 ":", number);
+    for (uint32_t i = 0; i < transaction->op_count; i++) {
+        const struct rig_op *op = &transaction->ops[i];
+        (void)printf(" [%s %" PRId64, op_name(op->kind), op->key);
+        if (op->kind != RIG_OP_READ_LIST && op->kind != RIG_OP_READ_REGISTER)
+            (void)printf(" %" PRId64, op->value);
+        (void)printf("]");
+    }
+    (void)printf("\n\n");
+}
+
+/* The first ones that only read, and the first that write: usually they are asked in different ways. */
+static enum rig_rc show_some(const struct rig_plan *plan, struct rig_generator *generator, struct rig_err *err)
+{
+    const enum rig_workload workload = (enum rig_workload)plan->workload.type;
+    struct rig_transaction transaction = {.client = 0};
+    int shown[2] = {0, 0};
+    enum rig_rc rc = RIG_OK;
+    for (uint64_t i = 0; rc == RIG_OK && i < LOOKED_AT; i++) {
+        rig_generator_next(generator, &transaction);
+        if (transaction.op_count == 0 || shown[transaction.read_only]++ >= SHOWN_OF_A_KIND)
+            continue;
+        print_question(&transaction, i + 1);
+        rc = plan->driver->preview(plan->driver_options, workload, &transaction, show, NULL, err);
+    }
+    return rc;
+}
+
+enum rig_rc rig_cli_dry_run(const struct rig_plan *plan, struct rig_err *err)
+{
+    struct rig_generator *generator = NULL;
+    if (plan->driver->preview == NULL)
+        return rig_fail(err, RIG_E_USAGE, "--requests: the driver %s does not show what it sends", plan->driver->name);
+    enum rig_rc rc = rig_generator_new(&plan->workload, plan->seed, 0, (uint32_t)plan->clients.count, &generator, err);
+    if (rc == RIG_OK)
+        rc = show_some(plan, generator, err);
+    rig_generator_free(generator);
+    return rc;
+}
