@@ -71,6 +71,7 @@ struct rig_fault_site {
 #define RIG_NEED_RESTART   UINT64_C(4)  /* cluster->stop_node and start_node, or the plan's commands for that */
 #define RIG_NEED_PROMOTE   UINT64_C(8)  /* cluster->promote and restore, or the plan's commands for that */
 #define RIG_NEED_ROUTES    UINT64_C(16) /* connections that go through core->route() */
+#define RIG_NEED_PRELOAD   UINT64_C(64) /* cluster->set_environment: rig's shim is in the nodes' processes */
 #define RIG_NEED_PAUSE     UINT64_C(32) /* cluster->processes, or the plan's commands for that */
 
 struct rig_fault {

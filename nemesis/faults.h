@@ -23,6 +23,9 @@
     X(throttle)                                                                                                        \
     X(reset)                                                                                                           \
     X(half_open)                                                                                                       \
+    X(fsync)                                                                                                           \
+    X(disk_full)                                                                                                       \
+    X(clock)                                                                                                           \
     X(exec)
 
 #define RIG_FAULT_DECLARE(name) extern const struct rig_fault rig_fault_##name;

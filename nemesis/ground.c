@@ -4,10 +4,13 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/secret.h"
 #include "nemesis/command.h"
 
 enum { ARGUMENT_BYTES = 1 << 14 };
+static const int64_t effect_timeout_ns = 10 * RIG_NS_PER_S;
+static const int64_t effect_step_ns = 2 * RIG_NS_PER_MS;
 
 void rig_evidence_add(struct rig_evidence *evidence, const char *format, ...)
 {
@@ -88,5 +91,23 @@ enum rig_rc rig_choose_process(const struct rig_fault_site *site, uint32_t node,
         return rig_fail(err, RIG_E_CLUSTER, "%s: it has no process beside the main one that could be chosen",
                         rig_fleet_of(site)->names[node]);
     *process = processes[1 + site->random % (count - 1)];
+    return RIG_OK;
+}
+
+enum rig_rc rig_await_effect(const struct rig_fault_site *site, uint64_t (*count)(const void *context),
+                             const void *context, const char *what, struct rig_err *err)
+{
+    const int64_t until_ns = rig_clock_now_ns() + effect_timeout_ns;
+    while (count(context) == 0) {
+        const int64_t now_ns = rig_clock_now_ns();
+        if (rig_ground_is_over(site))
+            return rig_fail(err, RIG_E_INTERRUPTED, "the load ended before there were %s", what);
+        if (now_ns >= until_ns)
+            return rig_fail(
+                err, RIG_E_CLUSTER,
+                "there were no %s within %d s: nothing happens there, or too little for the fault's options", what,
+                (int)(effect_timeout_ns / RIG_NS_PER_S));
+        rig_clock_sleep_until_ns(now_ns + effect_step_ns);
+    }
     return RIG_OK;
 }

@@ -51,6 +51,10 @@ enum { RIG_GROUND_PROCESSES_MOST = 1024 };
 /* The processes of a node that rig started, the main one first, those that have ended left out. */
 uint32_t rig_node_processes(const struct rig_fault_site *site, uint32_t node,
                             struct rig_process processes[RIG_GROUND_PROCESSES_MOST]);
+/* Waits until `count` gives more than 0, for 10 s at most. `what` it counts stands in the errors: RIG_E_CLUSTER, and
+ * RIG_E_INTERRUPTED when the load ends before. */
+enum rig_rc rig_await_effect(const struct rig_fault_site *site, uint64_t (*count)(const void *context),
+                             const void *context, const char *what, struct rig_err *err);
 /* One of them that is not the main one, at random; RIG_E_CLUSTER when there is none. */
 enum rig_rc rig_choose_process(const struct rig_fault_site *site, uint32_t node, struct rig_process *process,
                                struct rig_err *err);

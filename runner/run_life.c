@@ -336,7 +336,9 @@ static enum rig_rc run_cluster(struct rig_run_state *run, struct rig_run_result 
     atomic_store(&started_cluster, cluster);
     rig_bug_on_exit(kill_cluster);
     rig_log(RIG_LOG_INFO, "run", "starting the cluster");
-    enum rig_rc rc = cluster->start(run->driver_run, err);
+    enum rig_rc rc = rig_gear_fit(&run->gear, &run->plan->nemesis, cluster, run->driver_run, run->work_dir, err);
+    if (rc == RIG_OK)
+        rc = cluster->start(run->driver_run, err);
     if (rc == RIG_OK)
         rc = check_stopped(err);
     if (rc == RIG_OK)

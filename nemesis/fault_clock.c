@@ -1,0 +1,142 @@
+/*
+ * clock: the wall clock of nodes' processes jumps, or runs fast or slow; the machine's own is never touched.
+ *
+ * The shim adds to what the C library answers; monotonic clocks stay real, as they do when the clock of a machine is
+ * set. Heal makes the clock right again, which is a jump as well. Evidence: readings of the clock that were not the
+ * real time.
+ */
+#include <time.h>
+
+#include "base/clock.h"
+#include "nemesis/gear.h"
+#include "nemesis/ground.h"
+
+struct options {
+    int64_t jump_ns;
+    bool backwards;
+    double drift;
+};
+
+static const struct rig_option table[] = {
+    {.name = "jump",
+     .type = RIG_OPTION_DURATION,
+     .offset = offsetof(struct options, jump_ns),
+     .default_text = "60s",
+     .least = 0,
+     .most = 366 * 24 * 3600e9,
+     .help = "by how much the clock jumps at once, and back when it is healed"},
+    {.name = "backwards",
+     .type = RIG_OPTION_BOOL,
+     .offset = offsetof(struct options, backwards),
+     .default_text = "false",
+     .help = "whether it jumps into the past"},
+    {.name = "drift",
+     .type = RIG_OPTION_DOUBLE,
+     .offset = offsetof(struct options, drift),
+     .default_text = "0",
+     .least = -0.99,
+     .most = 1000,
+     .help = "how many seconds the clock gains in each second from then on; below 0: loses"},
+    {.name = NULL},
+};
+
+struct target {
+    struct rig_shim_control *control; /* whose orders are given */
+    uint64_t before;
+};
+
+struct state {
+    struct target targets[RIG_NODES_MOST];
+};
+
+static uint64_t count(const void *context)
+{
+    const struct target *target = context;
+    return atomic_load(&target->control->clocked) - target->before;
+}
+
+static int64_t real_ns(void)
+{
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * RIG_NS_PER_S + now.tv_nsec;
+}
+
+static enum rig_rc set_clock(const struct rig_fault_site *site, uint32_t node, struct target *target,
+                             struct rig_err *err)
+{
+    const struct options *options = site->options;
+    const char *name = rig_fleet_of(site)->names[node];
+    struct rig_shim_control *control = NULL;
+    const enum rig_rc rc = rig_gear_shim(site, node, false, &control, err);
+    if (rc != RIG_OK)
+        return rc;
+    if (atomic_load(&control->clock) != 0)
+        return rig_fail(err, RIG_E_CLUSTER, "%s: its clock is off already: let no two faults of it overlap", name);
+    struct rig_shim_clock *clock = &control->clocks[0];
+    atomic_store(&clock->offset_ns, options->backwards ? -options->jump_ns : options->jump_ns);
+    atomic_store(&clock->since_ns, real_ns());
+    atomic_store(&clock->drift_ppm, (int64_t)(options->drift * 1e6));
+    target->before = atomic_load(&control->clocked);
+    target->control = control;
+    atomic_store(&control->clock, 1);
+    return RIG_OK;
+}
+
+static enum rig_rc check_options(const struct options *options, struct rig_err *err)
+{
+    if (options->jump_ns == 0 && (int64_t)(options->drift * 1e6) == 0)
+        return rig_fail(err, RIG_E_CLUSTER, "neither `jump` nor `drift` is given: the clock would stay right");
+    return RIG_OK;
+}
+
+static enum rig_rc inject(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
+                          struct rig_err *err)
+{
+    struct state *state = private_state;
+    enum rig_rc rc = check_options(site->options, err);
+    for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++)
+        rc = set_clock(site, site->nodes[i], &state->targets[i], err);
+    for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++) {
+        rc = rig_await_effect(site, count, &state->targets[i], "readings of the clock", err);
+        if (rc == RIG_OK)
+            rig_evidence_add(evidence, "%s: its programs read a clock that is off",
+                             rig_fleet_of(site)->names[site->nodes[i]]);
+    }
+    return rc;
+}
+
+static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
+                        struct rig_err *err)
+{
+    struct state *state = private_state;
+    (void)err;
+    for (uint32_t i = 0; i < site->node_count; i++) {
+        struct target *target = &state->targets[i];
+        if (target->control == NULL)
+            continue;
+        atomic_store(&target->control->clock, 0);
+        rig_evidence_add(evidence, "%s: %llu readings were off", rig_fleet_of(site)->names[site->nodes[i]],
+                         (unsigned long long)count(target));
+        *target = (struct target){.control = NULL};
+    }
+    return RIG_OK;
+}
+
+static bool available(const void *options, char *why, size_t size)
+{
+    (void)options;
+    return rig_shims_are_there(why, size);
+}
+
+const struct rig_fault rig_fault_clock = {
+    .name = "clock",
+    .summary = "lets the wall clock of nodes jump, or run fast or slow; never the machine's",
+    .needs = RIG_NEED_PRELOAD,
+    .options = table,
+    .options_size = sizeof(struct options),
+    .state_size = sizeof(struct state),
+    .available = available,
+    .inject = inject,
+    .heal = heal,
+};

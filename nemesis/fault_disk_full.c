@@ -1,0 +1,90 @@
+/*
+ * disk-full: no file of the nodes grows any more (ENOSPC); what overwrites goes on.
+ *
+ * The shim refuses it, so that nothing has to be filled. A node that gave up over it is started when the disk has room
+ * again. Evidence: writes that were refused.
+ */
+#include "nemesis/gear.h"
+#include "nemesis/ground.h"
+
+struct target {
+    struct rig_shim_control *control; /* whose orders are given */
+    uint64_t before;
+    bool to_start; /* the node may have ended over it */
+};
+
+struct state {
+    struct target targets[RIG_NODES_MOST];
+};
+
+static uint64_t count(const void *context)
+{
+    const struct target *target = context;
+    return atomic_load(&target->control->grows) - target->before;
+}
+
+static enum rig_rc fill(const struct rig_fault_site *site, uint32_t node, struct target *target, struct rig_err *err)
+{
+    const char *name = rig_fleet_of(site)->names[node];
+    struct rig_shim_control *control = NULL;
+    const enum rig_rc rc = rig_gear_shim(site, node, true, &control, err);
+    if (rc != RIG_OK)
+        return rc;
+    target->before = atomic_load(&control->grows);
+    if (atomic_exchange(&control->full, 1) != 0)
+        return rig_fail(err, RIG_E_CLUSTER, "%s: its disk is full already: let no two faults of it overlap", name);
+    target->control = control;
+    return RIG_OK;
+}
+
+static enum rig_rc inject(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
+                          struct rig_err *err)
+{
+    struct state *state = private_state;
+    enum rig_rc rc = RIG_OK;
+    for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++)
+        rc = fill(site, site->nodes[i], &state->targets[i], err);
+    for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++) {
+        rc = rig_await_effect(site, count, &state->targets[i], "files that grow", err);
+        if (rc == RIG_OK)
+            rig_evidence_add(evidence, "%s: a write was refused", rig_fleet_of(site)->names[site->nodes[i]]);
+    }
+    return rc;
+}
+
+static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
+                        struct rig_err *err)
+{
+    struct state *state = private_state;
+    enum rig_rc rc = RIG_OK;
+    for (uint32_t i = 0; i < site->node_count; i++) {
+        struct target *target = &state->targets[i];
+        const char *name = rig_fleet_of(site)->names[site->nodes[i]];
+        if (target->control != NULL) {
+            atomic_store(&target->control->full, 0);
+            rig_evidence_add(evidence, "%s: %llu writes were refused", name, (unsigned long long)count(target));
+            *target = (struct target){.to_start = true};
+        }
+        const enum rig_rc one =
+            target->to_start ? rig_fleet_start_node(rig_fleet_of(site), site->nodes[i], err) : RIG_OK;
+        target->to_start = target->to_start && one != RIG_OK;
+        rc = rc == RIG_OK ? one : rc;
+    }
+    return rc;
+}
+
+static bool available(const void *options, char *why, size_t size)
+{
+    (void)options;
+    return rig_shims_are_there(why, size);
+}
+
+const struct rig_fault rig_fault_disk_full = {
+    .name = "disk-full",
+    .summary = "lets no file of nodes grow, as on a full disk",
+    .needs = RIG_NEED_PRELOAD | RIG_NEED_RESTART,
+    .state_size = sizeof(struct state),
+    .available = available,
+    .inject = inject,
+    .heal = heal,
+};

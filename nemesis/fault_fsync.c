@@ -1,0 +1,176 @@
+/*
+ * fsync: making files durable is slow, fails, or is a lie.
+ *
+ *   slow  each fsync takes longer
+ *   fail  each says EIO; databases rightly crash over that, and the node is started when it is healed
+ *   lie   each says that all is well, and nothing was made durable; in the end the power fails (nemesis/power.h), and
+ *         the node loses all that it wrote since the fault began, acknowledged commits with it
+ *
+ * Evidence: how many calls were slowed down, failed or lied about.
+ */
+#include "nemesis/gear.h"
+#include "nemesis/power.h"
+
+enum { MODE_SLOW, MODE_FAIL, MODE_LIE };
+static const char *const modes[] = {"slow", "fail", "lie", NULL};
+static const char *const done_to[] = {"slowed down", "failed", "lied about"};
+
+struct options {
+    int64_t mode;
+    int64_t delay_ns;
+    double share;
+    bool lose;
+};
+
+static const struct rig_option table[] = {
+    {.name = "mode",
+     .type = RIG_OPTION_CHOICE,
+     .offset = offsetof(struct options, mode),
+     .default_text = "slow",
+     .choices = modes,
+     .help = "slow: it takes longer; fail: it says EIO; lie: it says that all is well, and does nothing"},
+    {.name = "delay",
+     .type = RIG_OPTION_DURATION,
+     .offset = offsetof(struct options, delay_ns),
+     .default_text = "100ms",
+     .least = 1e3,
+     .most = 60e9,
+     .help = "how much longer it takes (`mode: slow`)"},
+    {.name = "share",
+     .type = RIG_OPTION_SHARE,
+     .offset = offsetof(struct options, share),
+     .default_text = "100%",
+     .least = 0.0001,
+     .most = 1,
+     .help = "which part of the calls it strikes"},
+    {.name = "lose",
+     .type = RIG_OPTION_BOOL,
+     .offset = offsetof(struct options, lose),
+     .default_text = "true",
+     .help = ("whether the node loses in the end what it wrote since the fault began, as in a power failure "
+              "(`mode: lie`)")},
+    {.name = NULL},
+};
+
+struct target {
+    struct rig_shim_control *control; /* whose orders are given */
+    uint64_t before;
+    struct rig_power power;
+    bool to_start; /* the node may have ended over it */
+};
+
+struct state {
+    struct target targets[RIG_NODES_MOST];
+};
+
+static uint64_t count(const void *context)
+{
+    const struct target *target = context;
+    return atomic_load(&target->control->syncs) - target->before;
+}
+
+static enum rig_shim_sync order_of(const struct options *options)
+{
+    return options->mode == MODE_SLOW   ? RIG_SHIM_SYNC_SLOW
+           : options->mode == MODE_FAIL ? RIG_SHIM_SYNC_FAIL
+                                        : RIG_SHIM_SYNC_LIE;
+}
+
+struct order {
+    const struct options *options;
+    struct rig_shim_control *control;
+};
+
+static void give(void *context)
+{
+    const struct order *order = context;
+    atomic_store(&order->control->share, (uint64_t)(order->options->share * 4294967296.0));
+    atomic_store(&order->control->delay_ns, order->options->delay_ns);
+    atomic_store(&order->control->sync, (uint32_t)order_of(order->options));
+}
+
+static enum rig_rc strike(const struct rig_fault_site *site, uint32_t node, struct target *target, struct rig_err *err)
+{
+    const struct options *options = site->options;
+    struct rig_shim_control *control = NULL;
+    enum rig_rc rc = rig_gear_shim(site, node, true, &control, err);
+    if (rc != RIG_OK)
+        return rc;
+    if (atomic_load(&control->sync) != RIG_SHIM_SYNC_REAL)
+        return rig_fail(err, RIG_E_CLUSTER, "%s: a fault of fsync is under way already: let no two of them overlap",
+                        rig_fleet_of(site)->names[node]);
+    struct order order = {.options = options, .control = control};
+    target->before = atomic_load(&control->syncs);
+    target->control = control;
+    if (options->mode == MODE_LIE && options->lose)
+        return rig_power_mark(site, node, &target->power, give, &order, err);
+    give(&order);
+    return RIG_OK;
+}
+
+static enum rig_rc inject(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
+                          struct rig_err *err)
+{
+    struct state *state = private_state;
+    const struct options *options = site->options;
+    enum rig_rc rc = RIG_OK;
+    for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++)
+        rc = strike(site, site->nodes[i], &state->targets[i], err);
+    for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++) {
+        rc = rig_await_effect(site, count, &state->targets[i], "calls of fsync", err);
+        if (rc == RIG_OK)
+            rig_evidence_add(evidence, "%s: calls are %s", rig_fleet_of(site)->names[site->nodes[i]],
+                             done_to[options->mode]);
+    }
+    return rc;
+}
+
+static enum rig_rc heal_one(const struct rig_fault_site *site, uint32_t node, struct target *target,
+                            struct rig_evidence *evidence, struct rig_err *err)
+{
+    const struct options *options = site->options;
+    const char *name = rig_fleet_of(site)->names[node];
+    if (target->control != NULL) {
+        const bool loses = target->power.kept[0] != '\0';
+        atomic_store(&target->control->sync, RIG_SHIM_SYNC_REAL);
+        rig_evidence_add(evidence, "%s: %llu calls were %s%s", name, (unsigned long long)count(target),
+                         done_to[options->mode], loses ? ", and what was written since is lost" : "");
+        target->control = NULL;
+        target->to_start = options->mode == MODE_FAIL;
+    }
+    enum rig_rc rc = rig_power_lose(site, node, &target->power, err);
+    if (rc == RIG_OK && target->to_start)
+        rc = rig_fleet_start_node(rig_fleet_of(site), node, err);
+    target->to_start = target->to_start && rc != RIG_OK;
+    return rc;
+}
+
+static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
+                        struct rig_err *err)
+{
+    struct state *state = private_state;
+    enum rig_rc rc = RIG_OK;
+    for (uint32_t i = 0; i < site->node_count; i++) {
+        const enum rig_rc one = heal_one(site, site->nodes[i], &state->targets[i], evidence, err);
+        rc = rc == RIG_OK ? one : rc;
+    }
+    return rc;
+}
+
+static bool available(const void *options, char *why, size_t size)
+{
+    (void)options;
+    return rig_shims_are_there(why, size);
+}
+
+const struct rig_fault rig_fault_fsync = {
+    .name = "fsync",
+    .summary = "lets fsync be slow, fail, or lie: then what was not durable is lost in a power failure",
+    .needs = RIG_NEED_PRELOAD | RIG_NEED_PROCESSES | RIG_NEED_RESTART,
+    .options = table,
+    .options_size = sizeof(struct options),
+    .state_size = sizeof(struct state),
+    .available = available,
+    .inject = inject,
+    .heal = heal,
+};

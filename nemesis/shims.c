@@ -1,0 +1,164 @@
+#include "nemesis/shims.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char object[] = "rig-shim.so";
+
+/* -- the shared object --------------------------------------------------------------------------------------------- */
+
+static bool is_readable(const char *path)
+{
+    return access(path, R_OK) == 0;
+}
+
+/* Beside the running program, or at `relative` to its folder. */
+static bool beside_program(const char *relative, char path[PATH_MAX])
+{
+    char program[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length <= 0)
+        return false;
+    program[length] = '\0';
+    char *slash = strrchr(program, '/');
+    if (slash == NULL)
+        return false;
+    *slash = '\0';
+    const int used = snprintf(path, PATH_MAX, "%s/%s%s", program, relative, object);
+    return used > 0 && used < PATH_MAX && is_readable(path);
+}
+
+static bool find_object(char path[PATH_MAX])
+{
+    const char *asked = getenv("RIG_SHIM");
+    if (asked != NULL && asked[0] != '\0') {
+        (void)snprintf(path, PATH_MAX, "%s", asked);
+        return is_readable(path);
+    }
+    if (beside_program("", path) || beside_program(RIG_LIBDIR_FROM_BINDIR "/", path))
+        return true;
+    (void)snprintf(path, PATH_MAX, "%s/%s", RIG_LIBDIR, object);
+    return is_readable(path);
+}
+
+bool rig_shims_are_there(char *why, size_t size)
+{
+    char path[PATH_MAX];
+    if (find_object(path))
+        return true;
+    (void)snprintf(why, size, "%s is neither beside rig nor in %s: install it there, or name it as RIG_SHIM", object,
+                   RIG_LIBDIR);
+    return false;
+}
+
+static bool copy_bytes(int from, int to)
+{
+    char bytes[1 << 14];
+    ssize_t got = 0;
+    while ((got = read(from, bytes, sizeof bytes)) > 0) {
+        if (write(to, bytes, (size_t)got) != got)
+            return false;
+    }
+    return got == 0;
+}
+
+static enum rig_rc copy_object(const char *to, struct rig_err *err)
+{
+    char path[PATH_MAX], why[PATH_MAX];
+    if (!find_object(path)) {
+        (void)rig_shims_are_there(why, sizeof why);
+        return rig_fail(err, RIG_E_CLUSTER, "%.900s", why);
+    }
+    const int in = open(path, O_RDONLY | O_CLOEXEC);
+    const int out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
+    const bool good = out >= 0 && copy_bytes(in, out) && fchmod(out, 0755) == 0;
+    const int error = errno;
+    if (in >= 0)
+        (void)close(in);
+    if (out >= 0)
+        (void)close(out);
+    return good ? RIG_OK : rig_fail(err, RIG_E_IO, "%.400s: cannot be copied to %.400s: %s", path, to, strerror(error));
+}
+
+/* -- files of orders ----------------------------------------------------------------------------------------------- */
+
+enum rig_rc rig_shim_create(const char *path, struct rig_shim_control **control, struct rig_err *err)
+{
+    const size_t size = sizeof(struct rig_shim_control);
+    void *mapped = MAP_FAILED;
+    const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+    /* The node's account writes its counters there, and that is not rig's. */
+    if (fd >= 0 && fchmod(fd, 0666) == 0 && ftruncate(fd, (off_t)size) == 0)
+        mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    const int error = errno;
+    if (fd >= 0)
+        (void)close(fd);
+    if (mapped == MAP_FAILED)
+        return rig_fail(err, RIG_E_IO, "%s: cannot be made: %s", path, strerror(error));
+    *control = mapped;
+    atomic_store(&(*control)->magic, RIG_SHIM_MAGIC);
+    return RIG_OK;
+}
+
+static enum rig_rc prepare_node(struct rig_shims *shims, const struct rig_cluster_ops *cluster, void *run,
+                                uint32_t node, const char *folder, const char *preload, struct rig_err *err)
+{
+    char path[PATH_MAX];
+    (void)snprintf(path, sizeof path, "%s/rig-shim-%u", folder, node + 1);
+    enum rig_rc rc = rig_shim_create(path, &shims->at[node], err);
+    if (rc != RIG_OK)
+        return rc;
+    shims->count = node + 1;
+    rc = cluster->set_environment(run, node, RIG_SHIM_VARIABLE, path, err);
+    return rc == RIG_OK ? cluster->set_environment(run, node, "LD_PRELOAD", preload, err) : rc;
+}
+
+enum rig_rc rig_shims_init(struct rig_shims *shims, const struct rig_cluster_ops *cluster, void *run,
+                           const char *folder, struct rig_err *err)
+{
+    *shims = (struct rig_shims){.count = 0};
+    if (cluster == NULL || cluster->set_environment == NULL || cluster->node_count == NULL)
+        return rig_fail(err, RIG_E_CLUSTER, "this driver has no way to preload a library into its nodes");
+    const uint32_t count = cluster->node_count(run);
+    if (count > RIG_NODES_MOST)
+        return rig_fail(err, RIG_E_CLUSTER, "there are %u nodes, and faults take at most %d", count, RIG_NODES_MOST);
+    char preload[PATH_MAX];
+    (void)snprintf(preload, sizeof preload, "%s/%s", folder, object);
+    enum rig_rc rc = copy_object(preload, err);
+    for (uint32_t node = 0; node < count && rc == RIG_OK; node++)
+        rc = prepare_node(shims, cluster, run, node, folder, preload, err);
+    return rc;
+}
+
+void rig_shims_done(struct rig_shims *shims)
+{
+    for (uint32_t node = 0; node < shims->count; node++) {
+        if (shims->at[node] != NULL)
+            (void)munmap(shims->at[node], sizeof *shims->at[node]);
+    }
+    *shims = (struct rig_shims){.count = 0};
+}
+
+enum rig_rc rig_shim_of(const struct rig_shims *shims, uint32_t node, const char *name, const char *data_dir,
+                        struct rig_shim_control **control, struct rig_err *err)
+{
+    if (node >= shims->count || atomic_load(&shims->at[node]->attached) == 0)
+        return rig_fail(err, RIG_E_CLUSTER,
+                        "%s: its program was started without rig's shim: one that is linked statically cannot take it",
+                        name);
+    char resolved[PATH_MAX] = "";
+    if (data_dir != NULL && (realpath(data_dir, resolved) == NULL || strlen(resolved) >= RIG_SHIM_FOLDER_BYTES))
+        return rig_fail(err, RIG_E_CLUSTER, "%s: %s is no folder that the shim can look after", name, data_dir);
+    /* The folder stays the same for the node's life; processes read it without a lock. */
+    if (shims->at[node]->folder[0] == '\0')
+        (void)snprintf(shims->at[node]->folder, RIG_SHIM_FOLDER_BYTES, "%.1000s", resolved);
+    *control = shims->at[node];
+    return RIG_OK;
+}

@@ -1,0 +1,37 @@
+/*
+ * The shims of the nodes, as rig sees them: the file of orders of each node, and the environment that its processes
+ * need to have the shim in them.
+ *
+ * Whether a plan's faults need it is known before the cluster starts, and every node is started with it then
+ * (cluster->set_environment), so that no fault needs a restart to begin. Without orders it costs a branch a call.
+ *
+ * rig-shim.so is looked for beside rig, in its library folder, or where RIG_SHIM says; a copy goes into the run's work
+ * folder, which every account may reach. Programs that are linked statically, or that the kernel starts with other
+ * rights, ignore it: rig_shim_is_attached() tells.
+ */
+#ifndef RIG_NEMESIS_SHIMS_H
+#define RIG_NEMESIS_SHIMS_H
+
+#include "drivers/driver.h"
+#include "nemesis/shim_control.h"
+
+struct rig_shims {
+    struct rig_shim_control *at[RIG_NODES_MOST]; /* NULL: that node has none */
+    uint32_t count;
+};
+
+/* Whether the shared object is there; else `why` says where it was looked for. */
+bool rig_shims_are_there(char *why, size_t size);
+
+/* Makes files of orders in `folder`, and sets the environment of each node of the cluster. RIG_E_CLUSTER, RIG_E_IO. */
+enum rig_rc rig_shims_init(struct rig_shims *shims, const struct rig_cluster_ops *cluster, void *run,
+                           const char *folder, struct rig_err *err);
+/* The same for one file without a cluster, at `path`. */
+enum rig_rc rig_shim_create(const char *path, struct rig_shim_control **control, struct rig_err *err);
+void rig_shims_done(struct rig_shims *shims);
+
+/* The orders of the node whose files are below `data_dir`; RIG_E_CLUSTER when its processes do not have the shim. */
+enum rig_rc rig_shim_of(const struct rig_shims *shims, uint32_t node, const char *name, const char *data_dir,
+                        struct rig_shim_control **control, struct rig_err *err);
+
+#endif

@@ -1,0 +1,479 @@
+/*
+ * The faults of disk and clock by their contract, on a node that is a small program: it appends line after line to a
+ * file in its data folder and makes each durable, ends when that fails, goes on when the disk is full, and says what
+ * time it is.
+ */
+#include "tests/unit/cmocka_first.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/folder.h"
+#include "nemesis/faults.h"
+#include "nemesis/gear.h"
+#include "nemesis/ground.h"
+
+static const char program[] = "import os, sys, time\n"
+                              "data, beside = sys.argv[1], sys.argv[2]\n"
+                              "log = os.open(data + '/log', os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)\n"
+                              "out = os.open(beside + '/clock', os.O_RDWR | os.O_CREAT, 0o600)\n"
+                              "number = os.fstat(log).st_size // 8\n"
+                              "while True:\n"
+                              "    try:\n"
+                              "        os.write(log, b'%7d\\n' % number)\n"
+                              "        number += 1\n"
+                              "    except OSError:\n"
+                              "        pass\n"
+                              "    os.fsync(log)\n"
+                              "    os.pwrite(out, b'%20d\\n' % time.time_ns(), 0)\n"
+                              "    time.sleep(0.001)\n";
+
+enum { LINE_BYTES = 8 };
+
+struct node {
+    char folder[64], data[80], preload[128], control[128];
+    pid_t pid;
+    uint32_t starts;
+};
+
+static struct node node;
+static struct rig_gear gear;
+static struct rig_ground ground;
+static bool load_is_over;
+
+/* -- the cluster --------------------------------------------------------------------------------------------------- */
+
+static uint32_t node_count(const void *run)
+{
+    (void)run;
+    return 1;
+}
+
+static enum rig_rc set_environment(void *run, uint32_t at, const char *name, const char *value, struct rig_err *err)
+{
+    (void)run, (void)at, (void)err;
+    bool control = strcmp(name, RIG_SHIM_VARIABLE) == 0;
+    (void)snprintf(control ? node.control : node.preload, sizeof node.control, "%s", value);
+    return RIG_OK;
+}
+
+static void start_program(void)
+{
+    node.pid = fork();
+    if (node.pid == 0) {
+        char preload[160], control[160];
+        (void)snprintf(preload, sizeof preload, "LD_PRELOAD=%s", node.preload);
+        (void)snprintf(control, sizeof control, "%s=%s", RIG_SHIM_VARIABLE, node.control);
+        char *const arguments[] = {"python3", "-c", (char *)(uintptr_t)program, node.data, node.folder, NULL};
+        char *const environment[] = {preload, control, "PATH=/usr/local/bin:/usr/bin:/bin", NULL};
+        (void)execvpe("python3", arguments, environment);
+        _exit(127);
+    }
+    node.starts++;
+}
+
+static bool has_ended(void)
+{
+    return node.pid == 0 || waitpid(node.pid, NULL, WNOHANG) == node.pid;
+}
+
+static enum rig_rc start_node(void *run, uint32_t at, struct rig_err *err)
+{
+    (void)run, (void)at, (void)err;
+    if (has_ended())
+        start_program();
+    return RIG_OK;
+}
+
+static enum rig_rc stop_node(void *run, uint32_t at, enum rig_node_end how, struct rig_err *err)
+{
+    (void)run, (void)at, (void)how, (void)err;
+    if (node.pid != 0 && kill(node.pid, SIGKILL) == 0)
+        (void)waitpid(node.pid, NULL, 0);
+    node.pid = 0;
+    return RIG_OK;
+}
+
+static uint32_t processes(void *run, uint32_t at, pid_t *pids, uint32_t capacity)
+{
+    (void)run, (void)at;
+    if (node.pid != 0 && capacity > 0)
+        pids[0] = node.pid;
+    return node.pid == 0 ? 0 : 1;
+}
+
+static const char *data_dir(const void *run, uint32_t at)
+{
+    (void)run, (void)at;
+    return node.data;
+}
+
+static const struct rig_cluster_ops cluster = {.node_count = node_count,
+                                               .set_environment = set_environment,
+                                               .start_node = start_node,
+                                               .stop_node = stop_node,
+                                               .processes = processes,
+                                               .data_dir = data_dir};
+
+static bool never(void)
+{
+    return false;
+}
+
+static bool ask_over(void *context)
+{
+    (void)context;
+    return load_is_over;
+}
+
+/* -- looking at the node ------------------------------------------------------------------------------------------- */
+
+static int64_t lines(void)
+{
+    char path[128];
+    struct stat status;
+    (void)snprintf(path, sizeof path, "%s/log", node.data);
+    return stat(path, &status) == 0 ? status.st_size / LINE_BYTES : 0;
+}
+
+static void await_lines(int64_t count)
+{
+    const int64_t until_ns = rig_clock_now_ns() + 20 * RIG_NS_PER_S;
+    while (lines() < count) {
+        assert_true(rig_clock_now_ns() < until_ns);
+        rig_clock_sleep_until_ns(rig_clock_now_ns() + RIG_NS_PER_MS);
+    }
+}
+
+/* By how many seconds the node's clock was off when it said the time last. */
+static double seconds_off(void)
+{
+    char path[128], text[32] = "";
+    struct timespec now;
+    (void)snprintf(path, sizeof path, "%s/clock", node.folder);
+    await_lines(lines() + 3); /* it has said it anew */
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    assert_true(fd >= 0 && read(fd, text, sizeof text - 1) > 0);
+    (void)close(fd);
+    assert_int_equal(clock_gettime(CLOCK_REALTIME, &now), 0);
+    const int64_t real_ns = (int64_t)now.tv_sec * RIG_NS_PER_S + now.tv_nsec;
+    return (double)(strtoll(text, NULL, 10) - real_ns) / 1e9;
+}
+
+/* -- set-up -------------------------------------------------------------------------------------------------------- */
+
+static int set_up(void **state)
+{
+    (void)state;
+    const struct rig_nemesis_entry entry = {.fault = &rig_fault_fsync};
+    const struct rig_nemesis_plan plan = {.entries = &entry, .entry_count = 1};
+    struct rig_err err = {0};
+    node = (struct node){.pid = 0};
+    load_is_over = false;
+    (void)snprintf(node.folder, sizeof node.folder, "/tmp/rig-node-XXXXXX");
+    assert_non_null(mkdtemp(node.folder));
+    (void)snprintf(node.data, sizeof node.data, "%s/data", node.folder);
+    assert_int_equal(mkdir(node.data, 0700), 0);
+    assert_int_equal(setenv("RIG_SHIM", RIG_SHIM_PATH, 1), 0);
+    assert_int_equal(setenv("RIG_JOURNAL", node.folder, 1), 0);
+    assert_int_equal(rig_gear_init(&gear, &plan, 1, &err), RIG_OK);
+    assert_int_equal(rig_gear_fit(&gear, &plan, &cluster, NULL, node.folder, &err), RIG_OK);
+    ground = (struct rig_ground){.gear = &gear, .is_over = ask_over};
+    assert_int_equal(rig_journal_open(&ground.journal, &err), RIG_OK);
+    ground.fleet.cluster = &cluster;
+    ground.fleet.started = true;
+    ground.fleet.count = 1;
+    ground.fleet.stopping = never;
+    (void)snprintf(ground.fleet.names[0], sizeof ground.fleet.names[0], "n1");
+    start_program();
+    await_lines(5);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    (void)stop_node(NULL, 0, RIG_NODE_KILL, NULL);
+    assert_int_equal(rig_journal_count(ground.journal), 0);
+    rig_journal_close(ground.journal);
+    rig_gear_done(&gear);
+    rig_folder_remove(node.folder);
+    return 0;
+}
+
+/* -- one injection ------------------------------------------------------------------------------------------------- */
+
+struct trial {
+    const struct rig_fault *fault;
+    struct rig_fault_site site;
+    void *state;
+    struct rig_evidence evidence;
+    struct rig_err err;
+};
+
+static const struct rig_core core = {.stopping = never};
+
+static struct trial trial_of(const struct rig_fault *fault, const void *options)
+{
+    struct trial trial = {.fault = fault, .state = calloc(1, fault->state_size)};
+    trial.site = (struct rig_fault_site){
+        .core = &core, .cluster = &cluster, .options = options, .node_count = 1, .random = 5, .nemesis = &ground};
+    char why[256] = "";
+    assert_true(rig_shims_are_there(why, sizeof why));
+    return trial;
+}
+
+static enum rig_rc inject(struct trial *trial)
+{
+    return trial->fault->inject(&trial->site, trial->state, &trial->evidence, &trial->err);
+}
+
+/* Twice: the second time there is nothing to do, and nothing to say. */
+static void heal(struct trial *trial)
+{
+    assert_int_equal(trial->fault->heal(&trial->site, trial->state, &trial->evidence, &trial->err), RIG_OK);
+    const struct rig_evidence said = trial->evidence;
+    assert_int_equal(trial->fault->heal(&trial->site, trial->state, &trial->evidence, &trial->err), RIG_OK);
+    assert_string_equal(said.text, trial->evidence.text);
+    free(trial->state);
+}
+
+struct fsync_options {
+    int64_t mode, delay_ns;
+    double share;
+    bool lose;
+};
+enum { SLOW, FAIL, LIE };
+
+/* -- fsync --------------------------------------------------------------------------------------------------------- */
+
+static void what_was_lied_about_is_lost(void **state)
+{
+    (void)state;
+    const struct fsync_options options = {.mode = LIE, .share = 1, .lose = true};
+    struct trial trial = trial_of(&rig_fault_fsync, &options);
+    const int64_t before = lines();
+    assert_int_equal(inject(&trial), RIG_OK);
+    assert_non_null(strstr(trial.evidence.text, "n1: calls are lied about"));
+    await_lines(before + 50);
+    const int64_t written = lines();
+    char copy[128];
+    struct stat status;
+    (void)snprintf(copy, sizeof copy, "%s.durable/log", node.data);
+    assert_int_equal(stat(copy, &status), 0);
+    const int64_t durable = status.st_size / LINE_BYTES;
+    assert_true(durable >= before && durable < written);
+    (void)stop_node(NULL, 0, RIG_NODE_KILL, NULL); /* killing alone loses nothing */
+    assert_true(lines() >= written);
+    heal(&trial);
+    assert_true(lines() >= durable);
+    await_lines(written + 5); /* the node goes on from there */
+    assert_int_equal(node.starts, 2);
+    assert_non_null(strstr(trial.evidence.text, "what was written since is lost"));
+    (void)snprintf(copy, sizeof copy, "%s.durable", node.data);
+    assert_int_equal(stat(copy, &status), -1);
+}
+
+/* The node counts from what it finds: numbers after the loss show that it found less. */
+static void the_state_is_that_of_the_moment(void **state)
+{
+    (void)state;
+    const struct fsync_options options = {.mode = LIE, .share = 1, .lose = true};
+    struct trial trial = trial_of(&rig_fault_fsync, &options);
+    assert_int_equal(inject(&trial), RIG_OK);
+    const int64_t moment = lines();
+    await_lines(moment + 200);
+    const int64_t written = lines();
+    heal(&trial);
+    assert_true(lines() < written);
+    await_lines(lines() + 5);
+}
+
+static void a_lie_may_stay_without_consequences(void **state)
+{
+    (void)state;
+    const struct fsync_options options = {.mode = LIE, .share = 1, .lose = false};
+    struct trial trial = trial_of(&rig_fault_fsync, &options);
+    assert_int_equal(inject(&trial), RIG_OK);
+    await_lines(lines() + 20);
+    const int64_t written = lines();
+    heal(&trial);
+    assert_true(lines() >= written);
+    assert_int_equal(node.starts, 1);
+}
+
+static void a_failing_fsync_ends_the_node_until_it_is_healed(void **state)
+{
+    (void)state;
+    const struct fsync_options options = {.mode = FAIL, .share = 1};
+    struct trial trial = trial_of(&rig_fault_fsync, &options);
+    assert_int_equal(inject(&trial), RIG_OK);
+    const int64_t until_ns = rig_clock_now_ns() + 20 * RIG_NS_PER_S;
+    while (waitpid(node.pid, NULL, WNOHANG) == 0)
+        assert_true(rig_clock_now_ns() < until_ns);
+    node.pid = 0;
+    heal(&trial);
+    assert_int_equal(node.starts, 2);
+    await_lines(lines() + 5);
+    assert_non_null(strstr(trial.evidence.text, "n1: 1 calls were failed"));
+}
+
+static void a_slow_fsync_takes_its_time(void **state)
+{
+    (void)state;
+    const struct fsync_options options = {.mode = SLOW, .share = 1, .delay_ns = 100 * RIG_NS_PER_MS};
+    struct trial trial = trial_of(&rig_fault_fsync, &options);
+    assert_int_equal(inject(&trial), RIG_OK);
+    const int64_t before = lines(), before_ns = rig_clock_now_ns();
+    await_lines(before + 3);
+    assert_true(rig_clock_now_ns() - before_ns >= 200 * RIG_NS_PER_MS);
+    heal(&trial);
+    await_lines(before + 50);
+}
+
+static void two_faults_of_fsync_do_not_overlap(void **state)
+{
+    (void)state;
+    const struct fsync_options options = {.mode = LIE, .share = 0.5};
+    struct trial first = trial_of(&rig_fault_fsync, &options);
+    struct trial second = trial_of(&rig_fault_fsync, &options);
+    assert_int_equal(inject(&first), RIG_OK);
+    assert_int_equal(inject(&second), RIG_E_CLUSTER);
+    assert_non_null(strstr(second.err.text, "overlap"));
+    heal(&second);
+    await_lines(lines() + 20);
+    heal(&first);
+}
+
+/* -- the others ---------------------------------------------------------------------------------------------------- */
+
+static void a_full_disk_lets_nothing_grow(void **state)
+{
+    (void)state;
+    struct trial trial = trial_of(&rig_fault_disk_full, NULL);
+    assert_int_equal(inject(&trial), RIG_OK);
+    assert_non_null(strstr(trial.evidence.text, "n1: a write was refused"));
+    const int64_t before = lines();
+    rig_clock_sleep_until_ns(rig_clock_now_ns() + 50 * RIG_NS_PER_MS);
+    assert_int_equal(lines(), before);
+    heal(&trial);
+    await_lines(before + 5);
+    assert_int_equal(node.starts, 1);
+}
+
+struct clock_options {
+    int64_t jump_ns;
+    bool backwards;
+    double drift;
+};
+
+static void a_clock_jumps_and_comes_back(void **state)
+{
+    (void)state;
+    struct clock_options options = {.jump_ns = 3600 * RIG_NS_PER_S};
+    struct trial trial = trial_of(&rig_fault_clock, &options);
+    assert_true(seconds_off() > -30 && seconds_off() < 1);
+    assert_int_equal(inject(&trial), RIG_OK);
+    assert_true(seconds_off() > 3570 && seconds_off() < 3601);
+    heal(&trial);
+    assert_true(seconds_off() > -30 && seconds_off() < 1);
+    assert_non_null(strstr(trial.evidence.text, "readings were off"));
+    options.backwards = true;
+    trial = trial_of(&rig_fault_clock, &options);
+    assert_int_equal(inject(&trial), RIG_OK);
+    assert_true(seconds_off() < -3599);
+    heal(&trial);
+}
+
+static void a_clock_drifts(void **state)
+{
+    (void)state;
+    const struct clock_options options = {.drift = 1000};
+    struct trial trial = trial_of(&rig_fault_clock, &options);
+    assert_int_equal(inject(&trial), RIG_OK);
+    const double first = seconds_off();
+    const int64_t before_ns = rig_clock_now_ns();
+    rig_clock_sleep_until_ns(before_ns + 100 * RIG_NS_PER_MS);
+    const double gained = seconds_off() - first;
+    const double passed = (double)(rig_clock_now_ns() - before_ns) / 1e9;
+    assert_true(gained > 90 && gained < passed * 1000 + 100);
+    heal(&trial);
+}
+
+static void a_clock_that_would_stay_right_is_refused(void **state)
+{
+    (void)state;
+    const struct clock_options options = {.jump_ns = 0};
+    struct trial trial = trial_of(&rig_fault_clock, &options);
+    assert_int_equal(inject(&trial), RIG_E_CLUSTER);
+    assert_non_null(strstr(trial.err.text, "drift"));
+    heal(&trial);
+}
+
+static void a_program_without_the_shim_is_noticed(void **state)
+{
+    (void)state;
+    struct trial trial = trial_of(&rig_fault_disk_full, NULL);
+    atomic_store(&gear.shims.at[0]->attached, 0);
+    assert_int_equal(inject(&trial), RIG_E_CLUSTER);
+    assert_non_null(strstr(trial.err.text, "without rig's shim"));
+    heal(&trial);
+}
+
+static void a_missing_shim_is_said_before_the_run(void **state)
+{
+    (void)state;
+    char why[512] = "";
+    assert_int_equal(setenv("RIG_SHIM", "/nowhere/rig-shim.so", 1), 0);
+    assert_false(rig_fault_is_possible(&rig_fault_clock, NULL, NULL, why, sizeof why));
+    assert_non_null(strstr(why, "RIG_SHIM"));
+    struct rig_cluster_ops bare = cluster;
+    bare.set_environment = NULL;
+    const struct rig_fault_footing footing = {.cluster = &bare, .started = true};
+    assert_int_equal(setenv("RIG_SHIM", RIG_SHIM_PATH, 1), 0);
+    assert_false(rig_fault_is_possible(&rig_fault_clock, &footing, NULL, why, sizeof why));
+    assert_non_null(strstr(why, "preload"));
+}
+
+static void the_end_of_the_load_is_no_failure(void **state)
+{
+    (void)state;
+    const struct fsync_options options = {.mode = LIE, .share = 1, .lose = true};
+    struct trial trial = trial_of(&rig_fault_fsync, &options);
+    load_is_over = true;
+    const enum rig_rc rc = inject(&trial);
+    assert_true(rc == RIG_OK || rc == RIG_E_INTERRUPTED);
+    heal(&trial);
+    await_lines(lines() + 5);
+}
+
+#define NODE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        NODE_TEST(what_was_lied_about_is_lost),
+        NODE_TEST(the_state_is_that_of_the_moment),
+        NODE_TEST(a_lie_may_stay_without_consequences),
+        NODE_TEST(a_failing_fsync_ends_the_node_until_it_is_healed),
+        NODE_TEST(a_slow_fsync_takes_its_time),
+        NODE_TEST(two_faults_of_fsync_do_not_overlap),
+        NODE_TEST(a_full_disk_lets_nothing_grow),
+        NODE_TEST(a_clock_jumps_and_comes_back),
+        NODE_TEST(a_clock_drifts),
+        NODE_TEST(a_clock_that_would_stay_right_is_refused),
+        NODE_TEST(a_program_without_the_shim_is_noticed),
+        NODE_TEST(a_missing_shim_is_said_before_the_run),
+        NODE_TEST(the_end_of_the_load_is_no_failure),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
