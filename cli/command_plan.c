@@ -10,6 +10,7 @@
 #include "cli/drivers.h"
 #include "cli/dry_run.h"
 #include "runner/plan.h"
+#include "runner/run.h"
 
 /* The example of the driver guide lies beside the binary in a build folder, and is no part of rig. */
 static void leave_out_example(struct rig_cli_drivers *drivers)
@@ -57,7 +58,8 @@ static const struct rig_arguments_table table_of_plan = {
     .most_positionals = 1,
     .description =
         "Checks a plan and prints it resolved, with every default; what it prints is a plan again. Secrets are\n"
-        "masked. `-` reads the plan from standard input. Exit status 64 when the plan cannot be used.\n",
+        "masked. `-` reads the plan from standard input. Exit status 64 when the plan cannot be used; what it needs\n"
+        "and this machine lacks is said on stderr.\n",
     .arguments = arguments_of_plan,
     .print_more = print_keys,
 };
@@ -108,6 +110,9 @@ int rig_cli_plan(int argc, char **argv)
         rig_plan_write(plan, rig_arguments_has(&arguments, "explain"), &text);
     (void)fputs(rig_buf_text(&text), stdout);
     rig_buf_done(&text);
+    struct rig_err missing = {0};
+    if (rig_run_check(plan, &missing) != RIG_OK)
+        rig_cli_complain("this plan cannot be run here: %s", missing.text);
     rig_plan_free(plan);
     return RIG_EXIT_OK;
 }

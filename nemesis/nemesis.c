@@ -380,6 +380,7 @@ static void *nemesis_main(void *argument)
         if (to_calm) {
             nemesis->calm = true;
             nemesis->recovered = recover_too;
+            nemesis->described = 0;
             (void)pthread_cond_broadcast(&nemesis->moved);
         }
     }
@@ -463,6 +464,8 @@ enum rig_rc rig_nemesis_calm(struct rig_nemesis *nemesis, bool recover, struct r
     pthread_mutex_lock(&nemesis->lock);
     nemesis->calm_wanted = true;
     nemesis->recover_wanted = recover;
+    if (recover && nemesis->described == 0)
+        (void)snprintf(nemesis->describe[nemesis->described++], sizeof nemesis->describe[0], "recovery of all nodes");
     (void)pthread_cond_broadcast(&nemesis->moved);
     while (!nemesis->calm || (recover && !nemesis->recovered))
         (void)pthread_cond_wait(&nemesis->moved, &nemesis->lock);

@@ -63,6 +63,10 @@ struct rig_run_options {
     bool progress;      /* show the progress line on stderr */
 };
 
+/* Whether the plan can be run with this driver on this machine; every fault that cannot happen here is named with the
+ * remedy. Starts nothing. RIG_E_PLAN. */
+enum rig_rc rig_run_check(const struct rig_plan *plan, struct rig_err *err);
+
 /*
  * RIG_OK also when interrupted once the load had begun. On an error what was recorded so far is closed and readable,
  * and `result` holds what is known of it. One run at a time in a process: signals and the driver's services are global.

@@ -14,6 +14,7 @@ void rig_run_ask_reads(struct rig_run_client *client, uint32_t count)
     client->transaction.ops = client->final_ops;
     client->transaction.op_count = count;
     client->transaction.read_only = true;
+    client->transaction.node = 0;
     client->transaction.hold = (struct rig_hold){0};
     client->intended_ns = 0;
 }
@@ -31,6 +32,16 @@ static enum rig_rc list_keys(struct rig_run_state *run, int64_t bound, uint64_t 
     return RIG_OK;
 }
 
+/* After faults each node is asked: what one of them lost, the others may still show. 0: whichever answers. */
+static uint32_t count_nodes(const struct rig_run_state *run)
+{
+    const struct rig_driver *driver = run->driver;
+    const bool asks = run->nemesis != NULL && (driver->features & RIG_DRIVER_NODES) != 0 && driver->cluster != NULL &&
+                      driver->cluster->node_count != NULL;
+    const uint32_t count = asks ? driver->cluster->node_count(run->driver_run) : 0;
+    return count > 1 ? count : 0;
+}
+
 enum rig_rc rig_run_final_init(struct rig_run_state *run, struct rig_err *err)
 {
     int64_t bound = 0;
@@ -45,7 +56,9 @@ enum rig_rc rig_run_final_init(struct rig_run_state *run, struct rig_err *err)
         run->clients[i].final_chunk = run->simulated ? (int64_t)i - (int64_t)run->client_count : -1;
     }
     enum rig_rc rc = position == 0 ? RIG_OK : list_keys(run, bound, position, err);
-    run->chunk_count = (int64_t)((run->final_keys.count + run->keys_a_read - 1) / run->keys_a_read);
+    run->key_chunks = (int64_t)((run->final_keys.count + run->keys_a_read - 1) / run->keys_a_read);
+    run->final_nodes = count_nodes(run);
+    run->chunk_count = run->key_chunks * (run->final_nodes > 0 ? run->final_nodes : 1);
     atomic_store(&run->next_chunk, 0);
     return rc;
 }
@@ -79,13 +92,15 @@ bool rig_run_final_next(struct rig_run_client *client)
     if (gives_up(client) || !take_chunk(client))
         return false;
     enum rig_op_kind kind = rig_run_read_kind(run);
-    size_t first = (size_t)client->final_chunk * run->keys_a_read;
+    size_t first = (size_t)(client->final_chunk % run->key_chunks) * run->keys_a_read;
     uint32_t count = 0;
     while (count < run->keys_a_read && first + count < run->final_keys.count) {
         client->final_ops[count] = (struct rig_op){.kind = kind, .key = run->final_keys.at[first + count]};
         count++;
     }
     rig_run_ask_reads(client, count);
+    if (run->final_nodes > 0)
+        client->transaction.node = 1 + (uint32_t)(client->final_chunk / run->key_chunks);
     return true;
 }
 

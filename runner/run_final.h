@@ -2,7 +2,8 @@
  * The final reads: after the load every key that was active, or of which there was no closing read (run_closing.h), is
  * read once more, a few keys a read-only transaction, so that the last versions have a reader. They are transactions
  * like any other. One that fails is tried again as a new transaction; a client gives up after RIG_FINAL_ATTEMPTS
- * failures in a row, so that a dead database cannot hold the run.
+ * failures in a row, so that a dead database cannot hold the run. In a run with faults each node is asked for all of
+ * them, where the driver can choose (RIG_DRIVER_NODES).
  *
  * Private to runner/.
  */

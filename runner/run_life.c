@@ -371,7 +371,7 @@ static enum rig_rc run_driver(struct rig_run_state *run, struct rig_run_result *
     return rc;
 }
 
-static enum rig_rc check_abilities(const struct rig_plan *plan, struct rig_err *err)
+enum rig_rc rig_run_check(const struct rig_plan *plan, struct rig_err *err)
 {
     const struct rig_driver *driver = plan->driver;
     if ((driver->workloads & RIG_WORKLOAD_BIT(plan->workload.type)) == 0)
@@ -435,7 +435,7 @@ enum rig_rc rig_run(const struct rig_plan *plan, const struct rig_run_options *o
     RIG_REQUIRE(plan->clients.count >= 1 && plan->clients.count <= UINT16_MAX);
     memset(result, 0, sizeof *result);
     rig_clock_utc_text(result->started_utc, sizeof result->started_utc);
-    enum rig_rc rc = check_abilities(plan, err);
+    enum rig_rc rc = rig_run_check(plan, err);
     if (rc != RIG_OK)
         return rc;
     struct rig_run_state *run = calloc(1, sizeof *run);

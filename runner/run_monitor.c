@@ -105,10 +105,19 @@ static void watch_check(struct rig_run_state *run)
     rig_run_raise(run, RIG_STOP_LOAD);
 }
 
+static bool is_under_fault(const struct rig_run_state *run)
+{
+    char text[8] = "";
+    if (run->nemesis != NULL)
+        rig_nemesis_describe(run->nemesis, text, sizeof text);
+    return text[0] != '\0';
+}
+
 static void watch_sessions(struct rig_run_monitor *monitor, int64_t now_ns)
 {
     struct rig_run_state *run = monitor->run;
-    bool somebody = atomic_load(&run->start_ns) == 0 || rig_run_phase(run) != RIG_RUN_LOAD ||
+    /* While a fault is under way it is no wonder, however long the plan lets it last. */
+    bool somebody = is_under_fault(run) || atomic_load(&run->start_ns) == 0 || rig_run_phase(run) != RIG_RUN_LOAD ||
                     atomic_load(&run->finished) == run->client_count;
     for (uint32_t i = 0; i < run->client_count && !somebody; i++)
         somebody = atomic_load_explicit(&run->clients[i].connected, memory_order_relaxed);
@@ -276,6 +285,10 @@ static void draw(struct rig_run_monitor *monitor, int64_t now_ns)
         progress.total = (uint64_t)run->plan->workload.transactions;
         progress.duration_ns = run->simulated ? 0 : run->plan->workload.duration_ns;
     }
+    char faults[128] = "";
+    if (run->nemesis != NULL)
+        rig_nemesis_describe(run->nemesis, faults, sizeof faults);
+    progress.faults = faults;
     char text[512];
     rig_progress_text(&progress, terminal_columns(), text, sizeof text);
     (void)fprintf(stderr, "\r%s\033[K", text);

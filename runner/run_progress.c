@@ -128,6 +128,8 @@ void rig_progress_text(const struct rig_progress *progress, unsigned columns, ch
         add_count(&line, "/", progress->total);
     add_count(&line, " ", (uint64_t)(progress->rate + 0.5));
     add(&line, "/s");
+    if (progress->faults != NULL && progress->faults[0] != '\0')
+        add(&line, " under %s", progress->faults);
     if (progress->found != NULL)
         add_found(&line, progress->found);
     if (progress->found != NULL && progress->behind_ns > least_behind_ns)

@@ -18,6 +18,7 @@ struct rig_progress {
     uint64_t total;         /* 0: no bound by count */
     int64_t duration_ns;    /* 0: no bound by time */
     const uint64_t *found;  /* of a check during the run: how many of each anomaly, by enum rig_anomaly; or NULL */
+    const char *faults;     /* that are under way; NULL or empty: none */
     int64_t behind_ns;      /* by how much that check is behind the run */
 };
 

@@ -164,6 +164,8 @@ struct rig_run_state {
 
     /* final reads */
     struct rig_key_numbers final_keys;
+    int64_t key_chunks;   /* so many transactions read all of them */
+    uint32_t final_nodes; /* each is asked for all of them; 0: whichever answers, once */
     int64_t chunk_count;
     _Atomic int64_t next_chunk;
 
