@@ -51,6 +51,10 @@ static void note_exhausted(struct rig_run_state *run)
  * Clients at the same position use the same keys. Who fell behind (a slow node, a reconnect) would go on alone with
  * keys that nobody else uses any more, so it rejoins the others where they are on average; what it passes over is never
  * issued. The average and not the furthest: else whoever is ahead for a moment would drag all others along.
+ *
+ * Simulated clients do so too, and a run still depends on its seed alone: once each has issued its first transaction, the
+ * simulation lets one client at a time go on (drivers/sim/scheduler.h), so that the others' positions are no matter of
+ * timing; before that nobody is behind.
  */
 static void rejoin_others(struct rig_run_client *client)
 {
@@ -67,6 +71,8 @@ static void rejoin_others(struct rig_run_client *client)
 static bool claim(struct rig_run_client *client)
 {
     struct rig_run_state *run = client->run;
+    if (run->simulated && client->issued % LARGEST_BATCH == 0)
+        rejoin_others(client);
     if (client->claims > 0)
         return true;
     if (stock_is_empty(run)) {

@@ -1,5 +1,6 @@
 """rig run on the simulated database: exit statuses, files, signals, determinism."""
 
+import json
 import os
 import pathlib
 import signal
@@ -112,6 +113,30 @@ class Files(RigTest):
         witnesses = [{p.name: p.read_text() for p in (self.folder / run / "witnesses").iterdir()}
                      for run in ("first", "second")]
         self.assertEqual(witnesses[0], witnesses[1])
+
+    def key_lives(self, run):
+        """The history as text without what depends on real time, and per key from which transaction to which it lives,
+        of the keys that came last."""
+        done = self.status(0, self.rig("convert", f"{run}/history.rig", "-", "--to", "json"))
+        first, last, count = {}, {}, 0
+        for line in done.out.splitlines():
+            if '"type":"invoke"' not in line:
+                continue
+            count += 1
+            for operation in json.loads(line)["value"]:
+                first.setdefault(operation[1], count)
+                last[operation[1]] = count
+        return done.out, [last[key] - first[key] for key in first if first[key] > count * 0.9]
+
+    def test_clients_stay_together_and_the_seed_decides_how(self):
+        settings = ["--set", "workload.keys.distribution=uniform", "--set", "workload.keys.appends-per-key=32"]
+        plan = self.plan(sim_plan(transactions=400000, clients=2))
+        for run in ("first", "second"):
+            self.status(0, self.rig("run", plan, "--seed", 1, "-q", "-o", run, *settings))
+        history, lives = self.key_lives("first")
+        # Without rejoining the others the slower client would be 5,000 transactions behind by now, and ever more.
+        self.assertLess(max(lives), 3000)
+        self.assertEqual(history, self.key_lives("second")[0])
 
     def test_every_transaction_is_recorded(self):
         self.status(0, self.rig("run", self.plan(sim_plan()), "--set", "workload.final-reads=none", "-o", "out"))
