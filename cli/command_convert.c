@@ -11,8 +11,6 @@
 #include "cli/output_form.h"
 #include "history/load.h"
 
-static const char *const form_names[] = {"rig", "json", "edn", NULL};
-
 static const char *const workloads[] = {
 #define WORKLOAD_NAME(name, text, help) text,
     RIG_WORKLOAD_TABLE(WORKLOAD_NAME)
@@ -21,8 +19,8 @@ static const char *const workloads[] = {
 
 static const struct rig_argument convert_arguments[] = {
     {.name = "to",
-     .value = "rig|json|edn",
-     .choices = form_names,
+     .value = RIG_CLI_FORM_VALUE,
+     .choices = rig_cli_form_names,
      .help = "form to write; told by the ending of OUT when not given (.rig, .json, .jsonl, .edn)"},
     {.name = "workload",
      .value = "list-append|rw-register",
@@ -73,7 +71,7 @@ static void print_result(const struct rig_arguments *args, const struct rig_hist
     rig_json_init(&json, &buf);
     rig_json_begin_object(&json, NULL);
     rig_json_string(&json, "file", out);
-    rig_json_string(&json, "form", form_names[form - RIG_FORM_RIG]);
+    rig_json_string(&json, "form", rig_cli_form_name(form));
     rig_json_int(&json, "transactions", history->txn_count);
     rig_json_int(&json, "operations", history->op_count);
     rig_json_int(&json, "skipped", (int64_t)history->skipped_count);
@@ -91,7 +89,7 @@ int rig_cli_convert(int argc, char **argv)
     int status = rig_arguments_parse(&convert_table, argc, argv, &args);
     if (status != RIG_ARGUMENTS_GO_ON)
         return status;
-    enum rig_form form = rig_cli_output_form(&args, "to", form_names, args.positionals[1]);
+    enum rig_form form = rig_cli_output_form(&args, "to", args.positionals[1]);
     if (form == RIG_FORM_AUTO || !may_write(&args))
         return RIG_EXIT_USAGE;
     struct rig_save_options save = {.form = form, .pack = rig_arguments_has(&args, "compress")};

@@ -21,8 +21,6 @@
 #define SHOW_EVERY_NS (RIG_NS_PER_S / 4)
 #define SET_BYTES     256
 
-static const char *const form_names[] = {"rig", "jsonl", "edn", NULL};
-
 static const char *const shape_names[] = {
 #define SHAPE_NAME(id, name, help) name,
     RIG_SYNTHETIC_SHAPE_TABLE(SHAPE_NAME)
@@ -39,8 +37,8 @@ static const struct rig_argument gen_arguments[] = {
      .help = "set a key of `workload` or `database`, named as in a plan with the driver `sim`"},
     {.name = "shape", .value = "SHAPE", .choices = shape_names, .help = "how the history comes about; below"},
     {.name = "form",
-     .value = "rig|jsonl|edn",
-     .choices = form_names,
+     .value = RIG_CLI_FORM_VALUE,
+     .choices = rig_cli_form_names,
      .help = "form to write; told by the ending of OUT when not given (.rig, .json, .jsonl, .edn)"},
     {.name = "compress", .help = "compress with zstd; rig's own form only"},
     {.name = "force", .help = "replace OUT where it exists"},
@@ -88,7 +86,7 @@ static enum rig_form choose_form(const struct rig_arguments *args)
 {
     const char *out = args->positionals[0];
     bool is_free = strcmp(out, "-") == 0 && !rig_arguments_has(args, "form");
-    return is_free ? RIG_FORM_RIG : rig_cli_output_form(args, "form", form_names, out);
+    return is_free ? RIG_FORM_RIG : rig_cli_output_form(args, "form", out);
 }
 
 static bool may_write(const struct rig_arguments *args, enum rig_form form)
@@ -207,7 +205,7 @@ static void print_json(FILE *stream, const char *out, enum rig_form form, const 
     rig_json_init(&json, &buf);
     rig_json_begin_object(&json, NULL);
     rig_json_string(&json, "file", out);
-    rig_json_string(&json, "form", form_names[form - RIG_FORM_RIG]);
+    rig_json_string(&json, "form", rig_cli_form_name(form));
     rig_json_int(&json, "transactions", (int64_t)counts->transactions);
     rig_json_int(&json, "operations", (int64_t)counts->operations);
     rig_json_int(&json, "ok", (int64_t)counts->ok);

@@ -4,7 +4,16 @@
 
 #include "cli/cli.h"
 
-static const enum rig_form forms[] = {RIG_FORM_RIG, RIG_FORM_JSON_LINES, RIG_FORM_EDN};
+const char *const rig_cli_form_names[] = {"rig", "jsonl", "edn", "json", NULL};
+static const enum rig_form forms[] = {RIG_FORM_RIG, RIG_FORM_JSON_LINES, RIG_FORM_EDN, RIG_FORM_JSON_LINES};
+
+const char *rig_cli_form_name(enum rig_form form)
+{
+    size_t i = 0;
+    while (forms[i] != form)
+        i++;
+    return rig_cli_form_names[i];
+}
 
 static bool ends_in(const char *path, const char *ending)
 {
@@ -13,12 +22,11 @@ static bool ends_in(const char *path, const char *ending)
     return length > ending_length && strcmp(path + length - ending_length, ending) == 0;
 }
 
-enum rig_form rig_cli_output_form(const struct rig_arguments *args, const char *option, const char *const names[3],
-                                  const char *out)
+enum rig_form rig_cli_output_form(const struct rig_arguments *args, const char *option, const char *out)
 {
     const char *given = rig_arguments_value(args, option);
     for (size_t i = 0; given != NULL && i < sizeof forms / sizeof *forms; i++) {
-        if (strcmp(given, names[i]) == 0)
+        if (strcmp(given, rig_cli_form_names[i]) == 0)
             return forms[i];
     }
     if (ends_in(out, ".rig"))
@@ -27,7 +35,6 @@ enum rig_form rig_cli_output_form(const struct rig_arguments *args, const char *
         return RIG_FORM_JSON_LINES;
     if (ends_in(out, ".edn"))
         return RIG_FORM_EDN;
-    rig_cli_complain("%s: its ending names no form; give one with --%s %s, %s or %s", out, option, names[0], names[1],
-                     names[2]);
+    rig_cli_complain("%s: its ending names no form; give one with --%s rig, jsonl or edn", out, option);
     return RIG_FORM_AUTO;
 }

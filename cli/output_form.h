@@ -7,8 +7,14 @@
 #include "cli/arguments.h"
 #include "history/load.h"
 
-/* `names` are the option's three choices: rig's own form, JSON lines, EDN. RIG_FORM_AUTO after a complaint. */
-enum rig_form rig_cli_output_form(const struct rig_arguments *args, const char *option, const char *const names[3],
-                                  const char *out);
+/* The choices of such an option: rig, jsonl, edn; json, which is not documented, is jsonl. */
+extern const char *const rig_cli_form_names[];
+#define RIG_CLI_FORM_VALUE "rig|jsonl|edn"
+
+/* Not of RIG_FORM_AUTO. */
+const char *rig_cli_form_name(enum rig_form form);
+
+/* RIG_FORM_AUTO after a complaint. */
+enum rig_form rig_cli_output_form(const struct rig_arguments *args, const char *option, const char *out);
 
 #endif

@@ -52,9 +52,9 @@ static void note_exhausted(struct rig_run_state *run)
  * keys that nobody else uses any more, so it rejoins the others where they are on average; what it passes over is never
  * issued. The average and not the furthest: else whoever is ahead for a moment would drag all others along.
  *
- * Simulated clients do so too, and a run still depends on its seed alone: once each has issued its first transaction, the
- * simulation lets one client at a time go on (drivers/sim/scheduler.h), so that the others' positions are no matter of
- * timing; before that nobody is behind.
+ * Simulated clients do so too, and a run still depends on its seed alone: once each has issued its first transaction,
+ * the simulation lets one client at a time go on (drivers/sim/scheduler.h), so that the others' positions are no matter
+ * of timing; before that nobody is behind.
  */
 static void rejoin_others(struct rig_run_client *client)
 {

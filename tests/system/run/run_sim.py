@@ -117,7 +117,7 @@ class Files(RigTest):
     def key_lives(self, run):
         """The history as text without what depends on real time, and per key from which transaction to which it lives,
         of the keys that came last."""
-        done = self.status(0, self.rig("convert", f"{run}/history.rig", "-", "--to", "json"))
+        done = self.status(0, self.rig("convert", f"{run}/history.rig", "-", "--to", "jsonl"))
         first, last, count = {}, {}, 0
         for line in done.out.splitlines():
             if '"type":"invoke"' not in line:
