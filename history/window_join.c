@@ -87,18 +87,8 @@ static void take_ops(struct rig_window *window, const struct rig_segment *segmen
 /* The transaction of the operation `op`; the `low`th or a later one, which is near. */
 static size_t txn_of_op(const struct rig_txn_vec *txns, size_t low, uint32_t op)
 {
-    size_t step = 1;
-    while (low + step < txns->count && txns->at[low + step].first_op <= op)
-        step *= 2;
-    size_t high = low + step < txns->count ? low + step : txns->count;
-    low += step / 2;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (txns->at[middle].first_op <= op)
-            low = middle;
-        else
-            high = middle;
-    }
+    while (low + 1 < txns->count && txns->at[low + 1].first_op <= op)
+        low++;
     return low;
 }
 
