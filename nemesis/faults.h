@@ -26,6 +26,8 @@
     X(fsync)                                                                                                           \
     X(disk_full)                                                                                                       \
     X(clock)                                                                                                           \
+    X(cpu)                                                                                                             \
+    X(memory)                                                                                                          \
     X(exec)
 
 #define RIG_FAULT_DECLARE(name) extern const struct rig_fault rig_fault_##name;

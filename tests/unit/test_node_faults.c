@@ -419,6 +419,70 @@ static void a_clock_that_would_stay_right_is_refused(void **state)
     heal(&trial);
 }
 
+/* -- pressure ------------------------------------------------------------------------------------------------------ */
+
+/* The group that the node's process is in, of one controller. */
+static void group_of_node(const char *controller, char group[256])
+{
+    char path[64], line[512];
+    (void)snprintf(path, sizeof path, "/proc/%ld/cgroup", (long)node.pid);
+    FILE *file = fopen(path, "re");
+    group[0] = '\0';
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        if (strstr(line, controller) != NULL || strncmp(line, "0::", 3) == 0) {
+            (void)snprintf(group, 256, "%.255s", line);
+            if (strstr(line, controller) != NULL)
+                break;
+        }
+    }
+    if (file != NULL)
+        (void)fclose(file);
+}
+
+/* Control groups take rights that not everybody has. */
+static void skip_without_groups(const struct rig_fault *fault)
+{
+    char why[512] = "";
+    if (!rig_fault_is_possible(fault, NULL, NULL, why, sizeof why)) {
+        print_message("%s\n", why);
+        skip();
+    }
+}
+
+static void a_node_gets_little_of_a_processor(void **state)
+{
+    (void)state;
+    const double quota = 0.01;
+    skip_without_groups(&rig_fault_cpu);
+    char before[256], meanwhile[256], after[256];
+    group_of_node("cpu:", before);
+    struct trial trial = trial_of(&rig_fault_cpu, &quota);
+    assert_int_equal(inject(&trial), RIG_OK);
+    group_of_node("cpu:", meanwhile);
+    assert_non_null(strstr(meanwhile, "/rig-"));
+    assert_non_null(strstr(trial.evidence.text, "ran out of processor time"));
+    assert_int_equal(rig_journal_count(ground.journal), 1);
+    heal(&trial);
+    group_of_node("cpu:", after);
+    assert_string_equal(before, after);
+    await_lines(lines() + 5);
+}
+
+static void a_node_meets_its_limit_of_memory(void **state)
+{
+    (void)state;
+    const int64_t limit_bytes = 1 << 17;
+    skip_without_groups(&rig_fault_memory);
+    struct trial trial = trial_of(&rig_fault_memory, &limit_bytes);
+    assert_int_equal(inject(&trial), RIG_OK);
+    assert_non_null(strstr(trial.evidence.text, "met its limit"));
+    heal(&trial);
+    char after[256];
+    group_of_node("memory", after);
+    assert_null(strstr(after, "/rig-"));
+    await_lines(lines() + 5);
+}
+
 static void a_program_without_the_shim_is_noticed(void **state)
 {
     (void)state;
@@ -471,6 +535,8 @@ int main(void)
         NODE_TEST(a_clock_jumps_and_comes_back),
         NODE_TEST(a_clock_drifts),
         NODE_TEST(a_clock_that_would_stay_right_is_refused),
+        NODE_TEST(a_node_gets_little_of_a_processor),
+        NODE_TEST(a_node_meets_its_limit_of_memory),
         NODE_TEST(a_program_without_the_shim_is_noticed),
         NODE_TEST(a_missing_shim_is_said_before_the_run),
         NODE_TEST(the_end_of_the_load_is_no_failure),

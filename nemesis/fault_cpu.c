@@ -1,0 +1,105 @@
+/*
+ * cpu: the processes of nodes get only so much of the processors (a quota of a control group).
+ *
+ * Evidence: the kernel counts periods in which the group had spent its quota and had to wait.
+ */
+#include "nemesis/cgroup.h"
+
+struct options {
+    double quota;
+};
+
+static const struct rig_option table[] = {
+    {.name = "quota",
+     .type = RIG_OPTION_SHARE,
+     .offset = offsetof(struct options, quota),
+     .default_text = "10%",
+     .least = 0.01,
+     .most = 1,
+     .help = "how much of one processor the node's processes get, all together"},
+    {.name = NULL},
+};
+
+enum { PERIOD_US = 100000 };
+
+struct state {
+    struct rig_cgroup groups[RIG_NODES_MOST];
+};
+
+static uint64_t count(const void *context)
+{
+    return rig_cgroup_number(context, "cpu.stat", "nr_throttled");
+}
+
+static enum rig_rc set_quota(const struct rig_cgroup *group, double quota, struct rig_err *err)
+{
+    char text[64];
+    const unsigned us = (unsigned)(quota * PERIOD_US);
+    if (group->unified) {
+        (void)snprintf(text, sizeof text, "%u %d", us, PERIOD_US);
+        return rig_cgroup_set(group, "cpu.max", text, err);
+    }
+    (void)snprintf(text, sizeof text, "%d", PERIOD_US);
+    const enum rig_rc rc = rig_cgroup_set(group, "cpu.cfs_period_us", text, err);
+    (void)snprintf(text, sizeof text, "%u", us);
+    return rc == RIG_OK ? rig_cgroup_set(group, "cpu.cfs_quota_us", text, err) : rc;
+}
+
+static enum rig_rc inject(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
+                          struct rig_err *err)
+{
+    struct state *state = private_state;
+    const struct options *options = site->options;
+    enum rig_rc rc = RIG_OK;
+    for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++) {
+        struct rig_cgroup *group = &state->groups[i];
+        uint32_t processes = 0;
+        rc = rig_cgroup_make(site, site->nodes[i], "cpu", group, err);
+        if (rc == RIG_OK)
+            rc = set_quota(group, options->quota, err);
+        if (rc == RIG_OK)
+            rc = rig_cgroup_take(site, site->nodes[i], group, &processes, err);
+        if (rc == RIG_OK)
+            rc = rig_await_effect(site, count, group, "periods in which it ran out of processor time", err);
+        if (rc == RIG_OK)
+            rig_evidence_add(evidence, "%s: %u processes ran out of processor time",
+                             rig_fleet_of(site)->names[site->nodes[i]], processes);
+    }
+    return rc;
+}
+
+static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
+                        struct rig_err *err)
+{
+    struct state *state = private_state;
+    enum rig_rc rc = RIG_OK;
+    for (uint32_t i = 0; i < site->node_count; i++) {
+        struct rig_cgroup *group = &state->groups[i];
+        if (group->path[0] == '\0')
+            continue;
+        const unsigned long long periods = count(group);
+        const enum rig_rc one = rig_cgroup_end(site, group, err);
+        if (one == RIG_OK)
+            rig_evidence_add(evidence, "%s: in %llu periods", rig_fleet_of(site)->names[site->nodes[i]], periods);
+        rc = rc == RIG_OK ? one : rc;
+    }
+    return rc;
+}
+
+static bool available(const void *options, char *why, size_t size)
+{
+    (void)options;
+    return rig_cgroup_is_possible("cpu", why, size);
+}
+
+const struct rig_fault rig_fault_cpu = {
+    .name = "cpu",
+    .summary = "leaves nodes only a part of a processor, by a control group",
+    .needs = RIG_NEED_PROCESSES,
+    .options = table,
+    .options_size = sizeof(struct options),
+    .state_size = sizeof(struct state),
+    .available = available,
+    .inject = inject,
+    .heal = heal,
+};

@@ -1,0 +1,113 @@
+/*
+ * memory: what the processes of nodes allocate from now on, and what they read and write of files, has to fit a limit
+ * (of a control group); what they had before does not count.
+ *
+ * The kernel takes pages back to keep the limit, and where that does not help it ends one of the processes; a node that
+ * ended over it is started when it is healed. Evidence: the kernel counts how often the limit was met.
+ */
+#include "nemesis/cgroup.h"
+
+struct options {
+    int64_t limit_bytes;
+};
+
+static const struct rig_option table[] = {
+    {.name = "limit",
+     .type = RIG_OPTION_SIZE,
+     .offset = offsetof(struct options, limit_bytes),
+     .default_text = "16MiB",
+     .least = 1 << 16,
+     .most = 1e13,
+     .help = "how much memory the node's processes get beyond what they have, files' pages included"},
+    {.name = NULL},
+};
+
+struct target {
+    struct rig_cgroup group;
+    bool to_start; /* the node may have ended over it */
+};
+
+struct state {
+    struct target targets[RIG_NODES_MOST];
+};
+
+static uint64_t count(const void *context)
+{
+    const struct rig_cgroup *group = context;
+    return group->unified ? rig_cgroup_number(group, "memory.events", "max")
+                          : rig_cgroup_number(group, "memory.failcnt", NULL);
+}
+
+static enum rig_rc press(const struct rig_fault_site *site, uint32_t node, struct target *target, struct rig_err *err)
+{
+    const struct options *options = site->options;
+    struct rig_cgroup *group = &target->group;
+    char text[32];
+    uint32_t processes = 0;
+    (void)snprintf(text, sizeof text, "%lld", (long long)options->limit_bytes);
+    enum rig_rc rc = rig_cgroup_make(site, node, "memory", group, err);
+    if (rc == RIG_OK)
+        rc = rig_cgroup_set(group, group->unified ? "memory.max" : "memory.limit_in_bytes", text, err);
+    target->to_start = rc == RIG_OK;
+    if (rc == RIG_OK)
+        rc = rig_cgroup_take(site, node, group, &processes, err);
+    return rc == RIG_OK ? rig_await_effect(site, count, group, "times that the limit was met", err) : rc;
+}
+
+static enum rig_rc inject(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
+                          struct rig_err *err)
+{
+    struct state *state = private_state;
+    enum rig_rc rc = RIG_OK;
+    for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++) {
+        rc = press(site, site->nodes[i], &state->targets[i], err);
+        if (rc == RIG_OK)
+            rig_evidence_add(evidence, "%s: met its limit of memory", rig_fleet_of(site)->names[site->nodes[i]]);
+    }
+    return rc;
+}
+
+static enum rig_rc heal_one(const struct rig_fault_site *site, uint32_t node, struct target *target,
+                            struct rig_evidence *evidence, struct rig_err *err)
+{
+    enum rig_rc rc = RIG_OK;
+    if (target->group.path[0] != '\0') {
+        const unsigned long long times = count(&target->group);
+        rc = rig_cgroup_end(site, &target->group, err);
+        if (rc == RIG_OK)
+            rig_evidence_add(evidence, "%s: %llu times", rig_fleet_of(site)->names[node], times);
+    }
+    const enum rig_rc started = target->to_start ? rig_fleet_start_node(rig_fleet_of(site), node, err) : RIG_OK;
+    target->to_start = target->to_start && started != RIG_OK;
+    return rc == RIG_OK ? started : rc;
+}
+
+static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
+                        struct rig_err *err)
+{
+    struct state *state = private_state;
+    enum rig_rc rc = RIG_OK;
+    for (uint32_t i = 0; i < site->node_count; i++) {
+        const enum rig_rc one = heal_one(site, site->nodes[i], &state->targets[i], evidence, err);
+        rc = rc == RIG_OK ? one : rc;
+    }
+    return rc;
+}
+
+static bool available(const void *options, char *why, size_t size)
+{
+    (void)options;
+    return rig_cgroup_is_possible("memory", why, size);
+}
+
+const struct rig_fault rig_fault_memory = {
+    .name = "memory",
+    .summary = "leaves nodes only so much memory beyond what they have, by a control group",
+    .needs = RIG_NEED_PROCESSES | RIG_NEED_RESTART,
+    .options = table,
+    .options_size = sizeof(struct options),
+    .state_size = sizeof(struct state),
+    .available = available,
+    .inject = inject,
+    .heal = heal,
+};
