@@ -1,0 +1,253 @@
+"""Faults on one PostgreSQL that rig starts: their evidence, and that all is healed, also when rig is killed meanwhile."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "run"))
+from rig_command import RIG, RigTest, main  # noqa: E402
+
+DATABASE = os.environ.get(
+    "RIG_TEST_DATABASE", "{driver: postgres, isolation: serializable, cluster: {local: {nodes: 1}}}"
+)
+NODE = "pg-1" if "postgres" in DATABASE else "etcd-1"
+PLAN = """
+name: faults
+workload: {{type: list-append, duration: {duration}s}}
+clients: {{count: 6}}
+database: {database}
+nemesis:
+{faults}
+check: {{levels: [serializable]}}
+"""
+
+
+def state_of(pid):
+    """As ps shows it; None: it is gone, or only its number is left."""
+    try:
+        state = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return None
+    return None if state in "ZX" else state
+
+
+class FaultTest(RigTest):
+    def setUp(self):
+        super().setUp()
+        self.undo = self.folder / "undo"
+        self.addCleanup(self.no_server_is_left)
+
+    def environment(self, extra=None):
+        return super().environment({"RIG_JOURNAL": str(self.undo), **(extra or {})})
+
+    def servers(self):
+        """Processes of servers: their data lies below the test's folder."""
+        found = {}
+        for entry in pathlib.Path("/proc").iterdir():
+            if not entry.name.isdigit() or int(entry.name) == os.getpid():
+                continue
+            try:
+                line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                if str(self.work) in line or str(self.work) in os.readlink(entry / "cwd"):
+                    found[int(entry.name)] = line
+            except (OSError, UnicodeDecodeError):
+                pass
+        return {pid: line for pid, line in found.items() if state_of(pid) is not None}
+
+    def no_server_is_left(self):
+        deadline = time.monotonic() + 10
+        while self.servers() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        left = self.servers()
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)
+        self.assertEqual(left, {}, "servers were left behind")
+
+    def journals(self):
+        return sorted(path.name for path in self.undo.glob("*")) if self.undo.exists() else []
+
+    def fault_plan(self, faults, duration=4):
+        lines = "\n".join(f"  - {fault}" for fault in faults)
+        return self.plan(PLAN.format(duration=duration, database=DATABASE, faults=lines))
+
+    def wait_for_log(self, process, run, text):
+        log = self.folder / run / "rig.log"
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            if log.exists() and text in log.read_text():
+                return
+            if process.poll() is not None:
+                self.fail(f"rig ended early: {self.finish(process)!r}")
+            time.sleep(0.01)
+        self.fail(f"`{text}` was not logged within a minute")
+
+    def all_is_undone(self):
+        self.assertEqual(self.journals(), [])
+        self.no_server_is_left()
+        self.work_folder_is_empty()
+
+
+class Healed(FaultTest):
+    def run_with(self, *faults, duration=4):
+        done = self.status(0, self.rig("run", self.fault_plan(faults, duration), "-o", "out"))
+        results = self.results("out")
+        self.assertEqual(results["valid"], True)
+        for fault in results["faults"]:
+            self.assertTrue(fault["took_effect"] and fault["healed"] and not fault["failed"], fault)
+        self.all_is_undone()
+        return done, results
+
+    def test_a_killed_server_comes_back(self):
+        done, results = self.run_with("{fault: kill, target: primary, at: [1s], for: 500ms}"
+                                      if NODE == "pg-1" else "{fault: kill, at: [1s], for: 500ms}")
+        fault, = results["faults"]
+        self.assertEqual((fault["fault"], fault["targets"]), ("kill", NODE))
+        self.assertRegex(fault["evidence"], rf"^{NODE}: process \d+ is gone; {NODE}: started in \d+\.\d s$")
+        self.assertGreater(fault["to_ns"] - fault["from_ns"], 500e6)
+        self.assertEqual(fault["ok"], 0)
+        # The load came to nothing meanwhile, and goes on behind it.
+        self.assertIn("warning: nothing was acknowledged during kill", done.out)
+        self.assertGreater(results["history"]["ok"], 100)
+        self.assertIn('class="under"', (self.folder / "out" / "report.html").read_text())
+
+    def test_a_paused_server_goes_on(self):
+        _, results = self.run_with("{fault: pause, at: [1s], for: 700ms}")
+        self.assertRegex(results["faults"][0]["evidence"],
+                         rf"^{NODE}: \d+ process(es are| is) stopped, first \d+; {NODE}: goes on$")
+
+    def test_a_restarted_server_is_another(self):
+        _, results = self.run_with("{fault: restart, after: 1s, how: immediate}")
+        self.assertRegex(results["faults"][0]["evidence"], rf"^{NODE}: process \d+ instead of \d+, in ")
+
+    def test_a_killed_session_is_replaced(self):
+        if NODE != "pg-1":
+            self.skipTest("a server of one process")
+        _, results = self.run_with("{fault: kill, part: process, at: [1s], for: 0s}")
+        self.assertIn("not the main one, is gone", results["faults"][0]["evidence"])
+
+    def test_faults_at_random_are_all_healed(self):
+        plan = self.fault_plan(["{fault: pause, weight: 2, for: 200ms}", "{fault: kill, weight: 1, for: 100ms}",
+                                "{fault: restart, weight: 1, for: 0s}"], 6)
+        self.status(0, self.rig("run", plan, "-o", "out", "--set", "nemesis.quiet.min=100ms", "--set",
+                                "nemesis.quiet.max=600ms"))
+        self.assertGreater(len(self.results("out")["faults"]), 2)
+        self.all_is_undone()
+
+
+class Commands(FaultTest):
+    def test_a_command_is_undone(self):
+        mark = self.folder / "mark"
+        plan = self.fault_plan([f"{{fault: exec, command: 'touch {mark}', check: 'ls {mark}', undo: 'rm -f {mark}', "
+                                "at: [500ms], for: 500ms}"], 2)
+        self.status(0, self.rig("run", plan, "-o", "out"))
+        fault, = self.results("out")["faults"]
+        self.assertEqual(fault["evidence"], f"ls confirms it: {mark}; undone")
+        self.assertFalse(mark.exists())
+        self.all_is_undone()
+
+    def test_a_command_without_effect_fails_the_run(self):
+        plan = self.fault_plan([f"{{fault: exec, command: 'true', check: 'ls {self.folder}/none', undo: 'true', "
+                                "at: [500ms]}"], 30)
+        done = self.status(3, self.rig("run", plan, "-o", "out"))
+        self.assertIn("nemesis: no effect of exec", done.err)
+        self.assertLess(done.seconds, 25)
+        # What was recorded says so too.
+        record = self.rig("convert", "out/history.rig", "-", "--to", "json")
+        self.assertIn('"step":"injected","injection":1,"fault":"exec","failed":true', record.out)
+        self.all_is_undone()
+
+
+class Interrupted(FaultTest):
+    """Whatever ends rig in the middle of a fault."""
+
+    def pause_for_long(self):
+        process = self.start("run", self.fault_plan(["{fault: pause, at: [500ms], for: 1h}"], 3600), "-o", "out")
+        self.wait_for_log(process, "out", "injected #1 pause")
+        self.assertEqual(len(self.journals()), 1)
+        stopped = [pid for pid in self.servers() if state_of(pid) == "T"]
+        self.assertGreater(len(stopped), 0)
+        return process, stopped
+
+    def test_a_signal_heals(self):
+        process, _ = self.pause_for_long()
+        process.send_signal(signal.SIGINT)
+        done = self.finish(process)
+        self.assertIn(done.status, (0, 2), repr(done))
+        self.assertIn("healed #1 pause", (self.folder / "out" / "rig.log").read_text())
+        self.all_is_undone()
+
+    def test_two_signals_heal(self):
+        process, _ = self.pause_for_long()
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGTERM)
+        self.finish(process)
+        self.assertIn("healed #1 pause", (self.folder / "out" / "rig.log").read_text())
+        self.all_is_undone()
+
+    def kill_rig(self):
+        process, stopped = self.pause_for_long()
+        process.kill()
+        process.communicate()
+        time.sleep(0.2)
+        if NODE == "pg-1":  # whose death signal is one that a stopped process does not take
+            self.assertGreater(len([pid for pid in stopped if state_of(pid) == "T"]), 0)
+        return stopped
+
+    def test_heal_ends_what_a_killed_rig_left_stopped(self):
+        stopped = self.kill_rig()
+        done = self.status(0, self.rig("heal"))
+        self.assertRegex(done.out, "a paused process of .*: process [0-9]+ (was killed|is gone)")
+        self.assertIn("files of a run", done.out)
+        self.assertEqual([pid for pid in stopped if state_of(pid) is not None], [])
+        self.assertEqual(self.status(0, self.rig("heal")).out, "nothing was left to undo\n")
+        self.all_is_undone()
+
+    def test_the_next_run_heals_too(self):
+        stopped = self.kill_rig()
+        plan = self.plan("name: next\nworkload: {transactions: 10}\ndatabase: {driver: sim}\n", "next.yaml")
+        done = self.status(0, self.rig("run", plan, "-o", "next"))
+        self.assertIn("undone what a killed rig had left: a paused process", done.err)
+        self.assertIn("heal: undone: a paused process", (self.folder / "next" / "rig.log").read_text())
+        self.assertEqual([pid for pid in stopped if state_of(pid) is not None], [])
+        self.all_is_undone()
+
+    def test_a_killed_rig_in_a_command_is_undone(self):
+        mark = self.folder / "mark"
+        plan = self.fault_plan([f"{{fault: exec, command: 'touch {mark}', undo: 'rm -f {mark}', at: [300ms], for: 1h}}"],
+                               3600)
+        process = self.start("run", plan, "-o", "out")
+        self.wait_for_log(process, "out", "injected #1 exec")
+        # One that lives heals itself.
+        self.assertEqual(self.status(0, self.rig("heal")).out, "nothing was left to undo\n")
+        process.kill()
+        process.communicate()
+        self.assertTrue(mark.exists())
+        self.assertIn(f"undone: a fault: rm -f {mark}", self.status(0, self.rig("heal")).out)
+        self.assertFalse(mark.exists())
+        self.all_is_undone()
+
+
+class Refused(FaultTest):
+    def test_what_cannot_happen_is_said_before_the_run(self):
+        plan = self.plan(PLAN.format(duration=1, database='{driver: "null"}',
+                                     faults="  - {fault: kill, every: 1s}\n  - {fault: pause, every: 1s}"))
+        done = self.status(64, self.rig("run", plan, "-o", "out"))
+        for text in ("kill: rig did not start the nodes", "pause: rig did not start the nodes", "nemesis.nodes"):
+            self.assertIn(text, done.err)
+        self.assertIn("this plan cannot be run here: nemesis: kill", self.status(0, self.rig("plan", plan)).err)
+
+
+def what_is_missing():
+    """What `rig plan` says that this machine lacks for the faults."""
+    plan = PLAN.format(duration=1, database=DATABASE, faults="  - {fault: kill, every: 1s}\n  - {fault: pause, every: 1s}")
+    return subprocess.run([RIG, "plan", "-"], input=plan, capture_output=True, text=True, timeout=60).stderr
+
+
+if __name__ == "__main__":
+    if what_is_missing():
+        print(what_is_missing())
+        sys.exit(77)
+    main()
