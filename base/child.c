@@ -73,9 +73,9 @@ _Noreturn static void become(const struct preparation *ready)
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
     (void)setsid();
-    (void)dup2(ready->null_fd, STDIN_FILENO);
+    (void)dup2(command->input_plus_one > 0 ? command->input_plus_one - 1 : ready->null_fd, STDIN_FILENO);
     (void)dup2(command->output, STDOUT_FILENO);
-    (void)dup2(command->output, STDERR_FILENO);
+    (void)dup2(command->errors_plus_one > 0 ? command->errors_plus_one - 1 : command->output, STDERR_FILENO);
     int tether = fcntl(ready->tether_fd, F_DUPFD_CLOEXEC, PROBLEM_FD_LEAST);
     (void)dup2(tether, TETHER_FD);
     (void)close_range(TETHER_FD + 1, ~0U, CLOSE_RANGE_CLOEXEC);
@@ -86,8 +86,9 @@ _Noreturn static void become(const struct preparation *ready)
         /* After the change of account, which clears it; a parent that died before is seen by its number. */
         (void)prctl(PR_SET_PDEATHSIG, command->death_signal);
         if (getppid() == ready->parent && chdir(command->home) == 0)
-            (void)execve(command->arguments[0], (char *const *)(uintptr_t)command->arguments,
-                         (char *const *)(uintptr_t)ready->environment);
+            (void)execve(
+                command->arguments[0], (char *const *)(uintptr_t)command->arguments,
+                (char *const *)(uintptr_t)(command->whole_environment ? command->environment : ready->environment));
     }
     problem.error = errno;
     (void)!write(ready->problem_fd, &problem, sizeof problem);
@@ -104,6 +105,8 @@ static enum rig_rc prepare_environment(struct preparation *ready, struct rig_err
         "TZ=UTC",
     };
     size_t count = sizeof always / sizeof always[0];
+    if (ready->command->whole_environment)
+        return RIG_OK;
     memcpy(ready->environment, always, sizeof always);
     for (const char *const *more = ready->command->environment; more != NULL && *more != NULL; more++) {
         if (count == ENVIRONMENT_MOST)

@@ -42,10 +42,13 @@ struct rig_child {
 struct rig_child_command {
     const char *const *arguments;   /* NULL-ended; the first is the absolute path of the program */
     const char *const *environment; /* NULL-ended "NAME=value" beyond PATH, LC_ALL=C and TZ=UTC; NULL: none */
+    bool whole_environment;         /* `environment` is all there is, without those three */
     const struct rig_account *account;
-    const char *home; /* its working folder */
-    int output;       /* descriptor for its output and errors */
-    int death_signal; /* what the kernel sends it when rig dies */
+    const char *home;    /* its working folder */
+    int output;          /* descriptor for its output and errors */
+    int input_plus_one;  /* descriptor for its input, + 1; 0: /dev/null */
+    int errors_plus_one; /* descriptor for its errors, + 1; 0: as its output */
+    int death_signal;    /* what the kernel sends it when rig dies */
 };
 
 /* RIG_E_CLUSTER when it cannot be executed. */

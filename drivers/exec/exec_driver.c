@@ -1,0 +1,416 @@
+/*
+ * The driver exec: any program that reads one transaction a line and answers one line. Each session has a process of
+ * its own; a session that is lost ends it, and the next one starts another.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "drivers/exec/exec_process.h"
+#include "drivers/exec/exec_protocol.h"
+
+struct options {
+    struct rig_text_list command;
+    bool setup;
+    int64_t open_timeout_ns;
+    int64_t transaction_timeout_ns;
+    int64_t stop_timeout_ns;
+    int64_t max_answer_bytes;
+};
+
+static const struct rig_option option_table[] = {
+    {.name = "command",
+     .type = RIG_OPTION_TEXT_LIST,
+     .offset = offsetof(struct options, command),
+     .required = true,
+     .help = "the program and its arguments, run without a shell in the folder that rig was started in, once a client"},
+    {.name = "setup",
+     .type = RIG_OPTION_BOOL,
+     .offset = offsetof(struct options, setup),
+     .default_text = "true",
+     .help = "whether it is also run before the load to set up and after it to tear down"},
+    {.name = "open-timeout",
+     .type = RIG_OPTION_DURATION,
+     .offset = offsetof(struct options, open_timeout_ns),
+     .default_text = "10s",
+     .least = 1e6,
+     .most = 6e11,
+     .help = "how long it may take to say that it is ready"},
+    {.name = "transaction-timeout",
+     .type = RIG_OPTION_DURATION,
+     .offset = offsetof(struct options, transaction_timeout_ns),
+     .default_text = "10s",
+     .least = 1e6,
+     .most = 6e11,
+     .help = "how long a transaction may take; the program is ended then"},
+    {.name = "stop-timeout",
+     .type = RIG_OPTION_DURATION,
+     .offset = offsetof(struct options, stop_timeout_ns),
+     .default_text = "2s",
+     .least = 0,
+     .most = 6e10,
+     .help = "how long it may take to end when its input does, before it is killed"},
+    {.name = "max-answer",
+     .type = RIG_OPTION_SIZE,
+     .offset = offsetof(struct options, max_answer_bytes),
+     .default_text = "16MiB",
+     .least = 1024,
+     .most = 1e9,
+     .help = "longest line that is read from it"},
+    {0},
+};
+
+struct run {
+    const struct rig_run_env *env;
+    const struct options *options;
+    struct rig_children *children;
+    const char **arguments; /* NULL-ended; the first is a path */
+    char program[8200]; /* a folder and a path in it */
+    char home[4096];
+    int *wakes; /* by client */
+    char version[64];
+};
+
+struct session {
+    atomic_bool interrupted;
+    atomic_int wake; /* + 1 */
+    struct run *run;
+    struct rig_exec_process process;
+    struct rig_exec_welcome welcome;
+    struct rig_buf line;
+    uint64_t number;
+    bool used; /* a transaction went wrong: nothing orderly can be expected of it */
+};
+
+/* -- the run ------------------------------------------------------------------------------------------------------- */
+
+static enum rig_rc check(const void *object, enum rig_workload workload, struct rig_err *err)
+{
+    const struct options *options = object;
+    (void)workload;
+    if (options->command.count == 0 || options->command.at[0][0] == '\0')
+        return rig_fail(err, RIG_E_PLAN, "`command`: expected a program and its arguments");
+    return RIG_OK;
+}
+
+/* A name without a slash is looked for in PATH. */
+static enum rig_rc find_program(struct run *run, struct rig_err *err)
+{
+    const char *name = run->options->command.at[0];
+    const char *path = getenv("PATH");
+    if (strchr(name, '/') != NULL) {
+        (void)snprintf(run->program, sizeof run->program, "%s%s%s", name[0] == '/' ? "" : run->home,
+                       name[0] == '/' ? "" : "/", name);
+        if (access(run->program, X_OK) == 0)
+            return RIG_OK;
+        return rig_fail(err, RIG_E_DRIVER, "`command`: %s cannot be executed: %s", run->program, strerror(errno));
+    }
+    while (path != NULL && *path != '\0') {
+        const size_t length = strcspn(path, ":");
+        (void)snprintf(run->program, sizeof run->program, "%.*s/%s", (int)length, path, name);
+        if (length > 0 && access(run->program, X_OK) == 0)
+            return RIG_OK;
+        path += length + (path[length] == ':');
+    }
+    return rig_fail(err, RIG_E_DRIVER, "`command`: there is no %s in PATH", name);
+}
+
+static enum rig_rc make_wakes(struct run *run, struct rig_err *err)
+{
+    const uint32_t count = run->env->client_count;
+    run->wakes = malloc((count + 1) * sizeof *run->wakes);
+    if (run->wakes == NULL)
+        return rig_fail(err, RIG_E_LIMIT, "out of memory for %u clients", count);
+    for (uint32_t i = 0; i < count; i++)
+        run->wakes[i] = -1;
+    for (uint32_t i = 0; i < count; i++) {
+        run->wakes[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (run->wakes[i] < 0)
+            return rig_fail(err, RIG_E_DRIVER, "no descriptors for %u clients: %s; raise `ulimit -n`", count,
+                            strerror(errno));
+    }
+    return RIG_OK;
+}
+
+static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_err *err)
+{
+    struct run *run = object;
+    run->env = env;
+    run->options = env->options;
+    const struct rig_text_list *command = &run->options->command;
+    if (getcwd(run->home, sizeof run->home) == NULL)
+        return rig_fail(err, RIG_E_DRIVER, "the folder that rig runs in is gone: %s", strerror(errno));
+    run->arguments = calloc(command->count + 1, sizeof *run->arguments);
+    if (run->arguments == NULL)
+        return rig_fail(err, RIG_E_LIMIT, "out of memory for a command");
+    for (size_t i = 0; i < command->count; i++)
+        run->arguments[i] = i == 0 ? run->program : command->at[i];
+    enum rig_rc rc = make_wakes(run, err);
+    if (rc == RIG_OK)
+        rc = find_program(run, err);
+    return rc == RIG_OK ? rig_children_new(&run->children, err) : rc;
+}
+
+static void done(void *object)
+{
+    struct run *run = object;
+    if (run->env == NULL)
+        return;
+    for (uint32_t i = 0; run->wakes != NULL && i < run->env->client_count; i++) {
+        if (run->wakes[i] >= 0)
+            (void)close(run->wakes[i]);
+    }
+    rig_children_free(run->children);
+    free(run->wakes);
+    free(run->arguments);
+    *run = (struct run){0};
+}
+
+/* -- starting the program ------------------------------------------------------------------------------------------ */
+
+static const char *end_text(enum rig_exec_end end)
+{
+    static const char *const texts[] = {"", "it ended", "it did not answer in time", "interrupted: the run is ending",
+                                        "its line is above `max-answer`"};
+    return texts[end];
+}
+
+static enum rig_rc greet(const struct run *run, struct rig_exec_process *process, const char *role, uint32_t client,
+                         const struct rig_exec_patience *patience, struct rig_exec_welcome *welcome,
+                         struct rig_err *err)
+{
+    const struct rig_exec_hello hello = {.role = role,
+                                         .client = client,
+                                         .client_count = run->env->client_count,
+                                         .workload = run->env->workload,
+                                         .seed = run->env->seed};
+    struct rig_buf line;
+    char problem[RIG_EXEC_PROBLEM_BYTES];
+    const char *answer = NULL;
+    size_t size = 0;
+    size_t sent = 0;
+    rig_buf_init(&line, 0);
+    rig_exec_write_hello(&hello, &line);
+    enum rig_exec_end end = rig_exec_send(process, &line, patience, &sent);
+    rig_buf_done(&line);
+    if (end == RIG_EXEC_DONE)
+        end = rig_exec_receive(process, patience, &answer, &size);
+    if (end != RIG_EXEC_DONE)
+        return rig_fail(err, RIG_E_DRIVER, "%s, as %s: %s; see exec.log", run->program, role, end_text(end));
+    if (!rig_exec_read_welcome(answer, size, welcome, problem))
+        return rig_fail(err, RIG_E_DRIVER, "%s, as %s: %s", run->program, role, problem);
+    return RIG_OK;
+}
+
+/* Starts it and says what for; `process` is to be ended in any case. */
+static enum rig_rc start(const struct run *run, struct rig_exec_process *process, const char *role, uint32_t client,
+                         const struct rig_exec_patience *patience, struct rig_exec_welcome *welcome,
+                         struct rig_err *err)
+{
+    char path[4096];
+    (void)snprintf(path, sizeof path, "%s/exec.log", run->env->log_dir);
+    const int log_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (log_fd < 0)
+        return rig_fail(err, RIG_E_DRIVER, "cannot write %s: %s", path, strerror(errno));
+    enum rig_rc rc = rig_exec_process_start(process, run->children, run->arguments, run->home, log_fd,
+                                            (size_t)run->options->max_answer_bytes, err);
+    (void)close(log_fd);
+    return rc == RIG_OK ? greet(run, process, role, client, patience, welcome, err) : rc;
+}
+
+/* One that only sets up, or tears down: it does so before it says that it is ready. */
+static enum rig_rc run_once(const struct run *run, const char *role, struct rig_exec_welcome *welcome,
+                            struct rig_err *err)
+{
+    const struct rig_core *core = run->env->core;
+    const struct rig_exec_patience patience = {
+        .core = core, .deadline_ns = core->now_ns() + run->options->open_timeout_ns, .wake_fd = -1};
+    struct rig_exec_process process = {.to = 0};
+    const enum rig_rc rc = start(run, &process, role, 0, &patience, welcome, err);
+    rig_exec_process_end(&process, rc == RIG_OK ? run->options->stop_timeout_ns : 0);
+    return rc;
+}
+
+static enum rig_rc setup(void *object, struct rig_err *err)
+{
+    struct run *run = object;
+    struct rig_exec_welcome welcome = {.announces = false};
+    if (!run->options->setup)
+        return RIG_OK;
+    const enum rig_rc rc = run_once(run, "setup", &welcome, err);
+    (void)snprintf(run->version, sizeof run->version, "%s", welcome.version);
+    return rc;
+}
+
+static void teardown(void *object)
+{
+    struct run *run = object;
+    struct rig_exec_welcome welcome;
+    struct rig_err err = {0};
+    if (run->options->setup && run_once(run, "teardown", &welcome, &err) != RIG_OK)
+        run->env->core->log(1, "exec", "%s", err.text);
+}
+
+/* -- sessions ------------------------------------------------------------------------------------------------------ */
+
+static struct rig_exec_patience patience_of(struct session *session, int64_t timeout_ns)
+{
+    const struct rig_core *core = session->run->env->core;
+    return (struct rig_exec_patience){.core = core,
+                                      .deadline_ns = core->now_ns() + timeout_ns,
+                                      .wake_fd = atomic_load(&session->wake) - 1,
+                                      .interrupted = &session->interrupted};
+}
+
+static enum rig_rc open_session(void *object, void *run_object, uint32_t client, struct rig_err *err)
+{
+    struct session *session = object;
+    struct run *run = run_object;
+    uint64_t calls;
+    (void)!read(run->wakes[client], &calls, sizeof calls); /* of the session before */
+    session->run = run;
+    rig_buf_init(&session->line, 0);
+    atomic_store(&session->wake, run->wakes[client] + 1);
+    const struct rig_exec_patience patience = patience_of(session, run->options->open_timeout_ns);
+    const enum rig_rc rc = start(run, &session->process, "client", client, &patience, &session->welcome, err);
+    session->used = rc != RIG_OK;
+    return rc;
+}
+
+static void close_session(void *object, bool last)
+{
+    struct session *session = object;
+    (void)last;
+    if (session->run == NULL)
+        return;
+    rig_exec_process_end(&session->process, session->used ? 0 : session->run->options->stop_timeout_ns);
+    rig_buf_done(&session->line);
+    session->run = NULL;
+}
+
+static void interrupt(void *object)
+{
+    struct session *session = object;
+    const uint64_t one = 1;
+    atomic_store(&session->interrupted, true);
+    const int wake = atomic_load(&session->wake);
+    if (wake > 0)
+        (void)!write(wake - 1, &one, sizeof one);
+}
+
+/* No answer, or none that makes sense. Certain is only what had not begun. */
+static enum rig_outcome give_up(struct session *session, struct rig_transaction *transaction, const char *code,
+                                const char *text)
+{
+    session->used = true;
+    transaction->session_lost = true;
+    (void)snprintf(transaction->error_code, sizeof transaction->error_code, "%s", code);
+    (void)snprintf(transaction->error_text, sizeof transaction->error_text, "%s", text);
+    const bool certain = transaction->read_only || transaction->phase != RIG_PHASE_COMMIT;
+    return certain ? RIG_OUTCOME_FAIL : RIG_OUTCOME_INFO;
+}
+
+static enum rig_outcome give_up_waiting(struct session *session, struct rig_transaction *transaction,
+                                        enum rig_exec_end end)
+{
+    static const char *const codes[] = {"", "program-ended", "timeout", "interrupted", "too-large"};
+    return give_up(session, transaction, codes[end], end_text(end));
+}
+
+/* Reads lines until one is the answer. */
+static enum rig_outcome receive(struct session *session, struct rig_transaction *transaction,
+                                const struct rig_exec_patience *patience)
+{
+    const struct rig_core *core = session->run->env->core;
+    char problem[RIG_EXEC_PROBLEM_BYTES];
+    const char *line = NULL;
+    size_t size = 0;
+    for (;;) {
+        const enum rig_exec_end end = rig_exec_receive(&session->process, patience, &line, &size);
+        if (end != RIG_EXEC_DONE)
+            return give_up_waiting(session, transaction, end);
+        switch (rig_exec_read_answer(line, size, session->number, core, transaction, problem)) {
+        case RIG_EXEC_SAYS_OK:
+            return RIG_OUTCOME_OK;
+        case RIG_EXEC_SAYS_FAIL:
+            return RIG_OUTCOME_FAIL;
+        case RIG_EXEC_SAYS_INFO:
+            return transaction->read_only ? RIG_OUTCOME_FAIL : RIG_OUTCOME_INFO;
+        case RIG_EXEC_SAYS_COMMITTING:
+            transaction->phase = RIG_PHASE_COMMIT;
+            break;
+        case RIG_EXEC_MALFORMED:
+            transaction->phase = RIG_PHASE_COMMIT; /* who answers nonsense may have done anything */
+            return give_up(session, transaction, "malformed", problem);
+        case RIG_EXEC_NO_ROOM:
+            transaction->phase = RIG_PHASE_COMMIT;
+            return give_up(session, transaction, "too-large", problem);
+        }
+    }
+}
+
+static enum rig_outcome transact(void *object, struct rig_transaction *transaction)
+{
+    struct session *session = object;
+    const struct rig_exec_patience patience = patience_of(session, session->run->options->transaction_timeout_ns);
+    size_t sent = 0;
+    session->number++;
+    rig_buf_clear(&session->line);
+    rig_exec_write_transaction(transaction, session->number, &session->line);
+    const enum rig_exec_end end = rig_exec_send(&session->process, &session->line, &patience, &sent);
+    if (sent == session->line.size)
+        transaction->phase = session->welcome.announces ? RIG_PHASE_OPERATION : RIG_PHASE_COMMIT;
+    /* A line without its end is no transaction to it. */
+    if (end != RIG_EXEC_DONE)
+        return give_up_waiting(session, transaction, end);
+    return receive(session, transaction, &patience);
+}
+
+static void describe(void *object, char *text, size_t size)
+{
+    const struct run *run = object;
+    const char *slash = strrchr(run->program, '/');
+    (void)snprintf(text, size, "%s", run->version[0] != '\0' ? run->version : slash == NULL ? "" : slash + 1);
+}
+
+static enum rig_rc preview(const void *options, enum rig_workload workload, const struct rig_transaction *transaction,
+                           void (*show)(void *context, const char *text), void *context, struct rig_err *err)
+{
+    struct rig_buf line;
+    (void)options, (void)workload, (void)err;
+    rig_buf_init(&line, 0);
+    rig_buf_add_text(&line, "  ");
+    rig_exec_write_transaction(transaction, 1, &line);
+    rig_buf_add_char(&line, '\n');
+    show(context, rig_buf_text(&line));
+    rig_buf_done(&line);
+    return RIG_OK;
+}
+
+RIG_DRIVER_EXPORT extern const struct rig_driver rig_driver;
+const struct rig_driver rig_driver = {
+    .abi = RIG_DRIVER_ABI,
+    .struct_size = sizeof(struct rig_driver),
+    .name = "exec",
+    .summary = "any program that reads one transaction a line and answers one line, in JSON",
+    .workloads = RIG_WORKLOAD_BIT(RIG_WORKLOAD_LIST_APPEND) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_RW_REGISTER),
+    .options = option_table,
+    .options_size = sizeof(struct options),
+    .run_size = sizeof(struct run),
+    .session_size = sizeof(struct session),
+    .check = check,
+    .init = init,
+    .done = done,
+    .setup = setup,
+    .teardown = teardown,
+    .open = open_session,
+    .transact = transact,
+    .interrupt = interrupt,
+    .close = close_session,
+    .describe = describe,
+    .preview = preview,
+};

@@ -1,0 +1,154 @@
+#include "drivers/exec/exec_process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { READ_BYTES = 65536, SLICE_MS = 1000, NS_PER_MS = 1000000 };
+
+static const int64_t clear_ns = INT64_C(5000000000);
+
+extern char **environ;
+
+static void close_end(int *end)
+{
+    if (*end > 0)
+        (void)close(*end - 1);
+    *end = 0;
+}
+
+enum rig_rc rig_exec_process_start(struct rig_exec_process *process, struct rig_children *children,
+                                   const char *const *arguments, const char *home, int errors_fd, size_t most_bytes,
+                                   struct rig_err *err)
+{
+    static const struct rig_account own = {0};
+    int input[2];
+    int output[2];
+    rig_buf_init(&process->answer, most_bytes);
+    /* A socket, because writing to a pipe that nobody reads raises a signal. */
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, input) != 0)
+        return rig_fail(err, RIG_E_DRIVER, "no descriptors for %s: %s", arguments[0], strerror(errno));
+    if (pipe2(output, O_CLOEXEC) != 0) {
+        (void)close(input[0]);
+        (void)close(input[1]);
+        return rig_fail(err, RIG_E_DRIVER, "no descriptors for %s: %s", arguments[0], strerror(errno));
+    }
+    process->to = input[0] + 1;
+    process->from = output[0] + 1;
+    (void)fcntl(input[0], F_SETFL, O_NONBLOCK);
+    (void)fcntl(output[0], F_SETFL, O_NONBLOCK);
+    const struct rig_child_command command = {
+        .arguments = arguments,
+        .environment = (const char *const *)environ,
+        .whole_environment = true,
+        .account = &own,
+        .home = home,
+        .input_plus_one = input[1] + 1,
+        .output = output[1],
+        .errors_plus_one = errors_fd + 1,
+        .death_signal = SIGKILL,
+    };
+    const enum rig_rc rc = rig_child_start(children, &command, &process->child, err);
+    (void)close(input[1]);
+    (void)close(output[1]);
+    return rc;
+}
+
+void rig_exec_process_end(struct rig_exec_process *process, int64_t grace_ns)
+{
+    close_end(&process->to);
+    if (rig_child_pid(&process->child) > 0)
+        (void)rig_child_await(&process->child, grace_ns);
+    (void)rig_child_clear(&process->child, clear_ns, NULL);
+    close_end(&process->from);
+    rig_buf_done(&process->answer);
+    process->given = 0;
+}
+
+/* Waits until something can be done with the descriptor. */
+static enum rig_exec_end await(int fd, short events, const struct rig_exec_patience *patience)
+{
+    struct pollfd polled[2] = {{.fd = fd, .events = events}, {.fd = patience->wake_fd, .events = POLLIN}};
+    for (;;) {
+        const int64_t left_ns = patience->deadline_ns - patience->core->now_ns();
+        uint64_t calls;
+        if (patience->interrupted != NULL && atomic_load(patience->interrupted))
+            return RIG_EXEC_INTERRUPTED;
+        if (left_ns <= 0)
+            return RIG_EXEC_TIMEOUT;
+        const int64_t left_ms = left_ns / NS_PER_MS + 1;
+        if (poll(polled, 2, left_ms < SLICE_MS ? (int)left_ms : SLICE_MS) < 0 && errno != EINTR)
+            return RIG_EXEC_ENDED;
+        if (polled[0].revents != 0)
+            return RIG_EXEC_DONE;
+        if (polled[1].revents != 0)
+            (void)!read(patience->wake_fd, &calls, sizeof calls); /* the flag tells, or it was for a session before */
+    }
+}
+
+enum rig_exec_end rig_exec_send(struct rig_exec_process *process, const struct rig_buf *line,
+                                const struct rig_exec_patience *patience, size_t *sent)
+{
+    *sent = 0;
+    while (*sent < line->size) {
+        const ssize_t put = send(process->to - 1, line->data + *sent, line->size - *sent, MSG_NOSIGNAL);
+        if (put > 0) {
+            *sent += (size_t)put;
+            continue;
+        }
+        if (errno != EAGAIN && errno != EINTR)
+            return RIG_EXEC_ENDED;
+        const enum rig_exec_end end = await(process->to - 1, POLLOUT, patience);
+        if (end != RIG_EXEC_DONE)
+            return end;
+    }
+    return RIG_EXEC_DONE;
+}
+
+/* Lets go of the line that was given away last. */
+static void forget_given(struct rig_exec_process *process)
+{
+    struct rig_buf *answer = &process->answer;
+    if (process->given == 0)
+        return;
+    memmove(answer->data, answer->data + process->given, answer->size - process->given);
+    answer->size -= process->given;
+    process->given = 0;
+}
+
+enum rig_exec_end rig_exec_receive(struct rig_exec_process *process, const struct rig_exec_patience *patience,
+                                   const char **line, size_t *size)
+{
+    struct rig_buf *answer = &process->answer;
+    size_t looked = 0;
+    forget_given(process);
+    for (;;) {
+        const char *start = rig_buf_text(answer);
+        const char *end = answer->size > looked ? memchr(start + looked, '\n', answer->size - looked) : NULL;
+        if (end != NULL) {
+            *line = start;
+            *size = (size_t)(end - start);
+            process->given = *size + 1;
+            return RIG_EXEC_DONE;
+        }
+        looked = answer->size;
+        char *room = rig_buf_reserve(answer, READ_BYTES);
+        if (room == NULL)
+            return RIG_EXEC_TOO_LARGE;
+        const ssize_t got = read(process->from - 1, room, READ_BYTES);
+        if (got > 0) {
+            answer->size += (size_t)got;
+            continue;
+        }
+        if (got == 0 || (errno != EAGAIN && errno != EINTR))
+            return RIG_EXEC_ENDED;
+        const enum rig_exec_end waited = await(process->from - 1, POLLIN, patience);
+        if (waited != RIG_EXEC_DONE)
+            return waited;
+    }
+}

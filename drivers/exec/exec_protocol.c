@@ -1,0 +1,223 @@
+#include "drivers/exec/exec_protocol.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json_write.h"
+
+static const char *workload_name(enum rig_workload workload)
+{
+#define WORKLOAD_NAME(name, text, help) text,
+    static const char *const names[] = {RIG_WORKLOAD_TABLE(WORKLOAD_NAME)};
+#undef WORKLOAD_NAME
+    return names[workload];
+}
+
+static const char *op_name(enum rig_op_kind kind)
+{
+#define OP_NAME(name, text, reads, help) text,
+    static const char *const names[] = {RIG_OP_TABLE(OP_NAME)};
+#undef OP_NAME
+    return names[kind];
+}
+
+static bool op_reads(enum rig_op_kind kind)
+{
+#define OP_READS(name, text, reads, help) reads,
+    static const bool table[] = {RIG_OP_TABLE(OP_READS)};
+#undef OP_READS
+    return table[kind];
+}
+
+/* -- lines to the program ------------------------------------------------------------------------------------------ */
+
+void rig_exec_write_hello(const struct rig_exec_hello *hello, struct rig_buf *line)
+{
+    struct rig_json_writer writer;
+    rig_json_init(&writer, line);
+    rig_json_begin_object(&writer, NULL);
+    rig_json_int(&writer, "rig", 1);
+    rig_json_string(&writer, "role", hello->role);
+    rig_json_int(&writer, "client", hello->client);
+    rig_json_int(&writer, "clients", hello->client_count);
+    rig_json_string(&writer, "workload", workload_name(hello->workload));
+    rig_json_int(&writer, "seed", (int64_t)hello->seed);
+    rig_json_end(&writer);
+    rig_buf_add_char(line, '\n');
+}
+
+void rig_exec_write_transaction(const struct rig_transaction *transaction, uint64_t number, struct rig_buf *line)
+{
+    struct rig_json_writer writer;
+    rig_json_init(&writer, line);
+    rig_json_begin_object(&writer, NULL);
+    rig_json_int(&writer, "txn", (int64_t)number);
+    rig_json_begin_array(&writer, "ops");
+    for (uint32_t i = 0; i < transaction->op_count; i++) {
+        const struct rig_op *op = &transaction->ops[i];
+        rig_json_begin_array(&writer, NULL);
+        rig_json_string(&writer, NULL, op_name(op->kind));
+        rig_json_int(&writer, NULL, op->key);
+        if (op_reads(op->kind))
+            rig_json_null(&writer, NULL);
+        else
+            rig_json_int(&writer, NULL, op->value);
+        rig_json_end(&writer);
+    }
+    rig_json_end(&writer);
+    rig_json_end(&writer);
+    rig_buf_add_char(line, '\n');
+}
+
+/* -- lines from the program ---------------------------------------------------------------------------------------- */
+
+static bool refuse(char problem[static RIG_EXEC_PROBLEM_BYTES], const char *format, ...) RIG_PRINTF(2, 3);
+
+static bool refuse(char problem[static RIG_EXEC_PROBLEM_BYTES], const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(problem, RIG_EXEC_PROBLEM_BYTES, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+bool rig_exec_read_welcome(const char *line, size_t size, struct rig_exec_welcome *welcome,
+                           char problem[static RIG_EXEC_PROBLEM_BYTES])
+{
+    json_t *root = json_loadb(line, size, 0, NULL);
+    const char *error = json_string_value(json_object_get(root, "error"));
+    const char *version = json_string_value(json_object_get(root, "version"));
+    bool ready = json_is_true(json_object_get(root, "ready"));
+    if (error != NULL)
+        ready = refuse(problem, "%s", error);
+    else if (!ready)
+        (void)refuse(problem, "it answered `%.*s` in place of {\"ready\": true}", (int)(size < 80 ? size : 80), line);
+    welcome->announces = json_is_true(json_object_get(root, "announces"));
+    (void)snprintf(welcome->version, sizeof welcome->version, "%s", version == NULL ? "" : version);
+    json_decref(root);
+    return ready;
+}
+
+/* A list of integers into the transaction's elements; false: `*room` says whether for lack of it. */
+static bool take_list(const json_t *list, const struct rig_core *core, struct rig_transaction *transaction,
+                      struct rig_read *read, bool *room)
+{
+    const size_t count = json_array_size(list);
+    int64_t *elements = count > UINT32_MAX ? NULL : core->elements(transaction, count);
+    *room = elements != NULL;
+    for (size_t i = 0; *room && i < count; i++) {
+        const json_t *element = json_array_get(list, i);
+        if (!json_is_integer(element))
+            return false;
+        elements[i] = json_integer_value(element);
+    }
+    if (!*room)
+        return false;
+    read->state = RIG_READ_SEEN;
+    read->first_element = transaction->element_count;
+    read->count = (uint32_t)count;
+    transaction->element_count += count;
+    return true;
+}
+
+/* The result of one operation, which must be the one that was asked for. */
+static bool take_op(const json_t *answered, const struct rig_core *core, struct rig_transaction *transaction,
+                    uint32_t index, bool ok, bool *room, char problem[static RIG_EXEC_PROBLEM_BYTES])
+{
+    const struct rig_op *op = &transaction->ops[index];
+    const char *name = json_string_value(json_array_get(answered, 0));
+    const json_t *key = json_array_get(answered, 1);
+    const json_t *result = json_array_get(answered, 2);
+    if (name == NULL || strcmp(name, op_name(op->kind)) != 0 || !json_is_integer(key) ||
+        json_integer_value(key) != op->key)
+        return refuse(problem, "operation %u of the answer is not the one that was asked for", index + 1);
+    if (!op_reads(op->kind))
+        return json_integer_value(result) == op->value ||
+               refuse(problem, "operation %u of the answer writes another value", index + 1);
+    if (result == NULL || (json_is_null(result) && !ok))
+        return true; /* not known */
+    struct rig_read *read = &transaction->reads[index];
+    if (json_is_null(result)) {
+        read->state = RIG_READ_NIL;
+    } else if (op->kind == RIG_OP_READ_REGISTER && json_is_integer(result)) {
+        read->value = json_integer_value(result);
+        read->state = RIG_READ_SEEN;
+    } else if (op->kind != RIG_OP_READ_LIST || !json_is_array(result) ||
+               !take_list(result, core, transaction, read, room)) {
+        return refuse(problem,
+                      *room ? "operation %u of the answer: no list or number of 64 bits as asked for"
+                            : "operation %u of the answer: more elements than rig takes",
+                      index + 1);
+    }
+    return true;
+}
+
+static bool take_ops(const json_t *ops, const struct rig_core *core, struct rig_transaction *transaction, bool ok,
+                     bool *room, char problem[static RIG_EXEC_PROBLEM_BYTES])
+{
+    if (ops == NULL && !ok)
+        return true;
+    if (ops == NULL && transaction->op_count == 0)
+        return true;
+    if (json_array_size(ops) != transaction->op_count)
+        return refuse(problem, "`ops` has not the operations that were asked for");
+    for (uint32_t i = 0; i < transaction->op_count; i++) {
+        if (!take_op(json_array_get(ops, i), core, transaction, i, ok, room, problem))
+            return false;
+    }
+    return true;
+}
+
+static enum rig_exec_answer take_answer(const json_t *root, uint64_t number, const struct rig_core *core,
+                                        struct rig_transaction *transaction,
+                                        char problem[static RIG_EXEC_PROBLEM_BYTES])
+{
+    static const char *const outcomes[] = {"ok", "fail", "info"};
+    const json_t *txn = json_object_get(root, "txn");
+    const char *outcome = json_string_value(json_object_get(root, "outcome"));
+    const char *phase = json_string_value(json_object_get(root, "phase"));
+    bool room = true;
+    if (!json_is_integer(txn) || (uint64_t)json_integer_value(txn) != number) {
+        (void)refuse(problem, "`txn` is not the number of the transaction, %" PRIu64, number);
+        return RIG_EXEC_MALFORMED;
+    }
+    if (outcome == NULL && phase != NULL && strcmp(phase, "commit") == 0)
+        return RIG_EXEC_SAYS_COMMITTING;
+    int said = 0;
+    while (said < 3 && (outcome == NULL || strcmp(outcomes[said], outcome) != 0))
+        said++;
+    if (said == 3) {
+        (void)refuse(problem, "`outcome` is none of ok, fail and info");
+        return RIG_EXEC_MALFORMED;
+    }
+    if (!take_ops(json_object_get(root, "ops"), core, transaction, said == 0, &room, problem))
+        return room ? RIG_EXEC_MALFORMED : RIG_EXEC_NO_ROOM;
+    const char *error = json_string_value(json_object_get(root, "error"));
+    const char *text = json_string_value(json_object_get(root, "text"));
+    if (said != 0) {
+        (void)snprintf(transaction->error_code, sizeof transaction->error_code, "%s",
+                       error == NULL ? "unknown" : error);
+        (void)snprintf(transaction->error_text, sizeof transaction->error_text, "%s", text == NULL ? "" : text);
+    }
+    return (enum rig_exec_answer)said;
+}
+
+enum rig_exec_answer rig_exec_read_answer(const char *line, size_t size, uint64_t number, const struct rig_core *core,
+                                          struct rig_transaction *transaction,
+                                          char problem[static RIG_EXEC_PROBLEM_BYTES])
+{
+    json_error_t error;
+    json_t *root = json_loadb(line, size, JSON_REJECT_DUPLICATES, &error);
+    if (!json_is_object(root)) {
+        (void)refuse(problem, "no JSON object: %.100s", root == NULL ? error.text : "");
+        json_decref(root);
+        return RIG_EXEC_MALFORMED;
+    }
+    const enum rig_exec_answer answer = take_answer(root, number, core, transaction, problem);
+    json_decref(root);
+    return answer;
+}
