@@ -69,7 +69,7 @@ struct run {
     const struct options *options;
     struct rig_children *children;
     const char **arguments; /* NULL-ended; the first is a path */
-    char program[8200]; /* a folder and a path in it */
+    char program[8200];     /* a folder and a path in it */
     char home[4096];
     int *wakes; /* by client */
     char version[64];
