@@ -55,6 +55,19 @@ static bool core_hold(struct rig_transaction *transaction)
     return true;
 }
 
+static enum rig_rc core_route(const char *from, const char *to, const char *host, uint16_t port, uint16_t *via,
+                              struct rig_err *err)
+{
+    (void)from, (void)to, (void)host, (void)err;
+    *via = port;
+    return RIG_OK;
+}
+
+static bool core_routed(void)
+{
+    return false;
+}
+
 static bool core_stopping(void)
 {
     return false;
@@ -67,6 +80,8 @@ static const struct rig_core core = {
     .elements = core_elements,
     .hold = core_hold,
     .stopping = core_stopping,
+    .route = core_route,
+    .routed = core_routed,
 };
 
 /* ---- options ---- */
@@ -151,7 +166,7 @@ enum rig_rc bench_run_start(struct bench_run *run, const struct bench_settings *
     const struct rig_driver *driver = settings->driver;
     *run = (struct bench_run){.driver = driver, .folder = "/tmp/rig-conformance-XXXXXX"};
     rig_arena_init(&run->arena, 0);
-    if (mkdtemp(run->folder) == NULL)
+    if (mkdtemp(run->folder) == NULL || chmod(run->folder, 0711) != 0)
         refuse("cannot make a temporary folder");
     run->options = bench_options(settings, &run->arena);
     run->run = calloc(1, driver->run_size + 1);
