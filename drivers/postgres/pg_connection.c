@@ -158,9 +158,14 @@ static void parameters_add(struct parameters *parameters, const char *name, cons
 static PGconn *start_connecting(const struct rig_pg_target *target)
 {
     struct parameters parameters = {.count = 0};
-    parameters_add(&parameters, "application_name", "rig");
+    parameters_add(&parameters, "application_name", target->application == NULL ? "rig" : target->application);
     /* Encryption by GSSAPI costs a round trip to refuse and is asked for, where wanted, in conninfo. */
     parameters_add(&parameters, "gssencmode", "disable");
+    /* A peer that is gone without a word is noticed by the kernel, whatever the time-outs of a plan. */
+    parameters_add(&parameters, "keepalives_idle", "5");
+    parameters_add(&parameters, "keepalives_interval", "2");
+    parameters_add(&parameters, "keepalives_count", "3");
+    parameters_add(&parameters, "tcp_user_timeout", "15000");
     parameters_add(&parameters, "host", target->endpoint->host);
     parameters_add(&parameters, "port", target->endpoint->port);
     parameters_add(&parameters, "user", target->user);
@@ -295,4 +300,17 @@ enum rig_rc rig_pg_query(struct rig_pg_connection *connection, const char *sql, 
                                    : PQerrorMessage(connection->pg));
     PQclear(kept);
     return rig_fail(err, RIG_E_CLUSTER, "PostgreSQL: `%.120s`: %s", sql, line);
+}
+
+bool rig_pg_in_recovery(struct rig_pg_connection *connection, int64_t deadline_ns)
+{
+    const char *told = PQparameterStatus(connection->pg, "in_hot_standby"); /* from PostgreSQL 14 on */
+    if (told != NULL)
+        return strcmp(told, "on") == 0;
+    PGresult *result = NULL;
+    struct rig_err ignored = {.rc = RIG_OK};
+    bool standby = rig_pg_query(connection, "SELECT pg_is_in_recovery()", deadline_ns, &result, &ignored) == RIG_OK &&
+                   PQntuples(result) == 1 && PQgetvalue(result, 0, 0)[0] == 't';
+    PQclear(result);
+    return standby;
 }

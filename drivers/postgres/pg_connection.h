@@ -56,6 +56,7 @@ struct rig_pg_target {
     const char *dbname;
     const char *password;
     const char *conninfo;
+    const char *application; /* its name in pg_stat_activity; NULL: "rig" */
 };
 
 struct rig_pg_connection {
@@ -67,6 +68,7 @@ struct rig_pg_connection {
     bool awaiting_commit; /* the next result is COMMIT's: a warning from now on belongs to it */
     bool commit_warned;
     char warning_text[RIG_ERROR_TEXT_BYTES];
+    bool standby; /* the server was a standby when the session was set up */
 };
 
 /* Leaves the connection safe for rig_pg_disconnect() also on failure. RIG_E_CLUSTER, naming the server. */
@@ -88,6 +90,12 @@ const char *rig_pg_next(struct rig_pg_connection *connection, int64_t deadline_n
  */
 enum rig_rc rig_pg_query(struct rig_pg_connection *connection, const char *sql, int64_t deadline_ns, PGresult **result,
                          struct rig_err *err);
+
+/*
+ * Whether the server is a standby. One that cannot say so is none: what speaks PostgreSQL's protocol may be another
+ * database. Out of pipeline mode.
+ */
+bool rig_pg_in_recovery(struct rig_pg_connection *connection, int64_t deadline_ns);
 
 /* Copies a message as one line, cut to fit. */
 void rig_pg_one_line(char *line, size_t size, const char *message);

@@ -13,27 +13,6 @@ static enum rig_rc check(const void *options, enum rig_workload workload, struct
     return rig_pg_options_check(options, workload, err);
 }
 
-static enum rig_rc init_endpoints(struct rig_pg_run *run, struct rig_err *err)
-{
-    const struct rig_text_list *lists[] = {&run->options->hosts, &run->options->read_only_hosts};
-    size_t count = lists[0]->count + lists[1]->count;
-    if (count == 0)
-        return RIG_OK;
-    run->endpoints = calloc(count, sizeof *run->endpoints);
-    if (run->endpoints == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "out of memory for %zu endpoints", count);
-    struct rig_pg_endpoint *endpoint = run->endpoints;
-    for (size_t list = 0; list < 2; list++) {
-        for (size_t i = 0; i < lists[list]->count; i++) {
-            if (!rig_pg_endpoint_parse(lists[list]->at[i], endpoint++))
-                return rig_fail(err, RIG_E_PLAN, "`%s` is no server", lists[list]->at[i]);
-        }
-    }
-    run->host_count = lists[0]->count;
-    run->read_only_host_count = lists[1]->count;
-    return RIG_OK;
-}
-
 static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_err *err)
 {
     struct rig_pg_run *run = object;
@@ -43,7 +22,7 @@ static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_
     rig_pg_cluster_init(&run->cluster, env, run->options);
     if (PQisthreadsafe() == 0)
         return rig_fail(err, RIG_E_DRIVER, "this libpq was built without threads");
-    enum rig_rc rc = init_endpoints(run, err);
+    enum rig_rc rc = rig_pg_servers_init(&run->servers, env, run->options, &run->cluster, err);
     return rc != RIG_OK ? rc : rig_pg_schema_init(&run->schema, run->options, env->workload, err);
 }
 
@@ -55,37 +34,55 @@ static void done(void *object)
     rig_pg_schema_done(&run->schema);
     rig_pg_wakes_done(&run->wakes);
     rig_pg_cluster_done(&run->cluster);
-    free(run->endpoints);
-    run->endpoints = NULL;
+    rig_pg_servers_done(&run->servers);
     run->env = NULL;
 }
 
-/* Connects to the first host for the run's own needs; disconnect it in any case. */
-static enum rig_rc connect_for_run(struct rig_pg_run *run, struct rig_pg_connection *connection,
-                                   struct rig_pg_waiter *waiter, int64_t *deadline_ns, struct rig_err *err)
+/* The run's own connection to the server that takes writes. */
+struct own_connection {
+    struct rig_pg_run *run;
+    struct rig_pg_waiter waiter;
+    struct rig_pg_connection connection;
+    int64_t deadline_ns; /* for what is done by it */
+};
+
+static enum rig_rc open_own(void *context, struct rig_pg_connection *connection, uint32_t server, int64_t deadline_ns,
+                            struct rig_err *err)
 {
-    *deadline_ns = run->env->core->now_ns() + run->options->connect_timeout_ns;
-    struct rig_pg_target target = rig_pg_run_target(run, rig_pg_run_primary(run));
-    enum rig_rc rc = rig_pg_connect(connection, &target, waiter, *deadline_ns, err);
-    *deadline_ns = run->env->core->now_ns() + run->options->transaction_timeout_ns;
+    struct own_connection *own = context;
+    struct rig_pg_endpoint endpoint;
+    struct rig_pg_target target;
+    enum rig_rc rc = rig_pg_servers_target(&own->run->servers, server, &endpoint, &target, err);
+    if (rc == RIG_OK)
+        rc = rig_pg_connect(connection, &target, &own->waiter, deadline_ns, err);
+    if (rc == RIG_OK)
+        connection->standby = rig_pg_in_recovery(connection, deadline_ns);
+    return rc;
+}
+
+/* Disconnect it in any case. */
+static enum rig_rc connect_own(struct own_connection *own, struct rig_pg_run *run, bool to_the_end, struct rig_err *err)
+{
+    uint32_t server;
+    *own = (struct own_connection){.run = run, .waiter = {.core = run->env->core, .to_the_end = to_the_end}};
+    enum rig_rc rc = rig_pg_servers_open_writer(&run->servers, 0, open_own, own, &own->connection, &server, err);
+    own->deadline_ns = run->env->core->now_ns() + run->options->transaction_timeout_ns;
     return rc;
 }
 
 static enum rig_rc setup(void *object, struct rig_err *err)
 {
     struct rig_pg_run *run = object;
-    struct rig_pg_connection connection;
-    struct rig_pg_waiter waiter = {.core = run->env->core};
-    int64_t deadline_ns;
-    enum rig_rc rc = connect_for_run(run, &connection, &waiter, &deadline_ns, err);
+    struct own_connection own;
+    enum rig_rc rc = connect_own(&own, run, false, err);
     if (rc == RIG_OK)
-        rc = rig_pg_schema_create(&run->schema, &connection, deadline_ns, err);
+        rc = rig_pg_schema_create(&run->schema, &own.connection, own.deadline_ns, err);
     if (rc == RIG_OK) {
-        const char *version = PQparameterStatus(connection.pg, "server_version");
+        const char *version = PQparameterStatus(own.connection.pg, "server_version");
         rig_pg_one_line(run->server_version, sizeof run->server_version, version);
         run->server_version[strcspn(run->server_version, " ")] = '\0';
     }
-    rig_pg_disconnect(&connection);
+    rig_pg_disconnect(&own.connection);
     return rc;
 }
 
@@ -95,14 +92,12 @@ static void teardown(void *object)
     /* rig's own cluster goes as a whole. */
     if (run->options->keep_tables || run->options->hosts.count == 0)
         return;
-    struct rig_pg_connection connection;
-    struct rig_pg_waiter waiter = {.core = run->env->core, .to_the_end = true};
-    int64_t deadline_ns;
+    struct own_connection own;
     struct rig_err err = {.rc = RIG_OK};
-    enum rig_rc rc = connect_for_run(run, &connection, &waiter, &deadline_ns, &err);
+    enum rig_rc rc = connect_own(&own, run, true, &err);
     if (rc == RIG_OK)
-        rc = rig_pg_schema_drop(&run->schema, &connection, deadline_ns, &err);
-    rig_pg_disconnect(&connection);
+        rc = rig_pg_schema_drop(&run->schema, &own.connection, own.deadline_ns, &err);
+    rig_pg_disconnect(&own.connection);
     if (rc != RIG_OK)
         run->env->core->log(1, "postgres", "the run's tables were left behind: %s", err.text);
 }
@@ -161,16 +156,58 @@ static void cluster_kill_now(void *object)
 
 static uint32_t cluster_node_count(const void *object)
 {
-    (void)object;
-    return 1;
+    const struct rig_pg_run *run = object;
+    return rig_pg_servers_count(&run->servers);
 }
 
 static enum rig_rc cluster_status(void *object, uint32_t node, struct rig_node_status *status, struct rig_err *err)
 {
     struct rig_pg_run *run = object;
-    if (node != 0)
-        return rig_fail(err, RIG_E_CLUSTER, "there is no node %u", node);
-    return rig_pg_cluster_status(&run->cluster, status, err);
+    return rig_pg_servers_status(&run->servers, node, status, err);
+}
+
+static enum rig_rc cluster_stop_node(void *object, uint32_t node, enum rig_node_end how, struct rig_err *err)
+{
+    struct rig_pg_run *run = object;
+    return rig_pg_cluster_stop_node(&run->cluster, node, how, err);
+}
+
+static enum rig_rc cluster_start_node(void *object, uint32_t node, struct rig_err *err)
+{
+    struct rig_pg_run *run = object;
+    return rig_pg_cluster_start_node(&run->cluster, node, err);
+}
+
+static enum rig_rc cluster_promote(void *object, uint32_t node, struct rig_err *err)
+{
+    struct rig_pg_run *run = object;
+    return rig_pg_cluster_promote(&run->cluster, node, err);
+}
+
+static enum rig_rc cluster_restore(void *object, struct rig_err *err)
+{
+    struct rig_pg_run *run = object;
+    return rig_pg_cluster_restore(&run->cluster, err);
+}
+
+static uint32_t cluster_processes(void *object, uint32_t node, pid_t *pids, uint32_t capacity)
+{
+    const struct rig_pg_run *run = object;
+    return node < run->cluster.count ? rig_child_processes(&run->cluster.nodes[node].server, pids, capacity) : 0;
+}
+
+static const char *cluster_data_dir(const void *object, uint32_t node)
+{
+    const struct rig_pg_run *run = object;
+    return node < run->cluster.count ? run->cluster.nodes[node].data : NULL;
+}
+
+static enum rig_rc cluster_set_environment(void *object, uint32_t node, const char *name, const char *value,
+                                           struct rig_err *err)
+{
+    struct rig_pg_run *run = object;
+    RIG_REQUIRE(node < run->cluster.count);
+    return rig_pg_node_set_variable(&run->cluster.nodes[node], name, value, err);
 }
 
 static const struct rig_cluster_ops cluster_ops = {
@@ -180,6 +217,13 @@ static const struct rig_cluster_ops cluster_ops = {
     .kill_now = cluster_kill_now,
     .node_count = cluster_node_count,
     .status = cluster_status,
+    .stop_node = cluster_stop_node,
+    .start_node = cluster_start_node,
+    .promote = cluster_promote,
+    .restore = cluster_restore,
+    .processes = cluster_processes,
+    .data_dir = cluster_data_dir,
+    .set_environment = cluster_set_environment,
 };
 
 RIG_DRIVER_EXPORT extern const struct rig_driver rig_driver;
@@ -187,9 +231,9 @@ const struct rig_driver rig_driver = {
     .abi = RIG_DRIVER_ABI,
     .struct_size = sizeof(struct rig_driver),
     .name = "postgres",
-    .summary = "PostgreSQL, by libpq: a server that rig starts, or given ones",
+    .summary = "PostgreSQL, by libpq: a server or a cluster that rig starts, or given ones",
     .workloads = RIG_WORKLOAD_BIT(RIG_WORKLOAD_LIST_APPEND) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_RW_REGISTER),
-    .features = RIG_DRIVER_HOLDS,
+    .features = RIG_DRIVER_HOLDS | RIG_DRIVER_NODES,
     .options = rig_pg_option_table,
     .options_size = sizeof(struct rig_pg_options),
     .run_size = sizeof(struct rig_pg_run),

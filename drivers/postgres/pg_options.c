@@ -12,6 +12,8 @@ static const char *const isolation_words[] = {"read-uncommitted", "read-committe
 static const char *const table_schema_words[] = {"text", "integer-array", NULL};
 static const char *const write_words[] = {"upsert", "insert-then-update", NULL};
 static const char *const listen_words[] = {"socket", "tcp", NULL};
+static const char *const reads_from_words[] = {"auto", "primary", "standby", "any", NULL};
+const char *const rig_pg_replication_words[] = {"async", "remote_write", "on", "remote_apply", NULL};
 const char *const rig_pg_synchronous_commit_words[] = {"server-default", "on",           "off", "local",
                                                        "remote_write",   "remote_apply", NULL};
 
@@ -52,21 +54,38 @@ const struct rig_option rig_pg_option_table[] = {
     {"password", RIG_OPTION_SECRET, AT(password), NULL, 0, 0, NULL, "The user's password.", false},
     {"conninfo", RIG_OPTION_TEXT, AT(conninfo), NULL, 0, 0, NULL,
      "Further libpq connection parameters, such as `sslmode=verify-full sslrootcert=ca.pem`.", false},
+    {"reads-from", RIG_OPTION_CHOICE, AT(reads_from), "auto", 0, 0, reads_from_words,
+     "Who answers transactions that only read: the primary; for each client a standby; for each client one of all "
+     "servers in turn; auto: the read-only hosts where some are given, else the primary. A standby reads at repeatable "
+     "read where serializable is asked for, since it refuses that.",
+     false},
     {"cluster.hosts", RIG_OPTION_TEXT_LIST, AT(hosts), NULL, 0, 0, NULL,
-     "Servers to use, as host or host:port; clients are spread over them in turn. Without any, rig starts its own.",
+     "Servers to use, as host or host:port; clients are spread over those that take writes. Without any, rig starts "
+     "its own.",
      false},
     {"cluster.read-only-hosts", RIG_OPTION_TEXT_LIST, AT(read_only_hosts), NULL, 0, 0, NULL,
      "Servers to which transactions that only read are sent instead.", false},
-    {"cluster.local.nodes", RIG_OPTION_INT, AT(nodes), "0", 0, 1000, NULL,
-     "How many servers rig starts; 0 means one, unless cluster.hosts are given.", false},
+    {"cluster.local.nodes", RIG_OPTION_INT, AT(nodes), "0", 0, RIG_NODES_MOST, NULL,
+     "How many servers rig starts, a primary pg-1 and streaming standbys pg-2, pg-3, ...; 0 means one, unless "
+     "cluster.hosts are given.",
+     false},
+    {"cluster.local.replication", RIG_OPTION_CHOICE, AT(replication), "async", 0, 0, rig_pg_replication_words,
+     "Whether COMMIT waits for standbys, and for what: that they wrote, flushed (on) or applied the transaction.",
+     false},
+    {"cluster.local.synchronous-standbys", RIG_OPTION_INT, AT(synchronous_standbys), "1", 1, RIG_NODES_MOST - 1, NULL,
+     "For how many of the other nodes COMMIT waits, whichever they are; not with replication: async.", false},
     {"cluster.local.listen", RIG_OPTION_CHOICE, AT(listen), "socket", 0, 0, listen_words,
-     "Whether rig's own server is reached by a private Unix socket or by TCP on a free loopback port.", false},
+     "Whether rig's own servers are reached by private Unix sockets or by TCP on free loopback ports; faults of the "
+     "network make it tcp.",
+     false},
     {"cluster.local.bin-dir", RIG_OPTION_TEXT, AT(bin_dir), NULL, 0, 0, NULL,
-     "Where initdb and postgres are; without it the newest below /usr/lib/postgresql, then PATH.", false},
+     "Where initdb, postgres and pg_rewind are; without it the newest below /usr/lib/postgresql, then PATH.", false},
     {"cluster.local.run-as", RIG_OPTION_TEXT, AT(run_as), "postgres", 0, 0, NULL,
      "The system user that the server runs as when rig runs as root.", false},
     {"cluster.local.settings", RIG_OPTION_TEXT_LIST, AT(settings), NULL, 0, 0, NULL,
      "Server settings, each as name=value; they win over rig's own.", false},
+    {"cluster.local.standby-settings", RIG_OPTION_TEXT_LIST, AT(standby_settings), NULL, 0, 0, NULL,
+     "Further settings of a node while it is a standby, such as recovery_min_apply_delay=100ms.", false},
     {"cluster.local.start-timeout", RIG_OPTION_DURATION, AT(start_timeout_ns), "60s", 1e9, SECONDS(3600), NULL,
      "How long the server may take to be created and to accept connections.", false},
     {"cluster.local.stop-timeout", RIG_OPTION_DURATION, AT(stop_timeout_ns), "10s", 1e8, SECONDS(3600), NULL,
@@ -197,32 +216,62 @@ static enum rig_rc check_endpoints(const char *option, const struct rig_text_lis
     return RIG_OK;
 }
 
+static enum rig_rc check_settings(const char *option, const struct rig_text_list *list, struct rig_err *err)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        char name[64];
+        const char *value;
+        if (!rig_pg_setting_split(list->at[i], name, sizeof name, &value))
+            return rig_fail(err, RIG_E_PLAN, "database.cluster.local.%s: `%s` is not name=value", option, list->at[i]);
+    }
+    return RIG_OK;
+}
+
+/* What needs standbys, and how many. */
+static enum rig_rc check_replication(const struct rig_pg_options *options, struct rig_err *err)
+{
+    int64_t others = options->hosts.count > 0 ? (int64_t)(options->hosts.count + options->read_only_hosts.count) - 1
+                     : options->nodes > 1     ? options->nodes - 1
+                                              : 0;
+    if (options->replication != RIG_PG_ASYNC && options->hosts.count > 0)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.cluster.local.replication: is for servers that rig starts; leave out cluster.hosts");
+    if (options->replication != RIG_PG_ASYNC && options->synchronous_standbys > others)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.cluster.local.replication: COMMIT waits for %lld standby, and there are %lld: give "
+                        "more nodes, or replication: async",
+                        (long long)options->synchronous_standbys, (long long)others);
+    if (options->reads_from == RIG_PG_READS_STANDBY && others == 0)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.reads-from: standby needs one: give cluster.local.nodes: 2, or more hosts");
+    if (options->reads_from == RIG_PG_READS_PRIMARY && options->read_only_hosts.count > 0)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.reads-from: primary leaves nothing to read from cluster.read-only-hosts; leave out "
+                        "one of them");
+    return RIG_OK;
+}
+
 static enum rig_rc check_cluster(const struct rig_pg_options *options, struct rig_err *err)
 {
     if (options->hosts.count > 0 && options->nodes > 0)
         return rig_fail(err, RIG_E_PLAN,
                         "database.cluster: either hosts (servers that are there) or local.nodes (servers that rig "
                         "starts), not both");
-    if (options->nodes > 1)
-        return rig_fail(err, RIG_E_PLAN,
-                        "database.cluster.local.nodes: this driver starts one server, not %lld; for several, start "
-                        "them yourself and name them as cluster.hosts",
-                        (long long)options->nodes);
     if (options->hosts.count == 0 && options->read_only_hosts.count > 0)
         return rig_fail(err, RIG_E_PLAN,
                         "database.cluster.read-only-hosts: needs cluster.hosts, the servers that are written to");
-    if (options->hosts.count > 0 && (options->settings.count > 0 || given(options->bin_dir)))
+    if (options->hosts.count > 0 &&
+        (options->settings.count > 0 || options->standby_settings.count > 0 || given(options->bin_dir)))
         return rig_fail(err, RIG_E_PLAN,
                         "database.cluster.local: settings and bin-dir are for a server that rig starts; leave out "
                         "cluster.hosts or them");
-    for (size_t i = 0; i < options->settings.count; i++) {
-        char name[64];
-        const char *value;
-        if (!rig_pg_setting_split(options->settings.at[i], name, sizeof name, &value))
-            return rig_fail(err, RIG_E_PLAN, "database.cluster.local.settings: `%s` is not name=value",
-                            options->settings.at[i]);
-    }
-    enum rig_rc rc = check_endpoints("hosts", &options->hosts, err);
+    enum rig_rc rc = check_replication(options, err);
+    if (rc == RIG_OK)
+        rc = check_settings("settings", &options->settings, err);
+    if (rc == RIG_OK)
+        rc = check_settings("standby-settings", &options->standby_settings, err);
+    if (rc == RIG_OK)
+        rc = check_endpoints("hosts", &options->hosts, err);
     return rc != RIG_OK ? rc : check_endpoints("read-only-hosts", &options->read_only_hosts, err);
 }
 

@@ -18,6 +18,8 @@ enum rig_pg_isolation {
 };
 enum rig_pg_write { RIG_PG_UPSERT, RIG_PG_INSERT_THEN_UPDATE };
 enum rig_pg_synchronous_commit { RIG_PG_SYNC_SERVER_DEFAULT }; /* the other choices are PostgreSQL's own words */
+enum rig_pg_reads_from { RIG_PG_READS_AUTO, RIG_PG_READS_PRIMARY, RIG_PG_READS_STANDBY, RIG_PG_READS_ANY };
+enum rig_pg_replication { RIG_PG_ASYNC }; /* the other choices are words of synchronous_commit */
 enum rig_pg_listen { RIG_PG_LISTEN_SOCKET, RIG_PG_LISTEN_TCP };
 
 struct rig_pg_options {
@@ -42,11 +44,15 @@ struct rig_pg_options {
 
     struct rig_text_list hosts; /* empty: rig starts a cluster */
     struct rig_text_list read_only_hosts;
-    int64_t nodes;  /* 0: one, unless hosts are given */
+    int64_t reads_from;  /* enum rig_pg_reads_from */
+    int64_t nodes;       /* 0: one, unless hosts are given */
+    int64_t replication; /* enum rig_pg_replication */
+    int64_t synchronous_standbys;
     int64_t listen; /* enum rig_pg_listen */
     const char *bin_dir;
     const char *run_as;
     struct rig_text_list settings;
+    struct rig_text_list standby_settings;
     int64_t start_timeout_ns;
     int64_t stop_timeout_ns;
 };
@@ -54,6 +60,8 @@ struct rig_pg_options {
 extern const struct rig_option rig_pg_option_table[];
 /* The words of the option synchronous-commit, by index. */
 extern const char *const rig_pg_synchronous_commit_words[];
+/* Those of the option replication. */
+extern const char *const rig_pg_replication_words[];
 
 /* Refuses what contradicts itself. No I/O. RIG_E_PLAN. */
 enum rig_rc rig_pg_options_check(const struct rig_pg_options *options, enum rig_workload workload, struct rig_err *err);

@@ -23,6 +23,7 @@
 #define RIG_PG_COMMIT_WARNING "commit-warning"  /* COMMIT was acknowledged, with a warning */
 #define RIG_PG_PROTOCOL       "protocol"        /* an answer that makes no sense for the statement */
 #define RIG_PG_MALFORMED      "malformed-value" /* a value that this driver cannot have written */
+#define RIG_PG_UNREACHABLE    "unreachable"     /* no connection to the node that is to answer */
 #define RIG_PG_LIMIT          "element-limit"   /* the reads of one transaction passed rig's maximum */
 
 struct rig_pg_outcome_row {

@@ -83,6 +83,9 @@ enum rig_rc rig_pg_schema_init(struct rig_pg_schema *schema, const struct rig_pg
                                                         : ", READ ONLY";
     set_statement(schema, RIG_PG_BEGIN, 0, "BEGIN ISOLATION LEVEL %s", isolation);
     set_statement(schema, RIG_PG_BEGIN_READ_ONLY, 0, "BEGIN ISOLATION LEVEL %s%s", isolation, read_only);
+    enum rig_pg_isolation most = options->isolation < RIG_PG_REPEATABLE_READ ? (enum rig_pg_isolation)options->isolation
+                                                                             : RIG_PG_REPEATABLE_READ;
+    set_statement(schema, RIG_PG_BEGIN_STANDBY, 0, "BEGIN ISOLATION LEVEL %s, READ ONLY", isolation_sql[most]);
     set_statement(schema, RIG_PG_COMMIT, 0, "COMMIT");
     set_statement(schema, RIG_PG_ROLLBACK, 0, "ROLLBACK");
     for (size_t table = 0; table < tables; table++)

@@ -6,24 +6,6 @@
 #include "base/bug.h"
 #include "drivers/postgres/pg_pipeline.h"
 
-struct rig_pg_target rig_pg_run_target(const struct rig_pg_run *run, const struct rig_pg_endpoint *endpoint)
-{
-    const struct rig_pg_options *options = run->options;
-    struct rig_pg_target target = {.endpoint = endpoint,
-                                   .user = options->user,
-                                   .dbname = options->dbname,
-                                   .password = options->password,
-                                   .conninfo = options->conninfo};
-    if (options->hosts.count == 0)
-        rig_pg_cluster_credentials(&run->cluster, &target);
-    return target;
-}
-
-const struct rig_pg_endpoint *rig_pg_run_primary(const struct rig_pg_run *run)
-{
-    return run->options->hosts.count == 0 ? rig_pg_cluster_endpoint(&run->cluster) : &run->endpoints[0];
-}
-
 /* ---- opening ---- */
 
 /* Sends SET for what the options ask of the session; one round trip, none when they ask nothing. */
@@ -98,16 +80,22 @@ static enum rig_rc prepare_statements(struct rig_pg_connection *connection, cons
     return rc;
 }
 
-static enum rig_rc open_connection(struct rig_pg_session *session, struct rig_pg_connection *connection,
-                                   const struct rig_pg_endpoint *endpoint, struct rig_err *err)
+static enum rig_rc open_connection(void *context, struct rig_pg_connection *connection, uint32_t server,
+                                   int64_t deadline_ns, struct rig_err *err)
 {
+    struct rig_pg_session *session = context;
     struct rig_pg_run *run = session->run;
     const struct rig_pg_options *options = run->options;
-    int64_t deadline_ns = run->env->core->now_ns() + options->connect_timeout_ns;
-    struct rig_pg_target target = rig_pg_run_target(run, endpoint);
-    enum rig_rc rc = rig_pg_connect(connection, &target, &session->waiter, deadline_ns, err);
+    struct rig_pg_endpoint endpoint;
+    struct rig_pg_target target;
+    enum rig_rc rc = rig_pg_servers_target(&run->servers, server, &endpoint, &target, err);
     if (rc == RIG_OK)
-        rc = set_up_session(connection, options, deadline_ns, err);
+        rc = rig_pg_connect(connection, &target, &session->waiter, deadline_ns, err);
+    if (rc != RIG_OK)
+        return rc;
+    /* One server alone is taken as it is, unasked. */
+    connection->standby = rig_pg_servers_count(&run->servers) > 1 && rig_pg_in_recovery(connection, deadline_ns);
+    rc = set_up_session(connection, options, deadline_ns, err);
     if (rc == RIG_OK && options->prepared)
         rc = prepare_statements(connection, &run->schema, deadline_ns, err);
     if (rc == RIG_OK && options->pipeline)
@@ -121,16 +109,33 @@ enum rig_rc rig_pg_session_open(struct rig_pg_session *session, struct rig_pg_ru
     session->run = run;
     session->waiter.core = run->env->core;
     enum rig_rc rc = rig_pg_waiter_arm(&session->waiter, &run->wakes, err);
-    if (rc != RIG_OK)
-        return rc;
-    const struct rig_pg_endpoint *endpoint =
-        run->host_count == 0 ? rig_pg_run_primary(run) : &run->endpoints[client % run->host_count];
-    rc = open_connection(session, &session->main, endpoint, err);
-    if (rc == RIG_OK && run->read_only_host_count > 0) {
-        endpoint = &run->endpoints[run->host_count + client % run->read_only_host_count];
-        rc = open_connection(session, &session->read_only, endpoint, err);
-    }
+    if (rc == RIG_OK)
+        rc = rig_pg_servers_open_writer(&run->servers, client, open_connection, session, &session->main,
+                                        &session->main_server, err);
+    if (rc == RIG_OK)
+        rc = rig_pg_servers_open_reader(&run->servers, client, session->main_server, open_connection, session,
+                                        &session->reader, &session->reader_server, err);
     return rc;
+}
+
+/* The connection to the node that the transaction asks for; NULL when there is none to be had. */
+static struct rig_pg_connection *connect_to_node(struct rig_pg_session *session, uint32_t server, struct rig_err *err)
+{
+    const struct rig_pg_run *run = session->run;
+    if (server == session->main_server)
+        return &session->main;
+    if (server == session->reader_server && session->reader.pg != NULL)
+        return &session->reader;
+    if (session->visit.pg != NULL && server == session->visit_server)
+        return &session->visit;
+    rig_pg_disconnect(&session->visit);
+    session->visit_server = server;
+    int64_t deadline_ns = run->env->core->now_ns() + run->options->connect_timeout_ns;
+    if (server < rig_pg_servers_count(&run->servers) &&
+        open_connection(session, &session->visit, server, deadline_ns, err) == RIG_OK)
+        return &session->visit;
+    rig_pg_disconnect(&session->visit);
+    return NULL;
 }
 
 void rig_pg_session_interrupt(struct rig_pg_session *session)
@@ -141,7 +146,8 @@ void rig_pg_session_interrupt(struct rig_pg_session *session)
 void rig_pg_session_close(struct rig_pg_session *session)
 {
     rig_pg_disconnect(&session->main);
-    rig_pg_disconnect(&session->read_only);
+    rig_pg_disconnect(&session->reader);
+    rig_pg_disconnect(&session->visit);
     if (session->run != NULL)
         rig_pg_waiter_disarm(&session->waiter, &session->run->wakes);
 }
@@ -247,8 +253,10 @@ void rig_pg_turn_hold(struct rig_pg_turn *turn)
 
 const struct rig_pg_statement *rig_pg_turn_begin_statement(const struct rig_pg_turn *turn)
 {
-    return rig_pg_schema_fixed(&turn->session->run->schema,
-                               turn->transaction->read_only ? RIG_PG_BEGIN_READ_ONLY : RIG_PG_BEGIN);
+    enum rig_pg_fixed which = !turn->transaction->read_only ? RIG_PG_BEGIN
+                              : turn->connection->standby   ? RIG_PG_BEGIN_STANDBY
+                                                            : RIG_PG_BEGIN_READ_ONLY;
+    return rig_pg_schema_fixed(&turn->session->run->schema, which);
 }
 
 /* ---- statement by statement ---- */
@@ -455,29 +463,61 @@ static enum rig_outcome conclude(struct rig_pg_turn *turn)
     return row->outcome;
 }
 
+/* Nothing was sent: the session is as it was. */
+static enum rig_outcome unreachable(struct rig_pg_session *session, struct rig_transaction *transaction,
+                                    const struct rig_err *err)
+{
+    bool interrupted = atomic_load(&session->waiter.interrupted);
+    const char *code = interrupted ? RIG_PG_INTERRUPTED : RIG_PG_UNREACHABLE;
+    const struct rig_pg_outcome_row *row = rig_pg_outcome_find(RIG_PHASE_CONNECT, code);
+    transaction->phase = RIG_PHASE_CONNECT;
+    transaction->session_lost = row->session_lost;
+    rig_pg_one_line(transaction->error_code, sizeof transaction->error_code, code);
+    rig_pg_one_line(transaction->error_text, sizeof transaction->error_text, err->text);
+    return row->outcome;
+}
+
+static void run_turn(struct rig_pg_turn *turn)
+{
+    turn->connection->farewell_code[0] = '\0';
+    turn->connection->commit_warned = false;
+    if (atomic_load(&turn->session->waiter.interrupted))
+        rig_pg_turn_fail(turn, RIG_PHASE_CONNECT, RIG_PG_INTERRUPTED, NULL);
+    else if (turn->session->run->options->pipeline)
+        rig_pg_pipeline_run(turn);
+    else
+        run_by_statements(turn);
+}
+
 enum rig_outcome rig_pg_session_transact(struct rig_pg_session *session, struct rig_transaction *transaction)
 {
     const struct rig_pg_run *run = session->run;
-    bool elsewhere = transaction->read_only && session->read_only.pg != NULL;
+    struct rig_err err = {.rc = RIG_OK};
+    struct rig_pg_connection *connection = &session->main;
+    if (transaction->node > 0 && transaction->read_only)
+        connection = connect_to_node(session, transaction->node - 1, &err);
+    else if (transaction->read_only && session->reader.pg != NULL)
+        connection = &session->reader;
+    if (connection == NULL)
+        return unreachable(session, transaction, &err);
     struct rig_pg_turn turn = {
         .session = session,
-        .connection = elsewhere ? &session->read_only : &session->main,
+        .connection = connection,
         .transaction = transaction,
         .deadline_ns = run->env->core->now_ns() + run->options->transaction_timeout_ns,
         .phase = RIG_PHASE_CONNECT,
     };
     RIG_INVARIANT(turn.connection->pg != NULL);
-    turn.connection->farewell_code[0] = '\0';
-    turn.connection->commit_warned = false;
-    if (atomic_load(&session->waiter.interrupted))
-        rig_pg_turn_fail(&turn, RIG_PHASE_CONNECT, RIG_PG_INTERRUPTED, NULL);
-    else if (run->options->pipeline)
-        rig_pg_pipeline_run(&turn);
-    else
-        run_by_statements(&turn);
-    if (turn.failed)
-        return conclude(&turn);
+    run_turn(&turn);
+    enum rig_outcome outcome = RIG_OUTCOME_OK;
     transaction->phase = RIG_PHASE_COMMIT;
     transaction->session_lost = turn.session_lost;
-    return RIG_OUTCOME_OK;
+    if (turn.failed)
+        outcome = conclude(&turn);
+    /* A visit that broke off is not the end of the session. */
+    if (connection == &session->visit && transaction->session_lost && !atomic_load(&session->waiter.interrupted)) {
+        rig_pg_disconnect(&session->visit);
+        transaction->session_lost = false;
+    }
+    return outcome;
 }

@@ -1,6 +1,7 @@
 /*
- * The run and session objects: a session is one client's connection (two where read-only hosts are named) and what it
- * needs to run one transaction after the other.
+ * The run and session objects: a session is one client's connection to the server that takes its writes, another one
+ * where its reads are answered elsewhere, a third to a node that it was asked to read from, and what it needs to run
+ * one transaction after the other.
  *
  * A transaction runs statement by statement here, or in one go in pg_pipeline.c; both fill the answer of the
  * transaction and leave its outcome to the table of pg_outcome.h.
@@ -9,10 +10,10 @@
 #define RIG_DRIVERS_POSTGRES_PG_SESSION_H
 
 #include "drivers/driver.h"
-#include "drivers/postgres/pg_cluster.h"
 #include "drivers/postgres/pg_connection.h"
 #include "drivers/postgres/pg_outcome.h"
 #include "drivers/postgres/pg_schema.h"
+#include "drivers/postgres/pg_servers.h"
 
 struct rig_pg_run {
     const struct rig_run_env *env;
@@ -20,9 +21,7 @@ struct rig_pg_run {
     struct rig_pg_schema schema;
     struct rig_pg_wakes wakes;
     struct rig_pg_cluster cluster;
-    struct rig_pg_endpoint *endpoints; /* owned: the hosts, then the read-only hosts */
-    size_t host_count;
-    size_t read_only_host_count;
+    struct rig_pg_servers servers;
     char server_version[64];
 };
 
@@ -30,7 +29,11 @@ struct rig_pg_session {
     struct rig_pg_run *run;
     struct rig_pg_waiter waiter;
     struct rig_pg_connection main;
-    struct rig_pg_connection read_only; /* .pg NULL without read-only hosts */
+    struct rig_pg_connection reader; /* .pg NULL where the main one reads as well */
+    struct rig_pg_connection visit;  /* to the node that was asked for last; .pg NULL: none */
+    uint32_t main_server;
+    uint32_t reader_server;
+    uint32_t visit_server;
 };
 
 /* A transaction on its way: what its statements share. */
@@ -44,11 +47,6 @@ struct rig_pg_turn {
     bool committed;       /* COMMIT was acknowledged: nothing that follows can change the outcome */
     bool session_lost;
 };
-
-/* Where a run reaches its servers as superuser or given user: `endpoint` and the credentials. */
-struct rig_pg_target rig_pg_run_target(const struct rig_pg_run *run, const struct rig_pg_endpoint *endpoint);
-/* The first host. */
-const struct rig_pg_endpoint *rig_pg_run_primary(const struct rig_pg_run *run);
 
 enum rig_rc rig_pg_session_open(struct rig_pg_session *session, struct rig_pg_run *run, uint32_t client,
                                 struct rig_err *err);

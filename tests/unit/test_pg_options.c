@@ -85,9 +85,6 @@ static void contradictions_are_refused(void **state)
     options.isolation = RIG_PG_REPEATABLE_READ;
     expect_refused(&options, "isolation: serializable");
     options = plain();
-    options.nodes = 3;
-    expect_refused(&options, "starts one server, not 3");
-    options = plain();
     options.nodes = 1;
     options.hosts = (struct rig_text_list){one, 1};
     expect_refused(&options, "not both");
@@ -101,6 +98,38 @@ static void contradictions_are_refused(void **state)
     expect_refused(&options, "needs cluster.hosts");
     options.hosts = (struct rig_text_list){nonsense, 1};
     expect_refused(&options, "`db1:x` is no server");
+}
+
+static void clusters_are_checked(void **state)
+{
+    (void)state;
+    static const char *const two[] = {"db1", "db2"};
+    static const char *const nonsense[] = {"wal_level"};
+    struct rig_err err = {.rc = RIG_OK};
+    struct rig_pg_options options = plain();
+    options.nodes = 3;
+    options.replication = 1;
+    options.synchronous_standbys = 2;
+    options.reads_from = RIG_PG_READS_STANDBY;
+    assert_int_equal(rig_pg_options_check(&options, RIG_WORKLOAD_LIST_APPEND, &err), RIG_OK);
+    options.synchronous_standbys = 3;
+    expect_refused(&options, "COMMIT waits for 3 standby, and there are 2");
+    options.nodes = 0;
+    options.synchronous_standbys = 1;
+    expect_refused(&options, "and there are 0");
+    options.replication = RIG_PG_ASYNC;
+    expect_refused(&options, "cluster.local.nodes: 2");
+    options.hosts = (struct rig_text_list){two, 2};
+    assert_int_equal(rig_pg_options_check(&options, RIG_WORKLOAD_LIST_APPEND, &err), RIG_OK);
+    options.replication = 2;
+    expect_refused(&options, "leave out cluster.hosts");
+    options.replication = RIG_PG_ASYNC;
+    options.read_only_hosts = (struct rig_text_list){two, 1};
+    options.reads_from = RIG_PG_READS_PRIMARY;
+    expect_refused(&options, "leaves nothing to read");
+    options = plain();
+    options.standby_settings = (struct rig_text_list){nonsense, 1};
+    expect_refused(&options, "standby-settings: `wal_level` is not name=value");
 }
 
 static void conninfo_is_checked(void **state)
@@ -157,6 +186,8 @@ static void statements_are_written(void **state)
     assert_int_equal(rig_pg_schema_init(&schema, &options, RIG_WORKLOAD_LIST_APPEND, &err), RIG_OK);
     assert_string_equal(rig_pg_schema_fixed(&schema, RIG_PG_BEGIN_READ_ONLY)->text,
                         "BEGIN ISOLATION LEVEL SERIALIZABLE, READ ONLY, DEFERRABLE");
+    assert_string_equal(rig_pg_schema_fixed(&schema, RIG_PG_BEGIN_STANDBY)->text,
+                        "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY");
     assert_string_equal(rig_pg_schema_fixed(&schema, RIG_PG_BEGIN)->text, "BEGIN ISOLATION LEVEL SERIALIZABLE");
     rig_pg_schema_done(&schema);
 }
@@ -164,9 +195,10 @@ static void statements_are_written(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(endpoints_are_read),         cmocka_unit_test(settings_are_split),
-        cmocka_unit_test(contradictions_are_refused), cmocka_unit_test(conninfo_is_checked),
-        cmocka_unit_test(table_is_well_formed),       cmocka_unit_test(statements_are_written),
+        cmocka_unit_test(endpoints_are_read),     cmocka_unit_test(settings_are_split),
+        cmocka_unit_test(clusters_are_checked),   cmocka_unit_test(contradictions_are_refused),
+        cmocka_unit_test(conninfo_is_checked),    cmocka_unit_test(table_is_well_formed),
+        cmocka_unit_test(statements_are_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,6 +93,7 @@ void harness_defaults(struct rig_pg_options *options)
         .connect_timeout_ns = 10 * RIG_NS_PER_S,
         .transaction_timeout_ns = 30 * RIG_NS_PER_S,
         .run_as = "postgres",
+        .synchronous_standbys = 1,
         .start_timeout_ns = 60 * RIG_NS_PER_S,
         .stop_timeout_ns = 10 * RIG_NS_PER_S,
     };
@@ -147,8 +148,8 @@ void harness_attach_without_tables(struct harness *harness, const struct harness
     struct rig_pg_options adjusted = *options;
     static char host[512];
     static const char *hosts[1] = {host};
-    const struct rig_pg_endpoint *endpoint = rig_pg_run_primary(server->run);
-    (void)snprintf(host, sizeof host, "%s:%s", endpoint->host, endpoint->port);
+    const struct rig_pg_endpoint endpoint = server_endpoint(server);
+    (void)snprintf(host, sizeof host, "%s:%s", endpoint.host, endpoint.port);
     if (adjusted.hosts.count == 0)
         adjusted.hosts = (struct rig_text_list){hosts, 1};
     adjusted.user = "postgres";
@@ -292,10 +293,25 @@ const char *client_seen(const struct client *client, uint32_t op)
 
 /* ---- SQL ---- */
 
+struct rig_pg_endpoint server_endpoint(const struct harness *harness)
+{
+    const struct rig_pg_run *run = harness->run;
+    struct rig_pg_endpoint endpoint;
+    struct rig_pg_target target;
+    struct rig_err err = {.rc = RIG_OK};
+    if (rig_pg_servers_target(&run->servers, 0, &endpoint, &target, &err) != RIG_OK)
+        fail_msg("%s", err.text);
+    return endpoint;
+}
+
 PGconn *sql_connect(const struct harness *harness)
 {
     const struct rig_pg_run *run = harness->run;
-    struct rig_pg_target target = rig_pg_run_target(run, rig_pg_run_primary(run));
+    struct rig_pg_endpoint endpoint;
+    struct rig_pg_target target;
+    struct rig_err err = {.rc = RIG_OK};
+    if (rig_pg_servers_target(&run->servers, 0, &endpoint, &target, &err) != RIG_OK)
+        fail_msg("%s", err.text);
     const char *const names[] = {"host", "port", "user", "dbname", "password", "application_name", NULL};
     const char *const values[] = {
         target.endpoint->host, target.endpoint->port, target.user, target.dbname, target.password, "test", NULL};

@@ -98,6 +98,9 @@ void sql_await_wait(PGconn *pg, int backend, const char *event);
  */
 void sql_commit_waits(const struct harness *harness, PGconn *pg, bool waits);
 
+/* Where a client reaches the first server of a run. */
+struct rig_pg_endpoint server_endpoint(const struct harness *harness);
+
 const char *outcome_name(enum rig_outcome outcome);
 /* Fails the test, naming everything the transaction says, unless outcome and code are these. */
 void expect_outcome(const struct client *client, enum rig_outcome got, enum rig_outcome expected, const char *code);

@@ -41,8 +41,8 @@ static void files_are_private_and_go(void **state)
     harness_defaults(&options);
     harness_start(&server, &options, RIG_WORKLOAD_LIST_APPEND, 1);
     const struct rig_pg_cluster *cluster = cluster_of(&server);
-    pid_t pid = rig_child_pid(&cluster->server);
-    (void)snprintf(folder, sizeof folder, "%s", cluster->folder);
+    pid_t pid = rig_child_pid(&cluster->nodes[0].server);
+    (void)snprintf(folder, sizeof folder, "%s", cluster->site.folder);
     assert_memory_equal(folder, server.folder, strlen(server.folder));
     assert_int_equal(stat(folder, &status), 0);
     assert_int_equal(status.st_mode & 07777, 0700);
@@ -51,7 +51,7 @@ static void files_are_private_and_go(void **state)
     assert_int_equal(stat(path, &status), 0);
     assert_true(status.st_uid != 0);
     assert_true(getsid(pid) != getsid(0)); /* a terminal's Ctrl-C does not reach it */
-    (void)snprintf(path, sizeof path, "%s/postgres-1.log", server.folder);
+    (void)snprintf(path, sizeof path, "%s/pg-1.log", server.folder);
     assert_true(exists(path));
     (void)snprintf(path, sizeof path, "%s/password", folder);
     assert_false(exists(path));
@@ -101,9 +101,9 @@ static void tcp_asks_for_the_password(void **state)
     expect_outcome(&client, client_run(&client), RIG_OUTCOME_OK, "");
     assert_string_equal(client_seen(&client, 0), "nil");
     assert_string_equal(client_seen(&client, 2), "-7");
-    const struct rig_pg_endpoint *endpoint = rig_pg_cluster_endpoint(cluster_of(&server));
+    const struct rig_pg_endpoint endpoint = server_endpoint(&server);
     const char *const names[] = {"host", "port", "user", "dbname", "password", NULL};
-    const char *const values[] = {"127.0.0.1", endpoint->port, "postgres", "postgres", "guessed", NULL};
+    const char *const values[] = {"127.0.0.1", endpoint.port, "postgres", "postgres", "guessed", NULL};
     PGconn *stranger = PQconnectdbParams(names, values, 0);
     assert_int_equal(PQstatus(stranger), CONNECTION_BAD);
     assert_non_null(strstr(PQerrorMessage(stranger), "password authentication failed"));
@@ -122,8 +122,8 @@ static const char *start_failing(const struct rig_pg_options *options)
     assert_int_not_equal(rig_driver.cluster->start(server.run, &err), RIG_OK);
     assert_int_not_equal(err.rc, RIG_OK);
     rig_driver.cluster->stop(server.run);
-    assert_string_equal(cluster_of(&server)->folder, "");
-    assert_int_equal(rig_child_pid(&cluster_of(&server)->server), 0);
+    assert_string_equal(cluster_of(&server)->site.folder, "");
+    assert_int_equal(rig_child_pid(&cluster_of(&server)->nodes[0].server), 0);
     harness_stop(&server);
     return err.text;
 }
@@ -198,7 +198,7 @@ static void paused_server_is_stopped(void **state)
     struct rig_pg_options options;
     harness_defaults(&options);
     harness_start(&server, &options, RIG_WORKLOAD_LIST_APPEND, 1);
-    pid_t pid = rig_child_pid(&cluster_of(&server)->server);
+    pid_t pid = rig_child_pid(&cluster_of(&server)->nodes[0].server);
     assert_int_equal(kill(pid, SIGSTOP), 0);
     harness_stop(&server);
     assert_int_equal(kill(pid, 0), -1);
@@ -218,9 +218,9 @@ static void killed_server_is_seen_and_cleared(void **state)
     if (rig_driver.cluster->start(server.run, &err) != RIG_OK)
         fail_msg("%s", err.text);
     if (geteuid() == 0)
-        assert_memory_equal(cluster_of(&server)->folder, "/var/tmp/", 9);
+        assert_memory_equal(cluster_of(&server)->site.folder, "/var/tmp/", 9);
     rig_driver.cluster->kill_now(server.run);
-    assert_true(rig_child_await(&cluster_of(&server)->server, 20 * RIG_NS_PER_S));
+    assert_true(rig_child_await(&cluster_of(&server)->nodes[0].server, 20 * RIG_NS_PER_S));
     assert_int_equal(rig_driver.cluster->status(server.run, 0, &status, &err), RIG_OK);
     assert_false(status.reachable);
     assert_string_equal(status.detail, "its main process has ended");
@@ -244,9 +244,9 @@ _Noreturn static void start_and_wait_for_death(int report)
     memset(&orphan, 0, sizeof orphan);
     harness_defaults(&options);
     harness_start(&server, &options, RIG_WORKLOAD_LIST_APPEND, 1);
-    orphan.server = rig_child_pid(&cluster_of(&server)->server);
+    orphan.server = rig_child_pid(&cluster_of(&server)->nodes[0].server);
     (void)snprintf(orphan.test_folder, sizeof orphan.test_folder, "%s", server.folder);
-    (void)snprintf(orphan.folder, sizeof orphan.folder, "%s", cluster_of(&server)->folder);
+    (void)snprintf(orphan.folder, sizeof orphan.folder, "%s", cluster_of(&server)->site.folder);
     (void)!write(report, &orphan, sizeof orphan);
     for (;;)
         (void)pause();

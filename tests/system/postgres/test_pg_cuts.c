@@ -85,12 +85,12 @@ static void *run_proxy(void *object)
 static void proxy_start(struct proxy *proxy, const struct harness *server)
 {
     *proxy = (struct proxy){.server.sun_family = AF_UNIX};
-    const struct rig_pg_endpoint *endpoint = rig_pg_run_primary(server->run);
+    const struct rig_pg_endpoint endpoint = server_endpoint(server);
     struct sockaddr_un own = {.sun_family = AF_UNIX};
     (void)snprintf(proxy->folder, sizeof proxy->folder, "/tmp/rig-cuts-XXXXXX");
     assert_non_null(mkdtemp(proxy->folder));
-    int length = snprintf(proxy->server.sun_path, sizeof proxy->server.sun_path, "%.80s/.s.PGSQL.%s", endpoint->host,
-                          endpoint->port);
+    int length = snprintf(proxy->server.sun_path, sizeof proxy->server.sun_path, "%.80s/.s.PGSQL.%s", endpoint.host,
+                          endpoint.port);
     assert_in_range(length, 1, sizeof proxy->server.sun_path - 1);
     (void)snprintf(own.sun_path, sizeof own.sun_path, "%s/.s.PGSQL.5432", proxy->folder);
     proxy->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);

@@ -1,0 +1,16 @@
+/*
+ * The configuration of a local server: rig's own settings, the plan's, and whom a standby follows.
+ *
+ * It stands in rig.conf in the data folder, which postgresql.conf includes at its end, and is written before each start
+ * and each change of roles: pg_rewind and base backups bring along that of another node.
+ */
+#ifndef RIG_DRIVERS_POSTGRES_PG_CONFIGURATION_H
+#define RIG_DRIVERS_POSTGRES_PG_CONFIGURATION_H
+
+#include "drivers/postgres/pg_node.h"
+
+/* `primary`: where the node finds whom it follows as a standby; NULL: nobody. */
+enum rig_rc rig_pg_configuration_write(const struct rig_pg_node *node, const struct rig_pg_endpoint *primary,
+                                       struct rig_err *err);
+
+#endif

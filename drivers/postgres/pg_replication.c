@@ -1,0 +1,129 @@
+#include "drivers/postgres/pg_replication.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/folder.h"
+#include "drivers/postgres/pg_configuration.h"
+
+#define MILLISECOND_NS INT64_C(1000000)
+#define SECOND_NS      INT64_C(1000000000)
+#define ASK_NS         (5 * SECOND_NS)
+
+enum rig_rc rig_pg_follow(struct rig_pg_node *node, struct rig_pg_node *primary, struct rig_pg_routes *routes,
+                          struct rig_err *err)
+{
+    struct rig_pg_endpoint endpoint;
+    bool follows = node != primary;
+    enum rig_rc rc = follows ? rig_pg_routes_find(routes, node, primary, &endpoint, err) : RIG_OK;
+    if (rc == RIG_OK)
+        rc = rig_pg_configuration_write(node, follows ? &endpoint : NULL, err);
+    pid_t pid = rig_child_pid(&node->server);
+    if (rc == RIG_OK && pid > 0)
+        (void)kill(pid, SIGHUP);
+    return rc;
+}
+
+enum rig_rc rig_pg_timeline(const struct rig_pg_node *primary, int *timeline, struct rig_err *err)
+{
+    char answer[RIG_PG_ANSWER_BYTES];
+    enum rig_rc rc = rig_pg_node_ask(
+        primary, "SELECT ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int", ASK_NS, answer, err);
+    if (rc == RIG_OK)
+        *timeline = (int)strtol(answer, NULL, 10);
+    return rc;
+}
+
+enum rig_rc rig_pg_promote(struct rig_pg_node *node, int64_t timeout_ns, int *timeline, struct rig_err *err)
+{
+    char answer[RIG_PG_ANSWER_BYTES];
+    char sql[64];
+    (void)snprintf(sql, sizeof sql, "SELECT pg_promote(true, %lld)", (long long)(timeout_ns / SECOND_NS));
+    enum rig_rc rc = rig_pg_node_ask(node, sql, timeout_ns + SECOND_NS, answer, err);
+    if (rc == RIG_OK && answer[0] != 't')
+        rc = rig_fail(err, RIG_E_CLUSTER, "%s was not promoted within %lld s", node->name,
+                      (long long)(timeout_ns / SECOND_NS));
+    return rc != RIG_OK ? rc : rig_pg_timeline(node, timeline, err);
+}
+
+enum rig_rc rig_pg_await_caught_up(const struct rig_pg_node *node, const char *position, int timeline,
+                                   int64_t deadline_ns, struct rig_err *err)
+{
+    const struct rig_core *core = node->site->env->core;
+    char answer[RIG_PG_ANSWER_BYTES] = "";
+    char sql[512];
+    (void)snprintf(
+        sql, sizeof sql,
+        "SELECT CASE WHEN r.status = 'streaming' AND r.received_tli = %d AND"
+        " CASE WHEN current_setting('recovery_min_apply_delay') = '0' THEN pg_last_wal_replay_lsn()"
+        " ELSE pg_last_wal_receive_lsn() END >= '%s' THEN 'yes' ELSE concat(coalesce(r.status, 'not streaming'),"
+        " ', timeline ', r.received_tli, ', at ', pg_last_wal_replay_lsn()) END"
+        " FROM (SELECT 1) o LEFT JOIN pg_stat_wal_receiver r ON true",
+        timeline, position);
+    for (;;) {
+        struct rig_err attempt = {.rc = RIG_OK};
+        enum rig_rc rc = rig_pg_node_ask(node, sql, ASK_NS, answer, &attempt);
+        if (rc == RIG_OK && strcmp(answer, "yes") == 0)
+            return RIG_OK;
+        if (core->now_ns() > deadline_ns || !rig_pg_node_runs(node))
+            return rig_fail(err, RIG_E_CLUSTER, "%s does not catch up with the primary (timeline %d, %s): %s",
+                            node->name, timeline, position, rc == RIG_OK ? answer : attempt.text);
+        const struct timespec step = {.tv_nsec = 10 * MILLISECOND_NS};
+        (void)nanosleep(&step, NULL);
+    }
+}
+
+/* ---- coming back ---- */
+
+/* False where the data cannot be set back, say because the log that it takes is gone. */
+static bool rewind_data(struct rig_pg_node *node, const char *source, const char *log_name, int64_t deadline_ns)
+{
+    char path[RIG_PG_FILE_BYTES + 32];
+    const char *const arguments[] = {"pg_rewind", "-D", node->data, "--source-server", source, "--no-sync", NULL};
+    struct rig_err err = {.rc = RIG_OK};
+    /* It may have to run the server by itself first, to recover from a crash, which no standby can. */
+    (void)snprintf(path, sizeof path, "%s/standby.signal", node->data);
+    (void)unlink(path);
+    if (rig_pg_site_run(node->site, arguments, log_name, true, deadline_ns, &err) == RIG_OK)
+        return true;
+    node->site->env->core->log(2, "postgres", "%s is made anew: %s", node->name, err.text);
+    return false;
+}
+
+static enum rig_rc back_up(struct rig_pg_node *node, const char *source, const char *log_name, int64_t deadline_ns,
+                           struct rig_err *err)
+{
+    const char *const arguments[] = {"pg_basebackup", "-D", node->data, "-d",        source, "-X",
+                                     "stream",        "-c", "fast",     "--no-sync", NULL};
+    rig_folder_remove(node->data);
+    return rig_pg_site_run(node->site, arguments, log_name, true, deadline_ns, err);
+}
+
+enum rig_rc rig_pg_rejoin(struct rig_pg_node *node, struct rig_pg_node *primary, struct rig_pg_routes *routes,
+                          int64_t deadline_ns, struct rig_err *err)
+{
+    struct rig_pg_endpoint socket;
+    char source[512];
+    char log_name[40];
+    rig_pg_node_socket(primary, &socket);
+    (void)snprintf(source, sizeof source,
+                   "host=%s port=%s user=" RIG_PG_SUPERUSER " dbname=" RIG_PG_SUPERUSER " connect_timeout=10",
+                   socket.host, socket.port);
+    (void)snprintf(log_name, sizeof log_name, "%s-rejoin.log", node->name);
+    enum rig_node_end how = rig_pg_node_is_standby(node) ? RIG_NODE_FAST : RIG_NODE_IMMEDIATE;
+    enum rig_rc rc = rig_pg_node_stop(node, how, err);
+    /* The timeline in the primary's control file, which pg_rewind goes by, is that of its last checkpoint. */
+    if (rc == RIG_OK)
+        rc = rig_pg_node_ask(primary, "CHECKPOINT", node->site->options->start_timeout_ns, NULL, err);
+    if (rc == RIG_OK && !rewind_data(node, source, log_name, deadline_ns))
+        rc = back_up(node, source, log_name, deadline_ns, err);
+    if (rc == RIG_OK)
+        rc = rig_pg_node_make_standby(node, err);
+    if (rc == RIG_OK)
+        rc = rig_pg_follow(node, primary, routes, err);
+    return rc != RIG_OK ? rc : rig_pg_node_start(node, true, deadline_ns, err);
+}

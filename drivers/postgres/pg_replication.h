@@ -1,0 +1,32 @@
+/*
+ * Roles in a local cluster: who is the primary, who follows, and how a node becomes a follower again.
+ *
+ * A node whose data went another way than the primary's is set back by pg_rewind, and where that cannot be done made
+ * anew by a base backup.
+ *
+ * Threads: one at a time (main, then the nemesis's).
+ */
+#ifndef RIG_DRIVERS_POSTGRES_PG_REPLICATION_H
+#define RIG_DRIVERS_POSTGRES_PG_REPLICATION_H
+
+#include "drivers/postgres/pg_node.h"
+#include "drivers/postgres/pg_routes.h"
+
+/* Writes the node's configuration for the role that its data has, and has it read again when it runs. */
+enum rig_rc rig_pg_follow(struct rig_pg_node *node, struct rig_pg_node *primary, struct rig_pg_routes *routes,
+                          struct rig_err *err);
+/* The standby becomes a primary; returns once it takes writes, under `*timeline`. */
+enum rig_rc rig_pg_promote(struct rig_pg_node *node, int64_t timeout_ns, int *timeline, struct rig_err *err);
+/* The timeline that a primary writes. */
+enum rig_rc rig_pg_timeline(const struct rig_pg_node *primary, int *timeline, struct rig_err *err);
+/*
+ * Waits until the standby streams on `timeline` and shows everything up to `position` of the log; one whose settings
+ * delay it has to have received it.
+ */
+enum rig_rc rig_pg_await_caught_up(const struct rig_pg_node *node, const char *position, int timeline,
+                                   int64_t deadline_ns, struct rig_err *err);
+/* Makes the node a standby of `primary` with the primary's data, and starts it. Stops it where it runs. */
+enum rig_rc rig_pg_rejoin(struct rig_pg_node *node, struct rig_pg_node *primary, struct rig_pg_routes *routes,
+                          int64_t deadline_ns, struct rig_err *err);
+
+#endif

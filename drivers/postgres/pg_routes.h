@@ -1,0 +1,31 @@
+/*
+ * Where each node is reached by whom: past rig's own proxy, where the plan has faults of the network.
+ *
+ * A route is asked for when somebody is about to connect, and again when the node listens on another port.
+ *
+ * Threads: any.
+ */
+#ifndef RIG_DRIVERS_POSTGRES_PG_ROUTES_H
+#define RIG_DRIVERS_POSTGRES_PG_ROUTES_H
+
+#include <pthread.h>
+
+#include "drivers/postgres/pg_node.h"
+
+struct rig_pg_route {
+    uint16_t port; /* where the node listened when it was asked for; 0: never */
+    uint16_t via;
+};
+
+struct rig_pg_routes {
+    pthread_mutex_t mutex;
+    struct rig_pg_route table[RIG_NODES_MOST + 1][RIG_NODES_MOST]; /* from (last: clients), to */
+};
+
+void rig_pg_routes_init(struct rig_pg_routes *routes);
+void rig_pg_routes_done(struct rig_pg_routes *routes);
+/* Where `to` is reached from the node `from`, NULL: from a client. */
+enum rig_rc rig_pg_routes_find(struct rig_pg_routes *routes, const struct rig_pg_node *from,
+                               const struct rig_pg_node *to, struct rig_pg_endpoint *endpoint, struct rig_err *err);
+
+#endif

@@ -1,0 +1,23 @@
+/*
+ * The data folder that every server starts from: made by initdb once, and kept for later runs.
+ *
+ * Templates lie in $XDG_CACHE_HOME/rig/postgres (or below $HOME/.cache), a folder that belongs to rig's user alone. One
+ * is found by a hash over the programs' identity (path, size, time of change) and initdb's arguments; it holds no
+ * password. At most RIG_PG_TEMPLATES_MOST are kept, the longest unused go first, about 40 MB each.
+ *
+ * Safe against others and crashes: a template appears under its name by one rename, when it is complete and on disk;
+ * who copies holds a shared lock on the folder, who removes an exclusive one, and the kernel drops the locks of the
+ * dead. Without a cache (no home, no room, wrong owner) initdb runs each time.
+ */
+#ifndef RIG_DRIVERS_POSTGRES_PG_TEMPLATE_H
+#define RIG_DRIVERS_POSTGRES_PG_TEMPLATE_H
+
+#include "drivers/postgres/pg_site.h"
+
+enum { RIG_PG_TEMPLATES_MOST = 4 };
+
+/* Makes the data folder `data`, which does not exist, of a server that has never run. */
+enum rig_rc rig_pg_template_provide(struct rig_pg_site *site, const char *data, int64_t deadline_ns,
+                                    struct rig_err *err);
+
+#endif
