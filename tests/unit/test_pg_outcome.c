@@ -30,6 +30,8 @@ static const struct {
     {"57P05", RIG_OUTCOME_FAIL, true, RIG_OUTCOME_INFO, true},
     {"25P03", RIG_OUTCOME_FAIL, true, RIG_OUTCOME_FAIL, true},
     {"25P04", RIG_OUTCOME_FAIL, true, RIG_OUTCOME_INFO, true},
+    {"25006", RIG_OUTCOME_FAIL, true, RIG_OUTCOME_INFO, true},
+    {"unreachable", RIG_OUTCOME_FAIL, false, RIG_OUTCOME_INFO, true},
     {"40001", RIG_OUTCOME_FAIL, false, RIG_OUTCOME_FAIL, false},
     {"40P01", RIG_OUTCOME_FAIL, false, RIG_OUTCOME_FAIL, false},
     {"40003", RIG_OUTCOME_FAIL, false, RIG_OUTCOME_INFO, true},
