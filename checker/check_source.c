@@ -21,9 +21,19 @@ struct run {
     const char *conflict;      /* why the history has to be gone through again, or NULL */
     bool unordered;            /* its events are not in the order of their times */
     uint32_t pass_count;
+    struct rig_check_progress progress;
     int64_t waited_ns;
     struct rig_err *err;
 };
+
+static void tell(struct run *run)
+{
+    const struct rig_check_watch *watch = run->options.watch;
+    run->progress.pass = run->pass_count;
+    run->progress.share = rig_source_share(run->source);
+    if (watch != NULL)
+        watch->tell(watch->context, &run->progress);
+}
 
 /* The next segment, which the census notes; NULL at the end. */
 static enum rig_rc next(struct run *run, const struct rig_segment **segment)
@@ -34,6 +44,7 @@ static enum rig_rc next(struct run *run, const struct rig_segment **segment)
     if (rc != RIG_OK || *segment == NULL)
         return rc;
     run->unordered |= (*segment)->unordered;
+    run->progress.txn_count += (*segment)->txns.count;
     if (run->census != NULL && run->options.census == NULL && !rig_census_note(run->census, *segment))
         return rig_fail(run->err, RIG_E_LIMIT, "not enough memory for the keys of the history; raise --max-memory");
     return RIG_OK;
@@ -44,9 +55,10 @@ static enum rig_rc take_census(struct run *run)
 {
     const struct rig_segment *segment = NULL;
     enum rig_rc rc;
-    do
+    do {
         rc = next(run, &segment);
-    while (rc == RIG_OK && segment != NULL && !run->unordered);
+        tell(run);
+    } while (rc == RIG_OK && segment != NULL && !run->unordered);
     return rc;
 }
 
@@ -64,6 +76,9 @@ static enum rig_rc judge(struct run *run, struct rig_verdict **verdict)
         if (rc == RIG_OK && segment != NULL)
             rc = rig_windows_feed(windows, segment, run->err);
         run->conflict = rig_windows_conflict(windows);
+        run->progress.is_read = segment == NULL;
+        rig_windows_found(windows, run->progress.found);
+        tell(run);
     } while (rc == RIG_OK && segment != NULL && run->conflict == NULL);
     if (rc != RIG_OK || run->conflict != NULL) {
         rig_windows_free(windows);
@@ -95,6 +110,7 @@ static enum rig_rc judge_again(struct run *run, struct rig_verdict **verdict)
     run->options.census = run->unordered ? NULL : run->census;
     enum rig_rc rc = rig_source_rewind(run->source, run->err);
     run->pass_count++;
+    run->progress = (struct rig_check_progress){0};
     if (rc == RIG_OK)
         rc = judge(run, verdict);
     RIG_INVARIANT(rc != RIG_OK || *verdict != NULL);

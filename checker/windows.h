@@ -21,6 +21,7 @@
 #include "base/err.h"
 #include "checker/census.h"
 #include "checker/check.h"
+#include "checker/watch.h"
 #include "history/segment.h"
 
 enum { RIG_WINDOWS_LEAST_NEW = 131072, RIG_WINDOWS_GROWTH = 3, RIG_WINDOWS_IDLE = 16384 }; /* when not given */
@@ -29,15 +30,16 @@ struct rig_windows;
 struct rig_source_facts;
 
 struct rig_windows_options {
-    struct rig_check_options check;  /* limit_bytes also bounds the window */
-    uint32_t least_new;              /* transactions that are new in a window before it is judged; 0: the default */
-    uint32_t growth;                 /* and so many times what it held before; likewise */
-    uint32_t idle;                   /* transactions after which an unused key is taken to be done with; likewise */
-    const struct rig_census *census; /* of the same segments: borrowed; NULL: guess */
-    bool guess_failed;               /* somebody tried: rig_check_source() begins with the census */
-    bool keep_all;                   /* judge at the end only */
-    const char *name;                /* stands for the history in errors; NULL: nothing does */
-    uint64_t whole_bytes;            /* what it takes as a whole, for errors; 0: nobody knows */
+    struct rig_check_options check;      /* limit_bytes also bounds the window */
+    uint32_t least_new;                  /* transactions that are new in a window before it is judged; 0: the default */
+    uint32_t growth;                     /* and so many times what it held before; likewise */
+    uint32_t idle;                       /* transactions after which an unused key is taken to be done with; likewise */
+    const struct rig_census *census;     /* of the same segments: borrowed; NULL: guess */
+    bool guess_failed;                   /* somebody tried: rig_check_source() begins with the census */
+    bool keep_all;                       /* judge at the end only */
+    const char *name;                    /* stands for the history in errors; NULL: nothing does */
+    const struct rig_check_watch *watch; /* told by rig_check_source(); NULL: nobody watches */
+    uint64_t whole_bytes;                /* what it takes as a whole, for errors; 0: nobody knows */
 };
 
 /* Borrows options->name. */
@@ -58,6 +60,9 @@ const char *rig_windows_conflict(const struct rig_windows *windows);
  */
 enum rig_rc rig_windows_finish(struct rig_windows *windows, const struct rig_source_facts *facts,
                                struct rig_verdict **verdict, struct rig_err *err);
+
+/* What the windows that were judged have: of each anomaly, at least. */
+void rig_windows_found(const struct rig_windows *windows, uint64_t found[RIG_ANOMALY_COUNT]);
 
 /* What there is so far, while more is to come. */
 struct rig_windows_peek {

@@ -1,4 +1,4 @@
-/* Looking on while more is to come: rig_windows_peek(). */
+/* Looking on while more is to come: rig_windows_found(), rig_windows_peek(). */
 #include <string.h>
 
 #include "checker/windows_private.h"
@@ -49,6 +49,12 @@ static enum rig_rc peek_at_window(struct rig_windows *w, struct rig_windows_peek
     return rc;
 }
 
+void rig_windows_found(const struct rig_windows *windows, uint64_t found[RIG_ANOMALY_COUNT])
+{
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++)
+        found[anomaly] = windows->findings.of[anomaly].count;
+}
+
 enum rig_rc rig_windows_peek(struct rig_windows *windows, struct rig_windows_peek *peek, struct rig_err *err)
 {
     struct rig_windows *w = windows;
@@ -56,8 +62,7 @@ enum rig_rc rig_windows_peek(struct rig_windows *windows, struct rig_windows_pee
     if (!w->peeks)
         rig_judge_init(&w->peeking, 1, w->options.check.assumptions, w->options.check.limit_bytes);
     w->peeks = true;
-    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++)
-        seen.count[anomaly] = w->findings.of[anomaly].count;
+    rig_windows_found(w, seen.count);
     enum rig_rc rc = w->conflict != NULL ? RIG_OK : peek_at_window(w, &seen, err);
     if (rc != RIG_OK)
         return rc;

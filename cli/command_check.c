@@ -7,6 +7,7 @@
 #include "checker/check_source.h"
 #include "checker/model/assumption.h"
 #include "cli/arguments.h"
+#include "cli/check_progress.h"
 #include "cli/cli.h"
 #include "cli/outputs.h"
 #include "cli/requests.h"
@@ -36,6 +37,7 @@ static const struct rig_argument check_arguments[] = {
     {.name = "window",
      .value = "N",
      .help = "judge a long history whenever N transactions are new, or somewhat later; 131072 when not given"},
+    RIG_ARGUMENT_NO_PROGRESS,
     RIG_ARGUMENT_FORMAT,
     RIG_ARGUMENT_REPORT,
     {.name = "output", .letter = 'o', .value = "DIR", .help = "also write all reports and the witnesses into DIR"},
@@ -193,7 +195,12 @@ int rig_cli_check(int argc, char **argv)
     read_workload(&args, &source.load);
     struct rig_err err = {0};
     struct rig_verdict *verdict = NULL;
-    if (check(&args, &source, &options, &verdict, &err) != RIG_OK)
+    struct rig_cli_check_progress progress;
+    rig_cli_check_progress_init(&progress, !rig_arguments_has(&args, "no-progress"));
+    options.watch = rig_cli_check_progress_watch(&progress);
+    enum rig_rc rc = check(&args, &source, &options, &verdict, &err);
+    rig_cli_check_progress_done(&progress);
+    if (rc != RIG_OK)
         return rig_cli_fail(&err);
     int result = write_all(&args, verdict, &err) == RIG_OK ? rig_cli_verdict_status(verdict) : rig_cli_fail(&err);
     rig_verdict_free(verdict);

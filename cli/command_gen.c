@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/json_write.h"
 #include "cli/arguments.h"
+#include "cli/check_progress.h"
 #include "cli/cli.h"
 #include "cli/output_form.h"
 #include "cli/terminal.h"
@@ -42,7 +43,7 @@ static const struct rig_argument gen_arguments[] = {
      .help = "form to write; told by the ending of OUT when not given (.rig, .json, .jsonl, .edn)"},
     {.name = "compress", .help = "compress with zstd; rig's own form only"},
     {.name = "force", .help = "replace OUT where it exists"},
-    {.name = "no-progress", .help = "no progress line, on a terminal either"},
+    RIG_ARGUMENT_NO_PROGRESS,
     RIG_ARGUMENT_FORMAT,
     {.name = NULL},
 };

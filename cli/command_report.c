@@ -7,6 +7,7 @@
 
 #include "checker/check_source.h"
 #include "cli/arguments.h"
+#include "cli/check_progress.h"
 #include "cli/cli.h"
 #include "cli/outputs.h"
 #include "cli/requests.h"
@@ -19,6 +20,7 @@ static const struct rig_argument report_arguments[] = {
     RIG_ARGUMENT_ANOMALY,
     RIG_ARGUMENT_MAX_WITNESSES,
     RIG_ARGUMENT_MAX_MEMORY,
+    RIG_ARGUMENT_NO_PROGRESS,
     RIG_ARGUMENT_FORMAT,
     {.name = "output",
      .letter = 'o',
@@ -94,7 +96,9 @@ static int judge(const struct rig_arguments *args, struct rig_check_options *opt
         return RIG_EXIT_FAILED;
     }
     const struct rig_source_options source = {.load = {.form = RIG_FORM_RIG, .limit_bytes = options->limit_bytes}};
-    const struct rig_windows_options windows = {.check = *options};
+    struct rig_cli_check_progress progress;
+    rig_cli_check_progress_init(&progress, !rig_arguments_has(args, "no-progress"));
+    const struct rig_windows_options windows = {.check = *options, .watch = rig_cli_check_progress_watch(&progress)};
     struct rig_verdict *verdict = NULL;
     int result;
     char *title = saved->run.name != NULL ? strdup(saved->run.name) : title_of(args->positionals[0]);
@@ -102,8 +106,10 @@ static int judge(const struct rig_arguments *args, struct rig_check_options *opt
         (void)rig_fail(err, RIG_E_LIMIT, "no memory");
         result = rig_cli_fail(err);
     } else if (rig_check_file(path, &source, &windows, &verdict, err) != RIG_OK) {
+        rig_cli_check_progress_done(&progress);
         result = rig_cli_fail(err);
     } else {
+        rig_cli_check_progress_done(&progress);
         result = write_all(args, verdict, saved, title, err);
     }
     free(title);

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "checker/check_source.h"
 #include "cli/arguments.h"
+#include "cli/check_progress.h"
 #include "cli/cli.h"
 #include "cli/leftovers.h"
 #include "cli/outputs.h"
@@ -24,7 +25,7 @@ static const struct rig_argument arguments_of_run[] = {
      .letter = 'o',
      .value = "DIR",
      .help = "keep the run's files in this folder, new or empty, instead of store/<name>/<time>"},
-    {.name = "no-progress", .help = "no progress line, on a terminal either"},
+    RIG_ARGUMENT_NO_PROGRESS,
     {.name = "quiet", .letter = 'q', .help = "nothing but the result and complaints"},
     RIG_ARGUMENT_FORMAT,
     {.name = NULL},
@@ -52,6 +53,7 @@ struct job {
     struct rig_report_error errors[RIG_RUN_ERROR_ROWS];
     struct rig_report_run facts;
     struct rig_buf plan_yaml;
+    struct rig_cli_check_progress progress;
 };
 
 /* -- the run ------------------------------------------------------------------------------------------------------- */
@@ -86,10 +88,15 @@ static void announce(const struct job *job)
     (void)fflush(stdout);
 }
 
+static bool is_progress_wanted(const struct job *job)
+{
+    return !rig_arguments_has(job->arguments, "quiet") && !rig_arguments_has(job->arguments, "no-progress");
+}
+
 static enum rig_rc drive(struct job *job, struct rig_err *err)
 {
-    bool silent = rig_arguments_has(job->arguments, "quiet") || rig_arguments_has(job->arguments, "no-progress");
-    const struct rig_run_options options = {.folder = job->folder, .progress = !silent && rig_terminal_is_live(stderr)};
+    const struct rig_run_options options = {.folder = job->folder,
+                                            .progress = is_progress_wanted(job) && rig_terminal_is_live(stderr)};
     enum rig_rc rc = rig_run(job->plan, &options, &job->result, err);
     if (rc != RIG_OK)
         rig_log(RIG_LOG_INFO, "run", "the run failed: %s", err->text);
@@ -215,9 +222,11 @@ static enum rig_rc check_record(struct job *job, bool guess_failed, int *status,
                                                           .anomalies = section->anomalies,
                                                           .assumptions = section->assumptions,
                                                           .max_witnesses = (uint32_t)section->max_witnesses},
-                                                .guess_failed = guess_failed};
+                                                .guess_failed = guess_failed,
+                                                .watch = rig_cli_check_progress_watch(&job->progress)};
     struct rig_verdict *verdict = NULL;
     enum rig_rc rc = rig_check_file(path, &source, &options, &verdict, err);
+    rig_cli_check_progress_done(&job->progress);
     if (rc == RIG_OK)
         rc = conclude(job, verdict, status, err);
     rig_verdict_free(verdict);
@@ -228,7 +237,11 @@ static enum rig_rc check_record(struct job *job, bool guess_failed, int *status,
 static enum rig_rc judge(struct job *job, int *status, struct rig_err *err)
 {
     struct rig_online *online = job->result.online;
-    const struct rig_verdict *verdict = online == NULL ? NULL : rig_online_finish(online);
+    rig_cli_check_progress_init(&job->progress, is_progress_wanted(job));
+    const struct rig_verdict *verdict =
+        online == NULL ? NULL : rig_online_finish(online, rig_cli_check_progress_watch(&job->progress));
+    if (verdict != NULL)
+        rig_cli_check_progress_done(&job->progress);
     enum rig_rc rc = RIG_OK;
     if (verdict != NULL)
         rc = conclude(job, verdict, status, err);

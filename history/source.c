@@ -50,6 +50,7 @@ struct rig_source {
     /* Under the lock. */
     struct rig_segment **idle; /* a stack: what was used last is in the cache, and what is never used takes no memory */
     unsigned idle_count;
+    size_t given_end; /* of the last segment's part */
     size_t cut_at;
     uint64_t claimed, given, released; /* numbers of parts: released <= given <= claimed */
     unsigned parsing;
@@ -413,9 +414,11 @@ static enum rig_rc next(struct rig_source *source, const struct rig_segment **se
         rc = join(source, part, err);
     else if (rc == RIG_OK && settled && !source->ended)
         rc = finish(source, err);
-    if (rc == RIG_OK)
-        *segment = part == NULL ? NULL : part->segment;
-    return rc;
+    if (rc != RIG_OK)
+        return rc;
+    source->given_end = part == NULL ? source->given_end : part->end;
+    *segment = part == NULL ? NULL : part->segment;
+    return RIG_OK;
 }
 
 enum rig_rc rig_source_next(struct rig_source *source, const struct rig_segment **segment, struct rig_err *err)
@@ -450,7 +453,7 @@ static void resume_from_beginning(struct rig_source *source)
         source->parts[i].state = PART_FREE;
         source->idle[source->idle_count++] = &source->segments[i];
     }
-    source->cut_at = 0;
+    source->cut_at = source->given_end = 0;
     source->claimed = source->given = source->released = 0;
     source->hungry = source->broken = source->paused = false;
     pthread_cond_broadcast(&source->may_claim);
@@ -472,6 +475,11 @@ enum rig_rc rig_source_rewind(struct rig_source *source, struct rig_err *err)
         return rig_fail(err, rc, "%s", source->failure.text);
     resume_from_beginning(source);
     return RIG_OK;
+}
+
+double rig_source_share(const struct rig_source *source)
+{
+    return source->facts.size_bytes == 0 ? 1 : (double)source->given_end / (double)source->facts.size_bytes;
 }
 
 const struct rig_source_facts *rig_source_facts(const struct rig_source *source)

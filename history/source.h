@@ -55,6 +55,8 @@ enum rig_rc rig_source_next(struct rig_source *source, const struct rig_segment 
 void rig_source_settle(struct rig_source *source);
 /* Starts from the beginning again. */
 enum rig_rc rig_source_rewind(struct rig_source *source, struct rig_err *err);
+/* How much of the source lies before the end of the last segment given: 0 to 1. */
+double rig_source_share(const struct rig_source *source);
 const struct rig_source_facts *rig_source_facts(const struct rig_source *source);
 /* Stops the threads. Takes NULL. */
 void rig_source_close(struct rig_source *source);

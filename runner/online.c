@@ -276,15 +276,29 @@ void rig_online_settle(struct rig_online *online)
     wake_thread(online, &online->complete);
 }
 
-struct rig_verdict *rig_online_finish(struct rig_online *online)
+static void tell(const struct rig_online *online, const struct rig_check_watch *watch)
+{
+    struct rig_check_progress progress = {.txn_count = rig_online_checked(online),
+                                          .share = rig_source_share(online->source),
+                                          .pass = 1,
+                                          .is_read = online->at_end};
+    rig_online_found(online, progress.found);
+    if (watch != NULL)
+        watch->tell(watch->context, &progress);
+}
+
+struct rig_verdict *rig_online_finish(struct rig_online *online, const struct rig_check_watch *watch)
 {
     RIG_REQUIRE(atomic_load(&online->complete) && online->verdict == NULL);
     stop_thread(online);
     if (online->err.rc != RIG_OK)
         return NULL;
     bool goes_on = true;
-    while (goes_on && !online->at_end)
+    tell(online, watch); /* from here on the line counts */
+    while (goes_on && !online->at_end) {
         goes_on = check_next(online);
+        tell(online, watch);
+    }
     if (goes_on) {
         struct rig_windows *windows = online->windows;
         online->windows = NULL; /* freed in any case */

@@ -15,6 +15,7 @@
 
 #include "base/err.h"
 #include "checker/verdict.h"
+#include "checker/watch.h"
 #include "runner/plan.h"
 
 struct rig_online;
@@ -39,10 +40,11 @@ bool rig_online_forbidden(const struct rig_online *online, enum rig_anomaly *ano
 /* The record is complete: the thread goes on to its end. */
 void rig_online_settle(struct rig_online *online);
 /*
- * After rig_online_settle(): checks what is left, on the caller's thread. The verdict, which lives no longer than
- * `online`; NULL when there is none and the record must be checked from its beginning (the log says why).
+ * After rig_online_settle(): checks what is left, on the caller's thread, and tells `watch` (NULL: nobody). The
+ * verdict, which lives no longer than `online`; NULL when there is none and the record must be checked from its
+ * beginning (the log says why).
  */
-struct rig_verdict *rig_online_finish(struct rig_online *online);
+struct rig_verdict *rig_online_finish(struct rig_online *online, const struct rig_check_watch *watch);
 /* Stops and frees at any time. Takes NULL. */
 void rig_online_free(struct rig_online *online);
 

@@ -54,6 +54,10 @@ void rig_progress_count(uint64_t count, char *text, size_t size)
 /* What is left by the bound that will be reached first; below 0: unknown. */
 static int64_t remaining_ns(const struct rig_progress *progress)
 {
+    if (progress->has_share && progress->share >= 1)
+        return -1;
+    if (progress->has_share && progress->share > 0)
+        return (int64_t)((double)progress->share_ns * (1 - progress->share) / progress->share);
     int64_t by_time = progress->duration_ns > 0 ? progress->duration_ns - progress->elapsed_ns : -1;
     if (progress->duration_ns > 0 && by_time < 0)
         by_time = 0;
@@ -128,15 +132,19 @@ void rig_progress_text(const struct rig_progress *progress, unsigned columns, ch
         add_count(&line, "/", progress->total);
     add_count(&line, " ", (uint64_t)(progress->rate + 0.5));
     add(&line, "/s");
+    if (progress->has_share)
+        add(&line, " %.0f%%", progress->share * 100);
     if (progress->faults != NULL && progress->faults[0] != '\0')
         add(&line, " under %s", progress->faults);
     if (progress->found != NULL)
         add_found(&line, progress->found);
     if (progress->found != NULL && progress->behind_ns > least_behind_ns)
         add_duration(&line, " check behind ", progress->behind_ns);
-    add_count(&line, " ok ", progress->ok);
-    add_count(&line, " fail ", progress->fail);
-    add_count(&line, " info ", progress->info);
+    if (!progress->has_share) {
+        add_count(&line, " ok ", progress->ok);
+        add_count(&line, " fail ", progress->fail);
+        add_count(&line, " info ", progress->info);
+    }
     if (progress->has_latency) {
         add_duration(&line, " p50 ", progress->p50_ns);
         add_duration(&line, " p99 ", progress->p99_ns);

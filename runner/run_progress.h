@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 struct rig_progress {
-    const char *phase; /* "load", "final reads", "ending" */
+    const char *phase; /* "load", "final reads", "ending"; of a check "check", "judge" */
     int64_t elapsed_ns;
     uint64_t done, ok, fail, info;
     double rate; /* transactions a second, lately */
@@ -17,6 +17,9 @@ struct rig_progress {
     int64_t p50_ns, p99_ns; /* lately */
     uint64_t total;         /* 0: no bound by count */
     int64_t duration_ns;    /* 0: no bound by time */
+    bool has_share;         /* of a check: no outcomes, but */
+    double share;           /*   the share of the history that was read, 0 to 1, and */
+    int64_t share_ns;       /*   how long that took */
     const uint64_t *found;  /* of a check during the run: how many of each anomaly, by enum rig_anomaly; or NULL */
     const char *faults;     /* that are under way; NULL or empty: none */
     int64_t behind_ns;      /* by how much that check is behind the run */

@@ -57,6 +57,11 @@ void rig_source_settle(struct rig_source *source)
     source->settled = true;
 }
 
+double rig_source_share(const struct rig_source *source)
+{
+    return source->settled ? 1 : 0.5;
+}
+
 const struct rig_source_facts *rig_source_facts(const struct rig_source *source)
 {
     assert_true(source->settled);
@@ -213,10 +218,17 @@ static void what_is_written_is_checked_soon(void **state)
     assert_true(rig_online_forbidden(online, &first));
     assert_int_equal(first, RIG_ANOMALY_G2_ITEM);
     rig_online_settle(online);
-    assert_ptr_equal(rig_online_finish(online), &the_verdict);
+    assert_ptr_equal(rig_online_finish(online, NULL), &the_verdict);
     rig_online_free(online);
     assert_int_equal(verdicts_freed, 1);
     assert_int_equal(finishes, 1);
+}
+
+static void keep(void *context, const struct rig_check_progress *progress)
+{
+    struct rig_check_progress *last = context;
+    assert_true(progress->txn_count >= last->txn_count);
+    *last = *progress;
 }
 
 /* Nothing is lost, whoever checks it: the thread as long as the run takes, the caller after that. */
@@ -226,7 +238,11 @@ static void the_rest_is_checked_at_the_end(void **state)
     start();
     atomic_store(&written, 2000);
     rig_online_settle(online);
-    assert_ptr_equal(rig_online_finish(online), &the_verdict);
+    struct rig_check_progress last = {0};
+    const struct rig_check_watch watch = {.tell = keep, .context = &last};
+    assert_ptr_equal(rig_online_finish(online, &watch), &the_verdict);
+    assert_true(last.is_read);
+    assert_int_equal(last.txn_count, 2000 * TXNS);
     assert_int_equal(rig_online_checked(online), 2000 * TXNS);
     assert_int_equal(atomic_load(&fed_in_all), 2000);
     assert_true(atomic_load(&fed_by_caller) <= 2000);
@@ -242,7 +258,7 @@ static void only_what_is_requested_is_forbidden(void **state)
     atomic_store(&written, 10);
     wait_for_found(RIG_ANOMALY_LOST_UPDATE, 1);
     rig_online_settle(online);
-    assert_non_null(rig_online_finish(online));
+    assert_non_null(rig_online_finish(online, NULL));
     assert_false(rig_online_forbidden(online, &first));
     rig_online_free(online);
     (void)prepare(NULL);
@@ -252,7 +268,7 @@ static void only_what_is_requested_is_forbidden(void **state)
     atomic_store(&written, 10);
     wait_for_found(RIG_ANOMALY_LOST_UPDATE, 1);
     rig_online_settle(online);
-    assert_non_null(rig_online_finish(online));
+    assert_non_null(rig_online_finish(online, NULL));
     assert_true(rig_online_forbidden(online, &first));
     assert_int_equal(first, RIG_ANOMALY_LOST_UPDATE);
     rig_online_free(online);
@@ -265,7 +281,7 @@ static void what_cannot_go_on_gives_no_verdict(void **state)
     atomic_store(&breaks_at, 2);
     atomic_store(&written, 5);
     rig_online_settle(online);
-    assert_null(rig_online_finish(online));
+    assert_null(rig_online_finish(online, NULL));
     assert_false(rig_online_is_on(online));
     assert_int_equal(finishes, 0);
     rig_online_free(online);
@@ -274,14 +290,14 @@ static void what_cannot_go_on_gives_no_verdict(void **state)
     start();
     atomic_store(&written, 5);
     rig_online_settle(online);
-    assert_null(rig_online_finish(online));
+    assert_null(rig_online_finish(online, NULL));
     assert_int_equal(atomic_load(&fed_in_all), 3);
     rig_online_free(online);
     (void)prepare(NULL);
     finish_fails = 1;
     start();
     rig_online_settle(online);
-    assert_null(rig_online_finish(online));
+    assert_null(rig_online_finish(online, NULL));
     assert_int_equal(finishes, 1);
     rig_online_free(online);
     assert_int_equal(verdicts_freed, 0);

@@ -155,13 +155,37 @@ static void long_delays_are_remembered(void **state)
     assert_in_range(behind_ns, hour_ns - 720 * RIG_NS_PER_S, hour_ns - 600 * RIG_NS_PER_S);
 }
 
+/* A check: what was read, how much of the history that is, no outcomes. */
+static void a_check_says_how_far_it_is(void **state)
+{
+    (void)state;
+    char text[256];
+    uint64_t found[RIG_ANOMALY_COUNT] = {0};
+    found[RIG_ANOMALY_G2_ITEM] = 3;
+    const struct rig_progress progress = {.phase = "check again",
+                                          .elapsed_ns = 30 * RIG_NS_PER_S,
+                                          .done = 12000000,
+                                          .rate = 3000000,
+                                          .has_share = true,
+                                          .share = 0.25,
+                                          .share_ns = 4 * RIG_NS_PER_S,
+                                          .found = found};
+    rig_progress_text(&progress, 120, text, sizeof text);
+    assert_string_equal(text, "check again 30.0s 12M 3.0M/s 25% found G2-item 3 left 12.0s");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(durations_are_short),          cmocka_unit_test(counts_are_short),
-        cmocka_unit_test(the_line_tells_all),           cmocka_unit_test(what_is_left_is_the_nearer_bound),
-        cmocka_unit_test(it_fits_the_terminal),         cmocka_unit_test(a_check_tells_what_it_found),
-        cmocka_unit_test(being_behind_is_told_in_time), cmocka_unit_test(long_delays_are_remembered),
+        cmocka_unit_test(a_check_says_how_far_it_is),
+        cmocka_unit_test(durations_are_short),
+        cmocka_unit_test(counts_are_short),
+        cmocka_unit_test(the_line_tells_all),
+        cmocka_unit_test(what_is_left_is_the_nearer_bound),
+        cmocka_unit_test(it_fits_the_terminal),
+        cmocka_unit_test(a_check_tells_what_it_found),
+        cmocka_unit_test(being_behind_is_told_in_time),
+        cmocka_unit_test(long_delays_are_remembered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
