@@ -58,7 +58,7 @@ def main():
     problems = []
     with tempfile.TemporaryDirectory() as folder:
         late = pathlib.Path(folder) / "late.rig"
-        subprocess.run([BUILD / "tests/late_record", "5000000", "60000", late], check=True)
+        subprocess.run([BUILD / "tests/late_record", "12000000", "60000", late], check=True)
         shown, status, out = shown_on_terminal("check", late, "--threads", "1")
         if status != 0 or "keeps strict-serializable" not in out:
             problems.append(f"exit status {status}: {out}")
