@@ -65,8 +65,7 @@ static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, 
             rig_evidence_add(evidence, "%s: %llu writes were refused", name, (unsigned long long)count(target));
             *target = (struct target){.to_start = true};
         }
-        const enum rig_rc one =
-            target->to_start ? rig_fleet_start_node(rig_fleet_of(site), site->nodes[i], err) : RIG_OK;
+        const enum rig_rc one = target->to_start ? rig_revive(site, site->nodes[i], false, err) : RIG_OK;
         target->to_start = target->to_start && one != RIG_OK;
         rc = rc == RIG_OK ? one : rc;
     }

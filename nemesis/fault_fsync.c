@@ -2,7 +2,8 @@
  * fsync: making files durable is slow, fails, or is a lie.
  *
  *   slow  each fsync takes longer
- *   fail  each says EIO; databases rightly crash over that, and the node is started when it is healed
+ *   fail  each says EIO; databases rightly crash over that, some again and again: the node is started anew when it is
+ *         healed
  *   lie   each says that all is well, and nothing was made durable; in the end the power fails (nemesis/power.h), and
  *         the node loses all that it wrote since the fault began, acknowledged commits with it
  *
@@ -13,7 +14,8 @@
 
 enum { MODE_SLOW, MODE_FAIL, MODE_LIE };
 static const char *const modes[] = {"slow", "fail", "lie", NULL};
-static const char *const done_to[] = {"slowed down", "failed", "lied about"};
+static const char *const happens[] = {"are slowed down", "fail", "are lied about"};
+static const char *const happened[] = {"were slowed down", "failed", "were lied about"};
 
 struct options {
     int64_t mode;
@@ -119,8 +121,8 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
     for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++) {
         rc = rig_await_effect(site, count, &state->targets[i], "calls of fsync", err);
         if (rc == RIG_OK)
-            rig_evidence_add(evidence, "%s: calls are %s", rig_fleet_of(site)->names[site->nodes[i]],
-                             done_to[options->mode]);
+            rig_evidence_add(evidence, "%s: calls %s", rig_fleet_of(site)->names[site->nodes[i]],
+                             happens[options->mode]);
     }
     return rc;
 }
@@ -133,14 +135,14 @@ static enum rig_rc heal_one(const struct rig_fault_site *site, uint32_t node, st
     if (target->control != NULL) {
         const bool loses = target->power.kept[0] != '\0';
         atomic_store(&target->control->sync, RIG_SHIM_SYNC_REAL);
-        rig_evidence_add(evidence, "%s: %llu calls were %s%s", name, (unsigned long long)count(target),
-                         done_to[options->mode], loses ? ", and what was written since is lost" : "");
+        rig_evidence_add(evidence, "%s: %llu calls %s%s", name, (unsigned long long)count(target),
+                         happened[options->mode], loses ? ", and what was written since is lost" : "");
         target->control = NULL;
         target->to_start = options->mode == MODE_FAIL;
     }
     enum rig_rc rc = rig_power_lose(site, node, &target->power, err);
     if (rc == RIG_OK && target->to_start)
-        rc = rig_fleet_start_node(rig_fleet_of(site), node, err);
+        rc = rig_revive(site, node, true, err);
     target->to_start = target->to_start && rc != RIG_OK;
     return rc;
 }

@@ -15,7 +15,7 @@ static const struct rig_option table[] = {
     {.name = "limit",
      .type = RIG_OPTION_SIZE,
      .offset = offsetof(struct options, limit_bytes),
-     .default_text = "16MiB",
+     .default_text = "512KiB",
      .least = 1 << 16,
      .most = 1e13,
      .help = "how much memory the node's processes get beyond what they have, files' pages included"},
@@ -77,7 +77,7 @@ static enum rig_rc heal_one(const struct rig_fault_site *site, uint32_t node, st
         if (rc == RIG_OK)
             rig_evidence_add(evidence, "%s: %llu times", rig_fleet_of(site)->names[node], times);
     }
-    const enum rig_rc started = target->to_start ? rig_fleet_start_node(rig_fleet_of(site), node, err) : RIG_OK;
+    const enum rig_rc started = target->to_start ? rig_revive(site, node, false, err) : RIG_OK;
     target->to_start = target->to_start && started != RIG_OK;
     return rc == RIG_OK ? started : rc;
 }

@@ -111,3 +111,15 @@ enum rig_rc rig_await_effect(const struct rig_fault_site *site, uint64_t (*count
     }
     return RIG_OK;
 }
+
+enum rig_rc rig_revive(const struct rig_fault_site *site, uint32_t node, bool always, struct rig_err *err)
+{
+    struct rig_fleet *fleet = rig_fleet_of(site);
+    struct rig_node_status status = {.reachable = false};
+    if (!always)
+        rig_fleet_status(fleet, node, &status);
+    if (status.reachable)
+        return RIG_OK;
+    const enum rig_rc rc = rig_fleet_stop_node(fleet, node, RIG_NODE_IMMEDIATE, err);
+    return rc == RIG_OK ? rig_fleet_start_node(fleet, node, err) : rc;
+}

@@ -51,6 +51,9 @@ enum { RIG_GROUND_PROCESSES_MOST = 1024 };
 /* The processes of a node that rig started, the main one first, those that have ended left out. */
 uint32_t rig_node_processes(const struct rig_fault_site *site, uint32_t node,
                             struct rig_process processes[RIG_GROUND_PROCESSES_MOST]);
+/* A node that may have ended, or come to grief, over a fault that is gone: ends what is left of it and starts it,
+ * unless it answers. `always`: also then. */
+enum rig_rc rig_revive(const struct rig_fault_site *site, uint32_t node, bool always, struct rig_err *err);
 /* Waits until `count` gives more than 0, for 10 s at most. `what` it counts stands in the errors: RIG_E_CLUSTER, and
  * RIG_E_INTERRUPTED when the load ends before. */
 enum rig_rc rig_await_effect(const struct rig_fault_site *site, uint64_t (*count)(const void *context),

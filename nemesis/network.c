@@ -90,8 +90,14 @@ enum rig_rc rig_network_rules(const struct rig_fault_site *site, const struct ri
 static void say(struct rig_evidence *evidence, const char *when, const char *verb,
                 const struct rig_proxy_counts *counts)
 {
-    rig_evidence_add(evidence, "%s%llu bytes and %llu connection%s %s", when, (unsigned long long)counts->bytes,
-                     (unsigned long long)counts->connections, counts->connections == 1 ? "" : "s", verb);
+    const char *plural = counts->connections == 1 ? "" : "s";
+    const unsigned long long bytes = counts->bytes, connections = counts->connections;
+    if (connections == 0)
+        rig_evidence_add(evidence, "%s%llu bytes %s", when, bytes, verb);
+    else if (bytes == 0)
+        rig_evidence_add(evidence, "%s%llu connection%s %s", when, connections, plural, verb);
+    else
+        rig_evidence_add(evidence, "%s%llu bytes and %llu connection%s %s", when, bytes, connections, plural, verb);
 }
 
 enum rig_rc rig_network_await(const struct rig_fault_site *site, const struct rig_network *network, const char *verb,

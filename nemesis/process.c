@@ -87,7 +87,7 @@ static bool await(const struct rig_process *process, bool ended, bool stopped, i
     const int64_t until_ns = rig_clock_now_ns() + timeout_ns;
     while (!is_as_wanted(process, ended, stopped)) {
         const int64_t now_ns = rig_clock_now_ns();
-        if (now_ns >= until_ns)
+        if (now_ns >= until_ns || (!ended && !rig_process_lives(process)))
             return false;
         rig_clock_sleep_until_ns(now_ns + step_ns);
     }

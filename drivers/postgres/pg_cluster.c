@@ -29,6 +29,10 @@ void rig_pg_cluster_done(struct rig_pg_cluster *cluster)
     if (cluster->site.env == NULL)
         return;
     rig_pg_cluster_stop(cluster);
+    for (uint32_t i = 0; i < RIG_NODES_MOST; i++) {
+        if (rig_child_pid(&cluster->nodes[i].server) == 0) /* variables were set, and it was never started */
+            rig_pg_node_done(&cluster->nodes[i]);
+    }
     rig_pg_routes_done(&cluster->routes);
 }
 

@@ -206,7 +206,7 @@ static enum rig_rc cluster_set_environment(void *object, uint32_t node, const ch
                                            struct rig_err *err)
 {
     struct rig_pg_run *run = object;
-    RIG_REQUIRE(node < run->cluster.count);
+    RIG_REQUIRE(node < rig_pg_cluster_count(&run->cluster)); /* perhaps before the start */
     return rig_pg_node_set_variable(&run->cluster.nodes[node], name, value, err);
 }
 

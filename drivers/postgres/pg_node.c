@@ -22,7 +22,10 @@ enum { FIRST_SOCKET_PORT = 5432, PORT_TRIES = 5, PROCESSES_MOST = 1024 };
 
 void rig_pg_node_init(struct rig_pg_node *node, struct rig_pg_site *site, uint32_t index)
 {
+    char *variables[RIG_PG_VARIABLES_MOST + 1];
+    memcpy(variables, node->variables, sizeof variables);
     *node = (struct rig_pg_node){.site = site, .index = index};
+    memcpy(node->variables, variables, sizeof variables);
     (void)snprintf(node->name, sizeof node->name, "pg-%u", index + 1);
     (void)snprintf(node->log_name, sizeof node->log_name, "%s.log", node->name);
     rig_pg_site_path(site, node->name, node->data);

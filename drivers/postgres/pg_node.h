@@ -27,6 +27,7 @@ struct rig_pg_node {
     char *variables[RIG_PG_VARIABLES_MOST + 1]; /* owned: "NAME=value" of its environment */
 };
 
+/* Zeroed before; variables that were set since stay. */
 void rig_pg_node_init(struct rig_pg_node *node, struct rig_pg_site *site, uint32_t index);
 /* Of a node that is down. */
 void rig_pg_node_done(struct rig_pg_node *node);
