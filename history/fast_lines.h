@@ -12,7 +12,12 @@
 #include "history/fast_repeat.h"
 #include "history/part_take.h"
 
-enum { RIG_FAST_CHUNK_BYTES = 4096, RIG_FAST_MOST_LINES = 48 };
+enum {
+    RIG_FAST_MOST_LINES = 24,   /* in a chunk */
+    RIG_FAST_FEWEST_BLOCKS = 4, /* of 64 bytes */
+    RIG_FAST_USUAL_BLOCKS = 16, /* more only gives caches more to do at once */
+    RIG_FAST_MOST_BLOCKS = 64
+};
 
 struct rig_fast_line {
     const char *at;    /* its beginning */
@@ -23,60 +28,72 @@ struct rig_fast_line {
     uint8_t type;
 };
 
-/* The ends of lines from `at` on: `most` of them, if there are as many in a chunk. */
-RIG_FAST uint32_t rig_fast_find_lines(struct rig_fast_line *lines, uint32_t most, const char *at, const char *limit,
-                                      const struct rig_text_block *block)
+struct rig_fast_chunk {
+    uint32_t feed_count, line_count;
+    const char *feeds[RIG_FAST_MOST_LINES + RIG_FAST_MOST_BLOCKS];
+    struct rig_fast_line lines[RIG_FAST_MOST_LINES]; /* those whose heads are as expected */
+};
+
+/* Where lines end from `at` on. */
+RIG_FAST void rig_fast_find_feeds(struct rig_fast_chunk *chunk, uint32_t block_count, const char *at, const char *limit,
+                                  const struct rig_text_block *block)
 {
-    const char *end = limit - at > RIG_FAST_CHUNK_BYTES ? at + RIG_FAST_CHUNK_BYTES : limit;
+    const size_t ahead = RIG_FAST_USUAL_BLOCKS * RIG_BLOCK_BYTES;
+    const ptrdiff_t most = (ptrdiff_t)block_count * RIG_BLOCK_BYTES;
+    const char *end = limit - at > most ? at + most : limit;
     uint32_t count = 0;
-    for (; at < end && count < most; at += RIG_BLOCK_BYTES) {
-        __builtin_prefetch(at + RIG_FAST_CHUNK_BYTES);
+    for (; at < end; at += RIG_BLOCK_BYTES) {
+        __builtin_prefetch(at + ahead);
         uint64_t feeds = block->equal(at, '\n');
-        /* Mostly there is at most one: that is not worth a guess. */
-        lines[count].end = at + (unsigned)__builtin_ctzll(feeds | (uint64_t)1 << 63);
+        /* Mostly there is at most one: whether there is one is not worth a guess. */
+        chunk->feeds[count] = at + (unsigned)__builtin_ctzll(feeds | (uint64_t)1 << 63);
         count += feeds != 0;
-        for (feeds &= feeds - 1; __builtin_expect(feeds != 0, 0) && count < most; feeds &= feeds - 1)
-            lines[count++].end = at + (unsigned)__builtin_ctzll(feeds);
+        for (feeds &= feeds - 1; __builtin_expect(feeds != 0 && count < RIG_FAST_MOST_LINES, 0); feeds &= feeds - 1)
+            chunk->feeds[count++] = at + (unsigned)__builtin_ctzll(feeds);
     }
-    return count;
+    chunk->feed_count = count < RIG_FAST_MOST_LINES ? count : RIG_FAST_MOST_LINES;
 }
 
-/* What is before the value of each line from `at` on; how many lines that are. */
-RIG_FAST uint32_t rig_fast_read_heads(struct rig_part *part, struct rig_fast_line *lines, uint32_t count,
-                                      const char *at, const char *part_end, enum rig_fast_syntax syntax,
-                                      const struct rig_text_block *block)
+/* What is before the value of each line from `at` on. */
+RIG_FAST void rig_fast_read_heads(struct rig_part *part, struct rig_fast_chunk *chunk, const char *at,
+                                  const char *part_end, enum rig_fast_syntax syntax, const struct rig_text_block *block)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        struct rig_fast_line *line = &lines[i];
+    uint32_t count = 0;
+    for (; count < chunk->feed_count && at < part_end; count++) {
+        struct rig_fast_line *line = &chunk->lines[count];
         struct rig_fast fast = {.part = part, .at = at};
-        if (at >= part_end || !rig_fast_head(&fast, syntax, block) || line->end[-1] != '}' || fast.at > line->end)
-            return i;
+        const char *end = chunk->feeds[count];
+        if (!rig_fast_head(&fast, syntax, block) || end[-1] != '}' || fast.at > end)
+            break;
         line->at = at;
         line->value = fast.at;
+        line->end = end;
         line->index = fast.index;
         line->time_ns = fast.time_ns;
         line->process = (int32_t)fast.process;
         line->type = (uint8_t)fast.type;
-        at = line->end + 1;
+        at = end + 1;
     }
-    return count;
+    chunk->line_count = count;
 }
 
-/* Lines from `at` on that begin before `end`, as far as heads are as expected; how many they are. */
-RIG_FAST uint32_t rig_fast_read_lines(struct rig_part *part, struct rig_fast_line *lines, const char *at,
-                                      const char *end, const char *limit, enum rig_fast_syntax syntax,
-                                      const struct rig_text_block *block)
+/* Lines from `at` on that begin before `part_end`. */
+RIG_FAST void rig_fast_read_lines(struct rig_part *part, struct rig_fast_chunk *chunk, const char *at,
+                                  const char *part_end, const char *limit, enum rig_fast_syntax syntax,
+                                  const struct rig_text_block *block)
 {
-    uint32_t count = rig_fast_find_lines(lines, part->lines_ahead, at, limit, block);
-    return rig_fast_read_heads(part, lines, count, at, end, syntax, block);
+    rig_fast_find_feeds(chunk, part->blocks_ahead, at, limit, block);
+    rig_fast_read_heads(part, chunk, at, part_end, syntax, block);
 }
 
-/* How many lines are read in advance: more and more, as long as all are as expected. */
-static inline void rig_fast_look_ahead(struct rig_part *part, bool are_expected)
+/* Of a chunk, `taken` lines were taken: more is looked at in advance as long as all is as expected. */
+static inline void rig_fast_look_ahead(struct rig_part *part, const struct rig_fast_chunk *chunk, uint32_t taken)
 {
-    part->lines_ahead = are_expected ? part->lines_ahead * 2 : 1;
-    if (part->lines_ahead > RIG_FAST_MOST_LINES)
-        part->lines_ahead = RIG_FAST_MOST_LINES;
+    uint8_t most = chunk->feed_count == 0 ? RIG_FAST_MOST_BLOCKS : RIG_FAST_USUAL_BLOCKS;
+    if (chunk->feed_count > 0 && (taken == 0 || taken < chunk->line_count))
+        part->blocks_ahead = RIG_FAST_FEWEST_BLOCKS;
+    else if (part->blocks_ahead < most)
+        part->blocks_ahead *= 2;
 }
 
 /* What is behind the transaction of a line that ends at `end`: nothing, or an error's text. */

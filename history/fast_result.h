@@ -23,7 +23,8 @@ RIG_FAST uint32_t rig_fast_null_length(enum rig_fast_syntax syntax)
 
 /*
  * The numbers from `behind`, where the spine's text ends, to the closing bracket; the list's text begins at `at`.
- * Behind the bracket, or NULL, with nothing changed.
+ * Mostly there are one or two, or none: the spine then stands here as well, where it is nearer. Behind the bracket, or
+ * NULL, with nothing changed.
  */
 RIG_FAST const char *rig_fast_new_numbers(struct rig_part *part, struct rig_mop *mop, const char *at,
                                           const char *behind, enum rig_fast_syntax syntax)
@@ -32,7 +33,7 @@ RIG_FAST const char *rig_fast_new_numbers(struct rig_part *part, struct rig_mop 
     uint32_t count = 0;
     if (numbers == NULL)
         return NULL;
-    do {
+    while (*behind != ']') {
         bool is_separated = *behind == ',' || (syntax == RIG_FAST_EDN && *behind == ' ');
         behind += 1 + (behind[1] == ' ');
         struct rig_digits number = rig_digits_read(behind);
@@ -40,7 +41,7 @@ RIG_FAST const char *rig_fast_new_numbers(struct rig_part *part, struct rig_mop 
             return NULL;
         numbers[count++] = (int64_t)number.value;
         behind += number.length;
-    } while (*behind != ']');
+    }
     mop->count += count;
     return rig_part_has_grown(part, mop->key, count, at, (size_t)(behind - at)) ? behind + 1 : NULL;
 }
@@ -61,20 +62,24 @@ RIG_FAST const char *rig_fast_list(struct rig_part *part, struct rig_mop *mop, c
     if (spine->length == 0)
         return rig_part_parse_list(part, mop, at, at, 0, commas, grows);
     size_t same = rig_list_match(block, spine->text, spine->length, at, limit);
-    mop->count = spine->count;
     if (__builtin_expect(same == RIG_LIST_NO_MATCH, 0))
         return NULL;
-    if (same > spine->length)
-        return at + spine->length + 1;
-    if (same == spine->length) {
-        bool is_whole = spine->count == part->segment->keys.at[mop->key].spine.count;
-        const char *behind = grows && is_whole ? rig_fast_new_numbers(part, mop, at, at + same, syntax) : NULL;
-        return behind != NULL ? behind : rig_part_parse_list(part, mop, at, at + same, spine->count, commas, grows);
+    if (same < spine->length) {
+        mop->count = rig_list_count(block, spine->text, same);
+        if (at[same] == ']' && same > 0 && !rig_list_is_blank(at[same - 1]) && rig_list_is_blank(spine->text[same]))
+            return at + same + 1;
+        return rig_part_parse_list(part, mop, at, at + same, mop->count, commas, grows);
     }
-    mop->count = rig_list_count(block, spine->text, same);
-    if (at[same] == ']' && same > 0 && !rig_list_is_blank(at[same - 1]) && rig_list_is_blank(spine->text[same]))
-        return at + same + 1;
-    return rig_part_parse_list(part, mop, at, at + same, mop->count, commas, grows);
+    const char *behind = at + spine->length;
+    mop->count = spine->count;
+    if (!grows && *behind == ']')
+        return behind + 1;
+    if (grows && spine->count == part->segment->keys.at[mop->key].spine.count) {
+        const char *closed = rig_fast_new_numbers(part, mop, at, behind, syntax);
+        if (closed != NULL)
+            return closed;
+    }
+    return rig_part_parse_list(part, mop, at, behind, spine->count, commas, grows);
 }
 
 /* What was read, as the text at `at` says; behind it, or NULL. `grows`: a list may become the spine. */

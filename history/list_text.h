@@ -10,6 +10,7 @@
 
 #include "history/text_block.h"
 
+enum { RIG_LIST_STEP = 4 * RIG_BLOCK_BYTES };
 #define RIG_LIST_NO_MATCH SIZE_MAX
 
 static inline bool rig_list_is_blank(char c)
@@ -17,20 +18,32 @@ static inline bool rig_list_is_blank(char c)
     return c == ' ' || c == ',';
 }
 
+/* The lowest bit that is set, 64 for none. */
+RIG_BLOCK_INLINE unsigned rig_list_first(uint64_t bits)
+{
+    return bits == 0 ? 64 : (unsigned)__builtin_ctzll(bits);
+}
+
 /*
  * How many bytes of `text` are those of the spine, whose text ends with `spine_length` bytes and a closing bracket:
  * more than `spine_length` where the whole list is the same. RIG_LIST_NO_MATCH where that is not decided before
- * `limit`: each block begins before it.
+ * `limit`: each step begins before it, and looks at RIG_LIST_STEP bytes of both.
+ *
+ * Four blocks are always looked at: how long a list is, nobody could guess.
  */
 RIG_BLOCK_INLINE size_t rig_list_match(const struct rig_text_block *block, const char *spine, size_t spine_length,
                                        const char *text, const char *limit)
 {
-    for (size_t same = 0; text + same < limit; same += RIG_BLOCK_BYTES) {
-        uint64_t differing = block->differing(spine + same, text + same);
-        if (differing != 0)
-            return same + (unsigned)__builtin_ctzll(differing);
-        if (same + RIG_BLOCK_BYTES > spine_length)
-            return same + RIG_BLOCK_BYTES;
+    for (size_t at = 0; text + at < limit; at += RIG_LIST_STEP) {
+        uint64_t first = block->differing(spine + at, text + at);
+        uint64_t second = block->differing(spine + at + 64, text + at + 64);
+        uint64_t third = block->differing(spine + at + 128, text + at + 128);
+        uint64_t fourth = block->differing(spine + at + 192, text + at + 192);
+        unsigned behind = 128 + rig_list_first(third) + (rig_list_first(fourth) & (third == 0 ? ~0U : 0));
+        unsigned before = rig_list_first(first) + (rig_list_first(second) & (first == 0 ? ~0U : 0));
+        unsigned same = before < 128 ? before : behind;
+        if (__builtin_expect(same < RIG_LIST_STEP || at + RIG_LIST_STEP > spine_length, 1))
+            return at + same;
     }
     return RIG_LIST_NO_MATCH;
 }

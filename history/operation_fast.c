@@ -76,24 +76,25 @@ static inline bool find_next_line(const char **at, const char *end)
 RIG_FAST bool take_operations(struct rig_part *part, const char **at, const char *limit, enum rig_fast_syntax syntax,
                               const struct rig_text_block *block, rig_fast_taker *take_one)
 {
-    struct rig_fast_line lines[RIG_FAST_MOST_LINES];
+    struct rig_fast_chunk chunk;
     const char *const from = *at, *next = *at;
     const char *start = part->parser.cursor.start;
     const char *end = limit - start > (ptrdiff_t)part->end_at ? start + part->end_at : limit;
     if (part->parser.closer != '\0' || !part->facts.has_invocations || from - start < RIG_BLOCK_BYTES)
         return take_one(part, at, limit);
     do {
-        uint32_t taken = 0, count = rig_fast_read_lines(part, lines, next, end, limit, syntax, block);
-        while (taken < count && !part->refused && !part->no_memory &&
-               rig_fast_take_line(part, &lines[taken], limit, syntax, block))
-            *at = lines[taken++].end;
-        if (taken == 0 || taken < count) {
-            next = taken < count ? lines[taken].at : next;
+        uint32_t taken = 0;
+        rig_fast_read_lines(part, &chunk, next, end, limit, syntax, block);
+        while (taken < chunk.line_count && !part->refused && !part->no_memory &&
+               rig_fast_take_line(part, &chunk.lines[taken], limit, syntax, block))
+            *at = chunk.lines[taken++].end;
+        if (taken == 0 || taken < chunk.line_count) {
+            next = taken < chunk.line_count ? chunk.lines[taken].at : next;
             if (part->refused || part->no_memory || !take_one(part, &next, limit))
                 return *at != from;
             *at = next;
         }
-        rig_fast_look_ahead(part, taken > 0 && taken == count);
+        rig_fast_look_ahead(part, &chunk, taken);
         next = *at;
     } while (find_next_line(&next, end));
     return true;

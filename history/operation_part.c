@@ -51,7 +51,8 @@ void rig_part_start(struct rig_part *part, struct rig_segment *segment, const st
     part->segment = segment;
     part->facts = *facts;
     part->end = end;
-    part->index_width = part->time_width = part->lines_ahead = 1;
+    part->index_width = part->time_width = 1;
+    part->blocks_ahead = RIG_PART_FIRST_BLOCKS;
     part->refused = part->no_memory = false;
     part->count = 0;
     part->first_index = part->last_index = -1;

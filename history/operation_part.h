@@ -24,7 +24,8 @@
 
 enum {
     RIG_PART_SHORT_OPS = 8, /* operations of an invocation that need no further room */
-    RIG_PART_PIECES = 16    /* operations of a completion that are compared as text */
+    RIG_PART_FIRST_BLOCKS = 4,
+    RIG_PART_PIECES = 16 /* operations of a completion that are compared as text */
 };
 
 /* What the part saw first of a process. */
@@ -91,7 +92,7 @@ struct rig_part {
     struct rig_operation_facts facts;
     const char *end;                 /* of the file */
     uint8_t index_width, time_width; /* digits of the last ones */
-    uint8_t lines_ahead;             /* so many are read at a time */
+    uint8_t blocks_ahead;            /* of 64 bytes, looked at in advance */
 
     bool is_again;    /* it is read by the grammar alone */
     size_t end_at;    /* operations that begin before it belong to the part */

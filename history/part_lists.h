@@ -36,16 +36,19 @@ static inline bool rig_part_has_grown(struct rig_part *part, uint32_t key, uint3
 {
     struct rig_growing_list *spine = &part->segment->keys.at[key].spine;
     struct rig_part_spine *as_text = &part->spines.at[key];
-    struct rig_part_change change = {.key = key, .count = spine->count, .spine = *as_text};
-    if (!rig_part_changes_add(&part->changes, change)) {
+    if (!rig_part_changes_reserve(&part->changes, part->changes.count + 1)) {
         part->no_memory = true;
         return false;
     }
+    struct rig_part_change *change = &part->changes.at[part->changes.count++];
+    change->key = key;
+    change->count = spine->count;
+    change->spine = *as_text;
     spine->count += count;
     as_text->text = text;
     as_text->length = length;
     as_text->count = spine->count;
-    part->grows = part->grows || count > 0;
+    part->grows |= count > 0;
     return true;
 }
 

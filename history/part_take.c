@@ -231,10 +231,8 @@ static void add_lone(struct rig_part *part, const struct rig_operation_fields *f
 
 static void add_perhaps(struct rig_part *part, const struct rig_operation_fields *fields, uint32_t position)
 {
-    struct rig_part_perhaps perhaps = {
-        .place = (uint32_t)part->segment->txns.count,
-        .txn = rig_part_make_txn(part, outcome_of(fields), position, time_of(fields)),
-    };
+    struct rig_part_perhaps perhaps = {.place = (uint32_t)part->segment->txns.count};
+    rig_part_set_txn(part, &perhaps.txn, outcome_of(fields), position, time_of(fields));
     perhaps.txn.process = (int32_t)fields->process;
     perhaps.txn.error = error_of(part, fields);
     part->no_memory = part->no_memory || !rig_part_perhaps_vec_add(&part->perhaps, perhaps);

@@ -59,17 +59,20 @@ static inline void rig_part_take_invocation(struct rig_part *part, struct rig_pa
     rig_part_open_process(part, process);
 }
 
-static inline struct rig_txn rig_part_make_txn(const struct rig_part *part, enum rig_outcome outcome, uint32_t position,
-                                               int64_t time_ns)
+/* A transaction without process, error, and what was invoked. Fields are set one by one: built elsewhere and copied,
+ * they would have to be stored before they could be loaded again. */
+static inline void rig_part_set_txn(const struct rig_part *part, struct rig_txn *txn, enum rig_outcome outcome,
+                                    uint32_t position, int64_t time_ns)
 {
-    return (struct rig_txn){
-        .invoke_ns = RIG_NO_TIME,
-        .complete_ns = time_ns,
-        .invoke_at = RIG_POSITION_NONE,
-        .complete_at = position,
-        .first_op = (uint32_t)part->segment->ops.count,
-        .outcome = (uint8_t)outcome,
-    };
+    txn->invoke_ns = RIG_NO_TIME;
+    txn->complete_ns = time_ns;
+    txn->invoke_at = RIG_POSITION_NONE;
+    txn->complete_at = position;
+    txn->first_op = (uint32_t)part->segment->ops.count;
+    txn->process = 0;
+    txn->error = 0;
+    txn->outcome = (uint8_t)outcome;
+    txn->judged = RIG_JUDGED_NOT;
 }
 
 /*
@@ -90,7 +93,7 @@ static inline struct rig_txn *rig_part_add_txn(struct rig_part *part, enum rig_o
             ops[i].read_state = RIG_READ_UNKNOWN;
     }
     struct rig_txn *txn = &segment->txns.at[segment->txns.count++];
-    *txn = rig_part_make_txn(part, outcome, position, time_ns);
+    rig_part_set_txn(part, txn, outcome, position, time_ns);
     segment->ops.count += count;
     return txn;
 }

@@ -38,7 +38,7 @@ static void compare_all(const char *spine, size_t spine_length, const char *text
     for (size_t i = 0; i < count; i++) {
         size_t got = rig_list_match(blocks[i], spine, spine_length, text, limit);
         if (got == RIG_LIST_NO_MATCH) {
-            assert_true(text + wanted / RIG_BLOCK_BYTES * RIG_BLOCK_BYTES >= limit);
+            assert_true(text + wanted / RIG_LIST_STEP * RIG_LIST_STEP >= limit);
             continue;
         }
         if (wanted > spine_length ? got <= spine_length : got != wanted)
@@ -81,11 +81,11 @@ static void a_difference_at_each_offset(void **state)
 {
     (void)state;
     char *bytes = page_end(ROOM);
-    const char *limit = bytes + ROOM - RIG_BLOCK_BYTES + 1;
+    const char *limit = bytes + ROOM - RIG_LIST_STEP + 1;
     for (size_t length = 12; length < 300; length++) {
         memset(bytes, 'x', ROOM);
         size_t spine_length = make_list(bytes, length);
-        char *text = bytes + ROOM - spine_length - 1 - rig_rng_below(&rng, 2 * RIG_BLOCK_BYTES);
+        char *text = bytes + ROOM - spine_length - 1 - rig_rng_below(&rng, 2 * RIG_LIST_STEP);
         bytes[spine_length] = ']';
         memcpy(text, bytes, spine_length + 1);
         compare_all(bytes, spine_length, text, limit);
@@ -105,7 +105,7 @@ static void random_texts(void **state)
 {
     (void)state;
     char *bytes = page_end(ROOM);
-    const char *limit = bytes + ROOM - RIG_BLOCK_BYTES + 1;
+    const char *limit = bytes + ROOM - RIG_LIST_STEP + 1;
     for (unsigned i = 0; i < ROUNDS; i++) {
         size_t spine_length = make_list(bytes, 13 + (size_t)rig_rng_below(&rng, 500));
         bytes[spine_length] = ']';
@@ -125,8 +125,8 @@ static void what_a_match_says(void **state)
     size_t count = 0;
     const struct rig_text_block *const *blocks = rig_text_blocks(&count);
     const struct rig_text_block *block = blocks[count - 1];
-    char bytes[4 * RIG_BLOCK_BYTES] = "1,12,3] 1,1,3] 1,12,3] 1,12,34]";
-    const char *limit = bytes + sizeof bytes - RIG_BLOCK_BYTES;
+    char bytes[2 * RIG_LIST_STEP] = "1,12,3] 1,1,3] 1,12,3] 1,12,34]";
+    const char *limit = bytes + sizeof bytes - RIG_LIST_STEP;
     assert_int_equal(rig_list_match(block, bytes, 6, bytes + 8, limit), 3);
     assert_int_equal(rig_list_count(block, bytes, 3), 2); /* the second one begins alike, and is another number */
     assert_true(rig_list_match(block, bytes, 6, bytes + 15, limit) > 6);
