@@ -469,24 +469,42 @@ enum rig_rc rig_etcd_cluster_find(const struct rig_etcd_cluster *cluster, uint32
     return rig_fail(err, RIG_E_CLUSTER, "no member knows a leader%s%s", last.rc == RIG_OK ? "" : ": ", last.text);
 }
 
-enum rig_rc rig_etcd_cluster_promote(struct rig_etcd_cluster *cluster, uint32_t node, struct rig_err *err)
+/* Asks whoever leads to hand over. RIG_OK also when nobody does, for now. */
+static enum rig_rc ask_leader(struct rig_etcd_cluster *cluster, uint64_t to, struct rig_err *err)
 {
-    struct rig_etcd_said wanted = {0};
-    const struct rig_etcd_asked asked = rig_etcd_cluster_ask(cluster, node, ask_ns);
-    enum rig_rc rc = rig_etcd_say(&asked, &wanted, err);
-    if (rc != RIG_OK || wanted.leader == wanted.member)
-        return rc;
-    /* Only the leader can hand over. */
     for (uint32_t i = 0; i < cluster->count; i++) {
         struct rig_etcd_said said = {0};
-        const struct rig_etcd_asked other = rig_etcd_cluster_ask(cluster, i, ask_ns);
-        if (i != node && rig_etcd_say(&other, &said, NULL) == RIG_OK && said.leader == said.member) {
-            const struct rig_etcd_asked leader =
-                rig_etcd_cluster_ask(cluster, i, 2 * cluster->options->election_ns + ask_ns);
-            return rig_etcd_move_leader(&leader, wanted.member, err);
-        }
+        const struct rig_etcd_asked asked = rig_etcd_cluster_ask(cluster, i, ask_ns);
+        const struct rig_etcd_asked patient =
+            rig_etcd_cluster_ask(cluster, i, 2 * cluster->options->election_ns + ask_ns);
+        if (!rig_child_ended(&cluster->members[i].child) && rig_etcd_say(&asked, &said, NULL) == RIG_OK &&
+            said.leader == said.member)
+            return rig_etcd_move_leader(&patient, to, err);
     }
-    return rig_fail(err, RIG_E_CLUSTER, "there is no leader that could hand over to %s", cluster->members[node].name);
+    return RIG_OK;
+}
+
+/* Only a leader can hand over: where the old one is gone, an election comes first. */
+enum rig_rc rig_etcd_cluster_promote(struct rig_etcd_cluster *cluster, uint32_t node, struct rig_err *err)
+{
+    const struct rig_core *core = cluster->env->core;
+    const int64_t deadline_ns = core->now_ns() + 10 * cluster->options->election_ns;
+    const struct rig_etcd_asked asked = rig_etcd_cluster_ask(cluster, node, ask_ns);
+    for (;;) {
+        struct rig_etcd_said wanted = {0};
+        struct rig_err last = {0};
+        enum rig_rc rc = rig_etcd_say(&asked, &wanted, &last);
+        if (rc == RIG_OK && wanted.leader == wanted.member)
+            return RIG_OK;
+        if (rc == RIG_OK)
+            rc = ask_leader(cluster, wanted.member, &last);
+        if (core->stopping())
+            return rig_fail(err, RIG_E_INTERRUPTED, "stopped while %s was to lead", cluster->members[node].name);
+        if (core->now_ns() > deadline_ns)
+            return rig_fail(err, RIG_E_CLUSTER, "nobody hands over to %s%s%s", cluster->members[node].name,
+                            rc == RIG_OK ? "" : ": ", last.text);
+        pause_for(step_ns);
+    }
 }
 
 enum rig_rc rig_etcd_cluster_await_healthy(struct rig_etcd_cluster *cluster, int64_t timeout_ns, struct rig_err *err)

@@ -283,14 +283,20 @@ static bool tells_of_elements(const struct rig_answer_rule *rule)
     return rule->value.given || rule->version.given || rule->exists.text != NULL;
 }
 
+/* A key that does not exist may have a version as well: one that says so. */
 static bool take_version(struct taking *taking, struct rig_key_state *key, json_t *item, bool exists)
 {
     const struct rig_answer_value *version = &taking->rule->version;
+    bool found = false;
     if (!version->given)
         return true;
-    if (exists)
-        return take_scalar(taking, version, item, "version", &key->version);
     key->version = (struct rig_value){.kind = RIG_IS_NOTHING};
+    if (item != NULL && !take_value(taking, version, item, scalar_of, &found, &key->version))
+        return false;
+    if (found)
+        return true;
+    if (exists && version->absent == NULL)
+        return refuse(taking, "a key that exists, without a version");
     if (version->absent != NULL)
         key->version =
             (struct rig_value){.kind = RIG_IS_TEXT, .text = version->absent, .size = strlen(version->absent)};

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""The dialect couchdb against pouchdb-server, in memory. Skipped where it is not installed.
+
+`npm install pouchdb-server` needs the network once; RIG_POUCHDB_SERVER names the program when it is not in PATH.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "run"))
+import rig_command
+
+CONFIG = pathlib.Path(os.environ["RIG_SOURCE"]) / "configs" / "couchdb-register.yaml"
+SERVER = os.environ.get("RIG_POUCHDB_SERVER") or shutil.which("pouchdb-server")
+
+
+class CouchDb(rig_command.RigTest):
+    def setUp(self):
+        super().setUp()
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        self.server = subprocess.Popen([SERVER, "--in-memory", "--port", str(self.port)], cwd=self.work,
+                                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(self.stop)
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            try:
+                socket.create_connection(("127.0.0.1", self.port), 1).close()
+                return
+            except OSError:
+                self.assertIsNone(self.server.poll(), "pouchdb-server ended")
+                time.sleep(0.05)
+        self.fail("pouchdb-server does not answer")
+
+    def stop(self):
+        self.server.kill()
+        self.server.wait()
+
+    def run_config(self, *settings):
+        arguments = [text for setting in settings for text in ("--set", setting)]
+        done = self.rig("run", CONFIG, "--set", f"database.endpoints=[http://127.0.0.1:{self.port}]", "--set",
+                        "workload.transactions=800", *arguments, "-o", "run")
+        self.status(0, done)
+        history = self.results("run")["history"]
+        self.assertGreater(history["ok"], 400, repr(done))
+        self.assertEqual(history["info"], 0, repr(done))
+        self.assertIsNone(re.search("too-many-keys", done.out), repr(done))
+
+    def test_registers(self):
+        self.run_config()
+
+    def test_lists(self):
+        self.run_config("workload.type=list-append")
+
+
+if __name__ == "__main__":
+    if SERVER is None:
+        print("skipped: there is no pouchdb-server in PATH (npm install -g pouchdb-server)")
+        sys.exit(77)
+    rig_command.main()

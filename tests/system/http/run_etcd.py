@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""etcd as a person meets it: the experiments in configs/, with their promised verdicts, and etcd's own faults."""
+
+import json
+import os
+import pathlib
+import shutil
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "run"))
+import rig_command
+
+CONFIGS = pathlib.Path(os.environ["RIG_SOURCE"]) / "configs"
+
+
+class Etcd(rig_command.RigTest):
+    def config(self, status, name, *settings):
+        arguments = [text for setting in settings for text in ("--set", setting)]
+        done = self.rig("run", CONFIGS / f"{name}.yaml", "--seed", "3", *arguments, "-o", "run", timeout=200)
+        self.status(status, done)
+        self.work_folder_is_empty()
+        return done, json.loads((self.folder / "run" / "results.json").read_text())
+
+    def test_kills_pauses_and_partitions(self):
+        done, results = self.config(0, "etcd-strict-serializable", "workload.duration=15s", "clients.count=8",
+                                    "nemesis.faults.0.after=2s", "nemesis.faults.1.after=5s",
+                                    "nemesis.faults.2.after=9s")
+        self.assertIn("strict-serializable", results["levels"])
+        log = (self.folder / "run" / "rig.log").read_text()
+        for fault in ("kill", "pause", "partition"):
+            self.assertIn(f"healed #{('kill', 'pause', 'partition').index(fault) + 1} {fault}", log, repr(done))
+        self.assertNotIn("0 bytes and 0 connections held up\n", log)
+
+    def test_stale_reads_are_refuted_in_real_time_only(self):
+        done, results = self.config(1, "etcd-serializable-reads", "workload.transactions=2500")
+        self.assertEqual(results["levels"]["strict-serializable"], "refuted")
+        self.assertIn(results["levels"]["serializable"], ("held", "not-refuted"), repr(done))
+        self.assertTrue(all(name.endswith("-realtime") for name in results["anomalies"]), results["anomalies"].keys())
+
+    def test_an_append_without_its_compare_loses_updates(self):
+        _, results = self.config(1, "etcd-blind-append", "workload.transactions=600")
+        self.assertTrue({"lost-update", "incompatible-order"} & results["anomalies"].keys(), results["anomalies"].keys())
+
+    def test_faults_of_its_own(self):
+        faults = ("[{fault: compact, at: [1s], for: 100ms}, {fault: defragment, target: one follower, at: [2s], for: 100ms},"
+                  " {fault: promote, target: one follower, at: [3s], for: 100ms},"
+                  " {fault: replace-member, target: one follower, at: [6s], for: 1s}]")
+        plan = self.plan(f"""
+name: own
+seed: 5
+workload: {{type: list-append, duration: 9s, keys: {{active: 8}}}}
+clients: {{count: 4}}
+database: {{driver: etcd, cluster: {{local: {{nodes: 3}}}}}}
+nemesis: {faults}
+check: {{levels: [strict-serializable]}}
+report: [json, text]
+""")
+        done = self.status(0, self.rig("run", plan, "-o", "run"))
+        log = (self.folder / "run" / "rig.log").read_text()
+        for evidence in ("compacted what was before revision", "rewrote its file", "left the cluster"):
+            self.assertIn(evidence, log, repr(done))
+
+    def test_registers(self):
+        plan = self.plan("""
+name: registers
+seed: 5
+workload: {type: rw-register, transactions: 800, keys: {active: 4}}
+clients: {count: 4}
+database: {driver: etcd, spread: leader, cluster: {local: {nodes: 1}}}
+check: {levels: [strict-serializable], assume: [linearizable-keys]}
+report: [json, text]
+""")
+        self.status(0, self.rig("run", plan, "-o", "run"))
+        self.assertEqual(self.results("run")["history"]["info"], 0)
+
+
+if __name__ == "__main__":
+    if shutil.which("etcd") is None:
+        print("skipped: there is no etcd in PATH (Debian: etcd-server)")
+        sys.exit(77)
+    rig_command.main()

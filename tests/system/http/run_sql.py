@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""The dialects for SQL over HTTP, against stand-ins that answer as documented."""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "run"))
+import rig_command
+import sql_stand_ins
+
+PLAN = """
+name: sql
+seed: 7
+workload: {{type: {workload}, transactions: 400, operations: {{min: 1, max: 4}}, keys: {{active: 3, appends-per-key: 32}}}}
+clients: {{count: 6}}
+database: {{driver: http, dialect: {dialect}, endpoints: ["http://127.0.0.1:{port}"]}}
+check: {{levels: [strict-serializable], assume: [{assume}]}}
+report: [json, text]
+"""
+
+
+class Sql(rig_command.RigTest):
+    def run_both(self, stand_in, dialect):
+        for workload, assume in (("list-append", ""), ("rw-register", "linearizable-keys")):
+            with self.subTest(workload=workload):
+                server = stand_in()
+                self.addCleanup(server.close)
+                plan = self.plan(PLAN.format(workload=workload, dialect=dialect, port=server.port, assume=assume))
+                done = self.status(0, self.rig("run", plan, "-o", workload))
+                history = self.results(workload)["history"]
+                self.assertGreater(history["ok"], 350, repr(done))
+                self.assertEqual(history["info"], 0, repr(done))
+
+    def test_rqlite(self):
+        self.run_both(sql_stand_ins.Rqlite, "rqlite")
+
+    def test_libsql(self):
+        self.run_both(sql_stand_ins.LibSql, "libsql")
+
+
+if __name__ == "__main__":
+    rig_command.main()

@@ -1,0 +1,129 @@
+"""Stand-ins for rqlite and libSQL: SQLite behind the two HTTP interfaces, with answers in the shapes that their documents
+record. They show that the dialects ask and read as documented, not that the databases keep their promises.
+"""
+
+import http.server
+import json
+import sqlite3
+import tempfile
+import threading
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # head and body are two writes
+
+    def log_message(self, *_arguments):
+        pass
+
+    def reply(self, answer, status=200):
+        body = json.dumps(answer).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        self.reply({"build": {"version": "stand-in"}})
+
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.reply(self.server.answer(self.path, asked))
+
+
+class StandIn(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.folder = tempfile.TemporaryDirectory(prefix="rig-sql-")
+        self.port = self.server_address[1]
+        self.lock = threading.Lock()
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def database(self):
+        connection = sqlite3.connect(f"{self.folder.name}/db", isolation_level=None, check_same_thread=False, timeout=2)
+        connection.execute("PRAGMA synchronous = OFF")
+        return connection
+
+    def close(self):
+        self.shutdown()
+        self.server_close()
+        self.folder.cleanup()
+
+
+class Rqlite(StandIn):
+    """https://rqlite.io/docs/api: a list of statements, one transaction."""
+
+    def __init__(self):
+        super().__init__()
+        self.connection = self.database()
+
+    def answer(self, path, statements):
+        assert path.startswith(("/db/request?transaction", "/db/execute?transaction")), path
+        results = []
+        with self.lock:
+            self.connection.execute("BEGIN IMMEDIATE")
+            try:
+                for statement in statements:
+                    text, *values = [statement] if isinstance(statement, str) else statement
+                    results.append(self.result(self.connection.execute(text, values)))
+                self.connection.execute("COMMIT")
+            except sqlite3.Error as problem:
+                self.connection.execute("ROLLBACK")
+                results.append({"error": str(problem)})
+        return {"results": results, "time": 0.001}
+
+    @staticmethod
+    def result(cursor):
+        if cursor.description is None:
+            return {"last_insert_id": cursor.lastrowid or 0, "rows_affected": max(cursor.rowcount, 0)}
+        answer = {"columns": [column[0] for column in cursor.description], "types": ["text"]}
+        rows = cursor.fetchall()
+        return {**answer, "values": rows} if rows else answer
+
+
+class LibSql(StandIn):
+    """Hrana over HTTP, version 2: streams that are named by batons."""
+
+    def __init__(self):
+        super().__init__()
+        self.streams, self.count = {}, 0
+
+    def answer(self, path, asked):
+        assert path == "/v2/pipeline", path
+        with self.lock:
+            baton = asked.get("baton")
+            stream = self.streams.pop(baton) if baton else self.database()
+        results, closed = [], False
+        for request in asked["requests"]:
+            if request["type"] == "close":
+                closed = True
+                results.append({"type": "ok", "response": {"type": "close"}})
+            else:
+                results.append(self.execute(stream, request["stmt"]))
+        if closed:
+            stream.close()
+            return {"baton": None, "base_url": None, "results": results}
+        with self.lock:
+            self.count += 1
+            self.streams[f"baton-{self.count}"] = stream
+            return {"baton": f"baton-{self.count}", "base_url": None, "results": results}
+
+    @staticmethod
+    def value(value):
+        if value is None:
+            return {"type": "null"}
+        return {"type": "integer" if isinstance(value, int) else "text", "value": str(value)}
+
+    def execute(self, stream, statement):
+        values = [int(v["value"]) if v["type"] == "integer" else v["value"] for v in statement.get("args", [])]
+        try:
+            cursor = stream.execute(statement["sql"], values)
+            rows = [[self.value(value) for value in row] for row in cursor.fetchall()]
+        except sqlite3.Error as problem:
+            code = getattr(problem, "sqlite_errorname", "SQLITE_ERROR")
+            return {"type": "error", "error": {"message": str(problem), "code": code}}
+        return {"type": "ok", "response": {"type": "execute", "result": {
+            "cols": [{"name": "v"}], "rows": rows, "affected_row_count": 0, "last_insert_rowid": None}}}
