@@ -569,6 +569,29 @@ enum rig_rc rig_etcd_cluster_set_environment(struct rig_etcd_cluster *cluster, u
 
 /* -- membership ---------------------------------------------------------------------------------------------------- */
 
+/*
+ * Removes a member, or adds the one with the URL. etcd refuses either until all members have been connected for five
+ * seconds: that is waited for, when it refuses.
+ */
+static enum rig_rc change_members(const struct rig_etcd_cluster *cluster, const struct rig_etcd_asked *asked,
+                                  uint64_t remove, const char *add_url, struct rig_err *err)
+{
+    const struct rig_core *core = cluster->env->core;
+    const int64_t deadline_ns = core->now_ns() + cluster->options->start_timeout_ns;
+    for (;;) {
+        uint64_t number = 0;
+        struct rig_err attempt = {0};
+        const enum rig_rc rc = add_url == NULL ? rig_etcd_remove_member(asked, remove, &attempt)
+                                               : rig_etcd_add_member(asked, add_url, &number, &attempt);
+        if (rc == RIG_OK)
+            return RIG_OK;
+        const bool refused = strstr(attempt.text, "unhealthy cluster") != NULL;
+        if (!refused || core->now_ns() > deadline_ns || (add_url == NULL && core->stopping()))
+            return rig_fail(err, rc, "%s", attempt.text);
+        pause_for(5 * step_ns);
+    }
+}
+
 enum rig_rc rig_etcd_cluster_expel(struct rig_etcd_cluster *cluster, uint32_t node, struct rig_err *err)
 {
     struct rig_etcd_member *member = &cluster->members[node];
@@ -584,7 +607,7 @@ enum rig_rc rig_etcd_cluster_expel(struct rig_etcd_cluster *cluster, uint32_t no
     const struct rig_etcd_asked helping =
         rig_etcd_cluster_ask(cluster, helper, 5 * cluster->options->election_ns + ask_ns);
     atomic_store(&member->left, true); /* also when the answer is lost: readmit finds out */
-    rc = rig_etcd_remove_member(&helping, self.member, err);
+    rc = change_members(cluster, &helping, self.member, NULL, err);
     if (rc != RIG_OK)
         return rc;
     rc = rig_etcd_cluster_stop_node(cluster, node, RIG_NODE_KILL, err);
@@ -618,7 +641,6 @@ enum rig_rc rig_etcd_cluster_readmit(struct rig_etcd_cluster *cluster, uint32_t 
     const int64_t deadline_ns = cluster->env->core->now_ns() + cluster->options->start_timeout_ns;
     struct rig_etcd_said said = {0};
     uint32_t helper = 0;
-    uint64_t number = 0;
     char url[64];
     bool known = false;
     if (!atomic_load(&member->left))
@@ -638,7 +660,7 @@ enum rig_rc rig_etcd_cluster_readmit(struct rig_etcd_cluster *cluster, uint32_t 
             rc = make_folder(cluster, member->data, err);
         }
         if (rc == RIG_OK)
-            rc = rig_etcd_add_member(&helping, url, &number, err);
+            rc = change_members(cluster, &helping, 0, url, err);
     }
     if (rc != RIG_OK)
         return rc;

@@ -44,7 +44,7 @@ class Etcd(rig_command.RigTest):
     def test_faults_of_its_own(self):
         faults = ("[{fault: compact, at: [1s], for: 100ms}, {fault: defragment, target: one follower, at: [2s], for: 100ms},"
                   " {fault: promote, target: one follower, at: [3s], for: 100ms},"
-                  " {fault: replace-member, target: one follower, at: [6s], for: 1s}]")
+                  " {fault: replace-member, target: one follower, at: [5s], for: 500ms}]")
         plan = self.plan(f"""
 name: own
 seed: 5
