@@ -311,46 +311,60 @@ static enum rig_rc restore_primary(struct rig_pg_cluster *cluster, int64_t deadl
     return rc;
 }
 
-static enum rig_rc restore_follower(struct rig_pg_cluster *cluster, struct rig_pg_node *node, int64_t deadline_ns,
-                                    struct rig_err *err)
+static enum rig_rc restore_follower(struct rig_pg_cluster *cluster, struct rig_pg_node *node, bool *rejoined,
+                                    int64_t deadline_ns, struct rig_err *err)
 {
-    struct rig_pg_node *primary = primary_of(cluster);
     struct rig_err attempt = {.rc = RIG_OK};
+    *rejoined = false;
     if (rig_pg_node_is_standby(node) && start_in_role(cluster, node, true, deadline_ns, &attempt) == RIG_OK)
         return RIG_OK;
-    return rig_pg_rejoin(node, primary, &cluster->routes, deadline_ns, err);
+    *rejoined = true;
+    return rig_pg_rejoin(node, primary_of(cluster), &cluster->routes, deadline_ns, err);
 }
 
-/* Waits for the follower; one that does not come along has gone another way, and takes the primary's data. */
-static enum rig_rc reunite(struct rig_pg_cluster *cluster, struct rig_pg_node *node, const char *position,
-                           int64_t deadline_ns, struct rig_err *err)
+static bool catches_up(struct rig_pg_cluster *cluster, const struct rig_pg_node *node, const char *position)
 {
-    struct rig_pg_node *primary = primary_of(cluster);
+    const struct rig_core *core = cluster->site.env->core;
     struct rig_err attempt = {.rc = RIG_OK};
-    int timeline = atomic_load(&cluster->timeline);
-    int64_t patience_ns = cluster->site.env->core->now_ns() + CATCH_UP_NS;
-    if (rig_pg_await_caught_up(node, position, timeline, patience_ns, &attempt) == RIG_OK)
+    if (rig_pg_await_caught_up(node, position, atomic_load(&cluster->timeline), core->now_ns() + CATCH_UP_NS,
+                               &attempt) == RIG_OK)
+        return true;
+    core->log(2, "postgres", "%s", attempt.text);
+    return false;
+}
+
+/*
+ * Waits for the follower; one that does not come along has gone another way, and takes the primary's data. When it does
+ * not come along even then, its line to the primary is cut: it will when that is whole, and until then shows itself as
+ * not healthy.
+ */
+static enum rig_rc reunite(struct rig_pg_cluster *cluster, struct rig_pg_node *node, bool rejoined,
+                           const char *position, int64_t deadline_ns, struct rig_err *err)
+{
+    if (catches_up(cluster, node, position))
         return RIG_OK;
-    cluster->site.env->core->log(2, "postgres", "%s", attempt.text);
-    enum rig_rc rc = rig_pg_rejoin(node, primary, &cluster->routes, deadline_ns, err);
-    return rc != RIG_OK ? rc : rig_pg_await_caught_up(node, position, timeline, deadline_ns, err);
+    enum rig_rc rc = rejoined ? RIG_OK : rig_pg_rejoin(node, primary_of(cluster), &cluster->routes, deadline_ns, err);
+    if (rc == RIG_OK && (rejoined || !catches_up(cluster, node, position)))
+        cluster->site.env->core->log(1, "postgres", "%s has the primary's data, and no line to it", node->name);
+    return rc;
 }
 
 enum rig_rc rig_pg_cluster_restore(struct rig_pg_cluster *cluster, struct rig_err *err)
 {
     char position[RIG_PG_ANSWER_BYTES];
+    bool rejoined[RIG_NODES_MOST];
     int64_t deadline_ns = start_deadline_ns(cluster);
     enum rig_rc rc = restore_primary(cluster, deadline_ns, err);
     const struct rig_pg_node *primary = primary_of(cluster);
     for (uint32_t i = 0; rc == RIG_OK && i < cluster->count; i++) {
         if (&cluster->nodes[i] != primary)
-            rc = restore_follower(cluster, &cluster->nodes[i], deadline_ns, err);
+            rc = restore_follower(cluster, &cluster->nodes[i], &rejoined[i], deadline_ns, err);
     }
     if (rc == RIG_OK)
         rc = rig_pg_node_ask(primary, "SELECT pg_current_wal_lsn()", STATUS_NS, position, err);
     for (uint32_t i = 0; rc == RIG_OK && i < cluster->count; i++) {
         if (&cluster->nodes[i] != primary)
-            rc = reunite(cluster, &cluster->nodes[i], position, deadline_ns, err);
+            rc = reunite(cluster, &cluster->nodes[i], rejoined[i], position, deadline_ns, err);
     }
     return rc;
 }

@@ -1,0 +1,66 @@
+"""rig run on primaries with standbys: what the experiments of configs/ promise, in short form."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+from rig_command import RigTest, main
+from run_postgres import has_server
+
+CONFIGS = pathlib.Path(os.environ["RIG_SOURCE"]) / "configs"
+
+# One failover in ten seconds.
+ONE_FAILOVER = ["--set", "workload.duration=10s", "--set", "nemesis.faults.0.after=2s", "--set",
+                "nemesis.faults.1.after=3s", "--set", "nemesis.faults.0.count=1", "--set", "nemesis.faults.1.count=1"]
+
+
+def servers():
+    """The servers that this test's account runs anywhere below /tmp or /var/tmp."""
+    done = subprocess.run(["pgrep", "-af", "postgres -D .*rig-postgres-"], capture_output=True, text=True)
+    return set(done.stdout.splitlines())
+
+
+class Clusters(RigTest):
+    def setUp(self):
+        super().setUp()
+        self.before = servers()
+
+    def no_server_is_left(self):
+        self.work_folder_is_empty()
+        self.assertEqual([line for line in servers() - self.before if str(self.work) in line], [])
+
+    def test_the_long_fork_between_primary_and_standby(self):
+        self.status(1, self.rig("run", CONFIGS / "pg-replicas-repeatable-read.yaml", "-o", "out", timeout=400))
+        results = self.results("out")
+        self.assertIn("G-nonadjacent-item", results["anomalies"])
+        self.assertIn("G-single-item-process", results["anomalies"])
+        self.assertEqual(results["levels"]["snapshot-isolation"], "refuted")
+        self.assertNotEqual(results["levels"]["read-atomic"], "refuted")
+        self.no_server_is_left()
+
+    def test_without_reads_on_the_standby_snapshots_hold(self):
+        self.status(0, self.rig("run", CONFIGS / "pg-replicas-repeatable-read.yaml", "-o", "out", "--set",
+                                "database.reads-from=primary", "--set", "workload.transactions=10000"))
+        self.assertNotEqual(self.results("out")["levels"]["strong-snapshot-isolation"], "refuted")
+
+    def test_an_asynchronous_failover_loses_what_was_acknowledged(self):
+        self.status(1, self.rig("run", CONFIGS / "pg-failover-async.yaml", "-o", "out", *ONE_FAILOVER))
+        results = self.results("out")
+        self.assertIn("incompatible-order", results["anomalies"])
+        self.assertIn("promote", (self.folder / "out" / "report.txt").read_text())
+        self.no_server_is_left()
+
+    def test_a_synchronous_failover_loses_nothing(self):
+        self.status(0, self.rig("run", CONFIGS / "pg-failover-sync.yaml", "-o", "out", *ONE_FAILOVER))
+        results = self.results("out")
+        self.assertEqual(results["levels"]["serializable"], "held")
+        self.assertGreater(results["history"]["ok"], 500)
+        self.no_server_is_left()
+
+
+if __name__ == "__main__":
+    if not has_server():
+        print("SKIPPED: no PostgreSQL server is installed (apt-get install postgresql)")
+        sys.exit(77)
+    main()
