@@ -23,9 +23,9 @@ bool rig_process_lives(const struct rig_process *process);
 char rig_process_state(const struct rig_process *process);
 /* Sends a signal, unless it is no more. False: it is no more, or may not be signalled (`errno`). */
 bool rig_process_signal(const struct rig_process *process, int signal_number);
-/* Waits, `timeout_ns` at most, until it has ended, or is in a state for which `wanted` has 'T' (stopped) or 'R' (any
- * but stopped). Returns whether it came to that. */
+/* Waits, `timeout_ns` at most, until it has ended. Returns whether it has. */
 bool rig_process_await_end(const struct rig_process *process, int64_t timeout_ns);
+/* Waits, `timeout_ns` at most, until it is stopped, or goes on. False: it did not, or has ended. */
 bool rig_process_await_state(const struct rig_process *process, bool stopped, int64_t timeout_ns);
 /* A name for this start of the machine; empty where it has none. */
 void rig_process_boot_id(char id[RIG_BOOT_ID_BYTES]);
