@@ -49,16 +49,16 @@ RIG_FAST char rig_fast_blank(enum rig_fast_syntax syntax)
     return syntax == RIG_FAST_EDN ? ' ' : ',';
 }
 
-/* The same for numbers of any length; false for what are none. */
+/* The same for numbers of any length; false for what are none. `null_at`: where a result ends the micro-operation. */
 RIG_FAST_RARE bool rig_fast_long_micro(struct rig_fast_micro *micro, const char *key_at, const char *close, char blank,
-                                       bool is_null)
+                                       const char *null_at)
 {
     const char *behind = rig_number_rare(key_at, &micro->key);
     if (behind == NULL || *behind != blank)
         return false;
     micro->value_at = behind + 1;
     micro->value = 0;
-    return micro->reads ? is_null : rig_number_rare(micro->value_at, &micro->value) == close;
+    return micro->reads ? micro->value_at == null_at : rig_number_rare(micro->value_at, &micro->value) == close;
 }
 
 /* What stands from `at`, behind a bracket, to the bracket at `close`. */
@@ -82,8 +82,8 @@ RIG_FAST bool rig_fast_read_micro(struct rig_fast_micro *micro, const struct rig
     if (key.length != 0 && length != 0 && is_null == micro->reads && key_at[key.length] == blank &&
         micro->value_at + length == close)
         return true;
-    is_null = rig_fast_is_null(close - rig_fast_null_length(syntax), syntax);
-    return rig_fast_long_micro(micro, key_at, close, blank, is_null);
+    const char *null_at = close - rig_fast_null_length(syntax);
+    return rig_fast_long_micro(micro, key_at, close, blank, rig_fast_is_null(null_at, syntax) ? null_at : NULL);
 }
 
 /*

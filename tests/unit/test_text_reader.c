@@ -165,6 +165,93 @@ static void texts_that_look_like_something_else(void **state)
     }
 }
 
+/* A space behind each comma: read field by field, and not line by line. */
+static void with_spaces(const struct rig_buf *from, struct rig_buf *to)
+{
+    bool in_text = false;
+    rig_buf_clear(to);
+    for (size_t i = 0; i < from->size; i++) {
+        char c = from->data[i];
+        in_text ^= c == '"' && (i == 0 || from->data[i - 1] != '\\');
+        rig_buf_add_char(to, c);
+        if (c == ',' && !in_text && from->data[i + 1] != ' ')
+            rig_buf_add_char(to, ' ');
+    }
+}
+
+/* Lines as programs write them, and the same in a writing that goes another way. */
+static void every_way_reads_the_same(void **state)
+{
+    (void)state;
+    struct rig_buf buf, spaced;
+    rig_buf_init(&buf, 0);
+    rig_buf_init(&spaced, 0);
+    for (unsigned i = 0; i < 30; i++) {
+        struct rig_history *histories[2] = {NULL, NULL};
+        struct rig_err err = {0};
+        make_file(RIG_FORM_JSON_LINES, 200, &buf);
+        with_spaces(&buf, &spaced);
+        assert_int_equal(read_in_parts(buf.data, buf.size, 0, 1, &histories[0], &err), RIG_OK);
+        assert_int_equal(read_in_parts(spaced.data, spaced.size, 0, 1, &histories[1], &err), RIG_OK);
+        assert_same_history(histories[0], histories[1]);
+        rig_history_free(histories[0]);
+        rig_history_free(histories[1]);
+    }
+    rig_buf_done(&spaced);
+    rig_buf_done(&buf);
+}
+
+/* Invocations that nearly are what programs write, far enough into a file, and whether there is a fault in them. */
+static void odd_invocations(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *value;
+        bool fits;
+    } cases[] = {
+        {"[[\"r\",5,null]]", true},
+        {"[[\"r\",0,null]]", true},
+        {"[[\"r\",123456789012,null]]", true},
+        {"[[\"r\",-7,null],[\"append\",-7,-12345678]]", true},
+        {"[[\"r\",5]]", true},
+        {"[[\"append\",5,12345678901]]", true},
+        {"[[\"r\",123456789,xnull]]", false},
+        {"[[\"r\",5,xnull]]", false},
+        {"[[\"r\",05,null]]", false},
+        {"[[\"append\",5,01]]", false},
+        {"[[\"append\",5,null]]", false},
+        {"[[\"append\",5,]]", false},
+        {"[[\"append\",,5]]", false},
+        {"[[\"append\" 5,5]]", false},
+        {"[[\"r\",5,null],]", false},
+        {"[[\"r\",5,null][\"r\",5,null]]", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        for (unsigned completes = 0; completes < 2; completes++) {
+            struct rig_buf buf;
+            struct rig_history *history = NULL;
+            struct rig_err err = {0};
+            rig_buf_init(&buf, 0);
+            for (int k = 0; k < 4; k++)
+                rig_buf_printf(&buf,
+                               "{\"index\":%d,\"type\":\"%s\",\"process\":0,\"time\":%d,\"f\":\"txn\",\"value\":"
+                               "[[\"append\",5,%d]]}\n",
+                               k, k % 2 == 0 ? "invoke" : "ok", k, 1 + k / 2);
+            for (unsigned k = 0; k <= completes; k++)
+                rig_buf_printf(&buf,
+                               "{\"index\":%u,\"type\":\"%s\",\"process\":0,\"time\":9,\"f\":\"txn\",\"value\":%s}\n",
+                               4 + k, k == 0 ? "invoke" : "fail", cases[i].value);
+            for (unsigned k = 0; k < 400; k++)
+                rig_buf_add_char(&buf, '\n');
+            enum rig_rc rc = read_in_parts(buf.data, buf.size, 0, 1, &history, &err);
+            if ((rc == RIG_OK) != cases[i].fits || (rc != RIG_OK && strstr(err.text, "x:5:") == NULL))
+                fail_msg("%s: %s", cases[i].value, err.text);
+            rig_history_free(history);
+            rig_buf_done(&buf);
+        }
+    }
+}
+
 static void lists_in_every_writing(void **state)
 {
     (void)state;
@@ -211,6 +298,8 @@ int main(void)
         cmocka_unit_test(every_cut_gives_the_same),
         cmocka_unit_test(faults_are_told_alike),
         cmocka_unit_test(texts_that_look_like_something_else),
+        cmocka_unit_test(every_way_reads_the_same),
+        cmocka_unit_test(odd_invocations),
         cmocka_unit_test(lists_in_every_writing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
