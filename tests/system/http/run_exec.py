@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Programs that are drivers: the example of the guide, and programs that misbehave."""
+
+import os
+import pathlib
+import re
+import shutil
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "run"))
+import rig_command
+
+SOURCE = pathlib.Path(os.environ["RIG_SOURCE"])
+EXAMPLE = SOURCE / "drivers" / "exec" / "exec_example.py"
+
+PLAN = """
+name: exec
+seed: 4
+workload: {{type: {workload}, transactions: {transactions}, keys: {{active: 3}}}}
+clients: {{count: 4, reconnect: {{pause: 1ms, max-pause: 5ms}}}}
+database: {{driver: exec, command: [{command}], transaction-timeout: {timeout}}}
+check: {{levels: [strict-serializable]}}
+report: [json, text]
+"""
+
+# A store that all its processes share, and that dies or talks nonsense as the second argument says.
+MISCHIEF = """
+import fcntl, json, os, random, sys
+path, mischief = sys.argv[1:]
+hello = json.loads(sys.stdin.readline())
+if hello["role"] != "client":
+    open(path, "w").write("{}")
+print(json.dumps({"ready": True, "announces": mischief == "dies-announced"}), flush=True)
+chance = random.Random(f"{hello['client']} {os.getpid()}")
+for line in sys.stdin:
+    txn = json.loads(line)
+    bad = chance.random() < 0.2
+    if bad and mischief in ("dies-before", "dies-announced"):
+        sys.exit(1)
+    with open(path, "r+") as store:
+        fcntl.flock(store, fcntl.LOCK_EX)
+        lists = json.load(store)
+        for op in txn["ops"]:
+            if op[0] == "append":
+                lists.setdefault(str(op[1]), []).append(op[2])
+            else:
+                op[2] = list(lists[str(op[1])]) if str(op[1]) in lists else None
+        if mischief == "dies-announced":
+            print(json.dumps({"txn": txn["txn"], "phase": "commit"}), flush=True)
+            bad = chance.random() < 0.1
+        store.seek(0)
+        store.truncate()
+        json.dump(lists, store)
+    answer = json.dumps({"txn": txn["txn"], "outcome": "ok", "ops": txn["ops"]})
+    if bad and mischief in ("dies-after", "dies-announced"):
+        sys.exit(1)
+    if bad and mischief == "sleeps":
+        import time; time.sleep(60)
+    if bad and mischief == "nonsense":
+        answer = chance.choice(["nonsense", "{}", "[]", answer[:-5], answer.replace('"txn": ', '"txn": 1'), "{" * 5000,
+                                '{"txn": %d, "outcome": "great"}' % txn["txn"], '{"txn": %d, "outcome": "ok"}' % txn["txn"],
+                                '{"txn": %d, "outcome": "ok", "ops": [["r", 1, "x"]]}' % txn["txn"], "\\x00\\xff"])
+    print(answer, flush=True)
+"""
+
+
+class Exec(rig_command.RigTest):
+    def run_command(self, command, status=0, transactions=300, timeout="5s", workload="list-append"):
+        plan = self.plan(PLAN.format(command=command, transactions=transactions, timeout=timeout, workload=workload))
+        return self.status(status, self.rig("run", plan, "-o", "run"))
+
+    def mischief(self, kind, **more):
+        program = self.folder / "mischief.py"
+        program.write_text(MISCHIEF)
+        self.run_command(f"python3, {program}, {self.folder / 'store'}, {kind}", **more)
+        return self.results("run")["history"]
+
+    def test_the_example_of_the_guide(self):
+        lines = EXAMPLE.read_text().splitlines()
+        self.assertLessEqual(len(lines), 40)
+        done = self.run_command(f"python3, {EXAMPLE}, {self.folder / 'example.db'}", transactions=150)
+        self.assertIn("SQLite", done.out)
+        self.assertGreater(self.results("run")["history"]["ok"], 140)
+
+    def test_the_example_runs_registers(self):
+        self.run_command(f"python3, {EXAMPLE}, {self.folder / 'example.db'}", transactions=100, workload="rw-register",
+                         status=0)
+
+    def test_a_program_that_behaves(self):
+        history = self.mischief("none")
+        self.assertEqual((history["fail"], history["info"]), (0, 0))
+
+    def test_one_that_dies_before_it_does_anything(self):
+        self.assertGreater(self.mischief("dies-before")["info"], 10)
+
+    def test_one_that_dies_after_the_commit(self):
+        self.assertGreater(self.mischief("dies-after")["info"], 10)
+
+    def test_one_that_announces_its_commits(self):
+        history = self.mischief("dies-announced")
+        self.assertGreater(history["fail"], 30, "what dies before its announcement has failed")
+        self.assertGreater(history["info"], 5, "what dies after it is unknown")
+
+    def test_one_that_talks_nonsense(self):
+        self.assertGreater(self.mischief("nonsense")["info"], 10)
+
+    def test_one_that_falls_asleep(self):
+        self.assertGreater(self.mischief("sleeps", transactions=60, timeout="100ms")["info"], 2)
+
+    def test_what_cannot_be_started(self):
+        for command, message in [("no-such-program-anywhere", r"there is no no-such-program-anywhere in PATH"),
+                                 ("./not-here", r"cannot be executed: No such file"),
+                                 ("'true'", r"as setup: it ended; see exec.log"),
+                                 ("cat", r"in place of")]:
+            with self.subTest(command=command):
+                done = self.run_command(command, status=3)
+                self.assertTrue(re.search(message, done.err), repr(done))
+                shutil.rmtree(self.folder / "run")
+
+
+if __name__ == "__main__":
+    rig_command.main()
