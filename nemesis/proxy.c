@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -16,7 +17,7 @@
 #include "base/clock.h"
 #include "nemesis/proxy_state.h"
 
-enum { QUEUE_LENGTH = 256 };
+enum { QUEUE_LENGTH = 256, DESCRIPTORS_WANTED = 4 * RIG_PROXY_CONNECTIONS_MOST };
 static const int64_t longest_timeout_ns = 60 * RIG_NS_PER_S;
 
 static void lock(struct rig_proxy *proxy)
@@ -92,11 +93,22 @@ static int start_thread(struct rig_proxy *proxy)
     return error;
 }
 
+/* Each connection takes two descriptors beside the client's own: the usual limit of 1024 is soon reached. */
+static void allow_descriptors(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= DESCRIPTORS_WANTED)
+        return;
+    limit.rlim_cur = limit.rlim_max < DESCRIPTORS_WANTED ? limit.rlim_max : DESCRIPTORS_WANTED;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 enum rig_rc rig_proxy_start(uint64_t seed, struct rig_proxy **proxy, struct rig_err *err)
 {
     struct rig_proxy *made = calloc(1, sizeof *made);
     if (made == NULL)
         return rig_fail(err, RIG_E_LIMIT, "no memory for the proxy");
+    allow_descriptors();
     RIG_INVARIANT(pthread_mutex_init(&made->lock, NULL) == 0);
     rig_rng_init(&made->loop.rng, seed, 0);
     made->timer_ns = INT64_MAX;

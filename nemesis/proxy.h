@@ -71,7 +71,7 @@ struct rig_proxy_counts {
     uint64_t connections; /* that had to wait, were refused, reset, or left half open */
 };
 
-/* Starts the thread. `seed`: of jitter and loss. */
+/* Starts the thread, and raises the process's limit of open files where it may. `seed`: of jitter and loss. */
 enum rig_rc rig_proxy_start(uint64_t seed, struct rig_proxy **proxy, struct rig_err *err);
 /* Closes every connection and port, joins the thread. NULL is fine. */
 void rig_proxy_stop(struct rig_proxy *proxy);

@@ -50,6 +50,11 @@ class Install(unittest.TestCase):
             self.assertRegex(output, rf"(?m)^{name}\b")
         self.assertRegex(output, r"(?m)^sim\b")
 
+    def test_it_finds_its_shim(self):
+        output = call(self.rig, "list", "faults", cwd="/", env=self.environment)
+        self.assertRegex(output, r"(?m)^clock\b")
+        self.assertNotIn("rig-shim.so", output)
+
     def test_its_configs_are_there_and_valid(self):
         plans = glob.glob(os.path.join(self.prefix, "share", "rig", "configs", "*.yaml"))
         sources = glob.glob(os.path.join(os.environ["RIG_SOURCE"], "configs", "*.yaml"))

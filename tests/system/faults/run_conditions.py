@@ -1,5 +1,6 @@
 """Faults of network, disk, clock and pressure on PostgreSQL servers that rig starts: evidence, healing, and nothing left."""
 
+import json
 import os
 import pathlib
 import subprocess
@@ -147,9 +148,9 @@ def groups():
 
 
 def is_lacking(fault):
-    """Why this machine cannot have the fault; None: it can."""
-    listed = subprocess.run([RIG, "list", "faults"], capture_output=True, text=True, timeout=60).stdout
-    return next((line for line in listed.splitlines() if line.startswith(f"{fault} ") and "not here" in line), None)
+    """Why this machine cannot have the fault; empty: it can."""
+    listed = subprocess.run([RIG, "list", "faults", "--format", "json"], capture_output=True, text=True, timeout=60)
+    return next(row["missing"] for row in json.loads(listed.stdout)["faults"] if row["name"] == fault)
 
 
 class Pressure(ConditionTest):
