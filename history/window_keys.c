@@ -48,9 +48,12 @@ static bool place_whole(struct rig_window *window, struct rig_list_place *place,
 
 static uint32_t first_difference(const int64_t *a, const int64_t *b, uint32_t count)
 {
+    enum { BLOCK = 64 };
     uint32_t at = 0;
-    if (count > 0 && memcmp(a, b, count * sizeof *a) == 0)
+    if (count > 0 && a[count - 1] == b[count - 1] && memcmp(a, b, count * sizeof *a) == 0)
         return count;
+    while (count - at > BLOCK && memcmp(a + at, b + at, BLOCK * sizeof *a) == 0)
+        at += BLOCK;
     while (at < count && a[at] == b[at])
         at++;
     return at;
