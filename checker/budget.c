@@ -11,9 +11,11 @@ enum {
 };
 
 /* What the limit leaves, beside the program itself and the parts of the file that are being read. */
-void rig_budget_init(struct rig_budget *budget, size_t limit_bytes, uint32_t idle)
+void rig_budget_init(struct rig_budget *budget, size_t limit_bytes, size_t taken_bytes, uint32_t idle)
 {
     const size_t reserved_bytes = RESERVED_BYTES;
+    if (taken_bytes < limit_bytes)
+        limit_bytes -= taken_bytes;
     *budget = (struct rig_budget){
         .bytes = limit_bytes > 2 * reserved_bytes ? limit_bytes - reserved_bytes : limit_bytes / 2,
         .load_percent = FIRST_LOAD_PERCENT,

@@ -18,8 +18,8 @@ struct rig_budget {
     uint32_t bold_idle;    /*   one that can come back without harm, as far as can be told */
 };
 
-/* `limit_bytes` is for the whole program. */
-void rig_budget_init(struct rig_budget *budget, size_t limit_bytes, uint32_t idle);
+/* `limit_bytes` is for the whole program (0: no limit), of which the source keeps `taken_bytes`. */
+void rig_budget_init(struct rig_budget *budget, size_t limit_bytes, size_t taken_bytes, uint32_t idle);
 /* A window of so many bytes has to be judged, beside so many other bytes, or it would soon be too large to be. */
 bool rig_budget_is_spent(const struct rig_budget *budget, size_t window_bytes, size_t other_bytes);
 /* What is left for judging it: a limit for an arena. */

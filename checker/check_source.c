@@ -145,8 +145,7 @@ enum rig_rc rig_check_source(struct rig_source *source, const char *name, const 
     run.options.whole_bytes = planned;
     const bool registers = facts->workload != RIG_WORKLOAD_LIST_APPEND;
     run.options.keep_all |= registers;
-    if (facts->held_bytes < limit)
-        run.options.check.limit_bytes -= facts->held_bytes;
+    run.options.taken_bytes = facts->held_bytes;
     if (registers && limit > 0 && planned > limit)
         return refuse(&run, planned, "the versions of registers are ordered over all of it");
     enum rig_rc rc = run.options.keep_all ? judge(&run, &made) : judge_in_windows(&run, &made);

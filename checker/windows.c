@@ -43,7 +43,7 @@ enum rig_rc rig_windows_begin(enum rig_workload workload, const struct rig_windo
         return rig_windows_no_memory(err);
     w->options = *options;
     set_defaults(&w->options);
-    rig_budget_init(&w->budget, options->check.limit_bytes, w->options.idle);
+    rig_budget_init(&w->budget, options->check.limit_bytes, options->taken_bytes, w->options.idle);
     /* The versions of registers are ordered over the whole history. */
     w->options.keep_all |= workload != RIG_WORKLOAD_LIST_APPEND;
     const struct rig_check_options *check = &w->options.check;
@@ -386,13 +386,13 @@ static enum rig_rc add(struct rig_windows *w, const struct rig_segment *segment,
     int64_t start = rig_clock_now_ns();
     note_times(w, segment);
     keep_order(w, segment);
+    w->fed_count += segment->txns.count;
+    w->new_count += segment->txns.count;
     enum rig_rc rc = RIG_OK;
     if (w->conflict == NULL)
         rc = rig_retired_admit(w->retired, segment, &cleaned, &w->conflict, err);
     if (rc == RIG_OK && w->conflict == NULL)
         rc = named(w, rig_window_add(w->window, cleaned, &why), &why, err);
-    w->fed_count += segment->txns.count;
-    w->new_count += segment->txns.count;
     w->adding_ns += rig_clock_now_ns() - start;
     return rc;
 }
@@ -486,7 +486,10 @@ enum rig_rc rig_windows_finish(struct rig_windows *windows, const struct rig_sou
     struct rig_windows *w = windows;
     RIG_REQUIRE(w->conflict == NULL);
     uint32_t window_count = w->judged_count + 1;
-    enum rig_rc rc = w->judged_count == 0 ? finish_whole(w, facts, err) : finish_windows(w, facts, err);
+    struct rig_err why = {0};
+    enum rig_rc rc = w->judged_count == 0 ? finish_whole(w, facts, &why) : finish_windows(w, facts, &why);
+    if (rc != RIG_OK)
+        (void)(w->judged_count > 0 && is_limited(w, rc) ? too_large(w, err) : rig_fail(err, rc, "%s", why.text));
     if (rc == RIG_OK && w->conflict != NULL)
         *verdict = NULL;
     else if (rc == RIG_OK) {

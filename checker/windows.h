@@ -40,6 +40,7 @@ struct rig_windows_options {
     const char *name;                    /* stands for the history in errors; NULL: nothing does */
     const struct rig_check_watch *watch; /* told by rig_check_source(); NULL: nobody watches */
     uint64_t whole_bytes;                /* what it takes as a whole, for errors; 0: nobody knows */
+    size_t taken_bytes;                  /* of the limit, by the source: a pipe */
 };
 
 /* Borrows options->name. */
