@@ -36,12 +36,13 @@ def call(command, status=0, **options):
     return answer.stdout + answer.stderr
 
 
-def guide_commands():
-    """The lines that the guide tells a person to type to make the driver: from the source to the shared object."""
+def guide_commands(mark="tested"):
+    """The lines that the guide tells a person to type, behind <!-- mark -->: `tested` makes the driver, from the source to
+    the shared object."""
     guide = os.path.join(os.environ["RIG_SOURCE"], "docs", "driver-guide.md")
     with open(guide, encoding="utf-8") as file:
         text = file.read()
-    return re.search(r"<!-- tested -->\n```sh\n(.*?)```", text, re.DOTALL).group(1)
+    return re.search(rf"<!-- {mark} -->\n```sh\n(.*?)```", text, re.DOTALL).group(1)
 
 
 class OutOfTree(unittest.TestCase):
@@ -75,6 +76,20 @@ class OutOfTree(unittest.TestCase):
             results = json.load(file)
         self.assertIs(results["valid"], True)
         self.assertGreaterEqual(results["history"]["ok"], 2000)
+
+    def follow(self, mark):
+        """Does in a folder of its own what the guide says, with nothing but what is installed."""
+        with tempfile.TemporaryDirectory(prefix="rig-guide-") as folder:
+            return call(["bash", "-euc", guide_commands(mark)], cwd=folder, env=self.environment)
+
+    def test_a_dialect_as_the_guide_says(self):
+        output = self.follow("tested: dialect")
+        self.assertRegex(output, r"# write \(commit\)\n  PUT /rig/k\d+\n")
+
+    def test_a_program_as_the_guide_says(self):
+        output = self.follow("tested: exec")
+        self.assertIn("VALID", output)
+        self.assertIn("SQLite", output)
 
 
 if __name__ == "__main__":
