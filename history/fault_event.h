@@ -35,7 +35,7 @@ struct rig_fault_event {
     const char *fault;       /* "kill" */
     const char *targets;     /* "pg-1, pg-2"; empty: of no node */
     const char *text;        /* the evidence so far, or the error */
-    uint64_t ok, fail, info; /* of RIG_FAULT_HEAL: transactions that completed since the fault took effect */
+    uint64_t ok, fail, info; /* of RIG_FAULT_HEALED: transactions that completed since RIG_FAULT_INJECT */
 };
 
 RIG_VEC(struct rig_fault_event, rig_fault_event_vec)

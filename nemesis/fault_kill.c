@@ -13,6 +13,9 @@
 #include "nemesis/process.h"
 
 enum how { HOW_KILL, HOW_IMMEDIATE, HOW_FAST };
+static const int64_t settle_ns = 300 * RIG_NS_PER_MS;
+/* A start that takes longer was one. */
+static const int64_t noticed_ns = 50 * RIG_NS_PER_MS;
 static const int64_t end_timeout_ns = 5 * RIG_NS_PER_S;
 
 static const char *const hows[] = {"kill", "immediate", "fast", NULL};
@@ -136,13 +139,16 @@ static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, 
         if (!state->touched[i])
             continue;
         const int64_t since_ns = rig_clock_now_ns();
-        const enum rig_rc one = options->part == PART_NODE ? rig_fleet_start_node(fleet, site->nodes[i], err) : RIG_OK;
+        /* There are processes over whose end a whole node goes down, in its own time. */
+        if (options->part == PART_PROCESS)
+            rig_clock_sleep_until_ns(since_ns + settle_ns);
+        const enum rig_rc one = rig_fleet_start_node(fleet, site->nodes[i], err);
         if (one == RIG_OK) {
             state->touched[i] = false;
             rig_journal_forget(rig_ground_of(site)->journal, state->token[i]);
             state->token[i] = 0;
         }
-        if (one == RIG_OK && options->part == PART_NODE)
+        if (one == RIG_OK && (options->part == PART_NODE || rig_clock_now_ns() - since_ns > settle_ns + noticed_ns))
             rig_evidence_add(evidence, "%s: started in %.1f s", fleet->names[site->nodes[i]],
                              (double)(rig_clock_now_ns() - since_ns) / (double)RIG_NS_PER_S);
         rc = rc == RIG_OK ? one : rc;

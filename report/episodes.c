@@ -3,6 +3,8 @@
 #include "report/words.h"
 
 enum { NAMED_MOST = 3 };
+/* What takes no longer than this may well fall between two transactions. */
+static const int64_t long_enough_ns = 500000000;
 
 static struct rig_episode *find(struct rig_episode_vec *of, uint32_t injection)
 {
@@ -23,7 +25,7 @@ static void take_step(struct rig_episode *episode, const struct rig_fault_event 
         episode->took_effect = !event->failed;
     if (event->step == RIG_FAULT_HEALED)
         episode->healed = !event->failed;
-    if (event->step != RIG_FAULT_HEAL || !episode->took_effect)
+    if (event->step != RIG_FAULT_HEALED || !episode->took_effect)
         return;
     episode->counted = true;
     episode->ok = event->ok;
@@ -87,7 +89,8 @@ void rig_episode_counts(struct rig_buf *out, const struct rig_episode *episode)
 
 bool rig_episode_is_barren(const struct rig_episode *episode)
 {
-    return episode->counted && episode->ok == 0;
+    const bool timed = episode->from_ns != RIG_NO_TIME && episode->to_ns != RIG_NO_TIME;
+    return episode->counted && episode->ok == 0 && timed && episode->to_ns - episode->from_ns >= long_enough_ns;
 }
 
 bool rig_episode_touches(const struct rig_episode *episode, const struct rig_history *history,

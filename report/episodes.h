@@ -36,7 +36,7 @@ void rig_episodes_done(struct rig_episodes *episodes);
 void rig_episode_name(struct rig_buf *out, const struct rig_episodes *episodes, const struct rig_episode *episode);
 /* "1,203 ok, 20 fail, 3 info meanwhile"; nothing where it is not known. */
 void rig_episode_counts(struct rig_buf *out, const struct rig_episode *episode);
-/* It was in effect, and nothing was acknowledged. */
+/* It was in effect for half a second or longer, and nothing was acknowledged. */
 bool rig_episode_is_barren(const struct rig_episode *episode);
 /* Whether the witness's transactions happened, in part, during the episode. */
 bool rig_episode_touches(const struct rig_episode *episode, const struct rig_history *history,

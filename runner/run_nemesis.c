@@ -57,16 +57,16 @@ static void count_outcomes(const struct rig_run_state *run, uint64_t counts[3])
     }
 }
 
-/* What completed while the injection was in effect, known when it is about to be healed. */
+/* What completed from before it was injected until it is healed: some faults happen all in their injection. */
 static void count_during(struct rig_run_state *run, const struct rig_nemesis_event *event,
                          struct rig_fault_event *recorded)
 {
     struct rig_run_under_fault *under = &run->under_fault[event->injection % RIG_UNDER_FAULT_MOST];
     uint64_t now[3];
-    if (event->step != RIG_NEMESIS_INJECTED && event->step != RIG_NEMESIS_HEAL)
+    if (event->step != RIG_NEMESIS_INJECT && event->step != RIG_NEMESIS_HEALED)
         return;
     count_outcomes(run, now);
-    if (event->step == RIG_NEMESIS_INJECTED) {
+    if (event->step == RIG_NEMESIS_INJECT) {
         under->injection = event->injection;
         memcpy(under->counts, now, sizeof now);
     } else if (under->injection == event->injection) {

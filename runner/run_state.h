@@ -112,7 +112,7 @@ struct rig_run_closing {
     bool lost_keys;                /* no memory for one of them */
 };
 
-/* What had completed when an injection took effect. */
+/* What had completed when an injection began. */
 struct rig_run_under_fault {
     uint64_t injection;
     uint64_t counts[3]; /* by outcome */
