@@ -179,8 +179,8 @@ struct rig_cluster_ops {
     /* Sets a variable of the environment of the node's processes, from its next start on (NULL: removes it), for faults
      * that preload a library. Also before `start`, from `init` on, when node_count already says how many there are. */
     enum rig_rc (*set_environment)(void *run, uint32_t node, const char *name, const char *value, struct rig_err *err);
-    /* Faults that only this database knows; ended by a NULL name; NULL for none. */
-    const struct rig_fault *faults;
+    /* Faults that only this database knows, one object each; ended by NULL; NULL for none. */
+    const struct rig_fault *const *faults;
 };
 
 /* Bits for rig_driver.features. */

@@ -17,9 +17,9 @@ void rig_fault_each(const struct rig_cluster_ops *cluster,
 {
     for (size_t i = 0; i < GENERIC_COUNT; i++)
         visit(context, generic[i], false);
-    const struct rig_fault *own = cluster == NULL ? NULL : cluster->faults;
-    for (; own != NULL && own->name != NULL; own++)
-        visit(context, own, true);
+    const struct rig_fault *const *own = cluster == NULL ? NULL : cluster->faults;
+    for (; own != NULL && *own != NULL; own++)
+        visit(context, *own, true);
 }
 
 struct search {

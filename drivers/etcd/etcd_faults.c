@@ -147,7 +147,7 @@ static enum rig_rc readmit(const struct rig_fault_site *site, void *object, stru
     return rc;
 }
 
-const struct rig_fault rig_etcd_faults[] = {
+static const struct rig_fault faults[] = {
     {.name = "compact",
      .summary = "compacts etcd's history up to the present revision",
      .needs = RIG_NEED_PROCESSES,
@@ -168,5 +168,6 @@ const struct rig_fault rig_etcd_faults[] = {
      .state_size = sizeof(struct replace_state),
      .inject = expel,
      .heal = readmit},
-    {.name = NULL},
 };
+
+const struct rig_fault *const rig_etcd_faults[] = {&faults[0], &faults[1], &faults[2], NULL};

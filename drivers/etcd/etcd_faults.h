@@ -7,7 +7,7 @@
 
 #include "drivers/fault.h"
 
-/* Ended by a NULL name. The `run` of their site begins with a struct rig_etcd_run. */
-extern const struct rig_fault rig_etcd_faults[];
+/* Ended by NULL. The `run` of their site begins with a struct rig_etcd_run. */
+extern const struct rig_fault *const rig_etcd_faults[];
 
 #endif

@@ -119,18 +119,36 @@ static enum rig_rc await_followers(struct rig_pg_cluster *cluster, int64_t deadl
     return rc;
 }
 
+static enum rig_rc start_primary(struct rig_pg_cluster *cluster, int64_t deadline_ns, struct rig_err *err)
+{
+    struct rig_pg_node *primary = primary_of(cluster);
+    int timeline = 0;
+    enum rig_rc rc = start_in_role(cluster, primary, false, deadline_ns, err);
+    if (rc == RIG_OK)
+        rc = set_password(primary, err);
+    if (rc == RIG_OK)
+        rc = rig_pg_timeline(primary, &timeline, err);
+    atomic_store(&cluster->timeline, timeline);
+    return rc;
+}
+
+static enum rig_rc start_standby(struct rig_pg_cluster *cluster, struct rig_pg_node *node, int64_t deadline_ns,
+                                 struct rig_err *err)
+{
+    struct rig_err attempt = {.rc = RIG_OK};
+    enum rig_rc rc = start_in_role(cluster, node, false, deadline_ns, &attempt);
+    if (rc == RIG_OK || cluster->site.env->core->stopping())
+        return rc == RIG_OK ? rc : rig_fail(err, rc, "%s", attempt.text);
+    /* The template's log begins with the defaults of settings that a standby may not have lower than its primary. */
+    cluster->site.env->core->log(2, "postgres", "%s", attempt.text);
+    return rig_pg_rejoin(node, primary_of(cluster), &cluster->routes, true, deadline_ns, err);
+}
+
 static enum rig_rc start_nodes(struct rig_pg_cluster *cluster, int64_t deadline_ns, struct rig_err *err)
 {
-    int timeline = 0;
-    enum rig_rc rc = RIG_OK;
-    for (uint32_t i = 0; rc == RIG_OK && i < cluster->count; i++) {
-        rc = start_in_role(cluster, &cluster->nodes[i], false, deadline_ns, err);
-        if (rc == RIG_OK && i == 0)
-            rc = set_password(&cluster->nodes[0], err);
-        if (rc == RIG_OK && i == 0)
-            rc = rig_pg_timeline(&cluster->nodes[0], &timeline, err);
-        atomic_store(&cluster->timeline, timeline);
-    }
+    enum rig_rc rc = start_primary(cluster, deadline_ns, err);
+    for (uint32_t i = 1; rc == RIG_OK && i < cluster->count; i++)
+        rc = start_standby(cluster, &cluster->nodes[i], deadline_ns, err);
     return rc != RIG_OK || cluster->count == 1 ? rc : await_followers(cluster, deadline_ns, err);
 }
 
@@ -319,7 +337,7 @@ static enum rig_rc restore_follower(struct rig_pg_cluster *cluster, struct rig_p
     if (rig_pg_node_is_standby(node) && start_in_role(cluster, node, true, deadline_ns, &attempt) == RIG_OK)
         return RIG_OK;
     *rejoined = true;
-    return rig_pg_rejoin(node, primary_of(cluster), &cluster->routes, deadline_ns, err);
+    return rig_pg_rejoin(node, primary_of(cluster), &cluster->routes, false, deadline_ns, err);
 }
 
 static bool catches_up(struct rig_pg_cluster *cluster, const struct rig_pg_node *node, const char *position)
@@ -343,7 +361,8 @@ static enum rig_rc reunite(struct rig_pg_cluster *cluster, struct rig_pg_node *n
 {
     if (catches_up(cluster, node, position))
         return RIG_OK;
-    enum rig_rc rc = rejoined ? RIG_OK : rig_pg_rejoin(node, primary_of(cluster), &cluster->routes, deadline_ns, err);
+    enum rig_rc rc =
+        rejoined ? RIG_OK : rig_pg_rejoin(node, primary_of(cluster), &cluster->routes, false, deadline_ns, err);
     if (rc == RIG_OK && (rejoined || !catches_up(cluster, node, position)))
         cluster->site.env->core->log(1, "postgres", "%s has the primary's data, and no line to it", node->name);
     return rc;

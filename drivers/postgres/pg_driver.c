@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "drivers/postgres/pg_fault.h"
 #include "drivers/postgres/pg_session.h"
 
 static enum rig_rc check(const void *options, enum rig_workload workload, struct rig_err *err)
@@ -224,6 +225,7 @@ static const struct rig_cluster_ops cluster_ops = {
     .processes = cluster_processes,
     .data_dir = cluster_data_dir,
     .set_environment = cluster_set_environment,
+    .faults = rig_pg_faults,
 };
 
 RIG_DRIVER_EXPORT extern const struct rig_driver rig_driver;

@@ -103,10 +103,20 @@ static enum rig_rc back_up(struct rig_pg_node *node, const char *source, const c
     return rig_pg_site_run(node->site, arguments, log_name, true, deadline_ns, err);
 }
 
+static enum rig_rc start_as_standby(struct rig_pg_node *node, struct rig_pg_node *primary, struct rig_pg_routes *routes,
+                                    int64_t deadline_ns, struct rig_err *err)
+{
+    enum rig_rc rc = rig_pg_node_make_standby(node, err);
+    if (rc == RIG_OK)
+        rc = rig_pg_follow(node, primary, routes, err);
+    return rc != RIG_OK ? rc : rig_pg_node_start(node, true, deadline_ns, err);
+}
+
 enum rig_rc rig_pg_rejoin(struct rig_pg_node *node, struct rig_pg_node *primary, struct rig_pg_routes *routes,
-                          int64_t deadline_ns, struct rig_err *err)
+                          bool anew, int64_t deadline_ns, struct rig_err *err)
 {
     struct rig_pg_endpoint socket;
+    struct rig_err attempt = {.rc = RIG_OK};
     char source[512];
     char log_name[40];
     rig_pg_node_socket(primary, &socket);
@@ -119,11 +129,11 @@ enum rig_rc rig_pg_rejoin(struct rig_pg_node *node, struct rig_pg_node *primary,
     /* The timeline in the primary's control file, which pg_rewind goes by, is that of its last checkpoint. */
     if (rc == RIG_OK)
         rc = rig_pg_node_ask(primary, "CHECKPOINT", node->site->options->start_timeout_ns, NULL, err);
-    if (rc == RIG_OK && !rewind_data(node, source, log_name, deadline_ns))
-        rc = back_up(node, source, log_name, deadline_ns, err);
-    if (rc == RIG_OK)
-        rc = rig_pg_node_make_standby(node, err);
-    if (rc == RIG_OK)
-        rc = rig_pg_follow(node, primary, routes, err);
-    return rc != RIG_OK ? rc : rig_pg_node_start(node, true, deadline_ns, err);
+    if (rc != RIG_OK)
+        return rc;
+    if (!anew && rewind_data(node, source, log_name, deadline_ns) &&
+        start_as_standby(node, primary, routes, deadline_ns, &attempt) == RIG_OK)
+        return RIG_OK;
+    rc = back_up(node, source, log_name, deadline_ns, err);
+    return rc != RIG_OK ? rc : start_as_standby(node, primary, routes, deadline_ns, err);
 }

@@ -25,8 +25,11 @@ enum rig_rc rig_pg_timeline(const struct rig_pg_node *primary, int *timeline, st
  */
 enum rig_rc rig_pg_await_caught_up(const struct rig_pg_node *node, const char *position, int timeline,
                                    int64_t deadline_ns, struct rig_err *err);
-/* Makes the node a standby of `primary` with the primary's data, and starts it. Stops it where it runs. */
+/*
+ * Makes the node a standby of `primary` with the primary's data, and starts it. Stops it where it runs. `anew`: by a
+ * base backup in any case.
+ */
 enum rig_rc rig_pg_rejoin(struct rig_pg_node *node, struct rig_pg_node *primary, struct rig_pg_routes *routes,
-                          int64_t deadline_ns, struct rig_err *err);
+                          bool anew, int64_t deadline_ns, struct rig_err *err);
 
 #endif

@@ -64,6 +64,11 @@ static const struct rig_core core = {
     .stopping = core_stopping,
 };
 
+const struct rig_core *harness_core(void)
+{
+    return &core;
+}
+
 void harness_set_stopping(bool stopping)
 {
     atomic_store(&run_is_stopping, stopping);

@@ -58,6 +58,8 @@ void harness_attach(struct harness *harness, const struct harness *server, const
 void harness_attach_without_tables(struct harness *harness, const struct harness *server,
                                    const struct rig_pg_options *options);
 void harness_stop(struct harness *harness);
+/* The core that runs are given. */
+const struct rig_core *harness_core(void);
 /* Makes the core's stopping() answer true. */
 void harness_set_stopping(bool stopping);
 

@@ -1,0 +1,195 @@
+#include "drivers/postgres/pg_fault.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+#include "drivers/postgres/pg_session.h"
+
+#define SECOND_NS   INT64_C(1000000000)
+#define STEP_NS     (INT64_C(10) * 1000000)
+#define PATIENCE_NS (5 * SECOND_NS) /* for a session to strike: clients may be connecting just now */
+
+const struct rig_fault *const rig_pg_faults[] = {
+    &rig_pg_fault_terminate,     &rig_pg_fault_kill_session, &rig_pg_fault_pause_session,
+    &rig_pg_fault_vacuum_full,   &rig_pg_fault_alter,        &rig_pg_fault_checkpoint,
+    &rig_pg_fault_lock_pressure, &rig_pg_fault_deadlocks,    NULL,
+};
+
+struct rig_pg_node *rig_pg_fault_node(const struct rig_fault_site *site, uint32_t i)
+{
+    struct rig_pg_run *run = site->run;
+    RIG_REQUIRE(i < site->node_count && site->nodes[i] < run->cluster.count);
+    return &run->cluster.nodes[site->nodes[i]];
+}
+
+struct rig_pg_node *rig_pg_fault_primary(const struct rig_fault_site *site)
+{
+    struct rig_pg_run *run = site->run;
+    return &run->cluster.nodes[rig_pg_cluster_primary(&run->cluster)];
+}
+
+void rig_pg_fault_say(struct rig_evidence *evidence, const char *format, ...)
+{
+    size_t length = strlen(evidence->text);
+    if (length > 0)
+        length += (size_t)snprintf(evidence->text + length, sizeof evidence->text - length, "; ");
+    if (length >= sizeof evidence->text)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(evidence->text + length, sizeof evidence->text - length, format, arguments);
+    va_end(arguments);
+}
+
+enum rig_rc rig_pg_fault_heal_nothing(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
+                                      struct rig_err *err)
+{
+    (void)site, (void)state, (void)evidence, (void)err;
+    return RIG_OK;
+}
+
+/* ---- sessions ---- */
+
+enum rig_rc rig_pg_fault_open(const struct rig_pg_node *node, struct rig_pg_fault_session *session, struct rig_err *err)
+{
+    const struct rig_core *core = node->site->env->core;
+    struct rig_err problem = {.rc = RIG_OK};
+    session->waiter.core = core;
+    session->waiter.to_the_end = true;
+    enum rig_rc rc = rig_pg_node_connect(node, &session->connection, &session->waiter,
+                                         core->now_ns() + RIG_PG_FAULT_NS / 4, &problem);
+    if (rc != RIG_OK)
+        return rig_fail(err, rc, "%s: %s", node->name, problem.text);
+    return rig_pg_fault_ask(node, session,
+                            "SET synchronous_commit = local; SET lock_timeout = '15s'; SET statement_timeout = '18s'",
+                            NULL, err);
+}
+
+void rig_pg_fault_close(struct rig_pg_fault_session *session)
+{
+    rig_pg_disconnect(&session->connection);
+}
+
+enum rig_rc rig_pg_fault_ask(const struct rig_pg_node *node, struct rig_pg_fault_session *session, const char *sql,
+                             char answer[RIG_PG_ANSWER_BYTES], struct rig_err *err)
+{
+    struct rig_err problem = {.rc = RIG_OK};
+    PGresult *result = NULL;
+    enum rig_rc rc =
+        rig_pg_query(&session->connection, sql, session->waiter.core->now_ns() + RIG_PG_FAULT_NS, &result, &problem);
+    if (rc == RIG_OK && answer != NULL)
+        (void)snprintf(answer, RIG_PG_ANSWER_BYTES, "%s", PQntuples(result) > 0 ? PQgetvalue(result, 0, 0) : "");
+    PQclear(result);
+    return rc == RIG_OK ? RIG_OK : rig_fail(err, rc, "%s: %s", node->name, problem.text);
+}
+
+enum rig_rc rig_pg_fault_tables(const struct rig_pg_node *node, struct rig_pg_fault_session *session,
+                                struct rig_pg_fault_tables *tables, struct rig_err *err)
+{
+    static const char sql[] = "SELECT relname FROM pg_class WHERE relkind = 'r' AND pg_table_is_visible(oid) AND"
+                              " relname ~ '^rig_(list|register)_[0-9]+$' ORDER BY relname";
+    struct rig_err problem = {.rc = RIG_OK};
+    PGresult *result = NULL;
+    enum rig_rc rc =
+        rig_pg_query(&session->connection, sql, session->waiter.core->now_ns() + RIG_PG_FAULT_NS, &result, &problem);
+    tables->count = 0;
+    for (int i = 0; rc == RIG_OK && i < PQntuples(result) && i < RIG_PG_FAULT_TABLES_MOST; i++)
+        (void)snprintf(tables->names[tables->count++], sizeof tables->names[0], "%s", PQgetvalue(result, i, 0));
+    PQclear(result);
+    if (rc != RIG_OK)
+        return rig_fail(err, rc, "%s: %s", node->name, problem.text);
+    return tables->count > 0 ? RIG_OK : rig_fail(err, RIG_E_CLUSTER, "%s: the run's tables are not there", node->name);
+}
+
+/* ---- victims ---- */
+
+/* State and start time from /proc; false when there is no such process. */
+static bool look(pid_t pid, char *state, uint64_t *started)
+{
+    char path[64];
+    char line[1024];
+    (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? -1 : read(fd, line, sizeof line - 1);
+    if (fd >= 0)
+        (void)close(fd);
+    if (length <= 0)
+        return false;
+    line[length] = '\0';
+    /* PID (program) state ...; the start time is the 20th field behind the state's. */
+    char *at = strrchr(line, ')');
+    if (at == NULL || strlen(at) < 4)
+        return false;
+    *state = at[2];
+    at += 3;
+    for (int i = 0; i < 18; i++)
+        (void)strtoll(at, &at, 10);
+    *started = strtoull(at, NULL, 10);
+    return true;
+}
+
+char rig_pg_victim_state(const struct rig_pg_victim *victim)
+{
+    char state = '\0';
+    uint64_t started = 0;
+    return look(victim->pid, &state, &started) && started == victim->started ? state : '\0';
+}
+
+static void wait_a_step(void)
+{
+    const struct timespec step = {.tv_nsec = STEP_NS};
+    (void)nanosleep(&step, NULL);
+}
+
+bool rig_pg_victim_await(const struct rig_pg_victim *victim, const char *states, int64_t timeout_ns)
+{
+    for (int64_t waited_ns = 0;; waited_ns += STEP_NS) {
+        char state = rig_pg_victim_state(victim);
+        if (strchr(states, state == '\0' ? 'Z' : state) != NULL)
+            return true;
+        if (waited_ns >= timeout_ns)
+            return false;
+        wait_a_step();
+    }
+}
+
+/* Among equals the injection's random number decides. */
+static enum rig_rc choose_once(const struct rig_fault_site *site, const struct rig_pg_node *node,
+                               struct rig_pg_victim *victim, struct rig_err *err)
+{
+    char sql[512];
+    char answer[RIG_PG_ANSWER_BYTES];
+    (void)snprintf(sql, sizeof sql,
+                   "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND application_name = 'rig'"
+                   " ORDER BY xact_start IS NULL, md5(concat(pid, '%llu')) LIMIT 1",
+                   (unsigned long long)site->random);
+    *victim = (struct rig_pg_victim){.pid = 0};
+    enum rig_rc rc = rig_pg_node_ask(node, sql, RIG_PG_FAULT_NS / 4, answer, err);
+    pid_t pid = rc == RIG_OK ? (pid_t)strtol(answer, NULL, 10) : 0;
+    char state = '\0';
+    if (pid > 0 && look(pid, &state, &victim->started) && state != 'Z')
+        victim->pid = pid;
+    return rc;
+}
+
+enum rig_rc rig_pg_fault_choose(const struct rig_fault_site *site, const struct rig_pg_node *node,
+                                struct rig_pg_victim *victim, struct rig_err *err)
+{
+    int64_t deadline_ns = site->core->now_ns() + PATIENCE_NS;
+    for (;;) {
+        enum rig_rc rc = choose_once(site, node, victim, err);
+        if (rc != RIG_OK || victim->pid != 0)
+            return rc;
+        if (site->core->stopping())
+            return rig_fail(err, RIG_E_INTERRUPTED, "%s: the run ends", node->name);
+        if (site->core->now_ns() > deadline_ns)
+            return rig_fail(err, RIG_E_CLUSTER, "%s: no client has a session there", node->name);
+        wait_a_step();
+    }
+}

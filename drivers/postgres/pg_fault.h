@@ -1,0 +1,79 @@
+/*
+ * What the faults that only PostgreSQL knows have in common, and the list of them. One file a fault: pg_fault_<name>.c.
+ *
+ * They work by SQL through the nodes' private sockets, which no fault of the network reaches, and by signals to server
+ * processes of the cluster that rig started. Their own sessions ("rig control") are never among those they strike,
+ * never wait for standbys, and give up on a lock or a statement in time.
+ */
+#ifndef RIG_DRIVERS_POSTGRES_PG_FAULT_H
+#define RIG_DRIVERS_POSTGRES_PG_FAULT_H
+
+#include "drivers/driver.h"
+#include "drivers/postgres/pg_cluster.h"
+
+#define RIG_PG_FAULT_NS (INT64_C(20) * 1000000000) /* the longest that one step of a fault takes */
+
+enum { RIG_PG_FAULT_TABLES_MOST = 16 };
+
+/* Ended by NULL. The `run` of their site is a struct rig_pg_run. */
+extern const struct rig_fault *const rig_pg_faults[];
+
+extern const struct rig_fault rig_pg_fault_terminate;
+extern const struct rig_fault rig_pg_fault_kill_session;
+extern const struct rig_fault rig_pg_fault_pause_session;
+extern const struct rig_fault rig_pg_fault_vacuum_full;
+extern const struct rig_fault rig_pg_fault_alter;
+extern const struct rig_fault rig_pg_fault_checkpoint;
+extern const struct rig_fault rig_pg_fault_lock_pressure;
+extern const struct rig_fault rig_pg_fault_deadlocks;
+
+/* The target number `i` of the injection. */
+struct rig_pg_node *rig_pg_fault_node(const struct rig_fault_site *site, uint32_t i);
+/* Who is the primary now. */
+struct rig_pg_node *rig_pg_fault_primary(const struct rig_fault_site *site);
+/* Adds to what was said already, with "; " between. */
+void rig_pg_fault_say(struct rig_evidence *evidence, const char *format, ...) RIG_PRINTF(2, 3);
+/* For a fault that has nothing to undo. */
+enum rig_rc rig_pg_fault_heal_nothing(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
+                                      struct rig_err *err);
+
+/* A session of the fault's own; it outlives inject where its state holds it. */
+struct rig_pg_fault_session {
+    struct rig_pg_waiter waiter;
+    struct rig_pg_connection connection; /* .pg NULL: none */
+};
+
+/* Close it in any case. */
+enum rig_rc rig_pg_fault_open(const struct rig_pg_node *node, struct rig_pg_fault_session *session,
+                              struct rig_err *err);
+void rig_pg_fault_close(struct rig_pg_fault_session *session);
+/* Runs SQL; `answer` (may be NULL) is the first value, "" for none or a null. Errors name the node. */
+enum rig_rc rig_pg_fault_ask(const struct rig_pg_node *node, struct rig_pg_fault_session *session, const char *sql,
+                             char answer[RIG_PG_ANSWER_BYTES], struct rig_err *err);
+
+/* The run's tables on the node, at most RIG_PG_FAULT_TABLES_MOST; RIG_E_CLUSTER when there is none. */
+struct rig_pg_fault_tables {
+    char names[RIG_PG_FAULT_TABLES_MOST][64];
+    uint32_t count;
+};
+enum rig_rc rig_pg_fault_tables(const struct rig_pg_node *node, struct rig_pg_fault_session *session,
+                                struct rig_pg_fault_tables *tables, struct rig_err *err);
+
+/* A server process that serves a client. */
+struct rig_pg_victim {
+    pid_t pid;
+    uint64_t started; /* clock ticks since the machine's start: a number alone may have been given to another */
+};
+
+/*
+ * Chooses a client's server process, one in the middle of a transaction if there is any. Waits a while for one;
+ * RIG_E_CLUSTER when there is none, RIG_E_INTERRUPTED when the run ends.
+ */
+enum rig_rc rig_pg_fault_choose(const struct rig_fault_site *site, const struct rig_pg_node *node,
+                                struct rig_pg_victim *victim, struct rig_err *err);
+/* Its state as ps shows it ('T': stopped, 'Z': ended); '\0' when it is no more. */
+char rig_pg_victim_state(const struct rig_pg_victim *victim);
+/* Waits until the state is one of `states` ('\0' counts with "Z"); whether it came to that. */
+bool rig_pg_victim_await(const struct rig_pg_victim *victim, const char *states, int64_t timeout_ns);
+
+#endif

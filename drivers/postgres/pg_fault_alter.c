@@ -1,0 +1,147 @@
+/*
+ * alter-tables: changes the run's tables while clients use them, and changes them back: statements that were prepared
+ * are planned again, transactions wait for the lock.
+ *
+ * `change: column` and `storage` leave the rows alone and have to be harmless. `change: rewrite` gives a table new rows
+ * under the number of the ALTER's own transaction, which PostgreSQL documents as unsafe: a transaction with an older
+ * snapshot that first reads the table afterwards finds it empty. With that one, an anomaly is no bug.
+ *
+ * Evidence: the catalogue shows the change.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "drivers/postgres/pg_fault.h"
+
+enum { CHANGE_COLUMN, CHANGE_STORAGE, CHANGE_REWRITE };
+static const char *const words[] = {"column", "storage", "rewrite", NULL};
+
+struct options {
+    int64_t change;
+};
+
+static const struct rig_option table[] = {
+    {.name = "change",
+     .type = RIG_OPTION_CHOICE,
+     .offset = offsetof(struct options, change),
+     .default_text = "column",
+     .choices = words,
+     .help = "column: a column more, dropped when healed; storage: another fill factor, reset then; rewrite: new rows, "
+             "which PostgreSQL documents as unsafe for transactions with older snapshots"},
+    {.name = NULL},
+};
+
+struct state {
+    bool changed[RIG_NODES_MOST]; /* by position among the targets */
+};
+
+/* By choice: what is done, the query that shows it (another answer than before), and what undoes it. */
+static const struct change {
+    const char *apply;
+    const char *show;
+    const char *undo;
+} changes[] = {
+    [CHANGE_COLUMN] = {"ALTER TABLE %s ADD COLUMN rig_more bigint",
+                       "SELECT count(*) FROM pg_attribute WHERE attrelid = '%s'::regclass AND attname = 'rig_more'",
+                       "ALTER TABLE %s DROP COLUMN IF EXISTS rig_more"},
+    [CHANGE_STORAGE] = {"ALTER TABLE %s SET (fillfactor = 50)",
+                        "SELECT coalesce(reloptions::text, 'none') FROM pg_class WHERE oid = '%s'::regclass",
+                        "ALTER TABLE %s RESET (fillfactor)"},
+    [CHANGE_REWRITE] = {"ALTER TABLE %s ALTER COLUMN k TYPE bigint USING k + 0", "SELECT pg_relation_filenode('%s')",
+                        NULL},
+};
+
+static enum rig_rc ask(const struct rig_pg_node *node, struct rig_pg_fault_session *session, const char *template,
+                       const char *name, char answer[RIG_PG_ANSWER_BYTES], struct rig_err *err)
+{
+    char sql[256];
+    const char *hole = strstr(template, "%s");
+    (void)snprintf(sql, sizeof sql, "%.*s%s%s", (int)(hole - template), template, name, hole + 2);
+    return rig_pg_fault_ask(node, session, sql, answer, err);
+}
+
+static enum rig_rc change_table(const struct rig_pg_node *node, struct rig_pg_fault_session *session,
+                                const struct change *change, const char *name, struct rig_evidence *evidence,
+                                struct rig_err *err)
+{
+    char before[RIG_PG_ANSWER_BYTES];
+    char after[RIG_PG_ANSWER_BYTES];
+    enum rig_rc rc = ask(node, session, change->show, name, before, err);
+    if (rc == RIG_OK)
+        rc = ask(node, session, change->apply, name, NULL, err);
+    if (rc == RIG_OK)
+        rc = ask(node, session, change->show, name, after, err);
+    if (rc == RIG_OK && strcmp(before, after) == 0)
+        rc = rig_fail(err, RIG_E_CLUSTER, "%s: ALTER TABLE %s changed nothing: the catalogue shows %s as before",
+                      node->name, name, after);
+    if (rc == RIG_OK)
+        rig_pg_fault_say(evidence, "%s: the catalogue shows %s for %s, before %s", node->name, after, name, before);
+    return rc;
+}
+
+static enum rig_rc inject(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
+                          struct rig_err *err)
+{
+    const struct options *options = site->options;
+    struct state *state = private_state;
+    enum rig_rc rc = RIG_OK;
+    for (uint32_t i = 0; rc == RIG_OK && i < site->node_count; i++) {
+        const struct rig_pg_node *node = rig_pg_fault_node(site, i);
+        struct rig_pg_fault_session session = {.connection = {.pg = NULL}};
+        struct rig_pg_fault_tables tables;
+        rc = rig_pg_fault_open(node, &session, err);
+        if (rc == RIG_OK)
+            rc = rig_pg_fault_tables(node, &session, &tables, err);
+        state->changed[i] = rc == RIG_OK;
+        for (uint32_t t = 0; rc == RIG_OK && t < tables.count; t++)
+            rc = change_table(node, &session, &changes[options->change], tables.names[t], evidence, err);
+        rig_pg_fault_close(&session);
+    }
+    return rc;
+}
+
+static enum rig_rc undo(const struct rig_pg_node *node, const char *template, struct rig_err *err)
+{
+    struct rig_pg_fault_session session = {.connection = {.pg = NULL}};
+    struct rig_pg_fault_tables tables;
+    enum rig_rc rc = rig_pg_fault_open(node, &session, err);
+    if (rc == RIG_OK)
+        rc = rig_pg_fault_tables(node, &session, &tables, err);
+    for (uint32_t t = 0; rc == RIG_OK && t < tables.count; t++)
+        rc = ask(node, &session, template, tables.names[t], NULL, err);
+    rig_pg_fault_close(&session);
+    return rc;
+}
+
+/* On whoever is the primary by now: the change has followed it there. */
+static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
+                        struct rig_err *err)
+{
+    const struct options *options = site->options;
+    struct state *state = private_state;
+    const char *template = changes[options->change].undo;
+    const struct rig_pg_node *primary = rig_pg_fault_primary(site);
+    bool changed = false;
+    for (uint32_t i = 0; i < site->node_count; i++)
+        changed = changed || state->changed[i];
+    if (!changed || template == NULL)
+        return RIG_OK;
+    enum rig_rc rc = undo(primary, template, err);
+    if (rc != RIG_OK)
+        return rc;
+    *state = (struct state){{false}};
+    rig_pg_fault_say(evidence, "%s: changed back", primary->name);
+    return RIG_OK;
+}
+
+const struct rig_fault rig_pg_fault_alter = {
+    .name = "alter-tables",
+    .summary = "ALTER TABLE of the tables that clients use, and back",
+    .target = "primary",
+    .needs = RIG_NEED_PROCESSES,
+    .options = table,
+    .options_size = sizeof(struct options),
+    .state_size = sizeof(struct state),
+    .inject = inject,
+    .heal = heal,
+};

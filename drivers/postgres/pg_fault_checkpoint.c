@@ -1,0 +1,52 @@
+/*
+ * checkpoint: has a server write down all that it holds in memory, at once; after each, whole pages go to the log
+ * again.
+ *
+ * Evidence: the control file names another checkpoint than before.
+ */
+#include <string.h>
+
+#include "drivers/postgres/pg_fault.h"
+
+static enum rig_rc strike(const struct rig_pg_node *node, struct rig_evidence *evidence, struct rig_err *err)
+{
+    static const char show[] = "SELECT checkpoint_lsn FROM pg_control_checkpoint()";
+    struct rig_pg_fault_session session = {.connection = {.pg = NULL}};
+    char before[RIG_PG_ANSWER_BYTES];
+    char after[RIG_PG_ANSWER_BYTES];
+    enum rig_rc rc = rig_pg_fault_open(node, &session, err);
+    if (rc == RIG_OK)
+        rc = rig_pg_fault_ask(node, &session, show, before, err);
+    if (rc == RIG_OK)
+        rc = rig_pg_fault_ask(node, &session, "CHECKPOINT", NULL, err);
+    if (rc == RIG_OK)
+        rc = rig_pg_fault_ask(node, &session, show, after, err);
+    rig_pg_fault_close(&session);
+    if (rc == RIG_OK && strcmp(before, after) == 0)
+        rc = rig_fail(err, RIG_E_CLUSTER,
+                      "%s: the last checkpoint is at %s as before: a standby makes one only where "
+                      "its primary has made one",
+                      node->name, after);
+    if (rc == RIG_OK)
+        rig_pg_fault_say(evidence, "%s: the last checkpoint is at %s, before at %s", node->name, after, before);
+    return rc;
+}
+
+static enum rig_rc inject(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
+                          struct rig_err *err)
+{
+    (void)state;
+    enum rig_rc rc = RIG_OK;
+    for (uint32_t i = 0; rc == RIG_OK && i < site->node_count; i++)
+        rc = strike(rig_pg_fault_node(site, i), evidence, err);
+    return rc;
+}
+
+const struct rig_fault rig_pg_fault_checkpoint = {
+    .name = "checkpoint",
+    .summary = "CHECKPOINT: the server writes down all that it holds in memory",
+    .target = "primary",
+    .needs = RIG_NEED_PROCESSES,
+    .inject = inject,
+    .heal = rig_pg_fault_heal_nothing,
+};

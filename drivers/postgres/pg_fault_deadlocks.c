@@ -1,0 +1,126 @@
+/*
+ * deadlocks: two sessions lock rows that clients use, each the other's first row second, again and again; the server
+ * has to find each circle and to abort somebody in it, a client perhaps.
+ *
+ * Evidence: how often one of the two was told of a deadlock, and that none was left waiting.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "drivers/postgres/pg_fault.h"
+
+struct options {
+    int64_t rounds;
+};
+
+static const struct rig_option table[] = {
+    {.name = "rounds",
+     .type = RIG_OPTION_INT,
+     .offset = offsetof(struct options, rounds),
+     .default_text = "20",
+     .least = 1,
+     .most = 10000,
+     .help = "how many deadlocks are made, one after the other"},
+    {.name = NULL},
+};
+
+struct pair {
+    const struct rig_pg_node *node;
+    struct rig_pg_fault_session sessions[2];
+    char lock[2][512]; /* the statement that locks the first and the second row */
+};
+
+/* The two rows that are newest: clients use their keys now. */
+static enum rig_rc find_rows(struct pair *pair, struct rig_err *err)
+{
+    struct rig_pg_fault_tables tables;
+    char sql[160];
+    char answer[RIG_PG_ANSWER_BYTES];
+    enum rig_rc rc = rig_pg_fault_tables(pair->node, &pair->sessions[0], &tables, err);
+    for (int row = 0; rc == RIG_OK && row < 2; row++) {
+        (void)snprintf(sql, sizeof sql, "SELECT k FROM %s ORDER BY k DESC OFFSET %d LIMIT 1", tables.names[0], row);
+        rc = rig_pg_fault_ask(pair->node, &pair->sessions[0], sql, answer, err);
+        if (rc == RIG_OK && answer[0] == '\0')
+            rc = rig_fail(err, RIG_E_CLUSTER, "%s: %s has no two rows yet: let the fault come later", pair->node->name,
+                          tables.names[0]);
+        (void)snprintf(pair->lock[row], sizeof pair->lock[row], "SELECT 1 FROM %s WHERE k = %s FOR UPDATE",
+                       tables.names[0], answer);
+    }
+    return rc;
+}
+
+/* Takes the end of a statement; whether it was told of a deadlock. */
+static bool was_deadlock(struct rig_pg_fault_session *session)
+{
+    bool deadlock = false;
+    PGresult *result = NULL;
+    int64_t deadline_ns = session->waiter.core->now_ns() + RIG_PG_FAULT_NS;
+    while (rig_pg_next(&session->connection, deadline_ns, &result) == NULL && result != NULL) {
+        const char *code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+        deadlock = deadlock || (code != NULL && strcmp(code, "40P01") == 0);
+        PQclear(result);
+        if (PQstatus(session->connection.pg) == CONNECTION_BAD)
+            break;
+    }
+    return deadlock;
+}
+
+/* One circle. A first lock may fail by a deadlock with clients as well. */
+static enum rig_rc close_circle(struct pair *pair, int *deadlocks, struct rig_err *err)
+{
+    enum rig_rc rc = RIG_OK;
+    struct rig_err first = {.rc = RIG_OK};
+    bool locked = true;
+    for (int i = 0; rc == RIG_OK && i < 2; i++)
+        rc = rig_pg_fault_ask(pair->node, &pair->sessions[i], "BEGIN", NULL, err);
+    for (int i = 0; rc == RIG_OK && locked && i < 2; i++)
+        locked = rig_pg_fault_ask(pair->node, &pair->sessions[i], pair->lock[i], NULL, &first) == RIG_OK;
+    for (int i = 0; rc == RIG_OK && locked && i < 2; i++) {
+        struct rig_pg_connection *connection = &pair->sessions[i].connection;
+        if (PQsendQuery(connection->pg, pair->lock[1 - i]) != 1 ||
+            rig_pg_flush(connection, pair->sessions[i].waiter.core->now_ns() + RIG_PG_FAULT_NS) != NULL)
+            rc = rig_fail(err, RIG_E_CLUSTER, "%s: %s", pair->node->name, PQerrorMessage(connection->pg));
+    }
+    /* The one that is aborted lets the other go on; which one is the server's choice. */
+    for (int i = 0; rc == RIG_OK && locked && i < 2; i++)
+        *deadlocks += was_deadlock(&pair->sessions[i]) ? 1 : 0;
+    for (int i = 0; rc == RIG_OK && i < 2; i++)
+        rc = rig_pg_fault_ask(pair->node, &pair->sessions[i], "ROLLBACK", NULL, err);
+    return rc;
+}
+
+static enum rig_rc inject(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
+                          struct rig_err *err)
+{
+    const struct options *options = site->options;
+    struct pair pair = {.node = rig_pg_fault_node(site, 0)};
+    int deadlocks = 0;
+    (void)state;
+    enum rig_rc rc = RIG_OK;
+    for (int i = 0; rc == RIG_OK && i < 2; i++)
+        rc = rig_pg_fault_open(pair.node, &pair.sessions[i], err);
+    if (rc == RIG_OK)
+        rc = find_rows(&pair, err);
+    for (int64_t round = 0; rc == RIG_OK && round < options->rounds && !site->core->stopping(); round++)
+        rc = close_circle(&pair, &deadlocks, err);
+    for (int i = 0; i < 2; i++)
+        rig_pg_fault_close(&pair.sessions[i]);
+    if (rc == RIG_OK && deadlocks == 0)
+        rc = site->core->stopping() ? rig_fail(err, RIG_E_INTERRUPTED, "%s: the run ends", pair.node->name)
+                                    : rig_fail(err, RIG_E_CLUSTER, "%s: no deadlock came about", pair.node->name);
+    if (rc == RIG_OK)
+        rig_pg_fault_say(evidence, "%s: %d deadlock%s found by the server in %lld rounds", pair.node->name, deadlocks,
+                         deadlocks == 1 ? "" : "s", (long long)options->rounds);
+    return rc;
+}
+
+const struct rig_fault rig_pg_fault_deadlocks = {
+    .name = "deadlocks",
+    .summary = "makes deadlocks on rows that clients use",
+    .target = "primary",
+    .needs = RIG_NEED_PROCESSES,
+    .options = table,
+    .options_size = sizeof(struct options),
+    .inject = inject,
+    .heal = rig_pg_fault_heal_nothing,
+};

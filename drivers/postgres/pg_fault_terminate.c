@@ -1,0 +1,76 @@
+/*
+ * terminate-sessions: ends clients' sessions by pg_terminate_backend(), as an administrator or a pooler would.
+ *
+ * Evidence: the server processes that were told to end are gone.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "drivers/postgres/pg_fault.h"
+
+struct options {
+    double share;
+};
+
+static const struct rig_option table[] = {
+    {.name = "share",
+     .type = RIG_OPTION_SHARE,
+     .offset = offsetof(struct options, share),
+     .default_text = "100%",
+     .least = 0.01,
+     .most = 1,
+     .help = "which part of the sessions, at least one"},
+    {.name = NULL},
+};
+
+static enum rig_rc strike(const struct rig_fault_site *site, const struct rig_pg_node *node,
+                          struct rig_evidence *evidence, struct rig_err *err)
+{
+    const struct options *options = site->options;
+    struct rig_pg_victim first;
+    char sql[1024];
+    char answer[RIG_PG_ANSWER_BYTES];
+    /* Waits until there is any. */
+    enum rig_rc rc = rig_pg_fault_choose(site, node, &first, err);
+    if (rc != RIG_OK)
+        return rc;
+    /* From PostgreSQL 14 on the function waits for the end of each, as long as is said. */
+    (void)snprintf(sql, sizeof sql,
+                   "WITH s AS (SELECT pid, row_number() OVER (ORDER BY md5(concat(pid, '%llu'))) AS n, count(*) OVER ()"
+                   " AS c FROM pg_stat_activity WHERE backend_type = 'client backend' AND application_name = 'rig'),"
+                   " t AS MATERIALIZED (SELECT pid, pg_terminate_backend(pid) AS told FROM s WHERE n <="
+                   " greatest(1, ceil(c * %.4f))) SELECT count(*) FILTER (WHERE told) FROM t",
+                   (unsigned long long)site->random, options->share);
+    rc = rig_pg_node_ask(node, sql, RIG_PG_FAULT_NS, answer, err);
+    if (rc != RIG_OK)
+        return rc;
+    long told = strtol(answer, NULL, 10);
+    if (told == 0)
+        return rig_fail(err, RIG_E_CLUSTER, "%s: no session could be ended", node->name);
+    if (options->share >= 1 && !rig_pg_victim_await(&first, "Z", RIG_PG_FAULT_NS / 4))
+        return rig_fail(err, RIG_E_CLUSTER, "%s: process %d was told to end, and still runs", node->name,
+                        (int)first.pid);
+    rig_pg_fault_say(evidence, "%s: %ld session%s ended", node->name, told, told == 1 ? "" : "s");
+    return RIG_OK;
+}
+
+static enum rig_rc inject(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
+                          struct rig_err *err)
+{
+    (void)state;
+    enum rig_rc rc = RIG_OK;
+    for (uint32_t i = 0; rc == RIG_OK && i < site->node_count; i++)
+        rc = strike(site, rig_pg_fault_node(site, i), evidence, err);
+    return rc;
+}
+
+const struct rig_fault rig_pg_fault_terminate = {
+    .name = "terminate-sessions",
+    .summary = "ends sessions of clients by pg_terminate_backend()",
+    .target = "primary",
+    .needs = RIG_NEED_PROCESSES,
+    .options = table,
+    .options_size = sizeof(struct options),
+    .inject = inject,
+    .heal = rig_pg_fault_heal_nothing,
+};
