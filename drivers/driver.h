@@ -78,8 +78,9 @@ struct rig_transaction {
     int64_t *elements;      /* list elements of all reads; room from core->elements(), indexed by first_element */
     size_t element_count;
     size_t element_capacity;
-    enum rig_phase phase;                  /* how far it came; meaningful for fail and info */
-    bool session_lost;                     /* the session can no longer be used: the core closes it and opens another */
+    enum rig_phase phase; /* how far it came; meaningful for fail and info */
+    bool session_lost;    /* the session can no longer be used: the core closes it and opens another */
+    int64_t order; /* of ok: its place in the database's own order, when an answer told it, or 0; kept for later use */
     char error_code[RIG_ERROR_CODE_BYTES]; /* short and stable ("40001", "timeout"), empty for ok */
     char error_text[RIG_ERROR_TEXT_BYTES]; /* one line for a person; the core redacts secrets */
     void *core_private;

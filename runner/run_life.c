@@ -403,6 +403,7 @@ static void init_state(struct rig_run_state *run, const struct rig_plan *plan, c
     atomic_store(&run->deadline_ns, INT64_MAX);
     RIG_INVARIANT(pthread_mutex_init(&run->gate_lock, NULL) == 0);
     RIG_INVARIANT(pthread_cond_init(&run->gate_moved, NULL) == 0);
+    rig_run_orders_init(&run->orders, options->folder);
     run->env = (struct rig_run_env){.core = &rig_run_core,
                                     .options = plan->driver_options,
                                     .workload = (enum rig_workload)plan->workload.type,
@@ -464,6 +465,7 @@ enum rig_rc rig_run(const struct rig_plan *plan, const struct rig_run_options *o
     if (atomic_load(&run->abandoned))
         return rc; /* the client that did not come back still uses the run */
     rig_run_services_attach(NULL);
+    rig_run_orders_done(&run->orders);
     (void)pthread_mutex_destroy(&run->gate_lock);
     (void)pthread_cond_destroy(&run->gate_moved);
     free(run);

@@ -22,6 +22,7 @@
 #include "nemesis/gear.h"
 #include "nemesis/nemesis.h"
 #include "runner/run.h"
+#include "runner/run_orders.h"
 
 enum {
     RIG_CACHE_LINE_BYTES = 64,
@@ -75,6 +76,8 @@ struct rig_run_client {
     struct rig_transaction transaction;
     struct rig_read *reads;
     int64_t process;
+    uint64_t number; /* of its transactions so far */
+    struct rig_run_orders_buffer orders;
     uint32_t failed_opens;   /* in a row */
     struct rig_err open_err; /* the first failure to connect */
     /* load */
@@ -130,6 +133,7 @@ struct rig_run_state {
     struct rig_gear gear;      /* of the plan's faults; from before the driver's init until its done */
     struct rig_run_under_fault under_fault[RIG_UNDER_FAULT_MOST]; /* by injection; the nemesis's own */
     struct rig_nemesis *nemesis;                                  /* NULL: the plan has no faults */
+    struct rig_run_orders orders;
     struct rig_run_client *clients;
     uint32_t client_count;
     uint32_t keys_a_read; /* of a closing or final read: RIG_FINAL_KEYS, or as few as the driver takes */

@@ -73,6 +73,39 @@ report: [json, text]
         self.status(0, self.rig("run", plan, "-o", "run"))
         self.assertEqual(self.results("run")["history"]["info"], 0)
 
+    def test_the_revisions_are_the_order_of_the_versions(self):
+        plan = self.plan("""
+name: orders
+seed: 5
+workload: {type: list-append, transactions: 400, keys: {active: 3}}
+clients: {count: 4}
+database: {driver: etcd}
+check: {levels: [strict-serializable]}
+report: [json]
+""")
+        self.status(0, self.rig("run", plan, "-o", "run"))
+        self.status(0, self.rig("convert", "run/history.rig", "history.jsonl"))
+        lines = (self.folder / "run" / "orders.tsv").read_text().splitlines()
+        self.assertEqual(lines[0], "process\tnumber\torder")
+        orders = {tuple(map(int, line.split("\t")[:2])): int(line.split("\t")[2]) for line in lines[1:]}
+        counts, writers, longest = {}, {}, {}
+        for event in map(json.loads, (self.folder / "history.jsonl").read_text().splitlines()):
+            if event["type"] == "invoke":
+                continue
+            number = counts[event["process"]] = counts.get(event["process"], -1) + 1
+            order = orders.pop((event["process"], number), None)
+            self.assertEqual(order is not None, event["type"] == "ok", event)
+            for kind, key, value in event["value"] if event["type"] == "ok" else []:
+                if kind == "append":
+                    writers[key, value] = order
+                elif len(value or []) > len(longest.get(key, [])):
+                    longest[key] = value
+        self.assertEqual(orders, {})
+        self.assertGreater(len(longest), 1)
+        for key, elements in longest.items():
+            revisions = [writers[key, element] for element in elements]
+            self.assertEqual(revisions, sorted(revisions), f"key {key}")
+
 
 if __name__ == "__main__":
     if shutil.which("etcd") is None:
