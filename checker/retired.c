@@ -499,6 +499,7 @@ enum rig_rc rig_retired_admit(struct rig_retired *retired, const struct rig_segm
     borrowed.lists = copy->lists;
     borrowed.ops = copy->ops;
     borrowed.ops.count = segment->ops.count;
+    borrowed.note = (struct rig_segment_note){0};
     *copy = borrowed;
     *cleaned = copy;
     return RIG_OK;

@@ -17,6 +17,7 @@
 
 struct rig_form_reader {
     bool parallel;
+    bool rewrites; /* join() adds to segments and takes from them */
     /* Looks at the beginning; fills in what it can of `facts`. *state is given to the other functions, close among
      * them, also after a failure; it may be NULL. The options name the form. */
     enum rig_rc (*open)(const char *name, const char *data, size_t size, const struct rig_load_options *options,

@@ -49,6 +49,7 @@ struct rig_mop {
     uint32_t key;       /* dense key id */
     uint8_t kind;       /* enum rig_op_kind */
     uint8_t read_state; /* enum rig_read_state */
+    uint16_t owner;     /* of a segment that says so: the transaction's number, its lower bits; else nothing */
     union {
         int64_t value; /* written, added, increment; or the register or counter that was read */
         struct {
@@ -61,6 +62,29 @@ struct rig_mop {
 struct rig_list {
     const int64_t *at;
     uint32_t count;
+};
+
+/* An operation, and whose it is. */
+struct rig_owned_op {
+    uint32_t op, txn;
+};
+
+/* What the operations on one key are. */
+struct rig_key_use {
+    int64_t lowest, highest; /* values appended; INT64_MAX and INT64_MIN without appends */
+    uint32_t appends;        /* operations */
+    uint32_t longest;     /* elements of the longest prefix of the spine that was read by a transaction which is ok or
+                             known to have committed (rig_txn.judged), plus 1; 0: none */
+    uint32_t longest_txn; /* the first such read */
+};
+
+/* What a window knows of operations of list-append, for whoever infers from them. */
+struct rig_op_uses {
+    const struct rig_key_use *keys;     /* one a key */
+    const struct rig_owned_op *appends; /* all of them, in order */
+    uint32_t append_count;
+    bool any_whole;   /* a transaction that did not fail read a list that is stored whole */
+    bool any_foreign; /* there are operations that are not of list-append */
 };
 
 struct rig_history {
@@ -77,6 +101,8 @@ struct rig_history {
     bool keyword_keys; /* texts were EDN keywords; written back as such */
     char **errors;     /* error id - 1 -> "code: text" */
     uint32_t error_count;
+
+    const struct rig_op_uses *uses; /* NULL: nobody has looked yet. Borrowed from a window */
 
     enum rig_workload workload;
     bool has_invocations;   /* false for completions-only histories: no real-time order beyond that of completions */

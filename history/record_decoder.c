@@ -133,6 +133,7 @@ void rig_record_decoder_begin(struct rig_record_decoder *decoder, struct rig_seg
     decoder->segment = segment;
     decoder->stamp++;
     decoder->local_keys.count = 0;
+    segment->owned = true;
     segment->keyword_keys = (decoder->shape->flags & RIG_RECORD_KEYWORD_KEYS) != 0;
 }
 

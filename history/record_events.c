@@ -322,9 +322,20 @@ static enum rig_rc write_many_reads(struct rig_record_decoder *decoder, const st
     return rc;
 }
 
+/* Vectorized by the compiler. */
+RIG_ALWAYS_INLINE void copy_ops(struct rig_mop *restrict to, const struct rig_mop *restrict from, uint32_t count,
+                                uint16_t owner)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        to[i] = from[i];
+        to[i].owner = owner;
+    }
+}
+
 /* The slot's operations with their results: first all operations, then the reads, so that few branches are guessed. */
 RIG_ALWAYS_INLINE enum rig_rc write_results(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
-                                            struct rig_record_slot *slot, enum rig_outcome outcome, bool has_reads)
+                                            struct rig_record_slot *slot, enum rig_outcome outcome, bool has_reads,
+                                            uint16_t owner)
 {
     enum rig_rc away_rc;
     struct rig_mop_vec *ops = &decoder->segment->ops;
@@ -337,9 +348,10 @@ RIG_ALWAYS_INLINE enum rig_rc write_results(struct rig_record_decoder *decoder, 
     struct rig_mop *to = ops->at + ops->count;
     ops->count += count;
     if (RIG_LIKELY(count <= RIG_SLOT_OPS && count > 0))
-        memcpy(to, slot->ops, RIG_SLOT_OPS * sizeof *to); /* of a fixed size: no loop */
-    else if (count > 0)
-        memcpy(to, slot->ops, count * sizeof *to);
+        copy_ops(to, slot->ops, RIG_SLOT_OPS, owner); /* so many always: a loop whose end is foreseen */
+    else
+        copy_ops(to, slot->ops, count, owner);
+    decoder->segment->owned &= count > 0;
     if (!has_reads)
         return RIG_OK;
     if (RIG_UNLIKELY(count > 64))
@@ -415,7 +427,8 @@ RIG_ALWAYS_INLINE enum rig_rc get_results(struct rig_record_decoder *decoder, st
     txn->outcome = (uint8_t)outcome;
     txn->judged = RIG_JUDGED_NOT;
     decoder->txn_count++;
-    return write_results(decoder, cursor, slot, (enum rig_outcome)outcome, (tag & RIG_COMPLETE_READS) != 0);
+    return write_results(decoder, cursor, slot, (enum rig_outcome)outcome, (tag & RIG_COMPLETE_READS) != 0,
+                         (uint16_t)(txns->count - 1));
 }
 
 /* ---- Events ---- */

@@ -20,6 +20,7 @@ void rig_segment_done(struct rig_segment *segment)
     rig_txn_vec_done(&segment->open);
     rig_mop_vec_done(&segment->open_ops);
     rig_fault_event_vec_done(&segment->faults);
+    rig_segment_note_done(&segment->note);
     rig_list_pool_done(&segment->pool);
     rig_arena_done(&segment->texts);
     if (segment->reader_part_free != NULL)
@@ -39,6 +40,8 @@ void rig_segment_reset(struct rig_segment *segment)
     segment->faults.count = 0;
     rig_list_pool_reset(&segment->pool);
     rig_arena_reset(&segment->texts);
+    segment->note.made = false;
+    segment->owned = false;
     segment->skipped_count = 0;
     segment->keyword_keys = false;
     segment->unordered = false;
@@ -51,5 +54,5 @@ size_t rig_segment_bytes(const struct rig_segment *segment)
            segment->keys.capacity * sizeof(struct rig_segment_key) +
            segment->lists.capacity * sizeof(struct rig_segment_list) +
            segment->errors.capacity * sizeof(struct rig_segment_error) + segment->pool.arena.held_bytes +
-           segment->texts.held_bytes;
+           segment->texts.held_bytes + rig_segment_note_bytes(&segment->note);
 }

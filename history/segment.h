@@ -14,7 +14,7 @@
  *  - `open` are the transactions that are invoked and not complete at the end of the stretch: all of them, whenever
  *    they were invoked, in the order of their invocations. They have no results.
  *
- * Space: 40 bytes a transaction, 16 an operation, 8 an element. Threads: one at a time.
+ * Space: 40 bytes a transaction, 16 an operation, 8 an append and an element. Threads: one at a time.
  */
 #ifndef RIG_HISTORY_SEGMENT_H
 #define RIG_HISTORY_SEGMENT_H
@@ -23,6 +23,7 @@
 #include "history/fault_event.h"
 #include "history/growing_list.h"
 #include "history/history.h"
+#include "history/segment_note.h"
 
 struct rig_segment_key {
     int64_t key;      /* of a numbered key */
@@ -59,7 +60,9 @@ struct rig_segment {
     struct rig_list_pool pool;
     struct rig_arena texts;            /* for texts that do not stand in the bytes as they are meant */
     struct rig_fault_event_vec faults; /* what a nemesis did; texts in `texts` */
+    struct rig_segment_note note;      /* who has changed the segment makes it anew, or says that it is not made */
     uint64_t skipped_count;            /* operations of nemeses and others, left out of this stretch */
+    bool owned;                        /* rig_mop.owner of its operations is set, and no gap between owners is wide */
     bool keyword_keys;                 /* key texts are EDN keywords */
     bool unordered; /* events are not in the order of their times: see rig_window_give(); their positions are
                        their numbers in the file, from 0 on and without gaps */

@@ -41,6 +41,9 @@ void rig_window_free(struct rig_window *window)
     rig_text_table_done(&window->errors);
     rig_key_places_done(&window->key_places);
     rig_list_places_done(&window->list_places);
+    rig_window_uses_done(&window->uses);
+    rig_owned_ops_done(&window->appends);
+    rig_segment_note_done(&window->own_note);
     rig_window_uint32s_done(&window->good);
     rig_window_uint32s_done(&window->odd);
     rig_window_uint32s_done(&window->error_of);
@@ -66,7 +69,8 @@ size_t rig_window_bytes(const struct rig_window *window)
            (window->good.capacity + window->odd.capacity + window->error_of.capacity + window->key_map.capacity +
             window->list_map.capacity + window->ops_before.capacity) *
                sizeof(uint32_t) +
-           window->order.capacity * sizeof(uint64_t) +
+           window->order.capacity * sizeof(uint64_t) + window->uses.capacity * sizeof(struct rig_key_use) +
+           window->appends.capacity * sizeof(struct rig_owned_op) + rig_segment_note_bytes(&window->own_note) +
            (window->spine_views.capacity + window->list_views.capacity) * sizeof(struct rig_list);
 }
 
@@ -144,6 +148,11 @@ const struct rig_history *rig_window_history(struct rig_window *window, bool wit
     uint32_t txn_count = (uint32_t)(window->txns.count + (with_open ? window->open.count : 0));
     uint32_t op_count = (uint32_t)(window->ops.count + (with_open ? window->open_ops.count : 0));
     window->txns.at[txn_count] = (struct rig_txn){.first_op = op_count};
+    window->view_uses = (struct rig_op_uses){.keys = window->uses.at,
+                                             .appends = window->appends.at,
+                                             .append_count = (uint32_t)window->appends.count,
+                                             .any_whole = window->any_whole,
+                                             .any_foreign = window->any_foreign};
     window->view = (struct rig_history){
         .txns = window->txns.at,
         .txn_count = txn_count,
@@ -158,6 +167,7 @@ const struct rig_history *rig_window_history(struct rig_window *window, bool wit
         .keyword_keys = window->keyword_keys && window->key_texts.count > 0,
         .errors = window->errors.texts,
         .error_count = window->errors.count,
+        .uses = window->contradicted || (with_open && window->open.count > 0) ? NULL : &window->view_uses,
         .workload = window->workload,
         .has_invocations = window->with_invocation == window->added_count,
         .skipped_count = window->skipped_count,

@@ -190,5 +190,6 @@ void rig_window_drop(struct rig_window *window, const uint8_t *judged, const uin
     keep_key_texts(window);
     keep_errors(window);
     index_keys(window);
+    rig_window_recount(window);
     window->view = (struct rig_history){0};
 }

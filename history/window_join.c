@@ -18,8 +18,7 @@ static enum rig_rc map_key(struct rig_window *window, const struct rig_segment_k
     } else if (window->key_texts.count > 0) {
         return rig_fail(err, RIG_E_INPUT, "a number as key in a history whose keys are texts; use one kind of key");
     }
-    *place = (struct rig_key_place){
-        .spine.key = rig_window_key_id(window, name), .first_op = RIG_WINDOW_NONE, .last_op = RIG_WINDOW_NONE};
+    *place = (struct rig_key_place){.spine.key = rig_window_key_id(window, name)};
     struct rig_list spine = {.at = from->spine.at, .count = from->spine.count};
     if (place->spine.key == RIG_WINDOW_NONE || !rig_window_place_list(window, spine, spine.count, &place->spine))
         return rig_window_no_room(window, err);
@@ -61,20 +60,16 @@ static enum rig_rc map_errors(struct rig_window *window, const struct rig_segmen
 static void take_ops(struct rig_window *window, const struct rig_segment *segment, struct rig_mop *to)
 {
     const struct rig_mop *from = segment->ops.at;
-    size_t count = segment->ops.count, key_count = segment->keys.count;
-    struct rig_key_place *places = window->key_places.at;
+    size_t count = segment->ops.count;
+    const struct rig_key_place *places = window->key_places.at;
     uint32_t *odd = window->odd.at;
     size_t odd_count = 0;
     for (size_t i = 0; i < count; i++) {
         struct rig_mop mop = from[i];
-        RIG_REQUIRE(mop.key < key_count);
-        struct rig_key_place *place = &places[mop.key];
+        const struct rig_key_place *place = &places[mop.key]; /* there is one: the segment was noted */
         bool reads_list = rig_mop_reads_list(&mop);
         odd[odd_count] = (uint32_t)i;
         odd_count += reads_list & (rig_mop_is_whole(&mop) | (mop.count > place->spine.agreed));
-        place->use_count++;
-        place->first_op = place->first_op < (uint32_t)i ? place->first_op : (uint32_t)i;
-        place->last_op = (uint32_t)i;
         mop.key = place->spine.key;
         uint32_t mask =
             0U - (uint32_t)reads_list; /* compilers turn a choice into a branch, mispredicted half the time */
@@ -129,8 +124,9 @@ static bool map_lists(struct rig_window *window, const struct rig_segment *segme
 }
 
 /* What the odd operations read was placed; they learn where. */
-static void mend_odd(const struct rig_window *window, const struct rig_segment *segment, struct rig_mop *to)
+static void mend_odd(struct rig_window *window, const struct rig_segment *segment, struct rig_mop *to)
 {
+    size_t txn = 0;
     for (size_t i = 0; i < window->odd.count; i++) {
         uint32_t op = window->odd.at[i];
         const struct rig_mop *mop = &segment->ops.at[op];
@@ -140,24 +136,11 @@ static void mend_odd(const struct rig_window *window, const struct rig_segment *
         RIG_REQUIRE(mop->count <= place->agreed || place->whole != RIG_WINDOW_NONE);
         if (mop->count > place->agreed)
             to[op].list = RIG_LIST_WHOLE | place->whole;
-    }
-}
-
-/* Within a segment the transactions are taken as if all had equally many operations. */
-static void note_use(struct rig_window *window, const struct rig_segment *segment)
-{
-    for (size_t i = 0; i < segment->keys.count; i++) {
-        const struct rig_key_place *place = &window->key_places.at[i];
-        if (place->last_op == RIG_WINDOW_NONE)
-            continue;
-        uint64_t first = (uint64_t)place->first_op * segment->txns.count / segment->ops.count;
-        uint64_t last = (uint64_t)place->last_op * segment->txns.count / segment->ops.count;
-        struct rig_window_key *key = &window->keys.at[place->spine.key];
-        if (key->use_count == 0)
-            key->first_at = window->added_count + first + 1;
-        key->use_count += place->use_count;
-        if (key->used_at < window->added_count + last + 1)
-            key->used_at = window->added_count + last + 1;
+        /* The note took it for what it was in the segment; who failed does not count. */
+        txn = txn_of_op(&segment->txns, txn, op);
+        bool counts = segment->txns.at[txn].outcome != RIG_OUTCOME_FAIL, whole = mop->count > place->agreed;
+        window->any_whole |= counts & whole;
+        window->contradicted |= counts & (whole != rig_mop_is_whole(mop));
     }
 }
 
@@ -291,20 +274,29 @@ static bool reserve(struct rig_window *window, size_t txn_count, size_t op_count
     return fits && (op_count <= window->ops.capacity || rig_mop_vec_widen(&window->ops, op_count + op_count / 8));
 }
 
-static enum rig_rc make_room(struct rig_window *window, const struct rig_segment *segment, struct rig_err *err)
+static enum rig_rc make_room(struct rig_window *window, const struct rig_segment *segment,
+                             const struct rig_segment_note *note, struct rig_err *err)
 {
     size_t txn_count = window->txns.count + segment->txns.count + segment->open.count;
     size_t op_count = window->ops.count + segment->ops.count + segment->open_ops.count;
     if (txn_count + 1 >= UINT32_MAX || op_count >= UINT32_MAX)
         return rig_fail(err, RIG_E_LIMIT, "more than 4294967294 transactions or operations; split the history");
-    return reserve(window, txn_count + 1, op_count) && rig_window_uint32s_reserve(&window->odd, segment->ops.count + 1)
+    return reserve(window, txn_count + 1, op_count) &&
+                   rig_window_uint32s_reserve(&window->odd, segment->ops.count + 1) &&
+                   rig_owned_ops_reserve(&window->appends, window->appends.count + note->appends.count + 1)
                ? RIG_OK
                : rig_window_no_room(window, err);
 }
 
 static enum rig_rc take(struct rig_window *window, const struct rig_segment *segment, struct rig_err *err)
 {
-    enum rig_rc rc = make_room(window, segment, err);
+    const struct rig_segment_note *note = &segment->note;
+    if (!note->made) {
+        note = &window->own_note;
+        if (!rig_segment_note_make(&window->own_note, segment))
+            return rig_window_no_room(window, err);
+    }
+    enum rig_rc rc = make_room(window, segment, note, err);
     if (rc == RIG_OK)
         rc = map_keys(window, segment, err);
     if (rc == RIG_OK)
@@ -318,7 +310,7 @@ static enum rig_rc take(struct rig_window *window, const struct rig_segment *seg
     if (!map_lists(window, segment))
         return rig_window_no_room(window, err);
     mend_odd(window, segment, to);
-    note_use(window, segment);
+    rig_window_take_note(window, segment, note);
     window->txns.count += segment->txns.count;
     window->ops.count += segment->ops.count;
     window->added_count += segment->txns.count;

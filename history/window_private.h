@@ -36,8 +36,6 @@ struct rig_list_place {
 
 struct rig_key_place {
     struct rig_list_place spine;
-    uint32_t use_count;         /* operations on the key in the segment, */
-    uint32_t first_op, last_op; /*   and which; or RIG_WINDOW_NONE */
 };
 
 RIG_VEC(int64_t, rig_window_int64s)
@@ -48,6 +46,7 @@ RIG_VEC(struct rig_window_list, rig_window_lists)
 RIG_VEC(struct rig_key_place, rig_key_places)
 RIG_VEC(struct rig_list_place, rig_list_places)
 RIG_VEC(struct rig_list, rig_window_views)
+RIG_VEC(struct rig_key_use, rig_window_uses)
 
 struct rig_window {
     enum rig_workload workload;
@@ -60,6 +59,10 @@ struct rig_window {
     struct rig_window_int64s names; /* per key: itself, or the number of its text */
     struct rig_window_keys keys;    /* parallel to names */
     struct rig_window_lists lists;
+    struct rig_window_uses uses;  /* parallel to keys; of complete transactions, as is */
+    struct rig_owned_ops appends; /*   this */
+    bool any_whole, any_foreign;  /* see struct rig_op_uses */
+    bool contradicted;            /* what segments noted is not what uses say: lists did not go where they expected */
     struct rig_list_pool pool;
     struct rig_text_table key_texts;
     struct rig_text_table errors;
@@ -80,7 +83,9 @@ struct rig_window {
     struct rig_window_uint32s key_map, list_map; /* of a drop: old number -> new one */
     struct rig_window_uint32s ops_before;        /* of a drop: per operation, how many before it stay */
     struct rig_window_views spine_views, list_views;
+    struct rig_segment_note own_note; /* of a segment that has none */
     struct rig_history view;
+    struct rig_op_uses view_uses;
 };
 
 /* A list or a set was read, and it is known. */
@@ -88,6 +93,12 @@ static inline bool rig_mop_reads_list(const struct rig_mop *mop)
 {
     return ((mop->kind == RIG_OP_READ_LIST) | (mop->kind == RIG_OP_READ_SET)) & (mop->read_state == RIG_READ_SEEN);
 }
+
+/* Takes over what was noted of a segment whose keys have their places and which follows what is in the window. */
+void rig_window_take_note(struct rig_window *window, const struct rig_segment *segment,
+                          const struct rig_segment_note *note);
+/* Looks at all operations again: for when their numbers have changed. Takes no more room than they had. */
+void rig_window_recount(struct rig_window *window);
 
 /* RIG_E_LIMIT; the window has failed. */
 enum rig_rc rig_window_no_room(struct rig_window *window, struct rig_err *err);

@@ -12,7 +12,7 @@ static enum rig_rc no_memory(struct rig_err *err)
 
 /* ---- the table ---- */
 
-static bool is_dense(const struct rig_key_survey *k)
+static bool is_dense(const struct rig_key_use *k)
 {
     uint64_t span = (uint64_t)k->highest - (uint64_t)k->lowest;
     return span < (uint64_t)k->appends * DENSE_FACTOR + DENSE_SLACK;
@@ -32,7 +32,7 @@ static bool lay_out_keys(const struct rig_survey *survey, struct rig_versions *v
                          uint64_t *slot_count)
 {
     for (uint32_t key = 0; key < versions->history->key_count; key++) {
-        const struct rig_key_survey *seen = &survey->keys[key];
+        const struct rig_key_use *seen = &survey->keys[key];
         struct rig_key_versions *k = &versions->keys[key];
         if (seen->appends == 0 || is_dense(seen) == sparse)
             continue;

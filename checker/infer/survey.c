@@ -1,5 +1,7 @@
 #include "checker/infer/survey.h"
 
+#include <string.h>
+
 #include "checker/infer/pick.h"
 
 static enum rig_rc foreign_operation(const struct rig_history *history, struct rig_err *err)
@@ -15,92 +17,114 @@ static enum rig_rc foreign_operation(const struct rig_history *history, struct r
                     rig_txn_name(history, txn));
 }
 
-/* What there is among the operations, each in some of the bits. */
-struct seen {
-    uint32_t kinds; /* above RIG_OP_READ_LIST: foreign ones */
-    uint32_t lists; /* RIG_LIST_WHOLE: such lists were read by those who have or may have committed */
-};
-
-/*
- * One operation: a read may be its key's longest, an append goes on the list of appends. Both come as they like, so
- * that a branch on the kind would be mispredicted every other time. `counts`, `may`: all bits where the transaction has
- * committed, or may have.
- */
-static inline void survey_op(struct rig_survey *survey, const struct rig_mop *mop, struct rig_append_op place,
-                             uint32_t counts, uint32_t may, struct seen *seen)
+static void survey_txns(const struct rig_history *history, struct rig_survey *survey)
 {
-    uint32_t read = rig_mask(mop->read_state == RIG_READ_SEEN), list = mop->list & read & may;
-    uint32_t length = (mop->count + 1) & read & counts & ~(uint32_t)((int32_t)list >> 31);
-    struct rig_key_survey *k = &survey->keys[mop->key];
-    uint32_t longest = k->longest, longest_txn = k->longest_txn;
-    k->longest = length > longest ? length : longest;
-    k->longest_txn = length > longest ? place.txn : longest_txn;
-    survey->appends[survey->append_count] = place;
-    survey->append_count += mop->kind == RIG_OP_APPEND;
-    seen->kinds |= mop->kind;
-    seen->lists |= list;
-}
-
-static struct seen survey_txns(const struct rig_history *history, struct rig_survey *result)
-{
-    struct rig_survey survey = *result; /* the compiler knows that nothing else writes to it */
-    struct seen seen = {0};
+    uint32_t committed_count = 0, ok_count = 0, fail_count = 0, open_count = 0, counted_ops = 0;
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         const struct rig_txn *t = &history->txns[txn];
-        uint32_t open = rig_survey_is_open(t);
         uint32_t ok = t->outcome == RIG_OUTCOME_OK, counts = ok | (t->judged == RIG_JUDGED_COMMITTED);
-        survey.ok_count += ok;
-        survey.fail_count += t->outcome == RIG_OUTCOME_FAIL;
-        survey.committed[txn] = (uint8_t)counts;
-        survey.committed_count += counts;
-        survey.open_count += open;
-        survey.counted_ops += (t[1].first_op - t->first_op) & rig_mask(counts | open);
-        for (uint32_t op = t->first_op; op < t[1].first_op; op++)
-            survey_op(&survey, &history->ops[op], (struct rig_append_op){op, txn}, rig_mask(counts),
-                      rig_mask(counts | open), &seen);
+        uint32_t open = rig_survey_is_open(t);
+        survey->committed[txn] = (uint8_t)counts;
+        ok_count += ok;
+        fail_count += t->outcome == RIG_OUTCOME_FAIL;
+        committed_count += counts;
+        open_count += open;
+        counted_ops += (t[1].first_op - t->first_op) & rig_mask(counts | open);
     }
-    *result = survey;
-    return seen;
+    survey->ok_count = ok_count;
+    survey->fail_count = fail_count;
+    survey->committed_count = committed_count;
+    survey->open_count = open_count;
+    survey->counted_ops = counted_ops;
 }
 
-/* What the appends to each key are. */
-static void survey_appends(const struct rig_history *history, struct rig_survey *survey)
+static enum rig_rc no_memory(struct rig_err *err)
 {
-    for (uint32_t i = 0; i < survey->append_count; i++) {
-        const struct rig_append_op append = survey->appends[i];
-        const struct rig_mop *mop = &history->ops[append.op];
-        struct rig_key_survey *k = &survey->keys[mop->key];
+    return rig_fail(err, RIG_E_LIMIT,
+                    "not enough memory for the version orders; raise --max-memory or check a shorter history");
+}
+
+/* ---- who looks at every operation ---- */
+
+struct look {
+    struct rig_key_use *keys;
+    struct rig_owned_op *appends;
+    uint32_t append_count;
+    uint32_t kinds; /* of all operations, or-ed; above RIG_OP_READ_LIST: foreign ones */
+    uint32_t lists; /* likewise; RIG_LIST_WHOLE: such lists were read by those who have or may have committed */
+};
+
+static void look_at(struct look *look, const struct rig_mop *mop, struct rig_owned_op place, bool counts, bool may)
+{
+    struct rig_key_use *k = &look->keys[mop->key];
+    look->kinds |= mop->kind;
+    if (mop->kind == RIG_OP_APPEND) {
+        look->appends[look->append_count++] = place;
         k->lowest = mop->value < k->lowest ? mop->value : k->lowest;
         k->highest = mop->value > k->highest ? mop->value : k->highest;
         k->appends++;
-        k->counted += survey->committed[append.txn];
+    } else if (mop->read_state == RIG_READ_SEEN) {
+        look->lists |= may ? mop->list : 0;
+        if (counts && !rig_mop_is_whole(mop) && mop->count + 1 > k->longest) {
+            k->longest = mop->count + 1;
+            k->longest_txn = place.txn;
+        }
     }
 }
 
-static bool make_room(const struct rig_history *history, struct rig_arena *arena, struct rig_survey *survey)
+static enum rig_rc look_at_all(const struct rig_history *history, struct rig_arena *arena, struct rig_survey *survey,
+                               struct rig_err *err)
 {
-    survey->keys = rig_arena_room(arena, (size_t)history->key_count + 1, sizeof *survey->keys);
-    survey->committed = rig_arena_room(arena, (size_t)history->txn_count + 1, sizeof *survey->committed);
-    survey->appends = rig_arena_room(arena, (size_t)history->op_count + 1, sizeof *survey->appends);
-    if (survey->keys == NULL || survey->committed == NULL || survey->appends == NULL)
-        return false;
+    struct look look = {.keys = survey->keys,
+                        .appends = rig_arena_room(arena, (size_t)history->op_count + 1, sizeof *look.appends)};
+    if (look.appends == NULL)
+        return no_memory(err);
     for (uint32_t key = 0; key < history->key_count; key++)
-        survey->keys[key] = (struct rig_key_survey){.lowest = INT64_MAX, .highest = INT64_MIN};
-    return true;
+        survey->keys[key] = (struct rig_key_use){.lowest = INT64_MAX, .highest = INT64_MIN};
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        const struct rig_txn *t = &history->txns[txn];
+        bool counts = survey->committed[txn] != 0, may = counts || rig_survey_is_open(t);
+        for (uint32_t op = t->first_op; op < t[1].first_op; op++)
+            look_at(&look, &history->ops[op], (struct rig_owned_op){op, txn}, counts, may);
+    }
+    if (look.kinds > RIG_OP_READ_LIST)
+        return foreign_operation(history, err);
+    survey->appends = look.appends;
+    survey->append_count = look.append_count;
+    survey->any_whole = (look.lists & RIG_LIST_WHOLE) != 0;
+    return RIG_OK;
+}
+
+/* ---- who is told ---- */
+
+static enum rig_rc take_uses(const struct rig_history *history, struct rig_survey *survey, struct rig_err *err)
+{
+    const struct rig_op_uses *uses = history->uses;
+    if (uses->any_foreign)
+        return foreign_operation(history, err);
+    if (history->key_count > 0)
+        memcpy(survey->keys, uses->keys, history->key_count * sizeof *survey->keys);
+    survey->appends = uses->appends;
+    survey->append_count = uses->append_count;
+    survey->any_whole = uses->any_whole;
+    return RIG_OK;
 }
 
 enum rig_rc rig_survey_take(const struct rig_history *history, struct rig_arena *arena, struct rig_survey *survey,
                             struct rig_err *err)
 {
-    struct rig_survey result = {0};
-    if (!make_room(history, arena, &result))
-        return rig_fail(err, RIG_E_LIMIT,
-                        "not enough memory for the version orders; raise --max-memory or check a shorter history");
-    const struct seen seen = survey_txns(history, &result);
-    if (seen.kinds > RIG_OP_READ_LIST)
-        return foreign_operation(history, err);
-    survey_appends(history, &result);
-    result.any_whole = (seen.lists & RIG_LIST_WHOLE) != 0;
+    struct rig_survey result = {.keys = rig_arena_room(arena, (size_t)history->key_count + 1, sizeof *result.keys),
+                                .counted = rig_arena_array(arena, (size_t)history->key_count + 1, sizeof(uint32_t)),
+                                .committed = rig_arena_room(arena, (size_t)history->txn_count + 1, 1)};
+    if (result.keys == NULL || result.counted == NULL || result.committed == NULL)
+        return no_memory(err);
+    survey_txns(history, &result);
+    enum rig_rc rc =
+        history->uses != NULL ? take_uses(history, &result, err) : look_at_all(history, arena, &result, err);
+    if (rc != RIG_OK)
+        return rc;
+    for (uint32_t i = 0; i < result.append_count; i++)
+        result.counted[history->ops[result.appends[i].op].key] += result.committed[result.appends[i].txn];
     *survey = result;
     return RIG_OK;
 }
@@ -111,8 +135,8 @@ void rig_survey_commit(const struct rig_history *history, uint32_t txn, struct r
     survey->committed[txn] = 1;
     survey->committed_count++;
     for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
-        struct rig_key_survey *k = &survey->keys[ops[i].key];
-        k->counted += ops[i].kind == RIG_OP_APPEND;
+        struct rig_key_use *k = &survey->keys[ops[i].key];
+        survey->counted[ops[i].key] += ops[i].kind == RIG_OP_APPEND;
         if (ops[i].read_state != RIG_READ_SEEN || rig_mop_is_whole(&ops[i]))
             continue;
         uint32_t length = ops[i].count + 1;

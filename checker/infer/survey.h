@@ -1,10 +1,10 @@
 /*
  * The first look at a history of lists: who is acknowledged, what was appended to each key, how long its list was read.
  *
- * One pass without a branch on what an operation is; it says which of the later passes have anything to do, and lists
- * the appends for those that look at nothing else.
+ * It says which of the later passes have anything to do, and lists the appends for those that look at nothing else. A
+ * window has noted most of it while it took the operations (rig_history.uses); else it takes one pass over them.
  *
- * Time: linear. Space: 32 bytes a key, 1 a transaction, 8 an append. Threads: one at a time.
+ * Time: linear. Space: 36 bytes a key, 1 a transaction, 8 an append. Threads: one at a time.
  */
 #ifndef RIG_CHECKER_INFER_SURVEY_H
 #define RIG_CHECKER_INFER_SURVEY_H
@@ -16,28 +16,17 @@
 #include "base/err.h"
 #include "history/history.h"
 
-struct rig_key_survey {
-    int64_t lowest, highest; /* values appended */
-    uint32_t appends;        /* operations, and */
-    uint32_t counted;        /*   those of committed transactions */
-    uint32_t longest;        /* elements of the longest committed read that is a prefix of the spine, plus 1; 0: none */
-    uint32_t longest_txn;    /* the first such read */
-};
-
-struct rig_append_op {
-    uint32_t op, txn;
-};
-
 struct rig_survey {
-    struct rig_key_survey *keys;
-    uint8_t *committed; /* per transaction: acknowledged, or known to have committed before (rig_txn.judged) */
-    struct rig_append_op *appends; /* all of them, in the order of the history */
+    struct rig_key_use *keys;
+    uint32_t *counted;                  /* per key: appends of committed transactions */
+    uint8_t *committed;                 /* per transaction: acknowledged, or known to have committed before */
+    const struct rig_owned_op *appends; /* all of them, in the order of the history */
     uint32_t append_count;
     uint32_t committed_count;
     uint32_t ok_count, fail_count; /* transactions with that outcome */
     uint32_t counted_ops;          /* operations of transactions that have or may have committed */
     uint32_t open_count;           /* transactions of unknown fate, which a read may prove committed */
-    bool any_whole;                /* some such transaction read a list that is stored whole */
+    bool any_whole;                /* some such transaction may have read a list that is stored whole */
 };
 
 /* From `arena`. RIG_E_INPUT for an operation that is not of list-append; RIG_E_LIMIT. */

@@ -109,7 +109,7 @@ static void take_longest(struct build *b)
 {
     const struct rig_history *history = b->history;
     for (uint32_t key = 0; key < history->key_count; key++) {
-        const struct rig_key_survey *seen = &b->survey.keys[key];
+        const struct rig_key_use *seen = &b->survey.keys[key];
         if (seen->longest == 0)
             continue;
         const struct rig_mop *ops = rig_txn_ops(history, seen->longest_txn);
@@ -241,7 +241,7 @@ static void finish_plain(struct build *b, uint32_t key)
 {
     struct rig_key_versions *k = &b->versions->keys[key];
     struct rig_key_places *at = &b->versions->key_places[key];
-    bool unread = b->survey.keys[key].counted > k->order.count;
+    bool unread = b->survey.counted[key] > k->order.count;
     b->versions->places[at->place_first - 1] = RIG_PLACE_END;
     b->versions->places[at->place_first + k->order.count] = unread ? RIG_PLACE_ODD : RIG_PLACE_END;
     at->clean = k->spine_agrees = k->spine_unique = k->order.count;
@@ -379,7 +379,7 @@ enum rig_rc rig_versions_build(const struct rig_history *history, struct rig_are
     result.fail_count = build.survey.fail_count;
     result.counted_ops = result.counted_reads = build.survey.counted_ops;
     for (uint32_t key = 0; key < history->key_count; key++)
-        result.counted_reads -= build.survey.keys[key].counted;
+        result.counted_reads -= build.survey.counted[key];
     *versions = result;
     return RIG_OK;
 }

@@ -1,0 +1,108 @@
+#include "history/segment_note.h"
+
+#include "base/bug.h"
+#include "history/segment.h"
+
+/* What a pass over the operations adds to as it goes. */
+struct pass {
+    struct rig_key_note *keys;
+    struct rig_owned_op *appends;
+    size_t append_count;
+    uint32_t kinds; /* of all operations, or-ed; above RIG_OP_READ_LIST: foreign ones */
+};
+
+/*
+ * One operation, without branching on what it is: reads and appends come as they like, so that a branch would be
+ * mispredicted every other time. `ok`: all bits where the transaction is, else 0.
+ */
+static inline void note_op(struct pass *pass, const struct rig_mop *mop, struct rig_owned_op place, uint32_t ok)
+{
+    struct rig_key_note *key = &pass->keys[mop->key];
+    uint32_t kind = mop->kind, list = mop->list, count = mop->count;
+    uint32_t read = (0U - (uint32_t)(mop->read_state == RIG_READ_SEEN)) & ok & ~(uint32_t)((int32_t)list >> 31);
+    uint64_t longest = (uint64_t)((count + 1) & read) << 32 | ~place.txn, before = key->longest_read;
+    uint32_t op_count = key->op_count;
+    key->longest_read = longest > before ? longest : before;
+    key->first_op = op_count == 0 ? place.op : key->first_op;
+    key->last_op = place.op;
+    key->op_count = op_count + 1;
+    pass->appends[pass->append_count] = place;
+    pass->append_count += kind == RIG_OP_APPEND;
+    pass->kinds |= kind;
+}
+
+/* Operations that know their owners, in one loop, whose end is foreseen. */
+static void note_owned(struct pass *result, const struct rig_segment *segment)
+{
+    struct pass pass = *result; /* the compiler knows that nothing else writes to it */
+    const struct rig_txn *txns = segment->txns.at;
+    const uint32_t op_count = (uint32_t)segment->ops.count, key_count = (uint32_t)segment->keys.count;
+    uint32_t txn = 0;
+    for (uint32_t op = 0; op < op_count; op++) {
+        const struct rig_mop *mop = &segment->ops.at[op];
+        RIG_REQUIRE(mop->key < key_count);
+        txn += (uint16_t)(mop->owner - txn);
+        RIG_REQUIRE(txn < segment->txns.count);
+        note_op(&pass, mop, (struct rig_owned_op){op, txn}, 0U - (uint32_t)(txns[txn].outcome == RIG_OUTCOME_OK));
+    }
+    *result = pass;
+}
+
+static void note_each(struct pass *result, const struct rig_segment *segment)
+{
+    struct pass pass = *result;
+    for (uint32_t txn = 0; txn < segment->txns.count; txn++) {
+        const struct rig_txn *t = &segment->txns.at[txn];
+        size_t end = txn + 1 < segment->txns.count ? t[1].first_op : segment->ops.count;
+        for (uint32_t op = t->first_op; op < end; op++) {
+            const struct rig_mop *mop = &segment->ops.at[op];
+            RIG_REQUIRE(mop->key < segment->keys.count);
+            note_op(&pass, mop, (struct rig_owned_op){op, txn}, 0U - (uint32_t)(t->outcome == RIG_OUTCOME_OK));
+        }
+    }
+    *result = pass;
+}
+
+static void note_appends(const struct rig_segment *segment, struct rig_segment_note *note)
+{
+    for (size_t i = 0; i < note->appends.count; i++) {
+        const struct rig_mop *mop = &segment->ops.at[note->appends.at[i].op];
+        struct rig_key_note *key = &note->keys.at[mop->key];
+        key->lowest = mop->value < key->lowest ? mop->value : key->lowest;
+        key->highest = mop->value > key->highest ? mop->value : key->highest;
+        key->appends++;
+    }
+}
+
+bool rig_segment_note_make(struct rig_segment_note *note, const struct rig_segment *segment)
+{
+    note->made = false;
+    if (!rig_key_notes_reserve(&note->keys, segment->keys.count + 1) ||
+        !rig_owned_ops_reserve(&note->appends, segment->ops.count + 1))
+        return false;
+    for (size_t key = 0; key < segment->keys.count; key++)
+        note->keys.at[key] = (struct rig_key_note){.lowest = INT64_MAX, .highest = INT64_MIN};
+    struct pass pass = {.keys = note->keys.at, .appends = note->appends.at};
+    if (segment->owned)
+        note_owned(&pass, segment);
+    else
+        note_each(&pass, segment);
+    note->keys.count = segment->keys.count;
+    note->appends.count = pass.append_count;
+    note->any_foreign = pass.kinds > RIG_OP_READ_LIST;
+    note_appends(segment, note);
+    note->made = true;
+    return true;
+}
+
+void rig_segment_note_done(struct rig_segment_note *note)
+{
+    rig_key_notes_done(&note->keys);
+    rig_owned_ops_done(&note->appends);
+    note->made = false;
+}
+
+size_t rig_segment_note_bytes(const struct rig_segment_note *note)
+{
+    return note->keys.capacity * sizeof(struct rig_key_note) + note->appends.capacity * sizeof(struct rig_owned_op);
+}

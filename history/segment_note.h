@@ -1,0 +1,41 @@
+/*
+ * What the operations of a segment are: noted by the thread that parses it, while they are in its cache, for the window
+ * that takes them and for whoever infers from them.
+ *
+ * Space: 48 bytes a key, 8 an append. Time: linear. Threads: one at a time.
+ */
+#ifndef RIG_HISTORY_SEGMENT_NOTE_H
+#define RIG_HISTORY_SEGMENT_NOTE_H
+
+#include "base/vec.h"
+#include "history/history.h"
+
+struct rig_segment;
+
+/* Of a key's operations of complete transactions. */
+struct rig_key_note {
+    uint64_t
+        longest_read; /* as in struct rig_key_use: longest << 32 | ~longest_txn, so that the first of equals wins */
+    int64_t lowest, highest; /* likewise */
+    uint32_t appends;
+    uint32_t op_count;          /* so many operations, and */
+    uint32_t first_op, last_op; /*   which, where there are any */
+};
+
+RIG_VEC(struct rig_key_note, rig_key_notes)
+RIG_VEC(struct rig_owned_op, rig_owned_ops)
+
+/* Zeroed, it is empty. */
+struct rig_segment_note {
+    bool made;                    /* the rest is as the segment is */
+    struct rig_key_notes keys;    /* one a key of the segment */
+    struct rig_owned_ops appends; /* all of them, in order */
+    bool any_foreign;             /* as in struct rig_op_uses */
+};
+
+/* False when memory runs out. */
+bool rig_segment_note_make(struct rig_segment_note *note, const struct rig_segment *segment);
+void rig_segment_note_done(struct rig_segment_note *note);
+size_t rig_segment_note_bytes(const struct rig_segment_note *note);
+
+#endif

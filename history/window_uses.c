@@ -1,0 +1,86 @@
+/* What a window knows of the uses of its keys: struct rig_op_uses. */
+#include "base/bug.h"
+#include "history/window_private.h"
+
+/* Within a segment the transactions are taken as if all had equally many operations. */
+static void take_use_times(struct rig_window *window, const struct rig_segment *segment,
+                           const struct rig_key_note *note, struct rig_window_key *key)
+{
+    uint64_t first = (uint64_t)note->first_op * segment->txns.count / segment->ops.count;
+    uint64_t last = (uint64_t)note->last_op * segment->txns.count / segment->ops.count;
+    if (key->use_count == 0)
+        key->first_at = window->added_count + first + 1;
+    key->use_count += note->op_count;
+    if (key->used_at < window->added_count + last + 1)
+        key->used_at = window->added_count + last + 1;
+}
+
+static void take_key_note(struct rig_window *window, const struct rig_key_place *place, const struct rig_key_note *note)
+{
+    struct rig_key_use *use = &window->uses.at[place->spine.key];
+    uint32_t longest = (uint32_t)(note->longest_read >> 32);
+    use->lowest = note->lowest < use->lowest ? note->lowest : use->lowest;
+    use->highest = note->highest > use->highest ? note->highest : use->highest;
+    use->appends += note->appends;
+    window->contradicted |= longest > 0 && longest - 1 > place->spine.agreed;
+    if (longest > use->longest) {
+        use->longest = longest;
+        use->longest_txn = (uint32_t)window->txns.count + ~(uint32_t)note->longest_read;
+    }
+}
+
+void rig_window_take_note(struct rig_window *window, const struct rig_segment *segment,
+                          const struct rig_segment_note *note)
+{
+    const uint32_t op_base = (uint32_t)window->ops.count, txn_base = (uint32_t)window->txns.count;
+    struct rig_owned_op *to = window->appends.at + window->appends.count;
+    RIG_REQUIRE(note->keys.count == segment->keys.count);
+    for (size_t i = 0; i < segment->keys.count; i++) {
+        const struct rig_key_place *place = &window->key_places.at[i];
+        if (note->keys.at[i].op_count == 0)
+            continue;
+        take_use_times(window, segment, &note->keys.at[i], &window->keys.at[place->spine.key]);
+        take_key_note(window, place, &note->keys.at[i]);
+    }
+    for (size_t i = 0; i < note->appends.count; i++) {
+        const struct rig_owned_op append = note->appends.at[i];
+        to[i] = (struct rig_owned_op){.op = op_base + append.op, .txn = txn_base + append.txn};
+    }
+    window->appends.count += note->appends.count;
+    window->any_foreign |= note->any_foreign;
+}
+
+static void recount_op(struct rig_window *window, uint32_t op, uint32_t txn)
+{
+    const struct rig_mop *mop = &window->ops.at[op];
+    const struct rig_txn *t = &window->txns.at[txn];
+    struct rig_key_use *use = &window->uses.at[mop->key];
+    window->any_foreign |= mop->kind > RIG_OP_READ_LIST;
+    if (mop->kind == RIG_OP_APPEND) {
+        RIG_INVARIANT(window->appends.count < window->appends.capacity);
+        window->appends.at[window->appends.count++] = (struct rig_owned_op){.op = op, .txn = txn};
+        use->lowest = mop->value < use->lowest ? mop->value : use->lowest;
+        use->highest = mop->value > use->highest ? mop->value : use->highest;
+        use->appends++;
+    } else if (mop->read_state == RIG_READ_SEEN && rig_mop_is_whole(mop)) {
+        window->any_whole |= t->outcome != RIG_OUTCOME_FAIL;
+    } else if (mop->read_state == RIG_READ_SEEN && mop->count + 1 > use->longest &&
+               (t->outcome == RIG_OUTCOME_OK || t->judged == RIG_JUDGED_COMMITTED)) {
+        use->longest = mop->count + 1;
+        use->longest_txn = txn;
+    }
+}
+
+void rig_window_recount(struct rig_window *window)
+{
+    window->uses.count = window->keys.count;
+    window->appends.count = 0;
+    window->any_whole = window->any_foreign = window->contradicted = false;
+    for (size_t key = 0; key < window->keys.count; key++)
+        window->uses.at[key] = (struct rig_key_use){.lowest = INT64_MAX, .highest = INT64_MIN};
+    for (uint32_t txn = 0; txn < window->txns.count; txn++) {
+        size_t end = txn + 1 < window->txns.count ? window->txns.at[txn + 1].first_op : window->ops.count;
+        for (uint32_t op = window->txns.at[txn].first_op; op < end; op++)
+            recount_op(window, op, txn);
+    }
+}
