@@ -500,6 +500,7 @@ enum rig_rc rig_retired_admit(struct rig_retired *retired, const struct rig_segm
     borrowed.ops = copy->ops;
     borrowed.ops.count = segment->ops.count;
     borrowed.note = (struct rig_segment_note){0};
+    borrowed.owned = false; /* operations were replaced */
     *copy = borrowed;
     *cleaned = copy;
     return RIG_OK;

@@ -94,8 +94,10 @@ static void add_txn(struct cut_history *cut, uint32_t txn, bool open)
         else if (reads && op.read_state == RIG_READ_SEEN)
             place_read(cut, &op, key);
         op.key = key;
+        op.owner = (uint16_t)(segment->txns.count - 1); /* of an open one: nothing */
         require(rig_mop_vec_add(ops, op));
     }
+    segment->owned &= open || rig_txn_op_count(cut->history, txn) > 0;
 }
 
 /* Whether the transaction is under way when those before `next` are complete. */
@@ -120,6 +122,7 @@ const struct rig_segment *cut_history_next(struct cut_history *cut)
     memset(cut->list_of, 0, history->list_count * sizeof *cut->list_of);
     rig_segment_reset(&cut->segment);
     uint32_t count = 0;
+    cut->segment.owned = cut->next % 2 == 0; /* by turns, so that both ways of noting operations are gone */
     while (count < cut->txns_per_segment && cut->next < history->txn_count &&
            history->txns[cut->next].complete_at != RIG_POSITION_NONE) {
         add_txn(cut, cut->next++, false);
@@ -130,5 +133,7 @@ const struct rig_segment *cut_history_next(struct cut_history *cut)
         if (is_open(cut, txn, cut->next))
             add_txn(cut, txn, true);
     }
+    if (cut->next % 3 > 0)
+        require(rig_segment_note_make(&cut->segment.note, &cut->segment));
     return &cut->segment;
 }
