@@ -19,7 +19,8 @@
  * gone: killed by signal 9"). What cannot be seen at once is looked at in heal ("dropped 311 packets"): evidence that
  * is missing then is RIG_E_CLUSTER and fails the run.
  *
- * A fault that the load's end kept from taking effect says RIG_E_INTERRUPTED: it is healed, and the run goes on.
+ * A fault that the load's end, or other faults under way, may have kept from showing an effect is withdrawn: inject
+ * says RIG_E_INTERRUPTED, it is healed, and the run goes on.
  *
  * Blocking: both are bounded by the fault's own time-outs, and return early when core->stopping() (heal goes on).
  * Errors: RIG_E_CLUSTER with a text that names the node and the remedy.

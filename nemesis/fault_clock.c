@@ -98,7 +98,9 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
     for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++)
         rc = set_clock(site, site->nodes[i], &state->targets[i], err);
     for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++) {
-        rc = rig_await_effect(site, count, &state->targets[i], "readings of the clock that rig's shim saw", err);
+        const struct rig_effect effect = {
+            .count = count, .context = &state->targets[i], .what = "readings of the clock that rig's shim saw"};
+        rc = rig_await_effect(site, &effect, err);
         if (rc == RIG_OK)
             rig_evidence_add(evidence, "%s: its programs read a clock that is off",
                              rig_fleet_of(site)->names[site->nodes[i]]);

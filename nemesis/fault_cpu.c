@@ -59,8 +59,10 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
             rc = set_quota(group, options->quota, err);
         if (rc == RIG_OK)
             rc = rig_cgroup_take(site, site->nodes[i], group, &processes, err);
+        const struct rig_effect effect = {
+            .count = count, .context = group, .what = "periods in which it ran out of processor time"};
         if (rc == RIG_OK)
-            rc = rig_await_effect(site, count, group, "periods in which it ran out of processor time", err);
+            rc = rig_await_effect(site, &effect, err);
         if (rc == RIG_OK)
             rig_evidence_add(evidence, "%s: %u processes ran out of processor time",
                              rig_fleet_of(site)->names[site->nodes[i]], processes);

@@ -45,8 +45,10 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
     for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++)
         rc = fill(site, site->nodes[i], &state->targets[i], err);
     for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++) {
-        rc = rig_await_effect(site, count, &state->targets[i], "writes that rig's shim saw and that make a file grow",
-                              err);
+        const struct rig_effect effect = {.count = count,
+                                          .context = &state->targets[i],
+                                          .what = "writes that rig's shim saw and that make a file grow"};
+        rc = rig_await_effect(site, &effect, err);
         if (rc == RIG_OK)
             rig_evidence_add(evidence, "%s: a write was refused", rig_fleet_of(site)->names[site->nodes[i]]);
     }

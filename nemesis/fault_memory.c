@@ -51,7 +51,8 @@ static enum rig_rc press(const struct rig_fault_site *site, uint32_t node, struc
     target->to_start = rc == RIG_OK;
     if (rc == RIG_OK)
         rc = rig_cgroup_take(site, node, group, &processes, err);
-    return rc == RIG_OK ? rig_await_effect(site, count, group, "times that the limit was met", err) : rc;
+    const struct rig_effect effect = {.count = count, .context = group, .what = "times that the limit was met"};
+    return rc == RIG_OK ? rig_await_effect(site, &effect, err) : rc;
 }
 
 static enum rig_rc inject(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,

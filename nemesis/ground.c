@@ -10,6 +10,7 @@
 
 enum { ARGUMENT_BYTES = 1 << 14 };
 static const int64_t effect_timeout_ns = 10 * RIG_NS_PER_S;
+static const int64_t hidden_timeout_ns = RIG_NS_PER_S;
 static const int64_t effect_step_ns = 2 * RIG_NS_PER_MS;
 
 void rig_evidence_add(struct rig_evidence *evidence, const char *format, ...)
@@ -94,20 +95,27 @@ enum rig_rc rig_choose_process(const struct rig_fault_site *site, uint32_t node,
     return RIG_OK;
 }
 
-enum rig_rc rig_await_effect(const struct rig_fault_site *site, uint64_t (*count)(const void *context),
-                             const void *context, const char *what, struct rig_err *err)
+enum rig_rc rig_await_effect(const struct rig_fault_site *site, const struct rig_effect *effect, struct rig_err *err)
 {
-    const int64_t until_ns = rig_clock_now_ns() + effect_timeout_ns;
-    while (count(context) == 0) {
+    const bool alone = rig_ground_of(site)->under_way <= 1;
+    const int64_t timeout_ns = alone ? effect_timeout_ns : hidden_timeout_ns;
+    const int64_t until_ns = rig_clock_now_ns() + timeout_ns;
+    while (effect->count(effect->context) == 0) {
         const int64_t now_ns = rig_clock_now_ns();
         if (rig_ground_is_over(site))
-            return rig_fail(err, RIG_E_INTERRUPTED, "the load ended before there were %s", what);
+            return rig_fail(err, RIG_E_INTERRUPTED, "withdrawn: the load ended before there were %s", effect->what);
+        if (now_ns >= until_ns && !alone)
+            return rig_fail(err, RIG_E_INTERRUPTED,
+                            "withdrawn: there were no %s within %d s, while other faults were under way", effect->what,
+                            (int)(timeout_ns / RIG_NS_PER_S));
         if (now_ns >= until_ns)
             return rig_fail(
                 err, RIG_E_CLUSTER,
-                "there were no %s within %d s: nothing happens there, or too little for the fault's options", what,
-                (int)(effect_timeout_ns / RIG_NS_PER_S));
+                "there were no %s within %d s: nothing happens there, or too little for the fault's options",
+                effect->what, (int)(timeout_ns / RIG_NS_PER_S));
         rig_clock_sleep_until_ns(now_ns + effect_step_ns);
+        if (effect->again != NULL)
+            effect->again(effect->context);
     }
     return RIG_OK;
 }

@@ -18,6 +18,7 @@ struct rig_ground {
     struct rig_fleet fleet;
     struct rig_journal *journal;
     const struct rig_gear *gear;
+    uint32_t under_way;             /* injections, the one that is being made among them */
     bool (*is_over)(void *context); /* the load is to end: what was not seen by now will not be */
     void *context;
 };
@@ -54,10 +55,19 @@ uint32_t rig_node_processes(const struct rig_fault_site *site, uint32_t node,
 /* A node that may have ended, or come to grief, over a fault that is gone: ends what is left of it and starts it,
  * unless it answers. `always`: also then. */
 enum rig_rc rig_revive(const struct rig_fault_site *site, uint32_t node, bool always, struct rig_err *err);
-/* Waits until `count` gives more than 0, for 10 s at most. `what` it counts stands in the errors: RIG_E_CLUSTER, and
- * RIG_E_INTERRUPTED when the load ends before. */
-enum rig_rc rig_await_effect(const struct rig_fault_site *site, uint64_t (*count)(const void *context),
-                             const void *context, const char *what, struct rig_err *err);
+/*
+ * Waits until `count` gives more than 0, for 10 s at most: RIG_E_CLUSTER then, with `what` it counts. Where other
+ * faults are under way, one second: they may hide this one (nothing is sent by clients that wait for a node which is
+ * paused), and wait for their own heal; RIG_E_INTERRUPTED then, as when the load ends before. `again` (may be NULL) is
+ * called every few ms, to strike once more.
+ */
+struct rig_effect {
+    uint64_t (*count)(const void *context);
+    void (*again)(void *context);
+    void *context;
+    const char *what; /* "there were no ..." */
+};
+enum rig_rc rig_await_effect(const struct rig_fault_site *site, const struct rig_effect *effect, struct rig_err *err);
 /* One of them that is not the main one, at random; RIG_E_CLUSTER when there is none. */
 enum rig_rc rig_choose_process(const struct rig_fault_site *site, uint32_t node, struct rig_process *process,
                                struct rig_err *err);

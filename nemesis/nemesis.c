@@ -194,6 +194,7 @@ static void heal(struct rig_nemesis *nemesis, uint32_t slot)
     if (rc != RIG_OK)
         note_failure(nemesis, injection, "cannot heal", &err);
     nemesis->under_way[slot] = NULL;
+    nemesis->ground.under_way--;
     describe_all(nemesis);
     rig_schedule_over(&nemesis->schedule, injection->entry, rig_clock_now_ns() - nemesis->start_ns);
     free(injection->state);
@@ -214,10 +215,11 @@ static void inject(struct rig_nemesis *nemesis, struct injection *injection, int
     RIG_INVARIANT(slot < UNDER_WAY_MOST);
     struct rig_err err = {0};
     nemesis->under_way[slot] = injection;
+    nemesis->ground.under_way++;
     describe_all(nemesis);
     report(nemesis, injection, RIG_NEMESIS_INJECT, NULL);
     const enum rig_rc rc = injection->fault->inject(&injection->site, injection->state, &injection->evidence, &err);
-    /* A fault that was given up because the run ends is no failure of the run. */
+    /* A fault that was withdrawn, or given up because the run ends, is no failure of the run. */
     const bool given_up = rc == RIG_E_INTERRUPTED || (rc != RIG_OK && nemesis->config.core->stopping());
     report(nemesis, injection, RIG_NEMESIS_INJECTED, &err);
     injection->heal_ns = rig_clock_now_ns() + length_ns;

@@ -1,10 +1,6 @@
 #include "nemesis/network.h"
 
-#include "base/clock.h"
 #include "nemesis/gear.h"
-
-static const int64_t effect_timeout_ns = 10 * RIG_NS_PER_S;
-static const int64_t effect_step_ns = 2 * RIG_NS_PER_MS;
 
 const char *const rig_between_names[] = {"all", "nodes", "clients", NULL};
 const char *const rig_direction_names[] = {"both", "in", "out", NULL};
@@ -100,26 +96,39 @@ static void say(struct rig_evidence *evidence, const char *when, const char *ver
         rig_evidence_add(evidence, "%s%llu bytes and %llu connection%s %s", when, bytes, connections, plural, verb);
 }
 
+struct watched {
+    struct rig_proxy *proxy;
+    uint32_t token;
+    void (*again)(void *context);
+    void *context;
+};
+
+static uint64_t touched(const void *context)
+{
+    const struct watched *watched = context;
+    const struct rig_proxy_counts counts = rig_proxy_group_counts(watched->proxy, watched->token);
+    return counts.bytes + counts.connections;
+}
+
+static void strike_again(void *context)
+{
+    const struct watched *watched = context;
+    if (watched->again != NULL)
+        watched->again(watched->context);
+}
+
 enum rig_rc rig_network_await(const struct rig_fault_site *site, const struct rig_network *network, const char *verb,
                               void (*again)(void *context), void *context, struct rig_evidence *evidence,
                               struct rig_err *err)
 {
-    const int64_t until_ns = rig_clock_now_ns() + effect_timeout_ns;
-    struct rig_proxy_counts counts = rig_proxy_group_counts(proxy_of(site), network->token);
-    while (counts.bytes == 0 && counts.connections == 0) {
-        const int64_t now_ns = rig_clock_now_ns();
-        if (rig_ground_is_over(site))
-            return rig_fail(err, RIG_E_INTERRUPTED, "the load ended before there was anything to see of it");
-        if (now_ns >= until_ns)
-            return rig_fail(err, RIG_E_CLUSTER,
-                            "no byte and no connection %s within %d s: nothing is sent there, or too little for the "
-                            "fault's options",
-                            verb, (int)(effect_timeout_ns / RIG_NS_PER_S));
-        rig_clock_sleep_until_ns(now_ns + effect_step_ns);
-        if (again != NULL)
-            again(context);
-        counts = rig_proxy_group_counts(proxy_of(site), network->token);
-    }
+    char what[64];
+    (void)snprintf(what, sizeof what, "bytes or connections %s", verb);
+    struct watched watched = {.proxy = proxy_of(site), .token = network->token, .again = again, .context = context};
+    const struct rig_effect effect = {.count = touched, .again = strike_again, .context = &watched, .what = what};
+    const enum rig_rc rc = rig_await_effect(site, &effect, err);
+    if (rc != RIG_OK)
+        return rc;
+    const struct rig_proxy_counts counts = rig_proxy_group_counts(watched.proxy, watched.token);
     say(evidence, "at first ", verb, &counts);
     return RIG_OK;
 }

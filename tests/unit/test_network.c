@@ -471,6 +471,20 @@ static void the_end_of_the_load_is_no_failure(void **state)
     heal(&trial);
 }
 
+/* Others that are under way may be why nobody sends: it waits less, and the run goes on without it. */
+static void other_faults_may_hide_one(void **state)
+{
+    (void)state;
+    const struct partition_options options = {.between = ALL};
+    struct trial trial = trial_of(&rig_fault_partition, &options);
+    stop_traffic();
+    rig_clock_sleep_until_ns(rig_clock_now_ns() + 40 * RIG_NS_PER_MS); /* what is under way arrives */
+    world.ground.under_way = 2;
+    assert_int_equal(inject(&trial), RIG_E_INTERRUPTED);
+    assert_non_null(strstr(trial.err.text, "other faults"));
+    heal(&trial);
+}
+
 static void without_routes_there_is_no_fault(void **state)
 {
     (void)state;
@@ -505,6 +519,7 @@ int main(void)
         NETWORK_TEST(resets_come_by_chance_at_a_chunk),
         NETWORK_TEST(an_end_never_learns),
         NETWORK_TEST(the_end_of_the_load_is_no_failure),
+        NETWORK_TEST(other_faults_may_hide_one),
         NETWORK_TEST(without_routes_there_is_no_fault),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
