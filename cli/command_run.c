@@ -51,6 +51,7 @@ struct job {
     struct rig_run_result result;
     struct rig_report_latency latencies[4];
     struct rig_report_error errors[RIG_RUN_ERROR_ROWS];
+    struct rig_report_moment moments[RIG_TIMELINE_MOST];
     struct rig_report_run facts;
     struct rig_buf plan_yaml;
     struct rig_cli_check_progress progress;
@@ -164,7 +165,14 @@ static void collect_facts(struct job *job)
         .stopped_by = result->stopped_by_anomaly ? rig_anomaly_info(result->stopped_by)->name : NULL,
         .latencies = job->latencies,
         .errors = job->errors,
-        .error_count = result->error_count};
+        .error_count = result->error_count,
+        .moments = job->moments,
+        .moment_count = result->timeline.count};
+    for (uint32_t i = 0; i < result->timeline.count; i++) {
+        const struct rig_run_moment *moment = &result->timeline.at[i];
+        job->moments[i] =
+            (struct rig_report_moment){moment->at_ns, moment->ok, moment->fail, moment->info, moment->p99_ns};
+    }
     add_latency(job, "read-only", &result->latency[0]);
     add_latency(job, "writing", &result->latency[1]);
     add_latency(job, "held open", &result->latency[2]);

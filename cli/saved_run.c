@@ -15,6 +15,7 @@ struct rig_cli_saved_storage {
     struct rig_buf plan;
     struct rig_report_latency *latencies;
     struct rig_report_error *errors;
+    struct rig_report_moment *moments;
 };
 
 static const char *text_of(const json_t *object, const char *key)
@@ -73,6 +74,24 @@ static bool copy_errors(const json_t *rows, struct rig_cli_saved_run *saved)
     return true;
 }
 
+static bool copy_moments(const json_t *rows, struct rig_cli_saved_run *saved)
+{
+    const size_t count = json_array_size(rows);
+    struct rig_report_moment *moments = calloc(count + 1, sizeof *moments);
+    if (moments == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        int64_t row[5] = {0};
+        for (size_t j = 0; j < 5; j++)
+            row[j] = (int64_t)json_integer_value(json_array_get(json_array_get(rows, i), j));
+        moments[i] = (struct rig_report_moment){row[0], (uint64_t)row[1], (uint64_t)row[2], (uint64_t)row[3], row[4]};
+    }
+    saved->storage->moments = moments;
+    saved->run.moments = moments;
+    saved->run.moment_count = (uint32_t)count;
+    return true;
+}
+
 static bool copy_run(const json_t *run, struct rig_cli_saved_run *saved)
 {
     const char *seed = text_of(run, "seed");
@@ -89,7 +108,7 @@ static bool copy_run(const json_t *run, struct rig_cli_saved_run *saved)
     saved->run.stopped_by = text_of(run, "stopped_by");
     saved->found = true;
     return copy_latencies(json_object_get(run, "latencies"), saved) &&
-           copy_errors(json_object_get(run, "errors"), saved);
+           copy_errors(json_object_get(run, "errors"), saved) && copy_moments(json_object_get(run, "timeline"), saved);
 }
 
 static void copy_requests(const json_t *names, struct rig_cli_saved_run *saved)
@@ -157,6 +176,7 @@ void rig_cli_saved_run_done(struct rig_cli_saved_run *saved)
         rig_buf_done(&saved->storage->plan);
         free(saved->storage->latencies);
         free(saved->storage->errors);
+        free(saved->storage->moments);
         free(saved->storage);
     }
     *saved = (struct rig_cli_saved_run){0};

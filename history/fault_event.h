@@ -35,7 +35,8 @@ struct rig_fault_event {
     const char *fault;       /* "kill" */
     const char *targets;     /* "pg-1, pg-2"; empty: of no node */
     const char *text;        /* the evidence so far, or the error */
-    uint64_t ok, fail, info; /* of RIG_FAULT_HEALED: transactions that completed since RIG_FAULT_INJECT */
+    uint64_t ok, fail, info; /* transactions that completed, of RIG_FAULT_HEAL since RIG_FAULT_INJECTED, of
+                                RIG_FAULT_HEALED since RIG_FAULT_INJECT */
 };
 
 RIG_VEC(struct rig_fault_event, rig_fault_event_vec)

@@ -17,6 +17,7 @@ static struct rig_episode *find(struct rig_episode_vec *of, uint32_t injection)
 
 static void take_step(struct rig_episode *episode, const struct rig_fault_event *event)
 {
+    const int64_t before_ns = episode->to_ns;
     episode->to_ns = event->time_ns;
     if (event->text[0] != '\0' && !episode->failed)
         episode->text = event->text;
@@ -25,12 +26,18 @@ static void take_step(struct rig_episode *episode, const struct rig_fault_event 
         episode->took_effect = !event->failed;
     if (event->step == RIG_FAULT_HEALED)
         episode->healed = !event->failed;
-    if (event->step != RIG_FAULT_HEALED || !episode->took_effect)
+    if (!episode->took_effect)
         return;
-    episode->counted = true;
-    episode->ok = event->ok;
-    episode->fail = event->fail;
-    episode->info = event->info;
+    if (event->step == RIG_FAULT_HEAL && before_ns != RIG_NO_TIME && event->time_ns != RIG_NO_TIME) {
+        episode->effect_ns = event->time_ns - before_ns;
+        episode->effect_ok = event->ok;
+    }
+    if (event->step == RIG_FAULT_HEALED) {
+        episode->counted = true;
+        episode->ok = event->ok;
+        episode->fail = event->fail;
+        episode->info = event->info;
+    }
 }
 
 void rig_episodes_init(struct rig_episodes *episodes, const struct rig_verdict *verdict)
@@ -89,8 +96,7 @@ void rig_episode_counts(struct rig_buf *out, const struct rig_episode *episode)
 
 bool rig_episode_is_barren(const struct rig_episode *episode)
 {
-    const bool timed = episode->from_ns != RIG_NO_TIME && episode->to_ns != RIG_NO_TIME;
-    return episode->counted && episode->ok == 0 && timed && episode->to_ns - episode->from_ns >= long_enough_ns;
+    return episode->took_effect && episode->effect_ok == 0 && episode->effect_ns >= long_enough_ns;
 }
 
 bool rig_episode_touches(const struct rig_episode *episode, const struct rig_history *history,

@@ -19,6 +19,8 @@ struct rig_episode {
     bool took_effect, healed, failed;
     bool counted;            /* it took effect, and is known how many transactions */
     uint64_t ok, fail, info; /* completed meanwhile */
+    int64_t effect_ns;       /* how long it was in effect, from injected to about to be healed */
+    uint64_t effect_ok;      /* acknowledged then */
 };
 
 RIG_VEC(struct rig_episode, rig_episode_vec)

@@ -382,7 +382,7 @@ void rig_report_html(const struct rig_verdict *verdict, const struct rig_report_
     add_banner(&page);
     add_levels(&page);
     add_findings(&page);
-    rig_html_faults(out, &page.episodes);
+    rig_html_faults(out, &page.episodes, run);
     add_run(&page);
     add_foot(&page);
     rig_episodes_done(&page.episodes);

@@ -7,13 +7,14 @@
 #include "base/buf.h"
 #include "checker/verdict.h"
 #include "report/episodes.h"
+#include "report/report.h"
 
 /* The style sheet, without its element; pictures of witnesses bring their own. */
 void rig_html_style(struct rig_buf *out);
 /* The lattice of levels as a picture: each level's fate by colour and by sign, those requested outlined. */
 void rig_html_lattice(struct rig_buf *out, const struct rig_verdict *verdict);
-/* The faults with their time line; nothing when there were none. */
-void rig_html_faults(struct rig_buf *out, const struct rig_episodes *episodes);
+/* The faults with their time line, above it how the load went (`run` may be NULL); nothing when there were none. */
+void rig_html_faults(struct rig_buf *out, const struct rig_episodes *episodes, const struct rig_report_run *run);
 /* The sign of a fate or of the whole verdict as a small inline picture: a tick, a cross, a ring. */
 void rig_html_sign(struct rig_buf *out, enum rig_fate fate);
 

@@ -48,6 +48,8 @@ static const char *const rules[] = {
     ".lattice .asked .node{stroke-width:3.2}.lattice text{fill:var(--ink);font-size:11.5px}",
     ".lattice .asked text{font-weight:700}.lattice .link{stroke:var(--line);stroke-width:1.5;fill:none}",
     ".faults{width:100%;min-width:700px;height:auto;font-size:11.5px}.faults text{fill:var(--dim)}",
+    ".faults polyline{fill:none;stroke-width:1.6}.faults .ok{stroke:var(--good)}.faults .not{stroke:var(--bad)}",
+    ".faults .slow{stroke:var(--ink)}.faults .shade{fill:var(--open);opacity:.16}",
     ".faults line{stroke:var(--line)}.faults .under{fill:var(--open)}.faults .bad{fill:var(--bad)}",
     ".mark{fill:none;stroke-width:2.4;stroke-linecap:round;stroke-linejoin:round}",
     ".mark.held{stroke:var(--good)}.mark.refuted{stroke:var(--bad)}.mark.not-refuted{stroke:var(--open)}",

@@ -251,6 +251,25 @@ static void add_errors(struct rig_json_writer *w, const struct rig_report_run *r
     rig_json_end(w);
 }
 
+/* Rows of at_ns, ok, fail, info, p99_ns. */
+static void add_moments(struct rig_json_writer *w, const struct rig_report_run *run)
+{
+    if (run->moment_count == 0)
+        return;
+    rig_json_begin_array(w, "timeline");
+    for (uint32_t i = 0; i < run->moment_count; i++) {
+        const struct rig_report_moment *moment = &run->moments[i];
+        rig_json_begin_array(w, NULL);
+        rig_json_int(w, NULL, moment->at_ns);
+        rig_json_int(w, NULL, (int64_t)moment->ok);
+        rig_json_int(w, NULL, (int64_t)moment->fail);
+        rig_json_int(w, NULL, (int64_t)moment->info);
+        rig_json_int(w, NULL, moment->p99_ns);
+        rig_json_end(w);
+    }
+    rig_json_end(w);
+}
+
 static void add_run(struct rig_json_writer *w, const struct rig_report_run *run)
 {
     rig_json_begin_object(w, "run");
@@ -269,6 +288,7 @@ static void add_run(struct rig_json_writer *w, const struct rig_report_run *run)
     add_text(w, "stopped_by", run->stopped_by);
     add_latencies(w, run);
     add_errors(w, run);
+    add_moments(w, run);
     rig_json_end(w);
 }
 

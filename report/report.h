@@ -23,6 +23,12 @@ struct rig_report_error {
     const char *outcome, *code, *text;
     uint64_t count;
 };
+/* How the load went: at moments from its start on, what had completed, and how slow it was since the moment before. */
+struct rig_report_moment {
+    int64_t at_ns;
+    uint64_t ok, fail, info;
+    int64_t p99_ns; /* 0: nothing completed */
+};
 struct rig_report_run {
     const char *name, *driver, *server, *isolation, *started_utc, *folder, *plan_yaml;
     uint64_t seed;
@@ -35,6 +41,8 @@ struct rig_report_run {
     uint32_t latency_count;
     const struct rig_report_error *errors;
     uint32_t error_count;
+    const struct rig_report_moment *moments;
+    uint32_t moment_count;
 };
 
 /* `run` may be NULL everywhere: a bare `rig check`. `colour`: ANSI colours. `name`: of the history, for titles. */

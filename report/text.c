@@ -364,7 +364,7 @@ static void warn_of_barren(const struct page *page)
             continue;
         struct rig_buf line;
         rig_buf_init(&line, 0);
-        rig_buf_add_text(&line, "warning: nothing was acknowledged during ");
+        rig_buf_add_text(&line, "warning: nothing was acknowledged under ");
         rig_episode_name(&line, &page->episodes, episode);
         rig_buf_add_text(page->out, "  ");
         paint_line(page, YELLOW, rig_buf_text(&line));

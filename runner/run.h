@@ -13,6 +13,7 @@
 #include "base/histogram.h"
 #include "runner/online.h"
 #include "runner/plan.h"
+#include "runner/run_timeline.h"
 
 /*
  * What the clients counted, the final reads included. Accounting identities, asserted at the end of a run:
@@ -47,8 +48,9 @@ struct rig_run_result { /* some 150 KiB: not for the stack of a thread */
     struct rig_histogram intended_latency;           /* all ok, from the intended start (== actual in a closed loop) */
     struct rig_run_error errors[RIG_RUN_ERROR_ROWS]; /* most frequent first */
     uint32_t error_count;
-    int64_t load_ns;      /* from the start barrier to the last completion of the load */
-    uint64_t final_reads; /* transactions that only read once more: closing reads and the final phase */
+    int64_t load_ns;                  /* from the start barrier to the last completion of the load */
+    struct rig_run_timeline timeline; /* of the load; empty where time is simulated */
+    uint64_t final_reads;             /* transactions that only read once more: closing reads and the final phase */
     bool interrupted;
     bool stopped_by_anomaly; /* the load ended because of check.stop-on; interrupted or not afterwards */
     enum rig_anomaly stopped_by;

@@ -48,7 +48,8 @@ struct rig_run_monitor {
     int64_t p50_ns, p99_ns;
     bool has_latency;
     struct rig_histogram now, before, since;
-    struct rig_lag lag; /* of the check while the run goes on */
+    struct rig_histogram noted; /* of the timeline's last moment */
+    struct rig_lag lag;         /* of the check while the run goes on */
     uint64_t found[RIG_ANOMALY_COUNT];
 };
 
@@ -210,6 +211,37 @@ static void sum_counters(const struct rig_run_state *run, struct rig_progress *p
     progress->done = all < closing_reads ? 0 : all - closing_reads;
 }
 
+/* Since the moment before, over all kinds of transactions. */
+static int64_t p99_lately(struct rig_run_monitor *monitor)
+{
+    const struct rig_run_state *run = monitor->run;
+    rig_histogram_init(&monitor->now);
+    for (uint32_t i = 0; i < run->client_count; i++) {
+        for (int kind = 0; kind < 3; kind++)
+            rig_histogram_merge(&monitor->now, &run->clients[i].latency[kind]);
+    }
+    rig_histogram_init(&monitor->since);
+    rig_histogram_merge(&monitor->since, &monitor->now);
+    rig_histogram_subtract(&monitor->since, &monitor->noted);
+    rig_histogram_init(&monitor->noted);
+    rig_histogram_merge(&monitor->noted, &monitor->now);
+    return rig_histogram_count(&monitor->since) > 0 ? rig_histogram_percentile(&monitor->since, 99) : 0;
+}
+
+static void note_moment(struct rig_run_monitor *monitor, int64_t now_ns)
+{
+    struct rig_run_state *run = monitor->run;
+    const int64_t start_ns = atomic_load(&run->start_ns);
+    if (run->simulated || start_ns == 0 || rig_run_phase(run) != RIG_RUN_LOAD ||
+        !rig_run_timeline_is_due(&run->timeline, now_ns - start_ns))
+        return;
+    struct rig_progress sum = {.elapsed_ns = 0};
+    sum_counters(run, &sum);
+    const struct rig_run_moment moment = {
+        .at_ns = now_ns - start_ns, .ok = sum.ok, .fail = sum.fail, .info = sum.info, .p99_ns = p99_lately(monitor)};
+    rig_run_timeline_add(&run->timeline, &moment);
+}
+
 /* Transactions a second since the oldest sample kept, about a second ago. */
 static double recent_rate(struct rig_run_monitor *monitor, int64_t now_ns, uint64_t done)
 {
@@ -310,6 +342,7 @@ static void *monitor_main(void *argument)
         watch_check(monitor->run);
         watch_sessions(monitor, now_ns);
         watch_clients(monitor, now_ns);
+        note_moment(monitor, now_ns);
         draw(monitor, now_ns);
     }
     return NULL;

@@ -57,23 +57,33 @@ static void count_outcomes(const struct rig_run_state *run, uint64_t counts[3])
     }
 }
 
-/* What completed from before it was injected until it is healed: some faults happen all in their injection. */
+static void take_difference(const uint64_t now[3], const uint64_t before[3], struct rig_fault_event *recorded)
+{
+    recorded->ok = now[RIG_OUTCOME_OK] - before[RIG_OUTCOME_OK];
+    recorded->fail = now[RIG_OUTCOME_FAIL] - before[RIG_OUTCOME_FAIL];
+    recorded->info = now[RIG_OUTCOME_INFO] - before[RIG_OUTCOME_INFO];
+}
+
+/* What completed while the fault was in effect, and from before it was injected until it is healed: some happen all in
+ * their injection. */
 static void count_during(struct rig_run_state *run, const struct rig_nemesis_event *event,
                          struct rig_fault_event *recorded)
 {
     struct rig_run_under_fault *under = &run->under_fault[event->injection % RIG_UNDER_FAULT_MOST];
     uint64_t now[3];
-    if (event->step != RIG_NEMESIS_INJECT && event->step != RIG_NEMESIS_HEALED)
-        return;
     count_outcomes(run, now);
     if (event->step == RIG_NEMESIS_INJECT) {
         under->injection = event->injection;
-        memcpy(under->counts, now, sizeof now);
-    } else if (under->injection == event->injection) {
-        recorded->ok = now[RIG_OUTCOME_OK] - under->counts[RIG_OUTCOME_OK];
-        recorded->fail = now[RIG_OUTCOME_FAIL] - under->counts[RIG_OUTCOME_FAIL];
-        recorded->info = now[RIG_OUTCOME_INFO] - under->counts[RIG_OUTCOME_INFO];
+        memcpy(under->begun, now, sizeof now);
     }
+    if (under->injection != event->injection)
+        return;
+    if (event->step == RIG_NEMESIS_INJECTED)
+        memcpy(under->in_effect, now, sizeof now);
+    else if (event->step == RIG_NEMESIS_HEAL)
+        take_difference(now, under->in_effect, recorded);
+    else if (event->step == RIG_NEMESIS_HEALED)
+        take_difference(now, under->begun, recorded);
 }
 
 static void on_event(void *context, const struct rig_nemesis_event *event)

@@ -68,6 +68,7 @@ void rig_run_result_collect(const struct rig_run_state *run, struct rig_run_resu
     }
     qsort(result->errors, result->error_count, sizeof result->errors[0], by_count_down);
     result->load_ns = run->load_ns;
+    result->timeline = run->timeline;
     for (uint32_t i = 0; i < run->client_count; i++)
         result->final_reads += rig_run_read(&run->clients[i].closing_reads);
     if (rig_run_phase(run) == RIG_RUN_FINAL)

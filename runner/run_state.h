@@ -115,10 +115,10 @@ struct rig_run_closing {
     bool lost_keys;                /* no memory for one of them */
 };
 
-/* What had completed when an injection began. */
+/* What had completed when an injection began, and when it took effect, by outcome. */
 struct rig_run_under_fault {
     uint64_t injection;
-    uint64_t counts[3]; /* by outcome */
+    uint64_t begun[3], in_effect[3];
 };
 
 struct rig_run_state {
@@ -161,7 +161,8 @@ struct rig_run_state {
     _Atomic uint32_t holding;     /* clients inside a hold */
     _Atomic uint32_t finished;    /* clients past the phase */
 
-    int64_t load_ns; /* until its last completion */
+    struct rig_run_timeline timeline; /* the monitor's; read when it was joined */
+    int64_t load_ns;                  /* until its last completion */
     uint64_t load_invoked;
 
     struct rig_run_closing closing;

@@ -582,7 +582,7 @@ static void faults_are_injected_recorded_and_healed(void **state)
         assert_string_equal(fake_faults[i].fault, "hurt");
         assert_string_equal(fake_faults[i].text, i % 4 == 0 ? "" : "it hurts");
         /* Eight clients at a millisecond each: 30 ms of load, give or take. */
-        assert_true(i % 4 == 3 ? fake_faults[i].event.ok > 0 : fake_faults[i].event.ok == 0);
+        assert_true(i % 4 >= 2 ? fake_faults[i].event.ok > 0 : fake_faults[i].event.ok == 0);
     }
     assert_true(result.final_reads > 0);
 }
