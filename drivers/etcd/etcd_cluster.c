@@ -9,23 +9,21 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/bug.h"
 #include "base/folder.h"
+#include "drivers/etcd/etcd_launch.h"
+#include "drivers/etcd/etcd_membership.h"
 
 enum {
     START_TRIES = 4,
-    ARGUMENTS_MOST = 64,
-    TAIL_BYTES = 500,
     LAG_MOST = 1000, /* entries of the raft log that a healthy member may still have to apply */
 };
 
 static const int64_t ns_per_ms = 1000000;
 static const int64_t ask_ns = 1000000000;
 static const int64_t clear_ns = INT64_C(10000000000);
-static const int64_t step_ns = 20000000;
 
 void rig_etcd_cluster_init(struct rig_etcd_cluster *cluster, const struct rig_run_env *env,
                            const struct rig_etcd_options *options)
@@ -51,12 +49,6 @@ struct rig_etcd_asked rig_etcd_cluster_ask(const struct rig_etcd_cluster *cluste
 void rig_etcd_peer_url(const struct rig_etcd_member *member, char *url, size_t size)
 {
     (void)snprintf(url, size, "http://127.0.0.1:%u", member->announced_port);
-}
-
-static void pause_for(int64_t ns)
-{
-    const struct timespec time = {.tv_nsec = (long)ns};
-    (void)nanosleep(&time, NULL);
 }
 
 /* -- what it needs ------------------------------------------------------------------------------------------------- */
@@ -93,7 +85,7 @@ static enum rig_rc find_account(struct rig_etcd_cluster *cluster, struct rig_err
                     cluster->options->run_as);
 }
 
-static enum rig_rc make_folder(struct rig_etcd_cluster *cluster, const char *path, struct rig_err *err)
+enum rig_rc rig_etcd_make_folder(const struct rig_etcd_cluster *cluster, const char *path, struct rig_err *err)
 {
     if (mkdir(path, 0700) != 0)
         return rig_fail(err, RIG_E_CLUSTER, "cannot make %s: %s", path, strerror(errno));
@@ -105,11 +97,11 @@ static enum rig_rc make_folder(struct rig_etcd_cluster *cluster, const char *pat
 static enum rig_rc make_folders(struct rig_etcd_cluster *cluster, struct rig_err *err)
 {
     (void)snprintf(cluster->folder, sizeof cluster->folder, "%.900s/etcd", cluster->env->work_dir);
-    enum rig_rc rc = make_folder(cluster, cluster->folder, err);
+    enum rig_rc rc = rig_etcd_make_folder(cluster, cluster->folder, err);
     for (uint32_t i = 0; rc == RIG_OK && i < cluster->count; i++) {
         struct rig_etcd_member *member = &cluster->members[i];
         (void)snprintf(member->data, sizeof member->data, "%.900s/etcd/%u", cluster->env->work_dir, i + 1);
-        rc = make_folder(cluster, member->data, err);
+        rc = rig_etcd_make_folder(cluster, member->data, err);
     }
     return rc;
 }
@@ -178,139 +170,6 @@ static enum rig_rc make_switch(struct rig_etcd_cluster *cluster, struct rig_err 
     return rc;
 }
 
-/* -- starting a member --------------------------------------------------------------------------------------------- */
-
-static void log_path(const struct rig_etcd_cluster *cluster, const struct rig_etcd_member *member, char *path,
-                     size_t size)
-{
-    (void)snprintf(path, size, "%s/%s.log", cluster->env->log_dir, member->name);
-}
-
-/* The end of a member's log as one line, for an error. */
-static void log_tail(const struct rig_etcd_cluster *cluster, const struct rig_etcd_member *member,
-                     char line[static TAIL_BYTES])
-{
-    char path[4096];
-    log_path(cluster, member, path, sizeof path);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = 0;
-    if (fd >= 0) {
-        (void)lseek(fd, -(off_t)(TAIL_BYTES - 1), SEEK_END); /* fails, harmlessly, on a shorter file */
-        length = read(fd, line, TAIL_BYTES - 1);
-        (void)close(fd);
-    }
-    line[length > 0 ? length : 0] = '\0';
-    for (char *c = line; *c != '\0'; c++) {
-        if ((unsigned char)*c < ' ')
-            *c = ' ';
-    }
-}
-
-/* Arguments in one arena of text. */
-struct arguments {
-    char text[8192];
-    size_t used;
-    const char *at[ARGUMENTS_MOST + 1];
-    size_t count;
-    bool full;
-};
-
-static void add(struct arguments *arguments, const char *format, ...) RIG_PRINTF(2, 3);
-
-static void add(struct arguments *arguments, const char *format, ...)
-{
-    const size_t room = sizeof arguments->text - arguments->used;
-    va_list values;
-    va_start(values, format);
-    const int length = vsnprintf(arguments->text + arguments->used, room, format, values);
-    va_end(values);
-    arguments->full = arguments->full || length < 0 || (size_t)length >= room || arguments->count == ARGUMENTS_MOST;
-    if (arguments->full)
-        return;
-    arguments->at[arguments->count++] = arguments->text + arguments->used;
-    arguments->used += (size_t)length + 1;
-}
-
-static void make_arguments(const struct rig_etcd_cluster *cluster, const struct rig_etcd_member *member,
-                           struct arguments *arguments)
-{
-    char all[512] = "";
-    size_t length = 0;
-    for (uint32_t i = 0; i < cluster->count; i++) {
-        const struct rig_etcd_member *other = &cluster->members[i];
-        if (atomic_load(&other->left) && other != member)
-            continue;
-        length += (size_t)snprintf(all + length, sizeof all - length, "%s%s=http://127.0.0.1:%u",
-                                   length == 0 ? "" : ",", other->name, other->announced_port);
-    }
-    const struct rig_etcd_options *options = cluster->options;
-    add(arguments, "%s", cluster->program);
-    add(arguments, "--name=%s", member->name);
-    add(arguments, "--data-dir=%s/data", member->data);
-    add(arguments, "--listen-client-urls=http://127.0.0.1:%u", member->client_port);
-    add(arguments, "--advertise-client-urls=http://127.0.0.1:%u", member->client_port);
-    add(arguments, "--listen-peer-urls=http://127.0.0.1:%u", member->peer_port);
-    add(arguments, "--initial-advertise-peer-urls=http://127.0.0.1:%u", member->announced_port);
-    add(arguments, "--initial-cluster=%s", all);
-    add(arguments, "--initial-cluster-token=rig-%llx", (unsigned long long)cluster->env->seed);
-    add(arguments, "--initial-cluster-state=%s", member->joins ? "existing" : "new");
-    add(arguments, "--heartbeat-interval=%lld", (long long)(options->heartbeat_ns / ns_per_ms));
-    add(arguments, "--election-timeout=%lld", (long long)(options->election_ns / ns_per_ms));
-    add(arguments, "--logger=zap");
-    add(arguments, "--log-outputs=stderr");
-    for (size_t i = 0; i < options->settings.count; i++)
-        add(arguments, "--%s", options->settings.at[i]);
-}
-
-static enum rig_rc launch(struct rig_etcd_cluster *cluster, struct rig_etcd_member *member, struct rig_err *err)
-{
-    struct arguments arguments = {.used = 0};
-    char path[4096];
-    make_arguments(cluster, member, &arguments);
-    if (arguments.full)
-        return rig_fail(err, RIG_E_LIMIT, "more settings than fit into a command line");
-    log_path(cluster, member, path, sizeof path);
-    const int output = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    if (output < 0)
-        return rig_fail(err, RIG_E_CLUSTER, "cannot write %s: %s", path, strerror(errno));
-    const struct rig_child_command command = {
-        .arguments = arguments.at,
-        .environment = (const char *const *)member->environment,
-        .account = &cluster->account,
-        .home = member->data,
-        .output = output,
-        .death_signal = SIGKILL,
-    };
-    const enum rig_rc rc = rig_child_start(cluster->children, &command, &member->child, err);
-    (void)close(output);
-    return rc;
-}
-
-/* Waits until the member answers; `leader`: and knows one. */
-static enum rig_rc await_member(const struct rig_etcd_cluster *cluster, uint32_t node, bool leader, int64_t deadline_ns,
-                                struct rig_err *err)
-{
-    const struct rig_core *core = cluster->env->core;
-    const struct rig_etcd_member *member = &cluster->members[node];
-    const struct rig_etcd_asked asked = rig_etcd_cluster_ask(cluster, node, ask_ns);
-    char tail[TAIL_BYTES];
-    for (;;) {
-        struct rig_etcd_said said = {0};
-        if (leader ? rig_etcd_say(&asked, &said, NULL) == RIG_OK && said.leader != 0 : rig_etcd_answers(&asked))
-            return RIG_OK;
-        if (rig_child_ended(&member->child)) {
-            log_tail(cluster, member, tail);
-            return rig_fail(err, RIG_E_CLUSTER, "%s ended while starting; its log ends: %s", member->name, tail);
-        }
-        if (core->stopping())
-            return rig_fail(err, RIG_E_INTERRUPTED, "stopped while %s was starting", member->name);
-        if (core->now_ns() > deadline_ns)
-            return rig_fail(err, RIG_E_CLUSTER, "%s %s in time; see %s.log", member->name,
-                            leader ? "knows no leader" : "does not answer", member->name);
-        pause_for(step_ns);
-    }
-}
-
 /* -- all members --------------------------------------------------------------------------------------------------- */
 
 static void end_member(const struct rig_etcd_cluster *cluster, struct rig_etcd_member *member)
@@ -325,9 +184,9 @@ static enum rig_rc start_all(struct rig_etcd_cluster *cluster, int64_t deadline_
     if (rc == RIG_OK)
         rc = make_switch(cluster, err);
     for (uint32_t i = 0; rc == RIG_OK && i < cluster->count; i++)
-        rc = launch(cluster, &cluster->members[i], err);
+        rc = rig_etcd_launch(cluster, &cluster->members[i], err);
     for (uint32_t i = 0; rc == RIG_OK && i < cluster->count; i++)
-        rc = await_member(cluster, i, true, deadline_ns, err);
+        rc = rig_etcd_await_member(cluster, i, true, deadline_ns, err);
     return rc;
 }
 
@@ -448,8 +307,8 @@ enum rig_rc rig_etcd_cluster_start_node(struct rig_etcd_cluster *cluster, uint32
         return RIG_OK;
     if (!rig_child_clear(&member->child, clear_ns, NULL))
         return rig_fail(err, RIG_E_CLUSTER, "%s could not be ended: a process of it is stuck", member->name);
-    enum rig_rc rc = launch(cluster, member, err);
-    return rc == RIG_OK ? await_member(cluster, node, false, deadline_ns, err) : rc;
+    enum rig_rc rc = rig_etcd_launch(cluster, member, err);
+    return rc == RIG_OK ? rig_etcd_await_member(cluster, node, false, deadline_ns, err) : rc;
 }
 
 enum rig_rc rig_etcd_cluster_find(const struct rig_etcd_cluster *cluster, uint32_t but, uint32_t *node,
@@ -503,7 +362,7 @@ enum rig_rc rig_etcd_cluster_promote(struct rig_etcd_cluster *cluster, uint32_t 
         if (core->now_ns() > deadline_ns)
             return rig_fail(err, RIG_E_CLUSTER, "nobody hands over to %s%s%s", cluster->members[node].name,
                             rc == RIG_OK ? "" : ": ", last.text);
-        pause_for(step_ns);
+        rig_etcd_pause();
     }
 }
 
@@ -522,7 +381,7 @@ enum rig_rc rig_etcd_cluster_await_healthy(struct rig_etcd_cluster *cluster, int
             return RIG_OK;
         if (core->now_ns() > deadline_ns)
             return rig_fail(err, RIG_E_CLUSTER, "%s is not healthy in time: %s", status.name, status.detail);
-        pause_for(step_ns);
+        rig_etcd_pause();
     }
 }
 
@@ -535,7 +394,7 @@ enum rig_rc rig_etcd_cluster_restore(struct rig_etcd_cluster *cluster, struct ri
         rc = rc == RIG_OK ? one : rc;
     }
     for (uint32_t i = 0; i < cluster->count; i++) {
-        enum rig_rc one = rig_etcd_cluster_readmit(cluster, i, err);
+        enum rig_rc one = rig_etcd_readmit(cluster, i, err);
         rc = rc == RIG_OK ? one : rc;
     }
     return rc == RIG_OK ? rig_etcd_cluster_await_healthy(cluster, cluster->options->start_timeout_ns, err) : rc;
@@ -565,111 +424,4 @@ enum rig_rc rig_etcd_cluster_set_environment(struct rig_etcd_cluster *cluster, u
         variables[count - 1] = NULL;
     }
     return RIG_OK;
-}
-
-/* -- membership ---------------------------------------------------------------------------------------------------- */
-
-/*
- * Removes a member, or adds the one with the URL. etcd refuses either until all members have been connected for five
- * seconds: that is waited for, when it refuses.
- */
-static enum rig_rc change_members(const struct rig_etcd_cluster *cluster, const struct rig_etcd_asked *asked,
-                                  uint64_t remove, const char *add_url, struct rig_err *err)
-{
-    const struct rig_core *core = cluster->env->core;
-    const int64_t deadline_ns = core->now_ns() + cluster->options->start_timeout_ns;
-    for (;;) {
-        uint64_t number = 0;
-        struct rig_err attempt = {0};
-        const enum rig_rc rc = add_url == NULL ? rig_etcd_remove_member(asked, remove, &attempt)
-                                               : rig_etcd_add_member(asked, add_url, &number, &attempt);
-        if (rc == RIG_OK)
-            return RIG_OK;
-        const bool refused = strstr(attempt.text, "unhealthy cluster") != NULL;
-        if (!refused || core->now_ns() > deadline_ns || (add_url == NULL && core->stopping()))
-            return rig_fail(err, rc, "%s", attempt.text);
-        pause_for(5 * step_ns);
-    }
-}
-
-enum rig_rc rig_etcd_cluster_expel(struct rig_etcd_cluster *cluster, uint32_t node, struct rig_err *err)
-{
-    struct rig_etcd_member *member = &cluster->members[node];
-    struct rig_etcd_said self = {0};
-    struct rig_etcd_said other = {0};
-    uint32_t helper = 0;
-    const struct rig_etcd_asked asked = rig_etcd_cluster_ask(cluster, node, ask_ns);
-    enum rig_rc rc = rig_etcd_say(&asked, &self, err);
-    if (rc == RIG_OK)
-        rc = rig_etcd_cluster_find(cluster, node, &helper, &other, err);
-    if (rc != RIG_OK)
-        return rc;
-    const struct rig_etcd_asked helping =
-        rig_etcd_cluster_ask(cluster, helper, 5 * cluster->options->election_ns + ask_ns);
-    atomic_store(&member->left, true); /* also when the answer is lost: readmit finds out */
-    rc = change_members(cluster, &helping, self.member, NULL, err);
-    if (rc != RIG_OK)
-        return rc;
-    rc = rig_etcd_cluster_stop_node(cluster, node, RIG_NODE_KILL, err);
-    if (rc == RIG_OK)
-        rig_folder_remove(member->data);
-    return rc;
-}
-
-/* The member's number in the cluster as the others know it, by its peer URL; 0: it is not among them. */
-static enum rig_rc find_member(const struct rig_etcd_asked *asked, const char *url, bool *found, struct rig_err *err)
-{
-    json_t *answer = NULL;
-    size_t i;
-    json_t *entry;
-    const enum rig_rc rc = rig_etcd_call(asked, "/v3/cluster/member/list", "{}", &answer, err);
-    if (rc != RIG_OK)
-        return rc;
-    *found = false;
-    json_array_foreach(json_object_get(answer, "members"), i, entry)
-    {
-        const char *has = json_string_value(json_array_get(json_object_get(entry, "peerURLs"), 0));
-        *found = *found || (has != NULL && strcmp(has, url) == 0);
-    }
-    json_decref(answer);
-    return RIG_OK;
-}
-
-enum rig_rc rig_etcd_cluster_readmit(struct rig_etcd_cluster *cluster, uint32_t node, struct rig_err *err)
-{
-    struct rig_etcd_member *member = &cluster->members[node];
-    const int64_t deadline_ns = cluster->env->core->now_ns() + cluster->options->start_timeout_ns;
-    struct rig_etcd_said said = {0};
-    uint32_t helper = 0;
-    char url[64];
-    bool known = false;
-    if (!atomic_load(&member->left))
-        return RIG_OK;
-    enum rig_rc rc = rig_etcd_cluster_find(cluster, node, &helper, &said, err);
-    if (rc != RIG_OK)
-        return rc;
-    const struct rig_etcd_asked helping =
-        rig_etcd_cluster_ask(cluster, helper, 5 * cluster->options->election_ns + ask_ns);
-    rig_etcd_peer_url(member, url, sizeof url);
-    rc = find_member(&helping, url, &known, err);
-    if (rc == RIG_OK && !known) {
-        /* A new member, so none of what it was before. */
-        rc = rig_etcd_cluster_stop_node(cluster, node, RIG_NODE_KILL, err);
-        if (rc == RIG_OK) {
-            rig_folder_remove(member->data);
-            rc = make_folder(cluster, member->data, err);
-        }
-        if (rc == RIG_OK)
-            rc = change_members(cluster, &helping, 0, url, err);
-    }
-    if (rc != RIG_OK)
-        return rc;
-    member->joins = true;
-    if (rig_child_ended(&member->child))
-        rc = launch(cluster, member, err);
-    if (rc == RIG_OK)
-        rc = await_member(cluster, node, true, deadline_ns, err);
-    if (rc == RIG_OK)
-        atomic_store(&member->left, false);
-    return rc;
 }

@@ -76,9 +76,7 @@ enum rig_rc rig_etcd_cluster_await_healthy(struct rig_etcd_cluster *cluster, int
 /* Where the others reach it. */
 void rig_etcd_peer_url(const struct rig_etcd_member *member, char *url, size_t size);
 
-/* Takes the member out of the cluster, ends it and removes its data. */
-enum rig_rc rig_etcd_cluster_expel(struct rig_etcd_cluster *cluster, uint32_t node, struct rig_err *err);
-/* Brings a member that was taken out back, as a new one without data. Of one that belongs: RIG_OK. */
-enum rig_rc rig_etcd_cluster_readmit(struct rig_etcd_cluster *cluster, uint32_t node, struct rig_err *err);
+/* Makes a folder that belongs to the members' account. */
+enum rig_rc rig_etcd_make_folder(const struct rig_etcd_cluster *cluster, const char *path, struct rig_err *err);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "drivers/etcd/etcd_membership.h"
 #include "drivers/etcd/etcd_run.h"
 
 static const int64_t ask_ns = 2000000000;
@@ -121,7 +122,7 @@ static enum rig_rc expel(const struct rig_fault_site *site, void *object, struct
     size_t length = 0;
     for (; state->count < site->node_count; state->count++) {
         const uint32_t node = site->nodes[state->count];
-        const enum rig_rc rc = rig_etcd_cluster_expel(cluster, node, err);
+        const enum rig_rc rc = rig_etcd_expel(cluster, node, err);
         if (rc != RIG_OK) {
             state->count++; /* heal looks at it as well */
             return rc;
@@ -141,7 +142,7 @@ static enum rig_rc readmit(const struct rig_fault_site *site, void *object, stru
     enum rig_rc rc = RIG_OK;
     (void)evidence;
     for (uint32_t i = 0; i < state->count; i++) {
-        const enum rig_rc one = rig_etcd_cluster_readmit(cluster, site->nodes[i], err);
+        const enum rig_rc one = rig_etcd_readmit(cluster, site->nodes[i], err);
         rc = rc == RIG_OK ? one : rc;
     }
     return rc;

@@ -362,9 +362,9 @@ static enum rig_outcome transact(void *object, struct rig_transaction *transacti
     rig_buf_clear(&session->line);
     rig_exec_write_transaction(transaction, session->number, &session->line);
     const enum rig_exec_end end = rig_exec_send(&session->process, &session->line, &patience, &sent);
-    if (sent == session->line.size)
+    /* A program may take the line also when only its end is missing, and the input ends there. */
+    if (sent + 1 >= session->line.size)
         transaction->phase = session->welcome.announces ? RIG_PHASE_OPERATION : RIG_PHASE_COMMIT;
-    /* A line without its end is no transaction to it. */
     if (end != RIG_EXEC_DONE)
         return give_up_waiting(session, transaction, end);
     return receive(session, transaction, &patience);

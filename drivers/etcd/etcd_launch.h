@@ -1,0 +1,17 @@
+/*
+ * Starting one member: its command line, its log, and waiting for it. Private to drivers/etcd/.
+ */
+#ifndef RIG_DRIVERS_ETCD_ETCD_LAUNCH_H
+#define RIG_DRIVERS_ETCD_ETCD_LAUNCH_H
+
+#include "drivers/etcd/etcd_cluster.h"
+
+/* Starts the member's process over the data that is there. RIG_E_CLUSTER. */
+enum rig_rc rig_etcd_launch(struct rig_etcd_cluster *cluster, struct rig_etcd_member *member, struct rig_err *err);
+/* Waits until the member answers; `leader`: and knows one. RIG_E_CLUSTER with the end of its log when it ended. */
+enum rig_rc rig_etcd_await_member(const struct rig_etcd_cluster *cluster, uint32_t node, bool leader,
+                                  int64_t deadline_ns, struct rig_err *err);
+/* The step of every wait here: short beside an election. */
+void rig_etcd_pause(void);
+
+#endif
