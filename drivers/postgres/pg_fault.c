@@ -54,60 +54,7 @@ enum rig_rc rig_pg_fault_heal_nothing(const struct rig_fault_site *site, void *s
     return RIG_OK;
 }
 
-/* ---- sessions ---- */
-
-enum rig_rc rig_pg_fault_open(const struct rig_pg_node *node, struct rig_pg_fault_session *session, struct rig_err *err)
-{
-    const struct rig_core *core = node->site->env->core;
-    struct rig_err problem = {.rc = RIG_OK};
-    session->waiter.core = core;
-    session->waiter.to_the_end = true;
-    enum rig_rc rc = rig_pg_node_connect(node, &session->connection, &session->waiter,
-                                         core->now_ns() + RIG_PG_FAULT_NS / 4, &problem);
-    if (rc != RIG_OK)
-        return rig_fail(err, rc, "%s: %s", node->name, problem.text);
-    return rig_pg_fault_ask(node, session,
-                            "SET synchronous_commit = local; SET lock_timeout = '15s'; SET statement_timeout = '18s'",
-                            NULL, err);
-}
-
-void rig_pg_fault_close(struct rig_pg_fault_session *session)
-{
-    rig_pg_disconnect(&session->connection);
-}
-
-enum rig_rc rig_pg_fault_ask(const struct rig_pg_node *node, struct rig_pg_fault_session *session, const char *sql,
-                             char answer[RIG_PG_ANSWER_BYTES], struct rig_err *err)
-{
-    struct rig_err problem = {.rc = RIG_OK};
-    PGresult *result = NULL;
-    enum rig_rc rc =
-        rig_pg_query(&session->connection, sql, session->waiter.core->now_ns() + RIG_PG_FAULT_NS, &result, &problem);
-    if (rc == RIG_OK && answer != NULL)
-        (void)snprintf(answer, RIG_PG_ANSWER_BYTES, "%s", PQntuples(result) > 0 ? PQgetvalue(result, 0, 0) : "");
-    PQclear(result);
-    return rc == RIG_OK ? RIG_OK : rig_fail(err, rc, "%s: %s", node->name, problem.text);
-}
-
-enum rig_rc rig_pg_fault_tables(const struct rig_pg_node *node, struct rig_pg_fault_session *session,
-                                struct rig_pg_fault_tables *tables, struct rig_err *err)
-{
-    static const char sql[] = "SELECT relname FROM pg_class WHERE relkind = 'r' AND pg_table_is_visible(oid) AND"
-                              " relname ~ '^rig_(list|register)_[0-9]+$' ORDER BY relname";
-    struct rig_err problem = {.rc = RIG_OK};
-    PGresult *result = NULL;
-    enum rig_rc rc =
-        rig_pg_query(&session->connection, sql, session->waiter.core->now_ns() + RIG_PG_FAULT_NS, &result, &problem);
-    tables->count = 0;
-    for (int i = 0; rc == RIG_OK && i < PQntuples(result) && i < RIG_PG_FAULT_TABLES_MOST; i++)
-        (void)snprintf(tables->names[tables->count++], sizeof tables->names[0], "%s", PQgetvalue(result, i, 0));
-    PQclear(result);
-    if (rc != RIG_OK)
-        return rig_fail(err, rc, "%s: %s", node->name, problem.text);
-    return tables->count > 0 ? RIG_OK : rig_fail(err, RIG_E_CLUSTER, "%s: the run's tables are not there", node->name);
-}
-
-/* ---- victims ---- */
+/* ---- processes ---- */
 
 /* State and start time from /proc; false when there is no such process. */
 static bool look(pid_t pid, char *state, uint64_t *started)
@@ -159,6 +106,75 @@ bool rig_pg_victim_await(const struct rig_pg_victim *victim, const char *states,
     }
 }
 
+/* ---- sessions ---- */
+
+/* Whether it is worth waiting for: it runs, and no fault has stopped it. */
+static bool may_answer(const struct rig_pg_node *node)
+{
+    struct rig_pg_victim server = {.pid = rig_child_pid(&node->server)};
+    char state = '\0';
+    return rig_pg_node_runs(node) && look(server.pid, &state, &server.started) && state != 'T';
+}
+
+enum rig_rc rig_pg_fault_open(const struct rig_pg_node *node, struct rig_pg_fault_session *session, struct rig_err *err)
+{
+    const struct rig_core *core = node->site->env->core;
+    int64_t deadline_ns = core->now_ns() + RIG_PG_FAULT_NS / 2;
+    session->waiter.core = core;
+    session->waiter.to_the_end = true;
+    for (;;) {
+        struct rig_err problem = {.rc = RIG_OK};
+        if (rig_pg_node_connect(node, &session->connection, &session->waiter, deadline_ns, &problem) == RIG_OK)
+            break;
+        rig_pg_disconnect(&session->connection);
+        /* It may be recovering from a crash. */
+        if (!may_answer(node) || core->now_ns() > deadline_ns)
+            return rig_fail(err, RIG_E_CLUSTER, "%s: %s", node->name, problem.text);
+        wait_a_step();
+    }
+    return rig_pg_fault_ask(node, session,
+                            "SET synchronous_commit = local; SET lock_timeout = '15s'; SET statement_timeout = '18s'",
+                            NULL, err);
+}
+
+void rig_pg_fault_close(struct rig_pg_fault_session *session)
+{
+    rig_pg_disconnect(&session->connection);
+}
+
+enum rig_rc rig_pg_fault_ask(const struct rig_pg_node *node, struct rig_pg_fault_session *session, const char *sql,
+                             char answer[RIG_PG_ANSWER_BYTES], struct rig_err *err)
+{
+    struct rig_err problem = {.rc = RIG_OK};
+    PGresult *result = NULL;
+    enum rig_rc rc =
+        rig_pg_query(&session->connection, sql, session->waiter.core->now_ns() + RIG_PG_FAULT_NS, &result, &problem);
+    if (rc == RIG_OK && answer != NULL)
+        (void)snprintf(answer, RIG_PG_ANSWER_BYTES, "%s", PQntuples(result) > 0 ? PQgetvalue(result, 0, 0) : "");
+    PQclear(result);
+    return rc == RIG_OK ? RIG_OK : rig_fail(err, rc, "%s: %s", node->name, problem.text);
+}
+
+enum rig_rc rig_pg_fault_tables(const struct rig_pg_node *node, struct rig_pg_fault_session *session,
+                                struct rig_pg_fault_tables *tables, struct rig_err *err)
+{
+    static const char sql[] = "SELECT relname FROM pg_class WHERE relkind = 'r' AND pg_table_is_visible(oid) AND"
+                              " relname ~ '^rig_(list|register)_[0-9]+$' ORDER BY relname";
+    struct rig_err problem = {.rc = RIG_OK};
+    PGresult *result = NULL;
+    enum rig_rc rc =
+        rig_pg_query(&session->connection, sql, session->waiter.core->now_ns() + RIG_PG_FAULT_NS, &result, &problem);
+    tables->count = 0;
+    for (int i = 0; rc == RIG_OK && i < PQntuples(result) && i < RIG_PG_FAULT_TABLES_MOST; i++)
+        (void)snprintf(tables->names[tables->count++], sizeof tables->names[0], "%s", PQgetvalue(result, i, 0));
+    PQclear(result);
+    if (rc != RIG_OK)
+        return rig_fail(err, rc, "%s: %s", node->name, problem.text);
+    return tables->count > 0 ? RIG_OK : rig_fail(err, RIG_E_CLUSTER, "%s: the run's tables are not there", node->name);
+}
+
+/* ---- choosing ---- */
+
 /* Among equals the injection's random number decides. */
 static enum rig_rc choose_once(const struct rig_fault_site *site, const struct rig_pg_node *node,
                                struct rig_pg_victim *victim, struct rig_err *err)
@@ -183,9 +199,12 @@ enum rig_rc rig_pg_fault_choose(const struct rig_fault_site *site, const struct 
 {
     int64_t deadline_ns = site->core->now_ns() + PATIENCE_NS;
     for (;;) {
-        enum rig_rc rc = choose_once(site, node, victim, err);
-        if (rc != RIG_OK || victim->pid != 0)
-            return rc;
+        struct rig_err problem = {.rc = RIG_OK};
+        enum rig_rc rc = choose_once(site, node, victim, &problem);
+        if (victim->pid != 0)
+            return RIG_OK;
+        if (rc != RIG_OK && !may_answer(node))
+            return rig_fail(err, rc, "%s: %s", node->name, problem.text);
         if (site->core->stopping())
             return rig_fail(err, RIG_E_INTERRUPTED, "%s: the run ends", node->name);
         if (site->core->now_ns() > deadline_ns)

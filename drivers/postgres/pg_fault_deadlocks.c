@@ -71,8 +71,9 @@ static enum rig_rc close_circle(struct pair *pair, int *deadlocks, struct rig_er
     enum rig_rc rc = RIG_OK;
     struct rig_err first = {.rc = RIG_OK};
     bool locked = true;
+    /* A client may wait for the first row with the second one locked: that circle is closed by nobody. */
     for (int i = 0; rc == RIG_OK && i < 2; i++)
-        rc = rig_pg_fault_ask(pair->node, &pair->sessions[i], "BEGIN", NULL, err);
+        rc = rig_pg_fault_ask(pair->node, &pair->sessions[i], "BEGIN; SET LOCAL lock_timeout = '300ms'", NULL, err);
     for (int i = 0; rc == RIG_OK && locked && i < 2; i++)
         locked = rig_pg_fault_ask(pair->node, &pair->sessions[i], pair->lock[i], NULL, &first) == RIG_OK;
     for (int i = 0; rc == RIG_OK && locked && i < 2; i++) {

@@ -10,7 +10,7 @@
 
 #include "drivers/postgres/pg_fault.h"
 
-enum { STEP_LOCKS = 500 };
+enum { STEP_LOCKS = 500, MISSES_MOST = 200 };
 
 struct options {
     int64_t locks;
@@ -54,17 +54,20 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
     char answer[RIG_PG_ANSWER_BYTES];
     long most = options->locks == 0 ? LONG_MAX : (long)options->locks;
     long locks = 0;
-    /* In ever smaller steps, up to the last entry. */
+    /* In ever smaller steps up to the last entry; then those that clients give back between two transactions. */
     long step = STEP_LOCKS;
+    int misses = 0;
     enum rig_rc rc = rig_pg_fault_open(node, &state->session, err);
     if (rc == RIG_OK)
         rc = rig_pg_fault_ask(node, &state->session, "BEGIN", NULL, err);
-    while (rc == RIG_OK && step > 0 && locks < most) {
+    while (rc == RIG_OK && misses < MISSES_MOST && locks < most) {
         long count = step < most - locks ? step : most - locks;
         if (lock_more(node, &state->session, locks, count))
             locks += count;
+        else if (step > 1)
+            step = step / 10 > 1 ? step / 10 : 1;
         else
-            step /= 10;
+            misses++;
         if (site->core->stopping())
             rc = rig_fail(err, RIG_E_INTERRUPTED, "%s: the run ends", node->name);
     }
@@ -76,7 +79,7 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
         rc = rig_fail(err, RIG_E_CLUSTER, "%s: no lock could be had", node->name);
     if (rc == RIG_OK)
         rig_pg_fault_say(evidence, "%s: %s locks in the lock table%s", node->name, answer,
-                         step == 0 ? ", which is full" : "");
+                         misses > 0 ? ", which is full" : "");
     return rc;
 }
 

@@ -281,6 +281,9 @@ static void fault_without_a_session_fails(void **state)
     char options[256] = {0};
     char private_state[4096] = {0};
     load_stop();
+    PGconn *pg = sql_connect(&server);
+    sql_await(pg, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'rig'", "0");
+    PQfinish(pg);
     const struct rig_fault *fault = find("kill-session");
     struct rig_fault_site site = {
         .core = harness_core(), .cluster = rig_driver.cluster, .run = server.run, .options = options, .node_count = 1};
