@@ -82,7 +82,8 @@ static void add_banner(const struct page *page)
     if (page->run != NULL && page->run->interrupted)
         add_warning(page, "The run was interrupted: what was recorded until then was checked.");
     if (rig_words_blunt(verdict))
-        add_warning(page, "More than 5 % of the transactions have an unknown fate, which blunts the check: what they "
+        add_warning(page, "More than 5 % of the transactions that did not fail have an unknown fate, which blunts the "
+                          "check: what they "
                           "did counts only where it was seen. Look for the cause among the errors.");
 }
 

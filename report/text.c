@@ -465,9 +465,11 @@ static void add_outcomes(const struct page *page)
     rig_buf_done(&line);
     if (rig_words_blunt(verdict)) {
         label(page, "");
-        paint_line(page, YELLOW, "warning: more than 5 % have an unknown fate, which blunts the check: what they did");
+        paint_line(page, YELLOW,
+                   "warning: more than 5 % of those that did not fail have an unknown fate: what they did");
         label(page, "");
-        paint_line(page, YELLOW, "counts only where it was seen. Look for the cause among the errors.");
+        paint_line(page, YELLOW,
+                   "counts only where it was seen, which blunts the check. Look for the cause among the errors.");
     }
 }
 

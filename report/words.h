@@ -63,7 +63,7 @@ void rig_words_requested(struct rig_buf *out, const struct rig_verdict *verdict)
 void rig_words_verdict(struct rig_buf *out, const struct rig_verdict *verdict);
 const char *rig_words_valid(enum rig_valid valid);
 
-/* True when so many fates are unknown (more than 5 %) that the check lost much of its sight. */
+/* True when so many fates are unknown (more than 5 % of what did not fail) that the check lost much of its sight. */
 bool rig_words_blunt(const struct rig_verdict *verdict);
 
 #endif
