@@ -12,7 +12,8 @@ SETUP = os.path.join(os.environ["RIG_SOURCE"], "scripts", "setup")
 # Real programs that the script itself is made of.
 REAL = ("bash", "sed", "env", "true", "ls", "mv", "touch")
 COMMANDS = {"gcc": "gcc", "cmake": "cmake", "ninja": "ninja-build", "pkg-config": "pkg-config", "python3": "python3",
-            "git": "git", "zstd": "zstd", "etcd": "etcd-server"}  # fmt: skip
+            "git": "git", "zstd": "zstd", "etcd": "etcd-server",
+            "openssl": "openssl"}  # fmt: skip
 MODULES = {"libpq": "libpq-dev", "libcurl": "libcurl4-openssl-dev", "yaml-0.1": "libyaml-dev", "libxxhash": "libxxhash-dev", "jansson": "libjansson-dev",
            "libzstd": "libzstd-dev",
            "cmocka": "libcmocka-dev"}  # fmt: skip

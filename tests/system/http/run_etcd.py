@@ -5,7 +5,11 @@ import json
 import os
 import pathlib
 import shutil
+import socket
+import subprocess
 import sys
+import time
+import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "run"))
 import rig_command
@@ -72,6 +76,46 @@ report: [json, text]
 """)
         self.status(0, self.rig("run", plan, "-o", "run"))
         self.assertEqual(self.results("run")["history"]["info"], 0)
+
+    @unittest.skipUnless(shutil.which("openssl"), "there is no openssl in PATH")
+    def test_tls_and_with_it_http_2(self):
+        """A member that is there already, with a certificate of its own; etcd offers HTTP/2 over TLS."""
+        names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out",
+                        "cert.pem", "-days", "2", *names], cwd=self.folder, check=True, capture_output=True)
+        with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as other:
+            client, peer = (f"//127.0.0.1:{listener.getsockname()[1]}" for listener in (one, other))
+        member = subprocess.Popen(
+            ["etcd", "--data-dir=data", "--cert-file=cert.pem", "--key-file=key.pem", f"--listen-client-urls=https:{client}",
+             f"--advertise-client-urls=https:{client}", f"--listen-peer-urls=http:{peer}",
+             f"--initial-advertise-peer-urls=http:{peer}", f"--initial-cluster=default=http:{peer}"],
+            cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(member.wait)
+        self.addCleanup(member.kill)
+        self.wait_for_port(int(client.rsplit(":", 1)[1]), member)
+        plan = self.plan(f"""
+name: tls
+workload: {{type: list-append, transactions: 300, keys: {{active: 5}}}}
+clients: {{count: 4}}
+database: {{driver: http, dialect: etcd, endpoints: ["https:{client}"], tls: {{ca: cert.pem}}}}
+check: {{levels: [strict-serializable]}}
+report: [json]
+""")
+        self.status(0, self.rig("run", plan, "-o", "run"))
+        self.status(0, self.rig("run", plan, "-o", "old", "--set", "database.http-version=1.1"))
+        refused = self.status(3, self.rig("run", plan, "-o", "other", "--set", "database.tls.ca=key.pem"))
+        self.assertIn("(not-sent)", refused.err)
+
+    def wait_for_port(self, port, process):
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            try:
+                socket.create_connection(("127.0.0.1", port), 1).close()
+                return
+            except OSError:
+                self.assertIsNone(process.poll(), "the member ended")
+                time.sleep(0.05)
+        self.fail("the member does not answer")
 
     def test_the_revisions_are_the_order_of_the_versions(self):
         plan = self.plan("""
