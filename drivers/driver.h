@@ -185,8 +185,9 @@ struct rig_cluster_ops {
 };
 
 /* Bits for rig_driver.features. */
-#define RIG_DRIVER_HOLDS UINT64_C(1) /* honours rig_transaction.hold */
-#define RIG_DRIVER_NODES UINT64_C(2) /* honours rig_transaction.node */
+#define RIG_DRIVER_HOLDS  UINT64_C(1) /* honours rig_transaction.hold */
+#define RIG_DRIVER_NODES  UINT64_C(2) /* honours rig_transaction.node */
+#define RIG_DRIVER_ROUTES UINT64_C(4) /* takes every connection by core->route() while core->routed() */
 
 struct rig_driver {
     uint32_t abi;         /* RIG_DRIVER_ABI */

@@ -134,6 +134,10 @@ bool rig_fault_is_possible(const struct rig_fault *fault, const struct rig_fault
         if (!fault->available(options, text, sizeof text))
             return say(why, size, fault->name, text);
     }
+    if (footing != NULL && (fault->needs & RIG_NEED_ROUTES) != 0 && !footing->routes)
+        return say(
+            why, size, fault->name,
+            "this driver does not take its connections through rig's proxy; cut the network by the fault `exec`");
     for (size_t i = 0; footing != NULL && i < sizeof needs / sizeof needs[0]; i++) {
         if ((fault->needs & needs[i].bit) != 0 && !meets(fault, &needs[i], footing, why, size))
             return false;

@@ -44,6 +44,7 @@ const struct rig_fault *rig_fault_find(const struct rig_cluster_ops *cluster, co
 struct rig_fault_footing {
     const struct rig_cluster_ops *cluster; /* NULL: none */
     bool started;                          /* rig starts it */
+    bool routes;                           /* the driver has RIG_DRIVER_ROUTES */
     const struct rig_nemesis_node *nodes;  /* of the plan, for nodes that rig does not start */
     uint32_t node_count;
 };

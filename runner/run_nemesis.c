@@ -17,6 +17,7 @@ static struct rig_fault_footing footing_of(const struct rig_plan *plan)
 {
     return (struct rig_fault_footing){.cluster = plan->driver->cluster,
                                       .started = is_started(plan),
+                                      .routes = (plan->driver->features & RIG_DRIVER_ROUTES) != 0,
                                       .nodes = plan->nemesis.nodes,
                                       .node_count = plan->nemesis.node_count};
 }

@@ -501,6 +501,17 @@ static void without_routes_there_is_no_fault(void **state)
     rig_gear_done(&none);
 }
 
+static void a_driver_without_routes_is_refused_before_the_run(void **state)
+{
+    (void)state;
+    char why[512] = "";
+    struct rig_fault_footing footing = {.started = true};
+    assert_false(rig_fault_is_possible(&rig_fault_delay, &footing, NULL, why, sizeof why));
+    assert_non_null(strstr(why, "delay: this driver"));
+    footing.routes = true;
+    assert_true(rig_fault_is_possible(&rig_fault_delay, &footing, NULL, why, sizeof why));
+}
+
 #define NETWORK_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -520,6 +531,7 @@ int main(void)
         NETWORK_TEST(an_end_never_learns),
         NETWORK_TEST(the_end_of_the_load_is_no_failure),
         NETWORK_TEST(other_faults_may_hide_one),
+        cmocka_unit_test(a_driver_without_routes_is_refused_before_the_run),
         NETWORK_TEST(without_routes_there_is_no_fault),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
