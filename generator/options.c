@@ -108,8 +108,8 @@ const struct rig_option rig_generator_option_table[] = {
      .default_text = "closing",
      .choices = final_reads_choices,
      .help = "which keys are read once more, so that their last appends are seen too; closing: each soon after the "
-             "load has moved on to a fresh key, and after the load those in use last; all: after the load, every key "
-             "that was used"},
+             "load has moved on to a fresh key, and after the load those in use last (after faults: every key); all: "
+             "after the load, every key that was used"},
     {.name = NULL},
 };
 
