@@ -329,15 +329,57 @@ static enum rig_rc restore_primary(struct rig_pg_cluster *cluster, int64_t deadl
     return rc;
 }
 
-static enum rig_rc restore_follower(struct rig_pg_cluster *cluster, struct rig_pg_node *node, bool *rejoined,
-                                    int64_t deadline_ns, struct rig_err *err)
+/* Whether the standby has log that its primary has not: of another timeline, or lost there when the power failed. */
+static bool is_ahead(struct rig_pg_cluster *cluster, const struct rig_pg_node *node)
 {
-    struct rig_err attempt = {.rc = RIG_OK};
-    *rejoined = false;
-    if (rig_pg_node_is_standby(node) && start_in_role(cluster, node, true, deadline_ns, &attempt) == RIG_OK)
-        return RIG_OK;
-    *rejoined = true;
-    return rig_pg_rejoin(node, primary_of(cluster), &cluster->routes, false, deadline_ns, err);
+    char position[RIG_PG_ANSWER_BYTES];
+    char sql[RIG_PG_ANSWER_BYTES + 64];
+    char answer[RIG_PG_ANSWER_BYTES];
+    struct rig_err ignored = {.rc = RIG_OK};
+    if (rig_pg_node_ask(node, "SELECT greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn())", STATUS_NS,
+                        position, &ignored) != RIG_OK)
+        return false;
+    (void)snprintf(sql, sizeof sql, "SELECT pg_current_wal_insert_lsn() < '%s'", position);
+    return rig_pg_node_ask(primary_of(cluster), sql, STATUS_NS, answer, &ignored) == RIG_OK && answer[0] == 't';
+}
+
+/* What restore() finds out about a follower, and has done. */
+struct return_state {
+    bool starts; /* over its own data */
+    bool ahead;
+    bool rejoined;
+};
+
+/* Starts the followers that can; looks at each before the primary's log moves on by what follows. */
+static void start_followers(struct rig_pg_cluster *cluster, struct return_state *states, int64_t deadline_ns)
+{
+    for (uint32_t i = 0; i < cluster->count; i++) {
+        struct rig_pg_node *node = &cluster->nodes[i];
+        struct rig_err attempt = {.rc = RIG_OK};
+        states[i] = (struct return_state){.starts = false};
+        if (node == primary_of(cluster) || !rig_pg_node_is_standby(node))
+            continue;
+        states[i].starts = start_in_role(cluster, node, true, deadline_ns, &attempt) == RIG_OK;
+        states[i].ahead = states[i].starts && is_ahead(cluster, node);
+    }
+}
+
+/* Gives those that cannot follow as they are the primary's data. */
+static enum rig_rc convert_followers(struct rig_pg_cluster *cluster, struct return_state *states, int64_t deadline_ns,
+                                     struct rig_err *err)
+{
+    struct rig_pg_node *primary = primary_of(cluster);
+    enum rig_rc rc = RIG_OK;
+    for (uint32_t i = 0; rc == RIG_OK && i < cluster->count; i++) {
+        struct rig_pg_node *node = &cluster->nodes[i];
+        if (node == primary || (states[i].starts && !states[i].ahead))
+            continue;
+        if (states[i].ahead)
+            cluster->site.env->core->log(2, "postgres", "%s is ahead of the primary: it is made anew", node->name);
+        states[i].rejoined = true;
+        rc = rig_pg_rejoin(node, primary, &cluster->routes, states[i].ahead, deadline_ns, err);
+    }
+    return rc;
 }
 
 static bool catches_up(struct rig_pg_cluster *cluster, const struct rig_pg_node *node, const char *position)
@@ -352,18 +394,22 @@ static bool catches_up(struct rig_pg_cluster *cluster, const struct rig_pg_node 
 }
 
 /*
- * Waits for the follower; one that does not come along has gone another way, and takes the primary's data. When it does
+ * Waits for the follower; one that does not come along has gone another way, and takes the primary's data: by
+ * pg_rewind, and where that sees no difference (a primary that lost what it had flushed) by a base backup. When it does
  * not come along even then, its line to the primary is cut: it will when that is whole, and until then shows itself as
  * not healthy.
  */
 static enum rig_rc reunite(struct rig_pg_cluster *cluster, struct rig_pg_node *node, bool rejoined,
                            const char *position, int64_t deadline_ns, struct rig_err *err)
 {
-    if (catches_up(cluster, node, position))
-        return RIG_OK;
-    enum rig_rc rc =
-        rejoined ? RIG_OK : rig_pg_rejoin(node, primary_of(cluster), &cluster->routes, false, deadline_ns, err);
-    if (rc == RIG_OK && (rejoined || !catches_up(cluster, node, position)))
+    struct rig_pg_node *primary = primary_of(cluster);
+    enum rig_rc rc = RIG_OK;
+    for (int anew = rejoined ? 1 : 0; rc == RIG_OK && anew <= 1; anew++) {
+        if (catches_up(cluster, node, position))
+            return RIG_OK;
+        rc = rig_pg_rejoin(node, primary, &cluster->routes, anew == 1, deadline_ns, err);
+    }
+    if (rc == RIG_OK && !catches_up(cluster, node, position))
         cluster->site.env->core->log(1, "postgres", "%s has the primary's data, and no line to it", node->name);
     return rc;
 }
@@ -371,19 +417,19 @@ static enum rig_rc reunite(struct rig_pg_cluster *cluster, struct rig_pg_node *n
 enum rig_rc rig_pg_cluster_restore(struct rig_pg_cluster *cluster, struct rig_err *err)
 {
     char position[RIG_PG_ANSWER_BYTES];
-    bool rejoined[RIG_NODES_MOST];
+    struct return_state states[RIG_NODES_MOST];
     int64_t deadline_ns = start_deadline_ns(cluster);
     enum rig_rc rc = restore_primary(cluster, deadline_ns, err);
+    if (rc != RIG_OK)
+        return rc;
     const struct rig_pg_node *primary = primary_of(cluster);
-    for (uint32_t i = 0; rc == RIG_OK && i < cluster->count; i++) {
-        if (&cluster->nodes[i] != primary)
-            rc = restore_follower(cluster, &cluster->nodes[i], &rejoined[i], deadline_ns, err);
-    }
+    start_followers(cluster, states, deadline_ns);
+    rc = convert_followers(cluster, states, deadline_ns, err);
     if (rc == RIG_OK)
         rc = rig_pg_node_ask(primary, "SELECT pg_current_wal_lsn()", STATUS_NS, position, err);
     for (uint32_t i = 0; rc == RIG_OK && i < cluster->count; i++) {
         if (&cluster->nodes[i] != primary)
-            rc = reunite(cluster, &cluster->nodes[i], rejoined[i], position, deadline_ns, err);
+            rc = reunite(cluster, &cluster->nodes[i], states[i].rejoined, position, deadline_ns, err);
     }
     return rc;
 }

@@ -13,6 +13,7 @@
 #define MILLISECOND_NS INT64_C(1000000)
 #define SECOND_NS      INT64_C(1000000000)
 #define ASK_NS         (5 * SECOND_NS)
+#define REWOUND_NS     (10 * SECOND_NS)
 
 enum rig_rc rig_pg_follow(struct rig_pg_node *node, struct rig_pg_node *primary, struct rig_pg_routes *routes,
                           struct rig_err *err)
@@ -112,6 +113,13 @@ static enum rig_rc start_as_standby(struct rig_pg_node *node, struct rig_pg_node
     return rc != RIG_OK ? rc : rig_pg_node_start(node, true, deadline_ns, err);
 }
 
+/* Data that were set back are soon consistent, or never. */
+static int64_t sooner_ns(const struct rig_pg_node *node, int64_t deadline_ns)
+{
+    int64_t soon_ns = node->site->env->core->now_ns() + REWOUND_NS;
+    return soon_ns < deadline_ns ? soon_ns : deadline_ns;
+}
+
 enum rig_rc rig_pg_rejoin(struct rig_pg_node *node, struct rig_pg_node *primary, struct rig_pg_routes *routes,
                           bool anew, int64_t deadline_ns, struct rig_err *err)
 {
@@ -132,7 +140,7 @@ enum rig_rc rig_pg_rejoin(struct rig_pg_node *node, struct rig_pg_node *primary,
     if (rc != RIG_OK)
         return rc;
     if (!anew && rewind_data(node, source, log_name, deadline_ns) &&
-        start_as_standby(node, primary, routes, deadline_ns, &attempt) == RIG_OK)
+        start_as_standby(node, primary, routes, sooner_ns(node, deadline_ns), &attempt) == RIG_OK)
         return RIG_OK;
     rc = back_up(node, source, log_name, deadline_ns, err);
     return rc != RIG_OK ? rc : start_as_standby(node, primary, routes, deadline_ns, err);
