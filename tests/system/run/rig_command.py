@@ -37,11 +37,24 @@ def descendants(mark):
 
 
 class RigTest(unittest.TestCase):
-    """Each test has a folder of its own, and may leave no process and no work folder behind."""
+    """Each test has a folder of its own, and may leave no process and no work folder behind.
+
+    The folder of a test that fails is kept: an anomaly in a real database may not come a second time.
+    """
+
+    def run(self, result=None):
+        result = self.defaultTestResult() if result is None else result
+        before = len(result.failures) + len(result.errors)
+        super().run(result)
+        folder = getattr(self, "folder", None)
+        if folder is not None and len(result.failures) + len(result.errors) > before:
+            print(f"{self.id()}: what it left is in {folder}", file=sys.stderr)
+        elif folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+        return result
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="rig-test-"))
-        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
         self.work = self.folder / "tmp"
         self.work.mkdir()
         os.chmod(self.folder, 0o755)
