@@ -8,9 +8,8 @@
  *
  * Key and transaction numbers are the window's own and change with every drop; positions and keys' names stay.
  *
- * Space: that of the transactions held: 40 bytes each, 16 an operation, 8 an append, 8 to 16 an element; a hash table over the keys
- * held. Time: linear in what is added; a drop is linear in what the window holds.
- * Threads: one at a time.
+ * Space: that of the transactions held: 40 bytes each, 16 an operation, 8 an append, 8 to 16 an element; a hash table
+ * over the keys held. Time: linear in what is added; a drop is linear in what the window holds. Threads: one at a time.
  */
 #ifndef RIG_HISTORY_WINDOW_H
 #define RIG_HISTORY_WINDOW_H
