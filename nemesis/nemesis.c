@@ -209,6 +209,35 @@ static uint32_t free_slot(const struct rig_nemesis *nemesis)
     return slot;
 }
 
+/* Another fault that strikes one of the same nodes, or NULL. */
+static const struct injection *find_rival(const struct rig_nemesis *nemesis, const struct injection *injection)
+{
+    const struct rig_fault_site *site = &injection->site;
+    for (uint32_t slot = 0; slot < UNDER_WAY_MOST; slot++) {
+        const struct injection *other = nemesis->under_way[slot];
+        for (uint32_t i = 0; other != NULL && other != injection && i < other->site.node_count; i++) {
+            for (uint32_t k = 0; k < site->node_count; k++) {
+                if (other->site.nodes[i] == site->nodes[k])
+                    return other;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* What cannot be seen of a node that another fault has in hand (it is down, say) is withdrawn. */
+static enum rig_rc forgive_rival(const struct rig_nemesis *nemesis, const struct injection *injection, enum rig_rc rc,
+                                 struct rig_err *err)
+{
+    const struct injection *rival = rc == RIG_E_CLUSTER ? find_rival(nemesis, injection) : NULL;
+    if (rival == NULL)
+        return rc;
+    const struct rig_err why = *err;
+    *err = (struct rig_err){0};
+    return rig_fail(err, RIG_E_INTERRUPTED, "withdrawn: %.400s, while %s of %s was under way", why.text,
+                    rival->fault->name, rival->targets);
+}
+
 static void inject(struct rig_nemesis *nemesis, struct injection *injection, int64_t length_ns)
 {
     const uint32_t slot = free_slot(nemesis);
@@ -218,7 +247,8 @@ static void inject(struct rig_nemesis *nemesis, struct injection *injection, int
     nemesis->ground.under_way++;
     describe_all(nemesis);
     report(nemesis, injection, RIG_NEMESIS_INJECT, NULL);
-    const enum rig_rc rc = injection->fault->inject(&injection->site, injection->state, &injection->evidence, &err);
+    enum rig_rc rc = injection->fault->inject(&injection->site, injection->state, &injection->evidence, &err);
+    rc = forgive_rival(nemesis, injection, rc, &err);
     /* A fault that was withdrawn, or given up because the run ends, is no failure of the run. */
     const bool given_up = rc == RIG_E_INTERRUPTED || (rc != RIG_OK && nemesis->config.core->stopping());
     report(nemesis, injection, RIG_NEMESIS_INJECTED, &err);

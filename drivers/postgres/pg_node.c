@@ -178,8 +178,13 @@ bool rig_pg_node_runs(const struct rig_pg_node *node)
 
 enum rig_rc rig_pg_node_start(struct rig_pg_node *node, bool always, int64_t deadline_ns, struct rig_err *err)
 {
-    if (rig_pg_node_runs(node))
-        return await_answer(node, always, deadline_ns, err);
+    if (rig_pg_node_runs(node)) {
+        /* It may be recovering from a crash, and give that up: then it is started like one that was down. */
+        struct rig_err attempt = {.rc = RIG_OK};
+        enum rig_rc answered = await_answer(node, always, deadline_ns, &attempt);
+        if (answered == RIG_OK || rig_pg_node_runs(node))
+            return answered == RIG_OK ? RIG_OK : rig_fail(err, answered, "%s", attempt.text);
+    }
     /* What a server that ended by itself has left: processes that hold its shared memory would refuse the new one. */
     enum rig_rc rc = rig_pg_node_stop(node, RIG_NODE_KILL, err);
     for (int tries = 1; rc == RIG_OK; tries++) {
