@@ -124,13 +124,15 @@ static enum rig_outcome judge(const struct passage *passage, const struct rig_ve
 {
     struct rig_transaction *transaction = passage->transaction;
     enum rig_outcome outcome = verdict->ruling == RIG_RULING_FAIL ? RIG_OUTCOME_FAIL : RIG_OUTCOME_INFO;
+    const char *reason = verdict->reason == NULL ? verdict->code : verdict->reason;
     if (passage->committed)
         outcome = RIG_OUTCOME_INFO; /* a part of it was committed already */
-    if (transaction->read_only)
-        outcome = RIG_OUTCOME_FAIL; /* without effects */
+    if (transaction->read_only && outcome == RIG_OUTCOME_INFO) {
+        outcome = RIG_OUTCOME_FAIL;
+        reason = "it only read, so that nothing of it can come to pass later";
+    }
     transaction->session_lost = verdict->session_lost;
-    return end_with(transaction, outcome, verdict->code, verdict->reason == NULL ? verdict->code : verdict->reason,
-                    detail);
+    return end_with(transaction, outcome, verdict->code, reason, detail);
 }
 
 /* The part of an answer's body that fits into an error's text, on one line. */
