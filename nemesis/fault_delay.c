@@ -34,14 +34,10 @@ static const struct rig_option table[] = {
 static enum rig_rc inject(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
                           struct rig_err *err)
 {
-    struct rig_network *network = state;
     const struct options *options = site->options;
     const struct rig_proxy_rule rule = {
         .kind = RIG_PROXY_DELAY, .delay_ns = options->delay_ns, .jitter_ns = options->jitter_ns};
-    enum rig_rc rc = rig_network_begin(site, network, err);
-    if (rc == RIG_OK)
-        rc = rig_network_rules(site, network, &options->network, &rule, err);
-    return rc == RIG_OK ? rig_network_await(site, network, "delayed", NULL, NULL, evidence, err) : rc;
+    return rig_network_strike(site, state, &options->network, &rule, "delayed", evidence, err);
 }
 
 static enum rig_rc heal(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,

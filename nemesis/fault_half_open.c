@@ -6,7 +6,6 @@
  * transaction and its locks until then. Evidence: connections that were left half open; where none is open at first,
  * those that come are waited for.
  */
-#include "nemesis/gear.h"
 #include "nemesis/network.h"
 
 enum { CLOSED_SERVER, CLOSED_CLIENT };
@@ -28,38 +27,23 @@ static const struct rig_option table[] = {
     {.name = NULL},
 };
 
-struct strike {
-    const struct rig_fault_site *site;
-    const struct rig_network *network;
-};
-
-static void close_pair(void *context, const char *target, const char *peer)
+static void close_line(const struct rig_fault_site *site, struct rig_proxy *proxy, uint32_t token, const char *from,
+                       const char *to)
 {
-    const struct strike *strike = context;
-    const struct options *options = strike->site->options;
-    struct rig_proxy *proxy = rig_ground_of(strike->site)->gear->proxy;
-    const bool opener = options->closed == CLOSED_CLIENT;
-    (void)rig_proxy_group_half_open(proxy, strike->network->token, target, peer, opener);
-    (void)rig_proxy_group_half_open(proxy, strike->network->token, peer, target, opener);
-}
-
-static void close_all(void *context)
-{
-    const struct strike *strike = context;
-    const struct options *options = strike->site->options;
-    rig_network_pairs(strike->site, (enum rig_between)options->network.between, close_pair, context);
+    const struct options *options = site->options;
+    (void)rig_proxy_group_half_open(proxy, token, from, to, options->closed == CLOSED_CLIENT);
 }
 
 static enum rig_rc inject(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
                           struct rig_err *err)
 {
     struct rig_network *network = state;
-    struct strike strike = {.site = site, .network = network};
+    const struct options *options = site->options;
     const enum rig_rc rc = rig_network_begin(site, network, err);
     if (rc != RIG_OK)
         return rc;
-    close_all(&strike);
-    return rig_network_await(site, network, "left half open", close_all, &strike, evidence, err);
+    return rig_network_strike_open(site, network, (enum rig_between)options->network.between, close_line,
+                                   "left half open", evidence, err);
 }
 
 static enum rig_rc heal(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,

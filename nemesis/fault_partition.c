@@ -70,14 +70,6 @@ static enum rig_rc cut(const struct rig_fault_site *site, const struct state *st
     return rc;
 }
 
-static bool is_target(const struct rig_fault_site *site, uint32_t node)
-{
-    bool found = false;
-    for (uint32_t i = 0; i < site->node_count; i++)
-        found = found || site->nodes[i] == node;
-    return found;
-}
-
 /* Clients are on the side of those that are no targets. */
 static enum rig_rc cut_halves(const struct rig_fault_site *site, const struct state *state, struct rig_err *err)
 {
@@ -91,7 +83,7 @@ static enum rig_rc cut_halves(const struct rig_fault_site *site, const struct st
     }
     for (uint32_t i = 0; i < site->node_count && options->network.between != RIG_BETWEEN_CLIENTS; i++) {
         for (uint32_t other = 0; other < rig_fleet_of(site)->count && rc == RIG_OK; other++) {
-            if (!is_target(site, other))
+            if (!rig_network_is_target(site, other))
                 rc = cut(site, state, site->nodes[i], other, err);
         }
     }
@@ -137,7 +129,7 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
         rc = cut_halves(site, state, err);
     else if (rc == RIG_OK)
         rc = cut_ring(site, state, err);
-    return rc == RIG_OK ? rig_network_await(site, &state->network, "held up", NULL, NULL, evidence, err) : rc;
+    return rc == RIG_OK ? rig_network_await(site, &state->network, "held up", evidence, err) : rc;
 }
 
 static enum rig_rc heal(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,

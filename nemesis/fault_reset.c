@@ -4,7 +4,6 @@
  *
  * Evidence: connections that were reset or refused. Where none is open at first, those that come are waited for.
  */
-#include "nemesis/gear.h"
 #include "nemesis/network.h"
 
 struct options {
@@ -30,24 +29,11 @@ static const struct rig_option table[] = {
     {.name = NULL},
 };
 
-struct strike {
-    const struct rig_fault_site *site;
-    const struct rig_network *network;
-};
-
-static void reset_pair(void *context, const char *target, const char *peer)
+static void reset_line(const struct rig_fault_site *site, struct rig_proxy *proxy, uint32_t token, const char *from,
+                       const char *to)
 {
-    const struct strike *strike = context;
-    struct rig_proxy *proxy = rig_ground_of(strike->site)->gear->proxy;
-    (void)rig_proxy_group_reset(proxy, strike->network->token, target, peer);
-    (void)rig_proxy_group_reset(proxy, strike->network->token, peer, target);
-}
-
-static void reset_all(void *context)
-{
-    const struct strike *strike = context;
-    const struct options *options = strike->site->options;
-    rig_network_pairs(strike->site, (enum rig_between)options->network.between, reset_pair, context);
+    (void)site;
+    (void)rig_proxy_group_reset(proxy, token, from, to);
 }
 
 static enum rig_rc inject(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
@@ -57,7 +43,6 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *state, struct
     const struct options *options = site->options;
     const struct rig_proxy_rule refuse = {.kind = RIG_PROXY_REFUSE};
     const struct rig_proxy_rule chance = {.kind = RIG_PROXY_RESET, .share = options->chance};
-    struct strike strike = {.site = site, .network = network};
     enum rig_rc rc = rig_network_begin(site, network, err);
     if (rc == RIG_OK && options->chance > 0)
         rc = rig_network_rules(site, network, &options->network, &chance, err);
@@ -65,8 +50,8 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *state, struct
         rc = rig_network_rules(site, network, &options->network, &refuse, err);
     if (rc != RIG_OK)
         return rc;
-    reset_all(&strike);
-    return rig_network_await(site, network, "reset", reset_all, &strike, evidence, err);
+    return rig_network_strike_open(site, network, (enum rig_between)options->network.between, reset_line, "reset",
+                                   evidence, err);
 }
 
 static enum rig_rc heal(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,

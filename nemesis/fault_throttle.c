@@ -26,13 +26,9 @@ static const struct rig_option table[] = {
 static enum rig_rc inject(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
                           struct rig_err *err)
 {
-    struct rig_network *network = state;
     const struct options *options = site->options;
     const struct rig_proxy_rule rule = {.kind = RIG_PROXY_THROTTLE, .bytes_per_s = options->bytes_per_s};
-    enum rig_rc rc = rig_network_begin(site, network, err);
-    if (rc == RIG_OK)
-        rc = rig_network_rules(site, network, &options->network, &rule, err);
-    return rc == RIG_OK ? rig_network_await(site, network, "slowed down", NULL, NULL, evidence, err) : rc;
+    return rig_network_strike(site, state, &options->network, &rule, "slowed down", evidence, err);
 }
 
 static enum rig_rc heal(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,

@@ -27,7 +27,7 @@ enum rig_rc rig_network_rule(const struct rig_fault_site *site, const struct rig
 
 /* -- between whom -------------------------------------------------------------------------------------------------- */
 
-static bool is_target(const struct rig_fault_site *site, uint32_t node)
+bool rig_network_is_target(const struct rig_fault_site *site, uint32_t node)
 {
     for (uint32_t i = 0; i < site->node_count; i++) {
         if (site->nodes[i] == node)
@@ -36,8 +36,9 @@ static bool is_target(const struct rig_fault_site *site, uint32_t node)
     return false;
 }
 
-void rig_network_pairs(const struct rig_fault_site *site, enum rig_between between,
-                       void (*visit)(void *context, const char *target, const char *peer), void *context)
+/* Calls `visit` for each pair of parties, a target and a peer, each pair once. */
+static void visit_pairs(const struct rig_fault_site *site, enum rig_between between,
+                        void (*visit)(void *context, const char *target, const char *peer), void *context)
 {
     const struct rig_fleet *fleet = rig_fleet_of(site);
     for (uint32_t i = 0; i < site->node_count; i++) {
@@ -46,7 +47,7 @@ void rig_network_pairs(const struct rig_fault_site *site, enum rig_between betwe
             visit(context, fleet->names[target], RIG_PROXY_CLIENT);
         for (uint32_t peer = 0; peer < fleet->count && between != RIG_BETWEEN_CLIENTS; peer++) {
             /* Of two targets, the pair is the one's with the lower number. */
-            if (peer != target && !(peer < target && is_target(site, peer)))
+            if (peer != target && !(peer < target && rig_network_is_target(site, peer)))
                 visit(context, fleet->names[target], fleet->names[peer]);
         }
     }
@@ -77,7 +78,7 @@ enum rig_rc rig_network_rules(const struct rig_fault_site *site, const struct ri
 {
     struct ruling ruling = {
         .site = site, .network = network, .options = options, .rule = rule, .err = err, .rc = RIG_OK};
-    rig_network_pairs(site, (enum rig_between)options->between, rule_pair, &ruling);
+    visit_pairs(site, (enum rig_between)options->between, rule_pair, &ruling);
     return ruling.rc;
 }
 
@@ -96,11 +97,14 @@ static void say(struct rig_evidence *evidence, const char *when, const char *ver
         rig_evidence_add(evidence, "%s%llu bytes and %llu connection%s %s", when, bytes, connections, plural, verb);
 }
 
+/* What is waited for, and how it is struck again meanwhile. */
 struct watched {
+    const struct rig_fault_site *site;
     struct rig_proxy *proxy;
     uint32_t token;
-    void (*again)(void *context);
-    void *context;
+    enum rig_between between;
+    void (*visit)(const struct rig_fault_site *site, struct rig_proxy *proxy, uint32_t token, const char *from,
+                  const char *to); /* NULL: rules do it */
 };
 
 static uint64_t touched(const void *context)
@@ -110,27 +114,60 @@ static uint64_t touched(const void *context)
     return counts.bytes + counts.connections;
 }
 
-static void strike_again(void *context)
+static void strike_pair(void *context, const char *target, const char *peer)
 {
     const struct watched *watched = context;
-    if (watched->again != NULL)
-        watched->again(watched->context);
+    watched->visit(watched->site, watched->proxy, watched->token, target, peer);
+    watched->visit(watched->site, watched->proxy, watched->token, peer, target);
 }
 
-enum rig_rc rig_network_await(const struct rig_fault_site *site, const struct rig_network *network, const char *verb,
-                              void (*again)(void *context), void *context, struct rig_evidence *evidence,
-                              struct rig_err *err)
+static void strike_all(void *context)
+{
+    const struct watched *watched = context;
+    if (watched->visit != NULL)
+        visit_pairs(watched->site, watched->between, strike_pair, context);
+}
+
+static enum rig_rc await(struct watched *watched, const char *verb, struct rig_evidence *evidence, struct rig_err *err)
 {
     char what[64];
     (void)snprintf(what, sizeof what, "bytes or connections %s", verb);
-    struct watched watched = {.proxy = proxy_of(site), .token = network->token, .again = again, .context = context};
-    const struct rig_effect effect = {.count = touched, .again = strike_again, .context = &watched, .what = what};
-    const enum rig_rc rc = rig_await_effect(site, &effect, err);
+    const struct rig_effect effect = {.count = touched, .again = strike_all, .context = watched, .what = what};
+    const enum rig_rc rc = rig_await_effect(watched->site, &effect, err);
     if (rc != RIG_OK)
         return rc;
-    const struct rig_proxy_counts counts = rig_proxy_group_counts(watched.proxy, watched.token);
+    const struct rig_proxy_counts counts = rig_proxy_group_counts(watched->proxy, watched->token);
     say(evidence, "at first ", verb, &counts);
     return RIG_OK;
+}
+
+enum rig_rc rig_network_await(const struct rig_fault_site *site, const struct rig_network *network, const char *verb,
+                              struct rig_evidence *evidence, struct rig_err *err)
+{
+    struct watched watched = {.site = site, .proxy = proxy_of(site), .token = network->token};
+    return await(&watched, verb, evidence, err);
+}
+
+enum rig_rc rig_network_strike(const struct rig_fault_site *site, struct rig_network *network,
+                               const struct rig_network_options *options, const struct rig_proxy_rule *rule,
+                               const char *verb, struct rig_evidence *evidence, struct rig_err *err)
+{
+    enum rig_rc rc = rig_network_begin(site, network, err);
+    if (rc == RIG_OK)
+        rc = rig_network_rules(site, network, options, rule, err);
+    return rc == RIG_OK ? rig_network_await(site, network, verb, evidence, err) : rc;
+}
+
+enum rig_rc rig_network_strike_open(const struct rig_fault_site *site, const struct rig_network *network,
+                                    enum rig_between between,
+                                    void (*visit)(const struct rig_fault_site *site, struct rig_proxy *proxy,
+                                                  uint32_t token, const char *from, const char *to),
+                                    const char *verb, struct rig_evidence *evidence, struct rig_err *err)
+{
+    struct watched watched = {
+        .site = site, .proxy = proxy_of(site), .token = network->token, .between = between, .visit = visit};
+    strike_all(&watched);
+    return await(&watched, verb, evidence, err);
 }
 
 enum rig_rc rig_network_heal(const struct rig_fault_site *site, struct rig_network *network, const char *verb,

@@ -45,6 +45,8 @@ struct rig_network {
     uint32_t token; /* the group; 0: none */
 };
 
+/* Whether the node is among the targets. */
+bool rig_network_is_target(const struct rig_fault_site *site, uint32_t node);
 /* Makes the group. RIG_E_CLUSTER when nothing goes through the proxy. */
 enum rig_rc rig_network_begin(const struct rig_fault_site *site, struct rig_network *network, struct rig_err *err);
 /* Puts the rule on what flows from one party to the other. */
@@ -54,17 +56,25 @@ enum rig_rc rig_network_rule(const struct rig_fault_site *site, const struct rig
 enum rig_rc rig_network_rules(const struct rig_fault_site *site, const struct rig_network *network,
                               const struct rig_network_options *options, const struct rig_proxy_rule *rule,
                               struct rig_err *err);
-/* Calls `visit` for each pair of parties, a target and a peer, each pair once. */
-void rig_network_pairs(const struct rig_fault_site *site, enum rig_between between,
-                       void (*visit)(void *context, const char *target, const char *peer), void *context);
-
 /*
- * Waits for the effect and says it: `what` with the counters ("3 connections, 311 bytes held"), one of `verb` for
- * bytes and connections. `again` (may be NULL) is called meanwhile, every few ms, to strike once more.
+ * Waits for the effect of the rules and says it: `verb` with the counters ("at first 311 bytes and 3 connections held
+ * up").
  */
 enum rig_rc rig_network_await(const struct rig_fault_site *site, const struct rig_network *network, const char *verb,
-                              void (*again)(void *context), void *context, struct rig_evidence *evidence,
-                              struct rig_err *err);
+                              struct rig_evidence *evidence, struct rig_err *err);
+/* The inject of a fault that is one rule: group, rule, effect. */
+enum rig_rc rig_network_strike(const struct rig_fault_site *site, struct rig_network *network,
+                               const struct rig_network_options *options, const struct rig_proxy_rule *rule,
+                               const char *verb, struct rig_evidence *evidence, struct rig_err *err);
+/*
+ * The inject of a fault that strikes connections which are open, behind rig_network_begin(): calls `visit` with the two
+ * parties of each line, one way and the other, now and every few ms until it had an effect.
+ */
+enum rig_rc rig_network_strike_open(const struct rig_fault_site *site, const struct rig_network *network,
+                                    enum rig_between between,
+                                    void (*visit)(const struct rig_fault_site *site, struct rig_proxy *proxy,
+                                                  uint32_t token, const char *from, const char *to),
+                                    const char *verb, struct rig_evidence *evidence, struct rig_err *err);
 /* The heal of every fault of links. */
 enum rig_rc rig_network_heal(const struct rig_fault_site *site, struct rig_network *network, const char *verb,
                              struct rig_evidence *evidence);
