@@ -143,10 +143,6 @@ class Clock(ConditionTest):
         self.strike("{fault: clock, jump: 0s, drift: -0.5, at: [300ms], for: 500ms}")
 
 
-def groups():
-    return sorted(str(path) for top in pathlib.Path("/sys/fs/cgroup").glob("*") for path in top.glob("**/rig-*"))
-
-
 def is_lacking(fault):
     """Why this machine cannot have the fault; empty: it can."""
     listed = subprocess.run([RIG, "list", "faults", "--format", "json"], capture_output=True, text=True, timeout=60)
@@ -156,32 +152,35 @@ def is_lacking(fault):
 class Pressure(ConditionTest):
     def setUp(self):
         super().setUp()
-        self.before = groups()
         for fault in ("cpu", "memory"):
             if is_lacking(fault):
                 self.skipTest(is_lacking(fault))
 
+    def groups(self):
+        """The control groups of the rigs that this test started."""
+        return [path for pid in self.started for path in pathlib.Path("/sys/fs/cgroup").glob(f"**/rig-{pid}-*")]
+
     def test_a_quota_of_the_processor(self):
         _, fault = self.strike("{fault: cpu, quota: 5%, at: [300ms], for: 500ms}")
         self.assertRegex(fault["evidence"], rf"^{NODE}: \d+ processes ran out of processor time; {NODE}: in \d+ periods$")
-        self.assertEqual(groups(), self.before)
+        self.assertEqual(self.groups(), [])
 
     def test_a_limit_of_memory(self):
         _, fault = self.strike("{fault: memory, limit: 256KiB, at: [300ms], for: 500ms}", duration=4)
         self.assertRegex(fault["evidence"], rf"^{NODE}: met its limit of memory; {NODE}: \d+ times$")
-        self.assertEqual(groups(), self.before)
+        self.assertEqual(self.groups(), [])
 
     def test_a_killed_rig_leaves_no_group(self):
         process = self.start("run", self.condition_plan("{fault: cpu, at: [300ms], for: 1h}", duration=3600), "-o", "out")
         self.wait_for_log(process, "out", "injected #1 cpu")
-        self.assertEqual(len(groups()), len(self.before) + 1)
+        self.assertEqual(len(self.groups()), 1)
         process.kill()
         process.communicate()
         deadline = time.monotonic() + 20
         while self.servers() and time.monotonic() < deadline:  # they die with rig, slowly
             time.sleep(0.05)
         self.assertIn("a control group", self.status(0, self.rig("heal")).out)
-        self.assertEqual(groups(), self.before)
+        self.assertEqual(self.groups(), [])
         self.all_is_undone()
 
 

@@ -60,6 +60,7 @@ class RigTest(unittest.TestCase):
         os.chmod(self.folder, 0o755)
         os.chmod(self.work, 0o1777)
         self.mark = f"RIG_TEST_MARK={self.folder.name}"
+        self.started = []  # process ids of rig
         self.addCleanup(self.no_process_is_left)
 
     def no_process_is_left(self):
@@ -82,8 +83,10 @@ class RigTest(unittest.TestCase):
         return str(path)
 
     def start(self, *arguments, env=None):
-        return subprocess.Popen([RIG, *map(str, arguments)], cwd=self.folder, env=self.environment(env), text=True,
-                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = subprocess.Popen([RIG, *map(str, arguments)], cwd=self.folder, env=self.environment(env), text=True,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.started.append(process.pid)
+        return process
 
     def finish(self, process, timeout=120):
         begin = time.monotonic()
