@@ -138,7 +138,7 @@ static bool decode_csv(struct taking *taking, struct piece *piece)
 static bool decode_json(struct taking *taking, struct piece *piece)
 {
     json_error_t error;
-    json_t *parsed = json_loadb(piece->text, piece->size, JSON_DECODE_ANY, &error);
+    json_t *parsed = json_loadb(piece->text, piece->size, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &error);
     if (parsed == NULL)
         return refuse(taking, "a value that is no JSON: %.80s", error.text);
     json_decref(piece->owned);

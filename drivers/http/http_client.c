@@ -8,7 +8,7 @@
 
 #include "base/bug.h"
 
-enum { POLL_MOST_MS = 1000, CONNECTIONS_KEPT = 32, NS_PER_MS = 1000000 };
+enum { POLL_MOST_MS = 1000, NS_PER_MS = 1000000 };
 
 #define RIG_HTTP_END_NAME(name, text, help) text,
 const char *const rig_http_end_names[] = {RIG_HTTP_END_TABLE(RIG_HTTP_END_NAME) NULL};
@@ -30,11 +30,48 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *context)
     return client->answer.body.failed ? 0 : size * count;
 }
 
+/* A head that ends with its connection is no answer: libcurl takes it, and the body for empty. */
+static size_t take_header(char *line, size_t size, size_t count, void *context)
+{
+    struct rig_http_client *client = context;
+    const size_t length = size * count;
+    if (length > 5 && memcmp(line, "HTTP/", 5) == 0)
+        client->head_is_whole = false; /* behind a 1xx there comes another head */
+    else if (length > 0 && (line[0] == '\r' || line[0] == '\n'))
+        client->head_is_whole = true;
+    return length;
+}
+
+/*
+ * Whether something can be read from a kept connection before the request is sent: its end, or bytes that nobody asked
+ * for, such as a second answer to the request before, which would pass for the answer to this one. HTTP/2 names the
+ * request that it answers, and may send frames at any time. libcurl tells the ports here, not the socket.
+ */
+static bool has_unread(const struct rig_http_client *client, int local_port, int remote_port)
+{
+    long connects = 0;
+    if (client->speaks_http_2 || curl_easy_getinfo(client->easy, CURLINFO_NUM_CONNECTS, &connects) != CURLE_OK ||
+        connects > 0)
+        return false;
+    for (size_t i = 0; i < RIG_HTTP_CONNECTIONS_KEPT; i++) {
+        const struct rig_http_kept *kept = &client->kept[i];
+        if (kept->local_port != local_port || kept->remote_port != remote_port)
+            continue;
+        struct pollfd wait = {.fd = kept->socket, .events = POLLIN};
+        return poll(&wait, 1, 0) > 0;
+    }
+    return false;
+}
+
 /* Before each sending of the request. The second one would be libcurl's own retry: see the header. */
 static int before_sending(void *context, char *remote, char *local, int remote_port, int local_port)
 {
     struct rig_http_client *client = context;
-    (void)remote, (void)local, (void)remote_port, (void)local_port;
+    (void)remote, (void)local;
+    if (client->attempts == 0 && has_unread(client, local_port, remote_port)) {
+        client->stale = true;
+        return CURL_PREREQFUNC_ABORT;
+    }
     return client->attempts++ == 0 ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
 }
 
@@ -100,6 +137,8 @@ static void set_fixed(struct rig_http_client *client)
     (void)curl_easy_setopt(easy, CURLOPT_TCP_NODELAY, 1L);
     (void)curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
     (void)curl_easy_setopt(easy, CURLOPT_WRITEDATA, client);
+    (void)curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
+    (void)curl_easy_setopt(easy, CURLOPT_HEADERDATA, client);
     (void)curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, before_sending);
     (void)curl_easy_setopt(easy, CURLOPT_PREREQDATA, client);
     (void)curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, client->problem);
@@ -118,7 +157,7 @@ enum rig_rc rig_http_client_init(struct rig_http_client *client, const struct ri
     client->multi = curl_multi_init();
     if (client->easy == NULL || client->multi == NULL || !add_fixed_headers(client))
         return rig_fail(err, RIG_E_LIMIT, "out of memory for an HTTP client");
-    (void)curl_multi_setopt(client->multi, CURLMOPT_MAXCONNECTS, (long)CONNECTIONS_KEPT);
+    (void)curl_multi_setopt(client->multi, CURLMOPT_MAXCONNECTS, (long)RIG_HTTP_CONNECTIONS_KEPT);
     set_fixed(client);
     return RIG_OK;
 }
@@ -170,7 +209,7 @@ static bool make_headers(const struct rig_http_client *client, const struct rig_
 static enum rig_http_end end_of(const struct rig_http_client *client, CURLcode code)
 {
     if (code == CURLE_OK)
-        return RIG_HTTP_ANSWERED;
+        return client->head_is_whole ? RIG_HTTP_ANSWERED : RIG_HTTP_LOST;
     if (client->attempts == 0)
         return RIG_HTTP_NOT_SENT;
     if (client->attempts > 1)
@@ -217,10 +256,37 @@ static void describe(struct rig_http_answer *answer, const char *base, CURLcode 
     (void)snprintf(answer->detail, sizeof answer->detail, "%.60s: %.90s", base, text);
 }
 
+/* What is known of the connection once it has carried an answer. */
+static void note_connection(struct rig_http_client *client)
+{
+    struct rig_http_kept now = {.socket = CURL_SOCKET_BAD};
+    long local_port = 0;
+    long remote_port = 0;
+    long version = CURL_HTTP_VERSION_NONE;
+    (void)curl_easy_getinfo(client->easy, CURLINFO_HTTP_VERSION, &version);
+    client->speaks_http_2 = client->speaks_http_2 || version >= CURL_HTTP_VERSION_2_0;
+    (void)curl_easy_getinfo(client->easy, CURLINFO_LOCAL_PORT, &local_port);
+    (void)curl_easy_getinfo(client->easy, CURLINFO_PRIMARY_PORT, &remote_port);
+    if (curl_easy_getinfo(client->easy, CURLINFO_ACTIVESOCKET, &now.socket) != CURLE_OK ||
+        now.socket == CURL_SOCKET_BAD)
+        return; /* it is closed already */
+    now.local_port = (int)local_port;
+    now.remote_port = (int)remote_port;
+    size_t place = 0;
+    while (place < RIG_HTTP_CONNECTIONS_KEPT &&
+           (client->kept[place].local_port != now.local_port || client->kept[place].remote_port != now.remote_port))
+        place++;
+    if (place == RIG_HTTP_CONNECTIONS_KEPT)
+        place = client->kept_next++ % RIG_HTTP_CONNECTIONS_KEPT;
+    client->kept[place] = now;
+}
+
 static void perform(struct rig_http_client *client, const struct rig_http_request *request)
 {
     struct rig_http_answer *answer = &client->answer;
     CURLcode code = CURLE_OK;
+    client->stale = false;
+    client->head_is_whole = false;
     if (curl_multi_add_handle(client->multi, client->easy) != CURLM_OK) {
         answer->end = RIG_HTTP_NOT_SENT;
         (void)snprintf(answer->detail, sizeof answer->detail, "libcurl does not take the request");
@@ -228,12 +294,14 @@ static void perform(struct rig_http_client *client, const struct rig_http_reques
     }
     if (drive(client, &code)) {
         answer->end = end_of(client, code);
-        if (answer->end == RIG_HTTP_ANSWERED)
+        if (answer->end == RIG_HTTP_ANSWERED) {
             (void)curl_easy_getinfo(client->easy, CURLINFO_RESPONSE_CODE, &answer->status);
-        else if (client->attempts > 1)
+            note_connection(client);
+        } else if (client->attempts > 1)
             (void)snprintf(answer->detail, sizeof answer->detail, "%.60s: the kept connection was dead", request->base);
         else
-            describe(answer, request->base, code, client->problem);
+            describe(answer, request->base, code,
+                     code == CURLE_OK ? "the connection ended within the head of the answer" : client->problem);
     } else {
         answer->end = client->attempts == 0 ? RIG_HTTP_NOT_SENT : RIG_HTTP_INTERRUPTED;
         (void)snprintf(answer->detail, sizeof answer->detail, "interrupted: the run is ending");
@@ -270,6 +338,11 @@ const struct rig_http_answer *rig_http_client_send(struct rig_http_client *clien
         (void)curl_easy_setopt(client->easy, CURLOPT_CONNECTTIMEOUT_MS,
                                (long)(client->options->connect_timeout_ns / NS_PER_MS + 1));
         perform(client, request);
+        if (client->stale) { /* not a byte of the request has left */
+            (void)curl_easy_setopt(client->easy, CURLOPT_FRESH_CONNECT, 1L);
+            perform(client, request);
+            (void)curl_easy_setopt(client->easy, CURLOPT_FRESH_CONNECT, 0L);
+        }
         (void)curl_easy_setopt(client->easy, CURLOPT_HTTPHEADER, NULL);
     }
     curl_slist_free_all(headers);

@@ -4,6 +4,8 @@
  * A client belongs to one session. It keeps its connections open between requests (one a server, as many as there are
  * servers), and never sends a request twice: libcurl by itself sends one again when a kept connection turns out to be
  * dead, which would run a transaction twice; the second attempt is refused here and the request counts as lost.
+ * A kept connection on which something can be read before the request is sent is left for a new one: what is there
+ * answers nothing that is asked now. (Inside of TLS what libcurl has decrypted already cannot be seen.)
  * Redirects are not followed.
  *
  * Bounds: every request by its own time-out and by the deadline given; an answer by the most bytes that options allow.
@@ -65,6 +67,14 @@ struct rig_http_answer {
     char detail[160];    /* how it ended, for a person */
 };
 
+enum { RIG_HTTP_CONNECTIONS_KEPT = 32 };
+
+/* A connection that has carried an answer, and may be used again; one of ports 0 is none. */
+struct rig_http_kept {
+    int local_port, remote_port;
+    curl_socket_t socket;
+};
+
 struct rig_http_client {
     const struct rig_http_options *options;
     const struct rig_core *core;
@@ -74,7 +84,12 @@ struct rig_http_client {
     int wake_fd;                    /* borrowed: readable once somebody interrupts */
     const atomic_bool *interrupted; /* borrowed */
     struct rig_http_answer answer;
-    unsigned attempts; /* connections that were about to carry this request */
+    unsigned attempts;  /* connections that were about to carry this request */
+    bool head_is_whole; /* of the answer; a 1xx is none */
+    bool stale;         /* the kept connection had something to read before this request was sent */
+    bool speaks_http_2; /* some server of this client does */
+    struct rig_http_kept kept[RIG_HTTP_CONNECTIONS_KEPT];
+    size_t kept_next;
     char problem[CURL_ERROR_SIZE];
 };
 

@@ -80,7 +80,8 @@ static enum rig_rc ask_step(const struct rig_http_run *run, struct rig_http_clie
     if (answer->end != RIG_HTTP_ANSWERED)
         return rig_fail(err, RIG_E_CLUSTER, "%s %s: %s (%s)", step->method, step->name, answer->detail,
                         rig_http_end_names[answer->end]);
-    json_t *root = json_loadb(rig_buf_text(&answer->body), answer->body.size, JSON_DECODE_ANY, NULL);
+    json_t *root =
+        json_loadb(rig_buf_text(&answer->body), answer->body.size, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
     struct rig_verdict verdict;
     char problem[RIG_PROBLEM_BYTES] = "";
     const struct rig_answer_source source = {.client = client, .status = answer->status, .root = root};

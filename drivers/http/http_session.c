@@ -156,9 +156,10 @@ static bool read_answer(struct passage *passage, const struct rig_dialect_step *
     enum rig_http_end end = answer->end;
     char problem[RIG_PROBLEM_BYTES];
     struct rig_verdict verdict;
-    json_t *root = end == RIG_HTTP_ANSWERED && answer->body.size > 0
-                       ? json_loadb(rig_buf_text(&answer->body), answer->body.size, JSON_DECODE_ANY, NULL)
-                       : NULL;
+    json_t *root =
+        end == RIG_HTTP_ANSWERED && answer->body.size > 0
+            ? json_loadb(rig_buf_text(&answer->body), answer->body.size, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL)
+            : NULL;
     (void)snprintf(problem, sizeof problem, "%s", answer->detail);
     rig_outcome_find(dialect, step, at_commit, end, answer, root, &verdict);
     if (verdict.ruling == RIG_RULING_OK) {

@@ -6,6 +6,7 @@ The store behind the server is strictly serializable, so every anomaly would be 
 
 import os
 import pathlib
+import shutil
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "run"))
@@ -32,8 +33,8 @@ report: [json]
 
 
 class Faulty(rig_command.RigTest):
-    def run_against(self, dialect, share, seed, transactions=1500):
-        store = faulty_store.Store(seed, share)
+    def run_against(self, dialect, share, seed, transactions=2000, faults=None):
+        store = faulty_store.Store(seed, share, faults)
         self.addCleanup(store.close)
         plan = self.plan(PLAN.format(dialect=HERE / dialect, port=store.port, seed=seed, transactions=transactions))
         done = self.status(0, self.rig("run", plan, "-o", "run"))
@@ -60,14 +61,25 @@ class Faulty(rig_command.RigTest):
 
     def test_a_kept_connection_that_dies_is_no_reason_to_ask_again(self):
         """libcurl by itself would send the request once more: with versions that is a conflict with oneself."""
-        only = {"no answer, and the connection closed": faulty_store.BROKEN["no answer, and the connection closed"]}
-        everything = dict(faulty_store.BROKEN)
-        self.addCleanup(lambda: faulty_store.BROKEN.update(everything))
-        faulty_store.BROKEN.clear()
-        faulty_store.BROKEN.update(only)
-        store, history = self.run_against("optimistic.yaml", 0.3, 14)
-        self.assertGreater(store.faults["no answer, and the connection closed"], 100)
+        fault = "no answer, and the connection closed"
+        store, history = self.run_against("optimistic.yaml", 0.3, 14, 1500, [fault])
+        self.assertGreater(store.faults[fault], 100)
         self.assertGreater(history["info"], 50)
+
+    def test_what_is_left_of_an_answer_is_not_the_answer_to_the_next(self):
+        for faults in (["the answer twice", "a second answer that lies in wait"], ["an answer, and then the end"],
+                       ["a shorter length than there is"]):
+            with self.subTest(faults=faults):
+                shutil.rmtree(self.folder / "run", ignore_errors=True)
+                _, history = self.run_against("whole.yaml", 0.3, 15, 500, faults)
+                if faults[0] == "the answer twice":
+                    self.assertEqual((history["fail"], history["info"]), (0, 0))
+
+    def test_answers_in_odd_forms_are_taken(self):
+        store, history = self.run_against("whole.yaml", 0.5, 16, 1000,
+                                          ["promises first", "one chunk a byte", "headers behind the chunks",
+                                           "chunks and a length", "no length", "many headers", "headers on two lines"])
+        self.assertEqual((history["fail"], history["info"]), (0, 0), store.faults)
 
     def test_a_server_that_is_not_there(self):
         plan = self.plan(PLAN.format(dialect=HERE / "whole.yaml", port=1, seed=1, transactions=10))
@@ -75,12 +87,8 @@ class Faulty(rig_command.RigTest):
         self.assertIn("not-sent", done.err)
 
     def test_interrupted_while_a_server_is_silent(self):
-        store = faulty_store.Store(1, 1.0)
+        store = faulty_store.Store(1, 1.0, ["silence"])
         self.addCleanup(store.close)
-        everything = dict(faulty_store.BROKEN)
-        self.addCleanup(lambda: faulty_store.BROKEN.update(everything))
-        faulty_store.BROKEN.clear()
-        faulty_store.BROKEN["silence"] = None
         text = PLAN.format(dialect=HERE / "whole.yaml", port=store.port, seed=1, transactions=100)
         text = text.replace("200ms", "60s").replace("400ms", "100s").replace("clients: {", "clients: {stop-grace: 100ms, ")
         process = self.start("run", self.plan(text), "-o", "run")
