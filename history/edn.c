@@ -224,7 +224,6 @@ static enum rig_rc open_edn(const char *name, const char *data, size_t size, con
 
 const struct rig_form_reader rig_edn_reader = {
     .parallel = true,
-    .rewrites = true,
     .open = open_edn,
     .cut = rig_text_reader_cut,
     .parse = rig_text_reader_parse,

@@ -145,6 +145,15 @@ RIG_FAST bool rig_fast_same_text(const char *at, const char *text, uint32_t leng
     return block->differing(at, text) << (RIG_BLOCK_BYTES - length) == 0;
 }
 
+/* So many always: there is no branch on how many there are. */
+RIG_FAST void rig_fast_copy_ops(struct rig_mop *restrict to, const struct rig_mop *restrict from, uint16_t owner)
+{
+    for (uint32_t i = 0; i < RIG_PART_SHORT_OPS; i++) {
+        to[i] = from[i];
+        to[i].owner = owner;
+    }
+}
+
 /*
  * The transaction at `at`, if it is what the process invoked: its micro-operations, with their results, stand behind
  * those of the segment. Where the text goes on, or NULL.
@@ -157,7 +166,7 @@ RIG_FAST const char *rig_fast_repeated(struct rig_part *part, const struct rig_p
     const char *invoked = process->text;
     if (ops == NULL)
         return NULL;
-    memcpy(ops, process->short_ops, sizeof process->short_ops);
+    rig_fast_copy_ops(ops, process->short_ops, (uint16_t)part->segment->txns.count);
     for (uint32_t i = 0, count = process->read_count; i < count; i++) {
         const char *result = process->text + process->reads[i].result_at;
         uint32_t length = (uint32_t)(result - invoked);

@@ -27,7 +27,7 @@ RIG_FAST uint32_t rig_fast_null_length(enum rig_fast_syntax syntax)
  * NULL, with nothing changed.
  */
 RIG_FAST const char *rig_fast_new_numbers(struct rig_part *part, struct rig_mop *mop, const char *at,
-                                          const char *behind, enum rig_fast_syntax syntax)
+                                          const char *behind, enum rig_fast_syntax syntax, bool grows)
 {
     int64_t *numbers = rig_part_room_to_grow(part, mop->key, RIG_FAST_NEW_NUMBERS);
     uint32_t count = 0;
@@ -43,7 +43,16 @@ RIG_FAST const char *rig_fast_new_numbers(struct rig_part *part, struct rig_mop 
         behind += number.length;
     }
     mop->count += count;
-    return rig_part_has_grown(part, mop->key, count, at, (size_t)(behind - at)) ? behind + 1 : NULL;
+    return rig_part_has_grown(part, mop, count, at, (size_t)(behind - at), grows) ? behind + 1 : NULL;
+}
+
+/* Whether the transaction of `mop` appended to its key before: nobody else may come to read what it read. */
+RIG_FAST bool rig_fast_appended(const struct rig_part *part, const struct rig_mop *mop)
+{
+    bool appended = false;
+    for (const struct rig_mop *op = part->segment->ops.at + part->segment->ops.count; op < mop; op++)
+        appended |= (op->key == mop->key) & (op->kind == RIG_OP_APPEND);
+    return appended;
 }
 
 /*
@@ -67,15 +76,13 @@ RIG_FAST const char *rig_fast_list(struct rig_part *part, struct rig_mop *mop, c
     if (same < spine->length) {
         mop->count = rig_list_count(block, spine->text, same);
         if (at[same] == ']' && same > 0 && !rig_list_is_blank(at[same - 1]) && rig_list_is_blank(spine->text[same]))
-            return at + same + 1;
+            return rig_part_read_prefix(part, mop, grows) ? at + same + 1 : NULL;
         return rig_part_parse_list(part, mop, at, at + same, mop->count, commas, grows);
     }
     const char *behind = at + spine->length;
     mop->count = spine->count;
-    if (!grows && *behind == ']')
-        return behind + 1;
-    if (grows && spine->count == part->segment->keys.at[mop->key].spine.count) {
-        const char *closed = rig_fast_new_numbers(part, mop, at, behind, syntax);
+    if (spine->count == part->segment->keys.at[mop->key].spine.count && (grows || !rig_fast_appended(part, mop))) {
+        const char *closed = rig_fast_new_numbers(part, mop, at, behind, syntax, grows);
         if (closed != NULL)
             return closed;
     }

@@ -17,7 +17,6 @@
 
 struct rig_form_reader {
     bool parallel;
-    bool rewrites; /* join() adds to segments and takes from them */
     /* Looks at the beginning; fills in what it can of `facts`. *state is given to the other functions, close among
      * them, also after a failure; it may be NULL. The options name the form. */
     enum rig_rc (*open)(const char *name, const char *data, size_t size, const struct rig_load_options *options,
@@ -27,8 +26,9 @@ struct rig_form_reader {
     size_t (*cut)(void *state, size_t begin);
     /* Parses the part. The segment was reset. */
     enum rig_rc (*parse)(void *state, size_t begin, size_t end, struct rig_segment *segment, struct rig_err *err);
-    /* In order: joins the segment to those before it (completions to invocations of earlier parts, positions). May be
-     * NULL. */
+    /* In order: joins the segment to those before it (completions to invocations of earlier parts, positions). The
+     * segment was noted after it was parsed: what join adds to it or takes from it, the note must learn. May be NULL.
+     */
     enum rig_rc (*join)(void *state, struct rig_segment *segment, struct rig_err *err);
     /* After the last segment: what can only be known at the end (truncated). The source itself adds up what segments
      * say (skipped_count, keyword_keys). May be NULL. */

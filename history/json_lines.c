@@ -211,7 +211,6 @@ static enum rig_rc open_json(const char *name, const char *data, size_t size, co
 
 const struct rig_form_reader rig_json_lines_reader = {
     .parallel = true,
-    .rewrites = true,
     .open = open_json,
     .cut = rig_text_reader_cut,
     .parse = rig_text_reader_parse,

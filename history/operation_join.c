@@ -178,6 +178,7 @@ static bool insert_perhaps(struct rig_join *join, struct rig_part *part)
     struct rig_mop_vec mops = segment->ops;
     segment->txns = join->txns;
     segment->ops = join->mops;
+    segment->owned = segment->note.made = false;
     join->txns = txns;
     join->mops = mops;
     return fits;
@@ -284,6 +285,7 @@ void rig_join_part(struct rig_join *join, struct rig_part *part)
         join_processes(join, part);
         if (!part->refused && !part->no_memory)
             part->no_memory = !merge_open(join, part) || !keep_open(join, part);
+        rig_segment_note_add_keys(&part->segment->note, part->segment);
     }
     RIG_INVARIANT(part->refused || part->no_memory || part->segment->open.count == join->open.count);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "history/part_keys.h"
+#include "history/part_lists.h"
 #include "history/part_processes.h"
 #include "history/part_take.h"
 
@@ -38,6 +39,7 @@ void rig_part_free(void *given)
     free(part->slots);
     rig_part_spines_done(&part->spines);
     rig_part_changes_done(&part->changes);
+    rig_part_doubts_done(&part->doubts);
     rig_element_vec_done(&part->elements);
     rig_operation_parser_done(&part->parser);
     rig_operation_parser_done(&part->text_parser);
@@ -49,6 +51,7 @@ void rig_part_start(struct rig_part *part, struct rig_segment *segment, const st
 {
     rig_segment_reset(segment);
     part->segment = segment;
+    segment->owned = true;
     part->facts = *facts;
     part->end = end;
     part->index_width = part->time_width = 1;
@@ -65,6 +68,7 @@ void rig_part_start(struct rig_part *part, struct rig_segment *segment, const st
     part->perhaps.count = 0;
     (void)rig_part_clear_keys(part);
     part->spines.count = 0;
+    part->doubts.count = 0;
     rig_part_begin(part);
 }
 
@@ -77,6 +81,7 @@ void rig_part_take_back(struct rig_part *part)
     }
     part->changes.count = 0;
     part->segment->lists.count = part->lists_before;
+    part->doubts.count = part->doubts_before;
     while (part->segment->keys.count > part->keys_before)
         rig_part_remove_last_key(part);
 }
@@ -84,6 +89,7 @@ void rig_part_take_back(struct rig_part *part)
 void rig_part_finish(struct rig_part *part)
 {
     struct rig_segment *segment = part->segment;
+    rig_part_end_doubts(part);
     for (uint32_t at = part->first_open; at != none && !part->no_memory; at = part->processes.at[at].behind) {
         struct rig_part_process *process = &part->processes.at[at];
         rig_part_parse_invoked(part, process, 0);

@@ -9,8 +9,10 @@
  * What is invoked is mostly only compared as text with what its completion repeats, and never parsed.
  *
  * A list read is compared as text with the longest list of its key (history/list_text.h); what differs in more than its
- * length is parsed, and compared as numbers. An operation can be taken back until it is complete: the short way gives
- * up at anything unusual, and the operation is read again by the grammar.
+ * length is parsed, and compared as numbers. A failed transaction may be the first to read a list: what it read counts
+ * with the spine while nothing contradicts it, and leaves it, to be stored whole, unless somebody who did not fail
+ * comes to read it, too. An operation can be taken back until it is complete: the short way gives up at anything
+ * unusual, and the operation is read again by the grammar.
  *
  * Space: that of the segment, 170 bytes a process, 48 a key. Threads: one a part.
  */
@@ -27,6 +29,9 @@ enum {
     RIG_PART_FIRST_BLOCKS = 4,
     RIG_PART_PIECES = 16 /* operations of a completion that are compared as text */
 };
+
+/* For what the short way calls for each operation: see history/operation_fast.h. */
+#define RIG_PART_INLINE __attribute__((always_inline, unused)) static inline
 
 /* What the part saw first of a process. */
 enum rig_part_first { RIG_FIRST_NOTHING, RIG_FIRST_INVOKED, RIG_FIRST_COMPLETED, RIG_FIRST_PERHAPS_COMPLETED };
@@ -67,8 +72,16 @@ struct rig_part_piece {
 struct rig_part_spine {
     const char *text;
     size_t length;
-    uint32_t count; /* its elements; the spine's own list may have more */
-    uint32_t whole; /* the newest whole list of this key, or RIG_TABLE_NONE */
+    uint32_t count;   /* its elements; the spine's own list may have more */
+    uint32_t certain; /* so many of the list's elements were read by somebody who did not fail */
+    uint32_t doubt;   /* the newest one of this key, or RIG_TABLE_NONE */
+    uint32_t whole;   /* the newest whole list of this key, or RIG_TABLE_NONE */
+};
+
+/* A failed transaction read more than what was certain then. */
+struct rig_part_doubt {
+    uint32_t op;     /* of the segment */
+    uint32_t before; /* the key's doubt before this one */
 };
 
 /* What a key was before the operation that is being read. */
@@ -86,6 +99,7 @@ RIG_VEC(struct rig_part_process, rig_part_processes)
 RIG_VEC(struct rig_part_perhaps, rig_part_perhaps_vec)
 RIG_VEC(struct rig_part_spine, rig_part_spines)
 RIG_VEC(struct rig_part_change, rig_part_changes)
+RIG_VEC(struct rig_part_doubt, rig_part_doubts)
 
 struct rig_part {
     struct rig_segment *segment;
@@ -115,11 +129,12 @@ struct rig_part {
     struct rig_part_slot *slots;
     unsigned slot_bits;
     struct rig_part_spines spines; /* parallel to the segment's keys */
+    struct rig_part_doubts doubts;
 
     /* Of the operation that is being read: what is taken back. */
-    uint32_t keys_before, lists_before;
+    uint32_t keys_before, lists_before, doubts_before;
     struct rig_part_changes changes;
-    bool grows;           /* it made a spine longer */
+    bool grows;           /* it made more of a spine certain */
     uint32_t piece_count; /* RIG_TABLE_NONE: it was not read by the short way */
     struct rig_part_piece pieces[RIG_PART_PIECES];
     struct rig_element_vec elements; /* of the list that is being read */
@@ -136,7 +151,7 @@ void rig_part_start(struct rig_part *part, struct rig_segment *segment, const st
                     const char *end);
 
 /* Room for one more operation behind those of the segment and `count` others; NULL when memory runs out. */
-static inline struct rig_mop *rig_part_room(struct rig_part *part, uint32_t count)
+RIG_PART_INLINE struct rig_mop *rig_part_room(struct rig_part *part, uint32_t count)
 {
     struct rig_mop_vec *ops = &part->segment->ops;
     if (ops->count + count >= ops->capacity && !rig_mop_vec_reserve(ops, ops->count + count + 1))
@@ -145,16 +160,17 @@ static inline struct rig_mop *rig_part_room(struct rig_part *part, uint32_t coun
 }
 
 /* Room for `count` operations behind those of the segment; NULL when memory runs out. */
-static inline struct rig_mop *rig_part_room_for(struct rig_part *part, uint32_t count)
+RIG_PART_INLINE struct rig_mop *rig_part_room_for(struct rig_part *part, uint32_t count)
 {
     return rig_part_room(part, count) == NULL ? NULL : part->segment->ops.at + part->segment->ops.count;
 }
 
 /* Before an operation is read. */
-static inline void rig_part_begin(struct rig_part *part)
+RIG_PART_INLINE void rig_part_begin(struct rig_part *part)
 {
     part->keys_before = (uint32_t)part->segment->keys.count;
     part->lists_before = (uint32_t)part->segment->lists.count;
+    part->doubts_before = (uint32_t)part->doubts.count;
     part->changes.count = 0;
     part->grows = false;
     part->piece_count = RIG_TABLE_NONE;

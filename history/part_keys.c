@@ -61,7 +61,7 @@ uint32_t rig_part_add_key(struct rig_part *part, uint64_t hash, int64_t number, 
     bool fits = keys->count < RIG_LIST_WHOLE - 1 &&
                 (keys->count + 1 <= (size_t)1 << part->slot_bits >> 1 || grow_slots(part)) &&
                 rig_segment_keys_add(keys, key) &&
-                rig_part_spines_add(&part->spines, (struct rig_part_spine){.whole = none});
+                rig_part_spines_add(&part->spines, (struct rig_part_spine){.doubt = none, .whole = none});
     part->no_memory = part->no_memory || !fits;
     if (!fits)
         return none;

@@ -17,12 +17,12 @@ void rig_part_remove_last_key(struct rig_part *part);
 uint32_t rig_part_add_key(struct rig_part *part, uint64_t hash, int64_t number, const char *text, uint32_t length);
 uint32_t rig_part_text_key(struct rig_part *part, const char *text, uint32_t length);
 
-static inline uint32_t rig_part_slot(const struct rig_part *part, uint64_t hash)
+RIG_PART_INLINE uint32_t rig_part_slot(const struct rig_part *part, uint64_t hash)
 {
     return (uint32_t)((hash * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - part->slot_bits));
 }
 
-static inline uint32_t rig_part_number_key(struct rig_part *part, int64_t number)
+RIG_PART_INLINE uint32_t rig_part_number_key(struct rig_part *part, int64_t number)
 {
     uint32_t mask = (uint32_t)(1U << part->slot_bits) - 1;
     uint32_t slot = rig_part_slot(part, (uint64_t)number);

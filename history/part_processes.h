@@ -14,7 +14,7 @@ enum { RIG_PART_SMALL_PROCESSES = 1 << 16 /* numbers below it are looked up in a
 struct rig_part_process *rig_part_find_process(struct rig_part *part, int64_t process);
 
 /* The same, quickest for one that was seen before; NULL also for what does not fit. */
-static inline struct rig_part_process *rig_part_process_of(struct rig_part *part, int64_t process)
+RIG_PART_INLINE struct rig_part_process *rig_part_process_of(struct rig_part *part, int64_t process)
 {
     if (process >= 0 && process < RIG_PART_SMALL_PROCESSES) {
         uint32_t place = part->process_of_small[process];
@@ -24,7 +24,7 @@ static inline struct rig_part_process *rig_part_process_of(struct rig_part *part
     return process >= INT32_MIN && process <= INT32_MAX ? rig_part_find_process(part, process) : NULL;
 }
 
-static inline void rig_part_open_process(struct rig_part *part, struct rig_part_process *process)
+RIG_PART_INLINE void rig_part_open_process(struct rig_part *part, struct rig_part_process *process)
 {
     uint32_t own = (uint32_t)(process - part->processes.at);
     process->open = true;
@@ -37,7 +37,7 @@ static inline void rig_part_open_process(struct rig_part *part, struct rig_part_
     part->last_open = own;
 }
 
-static inline void rig_part_close_process(struct rig_part *part, struct rig_part_process *process)
+RIG_PART_INLINE void rig_part_close_process(struct rig_part *part, struct rig_part_process *process)
 {
     process->open = false;
     if (process->before == RIG_TABLE_NONE)

@@ -52,15 +52,19 @@ static void keep_ops(struct rig_part *part, struct rig_part_process *process, ui
     }
 }
 
+static uint32_t key_of(struct rig_part *part, const struct rig_micro *micro)
+{
+    return micro->key_kind == RIG_KEY_NUMBER ? rig_part_number_key(part, micro->key)
+                                             : rig_part_text_key(part, micro->key_text, (uint32_t)micro->key_length);
+}
+
 /* A micro-operation of the grammar as one of the segment; false when memory runs out. */
 static bool place_micro(struct rig_part *part, const struct rig_operation *operation, enum rig_operation_type type,
                         size_t number, size_t first)
 {
     const struct rig_micro *micro = &operation->micros.at[number];
     bool reads = rig_micro_reads(micro);
-    uint32_t key = micro->key_kind == RIG_KEY_NUMBER
-                       ? rig_part_number_key(part, micro->key)
-                       : rig_part_text_key(part, micro->key_text, (uint32_t)micro->key_length);
+    uint32_t key = key_of(part, micro);
     struct rig_mop *mop = rig_part_room(part, (uint32_t)(first + number));
     if (key == none || mop == NULL)
         return false;
@@ -91,6 +95,20 @@ static void check_micros(struct rig_part *part, const struct rig_operation_parse
     part->segment->keyword_keys = (part->key_kinds & 1U << RIG_KEY_KEYWORD) != 0;
     if ((part->key_kinds & (part->key_kinds - 1)) != 0 || operation->micros.count >= UINT32_MAX / 2)
         rig_part_refuse(part);
+}
+
+/* What the operation reads may contradict what is not certain. */
+static void end_doubts(struct rig_part *part, const struct rig_operation *operation)
+{
+    for (size_t i = 0; part->doubts.count > 0 && i < operation->micros.count; i++) {
+        const struct rig_micro *micro = &operation->micros.at[i];
+        uint32_t key = none;
+        if (micro->value_kind == RIG_MICRO_LIST)
+            key = key_of(part, micro);
+        if (key != none)
+            rig_part_end_doubt(part, key);
+    }
+    rig_part_begin(part);
 }
 
 /* Puts the micro-operations behind those of the segment and `first` others. */
@@ -207,6 +225,14 @@ static uint32_t error_of(struct rig_part *part, const struct rig_operation_field
     return fields->has_error ? rig_part_error(part, fields->error, fields->error_length) : 0;
 }
 
+/* The next `count` operations behind those of the segment are the next transaction's. */
+static void own_ops(struct rig_part *part, uint32_t count)
+{
+    struct rig_mop *ops = part->segment->ops.at + part->segment->ops.count;
+    for (uint32_t i = 0; i < count; i++)
+        ops[i].owner = (uint16_t)part->segment->txns.count;
+}
+
 static void complete(struct rig_part *part, struct rig_part_process *process, const struct rig_operation_fields *fields,
                      uint32_t position, uint32_t count)
 {
@@ -214,14 +240,17 @@ static void complete(struct rig_part *part, struct rig_part_process *process, co
         compare_ops(part, process, fields, count);
     else
         process->op_count = count;
-    if (!part->refused && !part->no_memory)
-        rig_part_take_completion(part, process, outcome_of(fields), position, time_of(fields), error_of(part, fields));
+    if (part->refused || part->no_memory)
+        return;
+    own_ops(part, process->op_count);
+    rig_part_take_completion(part, process, outcome_of(fields), position, time_of(fields), error_of(part, fields));
 }
 
 /* A completion of what was not invoked within the part. */
 static void add_lone(struct rig_part *part, const struct rig_operation_fields *fields, uint32_t position,
                      uint32_t count)
 {
+    own_ops(part, count);
     struct rig_txn *txn = rig_part_add_txn(part, outcome_of(fields), position, time_of(fields), count);
     if (txn == NULL)
         return;
@@ -319,6 +348,8 @@ void rig_part_take_parsed(struct rig_part *part)
     const struct rig_operation *operation = &part->parser.operation;
     bool is_used = operation->fields.is_client && operation->fields.has_type;
     check_micros(part, &part->parser);
+    if (is_used && !part->refused)
+        end_doubts(part, operation);
     if (is_used)
         place_micros(part, &part->parser, operation->fields.type, 0);
     if (!part->refused && !part->no_memory)

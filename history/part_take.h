@@ -23,13 +23,13 @@ void rig_part_parse_invoked(struct rig_part *part, struct rig_part_process *proc
 /* The number of an error's text, from 1. */
 uint32_t rig_part_error(struct rig_part *part, const char *text, size_t length);
 
-static inline void rig_part_refuse(struct rig_part *part)
+RIG_PART_INLINE void rig_part_refuse(struct rig_part *part)
 {
     part->refused = true;
 }
 
 /* The operation's position; those without an index count within the part until it is joined. */
-static inline uint32_t rig_part_take_position(struct rig_part *part, bool has_index, int64_t index)
+RIG_PART_INLINE uint32_t rig_part_take_position(struct rig_part *part, bool has_index, int64_t index)
 {
     if (!has_index)
         index = part->count;
@@ -42,8 +42,9 @@ static inline uint32_t rig_part_take_position(struct rig_part *part, bool has_in
 }
 
 /* A process invokes: `text` in the file, and its short operations where that is parsed. */
-static inline void rig_part_take_invocation(struct rig_part *part, struct rig_part_process *process, uint32_t position,
-                                            int64_t time_ns, const char *text, const char *text_end, bool is_parsed)
+RIG_PART_INLINE void rig_part_take_invocation(struct rig_part *part, struct rig_part_process *process,
+                                              uint32_t position, int64_t time_ns, const char *text,
+                                              const char *text_end, bool is_parsed)
 {
     if (process->open) {
         rig_part_refuse(part);
@@ -61,8 +62,8 @@ static inline void rig_part_take_invocation(struct rig_part *part, struct rig_pa
 
 /* A transaction without process, error, and what was invoked. Fields are set one by one: built elsewhere and copied,
  * they would have to be stored before they could be loaded again. */
-static inline void rig_part_set_txn(const struct rig_part *part, struct rig_txn *txn, enum rig_outcome outcome,
-                                    uint32_t position, int64_t time_ns)
+RIG_PART_INLINE void rig_part_set_txn(const struct rig_part *part, struct rig_txn *txn, enum rig_outcome outcome,
+                                      uint32_t position, int64_t time_ns)
 {
     txn->invoke_ns = RIG_NO_TIME;
     txn->complete_ns = time_ns;
@@ -76,11 +77,11 @@ static inline void rig_part_set_txn(const struct rig_part *part, struct rig_txn 
 }
 
 /*
- * A transaction whose operations are the next `count` ones behind those of the segment, without process, error, and
- * what was invoked. NULL when memory runs out.
+ * A transaction whose operations are the next `count` ones behind those of the segment, which know that it is theirs,
+ * without process, error, and what was invoked. NULL when memory runs out.
  */
-static inline struct rig_txn *rig_part_add_txn(struct rig_part *part, enum rig_outcome outcome, uint32_t position,
-                                               int64_t time_ns, uint32_t count)
+RIG_PART_INLINE struct rig_txn *rig_part_add_txn(struct rig_part *part, enum rig_outcome outcome, uint32_t position,
+                                                 int64_t time_ns, uint32_t count)
 {
     struct rig_segment *segment = part->segment;
     struct rig_mop *ops = segment->ops.at + segment->ops.count;
@@ -95,13 +96,14 @@ static inline struct rig_txn *rig_part_add_txn(struct rig_part *part, enum rig_o
     struct rig_txn *txn = &segment->txns.at[segment->txns.count++];
     rig_part_set_txn(part, txn, outcome, position, time_ns);
     segment->ops.count += count;
+    segment->owned &= count > 0;
     return txn;
 }
 
-/* What the process invoked is complete; its operations stand behind those of the segment, with their results. */
-static inline void rig_part_take_completion(struct rig_part *part, struct rig_part_process *process,
-                                            enum rig_outcome outcome, uint32_t position, int64_t time_ns,
-                                            uint32_t error)
+/* What the process invoked is complete; its operations stand behind those of the segment, with results and owner. */
+RIG_PART_INLINE void rig_part_take_completion(struct rig_part *part, struct rig_part_process *process,
+                                              enum rig_outcome outcome, uint32_t position, int64_t time_ns,
+                                              uint32_t error)
 {
     struct rig_txn *txn = rig_part_add_txn(part, outcome, position, time_ns, process->op_count);
     if (txn == NULL)
@@ -113,7 +115,7 @@ static inline void rig_part_take_completion(struct rig_part *part, struct rig_pa
     rig_part_close_process(part, process);
 }
 
-static inline const struct rig_mop *rig_part_ops(const struct rig_part *part, const struct rig_part_process *process)
+RIG_PART_INLINE const struct rig_mop *rig_part_ops(const struct rig_part *part, const struct rig_part_process *process)
 {
     return process->op_count <= RIG_PART_SHORT_OPS ? process->short_ops : part->long_ops.at + process->long_ops;
 }

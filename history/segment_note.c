@@ -74,6 +74,8 @@ static void note_appends(const struct rig_segment *segment, struct rig_segment_n
     }
 }
 
+static const struct rig_key_note unused_key = {.lowest = INT64_MAX, .highest = INT64_MIN};
+
 bool rig_segment_note_make(struct rig_segment_note *note, const struct rig_segment *segment)
 {
     note->made = false;
@@ -81,7 +83,7 @@ bool rig_segment_note_make(struct rig_segment_note *note, const struct rig_segme
         !rig_owned_ops_reserve(&note->appends, segment->ops.count + 1))
         return false;
     for (size_t key = 0; key < segment->keys.count; key++)
-        note->keys.at[key] = (struct rig_key_note){.lowest = INT64_MAX, .highest = INT64_MIN};
+        note->keys.at[key] = unused_key;
     struct pass pass = {.keys = note->keys.at, .appends = note->appends.at};
     if (segment->owned)
         note_owned(&pass, segment);
@@ -93,6 +95,12 @@ bool rig_segment_note_make(struct rig_segment_note *note, const struct rig_segme
     note_appends(segment, note);
     note->made = true;
     return true;
+}
+
+void rig_segment_note_add_keys(struct rig_segment_note *note, const struct rig_segment *segment)
+{
+    while (note->made && note->keys.count < segment->keys.count)
+        note->made = rig_key_notes_add(&note->keys, unused_key); /* else the window makes it, if there is memory */
 }
 
 void rig_segment_note_done(struct rig_segment_note *note)

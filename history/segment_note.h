@@ -35,6 +35,8 @@ struct rig_segment_note {
 
 /* False when memory runs out. */
 bool rig_segment_note_make(struct rig_segment_note *note, const struct rig_segment *segment);
+/* The segment has further keys, which no operation of a complete transaction uses. */
+void rig_segment_note_add_keys(struct rig_segment_note *note, const struct rig_segment *segment);
 void rig_segment_note_done(struct rig_segment_note *note);
 size_t rig_segment_note_bytes(const struct rig_segment_note *note);
 

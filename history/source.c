@@ -97,7 +97,7 @@ static void parse(struct rig_source *source, struct part *part)
     rig_segment_reset(part->segment);
     part->err = (struct rig_err){0};
     part->rc = source->reader->parse(source->state, part->begin, part->end, part->segment, &part->err);
-    if (part->rc == RIG_OK && !source->reader->rewrites)
+    if (part->rc == RIG_OK)
         (void)rig_segment_note_make(&part->segment->note, part->segment); /* else the window does, if there is memory */
     pthread_mutex_lock(&source->lock);
     part->state = PART_READY;

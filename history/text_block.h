@@ -22,6 +22,7 @@ struct rig_text_block {
     uint64_t (*differing)(const char *at, const char *other);
     uint64_t (*equal)(const char *at, char c);
     uint64_t (*above)(const char *at, char c); /* as signed numbers */
+    unsigned (*first)(uint64_t bits);          /* the lowest bit that is set, 64 for none */
     /* The number of `width` digits, 1 to 16, that ends at `end`; false where they are not all digits. The 16 bytes
      * before `end` must be readable. */
     bool (*number)(const char *end, unsigned width, int64_t *number);
@@ -74,6 +75,11 @@ RIG_BLOCK_UNUSED uint64_t rig_block_above_portable(const char *at, char c)
     return bits;
 }
 
+RIG_BLOCK_UNUSED unsigned rig_block_first_portable(uint64_t bits)
+{
+    return bits == 0 ? 64 : (unsigned)__builtin_ctzll(bits);
+}
+
 RIG_BLOCK_UNUSED bool rig_block_number_portable(const char *end, unsigned width, int64_t *number)
 {
     uint64_t first = rig_digits_load(end - 16), last = rig_digits_load(end - 8);
@@ -93,6 +99,7 @@ static const struct rig_text_block rig_text_block_portable = {
     .differing = rig_block_differing_portable,
     .equal = rig_block_equal_portable,
     .above = rig_block_above_portable,
+    .first = rig_block_first_portable,
     .number = rig_block_number_portable,
 };
 
@@ -119,6 +126,12 @@ RIG_BLOCK_TARGET_AVX2 RIG_BLOCK_UNUSED bool rig_block_number_x86(const char *end
     return _mm_testz_si128(excess, excess);
 }
 
+/* Compilers would branch on whether there are any. */
+RIG_BLOCK_TARGET_AVX2 RIG_BLOCK_UNUSED unsigned rig_block_first_x86(uint64_t bits)
+{
+    return (unsigned)_tzcnt_u64(bits);
+}
+
 RIG_BLOCK_TARGET_AVX512 RIG_BLOCK_UNUSED uint64_t rig_block_differing_avx512(const char *at, const char *other)
 {
     return _mm512_cmpneq_epi8_mask(_mm512_loadu_si512(at), _mm512_loadu_si512(other));
@@ -139,6 +152,7 @@ static const struct rig_text_block rig_text_block_avx512 = {
     .differing = rig_block_differing_avx512,
     .equal = rig_block_equal_avx512,
     .above = rig_block_above_avx512,
+    .first = rig_block_first_x86,
     .number = rig_block_number_x86,
 };
 
@@ -177,6 +191,7 @@ static const struct rig_text_block rig_text_block_avx2 = {
     .differing = rig_block_differing_avx2,
     .equal = rig_block_equal_avx2,
     .above = rig_block_above_avx2,
+    .first = rig_block_first_x86,
     .number = rig_block_number_x86,
 };
 #endif

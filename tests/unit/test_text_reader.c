@@ -289,6 +289,57 @@ static void lists_in_every_writing(void **state)
     rig_buf_done(&buf);
 }
 
+/* What failed transactions read before others did, or alone. */
+static void what_failed_transactions_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type, *invoked, *came;
+        uint32_t count; /* of the last operation */
+        bool whole;     /* it is no prefix of the spine */
+    } cases[] = {
+        {"ok", "[[\"r\",1,null]]", "[[\"r\",1,[1,2]]]", 2, false},
+        {"fail", "[[\"r\",1,null]]", "[[\"r\",1,[1,2,3]]]", 3, false}, /* others come to read it */
+        {"fail", "[[\"r\",1,null]]", "[[\"r\",1,[1,2,3,4]]]", 4, false},
+        {"fail", "[[\"r\",1,null]]", "[[\"r\",1,[1,2,3]]]", 3, false},
+        {"ok", "[[\"r\",1,null]]", "[[\"r\",1,[1,2,3]]]", 3, false},
+        {"ok", "[[\"r\",1,null]]", "[[\"r\",1,[1,2,3,4,5]]]", 5, false},
+        {"fail", "[[\"append\",1,6],[\"r\",1,null]]", "[[\"append\",1,6],[\"r\",1,[1,2,3,4,5,6]]]", 6, true},
+        {"fail", "[[\"r\",1,null]]", "[[\"r\",1,[1,2,3,4,5,7,8]]]", 7, true}, /* nobody else reads it */
+        {"fail", "[[\"r\",1,null]]", "[[\"r\",1,[1,2,3,4,5,7]]]", 6, true},
+        {"fail", "[[\"r\",1,null]]", "[[\"r\",1,[1,2,3,4,5]]]", 5, false},
+        {"ok", "[[\"r\",1,null]]", "[[\"r\",1,[1,2,3,4,5,9]]]", 6, false}, /* somebody reads something else */
+        {"ok", "[[\"r\",1,null]]", "[[\"r\",1,[1,2,3,4,5,9,10]]]", 7, false},
+        {"ok", "[[\"r\",1,null]]", "[[\"r\",1,[1,2,3,4,5,7]]]", 6, true},
+        {"fail", "[[\"r\",1,null]]", "[[\"r\",1,[1,2,3,4,5,9,10,11]]]", 8, true}, /* the last ones */
+        {"fail", "[[\"r\",1,null]]", "[[\"r\",1,[1,2,3,4,5,9,10]]]", 7, false},
+        {"fail", "[[\"r\",2,null],[\"r\",2,null]]", "[[\"r\",2,[1]],[\"r\",2,[1]]]", 1, true},
+    };
+    const uint32_t case_count = sizeof cases / sizeof cases[0];
+    struct rig_buf buf;
+    rig_buf_init(&buf, 0);
+    for (uint32_t i = 0; i < case_count; i++)
+        rig_buf_printf(&buf,
+                       "{\"index\":%u,\"type\":\"invoke\",\"process\":0,\"time\":9,\"f\":\"txn\",\"value\":%s}\n"
+                       "{\"index\":%u,\"type\":\"%s\",\"process\":0,\"time\":9,\"f\":\"txn\",\"value\":%s}\n",
+                       i * 2, cases[i].invoked, i * 2 + 1, cases[i].type, cases[i].came);
+    for (unsigned k = 0; k < 400; k++)
+        rig_buf_add_char(&buf, '\n');
+    compare_cuts(&buf, 1, buf.size, 17);
+    for (unsigned set = 0; set < 3; set++) {
+        struct rig_history *history = NULL;
+        struct rig_err err = {0};
+        assert_int_equal(read_in_parts(buf.data, buf.size, 0, 1, &history, &err), RIG_OK);
+        for (uint32_t i = 0; i < case_count; i++) {
+            const struct rig_mop *mop = rig_txn_ops(history, i) + rig_txn_op_count(history, i) - 1;
+            if (mop->count != cases[i].count || rig_mop_is_whole(mop) != cases[i].whole)
+                fail_msg("case %u: %u elements%s", i, mop->count, rig_mop_is_whole(mop) ? ", whole" : "");
+        }
+        rig_history_free(history);
+    }
+    rig_buf_done(&buf);
+}
+
 int main(void)
 {
     uint64_t seed = rig_rng_fresh_seed();
@@ -301,6 +352,7 @@ int main(void)
         cmocka_unit_test(every_way_reads_the_same),
         cmocka_unit_test(odd_invocations),
         cmocka_unit_test(lists_in_every_writing),
+        cmocka_unit_test(what_failed_transactions_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
