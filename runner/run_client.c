@@ -257,7 +257,7 @@ static enum rig_outcome transact(struct rig_run_client *client)
     rig_channel_complete(client->channel, end_ns, outcome, transaction->reads, transaction->elements, error);
     mark_busy(client, 0);
     if (outcome == RIG_OUTCOME_OK && transaction->order > 0)
-        rig_run_orders_note(&run->orders, &client->orders, client->process, client->number, transaction->order);
+        rig_run_orders_note(&run->orders, &client->orders, client->process, client->number, transaction->order, end_ns);
     client->number++;
     RIG_INVARIANT(end_ns >= start_ns);
     rig_run_count(outcome == RIG_OUTCOME_OK     ? &client->ok

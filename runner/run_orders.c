@@ -9,7 +9,7 @@
 #include "base/bug.h"
 #include "base/log.h"
 
-enum { BUFFER_BYTES = 64 * 1024, LINE_BYTES_MOST = 80, PATH_BYTES = 4096 };
+enum { BUFFER_BYTES = 64 * 1024, LINE_BYTES_MOST = 80, PATH_BYTES = 4096, WRITE_EVERY_NS = 200 * 1000 * 1000 };
 
 static const char head[] = "process\tnumber\torder\n";
 
@@ -58,19 +58,23 @@ static void write_out(struct rig_run_orders *orders, struct rig_run_orders_buffe
 }
 
 void rig_run_orders_note(struct rig_run_orders *orders, struct rig_run_orders_buffer *buffer, int64_t process,
-                         uint64_t number, int64_t order)
+                         uint64_t number, int64_t order, int64_t end_ns)
 {
     struct rig_buf *text = &buffer->text;
-    if (text->limit == 0)
+    if (text->limit == 0) {
         rig_buf_init(text, BUFFER_BYTES);
+        buffer->written_ns = end_ns;
+    }
     rig_buf_add_int(text, process);
     rig_buf_add_char(text, '\t');
     rig_buf_add_int(text, (long long)number);
     rig_buf_add_char(text, '\t');
     rig_buf_add_int(text, order);
     rig_buf_add_char(text, '\n');
-    if (text->size > BUFFER_BYTES - LINE_BYTES_MOST)
+    if (text->size > BUFFER_BYTES - LINE_BYTES_MOST || end_ns - buffer->written_ns >= WRITE_EVERY_NS) {
         write_out(orders, buffer);
+        buffer->written_ns = end_ns;
+    }
 }
 
 void rig_run_orders_flush(struct rig_run_orders *orders, struct rig_run_orders_buffer *buffer)

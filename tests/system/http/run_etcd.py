@@ -117,6 +117,22 @@ report: [json]
                 time.sleep(0.05)
         self.fail("the member does not answer")
 
+    def orders(self):
+        """By process and number: what orders.tsv says."""
+        lines = (self.folder / "run" / "orders.tsv").read_text().splitlines()
+        self.assertEqual(lines[0], "process\tnumber\torder")
+        return {tuple(map(int, line.split("\t")[:2])): int(line.split("\t")[2]) for line in lines[1:]}
+
+    def completions(self):
+        """Process, number and completion of each transaction in the record."""
+        self.status(0, self.rig("convert", "run/history.rig", "history.jsonl"))
+        counts = {}
+        for event in map(json.loads, (self.folder / "history.jsonl").read_text().splitlines()):
+            if event["type"] != "invoke":
+                process = event["process"]
+                counts[process] = counts.get(process, -1) + 1
+                yield process, counts[process], event
+
     def test_the_revisions_are_the_order_of_the_versions(self):
         plan = self.plan("""
 name: orders
@@ -128,16 +144,9 @@ check: {levels: [strict-serializable]}
 report: [json]
 """)
         self.status(0, self.rig("run", plan, "-o", "run"))
-        self.status(0, self.rig("convert", "run/history.rig", "history.jsonl"))
-        lines = (self.folder / "run" / "orders.tsv").read_text().splitlines()
-        self.assertEqual(lines[0], "process\tnumber\torder")
-        orders = {tuple(map(int, line.split("\t")[:2])): int(line.split("\t")[2]) for line in lines[1:]}
-        counts, writers, longest = {}, {}, {}
-        for event in map(json.loads, (self.folder / "history.jsonl").read_text().splitlines()):
-            if event["type"] == "invoke":
-                continue
-            number = counts[event["process"]] = counts.get(event["process"], -1) + 1
-            order = orders.pop((event["process"], number), None)
+        orders, writers, longest = self.orders(), {}, {}
+        for process, number, event in self.completions():
+            order = orders.pop((process, number), None)
             self.assertEqual(order is not None, event["type"] == "ok", event)
             for kind, key, value in event["value"] if event["type"] == "ok" else []:
                 if kind == "append":
@@ -150,6 +159,29 @@ report: [json]
             revisions = [writers[key, element] for element in elements]
             self.assertEqual(revisions, sorted(revisions), f"key {key}")
 
+    def test_the_revisions_of_a_run_that_is_killed(self):
+        """Each process lacks at most those of transactions that ended within 200 ms."""
+        process = self.start("run", self.plan("""
+name: orders
+seed: 5
+workload: {type: list-append, duration: 60s, keys: {active: 30}}
+clients: {count: 4}
+database: {driver: etcd}
+report: [json]
+"""), "-o", "run")
+        self.wait_for_record(process, "run", 20_000)
+        process.kill()
+        self.finish(process)
+        orders, missing, count = self.orders(), {}, 0
+        for process, number, event in self.completions():
+            if event["type"] == "ok" and (process, number) not in orders:
+                missing.setdefault(process, []).append(event["time"])
+            elif event["type"] == "ok":
+                count += 1
+                self.assertNotIn(process, missing, "a line is missing before others of its process")
+        self.assertGreater(count, 100)
+        for process, times in missing.items():
+            self.assertLess(times[-1] - times[0], 200_000_000, f"process {process}")
 
 if __name__ == "__main__":
     if shutil.which("etcd") is None:
