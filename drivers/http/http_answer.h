@@ -7,7 +7,7 @@
 
 #include "drivers/http/transaction_state.h"
 
-enum { RIG_PROBLEM_BYTES = 160 };
+enum { RIG_PROBLEM_BYTES = 240 };
 
 struct rig_answer_source {
     const struct rig_http_client *client; /* for headers */

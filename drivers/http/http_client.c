@@ -250,10 +250,31 @@ static bool drive(struct rig_http_client *client, CURLcode *code)
     }
 }
 
-static void describe(struct rig_http_answer *answer, const char *base, CURLcode code, const char *problem)
+/* What to look at in the plan when TLS does not come about; "": nothing, or unknown. */
+static const char *remedy(const struct rig_http_client *client, const char *base, CURLcode code)
 {
-    const char *text = problem[0] != '\0' ? problem : curl_easy_strerror(code);
-    (void)snprintf(answer->detail, sizeof answer->detail, "%.60s: %.90s", base, text);
+    long connects = 0;
+    (void)curl_easy_getinfo(client->easy, CURLINFO_NUM_CONNECTS, &connects);
+    if (strncmp(base, "https:", 6) != 0 || code == CURLE_OK)
+        return "";
+    if (code == CURLE_PEER_FAILED_VERIFICATION)
+        return "; `tls.ca` says whom to trust";
+    const bool lost = code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR || code == CURLE_SSL_CONNECT_ERROR ||
+                      code == CURLE_SSL_CLIENTCERT || code == CURLE_GOT_NOTHING;
+    /* With TLS 1.3 a client that is not let in learns of it from what it reads first. */
+    if (!lost || connects == 0)
+        return "";
+    return client->options->tls_certificate == NULL ? "; does the server want a `tls.certificate`?"
+                                                    : "; does the server take the `tls.certificate`?";
+}
+
+static void describe(struct rig_http_client *client, const char *base, CURLcode code)
+{
+    const char *text = code == CURLE_OK             ? "the connection ended within the head of the answer"
+                       : client->problem[0] != '\0' ? client->problem
+                                                    : curl_easy_strerror(code);
+    (void)snprintf(client->answer.detail, sizeof client->answer.detail, "%.60s: %.110s%s", base, text,
+                   remedy(client, base, code));
 }
 
 /* What is known of the connection once it has carried an answer. */
@@ -300,8 +321,7 @@ static void perform(struct rig_http_client *client, const struct rig_http_reques
         } else if (client->attempts > 1)
             (void)snprintf(answer->detail, sizeof answer->detail, "%.60s: the kept connection was dead", request->base);
         else
-            describe(answer, request->base, code,
-                     code == CURLE_OK ? "the connection ended within the head of the answer" : client->problem);
+            describe(client, request->base, code);
     } else {
         answer->end = client->attempts == 0 ? RIG_HTTP_NOT_SENT : RIG_HTTP_INTERRUPTED;
         (void)snprintf(answer->detail, sizeof answer->detail, "interrupted: the run is ending");
@@ -355,4 +375,20 @@ const char *rig_http_client_header(const struct rig_http_client *client, const c
     if (curl_easy_header(client->easy, name, 0, CURLH_HEADER, -1, &header) != CURLHE_OK)
         return NULL;
     return header->value;
+}
+
+const char *rig_http_client_version(const struct rig_http_client *client)
+{
+    long version = CURL_HTTP_VERSION_NONE;
+    (void)curl_easy_getinfo(client->easy, CURLINFO_HTTP_VERSION, &version);
+    switch (version) {
+    case CURL_HTTP_VERSION_1_0:
+        return "HTTP/1.0";
+    case CURL_HTTP_VERSION_1_1:
+        return "HTTP/1.1";
+    case CURL_HTTP_VERSION_2_0:
+        return "HTTP/2";
+    default:
+        return NULL;
+    }
 }

@@ -64,7 +64,7 @@ struct rig_http_answer {
     enum rig_http_end end;
     long status;         /* of RIG_HTTP_ANSWERED */
     struct rig_buf body; /* the client's; valid until the next request */
-    char detail[160];    /* how it ended, for a person */
+    char detail[240];    /* how it ended, for a person */
 };
 
 enum { RIG_HTTP_CONNECTIONS_KEPT = 32 };
@@ -108,5 +108,7 @@ const struct rig_http_answer *rig_http_client_send(struct rig_http_client *clien
                                                    const struct rig_http_request *request);
 /* The answer's header of this name, or NULL; valid until the next request. */
 const char *rig_http_client_header(const struct rig_http_client *client, const char *name);
+/* "HTTP/1.1": of the last answer; NULL when there is none. A static text. */
+const char *rig_http_client_version(const struct rig_http_client *client);
 
 #endif

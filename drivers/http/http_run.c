@@ -78,7 +78,7 @@ static enum rig_rc ask_step(const struct rig_http_run *run, struct rig_http_clie
     maker->request.deadline_ns = deadline_ns;
     const struct rig_http_answer *answer = rig_http_client_send(client, &maker->request);
     if (answer->end != RIG_HTTP_ANSWERED)
-        return rig_fail(err, RIG_E_CLUSTER, "%s %s: %s (%s)", step->method, step->name, answer->detail,
+        return rig_fail(err, RIG_E_CLUSTER, "%s %.80s: %s (%s)", step->method, maker->request.path, answer->detail,
                         rig_http_end_names[answer->end]);
     json_t *root =
         json_loadb(rig_buf_text(&answer->body), answer->body.size, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);

@@ -22,9 +22,10 @@ struct rig_http_run {
     struct rig_dialect *dialect; /* owned */
     char (*endpoints)[RIG_ENDPOINT_BYTES];
     uint32_t endpoint_count;
-    int *wakes;          /* by client: an eventfd that interrupts it, alive as long as the run */
-    atomic_uint *shifts; /* by client: how many servers it has left behind */
-    char version[64];    /* of the server, for reports */
+    int *wakes;               /* by client: an eventfd that interrupts it, alive as long as the run */
+    atomic_uint *shifts;      /* by client: how many servers it has left behind */
+    char version[64];         /* of the server, for reports */
+    atomic_bool told_version; /* of HTTP, to the log */
 };
 
 /* Takes the dialect, also when it fails. Fit for rig_http_run_done() in any case. Borrows `env` and `options`. */

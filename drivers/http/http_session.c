@@ -24,6 +24,15 @@ static enum rig_rc ask_role(struct rig_http_session *session, uint32_t endpoint,
     return rc;
 }
 
+/* What was agreed on with the first server that a session opened on goes to the log. */
+static void tell_version(struct rig_http_session *session)
+{
+    struct rig_http_run *run = session->run;
+    const char *version = rig_http_client_version(&session->client);
+    if (version != NULL && !atomic_exchange(&run->told_version, true))
+        run->env->core->log(2, "http", "%s answers in %s", run->endpoints[session->endpoint], version);
+}
+
 /* Takes the first server, from the client's own on, that is healthy and has the role asked for. */
 static enum rig_rc choose_endpoint(struct rig_http_session *session, struct rig_err *err)
 {
@@ -45,8 +54,10 @@ static enum rig_rc choose_endpoint(struct rig_http_session *session, struct rig_
                                           &session->arena, NULL, &last);
         if (rc == RIG_OK && by_role)
             rc = ask_role(session, session->endpoint, deadline_ns, &leads, &last);
-        if (rc == RIG_OK && (!by_role || leads == (spread == RIG_HTTP_LEADER)))
+        if (rc == RIG_OK && (!by_role || leads == (spread == RIG_HTTP_LEADER))) {
+            tell_version(session);
             return RIG_OK;
+        }
     }
     if (last.rc != RIG_OK)
         return rig_fail(err, last.rc, "%s", last.text);
@@ -114,7 +125,7 @@ static enum rig_outcome end_with(struct rig_transaction *transaction, enum rig_o
                                  const char *text, const char *detail)
 {
     (void)snprintf(transaction->error_code, sizeof transaction->error_code, "%s", code);
-    (void)snprintf(transaction->error_text, sizeof transaction->error_text, "%.120s%s%.120s", text,
+    (void)snprintf(transaction->error_text, sizeof transaction->error_text, "%.110s%s%.140s", text,
                    detail[0] == '\0' ? "" : ": ", detail);
     return outcome;
 }

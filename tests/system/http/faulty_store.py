@@ -9,6 +9,9 @@ Each result of a good answer says so by its shape: a lie in the right shape nobo
     POST /txn      {"ops": [["append", k, v], ["r", k]]}          in one request
     POST /read     {"keys": [k, ...]}                              with versions
     POST /write    {"if": [[k, version], ...], "put": [[k, list], ...]}
+    GET  /role     which of its ports was asked, and which leads
+
+It can listen on several ports, and speak TLS.
 """
 
 import gzip
@@ -126,20 +129,25 @@ ODD = {
 
 
 class Store:
-    def __init__(self, seed, share, faults=None):
+    def __init__(self, seed=1, share=0.0, faults=None, ports=1, tls=None, delay=0.0):
+        """`tls`: a context for each connection, called with the number of those before it. `delay`: s, before answers."""
         self.lock = threading.Lock()
         self.lists, self.versions = {}, {}
         self.random, self.share = random.Random(seed), share
         self.faults = dict.fromkeys([*BROKEN, *ODD] if faults is None else faults, 0)
-        self.running = True
-        self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self.port = self.listener.getsockname()[1]
-        self.threads = [threading.Thread(target=self.accept, daemon=True)]
-        self.threads[0].start()
+        self.tls, self.delay, self.leader = tls, delay, 0
+        self.running, self.connections = True, 0
+        self.listeners = [socket.create_server(("127.0.0.1", 0), backlog=64) for _ in range(ports)]
+        self.ports = [listener.getsockname()[1] for listener in self.listeners]
+        self.port = self.ports[0]
+        self.served = [0] * ports  # transactions, by port
+        for place in range(ports):
+            threading.Thread(target=self.accept, args=(place,), daemon=True).start()
 
     def close(self):
         self.running = False
-        self.listener.close()
+        for listener in self.listeners:
+            listener.close()
 
     # -- the store
 
@@ -172,13 +180,15 @@ class Store:
 
     # -- HTTP
 
-    def accept(self):
+    def accept(self, place):
         while self.running:
             try:
-                connection, _ = self.listener.accept()
+                connection, _ = self.listeners[place].accept()
             except OSError:
                 return
-            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
+            with self.lock:
+                before, self.connections = self.connections, self.connections + 1
+            threading.Thread(target=self.serve, args=(connection, place, before), daemon=True).start()
 
     @staticmethod
     def request(reader):
@@ -191,21 +201,27 @@ class Store:
                 length = int(header.split(b":")[1])
         return line.split()[1].decode(), reader.read(length)
 
-    def serve(self, connection):
-        with connection, connection.makefile("rb") as reader:
-            try:
-                while (asked := self.request(reader)) is not None:
-                    if not self.answer(connection, *asked):
-                        return
-            except OSError:
-                pass
+    def serve(self, connection, place, before):
+        try:
+            with connection:
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                if self.tls is not None:
+                    connection = self.tls(before).wrap_socket(connection, server_side=True)
+                with connection, connection.makefile("rb") as reader:
+                    while (asked := self.request(reader)) is not None:
+                        if not self.answer(connection, place, *asked):
+                            return
+        except OSError:
+            pass
 
-    def answer(self, connection, path, body):
-        if path == "/health":
-            connection.sendall(good(b"{}"))
+    def answer(self, connection, place, path, body):
+        if path in ("/health", "/role"):
+            connection.sendall(good(json.dumps({"self": place, "leader": self.leader}).encode()))
             return True
+        time.sleep(self.delay)
         with self.lock:
             fault = None
+            self.served[place] += path != "/clear"
             if path != "/clear" and self.random.random() < self.share:
                 fault = self.random.choice(list(self.faults))
                 self.faults[fault] += 1
