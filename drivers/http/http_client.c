@@ -120,6 +120,16 @@ static void set_login(CURL *easy, const struct rig_http_options *options)
     }
 }
 
+/*
+ * libcurl 7.88 (Debian 12's) cannot use a connection of HTTP/2 without TLS a second time: it sets up the framing once
+ * more (mended in 8.0). There each request has a connection of its own.
+ */
+static bool reuse_is_broken(const struct rig_http_client *client)
+{
+    const unsigned version = curl_version_info(CURLVERSION_NOW)->version_num;
+    return client->options->version == RIG_HTTP_VERSION_2 && version >= 0x075800 && version < 0x080000;
+}
+
 /* What is the same for every request. */
 static void set_fixed(struct rig_http_client *client)
 {
@@ -134,6 +144,7 @@ static void set_fixed(struct rig_http_client *client)
     (void)curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     (void)curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
     (void)curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, versions[client->options->version]);
+    (void)curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, reuse_is_broken(client) ? 1L : 0L);
     (void)curl_easy_setopt(easy, CURLOPT_TCP_NODELAY, 1L);
     (void)curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
     (void)curl_easy_setopt(easy, CURLOPT_WRITEDATA, client);

@@ -41,7 +41,7 @@ extern const char *const rig_http_version_names[];
      .help = "which server a session talks to: one for each client in turn, another for each transaction, the leader, or the followers only (the dialect says how they are told apart)"}, \
     {.name = "http-version", .type = RIG_OPTION_CHOICE, .offset = RIG_HTTP_OFFSET(owner, member, version),              \
      .default_text = "auto", .choices = rig_http_version_names,                                                        \
-     .help = "auto: HTTP/2 where TLS offers it, else 1.1; 2: HTTP/2 also without TLS, without asking"},                \
+     .help = "auto: HTTP/2 where TLS offers it, else 1.1; 2: HTTP/2 also without TLS, without asking (with libcurl 7.88 a connection for each request)"},                \
     {.name = "connect-timeout", .type = RIG_OPTION_DURATION, .offset = RIG_HTTP_OFFSET(owner, member, connect_timeout_ns), \
      .default_text = "2s", .least = 1e6, .most = 6e11, .help = "how long connecting to a server may take"},            \
     {.name = "request-timeout", .type = RIG_OPTION_DURATION, .offset = RIG_HTTP_OFFSET(owner, member, request_timeout_ns), \
