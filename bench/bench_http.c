@@ -85,7 +85,7 @@ static void *drive(void *argument)
         client->failed += rig_http_session_transact(&session, &transaction) == RIG_OUTCOME_OK ? 0 : 1;
         client->done++;
     }
-    rig_http_session_close(&session);
+    rig_http_session_close(&session, true);
     return NULL;
 }
 

@@ -9,23 +9,13 @@
 #include "drivers/http/http_preview.h"
 #include "drivers/http/http_session.h"
 
-/* The dialect, with the parameter that the options stand for when it has it. */
-static enum rig_rc load_dialect(const struct rig_etcd_options *options, enum rig_workload workload,
-                                struct rig_dialect **dialect, struct rig_err *err)
+static struct rig_dialect_choice choice_of(const void *object)
 {
-    struct rig_dialect *found = NULL;
-    enum rig_rc rc = rig_dialect_load(options->dialect, NULL, &found, err);
-    for (uint32_t i = 0; rc == RIG_OK && i < found->parameter_count; i++) {
-        if (strcmp(found->parameters[i].name, "reads") == 0)
-            found->values[i] = rig_etcd_reads_names[options->reads];
-    }
-    if (rc == RIG_OK && !found->workloads[workload].given)
-        rc = rig_fail(err, RIG_E_PLAN, "`dialect`: %s does not describe this workload", found->name);
-    if (rc == RIG_OK)
-        *dialect = found;
-    else
-        rig_dialect_free(found);
-    return rc;
+    const struct rig_etcd_options *options = object;
+    return (struct rig_dialect_choice){.name = options->dialect,
+                                       .own_parameter = "reads",
+                                       .own_value = rig_etcd_reads_names[options->reads],
+                                       .http = &options->http};
 }
 
 static bool starts_cluster(const struct rig_etcd_options *options)
@@ -36,12 +26,13 @@ static bool starts_cluster(const struct rig_etcd_options *options)
 static enum rig_rc check(const void *object, enum rig_workload workload, struct rig_err *err)
 {
     const struct rig_etcd_options *options = object;
+    const struct rig_dialect_choice choice = choice_of(options);
     struct rig_dialect *dialect = NULL;
     enum rig_rc rc = rig_etcd_options_check(options, err);
     if (rc == RIG_OK && starts_cluster(options) && options->nodes == 1 && options->http.spread == RIG_HTTP_FOLLOWERS)
         rc = rig_fail(err, RIG_E_PLAN, "`spread`: one member has no followers; give `cluster.local.nodes: 3`");
     if (rc == RIG_OK)
-        rc = load_dialect(options, workload, &dialect, err);
+        rc = rig_dialect_choose(&choice, workload, &dialect, err);
     rig_dialect_free(dialect);
     return rc;
 }
@@ -50,9 +41,10 @@ static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_
 {
     struct rig_etcd_run *run = object;
     const struct rig_etcd_options *options = env->options;
+    const struct rig_dialect_choice choice = choice_of(options);
     struct rig_dialect *dialect = NULL;
     rig_etcd_cluster_init(&run->cluster, env, options);
-    enum rig_rc rc = load_dialect(options, env->workload, &dialect, err);
+    enum rig_rc rc = rig_dialect_choose(&choice, env->workload, &dialect, err);
     if (rc == RIG_OK)
         rc = rig_http_run_init(&run->http, env, &options->http, dialect, err);
     for (size_t i = 0; rc == RIG_OK && i < options->http.endpoints.count; i++)
@@ -67,39 +59,12 @@ static void done(void *object)
     rig_http_run_done(&run->http);
 }
 
-static enum rig_rc setup(void *object, struct rig_err *err)
-{
-    struct rig_etcd_run *run = object;
-    return rig_http_run_setup(&run->http, err);
-}
-
 static void teardown(void *object)
 {
     struct rig_etcd_run *run = object;
     /* rig's own cluster goes as a whole. */
     if (!starts_cluster(run->cluster.options))
         rig_http_run_teardown(&run->http);
-}
-
-static enum rig_rc open_session(void *session, void *run, uint32_t client, struct rig_err *err)
-{
-    return rig_http_session_open(session, &((struct rig_etcd_run *)run)->http, client, err);
-}
-
-static enum rig_outcome transact(void *session, struct rig_transaction *transaction)
-{
-    return rig_http_session_transact(session, transaction);
-}
-
-static void interrupt(void *session)
-{
-    rig_http_session_interrupt(session);
-}
-
-static void close_session(void *session, bool last)
-{
-    (void)last;
-    rig_http_session_close(session);
 }
 
 static void describe(void *object, char *text, size_t size)
@@ -109,25 +74,17 @@ static void describe(void *object, char *text, size_t size)
                    run->http.endpoint_count, run->http.endpoint_count == 1 ? "" : "s");
 }
 
-static int64_t most_keys(const void *object, enum rig_workload workload)
+static int64_t most_keys(const void *options, enum rig_workload workload)
 {
-    struct rig_dialect *dialect = NULL;
-    if (load_dialect(object, workload, &dialect, NULL) != RIG_OK)
-        return 0;
-    const int64_t most = dialect->workloads[workload].most_keys;
-    rig_dialect_free(dialect);
-    return most;
+    const struct rig_dialect_choice choice = choice_of(options);
+    return rig_dialect_most_keys(&choice, workload);
 }
 
-static enum rig_rc preview(const void *object, enum rig_workload workload, const struct rig_transaction *transaction,
+static enum rig_rc preview(const void *options, enum rig_workload workload, const struct rig_transaction *transaction,
                            void (*show)(void *context, const char *text), void *context, struct rig_err *err)
 {
-    struct rig_dialect *dialect = NULL;
-    enum rig_rc rc = load_dialect(object, workload, &dialect, err);
-    if (rc == RIG_OK)
-        rc = rig_http_preview(dialect, workload, transaction, show, context, err);
-    rig_dialect_free(dialect);
-    return rc;
+    const struct rig_dialect_choice choice = choice_of(options);
+    return rig_http_preview_choice(&choice, workload, transaction, show, context, err);
 }
 
 /* ---- cluster ---- */
@@ -251,12 +208,12 @@ const struct rig_driver rig_driver = {
     .check = check,
     .init = init,
     .done = done,
-    .setup = setup,
+    .setup = rig_http_run_setup,
     .teardown = teardown,
-    .open = open_session,
-    .transact = transact,
-    .interrupt = interrupt,
-    .close = close_session,
+    .open = rig_http_session_open,
+    .transact = rig_http_session_transact,
+    .interrupt = rig_http_session_interrupt,
+    .close = rig_http_session_close,
     .describe = describe,
     .cluster = &cluster_ops,
     .most_keys = most_keys,

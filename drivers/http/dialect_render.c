@@ -228,8 +228,10 @@ static bool condition_holds(const struct rig_condition *condition, const struct 
         const bool writes = kind == RIG_OP_APPEND || kind == RIG_OP_WRITE;
         return writes == (condition->kind == RIG_CONDITION_WRITE);
     }
-    case RIG_CONDITION_EXISTS:
-        return rig_state_key(state, scope->set, scope->element)->exists;
+    case RIG_CONDITION_EXISTS: {
+        const struct rig_key_state *key = rig_state_key(state, scope->set, scope->element);
+        return key->exists || (scope->dry && !key->told); /* shows what depends on it */
+    }
     case RIG_CONDITION_PARAMETER:
         return strcmp(scope->dialect->values[condition->parameter], condition->value) == 0;
     }

@@ -33,33 +33,23 @@ static const struct rig_option option_table[] = {
     {0},
 };
 
-/* The dialect that the options name, if it can run the workload. */
-static enum rig_rc load_dialect(const struct options *options, enum rig_workload workload, struct rig_dialect **dialect,
-                                struct rig_err *err)
+static struct rig_dialect_choice choice_of(const void *object)
 {
-    struct rig_dialect *found = NULL;
-    enum rig_rc rc = rig_dialect_load(options->dialect, &options->parameters, &found, err);
-    if (rc == RIG_OK && !found->workloads[workload].given)
-        rc = rig_fail(err, RIG_E_PLAN, "`dialect`: %s does not describe this workload", found->name);
-    const bool by_role = options->http.spread == RIG_HTTP_LEADER || options->http.spread == RIG_HTTP_FOLLOWERS;
-    if (rc == RIG_OK && by_role && found->role.count == 0)
-        rc = rig_fail(err, RIG_E_PLAN, "`spread`: the dialect %s does not say who leads (`role`)", found->name);
-    if (rc == RIG_OK)
-        *dialect = found;
-    else
-        rig_dialect_free(found);
-    return rc;
+    const struct options *options = object;
+    return (struct rig_dialect_choice){
+        .name = options->dialect, .parameters = &options->parameters, .http = &options->http};
 }
 
 static enum rig_rc check(const void *object, enum rig_workload workload, struct rig_err *err)
 {
     const struct options *options = object;
+    const struct rig_dialect_choice choice = choice_of(options);
     struct rig_dialect *dialect = NULL;
     enum rig_rc rc = rig_http_options_check(&options->http, err);
     if (rc == RIG_OK && options->http.endpoints.count == 0)
         rc = rig_fail(err, RIG_E_PLAN, "`endpoints`: expected at least one server");
     if (rc == RIG_OK)
-        rc = load_dialect(options, workload, &dialect, err);
+        rc = rig_dialect_choose(&choice, workload, &dialect, err);
     rig_dialect_free(dialect);
     return rc;
 }
@@ -68,49 +58,14 @@ static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_
 {
     struct rig_http_run *run = object;
     const struct options *options = env->options;
+    const struct rig_dialect_choice choice = choice_of(options);
     struct rig_dialect *dialect = NULL;
-    enum rig_rc rc = load_dialect(options, env->workload, &dialect, err);
+    enum rig_rc rc = rig_dialect_choose(&choice, env->workload, &dialect, err);
     if (rc == RIG_OK)
         rc = rig_http_run_init(run, env, &options->http, dialect, err);
     for (size_t i = 0; rc == RIG_OK && i < options->http.endpoints.count; i++)
         rc = rig_http_run_add_endpoint(run, options->http.endpoints.at[i], err);
     return rc;
-}
-
-static void done(void *object)
-{
-    rig_http_run_done(object);
-}
-
-static enum rig_rc setup(void *object, struct rig_err *err)
-{
-    return rig_http_run_setup(object, err);
-}
-
-static void teardown(void *object)
-{
-    rig_http_run_teardown(object);
-}
-
-static enum rig_rc open_session(void *session, void *run, uint32_t client, struct rig_err *err)
-{
-    return rig_http_session_open(session, run, client, err);
-}
-
-static enum rig_outcome transact(void *session, struct rig_transaction *transaction)
-{
-    return rig_http_session_transact(session, transaction);
-}
-
-static void interrupt(void *session)
-{
-    rig_http_session_interrupt(session);
-}
-
-static void close_session(void *session, bool last)
-{
-    (void)last;
-    rig_http_session_close(session);
 }
 
 static void describe(void *object, char *text, size_t size)
@@ -120,25 +75,17 @@ static void describe(void *object, char *text, size_t size)
     (void)snprintf(text, size, "%s%s%s", what, run->version[0] == '\0' ? "" : ", version ", run->version);
 }
 
-static int64_t most_keys(const void *object, enum rig_workload workload)
+static int64_t most_keys(const void *options, enum rig_workload workload)
 {
-    struct rig_dialect *dialect = NULL;
-    if (load_dialect(object, workload, &dialect, NULL) != RIG_OK)
-        return 0;
-    const int64_t most = dialect->workloads[workload].most_keys;
-    rig_dialect_free(dialect);
-    return most;
+    const struct rig_dialect_choice choice = choice_of(options);
+    return rig_dialect_most_keys(&choice, workload);
 }
 
-static enum rig_rc preview(const void *object, enum rig_workload workload, const struct rig_transaction *transaction,
+static enum rig_rc preview(const void *options, enum rig_workload workload, const struct rig_transaction *transaction,
                            void (*show)(void *context, const char *text), void *context, struct rig_err *err)
 {
-    struct rig_dialect *dialect = NULL;
-    enum rig_rc rc = load_dialect(object, workload, &dialect, err);
-    if (rc == RIG_OK)
-        rc = rig_http_preview(dialect, workload, transaction, show, context, err);
-    rig_dialect_free(dialect);
-    return rc;
+    const struct rig_dialect_choice choice = choice_of(options);
+    return rig_http_preview_choice(&choice, workload, transaction, show, context, err);
 }
 
 RIG_DRIVER_EXPORT extern const struct rig_driver rig_driver;
@@ -155,13 +102,13 @@ const struct rig_driver rig_driver = {
     .session_size = sizeof(struct rig_http_session),
     .check = check,
     .init = init,
-    .done = done,
-    .setup = setup,
-    .teardown = teardown,
-    .open = open_session,
-    .transact = transact,
-    .interrupt = interrupt,
-    .close = close_session,
+    .done = rig_http_run_done,
+    .setup = rig_http_run_setup,
+    .teardown = rig_http_run_teardown,
+    .open = rig_http_session_open,
+    .transact = rig_http_session_transact,
+    .interrupt = rig_http_session_interrupt,
+    .close = rig_http_session_close,
     .describe = describe,
     .most_keys = most_keys,
     .preview = preview,

@@ -68,3 +68,15 @@ enum rig_rc rig_http_preview(const struct rig_dialect *dialect, enum rig_workloa
     rig_arena_done(&arena);
     return rc;
 }
+
+enum rig_rc rig_http_preview_choice(const struct rig_dialect_choice *choice, enum rig_workload workload,
+                                    const struct rig_transaction *transaction,
+                                    void (*show)(void *context, const char *text), void *context, struct rig_err *err)
+{
+    struct rig_dialect *dialect = NULL;
+    enum rig_rc rc = rig_dialect_choose(choice, workload, &dialect, err);
+    if (rc == RIG_OK)
+        rc = rig_http_preview(dialect, workload, transaction, show, context, err);
+    rig_dialect_free(dialect);
+    return rc;
+}

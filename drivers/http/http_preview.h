@@ -5,10 +5,14 @@
 #ifndef RIG_DRIVERS_HTTP_HTTP_PREVIEW_H
 #define RIG_DRIVERS_HTTP_HTTP_PREVIEW_H
 
-#include "drivers/http/dialect.h"
+#include "drivers/http/dialect_choice.h"
 
 enum rig_rc rig_http_preview(const struct rig_dialect *dialect, enum rig_workload workload,
                              const struct rig_transaction *transaction, void (*show)(void *context, const char *text),
                              void *context, struct rig_err *err);
+/* For the hook preview: the same for the dialect that a plan means. */
+enum rig_rc rig_http_preview_choice(const struct rig_dialect_choice *choice, enum rig_workload workload,
+                                    const struct rig_transaction *transaction,
+                                    void (*show)(void *context, const char *text), void *context, struct rig_err *err);
 
 #endif

@@ -32,8 +32,9 @@ enum rig_rc rig_http_run_init(struct rig_http_run *run, const struct rig_run_env
     return rig_http_library_init(err);
 }
 
-void rig_http_run_done(struct rig_http_run *run)
+void rig_http_run_done(void *object)
 {
+    struct rig_http_run *run = object;
     for (uint32_t i = 0; run->wakes != NULL && i < run->env->client_count; i++) {
         if (run->wakes[i] >= 0)
             (void)close(run->wakes[i]);
@@ -167,8 +168,9 @@ static enum rig_rc ask_anyone(const struct rig_http_run *run, const struct rig_d
                     run->endpoint_count == 0 ? "there is no server" : last.text);
 }
 
-enum rig_rc rig_http_run_setup(struct rig_http_run *run, struct rig_err *err)
+enum rig_rc rig_http_run_setup(void *object, struct rig_err *err)
 {
+    struct rig_http_run *run = object;
     struct rig_arena arena;
     struct rig_value values[RIG_DIALECT_VARIABLES_MOST] = {{0}};
     struct rig_err unimportant = {0};
@@ -182,8 +184,9 @@ enum rig_rc rig_http_run_setup(struct rig_http_run *run, struct rig_err *err)
     return rc;
 }
 
-void rig_http_run_teardown(struct rig_http_run *run)
+void rig_http_run_teardown(void *object)
 {
+    struct rig_http_run *run = object;
     struct rig_arena arena;
     struct rig_err err = {0};
     rig_arena_init(&arena, 0);

@@ -31,13 +31,15 @@ struct rig_http_run {
 /* Takes the dialect, also when it fails. Fit for rig_http_run_done() in any case. Borrows `env` and `options`. */
 enum rig_rc rig_http_run_init(struct rig_http_run *run, const struct rig_run_env *env,
                               const struct rig_http_options *options, struct rig_dialect *dialect, struct rig_err *err);
-void rig_http_run_done(struct rig_http_run *run);
+/* The hook `done` where nothing else hangs on the run. */
+void rig_http_run_done(void *run);
 /* Adds a server: the start of its URLs, without a slash behind it. */
 enum rig_rc rig_http_run_add_endpoint(struct rig_http_run *run, const char *base, struct rig_err *err);
 
-enum rig_rc rig_http_run_setup(struct rig_http_run *run, struct rig_err *err);
-/* Best effort; says in the log what was left behind. */
-void rig_http_run_teardown(struct rig_http_run *run);
+/* The hook `setup` of every driver on this engine, as it is: `run` begins with a struct rig_http_run. */
+enum rig_rc rig_http_run_setup(void *run, struct rig_err *err);
+/* The same for `teardown`. Best effort; says in the log what was left behind. */
+void rig_http_run_teardown(void *run);
 
 /*
  * Sends steps that belong to no transaction to one server. `values`: NULL, or room for the dialect's variables, whose

@@ -67,9 +67,10 @@ static enum rig_rc choose_endpoint(struct rig_http_session *session, struct rig_
                                                 : "a follower");
 }
 
-enum rig_rc rig_http_session_open(struct rig_http_session *session, struct rig_http_run *run, uint32_t client,
-                                  struct rig_err *err)
+enum rig_rc rig_http_session_open(void *object, void *run_object, uint32_t client, struct rig_err *err)
 {
+    struct rig_http_session *session = object;
+    struct rig_http_run *run = run_object;
     uint64_t calls;
     const int wake = run->wakes[client];
     (void)!read(wake, &calls, sizeof calls); /* of the session before */
@@ -89,8 +90,9 @@ enum rig_rc rig_http_session_open(struct rig_http_session *session, struct rig_h
     return rc;
 }
 
-void rig_http_session_interrupt(struct rig_http_session *session)
+void rig_http_session_interrupt(void *object)
 {
+    struct rig_http_session *session = object;
     const uint64_t one = 1;
     atomic_store(&session->interrupted, true);
     const int wake = atomic_load(&session->wake);
@@ -98,8 +100,10 @@ void rig_http_session_interrupt(struct rig_http_session *session)
         (void)!write(wake - 1, &one, sizeof one);
 }
 
-void rig_http_session_close(struct rig_http_session *session)
+void rig_http_session_close(void *object, bool last)
 {
+    struct rig_http_session *session = object;
+    (void)last;
     if (session->run == NULL)
         return;
     rig_http_client_done(&session->client);
@@ -288,8 +292,9 @@ static uint32_t choose_for_transaction(struct rig_http_session *session, const s
     return session->endpoint;
 }
 
-enum rig_outcome rig_http_session_transact(struct rig_http_session *session, struct rig_transaction *transaction)
+enum rig_outcome rig_http_session_transact(void *object, struct rig_transaction *transaction)
 {
+    struct rig_http_session *session = object;
     struct rig_http_run *run = session->run;
     struct passage passage = {
         .session = session,

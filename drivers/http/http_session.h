@@ -23,10 +23,13 @@ struct rig_http_session {
     struct rig_transaction_state state;
 };
 
-enum rig_rc rig_http_session_open(struct rig_http_session *session, struct rig_http_run *run, uint32_t client,
-                                  struct rig_err *err);
-enum rig_outcome rig_http_session_transact(struct rig_http_session *session, struct rig_transaction *transaction);
-void rig_http_session_interrupt(struct rig_http_session *session);
-void rig_http_session_close(struct rig_http_session *session);
+/*
+ * Hooks of every driver on this engine, as they are: `session` is a struct rig_http_session, and `run` begins with a
+ * struct rig_http_run.
+ */
+enum rig_rc rig_http_session_open(void *session, void *run, uint32_t client, struct rig_err *err);
+enum rig_outcome rig_http_session_transact(void *session, struct rig_transaction *transaction);
+void rig_http_session_interrupt(void *session);
+void rig_http_session_close(void *session, bool last);
 
 #endif
