@@ -1,7 +1,6 @@
 #include "checker/judge.h"
 
 #include "base/clock.h"
-#include "checker/cycle/clean.h"
 #include "checker/infer/list_anomalies.h"
 #include "checker/infer/list_inference.h"
 #include "checker/infer/register_inference.h"
@@ -57,7 +56,7 @@ static void count_edges(struct rig_judge *judge, const uint8_t *selected)
     uint64_t *count = judge->edge_count;
     for (unsigned link = 0; link < 3; link++)
         count[link] += judge->inference.graph.link_count[link];
-    for (uint32_t node = 0; node < links->node_count; node++) {
+    for (uint32_t node = 0; selected != NULL && node < links->node_count; node++) {
         bool passage = node >= links->txn_count;
         if (!passage && selected[node])
             continue;
@@ -69,27 +68,6 @@ static void count_edges(struct rig_judge *judge, const uint8_t *selected)
             if (!passage || !selected[rig_edge_node(edge)])
                 uncount(count, edge);
         }
-    }
-}
-
-/* Keeps the edges between selected nodes. */
-static void restrict_graph(struct rig_graph *graph, const uint8_t *selected)
-{
-    uint32_t kept = 0;
-    for (uint32_t node = 0; node < graph->node_count; node++) {
-        uint32_t begin = graph->first[node], end = graph->first[node + 1];
-        graph->first[node] = kept;
-        for (uint32_t i = begin; selected[node] && i < end; i++) {
-            uint32_t edge = graph->edges[i];
-            graph->edges[kept] = edge;
-            kept += selected[rig_edge_node(edge)];
-        }
-    }
-    graph->first[graph->node_count] = kept;
-    for (uint32_t txn = 0; txn < graph->txn_count; txn++) {
-        uint32_t before = graph->process_before[txn];
-        if (before != RIG_NODE_NONE && !(selected[txn] && selected[before]))
-            graph->process_before[txn] = RIG_NODE_NONE;
     }
 }
 
@@ -135,34 +113,12 @@ static enum rig_rc note_odd_keys(struct rig_judge *judge, struct rig_err *err)
     return RIG_OK;
 }
 
-/* A window without cycles has none among the selected; its graph is not even made. */
-static enum rig_rc search_selected(struct rig_judge *judge, const uint8_t *selected, struct rig_err *err)
-{
-    struct rig_inference *inference = &judge->inference;
-    bool clean = false;
-    count_edges(judge, selected);
-    enum rig_rc rc = rig_links_clean(&inference->links, judge->history, &clean, err);
-    if (rc != RIG_OK || (clean && judge->history->has_invocations))
-        return rc;
-    rc = rig_inference_pack(inference, err);
-    if (rc != RIG_OK)
-        return rc;
-    restrict_graph(&inference->graph, selected);
-    return rig_ladder_climb_graph(judge->history, inference, judge->most_kept, &judge->ladder, err);
-}
-
-static enum rig_rc search_all(struct rig_judge *judge, struct rig_err *err)
-{
-    struct rig_inference *inference = &judge->inference;
-    for (unsigned link = 0; link < 3; link++)
-        judge->edge_count[link] += inference->graph.link_count[link];
-    return rig_ladder_climb(judge->history, inference, judge->most_kept, &judge->ladder, err);
-}
-
 enum rig_rc rig_judge_search(struct rig_judge *judge, const uint8_t *selected, struct rig_err *err)
 {
     int64_t start = rig_clock_now_ns();
-    enum rig_rc rc = selected == NULL ? search_all(judge, err) : search_selected(judge, selected, err);
+    const struct rig_inference *inference = &judge->inference;
+    count_edges(judge, selected);
+    enum rig_rc rc = rig_ladder_climb(judge->history, inference, selected, judge->most_kept, &judge->ladder, err);
     if (rc == RIG_OK)
         rc = add_lost_updates(judge, err);
     if (rc == RIG_OK && selected != NULL)

@@ -37,7 +37,7 @@ enum rig_rc rig_judge_infer(struct rig_judge *judge, const struct rig_history *h
 
 /*
  * Fills judge->ladder and odd_keys, and completes the oddities. `selected`, per node of the graph (NULL: all of them),
- * must be closed: what precedes a selected transaction is selected, or was judged before. Changes the graph.
+ * must be closed: what precedes a selected transaction is selected, or was judged before.
  */
 enum rig_rc rig_judge_search(struct rig_judge *judge, const uint8_t *selected, struct rig_err *err);
 

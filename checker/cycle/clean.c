@@ -7,8 +7,7 @@ enum { ON_PATH = 2, DONE = 3 };
 
 struct frame {
     uint32_t node;
-    uint32_t own;     /* next own edge, and */
-    uint32_t chained; /* next chained edge, to be looked at */
+    struct rig_links_cursor cursor;
 };
 
 struct walk {
@@ -27,11 +26,6 @@ static uint8_t *state_of(const struct walk *w, uint32_t node)
 {
     uint32_t txn_count = w->links->txn_count;
     return node < txn_count ? &w->state[node] : &w->passage_state[node - txn_count];
-}
-
-static bool has_own(const struct walk *w, uint32_t node)
-{
-    return w->links->own_first != NULL && node < w->links->txn_count;
 }
 
 static bool grow(struct walk *w)
@@ -58,9 +52,7 @@ static bool enter(struct walk *w, uint32_t node)
     }
     if (w->depth == w->room && !grow(w))
         return false;
-    w->path[w->depth++] = (struct frame){.node = node,
-                                         .own = has_own(w, node) ? w->links->own_first[node] : 0,
-                                         .chained = *rig_links_head(w->links, node)};
+    w->path[w->depth++] = (struct frame){node, rig_links_into(w->links, node)};
     *state_of(w, node) = ON_PATH;
     return true;
 }
@@ -68,20 +60,11 @@ static bool enter(struct walk *w, uint32_t node)
 /* The next predecessor that is not before the start, or RIG_NODE_NONE. */
 static uint32_t next_of(const struct walk *w, struct frame *frame)
 {
-    const struct rig_links *links = w->links;
-    uint32_t end = has_own(w, frame->node) ? links->own_first[frame->node + 1] : 0;
-    while (frame->own < end) {
-        uint32_t from = rig_edge_node(links->own[frame->own++]);
-        if (from >= w->start)
-            return from;
-    }
-    while (frame->chained != RIG_NODE_NONE) {
-        uint32_t from = rig_edge_node(links->chained[frame->chained].edge);
-        frame->chained = links->chained[frame->chained].next;
-        if (from >= w->start)
-            return from;
-    }
-    return RIG_NODE_NONE;
+    uint32_t edge;
+    do
+        edge = rig_links_next(w->links, &frame->cursor);
+    while (edge != RIG_NODE_NONE && rig_edge_node(edge) < w->start);
+    return edge == RIG_NODE_NONE ? edge : rig_edge_node(edge);
 }
 
 /* False at a cycle, or where real time makes one. */
@@ -116,7 +99,7 @@ static bool walk(struct walk *w)
     return true;
 }
 
-enum rig_rc rig_links_clean(struct rig_links *links, const struct rig_history *history, bool *clean,
+enum rig_rc rig_links_clean(const struct rig_links *links, const struct rig_history *history, bool *clean,
                             struct rig_err *err)
 {
     struct walk w = {.links = links, .state = links->late_before};
@@ -124,7 +107,8 @@ enum rig_rc rig_links_clean(struct rig_links *links, const struct rig_history *h
     w.txns = history != NULL && history->has_invocations ? history->txns : NULL;
     w.passage_state = rig_arena_array(links->arena, (size_t)passages + 1, sizeof *w.passage_state);
     bool result = w.passage_state != NULL && walk(&w);
-    links->late_before = NULL;
+    for (uint32_t node = 0; node < links->txn_count; node++)
+        links->late_before[node] = links->late_before[node] != 0;
     if (w.passage_state == NULL || w.out_of_memory)
         return rig_fail(err, RIG_E_LIMIT, "not enough memory to look for cycles; raise --max-memory");
     *clean = result;

@@ -8,8 +8,8 @@
  * started from is the first to complete of all that come after the nodes walked: so these must have been invoked before
  * it completed (realtime.h).
  *
- * Time: linear in the edges of the nodes walked, which are few. Space: 12 bytes a node on the deepest path; the walk
- * uses up `late_before`.
+ * Time: linear in the edges of the nodes walked, which are few. Space: 16 bytes a node on the deepest path. Afterwards
+ * `late_before` marks the nodes walked, too, which does no harm: a walk from one of them meets nothing new.
  */
 #ifndef RIG_CHECKER_CYCLE_CLEAN_H
 #define RIG_CHECKER_CYCLE_CLEAN_H
@@ -21,9 +21,9 @@
 /*
  * *clean: there is no cycle; nor, unless `history` is NULL or has no invocations, one with real-time edges. When it is
  * false there is one, or one with real time hinges on a transaction of unknown fate, which never ends. Memory comes
- * from the links' arena. Can be asked once.
+ * from the links' arena.
  */
-enum rig_rc rig_links_clean(struct rig_links *links, const struct rig_history *history, bool *clean,
+enum rig_rc rig_links_clean(const struct rig_links *links, const struct rig_history *history, bool *clean,
                             struct rig_err *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include "checker/cycle/clean.h"
 #include "checker/cycle/collect.h"
 #include "checker/cycle/components.h"
+#include "checker/cycle/core.h"
 #include "checker/cycle/pairs.h"
 #include "checker/cycle/read_skew.h"
 #include "checker/cycle/realtime.h"
@@ -26,6 +27,7 @@ struct climb {
     const struct rig_history *history;
     const struct rig_inference *inference;
     struct rig_ladder *ladder;
+    struct rig_graph graph; /* the core */
     struct rig_collector collector;
     struct rig_search *search;
     struct rig_components all, flow; /* of those rungs in plain order, once they have been climbed: for read skew */
@@ -44,7 +46,7 @@ static enum rig_rc no_memory(struct climb *c)
 
 static struct rig_view view_of(const struct climb *c, enum rig_rung rung, bool process)
 {
-    return (struct rig_view){.graph = &c->inference->graph,
+    return (struct rig_view){.graph = &c->graph,
                              .links = rung_links[rung],
                              .process = process,
                              .split = rung == RIG_RUNG_SNAPSHOT,
@@ -76,13 +78,13 @@ static struct rig_path_rule loose_rule_of(enum rig_rung rung, bool process)
  * Searches from one seed, within the rung's budget unless `bounded` is false. `shortest` holds the length of the
  * shortest cycle so far (0: none) and bounds this search; memory failures are the only error.
  */
-static enum rig_rc try_seed(struct climb *c, const struct rig_path_rule *rule, struct rig_seed seed, bool bounded,
-                            size_t *shortest)
+static enum rig_rc try_seed(struct climb *c, const struct rig_path_rule *rule, struct rig_seed seed,
+                            struct rig_region region, bool bounded, size_t *shortest)
 {
     if (bounded && c->budget == 0)
         return RIG_OK;
     size_t budget = !bounded ? 0 : c->budget < SEARCH_BUDGET ? c->budget : SEARCH_BUDGET;
-    enum rig_found found = rig_search_cycle(c->search, rule, seed, *shortest, budget, &c->cycle);
+    enum rig_found found = rig_search_cycle(c->search, rule, seed, region, *shortest, budget, &c->cycle);
     size_t visited = rig_search_visited(c->search);
     c->budget -= visited < c->budget ? visited : c->budget;
     switch (found) {
@@ -140,21 +142,21 @@ static bool seeds_into(const struct rig_components *components, uint32_t compone
         return !inside || seeds_add(seeds, (struct rig_seed){before, node, kind});
     }
     enum rig_link link = kind == RIG_EDGE_WW ? RIG_LINK_WW : kind == RIG_EDGE_WR ? RIG_LINK_WR : RIG_LINK_RW;
-    struct rig_txn_list open = {0};
-    bool done = rig_txn_list_add(&open, node);
+    struct rig_node_list open = {0};
+    bool done = rig_node_list_add(&open, node);
     while (done && open.count > 0 && seeds->count < most) {
         uint32_t at = open.at[--open.count];
         for (uint32_t i = graph->first[at]; done && i < graph->first[at + 1] && seeds->count < most; i++) {
             uint32_t from = rig_edge_node(graph->edges[i]);
             if (rig_edge_link(graph->edges[i]) == RIG_LINK_THROUGH) {
                 if (components->component_of[state_of(&components->view, from, rw)] == component)
-                    done = rig_txn_list_add(&open, from);
+                    done = rig_node_list_add(&open, from);
             } else if (rig_edge_link(graph->edges[i]) == link && starts_inside(components, component, from, kind)) {
                 done = seeds_add(seeds, (struct rig_seed){from, node, kind});
             }
         }
     }
-    rig_txn_list_done(&open);
+    rig_node_list_done(&open);
     return done;
 }
 
@@ -184,8 +186,9 @@ static enum rig_rc search_component(struct climb *c, const struct rig_components
     if (!choose_seeds(components, component, kind, SEEDS_PER_COMPONENT, seeds))
         return no_memory(c);
     size_t shortest = 0;
+    const struct rig_region region = {.components = components, .component = component};
     for (size_t i = 0; i < seeds->count; i++) {
-        enum rig_rc rc = try_seed(c, rule, seeds->at[i], true, &shortest);
+        enum rig_rc rc = try_seed(c, rule, seeds->at[i], region, true, &shortest);
         if (rc != RIG_OK)
             return rc;
     }
@@ -200,6 +203,7 @@ static enum rig_rc search_certainly(struct climb *c, const struct rig_components
 {
     struct rig_path_rule rule = loose_rule_of(rung, components->view.process);
     struct rig_component range = components->list.at[0];
+    const struct rig_region region = {.components = components, .component = 0};
     for (uint32_t i = range.begin; i < range.end; i++) {
         uint32_t node = rig_view_node(&components->view, components->order[i]);
         if (node >= components->view.graph->txn_count)
@@ -213,7 +217,7 @@ static enum rig_rc search_certainly(struct climb *c, const struct rig_components
             size_t shortest = 0;
             enum rig_rc rc = made ? RIG_OK : no_memory(c);
             if (rc == RIG_OK && seeds.count > 0) {
-                rc = try_seed(c, &rule, seeds.at[0], false, &shortest);
+                rc = try_seed(c, &rule, seeds.at[0], region, false, &shortest);
                 RIG_INVARIANT(rc != RIG_OK || shortest > 0);
                 seeds_done(&seeds);
                 return rc;
@@ -275,23 +279,48 @@ static enum rig_rc witness_components(struct climb *c, const struct rig_componen
     return rc;
 }
 
-static enum rig_rc witness_realtime(struct climb *c, const struct rig_txn_list *violations, enum rig_rung rung)
+/* From a transaction that completed before an ancestor was invoked. */
+static enum rig_rc try_violation(struct climb *c, const struct rig_path_rule *rule,
+                                 const struct rig_components *components, const struct rig_realtime *realtime,
+                                 size_t violation, bool bounded, size_t *shortest)
 {
-    size_t shortest = 0;
-    size_t stride = violations->count / SEEDS_IN_REAL_TIME + 1;
+    uint32_t node = realtime->violations.at[violation];
+    struct rig_seed seed = {node, RIG_NODE_NONE, RIG_EDGE_REALTIME};
+    struct rig_region region = {.components = components,
+                                .latest = realtime->latest,
+                                .after = rig_txn_end(c->history, rig_graph_txn(&c->graph, node))};
+    return try_seed(c, rule, seed, region, bounded, shortest);
+}
+
+static enum rig_rc witness_realtime(struct climb *c, const struct rig_components *components,
+                                    const struct rig_realtime *realtime, enum rig_rung rung)
+{
+    size_t shortest = 0, count = realtime->violations.count;
+    size_t stride = count / SEEDS_IN_REAL_TIME + 1;
     struct rig_path_rule rule = rule_of(rung, false);
     c->budget = RUNG_BUDGET;
-    for (size_t i = 0; i < violations->count; i += stride) {
-        struct rig_seed seed = {violations->at[i], RIG_NODE_NONE, RIG_EDGE_REALTIME};
-        enum rig_rc rc = try_seed(c, &rule, seed, true, &shortest);
+    for (size_t i = 0; i < count; i += stride) {
+        enum rig_rc rc = try_violation(c, &rule, components, realtime, i, true, &shortest);
         if (rc != RIG_OK)
             return rc;
     }
     if (rung_has_witness(c->ladder, rung, RIG_ORDER_REALTIME))
         return RIG_OK;
     struct rig_path_rule loose = loose_rule_of(rung, false);
-    return try_seed(c, &loose, (struct rig_seed){violations->at[0], RIG_NODE_NONE, RIG_EDGE_REALTIME}, false,
-                    &shortest);
+    return try_violation(c, &loose, components, realtime, 0, false, &shortest);
+}
+
+/* Real time beside the edges of a rung in plain order. */
+static enum rig_rc climb_realtime(struct climb *c, const struct rig_components *components, enum rig_rung rung)
+{
+    struct rig_realtime realtime;
+    enum rig_rc rc = rig_realtime_find(c->history, components, &realtime, c->err);
+    if (rc == RIG_OK && realtime.violations.count > 0) {
+        c->ladder->cyclic[rung][RIG_ORDER_REALTIME] = true;
+        rc = witness_realtime(c, components, &realtime, rung);
+    }
+    rig_realtime_done(&realtime);
+    return rc;
 }
 
 /*
@@ -300,20 +329,13 @@ static enum rig_rc witness_realtime(struct climb *c, const struct rig_txn_list *
 static enum rig_rc climb_rung(struct climb *c, enum rig_rung rung, bool process)
 {
     struct rig_components components;
-    struct rig_txn_list violations = {0};
-    bool *cyclic = c->ladder->cyclic[rung];
     enum rig_rc rc = rig_components_find(view_of(c, rung, process), &components, c->err);
     if (rc == RIG_OK)
-        cyclic[process ? RIG_ORDER_PROCESS : RIG_ORDER_PLAIN] = components.list.count > 0;
+        c->ladder->cyclic[rung][process ? RIG_ORDER_PROCESS : RIG_ORDER_PLAIN] = components.list.count > 0;
     if (rc == RIG_OK && components.list.count > 0)
         rc = witness_components(c, &components, rung);
     if (rc == RIG_OK && !process)
-        rc = rig_realtime_violations(c->history, &components, &violations, c->err);
-    if (rc == RIG_OK && violations.count > 0) {
-        cyclic[RIG_ORDER_REALTIME] = true;
-        rc = witness_realtime(c, &violations, rung);
-    }
-    rig_txn_list_done(&violations);
+        rc = climb_realtime(c, &components, rung);
     struct rig_components *kept = process                 ? NULL
                                   : rung == RIG_RUNG_ALL  ? &c->all
                                   : rung == RIG_RUNG_FLOW ? &c->flow
@@ -342,8 +364,9 @@ static enum rig_rc climb_read_skew(struct climb *c)
     c->budget = RUNG_BUDGET;
     for (size_t i = 0; rc == RIG_OK && i < skews.count; i++) {
         bool bounded = !lists || i + 1 < skews.count || shortest > 0;
-        rc = try_seed(c, &rule, (struct rig_seed){skews.at[i].reader, skews.at[i].writer, RIG_EDGE_RW}, bounded,
-                      &shortest);
+        const struct rig_skew *skew = &skews.at[i];
+        struct rig_region region = {.components = &c->all, .component = c->all.component_of[skew->reader]};
+        rc = try_seed(c, &rule, (struct rig_seed){skew->reader, skew->writer, RIG_EDGE_RW}, region, bounded, &shortest);
     }
     RIG_INVARIANT(rc != RIG_OK || !lists || skews.count == 0 || c->ladder->found[RIG_ANOMALY_G_SINGLE].count > 0);
     rig_skews_done(&skews);
@@ -374,7 +397,7 @@ static enum rig_rc climb_all(struct climb *c)
     for (int rung = RIG_RUNG_ALL; rc == RIG_OK && rung >= RIG_RUNG_WW; rung--) {
         rc = climb_rung(c, (enum rig_rung)rung, false);
         if (rc == RIG_OK && rung == RIG_RUNG_ALL && !clean(c->ladder, RIG_RUNG_ALL) &&
-            !rig_cycle_pairs(c->history, &c->inference->graph, &c->collector))
+            !rig_cycle_pairs(c->history, &c->graph, &c->collector))
             rc = no_memory(c);
         if (rc == RIG_OK && clean(c->ladder, (enum rig_rung)rung))
             break;
@@ -392,24 +415,23 @@ static enum rig_rc climb_all(struct climb *c)
     return rc;
 }
 
-enum rig_rc rig_ladder_climb_graph(const struct rig_history *history, const struct rig_inference *inference,
-                                   uint32_t most_kept, struct rig_ladder *ladder, struct rig_err *err)
+/* Nothing outside the core lies on a cycle. */
+static enum rig_rc climb_core(struct climb *c, uint32_t most_kept)
 {
-    *ladder = (struct rig_ladder){0};
-    struct climb c = {.history = history, .inference = inference, .ladder = ladder, .err = err};
-    rig_collector_init(&c.collector, history, ladder, most_kept);
-    c.search = rig_search_new(history, &inference->graph);
-    enum rig_rc rc = c.search == NULL ? no_memory(&c) : climb_all(&c);
-    rig_search_free(c.search);
-    rig_components_done(&c.all);
-    rig_components_done(&c.flow);
-    rig_cycle_done(&c.cycle);
-    rig_collector_done(&c.collector);
+    rig_collector_init(&c->collector, c->history, c->ladder, most_kept);
+    c->search = rig_search_new(c->history, &c->graph);
+    enum rig_rc rc = c->search == NULL ? no_memory(c) : climb_all(c);
+    rig_search_free(c->search);
+    rig_components_done(&c->all);
+    rig_components_done(&c->flow);
+    rig_cycle_done(&c->cycle);
+    rig_collector_done(&c->collector);
     return rc;
 }
 
-enum rig_rc rig_ladder_climb(const struct rig_history *history, struct rig_inference *inference, uint32_t most_kept,
-                             struct rig_ladder *ladder, struct rig_err *err)
+enum rig_rc rig_ladder_climb(const struct rig_history *history, const struct rig_inference *inference,
+                             const uint8_t *selected, uint32_t most_kept, struct rig_ladder *ladder,
+                             struct rig_err *err)
 {
     bool clean = false;
     *ladder = (struct rig_ladder){0};
@@ -417,8 +439,9 @@ enum rig_rc rig_ladder_climb(const struct rig_history *history, struct rig_infer
     /* Process order is part of real-time order where invocations are known. */
     if (rc != RIG_OK || (clean && history->has_invocations))
         return rc;
-    rc = rig_inference_pack(inference, err);
-    return rc == RIG_OK ? rig_ladder_climb_graph(history, inference, most_kept, ladder, err) : rc;
+    struct climb c = {.history = history, .inference = inference, .ladder = ladder, .err = err};
+    rc = rig_core_find(&inference->links, history, rig_inference_committed(inference), selected, &c.graph, err);
+    return rc == RIG_OK && c.graph.node_count > 0 ? climb_core(&c, most_kept) : rc;
 }
 
 void rig_ladder_done(struct rig_ladder *ladder)

@@ -5,7 +5,7 @@
  * in plain, process and real-time order. Whether a rung has a cycle is decided exactly, by components or by one maximum
  * per node; the searches after that only look for short witnesses. A rung that has a cycle always yields at least one.
  *
- * Time: linear in the graph per rung, plus bounded searches; a history without cycles costs one
+ * Time: linear in the core of the graph (core.h) per rung, plus bounded searches; a history without cycles costs one
  * walk over what may be one (clean.h).
  */
 #ifndef RIG_CHECKER_CYCLE_LADDER_H
@@ -29,13 +29,13 @@ struct rig_ladder {
     struct rig_cycles_found found[RIG_ANOMALY_COUNT];
 };
 
-/* Keeps up to `most_kept` cycles of each anomaly. Makes the inference's graph if it has any. Release with
- * rig_ladder_done(), also after a failure. */
-enum rig_rc rig_ladder_climb(const struct rig_history *history, struct rig_inference *inference, uint32_t most_kept,
-                             struct rig_ladder *ladder, struct rig_err *err);
-/* The same, once the graph is made: it has cycles, or there are orders that take looking for them. */
-enum rig_rc rig_ladder_climb_graph(const struct rig_history *history, const struct rig_inference *inference,
-                                   uint32_t most_kept, struct rig_ladder *ladder, struct rig_err *err);
+/*
+ * Keeps up to `most_kept` cycles of each anomaly. `selected`, per node of the links (NULL: all), are those that are
+ * looked at. Memory comes from the links' arena, too. Release with rig_ladder_done(), also after a failure.
+ */
+enum rig_rc rig_ladder_climb(const struct rig_history *history, const struct rig_inference *inference,
+                             const uint8_t *selected, uint32_t most_kept, struct rig_ladder *ladder,
+                             struct rig_err *err);
 void rig_ladder_done(struct rig_ladder *ladder);
 
 #endif

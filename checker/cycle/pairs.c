@@ -17,19 +17,21 @@ static bool add(struct pairs *p, uint32_t from, enum rig_edge_kind out, uint32_t
 {
     enum rig_anomaly anomaly;
     p->cycle.count = 0;
-    return rig_cycle_add(&p->cycle, (struct rig_hop){from, out}) &&
-           rig_cycle_add(&p->cycle, (struct rig_hop){to, back}) && rig_collector_add(p->collector, &p->cycle, &anomaly);
+    return rig_cycle_add(&p->cycle, (struct rig_hop){rig_graph_txn(p->graph, from), out}) &&
+           rig_cycle_add(&p->cycle, (struct rig_hop){rig_graph_txn(p->graph, to), back}) &&
+           rig_collector_add(p->collector, &p->cycle, &anomaly);
 }
 
 /* `to` comes after `from` in its process or in real time, and the other way round by an edge of `kind`. */
 static bool check_orders(struct pairs *p, uint32_t from, enum rig_edge_kind kind, uint32_t to)
 {
-    const struct rig_txn *source = &p->history->txns[from];
+    const struct rig_txn *source = &p->history->txns[rig_graph_txn(p->graph, from)];
+    uint32_t target = rig_graph_txn(p->graph, to);
     bool known = source->invoke_at != RIG_POSITION_NONE;
-    if (known && rig_txn_end(p->history, to) < source->invoke_at && !add(p, from, kind, to, RIG_EDGE_REALTIME))
+    if (known && rig_txn_end(p->history, target) < source->invoke_at && !add(p, from, kind, to, RIG_EDGE_REALTIME))
         return false;
-    bool same_process = source->process == p->history->txns[to].process;
-    bool before = known ? rig_txn_end(p->history, to) < source->invoke_at : to < from;
+    bool same_process = source->process == p->history->txns[target].process;
+    bool before = known ? rig_txn_end(p->history, target) < source->invoke_at : to < from;
     return !same_process || !before || add(p, from, kind, to, RIG_EDGE_PROCESS);
 }
 

@@ -64,9 +64,10 @@ static bool rank_nodes(struct skew *s)
 }
 
 /* Any append of the transaction that was observed: its descendants over ww and wr are those of that version. */
-static bool observed_version(const struct skew *s, uint32_t txn, uint32_t *key, uint32_t *position)
+static bool observed_version(const struct skew *s, uint32_t node, uint32_t *key, uint32_t *position)
 {
     const struct rig_history *history = s->versions->history;
+    const uint32_t txn = rig_graph_txn(s->all->view.graph, node);
     const struct rig_mop *ops = rig_txn_ops(history, txn);
     for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
         if (ops[i].kind != RIG_OP_APPEND)
@@ -193,9 +194,10 @@ static bool collect_events(struct skew *s, uint32_t key, uint32_t lane, uint32_t
     const struct rig_key_versions *k = &s->versions->keys[key];
     for (uint32_t position = 0; position < k->order.count; position++) {
         uint32_t writer = rig_versions_writer(s->versions, key, position);
-        if (writer == RIG_TXN_NONE || s->rank[writer] == RIG_NODE_NONE)
+        uint32_t node = writer == RIG_TXN_NONE ? RIG_NODE_NONE : rig_graph_node(s->all->view.graph, writer);
+        if (node == RIG_NODE_NONE || s->rank[node] == RIG_NODE_NONE)
             continue;
-        uint32_t rank = s->rank[writer];
+        uint32_t rank = s->rank[node];
         if (rank >= from_rank && rank < to_rank &&
             !events_add(&s->events, (struct event){.rank = rank, .lane = lane, .level = position + 1}))
             return false;

@@ -7,18 +7,23 @@ static uint32_t larger(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
-static uint32_t invocation(const struct rig_history *history, uint32_t node)
-{
-    bool known = node < history->txn_count && history->txns[node].invoke_at != RIG_POSITION_NONE;
-    return known ? history->txns[node].invoke_at : 0; /* 0 also for passages */
-}
-
 struct pass {
     const struct rig_history *history;
     const struct rig_components *components;
-    uint32_t *latest; /* per state: the latest invocation among its ancestors and itself; 0 for none */
-    struct rig_txn_list *violations;
+    uint32_t *latest;
+    struct rig_node_list *violations;
 };
+
+/* 0 when it is not known, and for passages. */
+static uint32_t invocation(const struct pass *p, uint32_t state)
+{
+    const struct rig_graph *graph = p->components->view.graph;
+    uint32_t node = rig_view_node(&p->components->view, state);
+    if (node >= graph->txn_count)
+        return 0;
+    uint32_t invoked = p->history->txns[rig_graph_txn(graph, node)].invoke_at;
+    return invoked == RIG_POSITION_NONE ? 0 : invoked;
+}
 
 /* The latest invocation among the ancestors of a state, as far as they are known. */
 static uint32_t latest_before(const struct pass *p, uint32_t state)
@@ -42,12 +47,13 @@ static uint32_t latest_before(const struct pass *p, uint32_t state)
 
 static bool note_violation(struct pass *p, uint32_t state, uint32_t latest)
 {
+    const struct rig_graph *graph = p->components->view.graph;
     uint32_t node = rig_view_node(&p->components->view, state);
-    if (node >= p->history->txn_count || rig_txn_end(p->history, node) >= latest)
+    if (node >= graph->txn_count || rig_txn_end(p->history, rig_graph_txn(graph, node)) >= latest)
         return true;
-    struct rig_txn_list *violations = p->violations;
+    struct rig_node_list *violations = p->violations;
     bool noted = violations->count > 0 && violations->at[violations->count - 1] == node;
-    return noted || rig_txn_list_add(violations, node);
+    return noted || rig_node_list_add(violations, node);
 }
 
 /* Members of a component are ancestors of each other, so that they share one maximum, over their own invocations too.
@@ -55,10 +61,9 @@ static bool note_violation(struct pass *p, uint32_t state, uint32_t latest)
 static bool pass_group(struct pass *p, uint32_t begin, uint32_t end)
 {
     const uint32_t *order = p->components->order;
-    const struct rig_view *view = &p->components->view;
     uint32_t most = 0;
     for (uint32_t i = begin; i < end; i++)
-        p->latest[order[i]] = invocation(p->history, rig_view_node(view, order[i]));
+        p->latest[order[i]] = invocation(p, order[i]);
     for (uint32_t i = begin; i < end; i++)
         most = larger(most, latest_before(p, order[i]));
     for (uint32_t i = begin; i < end; i++) {
@@ -69,18 +74,26 @@ static bool pass_group(struct pass *p, uint32_t begin, uint32_t end)
     return true;
 }
 
-enum rig_rc rig_realtime_violations(const struct rig_history *history, const struct rig_components *components,
-                                    struct rig_txn_list *violations, struct rig_err *err)
+enum rig_rc rig_realtime_find(const struct rig_history *history, const struct rig_components *components,
+                              struct rig_realtime *realtime, struct rig_err *err)
 {
+    *realtime = (struct rig_realtime){0};
     if (!history->has_invocations)
         return RIG_OK;
-    struct pass pass = {history, components, calloc((size_t)components->state_count + 1, sizeof(uint32_t)), violations};
+    realtime->latest = calloc((size_t)components->state_count + 1, sizeof *realtime->latest);
+    struct pass pass = {history, components, realtime->latest, &realtime->violations};
     bool done = pass.latest != NULL;
     for (uint32_t begin = 0, end; done && begin < components->state_count; begin = end) {
         uint32_t component = components->component_of[components->order[begin]];
         end = component == UINT32_MAX ? begin + 1 : components->list.at[component].end;
         done = pass_group(&pass, begin, end);
     }
-    free(pass.latest);
     return done ? RIG_OK : rig_fail(err, RIG_E_LIMIT, "not enough memory for the real-time order; raise --max-memory");
+}
+
+void rig_realtime_done(struct rig_realtime *realtime)
+{
+    free(realtime->latest);
+    rig_node_list_done(&realtime->violations);
+    realtime->latest = NULL;
 }

@@ -14,13 +14,16 @@
 #include "checker/cycle/components.h"
 #include "history/history.h"
 
-RIG_VEC(uint32_t, rig_txn_list)
+RIG_VEC(uint32_t, rig_node_list)
 
-/*
- * The transactions that completed before an ancestor of theirs was invoked, in topological order; none in a history
- * without invocations.
- */
-enum rig_rc rig_realtime_violations(const struct rig_history *history, const struct rig_components *components,
-                                    struct rig_txn_list *violations, struct rig_err *err);
+struct rig_realtime {
+    uint32_t *latest;                /* per state: the latest invocation among its ancestors and itself; 0 for none */
+    struct rig_node_list violations; /* nodes that completed before an ancestor was invoked, in topological order */
+};
+
+/* `latest` stays NULL in a history without invocations. Release with rig_realtime_done(), also after a failure. */
+enum rig_rc rig_realtime_find(const struct rig_history *history, const struct rig_components *components,
+                              struct rig_realtime *realtime, struct rig_err *err);
+void rig_realtime_done(struct rig_realtime *realtime);
 
 #endif

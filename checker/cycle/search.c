@@ -13,17 +13,18 @@ struct memory {
     unsigned adjacent : 1;
 };
 
-enum { MEMORY_BITS = 5, SMALL_TABLE = 1024 };
-
 /* One visited state: a node reached backwards from the seed's start. */
 struct visit {
     uint32_t node;
     uint32_t parent; /* the visit it was reached from, i.e. its successor in the cycle; itself for the first */
+    uint32_t other;  /* an earlier visit to the node, or NO_VISIT */
     uint32_t length; /* transactions on the walk, both ends included */
     struct memory memory;
     enum rig_edge_kind kind; /* of the edge to the parent */
     bool through;            /* that edge leaves a passage */
 };
+
+#define NO_VISIT UINT32_MAX
 
 RIG_VEC(struct visit, visits)
 RIG_VEC(uint32_t, visit_ids)
@@ -31,39 +32,49 @@ RIG_VEC(uint32_t, visit_ids)
 struct rig_search {
     const struct rig_history *history;
     const struct rig_graph *graph;
-    struct rig_table seen; /* state -> visit */
+    uint32_t *last; /* per node: the last visit to it, if that is a visit of this search and to this node */
     struct visits visits;
     struct visit_ids now, next; /* this length and the next one */
     const struct rig_path_rule *rule;
     struct rig_seed seed;
+    struct rig_region region;
 };
 
 struct rig_search *rig_search_new(const struct rig_history *history, const struct rig_graph *graph)
 {
     struct rig_search *search = calloc(1, sizeof *search);
-    if (search != NULL) {
-        search->history = history;
-        search->graph = graph;
-    }
-    return search;
+    if (search == NULL)
+        return NULL;
+    search->history = history;
+    search->graph = graph;
+    search->last = calloc((size_t)graph->node_count + 1, sizeof *search->last);
+    if (search->last != NULL)
+        return search;
+    free(search);
+    return NULL;
 }
 
 void rig_search_free(struct rig_search *search)
 {
     if (search == NULL)
         return;
-    rig_table_done(&search->seen);
+    free(search->last);
     visits_done(&search->visits);
     visit_ids_done(&search->now);
     visit_ids_done(&search->next);
     free(search);
 }
 
-static uint64_t state_key(uint32_t node, struct memory memory)
+static bool is_same(struct memory a, struct memory b)
 {
-    uint64_t bits =
-        memory.last_rw | (unsigned)memory.rw << 1 | (unsigned)memory.wr << 3 | (unsigned)memory.adjacent << 4;
-    return (uint64_t)node << MEMORY_BITS | bits;
+    return a.last_rw == b.last_rw && a.rw == b.rw && a.wr == b.wr && a.adjacent == b.adjacent;
+}
+
+/* The last visit to the node, or NO_VISIT. What is left of earlier searches needs no clearing: it does not fit. */
+static uint32_t last_visit(const struct rig_search *search, uint32_t node)
+{
+    uint32_t last = search->last[node];
+    return last < search->visits.count && search->visits.at[last].node == node ? last : NO_VISIT;
 }
 
 /* What the walk remembers after one more edge; false when the rule forbids it. Forgets what the rule never asks. */
@@ -89,6 +100,14 @@ static bool remember(const struct rig_path_rule *rule, struct memory before, enu
     return true;
 }
 
+/* After the seed's start completed. */
+static bool was_invoked_later(const struct rig_search *search, uint32_t node)
+{
+    uint32_t invoked = search->history->txns[rig_graph_txn(search->graph, node)].invoke_at;
+    uint32_t ended = rig_txn_end(search->history, rig_graph_txn(search->graph, search->seed.from));
+    return invoked != RIG_POSITION_NONE && ended < invoked;
+}
+
 /* True when the walk that arrived at `visit` closes the cycle with the seed. */
 static bool is_goal(const struct rig_search *search, const struct visit *visit)
 {
@@ -96,10 +115,7 @@ static bool is_goal(const struct rig_search *search, const struct visit *visit)
     const struct rig_seed *seed = &search->seed;
     if (visit->node >= search->graph->txn_count || visit->length < 2)
         return false;
-    if (seed->to != RIG_NODE_NONE
-            ? visit->node != seed->to
-            : !(rig_txn_end(search->history, seed->from) < search->history->txns[visit->node].invoke_at &&
-                search->history->txns[visit->node].invoke_at != RIG_POSITION_NONE))
+    if (seed->to != RIG_NODE_NONE ? visit->node != seed->to : !was_invoked_later(search, visit->node))
         return false;
     bool meets_seed = seed->kind == RIG_EDGE_RW && visit->memory.last_rw;
     if (meets_seed && rule->nonadjacent)
@@ -110,24 +126,42 @@ static bool is_goal(const struct rig_search *search, const struct visit *visit)
 }
 
 /* Adds a state that was not visited before; the queue is chosen by whether the edge costs a transaction. */
-static bool visit_state(struct rig_search *search, const struct visit *visit)
+static bool visit_state(struct rig_search *search, struct visit *visit)
 {
-    uint32_t *id = rig_table_put(&search->seen, state_key(visit->node, visit->memory));
-    if (id == NULL)
-        return false;
-    if (*id != RIG_TABLE_NONE && search->visits.at[*id].length <= visit->length)
-        return true;
-    RIG_INVARIANT(search->visits.count < UINT32_MAX - 1);
-    *id = (uint32_t)search->visits.count;
+    const uint32_t last = last_visit(search, visit->node), id = (uint32_t)search->visits.count;
+    for (uint32_t other = last; other != NO_VISIT; other = search->visits.at[other].other) {
+        const struct visit *known = &search->visits.at[other];
+        if (is_same(known->memory, visit->memory) && known->length <= visit->length)
+            return true;
+    }
+    RIG_INVARIANT(search->visits.count < NO_VISIT - 1);
+    visit->other = last;
+    search->last[visit->node] = id;
     bool at_once = visit->node >= search->graph->txn_count;
-    return visits_add(&search->visits, *visit) && visit_ids_add(at_once ? &search->now : &search->next, *id);
+    return visits_add(&search->visits, *visit) && visit_ids_add(at_once ? &search->now : &search->next, id);
+}
+
+/* Whether a way back may lead through the node. */
+static bool is_inside(const struct rig_search *search, uint32_t node)
+{
+    const struct rig_region *region = &search->region;
+    if (region->components == NULL)
+        return true;
+    bool split = region->components->view.split;
+    uint32_t state = split ? 2 * node : node;
+    if (region->latest != NULL)
+        return region->latest[state] > region->after || (split && region->latest[state + 1] > region->after);
+    const uint32_t *component_of = region->components->component_of;
+    return component_of[state] == region->component || (split && component_of[state + 1] == region->component);
 }
 
 static bool step(struct rig_search *search, uint32_t id, uint32_t from, enum rig_edge_kind kind, bool through)
 {
     if (search->rule->settled && search->graph->unsettled != NULL && search->graph->unsettled[from])
         return true;
-    struct visit visit = search->visits.at[id];
+    if (!is_inside(search, from))
+        return true;
+    const struct visit visit = search->visits.at[id];
     struct visit reached = {.node = from, .parent = id, .length = visit.length, .kind = kind, .through = through};
     if (through)
         reached.memory = visit.memory;
@@ -158,14 +192,14 @@ static bool expand(struct rig_search *search, uint32_t id)
 static bool write_cycle(const struct rig_search *search, uint32_t id, struct rig_cycle *cycle)
 {
     cycle->count = 0;
-    if (!rig_cycle_add(cycle, (struct rig_hop){search->seed.from, search->seed.kind}))
+    if (!rig_cycle_add(cycle, (struct rig_hop){rig_graph_txn(search->graph, search->seed.from), search->seed.kind}))
         return false;
     for (; search->visits.at[id].parent != id; id = search->visits.at[id].parent) {
         const struct visit *visit = &search->visits.at[id];
         if (visit->node >= search->graph->txn_count)
             continue;
         /* The edge out of a transaction names the kind, also when it leads through passages. */
-        if (!rig_cycle_add(cycle, (struct rig_hop){visit->node, visit->kind}))
+        if (!rig_cycle_add(cycle, (struct rig_hop){rig_graph_txn(search->graph, visit->node), visit->kind}))
             return false;
     }
     return true;
@@ -195,16 +229,12 @@ static enum rig_found run(struct rig_search *search, size_t most_length, size_t 
 }
 
 enum rig_found rig_search_cycle(struct rig_search *search, const struct rig_path_rule *rule, struct rig_seed seed,
-                                size_t most_length, size_t budget, struct rig_cycle *cycle)
+                                struct rig_region region, size_t most_length, size_t budget, struct rig_cycle *cycle)
 {
     search->rule = rule;
     search->seed = seed;
+    search->region = region;
     search->visits.count = search->now.count = search->next.count = 0;
-    /* Most searches are small: a table left large by one of the others costs more to clear than to grow again. */
-    if (search->seen.slot_count > SMALL_TABLE)
-        rig_table_done(&search->seen);
-    else
-        rig_table_clear(&search->seen);
     struct memory nothing = {0}, start;
     if (!remember(rule, nothing, seed.kind, &start))
         return RIG_FOUND_NOTHING;

@@ -6,15 +6,17 @@
  * transactions. The walk found may pass a transaction twice in different states; cut down (rig_cycle_simplify()) it is
  * still a cycle.
  *
- * Time and space: linear in the states visited, which `budget` bounds. Whether an anomaly exists never depends on a
- * search: the callers know it before.
+ * A search can be told where it may go (struct rig_region), so that it does not look for a way back where there is
+ * none.
+ *
+ * Time: linear in the states visited, which `budget` bounds. Space: 28 bytes a state visited, 4 a node. Whether an
+ * anomaly exists never depends on a search: the callers know it before.
  */
 #ifndef RIG_CHECKER_CYCLE_SEARCH_H
 #define RIG_CHECKER_CYCLE_SEARCH_H
 
-#include "base/table.h"
+#include "checker/cycle/components.h"
 #include "checker/cycle/cycle.h"
-#include "checker/graph/graph.h"
 #include "history/history.h"
 
 struct rig_path_rule {
@@ -30,10 +32,19 @@ struct rig_path_rule {
 
 enum { RIG_ANY_RW = 3 };
 
+/* Nodes of the graph. */
 struct rig_seed {
     uint32_t from; /* a */
     uint32_t to;   /* b; RIG_NODE_NONE with kind real time: any transaction invoked after a completed */
     enum rig_edge_kind kind;
+};
+
+/* Where the path may lead; NULLs: anywhere. Both of the components' view. */
+struct rig_region {
+    const struct rig_components *components; /* inside this one of them; or, when `latest` is given: */
+    uint32_t component;
+    const uint32_t *latest; /* of a state, the latest invocation among itself and its ancestors: as long as that is */
+    uint32_t after;         /*   after this position */
 };
 
 struct rig_search; /* reusable memory */
@@ -45,7 +56,7 @@ enum rig_found { RIG_FOUND, RIG_FOUND_NOTHING, RIG_FOUND_BUDGET_SPENT, RIG_FOUND
 
 /* `most_length`: only cycles of at most so many transactions (0: any); `budget`: states to visit (0: any number). */
 enum rig_found rig_search_cycle(struct rig_search *search, const struct rig_path_rule *rule, struct rig_seed seed,
-                                size_t most_length, size_t budget, struct rig_cycle *cycle);
+                                struct rig_region region, size_t most_length, size_t budget, struct rig_cycle *cycle);
 
 /* The states that the last search visited. */
 size_t rig_search_visited(const struct rig_search *search);

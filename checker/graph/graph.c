@@ -10,55 +10,88 @@ static bool comes_after(const struct rig_links *links, uint32_t chained, uint32_
     return chained >= links->read_count || rig_edge_node(links->chained[chained].edge) > node;
 }
 
-/* The edges into one node. A chain starts with what was added last. */
-static void pack_node(const struct rig_links *links, uint32_t node, struct rig_graph *graph)
+/* An edge by the numbers of the part; RIG_NODE_NONE when it leaves the part. */
+static uint32_t edge_in(const struct rig_subgraph *part, uint32_t edge)
+{
+    if (part == NULL)
+        return edge;
+    uint32_t place = part->place[rig_edge_node(edge)];
+    return place == RIG_NODE_NONE ? place : rig_edge_of(place, rig_edge_link(edge));
+}
+
+/* The edges into one node, from `at` on; their number. A chain starts with what was added last. */
+static uint32_t pack_node(const struct rig_links *links, const struct rig_subgraph *part, uint32_t node, uint32_t *at)
 {
     uint32_t before = 0, after = 0, own = 0;
     const uint32_t head = *rig_links_head(links, node);
-    const uint32_t *own_edges = NULL;
     for (uint32_t i = head; i != RIG_NODE_NONE; i = links->chained[i].next) {
+        if (edge_in(part, links->chained[i].edge) == RIG_NODE_NONE)
+            continue;
         if (comes_after(links, i, node))
             after++;
         else
             before++;
     }
-    uint32_t *at = graph->edges + graph->first[node];
     if (links->own_first != NULL && node < links->txn_count) {
-        own = links->own_first[node + 1] - links->own_first[node];
-        own_edges = links->own + links->own_first[node];
+        for (uint32_t i = links->own_first[node]; i < links->own_first[node + 1]; i++) {
+            uint32_t edge = edge_in(part, links->own[i]);
+            if (edge != RIG_NODE_NONE)
+                at[before + own++] = edge;
+        }
     }
-    for (uint32_t i = 0; i < own; i++)
-        at[before + i] = own_edges[i];
-    graph->first[node + 1] = graph->first[node] + before + own + after;
+    const uint32_t count = before + own + after;
+    uint32_t end = count;
     for (uint32_t i = head; i != RIG_NODE_NONE; i = links->chained[i].next) {
         uint32_t edge = links->chained[i].edge;
         RIG_INVARIANT(rig_edge_node(edge) < links->node_count && rig_edge_node(edge) != node);
+        edge = edge_in(part, edge);
+        if (edge == RIG_NODE_NONE)
+            continue;
         if (comes_after(links, i, node))
-            at[before + own + --after] = edge;
+            at[--end] = edge;
         else
             at[--before] = edge;
     }
+    return count;
 }
 
-enum rig_rc rig_graph_pack(const struct rig_links *links, struct rig_arena *arena, struct rig_graph *graph,
-                           struct rig_err *err)
+/* How many edges lead into the nodes of the part, at most. */
+static uint64_t count_edges(const struct rig_links *links, const struct rig_subgraph *part)
 {
-    uint32_t own_count = links->own_first == NULL ? 0 : links->own_first[links->txn_count];
-    uint64_t edge_count = (uint64_t)own_count + links->chained_count;
+    if (part == NULL)
+        return (uint64_t)links->chained_count + (links->own_first == NULL ? 0 : links->own_first[links->txn_count]);
+    uint64_t count = 0;
+    for (uint32_t node = 0; node < part->node_count; node++) {
+        struct rig_links_cursor cursor = rig_links_into(links, part->nodes[node]);
+        for (uint32_t edge; (edge = rig_links_next(links, &cursor)) != RIG_NODE_NONE;)
+            count += part->place[rig_edge_node(edge)] != RIG_NODE_NONE;
+    }
+    return count;
+}
+
+enum rig_rc rig_graph_pack(const struct rig_links *links, const struct rig_subgraph *part, struct rig_arena *arena,
+                           struct rig_graph *graph, struct rig_err *err)
+{
+    const uint64_t edge_count = count_edges(links, part);
     if (edge_count >= UINT32_MAX)
         return rig_fail(err, RIG_E_LIMIT, "the dependency graph has more than 2^32 edges; check a shorter history");
-    struct rig_graph result = {.txn_count = links->txn_count, .node_count = links->node_count};
+    struct rig_graph result = {.txn_count = part == NULL ? links->txn_count : part->txn_count,
+                               .node_count = part == NULL ? links->node_count : part->node_count,
+                               .nodes = part == NULL ? NULL : part->nodes,
+                               .place = part == NULL ? NULL : part->place};
     memcpy(result.link_count, links->link_count, sizeof result.link_count);
-    result.first = rig_arena_room(arena, (size_t)links->node_count + 1, sizeof *result.first);
+    result.first = rig_arena_room(arena, (size_t)result.node_count + 1, sizeof *result.first);
     result.edges = rig_arena_room(arena, (size_t)edge_count + 1, sizeof *result.edges);
     if (result.first == NULL || result.edges == NULL)
         return rig_fail(err, RIG_E_LIMIT,
                         "not enough memory for a graph of %u nodes and %llu edges; raise --max-memory",
-                        links->node_count, (unsigned long long)edge_count);
+                        result.node_count, (unsigned long long)edge_count);
     result.first[0] = 0;
-    for (uint32_t node = 0; node < links->node_count; node++)
-        pack_node(links, node, &result);
-    RIG_INVARIANT(result.first[links->node_count] == edge_count);
+    for (uint32_t node = 0; node < result.node_count; node++) {
+        uint32_t *at = result.edges + result.first[node];
+        result.first[node + 1] = result.first[node] + pack_node(links, part, rig_graph_txn(&result, node), at);
+    }
+    RIG_INVARIANT(result.first[result.node_count] == edge_count);
     *graph = result;
     return RIG_OK;
 }

@@ -77,6 +77,34 @@ static inline uint32_t *rig_links_head(const struct rig_links *links, uint32_t n
     return node < links->txn_count ? &links->head[node] : &links->passage_head[node - links->txn_count];
 }
 
+/* Walks over the edges into one node: own ones first, then those chained, the last one added first. */
+struct rig_links_cursor {
+    uint32_t own, own_end;
+    uint32_t chained;
+};
+
+static inline struct rig_links_cursor rig_links_into(const struct rig_links *links, uint32_t node)
+{
+    struct rig_links_cursor cursor = {.chained = *rig_links_head(links, node)};
+    if (node < links->txn_count && links->own_first != NULL) {
+        cursor.own = links->own_first[node];
+        cursor.own_end = links->own_first[node + 1];
+    }
+    return cursor;
+}
+
+/* The next of them, or RIG_NODE_NONE. */
+static inline uint32_t rig_links_next(const struct rig_links *links, struct rig_links_cursor *cursor)
+{
+    if (cursor->own < cursor->own_end)
+        return links->own[cursor->own++];
+    if (cursor->chained == RIG_NODE_NONE)
+        return RIG_NODE_NONE;
+    const struct rig_chained *chained = &links->chained[cursor->chained];
+    cursor->chained = chained->next;
+    return chained->edge;
+}
+
 /* Adds one edge. Those out of passages leave `late_before` to the caller. False when memory runs out. */
 static inline bool rig_links_add(struct rig_links *links, uint32_t from, uint32_t to, enum rig_link link)
 {

@@ -39,9 +39,8 @@ static uint32_t *latest_of(struct latest *latest, int32_t process)
     return rig_table_put(&latest->hashed, (uint32_t)process);
 }
 
-/* The committed transaction before each one in its process. */
-static bool order_processes(const struct rig_history *history, const uint8_t *committed, struct rig_arena *arena,
-                            uint32_t *before)
+bool rig_process_order(const struct rig_history *history, const uint8_t *committed, struct rig_arena *arena,
+                       uint32_t *before)
 {
     struct latest latest;
     bool done = latest_init(&latest, history, arena);
@@ -53,7 +52,6 @@ static bool order_processes(const struct rig_history *history, const uint8_t *co
         done = previous != NULL;
         if (!done)
             break;
-        /* Overlapping transactions of one process have no order between them. */
         if (*previous != RIG_TABLE_NONE &&
             (!history->has_invocations || rig_txn_end(history, *previous) < history->txns[txn].invoke_at))
             before[txn] = *previous;
@@ -67,24 +65,28 @@ static bool order_processes(const struct rig_history *history, const uint8_t *co
 static bool mark_unsettled(const struct rig_history *history, const uint8_t *committed, struct rig_arena *arena,
                            struct rig_graph *graph)
 {
-    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+    for (uint32_t node = 0; node < graph->txn_count; node++) {
+        uint32_t txn = rig_graph_txn(graph, node);
         if (!committed[txn] || history->txns[txn].outcome == RIG_OUTCOME_OK)
             continue;
         if (graph->unsettled == NULL)
             graph->unsettled = rig_arena_array(arena, (size_t)graph->node_count + 1, sizeof *graph->unsettled);
         if (graph->unsettled == NULL)
             return false;
-        graph->unsettled[txn] = 1;
+        graph->unsettled[node] = 1;
     }
     return true;
 }
 
-enum rig_rc rig_graph_add_orders(const struct rig_history *history, const uint8_t *committed, struct rig_arena *arena,
-                                 struct rig_graph *graph, struct rig_err *err)
+enum rig_rc rig_graph_add_orders(const struct rig_history *history, const uint8_t *committed, const uint32_t *before,
+                                 struct rig_arena *arena, struct rig_graph *graph, struct rig_err *err)
 {
-    graph->process_before = rig_arena_array(arena, (size_t)history->txn_count + 1, sizeof *graph->process_before);
-    if (graph->process_before == NULL || !order_processes(history, committed, arena, graph->process_before) ||
-        !mark_unsettled(history, committed, arena, graph))
+    graph->process_before = rig_arena_room(arena, (size_t)graph->txn_count + 1, sizeof *graph->process_before);
+    if (graph->process_before == NULL || !mark_unsettled(history, committed, arena, graph))
         return rig_fail(err, RIG_E_LIMIT, "not enough memory for the process order; raise --max-memory");
+    for (uint32_t node = 0; node < graph->txn_count; node++) {
+        uint32_t txn = before[rig_graph_txn(graph, node)];
+        graph->process_before[node] = txn == RIG_NODE_NONE ? txn : rig_graph_node(graph, txn);
+    }
     return RIG_OK;
 }

@@ -7,9 +7,11 @@ enum rig_rc rig_inference_pack(struct rig_inference *inference, struct rig_err *
     if (inference->graph.first != NULL)
         return RIG_OK;
     const struct rig_history *history = inference->history;
-    const uint8_t *committed =
-        history->workload == RIG_WORKLOAD_RW_REGISTER ? inference->registers.committed : inference->versions.committed;
+    const uint8_t *committed = rig_inference_committed(inference);
     struct rig_arena *arena = inference->links.arena;
-    enum rig_rc rc = rig_graph_pack(&inference->links, arena, &inference->graph, err);
-    return rc == RIG_OK ? rig_graph_add_orders(history, committed, arena, &inference->graph, err) : rc;
+    uint32_t *before = rig_arena_room(arena, (size_t)history->txn_count + 1, sizeof *before);
+    if (before == NULL || !rig_process_order(history, committed, arena, before))
+        return rig_fail(err, RIG_E_LIMIT, "not enough memory for the process order; raise --max-memory");
+    enum rig_rc rc = rig_graph_pack(&inference->links, NULL, arena, &inference->graph, err);
+    return rc == RIG_OK ? rig_graph_add_orders(history, committed, before, arena, &inference->graph, err) : rc;
 }

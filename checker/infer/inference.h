@@ -1,7 +1,8 @@
 /*
  * What an inference yields, whatever the workload: version orders, non-cyclic anomalies, the dependency graph.
  *
- * The graph is made when it is asked for: a history without cycles is decided on its links (cycle/clean.h).
+ * The graph is made when it is asked for: a history without cycles is decided on its links (cycle/clean.h), any other
+ * on a part of the graph (cycle/core.h).
  */
 #ifndef RIG_CHECKER_INFER_INFERENCE_H
 #define RIG_CHECKER_INFER_INFERENCE_H
@@ -16,13 +17,20 @@ struct rig_inference {
     struct rig_versions versions;      /* of list-append */
     struct rig_registers registers;    /* of rw-register */
     struct rig_links links;            /* the graph's edges as they were found, and */
-    struct rig_graph graph;            /*   the graph itself: only link_count before rig_inference_pack() */
+    struct rig_graph graph;            /*   the whole graph: only link_count before rig_inference_pack() */
     struct rig_oddities oddities;
     uint32_t committed_count;
     uint32_t ok_count, fail_count; /* transactions with that outcome */
     uint64_t unordered_keys;       /* keys to which two or more committed transactions made appends that nobody read */
     uint64_t unknown_reads;        /* reads of ok transactions whose results are not known */
 };
+
+/* Per transaction: it counts as committed. */
+static inline const uint8_t *rig_inference_committed(const struct rig_inference *inference)
+{
+    bool registers = inference->history->workload == RIG_WORKLOAD_RW_REGISTER;
+    return registers ? inference->registers.committed : inference->versions.committed;
+}
 
 /* Makes the graph of the links, with process order, unless it is made; in the arena that the inference was given. */
 enum rig_rc rig_inference_pack(struct rig_inference *inference, struct rig_err *err);

@@ -368,7 +368,7 @@ static enum rig_rc find_cycles(struct build *b, const struct rig_version_edges *
         linked = rig_links_add(&links, more->at[i].from, more->at[i].to, RIG_LINK_WW);
     enum rig_rc rc = linked ? rig_links_clean(&links, NULL, &clean, b->err) : no_memory(b->err);
     if (rc == RIG_OK && !clean)
-        rc = rig_graph_pack(&links, &scratch, &graph, b->err);
+        rc = rig_graph_pack(&links, NULL, &scratch, &graph, b->err);
     if (rc == RIG_OK && !clean)
         rc = rig_components_find((struct rig_view){.graph = &graph, .links = RIG_LINKS_WW}, &components, b->err);
     *cycles = rc == RIG_OK ? (uint32_t)components.list.count : 0;

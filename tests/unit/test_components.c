@@ -33,7 +33,7 @@ static void make(struct graph *g, struct rig_rng *rng, unsigned percent, bool fo
             }
         }
     }
-    assert_int_equal(rig_graph_pack(&links, &g->arena, &g->graph, &err), RIG_OK);
+    assert_int_equal(rig_graph_pack(&links, NULL, &g->arena, &g->graph, &err), RIG_OK);
     for (uint32_t i = 0; i < NODES; i++)
         g->before[i] = i >= 3 && rig_rng_below(rng, 3) == 0 ? i - 3 : RIG_NODE_NONE;
     g->graph.process_before = g->before;
@@ -161,20 +161,20 @@ static void real_time_agrees_with_every_edge_written_out(void **state)
                 }
             }
             struct rig_components components;
-            struct rig_txn_list violations = {0};
+            struct rig_realtime realtime;
             struct rig_err err = {0};
             assert_int_equal(rig_components_find(view, &components, &err), RIG_OK);
-            assert_int_equal(rig_realtime_violations(&history, &components, &violations, &err), RIG_OK);
+            assert_int_equal(rig_realtime_find(&history, &components, &realtime, &err), RIG_OK);
             for (uint32_t b = 0; b < NODES; b++) {
                 bool found = false;
-                for (size_t i = 0; i < violations.count; i++)
-                    found |= violations.at[i] == b;
+                for (size_t i = 0; i < realtime.violations.count; i++)
+                    found |= realtime.violations.at[i] == b;
                 assert_int_equal(found, expected[b]);
                 expected_count += expected[b];
             }
             violated += expected_count > 0;
             kept += expected_count == 0;
-            rig_txn_list_done(&violations);
+            rig_realtime_done(&realtime);
             rig_components_done(&components);
         }
         rig_arena_done(&g.arena);

@@ -18,7 +18,7 @@ static void climb(struct fixture *f, const char *notation)
     f->history = given(notation);
     rig_arena_init(&f->arena, 0);
     if (rig_infer_list_append(f->history, 8, &f->arena, &f->inference, &err) != RIG_OK ||
-        rig_ladder_climb(f->history, &f->inference, 8, &f->ladder, &err) != RIG_OK)
+        rig_ladder_climb(f->history, &f->inference, NULL, 8, &f->ladder, &err) != RIG_OK)
         fail_msg("%s", err.text);
 }
 

@@ -33,7 +33,7 @@ static void edges_stand_in_the_order_of_those_who_showed_them(void **state)
     assert_true(rig_links_add(&links, 0, passage, RIG_LINK_RW));
     assert_true(rig_links_add(&links, passage, 2, RIG_LINK_THROUGH));
     assert_true(rig_links_add(&links, 0, 2, RIG_LINK_WW));
-    assert_int_equal(rig_graph_pack(&links, &arena, &graph, &err), RIG_OK);
+    assert_int_equal(rig_graph_pack(&links, NULL, &arena, &graph, &err), RIG_OK);
     const uint32_t into_2[] = {rig_edge_of(0, RIG_LINK_RW), rig_edge_of(1, RIG_LINK_RW),
                                rig_edge_of(0, RIG_LINK_WR), rig_edge_of(1, RIG_LINK_WW),
                                rig_edge_of(3, RIG_LINK_RW), rig_edge_of(4, RIG_LINK_THROUGH),
@@ -63,7 +63,7 @@ static void rooms_grow(void **state)
         assert_true(rig_links_add(&links, 0, first + 1, RIG_LINK_RW));
         assert_true(rig_links_add(&links, first + 1, 1, RIG_LINK_THROUGH));
     }
-    assert_int_equal(rig_graph_pack(&links, &arena, &graph, &err), RIG_OK);
+    assert_int_equal(rig_graph_pack(&links, NULL, &arena, &graph, &err), RIG_OK);
     assert_int_equal(graph.first[2] - graph.first[1], 1000);
     for (uint32_t i = 0; i < 1000; i++)
         assert_edges(&graph, 3 + 3 * i, (const uint32_t[]){rig_edge_of(0, RIG_LINK_RW)}, 1);

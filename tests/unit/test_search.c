@@ -34,7 +34,7 @@ static void build(struct fixture *f, const char *text)
         enum rig_link link = (enum rig_link)(strchr(letters, text[2]) - letters);
         assert_true(rig_links_add(&links, (uint32_t)(text[0] - '0'), (uint32_t)(text[1] - '0'), link));
     }
-    assert_int_equal(rig_graph_pack(&links, &f->arena, &f->graph, &err), RIG_OK);
+    assert_int_equal(rig_graph_pack(&links, NULL, &f->arena, &f->graph, &err), RIG_OK);
     f->graph.process_before = f->before;
     f->search = rig_search_new(&f->history, &f->graph);
     assert_non_null(f->search);
@@ -50,7 +50,8 @@ static void done(struct fixture *f)
 static enum rig_found find(struct fixture *f, struct rig_path_rule rule, uint32_t from, uint32_t to,
                            enum rig_edge_kind kind)
 {
-    return rig_search_cycle(f->search, &rule, (struct rig_seed){from, to, kind}, 0, 0, &f->cycle);
+    return rig_search_cycle(f->search, &rule, (struct rig_seed){from, to, kind}, (struct rig_region){0}, 0, 0,
+                            &f->cycle);
 }
 
 static void assert_found(const struct fixture *f, const char *transactions)
@@ -142,13 +143,13 @@ static void any_later_transaction_closes_a_real_time_cycle(void **state)
     struct fixture f;
     build(&f, "21w 31w 53w 10w");
     struct rig_seed seed = {0, RIG_NODE_NONE, RIG_EDGE_REALTIME};
-    assert_int_equal(rig_search_cycle(f.search, &any, seed, 0, 0, &f.cycle), RIG_FOUND);
+    assert_int_equal(rig_search_cycle(f.search, &any, seed, (struct rig_region){0}, 0, 0, &f.cycle), RIG_FOUND);
     assert_found(&f, "01"); /* 1 itself was invoked after 0 completed */
     f.txns[1].invoke_at = 0;
-    assert_int_equal(rig_search_cycle(f.search, &any, seed, 0, 0, &f.cycle), RIG_FOUND);
+    assert_int_equal(rig_search_cycle(f.search, &any, seed, (struct rig_region){0}, 0, 0, &f.cycle), RIG_FOUND);
     assert_int_equal(f.cycle.count, 3);
     f.txns[0].outcome = RIG_OUTCOME_INFO; /* never completed, so nothing comes after it */
-    assert_int_equal(rig_search_cycle(f.search, &any, seed, 0, 0, &f.cycle), RIG_FOUND_NOTHING);
+    assert_int_equal(rig_search_cycle(f.search, &any, seed, (struct rig_region){0}, 0, 0, &f.cycle), RIG_FOUND_NOTHING);
     done(&f);
 }
 
@@ -174,9 +175,10 @@ static void bounds_are_kept(void **state)
     struct fixture f;
     build(&f, "12w 23w 34w 45w 50w");
     struct rig_seed seed = {0, 1, RIG_EDGE_WW};
-    assert_int_equal(rig_search_cycle(f.search, &any, seed, 5, 0, &f.cycle), RIG_FOUND_NOTHING);
-    assert_int_equal(rig_search_cycle(f.search, &any, seed, 6, 0, &f.cycle), RIG_FOUND);
-    assert_int_equal(rig_search_cycle(f.search, &any, seed, 0, 2, &f.cycle), RIG_FOUND_BUDGET_SPENT);
+    assert_int_equal(rig_search_cycle(f.search, &any, seed, (struct rig_region){0}, 5, 0, &f.cycle), RIG_FOUND_NOTHING);
+    assert_int_equal(rig_search_cycle(f.search, &any, seed, (struct rig_region){0}, 6, 0, &f.cycle), RIG_FOUND);
+    assert_int_equal(rig_search_cycle(f.search, &any, seed, (struct rig_region){0}, 0, 2, &f.cycle),
+                     RIG_FOUND_BUDGET_SPENT);
     done(&f);
 }
 

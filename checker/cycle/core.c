@@ -1,0 +1,218 @@
+#include "checker/cycle/core.h"
+
+#include <string.h>
+
+#include "base/bug.h"
+#include "checker/graph/orders.h"
+
+/* Of a node. One that is done was walked; the others are passed over, or not reached yet. */
+enum { PASSED = 0, LATE = 1, OPEN = 2, DONE = 3, IN_CORE = 4 };
+
+struct frame {
+    uint32_t node;
+    uint32_t process; /* the node before it in its process, still to be looked at; or RIG_NODE_NONE */
+    uint32_t lowest;  /* smallest index reachable so far */
+    uint32_t latest;  /* latest invocation among the node and its ancestors, as far as they are known */
+    struct rig_links_cursor cursor;
+};
+
+struct walk {
+    const struct rig_links *links;
+    const struct rig_history *history;
+    const uint8_t *selected;        /* NULL: all */
+    const uint32_t *process_before; /* per transaction */
+    struct rig_arena *arena;
+    uint8_t *state;  /* per node */
+    uint32_t *value; /* per node: when open its index in the order of discovery, when done its latest invocation */
+    struct frame *path;
+    uint32_t *open;
+    uint32_t depth, path_room, open_count, open_room, next_index;
+    uint32_t start;    /* of this part of the walk; transactions before it are not walked */
+    uint32_t ended_at; /* when that completed; real time asks who was invoked later */
+    uint32_t horizon;  /* the latest invocation of those who were; nobody who completed before it is passed over */
+};
+
+/* A larger copy of an array, or NULL. */
+static void *grown(struct rig_arena *arena, const void *from, uint32_t count, uint32_t *room, size_t size)
+{
+    uint32_t wanted = *room == 0 ? 256 : *room * 2;
+    void *to = rig_arena_room(arena, wanted, size);
+    if (to == NULL)
+        return NULL;
+    if (count > 0)
+        memcpy(to, from, count * size);
+    *room = wanted;
+    return to;
+}
+
+static bool make_room(struct walk *w)
+{
+    if (w->depth == w->path_room)
+        w->path = grown(w->arena, w->path, w->depth, &w->path_room, sizeof *w->path);
+    if (w->path != NULL && w->open_count == w->open_room)
+        w->open = grown(w->arena, w->open, w->open_count, &w->open_room, sizeof *w->open);
+    return w->path != NULL && w->open != NULL;
+}
+
+static uint32_t invocation(const struct walk *w, uint32_t node)
+{
+    if (node >= w->links->txn_count || !w->history->has_invocations)
+        return 0;
+    uint32_t invoked = w->history->txns[node].invoke_at;
+    return invoked == RIG_POSITION_NONE ? 0 : invoked;
+}
+
+static bool enter(struct walk *w, uint32_t node)
+{
+    if ((w->depth == w->path_room || w->open_count == w->open_room) && !make_room(w))
+        return false;
+    w->state[node] = OPEN;
+    w->value[node] = ++w->next_index;
+    w->open[w->open_count++] = node;
+    w->path[w->depth++] =
+        (struct frame){.node = node,
+                       .process = node < w->links->txn_count ? w->process_before[node] : RIG_NODE_NONE,
+                       .lowest = w->next_index,
+                       .latest = invocation(w, node),
+                       .cursor = rig_links_into(w->links, node)};
+    return true;
+}
+
+/* What is known of a predecessor that is done. */
+static inline void take_latest(const struct walk *w, struct frame *frame, uint32_t from)
+{
+    uint32_t latest = w->state[from] >= DONE ? w->value[from] : 0;
+    frame->latest = latest > frame->latest ? latest : frame->latest;
+}
+
+/* Whether it is to be walked from here; of those before the start it may matter what is known of them. */
+static inline bool is_next(const struct walk *w, struct frame *frame, uint32_t from)
+{
+    if (from >= w->start)
+        return w->selected == NULL || w->selected[from];
+    if (w->ended_at < w->horizon)
+        take_latest(w, frame, from);
+    return false;
+}
+
+/* The next predecessor that is to be walked from here, or RIG_NODE_NONE. */
+static uint32_t next_of(const struct walk *w, struct frame *frame)
+{
+    uint32_t from = frame->process, edge;
+    frame->process = RIG_NODE_NONE;
+    if (from != RIG_NODE_NONE && is_next(w, frame, from))
+        return from;
+    while ((edge = rig_links_next(w->links, &frame->cursor)) != RIG_NODE_NONE) {
+        if (is_next(w, frame, rig_edge_node(edge)))
+            return rig_edge_node(edge);
+    }
+    return RIG_NODE_NONE;
+}
+
+/* Closes the component whose root is the frame's node. */
+static void close_component(struct walk *w, const struct frame *root)
+{
+    bool alone = w->open[w->open_count - 1] == root->node, late = root->latest > w->ended_at;
+    uint8_t state = !alone || late ? IN_CORE : DONE;
+    uint32_t member;
+    if (late && root->latest > w->horizon)
+        w->horizon = root->latest;
+    do {
+        member = w->open[--w->open_count];
+        w->state[member] = state;
+        w->value[member] = root->latest;
+    } while (member != root->node);
+}
+
+static void leave(struct walk *w)
+{
+    struct frame left = w->path[--w->depth];
+    if (left.lowest == w->value[left.node])
+        close_component(w, &left);
+    if (w->depth == 0)
+        return;
+    struct frame *top = &w->path[w->depth - 1];
+    top->lowest = left.lowest < top->lowest ? left.lowest : top->lowest;
+    top->latest = left.latest > top->latest ? left.latest : top->latest;
+}
+
+/* Walks the ancestors of a node behind it. */
+static bool explore(struct walk *w, uint32_t start)
+{
+    w->start = start;
+    w->ended_at = w->history->txns[start].complete_at;
+    w->next_index = 0;
+    if (!enter(w, start))
+        return false;
+    while (w->depth > 0) {
+        struct frame *top = &w->path[w->depth - 1];
+        uint32_t from = next_of(w, top);
+        if (from == RIG_NODE_NONE) {
+            leave(w);
+            continue;
+        }
+        if (w->state[from] == OPEN)
+            top->lowest = w->value[from] < top->lowest ? w->value[from] : top->lowest;
+        else if (w->state[from] >= DONE)
+            take_latest(w, top, from);
+        else if (!enter(w, from))
+            return false;
+    }
+    return true;
+}
+
+static bool walk(struct walk *w)
+{
+    for (uint32_t node = 0; node < w->links->txn_count; node++) {
+        uint8_t state = w->state[node];
+        bool due = state == LATE || (state == PASSED && w->history->txns[node].complete_at < w->horizon);
+        if (due && (w->selected == NULL || w->selected[node]) && !explore(w, node))
+            return false;
+    }
+    return true;
+}
+
+/* Numbers the nodes of the core in the order of their numbers in the whole; `value` takes these numbers. */
+static bool number_nodes(struct walk *w, struct rig_subgraph *core)
+{
+    uint32_t node_count = w->links->node_count, count = 0;
+    for (uint32_t node = 0; node < node_count; node++)
+        count += w->state[node] == IN_CORE;
+    core->nodes = rig_arena_room(w->arena, (size_t)count + 1, sizeof *core->nodes);
+    if (core->nodes == NULL)
+        return false;
+    core->node_count = core->txn_count = 0;
+    for (uint32_t node = 0; node < node_count; node++) {
+        bool in_core = w->state[node] == IN_CORE;
+        w->value[node] = in_core ? core->node_count : RIG_NODE_NONE;
+        core->nodes[core->node_count] = node;
+        core->node_count += in_core;
+        core->txn_count += in_core && node < w->links->txn_count;
+    }
+    core->place = w->value;
+    return true;
+}
+
+static enum rig_rc no_memory(struct rig_err *err)
+{
+    return rig_fail(err, RIG_E_LIMIT, "not enough memory to look for cycles; raise --max-memory");
+}
+
+enum rig_rc rig_core_find(const struct rig_links *links, const struct rig_history *history, const uint8_t *committed,
+                          const uint8_t *selected, struct rig_graph *core, struct rig_err *err)
+{
+    struct rig_arena *arena = links->arena;
+    struct walk w = {.links = links, .history = history, .selected = selected, .arena = arena};
+    uint32_t *before = rig_arena_room(arena, (size_t)links->txn_count + 1, sizeof *before);
+    w.state = rig_arena_array(arena, (size_t)links->node_count + 1, sizeof *w.state);
+    w.value = rig_arena_room(arena, (size_t)links->node_count + 1, sizeof *w.value);
+    if (before == NULL || w.state == NULL || w.value == NULL || !rig_process_order(history, committed, arena, before))
+        return no_memory(err);
+    w.process_before = before;
+    memcpy(w.state, links->late_before, links->txn_count);
+    struct rig_subgraph part;
+    if (!walk(&w) || !number_nodes(&w, &part))
+        return no_memory(err);
+    enum rig_rc rc = rig_graph_pack(links, &part, arena, core, err);
+    return rc == RIG_OK ? rig_graph_add_orders(history, committed, before, arena, core, err) : rc;
+}
