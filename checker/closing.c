@@ -203,7 +203,7 @@ static void wait_behind_read(struct search *s, const struct rig_mop *read)
         s->first = 0;
         return;
     }
-    uint32_t next = rig_versions_from(s->versions, read->key, rig_mop_list(s->history, read).count);
+    uint32_t next = rig_versions_from(s->versions, read->key, read->read_state == RIG_READ_SEEN ? read->count : 0);
     if (next == RIG_VERSION_NONE)
         wait_unread(s, read->key);
     else

@@ -9,6 +9,7 @@
 #include "checker/retired.h"
 #include "checker/witness/sentence.h"
 #include "history/builder.h"
+#include "history/read_list.h"
 #include "history/text_table.h"
 
 /* One operation kept; `list` is set of a list that was read. */
@@ -113,17 +114,17 @@ static enum rig_rc keep_key(struct rig_evidence *evidence, uint32_t key, uint32_
     return RIG_OK;
 }
 
-static bool copy_list(struct rig_evidence *evidence, uint32_t key, struct rig_list list, struct rig_list *copy)
+static bool copy_list(struct rig_evidence *evidence, uint32_t key, const struct rig_read_list *list,
+                      struct rig_list *copy)
 {
     struct rig_list begins = rig_retired_prefix(evidence->now.gone, evidence->now.history, key);
-    size_t count = (size_t)begins.count + list.count;
+    size_t count = (size_t)begins.count + list->count;
     int64_t *at = rig_arena_room(&evidence->arena, count + 1, sizeof *at);
     if (at == NULL)
         return false;
     if (begins.count > 0)
         memcpy(at, begins.at, begins.count * sizeof *at);
-    if (list.count > 0)
-        memcpy(at + begins.count, list.at, list.count * sizeof *at);
+    rig_read_copy(list, 0, list->count, at + begins.count);
     *copy = (struct rig_list){at, (uint32_t)count};
     return true;
 }
@@ -132,15 +133,16 @@ static bool copy_list(struct rig_evidence *evidence, uint32_t key, struct rig_li
 static bool keep_list(struct rig_evidence *evidence, const struct rig_mop *op, struct rig_list *kept)
 {
     const struct rig_history *history = evidence->now.history;
-    bool whole = rig_mop_is_whole(op);
-    uint32_t number = op->list & ~RIG_LIST_WHOLE;
-    struct rig_list list = whole ? history->lists[number] : history->spines[number];
-    uint32_t *id = rig_table_put(&evidence->now.lists, (uint64_t)whole << 32 | number);
+    struct rig_read_list list =
+        rig_mop_is_branch(op)
+            ? rig_read_of_branch(history, rig_mop_branch(op), history->branches[rig_mop_branch(op)].count)
+            : rig_read_of(history->spines[op->list], history->spines[op->list].count);
+    uint32_t *id = rig_table_put(&evidence->now.lists, op->list);
     if (id == NULL)
         return false;
     if (*id == RIG_TABLE_NONE) {
         struct rig_list copy;
-        if (!copy_list(evidence, op->key, list, &copy) || !list_copies_add(&evidence->copies, copy))
+        if (!copy_list(evidence, op->key, &list, &copy) || !list_copies_add(&evidence->copies, copy))
             return false;
         *id = (uint32_t)(evidence->copies.count - 1);
     }

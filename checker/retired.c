@@ -6,6 +6,7 @@
 #include "base/bug.h"
 #include "base/table.h"
 #include "base/vec.h"
+#include "history/read_list.h"
 #include "history/text_table.h"
 
 #define NO_KEY UINT32_MAX
@@ -50,9 +51,9 @@ struct rig_retired {
     struct rig_text_table texts; /* of text keys */
     uint64_t unordered;
     size_t owned_bytes;         /* bits and prefixes */
-    struct rig_segment cleaned; /* borrows but for keys, ops and lists */
+    struct rig_segment cleaned; /* borrows but for keys, ops and branches */
     struct key_numbers numbers; /* per key of a segment: its retired key, or NO_KEY */
-    struct list_limits spine_limits, list_limits;
+    struct list_limits spine_limits, branch_limits;
 };
 
 static const uint64_t empty_hash = 0x9e3779b97f4a7c15U;
@@ -84,11 +85,11 @@ void rig_retired_free(struct rig_retired *retired)
     rig_table_done(&retired->ids);
     rig_text_table_done(&retired->texts);
     rig_segment_keys_done(&retired->cleaned.keys);
-    rig_segment_lists_done(&retired->cleaned.lists);
+    rig_segment_branches_done(&retired->cleaned.branches);
     rig_mop_vec_done(&retired->cleaned.ops);
     key_numbers_done(&retired->numbers);
     list_limits_done(&retired->spine_limits);
-    list_limits_done(&retired->list_limits);
+    list_limits_done(&retired->branch_limits);
     free(retired);
 }
 
@@ -103,10 +104,10 @@ uint64_t rig_retired_unordered(const struct rig_retired *retired)
     return retired->unordered;
 }
 
-static uint64_t hash_on(uint64_t hash, struct rig_list list)
+static uint64_t hash_on(uint64_t hash, const struct rig_read_list *list, uint32_t count)
 {
-    for (uint32_t i = 0; i < list.count; i++) {
-        hash = (hash ^ (uint64_t)list.at[i]) * 0xd6e8feb86659fd93U;
+    for (uint32_t i = 0; i < count; i++) {
+        hash = (hash ^ (uint64_t)rig_read_element(list, i)) * 0xd6e8feb86659fd93U;
         hash ^= hash >> 32;
     }
     return hash;
@@ -257,11 +258,13 @@ static void set_list(struct rig_retired *retired, struct retired_key *key, const
 {
     uint32_t unread = shown->unread + key->unconfirmed;
     key->count = key->cut + versions->order.count;
-    key->hash = hash_on(key->cut_hash, versions->order);
+    const struct rig_read_list order = rig_read_of(versions->order, versions->order.count);
+    key->hash = hash_on(key->cut_hash, &order, order.count);
     key->many_unread = unread > 1;
     if (shown->unread == 1 && unread == 1) {
         key->count++;
-        key->hash = hash_on(key->hash, (struct rig_list){&shown->unread_value, 1});
+        const struct rig_read_list unread_append = rig_read_of((struct rig_list){&shown->unread_value, 1}, 1);
+        key->hash = hash_on(key->hash, &unread_append, 1);
     }
     if (!dropped)
         return;
@@ -347,17 +350,17 @@ static bool find_all(struct rig_retired *retired, const struct rig_segment *segm
 }
 
 /* How long a read of this list may be; 0 when none can be admitted that has to show something. */
-static uint32_t limit_of(const struct retired_key *key, struct rig_list list)
+static uint32_t limit_of(const struct retired_key *key, const struct rig_read_list *list)
 {
-    if (list.count < key->count || hash_on(empty_hash, (struct rig_list){list.at, key->count}) != key->hash)
+    if (list->count < key->count || hash_on(empty_hash, list, key->count) != key->hash)
         return 0;
     uint32_t limit = key->count;
-    while (limit < list.count && !holds(key, list.at[limit]))
+    while (limit < list->count && !holds(key, rig_read_element(list, limit)))
         limit++;
     return limit;
 }
 
-static bool keep_prefix(struct rig_retired *retired, struct retired_key *key, struct rig_list list)
+static bool keep_prefix(struct rig_retired *retired, struct retired_key *key, const struct rig_read_list *list)
 {
     if (key->prefix != NULL || key->cut == 0)
         return true;
@@ -365,48 +368,83 @@ static bool keep_prefix(struct rig_retired *retired, struct retired_key *key, st
     if (key->prefix == NULL)
         return false;
     retired->owned_bytes += key->cut * sizeof *key->prefix;
-    memcpy(key->prefix, list.at, key->cut * sizeof *key->prefix);
+    rig_read_copy(list, 0, key->cut, key->prefix);
     return true;
 }
 
-/* Cuts what was judged off a list; a list that does not begin with it becomes empty, and no read of it stays. */
-static bool cut_list(struct rig_retired *retired, uint32_t number, struct rig_growing_list *list, uint32_t *limit)
+/* Whether the list begins with what was judged; and how long a read of it may be. */
+static bool continues(const struct retired_key *key, const struct rig_read_list *list, uint32_t *limit)
+{
+    *limit = limit_of(key, list);
+    return list->count >= key->count && (*limit > 0 || key->count == 0);
+}
+
+/* Leaves `count` elements behind the first `from`. */
+static struct rig_growing_list cut_from(const struct rig_growing_list *list, uint32_t from, uint32_t count)
+{
+    return (struct rig_growing_list){.at = list->at == NULL ? NULL : list->at + from, .count = count};
+}
+
+/* Cuts what was judged off a spine; one that does not begin with it becomes empty, and no read of it stays. */
+static bool cut_spine(struct rig_retired *retired, uint32_t number, struct rig_growing_list *spine, uint32_t *limit)
 {
     struct retired_key *key = &retired->keys.at[number];
-    struct rig_list all = {list->at, list->count};
-    *limit = limit_of(key, all);
-    if (all.count < key->count || (*limit == 0 && key->count > 0)) {
-        *list = (struct rig_growing_list){0};
+    const struct rig_read_list all = {.at = spine->at, .shared = spine->count, .count = spine->count};
+    if (!continues(key, &all, limit)) {
+        *spine = (struct rig_growing_list){0};
         return true;
     }
-    if (!keep_prefix(retired, key, all))
-        return false;
-    list->at = list->at == NULL ? NULL : list->at + key->cut;
-    list->count -= key->cut;
-    return true;
+    *spine = cut_from(spine, key->cut, spine->count - key->cut);
+    return keep_prefix(retired, key, &all);
+}
+
+/*
+ * The same of a branch of `from`, the spine before it was cut. What was judged may end in the tail; and where the spine
+ * became empty although the branch begins with what was judged, so does what they share, which therefore stays.
+ */
+static bool cut_branch(struct rig_retired *retired, uint32_t number, const struct rig_growing_list *from,
+                       struct rig_growing_list *spine, struct rig_segment_branch *branch, uint32_t *limit)
+{
+    struct retired_key *key = &retired->keys.at[number];
+    const struct rig_read_list all = {.at = from->at,
+                                      .tail = branch->tail.at,
+                                      .shared = branch->shared,
+                                      .count = branch->shared + branch->tail.count};
+    if (!continues(key, &all, limit)) {
+        branch->shared = 0;
+        branch->tail = (struct rig_growing_list){0};
+        return true;
+    }
+    uint32_t off_tail = key->cut > branch->shared ? key->cut - branch->shared : 0;
+    branch->shared -= key->cut - off_tail;
+    branch->tail = cut_from(&branch->tail, off_tail, branch->tail.count - off_tail);
+    if (spine->count < branch->shared)
+        *spine = cut_from(from, key->cut, branch->shared);
+    return keep_prefix(retired, key, &all);
 }
 
 static bool copy_lists(struct rig_retired *retired, const struct rig_segment *segment)
 {
     struct rig_segment *cleaned = &retired->cleaned;
     if (!rig_segment_keys_reserve(&cleaned->keys, segment->keys.count + 1) ||
-        !rig_segment_lists_reserve(&cleaned->lists, segment->lists.count + 1) ||
+        !rig_segment_branches_reserve(&cleaned->branches, segment->branches.count + 1) ||
         !list_limits_reserve(&retired->spine_limits, segment->keys.count + 1) ||
-        !list_limits_reserve(&retired->list_limits, segment->lists.count + 1))
+        !list_limits_reserve(&retired->branch_limits, segment->branches.count + 1))
         return false;
     memcpy(cleaned->keys.at, segment->keys.at, segment->keys.count * sizeof *segment->keys.at);
-    if (segment->lists.count > 0)
-        memcpy(cleaned->lists.at, segment->lists.at, segment->lists.count * sizeof *segment->lists.at);
+    if (segment->branches.count > 0)
+        memcpy(cleaned->branches.at, segment->branches.at, segment->branches.count * sizeof *segment->branches.at);
     cleaned->keys.count = segment->keys.count;
-    cleaned->lists.count = segment->lists.count;
+    cleaned->branches.count = segment->branches.count;
     for (size_t i = 0; i < segment->keys.count; i++) {
         uint32_t number = retired->numbers.at[i];
-        if (number != NO_KEY && !cut_list(retired, number, &cleaned->keys.at[i].spine, &retired->spine_limits.at[i]))
+        if (number != NO_KEY && !cut_spine(retired, number, &cleaned->keys.at[i].spine, &retired->spine_limits.at[i]))
             return false;
     }
-    for (size_t i = 0; i < segment->lists.count; i++) {
-        uint32_t number = retired->numbers.at[segment->lists.at[i].key];
-        if (number != NO_KEY && !cut_list(retired, number, &cleaned->lists.at[i].list, &retired->list_limits.at[i]))
+    for (size_t i = 0; i < segment->branches.count; i++) {
+        uint32_t key = segment->branches.at[i].key, number = retired->numbers.at[key];
+        if (number != NO_KEY && !cut_branch(retired, number, &segment->keys.at[key].spine, &cleaned->keys.at[key].spine,
+                                            &cleaned->branches.at[i], &retired->branch_limits.at[i]))
             return false;
     }
     return true;
@@ -425,8 +463,8 @@ static void admit_read(struct admission *a, struct retired_key *key, enum rig_ou
     const struct rig_retired *retired = a->retired;
     uint32_t count = op->read_state == RIG_READ_SEEN ? op->count : 0, limit = key->count;
     if (op->read_state == RIG_READ_SEEN)
-        limit = rig_mop_is_whole(op) ? retired->list_limits.at[op->list & ~RIG_LIST_WHOLE]
-                                     : retired->spine_limits.at[op->list];
+        limit =
+            rig_mop_is_branch(op) ? retired->branch_limits.at[rig_mop_branch(op)] : retired->spine_limits.at[op->list];
     bool fits = count >= key->count && count <= limit;
     if (outcome == RIG_OUTCOME_FAIL) {
         /* Nobody asks what an aborted transaction read. */
@@ -493,10 +531,10 @@ enum rig_rc rig_retired_admit(struct rig_retired *retired, const struct rig_segm
     struct admission a = {.retired = retired, .segment = segment};
     admit_ops(&a);
     *conflict = a.conflict;
-    /* All but keys, operations and lists is the segment's own. */
+    /* All but keys, operations and branches is the segment's own. */
     struct rig_segment borrowed = *segment;
     borrowed.keys = copy->keys;
-    borrowed.lists = copy->lists;
+    borrowed.branches = copy->branches;
     borrowed.ops = copy->ops;
     borrowed.ops.count = segment->ops.count;
     borrowed.note = (struct rig_segment_note){0};

@@ -95,10 +95,11 @@ static bool add_list(struct rig_history_builder *builder, const struct rig_txn_i
     else if (read->count > 0)
         list.at = txn->elements + read->first_element;
     struct rig_list_place place = {.key = mop->key};
-    if (!rig_window_place_list(builder->window, list, txn->outcome == RIG_OUTCOME_FAIL ? 0 : list.count, &place))
+    struct rig_read_list all = rig_read_of(list, list.count);
+    if (!rig_window_place_list(builder->window, &all, 0, txn->outcome == RIG_OUTCOME_FAIL ? 0 : list.count, &place))
         return false;
     mop->count = list.count;
-    mop->list = list.count <= place.agreed ? mop->key : RIG_LIST_WHOLE | place.whole;
+    mop->list = list.count <= place.agreed ? mop->key : RIG_LIST_BRANCH | place.branch;
     return true;
 }
 

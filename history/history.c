@@ -22,7 +22,7 @@ void rig_history_free(struct rig_history *history)
     free(history->txns);
     free(history->ops);
     free(history->spines);
-    free(history->lists);
+    free(history->branches);
     free(history->keys);
     free(history->meta);
     free(history);

@@ -4,8 +4,9 @@
  * Transactions are numbered densely in completion order: those with a completion event by its position, then those
  * without any (in flight at the end) by invocation. Operations, keys and lists are plain arrays. A list read is a
  * reference to a prefix of its key's spine (the longest list seen when it was added) or, where it is no prefix, to a
- * prefix of a list stored whole; so n reads of a list that grows to length n cost O(n), not O(n^2). Reads of failed
- * transactions are prefixes of a spine or stored whole: a spine never grows by them.
+ * prefix of a branch: a list that shares its first elements with the spine and has others from there on. So n reads of
+ * a list that grows to length n cost O(n), not O(n^2), and one that contradicts them costs what it differs by. Reads of
+ * failed transactions are prefixes of a spine or of a branch: a spine never grows by them.
  *
  * Positions order events: position p < q says that event p happened before event q. Invocations and completions share
  * one sequence, taken from the histories' own indices where these ascend. A transaction whose outcome is info never
@@ -26,7 +27,7 @@
 
 #define RIG_POSITION_NONE UINT32_MAX
 #define RIG_NO_TIME       INT64_MIN
-#define RIG_LIST_WHOLE    0x80000000u /* in rig_mop.list; keys and whole lists stay below it */
+#define RIG_LIST_BRANCH   0x80000000u /* in rig_mop.list; keys and branches stay below it */
 
 struct rig_txn {
     int64_t invoke_ns;    /* RIG_NO_TIME when the history has no times */
@@ -53,7 +54,7 @@ struct rig_mop {
     union {
         int64_t value; /* written, added, increment; or the register or counter that was read */
         struct {
-            uint32_t list;  /* the key: a prefix of its spine; or RIG_LIST_WHOLE | n: a prefix of whole list n */
+            uint32_t list;  /* the key: a prefix of its spine; or RIG_LIST_BRANCH | n: a prefix of branch n */
             uint32_t count; /* elements read */
         };
     };
@@ -61,6 +62,22 @@ struct rig_mop {
 
 struct rig_list {
     const int64_t *at;
+    uint32_t count;
+};
+
+/* A list that parts from its key's spine, or goes on from it where the spine must not. */
+struct rig_branch {
+    const int64_t *tail; /* its elements from `shared` on */
+    uint32_t key;
+    uint32_t shared; /* elements that it has in common with the spine, which has so many */
+    uint32_t count;  /* elements in all */
+};
+
+/* What a read shows, by rig_mop_list(). rig_read_element() has its elements; history/read_list.h has more. */
+struct rig_read_list {
+    const int64_t *at;   /* the first `shared` elements */
+    const int64_t *tail; /* the others */
+    uint32_t shared;     /* at most `count` */
     uint32_t count;
 };
 
@@ -83,7 +100,7 @@ struct rig_op_uses {
     const struct rig_key_use *keys;     /* one a key */
     const struct rig_owned_op *appends; /* all of them, in order */
     uint32_t append_count;
-    bool any_whole;   /* a transaction that did not fail read a list that is stored whole */
+    bool any_branch;  /* a transaction that did not fail read a branch */
     bool any_foreign; /* there are operations that are not of list-append */
 };
 
@@ -94,8 +111,8 @@ struct rig_history {
     uint32_t op_count;
     struct rig_list *spines; /* one a key */
     uint32_t key_count;
-    struct rig_list *lists; /* whole lists */
-    uint32_t list_count;
+    struct rig_branch *branches;
+    uint32_t branch_count;
     int64_t *keys;     /* key id -> the key as written; for text keys an index into key_texts */
     char **key_texts;  /* NULL unless keys are texts */
     bool keyword_keys; /* texts were EDN keywords; written back as such */
@@ -130,19 +147,46 @@ static inline const struct rig_mop *rig_txn_ops(const struct rig_history *histor
 }
 
 /* Of a list that was seen: it is no prefix of its key's spine. */
-static inline bool rig_mop_is_whole(const struct rig_mop *op)
+static inline bool rig_mop_is_branch(const struct rig_mop *op)
 {
-    return (op->list & RIG_LIST_WHOLE) != 0;
+    return (op->list & RIG_LIST_BRANCH) != 0;
+}
+
+/* Of such a one: which branch it shows. */
+static inline uint32_t rig_mop_branch(const struct rig_mop *op)
+{
+    return op->list & ~RIG_LIST_BRANCH;
+}
+
+/* The first `count` elements of a list that is in one piece. */
+static inline struct rig_read_list rig_read_of(struct rig_list list, uint32_t count)
+{
+    return (struct rig_read_list){.at = list.at, .shared = count, .count = count};
+}
+
+/* The first `count` elements of branch n. */
+static inline struct rig_read_list rig_read_of_branch(const struct rig_history *history, uint32_t n, uint32_t count)
+{
+    const struct rig_branch *branch = &history->branches[n];
+    return (struct rig_read_list){.at = history->spines[branch->key].at,
+                                  .tail = branch->tail,
+                                  .shared = count < branch->shared ? count : branch->shared,
+                                  .count = count};
 }
 
 /* The elements that a list read returned; empty when nothing or the initial state was read. */
-static inline struct rig_list rig_mop_list(const struct rig_history *history, const struct rig_mop *op)
+static inline struct rig_read_list rig_mop_list(const struct rig_history *history, const struct rig_mop *op)
 {
     if (op->read_state != RIG_READ_SEEN)
-        return (struct rig_list){0};
-    const struct rig_list *from =
-        rig_mop_is_whole(op) ? &history->lists[op->list & ~RIG_LIST_WHOLE] : &history->spines[op->list];
-    return (struct rig_list){.at = from->at, .count = op->count};
+        return (struct rig_read_list){0};
+    return rig_mop_is_branch(op) ? rig_read_of_branch(history, rig_mop_branch(op), op->count)
+                                 : rig_read_of(history->spines[op->list], op->count);
+}
+
+/* Element i, which must be below the list's count. */
+static inline int64_t rig_read_element(const struct rig_read_list *list, uint32_t i)
+{
+    return i < list->shared ? list->at[i] : list->tail[i - list->shared];
 }
 
 /* The time of the first invocation, the zero of all times shown; 0 without times. It is looked for among the first

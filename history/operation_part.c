@@ -80,7 +80,7 @@ void rig_part_take_back(struct rig_part *part)
         part->spines.at[change->key] = change->spine;
     }
     part->changes.count = 0;
-    part->segment->lists.count = part->lists_before;
+    part->segment->branches.count = part->branches_before;
     part->doubts.count = part->doubts_before;
     while (part->segment->keys.count > part->keys_before)
         rig_part_remove_last_key(part);

@@ -10,9 +10,9 @@
  *
  * A list read is compared as text with the longest list of its key (history/list_text.h); what differs in more than its
  * length is parsed, and compared as numbers. A failed transaction may be the first to read a list: what it read counts
- * with the spine while nothing contradicts it, and leaves it, to be stored whole, unless somebody who did not fail
- * comes to read it, too. An operation can be taken back until it is complete: the short way gives up at anything
- * unusual, and the operation is read again by the grammar.
+ * with the spine while nothing contradicts it, and leaves it, as a branch, unless somebody who did not fail comes to
+ * read it, too. An operation can be taken back until it is complete: the short way gives up at anything unusual, and
+ * the operation is read again by the grammar.
  *
  * Space: that of the segment, 170 bytes a process, 48 a key. Threads: one a part.
  */
@@ -75,7 +75,7 @@ struct rig_part_spine {
     uint32_t count;   /* its elements; the spine's own list may have more */
     uint32_t certain; /* so many of the list's elements were read by somebody who did not fail */
     uint32_t doubt;   /* the newest one of this key, or RIG_TABLE_NONE */
-    uint32_t whole;   /* the newest whole list of this key, or RIG_TABLE_NONE */
+    uint32_t branch;  /* the newest branch of this key, or RIG_TABLE_NONE */
 };
 
 /* A failed transaction read more than what was certain then. */
@@ -132,7 +132,7 @@ struct rig_part {
     struct rig_part_doubts doubts;
 
     /* Of the operation that is being read: what is taken back. */
-    uint32_t keys_before, lists_before, doubts_before;
+    uint32_t keys_before, branches_before, doubts_before;
     struct rig_part_changes changes;
     bool grows;           /* it made more of a spine certain */
     uint32_t piece_count; /* RIG_TABLE_NONE: it was not read by the short way */
@@ -169,7 +169,7 @@ RIG_PART_INLINE struct rig_mop *rig_part_room_for(struct rig_part *part, uint32_
 RIG_PART_INLINE void rig_part_begin(struct rig_part *part)
 {
     part->keys_before = (uint32_t)part->segment->keys.count;
-    part->lists_before = (uint32_t)part->segment->lists.count;
+    part->branches_before = (uint32_t)part->segment->branches.count;
     part->doubts_before = (uint32_t)part->doubts.count;
     part->changes.count = 0;
     part->grows = false;

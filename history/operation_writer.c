@@ -4,6 +4,7 @@
 
 #include "history/event_walk.h"
 #include "history/fault_text.h"
+#include "history/read_list.h"
 
 static const size_t flush_bytes = (size_t)1 << 20;
 
@@ -15,24 +16,25 @@ struct writer {
     struct rig_operation_text text;
     struct op_vec ops;
     struct read_vec reads;
+    struct rig_arena lists; /* of the transaction at hand, where they are in two pieces */
 };
 
-/* A whole list is a list of its own; a spine is the origin of all its prefixes. */
-static struct rig_record_read read_of(const struct rig_history *history, const struct rig_mop *mop)
+/* A spine is the origin of all that begins with it. False when memory runs out. */
+static bool read_of(struct writer *writer, const struct rig_mop *mop, struct rig_record_read *out)
 {
-    struct rig_record_read read = {.state = (enum rig_read_state)mop->read_state};
+    *out = (struct rig_record_read){.state = (enum rig_read_state)mop->read_state};
     if (mop->read_state != RIG_READ_SEEN)
-        return read;
+        return true;
     if (mop->kind != RIG_OP_READ_LIST && mop->kind != RIG_OP_READ_SET) {
-        read.value = mop->value;
-        return read;
+        out->value = mop->value;
+        return true;
     }
-    struct rig_list list = rig_mop_list(history, mop);
-    read.elements = list.at;
-    read.count = list.count;
-    read.origin = rig_mop_is_whole(mop) ? 0 : 1;
-    read.origin_count = rig_mop_is_whole(mop) ? 0 : list.count;
-    return read;
+    struct rig_read_list list = rig_mop_list(writer->history, mop);
+    out->elements = rig_read_whole(&list, &writer->lists);
+    out->count = list.count;
+    out->origin = 1;
+    out->origin_count = list.shared;
+    return out->elements != NULL;
 }
 
 static bool gather(struct writer *writer, uint32_t txn)
@@ -42,12 +44,15 @@ static bool gather(struct writer *writer, uint32_t txn)
     uint32_t count = rig_txn_op_count(history, txn);
     if (!op_vec_reserve(&writer->ops, count) || !read_vec_reserve(&writer->reads, count))
         return false;
+    rig_arena_reset(&writer->lists);
     for (uint32_t i = 0; i < count; i++) {
         bool reads = mops[i].kind % 2 == 1;
         writer->ops.at[i] = (struct rig_op){.kind = (enum rig_op_kind)mops[i].kind,
                                             .key = history->keys[mops[i].key],
                                             .value = reads ? 0 : mops[i].value};
-        writer->reads.at[i] = reads ? read_of(history, &mops[i]) : (struct rig_record_read){0};
+        writer->reads.at[i] = (struct rig_record_read){0};
+        if (reads && !read_of(writer, &mops[i], &writer->reads.at[i]))
+            return false;
     }
     return true;
 }
@@ -110,6 +115,7 @@ enum rig_rc rig_operation_write(const struct rig_history *history, const struct 
     struct rig_event_walk walk;
     if (!rig_event_walk_init(&walk, history))
         return rig_fail(err, RIG_E_LIMIT, "%s: no memory for writing the history", output->path);
+    rig_arena_init(&writer.lists, 0);
     rig_operation_text_init(&writer.text, dialect, history->key_texts, history->keyword_keys);
     if (history->txn_count == 0 && history->fault_count == 0)
         rig_buf_add_text(&writer.text.buf, dialect->empty);
@@ -118,5 +124,6 @@ enum rig_rc rig_operation_write(const struct rig_history *history, const struct 
     rig_operation_text_done(&writer.text);
     op_vec_done(&writer.ops);
     read_vec_done(&writer.reads);
+    rig_arena_done(&writer.lists);
     return rc;
 }

@@ -58,10 +58,10 @@ uint32_t rig_part_add_key(struct rig_part *part, uint64_t hash, int64_t number, 
 {
     struct rig_segment_keys *keys = &part->segment->keys;
     struct rig_segment_key key = {.key = number, .text = text, .text_length = length};
-    bool fits = keys->count < RIG_LIST_WHOLE - 1 &&
+    bool fits = keys->count < RIG_LIST_BRANCH - 1 &&
                 (keys->count + 1 <= (size_t)1 << part->slot_bits >> 1 || grow_slots(part)) &&
                 rig_segment_keys_add(keys, key) &&
-                rig_part_spines_add(&part->spines, (struct rig_part_spine){.doubt = none, .whole = none});
+                rig_part_spines_add(&part->spines, (struct rig_part_spine){.doubt = none, .branch = none});
     part->no_memory = part->no_memory || !fits;
     if (!fits)
         return none;

@@ -52,35 +52,56 @@ static bool grow_spine(struct rig_part *part, const struct rig_mop *mop, const i
     return rig_part_has_grown(part, mop, count, text, length, grows);
 }
 
-/* A list that is no prefix of the spine: the same as the key's newest whole list as far as both go, or a new one. */
-static bool add_whole(struct rig_part *part, struct rig_mop *mop, const int64_t *elements, uint32_t count)
+/*
+ * A list that has `shared` elements of the spine, all of them certain, and others behind them: the same as the key's
+ * newest branch as far as both go, or a new one.
+ */
+static bool add_branch(struct rig_part *part, struct rig_mop *mop, uint32_t shared, const int64_t *tail,
+                       uint32_t tail_count)
 {
     struct rig_segment *segment = part->segment;
-    uint32_t *newest = &part->spines.at[mop->key].whole;
-    struct rig_growing_list *last = *newest == none ? NULL : &segment->lists.at[*newest].list;
-    if (last == NULL || !rig_growing_list_agrees(last, elements, count)) {
-        if (segment->lists.count >= RIG_LIST_WHOLE - 1 || !rig_part_note_spine(part, mop->key) ||
-            !rig_segment_lists_add(&segment->lists, (struct rig_segment_list){.key = mop->key}))
+    uint32_t *newest = &part->spines.at[mop->key].branch;
+    struct rig_segment_branch *last = *newest == none ? NULL : &segment->branches.at[*newest];
+    if (last == NULL || last->shared != shared || !rig_growing_list_agrees(&last->tail, tail, tail_count)) {
+        if (segment->branches.count >= RIG_LIST_BRANCH - 1 || !rig_part_note_spine(part, mop->key) ||
+            !rig_segment_branches_add(&segment->branches,
+                                      (struct rig_segment_branch){.key = mop->key, .shared = shared}))
             return false;
-        *newest = (uint32_t)segment->lists.count - 1;
-        last = &segment->lists.at[*newest].list;
+        *newest = (uint32_t)segment->branches.count - 1;
+        last = &segment->branches.at[*newest];
     }
-    mop->list = RIG_LIST_WHOLE | *newest;
-    return count <= last->count ||
-           rig_growing_list_add(&segment->pool, last, elements + last->count, count - last->count);
+    mop->list = RIG_LIST_BRANCH | *newest;
+    uint32_t known = last->tail.count;
+    return tail_count <= known || rig_growing_list_add(&segment->pool, &last->tail, tail + known, tail_count - known);
 }
 
-/* Puts the first `count` elements of the spine before those of part->elements. */
-static bool complete_elements(struct rig_part *part, const struct rig_growing_list *spine, uint32_t count)
+/* The first index below `count` at which a and b differ, or `count`. */
+static uint32_t first_difference(const int64_t *a, const int64_t *b, uint32_t count)
 {
+    uint32_t i = 0;
+    while (i < count && a[i] == b[i])
+        i++;
+    return i;
+}
+
+/* A list of the first `known` elements of the spine, and of part->elements, which parts from what is certain of it. */
+static bool leave_spine(struct rig_part *part, struct rig_mop *mop, uint32_t known)
+{
+    const struct rig_growing_list *spine = &part->segment->keys.at[mop->key].spine;
     struct rig_element_vec *elements = &part->elements;
-    if (!rig_element_vec_reserve(elements, elements->count + count))
+    uint32_t certain = part->spines.at[mop->key].certain, count = (uint32_t)elements->count;
+    if (known <= certain) {
+        uint32_t more = count < certain - known ? count : certain - known;
+        uint32_t shared = first_difference(elements->at, spine->at + known, more);
+        return add_branch(part, mop, known + shared, elements->at + shared, count - shared);
+    }
+    uint32_t doubtful = known - certain;
+    if (!rig_element_vec_reserve(elements, elements->count + doubtful))
         return false;
-    memmove(elements->at + count, elements->at, elements->count * sizeof *elements->at);
-    if (count > 0)
-        memcpy(elements->at, spine->at, count * sizeof *elements->at);
-    elements->count += count;
-    return true;
+    memmove(elements->at + doubtful, elements->at, count * sizeof *elements->at);
+    memcpy(elements->at, spine->at + certain, doubtful * sizeof *elements->at);
+    elements->count += doubtful;
+    return add_branch(part, mop, certain, elements->at, count + doubtful);
 }
 
 bool rig_part_read_prefix(struct rig_part *part, const struct rig_mop *mop, bool grows)
@@ -97,19 +118,21 @@ void rig_part_end_doubt(struct rig_part *part, uint32_t key)
 {
     struct rig_part_spine *as_text = &part->spines.at[key];
     struct rig_growing_list *spine = &part->segment->keys.at[key].spine;
-    struct rig_mop whole = {.key = key};
+    struct rig_mop branch = {.key = key};
     if (spine->count == as_text->certain)
         return;
-    part->no_memory = part->no_memory || !add_whole(part, &whole, spine->at, spine->count);
+    uint32_t certain = as_text->certain;
+    part->no_memory =
+        part->no_memory || !add_branch(part, &branch, certain, spine->at + certain, spine->count - certain);
     if (part->no_memory)
         return;
     for (uint32_t i = as_text->doubt; i != none; i = part->doubts.at[i].before) {
         struct rig_mop *mop = &part->segment->ops.at[part->doubts.at[i].op];
         RIG_INVARIANT(mop->key == key);
-        if (mop->count > as_text->certain && !rig_mop_is_whole(mop))
-            mop->list = whole.list;
+        if (mop->count > certain && !rig_mop_is_branch(mop))
+            mop->list = branch.list;
     }
-    spine->count = as_text->certain;
+    spine->count = certain;
     as_text->doubt = none;
     as_text->text = NULL;
     as_text->length = as_text->count = 0;
@@ -136,7 +159,7 @@ static bool place_list(struct rig_part *part, struct rig_mop *mop, uint32_t know
     if (!agrees && grows && spine->count > part->spines.at[mop->key].certain)
         return false;
     if (!agrees || (count > spine->count && !grows)) {
-        bool fits = complete_elements(part, spine, known) && add_whole(part, mop, part->elements.at, (uint32_t)count);
+        bool fits = leave_spine(part, mop, known);
         part->no_memory = part->no_memory || !fits;
         return fits;
     }
@@ -167,8 +190,11 @@ bool rig_part_list(struct rig_part *part, struct rig_mop *mop, const struct rig_
     bool fits = true;
     mop->list = mop->key;
     mop->count = count;
-    if (!rig_growing_list_agrees(spine, elements, count) || (count > spine->count && !grows))
-        fits = add_whole(part, mop, elements, count);
+    uint32_t common = count < spine->count ? count : spine->count;
+    uint32_t shared =
+        rig_growing_list_agrees(spine, elements, count) ? common : first_difference(elements, spine->at, common);
+    if (shared < count && (shared < spine->count || !grows))
+        fits = add_branch(part, mop, shared, elements + shared, count - shared);
     else if (count > spine->count) /* its text may be anything: it is not compared with */
         fits = grow_spine(part, mop, elements + spine->count, count - spine->count, NULL, 0, grows);
     part->no_memory = part->no_memory || !fits;

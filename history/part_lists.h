@@ -1,5 +1,5 @@
 /*
- * The lists of a part: what was read is a prefix of its key's spine, or stored whole.
+ * The lists of a part: what was read is a prefix of its key's spine, or of a branch.
  *
  * While a part is read, a spine may have more than what is certain (struct rig_part_spine): what failed transactions
  * read beyond it. Of most databases they read what others read a moment later, too, and need no list of their own.
@@ -82,7 +82,7 @@ RIG_PART_INLINE bool rig_part_has_grown(struct rig_part *part, const struct rig_
 
 /* `mop` read a prefix of the spine that is shorter than its text. False when memory runs out. */
 bool rig_part_read_prefix(struct rig_part *part, const struct rig_mop *mop, bool grows);
-/* Of the key's spine only what is certain stays; what failed transactions read beyond is stored whole. Nothing of this
+/* Of the key's spine only what is certain stays; what failed transactions read beyond is a branch. Nothing of this
  * can be taken back. */
 void rig_part_end_doubt(struct rig_part *part, uint32_t key);
 /* The same for all keys, at the end of the part. */

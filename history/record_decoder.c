@@ -93,7 +93,7 @@ bool rig_record_use_key(struct rig_record_decoder *decoder, struct rig_record_ke
             return false;
     }
     uint32_t local = (uint32_t)segment->keys.count;
-    if (local >= RIG_LIST_WHOLE || !rig_segment_keys_add(&segment->keys, entry) ||
+    if (local >= RIG_LIST_BRANCH || !rig_segment_keys_add(&segment->keys, entry) ||
         !rig_record_id_vec_add(&decoder->local_keys, (uint32_t)(key - decoder->keys.at)))
         return false;
     key->local = local;

@@ -40,11 +40,11 @@ struct rig_record_key {
     int64_t key;
     const char *text; /* of a key that is a text; in the decoder's `texts` */
     uint32_t text_length;
-    uint32_t good;     /* elements of the spine that others than failed transactions read */
-    uint32_t stamp;    /* the segment that `local` is of */
-    uint32_t local;    /* the key's number in the segment */
-    uint32_t whole_of; /* the segment that `whole` is of */
-    uint32_t whole;    /* the key's newest whole list in the segment */
+    uint32_t good;      /* elements of the spine that others than failed transactions read */
+    uint32_t stamp;     /* the segment that `local` is of */
+    uint32_t local;     /* the key's number in the segment */
+    uint32_t branch_of; /* the segment that `branch` is of */
+    uint32_t branch;    /* the key's newest branch in the segment */
     bool forgotten;
 };
 

@@ -2,25 +2,30 @@
 
 #include <string.h>
 
-static bool place_whole(struct rig_record_decoder *decoder, struct rig_record_key *key, const int64_t *elements,
-                        uint32_t count, struct rig_mop *mop)
+/*
+ * A list that has `shared` elements of the key's spine in the segment, and others behind them: the same as the key's
+ * newest branch as far as both go, or a new one.
+ */
+static bool place_branch(struct rig_record_decoder *decoder, struct rig_record_key *key, uint32_t shared,
+                         const int64_t *tail, uint32_t tail_count, struct rig_mop *mop)
 {
     struct rig_segment *segment = decoder->segment;
-    struct rig_segment_lists *lists = &segment->lists;
-    bool has_list = key->whole_of == decoder->stamp;
-    if (!has_list || !rig_growing_list_agrees(&lists->at[key->whole].list, elements, count)) {
-        if (lists->count >= RIG_LIST_WHOLE ||
-            !rig_segment_lists_add(lists, (struct rig_segment_list){.key = key->local}))
+    struct rig_segment_branches *branches = &segment->branches;
+    struct rig_segment_branch *last = key->branch_of == decoder->stamp ? &branches->at[key->branch] : NULL;
+    bool goes_on = last != NULL && last->key == key->local && last->shared == shared;
+    if (!goes_on || !rig_growing_list_agrees(&last->tail, tail, tail_count)) {
+        if (branches->count >= RIG_LIST_BRANCH ||
+            !rig_segment_branches_add(branches, (struct rig_segment_branch){.key = key->local, .shared = shared}))
             return false;
-        key->whole = (uint32_t)(lists->count - 1);
-        key->whole_of = decoder->stamp;
+        key->branch = (uint32_t)(branches->count - 1);
+        key->branch_of = decoder->stamp;
+        last = &branches->at[key->branch];
     }
-    struct rig_growing_list *list = &lists->at[key->whole].list;
     mop->key = key->local;
-    mop->list = RIG_LIST_WHOLE | key->whole;
-    mop->count = count;
-    return count <= list->count ||
-           rig_growing_list_add(&segment->pool, list, elements + list->count, count - list->count);
+    mop->list = RIG_LIST_BRANCH | key->branch;
+    mop->count = shared + tail_count;
+    uint32_t known = last->tail.count;
+    return tail_count <= known || rig_growing_list_add(&segment->pool, &last->tail, tail + known, tail_count - known);
 }
 
 bool rig_record_place_prefix(struct rig_record_decoder *decoder, struct rig_record_key *key, enum rig_outcome outcome,
@@ -30,7 +35,7 @@ bool rig_record_place_prefix(struct rig_record_decoder *decoder, struct rig_reco
         return false;
     if (count > key->good) {
         if (outcome == RIG_OUTCOME_FAIL)
-            return place_whole(decoder, key, key->spine.at, count, mop);
+            return place_branch(decoder, key, key->good, key->spine.at + key->good, count - key->good, mop);
         key->good = count;
     }
     mop->key = mop->list = key->local;
@@ -55,18 +60,20 @@ static bool reserve_scratch(struct rig_record_decoder *decoder, uint64_t count)
            rig_record_element_vec_reserve(&decoder->scratch, count);
 }
 
-/* Elements of the spine, and `own` that follow in the file, in the scratch. */
-static enum rig_rc get_whole(struct rig_record_decoder *decoder, const struct rig_record_key *key, uint32_t shared,
-                             uint64_t own)
+/* A list of `shared` elements of the spine and `own` that follow in the file, as a branch of the segment's spine. */
+static enum rig_rc get_branch(struct rig_record_decoder *decoder, struct rig_record_key *key, uint32_t shared,
+                              uint64_t own, struct rig_mop *mop)
 {
-    if (!reserve_scratch(decoder, shared + own))
+    uint32_t first = shared < key->good ? shared : key->good, between = shared - first;
+    if (!reserve_scratch(decoder, between + own))
         return rig_record_no_memory(decoder);
     int64_t *scratch = decoder->scratch.at;
-    if (shared > 0)
-        memcpy(scratch, key->spine.at, shared * sizeof *scratch);
-    if (!get_elements(decoder, shared == 0 ? 0 : scratch[shared - 1], scratch + shared, own))
+    if (between > 0)
+        memcpy(scratch, key->spine.at + first, between * sizeof *scratch);
+    if (!get_elements(decoder, shared == 0 ? 0 : key->spine.at[shared - 1], scratch + between, own))
         return rig_record_no_number(decoder);
-    return RIG_OK;
+    return place_branch(decoder, key, first, scratch, between + (uint32_t)own, mop) ? RIG_OK
+                                                                                    : rig_record_no_memory(decoder);
 }
 
 /* Whether a read becomes the file's spine. */
@@ -87,18 +94,17 @@ static enum rig_rc get_apart(struct rig_record_decoder *decoder, struct rig_reco
         return rig_record_damaged(decoder, "a count larger than the frame");
     if (shared >= key->spine.count || own == 0 || shared + own >= UINT32_MAX)
         return rig_record_damaged(decoder, "a list that does not part from its spine");
-    enum rig_rc rc = get_whole(decoder, key, (uint32_t)shared, own);
-    if (rc != RIG_OK)
-        return rc;
     uint32_t count = (uint32_t)(shared + own);
     if (count <= key->spine.count || !is_followed(decoder, outcome))
-        return place_whole(decoder, key, decoder->scratch.at, count, mop) ? RIG_OK : rig_record_no_memory(decoder);
-    if (!rig_record_settle_key(decoder, key))
+        return get_branch(decoder, key, (uint32_t)shared, own, mop);
+    if (!rig_record_settle_key(decoder, key) || !reserve_scratch(decoder, own))
         return rig_record_no_memory(decoder);
+    if (!get_elements(decoder, shared == 0 ? 0 : key->spine.at[shared - 1], decoder->scratch.at, own))
+        return rig_record_no_number(decoder);
     key->spine.count = (uint32_t)shared;
     if (key->good > shared)
         key->good = (uint32_t)shared;
-    if (!rig_growing_list_add(&decoder->pool, &key->spine, decoder->scratch.at + shared, (uint32_t)own) ||
+    if (!rig_growing_list_add(&decoder->pool, &key->spine, decoder->scratch.at, (uint32_t)own) ||
         !rig_record_place_prefix(decoder, key, outcome, count, mop))
         return rig_record_no_memory(decoder);
     return RIG_OK;
@@ -111,15 +117,11 @@ static enum rig_rc get_longer(struct rig_record_decoder *decoder, struct rig_rec
     uint32_t count = key->spine.count;
     if (more > rig_cursor_left(&decoder->cursor))
         return rig_record_damaged(decoder, "a list longer than the frame");
-    if (!is_followed(decoder, outcome)) {
-        enum rig_rc rc = get_whole(decoder, key, count, more);
-        if (rc != RIG_OK)
-            return rc;
-        return place_whole(decoder, key, decoder->scratch.at, count + (uint32_t)more, mop)
-                   ? RIG_OK
-                   : rig_record_no_memory(decoder);
-    }
-    if (count + more >= UINT32_MAX || !rig_growing_list_reserve(&decoder->pool, &key->spine, (uint32_t)more))
+    if (count + more >= UINT32_MAX)
+        return rig_record_no_memory(decoder);
+    if (!is_followed(decoder, outcome))
+        return get_branch(decoder, key, count, more, mop);
+    if (!rig_growing_list_reserve(&decoder->pool, &key->spine, (uint32_t)more))
         return rig_record_no_memory(decoder);
     if (!get_elements(decoder, count == 0 ? 0 : key->spine.at[count - 1], key->spine.at + count, more))
         return rig_record_no_number(decoder);

@@ -3,9 +3,9 @@
  * the record's readers.
  *
  * A read that is a prefix of its key's spine becomes that reference and copies nothing. One that parts from the spine
- * is stored whole; a whole list of the same key that it goes on from grows instead.
+ * becomes a branch, or a longer one of the same key's that it goes on from.
  *
- * Time: linear in the elements that the file states, and in the lengths of the lists that part from their spines.
+ * Time: linear in the elements that the file states.
  */
 #ifndef RIG_HISTORY_RECORD_LISTS_H
 #define RIG_HISTORY_RECORD_LISTS_H

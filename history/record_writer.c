@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "history/event_walk.h"
 #include "history/packing.h"
+#include "history/read_list.h"
 #include "history/record_encoder.h"
 
 static const size_t usual_frame_bytes = (size_t)1 << 20;
@@ -25,6 +26,7 @@ struct writer {
     uint32_t slot_count;
     struct op_vec ops;
     struct read_vec reads;
+    struct rig_arena lists; /* of the transaction at hand, where they are in two pieces */
 };
 
 static bool gather_ops(struct writer *writer, uint32_t txn)
@@ -54,14 +56,20 @@ static bool gather_completion(struct writer *writer, uint32_t txn, struct rig_re
     if (!read_vec_reserve(&writer->reads, count))
         return false;
     bool any = false;
+    rig_arena_reset(&writer->lists);
     for (uint32_t i = 0; i < count; i++) {
         bool is_list = mops[i].kind == RIG_OP_READ_LIST || mops[i].kind == RIG_OP_READ_SET;
-        struct rig_list list = is_list ? rig_mop_list(history, &mops[i]) : (struct rig_list){0};
+        struct rig_read_list list = is_list ? rig_mop_list(history, &mops[i]) : (struct rig_read_list){0};
+        const int64_t *elements = rig_read_whole(&list, &writer->lists);
+        if (elements == NULL)
+            return false;
         writer->reads.at[i] = (struct rig_record_read){
             .state = (enum rig_read_state)mops[i].read_state,
             .count = list.count,
-            .elements = list.at,
+            .elements = elements,
             .value = is_list ? 0 : mops[i].value,
+            .origin = 1, /* the spine is of all that begins with it */
+            .origin_count = list.shared,
         };
         any = any || mops[i].read_state != RIG_READ_UNKNOWN;
     }
@@ -191,6 +199,7 @@ enum rig_rc rig_record_write(const struct rig_history *history, const struct rig
     bool fits = find_flags(history, &head.flags);
     head.flags |= options->pack ? RIG_RECORD_PACKED : 0U;
     struct writer writer = {.history = history, .output = output, .encoder = rig_record_encoder_new(&head)};
+    rig_arena_init(&writer.lists, 0);
     writer.frame_bytes = options->frame_bytes == 0 ? usual_frame_bytes : options->frame_bytes;
     struct rig_event_walk walk = {0};
     writer.slots = malloc((history->txn_count + (size_t)1) * sizeof *writer.slots);
@@ -207,5 +216,6 @@ enum rig_rc rig_record_write(const struct rig_history *history, const struct rig
     slot_vec_done(&writer.free_slots);
     op_vec_done(&writer.ops);
     read_vec_done(&writer.reads);
+    rig_arena_done(&writer.lists);
     return rc;
 }

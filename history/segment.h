@@ -7,7 +7,7 @@
  *
  *  - Keys are numbered from 0 in the order of their first use here. Two numbers may stand for one key: a reader whose
  *    spine of a key parts from what it was goes on under a new number.
- *  - A list read refers to a prefix of its key's spine (list == key), or of a whole list (RIG_LIST_WHOLE | n). A spine
+ *  - A list read refers to a prefix of its key's spine (list == key), or of a branch (RIG_LIST_BRANCH | n). A spine
  *    is complete: it holds the elements from the first one on, also those that earlier stretches had. What only failed
  *    transactions read is no part of it: it would keep later lists, which lack it, from being prefixes.
  *  - Positions and times are those of the history. Errors are numbered from 1 in `errors`.
@@ -32,9 +32,11 @@ struct rig_segment_key {
     struct rig_growing_list spine; /* out of the segment's pool */
 };
 
-struct rig_segment_list {
+/* As struct rig_branch. Elements that it shares need not be all that it has in common with the spine. */
+struct rig_segment_branch {
     uint32_t key;
-    struct rig_growing_list list; /* out of the segment's pool */
+    uint32_t shared;
+    struct rig_growing_list tail; /* out of the segment's pool */
 };
 
 struct rig_segment_error {
@@ -45,7 +47,7 @@ struct rig_segment_error {
 RIG_VEC(struct rig_txn, rig_txn_vec)
 RIG_VEC(struct rig_mop, rig_mop_vec)
 RIG_VEC(struct rig_segment_key, rig_segment_keys)
-RIG_VEC(struct rig_segment_list, rig_segment_lists)
+RIG_VEC(struct rig_segment_branch, rig_segment_branches)
 RIG_VEC(struct rig_segment_error, rig_segment_errors)
 
 struct rig_segment {
@@ -53,7 +55,7 @@ struct rig_segment {
                                 ops.count */
     struct rig_mop_vec ops;
     struct rig_segment_keys keys;
-    struct rig_segment_lists lists; /* whole lists */
+    struct rig_segment_branches branches;
     struct rig_segment_errors errors;
     struct rig_txn_vec open; /* first_op counts in `open_ops` */
     struct rig_mop_vec open_ops;

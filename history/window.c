@@ -35,12 +35,12 @@ void rig_window_free(struct rig_window *window)
     rig_table_done(&window->key_ids);
     rig_window_int64s_done(&window->names);
     rig_window_keys_done(&window->keys);
-    rig_window_lists_done(&window->lists);
+    rig_window_branches_done(&window->branches);
     rig_list_pool_done(&window->pool);
     rig_text_table_done(&window->key_texts);
     rig_text_table_done(&window->errors);
     rig_key_places_done(&window->key_places);
-    rig_list_places_done(&window->list_places);
+    rig_list_places_done(&window->branch_places);
     rig_window_uses_done(&window->uses);
     rig_owned_ops_done(&window->appends);
     rig_segment_note_done(&window->own_note);
@@ -49,10 +49,10 @@ void rig_window_free(struct rig_window *window)
     rig_window_uint32s_done(&window->error_of);
     rig_window_uint64s_done(&window->order);
     rig_window_uint32s_done(&window->key_map);
-    rig_window_uint32s_done(&window->list_map);
+    rig_window_uint32s_done(&window->branch_map);
     rig_window_uint32s_done(&window->ops_before);
-    rig_window_views_done(&window->spine_views);
-    rig_window_views_done(&window->list_views);
+    rig_spine_views_done(&window->spine_views);
+    rig_branch_views_done(&window->branch_views);
     free(window);
 }
 
@@ -62,16 +62,17 @@ size_t rig_window_bytes(const struct rig_window *window)
            (window->ops.capacity + window->open_ops.capacity) * sizeof(struct rig_mop) +
            window->names.capacity * sizeof(int64_t) + window->keys.capacity * sizeof(struct rig_window_key) +
            window->key_ids.slot_count * (sizeof(uint64_t) + sizeof(uint32_t)) +
-           window->lists.capacity * sizeof(struct rig_window_list) + window->pool.arena.held_bytes +
+           window->branches.capacity * sizeof(struct rig_window_branch) + window->pool.arena.held_bytes +
            rig_text_table_bytes(&window->key_texts) + rig_text_table_bytes(&window->errors) +
            window->key_places.capacity * sizeof(struct rig_key_place) +
-           window->list_places.capacity * sizeof(struct rig_list_place) +
+           window->branch_places.capacity * sizeof(struct rig_list_place) +
            (window->good.capacity + window->odd.capacity + window->error_of.capacity + window->key_map.capacity +
-            window->list_map.capacity + window->ops_before.capacity) *
+            window->branch_map.capacity + window->ops_before.capacity) *
                sizeof(uint32_t) +
            window->order.capacity * sizeof(uint64_t) + window->uses.capacity * sizeof(struct rig_key_use) +
            window->appends.capacity * sizeof(struct rig_owned_op) + rig_segment_note_bytes(&window->own_note) +
-           (window->spine_views.capacity + window->list_views.capacity) * sizeof(struct rig_list);
+           window->spine_views.capacity * sizeof(struct rig_list) +
+           window->branch_views.capacity * sizeof(struct rig_branch);
 }
 
 /* What a vector of `count` items takes more when `added` ones come. */
@@ -101,16 +102,19 @@ enum rig_rc rig_window_no_room(struct rig_window *window, struct rig_err *err)
 
 static bool view_lists(struct rig_window *window)
 {
-    if (!rig_window_views_reserve(&window->spine_views, window->keys.count + 1) ||
-        !rig_window_views_reserve(&window->list_views, window->lists.count + 1))
+    if (!rig_spine_views_reserve(&window->spine_views, window->keys.count + 1) ||
+        !rig_branch_views_reserve(&window->branch_views, window->branches.count + 1))
         return false;
     for (size_t i = 0; i < window->keys.count; i++) {
         const struct rig_growing_list *spine = &window->keys.at[i].spine;
         window->spine_views.at[i] = (struct rig_list){.at = spine->at, .count = spine->count};
     }
-    for (size_t i = 0; i < window->lists.count; i++) {
-        const struct rig_growing_list *list = &window->lists.at[i].list;
-        window->list_views.at[i] = (struct rig_list){.at = list->at, .count = list->count};
+    for (size_t i = 0; i < window->branches.count; i++) {
+        const struct rig_window_branch *branch = &window->branches.at[i];
+        window->branch_views.at[i] = (struct rig_branch){.tail = branch->tail.at,
+                                                         .key = branch->key,
+                                                         .shared = branch->shared,
+                                                         .count = branch->shared + branch->tail.count};
     }
     return true;
 }
@@ -119,7 +123,7 @@ static bool view_lists(struct rig_window *window)
 static bool reserve_for_drop(struct rig_window *window)
 {
     return rig_window_uint32s_reserve(&window->key_map, window->keys.count) &&
-           rig_window_uint32s_reserve(&window->list_map, window->lists.count) &&
+           rig_window_uint32s_reserve(&window->branch_map, window->branches.count) &&
            rig_window_uint32s_reserve(&window->ops_before, window->ops.count + 1);
 }
 
@@ -151,7 +155,7 @@ const struct rig_history *rig_window_history(struct rig_window *window, bool wit
     window->view_uses = (struct rig_op_uses){.keys = window->uses.at,
                                              .appends = window->appends.at,
                                              .append_count = (uint32_t)window->appends.count,
-                                             .any_whole = window->any_whole,
+                                             .any_branch = window->any_branch,
                                              .any_foreign = window->any_foreign};
     window->view = (struct rig_history){
         .txns = window->txns.at,
@@ -160,8 +164,8 @@ const struct rig_history *rig_window_history(struct rig_window *window, bool wit
         .op_count = op_count,
         .spines = window->spine_views.at,
         .key_count = (uint32_t)window->keys.count,
-        .lists = window->list_views.at,
-        .list_count = (uint32_t)window->lists.count,
+        .branches = window->branch_views.at,
+        .branch_count = (uint32_t)window->branches.count,
         .keys = window->names.at,
         .key_texts = window->key_texts.count == 0 ? NULL : window->key_texts.texts,
         .keyword_keys = window->keyword_keys && window->key_texts.count > 0,

@@ -7,16 +7,16 @@
 /* So many texts are kept although nothing names them any more. */
 enum { IDLE_TEXTS = 4096 };
 
-/* Dense numbers for the keys and the whole lists that stay. */
+/* Dense numbers for the keys and the branches that stay. */
 static void number_what_stays(struct rig_window *window, const uint8_t *drop_key)
 {
-    uint32_t key_count = 0, list_count = 0;
+    uint32_t key_count = 0, branch_count = 0;
     for (size_t i = 0; i < window->keys.count; i++) {
         RIG_REQUIRE(!drop_key[i] || !window->keys.at[i].is_open);
         window->key_map.at[i] = drop_key[i] ? RIG_WINDOW_NONE : key_count++;
     }
-    for (size_t i = 0; i < window->lists.count; i++)
-        window->list_map.at[i] = drop_key[window->lists.at[i].key] ? RIG_WINDOW_NONE : list_count++;
+    for (size_t i = 0; i < window->branches.count; i++)
+        window->branch_map.at[i] = drop_key[window->branches.at[i].key] ? RIG_WINDOW_NONE : branch_count++;
 }
 
 /* The first operation that stays: what is before it goes without a further look, and that is most. */
@@ -33,14 +33,14 @@ static void keep_ops(struct rig_window *window, uint32_t first)
 {
     struct rig_mop *ops = window->ops.at;
     uint32_t *before = window->ops_before.at;
-    const uint32_t *key_map = window->key_map.at, *list_map = window->list_map.at;
+    const uint32_t *key_map = window->key_map.at, *branch_map = window->branch_map.at;
     uint32_t count = (uint32_t)window->ops.count, kept = 0;
     for (uint32_t i = first; i < count; i++) {
         struct rig_mop mop = ops[i];
         uint32_t key = key_map[mop.key];
         bool reads_list = rig_mop_reads_list(&mop);
-        if (reads_list & rig_mop_is_whole(&mop))
-            mop.list = RIG_LIST_WHOLE | list_map[mop.list & ~RIG_LIST_WHOLE];
+        if (reads_list & rig_mop_is_branch(&mop))
+            mop.list = RIG_LIST_BRANCH | branch_map[rig_mop_branch(&mop)];
         else
             mop.list = reads_list ? key : mop.list;
         mop.key = key;
@@ -87,18 +87,19 @@ static void keep_txns(struct rig_window *window, const uint8_t *judged, uint32_t
     window->txns.count = kept;
 }
 
-static void keep_lists(struct rig_window *window)
+static void keep_branches(struct rig_window *window)
 {
     size_t count = 0;
-    for (size_t i = 0; i < window->lists.count; i++) {
-        struct rig_window_list *list = &window->lists.at[i];
-        if (window->list_map.at[i] == RIG_WINDOW_NONE) {
-            rig_growing_list_release(&window->pool, &list->list);
+    for (size_t i = 0; i < window->branches.count; i++) {
+        struct rig_window_branch *branch = &window->branches.at[i];
+        if (window->branch_map.at[i] == RIG_WINDOW_NONE) {
+            rig_growing_list_release(&window->pool, &branch->tail);
             continue;
         }
-        window->lists.at[count++] = (struct rig_window_list){window->key_map.at[list->key], list->list};
+        branch->key = window->key_map.at[branch->key];
+        window->branches.at[count++] = *branch;
     }
-    window->lists.count = count;
+    window->branches.count = count;
 }
 
 static void keep_keys(struct rig_window *window)
@@ -110,8 +111,8 @@ static void keep_keys(struct rig_window *window)
             rig_growing_list_release(&window->pool, &key->spine);
             continue;
         }
-        if (key->last_whole != RIG_WINDOW_NONE)
-            key->last_whole = window->list_map.at[key->last_whole];
+        if (key->last_branch != RIG_WINDOW_NONE)
+            key->last_branch = window->branch_map.at[key->last_branch];
         window->keys.at[count] = *key;
         window->names.at[count++] = window->names.at[i];
     }
@@ -185,7 +186,7 @@ void rig_window_drop(struct rig_window *window, const uint8_t *judged, const uin
     uint32_t first = first_kept(window);
     keep_ops(window, first);
     keep_txns(window, judged, first);
-    keep_lists(window);
+    keep_branches(window);
     keep_keys(window);
     keep_key_texts(window);
     keep_errors(window);

@@ -22,8 +22,8 @@ static void move_arrays(struct rig_window *window, struct rig_history *history)
     history->ops = cut(history->ops, history->op_count * sizeof *history->ops);
     window->txns = (struct rig_txn_vec){0};
     window->ops = (struct rig_mop_vec){0};
-    window->spine_views = (struct rig_window_views){0};
-    window->list_views = (struct rig_window_views){0};
+    window->spine_views = (struct rig_spine_views){0};
+    window->branch_views = (struct rig_branch_views){0};
     window->names = (struct rig_window_int64s){0};
     storage->pool = window->pool;
     storage->key_texts = window->key_texts;

@@ -7,6 +7,11 @@
 
 /* ---- the segment's numbers ---- */
 
+static struct rig_read_list read_spine(const struct rig_segment_key *key, uint32_t shared, uint32_t count)
+{
+    return (struct rig_read_list){.at = key->spine.at, .shared = shared, .count = count};
+}
+
 static enum rig_rc map_key(struct rig_window *window, const struct rig_segment_key *from, struct rig_key_place *place,
                            struct rig_err *err)
 {
@@ -19,8 +24,8 @@ static enum rig_rc map_key(struct rig_window *window, const struct rig_segment_k
         return rig_fail(err, RIG_E_INPUT, "a number as key in a history whose keys are texts; use one kind of key");
     }
     *place = (struct rig_key_place){.spine.key = rig_window_key_id(window, name)};
-    struct rig_list spine = {.at = from->spine.at, .count = from->spine.count};
-    if (place->spine.key == RIG_WINDOW_NONE || !rig_window_place_list(window, spine, spine.count, &place->spine))
+    struct rig_read_list spine = read_spine(from, from->spine.count, from->spine.count);
+    if (place->spine.key == RIG_WINDOW_NONE || !rig_window_place_list(window, &spine, 0, spine.count, &place->spine))
         return rig_window_no_room(window, err);
     return RIG_OK;
 }
@@ -69,7 +74,7 @@ static void take_ops(struct rig_window *window, const struct rig_segment *segmen
         const struct rig_key_place *place = &places[mop.key]; /* there is one: the segment was noted */
         bool reads_list = rig_mop_reads_list(&mop);
         odd[odd_count] = (uint32_t)i;
-        odd_count += reads_list & (rig_mop_is_whole(&mop) | (mop.count > place->spine.agreed));
+        odd_count += reads_list & (rig_mop_is_branch(&mop) | (mop.count > place->spine.agreed));
         mop.key = place->spine.key;
         uint32_t mask =
             0U - (uint32_t)reads_list; /* compilers turn a choice into a branch, mispredicted half the time */
@@ -87,37 +92,42 @@ static size_t txn_of_op(const struct rig_txn_vec *txns, size_t low, uint32_t op)
     return low;
 }
 
-/* Of each whole list, how much was read by transactions that did not fail. */
+/* Of each branch, how much was read by transactions that did not fail. */
 static void note_good(struct rig_window *window, const struct rig_segment *segment)
 {
     size_t txn = 0;
-    memset(window->good.at, 0, segment->lists.count * sizeof *window->good.at);
+    memset(window->good.at, 0, segment->branches.count * sizeof *window->good.at);
     for (size_t i = 0; i < window->odd.count; i++) {
         uint32_t op = window->odd.at[i];
         const struct rig_mop *mop = &segment->ops.at[op];
-        if (!rig_mop_is_whole(mop))
+        if (!rig_mop_is_branch(mop))
             continue;
-        uint32_t list = mop->list & ~RIG_LIST_WHOLE;
-        RIG_REQUIRE(list < segment->lists.count && mop->count <= segment->lists.at[list].list.count);
+        uint32_t branch = rig_mop_branch(mop);
+        RIG_REQUIRE(branch < segment->branches.count);
+        RIG_REQUIRE(mop->count <= segment->branches.at[branch].shared + segment->branches.at[branch].tail.count);
         txn = txn_of_op(&segment->txns, txn, op);
-        if (segment->txns.at[txn].outcome != RIG_OUTCOME_FAIL && window->good.at[list] < mop->count)
-            window->good.at[list] = mop->count;
+        if (segment->txns.at[txn].outcome != RIG_OUTCOME_FAIL && window->good.at[branch] < mop->count)
+            window->good.at[branch] = mop->count;
     }
 }
 
-static bool map_lists(struct rig_window *window, const struct rig_segment *segment)
+static bool map_branches(struct rig_window *window, const struct rig_segment *segment)
 {
-    if (!rig_list_places_reserve(&window->list_places, segment->lists.count) ||
-        !rig_window_uint32s_reserve(&window->good, segment->lists.count))
+    if (!rig_list_places_reserve(&window->branch_places, segment->branches.count) ||
+        !rig_window_uint32s_reserve(&window->good, segment->branches.count))
         return false;
-    if (segment->lists.count > 0)
+    if (segment->branches.count > 0)
         note_good(window, segment);
-    for (size_t i = 0; i < segment->lists.count; i++) {
-        const struct rig_segment_list *from = &segment->lists.at[i];
-        struct rig_list list = {.at = from->list.at, .count = from->list.count};
-        RIG_REQUIRE(from->key < segment->keys.count);
-        window->list_places.at[i].key = window->key_places.at[from->key].spine.key;
-        if (!rig_window_place_list(window, list, window->good.at[i], &window->list_places.at[i]))
+    for (size_t i = 0; i < segment->branches.count; i++) {
+        const struct rig_segment_branch *from = &segment->branches.at[i];
+        RIG_REQUIRE(from->key < segment->keys.count && from->shared <= segment->keys.at[from->key].spine.count);
+        const struct rig_list_place *spine = &window->key_places.at[from->key].spine;
+        struct rig_read_list list =
+            read_spine(&segment->keys.at[from->key], from->shared, from->shared + from->tail.count);
+        list.tail = from->tail.at;
+        window->branch_places.at[i].key = spine->key;
+        uint32_t known = from->shared < spine->agreed ? from->shared : spine->agreed;
+        if (!rig_window_place_list(window, &list, known, window->good.at[i], &window->branch_places.at[i]))
             return false;
     }
     return true;
@@ -130,17 +140,16 @@ static void mend_odd(struct rig_window *window, const struct rig_segment *segmen
     for (size_t i = 0; i < window->odd.count; i++) {
         uint32_t op = window->odd.at[i];
         const struct rig_mop *mop = &segment->ops.at[op];
-        const struct rig_list_place *place = rig_mop_is_whole(mop)
-                                                 ? &window->list_places.at[mop->list & ~RIG_LIST_WHOLE]
-                                                 : &window->key_places.at[mop->key].spine;
-        RIG_REQUIRE(mop->count <= place->agreed || place->whole != RIG_WINDOW_NONE);
+        const struct rig_list_place *place = rig_mop_is_branch(mop) ? &window->branch_places.at[rig_mop_branch(mop)]
+                                                                    : &window->key_places.at[mop->key].spine;
+        RIG_REQUIRE(mop->count <= place->agreed || place->branch != RIG_WINDOW_NONE);
         if (mop->count > place->agreed)
-            to[op].list = RIG_LIST_WHOLE | place->whole;
+            to[op].list = RIG_LIST_BRANCH | place->branch;
         /* The note took it for what it was in the segment; who failed does not count. */
         txn = txn_of_op(&segment->txns, txn, op);
-        bool counts = segment->txns.at[txn].outcome != RIG_OUTCOME_FAIL, whole = mop->count > place->agreed;
-        window->any_whole |= counts & whole;
-        window->contradicted |= counts & (whole != rig_mop_is_whole(mop));
+        bool counts = segment->txns.at[txn].outcome != RIG_OUTCOME_FAIL, branch = mop->count > place->agreed;
+        window->any_branch |= counts & branch;
+        window->contradicted |= counts & (branch != rig_mop_is_branch(mop));
     }
 }
 
@@ -307,7 +316,7 @@ static enum rig_rc take(struct rig_window *window, const struct rig_segment *seg
         return rc;
     struct rig_mop *to = window->ops.at + window->ops.count;
     take_ops(window, segment, to);
-    if (!map_lists(window, segment))
+    if (!map_branches(window, segment))
         return rig_window_no_room(window, err);
     mend_odd(window, segment, to);
     rig_window_take_note(window, segment, note);

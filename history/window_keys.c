@@ -1,6 +1,7 @@
 /* The keys of a window and the lists that were read of them. */
 #include <string.h>
 
+#include "history/read_list.h"
 #include "history/window_private.h"
 
 uint32_t rig_window_key_id(struct rig_window *window, int64_t name)
@@ -12,7 +13,7 @@ uint32_t rig_window_key_id(struct rig_window *window, int64_t name)
         return *id;
     if (window->names.count >= UINT32_MAX / 2 || !rig_window_int64s_add(&window->names, name) ||
         !rig_window_uses_add(&window->uses, (struct rig_key_use){.lowest = INT64_MAX, .highest = INT64_MIN}) ||
-        !rig_window_keys_add(&window->keys, (struct rig_window_key){.last_whole = RIG_WINDOW_NONE}))
+        !rig_window_keys_add(&window->keys, (struct rig_window_key){.last_branch = RIG_WINDOW_NONE}))
         return RIG_WINDOW_NONE;
     return *id = (uint32_t)(window->names.count - 1);
 }
@@ -31,20 +32,45 @@ enum rig_rc rig_window_text_key(struct rig_window *window, const char *text, siz
     return RIG_OK;
 }
 
-static bool place_whole(struct rig_window *window, struct rig_list_place *place, struct rig_list list)
+/* Adds the list's elements from index `from` to behind `to` - 1. */
+static bool add_elements(struct rig_window *window, struct rig_growing_list *to, const struct rig_read_list *list,
+                         uint32_t from, uint32_t end)
+{
+    if (!rig_growing_list_reserve(&window->pool, to, end - from))
+        return false;
+    if (from < end)
+        rig_read_copy(list, from, end, to->at + to->count);
+    to->count += end - from;
+    return true;
+}
+
+/* The list and the branch, which part from the spine at the same place, are equal as far as both go. */
+static bool branch_agrees(const struct rig_window_branch *branch, const struct rig_read_list *list)
+{
+    uint32_t own = list->count - branch->shared;
+    uint32_t common = own < branch->tail.count ? own : branch->tail.count, i = 0;
+    while (i < common && branch->tail.at[i] == rig_read_element(list, branch->shared + i))
+        i++;
+    return i == common;
+}
+
+/* The list parts from the key's spine behind the first place->agreed elements. */
+static bool place_branch(struct rig_window *window, struct rig_list_place *place, const struct rig_read_list *list)
 {
     struct rig_window_key *key = &window->keys.at[place->key];
-    struct rig_growing_list *last = key->last_whole == RIG_WINDOW_NONE ? NULL : &window->lists.at[key->last_whole].list;
-    if (last == NULL || !rig_growing_list_agrees(last, list.at, list.count)) {
-        if (window->lists.count >= UINT32_MAX / 2 ||
-            !rig_window_lists_add(&window->lists, (struct rig_window_list){.key = place->key}))
+    struct rig_window_branch *last =
+        key->last_branch == RIG_WINDOW_NONE ? NULL : &window->branches.at[key->last_branch];
+    if (last == NULL || last->shared != place->agreed || !branch_agrees(last, list)) {
+        if (window->branches.count >= UINT32_MAX / 2 ||
+            !rig_window_branches_add(&window->branches,
+                                     (struct rig_window_branch){.key = place->key, .shared = place->agreed}))
             return false;
-        key->last_whole = (uint32_t)(window->lists.count - 1);
-        last = &window->lists.at[key->last_whole].list;
+        key->last_branch = (uint32_t)(window->branches.count - 1);
+        last = &window->branches.at[key->last_branch];
     }
-    place->whole = key->last_whole;
-    return list.count <= last->count ||
-           rig_growing_list_add(&window->pool, last, list.at + last->count, list.count - last->count);
+    place->branch = key->last_branch;
+    uint32_t known = last->shared + last->tail.count;
+    return list->count <= known || add_elements(window, &last->tail, list, known, list->count);
 }
 
 static uint32_t first_difference(const int64_t *a, const int64_t *b, uint32_t count)
@@ -60,16 +86,28 @@ static uint32_t first_difference(const int64_t *a, const int64_t *b, uint32_t co
     return at;
 }
 
-bool rig_window_place_list(struct rig_window *window, struct rig_list list, uint32_t good, struct rig_list_place *place)
+/* How many elements the list has in common with the spine, beyond the first `known`. */
+static uint32_t count_agreed(const struct rig_growing_list *spine, const struct rig_read_list *list, uint32_t known)
+{
+    uint32_t common = list->count < spine->count ? list->count : spine->count;
+    uint32_t first = list->shared < common ? list->shared : common;
+    if (known < first)
+        known += first_difference(spine->at + known, list->at + known, first - known);
+    if (known < first || known >= common)
+        return known;
+    return known + first_difference(spine->at + known, list->tail + (known - list->shared), common - known);
+}
+
+bool rig_window_place_list(struct rig_window *window, const struct rig_read_list *list, uint32_t known, uint32_t good,
+                           struct rig_list_place *place)
 {
     struct rig_growing_list *spine = &window->keys.at[place->key].spine;
-    uint32_t common = list.count < spine->count ? list.count : spine->count;
-    place->whole = RIG_WINDOW_NONE;
-    place->agreed = first_difference(spine->at, list.at, common);
+    place->branch = RIG_WINDOW_NONE;
+    place->agreed = count_agreed(spine, list, known);
     if (place->agreed == spine->count && good > spine->count) {
-        if (!rig_growing_list_add(&window->pool, spine, list.at + spine->count, good - spine->count))
+        if (!add_elements(window, spine, list, spine->count, good))
             return false;
         place->agreed = good;
     }
-    return place->agreed == list.count || place_whole(window, place, list);
+    return place->agreed == list->count || place_branch(window, place, list);
 }

@@ -1,8 +1,8 @@
 /*
  * What a window is made of: for the files that implement history/window.h and for nobody else.
  *
- * Keys, whole lists, texts and errors have the window's own dense numbers. A key's spine is the longest list that was
- * seen of it, whatever became of the transaction that read it; a list that parts from the spine is stored whole.
+ * Keys, branches, texts and errors have the window's own dense numbers. A key's spine is the longest list that was seen
+ * of it by others than failed transactions; of a list that parts from it, what it differs by is a branch.
  */
 #ifndef RIG_HISTORY_WINDOW_PRIVATE_H
 #define RIG_HISTORY_WINDOW_PRIVATE_H
@@ -15,23 +15,25 @@
 
 struct rig_window_key {
     struct rig_growing_list spine;
-    uint64_t used_at;    /* see rig_window_key_used_at() */
-    uint64_t first_at;   /* likewise when it was used first, */
-    uint64_t use_count;  /*   and by how many operations since */
-    uint32_t last_whole; /* the newest whole list of this key, or RIG_WINDOW_NONE */
-    bool is_open;        /* an open transaction names it */
+    uint64_t used_at;     /* see rig_window_key_used_at() */
+    uint64_t first_at;    /* likewise when it was used first, */
+    uint64_t use_count;   /*   and by how many operations since */
+    uint32_t last_branch; /* the newest branch of this key, or RIG_WINDOW_NONE */
+    bool is_open;         /* an open transaction names it */
 };
 
-struct rig_window_list {
+/* As struct rig_branch. */
+struct rig_window_branch {
     uint32_t key;
-    struct rig_growing_list list;
+    uint32_t shared;
+    struct rig_growing_list tail;
 };
 
-/* Where a list of a segment went: reads of at most `agreed` elements to the key's spine, longer ones to `whole`. */
+/* Where a list of a segment went: reads of at most `agreed` elements to the key's spine, longer ones to `branch`. */
 struct rig_list_place {
     uint32_t key;
     uint32_t agreed;
-    uint32_t whole; /* RIG_WINDOW_NONE: every read of it is a prefix of the spine */
+    uint32_t branch; /* RIG_WINDOW_NONE: every read of it is a prefix of the spine */
 };
 
 struct rig_key_place {
@@ -42,10 +44,11 @@ RIG_VEC(int64_t, rig_window_int64s)
 RIG_VEC(uint32_t, rig_window_uint32s)
 RIG_VEC(uint64_t, rig_window_uint64s)
 RIG_VEC(struct rig_window_key, rig_window_keys)
-RIG_VEC(struct rig_window_list, rig_window_lists)
+RIG_VEC(struct rig_window_branch, rig_window_branches)
 RIG_VEC(struct rig_key_place, rig_key_places)
 RIG_VEC(struct rig_list_place, rig_list_places)
-RIG_VEC(struct rig_list, rig_window_views)
+RIG_VEC(struct rig_list, rig_spine_views)
+RIG_VEC(struct rig_branch, rig_branch_views)
 RIG_VEC(struct rig_key_use, rig_window_uses)
 
 struct rig_window {
@@ -58,10 +61,10 @@ struct rig_window {
     struct rig_table key_ids;       /* key, or number of its text -> key id */
     struct rig_window_int64s names; /* per key: itself, or the number of its text */
     struct rig_window_keys keys;    /* parallel to names */
-    struct rig_window_lists lists;
+    struct rig_window_branches branches;
     struct rig_window_uses uses;  /* parallel to keys; of complete transactions, as is */
     struct rig_owned_ops appends; /*   this */
-    bool any_whole, any_foreign;  /* see struct rig_op_uses */
+    bool any_branch, any_foreign; /* see struct rig_op_uses */
     bool contradicted;            /* what segments noted is not what uses say: lists did not go where they expected */
     struct rig_list_pool pool;
     struct rig_text_table key_texts;
@@ -74,15 +77,16 @@ struct rig_window {
     uint64_t with_invocation;
     uint32_t last_position; /* of a completion; RIG_POSITION_NONE at first */
     /* What is used from one call to the next, so that it need not be allocated again. */
-    struct rig_key_places key_places;   /* per key of a segment */
-    struct rig_list_places list_places; /* per whole list of a segment */
-    struct rig_window_uint32s good;     /* per whole list: elements that transactions read which did not fail */
-    struct rig_window_uint32s odd;      /* operations of a segment that may read no prefix of a spine */
-    struct rig_window_uint32s error_of; /* per error of a segment */
+    struct rig_key_places key_places;     /* per key of a segment */
+    struct rig_list_places branch_places; /* per branch of a segment */
+    struct rig_window_uint32s good;       /* per branch: elements that transactions read which did not fail */
+    struct rig_window_uint32s odd;        /* operations of a segment that may read no prefix of a spine */
+    struct rig_window_uint32s error_of;   /* per error of a segment */
     struct rig_window_uint64s order;
-    struct rig_window_uint32s key_map, list_map; /* of a drop: old number -> new one */
-    struct rig_window_uint32s ops_before;        /* of a drop: per operation, how many before it stay */
-    struct rig_window_views spine_views, list_views;
+    struct rig_window_uint32s key_map, branch_map; /* of a drop: old number -> new one */
+    struct rig_window_uint32s ops_before;          /* of a drop: per operation, how many before it stay */
+    struct rig_spine_views spine_views;
+    struct rig_branch_views branch_views;
     struct rig_segment_note own_note; /* of a segment that has none */
     struct rig_history view;
     struct rig_op_uses view_uses;
@@ -111,11 +115,11 @@ uint32_t rig_window_key_id(struct rig_window *window, int64_t name);
 enum rig_rc rig_window_text_key(struct rig_window *window, const char *text, size_t length, int64_t *name,
                                 struct rig_err *err);
 /*
- * Finds a place for a list of place->key. Where it goes on from the key's spine, its first `good` elements become part
- * of that: those that a transaction read which did not fail. What a failed one read of its own would keep every later
- * list from being a prefix. False when memory runs out.
+ * Finds a place for a list of place->key, whose first `known` elements are those of the key's spine. Where it goes on
+ * from the spine, its first `good` elements become part of that: those that a transaction read which did not fail. What
+ * a failed one read of its own would keep every later list from being a prefix. False when memory runs out.
  */
-bool rig_window_place_list(struct rig_window *window, struct rig_list list, uint32_t good,
+bool rig_window_place_list(struct rig_window *window, const struct rig_read_list *list, uint32_t known, uint32_t good,
                            struct rig_list_place *place);
 
 #endif

@@ -62,8 +62,8 @@ static void recount_op(struct rig_window *window, uint32_t op, uint32_t txn)
         use->lowest = mop->value < use->lowest ? mop->value : use->lowest;
         use->highest = mop->value > use->highest ? mop->value : use->highest;
         use->appends++;
-    } else if (mop->read_state == RIG_READ_SEEN && rig_mop_is_whole(mop)) {
-        window->any_whole |= t->outcome != RIG_OUTCOME_FAIL;
+    } else if (mop->read_state == RIG_READ_SEEN && rig_mop_is_branch(mop)) {
+        window->any_branch |= t->outcome != RIG_OUTCOME_FAIL;
     } else if (mop->read_state == RIG_READ_SEEN && mop->count + 1 > use->longest &&
                (t->outcome == RIG_OUTCOME_OK || t->judged == RIG_JUDGED_COMMITTED)) {
         use->longest = mop->count + 1;
@@ -75,7 +75,7 @@ void rig_window_recount(struct rig_window *window)
 {
     window->uses.count = window->keys.count;
     window->appends.count = 0;
-    window->any_whole = window->any_foreign = window->contradicted = false;
+    window->any_branch = window->any_foreign = window->contradicted = false;
     for (size_t key = 0; key < window->keys.count; key++)
         window->uses.at[key] = (struct rig_key_use){.lowest = INT64_MAX, .highest = INT64_MIN};
     for (uint32_t txn = 0; txn < window->txns.count; txn++) {

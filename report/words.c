@@ -108,7 +108,7 @@ void rig_words_txn_when(struct rig_buf *out, const struct rig_history *history, 
         rig_buf_add_char(out, '?');
 }
 
-static void add_list(struct rig_buf *out, struct rig_list list)
+static void add_list(struct rig_buf *out, struct rig_read_list list)
 {
     rig_buf_add_char(out, '[');
     for (uint32_t i = 0; i < list.count; i++) {
@@ -118,7 +118,7 @@ static void add_list(struct rig_buf *out, struct rig_list list)
             rig_buf_add_text(out, "... ");
             i = list.count - 2;
         }
-        rig_buf_add_int(out, list.at[i]);
+        rig_buf_add_int(out, rig_read_element(&list, i));
     }
     if (list.count > RIG_WORDS_LIST_SHOWN)
         rig_buf_printf(out, " (%" PRIu32 " elements)", list.count);

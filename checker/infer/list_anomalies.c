@@ -1,9 +1,9 @@
 #include "checker/infer/list_anomalies.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "checker/infer/whole_lists.h"
+#include "checker/infer/branches.h"
+#include "history/read_list.h"
 
 /* One operation of a committed transaction, on its way through the checks. */
 struct reading {
@@ -13,7 +13,7 @@ struct reading {
     uint32_t op_count;
     uint32_t txn;
     uint32_t op;
-    struct rig_list list;
+    struct rig_read_list list;
 };
 
 static bool note(const struct reading *reading, enum rig_anomaly anomaly, int64_t value, uint32_t other,
@@ -29,14 +29,14 @@ static bool note(const struct reading *reading, enum rig_anomaly anomaly, int64_
     return rig_oddities_note(reading->oddities, &oddity);
 }
 
-/* What is known of the list that a read shows a prefix of: its key's spine, or a list stored whole. */
-static struct rig_whole_list facts_of(const struct reading *reading)
+/* What is known of the list that a read shows a prefix of: its key's spine, or a branch. */
+static struct rig_branch_facts facts_of(const struct reading *reading)
 {
     const struct rig_mop *op = &reading->ops[reading->op];
     const struct rig_key_versions *k = &reading->versions->keys[op->key];
-    if (op->read_state == RIG_READ_SEEN && rig_mop_is_whole(op))
-        return *rig_whole_list(reading->versions, op);
-    return (struct rig_whole_list){
+    if (op->read_state == RIG_READ_SEEN && rig_mop_is_branch(op))
+        return *rig_branch_facts(reading->versions, op);
+    return (struct rig_branch_facts){
         .agrees = k->spine_agrees, .unique = k->spine_unique, .aborted = k->spine_aborted, .garbage = k->spine_garbage};
 }
 
@@ -44,15 +44,16 @@ static struct rig_whole_list facts_of(const struct reading *reading)
 static bool check_writers(const struct reading *reading)
 {
     uint32_t key = reading->ops[reading->op].key;
-    struct rig_whole_list facts = facts_of(reading);
+    struct rig_branch_facts facts = facts_of(reading);
     if (facts.aborted < reading->list.count) {
-        int64_t value = reading->list.at[facts.aborted];
+        int64_t value = rig_read_element(&reading->list, facts.aborted);
         uint32_t writer = rig_versions_append(reading->versions, key, value)->writer;
         if (!note(reading, RIG_ANOMALY_G1A, value, writer, UINT32_MAX))
             return false;
     }
     if (facts.garbage < reading->list.count)
-        return note(reading, RIG_ANOMALY_GARBAGE_READ, reading->list.at[facts.garbage], RIG_TXN_NONE, UINT32_MAX);
+        return note(reading, RIG_ANOMALY_GARBAGE_READ, rig_read_element(&reading->list, facts.garbage), RIG_TXN_NONE,
+                    UINT32_MAX);
     return true;
 }
 
@@ -61,12 +62,12 @@ static bool check_intermediate(const struct reading *reading)
 {
     uint32_t key = reading->ops[reading->op].key;
     for (uint32_t i = reading->list.count; i-- > 0;) {
-        const struct rig_append *slot = rig_versions_find(reading->versions, key, reading->list.at[i]);
+        const struct rig_append *slot = rig_versions_find(reading->versions, key, rig_read_element(&reading->list, i));
         if (slot != NULL && slot->writer == reading->txn)
             continue;
         if (slot == NULL || !slot->superseded)
             return true;
-        return note(reading, RIG_ANOMALY_G1B, reading->list.at[i], slot->writer, UINT32_MAX);
+        return note(reading, RIG_ANOMALY_G1B, rig_read_element(&reading->list, i), slot->writer, UINT32_MAX);
     }
     return true;
 }
@@ -78,9 +79,10 @@ static bool check_intermediate(const struct reading *reading)
 static bool check_shape(const struct reading *reading)
 {
     const struct rig_key_versions *k = &reading->versions->keys[reading->ops[reading->op].key];
-    struct rig_whole_list facts = facts_of(reading);
+    struct rig_branch_facts facts = facts_of(reading);
     if (facts.unique < reading->list.count &&
-        !note(reading, RIG_ANOMALY_DUPLICATE_ELEMENTS, reading->list.at[facts.unique], RIG_TXN_NONE, UINT32_MAX))
+        !note(reading, RIG_ANOMALY_DUPLICATE_ELEMENTS, rig_read_element(&reading->list, facts.unique), RIG_TXN_NONE,
+              UINT32_MAX))
         return false;
     uint32_t common = reading->list.count < k->order.count ? reading->list.count : k->order.count;
     if (k->order_txn == RIG_TXN_NONE || facts.agrees >= common)
@@ -96,7 +98,7 @@ static bool list_holds(const struct reading *reading, int64_t value)
     if (rig_append_is_placed(slot) && slot->position < agrees)
         return slot->position < reading->list.count;
     for (uint32_t i = agrees; i < reading->list.count; i++) {
-        if (reading->list.at[i] == value)
+        if (rig_read_element(&reading->list, i) == value)
             return true;
     }
     return false;
@@ -114,11 +116,6 @@ static bool check_future(const struct reading *reading)
     return true;
 }
 
-static bool same_elements(struct rig_list left, struct rig_list right, uint32_t count)
-{
-    return left.at == right.at || count == 0 || memcmp(left.at, right.at, count * sizeof *left.at) == 0;
-}
-
 /* What the transaction must see now: its previous read of the key, if any, then what it appended since. */
 static bool check_internal(const struct reading *reading)
 {
@@ -132,7 +129,7 @@ static bool check_internal(const struct reading *reading)
             continue;
         if (op->kind == RIG_OP_APPEND) {
             own++;
-            if (own > reading->list.count || reading->list.at[reading->list.count - own] != op->value)
+            if (own > reading->list.count || rig_read_element(&reading->list, reading->list.count - own) != op->value)
                 return note(reading, RIG_ANOMALY_INTERNAL, op->value, RIG_TXN_NONE, i);
         } else if (op->read_state != RIG_READ_UNKNOWN) {
             previous = i;
@@ -140,8 +137,8 @@ static bool check_internal(const struct reading *reading)
     }
     if (previous == UINT32_MAX)
         return true;
-    struct rig_list before = rig_mop_list(history, &reading->ops[previous]);
-    if (reading->list.count - own == before.count && same_elements(before, reading->list, before.count))
+    struct rig_read_list before = rig_mop_list(history, &reading->ops[previous]);
+    if (reading->list.count - own == before.count && rig_read_same(&before, &reading->list, before.count))
         return true;
     return note(reading, RIG_ANOMALY_INTERNAL, 0, RIG_TXN_NONE, previous);
 }
@@ -240,10 +237,18 @@ bool rig_list_anomalies_of_orders(const struct rig_versions *versions, struct ri
 /* The first known read of a key in a committed transaction that appends to the key after it. */
 struct update {
     uint32_t key, txn, op;
-    struct rig_list list;
+    struct rig_read_list list;
 };
 
 RIG_VEC(struct update, updates)
+
+/* What two lists share with one spine is the same. */
+static uint32_t first_to_compare(const struct rig_read_list *a, const struct rig_read_list *b)
+{
+    if (a->at != b->at)
+        return 0;
+    return a->shared < b->shared ? a->shared : b->shared;
+}
 
 static int compare_reads(const struct update *a, const struct update *b)
 {
@@ -251,9 +256,12 @@ static int compare_reads(const struct update *a, const struct update *b)
         return a->key < b->key ? -1 : 1;
     if (a->list.count != b->list.count)
         return a->list.count < b->list.count ? -1 : 1;
-    if (a->list.at == b->list.at || a->list.count == 0)
-        return 0;
-    return memcmp(a->list.at, b->list.at, a->list.count * sizeof *a->list.at);
+    for (uint32_t i = first_to_compare(&a->list, &b->list); i < a->list.count; i++) {
+        int64_t left = rig_read_element(&a->list, i), right = rig_read_element(&b->list, i);
+        if (left != right)
+            return left < right ? -1 : 1;
+    }
+    return 0;
 }
 
 static int compare_updates(const void *left, const void *right)

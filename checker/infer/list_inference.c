@@ -62,10 +62,10 @@ static bool link_append(struct infer *in, uint32_t txn, const struct rig_mop *op
 }
 
 /* wr from the writer of the last element that the transaction did not append itself. */
-static void link_writer(struct infer *in, uint32_t txn, const struct rig_mop *op, struct rig_list list)
+static void link_writer(struct infer *in, uint32_t txn, const struct rig_mop *op, const struct rig_read_list *list)
 {
-    for (uint32_t i = list.count; i-- > 0;) {
-        const struct rig_append *slot = rig_versions_find(in->versions, op->key, list.at[i]);
+    for (uint32_t i = list->count; i-- > 0;) {
+        const struct rig_append *slot = rig_versions_find(in->versions, op->key, rig_read_element(list, i));
         if (slot == NULL || !in->versions->committed[slot->writer] || slot->writer == txn)
             continue; /* garbage and aborted elements are no versions */
         link_own(in, slot->writer, txn, RIG_LINK_WR);
@@ -74,9 +74,9 @@ static void link_writer(struct infer *in, uint32_t txn, const struct rig_mop *op
 }
 
 /* rw to the writer of the version after the one that was read. */
-static bool link_overwriter(struct infer *in, uint32_t txn, const struct rig_mop *op, struct rig_list list)
+static bool link_overwriter(struct infer *in, uint32_t txn, const struct rig_mop *op)
 {
-    uint32_t next = rig_versions_from(in->versions, op->key, list.count);
+    uint32_t next = rig_versions_from(in->versions, op->key, op->read_state == RIG_READ_SEEN ? op->count : 0);
     if (next == RIG_VERSION_NONE)
         return rig_unread_add_reader(&in->unread, op->key, txn);
     uint32_t writer = rig_versions_writer(in->versions, op->key, next);
@@ -89,9 +89,9 @@ static bool link_read(struct infer *in, uint32_t txn, const struct rig_mop *op)
         in->unknown_reads += in->history->txns[txn].outcome == RIG_OUTCOME_OK;
         return true;
     }
-    struct rig_list list = rig_mop_list(in->history, op);
-    link_writer(in, txn, op, list);
-    return !rig_versions_is_prefix(in->versions, op) || link_overwriter(in, txn, op, list);
+    struct rig_read_list list = rig_mop_list(in->history, op);
+    link_writer(in, txn, op, &list);
+    return !rig_versions_is_prefix(in->versions, op) || link_overwriter(in, txn, op);
 }
 
 static bool visit_any(struct infer *in, uint32_t txn)

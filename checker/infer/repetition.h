@@ -17,7 +17,7 @@ struct rig_marks {
 };
 
 /* How many leading elements of `list` come before its first repetition; false when memory runs out. */
-bool rig_unique_prefix(const struct rig_versions *versions, uint32_t key, struct rig_list list, struct rig_marks *marks,
-                       uint32_t *unique);
+bool rig_unique_prefix(const struct rig_versions *versions, uint32_t key, const struct rig_read_list *list,
+                       struct rig_marks *marks, uint32_t *unique);
 
 #endif

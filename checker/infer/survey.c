@@ -51,7 +51,7 @@ struct look {
     struct rig_owned_op *appends;
     uint32_t append_count;
     uint32_t kinds; /* of all operations, or-ed; above RIG_OP_READ_LIST: foreign ones */
-    uint32_t lists; /* likewise; RIG_LIST_WHOLE: such lists were read by those who have or may have committed */
+    uint32_t lists; /* likewise; RIG_LIST_BRANCH: such lists were read by those who have or may have committed */
 };
 
 static void look_at(struct look *look, const struct rig_mop *mop, struct rig_owned_op place, bool counts, bool may)
@@ -65,7 +65,7 @@ static void look_at(struct look *look, const struct rig_mop *mop, struct rig_own
         k->appends++;
     } else if (mop->read_state == RIG_READ_SEEN) {
         look->lists |= may ? mop->list : 0;
-        if (counts && !rig_mop_is_whole(mop) && mop->count + 1 > k->longest) {
+        if (counts && !rig_mop_is_branch(mop) && mop->count + 1 > k->longest) {
             k->longest = mop->count + 1;
             k->longest_txn = place.txn;
         }
@@ -91,7 +91,7 @@ static enum rig_rc look_at_all(const struct rig_history *history, struct rig_are
         return foreign_operation(history, err);
     survey->appends = look.appends;
     survey->append_count = look.append_count;
-    survey->any_whole = (look.lists & RIG_LIST_WHOLE) != 0;
+    survey->any_branch = (look.lists & RIG_LIST_BRANCH) != 0;
     return RIG_OK;
 }
 
@@ -106,7 +106,7 @@ static enum rig_rc take_uses(const struct rig_history *history, struct rig_surve
         memcpy(survey->keys, uses->keys, history->key_count * sizeof *survey->keys);
     survey->appends = uses->appends;
     survey->append_count = uses->append_count;
-    survey->any_whole = uses->any_whole;
+    survey->any_branch = uses->any_branch;
     return RIG_OK;
 }
 
@@ -137,7 +137,7 @@ void rig_survey_commit(const struct rig_history *history, uint32_t txn, struct r
     for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
         struct rig_key_use *k = &survey->keys[ops[i].key];
         survey->counted[ops[i].key] += ops[i].kind == RIG_OP_APPEND;
-        if (ops[i].read_state != RIG_READ_SEEN || rig_mop_is_whole(&ops[i]))
+        if (ops[i].read_state != RIG_READ_SEEN || rig_mop_is_branch(&ops[i]))
             continue;
         uint32_t length = ops[i].count + 1;
         if (length > k->longest || (length == k->longest && txn < k->longest_txn)) {

@@ -26,7 +26,7 @@ struct rig_survey {
     uint32_t ok_count, fail_count; /* transactions with that outcome */
     uint32_t counted_ops;          /* operations of transactions that have or may have committed */
     uint32_t open_count;           /* transactions of unknown fate, which a read may prove committed */
-    bool any_whole;                /* some such transaction may have read a list that is stored whole */
+    bool any_branch;               /* some such transaction may have read a branch */
 };
 
 /* From `arena`. RIG_E_INPUT for an operation that is not of list-append; RIG_E_LIMIT. */

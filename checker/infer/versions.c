@@ -4,15 +4,16 @@
 
 #include "base/bug.h"
 #include "checker/infer/appends.h"
+#include "checker/infer/branches.h"
 #include "checker/infer/repetition.h"
 #include "checker/infer/survey.h"
-#include "checker/infer/whole_lists.h"
+#include "history/read_list.h"
 
 struct build {
     const struct rig_history *history;
     struct rig_versions *versions;
     struct rig_survey survey;
-    struct rig_whole_reads whole_reads;
+    struct rig_branch_reads branch_reads;
     uint32_t *careful; /* keys whose lists are not all as they should be, */
     uint32_t careful_count;
     uint8_t *is_careful; /* and whether a key is among them */
@@ -31,24 +32,24 @@ static enum rig_rc no_memory(struct rig_err *err)
 /* Observations on their way: lists are looked through once, as far as committed reads have shown them. */
 struct observing {
     struct build *build;
-    uint32_t *spine_seen; /* per key */
-    uint32_t *whole_seen; /* per whole list */
-    uint32_t *fresh;      /* transactions just found committed, whose reads are to be looked at */
+    uint32_t *spine_seen;  /* per key */
+    uint32_t *branch_seen; /* per branch */
+    uint32_t *fresh;       /* transactions just found committed, whose reads are to be looked at */
     uint32_t fresh_count;
 };
 
-static void observe(struct observing *o, uint32_t key, const int64_t *at, uint32_t *seen, uint32_t count)
+static void observe(struct observing *o, uint32_t key, const struct rig_read_list *list, uint32_t *seen)
 {
     struct build *b = o->build;
-    for (uint32_t i = *seen; i < count; i++) {
-        const struct rig_append *slot = rig_versions_find(b->versions, key, at[i]);
+    for (uint32_t i = *seen; i < list->count; i++) {
+        const struct rig_append *slot = rig_versions_find(b->versions, key, rig_read_element(list, i));
         if (slot == NULL || b->survey.committed[slot->writer] || !rig_survey_is_open(&b->history->txns[slot->writer]))
             continue;
         rig_survey_commit(b->history, slot->writer, &b->survey);
         o->fresh[o->fresh_count++] = slot->writer;
     }
-    if (count > *seen)
-        *seen = count;
+    if (list->count > *seen)
+        *seen = list->count;
 }
 
 static void observe_txn(struct observing *o, uint32_t txn, bool spines)
@@ -58,11 +59,11 @@ static void observe_txn(struct observing *o, uint32_t txn, bool spines)
     for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
         if (ops[i].read_state != RIG_READ_SEEN)
             continue;
-        const int64_t *at = rig_mop_list(history, &ops[i]).at;
-        if (rig_mop_is_whole(&ops[i]))
-            observe(o, ops[i].key, at, &o->whole_seen[rig_whole_list_of(&ops[i])], ops[i].count);
+        struct rig_read_list list = rig_mop_list(history, &ops[i]);
+        if (rig_mop_is_branch(&ops[i]))
+            observe(o, ops[i].key, &list, &o->branch_seen[rig_mop_branch(&ops[i])]);
         else if (spines)
-            observe(o, ops[i].key, at, &o->spine_seen[ops[i].key], ops[i].count);
+            observe(o, ops[i].key, &list, &o->spine_seen[ops[i].key]);
     }
 }
 
@@ -71,16 +72,16 @@ static enum rig_rc find_committed(struct build *b)
     const struct rig_history *history = b->history;
     struct observing o = {.build = b};
     o.spine_seen = rig_arena_array(b->arena, (size_t)history->key_count + 1, sizeof *o.spine_seen);
-    o.whole_seen = rig_arena_array(b->arena, (size_t)history->list_count + 1, sizeof *o.whole_seen);
+    o.branch_seen = rig_arena_array(b->arena, (size_t)history->branch_count + 1, sizeof *o.branch_seen);
     o.fresh = rig_arena_room(b->arena, (size_t)b->survey.open_count + 1, sizeof *o.fresh);
-    if (o.spine_seen == NULL || o.whole_seen == NULL || o.fresh == NULL)
+    if (o.spine_seen == NULL || o.branch_seen == NULL || o.fresh == NULL)
         return no_memory(b->err);
     for (uint32_t key = 0; key < history->key_count; key++) {
         uint32_t longest = b->survey.keys[key].longest;
-        if (longest > 0)
-            observe(&o, key, history->spines[key].at, &o.spine_seen[key], longest - 1);
+        struct rig_read_list list = rig_read_of(history->spines[key], longest == 0 ? 0 : longest - 1);
+        observe(&o, key, &list, &o.spine_seen[key]);
     }
-    for (uint32_t txn = 0; b->survey.any_whole && txn < history->txn_count; txn++) {
+    for (uint32_t txn = 0; b->survey.any_branch && txn < history->txn_count; txn++) {
         if (b->survey.committed[txn])
             observe_txn(&o, txn, false);
     }
@@ -101,7 +102,7 @@ static void take_order(struct rig_key_versions *k, struct rig_list list, uint32_
 
 static bool is_spine_read(const struct rig_mop *op, uint32_t key)
 {
-    return op->key == key && op->read_state == RIG_READ_SEEN && !rig_mop_is_whole(op);
+    return op->key == key && op->read_state == RIG_READ_SEEN && !rig_mop_is_branch(op);
 }
 
 /* The longest committed read of each spine. */
@@ -116,7 +117,8 @@ static void take_longest(struct build *b)
         uint32_t op = 0;
         while (!is_spine_read(&ops[op], key) || ops[op].count + 1 != seen->longest)
             op++;
-        take_order(&b->versions->keys[key], rig_mop_list(history, &ops[op]), seen->longest_txn, op);
+        take_order(&b->versions->keys[key], (struct rig_list){history->spines[key].at, ops[op].count},
+                   seen->longest_txn, op);
     }
 }
 
@@ -143,7 +145,7 @@ static void longest_unique_reads(struct build *b)
             if (!repeats || !is_spine_read(&ops[i], ops[i].key) || ops[i].count > k->spine_unique)
                 continue;
             if (k->order_txn == RIG_TXN_NONE || ops[i].count > k->order.count)
-                take_order(k, rig_mop_list(history, &ops[i]), txn, i);
+                take_order(k, (struct rig_list){history->spines[ops[i].key].at, ops[i].count}, txn, i);
         }
     }
 }
@@ -155,7 +157,8 @@ static enum rig_rc limit_to_unique(struct build *b, uint32_t from)
     bool any_repeated = false;
     for (uint32_t i = from; i < b->careful_count; i++) {
         struct rig_key_versions *k = &b->versions->keys[b->careful[i]];
-        if (!rig_unique_prefix(b->versions, b->careful[i], k->order, &marks, &k->spine_unique))
+        struct rig_read_list order = rig_read_of(k->order, k->order.count);
+        if (!rig_unique_prefix(b->versions, b->careful[i], &order, &marks, &k->spine_unique))
             return no_memory(b->err);
         if (k->spine_unique < k->order.count) {
             any_repeated = true;
@@ -167,33 +170,51 @@ static enum rig_rc limit_to_unique(struct build *b, uint32_t from)
     return RIG_OK;
 }
 
-/* Longer lists win, and of equally long ones the one that was read first, however the history was put together. */
-static void prefer_whole_lists(struct build *b)
+/*
+ * Longer lists win, and of equally long ones the one that was read first, however the history was put together. An
+ * order that is a branch's is left without its elements.
+ */
+static void prefer_branches(struct build *b)
 {
-    for (uint32_t i = 0; i < b->whole_reads.count; i++) {
-        const struct rig_whole_read *whole = &b->whole_reads.at[i];
-        struct rig_key_versions *k = &b->versions->keys[whole->key];
-        bool earlier = whole->txn != k->order_txn ? whole->txn < k->order_txn : whole->op < k->order_op;
-        if (whole->count < k->order.count || (whole->count == k->order.count && !earlier))
+    for (uint32_t i = 0; i < b->branch_reads.count; i++) {
+        const struct rig_branch_read *read = &b->branch_reads.at[i];
+        struct rig_key_versions *k = &b->versions->keys[read->key];
+        bool earlier = read->txn != k->order_txn ? read->txn < k->order_txn : read->op < k->order_op;
+        if (read->count < k->order.count || (read->count == k->order.count && !earlier))
             continue;
-        if (whole->count <= b->versions->wholes[whole->list].unique)
-            take_order(k, (struct rig_list){b->history->lists[whole->list].at, whole->count}, whole->txn, whole->op);
+        if (read->count <= b->versions->branches[read->branch].unique)
+            take_order(k, (struct rig_list){NULL, read->count}, read->txn, read->op);
     }
+}
+
+static enum rig_rc join_orders(struct build *b)
+{
+    for (uint32_t i = 0; i < b->careful_count; i++) {
+        struct rig_key_versions *k = &b->versions->keys[b->careful[i]];
+        if (k->order.at != NULL || k->order.count == 0)
+            continue;
+        struct rig_read_list list = rig_mop_list(b->history, rig_txn_ops(b->history, k->order_txn) + k->order_op);
+        k->order.at = rig_read_whole(&list, b->arena);
+        if (k->order.at == NULL)
+            return no_memory(b->err);
+    }
+    return RIG_OK;
 }
 
 static enum rig_rc choose_orders(struct build *b)
 {
     take_longest(b);
-    if (!b->survey.any_whole)
+    if (!b->survey.any_branch)
         return RIG_OK;
-    if (!rig_whole_lists_collect(b->arena, b->versions, &b->whole_reads))
+    if (!rig_branches_collect(b->arena, b->versions, &b->branch_reads))
         return no_memory(b->err);
-    for (uint32_t i = 0; i < b->whole_reads.count; i++)
-        be_careful(b, b->whole_reads.at[i].key);
+    for (uint32_t i = 0; i < b->branch_reads.count; i++)
+        be_careful(b, b->branch_reads.at[i].key);
     enum rig_rc rc = limit_to_unique(b, 0);
-    if (rc == RIG_OK)
-        prefer_whole_lists(b);
-    return rc;
+    if (rc != RIG_OK)
+        return rc;
+    prefer_branches(b);
+    return join_orders(b);
 }
 
 /* ---- places ---- */
@@ -321,8 +342,10 @@ static enum rig_rc place_carefully(struct build *b, uint32_t key)
     at->clean = k->spine_agrees < plain ? k->spine_agrees : plain;
     at->visitor = RIG_TXN_NONE;
     /* What committed reads show beside the order has no place in it, but was not left unread either. */
-    if (spine_count > k->spine_agrees)
-        rig_mark_unplaced(versions, key, (struct rig_list){b->history->spines[key].at, spine_count});
+    if (spine_count > k->spine_agrees) {
+        struct rig_read_list spine = rig_read_of(b->history->spines[key], spine_count);
+        rig_mark_unplaced(versions, key, &spine);
+    }
     return plain < k->order.count ? bridge_gaps(b, key) : RIG_OK;
 }
 
@@ -341,8 +364,8 @@ static enum rig_rc place_versions(struct build *b)
     enum rig_rc rc = limit_to_unique(b, known);
     for (uint32_t i = 0; rc == RIG_OK && i < b->careful_count; i++)
         rc = place_carefully(b, b->careful[i]);
-    if (rc == RIG_OK && b->whole_reads.count > 0)
-        rig_whole_lists_inspect(versions, &b->whole_reads);
+    if (rc == RIG_OK && b->branch_reads.count > 0)
+        rig_branches_inspect(versions, &b->branch_reads);
     return rc;
 }
 
@@ -404,10 +427,9 @@ uint32_t rig_versions_from(const struct rig_versions *versions, uint32_t key, ui
 
 bool rig_versions_is_prefix(const struct rig_versions *versions, const struct rig_mop *op)
 {
-    struct rig_list list = rig_mop_list(versions->history, op);
-    if (list.count == 0)
+    if (op->read_state != RIG_READ_SEEN || op->count == 0)
         return true;
     uint32_t agrees =
-        rig_mop_is_whole(op) ? rig_whole_list(versions, op)->agrees : versions->keys[op->key].spine_agrees;
-    return list.count <= agrees;
+        rig_mop_is_branch(op) ? rig_branch_facts(versions, op)->agrees : versions->keys[op->key].spine_agrees;
+    return op->count <= agrees;
 }

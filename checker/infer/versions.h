@@ -7,7 +7,7 @@
  * transaction of unknown fate (info) counts as committed exactly when a committed read shows one of its writes; in a
  * window (history/window.h) it is what was judged before.
  *
- * Time: linear in the history (plus sorting for lists stored whole). Space: 8 bytes a slot (appends.h), 4 an observed
+ * Time: linear in the history (plus sorting for branches). Space: 8 bytes a slot (appends.h), 4 an observed
  * element, 1 a transaction, 128 a key.
  */
 #ifndef RIG_CHECKER_INFER_VERSIONS_H
@@ -69,8 +69,8 @@ struct rig_key_versions {
     bool gaps; /* some element of the order is no version */
 };
 
-/* The same of a list that is stored whole, as far as committed reads show it. */
-struct rig_whole_list {
+/* The same of a branch, as far as committed reads show it. */
+struct rig_branch_facts {
     uint32_t count; /* of the longest committed read; 0: none */
     uint32_t agrees, unique, aborted, garbage;
 };
@@ -86,8 +86,8 @@ struct rig_versions {
     uint32_t *places;      /* per key: an end, its order's positions, an end */
     uint32_t *before_at;   /* for keys with gaps, parallel to places: the nearest version at or before a position */
     uint32_t *from_at;     /* likewise: the nearest version at or after it */
-    struct rig_whole_list *wholes; /* parallel to the history's lists; NULL when no committed read shows one */
-    uint8_t *committed;            /* per transaction */
+    struct rig_branch_facts *branches; /* parallel to the history's; NULL when no committed read shows one */
+    uint8_t *committed;                /* per transaction */
     uint32_t committed_count;
     uint32_t ok_count, fail_count; /* transactions with that outcome */
     uint32_t counted_ops;          /* operations of committed transactions, at most, and */

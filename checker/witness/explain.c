@@ -52,15 +52,15 @@ static bool prove_wr(const struct explain *e, struct rig_step *step)
     for (uint32_t i = 0; i < rig_txn_op_count(e->history, step->to); i++) {
         if (ops[i].kind != RIG_OP_READ_LIST)
             continue;
-        struct rig_list list = rig_mop_list(e->history, &ops[i]);
+        struct rig_read_list list = rig_mop_list(e->history, &ops[i]);
         for (uint32_t j = list.count; j-- > 0;) {
-            const struct rig_append *slot = rig_versions_find(e->versions, ops[i].key, list.at[j]);
+            const struct rig_append *slot = rig_versions_find(e->versions, ops[i].key, rig_read_element(&list, j));
             if (slot == NULL || !e->versions->committed[slot->writer] || slot->writer == step->to)
                 continue;
             if (slot->writer != step->from)
                 break;
             step->key = ops[i].key;
-            step->from_value = list.at[j];
+            step->from_value = rig_read_element(&list, j);
             step->to_op = i;
             return true;
         }
@@ -89,7 +89,7 @@ static bool prove_rw(const struct explain *e, struct rig_step *step)
             continue;
         uint32_t key = ops[i].key;
         const struct rig_key_versions *k = &e->versions->keys[key];
-        struct rig_list list = rig_mop_list(e->history, &ops[i]);
+        struct rig_read_list list = rig_mop_list(e->history, &ops[i]);
         uint32_t next = rig_versions_from(e->versions, key, list.count);
         if (next != RIG_VERSION_NONE) {
             if (rig_versions_writer(e->versions, key, next) != step->to)
@@ -104,7 +104,7 @@ static bool prove_rw(const struct explain *e, struct rig_step *step)
             step->to_value = unread->value;
         }
         step->key = key;
-        step->from_value = list.count > 0 ? list.at[list.count - 1] : 0;
+        step->from_value = list.count > 0 ? rig_read_element(&list, list.count - 1) : 0;
         step->from_op = i;
         return true;
     }

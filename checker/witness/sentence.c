@@ -19,16 +19,16 @@ void rig_sentence_txn(const struct rig_history *history, uint32_t txn, struct ri
     rig_buf_printf(text, "T%" PRIu32, rig_txn_name(history, txn));
 }
 
-static void add_elements(struct rig_list list, uint32_t from, uint32_t to, struct rig_buf *text)
+static void add_elements(struct rig_read_list list, uint32_t from, uint32_t to, struct rig_buf *text)
 {
     for (uint32_t i = from; i < to; i++) {
         if (i > from)
             rig_buf_add_char(text, ' ');
-        rig_buf_add_int(text, list.at[i]);
+        rig_buf_add_int(text, rig_read_element(&list, i));
     }
 }
 
-void rig_sentence_list(struct rig_list list, struct rig_buf *text)
+void rig_sentence_list(struct rig_read_list list, struct rig_buf *text)
 {
     rig_buf_add_char(text, '[');
     if (list.count <= LIST_SHOWN) {
@@ -97,16 +97,16 @@ static void add_reading(const struct rig_history *history, uint32_t txn, uint32_
 static void add_stretch(const struct rig_history *history, uint32_t txn, uint32_t op, int64_t from, int64_t to,
                         struct rig_buf *text)
 {
-    struct rig_list list = rig_mop_list(history, rig_txn_ops(history, txn) + op);
+    struct rig_read_list list = rig_mop_list(history, rig_txn_ops(history, txn) + op);
     if (list.count <= LIST_SHOWN) {
         rig_sentence_list(list, text);
         return;
     }
     uint32_t first = 0, last = list.count - 1;
     for (uint32_t i = 0; i < list.count; i++) {
-        if (list.at[i] == from)
+        if (rig_read_element(&list, i) == from)
             first = i;
-        if (list.at[i] == to)
+        if (rig_read_element(&list, i) == to)
             last = i;
     }
     if (last < first || last - first > LIST_SHOWN) {

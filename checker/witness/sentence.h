@@ -15,7 +15,7 @@ char *rig_sentence_witness(const struct rig_history *history, const struct rig_w
 
 /* "T17", and a list as "[1 2 3]", long ones with their middle left out and their length given. */
 void rig_sentence_txn(const struct rig_history *history, uint32_t txn, struct rig_buf *text);
-void rig_sentence_list(struct rig_list list, struct rig_buf *text);
+void rig_sentence_list(struct rig_read_list list, struct rig_buf *text);
 /* "[r 5 [1 2]] [append 9 4]"; of a long transaction only what touches the first operations and `key`. */
 void rig_sentence_ops(const struct rig_history *history, uint32_t txn, struct rig_buf *text);
 

@@ -20,9 +20,10 @@ struct rig_verifier {
     const struct rig_history *history;
     bool *committed; /* per transaction: acknowledged, or unknown with a write that a committed one shows */
     struct pending_list pending;
-    uint32_t *shown;       /* per list, spines first: its leading elements that some committed transaction read */
-    uint32_t *first_whole; /* per key: one of its lists beside the spine of which elements are shown, or NO_LIST, and */
-    uint32_t *next_whole;  /* per such list, the next one */
+    uint32_t *shown; /* per list, spines first: its leading elements that some committed transaction read */
+    uint32_t
+        *first_branch;     /* per key: one of its lists beside the spine of which elements are shown, or NO_LIST, and */
+    uint32_t *next_branch; /* per such list, the next one */
 };
 
 #define NO_LIST UINT32_MAX
@@ -37,10 +38,10 @@ static enum rig_rc refuse(const struct rig_history *history, const struct rig_wi
 /* ---- what the transactions did ---- */
 
 /* The place of `value` in a list, or UINT32_MAX. */
-static uint32_t place_in_list(struct rig_list list, int64_t value)
+static uint32_t place_in_list(struct rig_read_list list, int64_t value)
 {
     for (uint32_t i = 0; i < list.count; i++) {
-        if (list.at[i] == value)
+        if (rig_read_element(&list, i) == value)
             return i;
     }
     return UINT32_MAX;
@@ -72,10 +73,10 @@ static const struct rig_mop *known_read(const struct rig_history *history, uint3
     return read->kind == RIG_OP_READ_LIST && read->read_state != RIG_READ_UNKNOWN ? read : NULL;
 }
 
-/* Lists by number: the spines of the keys, then those stored whole. */
+/* Lists by number: the spines of the keys, then the branches. */
 static uint32_t list_id(const struct rig_history *history, const struct rig_mop *op)
 {
-    return rig_mop_is_whole(op) ? history->key_count + (op->list & ~RIG_LIST_WHOLE) : op->list;
+    return rig_mop_is_branch(op) ? history->key_count + rig_mop_branch(op) : op->list;
 }
 
 /* The lists that committed transactions read of `key`, as far as they read them: start with the key, ends by NO_LIST.
@@ -83,15 +84,15 @@ static uint32_t list_id(const struct rig_history *history, const struct rig_mop 
 static uint32_t list_after(const struct rig_verifier *verifier, uint32_t key, uint32_t list)
 {
     uint32_t key_count = verifier->history->key_count;
-    return list < key_count ? verifier->first_whole[key] : verifier->next_whole[list - key_count];
+    return list < key_count ? verifier->first_branch[key] : verifier->next_branch[list - key_count];
 }
 
-static struct rig_list shown_list(const struct rig_verifier *verifier, uint32_t list)
+static struct rig_read_list shown_list(const struct rig_verifier *verifier, uint32_t list)
 {
     const struct rig_history *history = verifier->history;
-    struct rig_list whole =
-        list < history->key_count ? history->spines[list] : history->lists[list - history->key_count];
-    return (struct rig_list){whole.at, verifier->shown[list]};
+    uint32_t count = verifier->shown[list];
+    return list < history->key_count ? rig_read_of(history->spines[list], count)
+                                     : rig_read_of_branch(history, list - history->key_count, count);
 }
 
 /* Some committed transaction shows `value` of `key`. */
@@ -133,11 +134,11 @@ static bool list_pending(struct rig_verifier *verifier)
 }
 
 /* Elements that a committed transaction shows prove that the unknown transactions which appended them committed. */
-static bool follow_elements(struct rig_verifier *verifier, uint32_t key, struct rig_list list, uint32_t from,
+static bool follow_elements(struct rig_verifier *verifier, uint32_t key, struct rig_read_list list, uint32_t from,
                             struct proved *proved)
 {
     for (uint32_t i = from; i < list.count; i++) {
-        struct pending wanted = {.key = key, .value = list.at[i]};
+        struct pending wanted = {.key = key, .value = rig_read_element(&list, i)};
         const struct pending *found =
             bsearch(&wanted, verifier->pending.at, verifier->pending.count, sizeof wanted, compare_pending);
         if (found == NULL || verifier->committed[found->txn])
@@ -157,13 +158,13 @@ static bool follow_reads(struct rig_verifier *verifier, uint32_t txn, struct pro
     for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
         if (ops[i].kind != RIG_OP_READ_LIST || ops[i].read_state != RIG_READ_SEEN)
             continue;
-        struct rig_list list = rig_mop_list(history, &ops[i]);
+        struct rig_read_list list = rig_mop_list(history, &ops[i]);
         uint32_t key = ops[i].key, id = list_id(history, &ops[i]), from = verifier->shown[id];
         if (list.count <= from)
             continue;
         if (from == 0 && id >= history->key_count) {
-            verifier->next_whole[id - history->key_count] = verifier->first_whole[key];
-            verifier->first_whole[key] = id;
+            verifier->next_branch[id - history->key_count] = verifier->first_branch[key];
+            verifier->first_branch[key] = id;
         }
         verifier->shown[id] = list.count;
         if (verifier->pending.count > 0 && !follow_elements(verifier, key, list, from, proved))
@@ -178,7 +179,7 @@ static bool prove_committed(struct rig_verifier *verifier)
     for (uint32_t txn = 0; txn < history->txn_count; txn++)
         verifier->committed[txn] =
             history->txns[txn].outcome == RIG_OUTCOME_OK || history->txns[txn].judged == RIG_JUDGED_COMMITTED;
-    memset(verifier->first_whole, 0xff, ((size_t)history->key_count + 1) * sizeof *verifier->first_whole);
+    memset(verifier->first_branch, 0xff, ((size_t)history->key_count + 1) * sizeof *verifier->first_branch);
     if (!list_pending(verifier))
         return false;
     struct proved proved = {0};
@@ -200,11 +201,11 @@ struct rig_verifier *rig_verifier_new(const struct rig_history *history)
         return NULL;
     verifier->history = history;
     verifier->committed = calloc((size_t)history->txn_count + 1, sizeof *verifier->committed);
-    verifier->shown = calloc((size_t)history->key_count + history->list_count + 1, sizeof *verifier->shown);
-    verifier->first_whole = malloc(((size_t)history->key_count + 1) * sizeof *verifier->first_whole);
-    verifier->next_whole = calloc((size_t)history->list_count + 1, sizeof *verifier->next_whole);
-    bool room = verifier->committed != NULL && verifier->shown != NULL && verifier->first_whole != NULL &&
-                verifier->next_whole != NULL;
+    verifier->shown = calloc((size_t)history->key_count + history->branch_count + 1, sizeof *verifier->shown);
+    verifier->first_branch = malloc(((size_t)history->key_count + 1) * sizeof *verifier->first_branch);
+    verifier->next_branch = calloc((size_t)history->branch_count + 1, sizeof *verifier->next_branch);
+    bool room = verifier->committed != NULL && verifier->shown != NULL && verifier->first_branch != NULL &&
+                verifier->next_branch != NULL;
     bool registers = history->workload == RIG_WORKLOAD_RW_REGISTER;
     bool proved =
         room && (registers ? rig_verify_register_commits(history, verifier->committed) : prove_committed(verifier));
@@ -221,8 +222,8 @@ void rig_verifier_free(struct rig_verifier *verifier)
         return;
     free(verifier->committed);
     free(verifier->shown);
-    free(verifier->first_whole);
-    free(verifier->next_whole);
+    free(verifier->first_branch);
+    free(verifier->next_branch);
     pending_list_done(&verifier->pending);
     free(verifier);
 }
@@ -434,15 +435,15 @@ static const char *check_intermediate(const struct rig_verifier *verifier, const
                                       const struct rig_mop *read)
 {
     const struct rig_history *history = verifier->history;
-    struct rig_list list = rig_mop_list(history, read);
+    struct rig_read_list list = rig_mop_list(history, read);
     uint32_t place = list.count;
-    while (place > 0 && list.at[place - 1] != w->value)
+    while (place > 0 && rig_read_element(&list, place - 1) != w->value)
         place--;
     uint32_t append = w->txn_count == 2 ? find_append(history, w->txns[1], w->key, w->value) : UINT32_MAX;
     if (place == 0 || append == UINT32_MAX)
         return "did not read a value of the other transaction";
     for (uint32_t i = place; i < list.count; i++) {
-        if (find_append(history, w->txns[0], w->key, list.at[i]) == UINT32_MAX)
+        if (find_append(history, w->txns[0], w->key, rig_read_element(&list, i)) == UINT32_MAX)
             return "read something of others behind the intermediate value";
     }
     const struct rig_mop *ops = rig_txn_ops(history, w->txns[1]);
@@ -470,10 +471,10 @@ static const char *check_repeated(const struct rig_verifier *verifier, const str
                                   const struct rig_mop *read)
 {
     const struct rig_history *history = verifier->history;
-    struct rig_list list = rig_mop_list(history, read);
+    struct rig_read_list list = rig_mop_list(history, read);
     uint32_t times = 0;
     for (uint32_t i = 0; i < list.count; i++)
-        times += list.at[i] == w->value;
+        times += rig_read_element(&list, i) == w->value;
     return times > 1 ? NULL : "read the value at most once";
 }
 
@@ -485,9 +486,9 @@ static const char *check_incompatible(const struct rig_verifier *verifier, const
     const struct rig_mop *other_read = known_read(history, other, w->other_op);
     if (other_read == NULL || other_read->key != w->key || !verifier->committed[other])
         return "has no other committed read to disagree with";
-    struct rig_list a = rig_mop_list(history, read), b = rig_mop_list(history, other_read);
+    struct rig_read_list a = rig_mop_list(history, read), b = rig_mop_list(history, other_read);
     for (uint32_t i = 0; i < a.count && i < b.count; i++) {
-        if (a.at[i] != b.at[i])
+        if (rig_read_element(&a, i) != rig_read_element(&b, i))
             return NULL;
     }
     return "read a prefix of the other list, or the other way round";
@@ -524,21 +525,21 @@ static const char *check_internal(const struct rig_verifier *verifier, const str
 {
     const struct rig_history *history = verifier->history;
     const struct rig_mop *ops = rig_txn_ops(history, w->txns[0]);
-    struct rig_list now = rig_mop_list(history, read);
+    struct rig_read_list now = rig_mop_list(history, read);
     uint32_t left = now.count;
     for (uint32_t i = w->op; i-- > 0;) {
         if (ops[i].key != w->key)
             continue;
         if (ops[i].kind == RIG_OP_APPEND) {
-            if (left == 0 || now.at[left - 1] != ops[i].value)
+            if (left == 0 || rig_read_element(&now, left - 1) != ops[i].value)
                 return NULL;
             left--;
         } else if (ops[i].read_state != RIG_READ_UNKNOWN) {
-            struct rig_list before = rig_mop_list(history, &ops[i]);
+            struct rig_read_list before = rig_mop_list(history, &ops[i]);
             if (before.count != left)
                 return NULL;
             for (uint32_t j = 0; j < left; j++) {
-                if (before.at[j] != now.at[j])
+                if (rig_read_element(&before, j) != rig_read_element(&now, j))
                     return NULL;
             }
             return "read what it had to";
@@ -566,11 +567,11 @@ static const char *check_lost_update(const struct rig_verifier *verifier, const 
     const struct rig_mop *other = known_read(history, w->txns[1], w->other_op);
     if (other == NULL || other->key != w->key || !verifier->committed[w->txns[1]])
         return "has no other committed read of the key";
-    struct rig_list a = rig_mop_list(history, read), b = rig_mop_list(history, other);
+    struct rig_read_list a = rig_mop_list(history, read), b = rig_mop_list(history, other);
     if (a.count != b.count)
         return "read another version than the other one";
     for (uint32_t i = 0; i < a.count; i++) {
-        if (a.at[i] != b.at[i])
+        if (rig_read_element(&a, i) != rig_read_element(&b, i))
             return "read another version than the other one";
     }
     bool both =

@@ -13,7 +13,7 @@
  * transactions whose shape is the anomaly's.
  *
  * Time: linear in the history to begin with, else in the operations of the transactions named and the lists of the
- * keys. Space: 1 byte a transaction, 8 a key and a list stored whole, and 24 an append of unknown fate.
+ * keys. Space: 1 byte a transaction, 8 a key and a branch, and 24 an append of unknown fate.
  */
 #ifndef RIG_CHECKER_WITNESS_VERIFY_H
 #define RIG_CHECKER_WITNESS_VERIFY_H

@@ -44,11 +44,10 @@ static void check_history(const struct rig_history *history)
             RIG_INVARIANT(mop->key < history->key_count && mop->read_state <= RIG_READ_SEEN);
             if (mop->kind != RIG_OP_READ_LIST || mop->read_state != RIG_READ_SEEN)
                 continue;
-            RIG_INVARIANT(rig_mop_is_whole(mop) ? (mop->list & ~RIG_LIST_WHOLE) < history->list_count
-                                                : mop->list == mop->key);
-            struct rig_list list = rig_mop_list(history, mop);
+            RIG_INVARIANT(rig_mop_is_branch(mop) ? rig_mop_branch(mop) < history->branch_count : mop->list == mop->key);
+            struct rig_read_list list = rig_mop_list(history, mop);
             if (list.count > 0)
-                sum ^= list.at[0] ^ list.at[list.count - 1];
+                sum ^= rig_read_element(&list, 0) ^ rig_read_element(&list, list.count - 1);
         }
     }
     RIG_INVARIANT(history->txns[history->txn_count].first_op == history->op_count);

@@ -254,11 +254,11 @@ void assert_same_op(const struct rig_history *got, const struct rig_mop *a, cons
     assert_int_equal(a->kind, b->kind);
     assert_int_equal(a->read_state, b->read_state);
     if (a->kind == RIG_OP_READ_LIST) {
-        struct rig_list list_a = rig_mop_list(got, a);
-        struct rig_list list_b = rig_mop_list(wanted, b);
+        struct rig_read_list list_a = rig_mop_list(got, a);
+        struct rig_read_list list_b = rig_mop_list(wanted, b);
         assert_int_equal(list_a.count, list_b.count);
         for (uint32_t i = 0; i < list_a.count; i++)
-            assert_true(list_a.at[i] == list_b.at[i]);
+            assert_true(rig_read_element(&list_a, i) == rig_read_element(&list_b, i));
     } else {
         assert_true(a->value == b->value);
     }

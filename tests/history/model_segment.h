@@ -8,7 +8,7 @@
 #include "tests/history/history_model.h"
 
 /*
- * The stretch of the events [from, to). What parts from a key's spine is stored whole or, by `rng`, goes on under a new
+ * The stretch of the events [from, to). What parts from a key's spine is a branch or, by `rng`, goes on under a new
  * number of the key. Fails the test when memory runs out.
  */
 void model_segment(const struct model *model, uint32_t from, uint32_t to, struct rig_rng *rng,

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "history/read_list.h"
+
 static void require(bool done)
 {
     if (done)
@@ -18,8 +20,8 @@ void cut_history_init(struct cut_history *cut, const struct rig_history *history
     rig_segment_init(&cut->segment, 0);
     cut->key_of = calloc((size_t)history->key_count + 1, sizeof *cut->key_of);
     cut->keys = calloc((size_t)history->key_count + 1, sizeof *cut->keys);
-    cut->list_of = calloc((size_t)history->list_count + 1, sizeof *cut->list_of);
-    require(cut->key_of != NULL && cut->keys != NULL && cut->list_of != NULL);
+    cut->branch_of = calloc((size_t)history->branch_count + 1, sizeof *cut->branch_of);
+    require(cut->key_of != NULL && cut->keys != NULL && cut->branch_of != NULL);
 }
 
 void cut_history_done(struct cut_history *cut)
@@ -27,7 +29,7 @@ void cut_history_done(struct cut_history *cut)
     rig_segment_done(&cut->segment);
     free(cut->key_of);
     free(cut->keys);
-    free(cut->list_of);
+    free(cut->branch_of);
 }
 
 static uint32_t number_key(struct cut_history *cut, uint32_t key)
@@ -47,28 +49,37 @@ static uint32_t number_key(struct cut_history *cut, uint32_t key)
     return number;
 }
 
-/* Lets the list hold its first `count` elements. */
-static void grow(struct cut_history *cut, struct rig_growing_list *list, const int64_t *at, uint32_t count)
+/* Lets the list hold all elements behind the first `shared`. */
+static void grow(struct cut_history *cut, struct rig_growing_list *list, const struct rig_read_list *all,
+                 uint32_t shared)
 {
-    if (count > list->count)
-        require(rig_growing_list_add(&cut->segment.pool, list, at + list->count, count - list->count));
+    uint32_t known = shared + list->count;
+    if (all->count <= known)
+        return;
+    require(rig_growing_list_reserve(&cut->segment.pool, list, all->count - known));
+    rig_read_copy(all, known, all->count, list->at + list->count);
+    list->count += all->count - known;
 }
 
 static void place_read(struct cut_history *cut, struct rig_mop *op, uint32_t key)
 {
-    struct rig_list all = rig_mop_list(cut->history, op);
-    if (!rig_mop_is_whole(op)) {
+    struct rig_read_list all = rig_mop_list(cut->history, op);
+    struct rig_growing_list *spine = &cut->segment.keys.at[key].spine;
+    if (!rig_mop_is_branch(op)) {
         op->list = key;
-        grow(cut, &cut->segment.keys.at[key].spine, all.at, all.count);
+        grow(cut, spine, &all, 0);
         return;
     }
-    uint32_t whole = op->list & ~RIG_LIST_WHOLE;
-    if (cut->list_of[whole] == 0) {
-        require(rig_segment_lists_add(&cut->segment.lists, (struct rig_segment_list){.key = key}));
-        cut->list_of[whole] = (uint32_t)cut->segment.lists.count;
+    /* It shares what the spine has now, which may be less than it will have in common with it. */
+    uint32_t *branch = &cut->branch_of[rig_mop_branch(op)];
+    if (*branch == 0) {
+        uint32_t shared = all.shared < spine->count ? all.shared : spine->count;
+        require(rig_segment_branches_add(&cut->segment.branches,
+                                         (struct rig_segment_branch){.key = key, .shared = shared}));
+        *branch = (uint32_t)cut->segment.branches.count;
     }
-    op->list = RIG_LIST_WHOLE | (cut->list_of[whole] - 1);
-    grow(cut, &cut->segment.lists.at[cut->list_of[whole] - 1].list, all.at, all.count);
+    op->list = RIG_LIST_BRANCH | (*branch - 1);
+    grow(cut, &cut->segment.branches.at[*branch - 1].tail, &all, cut->segment.branches.at[*branch - 1].shared);
 }
 
 static void add_txn(struct cut_history *cut, uint32_t txn, bool open)
@@ -119,7 +130,7 @@ const struct rig_segment *cut_history_next(struct cut_history *cut)
         return NULL;
     for (size_t i = 0; i < cut->segment.keys.count; i++)
         cut->key_of[cut->keys[i]] = 0;
-    memset(cut->list_of, 0, history->list_count * sizeof *cut->list_of);
+    memset(cut->branch_of, 0, history->branch_count * sizeof *cut->branch_of);
     rig_segment_reset(&cut->segment);
     uint32_t count = 0;
     cut->segment.owned = cut->next % 2 == 0; /* by turns, so that both ways of noting operations are gone */

@@ -14,10 +14,9 @@ struct cut_history {
     uint32_t next; /* transaction */
     bool ended;
     struct rig_segment segment;
-    uint32_t *key_of; /* per key of the history: its number in the segment + 1; 0: none */
-    uint32_t *keys;   /* of the segment */
-    uint32_t *list_of;
-    uint32_t list_count;
+    uint32_t *key_of;    /* per key of the history: its number in the segment + 1; 0: none */
+    uint32_t *keys;      /* of the segment */
+    uint32_t *branch_of; /* per branch of the history: the same */
 };
 
 /* Stops the program when memory runs out, as all of these. */

@@ -7,6 +7,7 @@
 #include "base/rng.h"
 #include "base/vec.h"
 #include "history/builder.h"
+#include "history/read_list.h"
 
 enum { SPACING = 4, TRIES = 200, FIRST_PROCESS = 1000000, FIRST_VALUE = 5000000 };
 
@@ -23,7 +24,8 @@ struct late {
     struct late_reads reads;
     struct late_lists lists;
     struct late_elements elements;
-    uint32_t *last_use; /* per key: transaction + 1 */
+    struct rig_arena copies; /* of lists that are in two pieces */
+    uint32_t *last_use;      /* per key: transaction + 1 */
     uint32_t made;
 };
 
@@ -62,6 +64,7 @@ static void add_op(struct late *late, struct rig_op op, enum rig_read_state stat
 static void begin(struct late *late)
 {
     late->ops.count = late->reads.count = late->lists.count = 0;
+    rig_arena_reset(&late->copies);
 }
 
 /* Further apart, so that others fit in between. */
@@ -80,8 +83,10 @@ static void copy(struct late *late, uint32_t number)
         bool reads = mop->kind == RIG_OP_READ_LIST;
         struct rig_op op = {
             .kind = (enum rig_op_kind)mop->kind, .key = history->keys[mop->key], .value = reads ? 0 : mop->value};
-        add_op(late, op, (enum rig_read_state)mop->read_state,
-               reads ? rig_mop_list(history, mop) : (struct rig_list){0});
+        struct rig_read_list list = reads ? rig_mop_list(history, mop) : (struct rig_read_list){0};
+        struct rig_list whole = {.at = rig_read_whole(&list, &late->copies), .count = list.count};
+        require(whole.at != NULL, "no memory");
+        add_op(late, op, (enum rig_read_state)mop->read_state, whole);
     }
     txn.invoke_at = moved(txn.invoke_at);
     txn.complete_at = moved(txn.complete_at);
@@ -172,6 +177,7 @@ struct rig_history *late_history(const struct rig_history *history, uint64_t see
     struct rig_history *out = NULL;
     struct rig_err err = {0};
     require(late.builder != NULL && late.last_use != NULL, "no memory");
+    rig_arena_init(&late.copies, 0);
     rig_rng_init(&late.rng, seed, 1);
     for (uint32_t op = 0, txn = 0; op < history->op_count; op++) {
         while (history->txns[txn + 1].first_op <= op)
@@ -188,6 +194,7 @@ struct rig_history *late_history(const struct rig_history *history, uint64_t see
     late_ops_done(&late.ops);
     late_reads_done(&late.reads);
     late_lists_done(&late.lists);
+    rig_arena_done(&late.copies);
     late_elements_done(&late.elements);
     free(late.last_use);
     return out;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "history/load.h"
+#include "history/read_list.h"
 
 static const char *difference_of_ops(const struct rig_history *a, const struct rig_history *b, uint32_t txn)
 {
@@ -24,8 +25,8 @@ static const char *difference_of_ops(const struct rig_history *a, const struct r
                 return "a value";
             continue;
         }
-        struct rig_list one = rig_mop_list(a, left), other = rig_mop_list(b, right);
-        if (one.count != other.count || (one.count > 0 && memcmp(one.at, other.at, one.count * sizeof *one.at) != 0))
+        struct rig_read_list one = rig_mop_list(a, left), other = rig_mop_list(b, right);
+        if (one.count != other.count || !rig_read_same(&one, &other, one.count))
             return "a list";
     }
     return NULL;

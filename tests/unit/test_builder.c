@@ -6,6 +6,7 @@
 
 #include "base/rng.h"
 #include "history/builder.h"
+#include "history/read_list.h"
 
 static struct rig_err err;
 
@@ -71,15 +72,16 @@ static void prefixes_share_the_spine(void **state)
     assert_int_equal(history->key_count, 1);
     assert_int_equal(history->keys[0], 42);
     assert_int_equal(history->spines[0].count, 10);
-    assert_int_equal(history->list_count, 0);
+    assert_int_equal(history->branch_count, 0);
     for (uint32_t i = 0; i < 6; i++) {
         const struct rig_mop *op = rig_txn_ops(history, i);
         assert_int_equal(op->list, 0);
         assert_int_equal(op->read_state, RIG_READ_SEEN);
-        struct rig_list list = rig_mop_list(history, op);
+        struct rig_read_list list = rig_mop_list(history, op);
         assert_int_equal(list.count, counts[i]);
         if (counts[i] > 0)
-            assert_memory_equal(list.at, elements, counts[i] * sizeof(int64_t));
+            assert_true(rig_read_same(
+                &list, &(struct rig_read_list){.at = elements, .shared = counts[i], .count = counts[i]}, counts[i]));
     }
     rig_history_free(history);
 }
@@ -95,14 +97,15 @@ static void other_lists_are_stored_whole(void **state)
     add_read(builder, 6, RIG_OUTCOME_OK, 5, 2);
     struct rig_history *history = finish(builder);
     assert_int_equal(history->spines[0].count, 4);
-    assert_int_equal(history->list_count, 1);
+    assert_int_equal(history->branch_count, 1);
     const uint32_t counts[] = {3, 4, 2};
     for (uint32_t i = 0; i < 3; i++) {
         const struct rig_mop *op = rig_txn_ops(history, i + 1);
-        assert_int_equal(op->list, RIG_LIST_WHOLE);
-        struct rig_list list = rig_mop_list(history, op);
+        assert_int_equal(op->list, RIG_LIST_BRANCH);
+        struct rig_read_list list = rig_mop_list(history, op);
         assert_int_equal(list.count, counts[i]);
-        assert_memory_equal(list.at, elements, counts[i] * sizeof(int64_t));
+        assert_true(rig_read_same(
+            &list, &(struct rig_read_list){.at = elements, .shared = counts[i], .count = counts[i]}, counts[i]));
     }
     rig_history_free(history);
 }
@@ -117,8 +120,8 @@ static void failed_reads_never_grow_a_spine(void **state)
     add_read(builder, 6, RIG_OUTCOME_INFO, 5, 3);
     struct rig_history *history = finish(builder);
     assert_int_equal(history->spines[0].count, 3);
-    assert_int_equal(history->list_count, 1);
-    assert_int_equal(rig_txn_ops(history, 1)->list, RIG_LIST_WHOLE);
+    assert_int_equal(history->branch_count, 1);
+    assert_int_equal(rig_txn_ops(history, 1)->list, RIG_LIST_BRANCH);
     assert_int_equal(rig_mop_list(history, rig_txn_ops(history, 1)).count, 4);
     assert_int_equal(rig_txn_ops(history, 2)->list, 0);
     assert_int_equal(rig_txn_ops(history, 3)->list, 0);
@@ -307,12 +310,13 @@ static void random_lists_come_back(void **state)
     struct rig_history *history = finish(builder);
     assert_int_equal(history->txn_count, RANDOM_TXNS);
     for (uint32_t i = 0; i < RANDOM_TXNS; i++) {
-        struct rig_list list = rig_mop_list(history, rig_txn_ops(history, i));
+        struct rig_read_list list = rig_mop_list(history, rig_txn_ops(history, i));
         assert_int_equal(history->txns[i].complete_at, i * 2 + 1);
         assert_int_equal(history->keys[rig_txn_ops(history, i)->key], i % 7);
         assert_int_equal(list.count, counts[i]);
         if (list.count > 0)
-            assert_memory_equal(list.at, reads[i], list.count * sizeof(int64_t));
+            assert_true(rig_read_same(
+                &list, &(struct rig_read_list){.at = reads[i], .shared = list.count, .count = list.count}, list.count));
     }
     rig_history_free(history);
 }

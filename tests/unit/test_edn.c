@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "history/load.h"
+#include "history/read_list.h"
 #include "tests/history/history_model.h"
 
 static struct rig_history *parse(const char *text)
@@ -42,9 +43,10 @@ static void jepsen_operations(void **state)
     char key[24];
     rig_history_key_text(history, 0, key, sizeof key);
     assert_string_equal(key, ":x");
-    struct rig_list list = rig_mop_list(history, rig_txn_ops(history, 0) + 1);
+    struct rig_read_list list = rig_mop_list(history, rig_txn_ops(history, 0) + 1);
     assert_int_equal(list.count, 2);
-    assert_memory_equal(list.at, ((int64_t[]){4, -5}), 2 * sizeof(int64_t));
+    const int64_t elements[] = {4, -5};
+    assert_true(rig_read_same(&list, &(struct rig_read_list){.at = elements, .shared = 2, .count = 2}, 2));
     rig_history_free(history);
 }
 

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "history/load.h"
+#include "history/read_list.h"
 #include "tests/history/history_model.h"
 
 static struct rig_history *parse(const char *text)
@@ -47,9 +48,10 @@ static void fields_in_any_order(void **state)
     rig_history_key_text(history, mops[1].key, key, sizeof key);
     assert_string_equal(key, "x");
     assert_int_equal(history->key_count, 1);
-    struct rig_list list = rig_mop_list(history, &mops[1]);
+    struct rig_read_list list = rig_mop_list(history, &mops[1]);
     assert_int_equal(list.count, 2);
-    assert_memory_equal(list.at, ((int64_t[]){4, -5}), 2 * sizeof(int64_t));
+    const int64_t elements[] = {4, -5};
+    assert_true(rig_read_same(&list, &(struct rig_read_list){.at = elements, .shared = 2, .count = 2}, 2));
     rig_history_free(history);
 }
 

@@ -15,8 +15,8 @@ struct fixture {
     const char *conflict;
 };
 
-/* Drops all keys of one history, then admits another one. */
-static void come_back(struct fixture *f, const char *gone, const char *comes)
+/* Judges one history, after which all its keys have this fate, and has the segment of another one. */
+static void go(struct fixture *f, const char *gone, uint8_t key_fate, const char *comes)
 {
     struct rig_err err = {0};
     struct rig_arena arena;
@@ -25,7 +25,7 @@ static void come_back(struct fixture *f, const char *gone, const char *comes)
     struct rig_history *before = given(gone);
     rig_arena_init(&arena, 0);
     memset(judged, 1, sizeof judged);
-    memset(fate, RIG_KEY_DROPPED, sizeof fate);
+    memset(fate, key_fate, sizeof fate);
     f->retired = rig_retired_new();
     assert_int_equal(rig_infer_list_append(before, 8, &arena, &inference, &err), RIG_OK);
     assert_int_equal(rig_retired_remember(f->retired, &inference, fate, judged, NULL, &err), RIG_OK);
@@ -35,7 +35,19 @@ static void come_back(struct fixture *f, const char *gone, const char *comes)
     f->history = given(comes);
     cut_history_init(&f->cut, f->history, SMALL_TXNS);
     f->segment = cut_history_next(&f->cut);
+}
+
+static void admit(struct fixture *f)
+{
+    struct rig_err err = {0};
     assert_int_equal(rig_retired_admit(f->retired, f->segment, &f->cleaned, &f->conflict, &err), RIG_OK);
+}
+
+/* Drops all keys of one history, then admits another one. */
+static void come_back(struct fixture *f, const char *gone, const char *comes)
+{
+    go(f, gone, RIG_KEY_DROPPED, comes);
+    admit(f);
 }
 
 static void done(struct fixture *f)
@@ -96,6 +108,50 @@ static void the_reads_of_aborted_ones_do_not_matter(void **state)
     done(&f);
 }
 
+/* What was judged ends in the branch's tail, or in what it shares with the spine. */
+static void branches_are_cut_like_spines(void **state)
+{
+    (void)state;
+    struct fixture f;
+    come_back(&f, "ok 0 0-1: ax1 ax2; ok 1 2-3: rx[1 2]",
+              "fail 0 4-5: ax3 rx[1 2 3]; ok 1 6-7: rx[1 2]; fail 0 8-9: ax4 rx[1 2 4]");
+    assert_null(f.conflict);
+    assert_int_equal(f.segment->branches.count, 2);
+    const uint32_t shared[] = {0, 2}, reads[] = {1, 4};
+    for (int64_t i = 0; i < 2; i++) {
+        const struct rig_segment_branch *branch = &f.cleaned->branches.at[i];
+        assert_int_equal(f.segment->branches.at[i].shared, shared[i]);
+        assert_int_equal(branch->shared, 0);
+        assert_int_equal(branch->tail.count, 1);
+        assert_int_equal(branch->tail.at[0], 3 + i);
+        assert_int_equal(f.cleaned->ops.at[reads[i]].count, 1);
+    }
+    done(&f);
+}
+
+/* A spine that contradicts what was judged goes, but not what a branch that agrees with it shares. */
+static void branches_outlive_their_spines(void **state)
+{
+    (void)state;
+    struct fixture f;
+    go(&f, "ok 0 0-1: ax1 ax2; ok 1 2-3: rx[1 2]", RIG_KEY_DEAD, "fail 0 4-5: ax3 rx[1 2 3]");
+    struct rig_segment *segment = &f.cut.segment;
+    struct rig_segment_branch *branch = &segment->branches.at[0];
+    const int64_t spine[] = {1, 9};
+    assert_true(rig_growing_list_add(&segment->pool, &segment->keys.at[0].spine, spine, 2));
+    branch->shared = 1;
+    branch->tail.at++;
+    branch->tail.count--;
+    admit(&f);
+    assert_null(f.conflict);
+    assert_int_equal(f.cleaned->keys.at[0].spine.count, 1);
+    assert_int_equal(f.cleaned->keys.at[0].spine.at[0], 1);
+    assert_int_equal(f.cleaned->branches.at[0].shared, 1);
+    assert_int_equal(f.cleaned->branches.at[0].tail.count, 2);
+    assert_int_equal(f.cleaned->ops.at[1].count, 3);
+    done(&f);
+}
+
 static void keys_with_two_unread_writers_are_counted(void **state)
 {
     (void)state;
@@ -112,6 +168,8 @@ int main(void)
         cmocka_unit_test(what_was_judged_is_cut_off),
         cmocka_unit_test(an_unread_append_counts_as_the_end_of_the_list),
         cmocka_unit_test(the_reads_of_aborted_ones_do_not_matter),
+        cmocka_unit_test(branches_are_cut_like_spines),
+        cmocka_unit_test(branches_outlive_their_spines),
         cmocka_unit_test(keys_with_two_unread_writers_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,7 +29,7 @@ static void a_segment_is_used_again(void **state)
         segment.unordered = segment.keyword_keys = true;
         segment.skipped_count = 3;
         rig_segment_reset(&segment);
-        assert_int_equal(segment.txns.count + segment.ops.count + segment.keys.count + segment.lists.count, 0);
+        assert_int_equal(segment.txns.count + segment.ops.count + segment.keys.count + segment.branches.count, 0);
         assert_int_equal(segment.errors.count + segment.open.count + segment.open_ops.count, 0);
         assert_int_equal(segment.skipped_count, 0);
         assert_false(segment.unordered || segment.keyword_keys);

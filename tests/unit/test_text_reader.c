@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "history/load.h"
+#include "history/read_list.h"
 #include "history/source.h"
 #include "history/text_block.h"
 #include "history/window.h"
@@ -275,8 +276,9 @@ static void lists_in_every_writing(void **state)
     for (uint32_t i = 0; i < 7; i++)
         assert_int_equal(rig_mop_list(history, rig_txn_ops(history, i)).count, counts[i]);
     for (uint32_t i = 4; i < 6; i++) {
-        struct rig_list list = rig_mop_list(history, rig_txn_ops(history, i));
-        assert_memory_equal(list.at, ((int64_t[]){1, 12, -3, i}), sizeof(int64_t[4]));
+        struct rig_read_list list = rig_mop_list(history, rig_txn_ops(history, i));
+        const int64_t wanted[] = {1, 12, -3, i};
+        assert_true(rig_read_same(&list, &(struct rig_read_list){.at = wanted, .shared = 4, .count = 4}, 4));
     }
     rig_history_free(history);
     rig_buf_clear(&buf);
@@ -296,7 +298,7 @@ static void what_failed_transactions_read(void **state)
     static const struct {
         const char *type, *invoked, *came;
         uint32_t count; /* of the last operation */
-        bool whole;     /* it is no prefix of the spine */
+        bool branch;    /* it is no prefix of the spine */
     } cases[] = {
         {"ok", "[[\"r\",1,null]]", "[[\"r\",1,[1,2]]]", 2, false},
         {"fail", "[[\"r\",1,null]]", "[[\"r\",1,[1,2,3]]]", 3, false}, /* others come to read it */
@@ -332,8 +334,8 @@ static void what_failed_transactions_read(void **state)
         assert_int_equal(read_in_parts(buf.data, buf.size, 0, 1, &history, &err), RIG_OK);
         for (uint32_t i = 0; i < case_count; i++) {
             const struct rig_mop *mop = rig_txn_ops(history, i) + rig_txn_op_count(history, i) - 1;
-            if (mop->count != cases[i].count || rig_mop_is_whole(mop) != cases[i].whole)
-                fail_msg("case %u: %u elements%s", i, mop->count, rig_mop_is_whole(mop) ? ", whole" : "");
+            if (mop->count != cases[i].count || rig_mop_is_branch(mop) != cases[i].branch)
+                fail_msg("case %u: %u elements%s", i, mop->count, rig_mop_is_branch(mop) ? ", a branch" : "");
         }
         rig_history_free(history);
     }

@@ -159,10 +159,10 @@ static void repetitions_are_found_by_marks(void **state)
         for (uint32_t i = 0; i < count; i++)
             values[i] = i + 1;
         values[count - 1] = count % 2 == 0 ? 5 : count;
-        struct rig_list list = {values, count};
+        struct rig_read_list list = rig_read_of((struct rig_list){values, count}, count);
         uint32_t with = 0, without = 0, expected = count % 2 == 0 ? count - 1 : count;
-        assert_true(rig_unique_prefix(&f.versions, given_key(f.history, 'x'), list, &marks, &with));
-        assert_true(rig_unique_prefix(&f.versions, given_key(f.history, 'x'), list, &none, &without));
+        assert_true(rig_unique_prefix(&f.versions, given_key(f.history, 'x'), &list, &marks, &with));
+        assert_true(rig_unique_prefix(&f.versions, given_key(f.history, 'x'), &list, &none, &without));
         assert_int_equal(with, expected);
         assert_int_equal(without, expected);
     }
@@ -182,11 +182,11 @@ static void repetitions_are_found_whatever_the_length(void **state)
         for (uint32_t i = 0; i < count; i++)
             values[i] = (int64_t)i * 7919 % 1009; /* distinct, outside the slots */
         uint32_t unique = 0;
-        struct rig_list list = {values, count};
-        assert_true(rig_unique_prefix(&f.versions, given_key(f.history, 'x'), list, &marks, &unique));
+        struct rig_read_list list = rig_read_of((struct rig_list){values, count}, count);
+        assert_true(rig_unique_prefix(&f.versions, given_key(f.history, 'x'), &list, &marks, &unique));
         assert_int_equal(unique, count);
         values[count - 1] = values[count / 2 == count - 1 ? 0 : count / 2];
-        assert_true(rig_unique_prefix(&f.versions, given_key(f.history, 'x'), list, &marks, &unique));
+        assert_true(rig_unique_prefix(&f.versions, given_key(f.history, 'x'), &list, &marks, &unique));
         assert_int_equal(unique, count - 1);
     }
     free(marks.at);

@@ -91,16 +91,16 @@ static void refuse(struct fixture *f, const char *text)
 }
 
 /* Whether the transaction's read shows 1, 2, 3 ... and, from `part` on, 1001 ... */
-static void assert_read(const struct rig_history *history, uint32_t txn, bool whole, uint32_t count, uint32_t part)
+static void assert_read(const struct rig_history *history, uint32_t txn, bool branch, uint32_t count, uint32_t part)
 {
     const struct rig_mop *mop = rig_txn_ops(history, txn);
-    assert_int_equal(rig_mop_is_whole(mop), whole);
-    if (!whole)
+    assert_int_equal(rig_mop_is_branch(mop), branch);
+    if (!branch)
         assert_int_equal(mop->list, mop->key);
-    struct rig_list list = rig_mop_list(history, mop);
+    struct rig_read_list list = rig_mop_list(history, mop);
     assert_int_equal(list.count, count);
-    for (uint32_t i = 0; list.at != NULL && i < list.count; i++)
-        assert_int_equal(list.at[i], i < part ? i + 1 : i + 1001);
+    for (uint32_t i = 0; i < list.count; i++)
+        assert_int_equal(rig_read_element(&list, i), i < part ? i + 1 : i + 1001);
 }
 
 static void spines_that_agree_are_one(void **state)
@@ -118,13 +118,13 @@ static void spines_that_agree_are_one(void **state)
     assert_int_equal(history->keys[0], 7);
     assert_int_equal(history->keys[1], 3);
     assert_int_equal(history->spines[0].count, 9);
-    assert_int_equal(history->list_count, 0);
+    assert_int_equal(history->branch_count, 0);
     assert_read(history, 0, false, 5, 9);
     assert_read(history, 1, false, 3, 9);
     assert_read(history, 2, false, 8, 9);
 }
 
-static void spines_that_part_are_stored_whole(void **state)
+static void spines_that_part_become_branches(void **state)
 {
     struct fixture *f = *state;
     add_read(f, add_key(f, 7, 6, 9), 0, 6);
@@ -133,7 +133,7 @@ static void spines_that_part_are_stored_whole(void **state)
     add_read(f, key, key, 3); /* before they part */
     add_read(f, key, key, 5);
     join(f);
-    key = add_key(f, 7, 8, 3); /* what was stored whole goes on */
+    key = add_key(f, 7, 8, 3); /* the branch goes on */
     add_read(f, key, key, 7);
     key = add_key(f, 7, 4, 1); /* the same key under another number, parting elsewhere */
     add_read(f, key, key, 4);
@@ -142,8 +142,11 @@ static void spines_that_part_are_stored_whole(void **state)
     const struct rig_history *history = rig_window_history(f->window, false);
     assert_int_equal(history->key_count, 1);
     assert_int_equal(history->spines[0].count, 6);
-    assert_int_equal(history->list_count, 2);
-    assert_int_equal(history->lists[0].count, 8);
+    assert_int_equal(history->branch_count, 2);
+    assert_int_equal(history->branches[0].count, 8);
+    assert_int_equal(history->branches[0].shared, 3);
+    assert_int_equal(history->branches[1].count, 4);
+    assert_int_equal(history->branches[1].shared, 1);
     assert_read(history, 1, false, 3, 9);
     assert_read(history, 2, true, 5, 3);
     assert_read(history, 3, true, 7, 3);
@@ -151,41 +154,41 @@ static void spines_that_part_are_stored_whole(void **state)
     assert_read(history, 5, false, 1, 9);
 }
 
-static void whole_lists_may_turn_out_to_be_prefixes(void **state)
+static void branches_may_turn_out_to_be_prefixes(void **state)
 {
     struct fixture *f = *state;
     add_read(f, add_key(f, 7, 4, 9), 0, 4);
     join(f);
-    /* Here the spine parts from the window's, and what is stored whole is the window's. */
+    /* Here the spine parts from the window's, and the branch is the window's. */
     uint32_t key = add_key(f, 7, 4, 2);
-    struct rig_segment_list whole = {.key = key};
-    for (int64_t i = 1; i <= 6; i++)
-        assert_true(rig_growing_list_add(&f->segment.pool, &whole.list, &i, 1));
-    assert_true(rig_segment_lists_add(&f->segment.lists, whole));
-    add_read(f, key, RIG_LIST_WHOLE, 6);
+    struct rig_segment_branch branch = {.key = key, .shared = 2};
+    for (int64_t i = 3; i <= 6; i++)
+        assert_true(rig_growing_list_add(&f->segment.pool, &branch.tail, &i, 1));
+    assert_true(rig_segment_branches_add(&f->segment.branches, branch));
+    add_read(f, key, RIG_LIST_BRANCH, 6);
     add_read(f, key, key, 4);
     join(f);
     const struct rig_history *history = rig_window_history(f->window, false);
     assert_int_equal(history->spines[0].count, 6);
-    assert_int_equal(history->list_count, 1);
+    assert_int_equal(history->branch_count, 1);
     assert_read(history, 1, false, 6, 9);
     assert_read(history, 2, true, 4, 2);
 }
 
-/* What a failed transaction read of its own is no reason to store the lists of others whole. */
+/* What a failed transaction read of its own is no reason to take the lists of others for branches. */
 static void failed_reads_do_not_make_spines(void **state)
 {
     struct fixture *f = *state;
     uint32_t key = add_key(f, 7, 2, 9);
-    struct rig_segment_list whole = {.key = key};
-    for (int64_t i = 1; i <= 4; i++) {
+    struct rig_segment_branch branch = {.key = key, .shared = 2};
+    for (int64_t i = 3; i <= 4; i++) {
         int64_t element = i <= 3 ? i : i + 1000;
-        assert_true(rig_growing_list_add(&f->segment.pool, &whole.list, &element, 1));
+        assert_true(rig_growing_list_add(&f->segment.pool, &branch.tail, &element, 1));
     }
-    assert_true(rig_segment_lists_add(&f->segment.lists, whole));
-    add_read(f, key, RIG_LIST_WHOLE, 4);
+    assert_true(rig_segment_branches_add(&f->segment.branches, branch));
+    add_read(f, key, RIG_LIST_BRANCH, 4);
     f->segment.txns.at[0].outcome = RIG_OUTCOME_FAIL;
-    add_read(f, key, RIG_LIST_WHOLE, 3);
+    add_read(f, key, RIG_LIST_BRANCH, 3);
     join(f);
     add_read(f, add_key(f, 7, 5, 9), 0, 5);
     join(f);
@@ -403,12 +406,12 @@ static void drop_forgets_keys(void **state)
     join(f);
     const uint8_t judged[] = {RIG_JUDGED_COMMITTED, 0, RIG_JUDGED_UNCOMMITTED, RIG_JUDGED_COMMITTED};
     const uint8_t drop_key[] = {1, 0};
-    assert_int_equal(rig_window_history(f->window, false)->list_count, 2);
+    assert_int_equal(rig_window_history(f->window, false)->branch_count, 2);
     rig_window_drop(f->window, judged, drop_key);
     const struct rig_history *history = rig_window_history(f->window, true);
     assert_int_equal(history->txn_count, 3);
     assert_int_equal(history->key_count, 1);
-    assert_int_equal(history->list_count, 1);
+    assert_int_equal(history->branch_count, 1);
     assert_int_equal(history->keys[0], 2);
     assert_int_equal(history->txns[0].judged, RIG_JUDGED_NOT);
     assert_int_equal(history->txns[1].judged, RIG_JUDGED_COMMITTED);
@@ -425,7 +428,7 @@ static void drop_forgets_keys(void **state)
     join(f);
     history = rig_window_history(f->window, false);
     assert_int_equal(history->key_count, 2);
-    assert_int_equal(history->list_count, 1);
+    assert_int_equal(history->branch_count, 1);
     assert_read(history, 2, false, 2, 0);
     assert_read(history, 3, true, 6, 2);
 }
@@ -608,8 +611,8 @@ int main(void)
     rig_rng_init(&rng, 20261121, 0);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(spines_that_agree_are_one, start, stop),
-        cmocka_unit_test_setup_teardown(spines_that_part_are_stored_whole, start, stop),
-        cmocka_unit_test_setup_teardown(whole_lists_may_turn_out_to_be_prefixes, start, stop),
+        cmocka_unit_test_setup_teardown(spines_that_part_become_branches, start, stop),
+        cmocka_unit_test_setup_teardown(branches_may_turn_out_to_be_prefixes, start, stop),
         cmocka_unit_test_setup_teardown(failed_reads_do_not_make_spines, start, stop),
         cmocka_unit_test_setup_teardown(open_transactions_are_those_of_the_last_segment, start, stop),
         cmocka_unit_test_setup_teardown(a_use_counts_the_transactions_before, start, stop),

@@ -1,0 +1,40 @@
+/*
+ * Reads of branches (history.h): the committed ones, and what is to be known of the branches once instead of once a
+ * read.
+ *
+ * Time: two passes over the operations and one over each list that committed reads show; n log n where a list's values
+ * are sparse. Space: 20 bytes a read, 20 a branch.
+ */
+#ifndef RIG_CHECKER_INFER_BRANCHES_H
+#define RIG_CHECKER_INFER_BRANCHES_H
+
+#include "checker/infer/versions.h"
+
+/* One committed read of a branch. */
+struct rig_branch_read {
+    uint32_t key, txn, op, branch, count;
+};
+
+struct rig_branch_reads {
+    struct rig_branch_read *at; /* in the order of the history */
+    uint32_t count;
+};
+
+/* Collects the reads; sets `count` and `unique` of the branches in rig_versions.branches. False when memory runs out.
+ */
+bool rig_branches_collect(struct rig_arena *arena, struct rig_versions *versions, struct rig_branch_reads *reads);
+/* Once the keys have their orders: what else there is to be known, and no append that a branch shows counts as unread.
+ */
+void rig_branches_inspect(struct rig_versions *versions, const struct rig_branch_reads *reads);
+
+/* Of a committed read of a branch. */
+static inline const struct rig_branch_facts *rig_branch_facts(const struct rig_versions *versions,
+                                                              const struct rig_mop *op)
+{
+    return &versions->branches[rig_mop_branch(op)];
+}
+
+/* Appends that this list shows are not unread, though they may have no place in the order. */
+void rig_mark_unplaced(const struct rig_versions *versions, uint32_t key, const struct rig_read_list *list);
+
+#endif
