@@ -39,6 +39,10 @@ struct rig_fault_event {
                                 RIG_FAULT_HEALED since RIG_FAULT_INJECT */
 };
 
+/* How the text of a failed RIG_FAULT_INJECTED begins when the fault was withdrawn: kept from showing an effect by the
+ * end of the load or by another fault, which is no failure of the run. */
+#define RIG_FAULT_WITHDRAWN "withdrawn: "
+
 RIG_VEC(struct rig_fault_event, rig_fault_event_vec)
 
 /* Adds a copy, with its texts in the arena. False when memory runs out. */

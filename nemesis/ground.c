@@ -103,11 +103,10 @@ enum rig_rc rig_await_effect(const struct rig_fault_site *site, const struct rig
     while (effect->count(effect->context) == 0) {
         const int64_t now_ns = rig_clock_now_ns();
         if (rig_ground_is_over(site))
-            return rig_fail(err, RIG_E_INTERRUPTED, "withdrawn: the load ended before there were %s", effect->what);
+            return rig_fail(err, RIG_E_INTERRUPTED, "the load ended before there were %s", effect->what);
         if (now_ns >= until_ns && !alone)
-            return rig_fail(err, RIG_E_INTERRUPTED,
-                            "withdrawn: there were no %s within %d s, while other faults were under way", effect->what,
-                            (int)(timeout_ns / RIG_NS_PER_S));
+            return rig_fail(err, RIG_E_INTERRUPTED, "there were no %s within %d s, while other faults were under way",
+                            effect->what, (int)(timeout_ns / RIG_NS_PER_S));
         if (now_ns >= until_ns)
             return rig_fail(
                 err, RIG_E_CLUSTER,

@@ -38,7 +38,6 @@ struct rig_nemesis {
     struct rig_ground ground;
     struct rig_schedule schedule;
     pthread_t thread;
-    uint64_t work_dir_token; /* of its entry in the journal */
 
     /* the thread's own */
     struct injection *under_way[UNDER_WAY_MOST];
@@ -83,11 +82,13 @@ void rig_nemesis_describe(struct rig_nemesis *nemesis, char *text, size_t size)
     pthread_mutex_unlock(&nemesis->lock);
 }
 
+/* A line in the log, and an event. What was seen is told once, when it is news. */
 static void report(const struct rig_nemesis *nemesis, const struct injection *injection, enum rig_nemesis_step step,
                    const struct rig_err *err)
 {
     static const char *const said[] = {"injecting", "injected", "healing", "healed"};
     const bool failed = err != NULL && err->rc != RIG_OK;
+    const bool withdrawn = failed && step == RIG_NEMESIS_INJECTED && err->rc == RIG_E_INTERRUPTED;
     const struct rig_nemesis_event event = {
         .step = step,
         .injection = injection->number,
@@ -95,14 +96,16 @@ static void report(const struct rig_nemesis *nemesis, const struct injection *in
         .targets = injection->targets,
         .evidence = injection->evidence.text,
         .error = failed ? err->text : NULL,
+        .withdrawn = withdrawn,
         .at_ns = rig_clock_now_ns(),
     };
-    rig_log(failed ? RIG_LOG_ERROR : RIG_LOG_INFO, "nemesis", "%s #%llu %s %s%s%s", failed ? "FAILED" : said[step],
-            (unsigned long long)event.injection, event.fault, event.targets,
-            failed                      ? ": "
-            : event.evidence[0] != '\0' ? ": "
-                                        : "",
-            failed ? err->text : event.evidence);
+    const char *text = failed ? err->text : step == RIG_NEMESIS_HEAL ? "" : event.evidence;
+    rig_log(failed && !withdrawn ? RIG_LOG_ERROR : RIG_LOG_INFO, "nemesis", "%s #%llu %s%s%s%s%s",
+            withdrawn ? "withdrawn"
+            : failed  ? "FAILED"
+                      : said[step],
+            (unsigned long long)event.injection, event.fault, event.targets[0] == '\0' ? "" : " ", event.targets,
+            text[0] == '\0' ? "" : ": ", text);
     nemesis->config.event(nemesis->config.context, &event);
 }
 
@@ -234,8 +237,8 @@ static enum rig_rc forgive_rival(const struct rig_nemesis *nemesis, const struct
         return rc;
     const struct rig_err why = *err;
     *err = (struct rig_err){0};
-    return rig_fail(err, RIG_E_INTERRUPTED, "withdrawn: %.400s, while %s of %s was under way", why.text,
-                    rival->fault->name, rival->targets);
+    return rig_fail(err, RIG_E_INTERRUPTED, "%.400s, while %s of %s was under way", why.text, rival->fault->name,
+                    rival->targets);
 }
 
 static void inject(struct rig_nemesis *nemesis, struct injection *injection, int64_t length_ns)
@@ -249,13 +252,13 @@ static void inject(struct rig_nemesis *nemesis, struct injection *injection, int
     report(nemesis, injection, RIG_NEMESIS_INJECT, NULL);
     enum rig_rc rc = injection->fault->inject(&injection->site, injection->state, &injection->evidence, &err);
     rc = forgive_rival(nemesis, injection, rc, &err);
-    /* A fault that was withdrawn, or given up because the run ends, is no failure of the run. */
-    const bool given_up = rc == RIG_E_INTERRUPTED || (rc != RIG_OK && nemesis->config.core->stopping());
+    if (rc != RIG_OK && nemesis->config.core->stopping())
+        err.rc = rc = RIG_E_INTERRUPTED; /* given up because the run ends */
     report(nemesis, injection, RIG_NEMESIS_INJECTED, &err);
     injection->heal_ns = rig_clock_now_ns() + length_ns;
     if (rc == RIG_OK)
         return;
-    if (!given_up)
+    if (rc != RIG_E_INTERRUPTED)
         note_failure(nemesis, injection, "no effect of", &err);
     heal(nemesis, slot);
 }
@@ -317,11 +320,16 @@ static void happen(struct rig_nemesis *nemesis, uint32_t entry)
 
 /* -- the thread ---------------------------------------------------------------------------------------------------- */
 
+/* The network first: what brings nodes back would wait for lines that are cut. */
 static void heal_all(struct rig_nemesis *nemesis)
 {
-    for (uint32_t slot = UNDER_WAY_MOST; slot-- > 0;) {
-        if (nemesis->under_way[slot] != NULL)
-            heal(nemesis, slot);
+    for (int round = 0; round < 2; round++) {
+        for (uint32_t slot = UNDER_WAY_MOST; slot-- > 0;) {
+            const struct injection *injection = nemesis->under_way[slot];
+            const bool network = injection != NULL && (injection->fault->needs & RIG_NEED_ROUTES) != 0;
+            if (injection != NULL && network == (round == 0))
+                heal(nemesis, slot);
+        }
     }
 }
 
@@ -426,9 +434,6 @@ static void *nemesis_main(void *argument)
 static void destroy(struct rig_nemesis *nemesis)
 {
     rig_schedule_done(&nemesis->schedule);
-    if (nemesis->ground.journal != NULL)
-        rig_journal_forget(nemesis->ground.journal, nemesis->work_dir_token);
-    rig_journal_close(nemesis->ground.journal);
     (void)pthread_mutex_destroy(&nemesis->lock);
     (void)pthread_cond_destroy(&nemesis->moved);
     free(nemesis);
@@ -462,16 +467,13 @@ enum rig_rc rig_nemesis_start(const struct rig_nemesis_config *config, struct ri
     if (made == NULL)
         return rig_fail(err, RIG_E_LIMIT, "no memory for the nemesis");
     made->config = *config;
+    made->ground.journal = config->journal;
     made->ground.gear = config->gear;
     made->ground.is_over = config->is_over;
     made->ground.context = config->context;
     init_locks(made);
-    enum rig_rc rc = rig_journal_open(&made->ground.journal, err);
-    if (rc == RIG_OK && config->work_dir != NULL)
-        rc = rig_journal_folder(made->ground.journal, "files of a run", config->work_dir, &made->work_dir_token, err);
-    if (rc == RIG_OK)
-        rc = rig_fleet_init(&made->ground.fleet, config->cluster, config->run, config->started, config->plan,
-                            config->core->stopping, err);
+    enum rig_rc rc = rig_fleet_init(&made->ground.fleet, config->cluster, config->run, config->started, config->plan,
+                                    config->core->stopping, err);
     if (rc == RIG_OK)
         rc = rig_schedule_init(&made->schedule, config->plan, config->seed, err);
     if (rc == RIG_OK)

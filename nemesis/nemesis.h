@@ -4,7 +4,8 @@
  * rig_nemesis_start() when the cluster is up, rig_nemesis_begin() when the load starts, rig_nemesis_calm() when it is
  * over, rig_nemesis_free() when the cluster is down: servers that a fault started may be tied to the thread's life.
  *
- * A fault that did not take effect, and one that cannot be healed, fail the run: everything is healed, and
+ * A fault that the end of the load, or another fault, kept from taking effect is withdrawn: it is healed, and the run
+ * goes on. Any other that did not take effect, and one that cannot be healed, fail the run: everything is healed, and
  * rig_nemesis_calm() gives the error. A target that no node fits just now (a primary while there is none) is looked for
  * again for a while. As soon as the load is to end, everything is healed without being asked.
  *
@@ -33,6 +34,7 @@ struct rig_nemesis_event {
     const char *targets;  /* "pg-1, pg-2" */
     const char *evidence; /* so far; empty before it was seen */
     const char *error;    /* NULL: it went well */
+    bool withdrawn;       /* the error is no failure: something kept the fault from showing an effect */
     int64_t at_ns;        /* rig_clock_now_ns() */
 };
 
@@ -44,7 +46,7 @@ struct rig_nemesis_config {
     bool started;                          /* rig started the cluster */
     uint64_t seed;
     const struct rig_gear *gear; /* of this plan */
-    const char *work_dir; /* the run's folder for the driver's files: removed by the next start when rig is killed */
+    struct rig_journal *journal; /* of this rig */
     void *context;
     /* From the nemesis's thread. */
     void (*event)(void *context, const struct rig_nemesis_event *event);
@@ -54,7 +56,7 @@ struct rig_nemesis_config {
     void (*failed)(void *context, const struct rig_err *err);
 };
 
-/* Borrows the config's pointers for its life. RIG_E_IO when the undo journal cannot be kept. */
+/* Borrows the config's pointers for its life. */
 enum rig_rc rig_nemesis_start(const struct rig_nemesis_config *config, struct rig_nemesis **nemesis,
                               struct rig_err *err);
 /* The load starts now: times of the schedule count from here. */

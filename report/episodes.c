@@ -1,5 +1,7 @@
 #include "report/episodes.h"
 
+#include <string.h>
+
 #include "report/words.h"
 
 enum { NAMED_MOST = 3 };
@@ -15,13 +17,22 @@ static struct rig_episode *find(struct rig_episode_vec *of, uint32_t injection)
     return NULL;
 }
 
+static bool is_withdrawal(const struct rig_fault_event *event)
+{
+    return event->failed && event->step == RIG_FAULT_INJECTED &&
+           strncmp(event->text, RIG_FAULT_WITHDRAWN, sizeof RIG_FAULT_WITHDRAWN - 1) == 0;
+}
+
 static void take_step(struct rig_episode *episode, const struct rig_fault_event *event)
 {
     const int64_t before_ns = episode->to_ns;
     episode->to_ns = event->time_ns;
-    if (event->text[0] != '\0' && !episode->failed)
+    const bool failed = event->failed && !is_withdrawal(event);
+    /* Why it was withdrawn, or failed, is not to be hidden by what was seen of its healing. */
+    if (event->text[0] != '\0' && !episode->failed && (!episode->withdrawn || failed))
         episode->text = event->text;
-    episode->failed |= event->failed;
+    episode->withdrawn |= is_withdrawal(event);
+    episode->failed |= failed;
     if (event->step == RIG_FAULT_INJECTED)
         episode->took_effect = !event->failed;
     if (event->step == RIG_FAULT_HEALED)

@@ -16,7 +16,9 @@ struct rig_episode {
     const char *fault, *targets; /* borrowed of the verdict, as the others */
     const char *text;            /* the evidence, or why it failed */
     int64_t from_ns, to_ns;      /* as in the history; RIG_NO_TIME: unknown */
-    bool took_effect, healed, failed;
+    bool took_effect, healed;
+    bool failed;             /* could not be injected, or healed */
+    bool withdrawn;          /* the end of the load, or another fault, kept it from showing an effect */
     bool counted;            /* it took effect, and is known how many transactions */
     uint64_t ok, fail, info; /* completed meanwhile */
     int64_t effect_ns;       /* how long it was in effect, from injected to about to be healed */

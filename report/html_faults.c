@@ -111,7 +111,10 @@ static void add_bar(struct rig_buf *out, const struct rig_episodes *episodes, co
     rig_buf_clear(&name);
     rig_episode_name(&name, episodes, episode);
     rig_buf_printf(out, "</text><rect class=\"%s\" x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%d\" rx=\"3\"><title>",
-                   episode->failed ? "bad" : "under", from, y, to - from < 2 ? 2 : to - from, ROW_HEIGHT - 8);
+                   episode->failed      ? "bad"
+                   : episode->withdrawn ? "idle"
+                                        : "under",
+                   from, y, to - from < 2 ? 2 : to - from, ROW_HEIGHT - 8);
     rig_markup_escape(out, rig_buf_text(&name));
     rig_buf_add_text(out, "</title></rect>\n");
     rig_buf_done(&name);

@@ -51,6 +51,7 @@ static const char *const rules[] = {
     ".faults polyline{fill:none;stroke-width:1.6}.faults .ok{stroke:var(--good)}.faults .not{stroke:var(--bad)}",
     ".faults .slow{stroke:var(--ink)}.faults .shade{fill:var(--open);opacity:.16}",
     ".faults line{stroke:var(--line)}.faults .under{fill:var(--open)}.faults .bad{fill:var(--bad)}",
+    ".faults .idle{fill:none;stroke:var(--open);stroke-dasharray:3 2}",
     ".mark{fill:none;stroke-width:2.4;stroke-linecap:round;stroke-linejoin:round}",
     ".mark.held{stroke:var(--good)}.mark.refuted{stroke:var(--bad)}.mark.not-refuted{stroke:var(--open)}",
     "@media print{.scroll{overflow:visible}}",

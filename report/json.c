@@ -173,6 +173,7 @@ static void add_faults(struct rig_json_writer *w, const struct rig_episodes *epi
         rig_json_bool(w, "took_effect", episode->took_effect);
         rig_json_bool(w, "healed", episode->healed);
         rig_json_bool(w, "failed", episode->failed);
+        rig_json_bool(w, "withdrawn", episode->withdrawn);
         add_text(w, "evidence", episode->text);
         if (episode->counted) {
             rig_json_int(w, "ok", (int64_t)episode->ok);

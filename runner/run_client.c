@@ -5,7 +5,6 @@
 
 #include "base/bug.h"
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/secret.h"
 #include "runner/run_closing.h"
 #include "runner/run_final.h"
@@ -151,7 +150,7 @@ static bool open_session(struct rig_run_client *client)
     rig_secret_redact(err.text, sizeof err.text);
     if (client->open_err.rc == RIG_OK)
         client->open_err = err;
-    rig_log(RIG_LOG_WARN, "client", "client %u cannot connect: %s", client->index, err.text);
+    rig_run_outages_note(&client->run->outages, client->index, err.text, rig_clock_now_ns());
     close_session(client, false);
     return false;
 }

@@ -278,6 +278,7 @@ static enum rig_rc record_run(struct rig_run_state *run, struct rig_run_result *
     if (rc == RIG_OK)
         rc = run_phases(run, err);
     rig_run_monitor_stop(monitor);
+    rig_run_outages_flush(&run->outages);
     if (rc == RIG_OK && run->failure.rc != RIG_OK)
         rc = rig_fail(err, run->failure.rc, "%s", run->failure.text);
     if (run->clients != NULL)
@@ -404,6 +405,7 @@ static void init_state(struct rig_run_state *run, const struct rig_plan *plan, c
     RIG_INVARIANT(pthread_mutex_init(&run->gate_lock, NULL) == 0);
     RIG_INVARIANT(pthread_cond_init(&run->gate_moved, NULL) == 0);
     rig_run_orders_init(&run->orders, options->folder);
+    rig_run_outages_init(&run->outages);
     run->env = (struct rig_run_env){.core = &rig_run_core,
                                     .options = plan->driver_options,
                                     .workload = (enum rig_workload)plan->workload.type,
@@ -430,6 +432,34 @@ static enum rig_rc explain_nothing(const struct rig_run_result *result, enum rig
     return rig_fail(err, RIG_E_INTERRUPTED, "stopped by a signal before the load began: %.900s", why.text);
 }
 
+/* The folder, and its entry in the undo journal. Without faults a run goes on without a journal. */
+static enum rig_rc make_work_folder(struct rig_run_state *run, struct rig_err *err)
+{
+    struct rig_err problem = {0};
+    enum rig_rc rc = rig_run_folder_make(run->work_dir, sizeof run->work_dir, err);
+    if (rc != RIG_OK || run->simulated)
+        return rc;
+    rc = rig_journal_open(&run->journal, &problem);
+    if (rc == RIG_OK)
+        rc = rig_journal_folder(run->journal, "files of a run", run->work_dir, &run->work_dir_token, &problem);
+    if (rc == RIG_OK)
+        return RIG_OK;
+    if (run->plan->nemesis.entry_count > 0)
+        return rig_fail(err, rc, "%s", problem.text);
+    rig_log(RIG_LOG_WARN, "run", "%s: nobody removes %s if rig is killed", problem.text, run->work_dir);
+    return RIG_OK;
+}
+
+static void remove_work_folder(struct rig_run_state *run)
+{
+    if (run->work_dir[0] != '\0')
+        rig_run_folder_remove(run->work_dir);
+    if (run->journal != NULL)
+        rig_journal_forget(run->journal, run->work_dir_token);
+    rig_journal_close(run->journal);
+    run->journal = NULL;
+}
+
 enum rig_rc rig_run(const struct rig_plan *plan, const struct rig_run_options *options, struct rig_run_result *result,
                     struct rig_err *err)
 {
@@ -446,11 +476,10 @@ enum rig_rc rig_run(const struct rig_plan *plan, const struct rig_run_options *o
     rc = rig_run_signals_install(err);
     rig_run_services_attach(run);
     if (rc == RIG_OK)
-        rc = rig_run_folder_make(run->work_dir, sizeof run->work_dir, err);
+        rc = make_work_folder(run, err);
     if (rc == RIG_OK)
         rc = run_driver(run, result, err);
-    if (run->work_dir[0] != '\0')
-        rig_run_folder_remove(run->work_dir);
+    remove_work_folder(run);
     rig_run_signals_restore();
     result->interrupted = atomic_load(&run->interrupted);
     result->stopped_by_anomaly = atomic_load(&run->stopped_by) != RIG_ANOMALY_COUNT;
@@ -466,6 +495,7 @@ enum rig_rc rig_run(const struct rig_plan *plan, const struct rig_run_options *o
         return rc; /* the client that did not come back still uses the run */
     rig_run_services_attach(NULL);
     rig_run_orders_done(&run->orders);
+    rig_run_outages_done(&run->outages);
     (void)pthread_mutex_destroy(&run->gate_lock);
     (void)pthread_cond_destroy(&run->gate_moved);
     free(run);

@@ -96,6 +96,9 @@ static void on_event(void *context, const struct rig_nemesis_event *event)
         [RIG_NEMESIS_HEALED] = RIG_FAULT_HEALED,
     };
     struct rig_run_state *run = context;
+    char text[RIG_ERR_TEXT_BYTES + sizeof RIG_FAULT_WITHDRAWN];
+    (void)snprintf(text, sizeof text, "%s%s", event->withdrawn ? RIG_FAULT_WITHDRAWN : "",
+                   event->error != NULL ? event->error : event->evidence);
     struct rig_fault_event recorded = {
         .time_ns = event->at_ns,
         .injection = (uint32_t)event->injection,
@@ -103,7 +106,7 @@ static void on_event(void *context, const struct rig_nemesis_event *event)
         .failed = event->error != NULL,
         .fault = event->fault,
         .targets = event->targets,
-        .text = event->error != NULL ? event->error : event->evidence,
+        .text = text,
     };
     count_during(run, event, &recorded);
     if (run->recorder != NULL)
@@ -137,7 +140,7 @@ enum rig_rc rig_run_nemesis_start(struct rig_run_state *run, struct rig_err *err
                                               .started = is_started(plan),
                                               .seed = plan->seed,
                                               .gear = &run->gear,
-                                              .work_dir = run->work_dir,
+                                              .journal = run->journal,
                                               .context = run,
                                               .event = on_event,
                                               .is_over = on_is_over,

@@ -20,9 +20,11 @@
 #include "generator/keys.h"
 #include "history/recorder.h"
 #include "nemesis/gear.h"
+#include "nemesis/journal.h"
 #include "nemesis/nemesis.h"
 #include "runner/run.h"
 #include "runner/run_orders.h"
+#include "runner/run_outages.h"
 
 enum {
     RIG_CACHE_LINE_BYTES = 64,
@@ -128,12 +130,15 @@ struct rig_run_state {
     struct rig_run_env env;
     void *driver_run;
     char work_dir[256];
+    struct rig_journal *journal; /* of what the next start undoes when this rig is killed; NULL: it cannot be kept */
+    uint64_t work_dir_token;     /* of its entry there */
     struct rig_recorder *recorder;
     struct rig_online *online; /* NULL: no check while the run goes on */
     struct rig_gear gear;      /* of the plan's faults; from before the driver's init until its done */
     struct rig_run_under_fault under_fault[RIG_UNDER_FAULT_MOST]; /* by injection; the nemesis's own */
     struct rig_nemesis *nemesis;                                  /* NULL: the plan has no faults */
     struct rig_run_orders orders;
+    struct rig_run_outages outages;
     struct rig_run_client *clients;
     uint32_t client_count;
     uint32_t keys_a_read; /* of a closing or final read: RIG_FINAL_KEYS, or as few as the driver takes */

@@ -12,6 +12,23 @@
 
 enum { STOPPING_SLICE_MS = 100, PARAMETERS_MOST = 64 };
 
+/* What libpq guesses beside what it knows. */
+static void drop_guesses(char *line)
+{
+    static const char *const guesses[] = {
+        " This probably means the server terminated abnormally before or while processing the request.",
+        " Is the server running on that host and accepting TCP/IP connections?",
+        " Is the server running locally and accepting connections on that socket?",
+        " invalid socket", /* of a connection that is closed already */
+    };
+    for (size_t i = 0; i < sizeof guesses / sizeof guesses[0]; i++) {
+        const size_t length = strlen(guesses[i]);
+        char *at;
+        while ((at = strstr(line, guesses[i])) != NULL)
+            memmove(at, at + length, strlen(at + length) + 1);
+    }
+}
+
 void rig_pg_one_line(char *line, size_t size, const char *message)
 {
     size_t length = 0;
@@ -24,6 +41,7 @@ void rig_pg_one_line(char *line, size_t size, const char *message)
     while (length > 0 && line[length - 1] == ' ')
         length--;
     line[length] = '\0';
+    drop_guesses(line);
 }
 
 void rig_pg_wakes_init(struct rig_pg_wakes *wakes)
@@ -186,8 +204,11 @@ static enum rig_rc connect_failed(const struct rig_pg_target *target, const char
     const struct rig_pg_endpoint *endpoint = target->endpoint;
     char line[512];
     rig_pg_one_line(line, sizeof line, why);
+    /* libpq names the server again. */
+    const char *failed = strncmp(line, "connection to server ", 21) == 0 ? strstr(line, " failed: ") : NULL;
     return rig_fail(err, RIG_E_CLUSTER, "connecting to PostgreSQL at %s%s%s: %s", endpoint->host,
-                    endpoint->port[0] == '\0' ? "" : ":", endpoint->port, line);
+                    endpoint->port[0] == '\0' ? "" : ":", endpoint->port,
+                    failed == NULL ? line : failed + strlen(" failed: "));
 }
 
 enum rig_rc rig_pg_connect(struct rig_pg_connection *connection, const struct rig_pg_target *target,

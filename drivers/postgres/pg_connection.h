@@ -97,7 +97,7 @@ enum rig_rc rig_pg_query(struct rig_pg_connection *connection, const char *sql, 
  */
 bool rig_pg_in_recovery(struct rig_pg_connection *connection, int64_t deadline_ns);
 
-/* Copies a message as one line, cut to fit. */
+/* Copies a message as one line, cut to fit, without what libpq guesses. */
 void rig_pg_one_line(char *line, size_t size, const char *message);
 
 #endif

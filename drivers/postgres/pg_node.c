@@ -18,6 +18,8 @@
 #define SECOND_NS      INT64_C(1000000000)
 #define CLEAR_NS       (10 * SECOND_NS)
 
+#define LONGEST_STEP_NS (100 * MILLISECOND_NS)
+
 enum { FIRST_SOCKET_PORT = 5432, PORT_TRIES = 5, PROCESSES_MOST = 1024 };
 
 void rig_pg_node_init(struct rig_pg_node *node, struct rig_pg_site *site, uint32_t index)
@@ -149,6 +151,7 @@ static enum rig_rc launch(struct rig_pg_node *node, struct rig_err *err)
 static enum rig_rc await_answer(struct rig_pg_node *node, bool always, int64_t deadline_ns, struct rig_err *err)
 {
     const struct rig_core *core = node->site->env->core;
+    int64_t start_ns = core->now_ns();
     char tail[RIG_PG_TAIL_BYTES];
     for (;;) {
         struct rig_err attempt = {.rc = RIG_OK};
@@ -166,7 +169,9 @@ static enum rig_rc await_answer(struct rig_pg_node *node, bool always, int64_t d
             return rig_fail(err, RIG_E_CLUSTER, "%s does not answer within start-timeout: %s; %s ends: %s", node->name,
                             attempt.text, node->log_name, tail);
         }
-        const struct timespec step = {.tv_nsec = 5 * MILLISECOND_NS};
+        /* Each question costs the server a process and its log two lines, also while it recovers for seconds. */
+        int64_t step_ns = 5 * MILLISECOND_NS + (core->now_ns() - start_ns) / 8;
+        const struct timespec step = {.tv_nsec = step_ns < LONGEST_STEP_NS ? step_ns : LONGEST_STEP_NS};
         (void)nanosleep(&step, NULL);
     }
 }

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/folder.h"
 #include "nemesis/gear.h"
+#include "nemesis/journal.h"
 #include "nemesis/nemesis.h"
 #include "nemesis/process.h"
 
@@ -134,7 +135,7 @@ static const struct rig_cluster_ops cluster = {.node_count = node_count,
 static struct event {
     enum rig_nemesis_step step;
     uint64_t injection;
-    bool failed;
+    bool failed, withdrawn;
     char fault[32], targets[64], text[300];
     int64_t at_ns;
 } events[EVENTS_MOST];
@@ -147,8 +148,11 @@ static void note(void *context, const struct rig_nemesis_event *event)
     (void)context;
     const int at = atomic_load(&event_count);
     assert_true(at < EVENTS_MOST);
-    events[at] = (struct event){
-        .step = event->step, .injection = event->injection, .failed = event->error != NULL, .at_ns = event->at_ns};
+    events[at] = (struct event){.step = event->step,
+                                .injection = event->injection,
+                                .failed = event->error != NULL,
+                                .withdrawn = event->withdrawn,
+                                .at_ns = event->at_ns};
     (void)snprintf(events[at].fault, sizeof events[at].fault, "%s", event->fault);
     (void)snprintf(events[at].targets, sizeof events[at].targets, "%s", event->targets);
     (void)snprintf(events[at].text, sizeof events[at].text, "%s",
@@ -182,6 +186,7 @@ static struct rig_nemesis_entry entries[4];
 static struct rig_nemesis_plan plan;
 static struct rig_gear gear;
 static struct rig_nemesis *nemesis;
+static struct rig_journal *journal;
 static struct rig_err err;
 
 /* Room for the options of each entry, with their defaults as the tables have them: zero is the first choice. */
@@ -212,6 +217,7 @@ static int prepare(void **state)
     plan.options.recover_ns = 2 * RIG_NS_PER_S;
     plan.options.command_ns = 5 * RIG_NS_PER_S;
     nemesis = NULL;
+    journal = NULL;
     err = (struct rig_err){0};
     return 0;
 }
@@ -227,10 +233,18 @@ static int journals(void)
     return found;
 }
 
+static void end(void)
+{
+    rig_nemesis_free(nemesis);
+    rig_journal_close(journal);
+    nemesis = NULL;
+    journal = NULL;
+}
+
 static int release(void **state)
 {
     (void)state;
-    rig_nemesis_free(nemesis);
+    end();
     assert_int_equal(journals(), 0); /* whatever happened, nothing is left to undo */
     for (uint32_t i = 0; i < NODES; i++)
         end_process(i);
@@ -252,11 +266,13 @@ static struct rig_nemesis_entry *add(const char *fault, const char *target, int6
 
 static void begin(bool started)
 {
+    assert_int_equal(rig_journal_open(&journal, &err), RIG_OK);
     const struct rig_nemesis_config config = {.plan = &plan,
                                               .core = &core,
                                               .cluster = started ? &cluster : NULL,
                                               .started = started,
                                               .gear = &gear,
+                                              .journal = journal,
                                               .seed = 5,
                                               .event = note,
                                               .is_over = is_over,
@@ -366,7 +382,7 @@ static void what_had_no_effect_fails_the_run(void **state)
     add("restart", "n1", 10 * ms, 10 * ms);
     begin(true);
     wait_for_events(4);
-    assert_true(events[1].failed);
+    assert_true(events[1].failed && !events[1].withdrawn);
     assert_event(3, RIG_NEMESIS_HEALED, "n1", "");
     assert_int_equal(rig_nemesis_calm(nemesis, true, &err), RIG_E_CLUSTER);
     assert_non_null(strstr(err.text, "nemesis: no effect of restart n1: n1: process "));
@@ -395,6 +411,7 @@ static void what_a_signal_ends_is_no_failure(void **state)
     add("restart", "n1", 10 * ms, 10 * ms);
     begin(true);
     wait_for_events(4);
+    assert_true(events[1].failed && events[1].withdrawn);
     assert_int_equal(rig_nemesis_calm(nemesis, false, &err), RIG_OK);
 }
 
@@ -433,8 +450,7 @@ static void faults_wait_for_each_other(void **state)
         assert_string_equal(events[2].fault, round == 0 ? "kill" : "pause");
         assert_int_equal(events[2].step, round == 0 ? RIG_NEMESIS_HEAL : RIG_NEMESIS_INJECT);
         assert_int_equal(rig_nemesis_calm(nemesis, false, &err), RIG_OK);
-        rig_nemesis_free(nemesis);
-        nemesis = NULL;
+        end();
     }
 }
 

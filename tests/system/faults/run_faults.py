@@ -40,9 +40,6 @@ class FaultTest(RigTest):
         self.undo = self.folder / "undo"
         self.addCleanup(self.no_server_is_left)
 
-    def environment(self, extra=None):
-        return super().environment({"RIG_JOURNAL": str(self.undo), **(extra or {})})
-
     def servers(self):
         """Processes of servers: their data lies below the test's folder."""
         found = {}

@@ -75,7 +75,9 @@ class RigTest(unittest.TestCase):
 
     def environment(self, extra=None):
         name, value = self.mark.split("=")
-        return {**os.environ, name: value, "TMPDIR": str(self.work), **(extra or {})}
+        # A journal of its own: no other test's rig tells, or undoes, what this one's has left.
+        own = {name: value, "TMPDIR": str(self.work), "RIG_JOURNAL": str(self.folder / "undo")}
+        return {**os.environ, **own, **(extra or {})}
 
     def plan(self, text, name="plan.yaml"):
         path = self.folder / name

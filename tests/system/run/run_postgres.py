@@ -112,6 +112,9 @@ class Signals(RigTest):
         process = self.start_endless()
         process.kill()
         self.finish(process)
+        # Its files, too, go with the next start.
+        self.assertIn("undone: files of a run", self.status(0, self.rig("heal")).out)
+        self.work_folder_is_empty()
         check = self.rig("check", "out/history.rig", "--level", "serializable", "--format", "json")
         self.assertIn(check.status, (0, 2), repr(check))
         self.assertIn('"truncated": true', check.out)
