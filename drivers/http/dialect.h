@@ -169,11 +169,18 @@ struct rig_answer_value {
     const char *absent; /* what stands for a value that is not there; NULL: nothing does */
 };
 
+/* What an item must have, and which items. */
+enum rig_expect_of { RIG_EXPECT_OF_ALL, RIG_EXPECT_OF_READS, RIG_EXPECT_OF_WRITES, RIG_EXPECT_COUNT };
+
+struct rig_expectation {
+    struct rig_json_path paths[RIG_DIALECT_EXPECTED_MOST];
+    uint32_t count;
+};
+
 struct rig_answer_rule {
     enum rig_dialect_set set;   /* whose elements the answer tells of; ONCE: of the step's own element, if it has one */
     struct rig_json_path items; /* the list with an item for each, when `set` is no ONCE */
-    struct rig_json_path expected[RIG_DIALECT_EXPECTED_MOST]; /* what every item must have */
-    uint32_t expected_count;
+    struct rig_expectation expected[RIG_EXPECT_COUNT]; /* by kind; other than ALL only for items of operations */
     struct rig_json_path exists; /* there exactly when the key is; count 0 and text NULL: as the value's path */
     struct rig_answer_value value;
     struct rig_answer_value version;

@@ -26,8 +26,8 @@ static enum rig_rc read_headers(const struct rig_dialect_reader *reader, const s
 
 static bool answer_reads_body(const struct rig_answer_rule *answer)
 {
-    bool reads = answer->set != RIG_SET_ONCE || answer->expected_count > 0 || answer->exists.text != NULL ||
-                 (answer->value.given && answer->value.header == NULL) ||
+    bool reads = answer->set != RIG_SET_ONCE || answer->expected[RIG_EXPECT_OF_ALL].count > 0 ||
+                 answer->exists.text != NULL || (answer->value.given && answer->value.header == NULL) ||
                  (answer->version.given && answer->version.header == NULL) || answer->order.given;
     for (uint32_t i = 0; i < answer->variable_count; i++)
         reads = reads || answer->variables[i].value.header == NULL;

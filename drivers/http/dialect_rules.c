@@ -82,16 +82,35 @@ static enum rig_rc read_variables(const struct rig_dialect_reader *reader, const
     return rc;
 }
 
-static enum rig_rc read_expected(const struct rig_dialect_reader *reader, const struct rig_yaml_node *node,
-                                 struct rig_answer_rule *answer, struct rig_err *err)
+/* One path, or a list of them. */
+static enum rig_rc read_expectation(const struct rig_dialect_reader *reader, const struct rig_yaml_node *node,
+                                    struct rig_expectation *expected, struct rig_err *err)
 {
     if (node == NULL)
         return RIG_OK;
     if (node->kind == RIG_YAML_SCALAR)
-        return rig_dialect_path(reader, node, "answer.expect", &answer->expected[answer->expected_count++], err);
+        return rig_dialect_path(reader, node, "answer.expect", &expected->paths[expected->count++], err);
     enum rig_rc rc = rig_dialect_sequence(reader, node, "answer.expect", RIG_DIALECT_EXPECTED_MOST, err);
     for (const struct rig_yaml_entry *entry = node->first; rc == RIG_OK && entry != NULL; entry = entry->next)
-        rc = rig_dialect_path(reader, entry->value, "answer.expect", &answer->expected[answer->expected_count++], err);
+        rc = rig_dialect_path(reader, entry->value, "answer.expect", &expected->paths[expected->count++], err);
+    return rc;
+}
+
+/* Of every item; or, in a mapping, of those of operations that read, and of those that write. */
+static enum rig_rc read_expected(const struct rig_dialect_reader *reader, const struct rig_yaml_node *node,
+                                 struct rig_answer_rule *answer, struct rig_err *err)
+{
+    static const char *const keys[] = {"read", "write", NULL};
+    if (node == NULL || node->kind != RIG_YAML_MAPPING)
+        return read_expectation(reader, node, &answer->expected[RIG_EXPECT_OF_ALL], err);
+    enum rig_rc rc = rig_dialect_mapping(reader, node, "answer.expect", keys, err);
+    if (rc == RIG_OK && answer->set != RIG_SET_OPERATIONS)
+        rc = rig_dialect_refuse(reader, node, "answer.expect", err,
+                                "`read` and `write` are of operations: they need `each: operations`");
+    if (rc == RIG_OK)
+        rc = read_expectation(reader, rig_dialect_member(node, "read"), &answer->expected[RIG_EXPECT_OF_READS], err);
+    if (rc == RIG_OK)
+        rc = read_expectation(reader, rig_dialect_member(node, "write"), &answer->expected[RIG_EXPECT_OF_WRITES], err);
     return rc;
 }
 

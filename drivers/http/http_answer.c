@@ -340,14 +340,23 @@ static bool op_writes(const struct taking *taking, enum rig_dialect_set set, uin
     return kind == RIG_OP_APPEND || kind == RIG_OP_WRITE;
 }
 
+static bool has_expected(struct taking *taking, enum rig_expect_of of, json_t *item)
+{
+    const struct rig_expectation *expected = &taking->rule->expected[of];
+    for (uint32_t i = 0; i < expected->count; i++) {
+        if (rig_json_path_find(&expected->paths[i], item) == NULL)
+            return refuse(taking, "nothing at %.60s", expected->paths[i].text);
+    }
+    return true;
+}
+
 static bool take_item(struct taking *taking, enum rig_dialect_set set, uint32_t element, json_t *item)
 {
-    const struct rig_answer_rule *rule = taking->rule;
-    for (uint32_t i = 0; i < rule->expected_count; i++) {
-        if (rig_json_path_find(&rule->expected[i], item) == NULL)
-            return refuse(taking, "nothing at %.60s", rule->expected[i].text);
-    }
-    if (set == RIG_SET_ONCE || !tells_of_elements(rule) || op_writes(taking, set, element))
+    const bool writes = op_writes(taking, set, element);
+    if (!has_expected(taking, RIG_EXPECT_OF_ALL, item) ||
+        (set == RIG_SET_OPERATIONS && !has_expected(taking, writes ? RIG_EXPECT_OF_WRITES : RIG_EXPECT_OF_READS, item)))
+        return false;
+    if (set == RIG_SET_ONCE || !tells_of_elements(taking->rule) || writes)
         return true;
     return take_key(taking, set, element, item);
 }

@@ -52,6 +52,8 @@ CASES = [
     ("no parameter", "path: /txn", "path: /txn\n        when: mod = fast", "14:15: when: there is no parameter `mod`"),
     ("a bad path of JSON", "value: $.value}", "value: value}", "15:61: answer.value: expected a path such as `$.header.revision` or `$.rows[0]`, not `value`"),
     ("an open bracket in a path", "$.results", "'$.results['", "15:43: answer.items: the path `$.results[` cannot be read at `[`: expected `.name`, `['name']`, `[0]` or `[*]`"),
+    ("an expectation of neither", "value: $.value}", "expect: {reads: $.x}, value: $.value}", "15:63: answer.expect: there is no key `reads`; did you mean `read`?"),
+    ("an expectation of operations elsewhere", "each: operations, items: $.results, value: $.value", "each: keys, items: $.results, expect: {read: $.x}", "15:56: answer.expect: `read` and `write` are of operations: they need `each: operations`"),
     ("items without each", "each: operations, items", "items", "15:17: answer: `each` and `items` go together: whose elements, and where their list is"),
     ("a value of nobody", "each: operations, items: $.results, ", "", "15:17: answer: whose value is it? Say `each` and `items`, or give the step a `for`"),
     ("an unknown decoder", "value: $.value}", "value: {path: $.value, decode: base65}}", "15:85: answer.value: there is no value `base65`; did you mean `base64`?"),

@@ -20,16 +20,23 @@ report: [json, text]
 
 
 class Sql(rig_command.RigTest):
+    def run_against(self, server, dialect, workload, assume, folder):
+        self.addCleanup(server.close)
+        plan = self.plan(PLAN.format(workload=workload, dialect=dialect, port=server.port, assume=assume))
+        done = self.status(0, self.rig("run", plan, "-o", folder))
+        return done, self.results(folder)["history"]
+
     def run_both(self, stand_in, dialect):
         for workload, assume in (("list-append", ""), ("rw-register", "linearizable-keys")):
             with self.subTest(workload=workload):
-                server = stand_in()
-                self.addCleanup(server.close)
-                plan = self.plan(PLAN.format(workload=workload, dialect=dialect, port=server.port, assume=assume))
-                done = self.status(0, self.rig("run", plan, "-o", workload))
-                history = self.results(workload)["history"]
+                done, history = self.run_against(stand_in(), dialect, workload, assume, workload)
                 self.assertGreater(history["ok"], 350, repr(done))
                 self.assertEqual(history["info"], 0, repr(done))
+            with self.subTest(workload=workload, trouble=True):
+                done, history = self.run_against(stand_in(0.05), dialect, workload, assume, f"{workload}-trouble")
+                self.assertGreater(history["ok"], 200, repr(done))
+                self.assertGreater(history["fail"], 5, repr(done))
+                self.assertGreater(history["info"], 3, repr(done))
 
     def test_rqlite(self):
         self.run_both(sql_stand_ins.Rqlite, "rqlite")

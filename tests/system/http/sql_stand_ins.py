@@ -1,9 +1,13 @@
 """Stand-ins for rqlite and libSQL: SQLite behind the two HTTP interfaces, with answers in the shapes that their documents
 record. They show that the dialects ask and read as documented, not that the databases keep their promises.
+
+With `trouble` a part of the transactions ends as the documents say that they may: a statement that fails, a leader or a
+stream that is lost, before or after the commit.
 """
 
 import http.server
 import json
+import random
 import sqlite3
 import tempfile
 import threading
@@ -29,18 +33,23 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.reply(self.server.answer(self.path, asked))
+        answer = self.server.answer(self.path, asked)
+        self.reply(*answer if isinstance(answer, tuple) else (answer,))
 
 
 class StandIn(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self):
+    def __init__(self, trouble=0.0):
         super().__init__(("127.0.0.1", 0), Handler)
+        self.trouble, self.random = trouble, random.Random(5)
         self.folder = tempfile.TemporaryDirectory(prefix="rig-sql-")
         self.port = self.server_address[1]
         self.lock = threading.Lock()
         threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def troubled(self):
+        return self.random.random() < self.trouble
 
     def database(self):
         connection = sqlite3.connect(f"{self.folder.name}/db", isolation_level=None, check_same_thread=False, timeout=2)
@@ -56,16 +65,22 @@ class StandIn(http.server.ThreadingHTTPServer):
 class Rqlite(StandIn):
     """https://rqlite.io/docs/api: a list of statements, one transaction."""
 
-    def __init__(self):
-        super().__init__()
+    def __init__(self, trouble=0.0):
+        super().__init__(trouble)
         self.connection = self.database()
 
     def answer(self, path, statements):
         assert path.startswith(("/db/request?transaction", "/db/execute?transaction")), path
         results = []
         with self.lock:
+            load = path.startswith("/db/request")
+            lost = {"results": [], "error": "leadership lost while committing log", "time": 0.001}
+            if load and self.troubled():
+                return lost
             self.connection.execute("BEGIN IMMEDIATE")
             try:
+                if load and self.troubled():
+                    statements = [*statements, "INSERT INTO nothing VALUES (1)"]
                 for statement in statements:
                     text, *values = [statement] if isinstance(statement, str) else statement
                     results.append(self.result(self.connection.execute(text, values)))
@@ -73,6 +88,8 @@ class Rqlite(StandIn):
             except sqlite3.Error as problem:
                 self.connection.execute("ROLLBACK")
                 results.append({"error": str(problem)})
+            if load and self.troubled():
+                return lost
         return {"results": results, "time": 0.001}
 
     @staticmethod
@@ -87,8 +104,8 @@ class Rqlite(StandIn):
 class LibSql(StandIn):
     """Hrana over HTTP, version 2: streams that are named by batons."""
 
-    def __init__(self):
-        super().__init__()
+    def __init__(self, trouble=0.0):
+        super().__init__(trouble)
         self.streams, self.count = {}, 0
 
     def answer(self, path, asked):
@@ -96,6 +113,10 @@ class LibSql(StandIn):
         with self.lock:
             baton = asked.get("baton")
             stream = self.streams.pop(baton) if baton else self.database()
+            expired, lost = baton and self.troubled(), baton and self.troubled()
+        if expired:
+            stream.close()  # which rolls back
+            return {"error": "The stream has expired due to inactivity", "code": "STREAM_EXPIRED"}, 400
         results, closed = [], False
         for request in asked["requests"]:
             if request["type"] == "close":
@@ -103,6 +124,9 @@ class LibSql(StandIn):
                 results.append({"type": "ok", "response": {"type": "close"}})
             else:
                 results.append(self.execute(stream, request["stmt"]))
+        if lost:
+            stream.close()
+            return {"error": "Internal error"}, 500
         if closed:
             stream.close()
             return {"baton": None, "base_url": None, "results": results}
