@@ -172,11 +172,15 @@ static void done(void *object)
 
 /* -- starting the program ------------------------------------------------------------------------------------------ */
 
-static const char *end_text(enum rig_exec_end end)
+/* What became of the program, for a person. */
+static const char *end_text(struct rig_exec_process *process, enum rig_exec_end end, char *room, size_t size)
 {
-    static const char *const texts[] = {"", "it ended", "it did not answer in time", "interrupted: the run is ending",
-                                        "its line is above `max-answer`"};
-    return texts[end];
+    static const char *const texts[] = {"", "", "it did not answer in time", "interrupted: the run is ending",
+                                        "its line is longer than `max-answer`"};
+    if (end != RIG_EXEC_ENDED)
+        return texts[end];
+    rig_exec_process_tell_end(process, room, size);
+    return room;
 }
 
 static enum rig_rc greet(const struct run *run, struct rig_exec_process *process, const char *role, uint32_t client,
@@ -200,7 +204,8 @@ static enum rig_rc greet(const struct run *run, struct rig_exec_process *process
     if (end == RIG_EXEC_DONE)
         end = rig_exec_receive(process, patience, &answer, &size);
     if (end != RIG_EXEC_DONE)
-        return rig_fail(err, RIG_E_DRIVER, "%s, as %s: %s; see exec.log", run->program, role, end_text(end));
+        return rig_fail(err, RIG_E_DRIVER, "%s, as %s: %s; see exec.log", run->program, role,
+                        end_text(process, end, problem, sizeof problem));
     if (!rig_exec_read_welcome(answer, size, welcome, problem))
         return rig_fail(err, RIG_E_DRIVER, "%s, as %s: %s", run->program, role, problem);
     return RIG_OK;
@@ -318,7 +323,8 @@ static enum rig_outcome give_up_waiting(struct session *session, struct rig_tran
                                         enum rig_exec_end end)
 {
     static const char *const codes[] = {"", "program-ended", "timeout", "interrupted", "too-large"};
-    return give_up(session, transaction, codes[end], end_text(end));
+    char room[RIG_EXEC_PROBLEM_BYTES];
+    return give_up(session, transaction, codes[end], end_text(&session->process, end, room, sizeof room));
 }
 
 /* Reads lines until one is the answer. */
@@ -329,6 +335,7 @@ static enum rig_outcome receive(struct session *session, struct rig_transaction 
     char problem[RIG_EXEC_PROBLEM_BYTES];
     const char *line = NULL;
     size_t size = 0;
+    bool announced = false;
     for (;;) {
         const enum rig_exec_end end = rig_exec_receive(&session->process, patience, &line, &size);
         if (end != RIG_EXEC_DONE)
@@ -342,6 +349,9 @@ static enum rig_outcome receive(struct session *session, struct rig_transaction 
             return transaction->read_only ? RIG_OUTCOME_FAIL : RIG_OUTCOME_INFO;
         case RIG_EXEC_SAYS_COMMITTING:
             transaction->phase = RIG_PHASE_COMMIT;
+            if (announced) /* or it could go on so for ever */
+                return give_up(session, transaction, "malformed", "it says twice that it commits");
+            announced = true;
             break;
         case RIG_EXEC_MALFORMED:
             transaction->phase = RIG_PHASE_COMMIT; /* who answers nonsense may have done anything */

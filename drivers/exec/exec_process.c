@@ -7,11 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { READ_BYTES = 65536, SLICE_MS = 1000, NS_PER_MS = 1000000 };
 
 static const int64_t clear_ns = INT64_C(5000000000);
+static const int64_t look_ns = INT64_C(500000000); /* between the end of its output and its own */
 
 extern char **environ;
 
@@ -57,6 +59,18 @@ enum rig_rc rig_exec_process_start(struct rig_exec_process *process, struct rig_
     (void)close(input[1]);
     (void)close(output[1]);
     return rc;
+}
+
+void rig_exec_process_tell_end(struct rig_exec_process *process, char *text, size_t size)
+{
+    int status = 0;
+    const bool ended = rig_child_pid(&process->child) > 0 && rig_child_await(&process->child, look_ns);
+    if (!ended || !rig_child_clear(&process->child, clear_ns, &status))
+        (void)snprintf(text, size, "it closed its output");
+    else if (WIFSIGNALED(status))
+        (void)snprintf(text, size, "it was ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else
+        (void)snprintf(text, size, "it ended with exit status %d", WEXITSTATUS(status));
 }
 
 void rig_exec_process_end(struct rig_exec_process *process, int64_t grace_ns)

@@ -41,6 +41,8 @@ struct rig_exec_patience {
 enum rig_rc rig_exec_process_start(struct rig_exec_process *process, struct rig_children *children,
                                    const char *const *arguments, const char *home, int errors_fd, size_t most_bytes,
                                    struct rig_err *err);
+/* After RIG_EXEC_ENDED: how, for a person: "it ended with exit status 1". Ends what is left of it. */
+void rig_exec_process_tell_end(struct rig_exec_process *process, char *text, size_t size);
 /* Closes its input, gives it `grace_ns` to end, and ends it. Fit for one that is all zero. */
 void rig_exec_process_end(struct rig_exec_process *process, int64_t grace_ns);
 

@@ -194,8 +194,11 @@ static enum rig_exec_answer take_answer(const json_t *root, uint64_t number, con
         (void)refuse(problem, "`outcome` is none of ok, fail and info");
         return RIG_EXEC_MALFORMED;
     }
-    if (!take_ops(json_object_get(root, "ops"), core, transaction, said == 0, &room, problem))
+    if (!take_ops(json_object_get(root, "ops"), core, transaction, said == 0, &room, problem)) {
+        for (uint32_t i = 0; i < transaction->op_count; i++) /* what stood before the nonsense is no evidence either */
+            transaction->reads[i] = (struct rig_read){.state = RIG_READ_UNKNOWN};
         return room ? RIG_EXEC_MALFORMED : RIG_EXEC_NO_ROOM;
+    }
     const char *error = json_string_value(json_object_get(root, "error"));
     const char *text = json_string_value(json_object_get(root, "text"));
     if (said != 0) {

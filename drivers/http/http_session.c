@@ -187,6 +187,7 @@ static bool read_answer(struct passage *passage, const struct rig_dialect_step *
         const enum rig_answer_result result =
             rig_answer_take(&step->answer, &source, step->set, element, &session->state, problem);
         if (result != RIG_ANSWER_TAKEN) {
+            rig_state_forget_answers(&session->state);
             end = result == RIG_ANSWER_NO_ROOM ? RIG_HTTP_TOO_LARGE : RIG_HTTP_MALFORMED;
             rig_outcome_find(dialect, step, at_commit, end, answer, root, &verdict);
         }

@@ -160,6 +160,15 @@ bool rig_state_answer_op(struct rig_transaction_state *state, uint32_t op, bool 
     return store_read(state, op, exists ? value : &nothing);
 }
 
+void rig_state_forget_answers(struct rig_transaction_state *state)
+{
+    const struct rig_transaction *transaction = state->transaction;
+    for (uint32_t op = 0; op < transaction->op_count; op++) {
+        state->answered[op] = false;
+        transaction->reads[op] = (struct rig_read){.state = RIG_READ_UNKNOWN};
+    }
+}
+
 enum rig_state_result rig_state_answer_reads(struct rig_transaction_state *state)
 {
     const struct rig_transaction *transaction = state->transaction;

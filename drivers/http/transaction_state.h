@@ -62,6 +62,8 @@ struct rig_value rig_state_final_value(const struct rig_transaction_state *state
 
 /* An operation's own answer. False when the core has no room for the list. */
 bool rig_state_answer_op(struct rig_transaction_state *state, uint32_t op, bool exists, const struct rig_value *value);
+/* Nothing that operations were answered is believed any longer: it came with an answer that was malformed. */
+void rig_state_forget_answers(struct rig_transaction_state *state);
 
 enum rig_state_result {
     RIG_STATE_ANSWERED, /* every read has its answer */

@@ -46,6 +46,12 @@ def results(text):
     return good(b'{"done": true, "results": ' + text + b"}")
 
 
+def lies(body):
+    """Results that nobody wrote, and behind them one that shows that the answer is worth nothing."""
+    count = len(json.loads(body).get("results", [0]))
+    return json.dumps([*[{"value": [424242], "version": 7, "list": [424242]}] * (count - 1), "x"]).encode()
+
+
 # name -> (the bytes to send for a body, whether the connection goes on)
 BROKEN = {
     "no answer, and the connection closed": lambda body: (b"", False),
@@ -61,6 +67,7 @@ BROKEN = {
     "an empty object": lambda body: (good(b"{}"), True),
     "an empty list of results": lambda body: (results(b"[]"), True),
     "results of the wrong types": lambda body: (results(b'["x", 5, null, {}, [1.5]]'), True),
+    "lies before nonsense": lambda body: (results(lies(body)), True),
     "an object in place of a list": lambda body: (results(b'{"0": {"value": [1]}}'), True),
     "a result in place of results": lambda body: (good(b'{"done": true, "results": {"value": null}}'), True),
     "a text in place of the truth": lambda body: (good(body.replace(b'"done": true', b'"done": "true"')), True),

@@ -3,7 +3,6 @@
 
 import os
 import pathlib
-import re
 import shutil
 import sys
 
@@ -18,7 +17,7 @@ name: exec
 seed: 4
 workload: {{type: {workload}, transactions: {transactions}, keys: {{active: 3}}}}
 clients: {{count: 4, reconnect: {{pause: 1ms, max-pause: 5ms}}}}
-database: {{driver: exec, command: [{command}], transaction-timeout: {timeout}}}
+database: {{driver: exec, command: [{command}], transaction-timeout: {timeout}, open-timeout: 5s}}
 check: {{levels: [strict-serializable]}}
 report: [json, text]
 """
@@ -37,9 +36,9 @@ for line in sys.stdin:
     bad = chance.random() < 0.2
     if bad and mischief in ("dies-before", "dies-announced"):
         sys.exit(1)
-    with open(path, "r+") as store:
-        fcntl.flock(store, fcntl.LOCK_EX)
-        lists = json.load(store)
+    with open(path + ".lock", "w") as lock:  # whoever is killed leaves a whole store behind
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        lists = json.load(open(path))
         for op in txn["ops"]:
             if op[0] == "append":
                 lists.setdefault(str(op[1]), []).append(op[2])
@@ -48,18 +47,42 @@ for line in sys.stdin:
         if mischief == "dies-announced":
             print(json.dumps({"txn": txn["txn"], "phase": "commit"}), flush=True)
             bad = chance.random() < 0.1
-        store.seek(0)
-        store.truncate()
-        json.dump(lists, store)
+        with open(path + ".new", "w") as store:
+            json.dump(lists, store)
+        os.replace(path + ".new", path)
     answer = json.dumps({"txn": txn["txn"], "outcome": "ok", "ops": txn["ops"]})
     if bad and mischief in ("dies-after", "dies-announced"):
         sys.exit(1)
+    if bad and mischief == "killed":
+        os.kill(os.getpid(), 9)
     if bad and mischief == "sleeps":
         import time; time.sleep(60)
+    if bad and mischief == "deaf":
+        os.close(1); sys.stdin.read(); sys.exit(0)
+    if bad and mischief == "half-a-line":
+        sys.stdout.write(answer[:len(answer) // 2]); sys.stdout.flush(); sys.exit(1)
+    if bad and mischief == "no-newline":
+        sys.stdout.write(answer); sys.stdout.flush(); sys.exit(1)
+    if bad and mischief == "endless-line":
+        while True: sys.stdout.write(" " * 65536)
+    if bad and mischief == "endless-promises":
+        while True: print(json.dumps({"txn": txn["txn"], "phase": "commit"}))
+    if bad and mischief == "twice":
+        print(answer)
+    if bad and mischief == "another":
+        answer = json.dumps({"txn": txn["txn"] + chance.choice([-1, 1]), "outcome": "ok", "ops": txn["ops"]})
+    if bad and mischief == "garbage-between":
+        print("DEBUG: committed")
+    if bad and mischief == "talks-to-itself":
+        sys.stderr.write("x" * 300000)
     if bad and mischief == "nonsense":
         answer = chance.choice(["nonsense", "{}", "[]", answer[:-5], answer.replace('"txn": ', '"txn": 1'), "{" * 5000,
                                 '{"txn": %d, "outcome": "great"}' % txn["txn"], '{"txn": %d, "outcome": "ok"}' % txn["txn"],
-                                '{"txn": %d, "outcome": "ok", "ops": [["r", 1, "x"]]}' % txn["txn"], "\\x00\\xff"])
+                                '{"txn": %d, "outcome": "ok", "ops": [["r", 1, "x"]]}' % txn["txn"], "\\x00\\xff",
+                                json.dumps({"txn": txn["txn"], "outcome": "ok", "ops": [
+                                    [kind, key, value if kind == "append" else [424242]] for kind, key, value in txn["ops"][:-1]] + [7]}),
+                                "[" * 5000, answer.replace("null", "1e999"), answer.replace("null", "99999999999999999999"),
+                                answer[:-1] + ', "outcome": "fail"}', answer.replace('"ok"', '"fail", "ops": 7'), answer + answer])
     print(answer, flush=True)
 """
 
@@ -107,15 +130,40 @@ class Exec(rig_command.RigTest):
     def test_one_that_falls_asleep(self):
         self.assertGreater(self.mischief("sleeps", transactions=60, timeout="100ms")["info"], 2)
 
+    def test_what_it_did_is_said(self):
+        """In the first error of the report; and whatever it did, no run hangs, and no outcome is wrong."""
+        for kind, words in [("dies-after", "it ended with exit status 1"), ("killed", "it was ended by signal 9"),
+                            ("deaf", "it closed its output"), ("half-a-line", "it ended with exit status 1"),
+                            ("no-newline", "it ended with exit status 1"), ("endless-line", "longer than `max-answer`"),
+                            ("endless-promises", "says twice that it commits"), ("another", "is not the number of the transaction"),
+                            ("twice", "is not the number of the transaction"), ("garbage-between", "no JSON object")]:
+            with self.subTest(kind=kind):
+                shutil.rmtree(self.folder / "run", ignore_errors=True)
+                history = self.mischief(kind, transactions=80)
+                self.assertGreater(history["info"], 2)
+                errors = [error["text"] for error in self.results("run")["run"]["errors"] if error["outcome"] == "info"]
+                self.assertIn(words, errors[0])
+
+    def test_one_that_writes_a_lot_to_its_log(self):
+        history = self.mischief("talks-to-itself", transactions=60)
+        self.assertEqual((history["fail"], history["info"]), (0, 0))
+        self.assertGreater((self.folder / "run" / "exec.log").stat().st_size, 300_000)
+
     def test_what_cannot_be_started(self):
-        for command, message in [("no-such-program-anywhere", r"there is no no-such-program-anywhere in PATH"),
-                                 ("./not-here", r"cannot be executed: No such file"),
-                                 ("'true'", r"as setup: it ended; see exec.log"),
-                                 ("cat", r"in place of")]:
+        refuse = self.folder / "refuse.py"
+        refuse.write_text("print('{\"error\": \"no licence\"}')")
+        for command, message in [("no-such-program-anywhere", "there is no no-such-program-anywhere in PATH"),
+                                 ("./not-here", "cannot be executed: No such file"),
+                                 ("'true'", "as setup: it ended with exit status 0; see exec.log"),
+                                 ("cat", "in place of"),
+                                 ("sh, -c, 'kill -6 $$$$'", "as setup: it was ended by signal 6 (Aborted); see exec.log"),
+                                 ("sh, -c, 'echo hello; sleep 60'", "as setup: it answered `hello` in place of"),
+                                 ("sh, -c, 'exec sleep 60'", "as setup: it did not answer in time"),
+                                 ("sh, -c, 'exec cat /dev/zero'", "as setup: its line is longer than `max-answer`"),
+                                 (f"python3, {refuse}", "as setup: no licence")]:
             with self.subTest(command=command):
-                done = self.run_command(command, status=3)
-                self.assertTrue(re.search(message, done.err), repr(done))
-                shutil.rmtree(self.folder / "run")
+                shutil.rmtree(self.folder / "run", ignore_errors=True)
+                self.assertIn(message, self.run_command(command, status=3).err)
 
 
 if __name__ == "__main__":
