@@ -19,6 +19,7 @@ struct run {
     struct rig_windows_options options;
     struct rig_census *census; /* NULL: none is taken */
     const char *conflict;      /* why the history has to be gone through again, or NULL */
+    unsigned contradicted;     /* assumptions that it does not keep */
     bool unordered;            /* its events are not in the order of their times */
     uint32_t pass_count;
     struct rig_check_progress progress;
@@ -108,12 +109,17 @@ static enum rig_rc judge_again(struct run *run, struct rig_verdict **verdict)
         return refuse(run, planned, "its events are not in the order of their times");
     run->options.keep_all = run->unordered;
     run->options.census = run->unordered ? NULL : run->census;
-    enum rig_rc rc = rig_source_rewind(run->source, run->err);
-    run->pass_count++;
-    run->progress = (struct rig_check_progress){0};
-    if (rc == RIG_OK)
-        rc = judge(run, verdict);
-    RIG_INVARIANT(rc != RIG_OK || *verdict != NULL);
+    unsigned known;
+    enum rig_rc rc;
+    do {
+        known = run->contradicted;
+        rc = rig_source_rewind(run->source, run->err);
+        run->pass_count++;
+        run->progress = (struct rig_check_progress){0};
+        if (rc == RIG_OK)
+            rc = judge(run, verdict);
+        RIG_INVARIANT(rc != RIG_OK || *verdict != NULL || run->contradicted != known);
+    } while (rc == RIG_OK && *verdict == NULL);
     return rc;
 }
 
@@ -143,11 +149,8 @@ enum rig_rc rig_check_source(struct rig_source *source, const char *name, const 
     struct rig_verdict *made = NULL;
     run.options.name = name;
     run.options.whole_bytes = planned;
-    const bool registers = facts->workload != RIG_WORKLOAD_LIST_APPEND;
-    run.options.keep_all |= registers;
     run.options.taken_bytes = facts->held_bytes;
-    if (registers && limit > 0 && planned > limit)
-        return refuse(&run, planned, "the versions of registers are ordered over all of it");
+    run.options.contradicted = &run.contradicted;
     enum rig_rc rc = run.options.keep_all ? judge(&run, &made) : judge_in_windows(&run, &made);
     if (rc != RIG_OK)
         return rc;

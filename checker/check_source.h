@@ -1,8 +1,9 @@
 /*
  * Checking a history as a stream (history/source.h): in windows where it is long, in memory where it is short. While it
  * is read the last use of every key is noted (census.h): where windows guessed wrong, the rest is read for that only,
- * and then the history is judged in windows again, which guess no more. So nothing is read more than twice. A history
- * whose events are not in the order of their times is judged as a whole.
+ * and then the history is judged in windows again, which guess no more. So nothing is read more than twice, unless what
+ * is assumed of registers turns out not to hold of all of them: that takes another pass, without it. A history whose
+ * events are not in the order of their times is judged as a whole.
  *
  * Threads: the calling one, beside those of the source.
  */
@@ -14,8 +15,9 @@
 
 /*
  * Reads the source to its end and gives a verdict that owns what it refers to. `name` stands for the history in errors.
- * Errors as in history/load.h and checker/check.h; RIG_E_LIMIT, before the work starts, when the history has to be in
- * memory as a whole (registers) and options->check.limit_bytes is less than that takes.
+ * Errors as in history/load.h and checker/check.h; RIG_E_LIMIT when the history has to be in memory as a whole (its
+ * events are not in the order of their times) and options->check.limit_bytes is less than that takes, or when windows
+ * outgrow it.
  */
 enum rig_rc rig_check_source(struct rig_source *source, const char *name, const struct rig_windows_options *options,
                              struct rig_verdict **verdict, struct rig_err *err);

@@ -11,6 +11,9 @@ struct search {
     const struct rig_links *links;
     const struct rig_versions *versions;
     const uint8_t *committed;
+    const struct rig_registers *registers;
+    struct rig_arena *arena;
+    uint8_t *read_by_unknown; /* per version of registers; NULL until there is one */
     struct rig_closing *out;
     struct rig_table *waiting;      /* processes, where there are no invocations; else NULL */
     uint32_t least_end;             /* of a committed transaction that waits, in the real-time order */
@@ -85,7 +88,8 @@ static uint32_t latest_before(const struct rig_links *links, uint32_t node)
     uint32_t latest = 0;
     if (!links->late_before[node])
         return 0;
-    for (uint32_t i = links->own_first[node]; i < links->own_first[node + 1]; i++) {
+    bool has_own = links->own_first != NULL;
+    for (uint32_t i = has_own ? links->own_first[node] : 0; has_own && i < links->own_first[node + 1]; i++) {
         uint32_t from = rig_edge_node(links->own[i]);
         latest = latest < from ? from : latest;
     }
@@ -210,6 +214,12 @@ static void wait_behind_read(struct search *s, const struct rig_mop *read)
         wait_again(s, rig_versions_writer(s->versions, read->key, next));
 }
 
+/* It waits, and whether it committed may yet be seen. */
+static bool is_unknown(const struct search *s, uint32_t txn)
+{
+    return s->out->waits[txn] && !s->committed[txn] && s->history->txns[txn].outcome == RIG_OUTCOME_INFO;
+}
+
 /*
  * A transaction of unknown fate counts for nothing as long as nobody read what it wrote, but may do so later. Then what
  * it read comes before what was written next, which therefore waits too; or changes the order of the key, which
@@ -219,7 +229,7 @@ static void wait_for_unknown(struct search *s)
 {
     const struct rig_history *history = s->history;
     for (uint32_t txn = s->first; txn < history->txn_count; txn++) {
-        if (!s->out->waits[txn] || s->committed[txn] || history->txns[txn].outcome != RIG_OUTCOME_INFO)
+        if (!is_unknown(s, txn))
             continue;
         const struct rig_mop *ops = rig_txn_ops(history, txn);
         for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
@@ -227,6 +237,74 @@ static void wait_for_unknown(struct search *s)
             if (known && !s->out->alive[ops[i].key])
                 wait_behind_read(s, &ops[i]);
         }
+    }
+}
+
+/* ---- the same of registers ---- */
+
+/* Marks the versions that `txn` read; keys whose transactions would count with it stay alive. */
+static void mark_reads(struct search *s, uint32_t txn, bool *marked)
+{
+    const struct rig_registers *registers = s->registers;
+    const struct rig_mop *ops = rig_txn_ops(s->history, txn);
+    for (uint32_t i = 0; i < rig_txn_op_count(s->history, txn); i++) {
+        uint32_t version = registers->version_of[s->history->txns[txn].first_op + i];
+        if (version == RIG_REGISTER_NONE || ops[i].kind != RIG_OP_READ_REGISTER || s->out->alive[ops[i].key])
+            continue;
+        uint32_t writer = registers->versions[version].writer;
+        if (writer == txn)
+            continue;
+        if (writer != RIG_REGISTER_NONE && !s->committed[writer] &&
+            s->history->txns[writer].outcome == RIG_OUTCOME_INFO) {
+            s->out->alive[ops[i].key] = 1;
+            s->again = true;
+            s->first = 0;
+        }
+        s->read_by_unknown[version] = 1;
+        *marked = true;
+    }
+}
+
+static bool updates_marked(const struct search *s, uint32_t txn)
+{
+    uint32_t first_op = s->history->txns[txn].first_op;
+    bool marked = false;
+    for (uint32_t i = 0; !marked && i < rig_txn_op_count(s->history, txn); i++) {
+        uint32_t version = s->registers->version_of[first_op + i];
+        marked =
+            version != RIG_REGISTER_NONE && s->read_by_unknown[version] && rig_register_is_update(s->history, txn, i);
+    }
+    return marked;
+}
+
+/*
+ * A transaction of unknown fate gives no version a place. Should it count, what it read comes before the versions
+ * behind that, whose writers therefore wait; so do those who updated the version that it read, with whom it would have
+ * lost an update; and who wrote it, should that hinge on this one.
+ */
+static void wait_for_unknown_of_registers(struct search *s)
+{
+    const struct rig_registers *registers = s->registers;
+    bool marked = false;
+    for (uint32_t txn = s->first; txn < s->history->txn_count; txn++) {
+        if (!is_unknown(s, txn))
+            continue;
+        if (s->read_by_unknown == NULL)
+            s->read_by_unknown = rig_arena_array(s->arena, (size_t)registers->version_count + 1, 1);
+        if (s->read_by_unknown == NULL) {
+            s->no_memory = true;
+            return;
+        }
+        mark_reads(s, txn, &marked);
+    }
+    for (uint32_t i = 0; marked && i < registers->edge_count; i++) {
+        uint32_t writer = registers->versions[registers->edges[i].to].writer;
+        if (s->read_by_unknown[registers->edges[i].from] && writer != RIG_REGISTER_NONE && s->committed[writer])
+            wait_again(s, writer);
+    }
+    for (uint32_t txn = 0; marked && txn < s->history->txn_count; txn++) {
+        if (s->committed[txn] && updates_marked(s, txn))
+            wait_again(s, txn);
     }
 }
 
@@ -260,7 +338,10 @@ static void run(struct search *s)
         visit_txns(s);
         if (passages)
             visit_passages(s);
-        wait_for_unknown(s);
+        if (s->history->workload == RIG_WORKLOAD_RW_REGISTER)
+            wait_for_unknown_of_registers(s);
+        else
+            wait_for_unknown(s);
         if (!s->again && !(passages && s->changed))
             return;
     }
@@ -272,7 +353,7 @@ bool rig_closing_find(const struct rig_inference *inference, uint8_t *alive, str
 {
     const struct rig_history *history = inference->history;
     struct rig_table waiting;
-    RIG_REQUIRE(history->workload == RIG_WORKLOAD_LIST_APPEND && inference->links.late_before != NULL);
+    RIG_REQUIRE(inference->links.late_before != NULL);
     *closing = (struct rig_closing){.alive = alive};
     closing->waits = rig_arena_array(arena, (size_t)inference->links.node_count + 1, sizeof *closing->waits);
     if (closing->waits == NULL)
@@ -280,7 +361,9 @@ bool rig_closing_find(const struct rig_inference *inference, uint8_t *alive, str
     struct search s = {.history = history,
                        .links = &inference->links,
                        .versions = &inference->versions,
-                       .committed = inference->versions.committed,
+                       .registers = &inference->registers,
+                       .arena = arena,
+                       .committed = rig_inference_committed(inference),
                        .out = closing,
                        /* Without invocations real time says nothing, and the process order has to be looked at. */
                        .waiting = history->has_invocations ? NULL : &waiting,

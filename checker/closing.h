@@ -7,7 +7,7 @@
  *   - while something that has to come before it waits: a writer or reader over ww, wr or rw, also through passages;
  *     one before it in its process; or, by real time, a committed transaction that completed before it was invoked,
  *   - and while a transaction of unknown fate waits that would come before it, should that one turn out committed: one
- *     that read the version of a key before its own.
+ *     that read the version of a key before its own; or, of registers, one that updated the same version.
  * So no edge leads from one that waits to one that is closing, now or later.
  *
  * Time: a pass over the transactions, again over the stretches of them that backward edges span; a few such rounds

@@ -7,7 +7,7 @@
 
 void rig_judge_init(struct rig_judge *judge, uint32_t most_kept, unsigned assumptions, size_t limit_bytes)
 {
-    *judge = (struct rig_judge){.most_kept = most_kept, .assumptions = assumptions};
+    *judge = (struct rig_judge){.most_kept = most_kept, .assumptions = {.made = assumptions}};
     rig_arena_init(&judge->scratch, limit_bytes);
 }
 

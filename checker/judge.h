@@ -13,12 +13,13 @@
 #include "base/err.h"
 #include "checker/cycle/ladder.h"
 #include "checker/infer/inference.h"
+#include "checker/model/assumption.h"
 
 struct rig_judge {
-    uint32_t most_kept; /* witnesses of each anomaly */
-    unsigned assumptions;
-    const struct rig_history *history; /* borrowed */
-    struct rig_arena scratch;          /* inference and graph */
+    uint32_t most_kept;                 /* witnesses of each anomaly */
+    struct rig_assumptions assumptions; /* `contradicted` may be set at any time */
+    const struct rig_history *history;  /* borrowed */
+    struct rig_arena scratch;           /* inference and graph */
     struct rig_inference inference;
     struct rig_ladder ladder;
     uint8_t *odd_keys;      /* per key: it has an anomaly, whoever shows it; NULL: none has */

@@ -252,6 +252,29 @@ static void note_values(struct retired_key *kept, const struct rig_inference *in
     }
 }
 
+/* Of registers, whatever anybody wrote or read. */
+static enum rig_rc remember_register(struct rig_retired *retired, const struct rig_inference *inference, uint32_t key,
+                                     struct rig_err *err)
+{
+    const struct rig_registers *registers = &inference->registers;
+    uint32_t begin, end;
+    rig_registers_versions_of(registers, key, &begin, &end);
+    /* Who read the initial state of a key that was never written comes before all who will write it. */
+    if (begin == end)
+        return RIG_OK;
+    const struct shown shown = {.lowest = registers->versions[begin].value,
+                                .highest = registers->versions[end - 1].value,
+                                .values = end - begin};
+    struct retired_key *kept = put(retired, inference->history, key);
+    if (kept == NULL || !widen(retired, kept, &shown))
+        return no_memory(err);
+    for (uint32_t i = begin; kept->bits != NULL && i < end; i++) {
+        uint64_t place = (uint64_t)registers->versions[i].value - (uint64_t)kept->lowest;
+        kept->bits[place / 64] |= UINT64_C(1) << (place % 64);
+    }
+    return RIG_OK;
+}
+
 /* Takes over the order of the key, and one unread append behind it. */
 static void set_list(struct rig_retired *retired, struct retired_key *key, const struct rig_key_versions *versions,
                      const struct shown *shown, bool dropped)
@@ -288,6 +311,12 @@ enum rig_rc rig_retired_remember(struct rig_retired *retired, const struct rig_i
     for (uint32_t key = 0; key < history->key_count; key++) {
         if (fate[key] == RIG_KEY_ALIVE)
             continue;
+        if (history->workload == RIG_WORKLOAD_RW_REGISTER) {
+            enum rig_rc rc = remember_register(retired, inference, key, err);
+            if (rc != RIG_OK)
+                return rc;
+            continue;
+        }
         const struct rig_key_versions *versions = &inference->versions.keys[key];
         const struct shown shown = show(inference, key, judged);
         bool is_odd = odd != NULL && odd[key];
@@ -307,12 +336,15 @@ enum rig_rc rig_retired_remember(struct rig_retired *retired, const struct rig_i
 
 void rig_retired_count(struct rig_retired *retired, const struct rig_inference *inference, const uint8_t *fate)
 {
-    for (uint32_t key = 0; key < inference->history->key_count; key++)
+    const struct rig_history *history = inference->history;
+    for (uint32_t key = 0; history->workload == RIG_WORKLOAD_LIST_APPEND && key < history->key_count; key++)
         retired->unordered += fate[key] == RIG_KEY_DROPPED && show(inference, key, NULL).several_writers;
 }
 
 bool rig_retired_is_settled(const struct rig_inference *inference, uint32_t key)
 {
+    if (inference->history->workload == RIG_WORKLOAD_RW_REGISTER)
+        return false; /* whoever reads what it holds brings a conflict */
     const struct rig_versions *versions = &inference->versions;
     const struct rig_append *slots = &versions->slots[versions->key_places[key].slot_first];
     uint32_t unread = 0;
@@ -455,7 +487,21 @@ static void admit_append(struct admission *a, const struct retired_key *key, int
     if (key->odd)
         a->conflict = "a key with an anomaly is used again after a long while";
     else if (holds(key, value))
-        a->conflict = "a value of a key that was done with may have been appended twice";
+        a->conflict = "a value of a key that was done with may have been written twice";
+}
+
+/* Of a register. Nobody asks what an aborted transaction read. */
+static void admit_value(struct admission *a, const struct retired_key *key, enum rig_outcome outcome,
+                        const struct rig_mop *op)
+{
+    bool old = op->read_state == RIG_READ_NIL || (op->read_state == RIG_READ_SEEN && holds(key, op->value));
+    if (outcome != RIG_OUTCOME_FAIL && old)
+        a->conflict = "a register is read after a long while, as it was then";
+}
+
+static bool is_written(const struct rig_mop *op)
+{
+    return op->kind == RIG_OP_APPEND || op->kind == RIG_OP_WRITE;
 }
 
 static void admit_read(struct admission *a, struct retired_key *key, enum rig_outcome outcome, struct rig_mop *op)
@@ -499,15 +545,17 @@ static void admit_ops(struct admission *a)
             if (number == NO_KEY)
                 continue;
             struct retired_key *key = &retired->keys.at[number];
-            if (ops[i].kind == RIG_OP_APPEND)
+            if (is_written(&ops[i]))
                 admit_append(a, key, ops[i].value);
+            else if (ops[i].kind == RIG_OP_READ_REGISTER)
+                admit_value(a, key, (enum rig_outcome)t->outcome, &ops[i]);
             else if (ops[i].kind == RIG_OP_READ_LIST && ops[i].read_state != RIG_READ_UNKNOWN)
                 admit_read(a, key, (enum rig_outcome)t->outcome, &ops[i]);
         }
     }
     for (size_t i = 0; i < segment->open_ops.count && a->conflict == NULL; i++) {
         uint32_t number = retired->numbers.at[segment->open_ops.at[i].key];
-        if (number != NO_KEY && segment->open_ops.at[i].kind == RIG_OP_APPEND)
+        if (number != NO_KEY && is_written(&segment->open_ops.at[i]))
             admit_append(a, &retired->keys.at[number], segment->open_ops.at[i].value);
     }
 }

@@ -11,8 +11,10 @@
  *                         may miss it from now on
  *   several unread ones   may be read in any order, which would order those who made them: any read is a conflict
  *   anything odd          (anomalies, failed or unknown writers in the list): any use is a conflict
+ *   a register            may be written again, and shows what is written from then on; who reads what it held, or its
+ *                         initial state once it was written, is a conflict: it would come before those who were judged
  *
- * Space: 64 bytes a key, and a bit for each value between the lowest and the highest appended. Time: a look-up a key of
+ * Space: 64 bytes a key, and a bit for each value between the lowest and the highest written. Time: a look-up a key of
  * a segment. Threads: one.
  */
 #ifndef RIG_CHECKER_RETIRED_H

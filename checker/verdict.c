@@ -37,7 +37,8 @@ static uint64_t count_unknown_reads(const struct rig_history *history, uint32_t 
     const struct rig_mop *op = rig_txn_ops(history, txn), *end = op + rig_txn_op_count(history, txn);
     uint64_t count = 0;
     for (; history->txns[txn].outcome == RIG_OUTCOME_OK && op < end; op++)
-        count += op->kind == RIG_OP_READ_LIST && op->read_state == RIG_READ_UNKNOWN;
+        count +=
+            (op->kind == RIG_OP_READ_LIST || op->kind == RIG_OP_READ_REGISTER) && op->read_state == RIG_READ_UNKNOWN;
     return count;
 }
 
@@ -50,6 +51,7 @@ struct tally {
 static void leave_out(const struct rig_inference *inference, const uint8_t *selected, struct tally *tally)
 {
     const struct rig_history *history = inference->history;
+    const uint8_t *committed = rig_inference_committed(inference);
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         if (selected[txn])
             continue;
@@ -58,7 +60,7 @@ static void leave_out(const struct rig_inference *inference, const uint8_t *sele
         tally->ops -= rig_txn_op_count(history, txn);
         tally->ok -= outcome == RIG_OUTCOME_OK;
         tally->fail -= outcome == RIG_OUTCOME_FAIL;
-        tally->committed -= inference->versions.committed[txn];
+        tally->committed -= committed[txn];
         if (inference->unknown_reads > 0)
             tally->unknown_reads -= count_unknown_reads(history, txn);
     }
@@ -74,7 +76,6 @@ void rig_verdict_add_scope(struct rig_verdict *verdict, const struct rig_inferen
                           .fail = inference->fail_count,
                           .committed = inference->committed_count,
                           .unknown_reads = inference->unknown_reads};
-    RIG_REQUIRE(selected == NULL || history->workload == RIG_WORKLOAD_LIST_APPEND);
     if (selected != NULL)
         leave_out(inference, selected, &tally);
     else

@@ -44,8 +44,6 @@ enum rig_rc rig_windows_begin(enum rig_workload workload, const struct rig_windo
     w->options = *options;
     set_defaults(&w->options);
     rig_budget_init(&w->budget, options->check.limit_bytes, options->taken_bytes, w->options.idle);
-    /* The versions of registers are ordered over the whole history. */
-    w->options.keep_all |= workload != RIG_WORKLOAD_LIST_APPEND;
     const struct rig_check_options *check = &w->options.check;
     rig_judge_init(&w->judge, check->max_witnesses, check->assumptions, w->budget.bytes);
     w->window = rig_window_new(workload, w->budget.bytes);
@@ -165,7 +163,7 @@ static uint64_t choose_new(const uint8_t *restrict waits, const uint8_t *restric
 static bool choose(struct judgement *j, const uint8_t *waits)
 {
     const struct rig_links *links = &j->w->judge.inference.links;
-    const uint8_t *committed = j->w->judge.inference.versions.committed;
+    const uint8_t *committed = rig_inference_committed(&j->w->judge.inference);
     const uint32_t old = j->w->old_count, count = j->view->txn_count;
     if (waits == NULL)
         waits = rig_arena_array(&j->w->judge.scratch, (size_t)links->node_count + 1, 1);
@@ -257,13 +255,36 @@ static void limit_judge(struct rig_windows *w)
     w->judge.scratch.limit_bytes = left;
 }
 
+static unsigned contradicted_before(const struct rig_windows *w)
+{
+    return w->options.contradicted == NULL ? 0 : *w->options.contradicted;
+}
+
+/*
+ * What was assumed of registers orders none of them when it does not hold of one: all that was judged with it has to be
+ * judged without. What is known of the assumptions that are tried after it was found with its help.
+ */
+static void note_contradictions(struct rig_windows *w)
+{
+    unsigned before = contradicted_before(w), found = w->judge.inference.registers.contradicted;
+    unsigned fresh = found & ~before, first = fresh & (0U - fresh);
+    if (fresh == 0)
+        return;
+    if (w->options.contradicted != NULL)
+        *w->options.contradicted = (before & (first - 1)) | (found & ~(first - 1));
+    w->conflict = "what was assumed does not hold of all keys";
+}
+
 static enum rig_rc begin_judgement(struct rig_windows *w, bool last, struct judgement *j, struct rig_err *err)
 {
     *j = (struct judgement){.w = w, .err = err, .view = rig_window_history(w->window, last)};
     if (j->view == NULL)
         return rig_windows_no_memory(err);
     limit_judge(w);
+    w->judge.assumptions.contradicted = contradicted_before(w);
     enum rig_rc rc = rig_judge_infer(&w->judge, j->view, true, err);
+    if (rc == RIG_OK)
+        note_contradictions(w);
     return rc != RIG_OK || make_arrays(j) ? rc : rig_windows_no_memory(err);
 }
 
@@ -290,7 +311,7 @@ static enum rig_rc judge_closing(struct rig_windows *w, struct rig_err *err)
 {
     struct judgement j;
     enum rig_rc rc = begin_judgement(w, false, &j, err);
-    if (rc != RIG_OK)
+    if (rc != RIG_OK || w->conflict != NULL)
         return rc;
     int64_t start = rig_clock_now_ns();
     if (!find_closing(&j) || !choose(&j, j.closing.waits))
@@ -454,7 +475,7 @@ static enum rig_rc finish_windows(struct rig_windows *w, const struct rig_source
     struct judgement j;
     struct rig_verdict_storage *storage = w->storage;
     enum rig_rc rc = begin_judgement(w, true, &j, err);
-    if (rc != RIG_OK)
+    if (rc != RIG_OK || w->conflict != NULL)
         return rc;
     rc = choose(&j, NULL) ? search(&j) : rig_windows_no_memory(err);
     if (rc == RIG_OK && w->options.census == NULL && nothing_observed(w)) {

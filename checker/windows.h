@@ -12,6 +12,10 @@
  * conflict: nothing more can be said without starting over. Who has been through the whole history and taken a `census`
  * (census.h) starts over with that, and there is no conflict, since nothing is guessed.
  *
+ * What is assumed of registers has to hold of all keys. When it turns out in one window that it does not, there is a
+ * conflict, too, census or not: `contradicted` learns of it (RIG_ASSUMPTION_BIT()s), and who starts over with that
+ * judges without. There are at most seven such conflicts, one after the other, and mostly one.
+ *
  * Space: the window, which holds what is alive, what is new, and what has to wait for what is alive: by real time that
  * is all from the first use of the oldest key in use. Time: that of rig_check() times 1 + 1 / `growth`. Threads: one.
  */
@@ -35,6 +39,7 @@ struct rig_windows_options {
     uint32_t growth;                     /* and so many times what it held before; likewise */
     uint32_t idle;                       /* transactions after which an unused key is taken to be done with; likewise */
     const struct rig_census *census;     /* of the same segments: borrowed; NULL: guess */
+    unsigned *contradicted;              /* borrowed, below; NULL: nothing is known */
     bool guess_failed;                   /* somebody tried: rig_check_source() begins with the census */
     bool keep_all;                       /* judge at the end only */
     const char *name;                    /* stands for the history in errors; NULL: nothing does */

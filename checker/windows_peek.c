@@ -62,6 +62,7 @@ enum rig_rc rig_windows_peek(struct rig_windows *windows, struct rig_windows_pee
     if (!w->peeks)
         rig_judge_init(&w->peeking, 1, w->options.check.assumptions, w->options.check.limit_bytes);
     w->peeks = true;
+    w->peeking.assumptions.contradicted = w->options.contradicted == NULL ? 0 : *w->options.contradicted;
     rig_windows_found(w, seen.count);
     enum rig_rc rc = w->conflict != NULL ? RIG_OK : peek_at_window(w, &seen, err);
     if (rc != RIG_OK)

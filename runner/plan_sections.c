@@ -138,8 +138,7 @@ const struct rig_option rig_plan_check_table[] = {
      .type = RIG_OPTION_BOOL,
      .offset = offsetof(struct rig_plan_check, online),
      .default_text = "false",
-     .help = "check while the run goes on; the verdict is the same. For list-append in memory that does not grow with "
-             "the length of the run; registers are kept as a whole"},
+     .help = "check while the run goes on, in memory that does not grow with its length; the verdict is the same"},
     {.name = "stop-on",
      .type = RIG_OPTION_CHOICE,
      .offset = offsetof(struct rig_plan_check, stop_on),

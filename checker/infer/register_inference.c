@@ -67,16 +67,8 @@ static uint32_t previous_access(const struct infer *in, uint32_t txn, uint32_t o
 
 static bool take_update(struct infer *in, uint32_t txn, uint32_t op)
 {
-    const struct rig_mop *ops = rig_txn_ops(in->history, txn);
-    for (uint32_t i = 0; i < op; i++) {
-        if (ops[i].key == ops[op].key && is_read(&ops[i]))
-            return true;
-    }
-    for (uint32_t i = op + 1; i < rig_txn_op_count(in->history, txn); i++) {
-        if (ops[i].key == ops[op].key && ops[i].kind == RIG_OP_WRITE)
-            return register_updates_add(&in->updates, (struct update){version_of(in, txn, op), txn, op});
-    }
-    return true;
+    return !rig_register_is_update(in->history, txn, op) ||
+           register_updates_add(&in->updates, (struct update){version_of(in, txn, op), txn, op});
 }
 
 static bool take_read(struct infer *in, uint32_t txn, uint32_t op)
@@ -225,8 +217,9 @@ static void count_outcomes(const struct rig_history *history, struct rig_inferen
     }
 }
 
-enum rig_rc rig_infer_registers(const struct rig_history *history, unsigned assumptions, uint32_t most_kept,
-                                struct rig_arena *arena, struct rig_inference *inference, struct rig_err *err)
+enum rig_rc rig_infer_registers(const struct rig_history *history, struct rig_assumptions assumptions,
+                                uint32_t most_kept, struct rig_arena *arena, struct rig_inference *inference,
+                                struct rig_err *err)
 {
     *inference = (struct rig_inference){.history = history, .oddities = {.most_kept = most_kept}};
     enum rig_rc rc = rig_registers_build(history, assumptions, arena, &inference->registers, &inference->oddities, err);

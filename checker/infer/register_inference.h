@@ -16,8 +16,9 @@
 #include "base/err.h"
 #include "checker/infer/inference.h"
 
-/* `assumptions`: RIG_ASSUMPTION_BIT()s. Otherwise as rig_infer_list_append(). */
-enum rig_rc rig_infer_registers(const struct rig_history *history, unsigned assumptions, uint32_t most_kept,
-                                struct rig_arena *arena, struct rig_inference *inference, struct rig_err *err);
+/* `assumptions`: as rig_registers_build(). Otherwise as rig_infer_list_append(). */
+enum rig_rc rig_infer_registers(const struct rig_history *history, struct rig_assumptions assumptions,
+                                uint32_t most_kept, struct rig_arena *arena, struct rig_inference *inference,
+                                struct rig_err *err);
 
 #endif

@@ -69,6 +69,22 @@ bool rig_register_is_first_access(const struct rig_history *history, uint32_t tx
     return true;
 }
 
+bool rig_register_is_update(const struct rig_history *history, uint32_t txn, uint32_t op)
+{
+    const struct rig_mop *ops = rig_txn_ops(history, txn);
+    if (is_write(&ops[op]))
+        return false;
+    for (uint32_t i = 0; i < op; i++) {
+        if (ops[i].key == ops[op].key && !is_write(&ops[i]))
+            return false;
+    }
+    for (uint32_t i = op + 1; i < rig_txn_op_count(history, txn); i++) {
+        if (ops[i].key == ops[op].key && is_write(&ops[i]))
+            return true;
+    }
+    return false;
+}
+
 /* ---- versions ---- */
 
 static int compare_mentions(const void *left, const void *right)
@@ -160,7 +176,7 @@ static enum rig_rc find_writers(struct build *b)
     return RIG_OK;
 }
 
-/* Acknowledged, or of unknown fate with a write that a committed transaction read. */
+/* Acknowledged, or of unknown fate with a write that a committed transaction read; or found to be so before. */
 static enum rig_rc find_committed(struct build *b)
 {
     const struct rig_history *history = b->history;
@@ -171,7 +187,7 @@ static enum rig_rc find_committed(struct build *b)
     if (r->committed == NULL)
         return no_memory(b->err);
     for (uint32_t txn = 0; done && txn < history->txn_count; txn++) {
-        if (history->txns[txn].outcome == RIG_OUTCOME_OK) {
+        if (history->txns[txn].outcome == RIG_OUTCOME_OK || history->txns[txn].judged == RIG_JUDGED_COMMITTED) {
             r->committed[txn] = 1;
             done = txn_stack_add(&fresh, txn);
         }
@@ -351,6 +367,35 @@ static bool linearizable_edges(struct build *b, struct rig_version_edges *edges)
 
 /* ---- adding sources, as long as the orders stay orders ---- */
 
+/*
+ * Two versions of a cycle, by its writer who is first in the order of values: the same one, however much of the history
+ * is seen beside. False when nobody wrote any.
+ */
+static bool name_cycle(const struct rig_registers *r, const uint32_t *versions, uint32_t count,
+                       struct rig_oddity *oddity)
+{
+    uint32_t written = RIG_REGISTER_NONE, other = RIG_REGISTER_NONE;
+    for (uint32_t i = 0; i < count; i++) {
+        if (r->versions[versions[i]].writer != RIG_REGISTER_NONE && versions[i] < written)
+            written = versions[i];
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (versions[i] != written && versions[i] < other)
+            other = versions[i];
+    }
+    if (written == RIG_REGISTER_NONE)
+        return false;
+    *oddity = (struct rig_oddity){.anomaly = RIG_ANOMALY_CYCLIC_VERSIONS,
+                                  .key = r->versions[written].key,
+                                  .txn = r->versions[written].writer,
+                                  .op = UINT32_MAX,
+                                  .other = UINT32_MAX,
+                                  .other_op = UINT32_MAX,
+                                  .value = r->versions[written].value,
+                                  .other_value = r->versions[other].value};
+    return true;
+}
+
 /* Notes one cyclic-versions per component of versions; how many there are. */
 static enum rig_rc find_cycles(struct build *b, const struct rig_version_edges *more, uint32_t *cycles)
 {
@@ -374,18 +419,9 @@ static enum rig_rc find_cycles(struct build *b, const struct rig_version_edges *
     *cycles = rc == RIG_OK ? (uint32_t)components.list.count : 0;
     for (uint32_t i = 0; rc == RIG_OK && i < components.list.count; i++) {
         struct rig_component range = components.list.at[i];
-        const struct rig_register_version *one = &b->registers->versions[components.order[range.begin]];
-        const struct rig_register_version *two = &b->registers->versions[components.order[range.begin + 1]];
-        const struct rig_register_version *known = one->writer != RIG_REGISTER_NONE ? one : two;
-        struct rig_oddity oddity = {.anomaly = RIG_ANOMALY_CYCLIC_VERSIONS,
-                                    .key = one->key,
-                                    .txn = known->writer,
-                                    .op = UINT32_MAX,
-                                    .other = UINT32_MAX,
-                                    .other_op = UINT32_MAX,
-                                    .value = one->value,
-                                    .other_value = two->value};
-        if (known->writer != RIG_REGISTER_NONE && !rig_oddities_note(b->oddities, &oddity))
+        struct rig_oddity oddity;
+        if (name_cycle(b->registers, components.order + range.begin, range.end - range.begin, &oddity) &&
+            !rig_oddities_note(b->oddities, &oddity))
             rc = no_memory(b->err);
     }
     rig_components_done(&components);
@@ -395,20 +431,23 @@ static enum rig_rc find_cycles(struct build *b, const struct rig_version_edges *
 
 typedef bool (*edge_maker)(struct build *b, struct rig_version_edges *edges);
 
-static enum rig_rc add_source(struct build *b, edge_maker make)
+/* `contradicted`: what is known of the source before, and after. */
+static enum rig_rc add_source(struct build *b, edge_maker make, bool *contradicted)
 {
     struct rig_version_edges more = {0};
     uint32_t cycles = 0;
     enum rig_rc rc = make(b, &more) ? find_cycles(b, &more, &cycles) : no_memory(b->err);
-    for (size_t i = 0; rc == RIG_OK && cycles == 0 && i < more.count; i++) {
+    bool keeps = cycles == 0 && !*contradicted;
+    for (size_t i = 0; rc == RIG_OK && keeps && i < more.count; i++) {
         if (!rig_version_edges_add(&b->edges, more.at[i]))
             rc = no_memory(b->err);
     }
     rig_version_edges_done(&more);
+    *contradicted = cycles > 0;
     return rc;
 }
 
-static enum rig_rc add_sources(struct build *b, unsigned assumptions)
+static enum rig_rc add_sources(struct build *b, struct rig_assumptions assumptions)
 {
     static const struct {
         unsigned assumption;
@@ -416,10 +455,15 @@ static enum rig_rc add_sources(struct build *b, unsigned assumptions)
     } sources[] = {{RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_WFR_KEYS), wfr_edges},
                    {RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_SEQUENTIAL_KEYS), sequential_edges},
                    {RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_LINEARIZABLE_KEYS), linearizable_edges}};
-    enum rig_rc rc = add_source(b, initial_edges);
+    bool contradicted = false;
+    enum rig_rc rc = add_source(b, initial_edges, &contradicted);
     for (size_t i = 0; rc == RIG_OK && i < sizeof sources / sizeof sources[0]; i++) {
-        if (assumptions & sources[i].assumption)
-            rc = add_source(b, sources[i].make);
+        unsigned assumption = sources[i].assumption;
+        if (!(assumptions.made & assumption))
+            continue;
+        contradicted = (assumptions.contradicted & assumption) != 0;
+        rc = add_source(b, sources[i].make, &contradicted);
+        b->registers->contradicted |= contradicted ? assumption : 0;
     }
     return rc;
 }
@@ -450,6 +494,26 @@ static enum rig_rc keep_edges(struct build *b)
     return RIG_OK;
 }
 
+/* The first of them that is not of a key before `key`. */
+static uint32_t versions_from(const struct rig_registers *registers, uint32_t key)
+{
+    uint32_t low = registers->history->key_count, high = registers->version_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (registers->versions[middle].key < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void rig_registers_versions_of(const struct rig_registers *registers, uint32_t key, uint32_t *begin, uint32_t *end)
+{
+    *begin = versions_from(registers, key);
+    *end = versions_from(registers, key + 1);
+}
+
 void rig_registers_edges_from(const struct rig_registers *registers, uint32_t version, uint32_t *begin, uint32_t *end)
 {
     uint32_t low = 0, high = registers->edge_count;
@@ -465,8 +529,9 @@ void rig_registers_edges_from(const struct rig_registers *registers, uint32_t ve
         ++*end;
 }
 
-enum rig_rc rig_registers_build(const struct rig_history *history, unsigned assumptions, struct rig_arena *arena,
-                                struct rig_registers *registers, struct rig_oddities *oddities, struct rig_err *err)
+enum rig_rc rig_registers_build(const struct rig_history *history, struct rig_assumptions assumptions,
+                                struct rig_arena *arena, struct rig_registers *registers, struct rig_oddities *oddities,
+                                struct rig_err *err)
 {
     struct rig_registers result = {.history = history};
     struct build b = {.history = history, .registers = &result, .oddities = oddities, .arena = arena, .err = err};

@@ -24,6 +24,7 @@
 #include "base/err.h"
 #include "base/vec.h"
 #include "checker/infer/oddity.h"
+#include "checker/model/assumption.h"
 #include "checker/verdict.h"
 #include "history/history.h"
 
@@ -56,19 +57,28 @@ struct rig_registers {
     uint32_t committed_count;
     struct rig_version_edge *edges; /* sorted by from, then to; distinct */
     uint32_t edge_count;
+    unsigned contradicted; /* RIG_ASSUMPTION_BIT()s of what was assumed and makes cycles here */
 };
 
 /*
- * `assumptions`: RIG_ASSUMPTION_BIT()s. Arrays come from `arena`; cyclic-versions are noted in `oddities`. RIG_E_INPUT
- * when a value is written twice to a key or an operation is not of rw-register; RIG_E_LIMIT when memory runs out.
+ * Assumptions that are known to be contradicted are tried, and then dropped in any case. Arrays come from `arena`;
+ * cyclic-versions are noted in `oddities`. RIG_E_INPUT when a value is written twice to a key or an operation is not of
+ * rw-register; RIG_E_LIMIT when memory runs out.
  */
-enum rig_rc rig_registers_build(const struct rig_history *history, unsigned assumptions, struct rig_arena *arena,
-                                struct rig_registers *registers, struct rig_oddities *oddities, struct rig_err *err);
+enum rig_rc rig_registers_build(const struct rig_history *history, struct rig_assumptions assumptions,
+                                struct rig_arena *arena, struct rig_registers *registers, struct rig_oddities *oddities,
+                                struct rig_err *err);
+
+/* The versions of a key other than its initial state, by value: [*begin, *end). */
+void rig_registers_versions_of(const struct rig_registers *registers, uint32_t key, uint32_t *begin, uint32_t *end);
 
 /* The edges out of a version: [*begin, *end). */
 void rig_registers_edges_from(const struct rig_registers *registers, uint32_t version, uint32_t *begin, uint32_t *end);
 
 /* The external read of `txn`'s operation list for the key of operation `op`: true when `op` is its first access. */
 bool rig_register_is_first_access(const struct rig_history *history, uint32_t txn, uint32_t op);
+
+/* An update: operation `op` is the transaction's first read of its key, and a write of the key follows. */
+bool rig_register_is_update(const struct rig_history *history, uint32_t txn, uint32_t op);
 
 #endif

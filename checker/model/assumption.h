@@ -19,4 +19,10 @@ enum rig_assumption {
 
 #define RIG_ASSUMPTION_BIT(assumption) (1u << (assumption))
 
+/* RIG_ASSUMPTION_BIT()s. */
+struct rig_assumptions {
+    unsigned made;
+    unsigned contradicted; /* of them, what the rest of the history is known not to keep: orders nothing */
+};
+
 #endif

@@ -30,7 +30,7 @@ static int compare_claims(const void *left, const void *right)
 static bool list_claims(const struct rig_history *history, struct claims *claims)
 {
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
-        if (history->txns[txn].outcome != RIG_OUTCOME_INFO)
+        if (history->txns[txn].outcome != RIG_OUTCOME_INFO || history->txns[txn].judged != RIG_JUDGED_NOT)
             continue;
         const struct rig_mop *ops = rig_txn_ops(history, txn);
         for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
@@ -68,9 +68,10 @@ bool rig_verify_register_commits(const struct rig_history *history, bool *commit
     struct txns_to_follow more = {0};
     bool done = list_claims(history, &claims);
     for (uint32_t txn = 0; txn < history->txn_count; txn++)
-        committed[txn] = history->txns[txn].outcome == RIG_OUTCOME_OK;
+        committed[txn] =
+            history->txns[txn].outcome == RIG_OUTCOME_OK || history->txns[txn].judged == RIG_JUDGED_COMMITTED;
     for (uint32_t txn = 0; done && claims.count > 0 && txn < history->txn_count; txn++) {
-        if (history->txns[txn].outcome == RIG_OUTCOME_OK)
+        if (history->txns[txn].outcome == RIG_OUTCOME_OK || history->txns[txn].judged == RIG_JUDGED_COMMITTED)
             done = follow(history, &claims, txn, committed, &more);
     }
     while (done && more.count > 0)

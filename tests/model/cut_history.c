@@ -98,11 +98,11 @@ static void add_txn(struct cut_history *cut, uint32_t txn, bool open)
     const struct rig_mop *from = rig_txn_ops(cut->history, txn);
     for (uint32_t i = 0; i < rig_txn_op_count(cut->history, txn); i++) {
         struct rig_mop op = from[i];
-        bool reads = op.kind == RIG_OP_READ_LIST;
+        bool list = op.kind == RIG_OP_READ_LIST;
         uint32_t key = number_key(cut, op.key);
-        if (reads && open)
+        if (open && (list || op.kind == RIG_OP_READ_REGISTER))
             op = (struct rig_mop){.kind = op.kind, .read_state = RIG_READ_UNKNOWN};
-        else if (reads && op.read_state == RIG_READ_SEEN)
+        else if (list && op.read_state == RIG_READ_SEEN)
             place_read(cut, &op, key);
         op.key = key;
         op.owner = (uint16_t)(segment->txns.count - 1); /* of an open one: nothing */

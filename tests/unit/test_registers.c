@@ -39,7 +39,8 @@ static void infer(struct fixture *f, const char *lines, unsigned assumptions)
     struct rig_err err = {0};
     f->history = parse(lines);
     rig_arena_init(&f->arena, 0);
-    if (rig_infer_registers(f->history, assumptions, 8, &f->arena, &f->inference, &err) != RIG_OK)
+    if (rig_infer_registers(f->history, (struct rig_assumptions){.made = assumptions}, 8, &f->arena, &f->inference,
+                            &err) != RIG_OK)
         fail_msg("%s", err.text);
 }
 
