@@ -85,7 +85,7 @@ void rig_retired_free(struct rig_retired *retired)
     rig_table_done(&retired->ids);
     rig_text_table_done(&retired->texts);
     rig_segment_keys_done(&retired->cleaned.keys);
-    rig_segment_branches_done(&retired->cleaned.branches);
+    rig_growing_branches_done(&retired->cleaned.branches);
     rig_mop_vec_done(&retired->cleaned.ops);
     key_numbers_done(&retired->numbers);
     list_limits_done(&retired->spine_limits);
@@ -435,13 +435,11 @@ static bool cut_spine(struct rig_retired *retired, uint32_t number, struct rig_g
  * became empty although the branch begins with what was judged, so does what they share, which therefore stays.
  */
 static bool cut_branch(struct rig_retired *retired, uint32_t number, const struct rig_growing_list *from,
-                       struct rig_growing_list *spine, struct rig_segment_branch *branch, uint32_t *limit)
+                       struct rig_growing_list *spine, struct rig_growing_branch *branch, uint32_t *limit)
 {
     struct retired_key *key = &retired->keys.at[number];
-    const struct rig_read_list all = {.at = from->at,
-                                      .tail = branch->tail.at,
-                                      .shared = branch->shared,
-                                      .count = branch->shared + branch->tail.count};
+    const struct rig_read_list all = {
+        .at = from->at, .tail = branch->tail.at, .shared = branch->shared, .count = rig_growing_branch_count(branch)};
     if (!continues(key, &all, limit)) {
         branch->shared = 0;
         branch->tail = (struct rig_growing_list){0};
@@ -459,7 +457,7 @@ static bool copy_lists(struct rig_retired *retired, const struct rig_segment *se
 {
     struct rig_segment *cleaned = &retired->cleaned;
     if (!rig_segment_keys_reserve(&cleaned->keys, segment->keys.count + 1) ||
-        !rig_segment_branches_reserve(&cleaned->branches, segment->branches.count + 1) ||
+        !rig_growing_branches_reserve(&cleaned->branches, segment->branches.count + 1) ||
         !list_limits_reserve(&retired->spine_limits, segment->keys.count + 1) ||
         !list_limits_reserve(&retired->branch_limits, segment->branches.count + 1))
         return false;

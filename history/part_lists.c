@@ -61,18 +61,19 @@ static bool add_branch(struct rig_part *part, struct rig_mop *mop, uint32_t shar
 {
     struct rig_segment *segment = part->segment;
     uint32_t *newest = &part->spines.at[mop->key].branch;
-    struct rig_segment_branch *last = *newest == none ? NULL : &segment->branches.at[*newest];
-    if (last == NULL || last->shared != shared || !rig_growing_list_agrees(&last->tail, tail, tail_count)) {
+    struct rig_growing_branch *last = *newest == none ? NULL : &segment->branches.at[*newest];
+    const struct rig_read_list list = {
+        .at = segment->keys.at[mop->key].spine.at, .tail = tail, .shared = shared, .count = shared + tail_count};
+    if (last == NULL || !rig_growing_branch_agrees(last, &list, shared)) {
         if (segment->branches.count >= RIG_LIST_BRANCH - 1 || !rig_part_note_spine(part, mop->key) ||
-            !rig_segment_branches_add(&segment->branches,
-                                      (struct rig_segment_branch){.key = mop->key, .shared = shared}))
+            !rig_growing_branches_add(&segment->branches,
+                                      (struct rig_growing_branch){.key = mop->key, .shared = shared}))
             return false;
         *newest = (uint32_t)segment->branches.count - 1;
         last = &segment->branches.at[*newest];
     }
     mop->list = RIG_LIST_BRANCH | *newest;
-    uint32_t known = last->tail.count;
-    return tail_count <= known || rig_growing_list_add(&segment->pool, &last->tail, tail + known, tail_count - known);
+    return rig_growing_branch_extend(&segment->pool, last, &list);
 }
 
 /* The first index below `count` at which a and b differ, or `count`. */

@@ -10,12 +10,13 @@ static bool place_branch(struct rig_record_decoder *decoder, struct rig_record_k
                          const int64_t *tail, uint32_t tail_count, struct rig_mop *mop)
 {
     struct rig_segment *segment = decoder->segment;
-    struct rig_segment_branches *branches = &segment->branches;
-    struct rig_segment_branch *last = key->branch_of == decoder->stamp ? &branches->at[key->branch] : NULL;
-    bool goes_on = last != NULL && last->key == key->local && last->shared == shared;
-    if (!goes_on || !rig_growing_list_agrees(&last->tail, tail, tail_count)) {
+    struct rig_growing_branches *branches = &segment->branches;
+    struct rig_growing_branch *last = key->branch_of == decoder->stamp ? &branches->at[key->branch] : NULL;
+    const struct rig_read_list list = {
+        .at = key->spine.at, .tail = tail, .shared = shared, .count = shared + tail_count};
+    if (last == NULL || last->key != key->local || !rig_growing_branch_agrees(last, &list, shared)) {
         if (branches->count >= RIG_LIST_BRANCH ||
-            !rig_segment_branches_add(branches, (struct rig_segment_branch){.key = key->local, .shared = shared}))
+            !rig_growing_branches_add(branches, (struct rig_growing_branch){.key = key->local, .shared = shared}))
             return false;
         key->branch = (uint32_t)(branches->count - 1);
         key->branch_of = decoder->stamp;
@@ -23,9 +24,8 @@ static bool place_branch(struct rig_record_decoder *decoder, struct rig_record_k
     }
     mop->key = key->local;
     mop->list = RIG_LIST_BRANCH | key->branch;
-    mop->count = shared + tail_count;
-    uint32_t known = last->tail.count;
-    return tail_count <= known || rig_growing_list_add(&segment->pool, &last->tail, tail + known, tail_count - known);
+    mop->count = list.count;
+    return rig_growing_branch_extend(&segment->pool, last, &list);
 }
 
 bool rig_record_place_prefix(struct rig_record_decoder *decoder, struct rig_record_key *key, enum rig_outcome outcome,

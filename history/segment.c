@@ -15,7 +15,7 @@ void rig_segment_done(struct rig_segment *segment)
     rig_txn_vec_done(&segment->txns);
     rig_mop_vec_done(&segment->ops);
     rig_segment_keys_done(&segment->keys);
-    rig_segment_branches_done(&segment->branches);
+    rig_growing_branches_done(&segment->branches);
     rig_segment_errors_done(&segment->errors);
     rig_txn_vec_done(&segment->open);
     rig_mop_vec_done(&segment->open_ops);
@@ -52,7 +52,7 @@ size_t rig_segment_bytes(const struct rig_segment *segment)
     return (segment->txns.capacity + segment->open.capacity) * sizeof(struct rig_txn) +
            (segment->ops.capacity + segment->open_ops.capacity) * sizeof(struct rig_mop) +
            segment->keys.capacity * sizeof(struct rig_segment_key) +
-           segment->branches.capacity * sizeof(struct rig_segment_branch) +
+           segment->branches.capacity * sizeof(struct rig_growing_branch) +
            segment->errors.capacity * sizeof(struct rig_segment_error) + segment->pool.arena.held_bytes +
            segment->texts.held_bytes + rig_segment_note_bytes(&segment->note);
 }

@@ -21,6 +21,7 @@
 
 #include "base/vec.h"
 #include "history/fault_event.h"
+#include "history/growing_branch.h"
 #include "history/growing_list.h"
 #include "history/history.h"
 #include "history/segment_note.h"
@@ -32,13 +33,6 @@ struct rig_segment_key {
     struct rig_growing_list spine; /* out of the segment's pool */
 };
 
-/* As struct rig_branch. Elements that it shares need not be all that it has in common with the spine. */
-struct rig_segment_branch {
-    uint32_t key;
-    uint32_t shared;
-    struct rig_growing_list tail; /* out of the segment's pool */
-};
-
 struct rig_segment_error {
     const char *text; /* borrowed from the bytes that were parsed, or from `texts` */
     uint32_t length;
@@ -47,7 +41,6 @@ struct rig_segment_error {
 RIG_VEC(struct rig_txn, rig_txn_vec)
 RIG_VEC(struct rig_mop, rig_mop_vec)
 RIG_VEC(struct rig_segment_key, rig_segment_keys)
-RIG_VEC(struct rig_segment_branch, rig_segment_branches)
 RIG_VEC(struct rig_segment_error, rig_segment_errors)
 
 struct rig_segment {
@@ -55,7 +48,7 @@ struct rig_segment {
                                 ops.count */
     struct rig_mop_vec ops;
     struct rig_segment_keys keys;
-    struct rig_segment_branches branches;
+    struct rig_growing_branches branches; /* out of the pool */
     struct rig_segment_errors errors;
     struct rig_txn_vec open; /* first_op counts in `open_ops` */
     struct rig_mop_vec open_ops;

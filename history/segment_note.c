@@ -13,17 +13,18 @@ struct pass {
 
 /*
  * One operation, without branching on what it is: reads and appends come as they like, so that a branch would be
- * mispredicted every other time. `ok`: all bits where the transaction is, else 0.
+ * mispredicted every other time. `ok`: the transaction is.
  */
-static inline void note_op(struct pass *pass, const struct rig_mop *mop, struct rig_owned_op place, uint32_t ok)
+static inline void note_op(struct pass *pass, const struct rig_mop *mop, struct rig_owned_op place, bool ok)
 {
     struct rig_key_note *key = &pass->keys[mop->key];
-    uint32_t kind = mop->kind, list = mop->list, count = mop->count;
-    uint32_t read = (0U - (uint32_t)(mop->read_state == RIG_READ_SEEN)) & ok & ~(uint32_t)((int32_t)list >> 31);
-    uint64_t longest = (uint64_t)((count + 1) & read) << 32 | ~place.txn, before = key->longest_read;
-    uint32_t op_count = key->op_count;
+    uint32_t kind = mop->kind, op_count = key->op_count;
+    bool counts = (mop->read_state == RIG_READ_SEEN) & ok & !rig_mop_is_branch(mop);
+    uint64_t longest = ((uint64_t)(mop->count + 1) << 32 | ~place.txn) & (0 - (uint64_t)counts);
+    uint64_t before = key->longest_read;
     key->longest_read = longest > before ? longest : before;
-    key->first_op = op_count == 0 ? place.op : key->first_op;
+    if (__builtin_expect(op_count == 0, false))
+        key->first_op = place.op;
     key->last_op = place.op;
     key->op_count = op_count + 1;
     pass->appends[pass->append_count] = place;
@@ -43,7 +44,7 @@ static void note_owned(struct pass *result, const struct rig_segment *segment)
         RIG_REQUIRE(mop->key < key_count);
         txn += (uint16_t)(mop->owner - txn);
         RIG_REQUIRE(txn < segment->txns.count);
-        note_op(&pass, mop, (struct rig_owned_op){op, txn}, 0U - (uint32_t)(txns[txn].outcome == RIG_OUTCOME_OK));
+        note_op(&pass, mop, (struct rig_owned_op){op, txn}, txns[txn].outcome == RIG_OUTCOME_OK);
     }
     *result = pass;
 }
@@ -57,7 +58,7 @@ static void note_each(struct pass *result, const struct rig_segment *segment)
         for (uint32_t op = t->first_op; op < end; op++) {
             const struct rig_mop *mop = &segment->ops.at[op];
             RIG_REQUIRE(mop->key < segment->keys.count);
-            note_op(&pass, mop, (struct rig_owned_op){op, txn}, 0U - (uint32_t)(t->outcome == RIG_OUTCOME_OK));
+            note_op(&pass, mop, (struct rig_owned_op){op, txn}, t->outcome == RIG_OUTCOME_OK);
         }
     }
     *result = pass;

@@ -35,7 +35,7 @@ void rig_window_free(struct rig_window *window)
     rig_table_done(&window->key_ids);
     rig_window_int64s_done(&window->names);
     rig_window_keys_done(&window->keys);
-    rig_window_branches_done(&window->branches);
+    rig_growing_branches_done(&window->branches);
     rig_list_pool_done(&window->pool);
     rig_text_table_done(&window->key_texts);
     rig_text_table_done(&window->errors);
@@ -62,7 +62,7 @@ size_t rig_window_bytes(const struct rig_window *window)
            (window->ops.capacity + window->open_ops.capacity) * sizeof(struct rig_mop) +
            window->names.capacity * sizeof(int64_t) + window->keys.capacity * sizeof(struct rig_window_key) +
            window->key_ids.slot_count * (sizeof(uint64_t) + sizeof(uint32_t)) +
-           window->branches.capacity * sizeof(struct rig_window_branch) + window->pool.arena.held_bytes +
+           window->branches.capacity * sizeof(struct rig_growing_branch) + window->pool.arena.held_bytes +
            rig_text_table_bytes(&window->key_texts) + rig_text_table_bytes(&window->errors) +
            window->key_places.capacity * sizeof(struct rig_key_place) +
            window->branch_places.capacity * sizeof(struct rig_list_place) +
@@ -110,11 +110,11 @@ static bool view_lists(struct rig_window *window)
         window->spine_views.at[i] = (struct rig_list){.at = spine->at, .count = spine->count};
     }
     for (size_t i = 0; i < window->branches.count; i++) {
-        const struct rig_window_branch *branch = &window->branches.at[i];
+        const struct rig_growing_branch *branch = &window->branches.at[i];
         window->branch_views.at[i] = (struct rig_branch){.tail = branch->tail.at,
                                                          .key = branch->key,
                                                          .shared = branch->shared,
-                                                         .count = branch->shared + branch->tail.count};
+                                                         .count = rig_growing_branch_count(branch)};
     }
     return true;
 }

@@ -91,7 +91,7 @@ static void keep_branches(struct rig_window *window)
 {
     size_t count = 0;
     for (size_t i = 0; i < window->branches.count; i++) {
-        struct rig_window_branch *branch = &window->branches.at[i];
+        struct rig_growing_branch *branch = &window->branches.at[i];
         if (window->branch_map.at[i] == RIG_WINDOW_NONE) {
             rig_growing_list_release(&window->pool, &branch->tail);
             continue;

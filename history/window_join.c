@@ -62,33 +62,39 @@ static enum rig_rc map_errors(struct rig_window *window, const struct rig_segmen
  * Copies the operations under the window's numbers, as if every list were a prefix of its key's spine, and without
  * branching on what the data is like. Lists the odd ones, of which this need not be true, in window->odd.
  */
-static void take_ops(struct rig_window *window, const struct rig_segment *segment, struct rig_mop *to)
+static void take_ops(struct rig_window *window, const struct rig_segment *segment, struct rig_mop *restrict to)
 {
-    const struct rig_mop *from = segment->ops.at;
+    const struct rig_mop *restrict from = segment->ops.at;
     size_t count = segment->ops.count;
-    const struct rig_key_place *places = window->key_places.at;
-    uint32_t *odd = window->odd.at;
+    const struct rig_key_place *restrict places = window->key_places.at;
+    uint32_t *restrict odd = window->odd.at;
     size_t odd_count = 0;
     for (size_t i = 0; i < count; i++) {
-        struct rig_mop mop = from[i];
-        const struct rig_key_place *place = &places[mop.key]; /* there is one: the segment was noted */
-        bool reads_list = rig_mop_reads_list(&mop);
+        const struct rig_list_place *place = &places[from[i].key].spine; /* there is one: the segment was noted */
+        bool reads_list = rig_mop_reads_list(&from[i]);
+        uint32_t key = place->key, list = from[i].list;
         odd[odd_count] = (uint32_t)i;
-        odd_count += reads_list & (rig_mop_is_branch(&mop) | (mop.count > place->spine.agreed));
-        mop.key = place->spine.key;
+        odd_count += reads_list & (rig_mop_is_branch(&from[i]) | (from[i].count > place->agreed));
+        to[i] = from[i];
+        to[i].key = key;
         uint32_t mask =
             0U - (uint32_t)reads_list; /* compilers turn a choice into a branch, mispredicted half the time */
-        mop.list ^= (mop.list ^ mop.key) & mask;
-        to[i] = mop;
+        to[i].list = list ^ ((list ^ key) & mask);
     }
     window->odd.count = odd_count;
 }
 
-/* The transaction of the operation `op`; the `low`th or a later one, which is near. */
-static size_t txn_of_op(const struct rig_txn_vec *txns, size_t low, uint32_t op)
+/* The transaction of the operation `op`; the `low`th or a later one. */
+static size_t txn_of_op(const struct rig_segment *segment, size_t low, uint32_t op)
 {
-    while (low + 1 < txns->count && txns->at[low + 1].first_op <= op)
-        low++;
+    const struct rig_txn *txns = segment->txns.at;
+    size_t step = 1;
+    if (segment->owned) { /* its lower 16 bits are known, and most operations are near each other */
+        low += (uint16_t)(segment->ops.at[op].owner - low);
+        step = (size_t)1 << 16;
+    }
+    while (low + step < segment->txns.count && txns[low + step].first_op <= op)
+        low += step;
     return low;
 }
 
@@ -104,8 +110,8 @@ static void note_good(struct rig_window *window, const struct rig_segment *segme
             continue;
         uint32_t branch = rig_mop_branch(mop);
         RIG_REQUIRE(branch < segment->branches.count);
-        RIG_REQUIRE(mop->count <= segment->branches.at[branch].shared + segment->branches.at[branch].tail.count);
-        txn = txn_of_op(&segment->txns, txn, op);
+        RIG_REQUIRE(mop->count <= rig_growing_branch_count(&segment->branches.at[branch]));
+        txn = txn_of_op(segment, txn, op);
         if (segment->txns.at[txn].outcome != RIG_OUTCOME_FAIL && window->good.at[branch] < mop->count)
             window->good.at[branch] = mop->count;
     }
@@ -119,11 +125,11 @@ static bool map_branches(struct rig_window *window, const struct rig_segment *se
     if (segment->branches.count > 0)
         note_good(window, segment);
     for (size_t i = 0; i < segment->branches.count; i++) {
-        const struct rig_segment_branch *from = &segment->branches.at[i];
+        const struct rig_growing_branch *from = &segment->branches.at[i];
         RIG_REQUIRE(from->key < segment->keys.count && from->shared <= segment->keys.at[from->key].spine.count);
         const struct rig_list_place *spine = &window->key_places.at[from->key].spine;
         struct rig_read_list list =
-            read_spine(&segment->keys.at[from->key], from->shared, from->shared + from->tail.count);
+            read_spine(&segment->keys.at[from->key], from->shared, rig_growing_branch_count(from));
         list.tail = from->tail.at;
         window->branch_places.at[i].key = spine->key;
         uint32_t known = from->shared < spine->agreed ? from->shared : spine->agreed;
@@ -146,7 +152,7 @@ static void mend_odd(struct rig_window *window, const struct rig_segment *segmen
         if (mop->count > place->agreed)
             to[op].list = RIG_LIST_BRANCH | place->branch;
         /* The note took it for what it was in the segment; who failed does not count. */
-        txn = txn_of_op(&segment->txns, txn, op);
+        txn = txn_of_op(segment, txn, op);
         bool counts = segment->txns.at[txn].outcome != RIG_OUTCOME_FAIL, branch = mop->count > place->agreed;
         window->any_branch |= counts & branch;
         window->contradicted |= counts & (branch != rig_mop_is_branch(mop));

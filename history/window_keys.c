@@ -44,33 +44,22 @@ static bool add_elements(struct rig_window *window, struct rig_growing_list *to,
     return true;
 }
 
-/* The list and the branch, which part from the spine at the same place, are equal as far as both go. */
-static bool branch_agrees(const struct rig_window_branch *branch, const struct rig_read_list *list)
-{
-    uint32_t own = list->count - branch->shared;
-    uint32_t common = own < branch->tail.count ? own : branch->tail.count, i = 0;
-    while (i < common && branch->tail.at[i] == rig_read_element(list, branch->shared + i))
-        i++;
-    return i == common;
-}
-
 /* The list parts from the key's spine behind the first place->agreed elements. */
 static bool place_branch(struct rig_window *window, struct rig_list_place *place, const struct rig_read_list *list)
 {
     struct rig_window_key *key = &window->keys.at[place->key];
-    struct rig_window_branch *last =
+    struct rig_growing_branch *last =
         key->last_branch == RIG_WINDOW_NONE ? NULL : &window->branches.at[key->last_branch];
-    if (last == NULL || last->shared != place->agreed || !branch_agrees(last, list)) {
+    if (last == NULL || !rig_growing_branch_agrees(last, list, place->agreed)) {
         if (window->branches.count >= UINT32_MAX / 2 ||
-            !rig_window_branches_add(&window->branches,
-                                     (struct rig_window_branch){.key = place->key, .shared = place->agreed}))
+            !rig_growing_branches_add(&window->branches,
+                                      (struct rig_growing_branch){.key = place->key, .shared = place->agreed}))
             return false;
         key->last_branch = (uint32_t)(window->branches.count - 1);
         last = &window->branches.at[key->last_branch];
     }
     place->branch = key->last_branch;
-    uint32_t known = last->shared + last->tail.count;
-    return list->count <= known || add_elements(window, &last->tail, list, known, list->count);
+    return rig_growing_branch_extend(&window->pool, last, list);
 }
 
 static uint32_t first_difference(const int64_t *a, const int64_t *b, uint32_t count)

@@ -22,13 +22,6 @@ struct rig_window_key {
     bool is_open;         /* an open transaction names it */
 };
 
-/* As struct rig_branch. */
-struct rig_window_branch {
-    uint32_t key;
-    uint32_t shared;
-    struct rig_growing_list tail;
-};
-
 /* Where a list of a segment went: reads of at most `agreed` elements to the key's spine, longer ones to `branch`. */
 struct rig_list_place {
     uint32_t key;
@@ -44,7 +37,6 @@ RIG_VEC(int64_t, rig_window_int64s)
 RIG_VEC(uint32_t, rig_window_uint32s)
 RIG_VEC(uint64_t, rig_window_uint64s)
 RIG_VEC(struct rig_window_key, rig_window_keys)
-RIG_VEC(struct rig_window_branch, rig_window_branches)
 RIG_VEC(struct rig_key_place, rig_key_places)
 RIG_VEC(struct rig_list_place, rig_list_places)
 RIG_VEC(struct rig_list, rig_spine_views)
@@ -61,7 +53,7 @@ struct rig_window {
     struct rig_table key_ids;       /* key, or number of its text -> key id */
     struct rig_window_int64s names; /* per key: itself, or the number of its text */
     struct rig_window_keys keys;    /* parallel to names */
-    struct rig_window_branches branches;
+    struct rig_growing_branches branches;
     struct rig_window_uses uses;  /* parallel to keys; of complete transactions, as is */
     struct rig_owned_ops appends; /*   this */
     bool any_branch, any_foreign; /* see struct rig_op_uses */

@@ -50,37 +50,48 @@ void rig_window_take_note(struct rig_window *window, const struct rig_segment *s
     window->any_foreign |= note->any_foreign;
 }
 
-static void recount_op(struct rig_window *window, uint32_t op, uint32_t txn)
+/* Reads and appends come as they like, and so do transactions that failed: there are no branches on them. */
+static void recount_op(struct rig_window *window, uint32_t op, uint32_t txn, bool failed, bool committed)
 {
     const struct rig_mop *mop = &window->ops.at[op];
-    const struct rig_txn *t = &window->txns.at[txn];
     struct rig_key_use *use = &window->uses.at[mop->key];
+    struct rig_owned_op *to = &window->appends.at[window->appends.count];
+    bool appends = mop->kind == RIG_OP_APPEND, reads = !appends & (mop->read_state == RIG_READ_SEEN);
+    bool branch = rig_mop_is_branch(mop);
     window->any_foreign |= mop->kind > RIG_OP_READ_LIST;
-    if (mop->kind == RIG_OP_APPEND) {
-        RIG_INVARIANT(window->appends.count < window->appends.capacity);
-        window->appends.at[window->appends.count++] = (struct rig_owned_op){.op = op, .txn = txn};
-        use->lowest = mop->value < use->lowest ? mop->value : use->lowest;
-        use->highest = mop->value > use->highest ? mop->value : use->highest;
-        use->appends++;
-    } else if (mop->read_state == RIG_READ_SEEN && rig_mop_is_branch(mop)) {
-        window->any_branch |= t->outcome != RIG_OUTCOME_FAIL;
-    } else if (mop->read_state == RIG_READ_SEEN && mop->count + 1 > use->longest &&
-               (t->outcome == RIG_OUTCOME_OK || t->judged == RIG_JUDGED_COMMITTED)) {
-        use->longest = mop->count + 1;
-        use->longest_txn = txn;
-    }
+    window->any_branch |= reads & branch & !failed;
+    *to = (struct rig_owned_op){.op = op, .txn = txn};
+    window->appends.count += appends;
+    uint32_t longer = 0U - (uint32_t)(reads & !branch & committed & (mop->count + 1 > use->longest));
+    use->longest ^= (use->longest ^ (mop->count + 1)) & longer;
+    use->longest_txn ^= (use->longest_txn ^ txn) & longer;
+}
+
+static void recount_append(struct rig_window *window, const struct rig_mop *mop)
+{
+    struct rig_key_use *use = &window->uses.at[mop->key];
+    use->lowest = mop->value < use->lowest ? mop->value : use->lowest;
+    use->highest = mop->value > use->highest ? mop->value : use->highest;
+    use->appends++;
 }
 
 void rig_window_recount(struct rig_window *window)
 {
+    size_t append_count = window->appends.count;
     window->uses.count = window->keys.count;
     window->appends.count = 0;
     window->any_branch = window->any_foreign = window->contradicted = false;
     for (size_t key = 0; key < window->keys.count; key++)
         window->uses.at[key] = (struct rig_key_use){.lowest = INT64_MAX, .highest = INT64_MIN};
     for (uint32_t txn = 0; txn < window->txns.count; txn++) {
-        size_t end = txn + 1 < window->txns.count ? window->txns.at[txn + 1].first_op : window->ops.count;
-        for (uint32_t op = window->txns.at[txn].first_op; op < end; op++)
-            recount_op(window, op, txn);
+        const struct rig_txn *t = &window->txns.at[txn];
+        size_t end = txn + 1 < window->txns.count ? t[1].first_op : window->ops.count;
+        bool failed = t->outcome == RIG_OUTCOME_FAIL;
+        bool committed = (t->outcome == RIG_OUTCOME_OK) | (t->judged == RIG_JUDGED_COMMITTED);
+        for (uint32_t op = t->first_op; op < end; op++)
+            recount_op(window, op, txn, failed, committed);
     }
+    RIG_INVARIANT(window->appends.count <= append_count);
+    for (size_t i = 0; i < window->appends.count; i++)
+        recount_append(window, &window->ops.at[window->appends.at[i].op]);
 }

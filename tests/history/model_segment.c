@@ -65,13 +65,13 @@ static void place_list(struct maker *maker, struct rig_mop *mop, int64_t key, co
         grow(maker, &segment->keys.at[mop->key].spine, elements, count);
     } else {
         const struct rig_growing_list *spine = &segment->keys.at[mop->key].spine;
-        struct rig_segment_branch branch = {.key = mop->key};
+        struct rig_growing_branch branch = {.key = mop->key};
         uint32_t most = (uint32_t)rig_rng_below(maker->rng, count + 1);
         while (branch.shared < most && branch.shared < spine->count &&
                spine->at[branch.shared] == elements[branch.shared])
             branch.shared++;
         grow(maker, &branch.tail, elements + branch.shared, count - branch.shared);
-        assert_true(rig_segment_branches_add(&segment->branches, branch));
+        assert_true(rig_growing_branches_add(&segment->branches, branch));
         mop->list = RIG_LIST_BRANCH | (uint32_t)(segment->branches.count - 1);
     }
 }

@@ -74,8 +74,8 @@ static void place_read(struct cut_history *cut, struct rig_mop *op, uint32_t key
     uint32_t *branch = &cut->branch_of[rig_mop_branch(op)];
     if (*branch == 0) {
         uint32_t shared = all.shared < spine->count ? all.shared : spine->count;
-        require(rig_segment_branches_add(&cut->segment.branches,
-                                         (struct rig_segment_branch){.key = key, .shared = shared}));
+        require(rig_growing_branches_add(&cut->segment.branches,
+                                         (struct rig_growing_branch){.key = key, .shared = shared}));
         *branch = (uint32_t)cut->segment.branches.count;
     }
     op->list = RIG_LIST_BRANCH | (*branch - 1);

@@ -119,7 +119,7 @@ static void branches_are_cut_like_spines(void **state)
     assert_int_equal(f.segment->branches.count, 2);
     const uint32_t shared[] = {0, 2}, reads[] = {1, 4};
     for (int64_t i = 0; i < 2; i++) {
-        const struct rig_segment_branch *branch = &f.cleaned->branches.at[i];
+        const struct rig_growing_branch *branch = &f.cleaned->branches.at[i];
         assert_int_equal(f.segment->branches.at[i].shared, shared[i]);
         assert_int_equal(branch->shared, 0);
         assert_int_equal(branch->tail.count, 1);
@@ -136,7 +136,7 @@ static void branches_outlive_their_spines(void **state)
     struct fixture f;
     go(&f, "ok 0 0-1: ax1 ax2; ok 1 2-3: rx[1 2]", RIG_KEY_DEAD, "fail 0 4-5: ax3 rx[1 2 3]");
     struct rig_segment *segment = &f.cut.segment;
-    struct rig_segment_branch *branch = &segment->branches.at[0];
+    struct rig_growing_branch *branch = &segment->branches.at[0];
     const int64_t spine[] = {1, 9};
     assert_true(rig_growing_list_add(&segment->pool, &segment->keys.at[0].spine, spine, 2));
     branch->shared = 1;

@@ -161,10 +161,10 @@ static void branches_may_turn_out_to_be_prefixes(void **state)
     join(f);
     /* Here the spine parts from the window's, and the branch is the window's. */
     uint32_t key = add_key(f, 7, 4, 2);
-    struct rig_segment_branch branch = {.key = key, .shared = 2};
+    struct rig_growing_branch branch = {.key = key, .shared = 2};
     for (int64_t i = 3; i <= 6; i++)
         assert_true(rig_growing_list_add(&f->segment.pool, &branch.tail, &i, 1));
-    assert_true(rig_segment_branches_add(&f->segment.branches, branch));
+    assert_true(rig_growing_branches_add(&f->segment.branches, branch));
     add_read(f, key, RIG_LIST_BRANCH, 6);
     add_read(f, key, key, 4);
     join(f);
@@ -180,12 +180,12 @@ static void failed_reads_do_not_make_spines(void **state)
 {
     struct fixture *f = *state;
     uint32_t key = add_key(f, 7, 2, 9);
-    struct rig_segment_branch branch = {.key = key, .shared = 2};
+    struct rig_growing_branch branch = {.key = key, .shared = 2};
     for (int64_t i = 3; i <= 4; i++) {
         int64_t element = i <= 3 ? i : i + 1000;
         assert_true(rig_growing_list_add(&f->segment.pool, &branch.tail, &element, 1));
     }
-    assert_true(rig_segment_branches_add(&f->segment.branches, branch));
+    assert_true(rig_growing_branches_add(&f->segment.branches, branch));
     add_read(f, key, RIG_LIST_BRANCH, 4);
     f->segment.txns.at[0].outcome = RIG_OUTCOME_FAIL;
     add_read(f, key, RIG_LIST_BRANCH, 3);
