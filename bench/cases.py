@@ -15,6 +15,8 @@ class Case:
     valid: bool  # whether strict serializability must hold of it; else it must be refuted, once there is room for it
     most: dict[str, int]  # per form: the largest history of the standard table; a form that is not here is not in it
     quick: bool = False
+    check: tuple[str, ...] = ()  # options of `rig check`
+    phases: bool = True  # can be measured in isolation
 
     def sizes(self, form, wanted):
         return [size for size in wanted if size <= self.most.get(form, 0)]
@@ -28,6 +30,7 @@ def _shape(active, appends_per_key):
 SHORT = _shape(100, 100)
 LONG = _shape(100, 5000)
 MANY = ("clients.count=10000", "database.workers=20")
+REGISTERS = (*SHORT, "workload.type=rw-register")
 SNAPSHOT = "database.isolation=snapshot-isolation"
 ANY = 10**9  # as far as it is asked for
 
@@ -44,6 +47,10 @@ CASES = (
     Case("long-lists", "the same as valid with 5,000 appends a key", LONG, True, {"rig": 10**7, "jsonl": 10**5},
          quick=True),
     Case("write-skew", "snapshot isolation", (*SHORT, SNAPSHOT), False, {"rig": 10**7, "jsonl": 10**6}, quick=True),
+    Case("registers", "registers in place of lists, the rest as in valid; only the initial state orders versions",
+         REGISTERS, True, {"rig": 10**7, "jsonl": 10**5}, phases=False),
+    Case("registers-ordered", "the same, assumed to be linearizable, and read before they are written", REGISTERS, True,
+         {"rig": 10**7}, check=("--assume", "wfr-keys,linearizable-keys"), phases=False),
     _broken("write-skew-processes", "the same with 10,000 processes", *SHORT, *MANY, SNAPSHOT),
     _broken("write-skew-long", "the same with 5,000 appends a key", *LONG, SNAPSHOT),
     _broken("lost-updates", "read committed", *SHORT, "database.isolation=read-committed"),

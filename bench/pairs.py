@@ -46,11 +46,11 @@ def measure(case, form, core_count, sides, count):
     On one core, processor time is taken, which other processes on the machine disturb less; on two, time passed.
     """
     what = "cpu" if core_count == 1 else "total"
-    held = tuple(max(1, checker.memory(history, core_count).held) for checker, history in sides)
+    held = tuple(max(1, checker.memory(history, core_count, case.check).held) for checker, history in sides)
     taken = ([], [])
     for i in range(count):
         for side in (0, 1) if i % 2 == 0 else (1, 0):
             checker, history = sides[side]
-            sample = checker.sample(history, core_count)
+            sample = checker.sample(history, core_count, case.check)
             taken[side].append(sample.per_transaction()[what])
     return Pair(case.name, form, core_count, sample.transactions, *taken, held)

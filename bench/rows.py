@@ -63,8 +63,8 @@ def label(row):
 
 def measure(checker, case, form, size, core_count, history, runs):
     """A run that is watched and warms the page cache, then `runs` that are timed."""
-    memory = checker.memory(history, core_count)
-    samples = [checker.sample(history, core_count) for _ in range(runs)]
+    memory = checker.memory(history, core_count, case.check)
+    samples = [checker.sample(history, core_count, case.check) for _ in range(runs)]
     return Row(case=case.name, form=form, size=size, transactions=samples[0].transactions, cores=core_count,
                samples=[sample.per_transaction() for sample in samples], resident_bytes=memory.resident,
                held_bytes=memory.held, file_bytes=os.path.getsize(history), windows=samples[0].windows,

@@ -104,6 +104,24 @@ class Agreement(OnlineTest):
     def test_registers(self):
         self.agrees((0, 1, 2), workload="rw-register", isolation="read-committed", transactions=5000)
 
+    def test_registers_that_are_assumed_to_be_linearizable(self):
+        for isolation, statuses in (("serializable", (0, 2)), ("snapshot-isolation", (1,))):
+            with self.subTest(isolation=isolation):
+                run = f"{isolation}-out"
+                done = self.rig("run", self.plan(online_plan(workload="rw-register", isolation=isolation)), "--seed", 5,
+                                "-o", run, "--set", "check.assume=[wfr-keys, linearizable-keys]")
+                self.assertIn(done.status, statuses, repr(done))
+                self.same_verdict(run, "--level", "serializable", "--assume", "wfr-keys,linearizable-keys")
+                self.was_checked_during_the_run(run)
+
+    def test_registers_that_are_not_what_they_are_assumed_to_be(self):
+        plan = self.plan(online_plan(workload="rw-register", isolation="snapshot-isolation"))
+        done = self.rig("run", plan, "--seed", 5, "-o", "out", "--set", "check.assume=[linearizable-keys]", "--set",
+                        "database.bug=stale-read", "--set", "database.bug-rate=1%")
+        self.assertEqual(done.status, 1, repr(done))
+        self.assertIn("cyclic-versions", self.results("out")["anomalies"])
+        self.same_verdict("out", "--level", "serializable", "--assume", "linearizable-keys")
+
     def test_a_run_without_transactions_enough_for_a_frame(self):
         self.agrees((0, 2), transactions=10)
 
