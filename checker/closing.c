@@ -1,5 +1,7 @@
 #include "checker/closing.h"
 
+#include <string.h>
+
 #include "base/bug.h"
 #include "base/table.h"
 
@@ -15,9 +17,12 @@ struct search {
     struct rig_arena *arena;
     uint8_t *read_by_unknown; /* per version of registers; NULL until there is one */
     struct rig_closing *out;
-    struct rig_table *waiting;      /* processes, where there are no invocations; else NULL */
-    uint32_t least_end;             /* of a committed transaction that waits, in the real-time order */
-    uint32_t first;                 /* before this transaction nobody waits, nor uses a key that is alive */
+    struct rig_table *waiting; /* processes, where there are no invocations; else NULL */
+    uint32_t least_end;        /* of a committed transaction that waits, in the real-time order */
+    uint32_t first;            /* before this transaction nobody waits, nor uses a key that is alive */
+    uint32_t *ends;            /* where there are passages, and so many rounds: of every stretch, in order, and */
+    uint32_t *least_target;    /*   per passage, the first transaction that it leads to at once */
+    uint32_t stretch_count;
     bool any;                       /* a committed transaction, or a passage, waits */
     bool changed, again, no_memory; /* again: somebody waits for another reason than his predecessors */
 };
@@ -142,6 +147,31 @@ static bool visit_stretch(struct search *s, uint32_t begin, uint32_t end)
     return any;
 }
 
+/* The end of the stretch that begins there: nobody in it has to come after somebody behind it. */
+static uint32_t end_of_stretch(const struct search *s, uint32_t begin)
+{
+    uint32_t end = begin;
+    for (uint32_t node = begin; node <= end; node++) {
+        uint32_t latest = latest_before(s->links, node);
+        end = end < latest ? latest : end;
+    }
+    return end + 1;
+}
+
+/* The number of stretches, which are noted, that end before the first who waits. */
+static uint32_t stretches_before_first(const struct search *s)
+{
+    uint32_t low = 0, high = s->stretch_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (s->ends[middle] <= s->first)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /*
  * In completion order, in which nearly every edge leads forward; over the stretches that others span (links.h) again
  * until nothing changes there. By real time nobody waits for one who completed later.
@@ -149,13 +179,9 @@ static bool visit_stretch(struct search *s, uint32_t begin, uint32_t end)
 static void visit_txns(struct search *s)
 {
     bool changed = s->changed;
-    for (uint32_t begin = 0, end; begin < s->history->txn_count; begin = end) {
-        end = begin;
-        for (uint32_t node = begin; node <= end; node++) {
-            uint32_t latest = latest_before(s->links, node);
-            end = end < latest ? latest : end;
-        }
-        end++;
+    uint32_t stretch = s->ends == NULL ? 0 : stretches_before_first(s);
+    for (uint32_t begin = stretch == 0 ? 0 : s->ends[stretch - 1], end; begin < s->history->txn_count; begin = end) {
+        end = s->ends == NULL ? end_of_stretch(s, begin) : s->ends[stretch++];
         if (end > s->first)
             changed |= visit_stretch(s, begin, end);
     }
@@ -165,10 +191,32 @@ static void visit_txns(struct search *s)
 static void visit_passage(struct search *s, uint32_t node)
 {
     if (!s->out->waits[node] && waits_for_predecessor(s, node)) {
+        uint32_t target = s->least_target[node - s->links->txn_count]; /* who may have completed before */
         s->out->waits[node] = 1;
         s->any = s->changed = true;
-        s->first = 0; /* whom it leads to may have completed before */
+        s->first = target < s->first ? target : s->first;
     }
+}
+
+static bool prepare_passages(struct search *s, struct rig_arena *arena)
+{
+    const struct rig_links *links = s->links;
+    uint32_t passage_count = links->node_count - links->txn_count;
+    s->ends = rig_arena_room(arena, (size_t)links->txn_count + 1, sizeof *s->ends);
+    s->least_target = rig_arena_room(arena, passage_count, sizeof *s->least_target);
+    if (s->ends == NULL || s->least_target == NULL)
+        return false;
+    for (uint32_t begin = 0; begin < links->txn_count; begin = s->ends[s->stretch_count++])
+        s->ends[s->stretch_count] = end_of_stretch(s, begin);
+    memset(s->least_target, 0xff, passage_count * sizeof *s->least_target);
+    for (uint32_t txn = links->txn_count; txn-- > 0;) {
+        for (uint32_t i = links->head[txn]; i != RIG_NODE_NONE; i = links->chained[i].next) {
+            uint32_t from = rig_edge_node(links->chained[i].edge);
+            if (from >= links->txn_count)
+                s->least_target[from - links->txn_count] = txn;
+        }
+    }
+    return true;
 }
 
 /* Passages stand in rows that lead one way or the other. */
@@ -369,6 +417,8 @@ bool rig_closing_find(const struct rig_inference *inference, uint8_t *alive, str
                        .waiting = history->has_invocations ? NULL : &waiting,
                        .least_end = RIG_POSITION_NONE,
                        .first = find_first(history, alive)};
+    if (s.links->node_count > s.links->txn_count && !prepare_passages(&s, arena))
+        return false;
     rig_table_init(&waiting);
     run(&s);
     rig_table_done(&waiting);

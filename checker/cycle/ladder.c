@@ -20,7 +20,7 @@ enum {
     SKEWS_WANTED = 64,
     SKEWS_TRIED = 4096,    /* where it is not known which rw edges close a read skew */
     SEARCH_BUDGET = 50000, /* states of one search, and */
-    RUNG_BUDGET = 200000,  /* of all searches of one rung */
+    RUNG_BUDGET = 150000,  /* of all searches of one rung */
 };
 
 struct climb {

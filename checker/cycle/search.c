@@ -5,12 +5,21 @@
 
 #include "base/bug.h"
 
-/* What a walk remembers of its edges, the seed included; 6 bits. */
-struct memory {
-    unsigned last_rw : 1; /* the edge passed last (its successor in the cycle) is rw */
-    unsigned rw : 2;      /* rw edges so far, at most 3 */
-    unsigned wr : 1;      /* a wr edge is among them */
-    unsigned adjacent : 1;
+/* What a walk remembers of its edges, the seed included, as bits. */
+enum {
+    LAST_RW = 1,   /* the edge passed last (its successor in the cycle) is rw */
+    WR = 2,        /* a wr edge is among them */
+    ADJACENT = 4,  /* two rw edges followed each other */
+    RW_SHIFT = 3,  /* two bits: rw edges so far, at most 3 */
+    MEMORIES = 32, /* different ones */
+    KINDS = 5,
+    FORBIDDEN = 255
+};
+
+/* What a rule makes of memories, looked up rather than reckoned edge by edge. */
+struct table {
+    uint8_t after[KINDS][MEMORIES]; /* one edge more, or FORBIDDEN */
+    uint32_t better[MEMORIES]; /* as bits, with which memories a walk can be completed in every way it can with this */
 };
 
 /* One visited state: a node reached backwards from the seed's start. */
@@ -19,9 +28,8 @@ struct visit {
     uint32_t parent; /* the visit it was reached from, i.e. its successor in the cycle; itself for the first */
     uint32_t other;  /* an earlier visit to the node, or NO_VISIT */
     uint32_t length; /* transactions on the walk, both ends included */
-    struct memory memory;
-    enum rig_edge_kind kind; /* of the edge to the parent */
-    bool through;            /* that edge leaves a passage */
+    uint8_t memory;
+    uint8_t kind; /* enum rig_edge_kind, of the edge to the parent */
 };
 
 #define NO_VISIT UINT32_MAX
@@ -35,10 +43,84 @@ struct rig_search {
     uint32_t *last; /* per node: the last visit to it, if that is a visit of this search and to this node */
     struct visits visits;
     struct visit_ids now, next; /* this length and the next one */
-    const struct rig_path_rule *rule;
+    struct rig_path_rule rule;
+    struct table table; /* of that rule */
     struct rig_seed seed;
     struct rig_region region;
 };
+
+/* The last visit to the node, or NO_VISIT. What is left of earlier searches needs no clearing: it does not fit. */
+static uint32_t last_visit(const struct rig_search *search, uint32_t node)
+{
+    uint32_t last = search->last[node];
+    return last < search->visits.count && search->visits.at[last].node == node ? last : NO_VISIT;
+}
+
+static unsigned rw_count(unsigned memory)
+{
+    return memory >> RW_SHIFT;
+}
+
+/* What the walk remembers after one more edge, or FORBIDDEN. Forgets what the rule never asks. */
+static uint8_t remember(const struct rig_path_rule *rule, unsigned before, enum rig_edge_kind kind)
+{
+    unsigned after = before & ~(unsigned)LAST_RW, rw = rw_count(before);
+    if (rule->needs_wr && kind == RIG_EDGE_WR)
+        after |= WR;
+    if (kind != RIG_EDGE_RW)
+        return (uint8_t)after;
+    if (before & LAST_RW) {
+        if (rule->nonadjacent)
+            return FORBIDDEN;
+        after |= rule->needs_adjacent ? ADJACENT : 0;
+    }
+    unsigned most_counted = rule->most_rw < RIG_ANY_RW ? rule->most_rw + 1 : rule->fewest_rw;
+    if (rw < most_counted)
+        after += 1u << RW_SHIFT;
+    if (rule->most_rw < RIG_ANY_RW && rw_count(after) > rule->most_rw)
+        return FORBIDDEN;
+    return (uint8_t)(rule->nonadjacent || rule->needs_adjacent ? after | LAST_RW : after);
+}
+
+/* Whether a walk that remembers `a` can be completed in every way that one with `b` can. */
+static bool is_as_good(const struct rig_path_rule *rule, unsigned a, unsigned b)
+{
+    bool counted = rule->most_rw < RIG_ANY_RW;
+    if (counted ? rw_count(a) != rw_count(b) : rw_count(a) < rw_count(b))
+        return false;
+    if ((b & (WR | ADJACENT)) & ~a)
+        return false;
+    if (rule->nonadjacent)
+        return (a & LAST_RW) <= (b & LAST_RW);
+    return !rule->needs_adjacent || (a & ADJACENT) || (a & LAST_RW) >= (b & LAST_RW);
+}
+
+static void make_table(const struct rig_path_rule *rule, struct table *table)
+{
+    for (unsigned memory = 0; memory < MEMORIES; memory++) {
+        for (unsigned kind = 0; kind < KINDS; kind++)
+            table->after[kind][memory] = remember(rule, memory, (enum rig_edge_kind)kind);
+        table->better[memory] = 0;
+        for (unsigned other = 0; other < MEMORIES; other++)
+            table->better[memory] |= (uint32_t)is_as_good(rule, other, memory) << other;
+    }
+}
+
+static bool is_same_rule(const struct rig_path_rule *a, const struct rig_path_rule *b)
+{
+    return a->links == b->links && a->process == b->process && a->settled == b->settled &&
+           a->fewest_rw == b->fewest_rw && a->most_rw == b->most_rw && a->nonadjacent == b->nonadjacent &&
+           a->needs_adjacent == b->needs_adjacent && a->needs_wr == b->needs_wr;
+}
+
+/* Most searches have the rule of the one before. */
+static void take_rule(struct rig_search *search, const struct rig_path_rule *rule)
+{
+    if (is_same_rule(&search->rule, rule))
+        return;
+    search->rule = *rule;
+    make_table(rule, &search->table);
+}
 
 struct rig_search *rig_search_new(const struct rig_history *history, const struct rig_graph *graph)
 {
@@ -47,6 +129,7 @@ struct rig_search *rig_search_new(const struct rig_history *history, const struc
         return NULL;
     search->history = history;
     search->graph = graph;
+    make_table(&search->rule, &search->table);
     search->last = calloc((size_t)graph->node_count + 1, sizeof *search->last);
     if (search->last != NULL)
         return search;
@@ -65,41 +148,6 @@ void rig_search_free(struct rig_search *search)
     free(search);
 }
 
-static bool is_same(struct memory a, struct memory b)
-{
-    return a.last_rw == b.last_rw && a.rw == b.rw && a.wr == b.wr && a.adjacent == b.adjacent;
-}
-
-/* The last visit to the node, or NO_VISIT. What is left of earlier searches needs no clearing: it does not fit. */
-static uint32_t last_visit(const struct rig_search *search, uint32_t node)
-{
-    uint32_t last = search->last[node];
-    return last < search->visits.count && search->visits.at[last].node == node ? last : NO_VISIT;
-}
-
-/* What the walk remembers after one more edge; false when the rule forbids it. Forgets what the rule never asks. */
-static bool remember(const struct rig_path_rule *rule, struct memory before, enum rig_edge_kind kind,
-                     struct memory *after)
-{
-    *after = before;
-    bool rw = kind == RIG_EDGE_RW;
-    if (rw && before.last_rw) {
-        if (rule->nonadjacent)
-            return false;
-        after->adjacent = rule->needs_adjacent;
-    }
-    if (rw) {
-        unsigned most_counted = rule->most_rw < RIG_ANY_RW ? rule->most_rw + 1 : rule->fewest_rw;
-        if (before.rw < most_counted)
-            after->rw = (before.rw + 1u) & 3u;
-        if (rule->most_rw < RIG_ANY_RW && after->rw > rule->most_rw)
-            return false;
-    }
-    after->wr = before.wr | (rule->needs_wr && kind == RIG_EDGE_WR);
-    after->last_rw = rw && (rule->nonadjacent || rule->needs_adjacent);
-    return true;
-}
-
 /* After the seed's start completed. */
 static bool was_invoked_later(const struct rig_search *search, uint32_t node)
 {
@@ -111,34 +159,18 @@ static bool was_invoked_later(const struct rig_search *search, uint32_t node)
 /* True when the walk that arrived at `visit` closes the cycle with the seed. */
 static bool is_goal(const struct rig_search *search, const struct visit *visit)
 {
-    const struct rig_path_rule *rule = search->rule;
+    const struct rig_path_rule *rule = &search->rule;
     const struct rig_seed *seed = &search->seed;
     if (visit->node >= search->graph->txn_count || visit->length < 2)
         return false;
     if (seed->to != RIG_NODE_NONE ? visit->node != seed->to : !was_invoked_later(search, visit->node))
         return false;
-    bool meets_seed = seed->kind == RIG_EDGE_RW && visit->memory.last_rw;
+    bool meets_seed = seed->kind == RIG_EDGE_RW && (visit->memory & LAST_RW);
     if (meets_seed && rule->nonadjacent)
         return false;
-    bool adjacent = visit->memory.adjacent || meets_seed;
-    return visit->memory.rw >= rule->fewest_rw && (!rule->needs_wr || visit->memory.wr) &&
+    bool adjacent = (visit->memory & ADJACENT) || meets_seed;
+    return rw_count(visit->memory) >= rule->fewest_rw && (!rule->needs_wr || (visit->memory & WR)) &&
            (!rule->needs_adjacent || adjacent);
-}
-
-/* Adds a state that was not visited before; the queue is chosen by whether the edge costs a transaction. */
-static bool visit_state(struct rig_search *search, struct visit *visit)
-{
-    const uint32_t last = last_visit(search, visit->node), id = (uint32_t)search->visits.count;
-    for (uint32_t other = last; other != NO_VISIT; other = search->visits.at[other].other) {
-        const struct visit *known = &search->visits.at[other];
-        if (is_same(known->memory, visit->memory) && known->length <= visit->length)
-            return true;
-    }
-    RIG_INVARIANT(search->visits.count < NO_VISIT - 1);
-    visit->other = last;
-    search->last[visit->node] = id;
-    bool at_once = visit->node >= search->graph->txn_count;
-    return visits_add(&search->visits, *visit) && visit_ids_add(at_once ? &search->now : &search->next, id);
 }
 
 /* Whether a way back may lead through the node. */
@@ -155,37 +187,53 @@ static bool is_inside(const struct rig_search *search, uint32_t node)
     return component_of[state] == region->component || (split && component_of[state + 1] == region->component);
 }
 
-static bool step(struct rig_search *search, uint32_t id, uint32_t from, enum rig_edge_kind kind, bool through)
+/* Adds a visit, unless the node was visited before with all that this one can lead to. */
+static bool visit_node(struct rig_search *search, struct visit visit)
 {
-    if (search->rule->settled && search->graph->unsettled != NULL && search->graph->unsettled[from])
+    const uint32_t last = last_visit(search, visit.node), id = (uint32_t)search->visits.count;
+    const uint32_t better = search->table.better[visit.memory];
+    for (uint32_t other = last; other != NO_VISIT; other = search->visits.at[other].other) {
+        const struct visit *known = &search->visits.at[other];
+        if ((better >> known->memory & 1u) && known->length <= visit.length)
+            return true;
+    }
+    if (last == NO_VISIT && !is_inside(search, visit.node))
         return true;
-    if (!is_inside(search, from))
-        return true;
-    const struct visit visit = search->visits.at[id];
-    struct visit reached = {.node = from, .parent = id, .length = visit.length, .kind = kind, .through = through};
-    if (through)
-        reached.memory = visit.memory;
-    else if (!remember(search->rule, visit.memory, kind, &reached.memory))
-        return true;
-    if (from < search->graph->txn_count)
-        reached.length++;
-    return visit_state(search, &reached);
+    RIG_INVARIANT(id < NO_VISIT - 1);
+    visit.other = last;
+    search->last[visit.node] = id;
+    bool at_once = visit.node >= search->graph->txn_count;
+    return visits_add(&search->visits, visit) && visit_ids_add(at_once ? &search->now : &search->next, id);
 }
 
-static bool expand(struct rig_search *search, uint32_t id)
+/* Goes one edge back from a visit. Out of a passage the edge has the kind of the one that led into it. */
+static inline bool step(struct rig_search *search, const struct visit *visit, uint32_t id, uint32_t from,
+                        enum rig_edge_kind kind, bool through)
+{
+    uint8_t memory = through ? visit->memory : search->table.after[kind][visit->memory];
+    bool left_out = search->rule.settled && search->graph->unsettled != NULL && search->graph->unsettled[from];
+    if (memory == FORBIDDEN || left_out)
+        return true;
+    return visit_node(search, (struct visit){.node = from,
+                                             .parent = id,
+                                             .length = visit->length + (from < search->graph->txn_count),
+                                             .memory = memory,
+                                             .kind = (uint8_t)kind});
+}
+
+static bool expand(struct rig_search *search, const struct visit *visit, uint32_t id)
 {
     static const enum rig_edge_kind kinds[] = {RIG_EDGE_WW, RIG_EDGE_WR, RIG_EDGE_RW, RIG_EDGE_WW};
     const struct rig_graph *graph = search->graph;
-    uint32_t node = search->visits.at[id].node;
+    const uint32_t node = visit->node;
     for (uint32_t i = graph->first[node]; i < graph->first[node + 1]; i++) {
         enum rig_link link = rig_edge_link(graph->edges[i]);
-        if (!rig_link_in(link, search->rule->links))
-            continue;
-        if (!step(search, id, rig_edge_node(graph->edges[i]), kinds[link], link == RIG_LINK_THROUGH))
+        if (rig_link_in(link, search->rule.links) &&
+            !step(search, visit, id, rig_edge_node(graph->edges[i]), kinds[link], link == RIG_LINK_THROUGH))
             return false;
     }
-    bool process = search->rule->process && node < graph->txn_count && graph->process_before[node] != RIG_NODE_NONE;
-    return !process || step(search, id, graph->process_before[node], RIG_EDGE_PROCESS, false);
+    bool process = search->rule.process && node < graph->txn_count && graph->process_before[node] != RIG_NODE_NONE;
+    return !process || step(search, visit, id, graph->process_before[node], RIG_EDGE_PROCESS, false);
 }
 
 /* Writes the cycle that ends at visit `id`: the seed's start first, then along the path. */
@@ -199,7 +247,8 @@ static bool write_cycle(const struct rig_search *search, uint32_t id, struct rig
         if (visit->node >= search->graph->txn_count)
             continue;
         /* The edge out of a transaction names the kind, also when it leads through passages. */
-        if (!rig_cycle_add(cycle, (struct rig_hop){rig_graph_txn(search->graph, visit->node), visit->kind}))
+        if (!rig_cycle_add(
+                cycle, (struct rig_hop){rig_graph_txn(search->graph, visit->node), (enum rig_edge_kind)visit->kind}))
             return false;
     }
     return true;
@@ -221,7 +270,7 @@ static enum rig_found run(struct rig_search *search, size_t most_length, size_t 
                 return RIG_FOUND_BUDGET_SPENT;
             if (most_length > 0 && visit.length >= most_length)
                 continue;
-            if (!expand(search, id))
+            if (!expand(search, &visit, id))
                 return RIG_FOUND_NO_MEMORY;
         }
     }
@@ -231,15 +280,15 @@ static enum rig_found run(struct rig_search *search, size_t most_length, size_t 
 enum rig_found rig_search_cycle(struct rig_search *search, const struct rig_path_rule *rule, struct rig_seed seed,
                                 struct rig_region region, size_t most_length, size_t budget, struct rig_cycle *cycle)
 {
-    search->rule = rule;
+    take_rule(search, rule);
     search->seed = seed;
     search->region = region;
     search->visits.count = search->now.count = search->next.count = 0;
-    struct memory nothing = {0}, start;
-    if (!remember(rule, nothing, seed.kind, &start))
+    uint8_t start = search->table.after[seed.kind][0];
+    if (start == FORBIDDEN)
         return RIG_FOUND_NOTHING;
-    struct visit first = {.node = seed.from, .length = 1, .memory = start, .kind = seed.kind};
-    if (!visit_state(search, &first))
+    struct visit first = {.node = seed.from, .length = 1, .memory = start, .kind = (uint8_t)seed.kind};
+    if (!visit_node(search, first))
         return RIG_FOUND_NO_MEMORY;
     return run(search, most_length, budget, cycle);
 }

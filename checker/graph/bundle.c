@@ -2,64 +2,145 @@
 
 #include "base/bug.h"
 
-static uint32_t rank_of(const struct rig_bundle *bundle, uint32_t txn)
+/*
+ * The targets that are sources cut the row of targets into segments. Cut j stands between segments j and j + 1; behind
+ * the last segment is the end of the row, which counts as a cut here.
+ */
+struct cut {
+    uint32_t rank; /* of the target */
+    uint32_t
+        segment;     /* passage to the targets between the cut before and this one; each RIG_NODE_NONE for no targets */
+    uint32_t before; /* to all targets before this cut */
+    uint32_t behind; /* to all targets behind it */
+};
+
+RIG_VEC(struct cut, cuts)
+
+struct bundle {
+    const uint32_t *targets;
+    uint32_t target_count;
+    const struct rig_source *sources;
+    size_t source_count;
+    struct cuts cuts;
+    struct rig_links *links;
+};
+
+static bool link_pairs(const struct bundle *b)
 {
-    uint32_t low = 0, high = bundle->target_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (bundle->targets[middle] < txn)
-            low = middle + 1;
-        else
-            high = middle;
+    for (size_t s = 0; s < b->source_count; s++) {
+        for (uint32_t i = 0; i < b->target_count; i++) {
+            bool itself = b->targets[i] == b->sources[s].txn;
+            if (!itself && !rig_links_add(b->links, b->sources[s].txn, b->targets[i], b->sources[s].link))
+                return false;
+        }
     }
-    return low;
+    return true;
 }
 
-static bool make_passages(struct rig_bundle *bundle, struct rig_links *links)
+static bool find_cuts(struct bundle *b)
 {
-    if (!rig_links_add_nodes(links, 2 * bundle->target_count, &bundle->prefix_first))
+    uint32_t rank = 0;
+    for (size_t s = 0; s < b->source_count; s++) {
+        RIG_REQUIRE(s == 0 || b->sources[s - 1].txn <= b->sources[s].txn);
+        while (rank < b->target_count && b->targets[rank] < b->sources[s].txn)
+            rank++;
+        bool cuts = rank < b->target_count && b->targets[rank] == b->sources[s].txn;
+        bool known = b->cuts.count > 0 && b->cuts.at[b->cuts.count - 1].rank == rank;
+        if (cuts && !known && !cuts_add(&b->cuts, (struct cut){.rank = rank}))
+            return false;
+    }
+    return cuts_add(&b->cuts, (struct cut){.rank = b->target_count});
+}
+
+/* A passage to these nodes, of which RIG_NODE_NONE are none. */
+static bool make_passage(struct rig_links *links, const uint32_t *to, unsigned count, uint32_t *passage)
+{
+    if (!rig_links_add_nodes(links, 1, passage))
         return false;
-    bundle->suffix_first = bundle->prefix_first + bundle->target_count;
-    for (uint32_t i = 0; i < bundle->target_count; i++) {
-        links->late_before[bundle->targets[i]] = 1; /* whoever the sources will be */
-        uint32_t prefix = bundle->prefix_first + i, suffix = bundle->suffix_first + i;
-        bool linked = rig_links_add(links, prefix, bundle->targets[i], RIG_LINK_THROUGH) &&
-                      rig_links_add(links, suffix, bundle->targets[i], RIG_LINK_THROUGH) &&
-                      (i == 0 || rig_links_add(links, prefix, prefix - 1, RIG_LINK_THROUGH)) &&
-                      (i + 1 == bundle->target_count || rig_links_add(links, suffix, suffix + 1, RIG_LINK_THROUGH));
-        if (!linked)
+    for (unsigned i = 0; i < count; i++) {
+        if (to[i] != RIG_NODE_NONE && !rig_links_add(links, *passage, to[i], RIG_LINK_THROUGH))
             return false;
     }
     return true;
 }
 
-bool rig_bundle_init(struct rig_bundle *bundle, const uint32_t *targets, uint32_t target_count, uint64_t source_count,
-                     struct rig_links *links)
+static bool make_segments(struct bundle *b)
 {
+    uint32_t first = 0;
+    for (size_t j = 0; j < b->cuts.count; j++) {
+        struct cut *cut = &b->cuts.at[j];
+        cut->segment = RIG_NODE_NONE;
+        if (first < cut->rank && !make_passage(b->links, NULL, 0, &cut->segment))
+            return false;
+        for (uint32_t i = first; i < cut->rank; i++) {
+            if (!rig_links_add(b->links, cut->segment, b->targets[i], RIG_LINK_THROUGH))
+                return false;
+        }
+        first = cut->rank + 1;
+    }
+    return true;
+}
+
+/* To what is before and behind each cut: from the cut beside it, that one's target, and what lies between. */
+static bool make_ways(struct bundle *b)
+{
+    struct cut *cuts = b->cuts.at;
+    const size_t last = b->cuts.count - 1;
+    cuts[0].before = cuts[0].segment;
+    for (size_t j = 1; j <= last; j++) {
+        const uint32_t to[] = {cuts[j - 1].before, b->targets[cuts[j - 1].rank], cuts[j].segment};
+        if (!make_passage(b->links, to, 3, &cuts[j].before))
+            return false;
+    }
+    cuts[last].behind = RIG_NODE_NONE;
+    for (size_t j = last; j-- > 0;) {
+        if (j + 1 == last) {
+            cuts[j].behind = cuts[last].segment;
+            continue;
+        }
+        const uint32_t to[] = {cuts[j + 1].behind, b->targets[cuts[j + 1].rank], cuts[j + 1].segment};
+        if (!make_passage(b->links, to, 3, &cuts[j].behind))
+            return false;
+    }
+    return true;
+}
+
+static bool link_to(const struct bundle *b, const struct rig_source *source, uint32_t passage)
+{
+    return passage == RIG_NODE_NONE || rig_links_add(b->links, source->txn, passage, source->link);
+}
+
+static bool link_sources(const struct bundle *b)
+{
+    const struct cut *cut = b->cuts.at, *end = b->cuts.at + b->cuts.count - 1;
+    for (size_t s = 0; s < b->source_count; s++) {
+        const struct rig_source *source = &b->sources[s];
+        while (cut < end && b->targets[cut->rank] < source->txn)
+            cut++;
+        bool itself = cut < end && b->targets[cut->rank] == source->txn;
+        const struct cut *way = itself ? cut : end;
+        if (!link_to(b, source, way->before) || (itself && !link_to(b, source, way->behind)))
+            return false;
+    }
+    return true;
+}
+
+bool rig_bundle_link(const uint32_t *targets, uint32_t target_count, const struct rig_source *sources,
+                     size_t source_count, bool passages, struct rig_links *links)
+{
+    struct bundle b = {.targets = targets,
+                       .target_count = target_count,
+                       .sources = sources,
+                       .source_count = source_count,
+                       .links = links};
     RIG_REQUIRE(target_count > 0);
-    *bundle = (struct rig_bundle){.targets = targets, .target_count = target_count};
-    bundle->passages = target_count * source_count > 64 + 8 * (target_count + source_count);
-    return !bundle->passages || make_passages(bundle, links);
-}
-
-static bool link_pairs(const struct rig_bundle *bundle, uint32_t source, enum rig_link link, struct rig_links *links)
-{
-    for (uint32_t i = 0; i < bundle->target_count; i++) {
-        if (bundle->targets[i] != source && !rig_links_add(links, source, bundle->targets[i], link))
-            return false;
-    }
-    return true;
-}
-
-bool rig_bundle_link(const struct rig_bundle *bundle, uint32_t source, enum rig_link link, struct rig_links *links)
-{
-    if (!bundle->passages)
-        return link_pairs(bundle, source, link, links);
-    uint32_t rank = rank_of(bundle, source);
-    bool is_target = rank < bundle->target_count && bundle->targets[rank] == source;
-    if (!is_target)
-        return rig_links_add(links, source, bundle->prefix_first + bundle->target_count - 1, link);
-    if (rank > 0 && !rig_links_add(links, source, bundle->prefix_first + rank - 1, link))
-        return false;
-    return rank + 1 == bundle->target_count || rig_links_add(links, source, bundle->suffix_first + rank + 1, link);
+    if (source_count == 0)
+        return true;
+    if (!passages)
+        return link_pairs(&b);
+    for (uint32_t i = 0; i < target_count; i++)
+        links->late_before[targets[i]] |= targets[i] < sources[source_count - 1].txn;
+    bool linked = find_cuts(&b) && make_segments(&b) && make_ways(&b) && link_sources(&b);
+    cuts_done(&b.cuts);
+    return linked;
 }

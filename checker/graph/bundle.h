@@ -1,28 +1,39 @@
 /*
  * Edges from each of these to each of those. Where many meet many the pairs are not written out: passages (graph.h)
- * over the prefixes and suffixes of the targets keep the number of edges linear, and let each source reach every target
- * but itself.
+ * keep the number of edges linear. One passage leads to all targets. A source that is a target itself must not reach
+ * itself: it has one passage to the targets before it and one to those behind it, each made of the next ones.
+ *
+ * Space: an edge a target, one or two a source; and for each source that is a target two passages with two or three
+ * edges each. Time: linear.
  */
 #ifndef RIG_CHECKER_GRAPH_BUNDLE_H
 #define RIG_CHECKER_GRAPH_BUNDLE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "base/vec.h"
 #include "checker/graph/links.h"
 
-struct rig_bundle {
-    const uint32_t *targets; /* borrowed; ascending, distinct */
-    uint32_t target_count;   /* at least 1 */
-    bool passages;           /* pairs are not written out */
-    uint32_t prefix_first;   /* node of the passage to targets [0, i] is prefix_first + i */
-    uint32_t suffix_first;   /* to targets [i, target_count) */
+struct rig_source {
+    uint32_t txn;
+    enum rig_link link; /* of the edges from it */
 };
 
-/* Prepares for about `source_count` sources; adds passages where they pay. False when memory runs out. */
-bool rig_bundle_init(struct rig_bundle *bundle, const uint32_t *targets, uint32_t target_count, uint64_t source_count,
-                     struct rig_links *links);
-/* Edges from `source` to every target but itself. */
-bool rig_bundle_link(const struct rig_bundle *bundle, uint32_t source, enum rig_link link, struct rig_links *links);
+RIG_VEC(struct rig_source, rig_sources)
+
+/* Whether passages pay for so many. */
+static inline bool rig_bundle_pays(uint64_t target_count, uint64_t source_count)
+{
+    return target_count * source_count > 64 + 8 * (target_count + source_count);
+}
+
+/*
+ * Links every source with every target but itself. Targets are ascending and distinct, at least one; sources ascending.
+ * `passages`: pairs are not written out. False when memory runs out, or ids.
+ */
+bool rig_bundle_link(const uint32_t *targets, uint32_t target_count, const struct rig_source *sources,
+                     size_t source_count, bool passages, struct rig_links *links);
 
 #endif

@@ -27,7 +27,8 @@ struct infer {
     struct rig_links *links;
     struct version_readers readers;
     struct register_updates updates;
-    struct writer_list targets; /* scratch */
+    struct writer_list targets; /* scratch, */
+    struct rig_sources sources; /*   likewise */
 };
 
 static bool is_read(const struct rig_mop *op)
@@ -148,6 +149,22 @@ static bool find_targets(struct infer *in, uint32_t version)
     return true;
 }
 
+/* Those who read the version, and who wrote it in his place among them. */
+static bool find_sources(struct infer *in, size_t begin, size_t end, uint32_t writer)
+{
+    bool known = writer != RIG_REGISTER_NONE && in->registers->committed[writer], done = true;
+    in->sources.count = 0;
+    for (size_t i = begin; done && i < end; i++) {
+        uint32_t txn = in->readers.at[i].txn;
+        if (known && writer < txn) {
+            done = rig_sources_add(&in->sources, (struct rig_source){writer, RIG_LINK_WW});
+            known = false;
+        }
+        done = done && rig_sources_add(&in->sources, (struct rig_source){txn, RIG_LINK_RW});
+    }
+    return done && (!known || rig_sources_add(&in->sources, (struct rig_source){writer, RIG_LINK_WW}));
+}
+
 /* ww and rw along the neighbours of each version. */
 static bool link_versions(struct infer *in)
 {
@@ -160,18 +177,12 @@ static bool link_versions(struct infer *in)
             reader++;
         if (!find_targets(in, version))
             return false;
-        if (in->targets.count == 0)
+        uint32_t count = (uint32_t)in->targets.count;
+        if (count == 0)
             continue;
-        struct rig_bundle bundle;
-        uint32_t writer = in->registers->versions[version].writer;
-        if (!rig_bundle_init(&bundle, in->targets.at, (uint32_t)in->targets.count, reader - first, in->links))
-            return false;
-        for (size_t i = first; i < reader; i++) {
-            if (!rig_bundle_link(&bundle, in->readers.at[i].txn, RIG_LINK_RW, in->links))
-                return false;
-        }
-        if (writer != RIG_REGISTER_NONE && in->registers->committed[writer] &&
-            !rig_bundle_link(&bundle, writer, RIG_LINK_WW, in->links))
+        if (!find_sources(in, first, reader, in->registers->versions[version].writer) ||
+            !rig_bundle_link(in->targets.at, count, in->sources.at, in->sources.count,
+                             rig_bundle_pays(count, reader - first), in->links))
             return false;
     }
     return true;
@@ -239,5 +250,6 @@ enum rig_rc rig_infer_registers(const struct rig_history *history, struct rig_as
     version_readers_done(&in.readers);
     register_updates_done(&in.updates);
     writer_list_done(&in.targets);
+    rig_sources_done(&in.sources);
     return rc;
 }

@@ -1,7 +1,6 @@
 #include "checker/infer/unread.h"
 
-#include <stdlib.h>
-
+#include "base/bug.h"
 #include "checker/graph/bundle.h"
 
 RIG_VEC(uint32_t, targets)
@@ -22,64 +21,92 @@ bool rig_unread_add_reader(struct rig_unread *unread, uint32_t key, uint32_t txn
     return rig_key_txns_add(&unread->readers, (struct rig_key_txn){key, txn});
 }
 
-static int compare(const void *left, const void *right)
-{
-    const struct rig_key_txn *a = left, *b = right;
-    if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    return (a->txn > b->txn) - (a->txn < b->txn);
-}
+/* Transactions by key, those of one key ascending, perhaps repeated: of key k at [first[k], first[k + 1]). */
+struct by_key {
+    uint32_t *first;
+    uint32_t *txns;
+};
 
-/* Sorts by key and transaction, and drops repetitions. */
-static void sort_unique(struct rig_key_txns *list)
+static bool group(const struct rig_key_txns *list, uint32_t key_count, struct rig_arena *arena, struct by_key *groups)
 {
-    if (list->count == 0)
-        return;
-    qsort(list->at, list->count, sizeof *list->at, compare);
-    size_t kept = 1;
-    for (size_t i = 1; i < list->count; i++) {
-        if (compare(&list->at[i], &list->at[kept - 1]) != 0)
-            list->at[kept++] = list->at[i];
-    }
-    list->count = kept;
-}
-
-static bool link_key(const struct rig_versions *versions, uint32_t key, const struct targets *writers,
-                     const struct rig_key_txn *readers, uint32_t reader_count, struct rig_links *links)
-{
-    struct rig_bundle bundle;
-    if (!rig_bundle_init(&bundle, writers->at, (uint32_t)writers->count, reader_count, links))
+    RIG_INVARIANT(list->count < UINT32_MAX);
+    groups->first = rig_arena_array(arena, (size_t)key_count + 2, sizeof *groups->first);
+    groups->txns = rig_arena_room(arena, list->count + 1, sizeof *groups->txns);
+    if (groups->first == NULL || groups->txns == NULL)
         return false;
-    for (uint32_t i = 0; i < reader_count; i++) {
-        if (!rig_bundle_link(&bundle, readers[i].txn, RIG_LINK_RW, links))
-            return false;
+    uint32_t *next = groups->first + 1; /* of key k where its next one goes, and in the end where they end */
+    for (size_t i = 0; i < list->count; i++)
+        next[list->at[i].key + 1]++;
+    for (uint32_t key = 0; key < key_count; key++)
+        next[key + 1] += next[key];
+    for (size_t i = 0; i < list->count; i++)
+        groups->txns[next[list->at[i].key]++] = list->at[i].txn;
+    return true;
+}
+
+struct scratch {
+    struct targets targets;
+    struct rig_sources sources;
+};
+
+static bool collect_targets(const struct by_key *writers, uint32_t key, struct targets *targets)
+{
+    bool done = true;
+    targets->count = 0;
+    for (uint32_t i = writers->first[key]; done && i < writers->first[key + 1]; i++) {
+        if (i == writers->first[key] || writers->txns[i] != writers->txns[i - 1])
+            done = targets_add(targets, writers->txns[i]);
     }
+    return done;
+}
+
+/* The readers, and the writer of the last version in its place among them. */
+static bool collect_sources(const struct by_key *readers, uint32_t key, uint32_t writer, struct rig_sources *sources)
+{
+    bool done = true, due = writer != RIG_TXN_NONE;
+    sources->count = 0;
+    for (uint32_t i = readers->first[key]; done && i < readers->first[key + 1]; i++) {
+        uint32_t txn = readers->txns[i];
+        if (i > readers->first[key] && txn == readers->txns[i - 1])
+            continue;
+        if (due && writer < txn) {
+            done = rig_sources_add(sources, (struct rig_source){writer, RIG_LINK_WW});
+            due = false;
+        }
+        done = done && rig_sources_add(sources, (struct rig_source){txn, RIG_LINK_RW});
+    }
+    return done && (!due || rig_sources_add(sources, (struct rig_source){writer, RIG_LINK_WW}));
+}
+
+static bool link_key(const struct rig_versions *versions, uint32_t key, const struct by_key *readers,
+                     struct scratch *scratch, struct rig_links *links)
+{
     uint32_t last = rig_versions_before(versions, key, versions->keys[key].order.count);
-    return last == RIG_VERSION_NONE ||
-           rig_bundle_link(&bundle, rig_versions_writer(versions, key, last), RIG_LINK_WW, links);
+    uint32_t writer = last == RIG_VERSION_NONE ? RIG_TXN_NONE : rig_versions_writer(versions, key, last);
+    if (!collect_sources(readers, key, writer, &scratch->sources))
+        return false;
+    uint32_t target_count = (uint32_t)scratch->targets.count;
+    bool passages = rig_bundle_pays(target_count, readers->first[key + 1] - readers->first[key]);
+    return rig_bundle_link(scratch->targets.at, target_count, scratch->sources.at, scratch->sources.count, passages,
+                           links);
 }
 
 bool rig_unread_link(struct rig_unread *unread, const struct rig_versions *versions, struct rig_links *links)
 {
-    sort_unique(&unread->writers);
-    sort_unique(&unread->readers);
-    struct targets writers = {0};
-    bool linked = true;
-    size_t reader = 0;
-    for (size_t begin = 0, end; linked && begin < unread->writers.count; begin = end) {
-        uint32_t key = unread->writers.at[begin].key;
-        writers.count = 0;
-        for (end = begin; linked && end < unread->writers.count && unread->writers.at[end].key == key; end++)
-            linked = targets_add(&writers, unread->writers.at[end].txn);
-        while (reader < unread->readers.count && unread->readers.at[reader].key < key)
-            reader++;
-        size_t first_reader = reader;
-        while (reader < unread->readers.count && unread->readers.at[reader].key == key)
-            reader++;
-        unread->unordered_keys += writers.count > 1;
-        linked = linked && link_key(versions, key, &writers, &unread->readers.at[first_reader],
-                                    (uint32_t)(reader - first_reader), links);
+    uint32_t key_count = versions->history->key_count;
+    struct by_key writers, readers;
+    struct scratch scratch = {0};
+    if (unread->writers.count == 0)
+        return true;
+    bool linked = group(&unread->writers, key_count, links->arena, &writers) &&
+                  group(&unread->readers, key_count, links->arena, &readers);
+    for (uint32_t key = 0; linked && key < key_count; key++) {
+        if (writers.first[key] == writers.first[key + 1])
+            continue;
+        linked = collect_targets(&writers, key, &scratch.targets) && link_key(versions, key, &readers, &scratch, links);
+        unread->unordered_keys += scratch.targets.count > 1;
     }
-    targets_done(&writers);
+    targets_done(&scratch.targets);
+    rig_sources_done(&scratch.sources);
     return linked;
 }

@@ -67,15 +67,17 @@ static inline void make_bundle(struct fixture *f, struct rig_rng *rng)
         if (rig_rng_below(rng, 4) == 0)
             targets[count++] = txn;
     }
-    struct rig_bundle bundle;
     if (count == 0)
         return;
-    assert_true(rig_bundle_init(&bundle, targets, count, rig_rng_below(rng, 2) == 0 ? 10000 : 1, &f->links));
+    struct rig_source sources[3];
+    uint32_t source = 0;
     for (unsigned i = 0; i < 3; i++) {
-        uint32_t source =
-            (uint32_t)rig_rng_below(rng, targets[0] + (rig_rng_below(rng, 3) == 0 ? TXNS - targets[0] : 1));
-        assert_true(rig_bundle_link(&bundle, source, RIG_LINK_RW, &f->links));
+        bool any = rig_rng_below(rng, 3) == 0;
+        uint32_t end = any ? TXNS : targets[0] + 1;
+        source += source < end ? (uint32_t)rig_rng_below(rng, end - source) : 0;
+        sources[i] = (struct rig_source){source, RIG_LINK_RW};
     }
+    assert_true(rig_bundle_link(targets, count, sources, 3, rig_rng_below(rng, 2) == 0, &f->links));
 }
 
 #endif
