@@ -13,6 +13,12 @@
 
 enum { TEXT_BYTES = 1 << 16, EMPTY_ROUNDS = 500 };
 static const int64_t empty_step_ns = 2 * RIG_NS_PER_MS;
+static const char *proc_folder = "/proc";
+
+void rig_cgroup_set_proc(const char *folder)
+{
+    proc_folder = folder;
+}
 
 /* -- files --------------------------------------------------------------------------------------------------------- */
 
@@ -60,21 +66,27 @@ struct hierarchy {
     bool unified;
 };
 
-/* In version 2 the controller must be handed down from the top. */
+/* Version 2: whether groups in this folder get the controller. */
+static bool hands_down(const char *folder, const char *controller)
+{
+    char path[RIG_CGROUP_PATH_BYTES + 64], text[1024];
+    (void)snprintf(path, sizeof path, "%s/cgroup.subtree_control", folder);
+    return read_text(path, text, sizeof text) > 0 && has_word(text, controller);
+}
+
 static bool has_controller(const struct mntent *mount, const char *controller)
 {
-    char path[RIG_CGROUP_PATH_BYTES], text[1024];
     if (strcmp(mount->mnt_type, "cgroup") == 0)
         return has_word(mount->mnt_opts, controller);
-    if (strcmp(mount->mnt_type, "cgroup2") != 0)
-        return false;
-    (void)snprintf(path, sizeof path, "%.256s/cgroup.subtree_control", mount->mnt_dir);
-    return read_text(path, text, sizeof text) > 0 && has_word(text, controller);
+    return strcmp(mount->mnt_type, "cgroup2") == 0 && strlen(mount->mnt_dir) < RIG_CGROUP_PATH_BYTES &&
+           hands_down(mount->mnt_dir, controller);
 }
 
 static bool find_hierarchy(const char *controller, struct hierarchy *found)
 {
-    FILE *mounts = setmntent("/proc/self/mounts", "re");
+    char path[RIG_CGROUP_PATH_BYTES];
+    (void)snprintf(path, sizeof path, "%s/self/mounts", proc_folder);
+    FILE *mounts = setmntent(path, "re");
     struct mntent mount;
     char buffer[4096];
     bool there = false;
@@ -94,9 +106,9 @@ static bool find_hierarchy(const char *controller, struct hierarchy *found)
 static void find_origin(const struct hierarchy *at, const char *controller, pid_t pid,
                         char origin[RIG_CGROUP_PATH_BYTES])
 {
-    char path[64], text[4096];
+    char path[RIG_CGROUP_PATH_BYTES], text[4096];
     char *rest = text;
-    (void)snprintf(path, sizeof path, "/proc/%ld/cgroup", (long)pid);
+    (void)snprintf(path, sizeof path, "%s/%ld/cgroup", proc_folder, (long)pid);
     (void)read_text(path, text, sizeof text);
     (void)snprintf(origin, RIG_CGROUP_PATH_BYTES, "%s", at->path);
     for (char *line = strsep(&rest, "\n"); line != NULL; line = strsep(&rest, "\n")) {
@@ -125,6 +137,19 @@ bool rig_cgroup_is_possible(const char *controller, char *why, size_t size)
     return true;
 }
 
+/*
+ * Where the new group goes. Version 2 has no processes above groups, so it goes beside the one that the node is in, or
+ * higher: only what hands the controller down will do, as the top does.
+ */
+static void find_place(const struct hierarchy *at, const char *controller, const char *origin,
+                       char place[RIG_CGROUP_PATH_BYTES])
+{
+    (void)snprintf(place, RIG_CGROUP_PATH_BYTES, "%s", origin);
+    while (at->unified && strlen(place) > strlen(at->path) &&
+           (strcmp(place, origin) == 0 || !hands_down(place, controller)))
+        *strrchr(place, '/') = '\0';
+}
+
 /* -- the group ----------------------------------------------------------------------------------------------------- */
 
 static void join_path(char path[RIG_CGROUP_PATH_BYTES + 64], const char *folder, const char *file)
@@ -144,13 +169,15 @@ enum rig_rc rig_cgroup_make(const struct rig_fault_site *site, uint32_t node, co
     struct rig_process processes[RIG_GROUND_PROCESSES_MOST];
     if (rig_node_processes(site, node, processes) == 0)
         return rig_fail(err, RIG_E_CLUSTER, "%s: the node is down", rig_fleet_of(site)->names[node]);
-    char origin[RIG_CGROUP_PATH_BYTES], path[RIG_CGROUP_PATH_BYTES];
+    char origin[RIG_CGROUP_PATH_BYTES], place[RIG_CGROUP_PATH_BYTES], path[RIG_CGROUP_PATH_BYTES];
     find_origin(&at, controller, processes[0].pid, origin);
-    char *const last = at.unified && strlen(origin) > strlen(at.path) ? strrchr(origin, '/') : NULL;
-    const int above = last == NULL ? (int)strlen(origin) : (int)(last - origin);
-    (void)snprintf(path, sizeof path, "%.*s/rig-%ld-%u", above < 450 ? above : 450, origin, (long)getpid(),
-                   atomic_fetch_add(&number, 1));
-    const char *const undo[] = {"/bin/sh", "-c", "rmdir \"$0\" 2>/dev/null; test ! -e \"$0\"", path, NULL};
+    find_place(&at, controller, origin, place);
+    (void)snprintf(path, sizeof path, "%.450s/rig-%ld-%u", place, (long)getpid(), atomic_fetch_add(&number, 1));
+    /* Processes that end with rig take a moment, longer when they get little of the processors. */
+    const char *const undo[] = {"/bin/sh", "-c",
+                                "n=0; while test -e \"$0\" && ! rmdir \"$0\" 2>/dev/null && test $n -lt 200; do "
+                                "n=$((n + 1)); sleep 0.1; done; test ! -e \"$0\"",
+                                path, NULL};
     const enum rig_rc rc =
         rig_journal_command(rig_ground_of(site)->journal, "a control group", undo, &group->token, err);
     if (rc != RIG_OK)

@@ -2,10 +2,10 @@
  * A control group of rig's own for the processes of one node: made, filled, emptied and removed.
  *
  * Version 1 (a hierarchy for each controller) and version 2, whichever has the controller. The group is made where the
- * node's main process is, so that limits which hold there hold on: inside its group in version 1, beside it in version
- * 2, which allows no processes above groups. It is in the undo journal before it is made. Processes that come into
- * being in it belong to it; at the end all go back. If rig dies, its nodes do too, and what is left to undo is an empty
- * group.
+ * node's main process is, so that limits which hold there hold on: inside its group in version 1; in version 2, which
+ * allows no processes above groups, beside it, or above it where only that hands the controller down. It is in the undo
+ * journal before it is made. Processes that come into being in it belong to it; at the end all go back. If rig dies,
+ * its nodes do too, and what is left to undo is an empty group.
  *
  * Takes the right to make groups: root, as a rule.
  */
@@ -23,6 +23,8 @@ struct rig_cgroup {
     uint64_t token;
 };
 
+/* For tests: reads this folder in the place of /proc. Before anything else here. */
+void rig_cgroup_set_proc(const char *folder);
 /* Whether groups of this controller ("cpu", "memory") can be made here; else `why` says what is missing. */
 bool rig_cgroup_is_possible(const char *controller, char *why, size_t size);
 /* Makes the group, empty. RIG_E_CLUSTER. `group` is safe for rig_cgroup_end() then and after a failure. */

@@ -113,8 +113,7 @@ static enum rig_rc await_followers(struct rig_pg_cluster *cluster, int64_t deadl
     enum rig_rc rc = rig_pg_node_ask(primary, "SELECT pg_current_wal_lsn()", STATUS_NS, position, err);
     for (uint32_t i = 0; rc == RIG_OK && i < cluster->count; i++) {
         if (&cluster->nodes[i] != primary)
-            rc =
-                rig_pg_await_caught_up(&cluster->nodes[i], position, atomic_load(&cluster->timeline), deadline_ns, err);
+            rc = rig_pg_await_caught_up(&cluster->nodes[i], position, &cluster->line, deadline_ns, err);
     }
     return rc;
 }
@@ -122,13 +121,12 @@ static enum rig_rc await_followers(struct rig_pg_cluster *cluster, int64_t deadl
 static enum rig_rc start_primary(struct rig_pg_cluster *cluster, int64_t deadline_ns, struct rig_err *err)
 {
     struct rig_pg_node *primary = primary_of(cluster);
-    int timeline = 0;
     enum rig_rc rc = start_in_role(cluster, primary, false, deadline_ns, err);
     if (rc == RIG_OK)
         rc = set_password(primary, err);
     if (rc == RIG_OK)
-        rc = rig_pg_timeline(primary, &timeline, err);
-    atomic_store(&cluster->timeline, timeline);
+        rc = rig_pg_find_line(primary, &cluster->line, err);
+    atomic_store(&cluster->timeline, cluster->line.timeline);
     return rc;
 }
 
@@ -299,17 +297,17 @@ enum rig_rc rig_pg_cluster_promote(struct rig_pg_cluster *cluster, uint32_t inde
     RIG_REQUIRE(index < cluster->count);
     struct rig_pg_node *node = &cluster->nodes[index];
     const struct rig_pg_node *old = primary_of(cluster);
-    int timeline = 0;
     if (!rig_pg_node_runs(node))
         return rig_fail(err, RIG_E_CLUSTER, "%s cannot be promoted: it is down", node->name);
     if (!rig_pg_node_is_standby(node))
         return node == old ? RIG_OK : rig_fail(err, RIG_E_CLUSTER, "%s is a primary already", node->name);
-    enum rig_rc rc = rig_pg_promote(node, PROMOTE_NS, &timeline, err);
+    enum rig_rc rc = rig_pg_promote(node, PROMOTE_NS, &cluster->line, err);
     if (rc != RIG_OK)
         return rc;
-    atomic_store(&cluster->timeline, timeline);
+    atomic_store(&cluster->timeline, cluster->line.timeline);
     atomic_store(&cluster->primary, index);
-    cluster->site.env->core->log(2, "postgres", "%s is the primary now, timeline %d", node->name, timeline);
+    cluster->site.env->core->log(2, "postgres", "%s is the primary now, timeline %d", node->name,
+                                 cluster->line.timeline);
     return point_followers(cluster, old, err);
 }
 
@@ -386,8 +384,7 @@ static bool catches_up(struct rig_pg_cluster *cluster, const struct rig_pg_node 
 {
     const struct rig_core *core = cluster->site.env->core;
     struct rig_err attempt = {.rc = RIG_OK};
-    if (rig_pg_await_caught_up(node, position, atomic_load(&cluster->timeline), core->now_ns() + CATCH_UP_NS,
-                               &attempt) == RIG_OK)
+    if (rig_pg_await_caught_up(node, position, &cluster->line, core->now_ns() + CATCH_UP_NS, &attempt) == RIG_OK)
         return true;
     core->log(2, "postgres", "%s", attempt.text);
     return false;

@@ -14,6 +14,7 @@
 
 #include "drivers/driver.h"
 #include "drivers/postgres/pg_node.h"
+#include "drivers/postgres/pg_replication.h"
 #include "drivers/postgres/pg_routes.h"
 #include "drivers/postgres/pg_site.h"
 
@@ -23,7 +24,8 @@ struct rig_pg_cluster {
     struct rig_pg_node nodes[RIG_NODES_MOST];
     uint32_t count; /* of nodes; 0 before start */
     atomic_uint primary;
-    atomic_int timeline; /* that the primary writes */
+    atomic_int timeline;     /* that the primary writes */
+    struct rig_pg_line line; /* the same and more; for who changes roles: main, then the nemesis's thread */
 };
 
 void rig_pg_cluster_init(struct rig_pg_cluster *cluster, const struct rig_run_env *env,

@@ -10,6 +10,8 @@
 #include "base/folder.h"
 #include "drivers/postgres/pg_configuration.h"
 
+#define FORKED "past the fork: "
+
 #define MILLISECOND_NS INT64_C(1000000)
 #define SECOND_NS      INT64_C(1000000000)
 #define ASK_NS         (5 * SECOND_NS)
@@ -29,17 +31,24 @@ enum rig_rc rig_pg_follow(struct rig_pg_node *node, struct rig_pg_node *primary,
     return rc;
 }
 
-enum rig_rc rig_pg_timeline(const struct rig_pg_node *primary, int *timeline, struct rig_err *err)
+/* The last line of a timeline's history is "<the timeline before>\t<where it was left>\t<why>"; the first has none. */
+enum rig_rc rig_pg_find_line(const struct rig_pg_node *primary, struct rig_pg_line *line, struct rig_err *err)
 {
+    static const char sql[] =
+        "SELECT concat(('x' || t)::bit(32)::int, ' ', coalesce((regexp_match("
+        "pg_read_file('pg_wal/' || t || '.history', 0, 100000, true), '\\t([0-9A-F]+/[0-9A-F]+)\\t[^\\n]*\\n*$'))[1], "
+        "'0/0')) FROM (SELECT left(pg_walfile_name(pg_current_wal_lsn()), 8)) timeline(t)";
     char answer[RIG_PG_ANSWER_BYTES];
-    enum rig_rc rc = rig_pg_node_ask(
-        primary, "SELECT ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int", ASK_NS, answer, err);
-    if (rc == RIG_OK)
-        *timeline = (int)strtol(answer, NULL, 10);
+    char *fork = NULL;
+    enum rig_rc rc = rig_pg_node_ask(primary, sql, ASK_NS, answer, err);
+    if (rc == RIG_OK) {
+        line->timeline = (int)strtol(answer, &fork, 10);
+        (void)snprintf(line->fork, sizeof line->fork, "%s", *fork == ' ' ? fork + 1 : "0/0");
+    }
     return rc;
 }
 
-enum rig_rc rig_pg_promote(struct rig_pg_node *node, int64_t timeout_ns, int *timeline, struct rig_err *err)
+enum rig_rc rig_pg_promote(struct rig_pg_node *node, int64_t timeout_ns, struct rig_pg_line *line, struct rig_err *err)
 {
     char answer[RIG_PG_ANSWER_BYTES];
     char sql[64];
@@ -48,31 +57,33 @@ enum rig_rc rig_pg_promote(struct rig_pg_node *node, int64_t timeout_ns, int *ti
     if (rc == RIG_OK && answer[0] != 't')
         rc = rig_fail(err, RIG_E_CLUSTER, "%s was not promoted within %lld s", node->name,
                       (long long)(timeout_ns / SECOND_NS));
-    return rc != RIG_OK ? rc : rig_pg_timeline(node, timeline, err);
+    return rc != RIG_OK ? rc : rig_pg_find_line(node, line, err);
 }
 
-enum rig_rc rig_pg_await_caught_up(const struct rig_pg_node *node, const char *position, int timeline,
+enum rig_rc rig_pg_await_caught_up(const struct rig_pg_node *node, const char *position, const struct rig_pg_line *line,
                                    int64_t deadline_ns, struct rig_err *err)
 {
     const struct rig_core *core = node->site->env->core;
     char answer[RIG_PG_ANSWER_BYTES] = "";
-    char sql[512];
+    char sql[768];
     (void)snprintf(
         sql, sizeof sql,
         "SELECT CASE WHEN r.status = 'streaming' AND r.received_tli = %d AND"
         " CASE WHEN current_setting('recovery_min_apply_delay') = '0' THEN pg_last_wal_replay_lsn()"
-        " ELSE pg_last_wal_receive_lsn() END >= '%s' THEN 'yes' ELSE concat(coalesce(r.status, 'not streaming'),"
-        " ', timeline ', r.received_tli, ', at ', pg_last_wal_replay_lsn()) END"
+        " ELSE pg_last_wal_receive_lsn() END >= '%s' THEN 'yes' ELSE concat(CASE WHEN r.received_tli < %d AND"
+        " greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()) > '%s' THEN '" FORKED "' END,"
+        " coalesce(r.status, 'not streaming'), ', timeline ', r.received_tli, ', at ', pg_last_wal_replay_lsn()) END"
         " FROM (SELECT 1) o LEFT JOIN pg_stat_wal_receiver r ON true",
-        timeline, position);
+        line->timeline, position, line->timeline, line->fork);
     for (;;) {
         struct rig_err attempt = {.rc = RIG_OK};
         enum rig_rc rc = rig_pg_node_ask(node, sql, ASK_NS, answer, &attempt);
         if (rc == RIG_OK && strcmp(answer, "yes") == 0)
             return RIG_OK;
-        if (core->now_ns() > deadline_ns || !rig_pg_node_runs(node))
+        const bool forked = rc == RIG_OK && strncmp(answer, FORKED, sizeof FORKED - 1) == 0;
+        if (forked || core->now_ns() > deadline_ns || !rig_pg_node_runs(node))
             return rig_fail(err, RIG_E_CLUSTER, "%s does not catch up with the primary (timeline %d, %s): %s",
-                            node->name, timeline, position, rc == RIG_OK ? answer : attempt.text);
+                            node->name, line->timeline, position, rc == RIG_OK ? answer : attempt.text);
         const struct timespec step = {.tv_nsec = 10 * MILLISECOND_NS};
         (void)nanosleep(&step, NULL);
     }

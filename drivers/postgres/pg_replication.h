@@ -12,18 +12,25 @@
 #include "drivers/postgres/pg_node.h"
 #include "drivers/postgres/pg_routes.h"
 
+/* The log of a primary: its timeline, and where that left the one before it. */
+struct rig_pg_line {
+    int timeline;
+    char fork[24]; /* a position, as PostgreSQL writes it */
+};
+
 /* Writes the node's configuration for the role that its data has, and has it read again when it runs. */
 enum rig_rc rig_pg_follow(struct rig_pg_node *node, struct rig_pg_node *primary, struct rig_pg_routes *routes,
                           struct rig_err *err);
-/* The standby becomes a primary; returns once it takes writes, under `*timeline`. */
-enum rig_rc rig_pg_promote(struct rig_pg_node *node, int64_t timeout_ns, int *timeline, struct rig_err *err);
-/* The timeline that a primary writes. */
-enum rig_rc rig_pg_timeline(const struct rig_pg_node *primary, int *timeline, struct rig_err *err);
+/* The standby becomes a primary; returns once it takes writes. */
+enum rig_rc rig_pg_promote(struct rig_pg_node *node, int64_t timeout_ns, struct rig_pg_line *line, struct rig_err *err);
+/* What a primary writes. */
+enum rig_rc rig_pg_find_line(const struct rig_pg_node *primary, struct rig_pg_line *line, struct rig_err *err);
 /*
- * Waits until the standby streams on `timeline` and shows everything up to `position` of the log; one whose settings
- * delay it has to have received it.
+ * Waits until the standby streams on the line's timeline and shows everything up to `position` of the log; one whose
+ * settings delay it has to have received it. One that never will, as it is past the fork on the timeline before, is not
+ * waited for.
  */
-enum rig_rc rig_pg_await_caught_up(const struct rig_pg_node *node, const char *position, int timeline,
+enum rig_rc rig_pg_await_caught_up(const struct rig_pg_node *node, const char *position, const struct rig_pg_line *line,
                                    int64_t deadline_ns, struct rig_err *err);
 /*
  * Makes the node a standby of `primary` with the primary's data, and starts it. Stops it where it runs. `anew`: by a

@@ -5,7 +5,6 @@ import os
 import pathlib
 import subprocess
 import sys
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from run_faults import NODE, FaultTest, main, what_is_missing  # noqa: E402
@@ -169,33 +168,6 @@ class Pressure(ConditionTest):
         _, fault = self.strike("{fault: memory, limit: 256KiB, at: [300ms], for: 500ms}", duration=4)
         self.assertRegex(fault["evidence"], rf"^{NODE}: met its limit of memory; {NODE}: \d+ times$")
         self.assertEqual(self.groups(), [])
-
-    def test_a_killed_rig_leaves_no_group(self):
-        process = self.start("run", self.condition_plan("{fault: cpu, at: [300ms], for: 1h}", duration=3600), "-o", "out")
-        self.wait_for_log(process, "out", "injected #1 cpu")
-        self.assertEqual(len(self.groups()), 1)
-        process.kill()
-        process.communicate()
-        deadline = time.monotonic() + 20
-        while self.servers() and time.monotonic() < deadline:  # they die with rig, slowly
-            time.sleep(0.05)
-        self.assertIn("a control group", self.status(0, self.rig("heal")).out)
-        self.assertEqual(self.groups(), [])
-        self.all_is_undone()
-
-
-class Killed(ConditionTest):
-    def test_nothing_outlives_a_killed_rig(self):
-        """A partition and a lying disk die with rig's processes."""
-        for fault in ("{fault: partition, at: [300ms], for: 1h}", "{fault: fsync, mode: lie, at: [300ms], for: 1h}"):
-            with self.subTest(fault=fault):
-                process = self.start("run", self.condition_plan(fault, duration=3600), "-o", "out")
-                self.wait_for_log(process, "out", "injected #1")
-                process.kill()
-                process.communicate()
-                self.status(0, self.rig("heal"))
-                self.all_is_undone()
-                subprocess.run(["rm", "-rf", self.folder / "out"], check=True)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,129 @@
+"""Every fault that rig knows, each on a cluster that rig starts: what is seen of it, that it is healed, and that nothing is
+left of it when rig is killed while it lasts.
+
+A fault without a row here fails the test.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from run_faults import RIG, FaultTest, main, what_is_missing  # noqa: E402
+
+PLAN = """
+name: every
+workload: {{type: list-append, duration: {duration}s, keys: {{active: {keys}, appends-per-key: 16, distribution: uniform}}}}
+clients: {{count: 6}}
+database: {database}
+nemesis:
+  overlap: true
+  faults:
+    - {{fault: {fault}, at: [500ms], for: {length}}}
+check: {{levels: [serializable]}}
+"""
+POSTGRES = "{driver: postgres, isolation: serializable, cluster: {local: {nodes: 1}}}"
+# None of them may be the one that does not have what was acknowledged.
+SYNCHRONOUS = ("{driver: postgres, isolation: serializable, "
+               "cluster: {local: {nodes: 3, replication: on, synchronous-standbys: 2}}}")
+ETCD = "{driver: etcd, cluster: {local: {nodes: 3}}}"
+STOPPED = r"\d+ process(es are| is) stopped"
+# Name: options, what is seen of it, and where it is not one PostgreSQL, what else.
+FAULTS = {
+    "kill": ("how: kill", r"process \d+ is gone; pg-1: started in"),
+    "pause": ("", rf"pg-1: {STOPPED}, first \d+; pg-1: goes on"),
+    "restart": ("", r"pg-1: process \d+ instead of \d+"),
+    "promote": ("", r"pg-1, the primary, is down; pg-\d, which was standby, is the primary; all nodes were back", SYNCHRONOUS),
+    "partition": ("", r"at first \d+ bytes .*held up; in all \d+ bytes .*held up"),
+    "delay": ("", r"at first \d+ bytes delayed"),
+    "loss": ("share: 20%", r"at first \d+ bytes lost and sent again"),
+    "throttle": ("rate: 8KiB", r"at first \d+ bytes slowed down"),
+    "reset": ("", r"at first \d+ connections reset"),
+    "half-open": ("", r"at first \d+ connections? left half open"),
+    "fsync": ("mode: slow", r"\d+ calls were slowed down"),
+    "disk-full": ("", r"pg-1: \d+ writes were refused"),
+    "clock": ("jump: 1h", r"\d+ readings"),
+    "cpu": ("quota: 5%", r"ran out of processor time; pg-1: in \d+ periods"),
+    "memory": ("limit: 256KiB", r"met its limit of memory; pg-1: \d+ times"),
+    "exec": ("command: touch {mark}, check: ls {mark}, undo: rm -f {mark}", r"ls confirms it: .*; undone"),
+    "compact": ("", r"compacted what was before revision \d+", ETCD),
+    "defragment": ("", r"rewrote its file", ETCD),
+    "replace-member": ("", r"left the cluster", ETCD),
+    "terminate-sessions": ("", r"pg-1: \d+ sessions? ended"),
+    "kill-session": ("", r"pg-1: process \d+ of a session is gone; pg-1 answers"),
+    "pause-session": ("", r"pg-1: process \d+ of a session is stopped; pg-1: it goes on"),
+    "vacuum-full": ("", r"pg-1: \S+ moved from file \S+ to \S+"),
+    "alter-tables": ("", r"pg-1: the catalogue shows .*; pg-1: changed back"),
+    "checkpoint": ("", r"pg-1: the last checkpoint is at \S+, before at \S+"),
+    "lock-pressure": ("", r"pg-1: \d+ locks in the lock table"),
+    "deadlocks": ("", r"pg-1: \d+ deadlocks? found by the server"),
+}
+
+
+def listed():
+    """What this build knows, and why this machine may not have it."""
+    done = subprocess.run([RIG, "list", "faults", "--format", "json"], capture_output=True, text=True, timeout=60)
+    return {row["name"]: row["missing"] for row in json.loads(done.stdout)["faults"]}
+
+
+def groups():
+    return sorted(str(path) for path in pathlib.Path("/sys/fs/cgroup").glob("**/rig-*"))
+
+
+class EveryFault(FaultTest):
+    def setUp(self):
+        super().setUp()
+        self.groups = groups()
+
+    def every_plan(self, name, length, duration):
+        options, _, database = (*FAULTS[name], POSTGRES)[:3]
+        fault = ", ".join(part for part in (name, options.format(mark=self.folder / "mark")) if part)
+        # A full disk is felt where tables grow.
+        return self.plan(PLAN.format(fault=fault, length=length, duration=duration, keys=3000 if name == "disk-full" else 10,
+                                     database=database))
+
+    def nothing_is_left(self):
+        self.all_is_undone()
+        self.assertEqual(groups(), self.groups)
+        self.assertFalse((self.folder / "mark").exists())
+
+    def is_seen_and_healed(self, name):
+        self.status(0, self.rig("run", self.every_plan(name, "500ms", 3), "-o", "out"))
+        fault, = self.results("out")["faults"]
+        self.assertTrue(fault["took_effect"] and fault["healed"] and not fault["failed"], fault)
+        self.assertRegex(fault["evidence"], FAULTS[name][1])
+        self.assertGreater(self.results("out")["history"]["ok"], 100)
+        self.nothing_is_left()
+
+    def leaves_nothing_of_a_killed_rig(self, name):
+        process = self.start("run", self.every_plan(name, "1h", 3600), "-o", "out")
+        self.wait_for_log(process, "out", f"injected #1 {name}")
+        process.kill()
+        process.communicate()
+        self.status(0, self.rig("heal"))
+        self.nothing_is_left()
+
+    def test_there_is_a_row_for_each(self):
+        self.assertEqual(sorted(FAULTS), sorted(listed()))
+
+
+def add_tests():
+    missing = listed()
+    for name in FAULTS:
+        for what in (EveryFault.is_seen_and_healed, EveryFault.leaves_nothing_of_a_killed_rig):
+            def test(self, name=name, what=what):
+                what(self, name)
+            if missing.get(name):
+                test = unittest.skip(missing[name])(test)
+            setattr(EveryFault, f"test_{name.replace('-', '_')}_{what.__name__}", test)
+
+
+if __name__ == "__main__":
+    if what_is_missing():
+        print(what_is_missing())
+        sys.exit(77)
+    add_tests()
+    main()
