@@ -422,6 +422,8 @@ static bool word(struct rig_evidence *evidence, struct rig_witness *witness, con
         for (size_t t = 0; t < sizeof txns / sizeof txns[0]; t++)
             *txns[t] = *txns[t] == UINT32_MAX ? UINT32_MAX : number[*txns[t]];
         step->key = find_key(evidence, keys, step->key);
+        if (!rig_witness_shows(witness, i))
+            continue;
         step->text = rig_sentence_step(history, step, arena);
         if (step->text == NULL)
             return false;

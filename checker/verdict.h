@@ -46,7 +46,8 @@ struct rig_step {
     uint32_t order_op;  /*   UINT32_MAX: nobody read the later version, so it comes after all that were read */
     enum rig_order_source order; /* ww, rw: what shows the order of the two versions; of registers, also */
     uint32_t order_other;        /*   what order_txn did before order_other: how registers are ordered */
-    char *text; /* one sentence: "T17 before T23: T17 read key 5 as [1 2] and did not see T23's append of 3." */
+    char *text; /* one sentence: "T17 before T23: T17 read key 5 as [1 2] and did not see T23's append of 3."
+                  NULL where reports do not show the step (rig_witness_shows()) */
 };
 
 struct rig_witness {
@@ -63,6 +64,20 @@ struct rig_witness {
     uint64_t refutes;    /* bits of the levels that this witness alone refutes (closed upward) */
     char *text;          /* the whole witness, several lines, as in the text report, without its running number */
 };
+
+/* Of a longer cycle, which nobody reads through, reports show so many transactions and steps from either end. */
+enum { RIG_WITNESS_WHOLE = 256, RIG_WITNESS_ENDS = 32 };
+
+static inline bool rig_witness_is_long(const struct rig_witness *witness)
+{
+    return witness->txn_count > RIG_WITNESS_WHOLE;
+}
+
+/* Whether reports show the transaction, or the step, at this place. */
+static inline bool rig_witness_shows(const struct rig_witness *witness, uint32_t at)
+{
+    return !rig_witness_is_long(witness) || at < RIG_WITNESS_ENDS || at >= witness->txn_count - RIG_WITNESS_ENDS;
+}
 
 struct rig_finding {               /* one anomaly */
     uint64_t count;                /* how many were found: 0 for none */

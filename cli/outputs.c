@@ -100,7 +100,7 @@ static enum rig_rc make_folder(const char *path, struct rig_err *err)
     return rig_fail(err, RIG_E_IO, "%s: cannot create the folder: %s", path, strerror(errno));
 }
 
-/* Whether `name` is what write_witnesses() calls a file: <anomaly>-<n>.txt, .svg or .dot. */
+/* Whether `name` is what write_witnesses() calls a file: <anomaly>-<n>.txt, .svg, .dot or .jsonl. */
 static bool is_witness_file(const char *name)
 {
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
@@ -110,8 +110,9 @@ static bool is_witness_file(const char *name)
             continue;
         const char *rest = name + length + 1;
         size_t digits = strspn(rest, "0123456789");
-        if (digits > 0 && (strcmp(rest + digits, ".txt") == 0 || strcmp(rest + digits, ".svg") == 0 ||
-                           strcmp(rest + digits, ".dot") == 0))
+        const char *ending = rest + digits;
+        if (digits > 0 && (strcmp(ending, ".txt") == 0 || strcmp(ending, ".svg") == 0 || strcmp(ending, ".dot") == 0 ||
+                           strcmp(ending, ".jsonl") == 0))
             return true;
     }
     return false;
@@ -158,6 +159,11 @@ static enum rig_rc write_witness(const struct rig_verdict *verdict, const char *
         rig_buf_clear(&text);
         rig_report_dot_witness(verdict, witness, number, &text);
         rc = write_witness_file(&text, folder, witness, number, "dot", err);
+    }
+    if (rc == RIG_OK && rig_witness_is_long(witness)) {
+        rig_buf_clear(&text);
+        rig_report_steps(verdict, witness, &text);
+        rc = write_witness_file(&text, folder, witness, number, "jsonl", err);
     }
     rig_buf_done(&text);
     return rc;

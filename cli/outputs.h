@@ -3,7 +3,8 @@
  *
  *   results.json    always: `rig report` reads the run's facts from it
  *   report.txt, report.html, junit.xml     as asked for
- *   witnesses/<anomaly>-<n>.txt, .svg and .dot: always, one a witness, those of an earlier verdict removed
+ *   witnesses/<anomaly>-<n>.txt, .svg and .dot: always, one a witness, those of an earlier verdict removed; and .jsonl,
+ *                   every step of a cycle that is too long to be shown whole
  */
 #ifndef RIG_CLI_OUTPUTS_H
 #define RIG_CLI_OUTPUTS_H

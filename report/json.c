@@ -1,6 +1,7 @@
 /*
  * The JSON report. Keys come in a fixed order; new ones are only ever added. Numbers that may pass 2^53 (the seed) are
- * texts, so that no reader rounds them.
+ * texts, so that no reader rounds them. Of a long cycle the ends are given, with its "length", and how many
+ * transactions and steps are "left_out" between them; rig_report_steps() has all.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -100,21 +101,31 @@ static void add_during(struct rig_json_writer *w, const struct rig_history *hist
         rig_json_end(w);
 }
 
+/* The next transaction or step that is shown. */
+static uint32_t next_shown(const struct rig_witness *witness, uint32_t at)
+{
+    return rig_witness_shows(witness, at + 1) ? at + 1 : witness->txn_count - RIG_WITNESS_ENDS;
+}
+
 static void add_witness(struct rig_json_writer *w, const struct rig_history *history,
                         const struct rig_episodes *episodes, const struct rig_witness *witness)
 {
     rig_json_begin_object(w, NULL);
     rig_json_begin_array(w, "transactions");
-    for (uint32_t i = 0; i < witness->txn_count; i++)
+    for (uint32_t i = 0; i < witness->txn_count; i = next_shown(witness, i))
         rig_json_int(w, NULL, rig_txn_name(history, witness->txns[i]));
     rig_json_end(w);
+    if (rig_witness_is_long(witness)) {
+        rig_json_int(w, "length", witness->txn_count);
+        rig_json_int(w, "left_out", witness->txn_count - 2 * RIG_WITNESS_ENDS);
+    }
     rig_json_begin_array(w, "steps");
-    for (uint32_t i = 0; i < witness->step_count; i++)
+    for (uint32_t i = 0; i < witness->step_count; i = next_shown(witness, i))
         add_text(w, NULL, witness->steps[i].text);
     rig_json_end(w);
     add_text(w, "text", witness->text);
     rig_json_begin_array(w, "edges");
-    for (uint32_t i = 0; i < witness->step_count; i++)
+    for (uint32_t i = 0; i < witness->step_count; i = next_shown(witness, i))
         add_edge(w, history, &witness->steps[i]);
     rig_json_end(w);
     rig_json_begin_array(w, "refutes");
@@ -291,6 +302,16 @@ static void add_run(struct rig_json_writer *w, const struct rig_report_run *run)
     add_errors(w, run);
     add_moments(w, run);
     rig_json_end(w);
+}
+
+void rig_report_steps(const struct rig_verdict *verdict, const struct rig_witness *witness, struct rig_buf *out)
+{
+    for (uint32_t i = 0; i < witness->step_count; i++) {
+        struct rig_json_writer w;
+        rig_json_init(&w, out);
+        add_edge(&w, verdict->history, &witness->steps[i]);
+        rig_buf_add_char(out, '\n');
+    }
 }
 
 void rig_report_json(const struct rig_verdict *verdict, const struct rig_report_run *run, struct rig_buf *out)

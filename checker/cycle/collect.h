@@ -8,7 +8,7 @@
 #include "checker/cycle/ladder.h"
 
 /* Of cycles longer than this, which nobody reads, only the shortest is kept, and only in want of a shorter one. */
-enum { RIG_CYCLE_LONG = 256 };
+enum { RIG_CYCLE_LONG = RIG_WITNESS_WHOLE };
 
 struct rig_collector {
     const struct rig_history *history; /* borrowed */

@@ -226,6 +226,8 @@ enum rig_rc rig_explain_cycle(const struct rig_inference *inference, const struc
         step->to = cycle->at[(i + 1) % count].txn;
         step->kind = cycle->at[i].kind;
         prove_step(&e, step);
+        if (!rig_witness_shows(&result, i))
+            continue;
         step->text = rig_sentence_step(e.history, step, arena);
         if (step->text == NULL)
             return no_memory(&e);

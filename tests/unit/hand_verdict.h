@@ -12,14 +12,14 @@
 #include "checker/verdict.h"
 #include "history/builder.h"
 
-enum { HAND_TXNS_MAX = 64 };
+enum { HAND_TXNS_MAX = 64, HAND_ROOM = 300 }; /* of a picture; of anything */
 
 struct hand_verdict {
     struct rig_verdict verdict;
     struct rig_history *history;
     struct rig_witness witnesses[4];
-    uint32_t txns[HAND_TXNS_MAX];
-    struct rig_step steps[HAND_TXNS_MAX];
+    uint32_t txns[HAND_ROOM];
+    struct rig_step steps[HAND_ROOM];
 };
 
 #define HAND_HOSTILE "<script>alert(\"x\")</script> & ]]> 'q' \033[31m\001\xff\xfe \xc2\x9b \xed\xa0\x80 end"

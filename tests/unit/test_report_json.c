@@ -83,6 +83,38 @@ static void witnesses_name_transactions_and_edges(void **state)
     hand_verdict_done(&hand);
 }
 
+static void of_a_long_cycle_the_ends_are_given(void **state)
+{
+    (void)state;
+    struct hand_verdict hand;
+    for (uint32_t count = RIG_WITNESS_WHOLE; count <= RIG_WITNESS_WHOLE + 1; count++) {
+        hand_verdict_ring(&hand, count);
+        json_t *json = parsed(&hand.verdict, NULL);
+        json_t *finding = json_object_get(json_object_get(json, "anomalies"), "G2-item-realtime");
+        json_t *witness = json_array_get(json_object_get(finding, "witnesses"), 0);
+        json_t *transactions = json_object_get(witness, "transactions");
+        bool whole = count == RIG_WITNESS_WHOLE;
+        uint32_t shown = whole ? count : 2 * RIG_WITNESS_ENDS;
+        assert_int_equal(json_array_size(transactions), shown);
+        assert_int_equal(json_array_size(json_object_get(witness, "steps")), shown);
+        assert_int_equal(json_array_size(json_object_get(witness, "edges")), shown);
+        assert_int_equal(json_integer_value(json_array_get(transactions, shown - 1)),
+                         rig_txn_name(hand.history, hand.txns[count - 1]));
+        assert_int_equal(json_integer_value(json_object_get(witness, "length")), whole ? 0 : count);
+        assert_int_equal(json_integer_value(json_object_get(witness, "left_out")), whole ? 0 : count - shown);
+        json_decref(json);
+        struct rig_buf steps;
+        rig_buf_init(&steps, 0);
+        rig_report_steps(&hand.verdict, &hand.witnesses[0], &steps);
+        uint32_t lines = 0;
+        for (size_t i = 0; i < steps.size; i++)
+            lines += steps.data[i] == '\n';
+        assert_int_equal(lines, count);
+        rig_buf_done(&steps);
+        hand_verdict_done(&hand);
+    }
+}
+
 static void history_and_indecision_are_said(void **state)
 {
     (void)state;
@@ -136,6 +168,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shape_is_the_one_promised),
         cmocka_unit_test(witnesses_name_transactions_and_edges),
+        cmocka_unit_test(of_a_long_cycle_the_ends_are_given),
         cmocka_unit_test(history_and_indecision_are_said),
         cmocka_unit_test(huge_and_hostile_texts_stay_valid_json),
     };
