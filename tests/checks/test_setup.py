@@ -187,6 +187,35 @@ class Setup(unittest.TestCase):
         self.assertLess(made, called.index(" install "))
         self.assertLess(called.index(" install "), taken)
 
+    def npm(self, works):
+        """One that installs a stand-in, or fails."""
+        make = 'echo "#!/bin/bash" >"${0%npm}pouchdb-server" && chmod +x "${0%npm}pouchdb-server"' if works else "exit 1"
+        self.stub("npm", f'#!/bin/bash\necho "npm $*" >>"$STUBS/log"\n{make}\n')
+
+    def test_pouchdb_is_installed_where_there_is_npm(self):
+        self.have_postgres()
+        os.symlink(shutil.which("chmod"), os.path.join(self.path, "chmod"))
+        self.npm(works=True)
+        self.assertEqual(self.run_setup("--for", "run"), (0, "", ""))
+        status, output, called = self.run_setup()
+        self.assertEqual((status, output), (0, ""))
+        self.assertIn("npm install --global", called)
+        self.assertIn("pouchdb-server@", called)
+        self.run_setup()
+        self.assertEqual(self.run_setup()[2].count("npm"), 1)
+
+    def test_without_pouchdb_a_test_is_skipped_and_no_more(self):
+        self.have_postgres()
+        self.assertEqual(self.run_setup(), (0, "", ""))
+        self.npm(works=False)
+        status, output, _ = self.run_setup()
+        self.assertEqual(status, 0)
+        self.assertIn("without pouchdb-server", output)
+        status, output, called = self.run_setup("--check")
+        self.assertEqual(status, 0)
+        self.assertIn("without pouchdb-server", output)
+        self.assertEqual(called.count("npm"), 1, "--check installs nothing")
+
     def test_wrong_arguments(self):
         for arguments in (["--for"], ["--for", "all"], ["now"]):
             status, output, _ = self.run_setup(*arguments)
