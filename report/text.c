@@ -426,21 +426,37 @@ static void add_latencies(const struct page *page)
     }
 }
 
+/* So that texts stand below each other, whatever the codes are; at least as wide as PostgreSQL's. */
+static size_t code_columns(const struct rig_report_run *run)
+{
+    size_t columns = 10;
+    for (uint32_t i = 0; i < run->error_count; i++) {
+        struct rig_buf code;
+        rig_buf_init(&code, 0);
+        rig_words_clean(&code, run->errors[i].code, false);
+        columns = code.size > columns ? code.size : columns;
+        rig_buf_done(&code);
+    }
+    return columns;
+}
+
 static void add_errors(const struct page *page)
 {
     const struct rig_report_run *run = page->run;
+    const size_t columns = code_columns(run);
     for (uint32_t i = 0; i < run->error_count; i++) {
         const struct rig_report_error *error = &run->errors[i];
         if (i == 0)
-            rig_buf_printf(page->out, "\n  %-8s %9s  %-10s %s\n", "errors", "count", "code", "the first one's text");
+            rig_buf_printf(page->out, "\n  %-8s %9s  %-*s %s\n", "errors", "count", (int)columns, "code",
+                           "the first one's text");
         struct rig_buf count;
         rig_buf_init(&count, 0);
         rig_words_count(&count, error->count);
         rig_buf_printf(page->out, "  %-8s %9s  ", error->outcome, rig_buf_text(&count));
         rig_buf_clear(&count);
         rig_words_clean(&count, error->code, false);
-        rig_buf_printf(page->out, "%-10s ", rig_buf_text(&count));
-        wrapped(page, error->text, 33);
+        rig_buf_printf(page->out, "%-*s ", (int)columns, rig_buf_text(&count));
+        wrapped(page, error->text, columns + 23);
         rig_buf_done(&count);
     }
 }
