@@ -31,8 +31,8 @@ static const char *const rules[] = {
     "table{border-collapse:collapse;width:100%;font-size:14px}th,td{text-align:left;padding:6px 12px 6px 0;",
     "border-bottom:1px solid var(--line);vertical-align:top}th{color:var(--dim);font-weight:600}",
     "td.n,th.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}",
-    "th,td.level,td.code{white-space:nowrap}td.code{font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans "
-    "Mono',monospace}",
+    "th,td.level,td.code{white-space:nowrap}",
+    "td.code{font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace}",
     "tr.held td.fate{color:var(--good)}tr.refuted td.fate{color:var(--bad)}tr.not-refuted td.fate{color:var(--open)}",
     "td.fate{white-space:nowrap;font-weight:600}.asked{border:1px solid;border-radius:9px;font-size:11px;",
     "padding:0 7px;margin-left:8px;color:var(--dim)}",
