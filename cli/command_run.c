@@ -161,6 +161,7 @@ static void collect_facts(struct job *job)
         .client_count = (uint32_t)job->plan->clients.count,
         .load_s = (double)result->load_ns / (double)RIG_NS_PER_S,
         .final_reads = result->final_reads,
+        .planned_faults = job->plan->nemesis.entry_count,
         .interrupted = result->interrupted,
         .stopped_by = result->stopped_by_anomaly ? rig_anomaly_info(result->stopped_by)->name : NULL,
         .latencies = job->latencies,

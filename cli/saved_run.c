@@ -104,6 +104,7 @@ static bool copy_run(const json_t *run, struct rig_cli_saved_run *saved)
     saved->run.client_count = (uint32_t)number_of(run, "clients");
     saved->run.load_s = json_number_value(json_object_get(run, "load_s"));
     saved->run.final_reads = (uint64_t)number_of(run, "final_reads");
+    saved->run.planned_faults = (uint32_t)number_of(run, "planned_faults");
     saved->run.interrupted = json_is_true(json_object_get(run, "interrupted"));
     saved->run.stopped_by = text_of(run, "stopped_by");
     saved->found = true;

@@ -6,6 +6,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "nemesis/command.h"
+#include "nemesis/targets.h"
 
 static const int64_t health_step_ns = 50 * RIG_NS_PER_MS;
 
@@ -33,6 +34,37 @@ static uint32_t cluster_count(const struct rig_fleet *fleet)
                                                                                      : cluster->node_count(fleet->run);
 }
 
+const char *rig_fleet_target(const struct rig_nemesis_entry *entry)
+{
+    return entry->schedule.target != NULL ? entry->schedule.target
+           : entry->fault->target != NULL ? entry->fault->target
+                                          : "one";
+}
+
+static bool tells_roles(const struct rig_fleet *fleet, const struct rig_node_status *nodes)
+{
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        if (nodes[i].role[0] != '\0' || fleet->plan->nodes[i].commands.role.count > 0)
+            return true;
+    }
+    return false;
+}
+
+/* Of nodes that rig did not start. Else the run would look in vain for who is struck. */
+static enum rig_rc check_roles(const struct rig_fleet *fleet, const struct rig_node_status *nodes, struct rig_err *err)
+{
+    for (uint32_t i = 0; fleet->count > 0 && i < fleet->plan->entry_count; i++) {
+        const struct rig_nemesis_entry *entry = &fleet->plan->entries[i];
+        const char *target = rig_fleet_target(entry);
+        if (rig_targets_need_roles(target, nodes, fleet->count) && !tells_roles(fleet, nodes))
+            return rig_fail(err, RIG_E_CLUSTER,
+                            "nemesis: %s: nothing tells which node is `%s`: give nemesis.nodes.%s.role, a command that "
+                            "prints the node's role, or name the nodes as database.cluster.hosts does",
+                            entry->fault->name, target, fleet->names[0]);
+    }
+    return RIG_OK;
+}
+
 enum rig_rc rig_fleet_init(struct rig_fleet *fleet, const struct rig_cluster_ops *cluster, void *run, bool started,
                            const struct rig_nemesis_plan *plan, bool (*stopping)(void), struct rig_err *err)
 {
@@ -41,15 +73,15 @@ enum rig_rc rig_fleet_init(struct rig_fleet *fleet, const struct rig_cluster_ops
     if (fleet->count > RIG_NODES_MOST)
         return rig_fail(err, RIG_E_CLUSTER, "nemesis: there are %u nodes, and faults reach %d at most", fleet->count,
                         (int)RIG_NODES_MOST);
+    struct rig_node_status nodes[RIG_NODES_MOST];
     for (uint32_t i = 0; i < fleet->count; i++) {
-        struct rig_node_status status = {.name = ""};
         if (!started)
             (void)snprintf(fleet->names[i], sizeof fleet->names[i], "%s", plan->nodes[i].name);
-        rig_fleet_status(fleet, i, &status);
+        rig_fleet_status(fleet, i, &nodes[i]);
         if (started)
-            (void)snprintf(fleet->names[i], sizeof fleet->names[i], "%s", status.name);
+            (void)snprintf(fleet->names[i], sizeof fleet->names[i], "%.31s", nodes[i].name);
     }
-    return RIG_OK;
+    return started ? RIG_OK : check_roles(fleet, nodes, err);
 }
 
 /* -- status -------------------------------------------------------------------------------------------------------- */
@@ -128,11 +160,28 @@ enum rig_rc rig_fleet_stop_node(struct rig_fleet *fleet, uint32_t node, enum rig
     return rig_fleet_command(fleet, node, &commands->kill, "kill", err);
 }
 
+/* A command that started a node says nothing of whether the node is there. */
+static enum rig_rc await_check(struct rig_fleet *fleet, uint32_t node, struct rig_err *err)
+{
+    const int64_t until_ns = rig_clock_now_ns() + fleet->plan->options.recover_ns;
+    struct rig_node_status status;
+    rig_fleet_status(fleet, node, &status);
+    while (!status.reachable && rig_clock_now_ns() < until_ns && (fleet->stopping == NULL || !fleet->stopping())) {
+        rig_clock_sleep_until_ns(rig_clock_now_ns() + health_step_ns);
+        rig_fleet_status(fleet, node, &status);
+    }
+    return status.reachable ? RIG_OK
+                            : rig_fail(err, RIG_E_CLUSTER, "%s: `start` succeeded, and the node's `check` fails: %s",
+                                       fleet->names[node], status.detail);
+}
+
 enum rig_rc rig_fleet_start_node(struct rig_fleet *fleet, uint32_t node, struct rig_err *err)
 {
     const struct rig_nemesis_node_options *commands = rig_fleet_commands(fleet, node);
-    return commands == NULL ? fleet->cluster->start_node(fleet->run, node, err)
-                            : rig_fleet_command(fleet, node, &commands->start, "start", err);
+    if (commands == NULL)
+        return fleet->cluster->start_node(fleet->run, node, err);
+    const enum rig_rc rc = rig_fleet_command(fleet, node, &commands->start, "start", err);
+    return rc == RIG_OK ? await_check(fleet, node, err) : rc;
 }
 
 enum rig_rc rig_fleet_promote(struct rig_fleet *fleet, uint32_t node, struct rig_err *err)

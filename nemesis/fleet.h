@@ -20,18 +20,19 @@ struct rig_fleet {
     const struct rig_nemesis_plan *plan;
     bool (*stopping)(void);
     char names[RIG_NODES_MOST][RIG_NODE_NAME_BYTES];
-    char roles[RIG_NODES_MOST][16]; /* as last seen */
     uint32_t count;
 };
 
-/* Looks at the nodes. The cluster is up. RIG_E_CLUSTER when there are too many. */
+/* Looks at the nodes. The cluster is up. RIG_E_CLUSTER when there are too many, and when a target of the plan is a role
+ * and nothing tells the nodes' roles. */
 enum rig_rc rig_fleet_init(struct rig_fleet *fleet, const struct rig_cluster_ops *cluster, void *run, bool started,
                            const struct rig_nemesis_plan *plan, bool (*stopping)(void), struct rig_err *err);
 
-/* Never fails: what cannot be found out is not reachable. A role that a node which is down had last stays. */
+/* Never fails: what cannot be found out is not reachable. */
 void rig_fleet_status(struct rig_fleet *fleet, uint32_t node, struct rig_node_status *status);
 /* Of one that is down already: RIG_OK. */
 enum rig_rc rig_fleet_stop_node(struct rig_fleet *fleet, uint32_t node, enum rig_node_end how, struct rig_err *err);
+/* A node of the user's is started when its `check`, where it is given, succeeds; within the plan's `recover`. */
 enum rig_rc rig_fleet_start_node(struct rig_fleet *fleet, uint32_t node, struct rig_err *err);
 enum rig_rc rig_fleet_promote(struct rig_fleet *fleet, uint32_t node, struct rig_err *err);
 /* Brings every node back and makes the roles right, where there is a way to. */
@@ -39,6 +40,8 @@ enum rig_rc rig_fleet_restore(struct rig_fleet *fleet, struct rig_err *err);
 /* Waits until every node is healthy, `timeout_ns` at most; what is not known counts as healthy. */
 enum rig_rc rig_fleet_await_health(struct rig_fleet *fleet, int64_t timeout_ns, struct rig_err *err);
 
+/* Whom an entry of the plan strikes, in the plan's words. */
+const char *rig_fleet_target(const struct rig_nemesis_entry *entry);
 /* The main process of the node, 0 when rig did not start it or it is down. */
 pid_t rig_fleet_main_process(struct rig_fleet *fleet, uint32_t node);
 /* The plan's commands for a node that rig did not start; NULL: it did. */

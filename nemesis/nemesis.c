@@ -43,6 +43,7 @@ struct rig_nemesis {
     struct injection *under_way[UNDER_WAY_MOST];
     uint64_t injections;
     int64_t target_missing_ns; /* since when the next fault finds no target; 0: it does */
+    struct rig_err target_missing;
 
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t moved;
@@ -116,15 +117,16 @@ static void note_failure(struct rig_nemesis *nemesis, const struct injection *in
     if (injection == NULL)
         (void)rig_fail(&err, why->rc, "nemesis: %s: %.800s", doing, why->text);
     else
-        (void)rig_fail(&err, why->rc, "nemesis: %s %s %s: %.800s", doing, injection->fault->name, injection->targets,
-                       why->text);
+        (void)rig_fail(&err, why->rc, "nemesis: %s %s%s%s: %.800s", doing, injection->fault->name,
+                       injection->targets[0] == '\0' ? "" : " ", injection->targets, why->text);
     rig_secret_redact(err.text, sizeof err.text);
     pthread_mutex_lock(&nemesis->lock);
     const bool first = nemesis->err.rc == RIG_OK;
     if (first)
         nemesis->err = err;
     pthread_mutex_unlock(&nemesis->lock);
-    rig_log(RIG_LOG_ERROR, "nemesis", "%s", err.text);
+    /* No error for the terminal: that says it as the reason of the run's failure. */
+    rig_log(RIG_LOG_WARN, "nemesis", "%s", err.text + strlen("nemesis: "));
     if (first)
         nemesis->config.failed(nemesis->config.context, &err);
 }
@@ -268,9 +270,7 @@ static bool find_targets(struct rig_nemesis *nemesis, uint32_t entry, struct rig
                          char text[TARGETS_BYTES])
 {
     const struct rig_nemesis_entry *planned = &nemesis->config.plan->entries[entry];
-    const char *target = planned->schedule.target != NULL ? planned->schedule.target
-                         : planned->fault->target != NULL ? planned->fault->target
-                                                          : "one";
+    const char *target = rig_fleet_target(planned);
     struct rig_fleet *fleet = &nemesis->ground.fleet;
     struct rig_node_status nodes[RIG_NODES_MOST];
     struct rig_err err = {0};
@@ -289,6 +289,7 @@ static bool find_targets(struct rig_nemesis *nemesis, uint32_t entry, struct rig
     const int64_t now_ns = rig_clock_now_ns();
     if (nemesis->target_missing_ns == 0)
         nemesis->target_missing_ns = now_ns;
+    nemesis->target_missing = err;
     if (rc == RIG_E_PLAN || now_ns - nemesis->target_missing_ns > target_wait_ns) {
         err.rc = RIG_E_CLUSTER;
         const struct injection nobody = {.fault = planned->fault, .targets = ""};
@@ -373,10 +374,14 @@ static void recover(struct rig_nemesis *nemesis)
 {
     struct rig_err err = {0};
     struct rig_fleet *fleet = &nemesis->ground.fleet;
+    const int64_t start_ns = rig_clock_now_ns();
     enum rig_rc rc = nemesis->injections == 0 ? RIG_OK : rig_fleet_restore(fleet, &err);
     if (rc == RIG_OK)
         rc = rig_fleet_await_health(fleet, nemesis->config.plan->options.recover_ns, &err);
-    if (rc != RIG_OK && !nemesis->config.core->stopping())
+    if (rc == RIG_OK)
+        rig_log(RIG_LOG_INFO, "nemesis", "all nodes are well, after %.1f s",
+                (double)(rig_clock_now_ns() - start_ns) / 1e9);
+    else if (!nemesis->config.core->stopping())
         note_failure(nemesis, NULL, "after the load", &err);
 }
 
@@ -386,9 +391,20 @@ static void wait_until(struct rig_nemesis *nemesis, int64_t until_ns)
     (void)pthread_cond_timedwait(&nemesis->moved, &nemesis->lock, &until);
 }
 
+/* A run all of whose faults looked for somebody to strike until the load was over tested nothing of what was asked. */
+static void complain_of_nothing(struct rig_nemesis *nemesis)
+{
+    if (nemesis->injections > 0 || nemesis->target_missing_ns == 0 || nemesis->config.core->stopping())
+        return;
+    nemesis->target_missing.rc = RIG_E_CLUSTER;
+    note_failure(nemesis, NULL, "no fault came until the load was over", &nemesis->target_missing);
+    nemesis->target_missing_ns = 0;
+}
+
 static void calm_down(struct rig_nemesis *nemesis, bool recover_too)
 {
     heal_all(nemesis);
+    complain_of_nothing(nemesis);
     if (recover_too)
         recover(nemesis);
 }

@@ -78,6 +78,12 @@ static enum rig_rc refuse(enum rig_rc rc, const char *part, const struct rig_nod
     return rig_fail(err, rc, "no node is `%s` now; there are %s", part, count == 0 ? "none" : there);
 }
 
+static bool is_number_word(const char *part)
+{
+    return strcmp(part, "all") == 0 || strcmp(part, "one") == 0 || strcmp(part, "minority") == 0 ||
+           strcmp(part, "majority") == 0;
+}
+
 static enum rig_rc resolve_part(const char *part, const struct rig_node_status *nodes, uint32_t count,
                                 struct rig_rng *rng, node_set *set, struct rig_err *err)
 {
@@ -108,6 +114,29 @@ static enum rig_rc resolve_part(const char *part, const struct rig_node_status *
     return RIG_OK;
 }
 
+/* Copies the next of the parts between commas, without blanks around it; false: it does not fit. */
+static bool take_part(const char **at, char part[PART_BYTES])
+{
+    const char *start = *at + strspn(*at, " ,");
+    size_t length = strcspn(start, ",");
+    *at = start + length;
+    while (length > 0 && start[length - 1] == ' ')
+        length--;
+    const bool fits = length < PART_BYTES;
+    (void)snprintf(part, PART_BYTES, "%.*s", fits ? (int)length : PART_BYTES - 1, start);
+    return fits;
+}
+
+bool rig_targets_need_roles(const char *target, const struct rig_node_status *nodes, uint32_t node_count)
+{
+    bool need = false;
+    for (const char *at = target; *at != '\0' && !need;) {
+        char part[PART_BYTES];
+        need = take_part(&at, part) && part[0] != '\0' && !is_number_word(part) && named(part, nodes, node_count) == 0;
+    }
+    return need;
+}
+
 enum rig_rc rig_targets_resolve(const char *target, const struct rig_node_status *nodes, uint32_t node_count,
                                 struct rig_rng *rng, struct rig_targets *targets, struct rig_err *err)
 {
@@ -115,17 +144,9 @@ enum rig_rc rig_targets_resolve(const char *target, const struct rig_node_status
     node_set set = 0;
     for (const char *at = target; *at != '\0';) {
         char part[PART_BYTES];
-        at += strspn(at, " ,");
-        size_t length = strcspn(at, ",");
-        const char *next = at + length;
-        while (length > 0 && at[length - 1] == ' ')
-            length--;
-        if (length >= sizeof part)
-            return rig_fail(err, RIG_E_PLAN, "a target is longer than any node's name: %.80s", at);
-        memcpy(part, at, length);
-        part[length] = '\0';
-        at = next;
-        const enum rig_rc rc = length == 0 ? RIG_OK : resolve_part(part, nodes, node_count, rng, &set, err);
+        if (!take_part(&at, part))
+            return rig_fail(err, RIG_E_PLAN, "a target is longer than any node's name: %.80s", part);
+        const enum rig_rc rc = part[0] == '\0' ? RIG_OK : resolve_part(part, nodes, node_count, rng, &set, err);
         if (rc != RIG_OK)
             return rc;
     }

@@ -25,6 +25,8 @@ struct rig_targets {
  */
 enum rig_rc rig_targets_resolve(const char *target, const struct rig_node_status *nodes, uint32_t node_count,
                                 struct rig_rng *rng, struct rig_targets *targets, struct rig_err *err);
+/* Whether one has to know the nodes' roles to find the target. */
+bool rig_targets_need_roles(const char *target, const struct rig_node_status *nodes, uint32_t node_count);
 /* "pg-1, pg-2" */
 void rig_targets_text(const struct rig_targets *targets, const struct rig_node_status *nodes, char *text, size_t size);
 

@@ -296,6 +296,8 @@ static void add_run(struct rig_json_writer *w, const struct rig_report_run *run)
     rig_json_int(w, "clients", run->client_count);
     rig_json_number(w, "load_s", run->load_s);
     rig_json_int(w, "final_reads", (int64_t)run->final_reads);
+    if (run->planned_faults > 0)
+        rig_json_int(w, "planned_faults", run->planned_faults);
     rig_json_bool(w, "interrupted", run->interrupted);
     add_text(w, "stopped_by", run->stopped_by);
     add_latencies(w, run);

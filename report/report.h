@@ -35,6 +35,7 @@ struct rig_report_run {
     uint32_t client_count;
     double load_s;
     uint64_t final_reads;
+    uint32_t planned_faults; /* entries of the plan's nemesis, whether they came or not */
     bool interrupted;
     const char *stopped_by; /* the anomaly that ended the load; NULL: none did */
     const struct rig_report_latency *latencies;

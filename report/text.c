@@ -374,9 +374,14 @@ static void warn_of_barren(const struct page *page)
 
 static void add_faults(const struct page *page)
 {
-    if (page->episodes.of.count == 0)
+    const bool none_came = page->run != NULL && page->run->planned_faults > 0;
+    if (page->episodes.of.count == 0 && !none_came)
         return;
     heading(page, "Faults");
+    if (page->episodes.of.count == 0) {
+        rig_buf_add_text(page->out, "  ");
+        paint_line(page, YELLOW, "warning: none of the plan's faults came before the load was over");
+    }
     for (size_t i = 0; i < page->episodes.of.count; i++) {
         const struct rig_episode *episode = &page->episodes.of.at[i];
         struct rig_buf line;

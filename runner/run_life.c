@@ -180,6 +180,7 @@ static enum rig_rc run_phases(struct rig_run_state *run, struct rig_err *err)
     rig_run_load_init(run);
     enum rig_rc rc = run_phase(run, RIG_RUN_LOAD, err);
     rig_run_raise(run, rc == RIG_OK ? RIG_STOP_LOAD : RIG_STOP_END);
+    rig_log(RIG_LOG_INFO, "run", "the load is over");
     const enum rig_rc calm = rig_run_nemesis_calm(run, err);
     rc = rc == RIG_OK ? calm : rc;
     rig_run_load_measure(run);
@@ -188,7 +189,11 @@ static enum rig_rc run_phases(struct rig_run_state *run, struct rig_err *err)
     if (run->plan->workload.final_reads == RIG_FINAL_NONE || rig_run_stopped(run) >= RIG_STOP_END)
         return RIG_OK;
     rc = rig_run_final_init(run, err);
-    return rc != RIG_OK ? rc : run_phase(run, RIG_RUN_FINAL, err);
+    if (rc != RIG_OK)
+        return rc;
+    rc = run_phase(run, RIG_RUN_FINAL, err);
+    rig_log(RIG_LOG_INFO, "run", "the final reads are over");
+    return rc;
 }
 
 static enum rig_rc make_clients(struct rig_run_state *run, struct rig_err *err)

@@ -468,6 +468,20 @@ static void a_missing_target_is_waited_for(void **state)
     assert_event(1, RIG_NEMESIS_INJECTED, "n3", "is gone");
 }
 
+/* Else a run all of whose faults found nobody would pass as one that had them. */
+static void a_load_without_any_fault_fails_the_run(void **state)
+{
+    (void)state;
+    primary = UINT32_MAX;
+    add("kill", "primary", 10 * ms, 10 * ms);
+    begin(true);
+    rig_clock_sleep_until_ns(rig_clock_now_ns() + 200 * ms);
+    atomic_store(&over, true);
+    assert_int_equal(rig_nemesis_calm(nemesis, true, &err), RIG_E_CLUSTER);
+    assert_non_null(strstr(err.text, "nemesis: no fault came until the load was over: no node is `primary` now; there "
+                                     "are n1 (role unknown), n2"));
+}
+
 static void a_target_that_never_is_fails_the_run(void **state)
 {
     (void)state;
@@ -477,7 +491,7 @@ static void a_target_that_never_is_fails_the_run(void **state)
     while (atomic_load(&failures) == 0)
         rig_clock_sleep_until_ns(rig_clock_now_ns() + ms);
     assert_int_equal(rig_nemesis_calm(nemesis, false, &err), RIG_E_CLUSTER);
-    assert_string_equal(err.text, "nemesis: no target for kill : 2 nodes have no minority");
+    assert_string_equal(err.text, "nemesis: no target for kill: 2 nodes have no minority");
 }
 
 static void a_node_that_stays_ill_fails_the_run(void **state)
@@ -539,7 +553,7 @@ static void a_command_without_effect_fails_the_run(void **state)
     begin(false);
     wait_for_events(4);
     assert_int_equal(rig_nemesis_calm(nemesis, false, &err), RIG_E_CLUSTER);
-    assert_string_equal(err.text, "nemesis: no effect of exec : sh ended with status 3: as ever");
+    assert_string_equal(err.text, "nemesis: no effect of exec: sh ended with status 3: as ever");
 }
 
 static void a_command_that_hangs_is_ended(void **state)
@@ -559,7 +573,7 @@ static void nodes_of_the_user_are_reached_by_commands(void **state)
 {
     (void)state;
     static char script[4][256];
-    static const char *const actions[] = {"rm $0/.up-$1", "touch $0/.up-$1",
+    static const char *const actions[] = {"rm $0/.up-$1", "(sleep 0.2; touch $0/.up-$1) >/dev/null 2>&1 &",
                                           "test $1 = db1 && echo primary || echo standby", "test -e $0/.up-$1"};
     const char *argv[4][7];
     for (int i = 0; i < 4; i++) {
@@ -587,7 +601,23 @@ static void nodes_of_the_user_are_reached_by_commands(void **state)
     wait_for_events(4);
     assert_event(1, RIG_NEMESIS_INJECTED, "db1", "db1: its check fails");
     assert_event(3, RIG_NEMESIS_HEALED, "db1", "db1: started in ");
+    assert_true(events[3].at_ns - events[2].at_ns >= 200 * ms); /* when its check says so */
     assert_int_equal(rig_nemesis_calm(nemesis, true, &err), RIG_OK);
+}
+
+static void roles_that_nothing_tells_are_said_at_once(void **state)
+{
+    (void)state;
+    const struct rig_nemesis_node nodes[] = {{.name = "db1"}};
+    const struct rig_nemesis_config config = {.plan = &plan, .core = &core, .gear = &gear};
+    plan.nodes = nodes;
+    plan.node_count = 1;
+    add("kill", "one, db1", 0, 0);
+    add("pause", "db1, one standby", 0, 0);
+    assert_int_equal(rig_nemesis_start(&config, &nemesis, &err), RIG_E_CLUSTER);
+    assert_string_equal(err.text, "nemesis: pause: nothing tells which node is `db1, one standby`: give "
+                                  "nemesis.nodes.db1.role, a command that prints the node's role, or name the nodes as "
+                                  "database.cluster.hosts does");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, prepare, release)
@@ -595,14 +625,24 @@ static void nodes_of_the_user_are_reached_by_commands(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_killed_node_is_gone_and_comes_back), TEST(a_paused_node_stands_and_goes_on),
-        TEST(a_restarted_node_is_another_process),  TEST(a_failover_changes_the_primary),
-        TEST(what_had_no_effect_fails_the_run),     TEST(what_cannot_be_healed_fails_the_run),
-        TEST(what_a_signal_ends_is_no_failure),     TEST(the_end_of_the_load_heals),
-        TEST(faults_wait_for_each_other),           TEST(a_missing_target_is_waited_for),
-        TEST(a_target_that_never_is_fails_the_run), TEST(a_node_that_stays_ill_fails_the_run),
-        TEST(commands_are_done_checked_and_undone), TEST(a_command_without_effect_fails_the_run),
-        TEST(a_command_that_hangs_is_ended),        TEST(nodes_of_the_user_are_reached_by_commands),
+        TEST(a_killed_node_is_gone_and_comes_back),
+        TEST(a_paused_node_stands_and_goes_on),
+        TEST(a_restarted_node_is_another_process),
+        TEST(a_failover_changes_the_primary),
+        TEST(what_had_no_effect_fails_the_run),
+        TEST(what_cannot_be_healed_fails_the_run),
+        TEST(what_a_signal_ends_is_no_failure),
+        TEST(the_end_of_the_load_heals),
+        TEST(faults_wait_for_each_other),
+        TEST(a_missing_target_is_waited_for),
+        TEST(a_target_that_never_is_fails_the_run),
+        TEST(a_node_that_stays_ill_fails_the_run),
+        TEST(commands_are_done_checked_and_undone),
+        TEST(a_command_without_effect_fails_the_run),
+        TEST(a_command_that_hangs_is_ended),
+        TEST(nodes_of_the_user_are_reached_by_commands),
+        TEST(a_load_without_any_fault_fails_the_run),
+        TEST(roles_that_nothing_tells_are_said_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
