@@ -608,7 +608,7 @@ static void a_fault_without_effect_fails_the_run(void **state)
     plan.workload.duration_ns = 60 * RIG_NS_PER_S;
     hurt.no_effect = true;
     assert_int_equal(run(), RIG_E_CLUSTER);
-    assert_string_equal(err.text, "nemesis: no effect of hurt : it did not hurt");
+    assert_string_equal(err.text, "nemesis: no effect of hurt: it did not hurt");
     assert_int_equal(atomic_load(&hurt.injects), 1);
     assert_int_equal(atomic_load(&hurt.heals), 1);
     assert_int_equal(result.final_reads, 0);
@@ -623,7 +623,7 @@ static void a_fault_that_cannot_be_healed_fails_the_run(void **state)
     plan_hurts(1, 0);
     hurt.no_cure = true;
     assert_int_equal(run(), RIG_E_CLUSTER);
-    assert_string_equal(err.text, "nemesis: cannot heal hurt : it still hurts");
+    assert_string_equal(err.text, "nemesis: cannot heal hurt: it still hurts");
     assert_int_equal(atomic_load(&hurt.heals), 2); /* it was tried once more */
 }
 
