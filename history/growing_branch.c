@@ -1,7 +1,5 @@
 #include "history/growing_branch.h"
 
-#include "history/read_list.h"
-
 bool rig_growing_branch_agrees(const struct rig_growing_branch *branch, const struct rig_read_list *list,
                                uint32_t shared)
 {
@@ -30,7 +28,8 @@ bool rig_growing_branch_extend(struct rig_list_pool *pool, struct rig_growing_br
     uint32_t more = list->count - known;
     if (!rig_growing_list_has_room(&branch->tail, more) && !rig_growing_list_reserve(pool, &branch->tail, more))
         return false;
-    rig_read_copy(list, known, list->count, branch->tail.at + branch->tail.count);
+    for (int64_t *to = branch->tail.at + branch->tail.count; known < list->count; known++)
+        *to++ = rig_read_element(list, known);
     branch->tail.count += more;
     return true;
 }

@@ -86,8 +86,10 @@ enum rig_rc rig_record_no_memory(struct rig_record_decoder *decoder)
 bool rig_record_use_key(struct rig_record_decoder *decoder, struct rig_record_key *key)
 {
     struct rig_segment *segment = decoder->segment;
-    struct rig_segment_key entry = {.key = key->key, .text_length = key->text_length};
-    if (key->text != NULL) {
+    struct rig_segment_key entry = {.text_length = key->text_length};
+    if ((decoder->shape->flags & RIG_RECORD_TEXT_KEYS) == 0) {
+        entry.key = key->key;
+    } else {
         entry.text = rig_arena_text(&segment->texts, key->text, key->text_length);
         if (entry.text == NULL)
             return false;

@@ -11,7 +11,7 @@
  * the key's number in the segment. What only failed transactions read is no part of a history's spines, but is one of
  * the spines of a file of version 1: `good` says how far a spine was read by others.
  *
- * Space: 88 bytes a key, 8 an element of a spine, 64 bytes a client and 16 an operation of an open transaction.
+ * Space: 64 bytes a key, 8 an element of a spine, 64 bytes a client and 16 an operation of an open transaction.
  * Threads: one at a time.
  */
 #ifndef RIG_HISTORY_RECORD_DECODER_H
@@ -34,11 +34,14 @@ struct rig_record_shape {
     size_t limit_bytes; /* SIZE_MAX: none */
 };
 
+/* A cache line. */
 struct rig_record_key {
     struct rig_growing_list spine;
     int64_t last_value;
-    int64_t key;
-    const char *text; /* of a key that is a text; in the decoder's `texts` */
+    union {
+        int64_t key;
+        const char *text; /* of a key that is a text; in the decoder's `texts` */
+    };
     uint32_t text_length;
     uint32_t good;      /* elements of the spine that others than failed transactions read */
     uint32_t stamp;     /* the segment that `local` is of */

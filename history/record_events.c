@@ -4,7 +4,11 @@
 
 #include "history/record_lists.h"
 
-enum { FEW_ELEMENTS = 16 };
+/*
+ * What differs between files, so that it costs nothing where it is known: of format version 1; of version 2; and of
+ * that lists without positions of their own, whose times ascend, and whose events have numbers far from their limit.
+ */
+enum form { FORM_1, FORM_2, FORM_PLAIN };
 
 struct moment {
     int64_t time_ns;
@@ -72,11 +76,13 @@ static enum rig_rc note_time(struct rig_record_decoder *decoder, const struct ri
 
 /* The position: given, or the number of the event. */
 RIG_ALWAYS_INLINE enum rig_rc get_position(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
-                                           uint32_t *position)
+                                           enum form form, uint32_t *position)
 {
-    if (RIG_UNLIKELY(decoder->event_count >= RIG_POSITION_NONE - 1))
+    if (form != FORM_PLAIN && RIG_UNLIKELY(decoder->event_count >= RIG_POSITION_NONE - 1))
         return rig_fail(decoder->err, RIG_E_LIMIT, "%s: more than 4294967294 events", decoder->shape->name);
     *position = (uint32_t)decoder->event_count++;
+    if (form == FORM_PLAIN) /* decode_events() keeps next_position */
+        return RIG_OK;
     if ((decoder->shape->flags & RIG_RECORD_POSITIONS) != 0) {
         uint64_t gap = rig_cursor_number(cursor);
         if (RIG_UNLIKELY(gap >= RIG_POSITION_NONE - (uint64_t)decoder->next_position))
@@ -101,30 +107,30 @@ RIG_ALWAYS_INLINE enum rig_rc note_order(struct rig_record_decoder *decoder, str
 }
 
 RIG_ALWAYS_INLINE enum rig_rc get_moment(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
-                                         unsigned tag, bool completion, bool v2, struct moment *moment)
+                                         unsigned tag, bool completion, enum form form, struct moment *moment)
 {
     int64_t last = decoder->last_time;
-    enum rig_rc rc = get_position(decoder, cursor, &moment->position);
+    enum rig_rc rc = get_position(decoder, cursor, form, &moment->position);
     moment->time_ns = RIG_NO_TIME;
     if (RIG_UNLIKELY(rc != RIG_OK))
         return rc;
     if (RIG_LIKELY((tag & RIG_EVENT_NO_TIME) == 0)) {
         uint64_t difference = rig_cursor_number(cursor);
-        bool is_signed = !v2 || (decoder->shape->flags & RIG_RECORD_TIMES_DESCEND) != 0;
+        bool is_signed = form == FORM_1 || (form == FORM_2 && (decoder->shape->flags & RIG_RECORD_TIMES_DESCEND) != 0);
         moment->time_ns = rig_sum(last, is_signed ? rig_unzigzag(difference) : (int64_t)difference);
         if (RIG_UNLIKELY(!is_signed && moment->time_ns < last))
             return damaged_at(decoder, cursor, "a time that runs backwards");
         decoder->last_time = moment->time_ns;
     }
-    bool ordered = v2 || (decoder->shape->flags & RIG_RECORD_POSITIONS) != 0;
+    bool ordered = form != FORM_1 || (decoder->shape->flags & RIG_RECORD_POSITIONS) != 0;
     return ordered ? RIG_OK : note_order(decoder, cursor, tag, completion, *moment, last);
 }
 
 /* The client's slot; `same`: the client is that of the last event. */
 RIG_ALWAYS_INLINE enum rig_rc get_slot(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor, bool same,
-                                       bool v2, struct rig_record_slot **slot)
+                                       enum form form, struct rig_record_slot **slot)
 {
-    if (v2 && same) {
+    if (form != FORM_1 && same) {
         if (RIG_UNLIKELY(decoder->last_slot >= decoder->slots.count))
             return damaged_at(decoder, cursor, "the client of the last event where there is none");
         *slot = &decoder->slots.at[decoder->last_slot];
@@ -156,41 +162,85 @@ static enum rig_rc check_process(struct rig_record_decoder *decoder, int64_t pro
 
 /* ---- Operations ---- */
 
-/*
- * What a write writes; 0 and nothing taken for a read. Writes and reads come in no order that a processor could guess,
- * so the usual difference of one byte is taken without a branch.
- */
-RIG_ALWAYS_INLINE int64_t get_written(struct rig_record_cursor *cursor, struct rig_record_key *key, bool reads)
-{
-    int64_t mask = (int64_t)reads - 1;
-    if (RIG_LIKELY(cursor->at < cursor->end && ((*cursor->at < 0x80) | reads) != 0)) {
-        key->last_value = rig_sum(key->last_value, rig_unzigzag(*cursor->at) & mask);
-        cursor->at += !reads;
-    } else if (!reads) {
-        key->last_value = rig_sum(key->last_value, rig_cursor_signed(cursor));
-    }
-    return key->last_value & mask;
-}
-
 /* An operation's key and whether it reads: (distance << 1) | reads. */
-RIG_ALWAYS_INLINE uint64_t get_op_code(struct rig_record_cursor *cursor, bool v2)
+static uint64_t get_op_code(struct rig_record_decoder *decoder)
 {
-    if (!v2 || RIG_UNLIKELY(cursor->at >= cursor->end))
+    struct rig_record_cursor *cursor = &decoder->cursor;
+    if (decoder->shape->version == 1 || cursor->at >= cursor->end)
         return rig_cursor_number(cursor);
     uint64_t code = *cursor->at++;
-    if (RIG_LIKELY(code >> 1 < RIG_OP_FAR))
+    if (code >> 1 < RIG_OP_FAR)
         return code;
     /* Other first bytes become a distance that no key has. */
     uint64_t far = code >> 1 == RIG_OP_FAR ? rig_cursor_number(cursor) : UINT64_MAX >> 1;
     return far > UINT32_MAX ? UINT64_MAX : (RIG_OP_FAR + far) << 1 | (code & 1);
 }
 
+/* Operation `i` of the slot, whatever it is, at the decoder's cursor. */
+static enum rig_rc get_any_op(struct rig_record_decoder *decoder, struct rig_record_slot *slot, uint64_t i)
+{
+    uint64_t code = get_op_code(decoder), distance = code >> 1;
+    bool reads = (code & 1) != 0;
+    if (distance > decoder->keys.count)
+        return damaged_at(decoder, &decoder->cursor, "an operation on a key that is not defined");
+    if (distance == 0) {
+        if (decoder->cursor.bad != NULL)
+            return damaged_at(decoder, &decoder->cursor, "");
+        enum rig_rc rc = rig_record_define_key(decoder);
+        if (rc != RIG_OK)
+            return rc;
+        distance = 1;
+    }
+    uint32_t number = (uint32_t)(decoder->keys.count - distance);
+    struct rig_record_key *key = &decoder->keys.at[number];
+    if (key->forgotten)
+        return damaged_at(decoder, &decoder->cursor, "an operation on a key that was forgotten");
+    if (key->stamp != decoder->stamp && !rig_record_use_key(decoder, key))
+        return rig_record_no_memory(decoder);
+    if (!reads)
+        key->last_value = rig_sum(key->last_value, rig_cursor_signed(&decoder->cursor));
+    slot->keys[i] = number;
+    slot->ops[i] = (struct rig_mop){.key = key->local,
+                                    .kind = (uint8_t)((unsigned)decoder->shape->workload * 2 + (unsigned)reads),
+                                    .value = reads ? 0 : key->last_value};
+    return RIG_OK;
+}
+
+/*
+ * The next operation of the slot, when it is a usual one: of version 2, on a key that is not far and was used in this
+ * segment, and a value that differs from the last one by a byte. Writes and reads come in no order that a processor
+ * could guess: there is no branch on it. Nothing is taken otherwise.
+ */
+RIG_ALWAYS_INLINE bool get_usual_op(struct rig_record_cursor *cursor, struct rig_record_key *keys, uint64_t key_count,
+                                    uint32_t stamp, unsigned kind, uint32_t *number, struct rig_mop *mop)
+{
+    if (RIG_UNLIKELY(rig_cursor_left(cursor) < 2))
+        return false;
+    uint64_t code = cursor->at[0], difference = cursor->at[1], distance = code >> 1, reads = code & 1;
+    uint64_t farthest = key_count < RIG_OP_FAR ? key_count : RIG_OP_FAR - 1;
+    if (RIG_UNLIKELY(distance - 1 >= farthest))
+        return false;
+    uint64_t index = key_count - distance;
+    struct rig_record_key *key = &keys[index];
+    if (RIG_UNLIKELY((key->stamp != stamp) | ((difference >> 7) > reads)))
+        return false;
+    int64_t mask = (int64_t)reads - 1;
+    key->last_value = rig_sum(key->last_value, rig_unzigzag(difference) & mask);
+    cursor->at += 2 - reads;
+    *number = (uint32_t)index;
+    mop->key = key->local;
+    mop->kind = (uint8_t)(kind + (unsigned)reads);
+    mop->read_state = RIG_READ_UNKNOWN;
+    mop->value = key->last_value & mask;
+    return true;
+}
+
 /* Operations as the slot's. */
 RIG_ALWAYS_INLINE enum rig_rc get_ops(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
-                                      struct rig_record_slot *slot, uint64_t op_count, bool v2)
+                                      struct rig_record_slot *slot, uint64_t op_count, enum form form)
 {
     enum rig_rc away_rc;
-    unsigned kind = (unsigned)decoder->shape->workload * 2;
+    unsigned kind = form == FORM_PLAIN ? 0 : (unsigned)decoder->shape->workload * 2;
     struct rig_record_key *keys = decoder->keys.at;
     uint64_t key_count = decoder->keys.count;
     uint32_t stamp = decoder->stamp;
@@ -201,30 +251,13 @@ RIG_ALWAYS_INLINE enum rig_rc get_ops(struct rig_record_decoder *decoder, struct
     struct rig_mop *ops = slot->ops;
     uint32_t *numbers = slot->keys;
     for (uint64_t i = 0; i < op_count; i++) {
-        uint64_t code = get_op_code(cursor, v2);
-        uint64_t distance = code >> 1;
-        if (RIG_UNLIKELY(distance > key_count))
-            return damaged_at(decoder, cursor, "an operation on a key that is not defined");
-        if (RIG_UNLIKELY(distance == 0)) {
-            if (cursor->bad != NULL)
-                return damaged_at(decoder, cursor, "");
-            if (AWAY(decoder, cursor, rig_record_define_key(decoder)) != RIG_OK)
+        if (form == FORM_1 || RIG_UNLIKELY(!get_usual_op(cursor, keys, key_count, stamp, kind, &numbers[i], &ops[i]))) {
+            if (AWAY(decoder, cursor, get_any_op(decoder, slot, i)) != RIG_OK)
                 return away_rc;
             keys = decoder->keys.at;
             key_count = decoder->keys.count;
-            distance = 1;
         }
-        uint32_t number = (uint32_t)(key_count - distance);
-        if (!v2 && RIG_UNLIKELY(keys[number].forgotten))
-            return damaged_at(decoder, cursor, "an operation on a key that was forgotten");
-        if (RIG_UNLIKELY(keys[number].stamp != stamp) && !rig_record_use_key(decoder, &keys[number]))
-            return rig_record_no_memory(decoder);
-        numbers[i] = number;
-        ops[i].key = keys[number].local;
-        ops[i].kind = (uint8_t)(kind + (code & 1));
-        ops[i].read_state = RIG_READ_UNKNOWN;
-        ops[i].value = get_written(cursor, &keys[number], (code & 1) != 0);
-        reads |= (code & 1) << (i & 63);
+        reads |= (uint64_t)(ops[i].kind & 1U) << (i & 63);
     }
     slot->op_count = (uint32_t)op_count;
     slot->reads = reads;
@@ -234,60 +267,74 @@ RIG_ALWAYS_INLINE enum rig_rc get_ops(struct rig_record_decoder *decoder, struct
 
 /* ---- Results ---- */
 
-/* Elements that go on from the spine: when they are few and usual, it grows here. Nothing is taken otherwise. */
-RIG_ALWAYS_INLINE bool get_few_more(struct rig_record_cursor *cursor, struct rig_record_key *key,
-                                    enum rig_outcome outcome, uint64_t more)
+/* Whether one of the first `count` <= RIG_FEW_ELEMENTS bytes at `from`, of which there are so many, is not all of a
+ * number. */
+RIG_ALWAYS_INLINE bool any_is_long(const uint8_t *from, uint64_t count)
 {
+    static const uint8_t masks[RIG_FEW_ELEMENTS + 1][RIG_FEW_ELEMENTS] = {
+        {0}, {0x80}, {0x80, 0x80}, {0x80, 0x80, 0x80}, {0x80, 0x80, 0x80, 0x80}};
+    uint32_t bytes, mask;
+    memcpy(&bytes, from, sizeof bytes);
+    memcpy(&mask, masks[count], sizeof mask);
+    return (bytes & mask) != 0;
+}
+
+/*
+ * A list that is a prefix of the spine, or goes on from it by a few usual elements, of which the spine keeps room:
+ * which of both is as hard to guess, so that elements are written in any case, where nobody looks. Nothing is taken
+ * where a list is another one. How many elements it adds, or UINT64_MAX.
+ */
+RIG_ALWAYS_INLINE uint64_t get_few_more(struct rig_record_cursor *cursor, const struct rig_record_key *key,
+                                        uint64_t goes_on, uint64_t steps)
+{
+    uint64_t more = (steps + 1) & (0 - goes_on), fewer = steps & (goes_on - 1);
     uint32_t count = key->spine.count;
-    if (outcome == RIG_OUTCOME_FAIL || more > FEW_ELEMENTS || count == 0 || rig_cursor_left(cursor) < more ||
-        count + more > rig_growing_list_room(&key->spine))
-        return false;
-    int64_t *to = key->spine.at + count;
+    if (RIG_UNLIKELY((count == 0) | (fewer > count) | (more > RIG_FEW_ELEMENTS) |
+                     (rig_cursor_left(cursor) < RIG_FEW_ELEMENTS) |
+                     ((size_t)count + RIG_FEW_ELEMENTS > (size_t)RIG_LIST_SMALLEST_ROOM << key->spine.room_class)))
+        return UINT64_MAX;
     const uint8_t *from = cursor->at;
+    if (RIG_UNLIKELY(any_is_long(from, more)))
+        return UINT64_MAX;
+    int64_t *to = key->spine.at + count;
     int64_t last = to[-1];
-    uint8_t large = 0;
-    for (uint64_t i = 0; i < more; i++) {
-        large |= from[i];
+    for (uint64_t i = 0; i < RIG_FEW_ELEMENTS; i++)
         to[i] = last = rig_sum(last, rig_unzigzag(from[i]));
-    }
-    if (RIG_UNLIKELY(large >= 0x80))
-        return false;
     cursor->at += more;
-    key->spine.count = key->good = count + (uint32_t)more;
-    return true;
+    return more;
 }
 
 RIG_ALWAYS_INLINE enum rig_rc get_list(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
-                                       uint32_t number, enum rig_outcome outcome, uint64_t code, struct rig_mop *mop)
+                                       uint32_t number, enum rig_outcome outcome, uint64_t code, enum form form,
+                                       struct rig_mop *mop)
 {
-    struct rig_record_key *key = &decoder->keys.at[number];
-    uint64_t fewer = (code - RIG_READ_CODE_PREFIX) / 2;
-    mop->read_state = RIG_READ_SEEN;
-    if (RIG_LIKELY(code % 2 == 1 && fewer <= key->spine.count && key->stamp == decoder->stamp)) {
-        uint32_t count = key->spine.count - (uint32_t)fewer;
-        if (RIG_LIKELY(count <= key->good)) {
-            mop->key = mop->list = key->local;
-            mop->count = count;
-            return RIG_OK;
-        }
-    } else if (RIG_LIKELY(code % 2 == 0 && key->stamp == decoder->stamp) &&
-               get_few_more(cursor, key, outcome, (code - RIG_READ_CODE_LONGER) / 2 + 1)) {
-        mop->key = mop->list = key->local;
-        mop->count = key->spine.count;
-        return RIG_OK;
-    }
     enum rig_rc away_rc;
-    return AWAY(decoder, cursor, rig_record_get_list(decoder, number, outcome, code, mop));
+    struct rig_record_key *key = &decoder->keys.at[number];
+    uint64_t goes_on = (code - RIG_READ_CODE_PREFIX) & 1, steps = (code - RIG_READ_CODE_PREFIX) / 2, more = UINT64_MAX;
+    mop->read_state = RIG_READ_SEEN;
+    if (form != FORM_1 && RIG_LIKELY((code != RIG_READ_CODE_APART) & (key->stamp == decoder->stamp)))
+        more = get_few_more(cursor, key, goes_on, steps);
+    if (form == FORM_1 || RIG_UNLIKELY(more == UINT64_MAX))
+        return AWAY(decoder, cursor, rig_record_get_list(decoder, number, outcome, code, mop));
+    uint32_t count = key->spine.count;
+    if (RIG_UNLIKELY((goes_on & (uint64_t)(outcome == RIG_OUTCOME_FAIL)) != 0))
+        return rig_record_place_branch(decoder, key, count, key->spine.at + count, (uint32_t)more, mop)
+                   ? RIG_OK
+                   : rig_record_no_memory(decoder);
+    key->spine.count = key->good = count + (uint32_t)more;
+    mop->key = mop->list = key->local;
+    mop->count = key->spine.count - (uint32_t)(steps & (goes_on - 1));
+    return RIG_OK;
 }
 
 RIG_ALWAYS_INLINE enum rig_rc get_read(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
-                                       uint32_t number, enum rig_outcome outcome, struct rig_mop *mop)
+                                       uint32_t number, enum rig_outcome outcome, enum form form, struct rig_mop *mop)
 {
     uint64_t code = rig_cursor_number(cursor);
     if (code <= RIG_READ_CODE_NIL) {
         mop->read_state = code == RIG_READ_CODE_NIL ? RIG_READ_NIL : RIG_READ_UNKNOWN;
-    } else if (decoder->shape->workload == RIG_WORKLOAD_LIST_APPEND) {
-        return get_list(decoder, cursor, number, outcome, code, mop);
+    } else if (form == FORM_PLAIN || decoder->shape->workload == RIG_WORKLOAD_LIST_APPEND) {
+        return get_list(decoder, cursor, number, outcome, code, form, mop);
     } else if (code == RIG_READ_CODE_PREFIX) {
         mop->read_state = RIG_READ_SEEN;
         mop->value = rig_sum(decoder->keys.at[number].last_value, rig_cursor_signed(cursor));
@@ -300,15 +347,21 @@ RIG_ALWAYS_INLINE enum rig_rc get_read(struct rig_record_decoder *decoder, struc
 /* The results of the slot's reads from operation `base` on, `reads` says which. */
 RIG_ALWAYS_INLINE enum rig_rc write_reads(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
                                           const struct rig_record_slot *slot, uint64_t reads, uint32_t base,
-                                          enum rig_outcome outcome, struct rig_mop *to)
+                                          enum rig_outcome outcome, enum form form, struct rig_mop *to)
 {
     for (; reads != 0; reads &= reads - 1) {
         uint32_t i = base + (uint32_t)__builtin_ctzll(reads);
-        enum rig_rc rc = get_read(decoder, cursor, slot->keys[i], outcome, &to[i]);
+        enum rig_rc rc = get_read(decoder, cursor, slot->keys[i], outcome, form, &to[i]);
         if (RIG_UNLIKELY(rc != RIG_OK))
             return rc;
     }
     return RIG_OK;
+}
+
+/* Of one that is not plain: slower, and the same. */
+static enum form form_of(const struct rig_record_decoder *decoder)
+{
+    return decoder->shape->version == 1 ? FORM_1 : FORM_2;
 }
 
 static enum rig_rc write_many_reads(struct rig_record_decoder *decoder, const struct rig_record_slot *slot,
@@ -317,7 +370,7 @@ static enum rig_rc write_many_reads(struct rig_record_decoder *decoder, const st
     struct rig_record_cursor cursor = decoder->cursor;
     enum rig_rc rc = RIG_OK;
     for (uint32_t i = 0; i < slot->op_count && rc == RIG_OK; i++)
-        rc = write_reads(decoder, &cursor, slot, slot->ops[i].kind & 1U, i, outcome, to);
+        rc = write_reads(decoder, &cursor, slot, slot->ops[i].kind & 1U, i, outcome, form_of(decoder), to);
     decoder->cursor = cursor;
     return rc;
 }
@@ -335,7 +388,7 @@ RIG_ALWAYS_INLINE void copy_ops(struct rig_mop *restrict to, const struct rig_mo
 /* The slot's operations with their results: first all operations, then the reads, so that few branches are guessed. */
 RIG_ALWAYS_INLINE enum rig_rc write_results(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
                                             struct rig_record_slot *slot, enum rig_outcome outcome, bool has_reads,
-                                            uint16_t owner)
+                                            uint16_t owner, enum form form)
 {
     enum rig_rc away_rc;
     struct rig_mop_vec *ops = &decoder->segment->ops;
@@ -356,7 +409,7 @@ RIG_ALWAYS_INLINE enum rig_rc write_results(struct rig_record_decoder *decoder, 
         return RIG_OK;
     if (RIG_UNLIKELY(count > 64))
         return AWAY(decoder, cursor, write_many_reads(decoder, slot, outcome, to));
-    return write_reads(decoder, cursor, slot, slot->reads, 0, outcome, to);
+    return write_reads(decoder, cursor, slot, slot->reads, 0, outcome, form, to);
 }
 
 static enum rig_rc use_text(struct rig_record_decoder *decoder, const char *text, uint32_t length, uint32_t *id)
@@ -402,7 +455,8 @@ static enum rig_rc get_error(struct rig_record_decoder *decoder, uint32_t *id)
 
 /* What completions and lone completions have in common: from the error on. */
 RIG_ALWAYS_INLINE enum rig_rc get_results(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
-                                          unsigned tag, struct moment moment, struct rig_record_slot *slot)
+                                          unsigned tag, struct moment moment, struct rig_record_slot *slot,
+                                          enum form form)
 {
     enum rig_rc away_rc;
     uint32_t error = 0;
@@ -428,7 +482,7 @@ RIG_ALWAYS_INLINE enum rig_rc get_results(struct rig_record_decoder *decoder, st
     txn->judged = RIG_JUDGED_NOT;
     decoder->txn_count++;
     return write_results(decoder, cursor, slot, (enum rig_outcome)outcome, (tag & RIG_COMPLETE_READS) != 0,
-                         (uint16_t)(txns->count - 1));
+                         (uint16_t)(txns->count - 1), form);
 }
 
 /* ---- Events ---- */
@@ -454,10 +508,10 @@ RIG_ALWAYS_INLINE enum rig_rc get_process(struct rig_record_decoder *decoder, st
 
 /* What is usual and what is not: RIG_UNUSUAL_... */
 RIG_ALWAYS_INLINE enum rig_rc get_told(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
-                                       unsigned tag, bool v2, unsigned *told)
+                                       unsigned tag, enum form form, unsigned *told)
 {
     *told = RIG_UNUSUAL_SAME_PROCESS | RIG_UNUSUAL_ON_TIME;
-    if (!v2) {
+    if (form == FORM_1) {
         *told = ((tag & RIG_INVOKE_SAME_PROCESS_1) != 0 ? RIG_UNUSUAL_SAME_PROCESS : 0U) |
                 ((tag & RIG_INVOKE_ON_TIME_1) != 0 ? RIG_UNUSUAL_ON_TIME : 0U);
     } else if (RIG_UNLIKELY((tag & RIG_INVOKE_USUAL) == 0)) {
@@ -469,17 +523,17 @@ RIG_ALWAYS_INLINE enum rig_rc get_told(struct rig_record_decoder *decoder, struc
 }
 
 RIG_ALWAYS_INLINE enum rig_rc get_invocation(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
-                                             unsigned tag, bool v2)
+                                             unsigned tag, enum form form)
 {
     struct rig_record_slot *slot = NULL;
     struct moment moment = {0};
     unsigned told;
-    enum rig_rc rc = get_told(decoder, cursor, tag, v2, &told);
+    enum rig_rc rc = get_told(decoder, cursor, tag, form, &told);
     if (rc == RIG_OK)
-        rc = get_slot(decoder, cursor, (tag & RIG_INVOKE_SAME_CLIENT) != 0, v2, &slot);
+        rc = get_slot(decoder, cursor, (tag & RIG_INVOKE_SAME_CLIENT) != 0, form, &slot);
     if (rc == RIG_OK)
-        rc = get_moment(decoder, cursor, tag, false, v2, &moment);
-    if (rc == RIG_OK && !v2 && (decoder->shape->flags & RIG_RECORD_POSITIONS) == 0)
+        rc = get_moment(decoder, cursor, tag, false, form, &moment);
+    if (rc == RIG_OK && form == FORM_1 && (decoder->shape->flags & RIG_RECORD_POSITIONS) == 0)
         rc = note_time(decoder, cursor, slot, moment.time_ns, false);
     if (RIG_UNLIKELY(rc != RIG_OK))
         return rc;
@@ -497,43 +551,43 @@ RIG_ALWAYS_INLINE enum rig_rc get_invocation(struct rig_record_decoder *decoder,
     slot->open = true;
     slot->invoke_ns = moment.time_ns;
     slot->invoke_at = moment.position;
-    return get_ops(decoder, cursor, slot, op_count, v2);
+    return get_ops(decoder, cursor, slot, op_count, form);
 }
 
 RIG_ALWAYS_INLINE enum rig_rc get_completion(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
-                                             unsigned tag, bool v2)
+                                             unsigned tag, enum form form)
 {
     struct rig_record_slot *slot = NULL;
     struct moment moment = {0};
     bool same = (tag & RIG_COMPLETE_SAME_CLIENT) != 0;
-    if (!v2 && same)
+    if (form == FORM_1 && same)
         return damaged_at(decoder, cursor, "an outcome that this version does not have");
-    enum rig_rc rc = get_slot(decoder, cursor, same, v2, &slot);
+    enum rig_rc rc = get_slot(decoder, cursor, same, form, &slot);
     if (rc == RIG_OK)
-        rc = get_moment(decoder, cursor, tag, true, v2, &moment);
+        rc = get_moment(decoder, cursor, tag, true, form, &moment);
     if (rc == RIG_OK && RIG_UNLIKELY(!slot->open))
         rc = damaged_at(decoder, cursor, "a completion of a client without an open transaction");
-    if (rc == RIG_OK && !v2 && (decoder->shape->flags & RIG_RECORD_POSITIONS) == 0)
+    if (rc == RIG_OK && form == FORM_1 && (decoder->shape->flags & RIG_RECORD_POSITIONS) == 0)
         rc = note_time(decoder, cursor, slot, moment.time_ns, true);
     if (RIG_UNLIKELY(rc != RIG_OK))
         return rc;
     slot->open = false;
-    return get_results(decoder, cursor, tag, moment, slot);
+    return get_results(decoder, cursor, tag, moment, slot, form);
 }
 
 RIG_ALWAYS_INLINE enum rig_rc get_lone(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
-                                       unsigned tag, bool v2)
+                                       unsigned tag, enum form form)
 {
     struct rig_record_slot *lone = &decoder->lone;
     struct moment moment = {0};
-    if (!v2 && (decoder->shape->flags & RIG_RECORD_POSITIONS) == 0)
+    if (form == FORM_1 && (decoder->shape->flags & RIG_RECORD_POSITIONS) == 0)
         return damaged_at(decoder, cursor, "a completion without invocation and position");
     if ((tag & RIG_COMPLETE_SAME_CLIENT) != 0)
         return damaged_at(decoder, cursor, "an outcome that this version does not have");
     decoder->has_lone = true;
     lone->invoke_ns = RIG_NO_TIME;
     lone->invoke_at = RIG_POSITION_NONE;
-    enum rig_rc rc = get_moment(decoder, cursor, tag, true, v2, &moment);
+    enum rig_rc rc = get_moment(decoder, cursor, tag, true, form, &moment);
     if (rc != RIG_OK)
         return rc;
     lone->process = rig_cursor_signed(cursor);
@@ -543,8 +597,8 @@ RIG_ALWAYS_INLINE enum rig_rc get_lone(struct rig_record_decoder *decoder, struc
     decoder->cursor = *cursor;
     rc = check_process(decoder, lone->process);
     if (rc == RIG_OK)
-        rc = get_ops(decoder, cursor, lone, op_count, v2);
-    return rc == RIG_OK ? get_results(decoder, cursor, tag, moment, lone) : rc;
+        rc = get_ops(decoder, cursor, lone, op_count, form);
+    return rc == RIG_OK ? get_results(decoder, cursor, tag, moment, lone, form) : rc;
 }
 
 static enum rig_rc get_forget(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor, unsigned tag)
@@ -586,7 +640,7 @@ static enum rig_rc get_fault(struct rig_record_decoder *decoder, struct rig_reco
     struct moment moment = {0};
     if ((decoder->shape->flags & RIG_RECORD_FAULTS) == 0 || (tag & ~(unsigned)RIG_FAULT_TAG_KNOWN) != 0)
         return damaged_at(decoder, cursor, "an event that this version does not have");
-    enum rig_rc rc = get_moment(decoder, cursor, tag, true, true, &moment);
+    enum rig_rc rc = get_moment(decoder, cursor, tag, true, FORM_2, &moment);
     if (rc != RIG_OK)
         return rc;
     const uint64_t injection = rig_cursor_number(cursor);
@@ -608,8 +662,8 @@ static enum rig_rc get_fault(struct rig_record_decoder *decoder, struct rig_reco
     return rig_fault_event_vec_add(&decoder->segment->faults, event) ? RIG_OK : rig_record_no_memory(decoder);
 }
 
-/* Once for each version, so that what differs between them costs nothing. */
-RIG_ALWAYS_INLINE enum rig_rc decode_events(struct rig_record_decoder *decoder, bool v2)
+/* Once for each form. */
+RIG_ALWAYS_INLINE enum rig_rc decode_events(struct rig_record_decoder *decoder, enum form form)
 {
     struct rig_record_cursor cursor = decoder->cursor;
     enum rig_rc rc = RIG_OK;
@@ -617,16 +671,16 @@ RIG_ALWAYS_INLINE enum rig_rc decode_events(struct rig_record_decoder *decoder, 
         unsigned tag = *cursor.at++;
         switch (tag & RIG_EVENT_KIND_MASK) {
         case RIG_EVENT_INVOKE:
-            rc = get_invocation(decoder, &cursor, tag, v2);
+            rc = get_invocation(decoder, &cursor, tag, form);
             break;
         case RIG_EVENT_COMPLETE:
-            rc = get_completion(decoder, &cursor, tag, v2);
+            rc = get_completion(decoder, &cursor, tag, form);
             break;
         case RIG_EVENT_LONE:
-            rc = get_lone(decoder, &cursor, tag, v2);
+            rc = get_lone(decoder, &cursor, tag, form);
             break;
         default:
-            rc = v2 ? get_fault(decoder, &cursor, tag) : get_forget(decoder, &cursor, tag);
+            rc = form != FORM_1 ? get_fault(decoder, &cursor, tag) : get_forget(decoder, &cursor, tag);
             break;
         }
     }
@@ -638,5 +692,14 @@ RIG_ALWAYS_INLINE enum rig_rc decode_events(struct rig_record_decoder *decoder, 
 
 enum rig_rc rig_record_decode_events(struct rig_record_decoder *decoder)
 {
-    return decoder->shape->version == 1 ? decode_events(decoder, false) : decode_events(decoder, true);
+    const struct rig_record_shape *shape = decoder->shape;
+    const unsigned other = RIG_RECORD_POSITIONS | RIG_RECORD_TIMES_DESCEND;
+    if (shape->version == 1)
+        return decode_events(decoder, FORM_1);
+    if ((shape->flags & other) != 0 || shape->workload != RIG_WORKLOAD_LIST_APPEND ||
+        decoder->event_count + rig_cursor_left(&decoder->cursor) >= RIG_POSITION_NONE - 1)
+        return decode_events(decoder, FORM_2);
+    enum rig_rc rc = decode_events(decoder, FORM_PLAIN);
+    decoder->next_position = (uint32_t)decoder->event_count;
+    return rc;
 }

@@ -2,12 +2,8 @@
 
 #include <string.h>
 
-/*
- * A list that has `shared` elements of the key's spine in the segment, and others behind them: the same as the key's
- * newest branch as far as both go, or a new one.
- */
-static bool place_branch(struct rig_record_decoder *decoder, struct rig_record_key *key, uint32_t shared,
-                         const int64_t *tail, uint32_t tail_count, struct rig_mop *mop)
+bool rig_record_place_branch(struct rig_record_decoder *decoder, struct rig_record_key *key, uint32_t shared,
+                             const int64_t *tail, uint32_t tail_count, struct rig_mop *mop)
 {
     struct rig_segment *segment = decoder->segment;
     struct rig_growing_branches *branches = &segment->branches;
@@ -35,7 +31,7 @@ bool rig_record_place_prefix(struct rig_record_decoder *decoder, struct rig_reco
         return false;
     if (count > key->good) {
         if (outcome == RIG_OUTCOME_FAIL)
-            return place_branch(decoder, key, key->good, key->spine.at + key->good, count - key->good, mop);
+            return rig_record_place_branch(decoder, key, key->good, key->spine.at + key->good, count - key->good, mop);
         key->good = count;
     }
     mop->key = mop->list = key->local;
@@ -72,8 +68,9 @@ static enum rig_rc get_branch(struct rig_record_decoder *decoder, struct rig_rec
         memcpy(scratch, key->spine.at + first, between * sizeof *scratch);
     if (!get_elements(decoder, shared == 0 ? 0 : key->spine.at[shared - 1], scratch + between, own))
         return rig_record_no_number(decoder);
-    return place_branch(decoder, key, first, scratch, between + (uint32_t)own, mop) ? RIG_OK
-                                                                                    : rig_record_no_memory(decoder);
+    return rig_record_place_branch(decoder, key, first, scratch, between + (uint32_t)own, mop)
+               ? RIG_OK
+               : rig_record_no_memory(decoder);
 }
 
 /* Whether a read becomes the file's spine. */
@@ -117,11 +114,11 @@ static enum rig_rc get_longer(struct rig_record_decoder *decoder, struct rig_rec
     uint32_t count = key->spine.count;
     if (more > rig_cursor_left(&decoder->cursor))
         return rig_record_damaged(decoder, "a list longer than the frame");
-    if (count + more >= UINT32_MAX)
+    if (count + more >= UINT32_MAX - RIG_FEW_ELEMENTS)
         return rig_record_no_memory(decoder);
     if (!is_followed(decoder, outcome))
         return get_branch(decoder, key, count, more, mop);
-    if (!rig_growing_list_reserve(&decoder->pool, &key->spine, (uint32_t)more))
+    if (!rig_growing_list_reserve(&decoder->pool, &key->spine, (uint32_t)more + RIG_FEW_ELEMENTS))
         return rig_record_no_memory(decoder);
     if (!get_elements(decoder, count == 0 ? 0 : key->spine.at[count - 1], key->spine.at + count, more))
         return rig_record_no_number(decoder);
@@ -143,6 +140,8 @@ enum rig_rc rig_record_get_list(struct rig_record_decoder *decoder, uint32_t key
     uint64_t fewer = (code - RIG_READ_CODE_PREFIX) / 2;
     if (fewer > key->spine.count)
         return rig_record_damaged(decoder, "a list shorter than nothing");
+    if (key->spine.count > 0 && !rig_growing_list_reserve(&decoder->pool, &key->spine, RIG_FEW_ELEMENTS))
+        return rig_record_no_memory(decoder);
     return rig_record_place_prefix(decoder, key, outcome, key->spine.count - (uint32_t)fewer, mop)
                ? RIG_OK
                : rig_record_no_memory(decoder);

@@ -12,6 +12,15 @@
 
 #include "history/record_decoder.h"
 
+/* What spines of version 2 have room for behind their elements, mostly: so many are read without a further look. */
+enum { RIG_FEW_ELEMENTS = 4 };
+
+/*
+ * A list that has `shared` elements of the key's spine in the segment, and others behind them: the same as the key's
+ * newest branch as far as both go, or a new one. False when memory runs out.
+ */
+bool rig_record_place_branch(struct rig_record_decoder *decoder, struct rig_record_key *key, uint32_t shared,
+                             const int64_t *tail, uint32_t tail_count, struct rig_mop *mop);
 /* A read of `count` elements, all of the key's spine. False when memory runs out. */
 bool rig_record_place_prefix(struct rig_record_decoder *decoder, struct rig_record_key *key, enum rig_outcome outcome,
                              uint32_t count, struct rig_mop *mop);
