@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/vec.h"
 #include "checker/graph/bundle.h"
 
 /* A committed transaction that read a version. */
@@ -11,13 +11,19 @@ struct version_reader {
     uint32_t version, txn;
 };
 
-/* A read of a version, first in its transaction and followed by a write of the key. */
-struct update {
-    uint32_t version, txn, op;
+/* Per key, while a transaction is visited: its operations on it so far. */
+struct access {
+    uint32_t visitor;    /* transaction */
+    uint32_t known;      /* the latest operation whose version is known, or RIG_REGISTER_NONE */
+    uint32_t first_read; /* likewise, until it has become an update */
+    bool has_read;
 };
 
-RIG_VEC(struct version_reader, version_readers)
-RIG_VEC(struct update, register_updates)
+/* Who updated a version last: so far at most one transaction, mostly. */
+struct update {
+    uint32_t txn, op;
+};
+
 RIG_VEC(uint32_t, writer_list)
 
 struct infer {
@@ -25,16 +31,16 @@ struct infer {
     const struct rig_registers *registers;
     struct rig_oddities *oddities;
     struct rig_links *links;
-    struct version_readers readers;
-    struct register_updates updates;
+    struct access *keys;
+    struct update *updates;      /* per version */
+    struct version_reader *seen; /* in the order of transactions: of versions that others come after */
+    uint32_t seen_count;
+    uint32_t *readers; /* of a version: [reader_first[v], reader_first[v + 1]) */
+    uint32_t *reader_first;
+    uint64_t unknown_reads;
     struct writer_list targets; /* scratch, */
     struct rig_sources sources; /*   likewise */
 };
-
-static bool is_read(const struct rig_mop *op)
-{
-    return op->kind == RIG_OP_READ_REGISTER;
-}
 
 static bool note(struct infer *in, enum rig_anomaly anomaly, uint32_t txn, uint32_t op, uint32_t other,
                  uint32_t other_op)
@@ -55,35 +61,28 @@ static uint32_t version_of(const struct infer *in, uint32_t txn, uint32_t op)
     return in->registers->version_of[in->history->txns[txn].first_op + op];
 }
 
-/* The nearest earlier operation of the transaction on the same key with a known version, or UINT32_MAX. */
-static uint32_t previous_access(const struct infer *in, uint32_t txn, uint32_t op)
-{
-    const struct rig_mop *ops = rig_txn_ops(in->history, txn);
-    for (uint32_t i = op; i-- > 0;) {
-        if (ops[i].key == ops[op].key && version_of(in, txn, i) != RIG_REGISTER_NONE)
-            return i;
-    }
-    return UINT32_MAX;
-}
-
+/* An update loses the one before it of the same version. */
 static bool take_update(struct infer *in, uint32_t txn, uint32_t op)
 {
-    return !rig_register_is_update(in->history, txn, op) ||
-           register_updates_add(&in->updates, (struct update){version_of(in, txn, op), txn, op});
+    struct update *last = &in->updates[version_of(in, txn, op)];
+    bool lost = last->txn != RIG_REGISTER_NONE;
+    bool noted = !lost || note(in, RIG_ANOMALY_LOST_UPDATE, last->txn, last->op, txn, op);
+    *last = (struct update){txn, op};
+    return noted;
 }
 
-static bool take_read(struct infer *in, uint32_t txn, uint32_t op)
+static bool take_write(struct infer *in, struct access *key, uint32_t txn, uint32_t op)
 {
-    uint32_t id = version_of(in, txn, op);
-    if (id == RIG_REGISTER_NONE)
-        return true;
+    uint32_t read = key->first_read;
+    key->first_read = RIG_REGISTER_NONE;
+    key->known = op;
+    return read == RIG_REGISTER_NONE || version_of(in, txn, read) == RIG_REGISTER_NONE || take_update(in, txn, read);
+}
+
+/* What the writer of the version makes of the read. */
+static bool take_version(struct infer *in, uint32_t txn, uint32_t op, uint32_t id)
+{
     const struct rig_register_version *version = &in->registers->versions[id];
-    uint32_t previous = previous_access(in, txn, op);
-    if (previous != UINT32_MAX && version_of(in, txn, previous) != id &&
-        !note(in, RIG_ANOMALY_INTERNAL, txn, op, UINT32_MAX, previous))
-        return false;
-    if (!take_update(in, txn, op))
-        return false;
     if (version->writer == txn)
         return true;
     if (version->writer != RIG_REGISTER_NONE) {
@@ -95,29 +94,75 @@ static bool take_read(struct infer *in, uint32_t txn, uint32_t op)
         if (in->registers->committed[version->writer] && !rig_links_add(in->links, version->writer, txn, RIG_LINK_WR))
             return false;
     }
-    return version_readers_add(&in->readers, (struct version_reader){id, txn});
+    in->seen[in->seen_count] = (struct version_reader){id, txn};
+    in->seen_count += in->registers->edge_first[id] < in->registers->edge_first[id + 1];
+    return true;
 }
 
-static bool take_txns(struct infer *in)
+static bool take_read(struct infer *in, struct access *key, uint32_t txn, uint32_t op)
 {
-    for (uint32_t txn = 0; txn < in->history->txn_count; txn++) {
-        if (!in->registers->committed[txn])
-            continue;
-        const struct rig_mop *ops = rig_txn_ops(in->history, txn);
-        for (uint32_t i = 0; i < rig_txn_op_count(in->history, txn); i++) {
-            if (is_read(&ops[i]) && !take_read(in, txn, i))
-                return false;
-        }
+    uint32_t id = version_of(in, txn, op), before = key->known;
+    if (!key->has_read)
+        key->first_read = op;
+    key->has_read = true;
+    if (id == RIG_REGISTER_NONE) {
+        in->unknown_reads += in->history->txns[txn].outcome == RIG_OUTCOME_OK;
+        return true;
+    }
+    key->known = op;
+    if (before != RIG_REGISTER_NONE && version_of(in, txn, before) != id &&
+        !note(in, RIG_ANOMALY_INTERNAL, txn, op, UINT32_MAX, before))
+        return false;
+    return take_version(in, txn, op, id);
+}
+
+static bool take_txn(struct infer *in, uint32_t txn)
+{
+    const struct rig_mop *ops = rig_txn_ops(in->history, txn);
+    for (uint32_t i = 0; i < rig_txn_op_count(in->history, txn); i++) {
+        struct access *key = &in->keys[ops[i].key];
+        if (key->visitor != txn)
+            *key = (struct access){.visitor = txn, .known = RIG_REGISTER_NONE, .first_read = RIG_REGISTER_NONE};
+        bool taken = ops[i].kind == RIG_OP_WRITE ? take_write(in, key, txn, i) : take_read(in, key, txn, i);
+        if (!taken)
+            return false;
     }
     return true;
 }
 
-static int compare_readers(const void *left, const void *right)
+static bool take_txns(struct infer *in)
 {
-    const struct version_reader *a = left, *b = right;
-    if (a->version != b->version)
-        return a->version < b->version ? -1 : 1;
-    return (a->txn > b->txn) - (a->txn < b->txn);
+    struct rig_arena *arena = in->links->arena;
+    size_t key_count = (size_t)in->history->key_count + 1, version_count = (size_t)in->registers->version_count + 1;
+    in->keys = rig_arena_room(arena, key_count, sizeof *in->keys);
+    in->updates = rig_arena_room(arena, version_count, sizeof *in->updates);
+    in->seen = rig_arena_room(arena, (size_t)in->history->op_count + 1, sizeof *in->seen);
+    if (in->keys == NULL || in->updates == NULL || in->seen == NULL)
+        return false;
+    memset(in->keys, 0xff, key_count * sizeof *in->keys);
+    memset(in->updates, 0xff, version_count * sizeof *in->updates);
+    for (uint32_t txn = 0; txn < in->history->txn_count; txn++) {
+        if (in->registers->committed[txn] && !take_txn(in, txn))
+            return false;
+    }
+    return true;
+}
+
+/* Puts the readers of each version together, in the order of transactions. */
+static bool group_readers(struct infer *in)
+{
+    uint32_t count = in->registers->version_count;
+    in->reader_first = rig_arena_array(in->links->arena, (size_t)count + 2, sizeof *in->reader_first);
+    in->readers = rig_arena_room(in->links->arena, (size_t)in->seen_count + 1, sizeof *in->readers);
+    if (in->reader_first == NULL || in->readers == NULL)
+        return false;
+    for (uint32_t i = 0; i < in->seen_count; i++)
+        in->reader_first[in->seen[i].version + 2]++;
+    for (uint32_t version = 0; version < count; version++)
+        in->reader_first[version + 2] += in->reader_first[version + 1];
+    for (uint32_t i = 0; i < in->seen_count; i++)
+        in->readers[in->reader_first[in->seen[i].version + 1]++] = in->seen[i].txn;
+    return true;
 }
 
 static int compare_ids(const void *left, const void *right)
@@ -150,12 +195,13 @@ static bool find_targets(struct infer *in, uint32_t version)
 }
 
 /* Those who read the version, and who wrote it in his place among them. */
-static bool find_sources(struct infer *in, size_t begin, size_t end, uint32_t writer)
+static bool find_sources(struct infer *in, uint32_t version)
 {
+    uint32_t writer = in->registers->versions[version].writer, end = in->reader_first[version + 1];
     bool known = writer != RIG_REGISTER_NONE && in->registers->committed[writer], done = true;
     in->sources.count = 0;
-    for (size_t i = begin; done && i < end; i++) {
-        uint32_t txn = in->readers.at[i].txn;
+    for (uint32_t i = in->reader_first[version]; done && i < end; i++) {
+        uint32_t txn = in->readers[i];
         if (known && writer < txn) {
             done = rig_sources_add(&in->sources, (struct rig_source){writer, RIG_LINK_WW});
             known = false;
@@ -165,59 +211,32 @@ static bool find_sources(struct infer *in, size_t begin, size_t end, uint32_t wr
     return done && (!known || rig_sources_add(&in->sources, (struct rig_source){writer, RIG_LINK_WW}));
 }
 
-/* ww and rw along the neighbours of each version. */
+static bool link_version(struct infer *in, uint32_t version)
+{
+    if (!find_targets(in, version))
+        return false;
+    uint32_t count = (uint32_t)in->targets.count;
+    if (count == 0)
+        return true;
+    bool passages = rig_bundle_pays(count, in->reader_first[version + 1] - in->reader_first[version]);
+    return find_sources(in, version) &&
+           rig_bundle_link(in->targets.at, count, in->sources.at, in->sources.count, passages, in->links);
+}
+
+/* ww and rw along the neighbours of each version: where it has any, and somebody to come before them. */
 static bool link_versions(struct infer *in)
 {
-    if (in->readers.count > 0)
-        qsort(in->readers.at, in->readers.count, sizeof *in->readers.at, compare_readers);
-    size_t reader = 0;
-    for (uint32_t version = 0; version < in->registers->version_count; version++) {
-        size_t first = reader;
-        while (reader < in->readers.count && in->readers.at[reader].version == version)
-            reader++;
-        if (!find_targets(in, version))
-            return false;
-        uint32_t count = (uint32_t)in->targets.count;
-        if (count == 0)
-            continue;
-        if (!find_sources(in, first, reader, in->registers->versions[version].writer) ||
-            !rig_bundle_link(in->targets.at, count, in->sources.at, in->sources.count,
-                             rig_bundle_pays(count, reader - first), in->links))
+    const struct rig_registers *registers = in->registers;
+    if (!group_readers(in))
+        return false;
+    for (uint32_t version = 0; version < registers->version_count; version++) {
+        bool leads = registers->edge_first[version] < registers->edge_first[version + 1];
+        bool from = in->reader_first[version] < in->reader_first[version + 1] ||
+                    registers->versions[version].writer != RIG_REGISTER_NONE;
+        if (leads && from && !link_version(in, version))
             return false;
     }
     return true;
-}
-
-static int compare_updates(const void *left, const void *right)
-{
-    const struct update *a = left, *b = right;
-    if (a->version != b->version)
-        return a->version < b->version ? -1 : 1;
-    return (a->txn > b->txn) - (a->txn < b->txn);
-}
-
-static bool find_lost_updates(struct infer *in)
-{
-    if (in->updates.count > 0)
-        qsort(in->updates.at, in->updates.count, sizeof *in->updates.at, compare_updates);
-    for (size_t i = 1; i < in->updates.count; i++) {
-        const struct update *a = &in->updates.at[i - 1], *b = &in->updates.at[i];
-        if (a->version == b->version && !note(in, RIG_ANOMALY_LOST_UPDATE, a->txn, a->op, b->txn, b->op))
-            return false;
-    }
-    return true;
-}
-
-static uint64_t count_unknown_reads(const struct rig_history *history)
-{
-    uint64_t count = 0;
-    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
-        const struct rig_mop *ops = rig_txn_ops(history, txn);
-        for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++)
-            count += history->txns[txn].outcome == RIG_OUTCOME_OK && is_read(&ops[i]) &&
-                     ops[i].read_state == RIG_READ_UNKNOWN;
-    }
-    return count;
 }
 
 static void count_outcomes(const struct rig_history *history, struct rig_inference *inference)
@@ -237,18 +256,16 @@ enum rig_rc rig_infer_registers(const struct rig_history *history, struct rig_as
     if (rc != RIG_OK)
         return rc;
     inference->committed_count = inference->registers.committed_count;
-    inference->unknown_reads = count_unknown_reads(history);
     count_outcomes(history, inference);
     struct infer in = {.history = history,
                        .registers = &inference->registers,
                        .oddities = &inference->oddities,
                        .links = &inference->links};
     if (!rig_links_init(in.links, arena, history->txn_count, 0, history->op_count) || !take_txns(&in) ||
-        !link_versions(&in) || !find_lost_updates(&in))
+        !link_versions(&in))
         rc = rig_fail(err, RIG_E_LIMIT, "not enough memory for the dependencies; raise --max-memory");
     memcpy(inference->graph.link_count, in.links->link_count, sizeof in.links->link_count);
-    version_readers_done(&in.readers);
-    register_updates_done(&in.updates);
+    inference->unknown_reads = in.unknown_reads;
     writer_list_done(&in.targets);
     rig_sources_done(&in.sources);
     return rc;

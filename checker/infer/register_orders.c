@@ -1,0 +1,436 @@
+#include "checker/infer/register_orders.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/table.h"
+#include "checker/cycle/components.h"
+#include "checker/graph/graph.h"
+
+enum { NEAR = 8, SHORT_ROW = 32 };
+
+/*
+ * What an acknowledged transaction knows of one key: the version it read first, if any; and the one it left. What it
+ * met is what it read, unless that was the initial state and it wrote: then, as without a read, what it left.
+ */
+struct touch {
+    uint32_t key, txn;
+    uint32_t read, left;
+};
+
+struct orders {
+    const struct rig_history *history;
+    struct rig_registers *registers;
+    struct rig_oddities *oddities;
+    struct rig_arena *arena;
+    struct touch *touches; /* by key, then in completion order */
+    uint32_t touch_count;
+    struct rig_version_edge *edges; /* NULL: they are only counted */
+    uint32_t edge_count;
+    uint32_t *first;     /* per version, and one more: of the edges by `from` */
+    uint32_t *by_from;   /* edges */
+    uint32_t *in_degree; /* per version */
+    uint32_t *ready;     /* versions */
+    bool no_memory;
+    struct rig_err *err;
+};
+
+static enum rig_rc no_memory(struct rig_err *err)
+{
+    return rig_fail(err, RIG_E_LIMIT, "not enough memory for the versions of the registers; raise --max-memory");
+}
+
+/* ---- what transactions know of keys ---- */
+
+/* Per key, while transactions are visited. */
+struct touching {
+    uint32_t visitor; /* transaction */
+    uint32_t touch;
+};
+
+static void touch_keys_of(const struct orders *o, uint32_t txn, struct touching *keys, struct touch *touches,
+                          uint32_t *count)
+{
+    const struct rig_registers *r = o->registers;
+    const struct rig_history *history = o->history;
+    for (uint32_t op = history->txns[txn].first_op; op < history->txns[txn + 1].first_op; op++) {
+        const struct rig_mop *mop = &history->ops[op];
+        struct touching *key = &keys[mop->key];
+        bool writes = mop->kind == RIG_OP_WRITE;
+        uint32_t version = r->version_of[op];
+        if (key->visitor == txn) {
+            touches[key->touch].left = writes ? version : touches[key->touch].left;
+            continue;
+        }
+        *key = (struct touching){.visitor = txn, .touch = *count};
+        touches[(*count)++] =
+            (struct touch){.key = mop->key, .txn = txn, .read = writes ? RIG_REGISTER_NONE : version, .left = version};
+    }
+}
+
+/* Puts the touches that left something known together by key. */
+static bool group_by_key(struct orders *o, const struct touch *touches, uint32_t count)
+{
+    uint32_t *places = rig_arena_array(o->arena, (size_t)o->history->key_count + 2, sizeof *places);
+    o->touches = rig_arena_room(o->arena, (size_t)count + 1, sizeof *o->touches);
+    if (places == NULL || o->touches == NULL)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        places[touches[i].key + 1] += touches[i].left != RIG_REGISTER_NONE;
+    for (uint32_t key = 0; key < o->history->key_count; key++)
+        places[key + 1] += places[key];
+    o->touch_count = places[o->history->key_count];
+    for (uint32_t i = 0; i < count; i++) {
+        if (touches[i].left != RIG_REGISTER_NONE)
+            o->touches[places[touches[i].key]++] = touches[i];
+    }
+    return true;
+}
+
+static bool find_touches(struct orders *o)
+{
+    const struct rig_history *history = o->history;
+    struct touching *keys = rig_arena_room(o->arena, (size_t)history->key_count + 1, sizeof *keys);
+    struct touch *touches = rig_arena_room(o->arena, (size_t)history->op_count + 1, sizeof *touches);
+    uint32_t count = 0;
+    if (keys == NULL || touches == NULL)
+        return false;
+    memset(keys, 0xff, ((size_t)history->key_count + 1) * sizeof *keys);
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        if (history->txns[txn].outcome == RIG_OUTCOME_OK)
+            touch_keys_of(o, txn, keys, touches, &count);
+    }
+    return group_by_key(o, touches, count);
+}
+
+static uint32_t met_by(const struct orders *o, const struct touch *t)
+{
+    bool met_value = t->read != RIG_REGISTER_NONE && t->read >= o->history->key_count;
+    return met_value ? t->read : t->left;
+}
+
+/* ---- sources ---- */
+
+static inline void add_edge(struct orders *o, uint32_t from, uint32_t to, enum rig_order_source source, uint32_t a,
+                            uint32_t b)
+{
+    if (from == to)
+        return;
+    if (o->edges != NULL)
+        o->edges[o->edge_count] = (struct rig_version_edge){from, to, source, a, b};
+    o->edge_count++;
+}
+
+static void initial_edges(struct orders *o)
+{
+    const struct rig_registers *r = o->registers;
+    for (uint32_t version = o->history->key_count; version < r->version_count; version++) {
+        if (r->versions[version].writer != RIG_REGISTER_NONE)
+            add_edge(o, r->versions[version].key, version, RIG_ORDER_INITIAL, RIG_REGISTER_NONE, RIG_REGISTER_NONE);
+    }
+}
+
+/* A transaction that read one version of a key and left another one wrote that. */
+static void wfr_edges(struct orders *o)
+{
+    for (uint32_t i = 0; i < o->touch_count; i++) {
+        const struct touch *t = &o->touches[i];
+        if (t->read != RIG_REGISTER_NONE)
+            add_edge(o, t->read, t->left, RIG_ORDER_WFR, t->txn, t->txn);
+    }
+}
+
+static bool is_before(const struct rig_history *history, uint32_t a, uint32_t b)
+{
+    return !history->has_invocations || history->txns[a].complete_at < history->txns[b].invoke_at;
+}
+
+/* From each touch to the next one of the same process and key. */
+static void sequential_edges(struct orders *o)
+{
+    struct rig_table last; /* process -> its latest touch of any key */
+    rig_table_init(&last);
+    for (uint32_t i = 0; i < o->touch_count && !o->no_memory; i++) {
+        const struct touch *t = &o->touches[i];
+        uint32_t *place = rig_table_put(&last, (uint32_t)o->history->txns[t->txn].process);
+        o->no_memory = place == NULL;
+        if (place == NULL)
+            break;
+        const struct touch *before = *place == RIG_TABLE_NONE ? NULL : &o->touches[*place];
+        if (before != NULL && before->key == t->key && is_before(o->history, before->txn, t->txn))
+            add_edge(o, before->left, met_by(o, t), RIG_ORDER_SEQUENTIAL, before->txn, t->txn);
+        *place = i;
+    }
+    rig_table_done(&last);
+}
+
+/* The first touch from `begin` on that had not completed when `t`, at `at`, was invoked. */
+static uint32_t first_concurrent(const struct orders *o, uint32_t begin, uint32_t at, uint32_t invoke_at)
+{
+    const struct rig_txn *txns = o->history->txns;
+    uint32_t low = begin, high = at;
+    for (unsigned i = 0; i < NEAR && high > low; i++, high--) {
+        if (txns[o->touches[high - 1].txn].complete_at < invoke_at)
+            return high;
+    }
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (txns[o->touches[middle].txn].complete_at < invoke_at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/*
+ * The transitive reduction of real time on each key: an operation follows those that have completed, except those that
+ * one of them follows itself, which completed before the latest invocation among them. `invoked` is per touch.
+ */
+static void order_by_time(struct orders *o, uint32_t *invoked)
+{
+    const struct rig_txn *txns = o->history->txns;
+    for (uint32_t i = 0, begin = 0; i < o->touch_count; i++) {
+        const struct touch *t = &o->touches[i];
+        begin = i > 0 && t[-1].key == t->key ? begin : i;
+        uint32_t invoke_at = txns[t->txn].invoke_at;
+        invoked[i] = i > begin && invoked[i - 1] > invoke_at ? invoked[i - 1] : invoke_at;
+        uint32_t before = first_concurrent(o, begin, i, invoke_at), met = met_by(o, t);
+        uint32_t latest = before > begin ? invoked[before - 1] : 0;
+        for (; before > begin && txns[o->touches[before - 1].txn].complete_at > latest; before--)
+            add_edge(o, o->touches[before - 1].left, met, RIG_ORDER_LINEARIZABLE, o->touches[before - 1].txn, t->txn);
+    }
+}
+
+static void linearizable_edges(struct orders *o)
+{
+    uint32_t *invoked = rig_arena_room(o->arena, (size_t)o->touch_count + 1, sizeof *invoked);
+    o->no_memory |= invoked == NULL;
+    if (invoked != NULL && o->history->has_invocations)
+        order_by_time(o, invoked);
+}
+
+/* ---- adding sources, as long as the orders stay orders ---- */
+
+/* Lists the edges by `from`, in the order in which they were added. */
+static void list_by_from(struct orders *o)
+{
+    uint32_t count = o->registers->version_count;
+    memset(o->first, 0, ((size_t)count + 2) * sizeof *o->first);
+    for (uint32_t i = 0; i < o->edge_count; i++)
+        o->first[o->edges[i].from + 2]++;
+    for (uint32_t version = 0; version < count; version++)
+        o->first[version + 2] += o->first[version + 1];
+    for (uint32_t i = 0; i < o->edge_count; i++)
+        o->by_from[o->first[o->edges[i].from + 1]++] = i;
+}
+
+/* Takes out versions that nothing comes before, again and again (Kahn 1962): on a cycle some stay. */
+static bool is_acyclic(const struct orders *o)
+{
+    uint32_t count = o->registers->version_count, ready_count = 0;
+    memset(o->in_degree, 0, (size_t)count * sizeof *o->in_degree);
+    for (uint32_t i = 0; i < o->edge_count; i++)
+        o->in_degree[o->edges[i].to]++;
+    for (uint32_t version = 0; version < count; version++) {
+        o->ready[ready_count] = version;
+        ready_count += o->in_degree[version] == 0;
+    }
+    for (uint32_t next = 0; next < ready_count; next++) {
+        uint32_t version = o->ready[next];
+        for (uint32_t i = o->first[version]; i < o->first[version + 1]; i++) {
+            uint32_t to = o->edges[o->by_from[i]].to;
+            o->ready[ready_count] = to;
+            ready_count += --o->in_degree[to] == 0;
+        }
+    }
+    return ready_count == count;
+}
+
+/*
+ * Two versions of a cycle, by its writer who is first in the order of values: the same one, however much of the history
+ * is seen beside. False when nobody wrote any.
+ */
+static bool name_cycle(const struct rig_registers *r, const uint32_t *versions, uint32_t count,
+                       struct rig_oddity *oddity)
+{
+    uint32_t written = RIG_REGISTER_NONE, other = RIG_REGISTER_NONE;
+    for (uint32_t i = 0; i < count; i++) {
+        if (r->versions[versions[i]].writer != RIG_REGISTER_NONE && versions[i] < written)
+            written = versions[i];
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (versions[i] != written && versions[i] < other)
+            other = versions[i];
+    }
+    if (written == RIG_REGISTER_NONE)
+        return false;
+    *oddity = (struct rig_oddity){.anomaly = RIG_ANOMALY_CYCLIC_VERSIONS,
+                                  .key = r->versions[written].key,
+                                  .txn = r->versions[written].writer,
+                                  .op = UINT32_MAX,
+                                  .other = UINT32_MAX,
+                                  .other_op = UINT32_MAX,
+                                  .value = r->versions[written].value,
+                                  .other_value = r->versions[other].value};
+    return true;
+}
+
+/* Notes one cyclic-versions per component of versions. */
+static enum rig_rc note_cycles(struct orders *o)
+{
+    struct rig_links links;
+    struct rig_arena scratch;
+    struct rig_graph graph;
+    struct rig_components components = {0};
+    rig_arena_init(&scratch, 0);
+    bool linked = rig_links_init(&links, &scratch, o->registers->version_count, 0, o->edge_count);
+    for (uint32_t i = 0; linked && i < o->edge_count; i++)
+        linked = rig_links_add(&links, o->edges[i].from, o->edges[i].to, RIG_LINK_WW);
+    enum rig_rc rc = linked ? rig_graph_pack(&links, NULL, &scratch, &graph, o->err) : no_memory(o->err);
+    if (rc == RIG_OK)
+        rc = rig_components_find((struct rig_view){.graph = &graph, .links = RIG_LINKS_WW}, &components, o->err);
+    for (uint32_t i = 0; rc == RIG_OK && i < components.list.count; i++) {
+        struct rig_component range = components.list.at[i];
+        struct rig_oddity oddity;
+        if (name_cycle(o->registers, components.order + range.begin, range.end - range.begin, &oddity) &&
+            !rig_oddities_note(o->oddities, &oddity))
+            rc = no_memory(o->err);
+    }
+    rig_components_done(&components);
+    rig_arena_done(&scratch);
+    return rc;
+}
+
+typedef void (*edge_maker)(struct orders *o);
+
+/* `contradicted`: what is known of the source before, and after. */
+static enum rig_rc add_source(struct orders *o, edge_maker make, bool *contradicted)
+{
+    uint32_t before = o->edge_count;
+    make(o);
+    if (o->no_memory)
+        return no_memory(o->err);
+    list_by_from(o);
+    bool acyclic = is_acyclic(o);
+    enum rig_rc rc = acyclic ? RIG_OK : note_cycles(o);
+    if (!acyclic || *contradicted) {
+        o->edge_count = before;
+        list_by_from(o);
+    }
+    *contradicted = !acyclic;
+    return rc;
+}
+
+/* Room for the edges of all sources: those of real time are counted. */
+static bool make_room(struct orders *o, struct rig_assumptions assumptions)
+{
+    size_t version_count = o->registers->version_count;
+    uint64_t most = version_count + 2 * (uint64_t)o->touch_count;
+    if (assumptions.made & RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_LINEARIZABLE_KEYS)) {
+        linearizable_edges(o);
+        most += o->edge_count;
+        o->edge_count = 0;
+    }
+    if (o->no_memory || most >= UINT32_MAX)
+        return false;
+    o->edges = rig_arena_room(o->arena, (size_t)most + 1, sizeof *o->edges);
+    o->first = rig_arena_room(o->arena, version_count + 2, sizeof *o->first);
+    o->by_from = rig_arena_room(o->arena, (size_t)most + 1, sizeof *o->by_from);
+    o->in_degree = rig_arena_room(o->arena, version_count + 1, sizeof *o->in_degree);
+    o->ready = rig_arena_room(o->arena, version_count + 1, sizeof *o->ready);
+    return o->edges != NULL && o->first != NULL && o->by_from != NULL && o->in_degree != NULL && o->ready != NULL;
+}
+
+/* The initial state by itself comes before everything and behind nothing. */
+static enum rig_rc add_sources(struct orders *o, struct rig_assumptions assumptions)
+{
+    static const struct {
+        unsigned assumption;
+        edge_maker make;
+    } sources[] = {{RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_WFR_KEYS), wfr_edges},
+                   {RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_SEQUENTIAL_KEYS), sequential_edges},
+                   {RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_LINEARIZABLE_KEYS), linearizable_edges}};
+    enum rig_rc rc = RIG_OK;
+    initial_edges(o);
+    list_by_from(o);
+    for (size_t i = 0; rc == RIG_OK && i < sizeof sources / sizeof sources[0]; i++) {
+        unsigned assumption = sources[i].assumption;
+        if (!(assumptions.made & assumption))
+            continue;
+        bool contradicted = (assumptions.contradicted & assumption) != 0;
+        rc = add_source(o, sources[i].make, &contradicted);
+        o->registers->contradicted |= contradicted ? assumption : 0;
+    }
+    return rc;
+}
+
+/* ---- in order ---- */
+
+static int compare_edges(const struct rig_version_edge *a, const struct rig_version_edge *b)
+{
+    if (a->to != b->to)
+        return a->to < b->to ? -1 : 1;
+    return (int)a->source - (int)b->source;
+}
+
+static int compare_any(const void *left, const void *right)
+{
+    return compare_edges(left, right);
+}
+
+/* Most have one edge or two, and an initial state has its own in order already. */
+static void sort_row(struct rig_version_edge *row, uint32_t count)
+{
+    if (count > SHORT_ROW) {
+        bool sorted = true;
+        for (uint32_t i = 1; i < count && sorted; i++)
+            sorted = compare_edges(&row[i - 1], &row[i]) <= 0;
+        if (!sorted)
+            qsort(row, count, sizeof *row, compare_any);
+        return;
+    }
+    for (uint32_t i = 1; i < count; i++) {
+        struct rig_version_edge edge = row[i];
+        uint32_t place = i;
+        for (; place > 0 && compare_edges(&row[place - 1], &edge) > 0; place--)
+            row[place] = row[place - 1];
+        row[place] = edge;
+    }
+}
+
+/* By from, then to; of several between the same versions the first source stays. */
+static enum rig_rc keep_edges(struct orders *o)
+{
+    struct rig_registers *r = o->registers;
+    r->edges = rig_arena_room(o->arena, (size_t)o->edge_count + 1, sizeof *r->edges);
+    if (r->edges == NULL)
+        return no_memory(o->err);
+    uint32_t kept = 0;
+    for (uint32_t version = 0; version < r->version_count; version++) {
+        uint32_t begin = o->first[version], end = o->first[version + 1];
+        struct rig_version_edge *row = r->edges + kept;
+        o->first[version] = kept;
+        for (uint32_t i = begin; i < end; i++)
+            row[i - begin] = o->edges[o->by_from[i]];
+        sort_row(row, end - begin);
+        for (uint32_t i = 0; i < end - begin; i++) {
+            if (i == 0 || row[i].to != r->edges[kept - 1].to)
+                r->edges[kept++] = row[i];
+        }
+    }
+    o->first[r->version_count] = kept;
+    r->edge_first = o->first;
+    r->edge_count = kept;
+    return RIG_OK;
+}
+
+enum rig_rc rig_register_orders_find(struct rig_registers *registers, struct rig_assumptions assumptions,
+                                     struct rig_arena *arena, struct rig_oddities *oddities, struct rig_err *err)
+{
+    struct orders o = {
+        .history = registers->history, .registers = registers, .oddities = oddities, .arena = arena, .err = err};
+    bool fits = (assumptions.made == 0 || find_touches(&o)) && make_room(&o, assumptions);
+    enum rig_rc rc = fits ? add_sources(&o, assumptions) : no_memory(err);
+    return rc == RIG_OK ? keep_edges(&o) : rc;
+}

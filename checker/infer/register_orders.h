@@ -1,0 +1,18 @@
+/*
+ * What orders the versions of registers: the sources of registers.h, each added to those before it unless it makes a
+ * cycle.
+ *
+ * Time: linear in operations and edges; linearizable keys have, for each operation, an edge from as many as were at
+ * work on the key at the same time. Space: 20 bytes a touch, and up to 44 an edge.
+ */
+#ifndef RIG_CHECKER_INFER_REGISTER_ORDERS_H
+#define RIG_CHECKER_INFER_REGISTER_ORDERS_H
+
+#include "checker/infer/registers.h"
+
+/* Fills in edges, edge_first and contradicted of registers whose versions are known. Errors as rig_registers_build().
+ */
+enum rig_rc rig_register_orders_find(struct rig_registers *registers, struct rig_assumptions assumptions,
+                                     struct rig_arena *arena, struct rig_oddities *oddities, struct rig_err *err);
+
+#endif
