@@ -8,7 +8,7 @@
 
 #include "base/bug.h"
 
-enum { POLL_MOST_MS = 1000, NS_PER_MS = 1000000 };
+enum { POLL_MOST_MS = 1000, LINE_BYTES_MOST = 16384, NS_PER_MS = 1000000 };
 
 #define RIG_HTTP_END_NAME(name, text, help) text,
 const char *const rig_http_end_names[] = {RIG_HTTP_END_TABLE(RIG_HTTP_END_NAME) NULL};
@@ -165,6 +165,7 @@ enum rig_rc rig_http_client_init(struct rig_http_client *client, const struct ri
     *client = (struct rig_http_client){
         .options = options, .core = core, .wake_fd = wake_fd, .interrupted = interrupted, .easy = curl_easy_init()};
     rig_buf_init(&client->answer.body, (size_t)options->max_answer_bytes);
+    rig_buf_init(&client->line, LINE_BYTES_MOST);
     client->multi = curl_multi_init();
     if (client->easy == NULL || client->multi == NULL || !add_fixed_headers(client))
         return rig_fail(err, RIG_E_LIMIT, "out of memory for an HTTP client");
@@ -181,6 +182,7 @@ void rig_http_client_done(struct rig_http_client *client)
     (void)curl_multi_cleanup(client->multi);
     curl_slist_free_all(client->fixed_headers);
     rig_buf_done(&client->answer.body);
+    rig_buf_done(&client->line);
     *client = (struct rig_http_client){0};
 }
 
@@ -201,16 +203,20 @@ static void set_method(CURL *easy, const struct rig_http_request *request)
 }
 
 /* The request's headers before the fixed ones, in a list that the caller cuts off again. */
-static bool make_headers(const struct rig_http_client *client, const struct rig_http_request *request,
+static bool make_headers(struct rig_http_client *client, const struct rig_http_request *request,
                          struct curl_slist **list)
 {
+    struct rig_buf *line = &client->line;
     bool made = true;
     *list = NULL;
     for (size_t i = 0; made && i < request->header_count; i++) {
-        char line[512];
         const struct rig_http_header *header = &request->headers[i];
-        const int length = snprintf(line, sizeof line, "%s: %s", header->name, header->value);
-        made = length > 0 && (size_t)length < sizeof line && add_header(list, line);
+        rig_buf_clear(line);
+        line->failed = false;
+        rig_buf_add_text(line, header->name);
+        rig_buf_add_text(line, ": ");
+        rig_buf_add_text(line, header->value);
+        made = !line->failed && add_header(list, rig_buf_text(line));
     }
     for (const struct curl_slist *fixed = client->fixed_headers; made && fixed != NULL; fixed = fixed->next)
         made = add_header(list, fixed->data);
@@ -261,13 +267,14 @@ static bool drive(struct rig_http_client *client, CURLcode *code)
     }
 }
 
-/* What to look at in the plan when TLS does not come about; "": nothing, or unknown. */
+/* What to look at in the plan when TLS or HTTP/2 does not come about; "": nothing, or unknown. */
 static const char *remedy(const struct rig_http_client *client, const char *base, CURLcode code)
 {
     long connects = 0;
     (void)curl_easy_getinfo(client->easy, CURLINFO_NUM_CONNECTS, &connects);
-    if (strncmp(base, "https:", 6) != 0 || code == CURLE_OK)
-        return "";
+    const bool framing = code == CURLE_HTTP2 || code == CURLE_HTTP2_STREAM || code == CURLE_RECV_ERROR;
+    if (strncmp(base, "https:", 6) != 0)
+        return framing && client->options->version == RIG_HTTP_VERSION_2 ? "; does it speak `http-version: 2`?" : "";
     if (code == CURLE_PEER_FAILED_VERIFICATION)
         return "; `tls.ca` says whom to trust";
     const bool lost = code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR || code == CURLE_SSL_CONNECT_ERROR ||

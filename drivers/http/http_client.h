@@ -81,6 +81,7 @@ struct rig_http_client {
     CURL *easy;
     CURLM *multi;
     struct curl_slist *fixed_headers;
+    struct rig_buf line;            /* a header on its way */
     int wake_fd;                    /* borrowed: readable once somebody interrupts */
     const atomic_bool *interrupted; /* borrowed */
     struct rig_http_answer answer;

@@ -77,6 +77,15 @@ class Endpoints(rig_command.RigTest):
                 self.assertEqual([store.served[place] for place in away], [0] * len(away))
                 self.assertGreater(sum(store.served), 300)
 
+    def test_a_header_that_is_long(self):
+        """Such as a token."""
+        dialect = self.folder / "long.yaml"
+        text = (HERE / "whole.yaml").read_text()
+        dialect.write_text(text.replace("headers: {", f"headers: {{Authorization: Bearer {'x' * 3000}, ", 1))
+        store = self.store(1)
+        self.run_against(store.ports, dialect=dialect, transactions=30)
+        self.assertEqual((self.history()["fail"], self.history()["info"]), (0, 0))
+
     def test_nobody_leads(self):
         store = self.store(2)
         store.leader = 7

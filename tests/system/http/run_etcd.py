@@ -101,8 +101,9 @@ database: {{driver: http, dialect: etcd, endpoints: ["https:{client}"], tls: {{c
 check: {{levels: [strict-serializable]}}
 report: [json]
 """)
-        self.status(0, self.rig("run", plan, "-o", "run"))
-        self.status(0, self.rig("run", plan, "-o", "old", "--set", "database.http-version=1.1"))
+        for folder, version, words in [("run", "auto", "answers in HTTP/2\n"), ("old", "1.1", "answers in HTTP/1.1\n")]:
+            self.status(0, self.rig("run", plan, "-o", folder, "--set", f"database.http-version={version}"))
+            self.assertIn(words, (self.folder / folder / "rig.log").read_text())
         refused = self.status(3, self.rig("run", plan, "-o", "other", "--set", "database.tls.ca=key.pem"))
         self.assertIn("(not-sent)", refused.err)
 
