@@ -84,6 +84,17 @@ class Network(ConditionTest):
                 self.assertRegex(fault["evidence"], r"^at first \d connections? left half open; in all \d")
                 subprocess.run(["rm", "-rf", self.folder / "out"], check=True)
 
+    def test_half_open_connections_are_noticed_in_time(self):
+        """Each client gives its connection up after transaction-timeout, while the fault lasts, and goes on with another."""
+        plan = self.condition_plan("{fault: half-open, at: [300ms], for: 5s}", duration=6)
+        self.status(0, self.rig("run", plan, "-o", "out", "--set", "database.transaction-timeout=1s"))
+        results = self.results("out")
+        fault, = results["faults"]
+        self.assertGreater(fault["to_ns"] - fault["from_ns"], 4.5e9)
+        self.assertGreater(fault["ok"], 100)
+        self.assertGreater(sum(error["count"] for error in results["run"]["errors"] if error["code"] == "timeout"), 0)
+        self.all_is_undone()
+
     def test_an_isolated_primary_catches_its_standbys_up(self):
         """Clients reach the primary, its standbys do not: they are healthy again before the final reads."""
         _, fault = self.strike("{fault: partition, between: nodes, target: primary, at: [300ms], for: 1s}", nodes=3)

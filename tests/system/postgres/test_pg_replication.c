@@ -287,6 +287,28 @@ static void synchronous_commit_waits(void **state)
     harness_stop(&server);
 }
 
+/* What COMMIT waits for, and for how many: what the plan asks, in the servers' words. */
+static void synchronous_replication_is_as_asked(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"on", "remote_write", "on", "remote_apply"};
+    for (int64_t kind = RIG_PG_ASYNC; kind <= 2; kind++) {
+        struct harness server;
+        struct client client;
+        start(&server, 2, kind);
+        PGconn *pg = sql_connect(&server);
+        assert_string_equal(sql(pg, "SHOW synchronous_commit"), words[kind]);
+        assert_string_equal(sql(pg, "SELECT sync_state FROM pg_stat_replication"),
+                            kind == RIG_PG_ASYNC ? "async" : "quorum");
+        client_open(&client, &server);
+        append(&client, 1, 1);
+        read_from(&client, 1, 1, "1");
+        PQfinish(pg);
+        client_close(&client);
+        harness_stop(&server);
+    }
+}
+
 static void reads_go_where_they_should(void **state)
 {
     (void)state;
@@ -409,9 +431,10 @@ int main(void)
 {
     harness_require_postgres();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cluster_is_broken_and_mended),   cmocka_unit_test(node_that_is_down_cannot_be_read),
-        cmocka_unit_test(synchronous_commit_waits),       cmocka_unit_test(reads_go_where_they_should),
-        cmocka_unit_test(environment_reaches_the_server), cmocka_unit_test(template_is_kept_and_bounded),
+        cmocka_unit_test(cluster_is_broken_and_mended), cmocka_unit_test(node_that_is_down_cannot_be_read),
+        cmocka_unit_test(synchronous_commit_waits),     cmocka_unit_test(synchronous_replication_is_as_asked),
+        cmocka_unit_test(reads_go_where_they_should),   cmocka_unit_test(environment_reaches_the_server),
+        cmocka_unit_test(template_is_kept_and_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
