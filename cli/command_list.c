@@ -104,11 +104,13 @@ static void list_workloads(struct lister *lister)
     }
 }
 
+enum { FAULT_WIDTH = 18 };
+
 static void add_fault(struct lister *lister, const struct rig_fault *fault, const char *driver)
 {
     char why[512] = "";
     const bool possible = rig_fault_is_possible(fault, NULL, NULL, why, sizeof why);
-    begin_row(lister, fault->name, 12, "summary", fault->summary);
+    begin_row(lister, fault->name, FAULT_WIDTH, "summary", fault->summary);
     if (lister->json) {
         rig_json_string(&lister->writer, "driver", driver == NULL ? "" : driver);
         rig_json_bool(&lister->writer, "available", possible);
@@ -117,7 +119,7 @@ static void add_fault(struct lister *lister, const struct rig_fault *fault, cons
         if (driver != NULL)
             rig_buf_printf(&lister->out, "; only %s", driver);
         if (!possible)
-            rig_buf_printf(&lister->out, "\n%-12s  not on this machine: %s", "", why);
+            rig_buf_printf(&lister->out, "\n%-*s  not on this machine: %s", FAULT_WIDTH, "", why);
     }
     end_row(lister);
 }

@@ -131,6 +131,15 @@ static void add_shade(struct rig_buf *out, const struct rig_episodes *episodes, 
                    to - from < 1 ? 1 : to - from, height);
 }
 
+/* From tick to tick: 1, 2 or 5 times a power of ten. */
+static double tick_s(double length_s)
+{
+    double step = 0.001;
+    for (int i = 0; step * TICKS < length_s; i++)
+        step *= i % 3 == 1 ? 2.5 : 2;
+    return step;
+}
+
 static void add_line(struct rig_buf *out, const struct rig_episodes *episodes, const struct rig_report_run *run)
 {
     struct axis axis = {.from_s = 0, .to_s = 1};
@@ -151,11 +160,12 @@ static void add_line(struct rig_buf *out, const struct rig_episodes *episodes, c
                    "<div class=\"scroll\"><svg class=\"faults\" viewBox=\"0 0 %d %u\" role=\"img\" "
                    "aria-label=\"when the faults were\">\n",
                    LINE_WIDTH, height);
-    for (int tick = 0; tick <= TICKS; tick++) {
-        const double at_s = axis.to_s * tick / TICKS;
+    const double step_s = tick_s(axis.to_s);
+    for (int tick = 0; tick * step_s <= axis.to_s; tick++) {
+        const double at_s = tick * step_s;
         rig_buf_printf(out,
                        "<line x1=\"%.1f\" y1=\"0\" x2=\"%.1f\" y2=\"%u\"/><text x=\"%.1f\" y=\"%u\" "
-                       "text-anchor=\"middle\">%.1f s</text>\n",
+                       "text-anchor=\"middle\">%g s</text>\n",
                        place(&axis, at_s), place(&axis, at_s), height - AXIS_HEIGHT, place(&axis, at_s), height - 8,
                        at_s);
     }
