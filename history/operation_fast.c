@@ -69,32 +69,25 @@ static inline bool find_next_line(const char **at, const char *end)
     return true;
 }
 
-/*
- * Operations from *at on, as rig_fast_taker says; `take_one` takes one of any order and spacing. Where a line has to go
- * that way, fewer are looked at in advance for a while.
- */
+/* Operations from *at on, as rig_fast_taker says; `take_one` takes one of any order and spacing. */
 RIG_FAST bool take_operations(struct rig_part *part, const char **at, const char *limit, enum rig_fast_syntax syntax,
                               const struct rig_text_block *block, rig_fast_taker *take_one)
 {
-    struct rig_fast_chunk chunk;
     const char *const from = *at, *next = *at;
     const char *start = part->parser.cursor.start;
     const char *end = limit - start > (ptrdiff_t)part->end_at ? start + part->end_at : limit;
     if (part->parser.closer != '\0' || !part->facts.has_invocations || from - start < RIG_BLOCK_BYTES)
         return take_one(part, at, limit);
     do {
-        uint32_t taken = 0;
-        rig_fast_read_lines(part, &chunk, next, end, limit, syntax, block);
-        while (taken < chunk.line_count && !part->refused && !part->no_memory &&
-               rig_fast_take_line(part, &chunk.lines[taken], limit, syntax, block))
-            *at = chunk.lines[taken++].end;
-        if (taken == 0 || taken < chunk.line_count) {
-            next = taken < chunk.line_count ? chunk.lines[taken].at : next;
-            if (part->refused || part->no_memory || !take_one(part, &next, limit))
-                return *at != from;
+        const char *behind = rig_fast_take_line(part, next, limit, syntax, block);
+        if (__builtin_expect(behind != NULL, 1))
+            *at = behind;
+        else if (take_one(part, &next, limit))
             *at = next;
-        }
-        rig_fast_look_ahead(part, &chunk, taken);
+        else
+            return *at != from;
+        if (part->refused || part->no_memory)
+            break;
         next = *at;
     } while (find_next_line(&next, end));
     return true;

@@ -4,7 +4,7 @@
  *   {"index":4,"type":"ok","process":0,"time":9120,"f":"txn","value":[["append",5,1],["r",5,[1,2]]]}
  *   {:index 4, :type :ok, :process 0, :time 9120, :f :txn, :value [[:append 5 1] [:r 5 [1 2]]]}
  *
- * Lines like these are taken many at a time (history/fast_lines.h). Fields may also come in any order, with or without
+ * Lines like these are taken as a whole (history/fast_lines.h). Fields may also come in any order, with or without
  * a space behind each colon and comma (history/fast_fields.h). Whatever else there may be (escapes, comments, more
  * spaces, values that are no transaction, processes that are no client, the file's last bytes) makes it give up:
  * nothing has happened then, and the grammar reads the operation again. So it need not know what is wrong.

@@ -8,8 +8,6 @@
 #include "history/part_processes.h"
 #include "history/part_take.h"
 
-static const uint32_t none = RIG_TABLE_NONE;
-
 struct rig_part *rig_part_new(void)
 {
     struct rig_part *part = calloc(1, sizeof *part);
@@ -32,6 +30,7 @@ void rig_part_free(void *given)
     if (part == NULL)
         return;
     rig_part_processes_done(&part->processes);
+    rig_part_invoked_done(&part->invoked);
     free(part->process_of_small);
     rig_table_done(&part->process_of);
     rig_mop_vec_done(&part->long_ops);
@@ -55,7 +54,7 @@ void rig_part_start(struct rig_part *part, struct rig_segment *segment, const st
     part->facts = *facts;
     part->end = end;
     part->index_width = part->time_width = 1;
-    part->blocks_ahead = RIG_PART_FIRST_BLOCKS;
+    part->last_end_length = 0;
     part->refused = part->no_memory = false;
     part->count = 0;
     part->first_index = part->last_index = -1;
@@ -63,7 +62,7 @@ void rig_part_start(struct rig_part *part, struct rig_segment *segment, const st
     part->processes.count = 0;
     if (part->process_of.used > 0)
         rig_table_clear(&part->process_of);
-    part->first_open = part->last_open = none;
+    part->invoked.count = 0;
     part->long_ops.count = 0;
     part->perhaps.count = 0;
     (void)rig_part_clear_keys(part);
@@ -90,8 +89,10 @@ void rig_part_finish(struct rig_part *part)
 {
     struct rig_segment *segment = part->segment;
     rig_part_end_doubts(part);
-    for (uint32_t at = part->first_open; at != none && !part->no_memory; at = part->processes.at[at].behind) {
-        struct rig_part_process *process = &part->processes.at[at];
+    for (size_t number = 0; number < part->invoked.count && !part->no_memory; number++) {
+        struct rig_part_process *process = &part->processes.at[part->invoked.at[number]];
+        if (!process->open || process->invocation != number)
+            continue;
         rig_part_parse_invoked(part, process, 0);
         if (part->refused || part->no_memory)
             return;

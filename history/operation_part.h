@@ -14,7 +14,7 @@
  * read it, too. An operation can be taken back until it is complete: the short way gives up at anything unusual, and
  * the operation is read again by the grammar.
  *
- * Space: that of the segment, 170 bytes a process, 48 a key. Threads: one a part.
+ * Space: that of the segment, 4 bytes an invocation, 230 a process, 48 a key. Threads: one a part.
  */
 #ifndef RIG_HISTORY_OPERATION_PART_H
 #define RIG_HISTORY_OPERATION_PART_H
@@ -26,8 +26,7 @@
 
 enum {
     RIG_PART_SHORT_OPS = 8, /* operations of an invocation that need no further room */
-    RIG_PART_FIRST_BLOCKS = 4,
-    RIG_PART_PIECES = 16 /* operations of a completion that are compared as text */
+    RIG_PART_PIECES = 16    /* operations of a completion that are compared as text */
 };
 
 /* For what the short way calls for each operation: see history/operation_fast.h. */
@@ -42,10 +41,10 @@ struct rig_part_process {
     uint32_t invoke_at;
     const char *text, *text_end; /* what was invoked as it stands in the file; NULL: these operations: */
     uint32_t op_count;
-    uint32_t long_ops;  /* where its operations start in `long_ops`, when there are more than fit here */
-    uint32_t first_txn; /* RIG_FIRST_COMPLETED: this transaction; RIG_FIRST_PERHAPS_COMPLETED: this one of `perhaps` */
-    uint32_t before, behind; /* while open: the open ones invoked before and behind it */
-    uint8_t first;           /* enum rig_part_first */
+    uint32_t long_ops;   /* where its operations start in `long_ops`, when there are more than fit here */
+    uint32_t first_txn;  /* RIG_FIRST_COMPLETED: this transaction; RIG_FIRST_PERHAPS_COMPLETED: this one of `perhaps` */
+    uint32_t invocation; /* its last one, among those of the part */
+    uint8_t first;       /* enum rig_part_first */
     bool open;
     bool is_parsed;     /* `text` is parsed: */
     uint8_t read_count; /* so many of its operations read, */
@@ -97,6 +96,7 @@ struct rig_part_slot {
 
 RIG_VEC(struct rig_part_process, rig_part_processes)
 RIG_VEC(struct rig_part_perhaps, rig_part_perhaps_vec)
+RIG_VEC(uint32_t, rig_part_invoked)
 RIG_VEC(struct rig_part_spine, rig_part_spines)
 RIG_VEC(struct rig_part_change, rig_part_changes)
 RIG_VEC(struct rig_part_doubt, rig_part_doubts)
@@ -106,7 +106,9 @@ struct rig_part {
     struct rig_operation_facts facts;
     const char *end;                 /* of the file */
     uint8_t index_width, time_width; /* digits of the last ones */
-    uint8_t blocks_ahead;            /* of 64 bytes, looked at in advance */
+    /* How the last line with an error ends, behind its transaction, with its line feed; length 0: none does. */
+    const char *last_end;
+    uint32_t last_end_length, last_error;
 
     bool is_again;    /* it is read by the grammar alone */
     size_t end_at;    /* operations that begin before it belong to the part */
@@ -122,7 +124,7 @@ struct rig_part {
     struct rig_part_processes processes;
     uint32_t *process_of_small; /* process number -> its place in `processes`, to be verified there */
     struct rig_table process_of;
-    uint32_t first_open, last_open;
+    struct rig_part_invoked invoked; /* the place in `processes` of each invocation */
     struct rig_mop_vec long_ops;
     struct rig_part_perhaps_vec perhaps;
 

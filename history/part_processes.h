@@ -24,30 +24,21 @@ RIG_PART_INLINE struct rig_part_process *rig_part_process_of(struct rig_part *pa
     return process >= INT32_MIN && process <= INT32_MAX ? rig_part_find_process(part, process) : NULL;
 }
 
-RIG_PART_INLINE void rig_part_open_process(struct rig_part *part, struct rig_part_process *process)
+/* The process has something open; false when memory runs out. */
+RIG_PART_INLINE bool rig_part_open_process(struct rig_part *part, struct rig_part_process *process)
 {
-    uint32_t own = (uint32_t)(process - part->processes.at);
+    struct rig_part_invoked *invoked = &part->invoked;
+    if (!rig_part_invoked_reserve(invoked, invoked->count + 1))
+        return false;
     process->open = true;
-    process->before = part->last_open;
-    process->behind = RIG_TABLE_NONE;
-    if (part->last_open == RIG_TABLE_NONE)
-        part->first_open = own;
-    else
-        part->processes.at[part->last_open].behind = own;
-    part->last_open = own;
+    process->invocation = (uint32_t)invoked->count;
+    invoked->at[invoked->count++] = (uint32_t)(process - part->processes.at);
+    return true;
 }
 
-RIG_PART_INLINE void rig_part_close_process(struct rig_part *part, struct rig_part_process *process)
+RIG_PART_INLINE void rig_part_close_process(struct rig_part_process *process)
 {
     process->open = false;
-    if (process->before == RIG_TABLE_NONE)
-        part->first_open = process->behind;
-    else
-        part->processes.at[process->before].behind = process->behind;
-    if (process->behind == RIG_TABLE_NONE)
-        part->last_open = process->before;
-    else
-        part->processes.at[process->behind].before = process->before;
 }
 
 #endif

@@ -57,7 +57,7 @@ RIG_PART_INLINE void rig_part_take_invocation(struct rig_part *part, struct rig_
     process->is_parsed = is_parsed;
     if (process->first == RIG_FIRST_NOTHING)
         process->first = RIG_FIRST_INVOKED;
-    rig_part_open_process(part, process);
+    part->no_memory = !rig_part_open_process(part, process) || part->no_memory;
 }
 
 /* A transaction without process, error, and what was invoked. Fields are set one by one: built elsewhere and copied,
@@ -112,7 +112,7 @@ RIG_PART_INLINE void rig_part_take_completion(struct rig_part *part, struct rig_
     txn->invoke_at = process->invoke_at;
     txn->process = (int32_t)process->process;
     txn->error = error;
-    rig_part_close_process(part, process);
+    rig_part_close_process(process);
 }
 
 RIG_PART_INLINE const struct rig_mop *rig_part_ops(const struct rig_part *part, const struct rig_part_process *process)
