@@ -13,6 +13,7 @@
 enum {
     IDLE_GAPS = 32, /* usual gaps without a use: were uses independent of each other, one in e^32 would be so late */
     IDLE_SHARE = 8, /* of the idle time that options give, the least part */
+    REGISTERS_LOAD_PERCENT = 700, /* of a window's size, what judging it takes beside, until it is measured */
 };
 
 enum rig_rc rig_windows_no_memory(struct rig_err *err)
@@ -44,6 +45,8 @@ enum rig_rc rig_windows_begin(enum rig_workload workload, const struct rig_windo
     w->options = *options;
     set_defaults(&w->options);
     rig_budget_init(&w->budget, options->check.limit_bytes, options->taken_bytes, w->options.idle);
+    if (workload == RIG_WORKLOAD_RW_REGISTER)
+        w->budget.load_percent = REGISTERS_LOAD_PERCENT;
     const struct rig_check_options *check = &w->options.check;
     rig_judge_init(&w->judge, check->max_witnesses, check->assumptions, w->budget.bytes);
     w->window = rig_window_new(workload, w->budget.bytes);

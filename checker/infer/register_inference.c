@@ -178,7 +178,7 @@ static bool find_targets(struct infer *in, uint32_t version)
     in->targets.count = 0;
     rig_registers_edges_from(in->registers, version, &begin, &end);
     for (uint32_t i = begin; i < end; i++) {
-        uint32_t writer = in->registers->versions[in->registers->edges[i].to].writer;
+        uint32_t writer = in->registers->versions[rig_registers_edge(in->registers, i)->to].writer;
         if (writer != RIG_REGISTER_NONE && in->registers->committed[writer] && !writer_list_add(&in->targets, writer))
             return false;
     }

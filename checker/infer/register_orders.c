@@ -7,7 +7,7 @@
 #include "checker/cycle/components.h"
 #include "checker/graph/graph.h"
 
-enum { NEAR = 8, SHORT_ROW = 32 };
+enum { NEAR = 8 };
 
 /*
  * What an acknowledged transaction knows of one key: the version it read first, if any; and the one it left. What it
@@ -25,6 +25,7 @@ struct orders {
     struct rig_arena *arena;
     struct touch *touches; /* by key, then in completion order */
     uint32_t touch_count;
+    uint32_t *key_begin;            /* per key: of its touches, before they were moved together */
     struct rig_version_edge *edges; /* NULL: they are only counted */
     uint32_t edge_count;
     uint32_t *first;     /* per version, and one more: of the edges by `from` */
@@ -44,63 +45,74 @@ static enum rig_rc no_memory(struct rig_err *err)
 
 /* Per key, while transactions are visited. */
 struct touching {
+    uint32_t end;     /* of its touches */
     uint32_t visitor; /* transaction */
-    uint32_t touch;
 };
 
-static void touch_keys_of(const struct orders *o, uint32_t txn, struct touching *keys, struct touch *touches,
-                          uint32_t *count)
+static void touch_keys_of(const struct orders *o, uint32_t txn, struct touching *keys)
 {
-    const struct rig_registers *r = o->registers;
     const struct rig_history *history = o->history;
     for (uint32_t op = history->txns[txn].first_op; op < history->txns[txn + 1].first_op; op++) {
         const struct rig_mop *mop = &history->ops[op];
         struct touching *key = &keys[mop->key];
         bool writes = mop->kind == RIG_OP_WRITE;
-        uint32_t version = r->version_of[op];
+        uint32_t version = o->registers->version_of[op];
         if (key->visitor == txn) {
-            touches[key->touch].left = writes ? version : touches[key->touch].left;
+            struct touch *known = &o->touches[key->end - 1];
+            known->left = writes ? version : known->left;
             continue;
         }
-        *key = (struct touching){.visitor = txn, .touch = *count};
-        touches[(*count)++] =
+        key->visitor = txn;
+        o->touches[key->end++] =
             (struct touch){.key = mop->key, .txn = txn, .read = writes ? RIG_REGISTER_NONE : version, .left = version};
     }
 }
 
-/* Puts the touches that left something known together by key. */
-static bool group_by_key(struct orders *o, const struct touch *touches, uint32_t count)
+/* Where the touches of each key begin, if each operation is one. */
+static struct touching *place_keys(const struct orders *o)
 {
-    uint32_t *places = rig_arena_array(o->arena, (size_t)o->history->key_count + 2, sizeof *places);
-    o->touches = rig_arena_room(o->arena, (size_t)count + 1, sizeof *o->touches);
-    if (places == NULL || o->touches == NULL)
-        return false;
-    for (uint32_t i = 0; i < count; i++)
-        places[touches[i].key + 1] += touches[i].left != RIG_REGISTER_NONE;
-    for (uint32_t key = 0; key < o->history->key_count; key++)
-        places[key + 1] += places[key];
-    o->touch_count = places[o->history->key_count];
-    for (uint32_t i = 0; i < count; i++) {
-        if (touches[i].left != RIG_REGISTER_NONE)
-            o->touches[places[touches[i].key]++] = touches[i];
+    const struct rig_history *history = o->history;
+    struct touching *keys = rig_arena_array(o->arena, (size_t)history->key_count + 1, sizeof *keys);
+    if (keys == NULL)
+        return NULL;
+    for (uint32_t op = 0; op < history->op_count; op++)
+        keys[history->ops[op].key + 1].end++;
+    for (uint32_t key = 0; key < history->key_count; key++) {
+        keys[key + 1].end += keys[key].end;
+        keys[key].visitor = RIG_REGISTER_NONE;
     }
-    return true;
+    return keys;
+}
+
+/* Moves the touches that left something known together. */
+static void close_gaps(struct orders *o, const struct touching *keys, uint32_t op_count)
+{
+    for (uint32_t key = 0, begin = 0; key < o->history->key_count; key++) {
+        uint32_t end = keys[key].end;
+        for (; begin < end; begin++) {
+            o->touches[o->touch_count] = o->touches[begin];
+            o->touch_count += o->touches[begin].left != RIG_REGISTER_NONE;
+        }
+        begin = key + 1 < o->history->key_count ? o->key_begin[key + 1] : op_count;
+    }
 }
 
 static bool find_touches(struct orders *o)
 {
     const struct rig_history *history = o->history;
-    struct touching *keys = rig_arena_room(o->arena, (size_t)history->key_count + 1, sizeof *keys);
-    struct touch *touches = rig_arena_room(o->arena, (size_t)history->op_count + 1, sizeof *touches);
-    uint32_t count = 0;
-    if (keys == NULL || touches == NULL)
+    struct touching *keys = place_keys(o);
+    o->touches = rig_arena_room(o->arena, (size_t)history->op_count + 1, sizeof *o->touches);
+    o->key_begin = rig_arena_room(o->arena, (size_t)history->key_count + 1, sizeof *o->key_begin);
+    if (keys == NULL || o->touches == NULL || o->key_begin == NULL)
         return false;
-    memset(keys, 0xff, ((size_t)history->key_count + 1) * sizeof *keys);
+    for (uint32_t key = 0; key < history->key_count; key++)
+        o->key_begin[key] = keys[key].end;
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         if (history->txns[txn].outcome == RIG_OUTCOME_OK)
-            touch_keys_of(o, txn, keys, touches, &count);
+            touch_keys_of(o, txn, keys);
     }
-    return group_by_key(o, touches, count);
+    close_gaps(o, keys, history->op_count);
+    return true;
 }
 
 static uint32_t met_by(const struct orders *o, const struct touch *t)
@@ -322,16 +334,19 @@ static enum rig_rc add_source(struct orders *o, edge_maker make, bool *contradic
     return rc;
 }
 
-/* Room for the edges of all sources: those of real time are counted. */
+/* Room for the edges of all sources, which are counted; those of processes cost as much to count as to make. */
 static bool make_room(struct orders *o, struct rig_assumptions assumptions)
 {
     size_t version_count = o->registers->version_count;
-    uint64_t most = version_count + 2 * (uint64_t)o->touch_count;
-    if (assumptions.made & RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_LINEARIZABLE_KEYS)) {
+    initial_edges(o);
+    if (assumptions.made & RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_WFR_KEYS))
+        wfr_edges(o);
+    if (assumptions.made & RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_LINEARIZABLE_KEYS))
         linearizable_edges(o);
-        most += o->edge_count;
-        o->edge_count = 0;
-    }
+    uint64_t most = o->edge_count;
+    if (assumptions.made & RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_SEQUENTIAL_KEYS))
+        most += o->touch_count;
+    o->edge_count = 0;
     if (o->no_memory || most >= UINT32_MAX)
         return false;
     o->edges = rig_arena_room(o->arena, (size_t)most + 1, sizeof *o->edges);
@@ -367,62 +382,36 @@ static enum rig_rc add_sources(struct orders *o, struct rig_assumptions assumpti
 
 /* ---- in order ---- */
 
-static int compare_edges(const struct rig_version_edge *a, const struct rig_version_edge *b)
+/* By version, then by source, which is the order in which they were added. */
+static int compare_edges(const void *left, const void *right, void *context)
 {
-    if (a->to != b->to)
-        return a->to < b->to ? -1 : 1;
-    return (int)a->source - (int)b->source;
-}
-
-static int compare_any(const void *left, const void *right)
-{
-    return compare_edges(left, right);
+    const struct rig_version_edge *edges = context;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    if (edges[a].to != edges[b].to)
+        return edges[a].to < edges[b].to ? -1 : 1;
+    return (a > b) - (a < b);
 }
 
 /* Most have one edge or two, and an initial state has its own in order already. */
-static void sort_row(struct rig_version_edge *row, uint32_t count)
+static void sort_row(struct rig_version_edge *edges, uint32_t *row, uint32_t count)
 {
-    if (count > SHORT_ROW) {
-        bool sorted = true;
-        for (uint32_t i = 1; i < count && sorted; i++)
-            sorted = compare_edges(&row[i - 1], &row[i]) <= 0;
-        if (!sorted)
-            qsort(row, count, sizeof *row, compare_any);
-        return;
-    }
-    for (uint32_t i = 1; i < count; i++) {
-        struct rig_version_edge edge = row[i];
-        uint32_t place = i;
-        for (; place > 0 && compare_edges(&row[place - 1], &edge) > 0; place--)
-            row[place] = row[place - 1];
-        row[place] = edge;
-    }
+    uint32_t sorted = 1;
+    while (sorted < count && compare_edges(&row[sorted - 1], &row[sorted], edges) < 0)
+        sorted++;
+    if (sorted < count)
+        qsort_r(row, count, sizeof *row, compare_edges, edges);
 }
 
-/* By from, then to; of several between the same versions the first source stays. */
-static enum rig_rc keep_edges(struct orders *o)
+/* By from, then to, then source. */
+static void keep_edges(struct orders *o)
 {
     struct rig_registers *r = o->registers;
-    r->edges = rig_arena_room(o->arena, (size_t)o->edge_count + 1, sizeof *r->edges);
-    if (r->edges == NULL)
-        return no_memory(o->err);
-    uint32_t kept = 0;
-    for (uint32_t version = 0; version < r->version_count; version++) {
-        uint32_t begin = o->first[version], end = o->first[version + 1];
-        struct rig_version_edge *row = r->edges + kept;
-        o->first[version] = kept;
-        for (uint32_t i = begin; i < end; i++)
-            row[i - begin] = o->edges[o->by_from[i]];
-        sort_row(row, end - begin);
-        for (uint32_t i = 0; i < end - begin; i++) {
-            if (i == 0 || row[i].to != r->edges[kept - 1].to)
-                r->edges[kept++] = row[i];
-        }
-    }
-    o->first[r->version_count] = kept;
+    for (uint32_t version = 0; version < r->version_count; version++)
+        sort_row(o->edges, o->by_from + o->first[version], o->first[version + 1] - o->first[version]);
+    r->edges = o->edges;
+    r->edge_count = o->edge_count;
     r->edge_first = o->first;
-    r->edge_count = kept;
-    return RIG_OK;
+    r->edges_from = o->by_from;
 }
 
 enum rig_rc rig_register_orders_find(struct rig_registers *registers, struct rig_assumptions assumptions,
@@ -432,5 +421,7 @@ enum rig_rc rig_register_orders_find(struct rig_registers *registers, struct rig
         .history = registers->history, .registers = registers, .oddities = oddities, .arena = arena, .err = err};
     bool fits = (assumptions.made == 0 || find_touches(&o)) && make_room(&o, assumptions);
     enum rig_rc rc = fits ? add_sources(&o, assumptions) : no_memory(err);
-    return rc == RIG_OK ? keep_edges(&o) : rc;
+    if (rc == RIG_OK)
+        keep_edges(&o);
+    return rc;
 }

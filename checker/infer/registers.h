@@ -52,8 +52,9 @@ struct rig_registers {
     uint32_t *version_of; /* per operation of the history; RIG_REGISTER_NONE where no value is known */
     uint8_t *committed;   /* per transaction */
     uint32_t committed_count;
-    struct rig_version_edge *edges; /* sorted by from, then to; distinct */
-    uint32_t *edge_first;           /* per version, and one more: of the edges out of it */
+    struct rig_version_edge *edges; /* by source */
+    uint32_t *edges_from;           /* the same by from, then to, then source */
+    uint32_t *edge_first;           /* per version, and one more: into edges_from */
     uint32_t edge_count;
     unsigned contradicted; /* RIG_ASSUMPTION_BIT()s of what was assumed and makes cycles here */
 };
@@ -70,12 +71,17 @@ enum rig_rc rig_registers_build(const struct rig_history *history, struct rig_as
 /* The versions of a key other than its initial state, by value: [*begin, *end). */
 void rig_registers_versions_of(const struct rig_registers *registers, uint32_t key, uint32_t *begin, uint32_t *end);
 
-/* The edges out of a version: [*begin, *end). */
+/* The edges out of a version: rig_registers_edge() of [*begin, *end), by `to`. */
 static inline void rig_registers_edges_from(const struct rig_registers *registers, uint32_t version, uint32_t *begin,
                                             uint32_t *end)
 {
     *begin = registers->edge_first[version];
     *end = registers->edge_first[version + 1];
+}
+
+static inline const struct rig_version_edge *rig_registers_edge(const struct rig_registers *registers, uint32_t i)
+{
+    return &registers->edges[registers->edges_from[i]];
 }
 
 /* An update: operation `op` is the transaction's first read of its key, and a write of the key follows. */

@@ -124,8 +124,8 @@ static const struct rig_version_edge *edge_to_writer(const struct explain *e, ui
     uint32_t begin, end;
     rig_registers_edges_from(e->registers, version, &begin, &end);
     for (uint32_t i = begin; i < end; i++) {
-        if (e->registers->versions[e->registers->edges[i].to].writer == writer)
-            return &e->registers->edges[i];
+        if (e->registers->versions[rig_registers_edge(e->registers, i)->to].writer == writer)
+            return rig_registers_edge(e->registers, i);
     }
     return NULL;
 }

@@ -2,7 +2,8 @@
 """A history that takes more than three times --max-memory to check as a whole is judged in windows within it.
 
 In one pass where keys are done with once they are left; in two where some come back long after, so that a guess about
-them is wrong. Through a pipe, which has one pass only, it is refused with the remedy. The binary is $RIG, or
+them is wrong. Through a pipe, which has one pass only, it is refused with the remedy. Registers take no more where there
+are twice as many, whatever is assumed of them. The binary is $RIG, or
 build/release/rig; other programs are in $RIG_BUILD/tests.
 """
 
@@ -24,9 +25,9 @@ def check(history, *arguments):
     return subprocess.run([RIG, "check", history, "--format", "json", *arguments], capture_output=True, text=True)
 
 
-def check_within(history, passes, problems):
+def check_within(history, passes, problems, *arguments):
     """The history is judged within the limit, in so many passes, and takes three times as much without windows."""
-    limited = check(history, "--max-memory", f"{LIMIT_MIB}MiB")
+    limited = check(history, "--max-memory", f"{LIMIT_MIB}MiB", *arguments)
     if limited.returncode != 0:
         problems.append(f"{history.name}: exit status {limited.returncode}: {limited.stderr}")
     else:
@@ -37,7 +38,7 @@ def check_within(history, passes, problems):
             problems.append(f"{history.name}: {cost['peak_bytes']} bytes at most, beyond the limit")
         if cost["windows"] < 2 or cost["passes"] != passes:
             problems.append(f"{history.name}: was not judged in windows, in {passes} passes")
-    whole = check(history, "--window", "4000000")
+    whole = check(history, "--window", "4000000", *arguments)
     if whole.returncode != 0:
         problems.append(f"{history.name}, as a whole: exit status {whole.returncode}: {whole.stderr}")
     else:
@@ -70,6 +71,19 @@ def check_small(history, rare, problems):
         problems.append(f"{rare.name}: exit status {refused.returncode}: {refused.stderr}")
 
 
+def check_registers(folder, problems):
+    few, many = (pathlib.Path(folder) / f"registers-{count}.rig" for count in (1000000, 2000000))
+    generate(few, 1000000, [*SHAPE, "workload.type=rw-register"])
+    generate(many, 2000000, [*SHAPE, "workload.type=rw-register"])
+    for assumed in ("wfr-keys", "wfr-keys,sequential-keys,linearizable-keys"):
+        check_within(few, 1, problems, "--assume", assumed)
+        limited = check(many, "--max-memory", f"{LIMIT_MIB}MiB", "--assume", assumed)
+        peak = json.loads(limited.stdout)["cost"]["peak_bytes"] if limited.returncode == 0 else 0
+        print(f"{many.name}: {peak >> 20} MiB at most")
+        if limited.returncode != 0 or peak > LIMIT_MIB << 20:
+            problems.append(f"{many.name}: exit status {limited.returncode}, {peak} bytes at most {limited.stderr}")
+
+
 def generate(history, transactions, shape):
     settings = [argument for setting in shape for argument in ("--set", setting)]
     subprocess.run([RIG, "gen", history, "--transactions", str(transactions), "--no-progress", *settings], check=True,
@@ -86,6 +100,7 @@ def main():
         late = pathlib.Path(folder) / "late.rig"
         subprocess.run([BUILD / "tests/late_record", "2500000", "60000", late], check=True)
         check_within(late, 2, problems)
+        check_registers(folder, problems)
         usual, rare = pathlib.Path(folder) / "usual.rig", pathlib.Path(folder) / "rare.rig"
         generate(usual, 1000000, [])
         generate(rare, 1000000, ["workload.keys.active=100", "workload.keys.distribution=exponential"])
