@@ -253,7 +253,7 @@ class Store:
         elif fault == "a trickle of promises":
             self.trickle(connection, (b"HTTP/1.1 102 Processing\r\n\r\n" for _ in range(1000)))
         elif fault == "an answer that is late":
-            time.sleep(0.3)  # more than the plan's request-timeout
+            time.sleep(0.8)  # more than the plan's request-timeout
             connection.sendall(good(text))
         elif fault == "half of the body, and a reset":
             connection.sendall(good(text)[: -len(text) // 2])

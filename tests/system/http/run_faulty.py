@@ -24,8 +24,8 @@ database:
   driver: http
   dialect: {dialect}
   endpoints: ["http://127.0.0.1:{port}"]
-  request-timeout: 200ms
-  transaction-timeout: 400ms
+  request-timeout: 500ms
+  transaction-timeout: 900ms
   max-answer: 128KiB
 check: {{levels: [strict-serializable]}}
 report: [json]
@@ -90,7 +90,7 @@ class Faulty(rig_command.RigTest):
         store = faulty_store.Store(1, 1.0, ["silence"])
         self.addCleanup(store.close)
         text = PLAN.format(dialect=HERE / "whole.yaml", port=store.port, seed=1, transactions=100)
-        text = text.replace("200ms", "60s").replace("400ms", "100s").replace("clients: {", "clients: {stop-grace: 100ms, ")
+        text = text.replace("500ms", "60s").replace("900ms", "100s").replace("clients: {", "clients: {stop-grace: 100ms, ")
         process = self.start("run", self.plan(text), "-o", "run")
         self.wait_for_record(process, "run", 100)
         process.terminate()

@@ -23,8 +23,7 @@ database:
   dialect: {dialect}
   endpoints: ["{scheme}://127.0.0.1:{port}"]
   http-version: {version}
-  request-timeout: 200ms
-  transaction-timeout: 400ms
+  request-timeout: {timeout}
   tls: {{ca: cert.pem}}
 check: {{levels: [strict-serializable]}}
 report: [json]
@@ -38,13 +37,13 @@ class Http2(rig_command.RigTest):
                         "cert.pem", "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"],
                        cwd=self.folder, check=True, capture_output=True)
 
-    def run_against(self, share, scheme, version, transactions):
+    def run_against(self, share, scheme, version, transactions, timeout="10s"):
         files = ["key.pem", "cert.pem"] if scheme == "https" else []
         server = subprocess.Popen(["node", HERE / "http2_store.js", str(share), *files], cwd=self.folder, text=True,
                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         with server:
             try:
-                plan = self.plan(PLAN.format(dialect=HERE / "whole.yaml", scheme=scheme, version=version,
+                plan = self.plan(PLAN.format(dialect=HERE / "whole.yaml", scheme=scheme, version=version, timeout=timeout,
                                              port=int(server.stdout.readline()), transactions=transactions))
                 self.status(0, self.rig("run", plan, "-o", "run"))
                 faults = json.loads(server.communicate("", timeout=20)[0])
@@ -65,7 +64,7 @@ class Http2(rig_command.RigTest):
         for scheme, version in (("https", "auto"), ("http", "2")):
             with self.subTest(scheme=scheme):
                 shutil.rmtree(self.folder / "run", ignore_errors=True)
-                faults, history = self.run_against(0.3, scheme, version, 1200)
+                faults, history = self.run_against(0.3, scheme, version, 1200, "1s")
                 self.assertEqual([name for name, count in faults.items() if count == 0], [], "faults that never came")
                 self.assertGreater(history["ok"], 300)
                 self.assertGreater(history["info"], 50)
