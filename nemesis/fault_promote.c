@@ -148,7 +148,7 @@ static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, 
         rig_journal_forget(journal, state->start_token[node]);
     }
     memset(state, 0, sizeof *state);
-    rig_evidence_add(evidence, "all nodes were back in %.1f s",
+    rig_evidence_add(evidence, "roles were restored in %.1f s",
                      (double)(rig_clock_now_ns() - since_ns) / (double)RIG_NS_PER_S);
     return RIG_OK;
 }

@@ -345,6 +345,7 @@ static bool is_ahead(struct rig_pg_cluster *cluster, const struct rig_pg_node *n
 struct return_state {
     bool starts; /* over its own data */
     bool ahead;
+    bool cut; /* it has no line to the primary, and cannot follow now */
     bool rejoined;
 };
 
@@ -355,7 +356,10 @@ static void start_followers(struct rig_pg_cluster *cluster, struct return_state 
         struct rig_pg_node *node = &cluster->nodes[i];
         struct rig_err attempt = {.rc = RIG_OK};
         states[i] = (struct return_state){.starts = false};
-        if (node == primary_of(cluster) || !rig_pg_node_is_standby(node))
+        if (node == primary_of(cluster))
+            continue;
+        states[i].cut = !rig_pg_has_line(node, primary_of(cluster), &cluster->routes);
+        if (!rig_pg_node_is_standby(node))
             continue;
         states[i].starts = start_in_role(cluster, node, true, deadline_ns, &attempt) == RIG_OK;
         states[i].ahead = states[i].starts && is_ahead(cluster, node);
@@ -375,7 +379,8 @@ static enum rig_rc convert_followers(struct rig_pg_cluster *cluster, struct retu
         if (states[i].ahead)
             cluster->site.env->core->log(2, "postgres", "%s is ahead of the primary: it is made anew", node->name);
         states[i].rejoined = true;
-        rc = rig_pg_rejoin(node, primary, &cluster->routes, states[i].ahead, deadline_ns, err);
+        /* Only a base backup starts without more of the primary's log. */
+        rc = rig_pg_rejoin(node, primary, &cluster->routes, states[i].ahead || states[i].cut, deadline_ns, err);
     }
     return rc;
 }
@@ -392,9 +397,7 @@ static bool catches_up(struct rig_pg_cluster *cluster, const struct rig_pg_node 
 
 /*
  * Waits for the follower; one that does not come along has gone another way, and takes the primary's data: by
- * pg_rewind, and where that sees no difference (a primary that lost what it had flushed) by a base backup. When it does
- * not come along even then, its line to the primary is cut: it will when that is whole, and until then shows itself as
- * not healthy.
+ * pg_rewind, and where that sees no difference (a primary that lost what it had flushed) by a base backup.
  */
 static enum rig_rc reunite(struct rig_pg_cluster *cluster, struct rig_pg_node *node, bool rejoined,
                            const char *position, int64_t deadline_ns, struct rig_err *err)
@@ -407,7 +410,24 @@ static enum rig_rc reunite(struct rig_pg_cluster *cluster, struct rig_pg_node *n
         rc = rig_pg_rejoin(node, primary, &cluster->routes, anew == 1, deadline_ns, err);
     }
     if (rc == RIG_OK && !catches_up(cluster, node, position))
-        cluster->site.env->core->log(1, "postgres", "%s has the primary's data, and no line to it", node->name);
+        cluster->site.env->core->log(1, "postgres", "%s has the primary's data, and does not come along", node->name);
+    return rc;
+}
+
+/* One whose line is cut is not waited for: it shows itself as not healthy until the line is whole. */
+static enum rig_rc reunite_all(struct rig_pg_cluster *cluster, const struct return_state *states, const char *position,
+                               int64_t deadline_ns, struct rig_err *err)
+{
+    enum rig_rc rc = RIG_OK;
+    for (uint32_t i = 0; rc == RIG_OK && i < cluster->count; i++) {
+        struct rig_pg_node *node = &cluster->nodes[i];
+        if (node == primary_of(cluster))
+            continue;
+        if (states[i].cut)
+            cluster->site.env->core->log(2, "postgres", "%s has no line to the primary now", node->name);
+        else
+            rc = reunite(cluster, node, states[i].rejoined, position, deadline_ns, err);
+    }
     return rc;
 }
 
@@ -424,9 +444,5 @@ enum rig_rc rig_pg_cluster_restore(struct rig_pg_cluster *cluster, struct rig_er
     rc = convert_followers(cluster, states, deadline_ns, err);
     if (rc == RIG_OK)
         rc = rig_pg_node_ask(primary, "SELECT pg_current_wal_lsn()", STATUS_NS, position, err);
-    for (uint32_t i = 0; rc == RIG_OK && i < cluster->count; i++) {
-        if (&cluster->nodes[i] != primary)
-            rc = reunite(cluster, &cluster->nodes[i], states[i].rejoined, position, deadline_ns, err);
-    }
-    return rc;
+    return rc != RIG_OK ? rc : reunite_all(cluster, states, position, deadline_ns, err);
 }

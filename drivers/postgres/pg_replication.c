@@ -16,6 +16,7 @@
 #define SECOND_NS      INT64_C(1000000000)
 #define ASK_NS         (5 * SECOND_NS)
 #define REWOUND_NS     (10 * SECOND_NS)
+#define LINE_NS        SECOND_NS
 
 enum rig_rc rig_pg_follow(struct rig_pg_node *node, struct rig_pg_node *primary, struct rig_pg_routes *routes,
                           struct rig_err *err)
@@ -87,6 +88,25 @@ enum rig_rc rig_pg_await_caught_up(const struct rig_pg_node *node, const char *p
         const struct timespec step = {.tv_nsec = 10 * MILLISECOND_NS};
         (void)nanosleep(&step, NULL);
     }
+}
+
+bool rig_pg_has_line(const struct rig_pg_node *node, const struct rig_pg_node *primary, struct rig_pg_routes *routes)
+{
+    const struct rig_core *core = node->site->env->core;
+    struct rig_err ignored = {.rc = RIG_OK};
+    struct rig_pg_endpoint endpoint;
+    if (rig_pg_routes_find(routes, node, primary, &endpoint, &ignored) != RIG_OK)
+        return false;
+    const struct rig_pg_target target = {.endpoint = &endpoint,
+                                         .user = RIG_PG_SUPERUSER,
+                                         .dbname = RIG_PG_SUPERUSER,
+                                         .password = node->site->password,
+                                         .application = "rig control"};
+    struct rig_pg_waiter waiter = {.core = core, .to_the_end = true};
+    struct rig_pg_connection connection;
+    const bool reached = rig_pg_connect(&connection, &target, &waiter, core->now_ns() + LINE_NS, &ignored) == RIG_OK;
+    rig_pg_disconnect(&connection);
+    return reached;
 }
 
 /* ---- coming back ---- */

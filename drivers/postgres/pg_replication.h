@@ -32,6 +32,9 @@ enum rig_rc rig_pg_find_line(const struct rig_pg_node *primary, struct rig_pg_li
  */
 enum rig_rc rig_pg_await_caught_up(const struct rig_pg_node *node, const char *position, const struct rig_pg_line *line,
                                    int64_t deadline_ns, struct rig_err *err);
+/* Whether the node could reach the primary now, by the line that it follows it on: a fault of the network may cut it.
+ */
+bool rig_pg_has_line(const struct rig_pg_node *node, const struct rig_pg_node *primary, struct rig_pg_routes *routes);
 /*
  * Makes the node a standby of `primary` with the primary's data, and starts it. Stops it where it runs. `anew`: by a
  * base backup in any case.

@@ -36,7 +36,7 @@ FAULTS = {
     "kill": ("how: kill", r"process \d+ is gone; pg-1: started in"),
     "pause": ("", rf"pg-1: {STOPPED}, first \d+; pg-1: goes on"),
     "restart": ("", r"pg-1: process \d+ instead of \d+"),
-    "promote": ("", r"pg-1, the primary, is down; pg-\d, which was standby, is the primary; all nodes were back", SYNCHRONOUS),
+    "promote": ("", r"pg-1, the primary, is down; pg-\d, which was standby, is the primary; roles were restored", SYNCHRONOUS),
     "partition": ("", r"at first \d+ bytes .*held up; in all \d+ bytes .*held up"),
     "delay": ("", r"at first \d+ bytes delayed"),
     "loss": ("share: 20%", r"at first \d+ bytes lost and sent again"),
