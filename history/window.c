@@ -50,7 +50,6 @@ void rig_window_free(struct rig_window *window)
     rig_window_uint64s_done(&window->order);
     rig_window_uint32s_done(&window->key_map);
     rig_window_uint32s_done(&window->branch_map);
-    rig_window_uint32s_done(&window->ops_before);
     rig_spine_views_done(&window->spine_views);
     rig_branch_views_done(&window->branch_views);
     free(window);
@@ -67,7 +66,7 @@ size_t rig_window_bytes(const struct rig_window *window)
            window->key_places.capacity * sizeof(struct rig_key_place) +
            window->branch_places.capacity * sizeof(struct rig_list_place) +
            (window->good.capacity + window->odd.capacity + window->error_of.capacity + window->key_map.capacity +
-            window->branch_map.capacity + window->ops_before.capacity) *
+            window->branch_map.capacity) *
                sizeof(uint32_t) +
            window->order.capacity * sizeof(uint64_t) + window->uses.capacity * sizeof(struct rig_key_use) +
            window->appends.capacity * sizeof(struct rig_owned_op) + rig_segment_note_bytes(&window->own_note) +
@@ -124,7 +123,7 @@ static bool reserve_for_drop(struct rig_window *window)
 {
     return rig_window_uint32s_reserve(&window->key_map, window->keys.count) &&
            rig_window_uint32s_reserve(&window->branch_map, window->branches.count) &&
-           rig_window_uint32s_reserve(&window->ops_before, window->ops.count + 1);
+           rig_owned_ops_reserve(&window->appends, window->ops.count / 2 + 1);
 }
 
 /* Puts the open transactions behind the complete ones; they are no part of what the vectors count. */

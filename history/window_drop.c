@@ -28,11 +28,18 @@ static uint32_t first_kept(const struct rig_window *window)
     return op;
 }
 
+/* Per operation, how many before it stay: where the list of appends was, which is made anew afterwards. */
+static uint32_t *ops_before(const struct rig_window *window)
+{
+    RIG_INVARIANT(2 * window->appends.capacity > window->ops.count);
+    return (uint32_t *)(void *)window->appends.at;
+}
+
 /* Renumbers the operations that stay and moves them together; without branching on which they are. */
 static void keep_ops(struct rig_window *window, uint32_t first)
 {
     struct rig_mop *ops = window->ops.at;
-    uint32_t *before = window->ops_before.at;
+    uint32_t *before = ops_before(window);
     const uint32_t *key_map = window->key_map.at, *branch_map = window->branch_map.at;
     uint32_t count = (uint32_t)window->ops.count, kept = 0;
     for (uint32_t i = first; i < count; i++) {
@@ -71,7 +78,7 @@ static size_t keep_first_txns(struct rig_window *window, const uint8_t *judged, 
 static void keep_txns(struct rig_window *window, const uint8_t *judged, uint32_t first)
 {
     struct rig_txn *txns = window->txns.at;
-    const uint32_t *before = window->ops_before.at;
+    const uint32_t *before = ops_before(window);
     size_t count = window->txns.count, kept = 0;
     uint32_t end = txns[count].first_op;
     for (size_t i = keep_first_txns(window, judged, first, &kept); i < count; i++) {

@@ -76,7 +76,6 @@ struct rig_window {
     struct rig_window_uint32s error_of;   /* per error of a segment */
     struct rig_window_uint64s order;
     struct rig_window_uint32s key_map, branch_map; /* of a drop: old number -> new one */
-    struct rig_window_uint32s ops_before;          /* of a drop: per operation, how many before it stay */
     struct rig_spine_views spine_views;
     struct rig_branch_views branch_views;
     struct rig_segment_note own_note; /* of a segment that has none */
