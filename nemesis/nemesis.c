@@ -243,6 +243,16 @@ static enum rig_rc forgive_rival(const struct rig_nemesis *nemesis, const struct
                     rival->targets);
 }
 
+/* When the load ends the clients leave: what was not seen by then may have had nobody left to strike. */
+static enum rig_rc forgive_end(const struct rig_nemesis *nemesis, enum rig_rc rc, struct rig_err *err)
+{
+    if (rc != RIG_E_CLUSTER || !is_over(nemesis))
+        return rc;
+    const struct rig_err why = *err;
+    *err = (struct rig_err){0};
+    return rig_fail(err, RIG_E_INTERRUPTED, "%.400s, and the load is over", why.text);
+}
+
 static void inject(struct rig_nemesis *nemesis, struct injection *injection, int64_t length_ns)
 {
     const uint32_t slot = free_slot(nemesis);
@@ -254,6 +264,7 @@ static void inject(struct rig_nemesis *nemesis, struct injection *injection, int
     report(nemesis, injection, RIG_NEMESIS_INJECT, NULL);
     enum rig_rc rc = injection->fault->inject(&injection->site, injection->state, &injection->evidence, &err);
     rc = forgive_rival(nemesis, injection, rc, &err);
+    rc = forgive_end(nemesis, rc, &err);
     if (rc != RIG_OK && nemesis->config.core->stopping())
         err.rc = rc = RIG_E_INTERRUPTED; /* given up because the run ends */
     report(nemesis, injection, RIG_NEMESIS_INJECTED, &err);

@@ -203,11 +203,12 @@ enum rig_rc rig_pg_fault_choose(const struct rig_fault_site *site, const struct 
         enum rig_rc rc = choose_once(site, node, victim, &problem);
         if (victim->pid != 0)
             return RIG_OK;
-        if (rc != RIG_OK && !may_answer(node))
-            return rig_fail(err, rc, "%s: %s", node->name, problem.text);
         if (site->core->stopping())
             return rig_fail(err, RIG_E_INTERRUPTED, "%s: the run ends", node->name);
-        if (site->core->now_ns() > deadline_ns)
+        bool is_late = site->core->now_ns() > deadline_ns;
+        if (rc != RIG_OK && (is_late || !may_answer(node)))
+            return rig_fail(err, rc, "%s: %s", node->name, problem.text);
+        if (is_late)
             return rig_fail(err, RIG_E_CLUSTER, "%s: no client has a session there", node->name);
         wait_a_step();
     }

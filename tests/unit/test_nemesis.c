@@ -415,6 +415,27 @@ static void what_a_signal_ends_is_no_failure(void **state)
     assert_int_equal(rig_nemesis_calm(nemesis, false, &err), RIG_OK);
 }
 
+static void end_the_load(const struct rig_nemesis_event *event)
+{
+    if (event->step == RIG_NEMESIS_INJECT)
+        atomic_store(&over, true);
+}
+
+/* So may the end of the load, with which the clients leave. */
+static void what_the_end_of_the_load_hides_is_no_failure(void **state)
+{
+    (void)state;
+    deaf = true;
+    at_event = end_the_load;
+    add("restart", "n1", 10 * ms, 10 * ms);
+    begin(true);
+    wait_for_events(4);
+    assert_true(events[1].failed && events[1].withdrawn);
+    assert_non_null(strstr(events[1].text, " runs as before, and the load is over"));
+    assert_int_equal(rig_nemesis_calm(nemesis, true, &err), RIG_OK);
+    assert_int_equal(atomic_load(&failures), 0);
+}
+
 /* The end of the load heals what would last longer, and nothing comes any more. */
 static void the_end_of_the_load_heals(void **state)
 {
@@ -632,6 +653,7 @@ int main(void)
         TEST(what_had_no_effect_fails_the_run),
         TEST(what_cannot_be_healed_fails_the_run),
         TEST(what_a_signal_ends_is_no_failure),
+        TEST(what_the_end_of_the_load_hides_is_no_failure),
         TEST(the_end_of_the_load_heals),
         TEST(faults_wait_for_each_other),
         TEST(a_missing_target_is_waited_for),
