@@ -77,6 +77,14 @@ void rig_episodes_done(struct rig_episodes *episodes)
     rig_episode_vec_done(&episodes->of);
 }
 
+bool rig_episodes_had_effect(const struct rig_episodes *episodes)
+{
+    bool had = false;
+    for (size_t i = 0; i < episodes->of.count; i++)
+        had |= episodes->of.at[i].took_effect;
+    return had;
+}
+
 void rig_episode_name(struct rig_buf *out, const struct rig_episodes *episodes, const struct rig_episode *episode)
 {
     rig_words_clean(out, episode->fault, false);

@@ -36,6 +36,8 @@ struct rig_episodes {
 void rig_episodes_init(struct rig_episodes *episodes, const struct rig_verdict *verdict);
 void rig_episodes_done(struct rig_episodes *episodes);
 
+/* Whether one of them took effect. */
+bool rig_episodes_had_effect(const struct rig_episodes *episodes);
 /* "kill of pg-1, 12.300 s - 15.310 s". */
 void rig_episode_name(struct rig_buf *out, const struct rig_episodes *episodes, const struct rig_episode *episode);
 /* "1,203 ok, 20 fail, 3 info meanwhile"; nothing where it is not known. */

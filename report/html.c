@@ -81,8 +81,8 @@ static void add_banner(const struct page *page)
         add_warning(page, "The record is damaged in its middle; what follows the damage was left out.");
     if (page->run != NULL && page->run->interrupted)
         add_warning(page, "The run was interrupted: what was recorded until then was checked.");
-    if (page->run != NULL && page->run->planned_faults > 0 && verdict->scope.fault_count == 0)
-        add_warning(page, "None of the plan's faults came before the load was over.");
+    if (page->run != NULL && page->run->planned_faults > 0 && !rig_episodes_had_effect(&page->episodes))
+        add_warning(page, "None of the plan's faults took effect before the load was over.");
     if (rig_words_blunt(verdict))
         add_warning(page, "More than 5 % of the transactions that did not fail have an unknown fate, which blunts the "
                           "check: what they "

@@ -374,13 +374,13 @@ static void warn_of_barren(const struct page *page)
 
 static void add_faults(const struct page *page)
 {
-    const bool none_came = page->run != NULL && page->run->planned_faults > 0;
-    if (page->episodes.of.count == 0 && !none_came)
+    const bool planned = page->run != NULL && page->run->planned_faults > 0;
+    if (page->episodes.of.count == 0 && !planned)
         return;
     heading(page, "Faults");
-    if (page->episodes.of.count == 0) {
+    if (planned && !rig_episodes_had_effect(&page->episodes)) {
         rig_buf_add_text(page->out, "  ");
-        paint_line(page, YELLOW, "warning: none of the plan's faults came before the load was over");
+        paint_line(page, YELLOW, "warning: none of the plan's faults took effect before the load was over");
     }
     for (size_t i = 0; i < page->episodes.of.count; i++) {
         const struct rig_episode *episode = &page->episodes.of.at[i];
