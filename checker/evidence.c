@@ -237,7 +237,6 @@ static enum rig_rc keep_with_op(struct rig_evidence *evidence, uint32_t *txn, ui
 static enum rig_rc keep_step(struct rig_evidence *evidence, struct rig_step *step, struct rig_err *err)
 {
     uint32_t order_txn = step->order_txn;
-    step->text = NULL;
     enum rig_rc rc = keep_with_op(evidence, &step->from, &step->from_op, err);
     if (rc == RIG_OK)
         rc = keep_with_op(evidence, &step->to, &step->to_op, err);
@@ -273,7 +272,6 @@ enum rig_rc rig_evidence_keep(struct rig_evidence *evidence, const struct rig_hi
     begin_history(evidence, history, gone);
     enum rig_rc rc = RIG_OK;
     uint32_t none = UINT32_MAX;
-    witness->text = NULL;
     for (uint32_t i = 0; rc == RIG_OK && i < witness->step_count; i++)
         rc = keep_step(evidence, &witness->steps[i], err);
     for (uint32_t i = 0; rc == RIG_OK && i < witness->txn_count; i++) {
@@ -422,14 +420,8 @@ static bool word(struct rig_evidence *evidence, struct rig_witness *witness, con
         for (size_t t = 0; t < sizeof txns / sizeof txns[0]; t++)
             *txns[t] = *txns[t] == UINT32_MAX ? UINT32_MAX : number[*txns[t]];
         step->key = find_key(evidence, keys, step->key);
-        if (!rig_witness_shows(witness, i))
-            continue;
-        step->text = rig_sentence_step(history, step, arena);
-        if (step->text == NULL)
-            return false;
     }
-    witness->text = rig_sentence_witness(history, witness, arena);
-    return witness->text != NULL;
+    return rig_sentence_word(history, witness, arena);
 }
 
 static bool word_all(struct rig_evidence *evidence, struct rig_finding *findings, const uint32_t *number,

@@ -5,6 +5,7 @@
 #include "base/bug.h"
 #include "checker/cycle/collect.h"
 #include "checker/witness/explain.h"
+#include "checker/witness/sentence.h"
 #include "checker/witness/verify.h"
 
 struct adding {
@@ -33,13 +34,16 @@ static struct rig_witness *witness_room(struct rig_findings *findings, struct ri
     return room;
 }
 
-/* Proves the witness; keeps what it refers to, where the history will not stay. */
+/* Proves the witness and words it; where the history will not stay, keeps what it takes to word it in the end. */
 static enum rig_rc settle(const struct adding *a, struct rig_witness *witness)
 {
+    const struct rig_history *history = a->judge->history;
     enum rig_rc rc = rig_verify_witness(a->verifier, witness, a->err);
-    if (rc != RIG_OK || a->findings->evidence == NULL)
+    if (rc != RIG_OK)
         return rc;
-    return rig_evidence_keep(a->findings->evidence, a->judge->history, a->findings->gone, witness, a->err);
+    if (a->findings->evidence == NULL)
+        return rig_sentence_word(history, witness, a->findings->arena) ? RIG_OK : no_memory(a->err);
+    return rig_evidence_keep(a->findings->evidence, history, a->findings->gone, witness, a->err);
 }
 
 /* Where a cycle of so many transactions belongs, behind equally short ones; `most_kept` when it is not kept. */

@@ -8,7 +8,8 @@
 struct frame {
     uint32_t state;
     uint32_t lowest; /* smallest index reachable so far */
-    struct rig_cursor cursor;
+    size_t next;     /* place of the next predecessor among those ahead; those of the last frame are the last there */
+    uint32_t count;  /* of them */
 };
 
 RIG_VEC(struct frame, frames)
@@ -21,6 +22,7 @@ struct tarjan {
     uint32_t placed; /* states in out->order */
     struct frames path;
     struct states open;
+    struct states ahead; /* predecessors of the path's states that were in no component when they were collected */
 };
 
 static const uint32_t DONE = UINT32_MAX;
@@ -31,12 +33,6 @@ void rig_components_done(struct rig_components *components)
     free(components->component_of);
     rig_component_list_done(&components->list);
     *components = (struct rig_components){0};
-}
-
-static bool enter(struct tarjan *t, uint32_t state)
-{
-    t->index[state] = ++t->next_index;
-    return states_add(&t->open, state) && frames_add(&t->path, (struct frame){.state = state, .lowest = t->next_index});
 }
 
 /* Moves the component whose root is `state` from the open states to the order. */
@@ -61,90 +57,155 @@ static bool close_component(struct tarjan *t, uint32_t state)
     return rig_component_list_add(&out->list, (struct rig_component){begin, t->placed});
 }
 
-/* The next predecessor that is in no component yet, or RIG_NODE_NONE. */
-static inline uint32_t next_open(const struct tarjan *t, struct frame *frame)
+/* ---- predecessors that are in no component yet; each is written, and stays where it counts ---- */
+
+static uint32_t collect_plain(const struct tarjan *t, uint32_t node, uint32_t *ahead)
 {
     const struct rig_view *view = &t->out->view;
     const struct rig_graph *graph = view->graph;
-    if (!rig_view_is_plain(view)) {
-        uint32_t from;
-        do {
-            from = rig_view_next(view, frame->state, &frame->cursor);
-        } while (from != RIG_NODE_NONE && t->index[from] == DONE);
-        return from;
+    const unsigned links = view->links | 1u << RIG_LINK_THROUGH;
+    uint32_t count = 0;
+    for (uint32_t i = graph->first[node]; i < graph->first[node + 1]; i++) {
+        uint32_t edge = graph->edges[i], from = rig_edge_node(edge);
+        ahead[count] = from;
+        count += (links >> rig_edge_link(edge) & 1u) & (t->index[from] != DONE);
     }
-    const uint32_t *edges = graph->edges + graph->first[frame->state];
-    uint32_t degree = graph->first[frame->state + 1] - graph->first[frame->state];
-    while (frame->cursor.edge < degree) {
-        uint32_t edge = edges[frame->cursor.edge++];
-        if (rig_link_in(rig_edge_link(edge), view->links) && t->index[rig_edge_node(edge)] != DONE)
-            return rig_edge_node(edge);
+    uint32_t before = rig_view_process(view, node);
+    if (before != RIG_NODE_NONE) {
+        ahead[count] = before;
+        count += t->index[before] != DONE;
     }
-    if (frame->cursor.edge > degree)
-        return RIG_NODE_NONE;
-    frame->cursor.edge++;
-    uint32_t before = rig_view_process(view, frame->state);
-    return before == RIG_NODE_NONE || t->index[before] == DONE ? RIG_NODE_NONE : before;
+    return count;
+}
+
+/* Of a state that was reached by rw: over the other edges, from both states of a node. */
+static uint32_t collect_behind_rw(const struct tarjan *t, uint32_t node, uint32_t *ahead)
+{
+    const struct rig_graph *graph = t->out->view.graph;
+    const unsigned links = (t->out->view.links & RIG_LINKS_RW) | 1u << RIG_LINK_THROUGH;
+    uint32_t count = 0;
+    for (uint32_t i = graph->first[node]; i < graph->first[node + 1]; i++) {
+        uint32_t edge = graph->edges[i];
+        uint32_t from = 2 * rig_edge_node(edge) + (rig_edge_link(edge) == RIG_LINK_THROUGH);
+        ahead[count] = from;
+        count += (links >> rig_edge_link(edge) & 1u) & (t->index[from] != DONE);
+    }
+    return count;
+}
+
+static uint32_t collect_behind_others(const struct tarjan *t, uint32_t node, uint32_t *ahead)
+{
+    const struct rig_view *view = &t->out->view;
+    const struct rig_graph *graph = view->graph;
+    const unsigned flow = view->links & ~RIG_LINKS_RW, any = flow | 1u << RIG_LINK_THROUGH;
+    uint32_t count = 0;
+    for (uint32_t i = graph->first[node]; i < graph->first[node + 1]; i++) {
+        uint32_t edge = graph->edges[i], from = 2 * rig_edge_node(edge);
+        ahead[count] = from + 1;
+        count += (flow >> rig_edge_link(edge) & 1u) & (t->index[from + 1] != DONE);
+        ahead[count] = from;
+        count += (any >> rig_edge_link(edge) & 1u) & (t->index[from] != DONE);
+    }
+    bool known = view->process && node < graph->txn_count && graph->process_before[node] != RIG_NODE_NONE;
+    for (uint32_t from = known ? 2 * graph->process_before[node] : 0, twin = 2; known && twin-- > 0;) {
+        ahead[count] = from + twin;
+        count += t->index[from + twin] != DONE;
+    }
+    return count;
+}
+
+static uint32_t collect_settled(const struct tarjan *t, uint32_t state, uint32_t *ahead)
+{
+    struct rig_cursor cursor = {0};
+    uint32_t count = 0;
+    for (uint32_t from; (from = rig_view_next(&t->out->view, state, &cursor)) != RIG_NODE_NONE;) {
+        ahead[count] = from;
+        count += t->index[from] != DONE;
+    }
+    return count;
+}
+
+/* Puts them behind the others; false when memory runs out. */
+static inline bool collect(struct tarjan *t, uint32_t state, uint32_t *count)
+{
+    const struct rig_view *view = &t->out->view;
+    const uint32_t node = rig_view_node(view, state);
+    const size_t most = 2 * (size_t)(view->graph->first[node + 1] - view->graph->first[node]) + 3;
+    if (t->ahead.capacity < t->ahead.count + most && !states_reserve(&t->ahead, t->ahead.count + most))
+        return false;
+    uint32_t *ahead = t->ahead.at + t->ahead.count;
+    if (view->split)
+        *count = state & 1u ? collect_behind_rw(t, node, ahead) : collect_behind_others(t, node, ahead);
+    else
+        *count = rig_view_is_plain(view) ? collect_plain(t, node, ahead) : collect_settled(t, state, ahead);
+    return true;
+}
+
+/* ---- the walk ---- */
+
+/* Its predecessors, `count` of them, have been collected behind the others. */
+static bool enter(struct tarjan *t, uint32_t state, uint32_t count)
+{
+    struct frame frame = {.state = state, .lowest = ++t->next_index, .next = t->ahead.count, .count = count};
+    t->index[state] = frame.lowest;
+    t->ahead.count += count;
+    return states_add(&t->open, state) && frames_add(&t->path, frame);
+}
+
+static void place(struct tarjan *t, uint32_t state)
+{
+    t->out->order[t->placed++] = state;
+    t->index[state] = DONE;
+}
+
+/* A state whose predecessors are all in components is one by itself. */
+static inline bool visit(struct tarjan *t, uint32_t state)
+{
+    uint32_t count;
+    if (!collect(t, state, &count))
+        return false;
+    if (count > 0)
+        return enter(t, state, count);
+    place(t, state);
+    return true;
+}
+
+static bool leave(struct tarjan *t, struct frame finished)
+{
+    t->path.count--;
+    t->ahead.count -= finished.count;
+    if (finished.lowest == t->index[finished.state] && !close_component(t, finished.state))
+        return false;
+    if (t->path.count > 0 && finished.lowest < t->path.at[t->path.count - 1].lowest)
+        t->path.at[t->path.count - 1].lowest = finished.lowest;
+    return true;
 }
 
 static bool explore(struct tarjan *t, uint32_t start)
 {
-    if (!enter(t, start))
+    if (!visit(t, start))
         return false;
     while (t->path.count > 0) {
         struct frame *top = &t->path.at[t->path.count - 1];
-        uint32_t next = next_open(t, top);
-        if (next != RIG_NODE_NONE) {
-            uint32_t index = t->index[next];
-            if (index != 0)
-                top->lowest = index < top->lowest ? index : top->lowest;
-            else if (!enter(t, next))
+        if (top->next == t->ahead.count) {
+            if (!leave(t, *top))
                 return false;
             continue;
         }
-        struct frame finished = *top;
-        t->path.count--;
-        if (finished.lowest == t->index[finished.state] && !close_component(t, finished.state))
-            return false;
-        if (t->path.count > 0 && finished.lowest < t->path.at[t->path.count - 1].lowest)
-            t->path.at[t->path.count - 1].lowest = finished.lowest;
-    }
-    return true;
-}
-
-/* True when all predecessors of the state are in components: then it is one by itself. */
-static bool is_alone(const struct tarjan *t, uint32_t state)
-{
-    const struct rig_view *view = &t->out->view;
-    const struct rig_graph *graph = view->graph;
-    if (!rig_view_is_plain(view)) {
-        struct rig_cursor cursor = {0};
-        for (uint32_t from; (from = rig_view_next(view, state, &cursor)) != RIG_NODE_NONE;) {
-            if (t->index[from] != DONE)
+        uint32_t next = t->ahead.at[top->next++], index = t->index[next];
+        if (index == 0) {
+            if (!visit(t, next))
                 return false;
+        } else if (index != DONE) {
+            top->lowest = index < top->lowest ? index : top->lowest;
         }
-        return true;
     }
-    unsigned links = view->links | 1u << RIG_LINK_THROUGH;
-    uint32_t open = 0, before = rig_view_process(view, state);
-    for (uint32_t i = graph->first[state]; i < graph->first[state + 1]; i++) {
-        uint32_t edge = graph->edges[i];
-        open |= (links >> rig_edge_link(edge) & 1u) & (t->index[rig_edge_node(edge)] != DONE);
-    }
-    return open == 0 && (before == RIG_NODE_NONE || t->index[before] == DONE);
-}
-
-static bool visit(struct tarjan *t, uint32_t state)
-{
-    if (!is_alone(t, state))
-        return explore(t, state);
-    t->out->order[t->placed++] = state;
-    t->index[state] = DONE;
     return true;
 }
 
 enum rig_rc rig_components_find(struct rig_view view, struct rig_components *components, struct rig_err *err)
 {
+    RIG_REQUIRE(!(view.split && view.settled));
     uint32_t state_count = view.graph->node_count * (view.split ? 2u : 1u);
     *components = (struct rig_components){.view = view, .state_count = state_count};
     struct tarjan t = {.out = components};
@@ -156,11 +217,12 @@ enum rig_rc rig_components_find(struct rig_view view, struct rig_components *com
         memset(components->component_of, 0xff, ((size_t)state_count + 1) * sizeof *components->component_of);
     for (uint32_t state = 0; done && state < state_count; state++) {
         if (t.index[state] == 0)
-            done = visit(&t, state);
+            done = explore(&t, state);
     }
     free(t.index);
     frames_done(&t.path);
     states_done(&t.open);
+    states_done(&t.ahead);
     if (!done)
         return rig_fail(err, RIG_E_LIMIT, "not enough memory for the components of %u nodes; raise --max-memory",
                         state_count);

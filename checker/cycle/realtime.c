@@ -25,24 +25,57 @@ static uint32_t invocation(const struct pass *p, uint32_t state)
     return invoked == RIG_POSITION_NONE ? 0 : invoked;
 }
 
+static uint32_t masked(uint32_t value, bool counts)
+{
+    return value & (0u - (uint32_t)counts);
+}
+
+/* Of a plain view. */
+static uint32_t latest_before_node(const struct pass *p, uint32_t node)
+{
+    const struct rig_view *view = &p->components->view;
+    const struct rig_graph *graph = view->graph;
+    const unsigned links = view->links | 1u << RIG_LINK_THROUGH;
+    uint32_t most = 0;
+    for (uint32_t i = graph->first[node]; i < graph->first[node + 1]; i++) {
+        uint32_t edge = graph->edges[i];
+        most = larger(most, masked(p->latest[rig_edge_node(edge)], links >> rig_edge_link(edge) & 1u));
+    }
+    uint32_t before = rig_view_process(view, node);
+    return before == RIG_NODE_NONE ? most : larger(most, p->latest[before]);
+}
+
+/* Of a split view without process order. */
+static uint32_t latest_before_half(const struct pass *p, uint32_t state)
+{
+    const struct rig_graph *graph = p->components->view.graph;
+    const uint32_t node = state / 2, by_rw = state & 1u;
+    const unsigned links = p->components->view.links, flow = by_rw ? 0 : links & ~RIG_LINKS_RW;
+    const unsigned first = (by_rw ? links & RIG_LINKS_RW : flow);
+    uint32_t most = 0;
+    for (uint32_t i = graph->first[node]; i < graph->first[node + 1]; i++) {
+        enum rig_link link = rig_edge_link(graph->edges[i]);
+        const uint32_t *latest = &p->latest[2 * rig_edge_node(graph->edges[i])];
+        bool through = link == RIG_LINK_THROUGH;
+        most = larger(most, masked(latest[through & by_rw], through || (first >> link & 1u)));
+        most = larger(most, masked(latest[1], flow >> link & 1u));
+    }
+    return most;
+}
+
 /* The latest invocation among the ancestors of a state, as far as they are known. */
 static uint32_t latest_before(const struct pass *p, uint32_t state)
 {
     const struct rig_view *view = &p->components->view;
-    const struct rig_graph *graph = view->graph;
+    if (rig_view_is_plain(view))
+        return latest_before_node(p, state);
+    if (view->split && !view->process)
+        return latest_before_half(p, state);
+    struct rig_cursor cursor = {0};
     uint32_t most = 0;
-    if (!rig_view_is_plain(view)) {
-        struct rig_cursor cursor = {0};
-        for (uint32_t from; (from = rig_view_next(view, state, &cursor)) != RIG_NODE_NONE;)
-            most = larger(most, p->latest[from]);
-        return most;
-    }
-    for (uint32_t i = graph->first[state]; i < graph->first[state + 1]; i++) {
-        if (rig_link_in(rig_edge_link(graph->edges[i]), view->links))
-            most = larger(most, p->latest[rig_edge_node(graph->edges[i])]);
-    }
-    uint32_t before = rig_view_process(view, state);
-    return before == RIG_NODE_NONE ? most : larger(most, p->latest[before]);
+    for (uint32_t from; (from = rig_view_next(view, state, &cursor)) != RIG_NODE_NONE;)
+        most = larger(most, p->latest[from]);
+    return most;
 }
 
 static bool note_violation(struct pass *p, uint32_t state, uint32_t latest)

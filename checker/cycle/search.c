@@ -95,15 +95,22 @@ static bool is_as_good(const struct rig_path_rule *rule, unsigned a, unsigned b)
     return !rule->needs_adjacent || (a & ADJACENT) || (a & LAST_RW) >= (b & LAST_RW);
 }
 
+/* The table's second half is filled as memories turn up: most rules know few. */
 static void make_table(const struct rig_path_rule *rule, struct table *table)
 {
     for (unsigned memory = 0; memory < MEMORIES; memory++) {
+        table->better[memory] = 0;
         for (unsigned kind = 0; kind < KINDS; kind++)
             table->after[kind][memory] = remember(rule, memory, (enum rig_edge_kind)kind);
-        table->better[memory] = 0;
-        for (unsigned other = 0; other < MEMORIES; other++)
-            table->better[memory] |= (uint32_t)is_as_good(rule, other, memory) << other;
     }
+}
+
+static uint32_t better_than(struct rig_search *search, unsigned memory)
+{
+    uint32_t *better = &search->table.better[memory];
+    for (unsigned other = 0; other < MEMORIES; other++)
+        *better |= (uint32_t)is_as_good(&search->rule, other, memory) << other;
+    return *better;
 }
 
 static bool is_same_rule(const struct rig_path_rule *a, const struct rig_path_rule *b)
@@ -187,16 +194,24 @@ static bool is_inside(const struct rig_search *search, uint32_t node)
     return component_of[state] == region->component || (split && component_of[state + 1] == region->component);
 }
 
-/* Adds a visit, unless the node was visited before with all that this one can lead to. */
-static bool visit_node(struct rig_search *search, struct visit visit)
+/* Whether the node was visited before with all that this visit can lead to; `last` is the last visit to it. */
+static inline bool is_known(struct rig_search *search, uint32_t last, unsigned memory, uint32_t length)
 {
-    const uint32_t last = last_visit(search, visit.node), id = (uint32_t)search->visits.count;
-    const uint32_t better = search->table.better[visit.memory];
+    uint32_t better = search->table.better[memory];
+    if (better == 0)
+        better = better_than(search, memory);
     for (uint32_t other = last; other != NO_VISIT; other = search->visits.at[other].other) {
         const struct visit *known = &search->visits.at[other];
-        if ((better >> known->memory & 1u) && known->length <= visit.length)
+        if ((better >> known->memory & 1u) && known->length <= length)
             return true;
     }
+    return false;
+}
+
+/* Adds a visit, unless it leads out of the region. */
+static bool add_visit(struct rig_search *search, uint32_t last, struct visit visit)
+{
+    const uint32_t id = (uint32_t)search->visits.count;
     if (last == NO_VISIT && !is_inside(search, visit.node))
         return true;
     RIG_INVARIANT(id < NO_VISIT - 1);
@@ -214,11 +229,12 @@ static inline bool step(struct rig_search *search, const struct visit *visit, ui
     bool left_out = search->rule.settled && search->graph->unsettled != NULL && search->graph->unsettled[from];
     if (memory == FORBIDDEN || left_out)
         return true;
-    return visit_node(search, (struct visit){.node = from,
-                                             .parent = id,
-                                             .length = visit->length + (from < search->graph->txn_count),
-                                             .memory = memory,
-                                             .kind = (uint8_t)kind});
+    const uint32_t last = last_visit(search, from), length = visit->length + (from < search->graph->txn_count);
+    if (is_known(search, last, memory, length))
+        return true;
+    return add_visit(
+        search, last,
+        (struct visit){.node = from, .parent = id, .length = length, .memory = memory, .kind = (uint8_t)kind});
 }
 
 static bool expand(struct rig_search *search, const struct visit *visit, uint32_t id)
@@ -288,7 +304,7 @@ enum rig_found rig_search_cycle(struct rig_search *search, const struct rig_path
     if (start == FORBIDDEN)
         return RIG_FOUND_NOTHING;
     struct visit first = {.node = seed.from, .length = 1, .memory = start, .kind = (uint8_t)seed.kind};
-    if (!visit_node(search, first))
+    if (!add_visit(search, NO_VISIT, first))
         return RIG_FOUND_NO_MEMORY;
     return run(search, most_length, budget, cycle);
 }

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "checker/witness/sentence.h"
 
 struct explain {
     const struct rig_history *history;
@@ -226,15 +225,7 @@ enum rig_rc rig_explain_cycle(const struct rig_inference *inference, const struc
         step->to = cycle->at[(i + 1) % count].txn;
         step->kind = cycle->at[i].kind;
         prove_step(&e, step);
-        if (!rig_witness_shows(&result, i))
-            continue;
-        step->text = rig_sentence_step(e.history, step, arena);
-        if (step->text == NULL)
-            return no_memory(&e);
     }
-    result.text = rig_sentence_witness(e.history, &result, arena);
-    if (result.text == NULL)
-        return no_memory(&e);
     *witness = result;
     return RIG_OK;
 }
@@ -257,9 +248,6 @@ enum rig_rc rig_explain_oddity(const struct rig_inference *inference, const stru
     result.txns[0] = oddity->txn;
     if (oddity->other != UINT32_MAX && oddity->other != oddity->txn)
         result.txns[result.txn_count++] = oddity->other;
-    result.text = rig_sentence_witness(e.history, &result, arena);
-    if (result.text == NULL)
-        return no_memory(&e);
     *witness = result;
     return RIG_OK;
 }

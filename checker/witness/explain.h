@@ -13,7 +13,8 @@
 #include "checker/infer/list_inference.h"
 #include "checker/verdict.h"
 
-/* Everything in the witness is allocated from `arena`. RIG_E_LIMIT when memory runs out. */
+/* The witness has no texts yet (sentence.h). Everything in it is allocated from `arena`. RIG_E_LIMIT when memory runs
+ * out. */
 enum rig_rc rig_explain_cycle(const struct rig_inference *inference, const struct rig_cycle *cycle,
                               struct rig_arena *arena, struct rig_witness *witness, struct rig_err *err);
 enum rig_rc rig_explain_oddity(const struct rig_inference *inference, const struct rig_oddity *oddity,

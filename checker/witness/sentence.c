@@ -495,3 +495,16 @@ char *rig_sentence_witness(const struct rig_history *history, const struct rig_w
     add_refuted(witness, &text);
     return keep(&text, arena);
 }
+
+bool rig_sentence_word(const struct rig_history *history, struct rig_witness *witness, struct rig_arena *arena)
+{
+    for (uint32_t i = 0; i < witness->step_count; i++) {
+        if (!rig_witness_shows(witness, i))
+            continue;
+        witness->steps[i].text = rig_sentence_step(history, &witness->steps[i], arena);
+        if (witness->steps[i].text == NULL)
+            return false;
+    }
+    witness->text = rig_sentence_witness(history, witness, arena);
+    return witness->text != NULL;
+}

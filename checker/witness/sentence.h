@@ -4,6 +4,8 @@
 #ifndef RIG_CHECKER_WITNESS_SENTENCE_H
 #define RIG_CHECKER_WITNESS_SENTENCE_H
 
+#include <stdbool.h>
+
 #include "base/arena.h"
 #include "base/buf.h"
 #include "checker/verdict.h"
@@ -18,5 +20,8 @@ void rig_sentence_txn(const struct rig_history *history, uint32_t txn, struct ri
 void rig_sentence_list(struct rig_read_list list, struct rig_buf *text);
 /* "[r 5 [1 2]] [append 9 4]"; of a long transaction only what touches the first operations and `key`. */
 void rig_sentence_ops(const struct rig_history *history, uint32_t txn, struct rig_buf *text);
+
+/* Words a witness: the steps that reports show, and the whole. False when memory runs out. */
+bool rig_sentence_word(const struct rig_history *history, struct rig_witness *witness, struct rig_arena *arena);
 
 #endif

@@ -63,7 +63,7 @@ static void compare(const struct fixture *f, const struct rig_graph *whole, cons
                     unsigned round)
 {
     for (unsigned links = 1; links <= RIG_LINKS_ALL; links++) {
-        for (unsigned shape = 0; shape < 8; shape++) {
+        for (unsigned shape = 0; shape < 6; shape++) {
             struct rig_view view = {.links = links, .process = shape & 1, .split = shape & 2, .settled = shape & 4};
             view.graph = whole;
             struct found wanted = look(f, view);
