@@ -124,6 +124,49 @@ static void many_unknown_fates_are_warned_of(void **state)
     hand_verdict_done(&hand);
 }
 
+static struct rig_fault_event step_of(enum rig_fault_step step, bool failed, const char *text)
+{
+    return (struct rig_fault_event){.time_ns = 1000000000 + (int64_t)step * 1000000,
+                                    .injection = 1,
+                                    .step = (uint8_t)step,
+                                    .failed = failed,
+                                    .fault = "kill",
+                                    .targets = "pg-1",
+                                    .text = text};
+}
+
+static void faults_without_effect_are_told_apart(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *shown;
+    } cases[] = {
+        {RIG_FAULT_WITHDRAWN "the load ended", "kill of pg-1, 0.000 s - 0.003 s; withdrawn: the load ended\n"},
+        {"it runs as before", "kill of pg-1, 0.000 s - 0.003 s; FAILED: it runs as before\n"},
+    };
+    struct hand_verdict hand;
+    struct rig_buf out;
+    struct rig_report_run run = hand_run();
+    hand_verdict_skew(&hand);
+    run.planned_faults = 1;
+    assert_holds(text_of(&hand.verdict, &run, false, &out), "warning: none of the plan's faults took effect");
+    rig_buf_done(&out);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct rig_fault_event faults[] = {
+            step_of(RIG_FAULT_INJECT, false, ""), step_of(RIG_FAULT_INJECTED, true, cases[i].text),
+            step_of(RIG_FAULT_HEAL, false, ""), step_of(RIG_FAULT_HEALED, false, "seen while it was healed")};
+        hand.verdict.scope.faults = faults;
+        hand.verdict.scope.fault_count = sizeof faults / sizeof faults[0];
+        const char *text = text_of(&hand.verdict, &run, false, &out);
+        assert_holds(text, cases[i].shown);
+        assert_holds(text, "warning: none of the plan's faults took effect");
+        rig_buf_done(&out);
+    }
+    hand.verdict.scope.faults = NULL;
+    hand.verdict.scope.fault_count = 0;
+    hand_verdict_done(&hand);
+}
+
 static void truncation_and_indecision_are_said(void **state)
 {
     (void)state;
@@ -274,6 +317,7 @@ int main(void)
         cmocka_unit_test(run_facts_are_shown),
         cmocka_unit_test(why_the_load_stopped_is_told),
         cmocka_unit_test(many_unknown_fates_are_warned_of),
+        cmocka_unit_test(faults_without_effect_are_told_apart),
         cmocka_unit_test(truncation_and_indecision_are_said),
         cmocka_unit_test(colour_only_when_asked_for),
         cmocka_unit_test(hostile_texts_are_defused),
