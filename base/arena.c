@@ -10,6 +10,7 @@
 enum { ALIGNMENT = 16 };
 static const size_t first_block_bytes = (size_t)64 << 10;
 static const size_t largest_block_bytes = (size_t)16 << 20;
+enum { BLOCK_SHARE = 16 }; /* of the limit: so much may be held and not be used */
 
 struct rig_arena_block {
     struct rig_arena_block *next;
@@ -87,8 +88,11 @@ static struct rig_arena_block *add_block(struct rig_arena *arena, size_t size)
     if (spare != NULL)
         return spare;
     size_t wanted = arena->head == NULL ? first_block_bytes : arena->head->size * 2;
+    size_t share = arena->limit_bytes / BLOCK_SHARE, most = share > first_block_bytes ? share : first_block_bytes;
     if (wanted > largest_block_bytes)
         wanted = largest_block_bytes;
+    if (wanted > most)
+        wanted = most;
     if (wanted < size)
         wanted = size;
     if (wanted > arena->limit_bytes - arena->held_bytes)

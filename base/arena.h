@@ -1,7 +1,8 @@
 /*
  * Arena: memory for one phase, freed at once.
  *
- * Blocks double from 64 KiB to 16 MiB, so an arena wastes at most half of what it holds. rig_arena_alloc() aligns to 16
+ * Blocks double from 64 KiB to 16 MiB, or to a sixteenth of the maximum, so an arena wastes at most half of what it
+ * holds. rig_arena_alloc() aligns to 16
  * bytes and zeroes. Running out of memory, or past the arena's maximum, is reported by NULL; the caller turns it into
  * RIG_E_LIMIT.
  *

@@ -5,6 +5,7 @@
  *   u32s_add(&v, 7)                   false when memory runs out; the vector keeps what it holds
  *   u32s_reserve(&v, 100)             room for so many at least; likewise
  *   u32s_widen(&v, 100)               the same without growing beyond it: for few, large steps
+ *   u32s_fit_to(&v, 100)              gives back room beyond so many, at least those it holds
  *   u32s_done(&v)                     frees; the vector is empty and usable
  *
  * A zeroed vector is empty. Growth doubles, so adding costs O(1) amortised and at most half of the memory is unused.
@@ -61,6 +62,15 @@
             return false;                                                                                              \
         vec->at[vec->count++] = item;                                                                                  \
         return true;                                                                                                   \
+    }                                                                                                                  \
+    RIG_VEC_UNUSED static inline void name##_fit_to(struct name *vec, size_t capacity)                                 \
+    {                                                                                                                  \
+        size_t wanted = capacity > vec->count ? capacity : vec->count > 0 ? vec->count : 1;                            \
+        type *at = wanted < vec->capacity ? (type *)realloc(vec->at, wanted * sizeof(type)) : NULL;                    \
+        if (at == NULL)                                                                                                \
+            return;                                                                                                    \
+        vec->at = at;                                                                                                  \
+        vec->capacity = wanted;                                                                                        \
     }                                                                                                                  \
     RIG_VEC_UNUSED static inline void name##_done(struct name *vec)                                                    \
     {                                                                                                                  \

@@ -1,58 +1,88 @@
 #include "checker/budget.h"
 
 enum {
-    FIRST_LOAD_PERCENT = 250, /* until it is measured */
+    USUAL_LOAD_PERCENT = 250, /* of a history that is not clean; it may turn out to be that with any window */
     MOST_LOAD_PERCENT = 1000,
-    SLACK_PERCENT = 20, /* the next window may take more */
-    FULL_PERCENT = 80,  /* of the budget: then the window is judged, however little is new */
-    KEPT_PERCENT = 40,  /* of the budget: what is kept should take no more */
-    LEAST_IDLE = 256,   /* more than are open at a time, mostly */
-    RESERVED_BYTES = 16 << 20,
+    SLACK_PERCENT = 25,   /* the next window may take more */
+    FULL_PERCENT = 85,    /* of the budget: then the window is judged, however little is new */
+    KEPT_PERCENT = 40,    /* of the budget: what is kept should take no more */
+    CROWDED_PERCENT = 40, /* of the budget: what is known of keys should take no more */
+    SEARCH_SHARE = 4,     /* of what is left, for what a search for cycles takes beside the arena */
+    LEAST_IDLE = 16,      /* who is still open counts besides */
+    PROGRAM_BYTES = 5 << 20,
+    PROGRAM_SHARE = 16, /* and of the limit: what the allocator cannot use */
 };
 
-/* What the limit leaves, beside the program itself and the parts of the file that are being read. */
-void rig_budget_init(struct rig_budget *budget, size_t limit_bytes, size_t taken_bytes, uint32_t idle)
+void rig_budget_init(struct rig_budget *budget, size_t limit_bytes, uint32_t idle)
 {
-    const size_t reserved_bytes = RESERVED_BYTES;
-    if (taken_bytes < limit_bytes)
-        limit_bytes -= taken_bytes;
+    size_t reserved_bytes = PROGRAM_BYTES + limit_bytes / PROGRAM_SHARE;
     *budget = (struct rig_budget){
-        .bytes = limit_bytes > 2 * reserved_bytes ? limit_bytes - reserved_bytes : limit_bytes / 2,
-        .load_percent = FIRST_LOAD_PERCENT,
+        .limit_bytes = limit_bytes,
+        .reserved_bytes = reserved_bytes < limit_bytes / 2 ? reserved_bytes : limit_bytes / 2,
+        .load_percent = USUAL_LOAD_PERCENT,
+        .least_percent = USUAL_LOAD_PERCENT,
         .idle = idle,
         .bold_idle = idle,
     };
 }
 
-static uint64_t loaded(const struct rig_budget *budget, size_t window_bytes)
+void rig_budget_take(struct rig_budget *budget, size_t taken_bytes)
 {
-    return window_bytes + window_bytes / 100 * budget->load_percent;
+    budget->taken_bytes = taken_bytes;
 }
 
-bool rig_budget_is_spent(const struct rig_budget *budget, size_t window_bytes, size_t other_bytes)
+size_t rig_budget_bytes(const struct rig_budget *budget)
 {
-    return budget->bytes > 0 && loaded(budget, window_bytes) + other_bytes > budget->bytes / 100 * FULL_PERCENT;
+    if (budget->limit_bytes == 0)
+        return SIZE_MAX;
+    size_t left = budget->limit_bytes - budget->reserved_bytes;
+    return left > budget->taken_bytes ? left - budget->taken_bytes : 1;
+}
+
+static uint64_t loaded(size_t filled_bytes, uint64_t percent)
+{
+    return filled_bytes + filled_bytes / 100 * percent;
+}
+
+bool rig_budget_is_spent(const struct rig_budget *budget, size_t window_bytes, size_t filled_bytes, size_t other_bytes)
+{
+    if (budget->limit_bytes == 0)
+        return false;
+    size_t empty_bytes = window_bytes > filled_bytes ? window_bytes - filled_bytes : 0;
+    uint64_t held = empty_bytes + loaded(filled_bytes, budget->load_percent) + other_bytes;
+    return held > rig_budget_bytes(budget) / 100 * FULL_PERCENT;
 }
 
 size_t rig_budget_left(const struct rig_budget *budget, size_t window_bytes, size_t other_bytes)
 {
-    if (budget->bytes == 0)
-        return SIZE_MAX;
-    size_t taken = window_bytes + other_bytes;
-    return taken < budget->bytes ? budget->bytes - taken : 1;
+    size_t bytes = rig_budget_bytes(budget), taken = window_bytes + other_bytes;
+    return bytes == SIZE_MAX ? bytes : taken < bytes ? (bytes - taken) / SEARCH_SHARE * (SEARCH_SHARE - 1) + 1 : 1;
 }
 
-void rig_budget_measure(struct rig_budget *budget, size_t judging_bytes, size_t window_bytes)
+bool rig_budget_is_crowded(const struct rig_budget *budget, size_t other_bytes)
 {
-    uint64_t percent = judging_bytes * 100 / (window_bytes + 1) + SLACK_PERCENT;
-    budget->load_percent = percent > MOST_LOAD_PERCENT ? MOST_LOAD_PERCENT : percent;
+    return budget->limit_bytes > 0 && other_bytes > rig_budget_bytes(budget) / 100 * CROWDED_PERCENT;
+}
+
+void rig_budget_measure(struct rig_budget *budget, size_t judging_bytes, size_t filled_bytes)
+{
+    uint64_t percent = judging_bytes * (100 + SLACK_PERCENT) / (filled_bytes + 1);
+    budget->least_percent = percent > MOST_LOAD_PERCENT ? MOST_LOAD_PERCENT : percent;
+    budget->load_percent = percent > USUAL_LOAD_PERCENT ? budget->least_percent : USUAL_LOAD_PERCENT;
 }
 
 bool rig_budget_gets_bolder(struct rig_budget *budget, size_t kept_bytes)
 {
-    if (budget->bytes == 0 || budget->bold_idle <= LEAST_IDLE ||
-        loaded(budget, kept_bytes) <= budget->bytes / 100 * KEPT_PERCENT)
+    if (budget->limit_bytes == 0 || budget->bold_idle <= LEAST_IDLE ||
+        loaded(kept_bytes, budget->load_percent) <= rig_budget_bytes(budget) / 100 * KEPT_PERCENT)
         return false;
     budget->bold_idle = budget->bold_idle / 4 > LEAST_IDLE ? budget->bold_idle / 4 : LEAST_IDLE;
     return true;
+}
+
+size_t rig_budget_wanted(const struct rig_budget *budget, size_t filled_bytes, size_t other_bytes, bool clean)
+{
+    const uint64_t percent = (clean ? budget->least_percent : budget->load_percent) * SEARCH_SHARE / (SEARCH_SHARE - 1);
+    uint64_t held = loaded(filled_bytes, percent) + other_bytes + budget->taken_bytes;
+    return (size_t)(held + PROGRAM_BYTES) / (PROGRAM_SHARE - 1) * PROGRAM_SHARE;
 }

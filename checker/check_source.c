@@ -74,6 +74,7 @@ static enum rig_rc judge(struct run *run, struct rig_verdict **verdict)
     const struct rig_segment *segment = NULL;
     do {
         rc = next(run, &segment);
+        rig_windows_source(windows, facts->held_bytes + facts->parts_bytes, rig_source_share(run->source));
         if (rc == RIG_OK && segment != NULL)
             rc = rig_windows_feed(windows, segment, run->err);
         run->conflict = rig_windows_conflict(windows);
@@ -148,8 +149,7 @@ enum rig_rc rig_check_source(struct rig_source *source, const char *name, const 
     struct run run = {.source = source, .options = *options, .pass_count = 1, .err = err};
     struct rig_verdict *made = NULL;
     run.options.name = name;
-    run.options.whole_bytes = planned;
-    run.options.taken_bytes = facts->held_bytes;
+    run.options.taken_bytes = facts->held_bytes + facts->parts_bytes;
     run.options.contradicted = &run.contradicted;
     enum rig_rc rc = run.options.keep_all ? judge(&run, &made) : judge_in_windows(&run, &made);
     if (rc != RIG_OK)

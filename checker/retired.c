@@ -6,6 +6,8 @@
 #include "base/bug.h"
 #include "base/table.h"
 #include "base/vec.h"
+#include "checker/key_set.h"
+#include "checker/unread_chain.h"
 #include "history/read_list.h"
 #include "history/text_table.h"
 
@@ -14,22 +16,27 @@
 enum {
     DENSE_FACTOR = 8, /* values are kept as bits while these are no more than so many times the appends */
     DENSE_SLACK = 64,
+    LAST_JUDGEMENT = (1 << 26) - 1,
+    GROWTH_SHARE = 8, /* the keys' vector grows by so large a part of itself: there are many */
 };
 
 struct retired_key {
-    uint64_t hash;     /* of the first `count` elements */
-    uint64_t cut_hash; /* of the first `cut` elements */
-    uint32_t count;    /* elements that every read has to begin with */
-    uint32_t cut;      /* elements that the window does not have any more */
-    int64_t lowest;    /* of all values appended; none when `values` is 0 */
-    uint64_t span;     /* highest - lowest */
-    uint32_t values;   /* how many were appended */
-    uint64_t *bits;    /* which of lowest + 0 ... span; NULL: any of them may have been */
-    int64_t *prefix;   /* the `cut` elements, of a key that came back and was read; or NULL */
-    bool odd;          /* no use is admitted */
-    bool many_unread;  /* no read is admitted */
-    bool unconfirmed;  /* nobody read the last of the `cut` elements */
-    bool unordered;    /* counted as such */
+    uint64_t hash;            /* of the first `count` elements */
+    uint64_t cut_hash;        /* of the first `cut` elements */
+    uint32_t count;           /* elements that every read has to begin with */
+    uint32_t cut;             /* elements that the window does not have any more */
+    int64_t lowest;           /* of all values appended; none when `values` is 0 */
+    uint64_t span;            /* highest - lowest */
+    uint64_t *bits;           /* which of lowest + 0 ... span; NULL: any of them may have been, or `full` */
+    int64_t *prefix;          /* the `cut` elements, of a key that came back and was read; or NULL */
+    uint32_t values;          /* how many were appended */
+    uint32_t full : 1;        /* each of lowest + 0 ... span was, and there are no bits for it */
+    uint32_t odd : 1;         /* no use is admitted */
+    uint32_t many_unread : 1; /* no read is admitted */
+    uint32_t unconfirmed : 1; /* nobody read the last of the `cut` elements */
+    uint32_t unordered : 1;   /* counted as such */
+    uint32_t gone : 1;        /* no transaction that is held used it */
+    uint32_t last : 26;       /* judgement that it was remembered after; the largest number stands for all behind it */
 };
 
 RIG_VEC(struct retired_key, retired_keys)
@@ -38,7 +45,7 @@ RIG_VEC(uint32_t, list_limits)
 
 /* What one judgement shows of a key. */
 struct shown {
-    int64_t lowest, highest, unread_value;
+    int64_t lowest, highest;
     uint32_t values;
     uint32_t unread;
     uint32_t unread_writer;
@@ -49,6 +56,9 @@ struct rig_retired {
     struct retired_keys keys;
     struct rig_table ids;        /* key, or number of its text -> index into keys */
     struct rig_text_table texts; /* of text keys */
+    struct rig_key_set forgotten;
+    bool any_forgotten;
+    uint32_t now; /* judgements, up to LAST_JUDGEMENT */
     uint64_t unordered;
     size_t owned_bytes;         /* bits and prefixes */
     struct rig_segment cleaned; /* borrows but for keys, ops and branches */
@@ -84,6 +94,7 @@ void rig_retired_free(struct rig_retired *retired)
     retired_keys_done(&retired->keys);
     rig_table_done(&retired->ids);
     rig_text_table_done(&retired->texts);
+    rig_key_set_done(&retired->forgotten);
     rig_segment_keys_done(&retired->cleaned.keys);
     rig_growing_branches_done(&retired->cleaned.branches);
     rig_mop_vec_done(&retired->cleaned.ops);
@@ -96,7 +107,9 @@ void rig_retired_free(struct rig_retired *retired)
 size_t rig_retired_bytes(const struct rig_retired *retired)
 {
     return retired->keys.capacity * sizeof(struct retired_key) + retired->ids.slot_count * 12 + retired->owned_bytes +
-           rig_text_table_bytes(&retired->texts);
+           rig_text_table_bytes(&retired->texts) + rig_key_set_bytes(&retired->forgotten) +
+           retired->cleaned.ops.capacity * sizeof(struct rig_mop) +
+           retired->cleaned.keys.capacity * sizeof(struct rig_segment_key);
 }
 
 uint64_t rig_retired_unordered(const struct rig_retired *retired)
@@ -125,6 +138,21 @@ static uint32_t find_of_history(const struct rig_retired *retired, const struct 
     return id == RIG_TABLE_NONE ? NO_KEY : rig_table_get(&retired->ids, id);
 }
 
+static bool is_forgotten(const struct rig_retired *retired, const struct rig_history *history, uint32_t key)
+{
+    int64_t name = history->keys[key];
+    const char *text = history->key_texts == NULL ? NULL : history->key_texts[name];
+    return rig_key_set_has(&retired->forgotten, name, text, text == NULL ? 0 : strlen(text));
+}
+
+static bool add_key(struct retired_keys *keys)
+{
+    if (keys->count == keys->capacity && !retired_keys_widen(keys, keys->count + keys->count / GROWTH_SHARE + 16))
+        return false;
+    keys->at[keys->count++] = (struct retired_key){.hash = empty_hash, .cut_hash = empty_hash};
+    return true;
+}
+
 /* The retired key, new or known; NULL when memory runs out. */
 static struct retired_key *put(struct rig_retired *retired, const struct rig_history *history, uint32_t key)
 {
@@ -140,7 +168,7 @@ static struct retired_key *put(struct rig_retired *retired, const struct rig_his
     if (id == NULL)
         return NULL;
     if (*id == RIG_TABLE_NONE) {
-        if (!retired_keys_add(&retired->keys, (struct retired_key){.hash = empty_hash, .cut_hash = empty_hash}))
+        if (!add_key(&retired->keys))
             return NULL;
         *id = (uint32_t)(retired->keys.count - 1);
     }
@@ -165,7 +193,7 @@ static bool widen(struct rig_retired *retired, struct retired_key *key, const st
 {
     if (shown->values == 0)
         return true;
-    bool first = key->values == 0, sparse = !first && key->bits == NULL;
+    bool first = key->values == 0, sparse = !first && key->bits == NULL && !key->full;
     int64_t highest = first ? shown->highest : (int64_t)((uint64_t)key->lowest + key->span);
     int64_t lowest = first || shown->lowest < key->lowest ? shown->lowest : key->lowest;
     highest = shown->highest > highest ? shown->highest : highest;
@@ -182,13 +210,16 @@ static bool widen(struct rig_retired *retired, struct retired_key *key, const st
             return false;
         retired->owned_bytes += words_of(span) * sizeof *bits;
         uint64_t shift = first ? 0 : (uint64_t)key->lowest - (uint64_t)lowest;
-        for (uint64_t i = 0; !first && i <= key->span; i++)
-            bits[(i + shift) / 64] |= (key->bits[i / 64] >> (i % 64) & 1u) << ((i + shift) % 64);
+        for (uint64_t i = 0; !first && i <= key->span; i++) {
+            uint64_t held = key->full ? 1 : key->bits[i / 64] >> (i % 64) & 1u;
+            bits[(i + shift) / 64] |= held << ((i + shift) % 64);
+        }
     }
     if (key->bits != NULL)
         retired->owned_bytes -= words_of(key->span) * sizeof *bits;
     free(key->bits);
     key->bits = bits;
+    key->full = false;
     key->lowest = lowest;
     key->span = span;
     key->values += shown->values;
@@ -207,7 +238,6 @@ static void show_append(struct shown *shown, const struct rig_inference *inferen
         return;
     shown->several_writers |= shown->unread > 0 && shown->unread_writer != slot->writer;
     shown->unread++;
-    shown->unread_value = value;
     shown->unread_writer = slot->writer;
 }
 
@@ -275,39 +305,71 @@ static enum rig_rc remember_register(struct rig_retired *retired, const struct r
     return RIG_OK;
 }
 
-/* Takes over the order of the key, and one unread append behind it. */
-static void set_list(struct rig_retired *retired, struct retired_key *key, const struct rig_key_versions *versions,
-                     const struct shown *shown, bool dropped)
+/* Mostly every value between the lowest and the highest was appended: that takes no bits to know. */
+static void drop_bits(struct rig_retired *retired, struct retired_key *key)
 {
-    uint32_t unread = shown->unread + key->unconfirmed;
+    if (key->bits == NULL)
+        return;
+    for (uint64_t place = 0; place <= key->span; place++) {
+        if ((key->bits[place / 64] >> (place % 64) & 1u) == 0)
+            return;
+    }
+    retired->owned_bytes -= words_of(key->span) * sizeof *key->bits;
+    free(key->bits);
+    key->bits = NULL;
+    key->full = true;
+}
+
+/* Takes over the order of the key, and its unread appends behind it where their order is known. */
+static void set_list(struct rig_retired *retired, struct retired_key *key, const struct rig_key_versions *versions,
+                     const struct shown *shown, const struct rig_unread_chain *unread, bool dropped)
+{
     key->count = key->cut + versions->order.count;
     const struct rig_read_list order = rig_read_of(versions->order, versions->order.count);
     key->hash = hash_on(key->cut_hash, &order, order.count);
-    key->many_unread = unread > 1;
-    if (shown->unread == 1 && unread == 1) {
-        key->count++;
-        const struct rig_read_list unread_append = rig_read_of((struct rig_list){&shown->unread_value, 1}, 1);
-        key->hash = hash_on(key->hash, &unread_append, 1);
+    key->many_unread = unread == NULL;
+    if (unread != NULL) {
+        const struct rig_read_list behind =
+            rig_read_of((struct rig_list){unread->values, unread->count}, unread->count);
+        key->count += unread->count;
+        key->hash = hash_on(key->hash, &behind, unread->count);
     }
+    key->gone = dropped;
     if (!dropped)
         return;
     if (!key->unordered && (shown->several_writers || (shown->unread > 0 && key->unconfirmed))) {
         key->unordered = true;
         retired->unordered++;
     }
-    key->unconfirmed = unread > 0;
+    key->unconfirmed |= shown->unread > 0;
     if (key->prefix != NULL)
         retired->owned_bytes -= key->cut * sizeof *key->prefix;
     free(key->prefix);
     key->prefix = NULL;
     key->cut = key->count;
     key->cut_hash = key->hash;
+    drop_bits(retired, key);
+}
+
+/* The judged ones' unread appends in the order that reads have to show; NULL: that may be any. One has an order. */
+static const struct rig_unread_chain *order_unread(const struct rig_inference *inference, uint32_t key,
+                                                   const struct shown *shown, const uint8_t *judged, bool clean,
+                                                   struct rig_unread_chain *room)
+{
+    room->count = 0;
+    if (shown->unread == 0)
+        return room;
+    bool is_known = rig_unread_chain_find(inference, key, judged, room) && room->count == shown->unread;
+    return is_known && (clean || shown->unread == 1) ? room : NULL;
 }
 
 enum rig_rc rig_retired_remember(struct rig_retired *retired, const struct rig_inference *inference,
-                                 const uint8_t *fate, const uint8_t *judged, const uint8_t *odd, struct rig_err *err)
+                                 const uint8_t *fate, const uint8_t *judged, const uint8_t *odd, bool clean,
+                                 struct rig_err *err)
 {
+    struct rig_unread_chain room;
     const struct rig_history *history = inference->history;
+    retired->now += retired->now < LAST_JUDGEMENT;
     for (uint32_t key = 0; key < history->key_count; key++) {
         if (fate[key] == RIG_KEY_ALIVE)
             continue;
@@ -320,16 +382,19 @@ enum rig_rc rig_retired_remember(struct rig_retired *retired, const struct rig_i
         const struct rig_key_versions *versions = &inference->versions.keys[key];
         const struct shown shown = show(inference, key, judged);
         bool is_odd = odd != NULL && odd[key];
-        /* Of a key that was never written there is nothing to remember. */
-        if (shown.values == 0 && versions->order.count == 0 && !is_odd &&
-            find_of_history(retired, history, key) == NO_KEY)
+        /* Of a key that was never written there is nothing to remember; nor of one that may not be used again. */
+        if ((shown.values == 0 && versions->order.count == 0 && !is_odd &&
+             find_of_history(retired, history, key) == NO_KEY) ||
+            (retired->any_forgotten && is_forgotten(retired, history, key)))
             continue;
         struct retired_key *kept = put(retired, history, key);
         if (kept == NULL || !widen(retired, kept, &shown))
             return no_memory(err);
-        kept->odd |= is_odd;
+        kept->odd |= (uint32_t)is_odd;
+        kept->last = retired->now & LAST_JUDGEMENT;
         note_values(kept, inference, key, judged);
-        set_list(retired, kept, versions, &shown, fate[key] == RIG_KEY_DROPPED);
+        set_list(retired, kept, versions, &shown, order_unread(inference, key, &shown, judged, clean, &room),
+                 fate[key] == RIG_KEY_DROPPED);
     }
     return RIG_OK;
 }
@@ -341,8 +406,9 @@ void rig_retired_count(struct rig_retired *retired, const struct rig_inference *
         retired->unordered += fate[key] == RIG_KEY_DROPPED && show(inference, key, NULL).several_writers;
 }
 
-bool rig_retired_is_settled(const struct rig_inference *inference, uint32_t key)
+bool rig_retired_is_settled(const struct rig_inference *inference, uint32_t key, bool clean)
 {
+    struct rig_unread_chain chain;
     if (inference->history->workload == RIG_WORKLOAD_RW_REGISTER)
         return false; /* whoever reads what it holds brings a conflict */
     const struct rig_versions *versions = &inference->versions;
@@ -352,7 +418,103 @@ bool rig_retired_is_settled(const struct rig_inference *inference, uint32_t key)
         bool is_unread = slots[i].writer != RIG_TXN_NONE && slots[i].position == RIG_VERSION_NONE;
         unread += is_unread && inference->history->txns[slots[i].writer].outcome != RIG_OUTCOME_FAIL;
     }
-    return unread <= 1;
+    return unread <= 1 || (clean && rig_unread_chain_find(inference, key, NULL, &chain));
+}
+
+/* ---- forgetting ---- */
+
+/* Those that were remembered longer ago than the others on average: keys that come back do so sooner, mostly. */
+static bool may_be_forgotten(const struct retired_key *key, uint64_t average)
+{
+    return key->gone && key->last <= average && key->prefix == NULL;
+}
+
+static uint64_t average_last(const struct rig_retired *retired)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < retired->keys.count; i++)
+        sum += retired->keys.at[i].last;
+    return retired->keys.count == 0 ? 0 : sum / retired->keys.count;
+}
+
+/* Adds the keys to the forgotten that may be, and notes the places that the others get. */
+static bool sort_out(struct rig_retired *retired, uint32_t *places)
+{
+    const struct rig_table *ids = &retired->ids;
+    const bool are_texts = retired->texts.count > 0;
+    const uint64_t average = average_last(retired);
+    uint32_t kept = 0;
+    for (size_t i = 0; i < retired->keys.count; i++)
+        places[i] = may_be_forgotten(&retired->keys.at[i], average) ? NO_KEY : kept++;
+    for (size_t slot = 0; slot < ids->slot_count; slot++) {
+        if (ids->values[slot] == RIG_TABLE_NONE || places[ids->values[slot]] != NO_KEY)
+            continue;
+        const char *text = are_texts ? retired->texts.texts[ids->keys[slot]] : NULL;
+        if (!rig_key_set_add(&retired->forgotten, (int64_t)ids->keys[slot], text, text == NULL ? 0 : strlen(text)))
+            return false;
+    }
+    return true;
+}
+
+/* The table of those that stay; texts keep their numbers only as long as none is forgotten. */
+static bool index_kept(const struct rig_retired *retired, const uint32_t *places, struct rig_table *ids,
+                       struct rig_text_table *texts)
+{
+    bool fits = true;
+    for (size_t slot = 0; fits && slot < retired->ids.slot_count; slot++) {
+        uint32_t number = retired->ids.values[slot];
+        uint64_t name = retired->ids.keys[slot];
+        if (number == RIG_TABLE_NONE || places[number] == NO_KEY)
+            continue;
+        if (retired->texts.count > 0) {
+            const char *text = retired->texts.texts[name];
+            name = rig_text_table_put(texts, text, strlen(text));
+        }
+        uint32_t *place = name == RIG_TABLE_NONE ? NULL : rig_table_put(ids, name);
+        fits = place != NULL;
+        if (fits)
+            *place = places[number];
+    }
+    return fits;
+}
+
+static void keep_others(struct rig_retired *retired, const uint32_t *places)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < retired->keys.count; i++) {
+        struct retired_key *key = &retired->keys.at[i];
+        if (places[i] != NO_KEY) {
+            retired->keys.at[kept++] = *key;
+            continue;
+        }
+        retired->owned_bytes -= key->bits == NULL ? 0 : words_of(key->span) * sizeof *key->bits;
+        free(key->bits);
+    }
+    retired->keys.count = kept;
+    retired_keys_fit_to(&retired->keys, kept);
+}
+
+bool rig_retired_forget(struct rig_retired *retired)
+{
+    uint32_t *places = malloc((retired->keys.count + 1) * sizeof *places);
+    struct rig_table ids;
+    struct rig_text_table texts;
+    rig_table_init(&ids);
+    rig_text_table_init(&texts, 0);
+    retired->any_forgotten = true;
+    if (places == NULL || !sort_out(retired, places) || !index_kept(retired, places, &ids, &texts)) {
+        rig_table_done(&ids);
+        rig_text_table_done(&texts);
+        free(places);
+        return false;
+    }
+    keep_others(retired, places);
+    rig_table_done(&retired->ids);
+    rig_text_table_done(&retired->texts);
+    retired->ids = ids;
+    retired->texts = texts;
+    free(places);
+    return true;
 }
 
 /* ---- admitting ---- */
@@ -375,8 +537,20 @@ static bool find_all(struct rig_retired *retired, const struct rig_segment *segm
 {
     bool any = false;
     for (size_t i = 0; i < segment->keys.count; i++) {
-        retired->numbers.at[i] = find_of_segment(retired, &segment->keys.at[i]);
-        any |= retired->numbers.at[i] != NO_KEY;
+        uint32_t number = retired->numbers.at[i] = find_of_segment(retired, &segment->keys.at[i]);
+        any |= number != NO_KEY;
+        if (number != NO_KEY)
+            retired->keys.at[number].gone = false;
+    }
+    return any;
+}
+
+static bool uses_forgotten(const struct rig_retired *retired, const struct rig_segment *segment)
+{
+    bool any = false;
+    for (size_t i = 0; i < segment->keys.count && !any; i++) {
+        const struct rig_segment_key *key = &segment->keys.at[i];
+        any = rig_key_set_has(&retired->forgotten, key->key, key->text, key->text_length);
     }
     return any;
 }
@@ -504,7 +678,7 @@ static bool is_written(const struct rig_mop *op)
 
 static void admit_read(struct admission *a, struct retired_key *key, enum rig_outcome outcome, struct rig_mop *op)
 {
-    const struct rig_retired *retired = a->retired;
+    struct rig_retired *retired = a->retired;
     uint32_t count = op->read_state == RIG_READ_SEEN ? op->count : 0, limit = key->count;
     if (op->read_state == RIG_READ_SEEN)
         limit =
@@ -524,8 +698,10 @@ static void admit_read(struct admission *a, struct retired_key *key, enum rig_ou
                                          : "a read shows a state of its key from long ago, or contradicts it";
         return;
     }
-    if (outcome == RIG_OUTCOME_OK)
-        key->unconfirmed = false;
+    if (outcome == RIG_OUTCOME_OK) {
+        retired->unordered -= key->unordered;
+        key->unordered = key->unconfirmed = 0;
+    }
     if (op->read_state == RIG_READ_SEEN)
         op->count -= key->cut;
 }
@@ -563,6 +739,10 @@ enum rig_rc rig_retired_admit(struct rig_retired *retired, const struct rig_segm
 {
     *cleaned = segment;
     *conflict = NULL;
+    if (retired->any_forgotten && uses_forgotten(retired, segment)) {
+        *conflict = "a key is used again that was forgotten because memory is short";
+        return RIG_OK;
+    }
     if (retired->keys.count == 0)
         return RIG_OK;
     if (!key_numbers_reserve(&retired->numbers, segment->keys.count + 1))

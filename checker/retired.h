@@ -9,13 +9,16 @@
  *
  *   the list as judged    is that of the key's order, and the one append that nobody had read, if there was one: nobody
  *                         may miss it from now on
- *   several unread ones   may be read in any order, which would order those who made them: any read is a conflict
+ *   several unread ones   may be read in any order, which would order those who made them: any read is a conflict; but
+ *                         where all was well and real time orders them, they have to be read in that order, which is no
+ *                         news then (unread_chain.h)
  *   anything odd          (anomalies, failed or unknown writers in the list): any use is a conflict
  *   a register            may be written again, and shows what is written from then on; who reads what it held, or its
  *                         initial state once it was written, is a conflict: it would come before those who were judged
  *
- * Space: 64 bytes a key, and a bit for each value between the lowest and the highest written. Time: a look-up a key of
- * a segment. Threads: one.
+ * Space: 64 bytes a key and 14 to 27 to find it; a bit for each value between the lowest and the highest written,
+ * where not all of them were. Forgotten, less than half a byte (key_set.h). Time: a look-up a key of a segment.
+ * Threads: one.
  */
 #ifndef RIG_CHECKER_RETIRED_H
 #define RIG_CHECKER_RETIRED_H
@@ -36,9 +39,17 @@ uint64_t rig_retired_unordered(const struct rig_retired *retired);
 
 /*
  * Whether the key, as inference found it, could be remembered now and come back without a conflict as long as nothing
- * is wrong with it: at most one append that nobody read is committed or may yet turn out to be.
+ * is wrong with it: at most one append that nobody read is committed or may yet turn out to be, or, where the window is
+ * `clean`, they have an order (unread_chain.h).
  */
-bool rig_retired_is_settled(const struct rig_inference *inference, uint32_t key);
+bool rig_retired_is_settled(const struct rig_inference *inference, uint32_t key, bool clean);
+
+/*
+ * Makes room: of the keys that no transaction in the window used and that were remembered longer ago than the others on
+ * average, it is kept from now on that they were used, and no more; any use of them is a conflict. Without memory for
+ * that nothing changes: false.
+ */
+bool rig_retired_forget(struct rig_retired *retired);
 
 /* What a key does in a judgement. */
 enum rig_key_fate {
@@ -49,11 +60,12 @@ enum rig_key_fate {
 
 /*
  * Remembers keys as inference found them. `fate` is an enum rig_key_fate per key, `judged` says per transaction whether
- * it has been judged, now or before; `odd` per key whether there is an anomaly on it (NULL: on none). RIG_E_LIMIT when
- * memory runs out.
+ * it has been judged, now or before; `odd` per key whether there is an anomaly on it (NULL: on none); `clean`: in what
+ * inference found there is no cycle, real time counted. RIG_E_LIMIT when memory runs out.
  */
 enum rig_rc rig_retired_remember(struct rig_retired *retired, const struct rig_inference *inference,
-                                 const uint8_t *fate, const uint8_t *judged, const uint8_t *odd, struct rig_err *err);
+                                 const uint8_t *fate, const uint8_t *judged, const uint8_t *odd, bool clean,
+                                 struct rig_err *err);
 
 /* Only counts, as rig_retired_unordered() does, the dropped keys: of those that are known not to come back. */
 void rig_retired_count(struct rig_retired *retired, const struct rig_inference *inference, const uint8_t *fate);

@@ -12,9 +12,12 @@
 
 enum {
     IDLE_GAPS = 32, /* usual gaps without a use: were uses independent of each other, one in e^32 would be so late */
-    IDLE_SHARE = 8, /* of the idle time that options give, the least part */
+    MOST_SAVINGS = 4,
+    IDLE_SHARE = 8,               /* of the idle time that options give, the least part */
     REGISTERS_LOAD_PERCENT = 700, /* of a window's size, what judging it takes beside, until it is measured */
 };
+/* For what is new beside it; and because what the rest of a history takes need not be what so much of it took. */
+static const double more_now = 1.125, more_left = 1.25;
 
 enum rig_rc rig_windows_no_memory(struct rig_err *err)
 {
@@ -44,12 +47,15 @@ enum rig_rc rig_windows_begin(enum rig_workload workload, const struct rig_windo
         return rig_windows_no_memory(err);
     w->options = *options;
     set_defaults(&w->options);
-    rig_budget_init(&w->budget, options->check.limit_bytes, options->taken_bytes, w->options.idle);
-    if (workload == RIG_WORKLOAD_RW_REGISTER)
+    rig_budget_init(&w->budget, options->check.limit_bytes, w->options.idle);
+    rig_budget_take(&w->budget, options->taken_bytes);
+    w->of_registers = workload == RIG_WORKLOAD_RW_REGISTER;
+    if (w->of_registers)
         w->budget.load_percent = REGISTERS_LOAD_PERCENT;
+    const size_t limit_bytes = options->check.limit_bytes == 0 ? 0 : rig_budget_bytes(&w->budget);
     const struct rig_check_options *check = &w->options.check;
-    rig_judge_init(&w->judge, check->max_witnesses, check->assumptions, w->budget.bytes);
-    w->window = rig_window_new(workload, w->budget.bytes);
+    rig_judge_init(&w->judge, check->max_witnesses, check->assumptions, limit_bytes);
+    w->window = rig_window_new(workload, limit_bytes);
     w->retired = rig_retired_new();
     w->evidence = rig_evidence_new(workload);
     w->storage = rig_verdict_new(check);
@@ -77,6 +83,12 @@ void rig_windows_free(struct rig_windows *windows)
     if (windows->storage != NULL)
         rig_verdict_free(&windows->storage->verdict);
     free(windows);
+}
+
+void rig_windows_source(struct rig_windows *windows, size_t taken_bytes, double share)
+{
+    rig_budget_take(&windows->budget, taken_bytes);
+    windows->share = share;
 }
 
 const char *rig_windows_conflict(const struct rig_windows *windows)
@@ -119,7 +131,7 @@ static bool may_be_used(const struct judgement *j, uint32_t key)
         return rig_census_is_used_after(w->options.census, j->view, key, w->fed_count);
     uint64_t idle = rig_window_used_now(w->window) - rig_window_key_used_at(w->window, key);
     uint64_t most = idle_of(w, key), least = most < w->budget.bold_idle ? most : w->budget.bold_idle;
-    return idle < least || (idle < most && !rig_retired_is_settled(&w->judge.inference, key));
+    return idle < least || (idle < most && !rig_retired_is_settled(&w->judge.inference, key, !w->unclean));
 }
 
 /* Keys that may be used again. */
@@ -218,6 +230,7 @@ static enum rig_rc search(struct judgement *j)
         rc = rig_findings_add(&w->findings, &w->judge, j->err);
     if (rc == RIG_OK)
         rig_verdict_add_scope(&w->storage->verdict, &w->judge.inference, j->selected);
+    w->unclean |= !w->judge.ladder.clean;
     return rc;
 }
 
@@ -227,7 +240,8 @@ static enum rig_rc remember_keys(struct judgement *j)
     struct rig_windows *w = j->w;
     decide_keys(j);
     if (w->options.census == NULL)
-        return rig_retired_remember(w->retired, &w->judge.inference, j->fate, j->all, w->judge.odd_keys, j->err);
+        return rig_retired_remember(w->retired, &w->judge.inference, j->fate, j->all, w->judge.odd_keys,
+                                    w->judge.ladder.clean, j->err);
     rig_retired_count(w->retired, &w->judge.inference, j->fate);
     return RIG_OK;
 }
@@ -240,19 +254,25 @@ static enum rig_rc let_go(struct judgement *j)
         return rc;
     rig_window_drop(w->window, j->judged, j->drop);
     w->old_count = rig_window_txn_count(w->window);
+    if (rig_budget_is_crowded(&w->budget, rig_retired_bytes(w->retired)))
+        (void)rig_retired_forget(w->retired);
     return RIG_OK;
 }
 
 /* Beside the window and what judging it takes. */
 static size_t other_bytes(const struct rig_windows *w)
 {
-    return rig_retired_bytes(w->retired) + (w->options.census == NULL ? 0 : rig_census_bytes(w->options.census));
+    return rig_retired_bytes(w->retired) + w->storage->arena.held_bytes +
+           (w->options.census == NULL ? 0 : rig_census_bytes(w->options.census));
 }
 
 /* What is left for judging the window as it is now. */
 static void limit_judge(struct rig_windows *w)
 {
     size_t left = rig_budget_left(&w->budget, rig_window_bytes(w->window), other_bytes(w));
+    /* What registers take comes from the arena, all of it. */
+    if (w->of_registers && left < SIZE_MAX / 2)
+        left += left / 3;
     if (w->judge.scratch.held_bytes > left)
         rig_judge_done(&w->judge);
     w->judge.scratch.limit_bytes = left;
@@ -294,7 +314,7 @@ static enum rig_rc begin_judgement(struct rig_windows *w, bool last, struct judg
 /* What of the window would stay, about. */
 static size_t kept_bytes(const struct judgement *j)
 {
-    uint64_t bytes = rig_window_bytes(j->w->window);
+    uint64_t bytes = rig_window_filled_bytes(j->w->window);
     return (size_t)(bytes / (j->view->txn_count + 1) * j->closing.waiting_count);
 }
 
@@ -310,21 +330,45 @@ static bool find_closing(struct judgement *j)
     return true;
 }
 
+/* What can be given back, before there is not enough. */
+static void save_memory(struct rig_windows *w, unsigned times)
+{
+    rig_judge_done(&w->judge);
+    rig_window_fit(w->window);
+    if (times > 0)
+        (void)rig_retired_forget(w->retired);
+}
+
+static enum rig_rc begin_closing(struct rig_windows *w, struct judgement *j, struct rig_err *err)
+{
+    enum rig_rc rc = begin_judgement(w, false, j, err);
+    return rc != RIG_OK || w->conflict != NULL || find_closing(j) ? rc : rig_windows_no_memory(err);
+}
+
 static enum rig_rc judge_closing(struct rig_windows *w, struct rig_err *err)
 {
     struct judgement j;
-    enum rig_rc rc = begin_judgement(w, false, &j, err);
-    if (rc != RIG_OK || w->conflict != NULL)
-        return rc;
+    struct rig_err why = {0};
+    enum rig_rc rc = begin_closing(w, &j, &why);
+    for (unsigned times = 0; times < MOST_SAVINGS && rc == RIG_E_LIMIT && w->options.check.limit_bytes > 0; times++) {
+        save_memory(w, times);
+        why = (struct rig_err){0};
+        rc = begin_closing(w, &j, &why);
+    }
+    if (rc != RIG_OK)
+        return rig_fail(err, rc, "%s", why.text);
+    if (w->conflict != NULL)
+        return RIG_OK;
     int64_t start = rig_clock_now_ns();
-    if (!find_closing(&j) || !choose(&j, j.closing.waits))
+    j.err = err;
+    if (!choose(&j, j.closing.waits))
         return rig_windows_no_memory(err);
     const uint64_t held_count = j.view->txn_count - j.selected_count; /* the view goes with what is dropped */
     w->judge.search_ns += rig_clock_now_ns() - start;
     if (j.selected_count > 0) {
         rc = search(&j);
         start = rig_clock_now_ns();
-        rig_budget_measure(&w->budget, w->judge.scratch.held_bytes, rig_window_bytes(w->window));
+        rig_budget_measure(&w->budget, w->judge.scratch.used_bytes, rig_window_filled_bytes(w->window));
         if (rc == RIG_OK)
             rc = let_go(&j);
         w->judge.search_ns += rig_clock_now_ns() - start;
@@ -344,7 +388,8 @@ static bool is_full(const struct rig_windows *w, const struct rig_segment *segme
     if (w->options.keep_all)
         return false;
     if (w->new_count > w->held_count / 8 &&
-        rig_budget_is_spent(&w->budget, rig_window_bytes_with(w->window, segment), other_bytes(w)))
+        rig_budget_is_spent(&w->budget, rig_window_bytes_with(w->window, segment),
+                            rig_window_filled_bytes(w->window) + rig_segment_used_bytes(segment), other_bytes(w)))
         return true;
     return w->new_count >= w->options.least_new && w->new_count >= enough;
 }
@@ -368,23 +413,33 @@ static void keep_order(struct rig_windows *w, const struct rig_segment *segment)
     w->options.keep_all = true;
 }
 
+static size_t mib_for(const struct rig_windows *w, double times, double times_other)
+{
+    double window_bytes = (double)rig_window_bytes(w->window) * times;
+    double other = ((double)other_bytes(w) + (double)w->budget.taken_bytes) * times_other;
+    return (rig_budget_wanted(&w->budget, (size_t)window_bytes, (size_t)other, !w->unclean) >> 20) + 1;
+}
+
+/* The limit that holds all of the history, by what holds so much of it; 0: nobody knows how much there is. */
+static size_t whole_mib(const struct rig_windows *w)
+{
+    double txn_count = (double)rig_window_txn_count(w->window) + 1;
+    return w->share > 0 ? mib_for(w, (double)w->fed_count / w->share / txn_count * more_left, 1 / w->share) : 0;
+}
+
 /* Why it does not fit, and what would help. */
 static enum rig_rc too_large(const struct rig_windows *w, struct rig_err *err)
 {
     char enough[64] = "";
-    uint64_t txn_count = w->held_count + w->new_count;
-    size_t limit_mib = w->options.check.limit_bytes >> 20;
-    if (w->options.whole_bytes > 0)
-        (void)snprintf(enough, sizeof enough, " (about %llu MiB hold all of it)",
-                       (unsigned long long)(w->options.whole_bytes >> 20));
-    if (w->held_count <= w->new_count)
-        return rig_fail(err, RIG_E_LIMIT, "%llu transactions at once are too much for %zu MiB; raise --max-memory%s",
-                        (unsigned long long)txn_count, limit_mib, enough);
+    const size_t wanted = mib_for(w, more_now, 1), whole = whole_mib(w);
+    if (whole > wanted)
+        (void)snprintf(enough, sizeof enough, ", and %zuMiB hold all of the history", whole);
     return rig_fail(err, RIG_E_LIMIT,
                     "after %llu transactions, %llu cannot be judged yet, because keys that they or earlier ones used "
-                    "are %s, and do not fit into %zu MiB; raise --max-memory%s",
-                    (unsigned long long)w->fed_count, (unsigned long long)txn_count,
-                    w->options.census == NULL ? "still in use" : "used again later", limit_mib, enough);
+                    "are %s, and do not fit into %zu MiB; raise --max-memory: %zuMiB hold so many%s",
+                    (unsigned long long)w->fed_count, (unsigned long long)(w->held_count + w->new_count),
+                    w->options.census == NULL ? "still in use" : "used again later", w->options.check.limit_bytes >> 20,
+                    wanted, enough);
 }
 
 static bool is_limited(const struct rig_windows *w, enum rig_rc rc)
@@ -413,6 +468,10 @@ static enum rig_rc add(struct rig_windows *w, const struct rig_segment *segment,
     w->fed_count += segment->txns.count;
     w->new_count += segment->txns.count;
     enum rig_rc rc = RIG_OK;
+    /* Judging takes it again when it comes to that. */
+    if (w->judge.scratch.held_bytes >
+        rig_budget_left(&w->budget, rig_window_bytes_with(w->window, segment), other_bytes(w)))
+        rig_judge_done(&w->judge);
     if (w->conflict == NULL)
         rc = rig_retired_admit(w->retired, segment, &cleaned, &w->conflict, err);
     if (rc == RIG_OK && w->conflict == NULL)

@@ -44,8 +44,7 @@ struct rig_windows_options {
     bool keep_all;                       /* judge at the end only */
     const char *name;                    /* stands for the history in errors; NULL: nothing does */
     const struct rig_check_watch *watch; /* told by rig_check_source(); NULL: nobody watches */
-    uint64_t whole_bytes;                /* what it takes as a whole, for errors; 0: nobody knows */
-    size_t taken_bytes;                  /* of the limit, by the source: a pipe */
+    size_t taken_bytes;                  /* of the limit, by the source */
 };
 
 /* Borrows options->name. */
@@ -53,6 +52,9 @@ enum rig_rc rig_windows_begin(enum rig_workload workload, const struct rig_windo
                               struct rig_windows **windows, struct rig_err *err);
 /* Takes NULL. */
 void rig_windows_free(struct rig_windows *windows);
+
+/* What the source takes of the limit by now, and how much of it has been read: 0 to 1. */
+void rig_windows_source(struct rig_windows *windows, size_t taken_bytes, double share);
 
 /* Adds a segment, and judges what can be judged when the window is full. After a conflict it does nothing. */
 enum rig_rc rig_windows_feed(struct rig_windows *windows, const struct rig_segment *segment, struct rig_err *err);

@@ -24,7 +24,10 @@ struct rig_windows {
     uint64_t held_count;   /* in the window, after the last judgement: not judged for good; */
     uint32_t old_count;    /*   and all that stayed */
     uint32_t judged_count; /* judgements made */
-    int64_t zero_ns;       /* the first invocation */
+    bool of_registers;
+    bool unclean;    /* a judgement found a cycle, or could not count real time */
+    double share;    /* of the source, as read so far; 0: unknown */
+    int64_t zero_ns; /* the first invocation */
     int64_t adding_ns;
     const char *conflict;
 };

@@ -1,6 +1,7 @@
 /*
  * rig check HISTORY: a recorded history, from wherever, judged against the levels of isolation.
  */
+#include <malloc.h>
 #include <string.h>
 
 #include "base/nearest.h"
@@ -12,7 +13,7 @@
 #include "cli/outputs.h"
 #include "cli/requests.h"
 
-enum { MOST_THREADS = 64, READ_AHEAD_BYTES = 256 << 20 };
+enum { MOST_THREADS = 64, MAPPED_BYTES = 128 << 10 };
 
 static const char *const workloads[] = {
 #define WORKLOAD_NAME(name, text, help) text,
@@ -109,6 +110,18 @@ static void read_workload(const struct rig_arguments *args, struct rig_load_opti
     }
 }
 
+/*
+ * What is freed is to go back to the system: glibc raises the size from which that is so with the first large block
+ * that is freed, and lets each thread have memory of its own.
+ */
+static void mind_memory(size_t limit_bytes)
+{
+    if (limit_bytes == 0)
+        return;
+    (void)mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
+    (void)mallopt(M_ARENA_MAX, 1);
+}
+
 /* Threads and the least number of transactions in a window. */
 static bool read_amounts(const struct rig_arguments *args, struct rig_source_options *source,
                          struct rig_windows_options *options)
@@ -117,9 +130,7 @@ static bool read_amounts(const struct rig_arguments *args, struct rig_source_opt
     if (!rig_arguments_number(args, "threads", 1, MOST_THREADS, &threads) ||
         !rig_arguments_number(args, "window", 1, UINT32_MAX / 2, &window))
         return false;
-    /* Parts that are read ahead take memory too. */
-    size_t limit = options->check.limit_bytes;
-    source->threads = threads == 0 && limit > 0 && limit < READ_AHEAD_BYTES ? 1 : (unsigned)threads;
+    source->threads = (unsigned)threads;
     options->least_new = (uint32_t)window;
     /* Small windows are for seeing what happens at their borders. */
     options->idle = (uint32_t)(window == 0 || window / 4 > RIG_WINDOWS_IDLE ? 0 : window / 4 + 1);
@@ -193,6 +204,7 @@ int rig_cli_check(int argc, char **argv)
         !reports_are_known(&args) || !read_amounts(&args, &source, &options))
         return RIG_EXIT_USAGE;
     read_workload(&args, &source.load);
+    mind_memory(options.check.limit_bytes);
     struct rig_err err = {0};
     struct rig_verdict *verdict = NULL;
     struct rig_cli_check_progress progress;

@@ -224,6 +224,8 @@ static enum rig_rc open_edn(const char *name, const char *data, size_t size, con
 
 const struct rig_form_reader rig_edn_reader = {
     .parallel = true,
+    .usual_part_bytes = RIG_TEXT_PART_BYTES,
+    .held_per_byte = RIG_TEXT_HELD_PER_BYTE,
     .open = open_edn,
     .cut = rig_text_reader_cut,
     .parse = rig_text_reader_parse,

@@ -42,11 +42,3 @@ const struct rig_form_reader *rig_form_reader_of(enum rig_form form)
     }
     return NULL;
 }
-
-size_t rig_form_part_bytes(const struct rig_load_options *options, size_t usual, size_t share)
-{
-    const size_t least = (size_t)64 << 10, most = options->limit_bytes / share;
-    if (options->limit_bytes == 0 || most >= usual)
-        return usual;
-    return most > least ? most : least;
-}

@@ -17,6 +17,8 @@
 
 struct rig_form_reader {
     bool parallel;
+    size_t usual_part_bytes;
+    unsigned held_per_byte; /* what a byte of a part takes while it is read, in bytes: measured, and rather more */
     /* Looks at the beginning; fills in what it can of `facts`. *state is given to the other functions, close among
      * them, also after a failure; it may be NULL. The options name the form. */
     enum rig_rc (*open)(const char *name, const char *data, size_t size, const struct rig_load_options *options,
@@ -43,8 +45,6 @@ extern const struct rig_form_reader rig_record_blocks_reader; /* block by block:
 extern const struct rig_form_reader rig_json_lines_reader;
 extern const struct rig_form_reader rig_edn_reader;
 
-/* How long parts should be: `usual` bytes, or a `share`th of the limit, where there is one, but 64 KiB at least. */
-size_t rig_form_part_bytes(const struct rig_load_options *options, size_t usual, size_t share);
 /* By the first bytes; RIG_FORM_AUTO when it is none. */
 enum rig_form rig_form_recognise(const char *data, size_t size);
 const struct rig_form_reader *rig_form_reader_of(enum rig_form form);

@@ -211,6 +211,8 @@ static enum rig_rc open_json(const char *name, const char *data, size_t size, co
 
 const struct rig_form_reader rig_json_lines_reader = {
     .parallel = true,
+    .usual_part_bytes = RIG_TEXT_PART_BYTES,
+    .held_per_byte = RIG_TEXT_HELD_PER_BYTE,
     .open = open_json,
     .cut = rig_text_reader_cut,
     .parse = rig_text_reader_parse,

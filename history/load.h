@@ -19,9 +19,10 @@ struct rig_load_options {
     bool workload_given; /* else: from the file (binary), or guessed from the operations (append -> list-append, w ->
                             rw-register) */
     enum rig_workload workload;
-    size_t limit_bytes; /* 0: none */
-    size_t part_bytes; /* JSON lines and EDN: read in parts of this size, cut wherever that is; 0: as suits the limit */
-    unsigned block_set; /* JSON lines and EDN: read by this one of rig_text_blocks(); 0: the fastest */
+    size_t limit_bytes;      /* 0: none */
+    size_t part_bytes;       /* read in parts of this size, cut wherever that is; 0: as suits the limit */
+    size_t usual_part_bytes; /* set by the source: of which size parts should be otherwise */
+    unsigned block_set;      /* JSON lines and EDN: read by this one of rig_text_blocks(); 0: the fastest */
 };
 
 /* `path` "-" is standard input. */

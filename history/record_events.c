@@ -663,11 +663,11 @@ static enum rig_rc get_fault(struct rig_record_decoder *decoder, struct rig_reco
 }
 
 /* Once for each form. */
-RIG_ALWAYS_INLINE enum rig_rc decode_events(struct rig_record_decoder *decoder, enum form form)
+RIG_ALWAYS_INLINE enum rig_rc decode_events(struct rig_record_decoder *decoder, const uint8_t *stop, enum form form)
 {
     struct rig_record_cursor cursor = decoder->cursor;
     enum rig_rc rc = RIG_OK;
-    while (rc == RIG_OK && cursor.at < cursor.end) {
+    while (rc == RIG_OK && cursor.at < stop) {
         unsigned tag = *cursor.at++;
         switch (tag & RIG_EVENT_KIND_MASK) {
         case RIG_EVENT_INVOKE:
@@ -690,16 +690,16 @@ RIG_ALWAYS_INLINE enum rig_rc decode_events(struct rig_record_decoder *decoder, 
     return rc;
 }
 
-enum rig_rc rig_record_decode_events(struct rig_record_decoder *decoder)
+enum rig_rc rig_record_decode_events(struct rig_record_decoder *decoder, const uint8_t *stop)
 {
     const struct rig_record_shape *shape = decoder->shape;
     const unsigned other = RIG_RECORD_POSITIONS | RIG_RECORD_TIMES_DESCEND;
     if (shape->version == 1)
-        return decode_events(decoder, FORM_1);
+        return decode_events(decoder, stop, FORM_1);
     if ((shape->flags & other) != 0 || shape->workload != RIG_WORKLOAD_LIST_APPEND ||
         decoder->event_count + rig_cursor_left(&decoder->cursor) >= RIG_POSITION_NONE - 1)
-        return decode_events(decoder, FORM_2);
-    enum rig_rc rc = decode_events(decoder, FORM_PLAIN);
+        return decode_events(decoder, stop, FORM_2);
+    enum rig_rc rc = decode_events(decoder, stop, FORM_PLAIN);
     decoder->next_position = (uint32_t)decoder->event_count;
     return rc;
 }

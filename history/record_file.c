@@ -195,6 +195,7 @@ void rig_record_run_start(struct rig_record_run *run, const struct rig_record_fi
     run->decoder.shape = &file->shape;
     run->next = begin;
     run->frame_number = run->first_number = frame_number;
+    run->frame_end = 0;
     run->in_block = run->stopped = run->closed = run->was_cut = run->decoder.has_lone = false;
     run->err = (struct rig_err){0};
     run->decoder.event_count = run->decoder.txn_count = run->decoder.next_position = 0;
@@ -308,6 +309,7 @@ static enum rig_rc unpack(struct rig_record_run *run)
     return RIG_OK;
 }
 
+/* All of it, but for events: of them it only says where they are. */
 static enum rig_rc decode_frame(struct rig_record_run *run, const struct rig_frame *frame, struct rig_err *err)
 {
     const struct rig_record_shape *shape = &run->file->shape;
@@ -322,9 +324,11 @@ static enum rig_rc decode_frame(struct rig_record_run *run, const struct rig_fra
         return rig_record_damaged(&run->decoder, does_not_belong);
     run->decoder.cursor.at += is_checkpoint ? RIG_CHECKPOINT_NUMBER_BYTES : 0;
     enum rig_rc rc = packed ? unpack(run) : RIG_OK;
-    if (rc != RIG_OK)
-        return rc;
-    return is_checkpoint ? decode_checkpoint(run, err) : rig_record_decode_events(&run->decoder);
+    if (rc != RIG_OK || is_checkpoint)
+        return rc == RIG_OK ? decode_checkpoint(run, err) : rc;
+    run->frame_end = run->next + RIG_FRAME_HEAD_BYTES + frame->size;
+    run->events = run->decoder.cursor.at;
+    return RIG_OK;
 }
 
 /* The next frame; false when it is not whole, damaged, or a checkpoint that belongs elsewhere by its own word. */
@@ -336,26 +340,65 @@ static bool read_frame(const struct rig_record_run *run, size_t end, struct rig_
             rig_record_checkpoint_number(file, run->next) == run->frame_number);
 }
 
+static void end_frame(struct rig_record_run *run, size_t frame_end)
+{
+    run->next = frame_end;
+    run->frame_number++;
+    run->frame_end = 0;
+}
+
+/* The frame at `next`, if it is whole and undamaged. */
+static enum rig_rc begin_frame(struct rig_record_run *run, struct rig_err *err)
+{
+    const struct rig_record_file *file = run->file;
+    struct rig_frame frame;
+    run->decoder.base = file->data;
+    run->decoder.base_at = 0;
+    run->decoder.cursor.at = file->data + run->next;
+    if (run->closed)
+        return rig_record_damaged(&run->decoder, "data behind the closing frame");
+    run->stopped = !read_frame(run, file->size, &frame);
+    if (run->stopped)
+        return RIG_OK;
+    enum rig_rc rc = decode_frame(run, &frame, err);
+    if (run->frame_end == 0)
+        end_frame(run, run->next + RIG_FRAME_HEAD_BYTES + frame.size);
+    return rc;
+}
+
+/* How far the frame's events are to be decoded for a segment that ends at `end` of the file. */
+static const uint8_t *stop_at(const struct rig_record_run *run, size_t end)
+{
+    const uint8_t *last = run->decoder.cursor.end;
+    size_t begin = run->next + RIG_FRAME_HEAD_BYTES;
+    if (end >= run->frame_end)
+        return last;
+    size_t wanted = end > begin ? end - begin : 0;
+    return run->events + (uint64_t)(last - run->events) * wanted / (run->frame_end - begin);
+}
+
+/* The next events of the frame; *behind says that the segment ends before the frame does. */
+static enum rig_rc go_on(struct rig_record_run *run, size_t end, bool *behind)
+{
+    enum rig_rc rc = rig_record_decode_events(&run->decoder, stop_at(run, end));
+    *behind = run->decoder.cursor.at < run->decoder.cursor.end;
+    if (rc == RIG_OK && !*behind)
+        end_frame(run, run->frame_end);
+    return rc;
+}
+
 enum rig_rc rig_record_run_decode(struct rig_record_run *run, size_t end, struct rig_segment *segment,
                                   struct rig_err *err)
 {
-    const struct rig_record_file *file = run->file;
     enum rig_rc rc = RIG_OK;
+    bool behind = false;
     run->decoder.err = err;
     rig_record_decoder_begin(&run->decoder, segment);
-    while (rc == RIG_OK && file->header_end != 0 && !run->stopped && run->next < end) {
-        struct rig_frame frame;
-        run->decoder.base = file->data;
-        run->decoder.base_at = 0;
-        run->decoder.cursor.at = file->data + run->next;
-        if (run->closed)
-            return rig_record_damaged(&run->decoder, "data behind the closing frame");
-        run->stopped = !read_frame(run, end, &frame);
-        if (run->stopped)
-            break;
-        rc = decode_frame(run, &frame, err);
-        run->next += RIG_FRAME_HEAD_BYTES + frame.size;
-        run->frame_number++;
+    while (rc == RIG_OK && run->file->header_end != 0 && !run->stopped && !behind && run->next < end) {
+        if (run->frame_end == 0)
+            rc = begin_frame(run, err);
+        if (rc == RIG_OK && run->frame_end != 0)
+            rc = go_on(run, end, &behind);
     }
     return rc == RIG_OK ? rig_record_decoder_end(&run->decoder) : rc;
 }

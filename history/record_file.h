@@ -37,8 +37,10 @@ struct rig_record_run {
     const struct rig_record_file *file;
     struct rig_packer *packer; /* for packed frames */
     struct rig_buf unpacked;
-    size_t next;                    /* where the frame to come begins */
+    size_t next;                    /* where the frame to come begins, or the one that is being decoded */
     uint64_t frame_number;          /* of that frame */
+    size_t frame_end;               /* of the frame whose events are decoded in part; 0: there is none */
+    const uint8_t *events;          /*   where they begin */
     uint64_t first_number;          /* of the frame that the run started at */
     struct rig_record_counts first; /* as the run's first checkpoint tells them */
     bool in_block;                  /* a checkpoint was decoded */
@@ -71,7 +73,8 @@ void rig_record_run_done(struct rig_record_run *run);
 /* Goes on at the frame at `begin`, which has this number; nothing is known of what came before. */
 void rig_record_run_start(struct rig_record_run *run, const struct rig_record_file *file, size_t begin,
                           uint64_t frame_number);
-/* Decodes the frames up to `end`, and completes the segment. */
+/* Decodes the frames up to `end`, and completes the segment. Where `end` lies within a frame of events, so many of them
+ * as lie before it; in a packed frame, a share as large. */
 enum rig_rc rig_record_run_decode(struct rig_record_run *run, size_t end, struct rig_segment *segment,
                                   struct rig_err *err);
 /* Whether `run` is what follows `last`; RIG_E_INPUT when its checkpoint says otherwise. */

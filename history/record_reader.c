@@ -6,11 +6,12 @@
 #include "base/bug.h"
 #include "history/record_file.h"
 
-enum { PART_BYTES = 1 << 20, PART_SHARE = 128 };
+enum { PART_BYTES = 1 << 20, HELD_PER_BYTE = 10, RELEASE_BYTES = 16 << 20 };
 static const size_t largest_block_bytes = (size_t)64 << 20;
 
 struct reader {
     size_t part_bytes;
+    size_t frame_end; /* of the frame that the last cut lies in or behind */
     struct rig_record_file file;
     struct rig_record_run *run; /* what was decoded last, in the order of the file */
     bool has_lone;
@@ -49,7 +50,7 @@ static enum rig_rc reader_open(const char *name, const char *data, size_t size, 
     if (reader == NULL)
         return rig_fail(err, RIG_E_LIMIT, "%s: no memory for reading it", name);
     *state = reader;
-    reader->part_bytes = rig_form_part_bytes(options, PART_BYTES, PART_SHARE);
+    reader->part_bytes = options->part_bytes == 0 ? options->usual_part_bytes : options->part_bytes;
     enum rig_rc rc = rig_record_file_init(&reader->file, name, data, size, options, err);
     if (rc != RIG_OK)
         return rc;
@@ -80,22 +81,27 @@ static enum rig_rc reader_finish(void *state, struct rig_source_facts *facts, st
 
 /* ---- In order ---- */
 
-/* Behind the last of the whole frames that make a part, which is of one block; `begin` when there is no whole frame. */
+/*
+ * Behind the last of the whole frames that make a part, which is of one block, or within a frame of events that is too
+ * long for one; `begin` when there is no whole frame.
+ */
 static size_t frames_cut(void *state, size_t begin)
 {
-    const struct reader *reader = state;
+    struct reader *reader = state;
     const struct rig_record_file *file = &reader->file;
-    size_t end = begin == 0 ? file->header_end : begin;
-    size_t first = end;
-    while (end < file->size && end - begin < reader->part_bytes) {
-        if (end > first && rig_record_frame_is(file, end, RIG_FRAME_CHECKPOINT))
-            break;
+    const size_t part_bytes = reader->part_bytes, first = begin == 0 ? file->header_end : begin;
+    size_t end = reader->frame_end > first ? reader->frame_end : first, least = first;
+    while (end < file->size && end - first < part_bytes) {
         size_t frame_end = rig_record_frame_end(file, end);
-        if (frame_end == 0)
+        if (frame_end == 0 || (end > first && rig_record_frame_is(file, end, RIG_FRAME_CHECKPOINT)))
             break;
-        end = frame_end;
+        if (!rig_record_frame_is(file, end, RIG_FRAME_EVENTS))
+            least = frame_end;
+        reader->frame_end = end = frame_end;
     }
-    return end;
+    if (first + part_bytes > least)
+        least = first + part_bytes;
+    return end > least + part_bytes / 2 ? least : end;
 }
 
 static enum rig_rc frames_parse(void *state, size_t begin, size_t end, struct rig_segment *segment, struct rig_err *err)
@@ -104,7 +110,8 @@ static enum rig_rc frames_parse(void *state, size_t begin, size_t end, struct ri
     struct rig_record_run *run = reader->run;
     if (begin == 0)
         rig_record_run_start(run, &reader->file, reader->file.header_end, 1);
-    RIG_INVARIANT(begin == 0 || run->stopped || run->next == begin || reader->file.header_end == 0);
+    RIG_INVARIANT(begin == 0 || run->stopped || reader->file.header_end == 0 ||
+                  (run->frame_end == 0 ? run->next >= begin : run->next < begin && begin < run->frame_end));
     enum rig_rc rc = rig_record_run_decode(run, end, segment, err);
     reader->has_lone |= run->decoder.has_lone;
     return rc;
@@ -118,6 +125,8 @@ static void frames_grow(void *state, const char *data, size_t size)
 
 const struct rig_form_reader rig_record_reader = {
     .parallel = false,
+    .usual_part_bytes = PART_BYTES,
+    .held_per_byte = HELD_PER_BYTE,
     .open = reader_open,
     .cut = frames_cut,
     .parse = frames_parse,
@@ -128,30 +137,30 @@ const struct rig_form_reader rig_record_reader = {
 
 /* ---- Block by block ---- */
 
-/* Whether the closing frame's index is there, and how long the longest block is. */
-static size_t longest_block(const struct rig_record_file *file)
+/* Whether no block is longer. Lets go of the pages that it has looked at. */
+static bool blocks_fit(const struct rig_record_file *file, const struct rig_source_bytes *bytes, size_t most_bytes)
 {
-    size_t longest = 0;
-    size_t begin = file->header_end;
-    for (size_t at = begin; at < file->size;) {
-        size_t end = rig_record_frame_end(file, at);
-        if (end == 0)
-            break;
+    size_t begin = file->header_end, released = 0, at = begin, end;
+    while (at < file->size && at - begin <= most_bytes && (end = rig_record_frame_end(file, at)) != 0) {
         if (rig_record_frame_is(file, at, RIG_FRAME_CHECKPOINT))
             begin = at;
-        longest = end - begin > longest ? end - begin : longest;
         at = end;
+        if (at - released > RELEASE_BYTES) {
+            rig_source_bytes_release(bytes, released, at);
+            released = at;
+        }
     }
-    return longest;
+    rig_source_bytes_release(bytes, released, at);
+    return at - begin <= most_bytes;
 }
 
-bool rig_record_has_blocks(const void *data, size_t size)
+bool rig_record_has_blocks(const struct rig_source_bytes *bytes, size_t most_bytes)
 {
     const struct rig_load_options options = {.form = RIG_FORM_RIG};
     struct rig_record_file file;
-    enum rig_rc rc = rig_record_file_init(&file, "", data, size, &options, NULL);
-    bool has =
-        rc == RIG_OK && file.header_end != 0 && file.shape.version > 1 && longest_block(&file) <= largest_block_bytes;
+    enum rig_rc rc = rig_record_file_init(&file, "", bytes->data, bytes->size, &options, NULL);
+    size_t most = most_bytes == 0 || most_bytes > largest_block_bytes ? largest_block_bytes : most_bytes;
+    bool has = rc == RIG_OK && file.header_end != 0 && file.shape.version > 1 && blocks_fit(&file, bytes, most);
     rig_record_file_done(&file);
     return has;
 }
@@ -229,6 +238,8 @@ static enum rig_rc blocks_join(void *state, struct rig_segment *segment, struct 
 
 const struct rig_form_reader rig_record_blocks_reader = {
     .parallel = true,
+    .usual_part_bytes = PART_BYTES,
+    .held_per_byte = HELD_PER_BYTE,
     .open = reader_open,
     .cut = blocks_cut,
     .parse = blocks_parse,

@@ -56,3 +56,13 @@ size_t rig_segment_bytes(const struct rig_segment *segment)
            segment->errors.capacity * sizeof(struct rig_segment_error) + segment->pool.arena.held_bytes +
            segment->texts.held_bytes + rig_segment_note_bytes(&segment->note);
 }
+
+size_t rig_segment_used_bytes(const struct rig_segment *segment)
+{
+    return (segment->txns.count + segment->open.count) * sizeof(struct rig_txn) +
+           (segment->ops.count + segment->open_ops.count) * (sizeof(struct rig_mop) + sizeof(struct rig_owned_op)) +
+           segment->keys.count * (sizeof(struct rig_segment_key) + sizeof(struct rig_key_note)) +
+           segment->branches.count * sizeof(struct rig_growing_branch) +
+           segment->errors.count * sizeof(struct rig_segment_error) + 2 * segment->pool.arena.used_bytes +
+           segment->texts.used_bytes;
+}

@@ -73,5 +73,8 @@ void rig_segment_done(struct rig_segment *segment);
 /* Empties it and keeps its memory. */
 void rig_segment_reset(struct rig_segment *segment);
 size_t rig_segment_bytes(const struct rig_segment *segment);
+/* What it fills of them, with its note, and with the spines that who reads it keeps as well: depends on nothing but
+ * what is in it. */
+size_t rig_segment_used_bytes(const struct rig_segment *segment);
 
 #endif

@@ -11,7 +11,13 @@
 #include "history/record_reader.h"
 #include "history/source_bytes.h"
 
-enum { MOST_THREADS = 64 };
+enum {
+    MOST_THREADS = 64,
+    READ_SHARE = 8 /* of the limit is for parts */,
+    LEAST_SHARES = 3,
+    MORE_SHARE = 4 /* of what a part takes: others may take more */
+};
+static const size_t least_part_bytes = (size_t)64 << 10;
 
 enum part_state { PART_FREE, PART_TAKEN, PART_READY };
 
@@ -43,6 +49,8 @@ struct rig_source {
     unsigned part_count;
     struct part *parts;
     struct rig_segment *segments;
+    size_t planned_bytes; /* for all parts; and */
+    size_t largest_bytes; /*   what the largest takes that was given */
 
     pthread_mutex_t lock;
     pthread_cond_t may_claim; /* for the parsing threads */
@@ -167,26 +175,65 @@ static struct rig_source *new_source(const char *name, const struct rig_source_o
     if (source->options.threads > MOST_THREADS)
         source->options.threads = MOST_THREADS;
     source->settled = !options->follow;
-    source->part_count = source->options.threads == 1 ? 1 : source->options.threads + 2;
     source->bytes.fd = -1;
     rig_arena_init(&source->fault_texts, 0);
     pthread_mutex_init(&source->lock, NULL);
     pthread_cond_init(&source->may_claim, NULL);
     pthread_cond_init(&source->is_ready, NULL);
     source->name = strdup(name);
-    source->parts = calloc(source->part_count, sizeof *source->parts);
-    source->segments = calloc(source->part_count, sizeof *source->segments);
-    source->idle = calloc(source->part_count, sizeof *source->idle);
-    bool fits = source->name != NULL && source->parts != NULL && source->segments != NULL && source->idle != NULL;
-    for (unsigned i = 0; fits && i < source->part_count; i++) {
-        rig_segment_init(&source->segments[i], options->load.limit_bytes);
-        source->idle[source->idle_count++] = &source->segments[i];
-    }
-    if (!fits) {
+    if (source->name == NULL) {
         rig_source_close(source);
         return NULL;
     }
     return source;
+}
+
+static unsigned parts_of(const struct rig_source *source, const struct rig_form_reader *reader)
+{
+    unsigned threads = source->options.threads;
+    return threads == 1 ? 1 : reader->parallel ? threads + 2 : 3;
+}
+
+/* How long each of so many parts may be under the limit. One is as long as one of three: what is in it goes into the
+ * window at once. */
+static size_t part_share(const struct rig_source *source, const struct rig_form_reader *reader, unsigned part_count)
+{
+    const unsigned shares = part_count < LEAST_SHARES ? LEAST_SHARES : part_count;
+    return source->options.load.limit_bytes / READ_SHARE / shares / (reader->held_per_byte + 1);
+}
+
+/* How many parts are in memory at a time, and how long they should be. */
+static void plan_parts(struct rig_source *source)
+{
+    const struct rig_form_reader *reader = source->reader;
+    size_t part_bytes = reader->usual_part_bytes;
+    source->part_count = parts_of(source, reader);
+    if (source->options.load.limit_bytes > 0) {
+        while (source->part_count > 1 && part_share(source, reader, source->part_count) < least_part_bytes)
+            source->part_count--;
+        if (source->part_count < LEAST_SHARES)
+            source->part_count = source->options.threads = 1;
+        size_t share = part_share(source, reader, source->part_count);
+        part_bytes = share < part_bytes ? share : part_bytes;
+    }
+    source->options.load.usual_part_bytes = part_bytes > least_part_bytes ? part_bytes : least_part_bytes;
+    source->planned_bytes =
+        source->part_count * source->options.load.usual_part_bytes * (reader->held_per_byte + (size_t)1);
+}
+
+static bool make_parts(struct rig_source *source)
+{
+    plan_parts(source);
+    source->parts = calloc(source->part_count, sizeof *source->parts);
+    source->segments = calloc(source->part_count, sizeof *source->segments);
+    source->idle = calloc(source->part_count, sizeof *source->idle);
+    if (source->parts == NULL || source->segments == NULL || source->idle == NULL)
+        return false;
+    for (unsigned i = 0; i < source->part_count; i++) {
+        rig_segment_init(&source->segments[i], source->options.load.limit_bytes);
+        source->idle[source->idle_count++] = &source->segments[i];
+    }
+    return true;
 }
 
 void rig_source_close(struct rig_source *source)
@@ -234,6 +281,7 @@ static enum rig_rc open_reader(struct rig_source *source, struct rig_err *err)
         .size_bytes = source->bytes.size,
         .has_invocations = true,
         .held_bytes = source->bytes.buf.size,
+        .parts_bytes = source->planned_bytes,
     };
     enum rig_rc rc = source->reader->open(source->name, source->bytes.data, source->bytes.size, &source->options.load,
                                           &source->facts, &source->state, err);
@@ -258,9 +306,11 @@ static enum rig_rc find_reader(struct rig_source *source, struct rig_err *err)
         return rig_fail(err, RIG_E_INPUT, "%s: byte 0: is no record of rig's; leave its form to be recognised",
                         source->name);
     source->reader = rig_form_reader_of(load->form);
+    const struct rig_form_reader *blocks = &rig_record_blocks_reader;
+    size_t share = load->limit_bytes == 0 ? 0 : part_share(source, blocks, parts_of(source, blocks)) + 1;
     if (load->form == RIG_FORM_RIG && source->options.threads > 1 && !source->options.follow &&
-        rig_record_has_blocks(bytes->data, bytes->size))
-        source->reader = &rig_record_blocks_reader;
+        rig_record_has_blocks(bytes, share))
+        source->reader = blocks;
     return RIG_OK;
 }
 
@@ -271,6 +321,8 @@ static enum rig_rc open_source(struct rig_source *made, enum rig_rc rc, struct r
         rc = find_reader(made, err);
     if (rc == RIG_OK && made->options.follow && made->reader->grow == NULL)
         rc = rig_fail(err, RIG_E_INPUT, "%s: only rig's own form can be followed while it grows", made->name);
+    if (rc == RIG_OK && !make_parts(made))
+        rc = rig_fail(err, RIG_E_LIMIT, "%s: no memory to read it", made->name);
     if (rc == RIG_OK)
         rc = open_reader(made, err);
     if (rc == RIG_OK)
@@ -302,7 +354,7 @@ enum rig_rc rig_source_open_form(const char *name, const void *data, size_t size
         return rig_fail(err, RIG_E_LIMIT, "%s: no memory to read it", name);
     enum rig_rc rc = RIG_OK;
     if (data == NULL)
-        rc = rig_source_bytes_open(&made->bytes, name, options->load.limit_bytes, err);
+        rc = rig_source_bytes_open(&made->bytes, name, options->load.limit_bytes, options->follow, err);
     else
         rig_source_bytes_borrow(&made->bytes, data, size);
     made->reader = reader;
@@ -396,6 +448,15 @@ static enum rig_rc join(struct rig_source *source, struct part *part, struct rig
     return rc;
 }
 
+/* What parts take depends on what is in them: on long lists more than on anything else. */
+static void measure(struct rig_source *source, const struct part *part)
+{
+    size_t bytes = rig_segment_used_bytes(part->segment) + (part->end - part->begin);
+    if (bytes > source->largest_bytes)
+        source->largest_bytes = bytes;
+    source->facts.parts_bytes = source->part_count * (source->largest_bytes + source->largest_bytes / MORE_SHARE);
+}
+
 static enum rig_rc finish(struct rig_source *source, struct rig_err *err)
 {
     source->ended = true;
@@ -419,6 +480,8 @@ static enum rig_rc next(struct rig_source *source, const struct rig_segment **se
     if (rc != RIG_OK)
         return rc;
     source->given_end = part == NULL ? source->given_end : part->end;
+    if (part != NULL)
+        measure(source, part);
     *segment = part == NULL ? NULL : part->segment;
     return RIG_OK;
 }

@@ -2,8 +2,9 @@
  * A history as a stream of segments, in the order of the file, whatever its form.
  *
  * The file is mapped and cut into parts; `threads` threads, the reader's own among them, parse parts, at most threads +
- * 2 parts far ahead, so that memory stays bounded. Segments come out in order. The reader's thread parses too where the
- * part that it waits for is not ready. With one thread, or for a file of one part, everything happens in
+ * 2 parts far ahead, so that memory stays bounded. Under a limit the parts that are in memory take about an eighth of
+ * it: they are shorter, and threads may be fewer than asked for. Segments come out in order. The reader's thread parses
+ * too where the part that it waits for is not ready. With one thread, or for a file of one part, everything happens in
  * rig_source_next(), and no thread is started. The first error in the order of the file wins, and stays.
  *
  * Each form brings a struct rig_form_reader: how to cut, how to parse a part, and what is left to do in order.
@@ -37,6 +38,7 @@ struct rig_source_facts {
     bool truncated;
     uint64_t damaged_at; /* where the first damaged frame begins, when whole blocks follow it, which were left out */
     size_t held_bytes;   /* of a pipe: all that came through it is kept, so that it can be read again */
+    size_t parts_bytes;  /* what the parts that are in memory at a time take, about: planned, and as they turn out */
 };
 
 /* `path` "-" is standard input. Errors as in history/load.h. */

@@ -73,12 +73,12 @@ static enum rig_rc open_file(struct rig_source_bytes *bytes, const char *path, s
     return open_stream(bytes, path, limit_bytes, err);
 }
 
-enum rig_rc rig_source_bytes_open(struct rig_source_bytes *bytes, const char *path, size_t limit_bytes,
+enum rig_rc rig_source_bytes_open(struct rig_source_bytes *bytes, const char *path, size_t limit_bytes, bool grows,
                                   struct rig_err *err)
 {
     size_t share = limit_bytes / AT_ONCE_SHARE;
-    *bytes = (struct rig_source_bytes){
-        .fd = -1, .at_once_bytes = limit_bytes == 0 || share > largest_at_once_bytes ? largest_at_once_bytes : share};
+    size_t at_once_bytes = limit_bytes == 0 || share > largest_at_once_bytes ? largest_at_once_bytes : share;
+    *bytes = (struct rig_source_bytes){.fd = -1, .at_once_bytes = grows ? 0 : at_once_bytes};
     rig_buf_init(&bytes->buf, 0);
     enum rig_rc rc =
         strcmp(path, "-") == 0 ? open_input(bytes, limit_bytes, err) : open_file(bytes, path, limit_bytes, err);

@@ -26,10 +26,9 @@ struct rig_source_bytes {
     struct rig_buf buf;
 };
 
-/* `path` "-" is standard input. Of `limit_bytes` half may be what is read from a pipe; 0: 256 GiB. RIG_E_IO,
- * RIG_E_LIMIT.
- */
-enum rig_rc rig_source_bytes_open(struct rig_source_bytes *bytes, const char *path, size_t limit_bytes,
+/* `path` "-" is standard input. Of `limit_bytes` half may be what is read from a pipe; 0: 256 GiB. A file that `grows`
+ * counts as large from the start. RIG_E_IO, RIG_E_LIMIT. */
+enum rig_rc rig_source_bytes_open(struct rig_source_bytes *bytes, const char *path, size_t limit_bytes, bool grows,
                                   struct rig_err *err);
 /* Borrows. */
 void rig_source_bytes_borrow(struct rig_source_bytes *bytes, const void *data, size_t size);

@@ -7,7 +7,7 @@
 #include "history/operation_join.h"
 #include "history/part_take.h"
 
-enum { PART_BYTES = 4 << 20, PART_SHARE = 32, LINE_BYTES = 1 << 16 /* so far a cut looks for the next operation */ };
+enum { LINE_BYTES = 1 << 16 /* so far a cut looks for the next operation */ };
 
 static const size_t nowhere = SIZE_MAX;
 
@@ -101,8 +101,7 @@ static const char *find_cut(const char *at, const char *end)
 size_t rig_text_reader_cut(void *state, size_t begin)
 {
     const struct reader *reader = state;
-    size_t wanted = reader->options.part_bytes == 0 ? rig_form_part_bytes(&reader->options, PART_BYTES, PART_SHARE)
-                                                    : reader->options.part_bytes;
+    size_t wanted = reader->options.part_bytes == 0 ? reader->options.usual_part_bytes : reader->options.part_bytes;
     if (reader->size - begin <= wanted)
         return reader->size;
     if (reader->options.part_bytes != 0)

@@ -15,6 +15,8 @@
 #include "history/form_reader.h"
 #include "history/operation_fast.h"
 
+enum { RIG_TEXT_PART_BYTES = 4 << 20, RIG_TEXT_HELD_PER_BYTE = 3 };
+
 struct rig_text_form {
     const struct rig_text_syntax *syntax;
     enum rig_fast_syntax fast; /* of the short way */

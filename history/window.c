@@ -74,6 +74,13 @@ size_t rig_window_bytes(const struct rig_window *window)
            window->branch_views.capacity * sizeof(struct rig_branch);
 }
 
+size_t rig_window_filled_bytes(const struct rig_window *window)
+{
+    return (window->txns.count + window->open.count) * sizeof(struct rig_txn) +
+           (window->ops.count + window->open_ops.count) * sizeof(struct rig_mop) +
+           window->appends.count * sizeof(struct rig_owned_op);
+}
+
 /* What a vector of `count` items takes more when `added` ones come. */
 static size_t growth(size_t count, size_t added, size_t capacity, size_t item_bytes)
 {
@@ -85,7 +92,18 @@ size_t rig_window_bytes_with(const struct rig_window *window, const struct rig_s
 {
     return rig_window_bytes(window) +
            growth(window->txns.count, segment->txns.count, window->txns.capacity, sizeof(struct rig_txn)) +
-           growth(window->ops.count, segment->ops.count, window->ops.capacity, sizeof(struct rig_mop));
+           growth(window->ops.count, segment->ops.count, window->ops.capacity, sizeof(struct rig_mop)) +
+           growth(window->appends.count, segment->note.appends.count, window->appends.capacity,
+                  sizeof(struct rig_owned_op)) +
+           segment->pool.arena.used_bytes;
+}
+
+void rig_window_fit(struct rig_window *window)
+{
+    rig_txn_vec_fit_to(&window->txns, window->txns.count + 1);
+    rig_mop_vec_fit_to(&window->ops, window->ops.count);
+    rig_owned_ops_fit_to(&window->appends, window->appends.count + 1);
+    rig_window_uint32s_fit_to(&window->odd, 0);
 }
 
 enum rig_rc rig_window_no_room(struct rig_window *window, struct rig_err *err)
@@ -121,9 +139,11 @@ static bool view_lists(struct rig_window *window)
 /* A drop must not fail: it finds its room here. */
 static bool reserve_for_drop(struct rig_window *window)
 {
-    return rig_window_uint32s_reserve(&window->key_map, window->keys.count) &&
-           rig_window_uint32s_reserve(&window->branch_map, window->branches.count) &&
-           rig_owned_ops_reserve(&window->appends, window->ops.count / 2 + 1);
+    const size_t append_count = window->ops.count / 2 + 1;
+    bool fits = window->limit_bytes == SIZE_MAX ? rig_owned_ops_reserve(&window->appends, append_count)
+                                                : rig_owned_ops_widen(&window->appends, append_count);
+    return fits && rig_window_uint32s_reserve(&window->key_map, window->keys.count) &&
+           rig_window_uint32s_reserve(&window->branch_map, window->branches.count);
 }
 
 /* Puts the open transactions behind the complete ones; they are no part of what the vectors count. */

@@ -57,8 +57,12 @@ uint64_t rig_window_used_now(const struct rig_window *window);
 void rig_window_drop(struct rig_window *window, const uint8_t *judged, const uint8_t *drop_key);
 
 size_t rig_window_bytes(const struct rig_window *window);
+/* Of them, those that are filled, without what keys take; judging takes memory in proportion to these. */
+size_t rig_window_filled_bytes(const struct rig_window *window);
 /* About what they would be with one more segment like this one. */
 size_t rig_window_bytes_with(const struct rig_window *window, const struct rig_segment *segment);
+/* Gives back what it does not use, where that is much. The last rig_window_history() is valid no more. */
+void rig_window_fit(struct rig_window *window);
 
 /*
  * Gives the whole window away as a history of its own, open transactions included, and frees the window, also on

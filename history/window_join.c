@@ -289,6 +289,13 @@ static bool reserve(struct rig_window *window, size_t txn_count, size_t op_count
     return fits && (op_count <= window->ops.capacity || rig_mop_vec_widen(&window->ops, op_count + op_count / 8));
 }
 
+static bool reserve_appends(struct rig_window *window, size_t count)
+{
+    return window->limit_bytes == SIZE_MAX     ? rig_owned_ops_reserve(&window->appends, count)
+           : count <= window->appends.capacity ? true
+                                               : rig_owned_ops_widen(&window->appends, count + count / 8);
+}
+
 static enum rig_rc make_room(struct rig_window *window, const struct rig_segment *segment,
                              const struct rig_segment_note *note, struct rig_err *err)
 {
@@ -298,7 +305,7 @@ static enum rig_rc make_room(struct rig_window *window, const struct rig_segment
         return rig_fail(err, RIG_E_LIMIT, "more than 4294967294 transactions or operations; split the history");
     return reserve(window, txn_count + 1, op_count) &&
                    rig_window_uint32s_reserve(&window->odd, segment->ops.count + 1) &&
-                   rig_owned_ops_reserve(&window->appends, window->appends.count + note->appends.count + 1)
+                   reserve_appends(window, window->appends.count + note->appends.count + 1)
                ? RIG_OK
                : rig_window_no_room(window, err);
 }

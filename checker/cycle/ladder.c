@@ -437,7 +437,8 @@ enum rig_rc rig_ladder_climb(const struct rig_history *history, const struct rig
     *ladder = (struct rig_ladder){0};
     enum rig_rc rc = rig_links_clean(&inference->links, history, &clean, err);
     /* Process order is part of real-time order where invocations are known. */
-    if (rc != RIG_OK || (clean && history->has_invocations))
+    ladder->clean = rc == RIG_OK && clean && history->has_invocations;
+    if (rc != RIG_OK || ladder->clean)
         return rc;
     struct climb c = {.history = history, .inference = inference, .ladder = ladder, .err = err};
     rc = rig_core_find(&inference->links, history, rig_inference_committed(inference), selected, &c.graph, err);

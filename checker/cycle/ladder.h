@@ -27,6 +27,7 @@ struct rig_cycles_found {
 struct rig_ladder {
     bool cyclic[RIG_RUNG_COUNT][RIG_ORDER_COUNT];
     struct rig_cycles_found found[RIG_ANOMALY_COUNT];
+    bool clean; /* nobody that is linked, selected or not, lies on a cycle, real time counted */
 };
 
 /*

@@ -168,7 +168,7 @@ static const char *conflict_of(const char *gone, const char *comes)
     memset(judged, 1, sizeof judged);
     memset(fate, RIG_KEY_DROPPED, sizeof fate);
     infer(&before, gone, 0);
-    assert_int_equal(rig_retired_remember(retired, &before.inference, fate, judged, NULL, &err), RIG_OK);
+    assert_int_equal(rig_retired_remember(retired, &before.inference, fate, judged, NULL, true, &err), RIG_OK);
     done(&before);
     struct rig_history *history = given_registers(comes);
     cut_history_init(&cut, history, SMALL_TXNS);

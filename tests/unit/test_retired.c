@@ -28,7 +28,7 @@ static void go(struct fixture *f, const char *gone, uint8_t key_fate, const char
     memset(fate, key_fate, sizeof fate);
     f->retired = rig_retired_new();
     assert_int_equal(rig_infer_list_append(before, 8, &arena, &inference, &err), RIG_OK);
-    assert_int_equal(rig_retired_remember(f->retired, &inference, fate, judged, NULL, &err), RIG_OK);
+    assert_int_equal(rig_retired_remember(f->retired, &inference, fate, judged, NULL, true, &err), RIG_OK);
     rig_inference_done(&inference);
     rig_arena_done(&arena);
     rig_history_free(before);
@@ -161,10 +161,63 @@ static void keys_with_two_unread_writers_are_counted(void **state)
     done(&f);
 }
 
+static void unread_appends_in_order_have_to_be_read_so(void **state)
+{
+    (void)state;
+    static const char *const gone = "ok 0 0-1: ax1; ok 1 2-3: ax2; ok 2 4-5: ax3";
+    struct fixture f;
+    come_back(&f, gone, "ok 0 6-7: rx[1 2 3]; ok 1 8-9: ax4; ok 0 10-11: rx[1 2 3 4]");
+    assert_null(f.conflict);
+    assert_int_equal(rig_retired_unordered(f.retired), 0); /* read since */
+    done(&f);
+    come_back(&f, gone, "ok 0 6-7: rx[2 1 3]");
+    assert_non_null(f.conflict);
+    assert_int_equal(rig_retired_unordered(f.retired), 1);
+    done(&f);
+    come_back(&f, gone, "ok 0 6-7: rx[1 2]");
+    assert_non_null(f.conflict);
+    done(&f);
+    /* At the same time there is no order to count on; nor when one of them may take effect later. */
+    come_back(&f, "ok 0 0-3: ax1; ok 1 2-4: ax2", "ok 0 6-7: rx[1 2]");
+    assert_non_null(f.conflict);
+    done(&f);
+}
+
+static void what_is_forgotten_may_not_come_back(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct rig_err err = {0};
+    come_back(&f, "ok 0 0-1: ax1; ok 1 2-3: rx[1]", "ok 0 4-5: ay1; ok 1 6-7: ry[1]");
+    assert_true(rig_retired_forget(f.retired));
+    assert_int_equal(rig_retired_admit(f.retired, f.segment, &f.cleaned, &f.conflict, &err), RIG_OK);
+    assert_null(f.conflict);
+    done(&f);
+    /* A key that is in use again is not forgotten. */
+    come_back(&f, "ok 0 0-1: ax1; ok 1 2-3: rx[1]", "ok 0 4-5: rx[1]");
+    assert_null(f.conflict);
+    assert_true(rig_retired_forget(f.retired));
+    assert_int_equal(rig_retired_admit(f.retired, f.segment, &f.cleaned, &f.conflict, &err), RIG_OK);
+    assert_null(f.conflict);
+    done(&f);
+    come_back(&f, "ok 0 0-1: ax1; ok 1 2-3: rx[1]", "ok 0 4-5: ay1; ok 1 6-7: ry[1]");
+    assert_true(rig_retired_forget(f.retired));
+    struct rig_history *again = given("ok 0 4-5: rx[1]");
+    struct cut_history cut;
+    cut_history_init(&cut, again, SMALL_TXNS);
+    assert_int_equal(rig_retired_admit(f.retired, cut_history_next(&cut), &f.cleaned, &f.conflict, &err), RIG_OK);
+    assert_non_null(f.conflict);
+    cut_history_done(&cut);
+    rig_history_free(again);
+    done(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(other_keys_pass_as_they_are),
+        cmocka_unit_test(unread_appends_in_order_have_to_be_read_so),
+        cmocka_unit_test(what_is_forgotten_may_not_come_back),
         cmocka_unit_test(what_was_judged_is_cut_off),
         cmocka_unit_test(an_unread_append_counts_as_the_end_of_the_list),
         cmocka_unit_test(the_reads_of_aborted_ones_do_not_matter),

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/rng.h"
 #include "history/form_reader.h"
+#include "history/packing.h"
 #include "history/window.h"
 #include "tests/history/history_model.h"
 
@@ -376,13 +377,12 @@ static void a_large_file_is_read_in_parts(void **state)
 
 /* ---- the forms themselves, against what was written ---- */
 
-static struct rig_history *load(const char *path, unsigned threads)
+static struct rig_history *load_with(const char *path, const struct rig_source_options *options)
 {
     struct rig_source *source = NULL;
-    struct rig_source_options options = {.threads = threads};
     const struct rig_segment *segment = NULL;
     struct rig_history *history = NULL;
-    enum rig_rc rc = rig_source_open(path, &options, &source, &err);
+    enum rig_rc rc = rig_source_open(path, options, &source, &err);
     if (rc != RIG_OK)
         fail_msg("%s", err.text);
     struct rig_window *window = rig_window_new(rig_source_facts(source)->workload, 0);
@@ -398,6 +398,11 @@ static struct rig_history *load(const char *path, unsigned threads)
         fail_msg("%s", err.text);
     rig_source_close(source);
     return history;
+}
+
+static struct rig_history *load(const char *path, unsigned threads)
+{
+    return load_with(path, &(struct rig_source_options){.threads = threads});
 }
 
 static void every_form_is_a_source(void **state)
@@ -422,6 +427,38 @@ static void every_form_is_a_source(void **state)
         struct rig_history *wanted = model_history(&model, model.event_count);
         assert_int_equal(rig_history_save(wanted, path, forms[round % 3], &err), RIG_OK);
         struct rig_history *history = load(path, round % 2 == 0 ? 1 : 3);
+        assert_same_history(history, wanted);
+        rig_history_free(history);
+        rig_history_free(wanted);
+        model_done(&model);
+    }
+    (void)close(fd);
+    (void)unlink(path);
+}
+
+/* Under a limit that a block is too large for, the frames of which end parts anywhere. */
+static void frames_are_read_in_parts(void **state)
+{
+    (void)state;
+    static const size_t part_bytes[] = {1, 37, 4096, 0};
+    struct rig_rng rng;
+    rig_rng_init(&rng, 20261124, 0);
+    char path[64];
+    int fd = make_file(path, sizeof path);
+    for (unsigned round = 0; round < 16; round++) {
+        struct model model;
+        struct model_options options = {.txn_count = round % 4 < 2 ? 2000 : 30000,
+                                        .channel_count = 9,
+                                        .key_count = 30,
+                                        .first_ns = 100,
+                                        .text_keys = round % 4 == 1};
+        const struct rig_save_options how = {.form = RIG_FORM_RIG, .pack = round % 8 > 3 && rig_packing_available()};
+        model_make(&model, &options, &rng);
+        struct rig_history *wanted = model_history(&model, model.event_count);
+        assert_int_equal(rig_history_save_as(wanted, path, &how, &err), RIG_OK);
+        const struct rig_source_options in_parts = {
+            .load = {.part_bytes = part_bytes[round % 4], .limit_bytes = (size_t)24 << 20}, .threads = 1 + round / 8};
+        struct rig_history *history = load_with(path, &in_parts);
         assert_same_history(history, wanted);
         rig_history_free(history);
         rig_history_free(wanted);
@@ -542,6 +579,7 @@ int main(void)
         cmocka_unit_test_setup(no_more_than_a_few_parts_are_ahead, start),
         cmocka_unit_test_setup(a_source_rewinds, start),
         cmocka_unit_test_setup(what_cannot_be_opened_says_why, start),
+        cmocka_unit_test_setup(frames_are_read_in_parts, start),
         cmocka_unit_test_setup(a_growing_file_is_followed, start),
         cmocka_unit_test_setup(a_large_file_is_read_in_parts, start),
         cmocka_unit_test_setup(every_form_is_a_source, start),
