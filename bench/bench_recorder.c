@@ -18,7 +18,7 @@
 
 #include "base/clock.h"
 #include "history/load.h"
-#include "history/recorder.h"
+#include "history/record/recorder.h"
 
 enum { MOST_REPETITIONS = 100, MOST_CHANNELS = 16, ELEMENTS = 100, KEYS = 10 };
 

@@ -5,7 +5,7 @@
 
 #include "base/table.h"
 #include "base/vec.h"
-#include "history/text_table.h"
+#include "history/text/text_table.h"
 
 /* What is noted of a key: how many transactions were complete at the end of the segment that used it last; or: */
 enum { UNUSED = 0, PAGE_BITS = 3, PAGE_KEYS = 1 << PAGE_BITS };

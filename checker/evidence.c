@@ -10,7 +10,7 @@
 #include "checker/witness/sentence.h"
 #include "history/builder.h"
 #include "history/read_list.h"
-#include "history/text_table.h"
+#include "history/text/text_table.h"
 
 /* One operation kept; `list` is set of a list that was read. */
 struct kept_op {

@@ -1,6 +1,6 @@
 #include "checker/key_set.h"
 
-#include "history/text_table.h"
+#include "history/text/text_table.h"
 
 enum { PAGE_BITS = 6, PAGE_KEYS = 1 << PAGE_BITS };
 

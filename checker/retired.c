@@ -9,7 +9,7 @@
 #include "checker/key_set.h"
 #include "checker/unread_chain.h"
 #include "history/read_list.h"
-#include "history/text_table.h"
+#include "history/text/text_table.h"
 
 #define NO_KEY UINT32_MAX
 

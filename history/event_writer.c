@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
-#include "history/operation_text.h"
-#include "history/packing.h"
+#include "history/text/operation_text.h"
+#include "history/record/packing.h"
 
 static const size_t block_bytes = (size_t)1 << 20;
 

@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "history/load.h"
 #include "history/output.h"
-#include "history/record_encoder.h"
+#include "history/record/record_encoder.h"
 
 struct rig_event_writer_options {
     struct rig_save_options save;

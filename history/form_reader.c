@@ -1,6 +1,6 @@
 #include "history/form_reader.h"
 
-#include "history/record_reader.h"
+#include "history/record/record_reader.h"
 
 static bool is_blank(char c)
 {

@@ -6,7 +6,7 @@
 
 #include "history/fault_event.h"
 #include "history/growing_list.h"
-#include "history/text_table.h"
+#include "history/text/text_table.h"
 
 struct rig_history_storage {
     struct rig_list_pool pool; /* of all lists */

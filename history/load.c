@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "history/edn.h"
-#include "history/json_lines.h"
+#include "history/text/edn.h"
+#include "history/text/json_lines.h"
 #include "history/output.h"
-#include "history/record_writer.h"
+#include "history/record/record_writer.h"
 #include "history/source.h"
 #include "history/window.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/bug.h"
 #include "history/form_reader.h"
-#include "history/record_reader.h"
+#include "history/record/record_reader.h"
 #include "history/source_bytes.h"
 
 enum {

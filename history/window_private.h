@@ -8,7 +8,7 @@
 #define RIG_HISTORY_WINDOW_PRIVATE_H
 
 #include "base/table.h"
-#include "history/text_table.h"
+#include "history/text/text_table.h"
 #include "history/window.h"
 
 #define RIG_WINDOW_NONE UINT32_MAX

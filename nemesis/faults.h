@@ -2,7 +2,7 @@
  * The table of faults: what can be done to the nodes of any database, and what a driver brings for its own
  * (cluster->faults).
  *
- * A fault is one file, nemesis/fault_<name>.c, with one `const struct rig_fault rig_fault_<name>`, and has its row here
+ * A fault is one file, nemesis/faults/fault_<name>.c, with one `const struct rig_fault rig_fault_<name>`, and has its row here
  * (drivers/fault.h is the contract).
  */
 #ifndef RIG_NEMESIS_FAULTS_H

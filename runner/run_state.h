@@ -18,7 +18,7 @@
 #include "base/rng.h"
 #include "base/vec.h"
 #include "generator/keys.h"
-#include "history/recorder.h"
+#include "history/record/recorder.h"
 #include "nemesis/gear.h"
 #include "nemesis/journal.h"
 #include "nemesis/nemesis.h"

@@ -12,8 +12,8 @@
 
 #include "base/buf.h"
 #include "history/load.h"
-#include "history/packing.h"
-#include "history/record_writer.h"
+#include "history/record/packing.h"
+#include "history/record/record_writer.h"
 #include "tests/fuzz/history_property.h"
 #include "tests/history/history_model.h"
 

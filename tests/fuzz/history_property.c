@@ -5,7 +5,7 @@
 
 #include "base/bug.h"
 #include "history/load.h"
-#include "history/record_frame.h"
+#include "history/record/record_frame.h"
 #include "history/source.h"
 
 static const size_t memory_bytes = (size_t)256 << 20;

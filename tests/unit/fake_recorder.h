@@ -1,5 +1,6 @@
 /*
- * The recorder's functions in memory, in place of history/recorder.c: tests of the runner look at what was recorded.
+ * The recorder's functions in memory, in place of history/record/recorder.c: tests of the runner look at what was
+ * recorded.
  *
  * Include it once a test program; the linker then takes these and leaves the library's out.
  */
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "history/recorder.h"
+#include "history/record/recorder.h"
 
 enum { FAKE_OPS = 16, FAKE_EVENTS = 200000 };
 

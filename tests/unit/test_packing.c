@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "history/packing.h"
+#include "history/record/packing.h"
 
 /* Where rig was built without zstd there is nothing to test but that it says so. */
 static bool is_missing(void)

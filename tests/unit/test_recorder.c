@@ -18,8 +18,8 @@
 #include "base/clock.h"
 #include "history/load.h"
 #include "history/read_list.h"
-#include "history/record_frame.h"
-#include "history/recorder.h"
+#include "history/record/record_frame.h"
+#include "history/record/recorder.h"
 #include "tests/history/history_model.h"
 
 static struct rig_rng rng;

@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/rng.h"
 #include "history/form_reader.h"
-#include "history/packing.h"
+#include "history/record/packing.h"
 #include "history/window.h"
 #include "tests/history/history_model.h"
 

@@ -1,0 +1,204 @@
+#include <string.h>
+
+#include "base/bug.h"
+#include "history/history.h"
+#include "history/record/record_encoder_private.h"
+#include "history/record/varint.h"
+
+static const size_t least_block_bytes = (size_t)1 << 20;
+static const size_t least_checkpoint_bytes = (size_t)1 << 16;
+enum {
+    BLOCK_CHECKPOINTS = 16, /* a block is this many times as long as its checkpoint, */
+    LARGE_CHECKPOINTS = 4,  /* and at least this many times, however large the state is */
+};
+
+enum { OPEN_BYTES = 11, OPEN_OP_BYTES = 3 }; /* of an open transaction in a checkpoint, about */
+
+/* ---- Where a block ends ---- */
+
+static bool is_large(const struct rig_record_encoder *encoder)
+{
+    return encoder->keys.live_count > encoder->head.key_limit ||
+           encoder->keys.spine_elements > encoder->head.state_limit_bytes / sizeof(int64_t);
+}
+
+static size_t likely_open_bytes(const struct rig_record_encoder *encoder)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < encoder->clients.count; i++) {
+        const struct rig_encoder_client *client = &encoder->clients.at[i];
+        bytes += client->open ? OPEN_BYTES + client->txn.ops.count * OPEN_OP_BYTES : 0;
+    }
+    for (size_t i = 0; i < encoder->abandoned.count; i++)
+        bytes += OPEN_BYTES + encoder->abandoned.at[i].ops.count * OPEN_OP_BYTES;
+    return bytes;
+}
+
+void rig_encoder_consider_block(struct rig_record_encoder *encoder)
+{
+    uint64_t block_bytes = encoder->file_bytes - encoder->block_starts_at;
+    if (encoder->head.block_bytes != 0) {
+        encoder->block_due |= block_bytes >= encoder->head.block_bytes;
+        return;
+    }
+    bool small_limits = encoder->head.key_limit < 1024;
+    if (is_large(encoder) && (block_bytes >= encoder->large_from || small_limits)) {
+        encoder->block_due = true;
+    } else if (block_bytes >= encoder->block_judged_at) {
+        size_t bytes = 0;
+        (void)rig_encoder_keys_choose(&encoder->keys, encoder->event_count, SIZE_MAX, NULL, &bytes);
+        encoder->block_judged_at = (bytes + likely_open_bytes(encoder)) * BLOCK_CHECKPOINTS;
+        encoder->block_due = block_bytes >= encoder->block_judged_at;
+    }
+}
+
+/* ---- A checkpoint ---- */
+
+static void put_elements(struct rig_buf *buf, const struct rig_growing_list *list)
+{
+    int64_t last = 0;
+    uint8_t *to = (uint8_t *)rig_buf_reserve(buf, (list->count + (size_t)1) * RIG_VARINT_BYTES);
+    uint8_t *at = to;
+    if (to == NULL)
+        return;
+    at = rig_varint_write(at, list->count);
+    for (uint32_t i = 0; i < list->count; i++) {
+        at = rig_varint_write(at, rig_zigzag(rig_difference(list->at[i], last)));
+        last = list->at[i];
+    }
+    buf->size += (size_t)(at - to);
+}
+
+void rig_encoder_put_key_name(struct rig_record_encoder *encoder, int64_t key)
+{
+    if (encoder->head.key_texts == NULL) {
+        rig_varint_put_signed(&encoder->frame, key);
+    } else {
+        const char *text = encoder->head.key_texts[key];
+        rig_varint_put(&encoder->frame, strlen(text));
+        rig_buf_add_text(&encoder->frame, text);
+    }
+}
+
+static void put_keys(struct rig_record_encoder *encoder)
+{
+    rig_varint_put(&encoder->frame, encoder->kept.count);
+    for (size_t i = 0; i < encoder->kept.count; i++) {
+        const struct rig_encoder_key *entry = &encoder->keys.entries.at[encoder->kept.at[i]];
+        rig_encoder_put_key_name(encoder, entry->key);
+        rig_varint_put_signed(&encoder->frame, entry->last_value);
+        put_elements(&encoder->frame, &entry->spine);
+    }
+}
+
+static void put_open_txn(struct rig_record_encoder *encoder, const struct rig_open_txn *txn)
+{
+    struct rig_buf *frame = &encoder->frame;
+    uint64_t next = encoder->next_position;
+    rig_varint_put(frame, txn->client);
+    rig_varint_put(frame, next - txn->position);
+    rig_varint_put_signed(frame, txn->process);
+    rig_varint_put(frame, txn->time_ns == RIG_NO_TIME);
+    if (txn->time_ns != RIG_NO_TIME)
+        rig_varint_put_signed(frame, rig_difference(encoder->last_time, txn->time_ns));
+    rig_varint_put(frame, txn->ops.count);
+    for (size_t i = 0; i < txn->ops.count; i++) {
+        const struct rig_open_op *op = &txn->ops.at[i];
+        rig_varint_put(frame, (uint64_t)encoder->keys.entries.at[op->entry].id << 1 | op->reads);
+        if (!op->reads)
+            rig_varint_put_signed(frame, op->value);
+    }
+}
+
+/* Those that stay open for good first: where a client has several, the last one can still complete. */
+static void put_open(struct rig_record_encoder *encoder)
+{
+    size_t count = encoder->abandoned.count;
+    for (size_t i = 0; i < encoder->clients.count; i++)
+        count += encoder->clients.at[i].open;
+    rig_varint_put(&encoder->frame, count);
+    for (size_t i = 0; i < encoder->abandoned.count; i++)
+        put_open_txn(encoder, &encoder->abandoned.at[i]);
+    for (size_t i = 0; i < encoder->clients.count; i++) {
+        if (encoder->clients.at[i].open)
+            put_open_txn(encoder, &encoder->clients.at[i].txn);
+    }
+}
+
+/* The keys that the block starts with; no more than fit its length where there are too many. */
+static bool choose_keys(struct rig_record_encoder *encoder)
+{
+    size_t most_bytes = SIZE_MAX, bytes = 0;
+    if (is_large(encoder)) {
+        most_bytes = (size_t)((encoder->file_bytes - encoder->block_starts_at) / BLOCK_CHECKPOINTS);
+        most_bytes = most_bytes < least_checkpoint_bytes ? least_checkpoint_bytes : most_bytes;
+    }
+    if (encoder->head.key_limit < 1024)
+        most_bytes = encoder->head.key_limit;
+    return rig_encoder_keys_choose(&encoder->keys, encoder->event_count, most_bytes, &encoder->kept, &bytes);
+}
+
+static void restart(struct rig_record_encoder *encoder)
+{
+    rig_text_table_done(&encoder->errors);
+    rig_text_table_init(&encoder->errors, 0);
+    encoder->block_number++;
+    encoder->block_due = false;
+    encoder->block_starts_at = encoder->file_bytes;
+    encoder->block_judged_at = least_block_bytes;
+    encoder->last_client = RIG_TABLE_NONE;
+}
+
+void rig_encoder_begin_block(struct rig_record_encoder *encoder, struct rig_record_moment when)
+{
+    RIG_INVARIANT(encoder->frame.size == encoder->frame_start + RIG_FRAME_HEAD_BYTES && encoder->frame_start == 0);
+    const struct rig_block_entry block = {encoder->file_bytes, encoder->event_count, encoder->txn_count};
+    if (!choose_keys(encoder) || !rig_block_entry_vec_add(&encoder->blocks, block)) {
+        encoder->failed = true;
+        return;
+    }
+    rig_encoder_keys_keep(&encoder->keys, &encoder->kept);
+    restart(encoder);
+    if (encoder->block_number == 1 && when.time_ns != RIG_NO_TIME)
+        encoder->last_time = when.time_ns;
+    struct rig_buf *frame = &encoder->frame;
+    uint8_t number[RIG_CHECKPOINT_NUMBER_BYTES];
+    rig_put_u64(number, encoder->frame_count);
+    rig_buf_clear(frame);
+    size_t start = rig_frame_begin(frame);
+    rig_buf_add(frame, number, sizeof number);
+    rig_varint_put(frame, encoder->event_count);
+    rig_varint_put(frame, encoder->txn_count);
+    if ((encoder->head.flags & RIG_RECORD_POSITIONS) != 0)
+        rig_varint_put(frame, encoder->next_position);
+    rig_varint_put_signed(frame, encoder->last_time);
+    put_keys(encoder);
+    put_open(encoder);
+    rig_encoder_seal(encoder, start, start + RIG_FRAME_HEAD_BYTES + sizeof number, RIG_FRAME_CHECKPOINT);
+    /* What open transactions hold is large again in the next block: restating it must not be all that blocks do. */
+    encoder->large_from = (frame->size - start) * LARGE_CHECKPOINTS;
+    if (encoder->large_from < least_block_bytes)
+        encoder->large_from = least_block_bytes;
+    encoder->frame_start = rig_frame_begin(frame);
+}
+
+/* ---- The end ---- */
+
+void rig_encoder_put_close(struct rig_record_encoder *encoder, unsigned flags)
+{
+    struct rig_block_entry last = {0};
+    rig_varint_put(&encoder->frame, flags);
+    rig_varint_put(&encoder->frame, encoder->event_count);
+    rig_varint_put(&encoder->frame, encoder->txn_count);
+    rig_varint_put(&encoder->frame, encoder->blocks.count);
+    for (size_t i = 0; i < encoder->blocks.count; i++) {
+        const struct rig_block_entry *block = &encoder->blocks.at[i];
+        rig_varint_put(&encoder->frame, block->offset - last.offset);
+        rig_varint_put(&encoder->frame, block->events - last.events);
+        rig_varint_put(&encoder->frame, block->txns - last.txns);
+        last = *block;
+    }
+    uint8_t offset[8];
+    rig_put_u64(offset, encoder->file_bytes);
+    rig_buf_add(&encoder->frame, offset, sizeof offset);
+}

@@ -1,0 +1,78 @@
+/*
+ * The keys of a record that is written: private to the encoder.
+ *
+ * A key gets a number, its definition's, when it is first used in a block. Which keys the next block starts with is
+ * decided by use: one that has not been used for 16 times its usual interval has probably been left for good.
+ *
+ * Space: 96 bytes a key, 8 an element of a spine. A look-up of a key that was used lately costs one cache line.
+ */
+#ifndef RIG_HISTORY_ENCODER_KEYS_H
+#define RIG_HISTORY_ENCODER_KEYS_H
+
+#include "base/table.h"
+#include "base/vec.h"
+#include "history/growing_list.h"
+#include "history/record/record_encoder.h"
+
+struct rig_encoder_key {
+    int64_t key;
+    int64_t last_value;
+    uint64_t first_at; /* numbers of the events that used it first and last */
+    uint64_t used_at;
+    struct rig_growing_list spine;
+    uint64_t origin;       /* of the spine's first `origin_count` elements */
+    uint32_t origin_count; /* at most spine.count */
+    uint32_t use_count;
+    uint32_t id;         /* in the block; ascends with definition */
+    uint32_t open_count; /* operations of open transactions on it */
+    bool live;
+    bool left; /* no event to come names it */
+};
+
+RIG_VEC(struct rig_encoder_key, rig_encoder_key_vec)
+RIG_VEC(uint32_t, rig_encoder_id_vec)
+
+enum { RIG_ENCODER_RECENT = 1024 };
+
+struct rig_encoder_keys {
+    struct rig_encoder_key_vec entries;
+    struct rig_encoder_id_vec free_entries;
+    struct rig_table entry_of_key;
+    uint32_t recent[RIG_ENCODER_RECENT]; /* by a key's lowest bits: an entry + 1 that may be the key's */
+    struct rig_list_pool pool;
+    size_t spine_elements; /* of live entries */
+    uint32_t live_count;
+    uint32_t next_id;
+    bool failed; /* memory ran out */
+};
+
+void rig_encoder_keys_init(struct rig_encoder_keys *keys);
+void rig_encoder_keys_done(struct rig_encoder_keys *keys);
+
+/* The key's entry, or RIG_TABLE_NONE. */
+uint32_t rig_encoder_keys_search(struct rig_encoder_keys *keys, int64_t key);
+/* A new entry, whose id is next_id. Sets `failed` where memory runs out. */
+uint32_t rig_encoder_keys_add(struct rig_encoder_keys *keys, int64_t key, uint64_t event);
+/* Makes the spine equal to the read, which shares `shared` elements with it and is longer. */
+void rig_encoder_keys_follow(struct rig_encoder_keys *keys, struct rig_encoder_key *entry,
+                             const struct rig_record_read *read, uint32_t shared);
+
+/*
+ * What a checkpoint at event `now` keeps: the entries, in the order of their ids, that are in use. `most_bytes`: keeps
+ * no more than a checkpoint of about this size, the latest used ones, where that is possible; SIZE_MAX: no bound.
+ * *bytes is its likely size.
+ */
+bool rig_encoder_keys_choose(const struct rig_encoder_keys *keys, uint64_t now, size_t most_bytes,
+                             struct rig_encoder_id_vec *kept, size_t *bytes);
+/* Lets go of all others, and numbers those kept from 0. */
+void rig_encoder_keys_keep(struct rig_encoder_keys *keys, const struct rig_encoder_id_vec *kept);
+
+static inline uint32_t rig_encoder_keys_find(struct rig_encoder_keys *keys, int64_t key)
+{
+    uint32_t recent = keys->recent[(uint64_t)key % RIG_ENCODER_RECENT];
+    if (recent != 0 && keys->entries.at[recent - 1].key == key && keys->entries.at[recent - 1].live)
+        return recent - 1;
+    return rig_encoder_keys_search(keys, key);
+}
+
+#endif

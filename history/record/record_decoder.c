@@ -1,0 +1,299 @@
+#include "history/record/record_decoder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+
+enum { DIRECT_CLIENTS = 1 << 16 };
+
+void rig_record_decoder_init(struct rig_record_decoder *decoder, const struct rig_record_shape *shape)
+{
+    *decoder = (struct rig_record_decoder){.shape = shape};
+    size_t limit_bytes = shape->limit_bytes == SIZE_MAX ? 0 : shape->limit_bytes;
+    rig_list_pool_init(&decoder->pool, limit_bytes);
+    rig_arena_init(&decoder->texts, limit_bytes);
+    rig_table_init(&decoder->slot_of_client);
+}
+
+static void free_slots(struct rig_record_slot_vec *slots)
+{
+    for (size_t i = 0; i < slots->count; i++)
+        free(slots->at[i].ops);
+    slots->count = 0;
+}
+
+void rig_record_decoder_done(struct rig_record_decoder *decoder)
+{
+    free_slots(&decoder->slots);
+    free_slots(&decoder->abandoned);
+    free(decoder->lone.ops);
+    rig_record_slot_vec_done(&decoder->slots);
+    rig_record_slot_vec_done(&decoder->abandoned);
+    rig_record_key_vec_done(&decoder->keys);
+    rig_record_text_vec_done(&decoder->errors);
+    rig_record_id_vec_done(&decoder->local_keys);
+    rig_record_element_vec_done(&decoder->scratch);
+    rig_record_id_vec_done(&decoder->direct_slots);
+    rig_record_order_vec_done(&decoder->order);
+    rig_table_done(&decoder->slot_of_client);
+    rig_list_pool_done(&decoder->pool);
+    rig_arena_done(&decoder->texts);
+}
+
+void rig_record_decoder_restart(struct rig_record_decoder *decoder)
+{
+    decoder->keys.count = 0;
+    decoder->errors.count = 0;
+    rig_list_pool_reset(&decoder->pool);
+    rig_arena_reset(&decoder->texts);
+    free_slots(&decoder->abandoned);
+    for (size_t i = 0; i < decoder->slots.count; i++) {
+        decoder->slots.at[i].open = false;
+        decoder->slots.at[i].has_process = false;
+    }
+    decoder->last_slot = SIZE_MAX;
+}
+
+/* ---- Errors ---- */
+
+size_t rig_record_offset(const struct rig_record_decoder *decoder)
+{
+    return decoder->base_at + (size_t)(decoder->cursor.at - decoder->base);
+}
+
+enum rig_rc rig_record_damaged(struct rig_record_decoder *decoder, const char *what)
+{
+    return rig_fail(decoder->err, RIG_E_INPUT, "%s: byte %zu: %s; the record was written wrongly, make it anew",
+                    decoder->shape->name, rig_record_offset(decoder), what);
+}
+
+enum rig_rc rig_record_no_number(struct rig_record_decoder *decoder)
+{
+    decoder->cursor.at = decoder->cursor.bad;
+    return rig_record_damaged(decoder, "no number where one must be");
+}
+
+enum rig_rc rig_record_no_memory(struct rig_record_decoder *decoder)
+{
+    return rig_fail(decoder->err, RIG_E_LIMIT,
+                    "%s: the history needs more memory than there is or than is allowed; raise --max-memory",
+                    decoder->shape->name);
+}
+
+/* ---- Keys in the segment ---- */
+
+bool rig_record_use_key(struct rig_record_decoder *decoder, struct rig_record_key *key)
+{
+    struct rig_segment *segment = decoder->segment;
+    struct rig_segment_key entry = {.text_length = key->text_length};
+    if ((decoder->shape->flags & RIG_RECORD_TEXT_KEYS) == 0) {
+        entry.key = key->key;
+    } else {
+        entry.text = rig_arena_text(&segment->texts, key->text, key->text_length);
+        if (entry.text == NULL)
+            return false;
+    }
+    uint32_t local = (uint32_t)segment->keys.count;
+    if (local >= RIG_LIST_BRANCH || !rig_segment_keys_add(&segment->keys, entry) ||
+        !rig_record_id_vec_add(&decoder->local_keys, (uint32_t)(key - decoder->keys.at)))
+        return false;
+    key->local = local;
+    key->stamp = decoder->stamp;
+    return true;
+}
+
+static bool write_spine(struct rig_record_decoder *decoder, uint32_t local)
+{
+    const struct rig_record_key *key = &decoder->keys.at[decoder->local_keys.at[local]];
+    decoder->local_keys.at[local] = RIG_TABLE_NONE;
+    return rig_growing_list_add(&decoder->segment->pool, &decoder->segment->keys.at[local].spine, key->spine.at,
+                                key->good);
+}
+
+bool rig_record_settle_key(struct rig_record_decoder *decoder, struct rig_record_key *key)
+{
+    if (key->stamp != decoder->stamp)
+        return true;
+    key->stamp = 0;
+    return write_spine(decoder, key->local);
+}
+
+enum rig_rc rig_record_settle_keys(struct rig_record_decoder *decoder)
+{
+    RIG_INVARIANT(decoder->local_keys.count == decoder->segment->keys.count);
+    for (uint32_t i = 0; i < decoder->local_keys.count; i++) {
+        if (decoder->local_keys.at[i] != RIG_TABLE_NONE && !write_spine(decoder, i))
+            return rig_record_no_memory(decoder);
+    }
+    decoder->stamp++;
+    return RIG_OK;
+}
+
+void rig_record_decoder_begin(struct rig_record_decoder *decoder, struct rig_segment *segment)
+{
+    decoder->segment = segment;
+    decoder->stamp++;
+    decoder->local_keys.count = 0;
+    segment->owned = true;
+    segment->keyword_keys = (decoder->shape->flags & RIG_RECORD_KEYWORD_KEYS) != 0;
+}
+
+/* ---- Clients ---- */
+
+static uint32_t *slot_place(struct rig_record_decoder *decoder, uint32_t client)
+{
+    if (client >= DIRECT_CLIENTS)
+        return rig_table_put(&decoder->slot_of_client, client);
+    struct rig_record_id_vec *direct = &decoder->direct_slots;
+    if (direct->count <= client) {
+        if (!rig_record_id_vec_reserve(direct, client + (size_t)1))
+            return NULL;
+        memset(direct->at + direct->count, 0, (client + 1 - direct->count) * sizeof *direct->at);
+        direct->count = client + (size_t)1;
+    }
+    return &direct->at[client];
+}
+
+struct rig_record_slot *rig_record_find_slot(struct rig_record_decoder *decoder, uint32_t client)
+{
+    uint32_t *place = slot_place(decoder, client);
+    uint32_t none = client < DIRECT_CLIENTS ? 0 : RIG_TABLE_NONE;
+    if (place == NULL)
+        return NULL;
+    if (*place == none) {
+        if (decoder->slots.count >= UINT32_MAX - 1 ||
+            !rig_record_slot_vec_add(&decoder->slots, (struct rig_record_slot){.client = client}))
+            return NULL;
+        *place = (uint32_t)decoder->slots.count;
+    }
+    return &decoder->slots.at[*place - 1];
+}
+
+bool rig_record_slot_reserve(struct rig_record_slot *slot, uint64_t op_count)
+{
+    if (op_count <= slot->op_capacity)
+        return true;
+    uint64_t capacity = op_count < RIG_SLOT_OPS ? RIG_SLOT_OPS : op_count;
+    if (capacity > UINT32_MAX)
+        return false;
+    struct rig_mop *ops = malloc(capacity * (sizeof *ops + sizeof *slot->keys));
+    if (ops == NULL)
+        return false;
+    free(slot->ops);
+    slot->ops = ops;
+    slot->keys = (uint32_t *)(void *)(ops + capacity);
+    slot->op_capacity = (uint32_t)capacity;
+    return true;
+}
+
+bool rig_record_slot_localize(struct rig_record_decoder *decoder, struct rig_record_slot *slot)
+{
+    slot->reads = 0;
+    for (uint32_t i = 0; i < slot->op_count; i++) {
+        struct rig_record_key *key = &decoder->keys.at[slot->keys[i]];
+        if (key->stamp != decoder->stamp && !rig_record_use_key(decoder, key))
+            return false;
+        slot->ops[i].key = key->local;
+        slot->reads |= (uint64_t)(slot->ops[i].kind & 1U) << (i & 63);
+    }
+    slot->stamp = decoder->stamp;
+    return true;
+}
+
+bool rig_record_abandon(struct rig_record_decoder *decoder, struct rig_record_slot *slot)
+{
+    if (!rig_record_slot_vec_add(&decoder->abandoned, *slot))
+        return false;
+    slot->ops = NULL;
+    slot->keys = NULL;
+    slot->op_count = slot->op_capacity = 0;
+    slot->open = false;
+    return true;
+}
+
+/* ---- Open transactions ---- */
+
+static int compare_order(const void *a, const void *b)
+{
+    uint64_t left = *(const uint64_t *)a;
+    uint64_t right = *(const uint64_t *)b;
+    return left < right ? -1 : left > right;
+}
+
+static bool note_open(struct rig_record_decoder *decoder, const struct rig_record_slot_vec *slots, uint32_t shift)
+{
+    for (size_t i = 0; i < slots->count; i++) {
+        if (slots->at[i].open &&
+            !rig_record_order_vec_add(&decoder->order, (uint64_t)slots->at[i].invoke_at << 32 | (shift + i)))
+            return false;
+    }
+    return true;
+}
+
+static bool write_open(struct rig_record_decoder *decoder, struct rig_record_slot *slot)
+{
+    struct rig_segment *segment = decoder->segment;
+    struct rig_txn txn = {
+        .invoke_ns = slot->invoke_ns,
+        .complete_ns = RIG_NO_TIME,
+        .invoke_at = slot->invoke_at,
+        .complete_at = RIG_POSITION_NONE,
+        .first_op = (uint32_t)segment->open_ops.count,
+        .process = (int32_t)slot->process,
+        .outcome = RIG_OUTCOME_INFO,
+    };
+    if (segment->open_ops.count + slot->op_count >= UINT32_MAX || !rig_txn_vec_add(&segment->open, txn) ||
+        !rig_mop_vec_reserve(&segment->open_ops, segment->open_ops.count + slot->op_count))
+        return false;
+    if (!rig_record_slot_localize(decoder, slot))
+        return false;
+    for (uint32_t i = 0; i < slot->op_count; i++)
+        segment->open_ops.at[segment->open_ops.count++] = slot->ops[i];
+    return true;
+}
+
+/* In the order of invocation. */
+static bool write_all_open(struct rig_record_decoder *decoder)
+{
+    uint32_t own = (uint32_t)decoder->slots.count;
+    decoder->order.count = 0;
+    if (!note_open(decoder, &decoder->slots, 0) || !note_open(decoder, &decoder->abandoned, own))
+        return false;
+    if (decoder->order.count > 1)
+        qsort(decoder->order.at, decoder->order.count, sizeof *decoder->order.at, compare_order);
+    for (size_t i = 0; i < decoder->order.count; i++) {
+        uint32_t index = (uint32_t)decoder->order.at[i];
+        struct rig_record_slot *slot = index < own ? &decoder->slots.at[index] : &decoder->abandoned.at[index - own];
+        if (!write_open(decoder, slot))
+            return false;
+    }
+    return true;
+}
+
+static uint64_t digest_of(const struct rig_record_slot_vec *slots)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < slots->count; i++) {
+        const struct rig_record_slot *slot = &slots->at[i];
+        const uint64_t parts[] = {slot->client, slot->invoke_at, (uint64_t)slot->invoke_ns, (uint64_t)slot->process,
+                                  slot->op_count};
+        uint64_t digest = 0;
+        for (size_t part = 0; slot->open && part < sizeof parts / sizeof parts[0]; part++)
+            digest = (digest ^ parts[part]) * 0x9e3779b97f4a7c15U ^ digest >> 29;
+        sum += digest;
+    }
+    return sum;
+}
+
+uint64_t rig_record_open_digest(const struct rig_record_decoder *decoder)
+{
+    return digest_of(&decoder->slots) + digest_of(&decoder->abandoned);
+}
+
+enum rig_rc rig_record_decoder_end(struct rig_record_decoder *decoder)
+{
+    if (!write_all_open(decoder))
+        return rig_record_no_memory(decoder);
+    return rig_record_settle_keys(decoder);
+}

@@ -1,0 +1,155 @@
+/*
+ * What the events of a binary record refer to, and the segment that they are decoded into: private to the record's
+ * readers.
+ *
+ * A decoder reads frames in the order of the file (record_events.h), and may be told to fill another segment between
+ * two of them. In format version 2 it starts anew at each checkpoint (record_checkpoint.h), and needs nothing from
+ * before it.
+ *
+ * Keys are numbered by the file in the order of their definition. Each has the spine that the file's reads refer to; a
+ * segment gets a copy of it when the segment ends, or when the spine becomes another list; reads in between name it by
+ * the key's number in the segment. What only failed transactions read is no part of a history's spines, but is one of
+ * the spines of a file of version 1: `good` says how far a spine was read by others.
+ *
+ * Space: 64 bytes a key, 8 an element of a spine, 64 bytes a client and 16 an operation of an open transaction.
+ * Threads: one at a time.
+ */
+#ifndef RIG_HISTORY_RECORD_DECODER_H
+#define RIG_HISTORY_RECORD_DECODER_H
+
+#include "base/err.h"
+#include "base/table.h"
+#include "base/vec.h"
+#include "history/growing_list.h"
+#include "history/record/record_cursor.h"
+#include "history/record/record_frame.h"
+#include "history/segment.h"
+
+/* What the header says, and how errors name the file. */
+struct rig_record_shape {
+    const char *name;
+    unsigned version;
+    enum rig_workload workload;
+    unsigned flags;
+    size_t limit_bytes; /* SIZE_MAX: none */
+};
+
+/* A cache line. */
+struct rig_record_key {
+    struct rig_growing_list spine;
+    int64_t last_value;
+    union {
+        int64_t key;
+        const char *text; /* of a key that is a text; in the decoder's `texts` */
+    };
+    uint32_t text_length;
+    uint32_t good;      /* elements of the spine that others than failed transactions read */
+    uint32_t stamp;     /* the segment that `local` is of */
+    uint32_t local;     /* the key's number in the segment */
+    uint32_t branch_of; /* the segment that `branch` is of */
+    uint32_t branch;    /* the key's newest branch in the segment */
+    bool forgotten;
+};
+
+struct rig_record_text {
+    const char *at; /* in the decoder's `texts` */
+    uint32_t length;
+    uint32_t stamp; /* the segment that `id` is of */
+    uint32_t id;
+};
+
+enum { RIG_SLOT_OPS = 8 }; /* for so many there is always room, in a slot and behind a segment's operations */
+
+/* A client's open transaction, or what is left of its last one. */
+struct rig_record_slot {
+    int64_t process;
+    int64_t invoke_ns;
+    int64_t last_ns;     /* of the client's last event */
+    struct rig_mop *ops; /* with the keys of the segment that `stamp` is of */
+    uint32_t *keys;      /* the decoder's, one an operation; in the same memory */
+    uint64_t reads;      /* which of the first 64 operations read, one bit each */
+    uint32_t op_count;
+    uint32_t op_capacity;
+    uint32_t stamp;
+    uint32_t client;
+    uint32_t invoke_at;
+    bool open;
+    bool has_process;
+};
+
+RIG_VEC(struct rig_record_key, rig_record_key_vec)
+RIG_VEC(struct rig_record_text, rig_record_text_vec)
+RIG_VEC(struct rig_record_slot, rig_record_slot_vec)
+RIG_VEC(uint32_t, rig_record_id_vec)
+RIG_VEC(uint64_t, rig_record_order_vec)
+RIG_VEC(int64_t, rig_record_element_vec)
+
+struct rig_record_decoder {
+    const struct rig_record_shape *shape;
+    const uint8_t *base; /* errors say where: so many bytes behind `base`, which is `base_at` of the file */
+    size_t base_at;
+    struct rig_record_cursor cursor;
+    struct rig_segment *segment;
+    uint32_t stamp; /* of the segment, and of the block in it; from 1 */
+
+    struct rig_record_key_vec keys;
+    struct rig_list_pool pool;             /* the spines */
+    struct rig_arena texts;                /* of keys and errors */
+    struct rig_record_id_vec local_keys;   /* segment's key number -> key, or RIG_TABLE_NONE: its spine is written */
+    struct rig_record_element_vec scratch; /* a list while it is decoded */
+    struct rig_record_text_vec errors;
+
+    struct rig_record_id_vec direct_slots; /* client -> slot + 1, for small clients */
+    struct rig_table slot_of_client;       /* for the others */
+    struct rig_record_slot_vec slots;
+    struct rig_record_slot_vec abandoned; /* open for good: their clients have invoked again */
+    struct rig_record_slot lone;
+    size_t last_slot; /* of the last event's client; SIZE_MAX: of none in this block */
+    struct rig_record_order_vec order;
+
+    uint64_t event_count;
+    uint64_t txn_count; /* complete ones */
+    uint32_t next_position;
+    int64_t last_time;
+    bool last_was_completion;
+    bool has_lone;
+    struct rig_err *err;
+};
+
+void rig_record_decoder_init(struct rig_record_decoder *decoder, const struct rig_record_shape *shape);
+void rig_record_decoder_done(struct rig_record_decoder *decoder);
+/* What came before is of no use to what comes: all keys, errors, clients. Counts stay. */
+void rig_record_decoder_restart(struct rig_record_decoder *decoder);
+
+/* From here on events go into `segment`, which is empty. */
+void rig_record_decoder_begin(struct rig_record_decoder *decoder, struct rig_segment *segment);
+/* Completes the segment: spines and open transactions. */
+enum rig_rc rig_record_decoder_end(struct rig_record_decoder *decoder);
+/* Writes the spines of the segment's keys, which get new numbers when they are used again. */
+enum rig_rc rig_record_settle_keys(struct rig_record_decoder *decoder);
+/* The same for one of them, before its spine becomes another. */
+bool rig_record_settle_key(struct rig_record_decoder *decoder, struct rig_record_key *key);
+/* Gives the key its number in the segment. False when memory runs out. */
+bool rig_record_use_key(struct rig_record_decoder *decoder, struct rig_record_key *key);
+
+/* The slot of a client that the fast table does not have; NULL when memory runs out. */
+struct rig_record_slot *rig_record_find_slot(struct rig_record_decoder *decoder, uint32_t client);
+/* Room for operations in the slot, whose own are lost. False when memory runs out. */
+bool rig_record_slot_reserve(struct rig_record_slot *slot, uint64_t op_count);
+/* Gives the slot's operations the segment's keys, by the decoder's. False when memory runs out. */
+bool rig_record_slot_localize(struct rig_record_decoder *decoder, struct rig_record_slot *slot);
+/* The slot's open transaction never completes: it is kept aside. False when memory runs out. */
+bool rig_record_abandon(struct rig_record_decoder *decoder, struct rig_record_slot *slot);
+
+/* One number for the open transactions: which clients invoked what, and when. */
+uint64_t rig_record_open_digest(const struct rig_record_decoder *decoder);
+
+/* Where in the file the cursor is. */
+size_t rig_record_offset(const struct rig_record_decoder *decoder);
+/* RIG_E_INPUT: what stands before the cursor is wrong, although its checksum is right. */
+enum rig_rc rig_record_damaged(struct rig_record_decoder *decoder, const char *what);
+/* The same, for a cursor that met no number. */
+enum rig_rc rig_record_no_number(struct rig_record_decoder *decoder);
+enum rig_rc rig_record_no_memory(struct rig_record_decoder *decoder);
+
+#endif

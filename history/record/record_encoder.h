@@ -1,0 +1,100 @@
+/*
+ * Encoding events into the binary record, format version 2: one encoder a file, shared by the recorder and by saving a
+ * history.
+ *
+ * Its state is what a reader rebuilds: keys in order of definition with their spines and last written values, error
+ * texts, and the open transaction of each client. A block ends when its events take at least `block_bytes` and 16 times
+ * the checkpoint that the next one would start with, or when the state grows large (and the block is four times as long
+ * as its own checkpoint); the next block starts with those keys that are still in use, as far as that can be told from
+ * how often they were used. Memory is bounded by that: what a block of events can hold, or RIG_ENCODER_MAX_KEYS keys
+ * and `state_limit_bytes` of spines, whichever is more, and what open transactions hold. Time: that of reading the
+ * input once.
+ *
+ * Threads: one at a time.
+ */
+#ifndef RIG_HISTORY_RECORD_ENCODER_H
+#define RIG_HISTORY_RECORD_ENCODER_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "history/fault_event.h"
+#include "history/record/record_frame.h"
+#include "history/transaction.h"
+
+enum { RIG_ENCODER_MAX_KEYS = 1 << 18 };
+
+struct rig_record_encoder;
+
+struct rig_record_head {
+    enum rig_workload workload;
+    unsigned flags;           /* RIG_RECORD_...; PACKED only where rig_packing_available() */
+    int64_t start_utc_ns;     /* wall clock, since 1970; 0: unknown */
+    uint64_t skipped_count;   /* operations left out */
+    const char *meta;         /* NULL: none */
+    char *const *key_texts;   /* with RIG_RECORD_TEXT_KEYS: borrowed as long as the encoder lives */
+    size_t state_limit_bytes; /* 0: 64 MiB */
+    uint32_t key_limit;       /* 0: RIG_ENCODER_MAX_KEYS */
+    size_t block_bytes;       /* a block ends with the frame that makes it as large as this, whatever its checkpoint;
+                                 0: 1 MiB, or more as above */
+};
+
+/* A read as it goes in; borrowed for the call. */
+struct rig_record_read {
+    enum rig_read_state state;
+    uint32_t count;
+    const void *elements; /* `count` int64, at any alignment */
+    int64_t value;
+    /* What saves comparing long lists: lists of one key with the same origin are equal over the `origin_count` first
+       elements that both have. 0 says nothing. */
+    uint64_t origin;
+    uint32_t origin_count;
+};
+
+struct rig_record_moment {
+    int64_t time_ns;   /* since the record's start; RIG_NO_TIME: none. Ascends unless RIG_RECORD_TIMES_DESCEND */
+    uint32_t position; /* with RIG_RECORD_POSITIONS: ascends from event to event */
+};
+
+struct rig_record_completion {
+    enum rig_outcome outcome;
+    const char *error; /* NULL or error_length bytes */
+    size_t error_length;
+    const struct rig_record_read *reads; /* parallel to the operations; NULL: no results */
+};
+
+/* NULL when memory runs out. */
+struct rig_record_encoder *rig_record_encoder_new(const struct rig_record_head *head);
+void rig_record_encoder_free(struct rig_record_encoder *encoder);
+
+/* The file's start and header frame, onto an empty buffer. */
+void rig_record_encoder_header(struct rig_record_encoder *encoder, struct rig_buf *file);
+
+void rig_record_encoder_invoke(struct rig_record_encoder *encoder, uint32_t client, struct rig_record_moment when,
+                               int64_t process, int64_t intended_ns, const struct rig_op *ops, uint32_t op_count);
+/* Operations of the client's open transaction; 0 when it has none. */
+uint32_t rig_record_encoder_open_ops(const struct rig_record_encoder *encoder, uint32_t client);
+void rig_record_encoder_complete(struct rig_record_encoder *encoder, uint32_t client, struct rig_record_moment when,
+                                 const struct rig_record_completion *completion);
+/* A completion without invocation. */
+void rig_record_encoder_lone(struct rig_record_encoder *encoder, struct rig_record_moment when, int64_t process,
+                             const struct rig_op *ops, uint32_t op_count,
+                             const struct rig_record_completion *completion);
+
+/* With RIG_RECORD_FAULTS. `when` counts in place of the event's own time and position. */
+void rig_record_encoder_fault(struct rig_record_encoder *encoder, struct rig_record_moment when,
+                              const struct rig_fault_event *event);
+
+/* No event to come names the key. */
+void rig_record_encoder_forget(struct rig_record_encoder *encoder, int64_t key);
+
+/* Bytes of events since the last frame. */
+size_t rig_record_encoder_pending_bytes(const struct rig_record_encoder *encoder);
+uint64_t rig_record_encoder_event_count(const struct rig_record_encoder *encoder);
+/*
+ * The events since the last frame as a frame, with a checkpoint before it where a block starts, or the closing frame;
+ * valid until the next call. NULL when memory ran out.
+ */
+const struct rig_buf *rig_record_encoder_frame(struct rig_record_encoder *encoder);
+const struct rig_buf *rig_record_encoder_close(struct rig_record_encoder *encoder, unsigned flags);
+
+#endif

@@ -1,0 +1,404 @@
+#include "history/record/record_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "history/record/record_checkpoint.h"
+#include "history/record/record_events.h"
+
+static const char *const does_not_belong = "a frame that does not belong here";
+
+bool rig_record_recognise(const void *data, size_t size)
+{
+    size_t compared = size < RIG_RECORD_MAGIC_BYTES ? size : (size_t)RIG_RECORD_MAGIC_BYTES;
+    return size > 0 && memcmp(data, RIG_RECORD_MAGIC, compared) == 0;
+}
+
+/* ---- The beginning ---- */
+
+/* The file's version; the record may be cut anywhere. */
+static enum rig_rc read_start(struct rig_record_file *file, struct rig_err *err)
+{
+    const uint8_t *data = file->data;
+    if (!rig_record_recognise(data, file->size))
+        return rig_fail(err, RIG_E_INPUT, "%s: byte 0: is no record of rig's; leave its form to be recognised",
+                        file->name);
+    if (file->size < RIG_RECORD_START_BYTES)
+        return RIG_OK;
+    uint32_t version = (uint32_t)data[8] | (uint32_t)data[9] << 8 | (uint32_t)data[10] << 16 | (uint32_t)data[11] << 24;
+    if (version < RIG_RECORD_OLDEST_VERSION || version > RIG_RECORD_VERSION)
+        return rig_fail(
+            err, RIG_E_INPUT,
+            "%s: byte 8: format version %u, and this rig reads versions %d to %d; use the rig that wrote it",
+            file->name, (unsigned)version, RIG_RECORD_OLDEST_VERSION, RIG_RECORD_VERSION);
+    static const uint8_t zero[4] = {0};
+    if (memcmp(data + 12, zero, sizeof zero) != 0)
+        return rig_fail(err, RIG_E_INPUT, "%s: byte 12: the start is damaged; nothing can be read from it", file->name);
+    file->shape.version = version;
+    return RIG_OK;
+}
+
+static enum rig_rc keep_meta(struct rig_record_file *file, struct rig_record_decoder *decoder, size_t length)
+{
+    file->meta = malloc(length + 1);
+    if (file->meta == NULL)
+        return rig_record_no_memory(decoder);
+    if (length > 0)
+        memcpy(file->meta, decoder->cursor.at, length);
+    file->meta[length] = '\0';
+    return RIG_OK;
+}
+
+static enum rig_rc decode_header(struct rig_record_file *file, struct rig_record_decoder *decoder)
+{
+    struct rig_record_cursor *cursor = &decoder->cursor;
+    uint64_t workload = rig_cursor_number(cursor);
+    uint64_t flags = rig_cursor_number(cursor);
+    (void)rig_cursor_signed(cursor); /* the start's wall-clock time */
+    file->skipped_count = rig_cursor_number(cursor);
+    uint64_t meta_bytes = rig_cursor_number(cursor);
+    unsigned known = file->shape.version == 1 ? RIG_RECORD_FLAGS_KNOWN_1 : RIG_RECORD_FLAGS_KNOWN;
+    if (cursor->bad != NULL)
+        return rig_record_no_number(decoder);
+    if (workload >= RIG_WORKLOAD_COUNT || flags > known)
+        return rig_record_damaged(decoder, "a workload or flag that this version does not have");
+    if ((flags & RIG_RECORD_KEYWORD_KEYS) != 0 && (flags & RIG_RECORD_TEXT_KEYS) == 0)
+        return rig_record_damaged(decoder, "keyword keys that are no texts");
+    size_t left = rig_cursor_left(cursor);
+    if (meta_bytes != (meta_bytes == 0 ? left : left + 1))
+        return rig_record_damaged(decoder, "a header of the wrong length");
+    if ((flags & RIG_RECORD_PACKED) != 0 && !rig_packing_available())
+        return rig_fail(decoder->err, RIG_E_INPUT,
+                        "%s: is compressed with zstd, and this rig was built without it; build it where libzstd-dev is "
+                        "installed",
+                        file->name);
+    file->shape.workload = (enum rig_workload)workload;
+    file->shape.flags = (unsigned)flags;
+    return meta_bytes == 0 ? RIG_OK : keep_meta(file, decoder, left);
+}
+
+/* Cut before the header is whole: nothing was recorded, which is no error, unless the header is damaged. */
+static enum rig_rc read_header(struct rig_record_file *file, struct rig_err *err)
+{
+    struct rig_frame frame;
+    const uint8_t *at = file->data + RIG_RECORD_START_BYTES;
+    if (file->size <= RIG_RECORD_START_BYTES + RIG_FRAME_HEAD_BYTES ||
+        !rig_frame_is_whole(at, file->size - RIG_RECORD_START_BYTES))
+        return RIG_OK;
+    if (!rig_frame_read(at, file->size - RIG_RECORD_START_BYTES, 0, &frame))
+        return rig_fail(err, RIG_E_INPUT, "%s: byte 16: the header is damaged; nothing can be read from it",
+                        file->name);
+    struct rig_record_decoder decoder = {.shape = &file->shape, .base = file->data, .err = err};
+    decoder.cursor = (struct rig_record_cursor){.at = frame.payload, .end = frame.payload + frame.size};
+    if (frame.type != RIG_FRAME_HEADER)
+        return rig_record_damaged(&decoder, does_not_belong);
+    enum rig_rc rc = decode_header(file, &decoder);
+    if (rc == RIG_OK)
+        file->header_end = RIG_RECORD_START_BYTES + RIG_FRAME_HEAD_BYTES + frame.size;
+    return rc;
+}
+
+enum rig_rc rig_record_file_init(struct rig_record_file *file, const char *name, const void *data, size_t size,
+                                 const struct rig_load_options *options, struct rig_err *err)
+{
+    *file = (struct rig_record_file){.name = strdup(name), .data = data, .size = size};
+    if (file->name == NULL)
+        return rig_fail(err, RIG_E_LIMIT, "%s: no memory for reading it", name);
+    file->shape = (struct rig_record_shape){
+        .name = file->name,
+        .version = RIG_RECORD_VERSION,
+        .workload = options->workload_given ? options->workload : RIG_WORKLOAD_LIST_APPEND,
+        .limit_bytes = options->limit_bytes == 0 ? SIZE_MAX : options->limit_bytes,
+    };
+    enum rig_rc rc = read_start(file, err);
+    if (rc == RIG_OK)
+        rc = read_header(file, err);
+    if (rc == RIG_OK && options->workload_given && options->workload != file->shape.workload)
+        rc =
+            rig_fail(err, RIG_E_INPUT, "%s: records another workload than the one asked for; leave it out", file->name);
+    return rc;
+}
+
+void rig_record_file_grow(struct rig_record_file *file, const void *data, size_t size)
+{
+    file->data = data;
+    file->size = size;
+    if (file->header_end == 0 && read_start(file, NULL) == RIG_OK)
+        (void)read_header(file, NULL);
+}
+
+void rig_record_file_done(struct rig_record_file *file)
+{
+    free(file->meta);
+    free(file->name);
+}
+
+/* ---- Frames ---- */
+
+size_t rig_record_frame_end(const struct rig_record_file *file, size_t at)
+{
+    size_t left = file->size - at;
+    if (left < RIG_FRAME_HEAD_BYTES || memcmp(file->data + at, "RIG", 3) != 0 ||
+        !rig_frame_is_whole(file->data + at, left))
+        return 0;
+    return at + RIG_FRAME_HEAD_BYTES + rig_frame_size(file->data + at);
+}
+
+bool rig_record_frame_is(const struct rig_record_file *file, size_t at, enum rig_frame_type type)
+{
+    return rig_record_frame_end(file, at) != 0 && (file->data[at + 3] & ~RIG_FRAME_PACKED) == (int)type;
+}
+
+uint64_t rig_record_checkpoint_number(const struct rig_record_file *file, size_t at)
+{
+    if (!rig_record_frame_is(file, at, RIG_FRAME_CHECKPOINT) ||
+        rig_frame_size(file->data + at) < RIG_CHECKPOINT_NUMBER_BYTES)
+        return 0;
+    return rig_get_u64(file->data + at + RIG_FRAME_HEAD_BYTES);
+}
+
+size_t rig_record_find_checkpoint(const struct rig_record_file *file, size_t at)
+{
+    static const char head[3] = {'R', 'I', 'G'};
+    struct rig_frame frame;
+    while (at < file->size) {
+        const uint8_t *found = memmem(file->data + at, file->size - at, head, sizeof head);
+        if (found == NULL)
+            return 0;
+        at = (size_t)(found - file->data);
+        if (rig_record_frame_is(file, at, RIG_FRAME_CHECKPOINT) &&
+            rig_frame_read(found, file->size - at, rig_record_checkpoint_number(file, at), &frame))
+            return at;
+        at += sizeof head;
+    }
+    return 0;
+}
+
+void rig_record_run_init(struct rig_record_run *run, const struct rig_record_file *file)
+{
+    *run = (struct rig_record_run){.file = file};
+    rig_record_decoder_init(&run->decoder, &file->shape);
+    rig_buf_init(&run->unpacked, RIG_PACKING_MAX_BYTES);
+}
+
+void rig_record_run_done(struct rig_record_run *run)
+{
+    rig_record_decoder_done(&run->decoder);
+    rig_packer_free(run->packer);
+    rig_buf_done(&run->unpacked);
+}
+
+void rig_record_run_start(struct rig_record_run *run, const struct rig_record_file *file, size_t begin,
+                          uint64_t frame_number)
+{
+    run->file = file;
+    run->decoder.shape = &file->shape;
+    run->next = begin;
+    run->frame_number = run->first_number = frame_number;
+    run->frame_end = 0;
+    run->in_block = run->stopped = run->closed = run->was_cut = run->decoder.has_lone = false;
+    run->err = (struct rig_err){0};
+    run->decoder.event_count = run->decoder.txn_count = run->decoder.next_position = 0;
+    run->decoder.last_time = 0;
+    rig_record_decoder_restart(&run->decoder);
+}
+
+static struct rig_record_counts counts_of(const struct rig_record_run *run)
+{
+    return (struct rig_record_counts){
+        .events = run->decoder.event_count,
+        .txns = run->decoder.txn_count,
+        .open = rig_record_open_digest(&run->decoder),
+        .last_time = run->decoder.last_time,
+        .next_position = run->decoder.next_position,
+    };
+}
+
+static enum rig_rc check_counts(const struct rig_record_run *run, struct rig_record_counts before,
+                                struct rig_record_counts told, struct rig_err *err)
+{
+    bool same_time = told.last_time == before.last_time || before.events == 0;
+    if (told.events == before.events && told.txns == before.txns && told.next_position == before.next_position &&
+        told.open == before.open && same_time)
+        return RIG_OK;
+    return rig_fail(err, RIG_E_INPUT,
+                    "%s: a checkpoint after %llu events that does not go on from what came before; the record was "
+                    "written wrongly, make it anew",
+                    run->file->name, (unsigned long long)before.events);
+}
+
+enum rig_rc rig_record_goes_on(const struct rig_record_run *last, const struct rig_record_run *run, struct rig_err *err)
+{
+    return check_counts(last, counts_of(last), run->first, err);
+}
+
+static enum rig_rc decode_checkpoint(struct rig_record_run *run, struct rig_err *err)
+{
+    struct rig_record_decoder *decoder = &run->decoder;
+    struct rig_record_counts before = counts_of(run);
+    enum rig_rc rc = rig_record_settle_keys(decoder);
+    if (rc == RIG_OK)
+        rc = rig_record_decode_checkpoint(decoder);
+    if (rc == RIG_OK && (run->in_block || run->next == run->file->header_end))
+        rc = check_counts(run, before, counts_of(run), err);
+    if (!run->in_block)
+        run->first = counts_of(run);
+    run->in_block = true;
+    return rc;
+}
+
+/* The index that lets a reader seek; this one reads from the beginning, and looks whether it is one. */
+static enum rig_rc decode_index(struct rig_record_run *run)
+{
+    struct rig_record_decoder *decoder = &run->decoder;
+    struct rig_record_cursor *cursor = &decoder->cursor;
+    uint64_t txn_count = rig_cursor_number(cursor);
+    uint64_t block_count = rig_cursor_number(cursor);
+    uint64_t offset = 0, events = 0, txns = 0;
+    for (uint64_t i = 0; i < block_count && cursor->bad == NULL; i++) {
+        offset += rig_cursor_number(cursor);
+        events += rig_cursor_number(cursor);
+        txns += rig_cursor_number(cursor);
+    }
+    if (cursor->bad != NULL)
+        return rig_record_no_number(decoder);
+    if (txn_count != decoder->txn_count || offset > run->next || events > decoder->event_count || txns > txn_count)
+        return rig_record_damaged(decoder, "an index of other blocks than the record has");
+    if (rig_cursor_left(cursor) != sizeof(uint64_t) || rig_get_u64(cursor->at) != run->next)
+        return rig_record_damaged(decoder, "a closing frame that this version does not have");
+    cursor->at += sizeof(uint64_t);
+    return RIG_OK;
+}
+
+static enum rig_rc decode_close(struct rig_record_run *run)
+{
+    struct rig_record_decoder *decoder = &run->decoder;
+    uint64_t flags = rig_cursor_number(&decoder->cursor);
+    uint64_t event_count = rig_cursor_number(&decoder->cursor);
+    if (decoder->cursor.bad != NULL)
+        return rig_record_no_number(decoder);
+    if (flags > RIG_CLOSE_FLAGS_KNOWN)
+        return rig_record_damaged(decoder, "a closing frame that this version does not have");
+    if (event_count != decoder->event_count)
+        return rig_record_damaged(decoder, "another number of events than the closing frame says");
+    enum rig_rc rc = run->file->shape.version == 1 ? RIG_OK : decode_index(run);
+    if (rc == RIG_OK && rig_cursor_left(&decoder->cursor) != 0)
+        rc = rig_record_damaged(decoder, "a closing frame that this version does not have");
+    run->closed = true;
+    run->was_cut = (flags & RIG_CLOSE_CUT) != 0;
+    return rc;
+}
+
+/* The cursor goes on in what the frame's rest unpacks to. */
+static enum rig_rc unpack(struct rig_record_run *run)
+{
+    struct rig_record_decoder *decoder = &run->decoder;
+    if (run->packer == NULL)
+        run->packer = rig_packer_new();
+    enum rig_unpacked unpacked =
+        run->packer == NULL
+            ? RIG_UNPACKED_NO_MEMORY
+            : rig_packer_unpack(run->packer, decoder->cursor.at, rig_cursor_left(&decoder->cursor), &run->unpacked);
+    if (unpacked == RIG_UNPACKED_DAMAGED)
+        return rig_record_damaged(decoder, "what cannot be unpacked");
+    if (unpacked == RIG_UNPACKED_NO_MEMORY)
+        return rig_record_no_memory(decoder);
+    decoder->base_at = rig_record_offset(decoder);
+    decoder->base = (const uint8_t *)rig_buf_text(&run->unpacked);
+    decoder->cursor = (struct rig_record_cursor){.at = decoder->base, .end = decoder->base + run->unpacked.size};
+    return RIG_OK;
+}
+
+/* All of it, but for events: of them it only says where they are. */
+static enum rig_rc decode_frame(struct rig_record_run *run, const struct rig_frame *frame, struct rig_err *err)
+{
+    const struct rig_record_shape *shape = &run->file->shape;
+    bool packed = (shape->flags & RIG_RECORD_PACKED) != 0 && (frame->type & RIG_FRAME_PACKED) != 0;
+    unsigned type = packed ? frame->type & ~(unsigned)RIG_FRAME_PACKED : frame->type;
+    bool is_checkpoint = type == RIG_FRAME_CHECKPOINT && shape->version > 1;
+    bool is_events = type == RIG_FRAME_EVENTS && (run->in_block || shape->version == 1);
+    run->decoder.cursor = (struct rig_record_cursor){.at = frame->payload, .end = frame->payload + frame->size};
+    if (type == RIG_FRAME_CLOSE && !packed)
+        return decode_close(run);
+    if (!is_checkpoint && !is_events)
+        return rig_record_damaged(&run->decoder, does_not_belong);
+    run->decoder.cursor.at += is_checkpoint ? RIG_CHECKPOINT_NUMBER_BYTES : 0;
+    enum rig_rc rc = packed ? unpack(run) : RIG_OK;
+    if (rc != RIG_OK || is_checkpoint)
+        return rc == RIG_OK ? decode_checkpoint(run, err) : rc;
+    run->frame_end = run->next + RIG_FRAME_HEAD_BYTES + frame->size;
+    run->events = run->decoder.cursor.at;
+    return RIG_OK;
+}
+
+/* The next frame; false when it is not whole, damaged, or a checkpoint that belongs elsewhere by its own word. */
+static bool read_frame(const struct rig_record_run *run, size_t end, struct rig_frame *frame)
+{
+    const struct rig_record_file *file = run->file;
+    return rig_frame_read(file->data + run->next, end - run->next, run->frame_number, frame) &&
+           (file->shape.version == 1 || !rig_record_frame_is(file, run->next, RIG_FRAME_CHECKPOINT) ||
+            rig_record_checkpoint_number(file, run->next) == run->frame_number);
+}
+
+static void end_frame(struct rig_record_run *run, size_t frame_end)
+{
+    run->next = frame_end;
+    run->frame_number++;
+    run->frame_end = 0;
+}
+
+/* The frame at `next`, if it is whole and undamaged. */
+static enum rig_rc begin_frame(struct rig_record_run *run, struct rig_err *err)
+{
+    const struct rig_record_file *file = run->file;
+    struct rig_frame frame;
+    run->decoder.base = file->data;
+    run->decoder.base_at = 0;
+    run->decoder.cursor.at = file->data + run->next;
+    if (run->closed)
+        return rig_record_damaged(&run->decoder, "data behind the closing frame");
+    run->stopped = !read_frame(run, file->size, &frame);
+    if (run->stopped)
+        return RIG_OK;
+    enum rig_rc rc = decode_frame(run, &frame, err);
+    if (run->frame_end == 0)
+        end_frame(run, run->next + RIG_FRAME_HEAD_BYTES + frame.size);
+    return rc;
+}
+
+/* How far the frame's events are to be decoded for a segment that ends at `end` of the file. */
+static const uint8_t *stop_at(const struct rig_record_run *run, size_t end)
+{
+    const uint8_t *last = run->decoder.cursor.end;
+    size_t begin = run->next + RIG_FRAME_HEAD_BYTES;
+    if (end >= run->frame_end)
+        return last;
+    size_t wanted = end > begin ? end - begin : 0;
+    return run->events + (uint64_t)(last - run->events) * wanted / (run->frame_end - begin);
+}
+
+/* The next events of the frame; *behind says that the segment ends before the frame does. */
+static enum rig_rc go_on(struct rig_record_run *run, size_t end, bool *behind)
+{
+    enum rig_rc rc = rig_record_decode_events(&run->decoder, stop_at(run, end));
+    *behind = run->decoder.cursor.at < run->decoder.cursor.end;
+    if (rc == RIG_OK && !*behind)
+        end_frame(run, run->frame_end);
+    return rc;
+}
+
+enum rig_rc rig_record_run_decode(struct rig_record_run *run, size_t end, struct rig_segment *segment,
+                                  struct rig_err *err)
+{
+    enum rig_rc rc = RIG_OK;
+    bool behind = false;
+    run->decoder.err = err;
+    rig_record_decoder_begin(&run->decoder, segment);
+    while (rc == RIG_OK && run->file->header_end != 0 && !run->stopped && !behind && run->next < end) {
+        if (run->frame_end == 0)
+            rc = begin_frame(run, err);
+        if (rc == RIG_OK && run->frame_end != 0)
+            rc = go_on(run, end, &behind);
+    }
+    return rc == RIG_OK ? rig_record_decoder_end(&run->decoder) : rc;
+}

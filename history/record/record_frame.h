@@ -1,0 +1,124 @@
+/*
+ * Frames of the binary record (docs/history-format.md): the file's start, and pieces with a length and a checksum.
+ *
+ * A frame is a 16-byte head {"RIG", type, payload length u32, checksum u64; little-endian} and its payload. The
+ * checksum is xxh3-64 of the payload, seeded with the xxh3-64 of the first 8 bytes of the head, itself seeded with the
+ * frame's number in the file (from 0), so that
+ * a frame that is missing, doubled or out of place is not mistaken for its neighbour.
+ */
+#ifndef RIG_HISTORY_RECORD_FRAME_H
+#define RIG_HISTORY_RECORD_FRAME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+#define RIG_RECORD_MAGIC "\x89RIG\r\n\x1a\n"
+
+enum {
+    RIG_RECORD_MAGIC_BYTES = 8,
+    RIG_RECORD_OLDEST_VERSION = 1,
+    RIG_RECORD_VERSION = 2,
+    RIG_RECORD_START_BYTES = 16, /* magic, version u32, 0 u32 */
+    RIG_FRAME_HEAD_BYTES = 16,
+    RIG_FRAME_MAX_BYTES = 1 << 30, /* payload */
+};
+
+enum rig_frame_type {
+    RIG_FRAME_HEADER = 'H',
+    RIG_FRAME_CHECKPOINT = 'K', /* from version 2: starts a block */
+    RIG_FRAME_EVENTS = 'E',
+    RIG_FRAME_CLOSE = 'C',
+};
+
+enum { RIG_FRAME_PACKED = 0x20 /* in the type of a checkpoint or of events: see history/record/packing.h */ };
+enum { RIG_CHECKPOINT_NUMBER_BYTES = 8 /* a checkpoint's payload starts with the number of its frame */ };
+
+/* Bits of the header's flags. */
+enum {
+    RIG_RECORD_POSITIONS = 1,     /* events carry positions; else these follow from the times */
+    RIG_RECORD_TEXT_KEYS = 2,     /* keys are texts */
+    RIG_RECORD_KEYWORD_KEYS = 4,  /* ... that were EDN keywords */
+    RIG_RECORD_TIMES_DESCEND = 8, /* version 2: times need not ascend, their differences are signed */
+    RIG_RECORD_PACKED = 16,       /* version 2: frames may be packed */
+    RIG_RECORD_FAULTS = 32,       /* version 2: there are events of faults */
+    RIG_RECORD_FLAGS_KNOWN = 63,
+    RIG_RECORD_FLAGS_KNOWN_1 = 7, /* by version 1 */
+};
+
+/* Bits of the closing frame's flags. */
+enum {
+    RIG_CLOSE_CUT = 1, /* the history was read from a record that had been cut */
+    RIG_CLOSE_FLAGS_KNOWN = 1,
+};
+
+/* What an event's first byte says: its kind, and flags that depend on the kind. */
+enum {
+    RIG_EVENT_KIND_MASK = 3,
+    RIG_EVENT_INVOKE = 0,
+    RIG_EVENT_COMPLETE = 1,
+    RIG_EVENT_LONE = 2,   /* a completion of a transaction whose invocation is not in the history */
+    RIG_EVENT_FORGET = 3, /* version 1 */
+    RIG_EVENT_FAULT = 3,  /* version 2, with RIG_RECORD_FAULTS */
+
+    RIG_INVOKE_USUAL = 4,          /* the process is that of the client's last invocation, and it began when meant to */
+    RIG_INVOKE_SAME_CLIENT = 8,    /* as of the last event */
+    RIG_INVOKE_SAME_PROCESS_1 = 4, /* the two of version 1 */
+    RIG_INVOKE_ON_TIME_1 = 8,
+    RIG_EVENT_NO_TIME = 16,
+    RIG_INVOKE_COUNT_SHIFT = 5, /* the upper three bits: operations, 7 for "a number follows" */
+    RIG_INVOKE_COUNT_FOLLOWS = 7,
+
+    RIG_FAULT_STEP_SHIFT = 2, /* two bits */
+    RIG_FAULT_FAILED = 32,
+    RIG_FAULT_TAG_KNOWN = 63,
+
+    RIG_COMPLETE_OUTCOME_SHIFT = 2, /* two bits */
+    RIG_COMPLETE_ERROR = 32,
+    RIG_COMPLETE_READS = 64,
+    RIG_COMPLETE_SAME_CLIENT = 128, /* as of the last event; not of a lone completion, nor in version 1 */
+};
+
+/* The byte behind the tag of an invocation that is not usual. */
+enum { RIG_UNUSUAL_SAME_PROCESS = 1, RIG_UNUSUAL_ON_TIME = 2, RIG_UNUSUAL_KNOWN = 3 };
+
+/* An operation's first byte: its lowest bit, reads; the others a distance, or this for "as many more as follow". */
+enum { RIG_OP_FAR = 120 };
+
+/* How an error text is given. */
+enum { RIG_ERROR_NEW = 0, RIG_ERROR_INLINE = 1, RIG_ERROR_FIRST_ID = 2, RIG_ERROR_TABLE_COUNT = 4096 };
+
+/* How a read is given. */
+enum {
+    RIG_READ_CODE_UNKNOWN = 0,
+    RIG_READ_CODE_NIL = 1,
+    RIG_READ_CODE_APART = 2,  /* shares c elements with the spine, then goes its own way */
+    RIG_READ_CODE_PREFIX = 3, /* + 2 * (elements that the spine has more); registers: the value follows */
+    RIG_READ_CODE_LONGER = 4, /* + 2 * (elements more than the spine - 1), which follow and extend the spine */
+};
+
+/* The file's first RIG_RECORD_START_BYTES. */
+void rig_record_start(struct rig_buf *buf);
+/* Room for a head, behind what is there; returns where the frame begins. */
+size_t rig_frame_begin(struct rig_buf *buf);
+/* Fills the head in: from `start` on `buf` is the whole frame. */
+void rig_frame_seal(struct rig_buf *buf, size_t start, unsigned type, uint64_t number);
+
+struct rig_frame {
+    uint8_t type;
+    const uint8_t *payload;
+    uint32_t size;
+};
+
+void rig_put_u64(uint8_t *to, uint64_t number);
+uint64_t rig_get_u64(const uint8_t *from);
+
+/* The frame at `at`; false when none is whole and undamaged there. */
+bool rig_frame_read(const uint8_t *at, size_t left, uint64_t number, struct rig_frame *frame);
+/* The size of the payload that the frame's head at `at` tells, of which all bytes are there. */
+uint32_t rig_frame_size(const uint8_t *at);
+/* Whether all bytes of the frame at `at` are there, damaged or not. */
+bool rig_frame_is_whole(const uint8_t *at, size_t left);
+
+#endif

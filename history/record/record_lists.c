@@ -1,0 +1,148 @@
+#include "history/record/record_lists.h"
+
+#include <string.h>
+
+bool rig_record_place_branch(struct rig_record_decoder *decoder, struct rig_record_key *key, uint32_t shared,
+                             const int64_t *tail, uint32_t tail_count, struct rig_mop *mop)
+{
+    struct rig_segment *segment = decoder->segment;
+    struct rig_growing_branches *branches = &segment->branches;
+    struct rig_growing_branch *last = key->branch_of == decoder->stamp ? &branches->at[key->branch] : NULL;
+    const struct rig_read_list list = {
+        .at = key->spine.at, .tail = tail, .shared = shared, .count = shared + tail_count};
+    if (last == NULL || last->key != key->local || !rig_growing_branch_agrees(last, &list, shared)) {
+        if (branches->count >= RIG_LIST_BRANCH ||
+            !rig_growing_branches_add(branches, (struct rig_growing_branch){.key = key->local, .shared = shared}))
+            return false;
+        key->branch = (uint32_t)(branches->count - 1);
+        key->branch_of = decoder->stamp;
+        last = &branches->at[key->branch];
+    }
+    mop->key = key->local;
+    mop->list = RIG_LIST_BRANCH | key->branch;
+    mop->count = list.count;
+    return rig_growing_branch_extend(&segment->pool, last, &list);
+}
+
+bool rig_record_place_prefix(struct rig_record_decoder *decoder, struct rig_record_key *key, enum rig_outcome outcome,
+                             uint32_t count, struct rig_mop *mop)
+{
+    if (key->stamp != decoder->stamp && !rig_record_use_key(decoder, key))
+        return false;
+    if (count > key->good) {
+        if (outcome == RIG_OUTCOME_FAIL)
+            return rig_record_place_branch(decoder, key, key->good, key->spine.at + key->good, count - key->good, mop);
+        key->good = count;
+    }
+    mop->key = mop->list = key->local;
+    mop->count = count;
+    return true;
+}
+
+/* Reads `count` elements, of which the first is told as the difference to `last`, to `to`. */
+static bool get_elements(struct rig_record_decoder *decoder, int64_t last, int64_t *to, uint64_t count)
+{
+    struct rig_record_cursor cursor = decoder->cursor;
+    for (uint64_t i = 0; i < count; i++)
+        to[i] = last = rig_sum(last, rig_cursor_signed(&cursor));
+    decoder->cursor = cursor;
+    return cursor.bad == NULL;
+}
+
+/* Room for elements of a list, which a small file can make many. */
+static bool reserve_scratch(struct rig_record_decoder *decoder, uint64_t count)
+{
+    return count <= decoder->shape->limit_bytes / sizeof(int64_t) &&
+           rig_record_element_vec_reserve(&decoder->scratch, count);
+}
+
+/* A list of `shared` elements of the spine and `own` that follow in the file, as a branch of the segment's spine. */
+static enum rig_rc get_branch(struct rig_record_decoder *decoder, struct rig_record_key *key, uint32_t shared,
+                              uint64_t own, struct rig_mop *mop)
+{
+    uint32_t first = shared < key->good ? shared : key->good, between = shared - first;
+    if (!reserve_scratch(decoder, between + own))
+        return rig_record_no_memory(decoder);
+    int64_t *scratch = decoder->scratch.at;
+    if (between > 0)
+        memcpy(scratch, key->spine.at + first, between * sizeof *scratch);
+    if (!get_elements(decoder, shared == 0 ? 0 : key->spine.at[shared - 1], scratch + between, own))
+        return rig_record_no_number(decoder);
+    return rig_record_place_branch(decoder, key, first, scratch, between + (uint32_t)own, mop)
+               ? RIG_OK
+               : rig_record_no_memory(decoder);
+}
+
+/* Whether a read becomes the file's spine. */
+static bool is_followed(const struct rig_record_decoder *decoder, enum rig_outcome outcome)
+{
+    return decoder->shape->version == 1 || outcome != RIG_OUTCOME_FAIL;
+}
+
+/* Shares elements with the spine, then goes its own way; becomes the spine when it is longer. */
+static enum rig_rc get_apart(struct rig_record_decoder *decoder, struct rig_record_key *key, enum rig_outcome outcome,
+                             struct rig_mop *mop)
+{
+    uint64_t shared = rig_cursor_number(&decoder->cursor);
+    uint64_t own = rig_cursor_number(&decoder->cursor);
+    if (decoder->cursor.bad != NULL)
+        return rig_record_no_number(decoder);
+    if (own > rig_cursor_left(&decoder->cursor))
+        return rig_record_damaged(decoder, "a count larger than the frame");
+    if (shared >= key->spine.count || own == 0 || shared + own >= UINT32_MAX)
+        return rig_record_damaged(decoder, "a list that does not part from its spine");
+    uint32_t count = (uint32_t)(shared + own);
+    if (count <= key->spine.count || !is_followed(decoder, outcome))
+        return get_branch(decoder, key, (uint32_t)shared, own, mop);
+    if (!rig_record_settle_key(decoder, key) || !reserve_scratch(decoder, own))
+        return rig_record_no_memory(decoder);
+    if (!get_elements(decoder, shared == 0 ? 0 : key->spine.at[shared - 1], decoder->scratch.at, own))
+        return rig_record_no_number(decoder);
+    key->spine.count = (uint32_t)shared;
+    if (key->good > shared)
+        key->good = (uint32_t)shared;
+    if (!rig_growing_list_add(&decoder->pool, &key->spine, decoder->scratch.at, (uint32_t)own) ||
+        !rig_record_place_prefix(decoder, key, outcome, count, mop))
+        return rig_record_no_memory(decoder);
+    return RIG_OK;
+}
+
+/* Goes on from the spine. */
+static enum rig_rc get_longer(struct rig_record_decoder *decoder, struct rig_record_key *key, enum rig_outcome outcome,
+                              uint64_t more, struct rig_mop *mop)
+{
+    uint32_t count = key->spine.count;
+    if (more > rig_cursor_left(&decoder->cursor))
+        return rig_record_damaged(decoder, "a list longer than the frame");
+    if (count + more >= UINT32_MAX - RIG_FEW_ELEMENTS)
+        return rig_record_no_memory(decoder);
+    if (!is_followed(decoder, outcome))
+        return get_branch(decoder, key, count, more, mop);
+    if (!rig_growing_list_reserve(&decoder->pool, &key->spine, (uint32_t)more + RIG_FEW_ELEMENTS))
+        return rig_record_no_memory(decoder);
+    if (!get_elements(decoder, count == 0 ? 0 : key->spine.at[count - 1], key->spine.at + count, more))
+        return rig_record_no_number(decoder);
+    key->spine.count = count + (uint32_t)more;
+    return rig_record_place_prefix(decoder, key, outcome, key->spine.count, mop) ? RIG_OK
+                                                                                 : rig_record_no_memory(decoder);
+}
+
+enum rig_rc rig_record_get_list(struct rig_record_decoder *decoder, uint32_t key_number, enum rig_outcome outcome,
+                                uint64_t code, struct rig_mop *mop)
+{
+    struct rig_record_key *key = &decoder->keys.at[key_number];
+    if (key->stamp != decoder->stamp && !rig_record_use_key(decoder, key))
+        return rig_record_no_memory(decoder);
+    if (code == RIG_READ_CODE_APART)
+        return get_apart(decoder, key, outcome, mop);
+    if ((code - RIG_READ_CODE_PREFIX) % 2 == 1)
+        return get_longer(decoder, key, outcome, (code - RIG_READ_CODE_LONGER) / 2 + 1, mop);
+    uint64_t fewer = (code - RIG_READ_CODE_PREFIX) / 2;
+    if (fewer > key->spine.count)
+        return rig_record_damaged(decoder, "a list shorter than nothing");
+    if (key->spine.count > 0 && !rig_growing_list_reserve(&decoder->pool, &key->spine, RIG_FEW_ELEMENTS))
+        return rig_record_no_memory(decoder);
+    return rig_record_place_prefix(decoder, key, outcome, key->spine.count - (uint32_t)fewer, mop)
+               ? RIG_OK
+               : rig_record_no_memory(decoder);
+}

@@ -1,0 +1,249 @@
+#include "history/record/record_reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "history/record/record_file.h"
+
+enum { PART_BYTES = 1 << 20, HELD_PER_BYTE = 10, RELEASE_BYTES = 16 << 20 };
+static const size_t largest_block_bytes = (size_t)64 << 20;
+
+struct reader {
+    size_t part_bytes;
+    size_t frame_end; /* of the frame that the last cut lies in or behind */
+    struct rig_record_file file;
+    struct rig_record_run *run; /* what was decoded last, in the order of the file */
+    bool has_lone;
+    bool ended; /* behind the last run there is nothing that counts: it stopped */
+};
+
+static struct rig_record_run *new_run(const struct rig_record_file *file)
+{
+    struct rig_record_run *run = malloc(sizeof *run);
+    if (run != NULL)
+        rig_record_run_init(run, file);
+    return run;
+}
+
+static void free_run(void *run)
+{
+    if (run != NULL)
+        rig_record_run_done(run);
+    free(run);
+}
+
+static void reader_close(void *state)
+{
+    struct reader *reader = state;
+    if (reader == NULL)
+        return;
+    free_run(reader->run);
+    rig_record_file_done(&reader->file);
+    free(reader);
+}
+
+static enum rig_rc reader_open(const char *name, const char *data, size_t size, const struct rig_load_options *options,
+                               struct rig_source_facts *facts, void **state, struct rig_err *err)
+{
+    struct reader *reader = calloc(1, sizeof *reader);
+    if (reader == NULL)
+        return rig_fail(err, RIG_E_LIMIT, "%s: no memory for reading it", name);
+    *state = reader;
+    reader->part_bytes = options->part_bytes == 0 ? options->usual_part_bytes : options->part_bytes;
+    enum rig_rc rc = rig_record_file_init(&reader->file, name, data, size, options, err);
+    if (rc != RIG_OK)
+        return rc;
+    reader->run = new_run(&reader->file);
+    if (reader->run == NULL)
+        return rig_fail(err, RIG_E_LIMIT, "%s: no memory for reading it", name);
+    rig_record_run_start(reader->run, &reader->file, reader->file.header_end, 1);
+    facts->form = RIG_FORM_RIG;
+    facts->workload = reader->file.shape.workload;
+    facts->meta = reader->file.meta;
+    facts->skipped_count = reader->file.skipped_count;
+    facts->keyword_keys = (reader->file.shape.flags & RIG_RECORD_KEYWORD_KEYS) != 0;
+    return RIG_OK;
+}
+
+static enum rig_rc reader_finish(void *state, struct rig_source_facts *facts, struct rig_err *err)
+{
+    const struct reader *reader = state;
+    (void)err;
+    facts->truncated = !reader->run->closed || reader->run->was_cut;
+    facts->has_invocations = !reader->has_lone;
+    facts->workload = reader->file.shape.workload;
+    facts->meta = reader->file.meta;
+    if (!reader->run->closed && rig_record_find_checkpoint(&reader->file, reader->run->next + 1) != 0)
+        facts->damaged_at = reader->run->next;
+    return RIG_OK;
+}
+
+/* ---- In order ---- */
+
+/*
+ * Behind the last of the whole frames that make a part, which is of one block, or within a frame of events that is too
+ * long for one; `begin` when there is no whole frame.
+ */
+static size_t frames_cut(void *state, size_t begin)
+{
+    struct reader *reader = state;
+    const struct rig_record_file *file = &reader->file;
+    const size_t part_bytes = reader->part_bytes, first = begin == 0 ? file->header_end : begin;
+    size_t end = reader->frame_end > first ? reader->frame_end : first, least = first;
+    while (end < file->size && end - first < part_bytes) {
+        size_t frame_end = rig_record_frame_end(file, end);
+        if (frame_end == 0 || (end > first && rig_record_frame_is(file, end, RIG_FRAME_CHECKPOINT)))
+            break;
+        if (!rig_record_frame_is(file, end, RIG_FRAME_EVENTS))
+            least = frame_end;
+        reader->frame_end = end = frame_end;
+    }
+    if (first + part_bytes > least)
+        least = first + part_bytes;
+    return end > least + part_bytes / 2 ? least : end;
+}
+
+static enum rig_rc frames_parse(void *state, size_t begin, size_t end, struct rig_segment *segment, struct rig_err *err)
+{
+    struct reader *reader = state;
+    struct rig_record_run *run = reader->run;
+    if (begin == 0)
+        rig_record_run_start(run, &reader->file, reader->file.header_end, 1);
+    RIG_INVARIANT(begin == 0 || run->stopped || reader->file.header_end == 0 ||
+                  (run->frame_end == 0 ? run->next >= begin : run->next < begin && begin < run->frame_end));
+    enum rig_rc rc = rig_record_run_decode(run, end, segment, err);
+    reader->has_lone |= run->decoder.has_lone;
+    return rc;
+}
+
+static void frames_grow(void *state, const char *data, size_t size)
+{
+    struct reader *reader = state;
+    rig_record_file_grow(&reader->file, data, size);
+}
+
+const struct rig_form_reader rig_record_reader = {
+    .parallel = false,
+    .usual_part_bytes = PART_BYTES,
+    .held_per_byte = HELD_PER_BYTE,
+    .open = reader_open,
+    .cut = frames_cut,
+    .parse = frames_parse,
+    .finish = reader_finish,
+    .grow = frames_grow,
+    .close = reader_close,
+};
+
+/* ---- Block by block ---- */
+
+/* Whether no block is longer. Lets go of the pages that it has looked at. */
+static bool blocks_fit(const struct rig_record_file *file, const struct rig_source_bytes *bytes, size_t most_bytes)
+{
+    size_t begin = file->header_end, released = 0, at = begin, end;
+    while (at < file->size && at - begin <= most_bytes && (end = rig_record_frame_end(file, at)) != 0) {
+        if (rig_record_frame_is(file, at, RIG_FRAME_CHECKPOINT))
+            begin = at;
+        at = end;
+        if (at - released > RELEASE_BYTES) {
+            rig_source_bytes_release(bytes, released, at);
+            released = at;
+        }
+    }
+    rig_source_bytes_release(bytes, released, at);
+    return at - begin <= most_bytes;
+}
+
+bool rig_record_has_blocks(const struct rig_source_bytes *bytes, size_t most_bytes)
+{
+    const struct rig_load_options options = {.form = RIG_FORM_RIG};
+    struct rig_record_file file;
+    enum rig_rc rc = rig_record_file_init(&file, "", bytes->data, bytes->size, &options, NULL);
+    size_t most = most_bytes == 0 || most_bytes > largest_block_bytes ? largest_block_bytes : most_bytes;
+    bool has = rc == RIG_OK && file.header_end != 0 && file.shape.version > 1 && blocks_fit(&file, bytes, most);
+    rig_record_file_done(&file);
+    return has;
+}
+
+/* Behind the last whole frame before the next checkpoint; the end of the file when a frame is not whole. */
+static size_t blocks_cut(void *state, size_t begin)
+{
+    const struct reader *reader = state;
+    const struct rig_record_file *file = &reader->file;
+    size_t first = begin == 0 ? file->header_end : begin;
+    for (size_t at = first; at < file->size;) {
+        size_t end = rig_record_frame_end(file, at);
+        if (end == 0)
+            break;
+        at = end;
+        if (rig_record_frame_is(file, at, RIG_FRAME_CHECKPOINT))
+            return at;
+    }
+    return file->size;
+}
+
+/* What is wrong may lie behind a damaged frame: it is told in order, by blocks_join(). */
+static enum rig_rc blocks_parse(void *state, size_t begin, size_t end, struct rig_segment *segment, struct rig_err *err)
+{
+    const struct reader *reader = state;
+    const struct rig_record_file *file = &reader->file;
+    struct rig_record_run *run = segment->reader_part;
+    if (run == NULL)
+        run = segment->reader_part = new_run(file);
+    if (run == NULL)
+        return rig_fail(err, RIG_E_LIMIT, "%s: no memory for reading it", file->name);
+    segment->reader_part_free = free_run;
+    if (begin == 0)
+        rig_record_run_start(run, file, file->header_end, 1);
+    else
+        rig_record_run_start(run, file, begin, rig_record_checkpoint_number(file, begin));
+    (void)rig_record_run_decode(run, end, segment, &run->err);
+    return RIG_OK;
+}
+
+/* Nothing counts behind a frame that is damaged; what was open before it stays open. */
+static enum rig_rc leave_out(struct reader *reader, struct rig_segment *segment, struct rig_err *err)
+{
+    reader->ended = true;
+    rig_segment_reset(segment);
+    reader->run->decoder.err = err;
+    rig_record_decoder_begin(&reader->run->decoder, segment);
+    return rig_record_decoder_end(&reader->run->decoder);
+}
+
+static enum rig_rc blocks_join(void *state, struct rig_segment *segment, struct rig_err *err)
+{
+    struct reader *reader = state;
+    struct rig_record_run *last = reader->run;
+    struct rig_record_run *run = segment->reader_part;
+    bool first = last->next == reader->file.header_end && !last->in_block;
+    if (reader->ended || last->stopped)
+        return leave_out(reader, segment, err);
+    if (last->closed) {
+        run->decoder.base = reader->file.data;
+        run->decoder.base_at = 0;
+        run->decoder.cursor.at = reader->file.data + last->next;
+        run->decoder.err = err;
+        return rig_record_damaged(&run->decoder, "data behind the closing frame");
+    }
+    if (run->first_number != last->frame_number || (run->stopped && !run->in_block))
+        return leave_out(reader, segment, err);
+    if (run->err.rc != RIG_OK)
+        return rig_fail(err, run->err.rc, "%s", run->err.text);
+    reader->run = run;
+    segment->reader_part = last; /* for what it has allocated */
+    reader->has_lone |= run->decoder.has_lone;
+    return first ? RIG_OK : rig_record_goes_on(last, run, err);
+}
+
+const struct rig_form_reader rig_record_blocks_reader = {
+    .parallel = true,
+    .usual_part_bytes = PART_BYTES,
+    .held_per_byte = HELD_PER_BYTE,
+    .open = reader_open,
+    .cut = blocks_cut,
+    .parse = blocks_parse,
+    .join = blocks_join,
+    .finish = reader_finish,
+    .close = reader_close,
+};

@@ -1,0 +1,107 @@
+/*
+ * The short way through what was read: null, a number, or a list, which is mostly the spine of its key, a prefix of it,
+ * or the spine and a few numbers more. What is longer, or differs, is parsed number by number
+ * (history/text/part_lists.h).
+ */
+#ifndef RIG_HISTORY_FAST_RESULT_H
+#define RIG_HISTORY_FAST_RESULT_H
+
+#include "history/text/fast_text.h"
+#include "history/text/list_text.h"
+#include "history/text/part_lists.h"
+
+enum { RIG_FAST_NEW_NUMBERS = 16 /* more than these are not added the short way */ };
+
+RIG_FAST bool rig_fast_is_null(const char *at, enum rig_fast_syntax syntax)
+{
+    return syntax == RIG_FAST_EDN ? rig_fast_same(at, "nil", 3) : rig_fast_same(at, "null", 4);
+}
+
+RIG_FAST uint32_t rig_fast_null_length(enum rig_fast_syntax syntax)
+{
+    return syntax == RIG_FAST_EDN ? 3 : 4;
+}
+
+/*
+ * The numbers from `behind`, where the spine's text ends, to the closing bracket; the list's text begins at `at`.
+ * Mostly there are one or two, or none: the spine then stands here as well, where it is nearer. Behind the bracket, or
+ * NULL, with nothing changed.
+ */
+RIG_FAST const char *rig_fast_new_numbers(struct rig_part *part, struct rig_mop *mop, const char *at,
+                                          const char *behind, enum rig_fast_syntax syntax, bool grows)
+{
+    int64_t *numbers = rig_part_room_to_grow(part, mop->key, RIG_FAST_NEW_NUMBERS);
+    uint32_t count = 0;
+    if (numbers == NULL)
+        return NULL;
+    while (*behind != ']') {
+        bool is_separated = *behind == ',' || (syntax == RIG_FAST_EDN && *behind == ' ');
+        behind += 1 + (behind[1] == ' ');
+        struct rig_digits number = rig_digits_read(behind);
+        if (!is_separated || number.length == 0 || count == RIG_FAST_NEW_NUMBERS)
+            return NULL;
+        numbers[count++] = (int64_t)number.value;
+        behind += number.length;
+    }
+    mop->count += count;
+    return rig_part_has_grown(part, mop, count, at, (size_t)(behind - at), grows) ? behind + 1 : NULL;
+}
+
+/* Whether the transaction of `mop` appended to its key before: nobody else may come to read what it read. */
+RIG_FAST bool rig_fast_appended(const struct rig_part *part, const struct rig_mop *mop)
+{
+    bool appended = false;
+    for (const struct rig_mop *op = part->segment->ops.at + part->segment->ops.count; op < mop; op++)
+        appended |= (op->key == mop->key) & (op->kind == RIG_OP_APPEND);
+    return appended;
+}
+
+/*
+ * The list whose text begins at `at`, behind its bracket, as the result of `mop`, which has its key. Behind the closing
+ * bracket, or NULL where the list has anything unusual in it. `grows`: it may become the spine.
+ */
+RIG_FAST const char *rig_fast_list(struct rig_part *part, struct rig_mop *mop, const char *at, const char *limit,
+                                   enum rig_fast_syntax syntax, const struct rig_text_block *block, bool grows)
+{
+    const struct rig_part_spine *spine = &part->spines.at[mop->key];
+    bool commas = syntax == RIG_FAST_JSON;
+    mop->list = mop->key;
+    mop->count = 0;
+    if (*at == ']')
+        return at + 1;
+    if (spine->length == 0)
+        return rig_part_parse_list(part, mop, at, at, 0, commas, grows);
+    size_t same = rig_list_match(block, spine->text, spine->length, at, limit);
+    if (__builtin_expect(same == RIG_LIST_NO_MATCH, 0))
+        return NULL;
+    if (same < spine->length) {
+        mop->count = rig_list_count(block, spine->text, same);
+        if (at[same] == ']' && same > 0 && !rig_list_is_blank(at[same - 1]) && rig_list_is_blank(spine->text[same]))
+            return rig_part_read_prefix(part, mop, grows) ? at + same + 1 : NULL;
+        return rig_part_parse_list(part, mop, at, at + same, mop->count, commas, grows);
+    }
+    const char *behind = at + spine->length;
+    mop->count = spine->count;
+    if (spine->count == part->segment->keys.at[mop->key].spine.count && (grows || !rig_fast_appended(part, mop))) {
+        const char *closed = rig_fast_new_numbers(part, mop, at, behind, syntax, grows);
+        if (closed != NULL)
+            return closed;
+    }
+    return rig_part_parse_list(part, mop, at, behind, spine->count, commas, grows);
+}
+
+/* What was read, as the text at `at` says; behind it, or NULL. `grows`: a list may become the spine. */
+RIG_FAST const char *rig_fast_result(struct rig_part *part, struct rig_mop *mop, const char *at, const char *limit,
+                                     enum rig_fast_syntax syntax, const struct rig_text_block *block, bool grows)
+{
+    if (rig_fast_is_null(at, syntax)) {
+        mop->read_state = RIG_READ_NIL;
+        return at + rig_fast_null_length(syntax);
+    }
+    mop->read_state = RIG_READ_SEEN;
+    if (part->facts.workload != RIG_WORKLOAD_LIST_APPEND)
+        return rig_number_short(at, &mop->value);
+    return *at == '[' ? rig_fast_list(part, mop, at + 1, limit, syntax, block, grows) : NULL;
+}
+
+#endif

@@ -1,0 +1,291 @@
+#include "history/text/operation_join.h"
+
+#include <string.h>
+
+#include "base/bug.h"
+#include "history/text/part_keys.h"
+
+static const uint32_t none = RIG_TABLE_NONE;
+
+void rig_join_init(struct rig_join *join)
+{
+    *join = (struct rig_join){.last_index = -1};
+    rig_table_init(&join->open_of_process);
+    rig_text_table_init(&join->texts, 0);
+}
+
+void rig_join_done(struct rig_join *join)
+{
+    rig_join_opens_done(&join->open);
+    rig_join_ops_done(&join->ops);
+    rig_table_done(&join->open_of_process);
+    rig_text_table_done(&join->texts);
+    rig_txn_vec_done(&join->txns);
+    rig_mop_vec_done(&join->mops);
+}
+
+/* --- positions --- */
+
+static void move_position(uint32_t *position, uint32_t base)
+{
+    if (*position != RIG_POSITION_NONE)
+        *position += base;
+}
+
+static void move_positions(struct rig_part *part, uint32_t base)
+{
+    struct rig_segment *segment = part->segment;
+    for (size_t i = 0; i < segment->txns.count; i++) {
+        move_position(&segment->txns.at[i].invoke_at, base);
+        move_position(&segment->txns.at[i].complete_at, base);
+    }
+    for (size_t i = 0; i < segment->open.count; i++)
+        move_position(&segment->open.at[i].invoke_at, base);
+    for (size_t i = 0; i < part->perhaps.count; i++)
+        move_position(&part->perhaps.at[i].txn.complete_at, base);
+    for (size_t i = 0; i < segment->faults.count; i++)
+        move_position(&segment->faults.at[i].position, base);
+}
+
+static void join_positions(struct rig_join *join, struct rig_part *part)
+{
+    if (part->count == 0)
+        return;
+    if (part->facts.uses_index) {
+        part->refused = part->refused || part->first_index <= join->last_index;
+        join->last_index = part->last_index;
+    } else {
+        part->refused = part->refused || join->count + part->count > RIG_POSITION_NONE;
+        if (join->count > 0 && !part->refused)
+            move_positions(part, (uint32_t)join->count);
+    }
+    join->count += part->count;
+}
+
+/* --- completions --- */
+
+static struct rig_join_open *find_open(struct rig_join *join, int64_t process)
+{
+    uint32_t at = join->open.count == 0 ? none : rig_table_get(&join->open_of_process, (uint64_t)process);
+    return at == none || join->open.at[at].closed ? NULL : &join->open.at[at];
+}
+
+static bool same_key(const struct rig_join_op *op, const struct rig_segment_key *key)
+{
+    if (op->text == NULL || key->text == NULL)
+        return op->text == NULL && key->text == NULL && op->key == key->key;
+    return op->text_length == key->text_length && memcmp(op->text, key->text, op->text_length) == 0;
+}
+
+static bool same_ops(const struct rig_join *join, const struct rig_join_open *open, const struct rig_segment *segment,
+                     uint32_t first, uint32_t end)
+{
+    if (end - first != open->op_count)
+        return false;
+    for (uint32_t i = 0; i < open->op_count; i++) {
+        const struct rig_join_op *op = &join->ops.at[open->txn.first_op + i];
+        const struct rig_mop *mop = &segment->ops.at[first + i];
+        bool writes = (mop->kind & 1) == 0;
+        if (op->kind != mop->kind || (writes && op->value != mop->value) || !same_key(op, &segment->keys.at[mop->key]))
+            return false;
+    }
+    return true;
+}
+
+/* What the process did first in this part completes an earlier invocation. */
+static bool complete(struct rig_join *join, struct rig_part *part, const struct rig_part_process *process)
+{
+    struct rig_segment *segment = part->segment;
+    struct rig_join_open *open = find_open(join, process->process);
+    struct rig_txn *txn = &segment->txns.at[process->first_txn];
+    uint32_t next = process->first_txn + 1;
+    uint32_t end = next < segment->txns.count ? segment->txns.at[next].first_op : (uint32_t)segment->ops.count;
+    if (open == NULL || !same_ops(join, open, segment, txn->first_op, end))
+        return false;
+    txn->invoke_ns = open->txn.invoke_ns;
+    txn->invoke_at = open->txn.invoke_at;
+    open->closed = true;
+    return true;
+}
+
+/* The operation under the part's number for its key. */
+static bool give_op(struct rig_part *part, const struct rig_join_op *op, struct rig_mop_vec *ops)
+{
+    uint32_t key =
+        op->text == NULL ? rig_part_number_key(part, op->key) : rig_part_text_key(part, op->text, op->text_length);
+    struct rig_mop mop = {.key = key, .kind = op->kind, .read_state = RIG_READ_UNKNOWN};
+    mop.value = op->value;
+    return key != none && rig_mop_vec_add(ops, mop);
+}
+
+static bool give_ops(const struct rig_join *join, struct rig_part *part, const struct rig_join_open *open,
+                     struct rig_mop_vec *ops)
+{
+    for (uint32_t i = 0; i < open->op_count; i++) {
+        if (!give_op(part, &join->ops.at[open->txn.first_op + i], ops))
+            return false;
+    }
+    return true;
+}
+
+/* Moves the segment's transactions up to `end` behind those of the join. */
+static bool move_txns(struct rig_join *join, const struct rig_segment *segment, size_t *from, size_t end)
+{
+    for (; *from < end; (*from)++) {
+        struct rig_txn txn = segment->txns.at[*from];
+        size_t next = *from + 1;
+        size_t op_end = next < segment->txns.count ? segment->txns.at[next].first_op : segment->ops.count;
+        for (size_t i = txn.first_op; i < op_end; i++) {
+            if (!rig_mop_vec_add(&join->mops, segment->ops.at[i]))
+                return false;
+        }
+        txn.first_op = (uint32_t)(join->mops.count - (op_end - txn.first_op));
+        if (!rig_txn_vec_add(&join->txns, txn))
+            return false;
+    }
+    return true;
+}
+
+static bool insert_txn(struct rig_join *join, struct rig_part *part, struct rig_txn txn, struct rig_join_open *open)
+{
+    txn.invoke_ns = open->txn.invoke_ns;
+    txn.invoke_at = open->txn.invoke_at;
+    txn.first_op = (uint32_t)join->mops.count;
+    open->closed = true;
+    part->refused = part->refused || txn.outcome == RIG_OUTCOME_OK;
+    return give_ops(join, part, open, &join->mops) && rig_txn_vec_add(&join->txns, txn);
+}
+
+/* Completions without operations: transactions where something is open, else they are left out. */
+static bool insert_perhaps(struct rig_join *join, struct rig_part *part)
+{
+    struct rig_segment *segment = part->segment;
+    size_t from = 0;
+    join->txns.count = 0;
+    join->mops.count = 0;
+    bool fits = true;
+    for (size_t i = 0; i < part->perhaps.count && fits; i++) {
+        const struct rig_part_perhaps *perhaps = &part->perhaps.at[i];
+        struct rig_join_open *open = find_open(join, perhaps->txn.process);
+        segment->skipped_count += open == NULL;
+        if (open != NULL)
+            fits = move_txns(join, segment, &from, perhaps->place) && insert_txn(join, part, perhaps->txn, open);
+    }
+    if (from == 0 && join->txns.count == 0)
+        return fits;
+    fits = fits && move_txns(join, segment, &from, segment->txns.count);
+    struct rig_txn_vec txns = segment->txns;
+    struct rig_mop_vec mops = segment->ops;
+    segment->txns = join->txns;
+    segment->ops = join->mops;
+    segment->owned = segment->note.made = false;
+    join->txns = txns;
+    join->mops = mops;
+    return fits;
+}
+
+static void join_processes(struct rig_join *join, struct rig_part *part)
+{
+    for (size_t i = 0; i < part->processes.count && !part->refused; i++) {
+        const struct rig_part_process *process = &part->processes.at[i];
+        if (process->first == RIG_FIRST_INVOKED)
+            part->refused = find_open(join, process->process) != NULL;
+        else if (process->first == RIG_FIRST_COMPLETED)
+            part->refused = !complete(join, part, process);
+    }
+    if (!part->refused && part->perhaps.count > 0)
+        part->no_memory = part->no_memory || !insert_perhaps(join, part);
+}
+
+/* --- open transactions --- */
+
+/* Those of earlier parts that are still open go before those of this one. */
+static bool merge_open(struct rig_join *join, struct rig_part *part)
+{
+    struct rig_segment *segment = part->segment;
+    join->txns.count = 0;
+    join->mops.count = 0;
+    for (size_t i = 0; i < join->open.count; i++) {
+        const struct rig_join_open *open = &join->open.at[i];
+        struct rig_txn txn = open->txn;
+        txn.first_op = (uint32_t)join->mops.count;
+        if (!open->closed && (!rig_txn_vec_add(&join->txns, txn) || !give_ops(join, part, open, &join->mops)))
+            return false;
+    }
+    if (join->txns.count == 0)
+        return true;
+    uint32_t behind = (uint32_t)join->mops.count;
+    for (size_t i = 0; i < segment->open.count; i++) {
+        struct rig_txn txn = segment->open.at[i];
+        txn.first_op += behind;
+        if (!rig_txn_vec_add(&join->txns, txn))
+            return false;
+    }
+    for (size_t i = 0; i < segment->open_ops.count; i++) {
+        if (!rig_mop_vec_add(&join->mops, segment->open_ops.at[i]))
+            return false;
+    }
+    struct rig_txn_vec txns = segment->open;
+    struct rig_mop_vec mops = segment->open_ops;
+    segment->open = join->txns;
+    segment->open_ops = join->mops;
+    join->txns = txns;
+    join->mops = mops;
+    return true;
+}
+
+/* The operation under its key's own name, which outlives the segment. */
+static bool keep_op(struct rig_join *join, const struct rig_part *part, const struct rig_mop *mop)
+{
+    const struct rig_segment_key *key = &part->segment->keys.at[mop->key];
+    struct rig_join_op op = {
+        .key = key->key,
+        .text = key->text,
+        .text_length = key->text_length,
+        .kind = mop->kind,
+        .value = mop->value,
+    };
+    if (op.text != NULL && (op.text < part->parser.cursor.start || op.text >= part->end)) {
+        uint32_t text = rig_text_table_put(&join->texts, op.text, op.text_length);
+        if (text == RIG_TABLE_NONE)
+            return false;
+        op.text = join->texts.texts[text];
+    }
+    return rig_join_ops_add(&join->ops, op);
+}
+
+static bool keep_open(struct rig_join *join, const struct rig_part *part)
+{
+    const struct rig_segment *segment = part->segment;
+    join->open.count = 0;
+    join->ops.count = 0;
+    rig_table_clear(&join->open_of_process);
+    for (size_t i = 0; i < segment->open.count; i++) {
+        struct rig_join_open open = {.txn = segment->open.at[i]};
+        size_t end = i + 1 < segment->open.count ? segment->open.at[i + 1].first_op : segment->open_ops.count;
+        open.op_count = (uint32_t)(end - open.txn.first_op);
+        uint32_t *place = rig_table_put(&join->open_of_process, (uint64_t)(int64_t)open.txn.process);
+        if (place == NULL || !rig_join_opens_add(&join->open, open))
+            return false;
+        *place = (uint32_t)i;
+        for (size_t op = open.txn.first_op; op < end; op++) {
+            if (!keep_op(join, part, &segment->open_ops.at[op]))
+                return false;
+        }
+    }
+    return true;
+}
+
+void rig_join_part(struct rig_join *join, struct rig_part *part)
+{
+    join->key_kinds |= part->key_kinds;
+    part->refused = part->refused || (join->key_kinds & (join->key_kinds - 1)) != 0;
+    join_positions(join, part);
+    if (!part->refused && part->facts.has_invocations) {
+        join_processes(join, part);
+        if (!part->refused && !part->no_memory)
+            part->no_memory = !merge_open(join, part) || !keep_open(join, part);
+        rig_segment_note_add_keys(&part->segment->note, part->segment);
+    }
+    RIG_INVARIANT(part->refused || part->no_memory || part->segment->open.count == join->open.count);
+}

@@ -1,0 +1,359 @@
+#include "history/text/operation_parser.h"
+
+#include <string.h>
+
+void rig_operation_parser_init(struct rig_operation_parser *parser, const struct rig_text_syntax *syntax,
+                               const char *name, const char *data, size_t size, struct rig_err *err)
+{
+    *parser = (struct rig_operation_parser){
+        .cursor = {.name = name, .start = data, .at = data, .end = data + size, .err = err},
+        .syntax = syntax,
+    };
+    rig_arena_init(&parser->texts, 0);
+}
+
+void rig_operation_parser_done(struct rig_operation_parser *parser)
+{
+    rig_micro_vec_done(&parser->operation.micros);
+    rig_element_vec_done(&parser->operation.elements);
+    rig_arena_done(&parser->texts);
+}
+
+/* What is at the cursor; 0 past the end. */
+static char look(const struct rig_operation_parser *parser)
+{
+    return parser->cursor.at < parser->cursor.end ? *parser->cursor.at : '\0';
+}
+
+static size_t offset(const struct rig_operation_parser *parser)
+{
+    return rig_cursor_offset(&parser->cursor);
+}
+
+static enum rig_rc next(struct rig_operation_parser *parser)
+{
+    return parser->syntax->next(&parser->cursor);
+}
+
+/* What closes the sequence that opens at the cursor, or 0. */
+static char closer_here(const struct rig_operation_parser *parser)
+{
+    char c = look(parser);
+    const char *opener = c == '\0' ? NULL : strchr(parser->syntax->openers, c);
+    return opener == NULL ? '\0' : parser->syntax->closers[opener - parser->syntax->openers];
+}
+
+static enum rig_rc get_integer(struct rig_operation_parser *parser, int64_t *number)
+{
+    return rig_cursor_plain_int(&parser->cursor, number) ? RIG_OK : parser->syntax->integer(&parser->cursor, number);
+}
+
+static enum rig_rc get_text(struct rig_operation_parser *parser, const char **text, size_t *length)
+{
+    struct rig_text_slice slice = {0};
+    enum rig_rc rc = rig_cursor_string(&parser->cursor, parser->syntax->long_strings, &slice);
+    return rc == RIG_OK ? rig_cursor_decode(&parser->cursor, &slice, &parser->texts, text, length) : rc;
+}
+
+/* The items of the list whose opening bracket is at the cursor. */
+static enum rig_rc get_elements(struct rig_operation_parser *parser, struct rig_micro *micro)
+{
+    struct rig_element_vec *elements = &parser->operation.elements;
+    char closer = closer_here(parser);
+    micro->value_kind = RIG_MICRO_LIST;
+    micro->first_element = elements->count;
+    micro->list_text = ++parser->cursor.at;
+    bool more = false;
+    for (bool is_first = true;; is_first = false) {
+        int64_t element;
+        enum rig_rc rc = parser->syntax->more(&parser->cursor, closer, is_first, &more);
+        if (rc != RIG_OK || !more) {
+            micro->element_count = elements->count - micro->first_element;
+            micro->list_length = (size_t)(parser->cursor.at - micro->list_text) - (rc == RIG_OK);
+            return rc;
+        }
+        rc = get_integer(parser, &element);
+        if (rc != RIG_OK)
+            return rc;
+        if (!rig_element_vec_add(elements, element))
+            return rig_cursor_no_memory(&parser->cursor);
+    }
+}
+
+static enum rig_rc get_key(struct rig_operation_parser *parser, struct rig_micro *micro)
+{
+    if (look(parser) == '"') {
+        micro->key_kind = RIG_KEY_TEXT;
+        return get_text(parser, &micro->key_text, &micro->key_length);
+    }
+    if (look(parser) == ':' && parser->syntax->keywords) {
+        struct rig_text_slice slice = {0};
+        enum rig_rc rc = parser->syntax->word(&parser->cursor, "a key", &slice);
+        micro->key_kind = RIG_KEY_KEYWORD;
+        micro->key_text = slice.at;
+        micro->key_length = slice.length;
+        return rc;
+    }
+    micro->key_kind = RIG_KEY_NUMBER;
+    return get_integer(parser, &micro->key);
+}
+
+static enum rig_rc get_micro_value(struct rig_operation_parser *parser, struct rig_micro *micro)
+{
+    bool found = false;
+    enum rig_rc rc = parser->syntax->find_value(&parser->cursor, &found, &micro->value_at);
+    if (rc != RIG_OK || !found)
+        return rc;
+    if (closer_here(parser) != '\0')
+        return get_elements(parser, micro);
+    micro->value_kind = RIG_MICRO_NULL;
+    if (parser->syntax->take_null(&parser->cursor))
+        return RIG_OK;
+    micro->value_kind = RIG_MICRO_NUMBER;
+    return get_integer(parser, &micro->value);
+}
+
+/* ["append", 5, 1]; the result of a read that is not known may be left out. */
+static enum rig_rc get_micro(struct rig_operation_parser *parser)
+{
+    struct rig_micro micro = {.at = offset(parser), .value_at = offset(parser), .value_kind = RIG_MICRO_MISSING};
+    struct rig_text_slice name = {0};
+    char closer = closer_here(parser);
+    parser->cursor.at++;
+    enum rig_rc rc = next(parser);
+    if (rc == RIG_OK)
+        rc = parser->syntax->word(&parser->cursor, parser->syntax->micro_name, &name);
+    if (rc == RIG_OK)
+        rc = parser->syntax->find_key(&parser->cursor);
+    if (rc == RIG_OK)
+        rc = get_key(parser, &micro);
+    if (rc == RIG_OK)
+        rc = get_micro_value(parser, &micro);
+    if (rc == RIG_OK)
+        rc = next(parser);
+    if (rc != RIG_OK)
+        return rc;
+    if (look(parser) != closer)
+        return rig_cursor_unexpected(&parser->cursor, parser->syntax->micro_end);
+    parser->cursor.at++;
+    micro.name = name.at;
+    micro.name_length = name.length;
+    if (!rig_micro_vec_add(&parser->operation.micros, micro))
+        return rig_cursor_no_memory(&parser->cursor);
+    return parser->on_micro == NULL ? RIG_OK : parser->on_micro(parser->context, &micro);
+}
+
+/* A sequence of sequences is a transaction; any other value belongs to none of ours. */
+static enum rig_rc find_txn(struct rig_operation_parser *parser, bool *found)
+{
+    char closer = closer_here(parser);
+    *found = false;
+    if (closer == '\0')
+        return RIG_OK;
+    const char *from = parser->cursor.at++;
+    enum rig_rc rc = next(parser);
+    *found = closer_here(parser) != '\0' || look(parser) == closer;
+    parser->cursor.at = from;
+    return rc;
+}
+
+static enum rig_rc get_value(struct rig_operation_parser *parser)
+{
+    bool found = false;
+    enum rig_rc rc = find_txn(parser, &found);
+    if (rc != RIG_OK)
+        return rc;
+    if (!found) {
+        parser->operation.fields.other = parser->cursor.at;
+        rc = parser->syntax->skip(&parser->cursor);
+        parser->operation.fields.other_length = (size_t)(parser->cursor.at - parser->operation.fields.other);
+        return rc;
+    }
+    parser->operation.fields.has_value = true;
+    parser->operation.value_at = offset(parser);
+    char closer = closer_here(parser);
+    parser->cursor.at++;
+    bool more = false;
+    for (bool is_first = true;; is_first = false) {
+        rc = parser->syntax->more(&parser->cursor, closer, is_first, &more);
+        if (rc != RIG_OK || !more)
+            return rc;
+        if (closer_here(parser) == '\0')
+            return rig_cursor_unexpected(&parser->cursor, "a micro-operation");
+        rc = get_micro(parser);
+        if (rc != RIG_OK || parser->stopped)
+            return rc;
+    }
+}
+
+static enum rig_rc get_type(struct rig_operation_parser *parser)
+{
+    static const char *const names[] = {"invoke", "ok", "fail", "info"};
+    struct rig_operation *operation = &parser->operation;
+    struct rig_text_slice name = {0};
+    operation->type_at = offset(parser);
+    enum rig_rc rc = parser->syntax->word(&parser->cursor, parser->syntax->type, &name);
+    if (rc != RIG_OK)
+        return rc;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (rig_slice_is(&name, names[i])) {
+            operation->fields.type = (enum rig_operation_type)i;
+            operation->fields.has_type = true;
+            return RIG_OK;
+        }
+    }
+    return rig_cursor_fail(&parser->cursor, operation->type_at, "no operation has this type; it is %s",
+                           parser->syntax->types);
+}
+
+/* An integer or null. */
+static enum rig_rc get_optional_integer(struct rig_operation_parser *parser, bool *given, int64_t *number)
+{
+    if (parser->syntax->take_null(&parser->cursor))
+        return RIG_OK;
+    enum rig_rc rc = parser->syntax->integer(&parser->cursor, number);
+    *given = rc == RIG_OK;
+    return rc;
+}
+
+static enum rig_rc get_process(struct rig_operation_parser *parser)
+{
+    struct rig_operation_fields *fields = &parser->operation.fields;
+    char c = look(parser);
+    fields->is_client = c == '-' || (c >= '0' && c <= '9');
+    return fields->is_client ? parser->syntax->integer(&parser->cursor, &fields->process)
+                             : parser->syntax->skip(&parser->cursor);
+}
+
+/* A text as it is; another value as it is written. */
+static enum rig_rc get_error(struct rig_operation_parser *parser)
+{
+    struct rig_operation_fields *fields = &parser->operation.fields;
+    if (parser->syntax->take_null(&parser->cursor))
+        return RIG_OK;
+    fields->has_error = true;
+    if (look(parser) == '"')
+        return get_text(parser, &fields->error, &fields->error_length);
+    fields->error = parser->cursor.at;
+    size_t from = offset(parser);
+    enum rig_rc rc = parser->syntax->skip(&parser->cursor);
+    fields->error_length = (size_t)(parser->cursor.at - fields->error);
+    if (rc == RIG_OK && memchr(fields->error, '\0', fields->error_length) != NULL)
+        return rig_cursor_fail(&parser->cursor, from, "an error with a NUL character in it; take it out");
+    return rc;
+}
+
+enum field { FIELD_INDEX, FIELD_TYPE, FIELD_PROCESS, FIELD_TIME, FIELD_VALUE, FIELD_ERROR, FIELD_COUNT };
+
+static enum field find_field(const struct rig_text_slice *name)
+{
+    static const char *const names[FIELD_COUNT] = {"index", "type", "process", "time", "value", "error"};
+    for (unsigned i = 0; i < FIELD_COUNT; i++) {
+        if (rig_slice_is(name, names[i]))
+            return (enum field)i;
+    }
+    return FIELD_COUNT;
+}
+
+static enum rig_rc get_field(struct rig_operation_parser *parser, enum field field)
+{
+    struct rig_operation *operation = &parser->operation;
+    switch (field) {
+    case FIELD_INDEX:
+        operation->index_at = offset(parser);
+        return get_optional_integer(parser, &operation->fields.has_index, &operation->fields.index);
+    case FIELD_TYPE:
+        return get_type(parser);
+    case FIELD_PROCESS:
+        return get_process(parser);
+    case FIELD_TIME:
+        return get_optional_integer(parser, &operation->fields.has_time, &operation->fields.time_ns);
+    case FIELD_VALUE:
+        return get_value(parser);
+    case FIELD_ERROR:
+        return get_error(parser);
+    case FIELD_COUNT:
+        break;
+    }
+    return parser->syntax->skip(&parser->cursor);
+}
+
+/* A name and its value. */
+static enum rig_rc get_entry(struct rig_operation_parser *parser, unsigned *seen)
+{
+    struct rig_text_slice name = {0};
+    size_t from = offset(parser);
+    enum rig_rc rc = parser->syntax->field(&parser->cursor, &name);
+    if (rc != RIG_OK)
+        return rc;
+    enum field field = find_field(&name);
+    if (field != FIELD_COUNT && (*seen & 1U << field) != 0)
+        return rig_cursor_fail(&parser->cursor, from, "a field twice in one operation; give it once");
+    *seen |= 1U << field;
+    rc = next(parser);
+    return rc == RIG_OK ? get_field(parser, field) : rc;
+}
+
+static void begin(struct rig_operation_parser *parser)
+{
+    struct rig_operation *operation = &parser->operation;
+    struct rig_micro_vec micros = operation->micros;
+    struct rig_element_vec elements = operation->elements;
+    micros.count = 0;
+    elements.count = 0;
+    *operation = (struct rig_operation){.at = offset(parser), .micros = micros, .elements = elements};
+    if (parser->texts.used_bytes > 0)
+        rig_arena_reset(&parser->texts);
+}
+
+enum rig_rc rig_operation_parser_value(struct rig_operation_parser *parser)
+{
+    begin(parser);
+    return get_value(parser);
+}
+
+enum rig_rc rig_operation_parser_read(struct rig_operation_parser *parser)
+{
+    unsigned seen = 0;
+    bool more = false;
+    begin(parser);
+    if (look(parser) != '{')
+        return rig_cursor_unexpected(&parser->cursor, parser->syntax->operation);
+    parser->cursor.at++;
+    for (bool is_first = true;; is_first = false) {
+        enum rig_rc rc = parser->syntax->more(&parser->cursor, '}', is_first, &more);
+        if (rc != RIG_OK || !more)
+            return rc;
+        rc = get_entry(parser, &seen);
+        if (rc != RIG_OK || parser->stopped)
+            return rc;
+    }
+}
+
+/* To the next operation, or over the closer and to the end of the file. */
+static enum rig_rc find_operation(struct rig_operation_parser *parser, bool is_first, bool *more)
+{
+    enum rig_rc rc = parser->syntax->more(&parser->cursor, parser->closer, is_first, more);
+    if (rc != RIG_OK || *more)
+        return rc;
+    rc = next(parser);
+    if (rc == RIG_OK && parser->cursor.at != parser->cursor.end)
+        return rig_cursor_unexpected(&parser->cursor, "the end of the file");
+    return rc;
+}
+
+enum rig_rc rig_operation_parser_start(struct rig_operation_parser *parser, bool *more)
+{
+    parser->cursor.at = parser->cursor.start;
+    enum rig_rc rc = next(parser);
+    if (rc != RIG_OK)
+        return rc;
+    parser->closer = closer_here(parser);
+    parser->cursor.at += parser->closer != '\0';
+    return find_operation(parser, true, more);
+}
+
+enum rig_rc rig_operation_parser_more(struct rig_operation_parser *parser, bool *more)
+{
+    return find_operation(parser, false, more);
+}

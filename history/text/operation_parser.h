@@ -1,0 +1,69 @@
+/*
+ * The grammar of operations: what JSON lines and EDN have in common above their tokens.
+ *
+ * Each syntax brings a struct rig_text_syntax: how to find the next token, the next item of a sequence, a name, a
+ * number. Here is what an operation consists of, in whatever order its fields come. Nothing is judged beyond the
+ * grammar: the rules stand in history/text/operation_reader.h.
+ *
+ * Bytes are read in place, without recursion. Time: O(size). Space: the longest operation. Threads: one at a time.
+ */
+#ifndef RIG_HISTORY_OPERATION_PARSER_H
+#define RIG_HISTORY_OPERATION_PARSER_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "history/text/operation.h"
+#include "history/text/text_cursor.h"
+
+struct rig_text_syntax {
+    /* What must be there, for errors. */
+    const char *operation, *type, *types, *micro_name, *micro_end;
+    bool keywords;       /* keys may be keywords */
+    bool long_strings;   /* strings may go over several lines */
+    const char *openers; /* of sequences, and in the same order */
+    const char *closers;
+
+    /* Moves to the next token that counts, over what may stand between tokens. */
+    enum rig_rc (*next)(struct rig_text_cursor *cursor);
+    /* Moves to the next item of what `closer` closes, or behind the closer; 0: the items of the file. */
+    enum rig_rc (*more)(struct rig_text_cursor *cursor, char closer, bool is_first, bool *more);
+    /* A field's name, bare, or empty when it can be no field of ours; behind it is the value. */
+    enum rig_rc (*field)(struct rig_text_cursor *cursor, struct rig_text_slice *name);
+    /* A type or the name of a micro-operation, without a colon. */
+    enum rig_rc (*word)(struct rig_text_cursor *cursor, const char *wanted, struct rig_text_slice *word);
+    /* Between a micro-operation's name and its key. */
+    enum rig_rc (*find_key)(struct rig_text_cursor *cursor);
+    /* Behind its key: whether a value follows, and where it, or an error about its absence, is. */
+    enum rig_rc (*find_value)(struct rig_text_cursor *cursor, bool *found, size_t *value_at);
+    bool (*take_null)(struct rig_text_cursor *cursor);
+    enum rig_rc (*integer)(struct rig_text_cursor *cursor, int64_t *number);
+    /* Any value, checked for its structure. */
+    enum rig_rc (*skip)(struct rig_text_cursor *cursor);
+};
+
+struct rig_operation_parser {
+    struct rig_text_cursor cursor;
+    const struct rig_text_syntax *syntax;
+    struct rig_operation operation; /* the last one that was read */
+    struct rig_arena texts;         /* of the operation: those that had escapes */
+    char closer;                    /* of the sequence that holds all operations; 0: there is none */
+    /* Sees each micro-operation as it comes; may be NULL. May set `stopped`: the operation then ends in its middle. */
+    enum rig_rc (*on_micro)(void *context, const struct rig_micro *micro);
+    void *context;
+    bool stopped;
+};
+
+void rig_operation_parser_init(struct rig_operation_parser *parser, const struct rig_text_syntax *syntax,
+                               const char *name, const char *data, size_t size, struct rig_err *err);
+void rig_operation_parser_done(struct rig_operation_parser *parser);
+
+/* From the beginning of the file to the first operation. `more` is false when there is none. */
+enum rig_rc rig_operation_parser_start(struct rig_operation_parser *parser, bool *more);
+/* Behind an operation: to the next one, or to the end of the file. */
+enum rig_rc rig_operation_parser_more(struct rig_operation_parser *parser, bool *more);
+/* Reads a transaction that stands at the cursor, alone: its micro-operations. */
+enum rig_rc rig_operation_parser_value(struct rig_operation_parser *parser);
+/* Reads the operation at the cursor. */
+enum rig_rc rig_operation_parser_read(struct rig_operation_parser *parser);
+
+#endif

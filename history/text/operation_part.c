@@ -1,0 +1,113 @@
+#include "history/text/operation_part.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "history/text/part_keys.h"
+#include "history/text/part_lists.h"
+#include "history/text/part_processes.h"
+#include "history/text/part_take.h"
+
+struct rig_part *rig_part_new(void)
+{
+    struct rig_part *part = calloc(1, sizeof *part);
+    if (part == NULL)
+        return NULL;
+    part->process_of_small = calloc(RIG_PART_SMALL_PROCESSES, sizeof *part->process_of_small);
+    rig_table_init(&part->process_of);
+    rig_arena_init(&part->parser.texts, 0);
+    rig_arena_init(&part->text_parser.texts, 0);
+    if (part->process_of_small == NULL || !rig_part_clear_keys(part)) {
+        rig_part_free(part);
+        return NULL;
+    }
+    return part;
+}
+
+void rig_part_free(void *given)
+{
+    struct rig_part *part = given;
+    if (part == NULL)
+        return;
+    rig_part_processes_done(&part->processes);
+    rig_part_invoked_done(&part->invoked);
+    free(part->process_of_small);
+    rig_table_done(&part->process_of);
+    rig_mop_vec_done(&part->long_ops);
+    rig_part_perhaps_vec_done(&part->perhaps);
+    free(part->slots);
+    rig_part_spines_done(&part->spines);
+    rig_part_changes_done(&part->changes);
+    rig_part_doubts_done(&part->doubts);
+    rig_element_vec_done(&part->elements);
+    rig_operation_parser_done(&part->parser);
+    rig_operation_parser_done(&part->text_parser);
+    free(part);
+}
+
+void rig_part_start(struct rig_part *part, struct rig_segment *segment, const struct rig_operation_facts *facts,
+                    const char *end)
+{
+    rig_segment_reset(segment);
+    part->segment = segment;
+    segment->owned = true;
+    part->facts = *facts;
+    part->end = end;
+    part->index_width = part->time_width = 1;
+    part->last_end_length = 0;
+    part->refused = part->no_memory = false;
+    part->count = 0;
+    part->first_index = part->last_index = -1;
+    part->key_kinds = 0;
+    part->processes.count = 0;
+    if (part->process_of.used > 0)
+        rig_table_clear(&part->process_of);
+    part->invoked.count = 0;
+    part->long_ops.count = 0;
+    part->perhaps.count = 0;
+    (void)rig_part_clear_keys(part);
+    part->spines.count = 0;
+    part->doubts.count = 0;
+    rig_part_begin(part);
+}
+
+void rig_part_take_back(struct rig_part *part)
+{
+    for (size_t i = part->changes.count; i-- > 0;) {
+        const struct rig_part_change *change = &part->changes.at[i];
+        part->segment->keys.at[change->key].spine.count = change->count;
+        part->spines.at[change->key] = change->spine;
+    }
+    part->changes.count = 0;
+    part->segment->branches.count = part->branches_before;
+    part->doubts.count = part->doubts_before;
+    while (part->segment->keys.count > part->keys_before)
+        rig_part_remove_last_key(part);
+}
+
+void rig_part_finish(struct rig_part *part)
+{
+    struct rig_segment *segment = part->segment;
+    rig_part_end_doubts(part);
+    for (size_t number = 0; number < part->invoked.count && !part->no_memory; number++) {
+        struct rig_part_process *process = &part->processes.at[part->invoked.at[number]];
+        if (!process->open || process->invocation != number)
+            continue;
+        rig_part_parse_invoked(part, process, 0);
+        if (part->refused || part->no_memory)
+            return;
+        struct rig_txn txn = {
+            .invoke_ns = process->invoke_ns,
+            .complete_ns = RIG_NO_TIME,
+            .invoke_at = process->invoke_at,
+            .complete_at = RIG_POSITION_NONE,
+            .first_op = (uint32_t)segment->open_ops.count,
+            .process = (int32_t)process->process,
+            .outcome = RIG_OUTCOME_INFO,
+        };
+        const struct rig_mop *ops = rig_part_ops(part, process);
+        part->no_memory = !rig_txn_vec_add(&segment->open, txn);
+        for (uint32_t i = 0; i < process->op_count && !part->no_memory; i++)
+            part->no_memory = !rig_mop_vec_add(&segment->open_ops, ops[i]);
+    }
+}

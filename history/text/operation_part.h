@@ -1,0 +1,185 @@
+/*
+ * One part of a file of operations on its way into a segment: keys, lists and processes, under numbers of the part's
+ * own.
+ *
+ * Parts are read side by side, so a part knows nothing of the ones before it: a completion may come first of its
+ * process, and what it completes is found when the parts are joined (history/text/operation_join.h). Whatever breaks a
+ * rule only sets `refused`; history/text/operation_reader.h then says what is wrong.
+ *
+ * What is invoked is mostly only compared as text with what its completion repeats, and never parsed.
+ *
+ * A list read is compared as text with the longest list of its key (history/text/list_text.h); what differs in more
+ * than its length is parsed, and compared as numbers. A failed transaction may be the first to read a list: what it
+ * read counts with the spine while nothing contradicts it, and leaves it, as a branch, unless somebody who did not fail
+ * comes to read it, too. An operation can be taken back until it is complete: the short way gives up at anything
+ * unusual, and the operation is read again by the grammar.
+ *
+ * Space: that of the segment, 4 bytes an invocation, 230 a process, 48 a key. Threads: one a part.
+ */
+#ifndef RIG_HISTORY_OPERATION_PART_H
+#define RIG_HISTORY_OPERATION_PART_H
+
+#include "base/table.h"
+#include "history/text/operation_parser.h"
+#include "history/text/operation_reader.h"
+#include "history/segment.h"
+
+enum {
+    RIG_PART_SHORT_OPS = 8, /* operations of an invocation that need no further room */
+    RIG_PART_PIECES = 16    /* operations of a completion that are compared as text */
+};
+
+/* For what the short way calls for each operation: see history/text/operation_fast.h. */
+#define RIG_PART_INLINE __attribute__((always_inline, unused)) static inline
+
+/* What the part saw first of a process. */
+enum rig_part_first { RIG_FIRST_NOTHING, RIG_FIRST_INVOKED, RIG_FIRST_COMPLETED, RIG_FIRST_PERHAPS_COMPLETED };
+
+struct rig_part_process {
+    int64_t process;
+    int64_t invoke_ns;
+    uint32_t invoke_at;
+    const char *text, *text_end; /* what was invoked as it stands in the file; NULL: these operations: */
+    uint32_t op_count;
+    uint32_t long_ops;   /* where its operations start in `long_ops`, when there are more than fit here */
+    uint32_t first_txn;  /* RIG_FIRST_COMPLETED: this transaction; RIG_FIRST_PERHAPS_COMPLETED: this one of `perhaps` */
+    uint32_t invocation; /* its last one, among those of the part */
+    uint8_t first;       /* enum rig_part_first */
+    bool open;
+    bool is_parsed;     /* `text` is parsed: */
+    uint8_t read_count; /* so many of its operations read, */
+    struct {
+        uint16_t op, result_at;                   /* this one, with its result so far behind `text`, */
+    } reads[RIG_PART_SHORT_OPS + 1];              /* behind which one is written in vain */
+    struct rig_mop short_ops[RIG_PART_SHORT_OPS]; /* the operations */
+};
+
+/* A completion without operations: it completes what its process invoked in an earlier part, if that is open. */
+struct rig_part_perhaps {
+    uint32_t place; /* it goes before this transaction */
+    struct rig_txn txn;
+};
+
+/* A micro-operation of a completion as it stands in the file, with the separator before it: up to its result. */
+struct rig_part_piece {
+    const char *at;
+    uint32_t length;
+    bool reads;
+};
+
+/* The longest list of a key as it stands in the file, without brackets. */
+struct rig_part_spine {
+    const char *text;
+    size_t length;
+    uint32_t count;   /* its elements; the spine's own list may have more */
+    uint32_t certain; /* so many of the list's elements were read by somebody who did not fail */
+    uint32_t doubt;   /* the newest one of this key, or RIG_TABLE_NONE */
+    uint32_t branch;  /* the newest branch of this key, or RIG_TABLE_NONE */
+};
+
+/* A failed transaction read more than what was certain then. */
+struct rig_part_doubt {
+    uint32_t op;     /* of the segment */
+    uint32_t before; /* the key's doubt before this one */
+};
+
+/* What a key was before the operation that is being read. */
+struct rig_part_change {
+    uint32_t key, count; /* elements of its spine */
+    struct rig_part_spine spine;
+};
+
+struct rig_part_slot {
+    uint64_t hash; /* the key itself, or the hash of its text */
+    uint32_t key;  /* RIG_TABLE_NONE: free */
+};
+
+RIG_VEC(struct rig_part_process, rig_part_processes)
+RIG_VEC(struct rig_part_perhaps, rig_part_perhaps_vec)
+RIG_VEC(uint32_t, rig_part_invoked)
+RIG_VEC(struct rig_part_spine, rig_part_spines)
+RIG_VEC(struct rig_part_change, rig_part_changes)
+RIG_VEC(struct rig_part_doubt, rig_part_doubts)
+
+struct rig_part {
+    struct rig_segment *segment;
+    struct rig_operation_facts facts;
+    const char *end;                 /* of the file */
+    uint8_t index_width, time_width; /* digits of the last ones */
+    /* How the last line with an error ends, behind its transaction, with its line feed; length 0: none does. */
+    const char *last_end;
+    uint32_t last_end_length, last_error;
+
+    bool is_again;    /* it is read by the grammar alone */
+    size_t end_at;    /* operations that begin before it belong to the part */
+    size_t first_at;  /* where the first operation that was read begins */
+    size_t behind_at; /* where the first operation begins that was not read */
+    bool refused;     /* there is a fault */
+    bool no_memory;
+
+    uint32_t count; /* operations */
+    int64_t first_index, last_index;
+    unsigned key_kinds; /* bits: 1 << enum rig_key_kind */
+
+    struct rig_part_processes processes;
+    uint32_t *process_of_small; /* process number -> its place in `processes`, to be verified there */
+    struct rig_table process_of;
+    struct rig_part_invoked invoked; /* the place in `processes` of each invocation */
+    struct rig_mop_vec long_ops;
+    struct rig_part_perhaps_vec perhaps;
+
+    struct rig_part_slot *slots;
+    unsigned slot_bits;
+    struct rig_part_spines spines; /* parallel to the segment's keys */
+    struct rig_part_doubts doubts;
+
+    /* Of the operation that is being read: what is taken back. */
+    uint32_t keys_before, branches_before, doubts_before;
+    struct rig_part_changes changes;
+    bool grows;           /* it made more of a spine certain */
+    uint32_t piece_count; /* RIG_TABLE_NONE: it was not read by the short way */
+    struct rig_part_piece pieces[RIG_PART_PIECES];
+    struct rig_element_vec elements; /* of the list that is being read */
+
+    struct rig_operation_parser parser;
+    struct rig_operation_parser text_parser; /* of what was invoked */
+};
+
+/* NULL when memory runs out. */
+struct rig_part *rig_part_new(void);
+void rig_part_free(void *part);
+/* Empties part and segment. */
+void rig_part_start(struct rig_part *part, struct rig_segment *segment, const struct rig_operation_facts *facts,
+                    const char *end);
+
+/* Room for one more operation behind those of the segment and `count` others; NULL when memory runs out. */
+RIG_PART_INLINE struct rig_mop *rig_part_room(struct rig_part *part, uint32_t count)
+{
+    struct rig_mop_vec *ops = &part->segment->ops;
+    if (ops->count + count >= ops->capacity && !rig_mop_vec_reserve(ops, ops->count + count + 1))
+        return NULL;
+    return ops->at + ops->count + count;
+}
+
+/* Room for `count` operations behind those of the segment; NULL when memory runs out. */
+RIG_PART_INLINE struct rig_mop *rig_part_room_for(struct rig_part *part, uint32_t count)
+{
+    return rig_part_room(part, count) == NULL ? NULL : part->segment->ops.at + part->segment->ops.count;
+}
+
+/* Before an operation is read. */
+RIG_PART_INLINE void rig_part_begin(struct rig_part *part)
+{
+    part->keys_before = (uint32_t)part->segment->keys.count;
+    part->branches_before = (uint32_t)part->segment->branches.count;
+    part->doubts_before = (uint32_t)part->doubts.count;
+    part->changes.count = 0;
+    part->grows = false;
+    part->piece_count = RIG_TABLE_NONE;
+}
+/* Forgets what came since rig_part_begin(). */
+void rig_part_take_back(struct rig_part *part);
+/* The part was read: its open transactions go into the segment. */
+void rig_part_finish(struct rig_part *part);
+
+#endif

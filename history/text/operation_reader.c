@@ -1,0 +1,325 @@
+#include "history/text/operation_reader.h"
+
+#include <string.h>
+
+#include "base/table.h"
+#include "history/text/text_table.h"
+
+RIG_VEC(struct rig_op, op_vec)
+
+/* What a process last invoked; kept until it invokes again. */
+struct invocation {
+    bool open;
+    size_t at;
+    int64_t process;
+    struct op_vec ops;
+};
+
+RIG_VEC(struct invocation, invocation_vec)
+
+struct reader {
+    struct rig_operation_parser parser;
+    enum rig_workload workload;
+    struct op_vec ops; /* of the operation being read */
+    struct rig_table invocation_of_process;
+    struct invocation_vec invocations;
+    struct rig_text_table key_texts;
+    uint64_t count;
+    int64_t last_index;
+    bool uses_index, has_client, has_invocations;
+    bool has_key;
+    enum rig_key_kind key_kind;
+};
+
+static bool is_text(const char *text, size_t length, const char *wanted)
+{
+    return length == strlen(wanted) && memcmp(text, wanted, length) == 0;
+}
+
+/* Which workload a micro-operation belongs to; a read of null to any. */
+static bool workload_of(const struct rig_micro *micro, enum rig_workload *workload)
+{
+    if (is_text(micro->name, micro->name_length, "append"))
+        *workload = RIG_WORKLOAD_LIST_APPEND;
+    else if (is_text(micro->name, micro->name_length, "w"))
+        *workload = RIG_WORKLOAD_RW_REGISTER;
+    else if (micro->value_kind == RIG_MICRO_LIST)
+        *workload = RIG_WORKLOAD_LIST_APPEND;
+    else if (micro->value_kind == RIG_MICRO_NUMBER)
+        *workload = RIG_WORKLOAD_RW_REGISTER;
+    else
+        return false;
+    return true;
+}
+
+static const char *const workload_names[] = {
+#define WORKLOAD_NAME(name, text, help) [name] = text,
+    RIG_WORKLOAD_TABLE(WORKLOAD_NAME)
+#undef WORKLOAD_NAME
+};
+
+bool rig_micro_reads(const struct rig_micro *micro)
+{
+    return micro->name_length == 1 && micro->name[0] == 'r';
+}
+
+enum rig_rc rig_micro_check(const struct rig_text_cursor *cursor, enum rig_workload workload,
+                            const struct rig_micro *micro)
+{
+    bool reads = rig_micro_reads(micro);
+    bool appends = is_text(micro->name, micro->name_length, "append");
+    if (!reads && !appends && !is_text(micro->name, micro->name_length, "w"))
+        return rig_cursor_fail(cursor, micro->at, "no micro-operation is called \"%.*s\"; there are append, r and w",
+                               micro->name_length > 40 ? 40 : (int)micro->name_length, micro->name);
+    if (!reads && micro->value_kind != RIG_MICRO_NUMBER)
+        return rig_cursor_fail(cursor, micro->value_at, "the value of %s must be an integer",
+                               appends ? "an append" : "a write");
+    enum rig_workload own;
+    if (workload_of(micro, &own) && own != workload)
+        return rig_cursor_fail(cursor, reads ? micro->value_at : micro->at,
+                               "%s of %s in a history of %s; split the history, or name its workload",
+                               reads     ? "a read"
+                               : appends ? "an append"
+                                         : "a write",
+                               workload_names[own], workload_names[workload]);
+    if (micro->element_count >= UINT32_MAX)
+        return rig_cursor_fail(cursor, micro->value_at, "a list of more than 4294967294 elements");
+    return RIG_OK;
+}
+
+static enum rig_rc find_key(struct reader *reader, const struct rig_micro *micro, int64_t *key)
+{
+    const struct rig_text_cursor *cursor = &reader->parser.cursor;
+    if (reader->has_key && reader->key_kind != micro->key_kind)
+        return rig_cursor_fail(cursor, micro->at,
+                               "another kind of key than before; use integers, strings or keywords alone");
+    reader->has_key = true;
+    reader->key_kind = micro->key_kind;
+    *key = micro->key;
+    if (micro->key_kind == RIG_KEY_NUMBER)
+        return RIG_OK;
+    if (memchr(micro->key_text, '\0', micro->key_length) != NULL)
+        return rig_cursor_fail(cursor, micro->at, "a key with a NUL character in it; rename the key");
+    uint32_t id = rig_text_table_put(&reader->key_texts, micro->key_text, micro->key_length);
+    if (id == RIG_TABLE_NONE)
+        return rig_cursor_no_memory(cursor);
+    *key = id;
+    return RIG_OK;
+}
+
+static enum rig_rc take_micro(void *context, const struct rig_micro *micro)
+{
+    struct reader *reader = context;
+    struct rig_op op = {.kind = rig_micro_reads(micro) ? RIG_OP_READ_LIST : RIG_OP_APPEND};
+    enum rig_rc rc = rig_micro_check(&reader->parser.cursor, reader->workload, micro);
+    if (rc == RIG_OK)
+        rc = find_key(reader, micro, &op.key);
+    if (rc != RIG_OK)
+        return rc;
+    if (!rig_micro_reads(micro))
+        op.value = micro->value;
+    return op_vec_add(&reader->ops, op) ? RIG_OK : rig_cursor_no_memory(&reader->parser.cursor);
+}
+
+static enum rig_rc check_position(struct reader *reader)
+{
+    const struct rig_operation *operation = &reader->parser.operation;
+    const struct rig_text_cursor *cursor = &reader->parser.cursor;
+    bool has_index = operation->fields.has_index;
+    int64_t index = has_index ? operation->fields.index : (int64_t)reader->count;
+    size_t at = has_index ? operation->index_at : operation->at;
+    if (reader->count == 0)
+        reader->uses_index = has_index;
+    if (reader->uses_index != has_index)
+        return rig_cursor_fail(cursor, at, "operations with and without an index; give all of them one, or none");
+    if (index < 0 || index >= RIG_POSITION_NONE)
+        return rig_cursor_fail(cursor, at, "index %lld is not within 0 to 4294967294; renumber the operations",
+                               (long long)index);
+    if (index <= reader->last_index)
+        return rig_cursor_fail(cursor, operation->index_at,
+                               "index %lld %s index %lld; sort the operations and number them apart", (long long)index,
+                               index == reader->last_index ? "again after" : "after", (long long)reader->last_index);
+    reader->last_index = index;
+    reader->count++;
+    return RIG_OK;
+}
+
+/* The process's invocation; NULL when memory runs out. */
+static struct invocation *find_invocation(struct reader *reader)
+{
+    int64_t process = reader->parser.operation.fields.process;
+    uint32_t *place = rig_table_put(&reader->invocation_of_process, (uint64_t)process);
+    if (place == NULL)
+        return NULL;
+    if (*place == RIG_TABLE_NONE) {
+        if (!invocation_vec_add(&reader->invocations, (struct invocation){.process = process}))
+            return NULL;
+        *place = (uint32_t)(reader->invocations.count - 1);
+    }
+    return &reader->invocations.at[*place];
+}
+
+static enum rig_rc take_invocation(struct reader *reader, struct invocation *invocation)
+{
+    const struct rig_operation *operation = &reader->parser.operation;
+    const struct rig_text_cursor *cursor = &reader->parser.cursor;
+    if (!reader->has_invocations)
+        return rig_cursor_fail(cursor, operation->type_at,
+                               "an invocation behind completions that have none; keep all invocations, or none");
+    if (invocation->open)
+        return rig_cursor_fail(cursor, operation->at,
+                               "process %lld invokes again, and what it invoked at line %zu is open; add the "
+                               "completion, or use another process",
+                               (long long)invocation->process, rig_cursor_line(cursor, invocation->at));
+    struct op_vec ops = reader->ops;
+    reader->ops = invocation->ops;
+    invocation->ops = ops;
+    invocation->open = true;
+    invocation->at = operation->at;
+    return RIG_OK;
+}
+
+static bool same_ops(const struct op_vec *a, const struct op_vec *b)
+{
+    if (a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++) {
+        if (a->at[i].kind != b->at[i].kind || a->at[i].key != b->at[i].key || a->at[i].value != b->at[i].value)
+            return false;
+    }
+    return true;
+}
+
+static enum rig_rc check_process(const struct reader *reader, const struct invocation *invocation, size_t at)
+{
+    if (invocation->process >= INT32_MIN && invocation->process <= INT32_MAX)
+        return RIG_OK;
+    return rig_cursor_fail(&reader->parser.cursor, at, "process %lld does not fit 32 bits; renumber the processes",
+                           (long long)invocation->process);
+}
+
+static enum rig_rc take_completion(struct reader *reader, struct invocation *invocation)
+{
+    const struct rig_operation *operation = &reader->parser.operation;
+    const struct rig_text_cursor *cursor = &reader->parser.cursor;
+    bool has_value = operation->fields.has_value;
+    if (reader->has_invocations && !invocation->open)
+        return rig_cursor_fail(cursor, operation->at,
+                               "process %lld completes what it did not invoke; add the invocation",
+                               (long long)invocation->process);
+    if (!has_value && operation->fields.type == RIG_OPERATION_OK)
+        return rig_cursor_fail(cursor, operation->at,
+                               "an ok transaction without its operations; give them as its value");
+    if (reader->has_invocations && has_value && !same_ops(&reader->ops, &invocation->ops))
+        return rig_cursor_fail(cursor, operation->value_at,
+                               "other operations than process %lld invoked at line %zu; completions repeat them, with "
+                               "what was read",
+                               (long long)invocation->process, rig_cursor_line(cursor, invocation->at));
+    invocation->open = false;
+    return check_process(reader, invocation, operation->at);
+}
+
+static enum rig_rc take_operation(struct reader *reader)
+{
+    const struct rig_operation *operation = &reader->parser.operation;
+    const struct rig_operation_fields *fields = &operation->fields;
+    if (!fields->has_type)
+        return rig_cursor_fail(&reader->parser.cursor, operation->at,
+                               "an operation without a type; it is invoke, ok, fail or info");
+    enum rig_rc rc = check_position(reader);
+    if (rc != RIG_OK || !fields->is_client)
+        return rc;
+    struct invocation *invocation = find_invocation(reader);
+    if (invocation == NULL)
+        return rig_cursor_no_memory(&reader->parser.cursor);
+    bool completes = invocation->open && fields->type != RIG_OPERATION_INVOKE;
+    if (!fields->has_value && !completes)
+        return RIG_OK;
+    if (!reader->has_client)
+        reader->has_invocations = fields->type == RIG_OPERATION_INVOKE;
+    reader->has_client = true;
+    return fields->type == RIG_OPERATION_INVOKE ? take_invocation(reader, invocation)
+                                                : take_completion(reader, invocation);
+}
+
+static enum rig_rc read_all(struct reader *reader)
+{
+    bool more = false;
+    enum rig_rc rc = rig_operation_parser_start(&reader->parser, &more);
+    while (rc == RIG_OK && more) {
+        reader->ops.count = 0;
+        rc = rig_operation_parser_read(&reader->parser);
+        if (rc == RIG_OK)
+            rc = take_operation(reader);
+        if (rc == RIG_OK)
+            rc = rig_operation_parser_more(&reader->parser, &more);
+    }
+    for (size_t i = 0; rc == RIG_OK && i < reader->invocations.count; i++) {
+        const struct invocation *invocation = &reader->invocations.at[i];
+        if (invocation->open)
+            rc = check_process(reader, invocation, invocation->at);
+    }
+    return rc;
+}
+
+enum rig_rc rig_operation_blame(const struct rig_text_syntax *syntax, const char *name, const char *data, size_t size,
+                                enum rig_workload workload, struct rig_err *err)
+{
+    struct reader reader = {.workload = workload, .last_index = -1};
+    rig_operation_parser_init(&reader.parser, syntax, name, data, size, err);
+    reader.parser.on_micro = take_micro;
+    reader.parser.context = &reader;
+    rig_table_init(&reader.invocation_of_process);
+    rig_text_table_init(&reader.key_texts, 0);
+    enum rig_rc rc = read_all(&reader);
+    for (size_t i = 0; i < reader.invocations.count; i++)
+        op_vec_done(&reader.invocations.at[i].ops);
+    invocation_vec_done(&reader.invocations);
+    rig_text_table_done(&reader.key_texts);
+    rig_table_done(&reader.invocation_of_process);
+    op_vec_done(&reader.ops);
+    rig_operation_parser_done(&reader.parser);
+    return rc != RIG_OK ? rc : rig_fail(err, RIG_E_BUG, "%s: refused, and no fault was found in it", name);
+}
+
+struct probe {
+    bool decided;
+    enum rig_workload workload;
+};
+
+static enum rig_rc probe_micro(void *context, const struct rig_micro *micro)
+{
+    struct probe *probe = context;
+    probe->decided = probe->decided || workload_of(micro, &probe->workload);
+    return RIG_OK;
+}
+
+void rig_operation_probe(const struct rig_text_syntax *syntax, const char *data, size_t size,
+                         const struct rig_load_options *options, struct rig_operation_facts *facts)
+{
+    struct rig_operation_parser parser;
+    struct probe probe = {.decided = options->workload_given,
+                          .workload = options->workload_given ? options->workload : RIG_WORKLOAD_LIST_APPEND};
+    bool more = false, has_client = false, has_first = false;
+    *facts = (struct rig_operation_facts){.has_invocations = true};
+    rig_operation_parser_init(&parser, syntax, "", data, size, NULL);
+    parser.on_micro = probe_micro;
+    parser.context = &probe;
+    /* Whatever is wrong is found again, and told, when the file is read. */
+    enum rig_rc rc = rig_operation_parser_start(&parser, &more);
+    while (rc == RIG_OK && more && !(has_client && probe.decided)) {
+        rc = rig_operation_parser_read(&parser);
+        const struct rig_operation_fields *fields = &parser.operation.fields;
+        if (rc == RIG_OK && !has_first)
+            facts->uses_index = fields->has_index;
+        has_first = true;
+        if (rc == RIG_OK && !has_client && fields->is_client && fields->has_value && fields->has_type) {
+            has_client = true;
+            facts->has_invocations = fields->type == RIG_OPERATION_INVOKE;
+        }
+        if (rc == RIG_OK)
+            rc = rig_operation_parser_more(&parser, &more);
+    }
+    facts->workload = probe.workload;
+    rig_operation_parser_done(&parser);
+}

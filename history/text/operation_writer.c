@@ -1,0 +1,129 @@
+#include "history/text/operation_writer.h"
+
+#include <string.h>
+
+#include "history/event_walk.h"
+#include "history/text/fault_text.h"
+#include "history/read_list.h"
+
+static const size_t flush_bytes = (size_t)1 << 20;
+
+RIG_VEC(struct rig_op, op_vec)
+RIG_VEC(struct rig_record_read, read_vec)
+
+struct writer {
+    const struct rig_history *history;
+    struct rig_operation_text text;
+    struct op_vec ops;
+    struct read_vec reads;
+    struct rig_arena lists; /* of the transaction at hand, where they are in two pieces */
+};
+
+/* A spine is the origin of all that begins with it. False when memory runs out. */
+static bool read_of(struct writer *writer, const struct rig_mop *mop, struct rig_record_read *out)
+{
+    *out = (struct rig_record_read){.state = (enum rig_read_state)mop->read_state};
+    if (mop->read_state != RIG_READ_SEEN)
+        return true;
+    if (mop->kind != RIG_OP_READ_LIST && mop->kind != RIG_OP_READ_SET) {
+        out->value = mop->value;
+        return true;
+    }
+    struct rig_read_list list = rig_mop_list(writer->history, mop);
+    out->elements = rig_read_whole(&list, &writer->lists);
+    out->count = list.count;
+    out->origin = 1;
+    out->origin_count = list.shared;
+    return out->elements != NULL;
+}
+
+static bool gather(struct writer *writer, uint32_t txn)
+{
+    const struct rig_history *history = writer->history;
+    const struct rig_mop *mops = rig_txn_ops(history, txn);
+    uint32_t count = rig_txn_op_count(history, txn);
+    if (!op_vec_reserve(&writer->ops, count) || !read_vec_reserve(&writer->reads, count))
+        return false;
+    rig_arena_reset(&writer->lists);
+    for (uint32_t i = 0; i < count; i++) {
+        bool reads = mops[i].kind % 2 == 1;
+        writer->ops.at[i] = (struct rig_op){.kind = (enum rig_op_kind)mops[i].kind,
+                                            .key = history->keys[mops[i].key],
+                                            .value = reads ? 0 : mops[i].value};
+        writer->reads.at[i] = (struct rig_record_read){0};
+        if (reads && !read_of(writer, &mops[i], &writer->reads.at[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool put_event(struct writer *writer, struct rig_event event)
+{
+    const struct rig_history *history = writer->history;
+    if (event.fault != NULL) {
+        rig_fault_text_write(writer->text.dialect, event.fault, &writer->text.buf);
+        return true;
+    }
+    const struct rig_txn *txn = &history->txns[event.txn];
+    uint32_t op_count = rig_txn_op_count(history, event.txn);
+    const struct rig_operation_head head = {.index = event.position,
+                                            .process = txn->process,
+                                            .time_ns = event.is_completion ? txn->complete_ns : txn->invoke_ns};
+    if (!gather(writer, event.txn))
+        return false;
+    if (!event.is_completion) {
+        rig_operation_text_invoke(&writer->text, &head, writer->ops.at, op_count);
+        return true;
+    }
+    const char *error = txn->error == 0 ? NULL : history->errors[txn->error - 1];
+    const struct rig_record_completion completion = {.outcome = (enum rig_outcome)txn->outcome,
+                                                     .error = error,
+                                                     .error_length = error == NULL ? 0 : strlen(error),
+                                                     .reads = writer->reads.at};
+    rig_operation_text_complete(&writer->text, &head, writer->ops.at, op_count, &completion);
+    return true;
+}
+
+static enum rig_rc flush(struct writer *writer, struct rig_output *output, struct rig_err *err)
+{
+    struct rig_buf *buf = &writer->text.buf;
+    if (buf->failed)
+        return rig_fail(err, RIG_E_LIMIT, "%s: no memory for a transaction's text", output->path);
+    enum rig_rc rc = rig_output_write(output, buf->data, buf->size, err);
+    rig_buf_clear(buf);
+    return rc;
+}
+
+static enum rig_rc write_events(struct writer *writer, struct rig_event_walk *walk, struct rig_output *output,
+                                struct rig_err *err)
+{
+    struct rig_event event;
+    enum rig_rc rc = RIG_OK;
+    while (rc == RIG_OK && rig_event_walk_next(walk, &event)) {
+        if (!put_event(writer, event))
+            return rig_fail(err, RIG_E_LIMIT, "%s: no memory for a transaction's operations", output->path);
+        if (writer->text.buf.size >= flush_bytes || writer->text.buf.failed)
+            rc = flush(writer, output, err);
+    }
+    return rc == RIG_OK ? flush(writer, output, err) : rc;
+}
+
+enum rig_rc rig_operation_write(const struct rig_history *history, const struct rig_dialect *dialect,
+                                struct rig_output *output, struct rig_err *err)
+{
+    struct writer writer = {.history = history};
+    struct rig_event_walk walk;
+    if (!rig_event_walk_init(&walk, history))
+        return rig_fail(err, RIG_E_LIMIT, "%s: no memory for writing the history", output->path);
+    rig_arena_init(&writer.lists, 0);
+    rig_operation_text_init(&writer.text, dialect, history->key_texts, history->keyword_keys);
+    if (history->txn_count == 0 && history->fault_count == 0)
+        rig_buf_add_text(&writer.text.buf, dialect->empty);
+    enum rig_rc rc = write_events(&writer, &walk, output, err);
+    rig_event_walk_done(&walk);
+    rig_operation_text_done(&writer.text);
+    op_vec_done(&writer.ops);
+    read_vec_done(&writer.reads);
+    rig_arena_done(&writer.lists);
+    return rc;
+}

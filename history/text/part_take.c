@@ -1,0 +1,357 @@
+#include "history/text/part_take.h"
+
+#include <string.h>
+
+#include "history/text/fault_text.h"
+#include "history/text/number_text.h"
+#include "history/text/part_keys.h"
+#include "history/text/part_lists.h"
+#include "history/text/part_processes.h"
+
+static const uint32_t none = RIG_TABLE_NONE;
+
+/* The last texts are compared with: most errors are alike. */
+uint32_t rig_part_error(struct rig_part *part, const char *text, size_t length)
+{
+    enum { LOOKED_AT = 4 };
+    struct rig_segment_errors *errors = &part->segment->errors;
+    for (size_t i = errors->count; i-- > 0 && errors->count - i <= LOOKED_AT;) {
+        const struct rig_segment_error *known = &errors->at[i];
+        if (known->length == length && (length == 0 || memcmp(known->text, text, length) == 0))
+            return (uint32_t)i + 1;
+    }
+    struct rig_segment_error error = {.text = text, .length = (uint32_t)length};
+    if (text < part->parser.cursor.start || text >= part->end)
+        error.text = rig_arena_text(&part->segment->texts, text, length);
+    if (error.text == NULL || !rig_segment_errors_add(errors, error))
+        part->no_memory = true;
+    return (uint32_t)errors->count;
+}
+
+/* The operations that stand from `first` on behind those of the segment are what the process invoked. */
+static void keep_ops(struct rig_part *part, struct rig_part_process *process, uint32_t first, uint32_t count)
+{
+    const struct rig_mop *ops = part->segment->ops.at + part->segment->ops.count + first;
+    struct rig_mop *kept = process->short_ops;
+    process->text = NULL;
+    process->is_parsed = false;
+    process->op_count = count;
+    if (count > RIG_PART_SHORT_OPS) {
+        process->long_ops = (uint32_t)part->long_ops.count;
+        if (!rig_mop_vec_reserve(&part->long_ops, part->long_ops.count + count)) {
+            part->no_memory = true;
+            return;
+        }
+        kept = part->long_ops.at + part->long_ops.count;
+        part->long_ops.count += count;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        kept[i] = ops[i];
+        kept[i].read_state = RIG_READ_UNKNOWN;
+        kept[i].value = (ops[i].kind & 1) == 0 ? ops[i].value : 0;
+    }
+}
+
+static uint32_t key_of(struct rig_part *part, const struct rig_micro *micro)
+{
+    return micro->key_kind == RIG_KEY_NUMBER ? rig_part_number_key(part, micro->key)
+                                             : rig_part_text_key(part, micro->key_text, (uint32_t)micro->key_length);
+}
+
+/* A micro-operation of the grammar as one of the segment; false when memory runs out. */
+static bool place_micro(struct rig_part *part, const struct rig_operation *operation, enum rig_operation_type type,
+                        size_t number, size_t first)
+{
+    const struct rig_micro *micro = &operation->micros.at[number];
+    bool reads = rig_micro_reads(micro);
+    uint32_t key = key_of(part, micro);
+    struct rig_mop *mop = rig_part_room(part, (uint32_t)(first + number));
+    if (key == none || mop == NULL)
+        return false;
+    *mop = (struct rig_mop){.key = key, .kind = (uint8_t)((unsigned)part->facts.workload * 2 + reads)};
+    if (!reads)
+        mop->value = micro->value;
+    if (!reads || type == RIG_OPERATION_INVOKE || micro->value_kind == RIG_MICRO_MISSING)
+        return true;
+    mop->read_state = micro->value_kind == RIG_MICRO_NULL ? RIG_READ_NIL : RIG_READ_SEEN;
+    if (micro->value_kind == RIG_MICRO_NUMBER)
+        mop->value = micro->value;
+    return micro->value_kind != RIG_MICRO_LIST ||
+           rig_part_list(part, mop, micro, operation->elements.at + micro->first_element, type != RIG_OPERATION_FAIL);
+}
+
+/* Whether the micro-operations keep the rules that need no other operation. */
+static void check_micros(struct rig_part *part, const struct rig_operation_parser *parser)
+{
+    const struct rig_operation *operation = &parser->operation;
+    for (size_t i = 0; i < operation->micros.count; i++) {
+        const struct rig_micro *micro = &operation->micros.at[i];
+        part->key_kinds |= 1U << micro->key_kind;
+        if (rig_micro_check(&parser->cursor, part->facts.workload, micro) != RIG_OK ||
+            (micro->key_kind != RIG_KEY_NUMBER &&
+             (memchr(micro->key_text, '\0', micro->key_length) != NULL || micro->key_length >= UINT32_MAX)))
+            rig_part_refuse(part);
+    }
+    part->segment->keyword_keys = (part->key_kinds & 1U << RIG_KEY_KEYWORD) != 0;
+    if ((part->key_kinds & (part->key_kinds - 1)) != 0 || operation->micros.count >= UINT32_MAX / 2)
+        rig_part_refuse(part);
+}
+
+/* What the operation reads may contradict what is not certain. */
+static void end_doubts(struct rig_part *part, const struct rig_operation *operation)
+{
+    for (size_t i = 0; part->doubts.count > 0 && i < operation->micros.count; i++) {
+        const struct rig_micro *micro = &operation->micros.at[i];
+        uint32_t key = none;
+        if (micro->value_kind == RIG_MICRO_LIST)
+            key = key_of(part, micro);
+        if (key != none)
+            rig_part_end_doubt(part, key);
+    }
+    rig_part_begin(part);
+}
+
+/* Puts the micro-operations behind those of the segment and `first` others. */
+static void place_micros(struct rig_part *part, const struct rig_operation_parser *parser, enum rig_operation_type type,
+                         size_t first)
+{
+    for (size_t i = 0; !part->refused && !part->no_memory && i < parser->operation.micros.count; i++)
+        part->no_memory = !place_micro(part, &parser->operation, type, i, first);
+}
+
+void rig_part_parse_invoked(struct rig_part *part, struct rig_part_process *process, uint32_t first)
+{
+    struct rig_operation_parser *parser = &part->text_parser;
+    if (process->text == NULL)
+        return;
+    parser->syntax = part->parser.syntax;
+    parser->cursor = part->parser.cursor;
+    parser->cursor.at = process->text;
+    enum rig_rc rc = rig_operation_parser_value(parser);
+    part->no_memory = part->no_memory || rc == RIG_E_LIMIT;
+    if (rc != RIG_OK || parser->cursor.at != process->text_end)
+        rig_part_refuse(part);
+    check_micros(part, parser);
+    place_micros(part, parser, RIG_OPERATION_INVOKE, first);
+    if (!part->refused && !part->no_memory)
+        keep_ops(part, process, first, (uint32_t)parser->operation.micros.count);
+}
+
+/* Whether the text at `at` is that of the piece; it is followed by more of the file than one step of the short way. */
+static bool same_text(const char *at, const struct rig_part_piece *piece)
+{
+    const char *other = piece->at;
+    uint32_t left = piece->length;
+    for (; left > 8; left -= 8, at += 8, other += 8) {
+        if (rig_text_load(at) != rig_text_load(other))
+            return false;
+    }
+    return left == 0 || (rig_text_load(at) ^ rig_text_load(other)) << (64 - left * 8) == 0;
+}
+
+/* Whether what was invoked is, byte for byte, what completes, with null for each result. */
+static bool same_as_text(const struct rig_part *part, const struct rig_part_process *process)
+{
+    const char *at = process->text + 1;
+    bool edn = part->parser.syntax->keywords;
+    const char *null = edn ? "nil]" : "null]";
+    size_t null_length = edn ? 4 : 5;
+    if (part->piece_count > RIG_PART_PIECES)
+        return false;
+    for (uint32_t i = 0; i < part->piece_count; i++) {
+        const struct rig_part_piece *piece = &part->pieces[i];
+        if ((size_t)(process->text_end - at) < piece->length || !same_text(at, piece))
+            return false;
+        at += piece->length;
+        if (piece->reads && ((size_t)(process->text_end - at) < null_length || memcmp(at, null, null_length) != 0))
+            return false;
+        at += piece->reads ? null_length : 0;
+    }
+    return at == process->text_end - 1 && *at == ']';
+}
+
+/* Results of reads apart. */
+static bool same_ops(const struct rig_mop *invoked, const struct rig_mop *came, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (invoked[i].kind != came[i].kind || invoked[i].key != came[i].key ||
+            ((came[i].kind & 1) == 0 && invoked[i].value != came[i].value))
+            return false;
+    }
+    return true;
+}
+
+/* A completion without operations has those that were invoked, and no results. */
+static bool repeat_ops(struct rig_part *part, const struct rig_part_process *process)
+{
+    const struct rig_mop *ops = rig_part_ops(part, process);
+    for (uint32_t i = 0; i < process->op_count; i++) {
+        struct rig_mop *room = rig_part_room(part, i);
+        if (room == NULL)
+            return false;
+        *room = ops[i];
+    }
+    return true;
+}
+
+/* Whether the operations that came are those invoked; where none came, they are put in their place. */
+static void compare_ops(struct rig_part *part, struct rig_part_process *process,
+                        const struct rig_operation_fields *fields, uint32_t count)
+{
+    rig_part_parse_invoked(part, process, count);
+    if (part->refused || part->no_memory)
+        return;
+    const struct rig_mop *came = part->segment->ops.at + part->segment->ops.count;
+    if (!fields->has_value && fields->type == RIG_OPERATION_OK)
+        rig_part_refuse(part);
+    else if (!fields->has_value)
+        part->no_memory = part->no_memory || !repeat_ops(part, process);
+    else if (count != process->op_count || !same_ops(rig_part_ops(part, process), came, count))
+        rig_part_refuse(part);
+}
+
+static int64_t time_of(const struct rig_operation_fields *fields)
+{
+    return fields->has_time ? fields->time_ns : RIG_NO_TIME;
+}
+
+static enum rig_outcome outcome_of(const struct rig_operation_fields *fields)
+{
+    return (enum rig_outcome)(fields->type - RIG_OPERATION_OK);
+}
+
+static uint32_t error_of(struct rig_part *part, const struct rig_operation_fields *fields)
+{
+    return fields->has_error ? rig_part_error(part, fields->error, fields->error_length) : 0;
+}
+
+/* The next `count` operations behind those of the segment are the next transaction's. */
+static void own_ops(struct rig_part *part, uint32_t count)
+{
+    struct rig_mop *ops = part->segment->ops.at + part->segment->ops.count;
+    for (uint32_t i = 0; i < count; i++)
+        ops[i].owner = (uint16_t)part->segment->txns.count;
+}
+
+static void complete(struct rig_part *part, struct rig_part_process *process, const struct rig_operation_fields *fields,
+                     uint32_t position, uint32_t count)
+{
+    if (!fields->has_value || process->text == NULL || !same_as_text(part, process))
+        compare_ops(part, process, fields, count);
+    else
+        process->op_count = count;
+    if (part->refused || part->no_memory)
+        return;
+    own_ops(part, process->op_count);
+    rig_part_take_completion(part, process, outcome_of(fields), position, time_of(fields), error_of(part, fields));
+}
+
+/* A completion of what was not invoked within the part. */
+static void add_lone(struct rig_part *part, const struct rig_operation_fields *fields, uint32_t position,
+                     uint32_t count)
+{
+    own_ops(part, count);
+    struct rig_txn *txn = rig_part_add_txn(part, outcome_of(fields), position, time_of(fields), count);
+    if (txn == NULL)
+        return;
+    txn->process = (int32_t)fields->process;
+    txn->error = error_of(part, fields);
+}
+
+static void add_perhaps(struct rig_part *part, const struct rig_operation_fields *fields, uint32_t position)
+{
+    struct rig_part_perhaps perhaps = {.place = (uint32_t)part->segment->txns.count};
+    rig_part_set_txn(part, &perhaps.txn, outcome_of(fields), position, time_of(fields));
+    perhaps.txn.process = (int32_t)fields->process;
+    perhaps.txn.error = error_of(part, fields);
+    part->no_memory = part->no_memory || !rig_part_perhaps_vec_add(&part->perhaps, perhaps);
+}
+
+static void complete_earlier(struct rig_part *part, struct rig_part_process *process,
+                             const struct rig_operation_fields *fields, uint32_t position, uint32_t count)
+{
+    if (process->first != RIG_FIRST_NOTHING) {
+        if (fields->has_value)
+            rig_part_refuse(part);
+        else
+            part->segment->skipped_count++;
+    } else if (fields->has_value) {
+        process->first = RIG_FIRST_COMPLETED;
+        process->first_txn = (uint32_t)part->segment->txns.count;
+        add_lone(part, fields, position, count);
+    } else {
+        process->first = RIG_FIRST_PERHAPS_COMPLETED;
+        process->first_txn = (uint32_t)part->perhaps.count;
+        add_perhaps(part, fields, position);
+    }
+}
+
+static void take_lone(struct rig_part *part, const struct rig_operation_fields *fields, uint32_t position,
+                      uint32_t count)
+{
+    if (!fields->has_value)
+        part->segment->skipped_count++;
+    else if (fields->type == RIG_OPERATION_INVOKE)
+        rig_part_refuse(part);
+    else
+        add_lone(part, fields, position, count);
+}
+
+/* What rig's own nemesis did. False: it is something else's. */
+static bool take_fault(struct rig_part *part, const struct rig_operation_fields *fields, uint32_t position)
+{
+    struct rig_fault_event event;
+    if (fields->is_client || fields->other == NULL || fields->type != RIG_OPERATION_INFO ||
+        !rig_fault_text_read(fields->other, fields->other_length, &part->segment->texts, &event))
+        return false;
+    event.position = position;
+    event.time_ns = fields->has_time ? fields->time_ns : RIG_NO_TIME;
+    part->no_memory = part->no_memory || !rig_fault_event_vec_add(&part->segment->faults, event);
+    return true;
+}
+
+void rig_part_take(struct rig_part *part, const struct rig_operation_fields *fields, uint32_t count, const char *text,
+                   const char *text_end)
+{
+    uint32_t position = rig_part_take_position(part, fields->has_index, fields->index);
+    bool invokes = fields->type == RIG_OPERATION_INVOKE;
+    bool fits = fields->process >= INT32_MIN && fields->process <= INT32_MAX;
+    if (!fields->has_type || (fields->has_value && fields->is_client && !fits))
+        rig_part_refuse(part);
+    if (part->refused)
+        return;
+    if (!fields->is_client || !fits || (invokes && !fields->has_value)) {
+        if (!take_fault(part, fields, position))
+            part->segment->skipped_count++;
+        return;
+    }
+    if (!part->facts.has_invocations) {
+        take_lone(part, fields, position, count);
+        return;
+    }
+    struct rig_part_process *process = rig_part_find_process(part, fields->process);
+    if (process == NULL) {
+        part->no_memory = true;
+    } else if (invokes) {
+        rig_part_take_invocation(part, process, position, time_of(fields), text, text_end, false);
+        if (text == NULL && !part->refused)
+            keep_ops(part, process, 0, count);
+    } else if (process->open) {
+        complete(part, process, fields, position, count);
+    } else {
+        complete_earlier(part, process, fields, position, count);
+    }
+}
+
+void rig_part_take_parsed(struct rig_part *part)
+{
+    const struct rig_operation *operation = &part->parser.operation;
+    bool is_used = operation->fields.is_client && operation->fields.has_type;
+    check_micros(part, &part->parser);
+    if (is_used && !part->refused)
+        end_doubts(part, operation);
+    if (is_used)
+        place_micros(part, &part->parser, operation->fields.type, 0);
+    if (!part->refused && !part->no_memory)
+        rig_part_take(part, &operation->fields, is_used ? (uint32_t)operation->micros.count : 0, NULL, NULL);
+}

@@ -1,0 +1,235 @@
+#include "history/text/text_reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "history/text/operation_fast.h"
+#include "history/text/operation_join.h"
+#include "history/text/part_take.h"
+
+enum { LINE_BYTES = 1 << 16 /* so far a cut looks for the next operation */ };
+
+static const size_t nowhere = SIZE_MAX;
+
+struct reader {
+    const struct rig_text_form *form;
+    const char *name;
+    const char *data;
+    size_t size;
+    rig_fast_taker *take_fast;
+    const char *fast_limit; /* the short way starts nothing from here on */
+    struct rig_load_options options;
+    struct rig_operation_facts facts;
+    char closer; /* of the sequence around all operations, or 0 */
+    struct rig_join join;
+    size_t expected_at; /* where the next part's first operation begins; `nowhere` before the first part */
+};
+
+static void look_at_start(struct reader *reader)
+{
+    struct rig_operation_parser parser;
+    bool more = false;
+    rig_operation_parser_init(&parser, reader->form->syntax, reader->name, reader->data, reader->size, NULL);
+    (void)rig_operation_parser_start(&parser, &more);
+    reader->closer = parser.closer;
+    rig_operation_parser_done(&parser);
+    rig_operation_probe(reader->form->syntax, reader->data, reader->size, &reader->options, &reader->facts);
+}
+
+enum rig_rc rig_text_reader_open(const struct rig_text_form *form, const char *name, const char *data, size_t size,
+                                 const struct rig_load_options *options, struct rig_source_facts *facts, void **state,
+                                 struct rig_err *err)
+{
+    struct reader *reader = calloc(1, sizeof *reader);
+    if (reader == NULL)
+        return rig_fail(err, RIG_E_LIMIT, "%s: no memory for the history", name);
+    *reader = (struct reader){
+        .form = form,
+        .name = name,
+        .data = data,
+        .size = size,
+        .take_fast = rig_fast_taker_of(form->fast, options->block_set),
+        .fast_limit = size > RIG_FAST_STEP ? data + size - RIG_FAST_STEP : data,
+        .options = *options,
+        .expected_at = nowhere,
+    };
+    rig_join_init(&reader->join);
+    look_at_start(reader);
+    facts->workload = reader->facts.workload;
+    facts->has_invocations = reader->facts.has_invocations;
+    *state = reader;
+    return RIG_OK;
+}
+
+void rig_text_reader_close(void *state)
+{
+    struct reader *reader = state;
+    if (reader != NULL)
+        rig_join_done(&reader->join);
+    free(reader);
+}
+
+/* Whether an operation seems to begin at the line's first character that is no blank. */
+static bool begins_operation(const char *at, const char *end)
+{
+    while (at < end && (*at == ' ' || *at == '\t' || *at == ',' || *at == '['))
+        at++;
+    return at < end && (*at == '{' || *at == '#');
+}
+
+/* Behind the first line from `at` on that is followed by an operation; else between two operations on a line. */
+static const char *find_cut(const char *at, const char *end)
+{
+    const char *most = end - at > LINE_BYTES ? at + LINE_BYTES : end;
+    for (const char *from = at; from < most; from++) {
+        from = memchr(from, '\n', (size_t)(most - from));
+        if (from == NULL)
+            break;
+        if (begins_operation(from + 1, end))
+            return from + 1;
+    }
+    for (const char *from = at; from < most; from++) {
+        from = memchr(from, '}', (size_t)(most - from));
+        if (from == NULL)
+            break;
+        if (from + 1 < end && (from[1] == ',' || from[1] == ' ') && begins_operation(from + 1, end))
+            return from + 1;
+    }
+    return most;
+}
+
+size_t rig_text_reader_cut(void *state, size_t begin)
+{
+    const struct reader *reader = state;
+    size_t wanted = reader->options.part_bytes == 0 ? reader->options.usual_part_bytes : reader->options.part_bytes;
+    if (reader->size - begin <= wanted)
+        return reader->size;
+    if (reader->options.part_bytes != 0)
+        return begin + wanted;
+    return (size_t)(find_cut(reader->data + begin + wanted, reader->data + reader->size) - reader->data);
+}
+
+static enum rig_rc find_first(const struct reader *reader, struct rig_operation_parser *parser, size_t begin,
+                              bool *more)
+{
+    if (begin == 0)
+        return rig_operation_parser_start(parser, more);
+    parser->cursor.at = reader->data + begin;
+    parser->closer = reader->closer;
+    enum rig_rc rc = reader->form->syntax->next(&parser->cursor);
+    bool is_behind_separator = parser->cursor.at < parser->cursor.end && reader->closer != '\0' &&
+                               reader->form->separator != '\0' && *parser->cursor.at == reader->form->separator;
+    if (rc == RIG_OK && is_behind_separator) {
+        parser->cursor.at++;
+        rc = reader->form->syntax->next(&parser->cursor);
+    }
+    *more = parser->cursor.at < parser->cursor.end;
+    return rc;
+}
+
+/* To the next operation: mostly on the next line. */
+static enum rig_rc find_next(struct rig_operation_parser *parser, bool *more)
+{
+    struct rig_text_cursor *cursor = &parser->cursor;
+    if (parser->closer == '\0' && cursor->end - cursor->at > 1 && cursor->at[0] == '\n' && cursor->at[1] == '{') {
+        cursor->at++;
+        return RIG_OK;
+    }
+    return rig_operation_parser_more(parser, more);
+}
+
+/* One operation, or several. */
+static enum rig_rc read_operation(const struct reader *reader, struct rig_part *part)
+{
+    if (!part->is_again && reader->take_fast(part, &part->parser.cursor.at, reader->fast_limit))
+        return RIG_OK;
+    if (part->no_memory)
+        return RIG_E_LIMIT;
+    rig_part_begin(part);
+    enum rig_rc rc = rig_operation_parser_read(&part->parser);
+    if (rc == RIG_OK)
+        rig_part_take_parsed(part);
+    return rc;
+}
+
+/* Whether the operation at the cursor is the part's; what should be at the file's end is looked for in any. */
+static bool is_own(const struct reader *reader, const struct rig_part *part)
+{
+    size_t at = rig_cursor_offset(&part->parser.cursor);
+    return at < part->end_at || at == reader->size;
+}
+
+/* The operations that begin within the part. */
+static void read_part(const struct reader *reader, struct rig_part *part, size_t begin)
+{
+    struct rig_operation_parser *parser = &part->parser;
+    bool more = false;
+    part->first_at = part->behind_at = nowhere;
+    enum rig_rc rc = find_first(reader, parser, begin, &more);
+    if (rc == RIG_OK)
+        part->first_at = rig_cursor_offset(&parser->cursor);
+    while (rc == RIG_OK && more && is_own(reader, part) && !part->refused && !part->no_memory) {
+        rc = read_operation(reader, part);
+        if (rc == RIG_OK && !part->refused)
+            rc = find_next(parser, &more);
+    }
+    part->no_memory = part->no_memory || rc == RIG_E_LIMIT;
+    part->refused = part->refused || rc != RIG_OK;
+    part->behind_at = rig_cursor_offset(&parser->cursor);
+    if (!part->refused)
+        rig_part_finish(part);
+}
+
+static void start_part(const struct reader *reader, struct rig_part *part, struct rig_segment *segment, size_t begin,
+                       size_t end, bool is_again)
+{
+    const char *data_end = reader->data + reader->size;
+    rig_part_start(part, segment, &reader->facts, data_end);
+    part->end_at = end;
+    part->is_again = is_again;
+    part->parser.syntax = reader->form->syntax;
+    part->parser.cursor =
+        (struct rig_text_cursor){.name = reader->name, .start = reader->data, .at = reader->data, .end = data_end};
+    read_part(reader, part, begin);
+}
+
+static enum rig_rc no_memory(const struct reader *reader, struct rig_err *err)
+{
+    if (reader->options.limit_bytes == 0)
+        return rig_fail(err, RIG_E_LIMIT, "%s: the history does not fit into memory", reader->name);
+    return rig_fail(err, RIG_E_LIMIT, "%s: the history needs more than the %zu bytes allowed; raise --max-memory",
+                    reader->name, reader->options.limit_bytes);
+}
+
+enum rig_rc rig_text_reader_parse(void *state, size_t begin, size_t end, struct rig_segment *segment,
+                                  struct rig_err *err)
+{
+    const struct reader *reader = state;
+    if (segment->reader_part == NULL) {
+        segment->reader_part = rig_part_new();
+        segment->reader_part_free = rig_part_free;
+    }
+    if (segment->reader_part == NULL)
+        return no_memory(reader, err);
+    start_part(reader, segment->reader_part, segment, begin, end, false);
+    return RIG_OK; /* whether its faults are any, joining tells */
+}
+
+enum rig_rc rig_text_reader_join(void *state, struct rig_segment *segment, struct rig_err *err)
+{
+    struct reader *reader = state;
+    struct rig_part *part = segment->reader_part;
+    if (reader->expected_at != nowhere && part->first_at != reader->expected_at)
+        start_part(reader, part, segment, reader->expected_at, part->end_at, false);
+    if (part->refused && !part->no_memory) /* the short way may have taken a bracket in a text for one that closes */
+        start_part(reader, part, segment, reader->expected_at == nowhere ? 0 : reader->expected_at, part->end_at, true);
+    if (!part->refused && !part->no_memory)
+        rig_join_part(&reader->join, part);
+    if (part->no_memory)
+        return no_memory(reader, err);
+    if (part->refused)
+        return rig_operation_blame(reader->form->syntax, reader->name, reader->data, reader->size,
+                                   reader->facts.workload, err);
+    reader->expected_at = part->behind_at;
+    return RIG_OK;
+}
