@@ -2,8 +2,8 @@
  * The table of faults: what can be done to the nodes of any database, and what a driver brings for its own
  * (cluster->faults).
  *
- * A fault is one file, nemesis/faults/fault_<name>.c, with one `const struct rig_fault rig_fault_<name>`, and has its row here
- * (drivers/fault.h is the contract).
+ * A fault is one file, nemesis/faults/fault_<name>.c, with one `const struct rig_fault rig_fault_<name>`, and has its
+ * row here (drivers/fault.h is the contract).
  */
 #ifndef RIG_NEMESIS_FAULTS_H
 #define RIG_NEMESIS_FAULTS_H
