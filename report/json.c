@@ -190,6 +190,7 @@ static void add_faults(struct rig_json_writer *w, const struct rig_episodes *epi
             rig_json_int(w, "ok", (int64_t)episode->ok);
             rig_json_int(w, "fail", (int64_t)episode->fail);
             rig_json_int(w, "info", (int64_t)episode->info);
+            rig_json_int(w, "ok_in_effect", (int64_t)episode->effect_ok);
         }
         rig_json_end(w);
     }

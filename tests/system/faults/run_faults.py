@@ -104,9 +104,9 @@ class Healed(FaultTest):
         self.assertEqual((fault["fault"], fault["targets"]), ("kill", NODE))
         self.assertRegex(fault["evidence"], rf"^{NODE}: process \d+ is gone; {NODE}: started in \d+\.\d s$")
         self.assertGreater(fault["to_ns"] - fault["from_ns"], 500e6)
-        # The load came to nothing meanwhile, but for answers that were on their way, and clients that found the server
-        # back before rig did.
-        self.assertEqual(fault["ok"] == 0, "warning: nothing was acknowledged under kill" in done.out)
+        # The load came to nothing meanwhile, but for answers that were on their way when the machine was busy.
+        self.assertLessEqual(fault["ok_in_effect"], 6)
+        self.assertEqual(fault["ok_in_effect"] == 0, "warning: nothing was acknowledged under kill" in done.out)
         self.assertGreater(results["history"]["ok"], 100)
         html = (self.folder / "out" / "report.html").read_text()
         for part in ('class="under"', 'polyline class="ok"', 'polyline class="slow"'):
