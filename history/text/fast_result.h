@@ -23,9 +23,9 @@ RIG_FAST uint32_t rig_fast_null_length(enum rig_fast_syntax syntax)
 }
 
 /*
- * The numbers from `behind`, where the spine's text ends, to the closing bracket; the list's text begins at `at`.
- * Mostly there are one or two, or none: the spine then stands here as well, where it is nearer. Behind the bracket, or
- * NULL, with nothing changed.
+ * The numbers from `behind`, before the limit, where the spine's text ends, to the closing bracket; the list's text
+ * begins at `at`. All that are taken fit into a step behind the limit. Mostly there are one or two, or none: the spine
+ * then stands here as well, where it is nearer. Behind the bracket, or NULL, with nothing changed.
  */
 RIG_FAST const char *rig_fast_new_numbers(struct rig_part *part, struct rig_mop *mop, const char *at,
                                           const char *behind, enum rig_fast_syntax syntax, bool grows)
@@ -82,7 +82,8 @@ RIG_FAST const char *rig_fast_list(struct rig_part *part, struct rig_mop *mop, c
     }
     const char *behind = at + spine->length;
     mop->count = spine->count;
-    if (spine->count == part->segment->keys.at[mop->key].spine.count && (grows || !rig_fast_appended(part, mop))) {
+    bool is_longest = spine->count == part->segment->keys.at[mop->key].spine.count;
+    if (is_longest && behind < limit && (grows || !rig_fast_appended(part, mop))) {
         const char *closed = rig_fast_new_numbers(part, mop, at, behind, syntax, grows);
         if (closed != NULL)
             return closed;

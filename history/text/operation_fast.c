@@ -76,7 +76,7 @@ RIG_FAST bool take_operations(struct rig_part *part, const char **at, const char
     const char *const from = *at, *next = *at;
     const char *start = part->parser.cursor.start;
     const char *end = limit - start > (ptrdiff_t)part->end_at ? start + part->end_at : limit;
-    if (part->parser.closer != '\0' || !part->facts.has_invocations || from - start < RIG_BLOCK_BYTES)
+    if (part->parser.closer != '\0' || !part->facts.has_invocations || from - start < RIG_BLOCK_BYTES || from >= limit)
         return take_one(part, at, limit);
     do {
         const char *behind = rig_fast_take_line(part, next, limit, syntax, block);

@@ -166,10 +166,6 @@ class Pressure(ConditionTest):
             if is_lacking(fault):
                 self.skipTest(is_lacking(fault))
 
-    def groups(self):
-        """The control groups of the rigs that this test started."""
-        return [path for pid in self.started for path in pathlib.Path("/sys/fs/cgroup").glob(f"**/rig-{pid}-*")]
-
     def test_a_quota_of_the_processor(self):
         _, fault = self.strike("{fault: cpu, quota: 5%, at: [300ms], for: 500ms}")
         self.assertRegex(fault["evidence"], rf"^{NODE}: \d+ processes ran out of processor time; {NODE}: in \d+ periods$")

@@ -54,6 +54,10 @@ class FaultTest(RigTest):
                 pass
         return {pid: line for pid, line in found.items() if state_of(pid) is not None}
 
+    def groups(self):
+        """The control groups of the rigs that this test started."""
+        return [path for pid in self.started for path in pathlib.Path("/sys/fs/cgroup").glob(f"**/rig-{pid}-*")]
+
     def no_server_is_left(self):
         deadline = time.monotonic() + 10
         while self.servers() and time.monotonic() < deadline:
