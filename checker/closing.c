@@ -6,7 +6,7 @@
 #include "base/table.h"
 
 /* Rounds until all wait, because it takes too long to see who does not. */
-enum { MOST_ROUNDS = 64, PIECE = 256 };
+enum { MOST_ROUNDS = 64, PIECE = 256, PASSAGES_AT_ONCE = 64 };
 
 struct search {
     const struct rig_history *history;
@@ -173,14 +173,14 @@ static uint32_t stretches_before_first(const struct search *s)
 }
 
 /*
- * In completion order, in which nearly every edge leads forward; over the stretches that others span (links.h) again
- * until nothing changes there. By real time nobody waits for one who completed later.
+ * Those before `behind`, in completion order, in which nearly every edge leads forward; over the stretches that others
+ * span (links.h) again until nothing changes there. By real time nobody waits for one who completed later.
  */
-static void visit_txns(struct search *s)
+static void visit_txns(struct search *s, uint32_t behind)
 {
     bool changed = s->changed;
     uint32_t stretch = s->ends == NULL ? 0 : stretches_before_first(s);
-    for (uint32_t begin = stretch == 0 ? 0 : s->ends[stretch - 1], end; begin < s->history->txn_count; begin = end) {
+    for (uint32_t begin = stretch == 0 ? 0 : s->ends[stretch - 1], end; begin < behind; begin = end) {
         end = s->ends == NULL ? end_of_stretch(s, begin) : s->ends[stretch++];
         if (end > s->first)
             changed |= visit_stretch(s, begin, end);
@@ -219,13 +219,24 @@ static bool prepare_passages(struct search *s, struct rig_arena *arena)
     return true;
 }
 
-/* Passages stand in rows that lead one way or the other. */
+/*
+ * Passages stand in rows that lead one way or the other, those of keys that came into use later behind the others. From
+ * these waiting may creep back key by key, all the way: so on the way back, those who completed before all who waited
+ * so far are visited at once.
+ */
 static void visit_passages(struct search *s)
 {
-    for (uint32_t node = s->links->txn_count; node < s->links->node_count; node++)
+    const uint32_t passage_first = s->links->txn_count;
+    for (uint32_t node = passage_first; node < s->links->node_count; node++)
         visit_passage(s, node);
-    for (uint32_t node = s->links->node_count; node-- > s->links->txn_count;)
+    uint32_t first = s->first;
+    for (uint32_t node = s->links->node_count; node-- > passage_first;) {
         visit_passage(s, node);
+        if (s->first < first && node % PASSAGES_AT_ONCE == 0) {
+            visit_txns(s, first);
+            first = s->first;
+        }
+    }
 }
 
 static void wait_again(struct search *s, uint32_t txn)
@@ -383,7 +394,7 @@ static void run(struct search *s)
     bool passages = s->links->node_count > s->links->txn_count;
     for (unsigned round = 0; round < MOST_ROUNDS && !s->no_memory; round++) {
         s->changed = s->again = false;
-        visit_txns(s);
+        visit_txns(s, s->history->txn_count);
         if (passages)
             visit_passages(s);
         if (s->history->workload == RIG_WORKLOAD_RW_REGISTER)

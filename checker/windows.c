@@ -342,7 +342,12 @@ static void save_memory(struct rig_windows *w, unsigned times)
 static enum rig_rc begin_closing(struct rig_windows *w, struct judgement *j, struct rig_err *err)
 {
     enum rig_rc rc = begin_judgement(w, false, j, err);
-    return rc != RIG_OK || w->conflict != NULL || find_closing(j) ? rc : rig_windows_no_memory(err);
+    if (rc != RIG_OK || w->conflict != NULL)
+        return rc;
+    int64_t start = rig_clock_now_ns();
+    bool found = find_closing(j);
+    w->judge.search_ns += rig_clock_now_ns() - start;
+    return found ? RIG_OK : rig_windows_no_memory(err);
 }
 
 static enum rig_rc judge_closing(struct rig_windows *w, struct rig_err *err)
