@@ -12,6 +12,12 @@ struct frame {
     uint32_t count;  /* of them */
 };
 
+/* What a state's predecessors come to. */
+struct collected {
+    uint32_t count;  /* of those that were not yet discovered: each is written, and stays where it counts */
+    uint32_t lowest; /* the smallest index of one that is open, less one */
+};
+
 RIG_VEC(struct frame, frames)
 RIG_VEC(uint32_t, states)
 
@@ -22,7 +28,7 @@ struct tarjan {
     uint32_t placed; /* states in out->order */
     struct frames path;
     struct states open;
-    struct states ahead; /* predecessors of the path's states that were in no component when they were collected */
+    struct states ahead; /* predecessors of the path's states that were not yet discovered when they were collected */
 };
 
 static const uint32_t DONE = UINT32_MAX;
@@ -57,76 +63,74 @@ static bool close_component(struct tarjan *t, uint32_t state)
     return rig_component_list_add(&out->list, (struct rig_component){begin, t->placed});
 }
 
-/* ---- predecessors that are in no component yet; each is written, and stays where it counts ---- */
+/* ---- the predecessors of a state ---- */
 
-static uint32_t collect_plain(const struct tarjan *t, uint32_t node, uint32_t *ahead)
+/* `in_view`: 1 when the edge from there is one of the view's, else 0. */
+static inline void take(const struct tarjan *t, uint32_t from, uint32_t in_view, uint32_t *ahead, struct collected *c)
+{
+    uint32_t before =
+        (t->index[from] - 1) | (in_view - 1); /* both far behind those that are open where they do not count */
+    ahead[c->count] = from;
+    c->count += before == UINT32_MAX && in_view;
+    c->lowest = before < c->lowest ? before : c->lowest;
+}
+
+static struct collected collect_plain(const struct tarjan *t, uint32_t node, uint32_t *ahead)
 {
     const struct rig_view *view = &t->out->view;
     const struct rig_graph *graph = view->graph;
     const unsigned links = view->links | 1u << RIG_LINK_THROUGH;
-    uint32_t count = 0;
-    for (uint32_t i = graph->first[node]; i < graph->first[node + 1]; i++) {
-        uint32_t edge = graph->edges[i], from = rig_edge_node(edge);
-        ahead[count] = from;
-        count += (links >> rig_edge_link(edge) & 1u) & (t->index[from] != DONE);
-    }
+    struct collected c = {.lowest = UINT32_MAX};
+    for (uint32_t i = graph->first[node]; i < graph->first[node + 1]; i++)
+        take(t, rig_edge_node(graph->edges[i]), links >> rig_edge_link(graph->edges[i]) & 1u, ahead, &c);
     uint32_t before = rig_view_process(view, node);
-    if (before != RIG_NODE_NONE) {
-        ahead[count] = before;
-        count += t->index[before] != DONE;
-    }
-    return count;
+    if (before != RIG_NODE_NONE)
+        take(t, before, 1, ahead, &c);
+    return c;
 }
 
 /* Of a state that was reached by rw: over the other edges, from both states of a node. */
-static uint32_t collect_behind_rw(const struct tarjan *t, uint32_t node, uint32_t *ahead)
+static struct collected collect_behind_rw(const struct tarjan *t, uint32_t node, uint32_t *ahead)
 {
     const struct rig_graph *graph = t->out->view.graph;
     const unsigned links = (t->out->view.links & RIG_LINKS_RW) | 1u << RIG_LINK_THROUGH;
-    uint32_t count = 0;
+    struct collected c = {.lowest = UINT32_MAX};
     for (uint32_t i = graph->first[node]; i < graph->first[node + 1]; i++) {
         uint32_t edge = graph->edges[i];
         uint32_t from = 2 * rig_edge_node(edge) + (rig_edge_link(edge) == RIG_LINK_THROUGH);
-        ahead[count] = from;
-        count += (links >> rig_edge_link(edge) & 1u) & (t->index[from] != DONE);
+        take(t, from, links >> rig_edge_link(edge) & 1u, ahead, &c);
     }
-    return count;
+    return c;
 }
 
-static uint32_t collect_behind_others(const struct tarjan *t, uint32_t node, uint32_t *ahead)
+static struct collected collect_behind_others(const struct tarjan *t, uint32_t node, uint32_t *ahead)
 {
     const struct rig_view *view = &t->out->view;
     const struct rig_graph *graph = view->graph;
     const unsigned flow = view->links & ~RIG_LINKS_RW, any = flow | 1u << RIG_LINK_THROUGH;
-    uint32_t count = 0;
+    struct collected c = {.lowest = UINT32_MAX};
     for (uint32_t i = graph->first[node]; i < graph->first[node + 1]; i++) {
         uint32_t edge = graph->edges[i], from = 2 * rig_edge_node(edge);
-        ahead[count] = from + 1;
-        count += (flow >> rig_edge_link(edge) & 1u) & (t->index[from + 1] != DONE);
-        ahead[count] = from;
-        count += (any >> rig_edge_link(edge) & 1u) & (t->index[from] != DONE);
+        take(t, from + 1, flow >> rig_edge_link(edge) & 1u, ahead, &c);
+        take(t, from, any >> rig_edge_link(edge) & 1u, ahead, &c);
     }
     bool known = view->process && node < graph->txn_count && graph->process_before[node] != RIG_NODE_NONE;
-    for (uint32_t from = known ? 2 * graph->process_before[node] : 0, twin = 2; known && twin-- > 0;) {
-        ahead[count] = from + twin;
-        count += t->index[from + twin] != DONE;
-    }
-    return count;
+    for (uint32_t from = known ? 2 * graph->process_before[node] : 0, twin = 2; known && twin-- > 0;)
+        take(t, from + twin, 1, ahead, &c);
+    return c;
 }
 
-static uint32_t collect_settled(const struct tarjan *t, uint32_t state, uint32_t *ahead)
+static struct collected collect_settled(const struct tarjan *t, uint32_t state, uint32_t *ahead)
 {
     struct rig_cursor cursor = {0};
-    uint32_t count = 0;
-    for (uint32_t from; (from = rig_view_next(&t->out->view, state, &cursor)) != RIG_NODE_NONE;) {
-        ahead[count] = from;
-        count += t->index[from] != DONE;
-    }
-    return count;
+    struct collected c = {.lowest = UINT32_MAX};
+    for (uint32_t from; (from = rig_view_next(&t->out->view, state, &cursor)) != RIG_NODE_NONE;)
+        take(t, from, 1, ahead, &c);
+    return c;
 }
 
-/* Puts them behind the others; false when memory runs out. */
-static inline bool collect(struct tarjan *t, uint32_t state, uint32_t *count)
+/* Puts those that are ahead behind the others, where they do not count yet; false when memory runs out. */
+static inline bool collect(struct tarjan *t, uint32_t state, struct collected *c)
 {
     const struct rig_view *view = &t->out->view;
     const uint32_t node = rig_view_node(view, state);
@@ -135,22 +139,13 @@ static inline bool collect(struct tarjan *t, uint32_t state, uint32_t *count)
         return false;
     uint32_t *ahead = t->ahead.at + t->ahead.count;
     if (view->split)
-        *count = state & 1u ? collect_behind_rw(t, node, ahead) : collect_behind_others(t, node, ahead);
+        *c = state & 1u ? collect_behind_rw(t, node, ahead) : collect_behind_others(t, node, ahead);
     else
-        *count = rig_view_is_plain(view) ? collect_plain(t, node, ahead) : collect_settled(t, state, ahead);
+        *c = rig_view_is_plain(view) ? collect_plain(t, node, ahead) : collect_settled(t, state, ahead);
     return true;
 }
 
 /* ---- the walk ---- */
-
-/* Its predecessors, `count` of them, have been collected behind the others. */
-static bool enter(struct tarjan *t, uint32_t state, uint32_t count)
-{
-    struct frame frame = {.state = state, .lowest = ++t->next_index, .next = t->ahead.count, .count = count};
-    t->index[state] = frame.lowest;
-    t->ahead.count += count;
-    return states_add(&t->open, state) && frames_add(&t->path, frame);
-}
 
 static void place(struct tarjan *t, uint32_t state)
 {
@@ -158,16 +153,37 @@ static void place(struct tarjan *t, uint32_t state)
     t->index[state] = DONE;
 }
 
-/* A state whose predecessors are all in components is one by itself. */
+static inline void reach(struct tarjan *t, uint32_t lowest)
+{
+    struct frame *top = &t->path.at[t->path.count - 1];
+    top->lowest = lowest < top->lowest ? lowest : top->lowest;
+}
+
+/*
+ * A state whose predecessors are all in components is one by itself; one whose predecessors are all open has nothing to
+ * walk.
+ */
 static inline bool visit(struct tarjan *t, uint32_t state)
 {
-    uint32_t count;
-    if (!collect(t, state, &count))
+    struct collected c;
+    if (!collect(t, state, &c))
         return false;
-    if (count > 0)
-        return enter(t, state, count);
-    place(t, state);
-    return true;
+    const bool is_open = c.lowest < DONE - 1;
+    if (c.count == 0 && !is_open) {
+        place(t, state);
+        return true;
+    }
+    t->index[state] = ++t->next_index;
+    if (!states_add(&t->open, state))
+        return false;
+    const uint32_t lowest = is_open ? c.lowest + 1 : t->next_index;
+    if (c.count == 0) {
+        reach(t, lowest);
+        return true;
+    }
+    struct frame frame = {.state = state, .lowest = lowest, .next = t->ahead.count, .count = c.count};
+    t->ahead.count += c.count;
+    return frames_add(&t->path, frame);
 }
 
 static bool leave(struct tarjan *t, struct frame finished)
@@ -176,8 +192,8 @@ static bool leave(struct tarjan *t, struct frame finished)
     t->ahead.count -= finished.count;
     if (finished.lowest == t->index[finished.state] && !close_component(t, finished.state))
         return false;
-    if (t->path.count > 0 && finished.lowest < t->path.at[t->path.count - 1].lowest)
-        t->path.at[t->path.count - 1].lowest = finished.lowest;
+    if (t->path.count > 0)
+        reach(t, finished.lowest);
     return true;
 }
 
@@ -192,13 +208,9 @@ static bool explore(struct tarjan *t, uint32_t start)
                 return false;
             continue;
         }
-        uint32_t next = t->ahead.at[top->next++], index = t->index[next];
-        if (index == 0) {
-            if (!visit(t, next))
-                return false;
-        } else if (index != DONE) {
-            top->lowest = index < top->lowest ? index : top->lowest;
-        }
+        uint32_t next = t->ahead.at[top->next++];
+        if (t->index[next] == 0 && !visit(t, next)) /* one that was discovered since then is no older than `top` */
+            return false;
     }
     return true;
 }

@@ -8,21 +8,26 @@ static uint32_t larger(uint32_t a, uint32_t b)
 }
 
 struct pass {
-    const struct rig_history *history;
     const struct rig_components *components;
     uint32_t *latest;
+    uint32_t *ended; /* per transaction of the graph */
     struct rig_node_list *violations;
 };
 
-/* 0 when it is not known, and for passages. */
-static uint32_t invocation(const struct pass *p, uint32_t state)
+/*
+ * When everybody was invoked and ended: once, in the order of the history, as the pass jumps about. 0 when an
+ * invocation is not known, and for passages.
+ */
+static void note_times(const struct rig_history *history, struct pass *p)
 {
     const struct rig_graph *graph = p->components->view.graph;
-    uint32_t node = rig_view_node(&p->components->view, state);
-    if (node >= graph->txn_count)
-        return 0;
-    uint32_t invoked = p->history->txns[rig_graph_txn(graph, node)].invoke_at;
-    return invoked == RIG_POSITION_NONE ? 0 : invoked;
+    const uint32_t twins = p->components->view.split ? 2 : 1;
+    for (uint32_t node = 0; node < graph->txn_count; node++) {
+        const uint32_t txn = rig_graph_txn(graph, node), invoked = history->txns[txn].invoke_at;
+        p->ended[node] = rig_txn_end(history, txn);
+        for (uint32_t twin = 0; twin < twins; twin++)
+            p->latest[node * twins + twin] = invoked == RIG_POSITION_NONE ? 0 : invoked;
+    }
 }
 
 static uint32_t masked(uint32_t value, bool counts)
@@ -82,7 +87,7 @@ static bool note_violation(struct pass *p, uint32_t state, uint32_t latest)
 {
     const struct rig_graph *graph = p->components->view.graph;
     uint32_t node = rig_view_node(&p->components->view, state);
-    if (node >= graph->txn_count || rig_txn_end(p->history, rig_graph_txn(graph, node)) >= latest)
+    if (node >= graph->txn_count || p->ended[node] >= latest)
         return true;
     struct rig_node_list *violations = p->violations;
     bool noted = violations->count > 0 && violations->at[violations->count - 1] == node;
@@ -95,8 +100,6 @@ static bool pass_group(struct pass *p, uint32_t begin, uint32_t end)
 {
     const uint32_t *order = p->components->order;
     uint32_t most = 0;
-    for (uint32_t i = begin; i < end; i++)
-        p->latest[order[i]] = invocation(p, order[i]);
     for (uint32_t i = begin; i < end; i++)
         most = larger(most, latest_before(p, order[i]));
     for (uint32_t i = begin; i < end; i++) {
@@ -114,13 +117,17 @@ enum rig_rc rig_realtime_find(const struct rig_history *history, const struct ri
     if (!history->has_invocations)
         return RIG_OK;
     realtime->latest = calloc((size_t)components->state_count + 1, sizeof *realtime->latest);
-    struct pass pass = {history, components, realtime->latest, &realtime->violations};
-    bool done = pass.latest != NULL;
+    struct pass pass = {components, realtime->latest, NULL, &realtime->violations};
+    pass.ended = malloc(((size_t)components->view.graph->txn_count + 1) * sizeof *pass.ended);
+    bool done = pass.latest != NULL && pass.ended != NULL;
+    if (done)
+        note_times(history, &pass);
     for (uint32_t begin = 0, end; done && begin < components->state_count; begin = end) {
         uint32_t component = components->component_of[components->order[begin]];
         end = component == UINT32_MAX ? begin + 1 : components->list.at[component].end;
         done = pass_group(&pass, begin, end);
     }
+    free(pass.ended);
     return done ? RIG_OK : rig_fail(err, RIG_E_LIMIT, "not enough memory for the real-time order; raise --max-memory");
 }
 

@@ -26,13 +26,16 @@ struct table {
 struct visit {
     uint32_t node;
     uint32_t parent; /* the visit it was reached from, i.e. its successor in the cycle; itself for the first */
-    uint32_t other;  /* an earlier visit to the node, or NO_VISIT */
     uint32_t length; /* transactions on the walk, both ends included */
     uint8_t memory;
     uint8_t kind; /* enum rig_edge_kind, of the edge to the parent */
 };
 
-#define NO_VISIT UINT32_MAX
+/* What a search knows of a node: nothing, unless it is the search's number that stands there. */
+struct seen {
+    uint32_t search;
+    uint32_t memories; /* as bits, those with which it was visited; all of them where no way back may lead through it */
+};
 
 RIG_VEC(struct visit, visits)
 RIG_VEC(uint32_t, visit_ids)
@@ -40,7 +43,8 @@ RIG_VEC(uint32_t, visit_ids)
 struct rig_search {
     const struct rig_history *history;
     const struct rig_graph *graph;
-    uint32_t *last; /* per node: the last visit to it, if that is a visit of this search and to this node */
+    struct seen *seen; /* per node */
+    uint32_t number;   /* of the search, from 1 */
     struct visits visits;
     struct visit_ids now, next; /* this length and the next one */
     struct rig_path_rule rule;
@@ -48,13 +52,6 @@ struct rig_search {
     struct rig_seed seed;
     struct rig_region region;
 };
-
-/* The last visit to the node, or NO_VISIT. What is left of earlier searches needs no clearing: it does not fit. */
-static uint32_t last_visit(const struct rig_search *search, uint32_t node)
-{
-    uint32_t last = search->last[node];
-    return last < search->visits.count && search->visits.at[last].node == node ? last : NO_VISIT;
-}
 
 static unsigned rw_count(unsigned memory)
 {
@@ -137,8 +134,8 @@ struct rig_search *rig_search_new(const struct rig_history *history, const struc
     search->history = history;
     search->graph = graph;
     make_table(&search->rule, &search->table);
-    search->last = calloc((size_t)graph->node_count + 1, sizeof *search->last);
-    if (search->last != NULL)
+    search->seen = calloc((size_t)graph->node_count + 1, sizeof *search->seen);
+    if (search->seen != NULL)
         return search;
     free(search);
     return NULL;
@@ -148,7 +145,7 @@ void rig_search_free(struct rig_search *search)
 {
     if (search == NULL)
         return;
-    free(search->last);
+    free(search->seen);
     visits_done(&search->visits);
     visit_ids_done(&search->now);
     visit_ids_done(&search->next);
@@ -194,62 +191,77 @@ static bool is_inside(const struct rig_search *search, uint32_t node)
     return component_of[state] == region->component || (split && component_of[state + 1] == region->component);
 }
 
-/* Whether the node was visited before with all that this visit can lead to; `last` is the last visit to it. */
-static inline bool is_known(struct rig_search *search, uint32_t last, unsigned memory, uint32_t length)
+/* What is known of the node by now; first of all, whether it counts. */
+static inline struct seen *look_up(struct rig_search *search, uint32_t node)
 {
+    struct seen *seen = &search->seen[node];
+    if (seen->search != search->number)
+        *seen = (struct seen){.search = search->number, .memories = is_inside(search, node) ? 0 : UINT32_MAX};
+    return seen;
+}
+
+/* For so many visits more. */
+static bool make_room(struct rig_search *search, size_t count)
+{
+    RIG_INVARIANT(search->visits.count + count < UINT32_MAX);
+    return visits_reserve(&search->visits, search->visits.count + count) &&
+           visit_ids_reserve(&search->now, search->now.count + count) &&
+           visit_ids_reserve(&search->next, search->next.count + count);
+}
+
+/* Adds a visit, for which there is room, unless there was one that can lead to as much: it was no longer than this. */
+static inline void visit_node(struct rig_search *search, uint32_t node, uint32_t parent, uint32_t length,
+                              uint8_t memory, enum rig_edge_kind kind)
+{
+    struct seen *seen = look_up(search, node);
     uint32_t better = search->table.better[memory];
     if (better == 0)
         better = better_than(search, memory);
-    for (uint32_t other = last; other != NO_VISIT; other = search->visits.at[other].other) {
-        const struct visit *known = &search->visits.at[other];
-        if ((better >> known->memory & 1u) && known->length <= length)
-            return true;
-    }
-    return false;
+    if (seen->memories & better)
+        return;
+    seen->memories |= 1u << memory;
+    const uint32_t id = (uint32_t)search->visits.count++;
+    struct visit *visit = &search->visits.at[id];
+    visit->node = node;
+    visit->parent = parent;
+    visit->length = length;
+    visit->memory = memory;
+    visit->kind = (uint8_t)kind;
+    struct visit_ids *due = node >= search->graph->txn_count ? &search->now : &search->next;
+    due->at[due->count++] = id;
 }
 
-/* Adds a visit, unless it leads out of the region. */
-static bool add_visit(struct rig_search *search, uint32_t last, struct visit visit)
+/* Goes one edge back from a visit; `memory` is the one after that edge, if it may be passed. */
+static inline void step(struct rig_search *search, const struct visit *visit, uint32_t id, uint32_t from,
+                        uint8_t memory, enum rig_edge_kind kind)
 {
-    const uint32_t id = (uint32_t)search->visits.count;
-    if (last == NO_VISIT && !is_inside(search, visit.node))
-        return true;
-    RIG_INVARIANT(id < NO_VISIT - 1);
-    visit.other = last;
-    search->last[visit.node] = id;
-    bool at_once = visit.node >= search->graph->txn_count;
-    return visits_add(&search->visits, visit) && visit_ids_add(at_once ? &search->now : &search->next, id);
-}
-
-/* Goes one edge back from a visit. Out of a passage the edge has the kind of the one that led into it. */
-static inline bool step(struct rig_search *search, const struct visit *visit, uint32_t id, uint32_t from,
-                        enum rig_edge_kind kind, bool through)
-{
-    uint8_t memory = through ? visit->memory : search->table.after[kind][visit->memory];
     bool left_out = search->rule.settled && search->graph->unsettled != NULL && search->graph->unsettled[from];
     if (memory == FORBIDDEN || left_out)
-        return true;
-    const uint32_t last = last_visit(search, from), length = visit->length + (from < search->graph->txn_count);
-    if (is_known(search, last, memory, length))
-        return true;
-    return add_visit(
-        search, last,
-        (struct visit){.node = from, .parent = id, .length = length, .memory = memory, .kind = (uint8_t)kind});
+        return;
+    visit_node(search, from, id, visit->length + (from < search->graph->txn_count), memory, kind);
 }
 
+/* Out of a passage the edge has the kind of the one that led into it. */
 static bool expand(struct rig_search *search, const struct visit *visit, uint32_t id)
 {
     static const enum rig_edge_kind kinds[] = {RIG_EDGE_WW, RIG_EDGE_WR, RIG_EDGE_RW, RIG_EDGE_WW};
     const struct rig_graph *graph = search->graph;
-    const uint32_t node = visit->node;
-    for (uint32_t i = graph->first[node]; i < graph->first[node + 1]; i++) {
-        enum rig_link link = rig_edge_link(graph->edges[i]);
-        if (rig_link_in(link, search->rule.links) &&
-            !step(search, visit, id, rig_edge_node(graph->edges[i]), kinds[link], link == RIG_LINK_THROUGH))
-            return false;
+    const uint32_t node = visit->node, begin = graph->first[node], end = graph->first[node + 1];
+    uint8_t after[] = {FORBIDDEN, FORBIDDEN, FORBIDDEN, visit->memory};
+    for (unsigned link = RIG_LINK_WW; link <= RIG_LINK_RW; link++) {
+        if (search->rule.links >> link & 1u)
+            after[link] = search->table.after[kinds[link]][visit->memory];
     }
-    bool process = search->rule.process && node < graph->txn_count && graph->process_before[node] != RIG_NODE_NONE;
-    return !process || step(search, visit, id, graph->process_before[node], RIG_EDGE_PROCESS, false);
+    if (!make_room(search, (size_t)(end - begin) + 1))
+        return false;
+    for (uint32_t i = begin; i < end; i++) {
+        enum rig_link link = rig_edge_link(graph->edges[i]);
+        step(search, visit, id, rig_edge_node(graph->edges[i]), after[link], kinds[link]);
+    }
+    if (search->rule.process && node < graph->txn_count && graph->process_before[node] != RIG_NODE_NONE)
+        step(search, visit, id, graph->process_before[node], search->table.after[RIG_EDGE_PROCESS][visit->memory],
+             RIG_EDGE_PROCESS);
+    return true;
 }
 
 /* Writes the cycle that ends at visit `id`: the seed's start first, then along the path. */
@@ -299,13 +311,15 @@ enum rig_found rig_search_cycle(struct rig_search *search, const struct rig_path
     take_rule(search, rule);
     search->seed = seed;
     search->region = region;
+    search->number++;
+    RIG_INVARIANT(search->number > 0);
     search->visits.count = search->now.count = search->next.count = 0;
     uint8_t start = search->table.after[seed.kind][0];
     if (start == FORBIDDEN)
         return RIG_FOUND_NOTHING;
-    struct visit first = {.node = seed.from, .length = 1, .memory = start, .kind = (uint8_t)seed.kind};
-    if (!add_visit(search, NO_VISIT, first))
+    if (!make_room(search, 1))
         return RIG_FOUND_NO_MEMORY;
+    visit_node(search, seed.from, 0, 1, start, seed.kind);
     return run(search, most_length, budget, cycle);
 }
 
