@@ -51,6 +51,8 @@ static void add_basics(struct rig_buf *text, const struct rig_pg_site *site)
     add_setting(text, "listen_addresses", site->tcp ? "127.0.0.1" : "");
     add_setting(text, "unix_socket_directories", socket_folder);
     rig_buf_add_text(text, "unix_socket_permissions = 0700\n");
+    /* In the data folder, which rig removes: what a killed server leaves in /dev/shm nobody would. */
+    rig_buf_add_text(text, "dynamic_shared_memory_type = mmap\n");
     /* Far above what is used: serializable keeps ten transactions a connection before it summarises the oldest, which
        costs it precision and rig the names of the conflicts. */
     rig_buf_printf(text, "max_connections = %u\n", connections < CONNECTIONS_LEAST ? CONNECTIONS_LEAST : connections);

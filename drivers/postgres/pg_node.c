@@ -3,15 +3,18 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/bug.h"
 
 #define MILLISECOND_NS INT64_C(1000000)
@@ -238,6 +241,33 @@ enum rig_rc rig_pg_node_set_variable(struct rig_pg_node *node, const char *name,
 
 /* ---- stopping ---- */
 
+/*
+ * A killed server leaves the segment behind by which another one would notice that it runs: for ever, unless a server
+ * is started on the same data, and the system has but 4,096. Its key and number are in the seventh line of
+ * postmaster.pid.
+ */
+static void remove_segment(const struct rig_pg_node *node)
+{
+    char path[RIG_PG_FILE_BYTES + 32];
+    struct rig_buf text;
+    struct rig_err none = {.rc = RIG_OK};
+    struct shmid_ds segment;
+    (void)snprintf(path, sizeof path, "%s/postmaster.pid", node->data);
+    rig_buf_init(&text, 4096);
+    const char *line = rig_buf_read_file(&text, path, &none) == RIG_OK ? rig_buf_text(&text) : NULL;
+    for (int before = 6; before > 0 && line != NULL; before--) {
+        line = strchr(line, '\n');
+        line = line == NULL ? NULL : line + 1;
+    }
+    char *end = NULL;
+    unsigned long key = line == NULL ? 0 : strtoul(line, &end, 10);
+    long id = key == 0 ? -1 : strtol(end, NULL, 10);
+    if (id >= 0 && id <= INT_MAX && shmctl((int)id, IPC_STAT, &segment) == 0 &&
+        (unsigned long)segment.shm_perm.__key == key && segment.shm_nattch == 0)
+        (void)shmctl((int)id, IPC_RMID, NULL);
+    rig_buf_done(&text);
+}
+
 void rig_pg_node_begin_stop(const struct rig_pg_node *node)
 {
     pid_t pid = rig_child_pid(&node->server);
@@ -271,5 +301,6 @@ enum rig_rc rig_pg_node_stop(struct rig_pg_node *node, enum rig_node_end how, st
     if (!rig_child_clear(&node->server, CLEAR_NS, NULL))
         return rig_fail(err, RIG_E_CLUSTER, "%s has processes that cannot be ended: they are stuck in the kernel",
                         node->name);
+    remove_segment(node);
     return RIG_OK;
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/shm.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -204,9 +205,43 @@ static void paused_server_is_stopped(void **state)
     assert_int_equal(kill(pid, 0), -1);
 }
 
+/* The segment of System V that a server holds, by its postmaster.pid; -1: none. */
+static int segment_of(const struct rig_pg_cluster *cluster)
+{
+    char path[512];
+    char line[128];
+    int id = -1;
+    (void)snprintf(path, sizeof path, "%s/postmaster.pid", cluster->nodes[0].data);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    for (int number = 1; fgets(line, sizeof line, file) != NULL; number++) {
+        char *end = NULL;
+        unsigned long key = number == 7 ? strtoul(line, &end, 10) : 0;
+        id = key > 0 ? (int)strtol(end, NULL, 10) : id;
+    }
+    (void)fclose(file);
+    return id;
+}
+
+/* Whether a file in /dev/shm, which would outlive the server, is part of its memory. */
+static bool maps_shared_file(pid_t pid)
+{
+    char path[64];
+    char line[1024];
+    bool maps = false;
+    (void)snprintf(path, sizeof path, "/proc/%d/maps", pid);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file) != NULL)
+        maps |= strstr(line, "/dev/shm/PostgreSQL.") != NULL;
+    (void)fclose(file);
+    return maps;
+}
+
 static void killed_server_is_seen_and_cleared(void **state)
 {
     (void)state;
+    struct shmid_ds segment;
     struct harness server;
     struct rig_pg_options options;
     struct rig_node_status status;
@@ -219,13 +254,19 @@ static void killed_server_is_seen_and_cleared(void **state)
         fail_msg("%s", err.text);
     if (geteuid() == 0)
         assert_memory_equal(cluster_of(&server)->site.folder, "/var/tmp/", 9);
-    rig_driver.cluster->kill_now(server.run);
+    pid_t pid = rig_child_pid(&cluster_of(&server)->nodes[0].server);
+    assert_false(maps_shared_file(pid));
+    int id = segment_of(cluster_of(&server));
+    assert_int_equal(shmctl(id, IPC_STAT, &segment), 0);
+    /* Not kill_now(), on which the server cleans up. */
+    assert_int_equal(kill(pid, SIGKILL), 0);
     assert_true(rig_child_await(&cluster_of(&server)->nodes[0].server, 20 * RIG_NS_PER_S));
     assert_int_equal(rig_driver.cluster->status(server.run, 0, &status, &err), RIG_OK);
     assert_false(status.reachable);
     assert_string_equal(status.detail, "its main process has ended");
     rig_driver.cluster->kill_now(server.run);
     rig_driver.cluster->stop(server.run);
+    assert_int_equal(shmctl(id, IPC_STAT, &segment), -1);
     harness_stop(&server);
 }
 
