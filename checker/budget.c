@@ -10,7 +10,8 @@ enum {
     SEARCH_SHARE = 4,     /* of what is left, for what a search for cycles takes beside the arena */
     LEAST_IDLE = 16,      /* who is still open counts besides */
     PROGRAM_BYTES = 5 << 20,
-    PROGRAM_SHARE = 16, /* and of the limit: what the allocator cannot use */
+    MOST_KNOWN_BYTES = 128 << 20, /* of keys, where there is no limit: that of three million, mostly */
+    PROGRAM_SHARE = 16,           /* and of the limit: what the allocator cannot use */
 };
 
 void rig_budget_init(struct rig_budget *budget, size_t limit_bytes, uint32_t idle)
@@ -61,7 +62,8 @@ size_t rig_budget_left(const struct rig_budget *budget, size_t window_bytes, siz
 
 bool rig_budget_is_crowded(const struct rig_budget *budget, size_t other_bytes)
 {
-    return budget->limit_bytes > 0 && other_bytes > rig_budget_bytes(budget) / 100 * CROWDED_PERCENT;
+    size_t most = budget->limit_bytes == 0 ? MOST_KNOWN_BYTES : rig_budget_bytes(budget) / 100 * CROWDED_PERCENT;
+    return other_bytes > most;
 }
 
 void rig_budget_measure(struct rig_budget *budget, size_t judging_bytes, size_t filled_bytes)

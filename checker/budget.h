@@ -34,7 +34,7 @@ size_t rig_budget_bytes(const struct rig_budget *budget);
 bool rig_budget_is_spent(const struct rig_budget *budget, size_t window_bytes, size_t filled_bytes, size_t other_bytes);
 /* What is left for judging it: a limit for an arena. */
 size_t rig_budget_left(const struct rig_budget *budget, size_t window_bytes, size_t other_bytes);
-/* So many bytes for what is known of keys are too many. */
+/* So many bytes for what is known of keys are too many, limit or not. */
 bool rig_budget_is_crowded(const struct rig_budget *budget, size_t other_bytes);
 /* What judging it took. */
 void rig_budget_measure(struct rig_budget *budget, size_t judging_bytes, size_t filled_bytes);

@@ -6,6 +6,7 @@
 #include "base/bug.h"
 #include "base/table.h"
 #include "base/vec.h"
+#include "checker/key_pages.h"
 #include "checker/key_set.h"
 #include "checker/unread_chain.h"
 #include "history/read_list.h"
@@ -16,11 +17,13 @@
 enum {
     DENSE_FACTOR = 8, /* values are kept as bits while these are no more than so many times the appends */
     DENSE_SLACK = 64,
-    LAST_JUDGEMENT = (1 << 26) - 1,
-    GROWTH_SHARE = 8, /* the keys' vector grows by so large a part of itself: there are many */
+    HASH_BYTES = 8,
+    NUMBER_BYTES = 10, /* of a number of 64 bits, at most: seven bits in each */
+    NUMBER_COUNT = 5,  /* of them in a packed key */
 };
 
 struct retired_key {
+    uint64_t name;            /* its number, or that of its text */
     uint64_t hash;            /* of the first `count` elements */
     uint64_t cut_hash;        /* of the first `cut` elements */
     uint32_t count;           /* elements that every read has to begin with */
@@ -35,13 +38,12 @@ struct retired_key {
     uint32_t many_unread : 1; /* no read is admitted */
     uint32_t unconfirmed : 1; /* nobody read the last of the `cut` elements */
     uint32_t unordered : 1;   /* counted as such */
-    uint32_t gone : 1;        /* no transaction that is held used it */
-    uint32_t last : 26;       /* judgement that it was remembered after; the largest number stands for all behind it */
 };
 
 RIG_VEC(struct retired_key, retired_keys)
 RIG_VEC(uint32_t, key_numbers)
 RIG_VEC(uint32_t, list_limits)
+RIG_VEC(uint8_t, packed_keys)
 
 /* What one judgement shows of a key. */
 struct shown {
@@ -53,16 +55,18 @@ struct shown {
 };
 
 struct rig_retired {
-    struct retired_keys keys;
-    struct rig_table ids;        /* key, or number of its text -> index into keys */
+    struct retired_keys keys;    /* that transactions which are held use */
+    struct rig_table ids;        /* name -> index into keys */
+    struct rig_key_pages gone;   /* the others, packed, by name */
     struct rig_text_table texts; /* of text keys */
     struct rig_key_set forgotten;
     bool any_forgotten;
-    uint32_t now; /* judgements, up to LAST_JUDGEMENT */
+    uint32_t now; /* judgements */
     uint64_t unordered;
     size_t owned_bytes;         /* bits and prefixes */
     struct rig_segment cleaned; /* borrows but for keys, ops and branches */
     struct key_numbers numbers; /* per key of a segment: its retired key, or NO_KEY */
+    struct packed_keys packed;  /* one, on its way */
     struct list_limits spine_limits, branch_limits;
 };
 
@@ -73,13 +77,14 @@ static enum rig_rc no_memory(struct rig_err *err)
     return rig_fail(err, RIG_E_LIMIT, "not enough memory for the keys that are done with; raise --max-memory");
 }
 
-struct rig_retired *rig_retired_new(void)
+struct rig_retired *rig_retired_new(size_t forgotten_bytes)
 {
     struct rig_retired *retired = calloc(1, sizeof *retired);
     if (retired == NULL)
         return NULL;
     rig_table_init(&retired->ids);
     rig_text_table_init(&retired->texts, 0);
+    retired->forgotten.most_bytes = forgotten_bytes;
     return retired;
 }
 
@@ -93,8 +98,10 @@ void rig_retired_free(struct rig_retired *retired)
     }
     retired_keys_done(&retired->keys);
     rig_table_done(&retired->ids);
+    rig_key_pages_done(&retired->gone);
     rig_text_table_done(&retired->texts);
     rig_key_set_done(&retired->forgotten);
+    packed_keys_done(&retired->packed);
     rig_segment_keys_done(&retired->cleaned.keys);
     rig_growing_branches_done(&retired->cleaned.branches);
     rig_mop_vec_done(&retired->cleaned.ops);
@@ -107,8 +114,8 @@ void rig_retired_free(struct rig_retired *retired)
 size_t rig_retired_bytes(const struct rig_retired *retired)
 {
     return retired->keys.capacity * sizeof(struct retired_key) + retired->ids.slot_count * 12 + retired->owned_bytes +
-           rig_text_table_bytes(&retired->texts) + rig_key_set_bytes(&retired->forgotten) +
-           retired->cleaned.ops.capacity * sizeof(struct rig_mop) +
+           rig_key_pages_bytes(&retired->gone) + rig_text_table_bytes(&retired->texts) +
+           rig_key_set_bytes(&retired->forgotten) + retired->cleaned.ops.capacity * sizeof(struct rig_mop) +
            retired->cleaned.keys.capacity * sizeof(struct rig_segment_key);
 }
 
@@ -126,16 +133,24 @@ static uint64_t hash_on(uint64_t hash, const struct rig_read_list *list, uint32_
     return hash;
 }
 
-/* ---- remembering ---- */
+/* ---- keys and values ---- */
+
+/* The name that the key is remembered by; false when it is a text that is not known. */
+static bool find_name(const struct rig_retired *retired, const struct rig_history *history, uint32_t key,
+                      uint64_t *name)
+{
+    *name = (uint64_t)history->keys[key];
+    if (history->key_texts == NULL)
+        return true;
+    const char *text = history->key_texts[*name];
+    *name = rig_text_table_get(&retired->texts, text, strlen(text));
+    return *name != RIG_TABLE_NONE;
+}
 
 static uint32_t find_of_history(const struct rig_retired *retired, const struct rig_history *history, uint32_t key)
 {
-    int64_t name = history->keys[key];
-    if (history->key_texts == NULL)
-        return rig_table_get(&retired->ids, (uint64_t)name);
-    const char *text = history->key_texts[name];
-    uint32_t id = rig_text_table_get(&retired->texts, text, strlen(text));
-    return id == RIG_TABLE_NONE ? NO_KEY : rig_table_get(&retired->ids, id);
+    uint64_t name;
+    return find_name(retired, history, key, &name) ? rig_table_get(&retired->ids, name) : NO_KEY;
 }
 
 static bool is_forgotten(const struct rig_retired *retired, const struct rig_history *history, uint32_t key)
@@ -145,34 +160,29 @@ static bool is_forgotten(const struct rig_retired *retired, const struct rig_his
     return rig_key_set_has(&retired->forgotten, name, text, text == NULL ? 0 : strlen(text));
 }
 
-static bool add_key(struct retired_keys *keys)
+/* A key that is not there yet; NULL when memory runs out. */
+static struct retired_key *add_key(struct rig_retired *retired, uint64_t name)
 {
-    if (keys->count == keys->capacity && !retired_keys_widen(keys, keys->count + keys->count / GROWTH_SHARE + 16))
-        return false;
-    keys->at[keys->count++] = (struct retired_key){.hash = empty_hash, .cut_hash = empty_hash};
-    return true;
+    uint32_t *id = retired->keys.count < NO_KEY ? rig_table_put(&retired->ids, name) : NULL;
+    if (id == NULL || !retired_keys_add(&retired->keys,
+                                        (struct retired_key){.name = name, .hash = empty_hash, .cut_hash = empty_hash}))
+        return NULL;
+    *id = (uint32_t)(retired->keys.count - 1);
+    return &retired->keys.at[*id];
 }
 
-/* The retired key, new or known; NULL when memory runs out. */
+/* The retired key, new or known; NULL when memory runs out. One that is in the window is not packed. */
 static struct retired_key *put(struct rig_retired *retired, const struct rig_history *history, uint32_t key)
 {
     uint64_t name = (uint64_t)history->keys[key];
     if (history->key_texts != NULL) {
         const char *text = history->key_texts[name];
-        uint32_t id = rig_text_table_put(&retired->texts, text, strlen(text));
-        if (id == RIG_TABLE_NONE)
+        name = rig_text_table_put(&retired->texts, text, strlen(text));
+        if (name == RIG_TABLE_NONE)
             return NULL;
-        name = id;
     }
-    uint32_t *id = rig_table_put(&retired->ids, name);
-    if (id == NULL)
-        return NULL;
-    if (*id == RIG_TABLE_NONE) {
-        if (!add_key(&retired->keys))
-            return NULL;
-        *id = (uint32_t)(retired->keys.count - 1);
-    }
-    return &retired->keys.at[*id];
+    uint32_t id = rig_table_get(&retired->ids, name);
+    return id == RIG_TABLE_NONE ? add_key(retired, name) : &retired->keys.at[id];
 }
 
 static bool holds(const struct retired_key *key, int64_t value)
@@ -282,9 +292,149 @@ static void note_values(struct retired_key *kept, const struct rig_inference *in
     }
 }
 
+/* ---- packing ---- */
+
+static void free_bits(struct rig_retired *retired, struct retired_key *key)
+{
+    retired->owned_bytes -= key->bits == NULL ? 0 : words_of(key->span) * sizeof *key->bits;
+    free(key->bits);
+    key->bits = NULL;
+}
+
+/* Mostly every value between the lowest and the highest was appended: that takes no bits to know. */
+static void drop_bits(struct rig_retired *retired, struct retired_key *key)
+{
+    if (key->bits == NULL)
+        return;
+    for (uint64_t place = 0; place <= key->span; place++) {
+        if ((key->bits[place / 64] >> (place % 64) & 1u) == 0)
+            return;
+    }
+    free_bits(retired, key);
+    key->full = true;
+}
+
+static uint8_t *put_number(uint8_t *at, uint64_t number)
+{
+    for (; number >> 7 != 0; number >>= 7)
+        *at++ = (uint8_t)(number | 0x80U);
+    *at++ = (uint8_t)number;
+    return at;
+}
+
+static const uint8_t *get_number(const uint8_t *at, uint64_t *number)
+{
+    unsigned shift = 0;
+    *number = 0;
+    do {
+        *number |= (uint64_t)(*at & 0x7fU) << shift;
+        shift += 7;
+    } while (*at++ >> 7 != 0);
+    return at;
+}
+
+static size_t bytes_of(uint64_t span)
+{
+    return (size_t)(span / 8 + 1);
+}
+
+/* A key that no transaction in the window uses: it has no prefix, and all of its list is cut off. */
+static bool pack(struct packed_keys *packed, const struct retired_key *key)
+{
+    uint64_t flags = key->full | (uint64_t)key->odd << 1 | (uint64_t)key->many_unread << 2 |
+                     (uint64_t)key->unconfirmed << 3 | (uint64_t)key->unordered << 4 |
+                     (uint64_t)(key->bits != NULL) << 5;
+    size_t bit_bytes = key->bits == NULL ? 0 : bytes_of(key->span);
+    RIG_INVARIANT(key->prefix == NULL && key->cut == key->count && key->cut_hash == key->hash);
+    if (!packed_keys_reserve(packed, HASH_BYTES + NUMBER_COUNT * NUMBER_BYTES + bit_bytes))
+        return false;
+    uint8_t *at = packed->at;
+    memcpy(at, &key->hash, HASH_BYTES);
+    at = put_number(at + HASH_BYTES, flags);
+    at = put_number(at, key->count);
+    at = put_number(at, key->values);
+    at = put_number(at, (uint64_t)key->lowest);
+    at = put_number(at, key->span);
+    for (size_t i = 0; i < bit_bytes; i++)
+        *at++ = (uint8_t)(key->bits[i / 8] >> (i % 8 * 8));
+    packed->count = (size_t)(at - packed->at);
+    return true;
+}
+
+static bool unpack(struct rig_retired *retired, struct retired_key *key, const uint8_t *at)
+{
+    uint64_t flags, count, values, lowest;
+    memcpy(&key->hash, at, HASH_BYTES);
+    at = get_number(at + HASH_BYTES, &flags);
+    at = get_number(at, &count);
+    at = get_number(at, &values);
+    at = get_number(at, &lowest);
+    at = get_number(at, &key->span);
+    key->cut_hash = key->hash;
+    key->count = key->cut = (uint32_t)count;
+    key->values = (uint32_t)values;
+    key->lowest = (int64_t)lowest;
+    key->full = flags & 1U;
+    key->odd = flags >> 1 & 1U;
+    key->many_unread = flags >> 2 & 1U;
+    key->unconfirmed = flags >> 3 & 1U;
+    key->unordered = flags >> 4 & 1U;
+    if ((flags >> 5 & 1U) == 0)
+        return true;
+    key->bits = calloc(words_of(key->span), sizeof *key->bits);
+    if (key->bits == NULL)
+        return false;
+    retired->owned_bytes += words_of(key->span) * sizeof *key->bits;
+    for (size_t i = 0; i < bytes_of(key->span); i++)
+        key->bits[i / 8] |= (uint64_t)at[i] << (i % 8 * 8);
+    return true;
+}
+
+/* The last one takes its place. */
+static void remove_key(struct rig_retired *retired, struct retired_key *key)
+{
+    const struct retired_key *last = &retired->keys.at[retired->keys.count - 1];
+    free_bits(retired, key);
+    rig_table_remove(&retired->ids, key->name);
+    if (key != last) {
+        *key = *last;
+        *rig_table_put(&retired->ids, key->name) = (uint32_t)(key - retired->keys.at); /* is there: needs no memory */
+    }
+    retired->keys.count--;
+}
+
+/* No transaction in the window uses the key any more. False when memory runs out. */
+static bool let_rest(struct rig_retired *retired, struct retired_key *key)
+{
+    drop_bits(retired, key);
+    if (!pack(&retired->packed, key) ||
+        !rig_key_pages_put(&retired->gone, key->name, retired->packed.at, retired->packed.count, retired->now))
+        return false;
+    remove_key(retired, key);
+    return true;
+}
+
+/* The key, if it is retired; one that was packed is not from now on. False when memory runs out. */
+static bool wake(struct rig_retired *retired, uint64_t name, uint32_t *number)
+{
+    size_t length;
+    *number = rig_table_get(&retired->ids, name);
+    const uint8_t *packed = *number == RIG_TABLE_NONE ? rig_key_pages_get(&retired->gone, name, &length) : NULL;
+    if (packed == NULL)
+        return true;
+    struct retired_key *key = add_key(retired, name);
+    if (key == NULL || !unpack(retired, key, packed))
+        return false;
+    rig_key_pages_remove(&retired->gone, name);
+    *number = (uint32_t)(key - retired->keys.at);
+    return true;
+}
+
+/* ---- remembering ---- */
+
 /* Of registers, whatever anybody wrote or read. */
 static enum rig_rc remember_register(struct rig_retired *retired, const struct rig_inference *inference, uint32_t key,
-                                     struct rig_err *err)
+                                     bool dropped, struct rig_err *err)
 {
     const struct rig_registers *registers = &inference->registers;
     uint32_t begin, end;
@@ -302,22 +452,7 @@ static enum rig_rc remember_register(struct rig_retired *retired, const struct r
         uint64_t place = (uint64_t)registers->versions[i].value - (uint64_t)kept->lowest;
         kept->bits[place / 64] |= UINT64_C(1) << (place % 64);
     }
-    return RIG_OK;
-}
-
-/* Mostly every value between the lowest and the highest was appended: that takes no bits to know. */
-static void drop_bits(struct rig_retired *retired, struct retired_key *key)
-{
-    if (key->bits == NULL)
-        return;
-    for (uint64_t place = 0; place <= key->span; place++) {
-        if ((key->bits[place / 64] >> (place % 64) & 1u) == 0)
-            return;
-    }
-    retired->owned_bytes -= words_of(key->span) * sizeof *key->bits;
-    free(key->bits);
-    key->bits = NULL;
-    key->full = true;
+    return !dropped || let_rest(retired, kept) ? RIG_OK : no_memory(err);
 }
 
 /* Takes over the order of the key, and its unread appends behind it where their order is known. */
@@ -334,7 +469,6 @@ static void set_list(struct rig_retired *retired, struct retired_key *key, const
         key->count += unread->count;
         key->hash = hash_on(key->hash, &behind, unread->count);
     }
-    key->gone = dropped;
     if (!dropped)
         return;
     if (!key->unordered && (shown->several_writers || (shown->unread > 0 && key->unconfirmed))) {
@@ -348,7 +482,6 @@ static void set_list(struct rig_retired *retired, struct retired_key *key, const
     key->prefix = NULL;
     key->cut = key->count;
     key->cut_hash = key->hash;
-    drop_bits(retired, key);
 }
 
 /* The judged ones' unread appends in the order that reads have to show; NULL: that may be any. One has an order. */
@@ -369,12 +502,14 @@ enum rig_rc rig_retired_remember(struct rig_retired *retired, const struct rig_i
 {
     struct rig_unread_chain room;
     const struct rig_history *history = inference->history;
-    retired->now += retired->now < LAST_JUDGEMENT;
+    const bool are_registers = history->workload == RIG_WORKLOAD_RW_REGISTER;
+    retired->now += retired->now < UINT32_MAX;
     for (uint32_t key = 0; key < history->key_count; key++) {
+        const bool dropped = fate[key] == RIG_KEY_DROPPED;
         if (fate[key] == RIG_KEY_ALIVE)
             continue;
-        if (history->workload == RIG_WORKLOAD_RW_REGISTER) {
-            enum rig_rc rc = remember_register(retired, inference, key, err);
+        if (are_registers) {
+            enum rig_rc rc = remember_register(retired, inference, key, dropped, err);
             if (rc != RIG_OK)
                 return rc;
             continue;
@@ -391,10 +526,10 @@ enum rig_rc rig_retired_remember(struct rig_retired *retired, const struct rig_i
         if (kept == NULL || !widen(retired, kept, &shown))
             return no_memory(err);
         kept->odd |= (uint32_t)is_odd;
-        kept->last = retired->now & LAST_JUDGEMENT;
         note_values(kept, inference, key, judged);
-        set_list(retired, kept, versions, &shown, order_unread(inference, key, &shown, judged, clean, &room),
-                 fate[key] == RIG_KEY_DROPPED);
+        set_list(retired, kept, versions, &shown, order_unread(inference, key, &shown, judged, clean, &room), dropped);
+        if (dropped && !let_rest(retired, kept))
+            return no_memory(err);
     }
     return RIG_OK;
 }
@@ -423,98 +558,120 @@ bool rig_retired_is_settled(const struct rig_inference *inference, uint32_t key,
 
 /* ---- forgetting ---- */
 
-/* Those that were remembered longer ago than the others on average: keys that come back do so sooner, mostly. */
-static bool may_be_forgotten(const struct retired_key *key, uint64_t average)
-{
-    return key->gone && key->last <= average && key->prefix == NULL;
-}
-
-static uint64_t average_last(const struct rig_retired *retired)
+static uint64_t average_last(const struct rig_key_pages *pages)
 {
     uint64_t sum = 0;
-    for (size_t i = 0; i < retired->keys.count; i++)
-        sum += retired->keys.at[i].last;
-    return retired->keys.count == 0 ? 0 : sum / retired->keys.count;
+    for (size_t i = 0; i < pages->pages.count; i++)
+        sum += pages->pages.at[i].last;
+    return pages->pages.count == 0 ? 0 : sum / pages->pages.count;
 }
 
-/* Adds the keys to the forgotten that may be, and notes the places that the others get. */
-static bool sort_out(struct rig_retired *retired, uint32_t *places)
+/* Only that its keys were used. */
+static bool keep_names(struct rig_retired *retired, const struct rig_key_page *page)
 {
-    const struct rig_table *ids = &retired->ids;
     const bool are_texts = retired->texts.count > 0;
-    const uint64_t average = average_last(retired);
-    uint32_t kept = 0;
-    for (size_t i = 0; i < retired->keys.count; i++)
-        places[i] = may_be_forgotten(&retired->keys.at[i], average) ? NO_KEY : kept++;
-    for (size_t slot = 0; slot < ids->slot_count; slot++) {
-        if (ids->values[slot] == RIG_TABLE_NONE || places[ids->values[slot]] != NO_KEY)
-            continue;
-        const char *text = are_texts ? retired->texts.texts[ids->keys[slot]] : NULL;
-        if (!rig_key_set_add(&retired->forgotten, (int64_t)ids->keys[slot], text, text == NULL ? 0 : strlen(text)))
-            return false;
-    }
-    return true;
-}
-
-/* The table of those that stay; texts keep their numbers only as long as none is forgotten. */
-static bool index_kept(const struct rig_retired *retired, const uint32_t *places, struct rig_table *ids,
-                       struct rig_text_table *texts)
-{
     bool fits = true;
-    for (size_t slot = 0; fits && slot < retired->ids.slot_count; slot++) {
-        uint32_t number = retired->ids.values[slot];
-        uint64_t name = retired->ids.keys[slot];
-        if (number == RIG_TABLE_NONE || places[number] == NO_KEY)
-            continue;
-        if (retired->texts.count > 0) {
-            const char *text = retired->texts.texts[name];
-            name = rig_text_table_put(texts, text, strlen(text));
-        }
-        uint32_t *place = name == RIG_TABLE_NONE ? NULL : rig_table_put(ids, name);
-        fits = place != NULL;
-        if (fits)
-            *place = places[number];
+    for (uint64_t i = 0; fits && i < RIG_PAGE_KEYS; i++) {
+        uint64_t name = page->number * RIG_PAGE_KEYS + i;
+        const char *text = are_texts ? retired->texts.texts[name] : NULL;
+        if ((page->held >> i & 1U) != 0)
+            fits = rig_key_set_add(&retired->forgotten, (int64_t)name, text, text == NULL ? 0 : strlen(text));
     }
     return fits;
 }
 
-static void keep_others(struct rig_retired *retired, const uint32_t *places)
+/* Those that were remembered longer ago than the others on average: keys that come back do so sooner, mostly. */
+static bool forget_pages(struct rig_retired *retired)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < retired->keys.count; i++) {
-        struct retired_key *key = &retired->keys.at[i];
-        if (places[i] != NO_KEY) {
-            retired->keys.at[kept++] = *key;
-            continue;
+    struct rig_key_pages *pages = &retired->gone;
+    const uint64_t average = average_last(pages);
+    for (size_t i = pages->pages.count; i-- > 0;) {
+        if (pages->pages.at[i].last <= average) {
+            if (!keep_names(retired, &pages->pages.at[i]))
+                return false;
+            rig_key_pages_remove_page(pages, i);
         }
-        retired->owned_bytes -= key->bits == NULL ? 0 : words_of(key->span) * sizeof *key->bits;
-        free(key->bits);
     }
-    retired->keys.count = kept;
-    retired_keys_fit_to(&retired->keys, kept);
+    rig_key_pages_fit(pages);
+    return true;
+}
+
+/* ---- the texts of those that are kept ---- */
+
+/* What the names of text keys become when texts of forgotten ones are given back. */
+struct renaming {
+    const struct rig_retired *from;
+    struct rig_text_table texts;
+    struct rig_table ids;
+    struct rig_key_pages gone;
+};
+
+static bool rename_key(struct renaming *to, uint64_t name, uint64_t *renamed)
+{
+    const char *text = to->from->texts.texts[name];
+    *renamed = rig_text_table_put(&to->texts, text, strlen(text));
+    return *renamed != RIG_TABLE_NONE;
+}
+
+static bool rename_page(struct renaming *to, const struct rig_key_page *page)
+{
+    uint64_t renamed;
+    size_t length;
+    bool fits = true;
+    for (uint64_t i = 0; fits && i < RIG_PAGE_KEYS; i++) {
+        uint64_t name = page->number * RIG_PAGE_KEYS + i;
+        const uint8_t *packed = rig_key_pages_get(&to->from->gone, name, &length);
+        fits = packed == NULL ||
+               (rename_key(to, name, &renamed) && rig_key_pages_put(&to->gone, renamed, packed, length, page->last));
+    }
+    return fits;
+}
+
+static bool rename_all(struct renaming *to)
+{
+    const struct rig_retired *from = to->from;
+    bool fits = true;
+    for (size_t i = 0; fits && i < from->keys.count; i++) {
+        uint64_t renamed;
+        fits = rename_key(to, from->keys.at[i].name, &renamed);
+        uint32_t *id = fits ? rig_table_put(&to->ids, renamed) : NULL;
+        fits = id != NULL;
+        if (fits)
+            *id = (uint32_t)i;
+    }
+    for (size_t i = 0; fits && i < from->gone.pages.count; i++)
+        fits = rename_page(to, &from->gone.pages.at[i]);
+    return fits;
+}
+
+/* Gives back the texts of keys that were forgotten; without memory for that they stay. */
+static bool drop_texts(struct rig_retired *retired)
+{
+    struct renaming to = {.from = retired};
+    rig_text_table_init(&to.texts, 0);
+    rig_table_init(&to.ids);
+    bool fits = rename_all(&to);
+    for (size_t i = 0; fits && i < retired->keys.count; i++)
+        fits = rename_key(&to, retired->keys.at[i].name, &retired->keys.at[i].name);
+    struct rig_text_table texts = fits ? retired->texts : to.texts;
+    struct rig_table ids = fits ? retired->ids : to.ids;
+    struct rig_key_pages gone = fits ? retired->gone : to.gone;
+    if (fits) {
+        retired->texts = to.texts;
+        retired->ids = to.ids;
+        retired->gone = to.gone;
+    }
+    rig_text_table_done(&texts);
+    rig_table_done(&ids);
+    rig_key_pages_done(&gone);
+    return fits;
 }
 
 bool rig_retired_forget(struct rig_retired *retired)
 {
-    uint32_t *places = malloc((retired->keys.count + 1) * sizeof *places);
-    struct rig_table ids;
-    struct rig_text_table texts;
-    rig_table_init(&ids);
-    rig_text_table_init(&texts, 0);
+    bool fits = forget_pages(retired);
     retired->any_forgotten = true;
-    if (places == NULL || !sort_out(retired, places) || !index_kept(retired, places, &ids, &texts)) {
-        rig_table_done(&ids);
-        rig_text_table_done(&texts);
-        free(places);
-        return false;
-    }
-    keep_others(retired, places);
-    rig_table_done(&retired->ids);
-    rig_text_table_done(&retired->texts);
-    retired->ids = ids;
-    retired->texts = texts;
-    free(places);
-    return true;
+    return rig_key_set_settle(&retired->forgotten) && fits && (retired->texts.count == 0 || drop_texts(retired));
 }
 
 /* ---- admitting ---- */
@@ -525,24 +682,21 @@ struct admission {
     const char *conflict;
 };
 
-static uint32_t find_of_segment(const struct rig_retired *retired, const struct rig_segment_key *key)
+/* The keys of the segment that are retired, all awake now. False when memory runs out. */
+static bool find_all(struct rig_retired *retired, const struct rig_segment *segment, bool *any)
 {
-    if (key->text == NULL)
-        return rig_table_get(&retired->ids, (uint64_t)key->key);
-    uint32_t id = rig_text_table_get(&retired->texts, key->text, key->text_length);
-    return id == RIG_TABLE_NONE ? NO_KEY : rig_table_get(&retired->ids, id);
-}
-
-static bool find_all(struct rig_retired *retired, const struct rig_segment *segment)
-{
-    bool any = false;
+    *any = false;
     for (size_t i = 0; i < segment->keys.count; i++) {
-        uint32_t number = retired->numbers.at[i] = find_of_segment(retired, &segment->keys.at[i]);
-        any |= number != NO_KEY;
-        if (number != NO_KEY)
-            retired->keys.at[number].gone = false;
+        const struct rig_segment_key *key = &segment->keys.at[i];
+        uint64_t name =
+            key->text == NULL ? (uint64_t)key->key : rig_text_table_get(&retired->texts, key->text, key->text_length);
+        bool is_known = key->text == NULL || name != RIG_TABLE_NONE;
+        retired->numbers.at[i] = NO_KEY;
+        if (is_known && !wake(retired, name, &retired->numbers.at[i]))
+            return false;
+        *any |= retired->numbers.at[i] != NO_KEY;
     }
-    return any;
+    return true;
 }
 
 static bool uses_forgotten(const struct rig_retired *retired, const struct rig_segment *segment)
@@ -743,11 +897,12 @@ enum rig_rc rig_retired_admit(struct rig_retired *retired, const struct rig_segm
         *conflict = "a key is used again that was forgotten because memory is short";
         return RIG_OK;
     }
-    if (retired->keys.count == 0)
+    if (retired->keys.count == 0 && retired->gone.pages.count == 0)
         return RIG_OK;
-    if (!key_numbers_reserve(&retired->numbers, segment->keys.count + 1))
+    bool any = false;
+    if (!key_numbers_reserve(&retired->numbers, segment->keys.count + 1) || !find_all(retired, segment, &any))
         return no_memory(err);
-    if (!find_all(retired, segment))
+    if (!any)
         return RIG_OK;
     struct rig_segment *copy = &retired->cleaned;
     if (!rig_mop_vec_reserve(&copy->ops, segment->ops.count + 1) || !copy_lists(retired, segment))

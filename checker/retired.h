@@ -16,9 +16,10 @@
  *   a register            may be written again, and shows what is written from then on; who reads what it held, or its
  *                         initial state once it was written, is a conflict: it would come before those who were judged
  *
- * Space: 64 bytes a key and 14 to 27 to find it; a bit for each value between the lowest and the highest written,
- * where not all of them were. Forgotten, less than half a byte (key_set.h). Time: a look-up a key of a segment.
- * Threads: one.
+ * Space: of a key that no transaction in the window uses, 15 to 20 bytes, and a bit for each value between the lowest
+ * and the highest written, where not all of them were (packed, key_pages.h; keys that are no neighbours 70 more); of
+ * the few others 130. Forgotten ones take nothing where they are neighbours, and never more than was allowed
+ * (key_set.h). Time: a look-up a key of a segment. Threads: one.
  */
 #ifndef RIG_CHECKER_RETIRED_H
 #define RIG_CHECKER_RETIRED_H
@@ -29,8 +30,8 @@
 
 struct rig_retired;
 
-/* NULL when memory runs out. */
-struct rig_retired *rig_retired_new(void);
+/* What is forgotten may take so many bytes; 0: a default. NULL when memory runs out. */
+struct rig_retired *rig_retired_new(size_t forgotten_bytes);
 /* Takes NULL. */
 void rig_retired_free(struct rig_retired *retired);
 size_t rig_retired_bytes(const struct rig_retired *retired);
@@ -47,7 +48,7 @@ bool rig_retired_is_settled(const struct rig_inference *inference, uint32_t key,
 /*
  * Makes room: of the keys that no transaction in the window used and that were remembered longer ago than the others on
  * average, it is kept from now on that they were used, and no more; any use of them is a conflict. Without memory for
- * that nothing changes: false.
+ * that less is forgotten: false.
  */
 bool rig_retired_forget(struct rig_retired *retired);
 

@@ -13,6 +13,7 @@
 enum {
     IDLE_GAPS = 32, /* usual gaps without a use: were uses independent of each other, one in e^32 would be so late */
     MOST_SAVINGS = 4,
+    FORGOTTEN_SHARE = 16,         /* of the limit, for which keys were forgotten */
     IDLE_SHARE = 8,               /* of the idle time that options give, the least part */
     REGISTERS_LOAD_PERCENT = 700, /* of a window's size, what judging it takes beside, until it is measured */
 };
@@ -56,7 +57,7 @@ enum rig_rc rig_windows_begin(enum rig_workload workload, const struct rig_windo
     const struct rig_check_options *check = &w->options.check;
     rig_judge_init(&w->judge, check->max_witnesses, check->assumptions, limit_bytes);
     w->window = rig_window_new(workload, limit_bytes);
-    w->retired = rig_retired_new();
+    w->retired = rig_retired_new(limit_bytes / FORGOTTEN_SHARE);
     w->evidence = rig_evidence_new(workload);
     w->storage = rig_verdict_new(check);
     w->zero_ns = INT64_MAX;

@@ -26,7 +26,7 @@ static void go(struct fixture *f, const char *gone, uint8_t key_fate, const char
     rig_arena_init(&arena, 0);
     memset(judged, 1, sizeof judged);
     memset(fate, key_fate, sizeof fate);
-    f->retired = rig_retired_new();
+    f->retired = rig_retired_new(0);
     assert_int_equal(rig_infer_list_append(before, 8, &arena, &inference, &err), RIG_OK);
     assert_int_equal(rig_retired_remember(f->retired, &inference, fate, judged, NULL, true, &err), RIG_OK);
     rig_inference_done(&inference);
