@@ -7,7 +7,7 @@
 #include "checker/cycle/components.h"
 #include "checker/graph/graph.h"
 
-enum { NEAR = 8 };
+enum { NEAR = 8, AHEAD = 16 };
 
 /*
  * What an acknowledged transaction knows of one key: the version it read first, if any; and the one it left. What it
@@ -204,6 +204,7 @@ static void order_by_time(struct orders *o, uint32_t *invoked)
     const struct rig_txn *txns = o->history->txns;
     for (uint32_t i = 0, begin = 0; i < o->touch_count; i++) {
         const struct touch *t = &o->touches[i];
+        __builtin_prefetch(&txns[o->touches[i + AHEAD < o->touch_count ? i + AHEAD : i].txn]); /* they lie far apart */
         begin = i > 0 && t[-1].key == t->key ? begin : i;
         uint32_t invoke_at = txns[t->txn].invoke_at;
         invoked[i] = i > begin && invoked[i - 1] > invoke_at ? invoked[i - 1] : invoke_at;
@@ -357,27 +358,52 @@ static bool make_room(struct orders *o, struct rig_assumptions assumptions)
     return o->edges != NULL && o->first != NULL && o->by_from != NULL && o->in_degree != NULL && o->ready != NULL;
 }
 
-/* The initial state by itself comes before everything and behind nothing. */
-static enum rig_rc add_sources(struct orders *o, struct rig_assumptions assumptions)
+static const struct source {
+    unsigned assumption;
+    edge_maker make;
+} sources[] = {{RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_WFR_KEYS), wfr_edges},
+               {RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_SEQUENTIAL_KEYS), sequential_edges},
+               {RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_LINEARIZABLE_KEYS), linearizable_edges}};
+static const size_t source_count = sizeof sources / sizeof sources[0];
+
+/* Adds them all; *acyclic: none puts versions on a cycle, as mostly. */
+static enum rig_rc add_at_once(struct orders *o, struct rig_assumptions assumptions, bool *acyclic)
 {
-    static const struct {
-        unsigned assumption;
-        edge_maker make;
-    } sources[] = {{RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_WFR_KEYS), wfr_edges},
-                   {RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_SEQUENTIAL_KEYS), sequential_edges},
-                   {RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_LINEARIZABLE_KEYS), linearizable_edges}};
-    enum rig_rc rc = RIG_OK;
     initial_edges(o);
+    for (size_t i = 0; i < source_count; i++) {
+        if (assumptions.made & sources[i].assumption)
+            sources[i].make(o);
+    }
+    if (o->no_memory)
+        return no_memory(o->err);
     list_by_from(o);
-    for (size_t i = 0; rc == RIG_OK && i < sizeof sources / sizeof sources[0]; i++) {
-        unsigned assumption = sources[i].assumption;
-        if (!(assumptions.made & assumption))
+    *acyclic = assumptions.made == 0 || is_acyclic(o);
+    return RIG_OK;
+}
+
+/* The initial state by itself comes before everything and behind nothing. */
+static enum rig_rc add_one_by_one(struct orders *o, struct rig_assumptions assumptions)
+{
+    enum rig_rc rc = RIG_OK;
+    o->edge_count = 0;
+    initial_edges(o);
+    for (size_t i = 0; rc == RIG_OK && i < source_count; i++) {
+        if (!(assumptions.made & sources[i].assumption))
             continue;
-        bool contradicted = (assumptions.contradicted & assumption) != 0;
+        bool contradicted = (assumptions.contradicted & sources[i].assumption) != 0;
         rc = add_source(o, sources[i].make, &contradicted);
-        o->registers->contradicted |= contradicted ? assumption : 0;
+        o->registers->contradicted |= contradicted ? sources[i].assumption : 0;
     }
     return rc;
+}
+
+static enum rig_rc add_sources(struct orders *o, struct rig_assumptions assumptions)
+{
+    bool acyclic = false;
+    enum rig_rc rc = RIG_OK;
+    if ((assumptions.made & assumptions.contradicted) == 0)
+        rc = add_at_once(o, assumptions, &acyclic);
+    return rc != RIG_OK || acyclic ? rc : add_one_by_one(o, assumptions);
 }
 
 /* ---- in order ---- */

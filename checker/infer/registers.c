@@ -166,7 +166,7 @@ static uint64_t find_values(struct build *b)
 static uint32_t add_version(struct rig_registers *r, uint32_t key, int64_t value)
 {
     r->versions[r->version_count] =
-        (struct rig_register_version){.value = value, .key = key, .writer = RIG_REGISTER_NONE};
+        (struct rig_register_version){.value = value, .key = key & INT32_MAX, .writer = RIG_REGISTER_NONE};
     return r->version_count++;
 }
 
@@ -243,7 +243,7 @@ static bool take_write(struct build *b, uint32_t txn, uint32_t key_number, uint3
         return false;
     version->writer = txn;
     if (key->visitor == txn)
-        b->registers->versions[key->last_written].superseded = true;
+        b->registers->versions[key->last_written].superseded = 1;
     key->visitor = txn;
     key->last_written = number;
     return true;

@@ -12,7 +12,7 @@
  * (cyclic-versions) and dropped as a whole. The orders are partial: `edges` holds neighbours only.
  *
  * Time: linear in operations, but for keys whose values do not lie close together, which are sorted; and that of the
- * orders (register_orders.h). Space: 24 bytes a version, 4 to 16 a slot of a value, 20 an edge, 4 an operation.
+ * orders (register_orders.h). Space: 16 bytes a version, 4 to 16 a slot of a value, 20 an edge, 4 an operation.
  */
 #ifndef RIG_CHECKER_INFER_REGISTERS_H
 #define RIG_CHECKER_INFER_REGISTERS_H
@@ -32,9 +32,9 @@
 /* A value that a key has had; the first key_count versions are the keys' initial states. */
 struct rig_register_version {
     int64_t value;
-    uint32_t key;
-    uint32_t writer; /* transaction; RIG_REGISTER_NONE: nobody, as far as is known */
-    bool superseded; /* its writer wrote the key again, later */
+    uint32_t writer;         /* transaction; RIG_REGISTER_NONE: nobody, as far as is known */
+    uint32_t key : 31;       /* there are fewer versions than RIG_GRAPH_MAX_NODES */
+    uint32_t superseded : 1; /* its writer wrote the key again, later */
 };
 
 /* `from` came before `to`, because of what `a` and `b` did. */
