@@ -26,7 +26,7 @@ enum rig_key_distribution { RIG_KEYS_UNIFORM, RIG_KEYS_EXPONENTIAL, RIG_KEYS_ZIP
 enum rig_final_reads {
     RIG_FINAL_NONE,
     RIG_FINAL_CLOSING, /* each soon after it has left the pool, those that are left after the load */
-    RIG_FINAL_ALL,     /* all after the load */
+    RIG_FINAL_ALL,     /* the same, and all after the load */
 };
 
 /* The `workload:` section of a plan; stored by rig_generator_option_table. */

@@ -109,7 +109,7 @@ const struct rig_option rig_generator_option_table[] = {
      .choices = final_reads_choices,
      .help = "which keys are read once more, so that their last appends are seen too; closing: each soon after the "
              "load has moved on to a fresh key, and after the load those in use last (after faults: every key); all: "
-             "after the load, every key that was used"},
+             "the same, and after the load every key that was used (rig gen: only that)"},
     {.name = NULL},
 };
 

@@ -9,9 +9,10 @@ enum {
     LONGEST_WAIT = 1024,
 };
 
+/* Also before all keys are read at the end: a check during the run can then be done with them, until they come back. */
 static bool is_wanted(const struct rig_run_state *run)
 {
-    return run->plan->workload.final_reads == RIG_FINAL_CLOSING;
+    return run->plan->workload.final_reads != RIG_FINAL_NONE;
 }
 
 enum rig_rc rig_run_closing_init(struct rig_run_state *run, struct rig_err *err)

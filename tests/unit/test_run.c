@@ -446,6 +446,7 @@ static void a_signal_ends_the_load(void **state)
     plan.workload.transactions = 0;
     plan.workload.duration_ns = 600 * RIG_NS_PER_S;
     plan.workload.final_reads = RIG_FINAL_ALL;
+    plan.workload.appends_per_key = 1000000; /* none leaves the load and is read before its end */
     fake.cluster = true;
     fake.transact_ns = RIG_NS_PER_MS;
     fake.at_transaction = signal_at_500;
@@ -606,6 +607,7 @@ static void a_fault_without_effect_fails_the_run(void **state)
     (void)state;
     plan_hurts(2, 30 * RIG_NS_PER_MS);
     plan.workload.duration_ns = 60 * RIG_NS_PER_S;
+    plan.workload.appends_per_key = 1000000; /* none is read before the end */
     hurt.no_effect = true;
     assert_int_equal(run(), RIG_E_CLUSTER);
     assert_string_equal(err.text, "nemesis: no effect of hurt: it did not hurt");

@@ -89,6 +89,12 @@ class Agreement(OnlineTest):
     def test_all_final_reads_at_the_end(self):
         self.agrees((0,), "workload.final-reads=all")
 
+    def test_keys_that_come_back_as_they_were_left(self):
+        """Several windows long; what is read at the end was read when its key had left the load, too."""
+        self.agrees((0,), "workload.final-reads=all", "database.info-rate=0.1%", transactions=500000)
+        self.was_checked_during_the_run("out")
+        self.assertGreater(self.results("out")["cost"]["windows"], 1)
+
     def test_no_final_reads(self):
         self.agrees((0,), "workload.final-reads=none")
 
