@@ -101,6 +101,8 @@ static uint32_t latest_before(const struct rig_links *links, uint32_t node)
     for (uint32_t i = links->head[node]; i != RIG_NODE_NONE; i = links->chained[i].next) {
         uint32_t from = rig_edge_node(links->chained[i].edge);
         latest = latest < from && from < links->txn_count ? from : latest;
+        if (i < links->read_count)
+            break; /* those chained before it do not come from later ones */
     }
     return latest;
 }
@@ -172,6 +174,24 @@ static uint32_t stretches_before_first(const struct search *s)
     return low;
 }
 
+/* Where the stretch of the first who waits begins: stretches are spanned by those who have to come after later ones. */
+static uint32_t begin_of_first_stretch(const struct search *s)
+{
+    const uint8_t *all = s->links->late_before, *late = all, *end = all + s->first;
+    uint32_t begin = 0, behind = 0;
+    for (; (late = memchr(late, 1, (size_t)(end - late))) != NULL; late++) {
+        uint32_t txn = (uint32_t)(late - all), latest = latest_before(s->links, txn);
+        begin = txn < behind ? begin : txn;
+        behind = behind <= latest ? latest + 1 : behind;
+    }
+    return s->first < behind ? begin : s->first;
+}
+
+static uint32_t begin_of_noted_stretch(const struct search *s, uint32_t stretch)
+{
+    return stretch == 0 ? 0 : s->ends[stretch - 1];
+}
+
 /*
  * Those before `behind`, in completion order, in which nearly every edge leads forward; over the stretches that others
  * span (links.h) again until nothing changes there. By real time nobody waits for one who completed later.
@@ -180,7 +200,8 @@ static void visit_txns(struct search *s, uint32_t behind)
 {
     bool changed = s->changed;
     uint32_t stretch = s->ends == NULL ? 0 : stretches_before_first(s);
-    for (uint32_t begin = stretch == 0 ? 0 : s->ends[stretch - 1], end; begin < behind; begin = end) {
+    uint32_t begin = s->ends == NULL ? begin_of_first_stretch(s) : begin_of_noted_stretch(s, stretch);
+    for (uint32_t end; begin < behind; begin = end) {
         end = s->ends == NULL ? end_of_stretch(s, begin) : s->ends[stretch++];
         if (end > s->first)
             changed |= visit_stretch(s, begin, end);
@@ -210,7 +231,7 @@ static bool prepare_passages(struct search *s, struct rig_arena *arena)
         s->ends[s->stretch_count] = end_of_stretch(s, begin);
     memset(s->least_target, 0xff, passage_count * sizeof *s->least_target);
     for (uint32_t txn = links->txn_count; txn-- > 0;) {
-        for (uint32_t i = links->head[txn]; i != RIG_NODE_NONE; i = links->chained[i].next) {
+        for (uint32_t i = links->head[txn]; i != RIG_NODE_NONE && i >= links->read_count; i = links->chained[i].next) {
             uint32_t from = rig_edge_node(links->chained[i].edge);
             if (from >= links->txn_count)
                 s->least_target[from - links->txn_count] = txn;
@@ -367,12 +388,23 @@ static void wait_for_unknown_of_registers(struct search *s)
     }
 }
 
+/* The first operation on a key that is alive; the number of all where there is none. */
+static uint32_t find_first_op(const struct rig_history *history, const uint8_t *alive)
+{
+    uint32_t first = history->op_count;
+    for (uint32_t key = 0; history->uses != NULL && key < history->key_count; key++) {
+        if (alive[key] && history->uses->keys[key].first_op < first)
+            first = history->uses->keys[key].first_op;
+    }
+    for (uint32_t op = 0; history->uses == NULL && op < first; op++)
+        first = alive[history->ops[op].key] ? op : first;
+    return first;
+}
+
 /* The first transaction that uses a key that is alive; the number of all when none does. */
 static uint32_t find_first(const struct rig_history *history, const uint8_t *alive)
 {
-    uint32_t op = 0, low = 0, high = history->txn_count;
-    while (op < history->op_count && !alive[history->ops[op].key])
-        op++;
+    uint32_t op = find_first_op(history, alive), low = 0, high = history->txn_count;
     while (low < high && op < history->op_count) {
         uint32_t middle = low + (high - low) / 2;
         if (history->txns[middle + 1].first_op <= op)

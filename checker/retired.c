@@ -47,7 +47,7 @@ RIG_VEC(uint8_t, packed_keys)
 
 /* What one judgement shows of a key. */
 struct shown {
-    int64_t lowest, highest;
+    int64_t lowest, highest; /* where there are `values` */
     uint32_t values;
     uint32_t unread;
     uint32_t unread_writer;
@@ -214,7 +214,9 @@ static bool widen(struct rig_retired *retired, struct retired_key *key, const st
         key->values += shown->values;
         return true;
     }
-    if (!sparse && span < most) {
+    /* Mostly every value between the lowest and the highest was appended: that takes no bits to know. */
+    bool full = first && span == shown->values - 1U;
+    if (!full && !sparse && span < most) {
         bits = calloc(words_of(span), sizeof *bits);
         if (bits == NULL)
             return false;
@@ -229,52 +231,66 @@ static bool widen(struct rig_retired *retired, struct retired_key *key, const st
         retired->owned_bytes -= words_of(key->span) * sizeof *bits;
     free(key->bits);
     key->bits = bits;
-    key->full = false;
+    key->full = full;
     key->lowest = lowest;
     key->span = span;
     key->values += shown->values;
     return true;
 }
 
-/* One appended value of a key, out of the slots of its judgement. */
-static void show_append(struct shown *shown, const struct rig_inference *inference, const struct rig_append *slot,
-                        int64_t value)
+/* The slots of a key in its judgement. */
+struct key_slots {
+    const struct rig_append *slots;
+    uint32_t count;
+    int64_t lowest;        /* value of the first one, and they count up from it; */
+    const int64_t *values; /*   unless they stand here */
+};
+
+static struct key_slots slots_of(const struct rig_inference *inference, uint32_t key)
 {
-    shown->lowest = shown->values == 0 || value < shown->lowest ? value : shown->lowest;
-    shown->highest = shown->values == 0 || value > shown->highest ? value : shown->highest;
+    const struct rig_versions *versions = &inference->versions;
+    const struct rig_key_places *at = &versions->key_places[key];
+    return (struct key_slots){
+        .slots = versions->slots + at->slot_first,
+        .count = versions->keys[key].slot_count,
+        .lowest = at->lowest,
+        .values = at->shift == 0 ? NULL : versions->slot_values + (at->slot_first - versions->sparse_first)};
+}
+
+/* The value of slot `i`, appended by somebody who is judged (NULL: all are); false when there is none. */
+static inline bool value_at(const struct key_slots *of, uint32_t i, const uint8_t *judged, int64_t *value)
+{
+    uint32_t writer = of->slots[i].writer;
+    if (writer == RIG_TXN_NONE || (judged != NULL && !judged[writer]))
+        return false;
+    *value = of->values == NULL ? (int64_t)((uint64_t)of->lowest + i) : of->values[i];
+    return true;
+}
+
+/* One appended value of a key. */
+static inline void show_append(struct shown *shown, const struct rig_append *slot, int64_t value,
+                               const uint8_t *committed)
+{
+    shown->lowest = value < shown->lowest ? value : shown->lowest;
+    shown->highest = value > shown->highest ? value : shown->highest;
     shown->values++;
     bool unplaced = slot->position == RIG_VERSION_NONE; /* as of those who failed: one branch on both is foreseen */
-    if (!(unplaced & inference->versions.committed[slot->writer]))
+    if (!(unplaced & committed[slot->writer]))
         return;
     shown->several_writers |= shown->unread > 0 && shown->unread_writer != slot->writer;
     shown->unread++;
     shown->unread_writer = slot->writer;
 }
 
-/* The value of the key's slot `i`, appended by somebody who is judged; false when there is none. */
-static bool value_at(const struct rig_inference *inference, uint32_t key, uint32_t i, const uint8_t *judged,
-                     int64_t *value)
-{
-    const struct rig_versions *versions = &inference->versions;
-    const struct rig_key_places *at = &versions->key_places[key];
-    const struct rig_append *slot = &versions->slots[at->slot_first + i];
-    if (slot->writer == RIG_TXN_NONE || (judged != NULL && !judged[slot->writer]))
-        return false;
-    *value = at->shift == 0 ? (int64_t)((uint64_t)at->lowest + i)
-                            : versions->slot_values[at->slot_first + i - versions->sparse_first];
-    return true;
-}
-
 /* What those who are judged (NULL: all) appended to the key. */
 static struct shown show(const struct rig_inference *inference, uint32_t key, const uint8_t *judged)
 {
-    const struct rig_versions *versions = &inference->versions;
-    const struct rig_append *slots = &versions->slots[versions->key_places[key].slot_first];
-    struct shown shown = {0};
+    const struct key_slots of = slots_of(inference, key);
+    struct shown shown = {.lowest = INT64_MAX, .highest = INT64_MIN};
     int64_t value;
-    for (uint32_t i = 0; i < versions->keys[key].slot_count; i++) {
-        if (value_at(inference, key, i, judged, &value))
-            show_append(&shown, inference, &slots[i], value);
+    for (uint32_t i = 0; i < of.count; i++) {
+        if (value_at(&of, i, judged, &value))
+            show_append(&shown, &of.slots[i], value, inference->versions.committed);
     }
     return shown;
 }
@@ -283,9 +299,10 @@ static struct shown show(const struct rig_inference *inference, uint32_t key, co
 static void note_values(struct retired_key *kept, const struct rig_inference *inference, uint32_t key,
                         const uint8_t *judged)
 {
+    const struct key_slots of = slots_of(inference, key);
     int64_t value;
-    for (uint32_t i = 0; kept->bits != NULL && i < inference->versions.keys[key].slot_count; i++) {
-        if (value_at(inference, key, i, judged, &value)) {
+    for (uint32_t i = 0; kept->bits != NULL && i < of.count; i++) {
+        if (value_at(&of, i, judged, &value)) {
             uint64_t place = (uint64_t)value - (uint64_t)kept->lowest;
             kept->bits[place / 64] |= UINT64_C(1) << (place % 64);
         }
@@ -301,7 +318,7 @@ static void free_bits(struct rig_retired *retired, struct retired_key *key)
     key->bits = NULL;
 }
 
-/* Mostly every value between the lowest and the highest was appended: that takes no bits to know. */
+/* Where each of them was appended by now. */
 static void drop_bits(struct rig_retired *retired, struct retired_key *key)
 {
     if (key->bits == NULL)
@@ -515,7 +532,8 @@ enum rig_rc rig_retired_remember(struct rig_retired *retired, const struct rig_i
             continue;
         }
         const struct rig_key_versions *versions = &inference->versions.keys[key];
-        const struct shown shown = show(inference, key, judged);
+        const uint8_t *whose = dropped ? NULL : judged; /* all who used it are judged */
+        const struct shown shown = show(inference, key, whose);
         bool is_odd = odd != NULL && odd[key];
         /* Of a key that was never written there is nothing to remember; nor of one that may not be used again. */
         if ((shown.values == 0 && versions->order.count == 0 && !is_odd &&
@@ -526,8 +544,8 @@ enum rig_rc rig_retired_remember(struct rig_retired *retired, const struct rig_i
         if (kept == NULL || !widen(retired, kept, &shown))
             return no_memory(err);
         kept->odd |= (uint32_t)is_odd;
-        note_values(kept, inference, key, judged);
-        set_list(retired, kept, versions, &shown, order_unread(inference, key, &shown, judged, clean, &room), dropped);
+        note_values(kept, inference, key, whose);
+        set_list(retired, kept, versions, &shown, order_unread(inference, key, &shown, whose, clean, &room), dropped);
         if (dropped && !let_rest(retired, kept))
             return no_memory(err);
     }

@@ -93,7 +93,14 @@ struct rig_key_use {
     uint32_t longest;     /* elements of the longest prefix of the spine that was read by a transaction which is ok or
                              known to have committed (rig_txn.judged), plus 1; 0: none */
     uint32_t longest_txn; /* the first such read */
+    uint32_t first_op;    /* the first operation; UINT32_MAX without any */
 };
+
+/* Of a key without operations. */
+static inline struct rig_key_use rig_key_use_none(void)
+{
+    return (struct rig_key_use){.lowest = INT64_MAX, .highest = INT64_MIN, .first_op = UINT32_MAX};
+}
 
 /* What a window knows of operations of list-append, for whoever infers from them. */
 struct rig_op_uses {

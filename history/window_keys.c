@@ -12,7 +12,7 @@ uint32_t rig_window_key_id(struct rig_window *window, int64_t name)
     if (*id != RIG_TABLE_NONE)
         return *id;
     if (window->names.count >= UINT32_MAX / 2 || !rig_window_int64s_add(&window->names, name) ||
-        !rig_window_uses_add(&window->uses, (struct rig_key_use){.lowest = INT64_MAX, .highest = INT64_MIN}) ||
+        !rig_window_uses_add(&window->uses, rig_key_use_none()) ||
         !rig_window_keys_add(&window->keys, (struct rig_window_key){.last_branch = RIG_WINDOW_NONE}))
         return RIG_WINDOW_NONE;
     return *id = (uint32_t)(window->names.count - 1);

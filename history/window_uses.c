@@ -15,13 +15,15 @@ static void take_use_times(struct rig_window *window, const struct rig_segment *
         key->used_at = window->added_count + last + 1;
 }
 
-static void take_key_note(struct rig_window *window, const struct rig_key_place *place, const struct rig_key_note *note)
+static void take_key_note(struct rig_window *window, const struct rig_key_place *place, const struct rig_key_note *note,
+                          uint32_t op_base)
 {
     struct rig_key_use *use = &window->uses.at[place->spine.key];
     uint32_t longest = (uint32_t)(note->longest_read >> 32);
     use->lowest = note->lowest < use->lowest ? note->lowest : use->lowest;
     use->highest = note->highest > use->highest ? note->highest : use->highest;
     use->appends += note->appends;
+    use->first_op = op_base + note->first_op < use->first_op ? op_base + note->first_op : use->first_op;
     window->contradicted |= longest > 0 && longest - 1 > place->spine.agreed;
     if (longest > use->longest) {
         use->longest = longest;
@@ -40,7 +42,7 @@ void rig_window_take_note(struct rig_window *window, const struct rig_segment *s
         if (note->keys.at[i].op_count == 0)
             continue;
         take_use_times(window, segment, &note->keys.at[i], &window->keys.at[place->spine.key]);
-        take_key_note(window, place, &note->keys.at[i]);
+        take_key_note(window, place, &note->keys.at[i], op_base);
     }
     for (size_t i = 0; i < note->appends.count; i++) {
         const struct rig_owned_op append = note->appends.at[i];
@@ -61,6 +63,7 @@ static void recount_op(struct rig_window *window, uint32_t op, uint32_t txn, boo
     window->any_foreign |= mop->kind > RIG_OP_READ_LIST;
     window->any_branch |= reads & branch & !failed;
     *to = (struct rig_owned_op){.op = op, .txn = txn};
+    use->first_op = op < use->first_op ? op : use->first_op;
     window->appends.count += appends;
     uint32_t longer = 0U - (uint32_t)(reads & !branch & committed & (mop->count + 1 > use->longest));
     use->longest ^= (use->longest ^ (mop->count + 1)) & longer;
@@ -82,7 +85,7 @@ void rig_window_recount(struct rig_window *window)
     window->appends.count = 0;
     window->any_branch = window->any_foreign = window->contradicted = false;
     for (size_t key = 0; key < window->keys.count; key++)
-        window->uses.at[key] = (struct rig_key_use){.lowest = INT64_MAX, .highest = INT64_MIN};
+        window->uses.at[key] = rig_key_use_none();
     for (uint32_t txn = 0; txn < window->txns.count; txn++) {
         const struct rig_txn *t = &window->txns.at[txn];
         size_t end = txn + 1 < window->txns.count ? t[1].first_op : window->ops.count;

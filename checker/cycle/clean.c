@@ -3,7 +3,7 @@
 #include <string.h>
 
 /* What `late_before` becomes in the walk. */
-enum { ON_PATH = 2, DONE = 3 };
+enum { LATE = 1, ON_PATH = 2, DONE = 3 };
 
 struct frame {
     uint32_t node;
@@ -60,10 +60,7 @@ static bool enter(struct walk *w, uint32_t node)
 /* The next predecessor that is not before the start, or RIG_NODE_NONE. */
 static uint32_t next_of(const struct walk *w, struct frame *frame)
 {
-    uint32_t edge;
-    do
-        edge = rig_links_next(w->links, &frame->cursor);
-    while (edge != RIG_NODE_NONE && rig_edge_node(edge) < w->start);
+    uint32_t edge = rig_links_next_from(w->links, &frame->cursor, w->start);
     return edge == RIG_NODE_NONE ? edge : rig_edge_node(edge);
 }
 
@@ -92,8 +89,9 @@ static bool explore(struct walk *w, uint32_t start)
 
 static bool walk(struct walk *w)
 {
-    for (uint32_t node = 0; node < w->links->txn_count; node++) {
-        if (w->state[node] == 1 && !explore(w, node))
+    const uint8_t *late = w->state, *end = late + w->links->txn_count;
+    for (; (late = memchr(late, LATE, (size_t)(end - late))) != NULL; late++) {
+        if (!explore(w, (uint32_t)(late - w->state)))
             return false;
     }
     return true;

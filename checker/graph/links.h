@@ -105,6 +105,28 @@ static inline uint32_t rig_links_next(const struct rig_links *links, struct rig_
     return chained->edge;
 }
 
+/* The next of them that comes from `least` or a node behind it, or RIG_NODE_NONE. */
+static inline uint32_t rig_links_next_from(const struct rig_links *links, struct rig_links_cursor *cursor,
+                                           uint32_t least)
+{
+    const uint32_t least_edge = rig_edge_of(least, RIG_LINK_WW);
+    while (cursor->own < cursor->own_end) {
+        uint32_t edge = links->own[cursor->own++];
+        if (edge >= least_edge)
+            return edge;
+    }
+    while (cursor->chained != RIG_NODE_NONE) {
+        const struct rig_chained *chained = &links->chained[cursor->chained];
+        bool is_read = cursor->chained < links->read_count;
+        cursor->chained = chained->next;
+        if (chained->edge >= least_edge)
+            return chained->edge;
+        if (is_read) /* those chained before it come from the same node, or from nodes before that one */
+            cursor->chained = RIG_NODE_NONE;
+    }
+    return RIG_NODE_NONE;
+}
+
 /* Adds one edge. Those out of passages leave `late_before` to the caller. False when memory runs out. */
 static inline bool rig_links_add(struct rig_links *links, uint32_t from, uint32_t to, enum rig_link link)
 {

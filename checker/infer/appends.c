@@ -114,8 +114,11 @@ static inline __attribute__((always_inline)) bool take_all(const struct rig_vers
 {
     const struct rig_mop *ops = versions->history->ops;
     bool twice = false;
-    for (uint32_t i = 0; i < survey->append_count; i++)
-        twice |= take_append(versions, &ops[survey->appends[i].op], survey->appends[i].txn, any_sparse);
+    for (uint32_t i = 0; i < survey->append_count; i++) {
+        const struct rig_owned_op append = survey->appends[i];
+        twice |= take_append(versions, &ops[append.op], append.txn, any_sparse);
+        survey->counted[ops[append.op].key] += survey->committed[append.txn];
+    }
     return twice;
 }
 

@@ -12,7 +12,8 @@
 
 /*
  * Fills in keys, key_places, slots and slot_values: of each append its writer and whether it was superseded; none has a
- * position. RIG_E_INPUT when a value is appended twice to a key; RIG_E_LIMIT.
+ * position. Counts in survey->counted what those who are committed appended. RIG_E_INPUT when a value is appended twice
+ * to a key; RIG_E_LIMIT.
  */
 enum rig_rc rig_appends_list(const struct rig_survey *survey, struct rig_arena *arena, struct rig_versions *versions,
                              struct rig_err *err);

@@ -110,15 +110,18 @@ static bool visit_any(struct infer *in, uint32_t txn)
 /* What a pass over plain transactions works with, and what it has added so far. */
 struct plain {
     const struct rig_versions *versions;
+    const struct rig_append *slots;
     const uint32_t *places;
     struct rig_key_places *keys;
     uint32_t *own, *head;
     struct rig_chained *chained;
     uint8_t *late_before;
     uint32_t own_count, chained_count;
-    uint32_t txn;
-    uint32_t added;                 /* edges to others that `txn` has chained, */
-    uint32_t heads[MOST_PLAIN_OPS]; /*   and to whom: for taking them back */
+    uint32_t nobody;                /* the place behind the transactions, for edges that there are not */
+    uint32_t txn, read_edge;        /* and an rw edge from it */
+    uint32_t late;                  /* 1 when an edge into it comes from one that completed later */
+    uint32_t chained_first;         /* of the edges to others that `txn` has chained, and */
+    uint32_t heads[MOST_PLAIN_OPS]; /*   to whom they lead: for taking them back */
 };
 
 /*
@@ -141,53 +144,55 @@ static inline bool stand_at(struct plain *p, struct rig_key_places *key, uint32_
     return goes_on & (at <= key->clean);
 }
 
-/* From the writer of the version before. */
-static inline void link_before(struct plain *p, uint32_t place, enum rig_link link)
+/* The writer at a place; a negative number at one that holds no version. */
+static inline int32_t writer_at(uint32_t place)
 {
-    uint32_t writer = place & RIG_PLACE_WRITER;
-    if (place >= RIG_PLACE_NO_VERSION || writer == p->txn)
-        return;
-    p->own[p->own_count++] = rig_edge_of(writer, link);
-    if (p->txn < writer)
-        p->late_before[p->txn] = 1;
+    return (int32_t)(place & ~RIG_PLACE_SUPERSEDED);
 }
 
-/* To the writer of the version after what was read. */
+/* Of an operation that is a read (1) or an append (0): the edge from the writer of the version before. */
+static inline void link_before(struct plain *p, uint32_t place, uint32_t read)
+{
+    int32_t writer = writer_at(place), txn = (int32_t)p->txn;
+    p->own[p->own_count] = place << 2 | read;
+    p->own_count += (writer ^ txn) > 0;
+    p->late |= writer > txn;
+}
+
+/* To the writer of the version after what was read. The place of an append is of the transaction itself. */
 static inline void link_after(struct plain *p, uint32_t place)
 {
-    uint32_t next = place & RIG_PLACE_WRITER, txn = p->txn;
-    if (place >= RIG_PLACE_NO_VERSION || next == txn)
-        return;
-    p->chained[p->chained_count] = (struct rig_chained){rig_edge_of(txn, RIG_LINK_RW), p->head[next]};
-    p->head[next] = p->chained_count++;
-    p->heads[p->added++] = next;
-    if (next < txn)
-        p->late_before[next] = 1;
+    uint32_t linked = (writer_at(place) ^ (int32_t)p->txn) > 0;
+    uint32_t to = rig_pick(linked, place & RIG_PLACE_WRITER, p->nobody);
+    p->chained[p->chained_count] = (struct rig_chained){p->read_edge, p->head[to]};
+    p->head[to] = p->chained_count;
+    p->heads[p->chained_count - p->chained_first] = to;
+    p->chained_count += linked;
+    p->late_before[rig_pick(to < p->txn, to, p->nobody)] = 1;
 }
 
-static inline bool take_append(struct plain *p, const struct rig_mop *op, bool any_sparse)
+_Static_assert(RIG_OP_APPEND == 0 && RIG_OP_READ_LIST == 1 && RIG_LINK_WW == 0 && RIG_LINK_WR == 1 &&
+                   RIG_READ_UNKNOWN == 0 && RIG_READ_SEEN == 2,
+               "take_op() reckons with these numbers");
+
+/* There is no branch on what the operation is: it would be mispredicted every other time. */
+static inline bool take_op(struct plain *p, const struct rig_mop *op, bool any_sparse)
 {
     struct rig_key_places *key = &p->keys[op->key];
+    const uint32_t read = op->kind, reads = rig_mask(read), seen = rig_mask(op->read_state >> 1);
     uint32_t slot = key->slot_first + (uint32_t)((uint64_t)op->value - (uint64_t)key->lowest), from;
-    if (any_sparse && key->shift != 0)
+    if (any_sparse && key->shift != 0 && !read)
         slot = rig_versions_probe(p->versions, op->key, op->value);
-    if (!stand_at(p, key, p->versions->slots[slot].position, 1, &from))
-        return false;
-    uint32_t before = p->places[key->place_first - 1 + from];
-    link_before(p, before, RIG_LINK_WW);
-    return before < RIG_PLACE_ODD;
-}
-
-static inline bool take_read(struct plain *p, const struct rig_mop *op)
-{
-    struct rig_key_places *key = &p->keys[op->key];
-    uint32_t seen = op->read_state == RIG_READ_SEEN, at = op->count & rig_mask(seen), from;
-    if ((op->read_state == RIG_READ_UNKNOWN) | (seen & op->list >> 31) || !stand_at(p, key, at, 0, &from))
+    /* A read that shows a branch, or whose result is unknown, stands behind everything. */
+    uint32_t behind = ((op->list & seen) | (op->read_state - 1U)) & RIG_LIST_BRANCH;
+    uint32_t at = (p->slots[slot & ~reads].position & ~reads) | (((op->count & seen) | behind) & reads);
+    if (!stand_at(p, key, at, read ^ 1, &from))
         return false;
     uint32_t before = p->places[key->place_first - 1 + from], after = p->places[key->place_first + at];
-    if (RIG_PLACE_SUPERSEDED & (before | (after & after >> 1)))
-        return false; /* shows a version that its writer replaced, or is next to something that is no version */
-    link_before(p, before, RIG_LINK_WR);
+    /* Next to something that is no version; or a read shows a version that its writer replaced. */
+    if (RIG_PLACE_SUPERSEDED & ((before & (before >> 1 | reads)) | (after & after >> 1)))
+        return false;
+    link_before(p, before, read);
     link_after(p, after);
     return true;
 }
@@ -204,14 +209,20 @@ static inline __attribute__((always_inline)) bool visit_plain(struct plain *p, c
 {
     const uint32_t own_count = p->own_count;
     bool plain = end - op <= MOST_PLAIN_OPS;
-    p->added = 0;
+    p->late = 0;
+    p->read_edge = rig_edge_of(p->txn, RIG_LINK_RW);
+    p->chained_first = p->chained_count;
     for (; plain && op < end; op++)
-        plain = op->kind == RIG_OP_APPEND ? take_append(p, op, any_sparse) : take_read(p, op);
-    if (plain)
+        plain = take_op(p, op, any_sparse);
+    if (plain) {
+        p->late_before[p->txn] |= (uint8_t)p->late;
         return true;
+    }
     p->own_count = own_count;
-    while (p->added > 0)
-        p->head[p->heads[--p->added]] = p->chained[--p->chained_count].next;
+    while (p->chained_count > p->chained_first) {
+        p->chained_count--;
+        p->head[p->heads[p->chained_count - p->chained_first]] = p->chained[p->chained_count].next;
+    }
     return false;
 }
 
@@ -219,12 +230,14 @@ static void begin_plain(const struct infer *in, struct plain *p)
 {
     const struct rig_links *links = in->links;
     p->versions = in->versions;
+    p->slots = in->versions->slots;
     p->places = in->versions->places;
     p->keys = in->versions->key_places;
     p->own = links->own;
     p->head = links->head;
     p->chained = links->chained;
     p->late_before = links->late_before;
+    p->nobody = links->txn_count;
     p->own_count = in->own_count;
     p->chained_count = links->chained_count;
 }

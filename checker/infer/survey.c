@@ -58,6 +58,7 @@ static void look_at(struct look *look, const struct rig_mop *mop, struct rig_own
 {
     struct rig_key_use *k = &look->keys[mop->key];
     look->kinds |= mop->kind;
+    k->first_op = place.op < k->first_op ? place.op : k->first_op;
     if (mop->kind == RIG_OP_APPEND) {
         look->appends[look->append_count++] = place;
         k->lowest = mop->value < k->lowest ? mop->value : k->lowest;
@@ -80,7 +81,7 @@ static enum rig_rc look_at_all(const struct rig_history *history, struct rig_are
     if (look.appends == NULL)
         return no_memory(err);
     for (uint32_t key = 0; key < history->key_count; key++)
-        survey->keys[key] = (struct rig_key_use){.lowest = INT64_MAX, .highest = INT64_MIN};
+        survey->keys[key] = rig_key_use_none();
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         const struct rig_txn *t = &history->txns[txn];
         bool counts = survey->committed[txn] != 0, may = counts || rig_survey_is_open(t);
@@ -121,12 +122,9 @@ enum rig_rc rig_survey_take(const struct rig_history *history, struct rig_arena 
     survey_txns(history, &result);
     enum rig_rc rc =
         history->uses != NULL ? take_uses(history, &result, err) : look_at_all(history, arena, &result, err);
-    if (rc != RIG_OK)
-        return rc;
-    for (uint32_t i = 0; i < result.append_count; i++)
-        result.counted[history->ops[result.appends[i].op].key] += result.committed[result.appends[i].txn];
-    *survey = result;
-    return RIG_OK;
+    if (rc == RIG_OK)
+        *survey = result;
+    return rc;
 }
 
 void rig_survey_commit(const struct rig_history *history, uint32_t txn, struct rig_survey *survey)

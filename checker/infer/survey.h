@@ -18,7 +18,7 @@
 
 struct rig_survey {
     struct rig_key_use *keys;
-    uint32_t *counted;                  /* per key: appends of committed transactions */
+    uint32_t *counted;                  /* per key: appends of committed transactions; by rig_appends_list() */
     uint8_t *committed;                 /* per transaction: acknowledged, or known to have committed before */
     const struct rig_owned_op *appends; /* all of them, in the order of the history */
     uint32_t append_count;

@@ -433,6 +433,23 @@ static void drop_forgets_keys(void **state)
     assert_read(history, 3, true, 6, 2);
 }
 
+/* The first operation on each key is known, unless nothing is. */
+static void assert_first_ops(const struct rig_history *view)
+{
+    uint32_t op_count = view->uses == NULL ? 0 : view->op_count;
+    uint8_t *met = calloc(view->key_count + 1, 1);
+    assert_non_null(met);
+    for (uint32_t op = 0; op < op_count; op++) {
+        uint32_t key = view->ops[op].key;
+        if (!met[key])
+            assert_int_equal(view->uses->keys[key].first_op, op);
+        met[key] = 1;
+    }
+    for (uint32_t key = 0; op_count > 0 && key < view->key_count; key++)
+        assert_true(met[key] || view->uses->keys[key].first_op == UINT32_MAX);
+    free(met);
+}
+
 /* What should be left of the model's transactions, of those that complete before `end`. */
 struct left {
     const struct rig_history *whole;
@@ -450,6 +467,7 @@ static void assert_left(const struct rig_history *view, const struct left *left,
         stay += stays && left->whole->txns[i].complete_at < end;
     }
     assert_int_equal(view->txn_count, stay);
+    assert_first_ops(view);
     for (uint32_t i = 0; i < view->txn_count; i++) {
         const struct rig_txn *txn = &view->txns[i];
         uint32_t of = left->txn_at[txn->complete_at] - 1;
@@ -475,6 +493,7 @@ static void drop_some(struct rig_window *window, struct left *left, uint32_t end
     const struct rig_history *view = rig_window_history(window, false);
     uint8_t *judged = calloc(view->txn_count + 1, 1), *drop = calloc(view->key_count + 1, 1);
     assert_true(judged != NULL && drop != NULL);
+    assert_first_ops(view);
     for (uint32_t key = 0; key < view->key_count; key++)
         drop[key] = rig_rng_below(&rng, 3) == 0 && !rig_window_key_is_open(window, key);
     for (uint32_t i = 0; i < view->txn_count; i++) {
