@@ -30,6 +30,7 @@ struct search {
 static void make_wait(struct search *s, uint32_t txn)
 {
     s->out->waits[txn] = 1;
+    s->out->waiting_count++;
     s->changed = true;
     s->first = txn < s->first ? txn : s->first;
     if (s->committed[txn]) {
@@ -417,8 +418,11 @@ static uint32_t find_first(const struct rig_history *history, const uint8_t *ali
 
 static void wait_all(struct search *s)
 {
-    for (uint32_t txn = 0; txn < s->history->txn_count; txn++)
+    s->out->waiting_count = 0;
+    for (uint32_t txn = 0; txn < s->history->txn_count; txn++) {
         s->out->waits[txn] = s->history->txns[txn].judged == RIG_JUDGED_NOT;
+        s->out->waiting_count += s->out->waits[txn];
+    }
 }
 
 static void run(struct search *s)
@@ -465,7 +469,5 @@ bool rig_closing_find(const struct rig_inference *inference, uint8_t *alive, str
     rig_table_init(&waiting);
     run(&s);
     rig_table_done(&waiting);
-    for (uint32_t txn = 0; txn < history->txn_count; txn++)
-        closing->waiting_count += closing->waits[txn];
     return !s.no_memory;
 }

@@ -56,16 +56,16 @@ static void count_edges(struct rig_judge *judge, const uint8_t *selected)
     uint64_t *count = judge->edge_count;
     for (unsigned link = 0; link < 3; link++)
         count[link] += judge->inference.graph.link_count[link];
-    for (uint32_t node = 0; selected != NULL && node < links->node_count; node++) {
-        bool passage = node >= links->txn_count;
-        if (!passage && selected[node])
-            continue;
-        bool has_own = !passage && links->own_first != NULL;
-        for (uint32_t i = has_own ? links->own_first[node] : 0; has_own && i < links->own_first[node + 1]; i++)
-            uncount(count, links->own[i]);
-        for (uint32_t i = *rig_links_head(links, node); i != RIG_NODE_NONE; i = links->chained[i].next) {
-            uint32_t edge = links->chained[i].edge;
-            if (!passage || !selected[rig_edge_node(edge)])
+    const uint32_t end = selected == NULL ? 0 : links->txn_count;
+    for (uint32_t txn = 0; (txn = rig_judge_left_out(selected, txn, end)) < end; txn++) {
+        struct rig_links_cursor cursor = rig_links_into(links, txn);
+        for (uint32_t edge; (edge = rig_links_next(links, &cursor)) != RIG_NODE_NONE;)
+            uncount(count, edge);
+    }
+    for (uint32_t node = links->txn_count; selected != NULL && node < links->node_count; node++) {
+        struct rig_links_cursor cursor = rig_links_into(links, node);
+        for (uint32_t edge; (edge = rig_links_next(links, &cursor)) != RIG_NODE_NONE;) {
+            if (!selected[rig_edge_node(edge)])
                 uncount(count, edge);
         }
     }

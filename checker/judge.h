@@ -9,6 +9,8 @@
 #ifndef RIG_CHECKER_JUDGE_H
 #define RIG_CHECKER_JUDGE_H
 
+#include <string.h>
+
 #include "base/arena.h"
 #include "base/err.h"
 #include "checker/cycle/ladder.h"
@@ -41,5 +43,12 @@ enum rig_rc rig_judge_infer(struct rig_judge *judge, const struct rig_history *h
  * must be closed: what precedes a selected transaction is selected, or was judged before.
  */
 enum rig_rc rig_judge_search(struct rig_judge *judge, const uint8_t *selected, struct rig_err *err);
+
+/* The first transaction from `txn` on that is not selected; `txn_count` when all are. */
+static inline uint32_t rig_judge_left_out(const uint8_t *selected, uint32_t txn, uint32_t txn_count)
+{
+    const uint8_t *found = txn < txn_count ? memchr(selected + txn, 0, txn_count - txn) : NULL;
+    return found == NULL ? txn_count : (uint32_t)(found - selected);
+}
 
 #endif

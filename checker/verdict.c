@@ -52,9 +52,8 @@ static void leave_out(const struct rig_inference *inference, const uint8_t *sele
 {
     const struct rig_history *history = inference->history;
     const uint8_t *committed = rig_inference_committed(inference);
-    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
-        if (selected[txn])
-            continue;
+    const uint32_t count = history->txn_count;
+    for (uint32_t txn = 0; (txn = rig_judge_left_out(selected, txn, count)) < count; txn++) {
         enum rig_outcome outcome = (enum rig_outcome)history->txns[txn].outcome;
         tally->txns--;
         tally->ops -= rig_txn_op_count(history, txn);

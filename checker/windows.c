@@ -162,17 +162,14 @@ static bool make_arrays(struct judgement *j)
 }
 
 /* Of those that no judgement has seen before. Vectorized by the compiler. */
-static uint64_t choose_new(const uint8_t *restrict waits, const uint8_t *restrict committed, uint8_t *restrict selected,
-                           uint8_t *restrict all, uint8_t *restrict judged, uint32_t count)
+static void choose_new(const uint8_t *restrict waits, const uint8_t *restrict committed, uint8_t *restrict selected,
+                       uint8_t *restrict all, uint8_t *restrict judged, uint32_t count)
 {
-    uint64_t chosen = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint8_t closes = waits[i] ^ 1U;
         selected[i] = all[i] = closes;
-        judged[i] = closes ? (uint8_t)(RIG_JUDGED_UNCOMMITTED + committed[i]) : RIG_JUDGED_NOT;
-        chosen += closes;
+        judged[i] = (uint8_t)((RIG_JUDGED_UNCOMMITTED + committed[i]) & (0U - closes));
     }
-    return chosen;
 }
 
 /* Everything is closing at the end of the history: `waits` is NULL then. */
@@ -185,17 +182,17 @@ static bool choose(struct judgement *j, const uint8_t *waits)
         waits = rig_arena_array(&j->w->judge.scratch, (size_t)links->node_count + 1, 1);
     if (waits == NULL)
         return false;
+    j->selected_count = count - j->closing.waiting_count;
     for (uint32_t txn = 0; txn < old; txn++) {
         bool before = j->view->txns[txn].judged != RIG_JUDGED_NOT;
         bool closes = !before && !waits[txn];
         j->selected[txn] = closes;
-        j->selected_count += closes;
+        j->selected_count -= before;
         j->all[txn] = before || closes;
         if (closes)
             j->judged[txn] = committed[txn] ? RIG_JUDGED_COMMITTED : RIG_JUDGED_UNCOMMITTED;
     }
-    j->selected_count +=
-        choose_new(waits + old, committed + old, j->selected + old, j->all + old, j->judged + old, count - old);
+    choose_new(waits + old, committed + old, j->selected + old, j->all + old, j->judged + old, count - old);
     for (uint32_t node = links->txn_count; node < links->node_count; node++)
         j->selected[node] = !waits[node];
     return true;

@@ -6,7 +6,7 @@
 #include "checker/infer/pick.h"
 #include "checker/infer/unread.h"
 
-enum { MOST_PLAIN_OPS = 32 };
+enum { MOST_PLAIN_OPS = UINT16_MAX /* rig_key_places.grown counts them */ };
 
 struct infer {
     const struct rig_history *history;
@@ -117,11 +117,9 @@ struct plain {
     struct rig_chained *chained;
     uint8_t *late_before;
     uint32_t own_count, chained_count;
-    uint32_t nobody;                /* the place behind the transactions, for edges that there are not */
-    uint32_t txn, read_edge;        /* and an rw edge from it */
-    uint32_t late;                  /* 1 when an edge into it comes from one that completed later */
-    uint32_t chained_first;         /* of the edges to others that `txn` has chained, and */
-    uint32_t heads[MOST_PLAIN_OPS]; /*   to whom they lead: for taking them back */
+    uint32_t nobody; /* the place behind the transactions, for edges that there are not */
+    uint32_t txn;
+    uint32_t late; /* 1 when an edge into it comes from one that completed later */
 };
 
 /*
@@ -164,11 +162,21 @@ static inline void link_after(struct plain *p, uint32_t place)
 {
     uint32_t linked = (writer_at(place) ^ (int32_t)p->txn) > 0;
     uint32_t to = rig_pick(linked, place & RIG_PLACE_WRITER, p->nobody);
-    p->chained[p->chained_count] = (struct rig_chained){p->read_edge, p->head[to]};
+    p->chained[p->chained_count] = (struct rig_chained){rig_edge_of(p->txn, RIG_LINK_RW), p->head[to]};
     p->head[to] = p->chained_count;
-    p->heads[p->chained_count - p->chained_first] = to;
     p->chained_count += linked;
-    p->late_before[rig_pick(to < p->txn, to, p->nobody)] = 1;
+    p->late_before[to] |= to < p->txn;
+}
+
+/* Takes back what link_after() did for the latest of the operations that were taken. */
+static void unlink_after(struct plain *p, const struct rig_mop *op)
+{
+    if (op->kind == RIG_OP_APPEND)
+        return;
+    uint32_t at = op->read_state == RIG_READ_SEEN ? op->count : 0;
+    uint32_t place = p->places[p->keys[op->key].place_first + at];
+    if ((writer_at(place) ^ (int32_t)p->txn) > 0)
+        p->head[place & RIG_PLACE_WRITER] = p->chained[--p->chained_count].next;
 }
 
 _Static_assert(RIG_OP_APPEND == 0 && RIG_OP_READ_LIST == 1 && RIG_LINK_WW == 0 && RIG_LINK_WR == 1 &&
@@ -207,22 +215,19 @@ static inline bool take_op(struct plain *p, const struct rig_mop *op, bool any_s
 static inline __attribute__((always_inline)) bool visit_plain(struct plain *p, const struct rig_mop *op,
                                                               const struct rig_mop *end, bool any_sparse)
 {
-    const uint32_t own_count = p->own_count;
-    bool plain = end - op <= MOST_PLAIN_OPS;
+    const uint32_t own_count = p->own_count, chained_count = p->chained_count;
+    if (end - op > MOST_PLAIN_OPS)
+        return false;
     p->late = 0;
-    p->read_edge = rig_edge_of(p->txn, RIG_LINK_RW);
-    p->chained_first = p->chained_count;
-    for (; plain && op < end; op++)
-        plain = take_op(p, op, any_sparse);
-    if (plain) {
+    while (op < end && take_op(p, op, any_sparse))
+        op++;
+    if (op == end) {
         p->late_before[p->txn] |= (uint8_t)p->late;
         return true;
     }
     p->own_count = own_count;
-    while (p->chained_count > p->chained_first) {
-        p->chained_count--;
-        p->head[p->heads[p->chained_count - p->chained_first]] = p->chained[p->chained_count].next;
-    }
+    while (p->chained_count > chained_count)
+        unlink_after(p, --op);
     return false;
 }
 
@@ -290,7 +295,7 @@ static bool visit_all(struct infer *in, bool plainly)
 static void count_links(struct infer *in)
 {
     struct rig_links *links = in->links;
-    uint64_t reads = 0;
+    uint32_t reads = 0;
     for (uint32_t i = 0; i < in->own_count; i++)
         reads += rig_edge_link(in->links->own[i]) == RIG_LINK_WR;
     links->link_count[RIG_LINK_WW] = in->own_count - reads;
