@@ -10,8 +10,8 @@
  *     that read the version of a key before its own; or, of registers, one that updated the same version.
  * So no edge leads from one that waits to one that is closing, now or later.
  *
- * Time: a pass over the transactions, again over the stretches of them that backward edges span; a few such rounds
- * where there are passages. Threads: one.
+ * Time: a pass over the transactions from the first one on that uses a key which may be used again, again over the
+ * stretches of them that backward edges span; a few such rounds where there are passages. Threads: one.
  */
 #ifndef RIG_CHECKER_CLOSING_H
 #define RIG_CHECKER_CLOSING_H

@@ -282,9 +282,20 @@ static inline void show_append(struct shown *shown, const struct rig_append *slo
     shown->unread_writer = slot->writer;
 }
 
+/* Nothing that a committed transaction appended to the key is unread. */
+static bool is_read(const struct rig_versions *versions, uint32_t key)
+{
+    uint32_t end = versions->key_places[key].place_first + versions->keys[key].order.count;
+    return versions->places[end] == RIG_PLACE_END;
+}
+
 /* What those who are judged (NULL: all) appended to the key. */
 static struct shown show(const struct rig_inference *inference, uint32_t key, const uint8_t *judged)
 {
+    const struct rig_op_uses *uses = inference->history->uses;
+    if (judged == NULL && uses != NULL && is_read(&inference->versions, key))
+        return (struct shown){
+            .lowest = uses->keys[key].lowest, .highest = uses->keys[key].highest, .values = uses->keys[key].appends};
     const struct key_slots of = slots_of(inference, key);
     struct shown shown = {.lowest = INT64_MAX, .highest = INT64_MIN};
     int64_t value;
