@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/vec.h"
 #include "checker/graph/orders.h"
 
 /* Of a node. One that is done was walked; the others are passed over, or not reached yet. */
@@ -16,43 +16,23 @@ struct frame {
     struct rig_links_cursor cursor;
 };
 
+RIG_VEC(struct frame, frames)
+RIG_VEC(uint32_t, open_nodes)
+
 struct walk {
     const struct rig_links *links;
     const struct rig_history *history;
     const uint8_t *selected;        /* NULL: all */
     const uint32_t *process_before; /* per transaction */
-    struct rig_arena *arena;
-    uint8_t *state;  /* per node */
-    uint32_t *value; /* per node: when open its index in the order of discovery, when done its latest invocation */
-    struct frame *path;
-    uint32_t *open;
-    uint32_t depth, path_room, open_count, open_room, next_index;
+    uint8_t *state;                 /* per node */
+    uint32_t *value;    /* per node: when open its index in the order of discovery, when done its latest invocation */
+    struct frames path; /* this and the next are long while the walk lasts, and no longer */
+    struct open_nodes open;
+    uint32_t next_index;
     uint32_t start;    /* of this part of the walk; transactions before it are not walked */
     uint32_t ended_at; /* when that completed; real time asks who was invoked later */
     uint32_t horizon;  /* the latest invocation of those who were; nobody who completed before it is passed over */
 };
-
-/* A larger copy of an array, or NULL. */
-static void *grown(struct rig_arena *arena, const void *from, uint32_t count, uint32_t *room, size_t size)
-{
-    uint32_t wanted = *room == 0 ? 256 : *room * 2;
-    void *to = rig_arena_room(arena, wanted, size);
-    if (to == NULL)
-        return NULL;
-    if (count > 0)
-        memcpy(to, from, count * size);
-    *room = wanted;
-    return to;
-}
-
-static bool make_room(struct walk *w)
-{
-    if (w->depth == w->path_room)
-        w->path = grown(w->arena, w->path, w->depth, &w->path_room, sizeof *w->path);
-    if (w->path != NULL && w->open_count == w->open_room)
-        w->open = grown(w->arena, w->open, w->open_count, &w->open_room, sizeof *w->open);
-    return w->path != NULL && w->open != NULL;
-}
 
 static uint32_t invocation(const struct walk *w, uint32_t node)
 {
@@ -64,18 +44,14 @@ static uint32_t invocation(const struct walk *w, uint32_t node)
 
 static bool enter(struct walk *w, uint32_t node)
 {
-    if ((w->depth == w->path_room || w->open_count == w->open_room) && !make_room(w))
-        return false;
     w->state[node] = OPEN;
     w->value[node] = ++w->next_index;
-    w->open[w->open_count++] = node;
-    w->path[w->depth++] =
-        (struct frame){.node = node,
-                       .process = node < w->links->txn_count ? w->process_before[node] : RIG_NODE_NONE,
-                       .lowest = w->next_index,
-                       .latest = invocation(w, node),
-                       .cursor = rig_links_into(w->links, node)};
-    return true;
+    struct frame frame = {.node = node,
+                          .process = node < w->links->txn_count ? w->process_before[node] : RIG_NODE_NONE,
+                          .lowest = w->next_index,
+                          .latest = invocation(w, node),
+                          .cursor = rig_links_into(w->links, node)};
+    return open_nodes_add(&w->open, node) && frames_add(&w->path, frame);
 }
 
 /* What is known of a predecessor that is done. */
@@ -112,13 +88,13 @@ static uint32_t next_of(const struct walk *w, struct frame *frame)
 /* Closes the component whose root is the frame's node. */
 static void close_component(struct walk *w, const struct frame *root)
 {
-    bool alone = w->open[w->open_count - 1] == root->node, late = root->latest > w->ended_at;
+    bool alone = w->open.at[w->open.count - 1] == root->node, late = root->latest > w->ended_at;
     uint8_t state = !alone || late ? IN_CORE : DONE;
     uint32_t member;
     if (late && root->latest > w->horizon)
         w->horizon = root->latest;
     do {
-        member = w->open[--w->open_count];
+        member = w->open.at[--w->open.count];
         w->state[member] = state;
         w->value[member] = root->latest;
     } while (member != root->node);
@@ -126,12 +102,12 @@ static void close_component(struct walk *w, const struct frame *root)
 
 static void leave(struct walk *w)
 {
-    struct frame left = w->path[--w->depth];
+    struct frame left = w->path.at[--w->path.count];
     if (left.lowest == w->value[left.node])
         close_component(w, &left);
-    if (w->depth == 0)
+    if (w->path.count == 0)
         return;
-    struct frame *top = &w->path[w->depth - 1];
+    struct frame *top = &w->path.at[w->path.count - 1];
     top->lowest = left.lowest < top->lowest ? left.lowest : top->lowest;
     top->latest = left.latest > top->latest ? left.latest : top->latest;
 }
@@ -144,8 +120,8 @@ static bool explore(struct walk *w, uint32_t start)
     w->next_index = 0;
     if (!enter(w, start))
         return false;
-    while (w->depth > 0) {
-        struct frame *top = &w->path[w->depth - 1];
+    while (w->path.count > 0) {
+        struct frame *top = &w->path.at[w->path.count - 1];
         uint32_t from = next_of(w, top);
         if (from == RIG_NODE_NONE) {
             leave(w);
@@ -173,12 +149,12 @@ static bool walk(struct walk *w)
 }
 
 /* Numbers the nodes of the core in the order of their numbers in the whole; `value` takes these numbers. */
-static bool number_nodes(struct walk *w, struct rig_subgraph *core)
+static bool number_nodes(const struct walk *w, struct rig_arena *arena, struct rig_subgraph *core)
 {
     uint32_t node_count = w->links->node_count, count = 0;
     for (uint32_t node = 0; node < node_count; node++)
         count += w->state[node] == IN_CORE;
-    core->nodes = rig_arena_room(w->arena, (size_t)count + 1, sizeof *core->nodes);
+    core->nodes = rig_arena_room(arena, (size_t)count + 1, sizeof *core->nodes);
     if (core->nodes == NULL)
         return false;
     core->node_count = core->txn_count = 0;
@@ -202,7 +178,7 @@ enum rig_rc rig_core_find(const struct rig_links *links, const struct rig_histor
                           const uint8_t *selected, struct rig_graph *core, struct rig_err *err)
 {
     struct rig_arena *arena = links->arena;
-    struct walk w = {.links = links, .history = history, .selected = selected, .arena = arena};
+    struct walk w = {.links = links, .history = history, .selected = selected};
     uint32_t *before = rig_arena_room(arena, (size_t)links->txn_count + 1, sizeof *before);
     w.state = rig_arena_array(arena, (size_t)links->node_count + 1, sizeof *w.state);
     w.value = rig_arena_room(arena, (size_t)links->node_count + 1, sizeof *w.value);
@@ -211,7 +187,10 @@ enum rig_rc rig_core_find(const struct rig_links *links, const struct rig_histor
     w.process_before = before;
     memcpy(w.state, links->late_before, links->txn_count);
     struct rig_subgraph part;
-    if (!walk(&w) || !number_nodes(&w, &part))
+    bool walked = walk(&w);
+    frames_done(&w.path);
+    open_nodes_done(&w.open);
+    if (!walked || !number_nodes(&w, arena, &part))
         return no_memory(err);
     enum rig_rc rc = rig_graph_pack(links, &part, arena, core, err);
     return rc == RIG_OK ? rig_graph_add_orders(history, committed, before, arena, core, err) : rc;
