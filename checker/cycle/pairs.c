@@ -1,9 +1,12 @@
 #include "checker/cycle/pairs.h"
 
+#include <stdlib.h>
+
 struct pairs {
     const struct rig_history *history;
     const struct rig_graph *graph;
     struct rig_collector *collector;
+    uint8_t *late_before;   /* per node: whether an edge leads to it from a transaction behind it */
     struct rig_cycle cycle; /* scratch */
 };
 
@@ -22,9 +25,14 @@ static bool add(struct pairs *p, uint32_t from, enum rig_edge_kind out, uint32_t
            rig_collector_add(p->collector, &p->cycle, &anomaly);
 }
 
-/* `to` comes after `from` in its process or in real time, and the other way round by an edge of `kind`. */
+/*
+ * `to` comes before `from` in its process or in real time, and the other way round by an edge of `kind`. Nodes are
+ * numbered in completion order, so that most need no look.
+ */
 static bool check_orders(struct pairs *p, uint32_t from, enum rig_edge_kind kind, uint32_t to)
 {
+    if (from < to)
+        return true;
     const struct rig_txn *source = &p->history->txns[rig_graph_txn(p->graph, from)];
     uint32_t target = rig_graph_txn(p->graph, to);
     bool known = source->invoke_at != RIG_POSITION_NONE;
@@ -41,14 +49,17 @@ static uint32_t in_degree(const struct rig_graph *graph, uint32_t node)
 }
 
 /*
- * The edges back, looked for only from the end that has fewer edges into it, so that a transaction with a million
- * readers is not searched through for each of them.
+ * The edges back: one of the two leads to the first transaction from behind it, which few do. They are looked for only
+ * from the end that has fewer edges into it, so that a transaction with a million readers is not searched through for
+ * each of them.
  */
 static bool check_edge(struct pairs *p, uint32_t from, enum rig_edge_kind kind, uint32_t to)
 {
     const struct rig_graph *graph = p->graph;
     if (!check_orders(p, from, kind, to))
         return false;
+    if (from < to && !p->late_before[from])
+        return true;
     uint32_t from_degree = in_degree(graph, from), to_degree = in_degree(graph, to);
     if (from_degree > to_degree || (from_degree == to_degree && from > to))
         return true;
@@ -61,10 +72,25 @@ static bool check_edge(struct pairs *p, uint32_t from, enum rig_edge_kind kind, 
     return true;
 }
 
+static bool note_late(struct pairs *p)
+{
+    const struct rig_graph *graph = p->graph;
+    p->late_before = malloc((size_t)graph->txn_count + 1);
+    for (uint32_t node = 0; p->late_before != NULL && node < graph->txn_count; node++) {
+        bool late = false;
+        for (uint32_t i = graph->first[node]; i < graph->first[node + 1]; i++) {
+            uint32_t from = rig_edge_node(graph->edges[i]);
+            late |= (node < from) & (from < graph->txn_count);
+        }
+        p->late_before[node] = late;
+    }
+    return p->late_before != NULL;
+}
+
 bool rig_cycle_pairs(const struct rig_history *history, const struct rig_graph *graph, struct rig_collector *collector)
 {
     struct pairs p = {.history = history, .graph = graph, .collector = collector};
-    bool done = true;
+    bool done = note_late(&p);
     for (uint32_t to = 0; done && to < graph->txn_count; to++) {
         for (uint32_t i = graph->first[to]; done && i < graph->first[to + 1]; i++) {
             uint32_t from = rig_edge_node(graph->edges[i]);
@@ -73,5 +99,6 @@ bool rig_cycle_pairs(const struct rig_history *history, const struct rig_graph *
         }
     }
     rig_cycle_done(&p.cycle);
+    free(p.late_before);
     return done;
 }

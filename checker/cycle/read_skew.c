@@ -30,6 +30,13 @@ RIG_VEC(struct key_questions, key_list)
 RIG_VEC(struct event, events)
 RIG_VEC(uint32_t, node_list)
 
+/* Any append of a node's transaction that was observed: its descendants over ww and wr are those of that version. */
+struct observed {
+    uint32_t node; /* RIG_NODE_NONE: not known yet */
+    uint32_t key, position;
+    bool any;
+};
+
 struct skew {
     const struct rig_versions *versions;
     const struct rig_components *all, *flow;
@@ -39,6 +46,7 @@ struct skew {
     struct key_list keys;
     struct events events;
     struct node_list passages; /* to walk through, in ask_about() */
+    struct observed observed;  /* of the last writer that was asked about */
     uint32_t (*levels)[LANES];
     size_t level_capacity;
     struct rig_skews *out;
@@ -63,8 +71,7 @@ static bool rank_nodes(struct skew *s)
     return true;
 }
 
-/* Any append of the transaction that was observed: its descendants over ww and wr are those of that version. */
-static bool observed_version(const struct skew *s, uint32_t node, uint32_t *key, uint32_t *position)
+static struct observed find_observed(const struct skew *s, uint32_t node)
 {
     const struct rig_history *history = s->versions->history;
     const uint32_t txn = rig_graph_txn(s->all->view.graph, node);
@@ -73,13 +80,18 @@ static bool observed_version(const struct skew *s, uint32_t node, uint32_t *key,
         if (ops[i].kind != RIG_OP_APPEND)
             continue;
         const struct rig_append *slot = rig_versions_append(s->versions, ops[i].key, ops[i].value);
-        if (!rig_append_is_placed(slot))
-            continue;
-        *key = ops[i].key;
-        *position = slot->position;
-        return true;
+        if (rig_append_is_placed(slot))
+            return (struct observed){.node = node, .key = ops[i].key, .position = slot->position, .any = true};
     }
-    return false;
+    return (struct observed){.node = node};
+}
+
+/* Looked up once a writer, and only where it matters. */
+static const struct observed *observed(struct skew *s, uint32_t node)
+{
+    if (s->observed.node != node)
+        s->observed = find_observed(s, node);
+    return &s->observed;
 }
 
 static bool ask(struct skew *s, uint32_t reader, uint32_t writer)
@@ -94,20 +106,18 @@ static bool ask(struct skew *s, uint32_t reader, uint32_t writer)
         return true;
     if (s->versions == NULL)
         return s->out->count >= s->most || rig_skews_add(s->out, (struct rig_skew){reader, writer});
-    struct question question = {.skew = {reader, writer}, .reader_rank = s->rank[reader]};
-    if (!observed_version(s, writer, &question.key, &question.position))
-        return true;
-    return questions_add(&s->questions, question);
+    const struct observed *version = observed(s, writer);
+    return !version->any || questions_add(&s->questions, (struct question){.key = version->key,
+                                                                           .position = version->position,
+                                                                           .reader_rank = s->rank[reader],
+                                                                           .skew = {reader, writer}});
 }
 
 /* One question for every rw edge into the transaction, those through passages included. */
 static bool ask_about(struct skew *s, uint32_t writer)
 {
     const struct rig_graph *graph = s->all->view.graph;
-    uint32_t key, position;
     bool chained = s->versions != NULL && s->flow->component_of[writer] == UINT32_MAX;
-    if (chained && !observed_version(s, writer, &key, &position))
-        return true; /* nothing descends from it */
     s->passages.count = 0;
     if (!node_list_add(&s->passages, writer))
         return false;
@@ -117,6 +127,8 @@ static bool ask_about(struct skew *s, uint32_t writer)
             uint32_t from = rig_edge_node(graph->edges[i]);
             enum rig_link link = rig_edge_link(graph->edges[i]);
             bool added = true;
+            if (link == RIG_LINK_THROUGH && chained && !observed(s, writer)->any)
+                return true; /* nothing descends from it */
             if (link == RIG_LINK_THROUGH)
                 added = node_list_add(&s->passages, from);
             else if (link == RIG_LINK_RW)
@@ -293,7 +305,7 @@ enum rig_rc rig_read_skews(const struct rig_versions *versions, const struct rig
                            const struct rig_components *flow, size_t most, struct rig_skews *skews, struct rig_err *err)
 {
     RIG_REQUIRE(!all->view.split && !flow->view.split && !all->view.process && !flow->view.process);
-    struct skew s = {.versions = versions, .all = all, .flow = flow, .out = skews, .most = most};
+    struct skew s = {.versions = versions, .all = all, .flow = flow, .out = skews, .most = most, .observed.node = RIG_NODE_NONE};
     bool done = answer_all(&s);
     free(s.rank);
     free(s.levels);
