@@ -236,7 +236,6 @@ static enum rig_rc search(struct judgement *j)
 static enum rig_rc remember_keys(struct judgement *j)
 {
     struct rig_windows *w = j->w;
-    decide_keys(j);
     if (w->options.census == NULL)
         return rig_retired_remember(w->retired, &w->judge.inference, j->fate, j->all, w->judge.odd_keys,
                                     w->judge.ladder.clean, j->err);
@@ -367,8 +366,10 @@ static enum rig_rc judge_closing(struct rig_windows *w, struct rig_err *err)
     if (!choose(&j, j.closing.waits))
         return rig_windows_no_memory(err);
     const uint64_t held_count = j.view->txn_count - j.selected_count; /* the view goes with what is dropped */
+    decide_keys(&j);
     w->judge.search_ns += rig_clock_now_ns() - start;
-    if (j.selected_count > 0) {
+    /* Where all would stay in the window, they are as well judged later. */
+    if (j.selected_count > 0 && memchr(j.drop, 1, j.view->key_count) != NULL) {
         rc = search(&j);
         start = rig_clock_now_ns();
         rig_budget_measure(&w->budget, w->judge.scratch.used_bytes, rig_window_filled_bytes(w->window));
@@ -517,6 +518,9 @@ static enum rig_rc finish_whole(struct rig_windows *w, const struct rig_source_f
     rig_verdict_free(&w->storage->verdict);
     w->storage = verdict->storage;
     w->storage->history = history;
+    /* What was inferred before, and in vain. */
+    verdict->cost.infer_ms += (double)w->judge.infer_ns / (double)RIG_NS_PER_MS;
+    verdict->cost.search_ms += (double)w->judge.search_ns / (double)RIG_NS_PER_MS;
     return RIG_OK;
 }
 
@@ -524,6 +528,7 @@ static enum rig_rc finish_whole(struct rig_windows *w, const struct rig_source_f
 static enum rig_rc count_unordered(struct judgement *j)
 {
     struct rig_windows *w = j->w;
+    decide_keys(j);
     enum rig_rc rc = remember_keys(j);
     w->storage->verdict.scope.unordered_keys = rig_retired_unordered(w->retired);
     return rc;
