@@ -305,7 +305,8 @@ enum rig_rc rig_read_skews(const struct rig_versions *versions, const struct rig
                            const struct rig_components *flow, size_t most, struct rig_skews *skews, struct rig_err *err)
 {
     RIG_REQUIRE(!all->view.split && !flow->view.split && !all->view.process && !flow->view.process);
-    struct skew s = {.versions = versions, .all = all, .flow = flow, .out = skews, .most = most, .observed.node = RIG_NODE_NONE};
+    struct skew s = {
+        .versions = versions, .all = all, .flow = flow, .out = skews, .most = most, .observed.node = RIG_NODE_NONE};
     bool done = answer_all(&s);
     free(s.rank);
     free(s.levels);

@@ -33,7 +33,7 @@ static inline void make_history(struct fixture *f, struct rig_rng *rng, unsigned
     f->history = (struct rig_history){.txns = f->txns, .txn_count = TXNS, .has_invocations = true};
 }
 
-/* Mostly forward edges, some of them own; now and then one that leads back a little. */
+/* Mostly forward edges, some of them own; now and then one that leads back a little. The others go by their `from`. */
 static inline void make_links(struct fixture *f, struct rig_rng *rng, unsigned back_percent, bool own)
 {
     struct rig_links *links = &f->links;
@@ -43,12 +43,14 @@ static inline void make_links(struct fixture *f, struct rig_rng *rng, unsigned b
     for (uint32_t txn = 0; txn < TXNS; txn++) {
         if (own)
             links->own_first[txn] = own_count;
-        for (unsigned i = 0; i < 3 && txn > 0; i++) {
+        for (unsigned i = 0; i < 2 && own && txn > 0; i++) {
             uint32_t from = (uint32_t)rig_rng_below(rng, txn);
-            if (own && i < 2)
-                links->own[own_count++] = rig_edge_of(from, i == 0 ? RIG_LINK_WW : RIG_LINK_WR);
-            else if (rig_rng_below(rng, 2) == 0)
-                assert_true(rig_links_add(links, from, txn, RIG_LINK_RW));
+            links->own[own_count++] = rig_edge_of(from, i == 0 ? RIG_LINK_WW : RIG_LINK_WR);
+        }
+        for (unsigned i = own ? 2 : 0; i < 3 && txn + 1 < TXNS; i++) {
+            uint32_t later = txn + 1 + (uint32_t)rig_rng_below(rng, TXNS - 1 - txn);
+            if (rig_rng_below(rng, 2) == 0)
+                assert_true(rig_links_add(links, txn, later, RIG_LINK_RW));
         }
         uint32_t to = txn - (uint32_t)rig_rng_below(rng, txn < 4 ? txn + 1 : 4);
         if (to != txn && rig_rng_below(rng, 100) < back_percent)
