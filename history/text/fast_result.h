@@ -97,6 +97,7 @@ RIG_FAST const char *rig_fast_result(struct rig_part *part, struct rig_mop *mop,
 {
     if (rig_fast_is_null(at, syntax)) {
         mop->read_state = RIG_READ_NIL;
+        part->has_null = true;
         return at + rig_fast_null_length(syntax);
     }
     mop->read_state = RIG_READ_SEEN;

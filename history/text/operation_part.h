@@ -137,6 +137,7 @@ struct rig_part {
     uint32_t keys_before, branches_before, doubts_before;
     struct rig_part_changes changes;
     bool grows;           /* it made more of a spine certain */
+    bool has_null;        /* a read has null for a result */
     uint32_t piece_count; /* RIG_TABLE_NONE: it was not read by the short way */
     struct rig_part_piece pieces[RIG_PART_PIECES];
     struct rig_element_vec elements; /* of the list that is being read */
@@ -175,6 +176,7 @@ RIG_PART_INLINE void rig_part_begin(struct rig_part *part)
     part->doubts_before = (uint32_t)part->doubts.count;
     part->changes.count = 0;
     part->grows = false;
+    part->has_null = false;
     part->piece_count = RIG_TABLE_NONE;
 }
 /* Forgets what came since rig_part_begin(). */

@@ -74,6 +74,7 @@ static bool place_micro(struct rig_part *part, const struct rig_operation *opera
     if (!reads || type == RIG_OPERATION_INVOKE || micro->value_kind == RIG_MICRO_MISSING)
         return true;
     mop->read_state = micro->value_kind == RIG_MICRO_NULL ? RIG_READ_NIL : RIG_READ_SEEN;
+    part->has_null |= micro->value_kind == RIG_MICRO_NULL;
     if (micro->value_kind == RIG_MICRO_NUMBER)
         mop->value = micro->value;
     return micro->value_kind != RIG_MICRO_LIST ||

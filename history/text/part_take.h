@@ -89,7 +89,7 @@ RIG_PART_INLINE struct rig_txn *rig_part_add_txn(struct rig_part *part, enum rig
         part->no_memory = true;
         return NULL;
     }
-    for (uint32_t i = 0; outcome != RIG_OUTCOME_OK && i < count; i++) {
+    for (uint32_t i = 0; part->has_null && outcome != RIG_OUTCOME_OK && i < count; i++) {
         if (ops[i].read_state == RIG_READ_NIL)
             ops[i].read_state = RIG_READ_UNKNOWN;
     }
