@@ -64,6 +64,7 @@ class Bench(unittest.TestCase):
 
     def check_tables(self, text):
         self.assertRegex(text, r"\AMachine: \d+ cores? of .+, \d+ GiB of memory, .+; revision \w+")
+        self.assertRegex(text, r"\nIts speed before: a multiplication [\d.]+ ns, .+\. After: a multiplication [\d.]+ ns, .+\.\n")
         measured, promised, alone = tables(text)
         self.assertEqual(measured[0], list(rows.HEAD))
         self.assertEqual([line[:2] for line in measured[1:]],
