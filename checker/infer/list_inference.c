@@ -303,11 +303,21 @@ static void count_links(struct infer *in)
     links->link_count[RIG_LINK_RW] = links->read_count = links->chained_count;
 }
 
+/* An edge a read, and one an append that nobody read, about; half as many for passages among these (bundle.h). */
+static uint32_t chained_room(const struct rig_versions *versions)
+{
+    uint64_t placed = 0, appends = versions->counted_ops - versions->counted_reads;
+    for (uint32_t key = 0; key < versions->history->key_count; key++)
+        placed += versions->keys[key].order.count;
+    uint64_t room = versions->counted_reads + 1 + (placed < appends ? (appends - placed) * 3 / 2 : 0);
+    return room < UINT32_MAX ? (uint32_t)room : UINT32_MAX - 1;
+}
+
 static enum rig_rc link_all(struct infer *in, struct rig_arena *arena, bool plainly, struct rig_err *err)
 {
     const struct rig_history *history = in->history;
     bool linked = rig_links_init(in->links, arena, history->txn_count, in->versions->counted_ops + 1,
-                                 in->versions->counted_reads + 1) &&
+                                 chained_room(in->versions)) &&
                   visit_all(in, plainly);
     if (linked)
         count_links(in);

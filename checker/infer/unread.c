@@ -1,5 +1,7 @@
 #include "checker/infer/unread.h"
 
+#include <stdlib.h>
+
 #include "base/bug.h"
 #include "checker/graph/bundle.h"
 
@@ -27,11 +29,18 @@ struct by_key {
     uint32_t *txns;
 };
 
-static bool group(const struct rig_key_txns *list, uint32_t key_count, struct rig_arena *arena, struct by_key *groups)
+static void by_key_done(struct by_key *groups)
+{
+    free(groups->first);
+    free(groups->txns);
+}
+
+/* Released with by_key_done(), also after a failure. */
+static bool group(const struct rig_key_txns *list, uint32_t key_count, struct by_key *groups)
 {
     RIG_INVARIANT(list->count < UINT32_MAX);
-    groups->first = rig_arena_array(arena, (size_t)key_count + 2, sizeof *groups->first);
-    groups->txns = rig_arena_room(arena, list->count + 1, sizeof *groups->txns);
+    groups->first = calloc((size_t)key_count + 2, sizeof *groups->first);
+    groups->txns = malloc((list->count + 1) * sizeof *groups->txns);
     if (groups->first == NULL || groups->txns == NULL)
         return false;
     uint32_t *next = groups->first + 1; /* of key k where its next one goes, and in the end where they end */
@@ -94,18 +103,19 @@ static bool link_key(const struct rig_versions *versions, uint32_t key, const st
 bool rig_unread_link(struct rig_unread *unread, const struct rig_versions *versions, struct rig_links *links)
 {
     uint32_t key_count = versions->history->key_count;
-    struct by_key writers, readers;
+    struct by_key writers = {0}, readers = {0};
     struct scratch scratch = {0};
     if (unread->writers.count == 0)
         return true;
-    bool linked = group(&unread->writers, key_count, links->arena, &writers) &&
-                  group(&unread->readers, key_count, links->arena, &readers);
+    bool linked = group(&unread->writers, key_count, &writers) && group(&unread->readers, key_count, &readers);
     for (uint32_t key = 0; linked && key < key_count; key++) {
         if (writers.first[key] == writers.first[key + 1])
             continue;
         linked = collect_targets(&writers, key, &scratch.targets) && link_key(versions, key, &readers, &scratch, links);
         unread->unordered_keys += scratch.targets.count > 1;
     }
+    by_key_done(&writers);
+    by_key_done(&readers);
     targets_done(&scratch.targets);
     rig_sources_done(&scratch.sources);
     return linked;
