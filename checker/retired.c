@@ -15,8 +15,9 @@
 #define NO_KEY UINT32_MAX
 
 enum {
-    DENSE_FACTOR = 8, /* values are kept as bits while these are no more than so many times the appends */
-    DENSE_SLACK = 64,
+    DENSE_FACTOR = 8, /* values are kept as bits while these are no more than so many times the appends, and */
+    DENSE_SLACK = 1 << 16,
+    PACKED_SLACK = 1024, /* of packed keys, which are many */
     HASH_BYTES = 8,
     NUMBER_BYTES = 10, /* of a number of 64 bits, at most: seven bits in each */
     NUMBER_COUNT = 5,  /* of them in a packed key */
@@ -369,10 +370,11 @@ static size_t bytes_of(uint64_t span)
 /* A key that no transaction in the window uses: it has no prefix, and all of its list is cut off. */
 static bool pack(struct packed_keys *packed, const struct retired_key *key)
 {
+    /* Without them, any value of the range may have been written. */
+    bool keeps_bits = key->bits != NULL && key->span < (uint64_t)key->values * DENSE_FACTOR + PACKED_SLACK;
     uint64_t flags = key->full | (uint64_t)key->odd << 1 | (uint64_t)key->many_unread << 2 |
-                     (uint64_t)key->unconfirmed << 3 | (uint64_t)key->unordered << 4 |
-                     (uint64_t)(key->bits != NULL) << 5;
-    size_t bit_bytes = key->bits == NULL ? 0 : bytes_of(key->span);
+                     (uint64_t)key->unconfirmed << 3 | (uint64_t)key->unordered << 4 | (uint64_t)keeps_bits << 5;
+    size_t bit_bytes = keeps_bits ? bytes_of(key->span) : 0;
     RIG_INVARIANT(key->prefix == NULL && key->cut == key->count && key->cut_hash == key->hash);
     if (!packed_keys_reserve(packed, HASH_BYTES + NUMBER_COUNT * NUMBER_BYTES + bit_bytes))
         return false;

@@ -3,8 +3,8 @@
 
 In one pass where keys are done with once they are left; in two where some come back long after, so that a guess about
 them is wrong. Through a pipe, which is kept in memory, it is refused with the remedy. Registers take no more where there
-are twice as many, whatever is assumed of them. In each form a limit of a third of the file is kept to (a half in rig's
-own, where keys are used seldom and so for long). Where all keys stay in use, the limit that the error names is enough.
+are twice as many, whatever is assumed of them. In each form a limit of a third of the file is kept to, also
+where keys are used seldom and so for long. Where all keys stay in use, the limit that the error names is enough.
 The binary is $RIG, or build/release/rig; other programs are in $RIG_BUILD/tests.
 """
 
@@ -22,8 +22,7 @@ BUILD = pathlib.Path(os.environ.get("RIG_BUILD", ROOT / "build/release"))
 LIMIT_MIB = 96
 SHAPE = ["workload.keys.active=100", "workload.keys.distribution=uniform", "workload.keys.appends-per-key=100"]
 RARE = ["workload.keys.active=100", "workload.keys.distribution=exponential"]
-# Of rig's own form, whose transactions are small, keys that are used seldom take more.
-SHARES = (("usual.rig", 3, 3500000, SHAPE), ("rare.rig", 2, 3500000, RARE), ("usual.jsonl", 3, 190000, SHAPE),
+SHARES = (("usual.rig", 3, 3500000, SHAPE), ("rare.rig", 3, 3500000, RARE), ("usual.jsonl", 3, 190000, SHAPE),
           ("usual.edn", 3, 190000, SHAPE), ("rare.jsonl", 3, 280000, RARE))  # fmt: skip
 
 

@@ -77,7 +77,7 @@ static void keys_are_left_sooner_as_much_is_kept(void **state)
     assert_int_equal(budget.bold_idle, 4096);
     while (rig_budget_gets_bolder(&budget, 50 * (size_t)MIB))
         ;
-    assert_int_equal(budget.bold_idle, 16);
+    assert_int_equal(budget.bold_idle, 2);
     assert_int_equal(budget.idle, 16384);
 }
 

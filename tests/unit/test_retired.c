@@ -183,6 +183,24 @@ static void unread_appends_in_order_have_to_be_read_so(void **state)
     done(&f);
 }
 
+/* Between values that were appended there may be others that were not, also far apart; but none comes twice. */
+static void values_that_were_left_out_may_come(void **state)
+{
+    (void)state;
+    static const char *const gone = "ok 0 0-1: ax3 ax400; ok 1 2-3: rx[3 400]";
+    struct fixture f;
+    come_back(&f, gone, "ok 0 4-5: ax50; ok 1 6-7: rx[3 400 50]; ok 0 8-9: ax2; ok 1 10-11: rx[3 400 50 2]");
+    assert_null(f.conflict);
+    assert_int_equal(f.cleaned->keys.at[0].spine.count, 2);
+    done(&f);
+    come_back(&f, gone, "ok 0 4-5: ax400");
+    assert_non_null(f.conflict);
+    done(&f);
+    come_back(&f, gone, "ok 1 6-7: rx[3 400 3]");
+    assert_non_null(f.conflict);
+    done(&f);
+}
+
 static void what_is_forgotten_may_not_come_back(void **state)
 {
     (void)state;
@@ -217,6 +235,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(other_keys_pass_as_they_are),
         cmocka_unit_test(unread_appends_in_order_have_to_be_read_so),
+        cmocka_unit_test(values_that_were_left_out_may_come),
         cmocka_unit_test(what_is_forgotten_may_not_come_back),
         cmocka_unit_test(what_was_judged_is_cut_off),
         cmocka_unit_test(an_unread_append_counts_as_the_end_of_the_list),
