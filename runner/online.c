@@ -23,17 +23,24 @@ static const int64_t poll_ns = 50 * RIG_NS_PER_MS;
 /* Between two looks at what there is so far: this long at least, and so many times what the last one took. */
 static const int64_t least_look_ns = 100 * RIG_NS_PER_MS;
 static const int64_t looks_apart = 10;
+/* So often it starts over because of a key that came back, and then takes keys to be done with so much later. */
+enum { MOST_PATIENCE = 2, PATIENCE = 8 };
 
 struct rig_online {
-    uint64_t levels, anomalies; /* requested */
-    bool prompt;                /* the run ends on what is found */
+    char *path;
+    enum rig_workload workload;
+    const struct rig_check_section *check;
+    bool prompt; /* the run ends on what is found */
     /* of the thread; of the caller once it was joined */
     struct rig_source *source;
     struct rig_windows *windows;
-    struct rig_err err; /* why it cannot go on */
-    bool at_end;        /* of the settled record */
-    bool settled;       /* the source knows */
-    uint64_t looked_at; /* `checked` then */
+    unsigned contradicted; /* assumptions that do not hold */
+    unsigned patience;     /* how often it started over because of a key; */
+    unsigned begun;        /*   and for any reason, or for the first time */
+    struct rig_err err;    /* why it cannot go on */
+    bool at_end;           /* of the settled record */
+    bool settled;          /* the source knows */
+    uint64_t looked_at;    /* `checked` then */
     int64_t next_look_ns;
     struct rig_verdict *verdict;
     /* between the threads */
@@ -64,9 +71,9 @@ static void note_found(struct rig_online *online, enum rig_anomaly anomaly, uint
 /* Of what was found, an anomaly that was requested, or that refutes a requested level by itself. */
 static void note_forbidden(struct rig_online *online, const struct rig_windows_peek *peek)
 {
-    uint64_t forbidden = online->anomalies;
+    uint64_t forbidden = online->check->anomalies;
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
-        if ((online->levels & peek->refuted & RIG_LEVEL_BIT(level)) != 0)
+        if ((online->check->levels & peek->refuted & RIG_LEVEL_BIT(level)) != 0)
             forbidden |= rig_level_info((enum rig_level)level)->forbids;
     }
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
@@ -140,16 +147,73 @@ static void wait_for_more(struct rig_online *online)
     pthread_mutex_unlock(&online->lock);
 }
 
-/* False when there is a conflict: something happened to a key that was taken to be done with. */
-static bool feed(struct rig_online *online, const struct rig_segment *segment)
+static enum rig_rc open_check(struct rig_online *online, struct rig_err *err)
 {
-    if (rig_windows_feed(online->windows, segment, &online->err) != RIG_OK)
-        return false;
-    const char *conflict = rig_windows_conflict(online->windows);
-    if (conflict != NULL) {
+    const struct rig_check_section *check = online->check;
+    const struct rig_source_options source = {
+        .load = {.form = RIG_FORM_RIG, .workload = online->workload}, .threads = 1, .follow = true};
+    struct rig_windows_options windows = {.check = {.levels = check->levels,
+                                                    .anomalies = check->anomalies,
+                                                    .assumptions = check->assumptions,
+                                                    .max_witnesses = (uint32_t)check->max_witnesses},
+                                          .idle = RIG_WINDOWS_IDLE,
+                                          .contradicted = &online->contradicted};
+    online->begun++;
+    for (unsigned i = 0; i < online->patience; i++)
+        windows.idle *= PATIENCE;
+    enum rig_rc rc = rig_source_open(online->path, &source, &online->source, err);
+    if (rc == RIG_OK)
+        rc = rig_windows_begin(online->workload, &windows, &online->windows, err);
+    return rc;
+}
+
+static void close_check(struct rig_online *online)
+{
+    rig_windows_free(online->windows);
+    rig_source_close(online->source);
+    online->windows = NULL;
+    online->source = NULL;
+}
+
+/* What was found with an assumption that does not hold need not be so. */
+static void forget_found(struct rig_online *online)
+{
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++)
+        atomic_store_explicit(&online->found[anomaly], 0, memory_order_relaxed);
+    atomic_store(&online->first_forbidden, (int)RIG_ANOMALY_COUNT);
+}
+
+/*
+ * From the beginning of the record, which takes a fraction of the time that the run took for it: without the assumption
+ * that does not hold, or with more patience for keys. False when there is a conflict that neither helps against.
+ */
+static bool start_over(struct rig_online *online, unsigned contradicted, const char *conflict)
+{
+    bool of_assumptions = online->contradicted != contradicted;
+    online->patience += !of_assumptions;
+    if (online->patience > MOST_PATIENCE || atomic_load(&online->complete)) {
         (void)rig_fail(&online->err, RIG_E_LIMIT, "%s", conflict);
         return false;
     }
+    rig_log(RIG_LOG_INFO, "check", "the check during the run starts over: %s", conflict);
+    close_check(online);
+    if (of_assumptions)
+        forget_found(online);
+    online->settled = online->at_end = false;
+    online->looked_at = 0;
+    atomic_store_explicit(&online->checked, 0, memory_order_relaxed);
+    return open_check(online, &online->err) == RIG_OK;
+}
+
+/* False when there is a conflict for good: something happened to a key that was taken to be done with. */
+static bool feed(struct rig_online *online, const struct rig_segment *segment)
+{
+    const unsigned contradicted = online->contradicted;
+    if (rig_windows_feed(online->windows, segment, &online->err) != RIG_OK)
+        return false;
+    const char *conflict = rig_windows_conflict(online->windows);
+    if (conflict != NULL)
+        return start_over(online, contradicted, conflict);
     atomic_store_explicit(&online->checked, rig_online_checked(online) + segment->txns.count, memory_order_relaxed);
     return true;
 }
@@ -220,31 +284,19 @@ static enum rig_rc start_thread(struct rig_online *online, struct rig_err *err)
     return error == 0 ? RIG_OK : rig_fail(err, RIG_E_LIMIT, "cannot start the checking thread: %s", strerror(error));
 }
 
-static enum rig_rc open_check(struct rig_online *online, const struct rig_online_options *options, struct rig_err *err)
-{
-    const struct rig_source_options source = {
-        .load = {.form = RIG_FORM_RIG, .workload = options->workload}, .threads = 1, .follow = true};
-    const struct rig_windows_options windows = {.check = {.levels = options->check->levels,
-                                                          .anomalies = options->check->anomalies,
-                                                          .assumptions = options->check->assumptions,
-                                                          .max_witnesses = (uint32_t)options->check->max_witnesses}};
-    enum rig_rc rc = rig_source_open(options->path, &source, &online->source, err);
-    if (rc == RIG_OK)
-        rc = rig_windows_begin(options->workload, &windows, &online->windows, err);
-    return rc;
-}
-
 enum rig_rc rig_online_start(const struct rig_online_options *options, struct rig_online **online, struct rig_err *err)
 {
     struct rig_online *made = calloc(1, sizeof *made);
     if (made == NULL)
         return rig_fail(err, RIG_E_LIMIT, "no memory for the check during the run");
     init_locks(made);
-    made->levels = options->check->levels;
-    made->anomalies = options->check->anomalies;
+    made->workload = options->workload;
+    made->check = options->check;
+    made->path = strdup(options->path);
     made->prompt = options->check->stop_on != RIG_STOP_ON_NOTHING;
     atomic_store(&made->first_forbidden, (int)RIG_ANOMALY_COUNT);
-    enum rig_rc rc = open_check(made, options, err);
+    enum rig_rc rc = made->path == NULL ? rig_fail(err, RIG_E_LIMIT, "no memory for the check during the run")
+                                        : open_check(made, err);
     if (rc == RIG_OK)
         rc = start_thread(made, err);
     if (rc == RIG_OK)
@@ -301,13 +353,16 @@ struct rig_verdict *rig_online_finish(struct rig_online *online, const struct ri
     }
     if (goes_on) {
         struct rig_windows *windows = online->windows;
+        const unsigned contradicted = online->contradicted;
         online->windows = NULL; /* freed in any case */
         goes_on =
             rig_windows_finish(windows, rig_source_facts(online->source), &online->verdict, &online->err) == RIG_OK;
         if (online->verdict != NULL) {
-            online->verdict->cost.pass_count = 1;
+            online->verdict->cost.pass_count = online->begun;
         } else if (goes_on) {
-            (void)rig_fail(&online->err, RIG_E_LIMIT, "next to nothing was observed");
+            (void)rig_fail(&online->err, RIG_E_LIMIT, "%s",
+                           online->contradicted != contradicted ? "what was assumed does not hold of all keys"
+                                                                : "next to nothing was observed");
             goes_on = false;
         }
     }
@@ -322,8 +377,8 @@ void rig_online_free(struct rig_online *online)
         return;
     stop_thread(online);
     rig_verdict_free(online->verdict);
-    rig_windows_free(online->windows);
-    rig_source_close(online->source);
+    close_check(online);
+    free(online->path);
     (void)pthread_cond_destroy(&online->wake);
     (void)pthread_mutex_destroy(&online->lock);
     free(online);

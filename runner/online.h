@@ -3,9 +3,10 @@
  * same code that checks a file afterwards, which keeps what is still alive and lets go of the rest. The clients and the
  * recorder do not know of it; it reads the bytes that are read again by `rig check`.
  *
- * When it falls behind, it catches up after the load. When it cannot go on (memory, or something happened to a key that
- * was thought to be done with), it says so in the log, and the record must be checked from its beginning: nothing is
- * lost but time.
+ * When it falls behind, it catches up after the load. When something happened to a key that was thought to be done
+ * with, or an assumption does not hold, it starts over while the load goes on, with what it knows now. When it cannot
+ * go on (memory, or that has not helped), it says so in the log, and the record must be checked from its beginning:
+ * nothing is lost but time.
  *
  * Threads: rig_online_found(), _checked(), _is_on() and _forbidden() from any; everything else from the one that
  * started it.
@@ -23,7 +24,7 @@ struct rig_online;
 struct rig_online_options {
     const char *path; /* of the record, whose head is written */
     enum rig_workload workload;
-    const struct rig_check_section *check;
+    const struct rig_check_section *check; /* borrowed as long as the check lives */
 };
 
 enum rig_rc rig_online_start(const struct rig_online_options *options, struct rig_online **online, struct rig_err *err);

@@ -292,7 +292,8 @@ static void add_check(struct rig_run_monitor *monitor, int64_t now_ns, struct ri
     rig_online_found(run->online, monitor->found);
     rig_lag_note(&monitor->lag, now_ns, progress->ok + progress->fail + progress->info);
     progress->found = monitor->found;
-    if (rig_online_is_on(run->online))
+    progress->put_off = !rig_online_is_on(run->online);
+    if (!progress->put_off)
         progress->behind_ns = rig_lag_behind_ns(&monitor->lag, now_ns, rig_online_checked(run->online));
 }
 

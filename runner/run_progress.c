@@ -138,7 +138,9 @@ void rig_progress_text(const struct rig_progress *progress, unsigned columns, ch
         add(&line, " under %s", progress->faults);
     if (progress->found != NULL)
         add_found(&line, progress->found);
-    if (progress->found != NULL && progress->behind_ns > least_behind_ns)
+    if (progress->put_off)
+        add(&line, " check put off");
+    else if (progress->found != NULL && progress->behind_ns > least_behind_ns)
         add_duration(&line, " check behind ", progress->behind_ns);
     if (!progress->has_share) {
         add_count(&line, " ok ", progress->ok);

@@ -22,7 +22,8 @@ struct rig_progress {
     int64_t share_ns;       /*   how long that took */
     const uint64_t *found;  /* of a check during the run: how many of each anomaly, by enum rig_anomaly; or NULL */
     const char *faults;     /* that are under way; NULL or empty: none */
-    int64_t behind_ns;      /* by how much that check is behind the run */
+    int64_t behind_ns;      /* by how much that check is behind the run; */
+    bool put_off;           /*   it could not go on: the record is checked afterwards */
 };
 
 /* Writes the line without control characters, cut to `columns`; `size` as for snprintf. */

@@ -78,12 +78,14 @@ void rig_source_close(struct rig_source *source)
 
 struct rig_windows {
     int fed;
+    uint32_t idle;
 };
 
 static struct rig_windows checker;
 static struct rig_verdict the_verdict;
 static atomic_int fed_in_all; /* by whichever thread */
 static int conflict_at, finishes, finish_fails, verdicts_freed;
+static uint32_t conflict_idle; /* with so much patience, or less */
 static pthread_t caller;
 static atomic_int fed_by_caller;
 
@@ -93,14 +95,14 @@ enum rig_rc rig_windows_begin(enum rig_workload workload, const struct rig_windo
     (void)error;
     assert_int_equal(workload, RIG_WORKLOAD_LIST_APPEND);
     assert_int_equal(options->check.max_witnesses, 5);
-    checker = (struct rig_windows){0};
+    checker = (struct rig_windows){.idle = options->idle};
     *windows = &checker;
     return RIG_OK;
 }
 
 const char *rig_windows_conflict(const struct rig_windows *windows)
 {
-    return windows->fed == conflict_at ? "key 7 came back" : NULL;
+    return windows->fed == conflict_at && windows->idle <= conflict_idle ? "key 7 came back" : NULL;
 }
 
 enum rig_rc rig_windows_feed(struct rig_windows *windows, const struct rig_segment *segment, struct rig_err *err)
@@ -163,6 +165,7 @@ static int prepare(void **state)
     atomic_store(&fed_in_all, 0);
     atomic_store(&fed_by_caller, 0);
     conflict_at = -1;
+    conflict_idle = UINT32_MAX;
     finishes = finish_fails = verdicts_freed = 0;
     caller = pthread_self();
     stretch.txns.count = TXNS;
@@ -288,10 +291,10 @@ static void what_cannot_go_on_gives_no_verdict(void **state)
     (void)prepare(NULL);
     conflict_at = 3;
     start();
-    atomic_store(&written, 5);
     rig_online_settle(online);
+    atomic_store(&written, 5);
     assert_null(rig_online_finish(online, NULL));
-    assert_int_equal(atomic_load(&fed_in_all), 3);
+    assert_int_equal(atomic_load(&fed_in_all), 3); /* the load is over: it does not start over */
     rig_online_free(online);
     (void)prepare(NULL);
     finish_fails = 1;
@@ -301,6 +304,42 @@ static void what_cannot_go_on_gives_no_verdict(void **state)
     assert_int_equal(finishes, 1);
     rig_online_free(online);
     assert_int_equal(verdicts_freed, 0);
+}
+
+static void wait_until_given_up(void)
+{
+    int64_t deadline_ns = rig_clock_now_ns() + 30 * RIG_NS_PER_S;
+    while (rig_online_is_on(online)) {
+        if (rig_clock_now_ns() > deadline_ns)
+            fail_msg("the check goes on");
+        rig_clock_sleep_until_ns(rig_clock_now_ns() + RIG_NS_PER_MS);
+    }
+}
+
+static void a_conflict_makes_it_start_over(void **state)
+{
+    (void)state;
+    conflict_at = 3;
+    conflict_idle = RIG_WINDOWS_IDLE;
+    start();
+    atomic_store(&written, 5);
+    wait_for_checked(5 * TXNS);
+    assert_true(rig_online_is_on(online));
+    assert_int_equal(atomic_load(&fed_in_all), 3 + 5);
+    rig_online_settle(online);
+    struct rig_verdict *verdict = rig_online_finish(online, NULL);
+    assert_non_null(verdict);
+    assert_int_equal(verdict->cost.pass_count, 2);
+    rig_online_free(online);
+    (void)prepare(NULL);
+    conflict_at = 3; /* with whatever patience */
+    start();
+    atomic_store(&written, 5);
+    wait_until_given_up();
+    assert_int_equal(atomic_load(&fed_in_all), 3 + 3 + 3);
+    rig_online_settle(online);
+    assert_null(rig_online_finish(online, NULL));
+    rig_online_free(online);
 }
 
 static void it_can_be_stopped_at_any_time(void **state)
@@ -326,6 +365,7 @@ int main(void)
         cmocka_unit_test_setup(the_rest_is_checked_at_the_end, prepare),
         cmocka_unit_test_setup(only_what_is_requested_is_forbidden, prepare),
         cmocka_unit_test_setup(what_cannot_go_on_gives_no_verdict, prepare),
+        cmocka_unit_test_setup(a_conflict_makes_it_start_over, prepare),
         cmocka_unit_test_setup(it_can_be_stopped_at_any_time, prepare),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

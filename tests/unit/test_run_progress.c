@@ -118,6 +118,10 @@ static void a_check_tells_what_it_found(void **state)
     progress.behind_ns = 2500 * RIG_NS_PER_MS;
     rig_progress_text(&progress, 200, text, sizeof text);
     assert_non_null(strstr(text, " 2000/s found G2-item 3 check behind 2.5s ok 9000 "));
+    progress.put_off = true;
+    rig_progress_text(&progress, 200, text, sizeof text);
+    assert_non_null(strstr(text, " 2000/s found G2-item 3 check put off ok 9000 "));
+    progress.put_off = false;
     found[RIG_ANOMALY_G0] = 12345;
     rig_progress_text(&progress, 200, text, sizeof text);
     assert_non_null(strstr(text, "G0 12k"));
