@@ -19,13 +19,16 @@ static void number_what_stays(struct rig_window *window, const uint8_t *drop_key
         window->branch_map.at[i] = drop_key[window->branches.at[i].key] ? RIG_WINDOW_NONE : branch_count++;
 }
 
-/* The first operation that stays: what is before it goes without a further look, and that is most. */
+/* The first operation that stays: what is before it goes without a look, and that is most. */
 static uint32_t first_kept(const struct rig_window *window)
 {
-    uint32_t op = 0;
-    while (op < window->ops.count && window->key_map.at[window->ops.at[op].key] == RIG_WINDOW_NONE)
-        op++;
-    return op;
+    uint32_t first = (uint32_t)window->ops.count;
+    for (size_t key = 0; key < window->keys.count; key++) {
+        uint32_t first_op = window->uses.at[key].first_op;
+        if (window->key_map.at[key] != RIG_WINDOW_NONE && first_op < first)
+            first = first_op;
+    }
+    return first;
 }
 
 /* Per operation, how many before it stay: where the list of appends was, which is made anew afterwards. */
@@ -59,19 +62,35 @@ static void keep_ops(struct rig_window *window, uint32_t first)
     window->ops.count = kept;
 }
 
+/* How many transactions end before operation `first`. */
+static size_t count_before(const struct rig_window *window, uint32_t first)
+{
+    size_t low = 0, high = window->txns.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (window->txns.at[middle + 1].first_op <= first)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* The transactions before operation `first` go, those that were not judged excepted: they have no operations. */
 static size_t keep_first_txns(struct rig_window *window, const uint8_t *judged, uint32_t first, size_t *kept)
 {
     struct rig_txn *txns = window->txns.at;
-    size_t i = 0;
-    for (; i < window->txns.count && txns[i + 1].first_op <= first; i++) {
-        if (judged[i] != RIG_JUDGED_NOT || txns[i].judged != RIG_JUDGED_NOT)
+    const size_t count = count_before(window, first);
+    const uint8_t *end = judged + count, *at = judged;
+    while (at < end && (at = memchr(at, RIG_JUDGED_NOT, (size_t)(end - at))) != NULL) {
+        size_t i = (size_t)(at++ - judged);
+        if (txns[i].judged != RIG_JUDGED_NOT)
             continue;
         RIG_REQUIRE(txns[i + 1].first_op == txns[i].first_op);
         txns[*kept] = txns[i];
         txns[(*kept)++].first_op = 0;
     }
-    return i;
+    return count;
 }
 
 /* Behind keep_ops(). */
