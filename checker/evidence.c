@@ -136,8 +136,8 @@ static bool keep_list(struct rig_evidence *evidence, const struct rig_mop *op, s
     struct rig_read_list list =
         rig_mop_is_branch(op)
             ? rig_read_of_branch(history, rig_mop_branch(op), history->branches[rig_mop_branch(op)].count)
-            : rig_read_of(history->spines[op->list], history->spines[op->list].count);
-    uint32_t *id = rig_table_put(&evidence->now.lists, op->list);
+            : rig_read_of(history->spines[op->key], history->spines[op->key].count);
+    uint32_t *id = rig_table_put(&evidence->now.lists, rig_mop_is_branch(op) ? op->list : op->key);
     if (id == NULL)
         return false;
     if (*id == RIG_TABLE_NONE) {

@@ -867,7 +867,7 @@ static void admit_read(struct admission *a, struct retired_key *key, enum rig_ou
     uint32_t count = op->read_state == RIG_READ_SEEN ? op->count : 0, limit = key->count;
     if (op->read_state == RIG_READ_SEEN)
         limit =
-            rig_mop_is_branch(op) ? retired->branch_limits.at[rig_mop_branch(op)] : retired->spine_limits.at[op->list];
+            rig_mop_is_branch(op) ? retired->branch_limits.at[rig_mop_branch(op)] : retired->spine_limits.at[op->key];
     bool fits = count >= key->count && count <= limit;
     if (outcome == RIG_OUTCOME_FAIL) {
         /* Nobody asks what an aborted transaction read. */

@@ -54,7 +54,7 @@ struct rig_mop {
     union {
         int64_t value; /* written, added, increment; or the register or counter that was read */
         struct {
-            uint32_t list;  /* the key: a prefix of its spine; or RIG_LIST_BRANCH | n: a prefix of branch n */
+            uint32_t list;  /* RIG_LIST_BRANCH | n: a prefix of branch n; any lower number: of the key's spine */
             uint32_t count; /* elements read */
         };
     };
@@ -187,7 +187,7 @@ static inline struct rig_read_list rig_mop_list(const struct rig_history *histor
     if (op->read_state != RIG_READ_SEEN)
         return (struct rig_read_list){0};
     return rig_mop_is_branch(op) ? rig_read_of_branch(history, rig_mop_branch(op), op->count)
-                                 : rig_read_of(history->spines[op->list], op->count);
+                                 : rig_read_of(history->spines[op->key], op->count);
 }
 
 /* Element i, which must be below the list's count. */

@@ -7,7 +7,7 @@
  *
  *  - Keys are numbered from 0 in the order of their first use here. Two numbers may stand for one key: a reader whose
  *    spine of a key parts from what it was goes on under a new number.
- *  - A list read refers to a prefix of its key's spine (list == key), or of a branch (RIG_LIST_BRANCH | n). A spine
+ *  - A list read refers to a prefix of its key's spine, or of a branch (list is RIG_LIST_BRANCH | n). A spine
  *    is complete: it holds the elements from the first one on, also those that earlier stretches had. What only failed
  *    transactions read is no part of it: it would keep later lists, which lack it, from being prefixes.
  *  - Positions and times are those of the history. Errors are numbered from 1 in `errors`.

@@ -7,9 +7,15 @@
 struct pass {
     struct rig_key_note *keys;
     struct rig_owned_op *appends;
-    size_t append_count;
+    uint32_t *branch_reads;
+    size_t append_count, branch_read_count;
     uint32_t kinds; /* of all operations, or-ed; above RIG_OP_READ_LIST: foreign ones */
 };
+
+static bool reads_list(const struct rig_mop *mop)
+{
+    return (mop->kind == RIG_OP_READ_LIST || mop->kind == RIG_OP_READ_SET) && mop->read_state == RIG_READ_SEEN;
+}
 
 /*
  * One operation, without branching on what it is: reads and appends come as they like, so that a branch would be
@@ -30,6 +36,8 @@ static inline void note_op(struct pass *pass, const struct rig_mop *mop, struct 
     pass->appends[pass->append_count] = place;
     pass->append_count += kind == RIG_OP_APPEND;
     pass->kinds |= kind;
+    if (__builtin_expect(rig_mop_is_branch(mop), false) && reads_list(mop)) /* else it is a value */
+        pass->branch_reads[pass->branch_read_count++] = place.op;
 }
 
 /* Operations that know their owners, in one loop, whose end is foreseen. */
@@ -81,17 +89,20 @@ bool rig_segment_note_make(struct rig_segment_note *note, const struct rig_segme
 {
     note->made = false;
     if (!rig_key_notes_reserve(&note->keys, segment->keys.count + 1) ||
-        !rig_owned_ops_reserve(&note->appends, segment->ops.count + 1))
+        !rig_owned_ops_reserve(&note->appends, segment->ops.count + 1) ||
+        !rig_note_ops_reserve(&note->branch_reads, segment->ops.count + 1))
         return false;
     for (size_t key = 0; key < segment->keys.count; key++)
         note->keys.at[key] = unused_key;
-    struct pass pass = {.keys = note->keys.at, .appends = note->appends.at};
+    struct pass pass = {
+        .keys = note->keys.at, .appends = note->appends.at, .branch_reads = note->branch_reads.at};
     if (segment->owned)
         note_owned(&pass, segment);
     else
         note_each(&pass, segment);
     note->keys.count = segment->keys.count;
     note->appends.count = pass.append_count;
+    note->branch_reads.count = pass.branch_read_count;
     note->any_foreign = pass.kinds > RIG_OP_READ_LIST;
     note_appends(segment, note);
     note->made = true;
@@ -108,10 +119,12 @@ void rig_segment_note_done(struct rig_segment_note *note)
 {
     rig_key_notes_done(&note->keys);
     rig_owned_ops_done(&note->appends);
+    rig_note_ops_done(&note->branch_reads);
     note->made = false;
 }
 
 size_t rig_segment_note_bytes(const struct rig_segment_note *note)
 {
-    return note->keys.capacity * sizeof(struct rig_key_note) + note->appends.capacity * sizeof(struct rig_owned_op);
+    return note->keys.capacity * sizeof(struct rig_key_note) + note->appends.capacity * sizeof(struct rig_owned_op) +
+           note->branch_reads.capacity * sizeof(uint32_t);
 }

@@ -24,13 +24,15 @@ struct rig_key_note {
 
 RIG_VEC(struct rig_key_note, rig_key_notes)
 RIG_VEC(struct rig_owned_op, rig_owned_ops)
+RIG_VEC(uint32_t, rig_note_ops)
 
 /* Zeroed, it is empty. */
 struct rig_segment_note {
-    bool made;                    /* the rest is as the segment is */
-    struct rig_key_notes keys;    /* one a key of the segment */
-    struct rig_owned_ops appends; /* all of them, in order */
-    bool any_foreign;             /* as in struct rig_op_uses */
+    bool made;                        /* the rest is as the segment is */
+    struct rig_key_notes keys;        /* one a key of the segment */
+    struct rig_owned_ops appends;     /* all of them, in order */
+    struct rig_note_ops branch_reads; /* operations that read a branch, in order */
+    bool any_foreign;                 /* as in struct rig_op_uses */
 };
 
 /* False when memory runs out. */

@@ -39,7 +39,8 @@ void rig_window_free(struct rig_window *window)
     rig_list_pool_done(&window->pool);
     rig_text_table_done(&window->key_texts);
     rig_text_table_done(&window->errors);
-    rig_key_places_done(&window->key_places);
+    rig_window_uint32s_done(&window->new_keys);
+    rig_list_places_done(&window->key_places);
     rig_list_places_done(&window->branch_places);
     rig_window_uses_done(&window->uses);
     rig_owned_ops_done(&window->appends);
@@ -63,10 +64,9 @@ size_t rig_window_bytes(const struct rig_window *window)
            window->key_ids.slot_count * (sizeof(uint64_t) + sizeof(uint32_t)) +
            window->branches.capacity * sizeof(struct rig_growing_branch) + window->pool.arena.held_bytes +
            rig_text_table_bytes(&window->key_texts) + rig_text_table_bytes(&window->errors) +
-           window->key_places.capacity * sizeof(struct rig_key_place) +
-           window->branch_places.capacity * sizeof(struct rig_list_place) +
-           (window->good.capacity + window->odd.capacity + window->error_of.capacity + window->key_map.capacity +
-            window->branch_map.capacity) *
+           (window->key_places.capacity + window->branch_places.capacity) * sizeof(struct rig_list_place) +
+           (window->new_keys.capacity + window->good.capacity + window->odd.capacity + window->error_of.capacity +
+            window->key_map.capacity + window->branch_map.capacity) *
                sizeof(uint32_t) +
            window->order.capacity * sizeof(uint64_t) + window->uses.capacity * sizeof(struct rig_key_use) +
            window->appends.capacity * sizeof(struct rig_owned_op) + rig_segment_note_bytes(&window->own_note) +

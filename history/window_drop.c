@@ -48,11 +48,8 @@ static void keep_ops(struct rig_window *window, uint32_t first)
     for (uint32_t i = first; i < count; i++) {
         struct rig_mop mop = ops[i];
         uint32_t key = key_map[mop.key];
-        bool reads_list = rig_mop_reads_list(&mop);
-        if (reads_list & rig_mop_is_branch(&mop))
+        if (rig_mop_is_branch(&mop) && rig_mop_reads_list(&mop))
             mop.list = RIG_LIST_BRANCH | branch_map[rig_mop_branch(&mop)];
-        else
-            mop.list = reads_list ? key : mop.list;
         mop.key = key;
         before[i] = kept;
         ops[kept] = mop;

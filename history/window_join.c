@@ -12,7 +12,7 @@ static struct rig_read_list read_spine(const struct rig_segment_key *key, uint32
     return (struct rig_read_list){.at = key->spine.at, .shared = shared, .count = count};
 }
 
-static enum rig_rc map_key(struct rig_window *window, const struct rig_segment_key *from, struct rig_key_place *place,
+static enum rig_rc map_key(struct rig_window *window, const struct rig_segment_key *from, struct rig_list_place *place,
                            struct rig_err *err)
 {
     int64_t name = from->key;
@@ -23,20 +23,23 @@ static enum rig_rc map_key(struct rig_window *window, const struct rig_segment_k
     } else if (window->key_texts.count > 0) {
         return rig_fail(err, RIG_E_INPUT, "a number as key in a history whose keys are texts; use one kind of key");
     }
-    *place = (struct rig_key_place){.spine.key = rig_window_key_id(window, name)};
+    *place = (struct rig_list_place){.key = rig_window_key_id(window, name)};
     struct rig_read_list spine = read_spine(from, from->spine.count, from->spine.count);
-    if (place->spine.key == RIG_WINDOW_NONE || !rig_window_place_list(window, &spine, 0, spine.count, &place->spine))
+    if (place->key == RIG_WINDOW_NONE || !rig_window_place_list(window, &spine, 0, spine.count, place))
         return rig_window_no_room(window, err);
     return RIG_OK;
 }
 
 static enum rig_rc map_keys(struct rig_window *window, const struct rig_segment *segment, struct rig_err *err)
 {
-    if (!rig_key_places_reserve(&window->key_places, segment->keys.count))
+    if (!rig_list_places_reserve(&window->key_places, segment->keys.count) ||
+        !rig_window_uint32s_reserve(&window->new_keys, segment->keys.count))
         return rig_window_no_room(window, err);
     enum rig_rc rc = RIG_OK;
-    for (size_t i = 0; i < segment->keys.count && rc == RIG_OK; i++)
+    for (size_t i = 0; i < segment->keys.count && rc == RIG_OK; i++) {
         rc = map_key(window, &segment->keys.at[i], &window->key_places.at[i], err);
+        window->new_keys.at[i] = window->key_places.at[i].key;
+    }
     return rc;
 }
 
@@ -58,30 +61,45 @@ static enum rig_rc map_errors(struct rig_window *window, const struct rig_segmen
 
 /* ---- operations ---- */
 
-/*
- * Copies the operations under the window's numbers, as if every list were a prefix of its key's spine, and without
- * branching on what the data is like. Lists the odd ones, of which this need not be true, in window->odd.
- */
-static void take_ops(struct rig_window *window, const struct rig_segment *segment, struct rig_mop *restrict to)
+/* Copies the operations under the window's numbers, as if every list were a prefix of its key's spine. */
+static void take_ops(const struct rig_window *window, const struct rig_segment *segment, struct rig_mop *restrict to)
 {
     const struct rig_mop *restrict from = segment->ops.at;
+    const uint32_t *restrict new_keys = window->new_keys.at; /* of every key: the segment was noted */
     size_t count = segment->ops.count;
-    const struct rig_key_place *restrict places = window->key_places.at;
-    uint32_t *restrict odd = window->odd.at;
-    size_t odd_count = 0;
     for (size_t i = 0; i < count; i++) {
-        const struct rig_list_place *place = &places[from[i].key].spine; /* there is one: the segment was noted */
-        bool reads_list = rig_mop_reads_list(&from[i]);
-        uint32_t key = place->key, list = from[i].list;
-        odd[odd_count] = (uint32_t)i;
-        odd_count += reads_list & (rig_mop_is_branch(&from[i]) | (from[i].count > place->agreed));
         to[i] = from[i];
-        to[i].key = key;
-        uint32_t mask =
-            0U - (uint32_t)reads_list; /* compilers turn a choice into a branch, mispredicted half the time */
-        to[i].list = list ^ ((list ^ key) & mask);
+        to[i].key = new_keys[from[i].key];
     }
-    window->odd.count = odd_count;
+}
+
+/* Whether the window's lists are what those of the segment are: as long as they, at least. */
+static bool spines_agree(const struct rig_window *window, const struct rig_segment *segment)
+{
+    bool agree = true;
+    for (size_t i = 0; i < segment->keys.count; i++)
+        agree &= window->key_places.at[i].agreed >= segment->keys.at[i].spine.count;
+    return agree;
+}
+
+/* Finds the odd reads: of branches, which were noted, and where spines do not agree, of more than these agree on. */
+static void find_odd(struct rig_window *window, const struct rig_segment *segment, const struct rig_segment_note *note)
+{
+    uint32_t *odd = window->odd.at;
+    size_t count = 0;
+    if (spines_agree(window, segment)) {
+        window->odd.count = note->branch_reads.count;
+        if (note->branch_reads.count > 0)
+            memcpy(odd, note->branch_reads.at, note->branch_reads.count * sizeof *odd);
+        return;
+    }
+    for (size_t i = 0; i < segment->ops.count; i++) {
+        const struct rig_mop *mop = &segment->ops.at[i];
+        bool branch = rig_mop_is_branch(mop), longer = mop->count > window->key_places.at[mop->key].agreed;
+        odd[count] = (uint32_t)i;
+        count += rig_mop_reads_list(mop) && (branch || longer);
+    }
+    window->odd.count = count;
 }
 
 /* The transaction of the operation `op`; the `low`th or a later one. */
@@ -127,7 +145,7 @@ static bool map_branches(struct rig_window *window, const struct rig_segment *se
     for (size_t i = 0; i < segment->branches.count; i++) {
         const struct rig_growing_branch *from = &segment->branches.at[i];
         RIG_REQUIRE(from->key < segment->keys.count && from->shared <= segment->keys.at[from->key].spine.count);
-        const struct rig_list_place *spine = &window->key_places.at[from->key].spine;
+        const struct rig_list_place *spine = &window->key_places.at[from->key];
         struct rig_read_list list =
             read_spine(&segment->keys.at[from->key], from->shared, rig_growing_branch_count(from));
         list.tail = from->tail.at;
@@ -146,11 +164,10 @@ static void mend_odd(struct rig_window *window, const struct rig_segment *segmen
     for (size_t i = 0; i < window->odd.count; i++) {
         uint32_t op = window->odd.at[i];
         const struct rig_mop *mop = &segment->ops.at[op];
-        const struct rig_list_place *place = rig_mop_is_branch(mop) ? &window->branch_places.at[rig_mop_branch(mop)]
-                                                                    : &window->key_places.at[mop->key].spine;
+        const struct rig_list_place *place =
+            rig_mop_is_branch(mop) ? &window->branch_places.at[rig_mop_branch(mop)] : &window->key_places.at[mop->key];
         RIG_REQUIRE(mop->count <= place->agreed || place->branch != RIG_WINDOW_NONE);
-        if (mop->count > place->agreed)
-            to[op].list = RIG_LIST_BRANCH | place->branch;
+        to[op].list = mop->count > place->agreed ? RIG_LIST_BRANCH | place->branch : place->key;
         /* The note took it for what it was in the segment; who failed does not count. */
         txn = txn_of_op(segment, txn, op);
         bool counts = segment->txns.at[txn].outcome != RIG_OUTCOME_FAIL, branch = mop->count > place->agreed;
@@ -244,7 +261,7 @@ static void take_open_txn(struct rig_window *window, const struct rig_segment *s
     for (; from < end; from++) {
         struct rig_mop mop = segment->open_ops.at[from];
         RIG_REQUIRE(mop.key < segment->keys.count && mop.read_state == RIG_READ_UNKNOWN);
-        mop.key = window->key_places.at[mop.key].spine.key;
+        mop.key = window->new_keys.at[mop.key];
         window->keys.at[mop.key].is_open = true;
         window->open_ops.at[window->open_ops.count++] = mop;
     }
@@ -329,6 +346,7 @@ static enum rig_rc take(struct rig_window *window, const struct rig_segment *seg
         return rc;
     struct rig_mop *to = window->ops.at + window->ops.count;
     take_ops(window, segment, to);
+    find_odd(window, segment, note);
     if (!map_branches(window, segment))
         return rig_window_no_room(window, err);
     mend_odd(window, segment, to);

@@ -29,15 +29,10 @@ struct rig_list_place {
     uint32_t branch; /* RIG_WINDOW_NONE: every read of it is a prefix of the spine */
 };
 
-struct rig_key_place {
-    struct rig_list_place spine;
-};
-
 RIG_VEC(int64_t, rig_window_int64s)
 RIG_VEC(uint32_t, rig_window_uint32s)
 RIG_VEC(uint64_t, rig_window_uint64s)
 RIG_VEC(struct rig_window_key, rig_window_keys)
-RIG_VEC(struct rig_key_place, rig_key_places)
 RIG_VEC(struct rig_list_place, rig_list_places)
 RIG_VEC(struct rig_list, rig_spine_views)
 RIG_VEC(struct rig_branch, rig_branch_views)
@@ -69,10 +64,11 @@ struct rig_window {
     uint64_t with_invocation;
     uint32_t last_position; /* of a completion; RIG_POSITION_NONE at first */
     /* What is used from one call to the next, so that it need not be allocated again. */
-    struct rig_key_places key_places;     /* per key of a segment */
+    struct rig_window_uint32s new_keys;   /* per key of a segment: the window's */
+    struct rig_list_places key_places;    /*   and where its spine went */
     struct rig_list_places branch_places; /* per branch of a segment */
     struct rig_window_uint32s good;       /* per branch: elements that transactions read which did not fail */
-    struct rig_window_uint32s odd;        /* operations of a segment that may read no prefix of a spine */
+    struct rig_window_uint32s odd;        /* reads of a segment that may show no prefix of a spine */
     struct rig_window_uint32s error_of;   /* per error of a segment */
     struct rig_window_uint64s order;
     struct rig_window_uint32s key_map, branch_map; /* of a drop: old number -> new one */

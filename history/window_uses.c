@@ -15,16 +15,16 @@ static void take_use_times(struct rig_window *window, const struct rig_segment *
         key->used_at = window->added_count + last + 1;
 }
 
-static void take_key_note(struct rig_window *window, const struct rig_key_place *place, const struct rig_key_note *note,
-                          uint32_t op_base)
+static void take_key_note(struct rig_window *window, const struct rig_list_place *place,
+                          const struct rig_key_note *note, uint32_t op_base)
 {
-    struct rig_key_use *use = &window->uses.at[place->spine.key];
+    struct rig_key_use *use = &window->uses.at[place->key];
     uint32_t longest = (uint32_t)(note->longest_read >> 32);
     use->lowest = note->lowest < use->lowest ? note->lowest : use->lowest;
     use->highest = note->highest > use->highest ? note->highest : use->highest;
     use->appends += note->appends;
     use->first_op = op_base + note->first_op < use->first_op ? op_base + note->first_op : use->first_op;
-    window->contradicted |= longest > 0 && longest - 1 > place->spine.agreed;
+    window->contradicted |= longest > 0 && longest - 1 > place->agreed;
     if (longest > use->longest) {
         use->longest = longest;
         use->longest_txn = (uint32_t)window->txns.count + ~(uint32_t)note->longest_read;
@@ -38,10 +38,10 @@ void rig_window_take_note(struct rig_window *window, const struct rig_segment *s
     struct rig_owned_op *to = window->appends.at + window->appends.count;
     RIG_REQUIRE(note->keys.count == segment->keys.count);
     for (size_t i = 0; i < segment->keys.count; i++) {
-        const struct rig_key_place *place = &window->key_places.at[i];
+        const struct rig_list_place *place = &window->key_places.at[i];
         if (note->keys.at[i].op_count == 0)
             continue;
-        take_use_times(window, segment, &note->keys.at[i], &window->keys.at[place->spine.key]);
+        take_use_times(window, segment, &note->keys.at[i], &window->keys.at[place->key]);
         take_key_note(window, place, &note->keys.at[i], op_base);
     }
     for (size_t i = 0; i < note->appends.count; i++) {

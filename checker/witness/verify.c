@@ -76,7 +76,7 @@ static const struct rig_mop *known_read(const struct rig_history *history, uint3
 /* Lists by number: the spines of the keys, then the branches. */
 static uint32_t list_id(const struct rig_history *history, const struct rig_mop *op)
 {
-    return rig_mop_is_branch(op) ? history->key_count + rig_mop_branch(op) : op->list;
+    return rig_mop_is_branch(op) ? history->key_count + rig_mop_branch(op) : op->key;
 }
 
 /* The lists that committed transactions read of `key`, as far as they read them: start with the key, ends by NO_LIST.

@@ -44,7 +44,8 @@ static void check_history(const struct rig_history *history)
             RIG_INVARIANT(mop->key < history->key_count && mop->read_state <= RIG_READ_SEEN);
             if (mop->kind != RIG_OP_READ_LIST || mop->read_state != RIG_READ_SEEN)
                 continue;
-            RIG_INVARIANT(rig_mop_is_branch(mop) ? rig_mop_branch(mop) < history->branch_count : mop->list == mop->key);
+            RIG_INVARIANT(rig_mop_is_branch(mop) ? rig_mop_branch(mop) < history->branch_count
+                                                 : mop->count <= history->spines[mop->key].count);
             struct rig_read_list list = rig_mop_list(history, mop);
             if (list.count > 0)
                 sum ^= rig_read_element(&list, 0) ^ rig_read_element(&list, list.count - 1);

@@ -95,8 +95,6 @@ static void assert_read(const struct rig_history *history, uint32_t txn, bool br
 {
     const struct rig_mop *mop = rig_txn_ops(history, txn);
     assert_int_equal(rig_mop_is_branch(mop), branch);
-    if (!branch)
-        assert_int_equal(mop->list, mop->key);
     struct rig_read_list list = rig_mop_list(history, mop);
     assert_int_equal(list.count, count);
     for (uint32_t i = 0; i < list.count; i++)
