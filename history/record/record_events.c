@@ -19,11 +19,11 @@ struct moment {
 #define AWAY(decoder, cursor, call)                                                                                    \
     ((decoder)->cursor = *(cursor), away_rc = (call), *(cursor) = (decoder)->cursor, away_rc)
 
-static enum rig_rc damaged_at(struct rig_record_decoder *decoder, const struct rig_record_cursor *cursor,
-                              const char *what)
+/* Takes the cursor by its value: one whose address is known elsewhere is not kept in registers. */
+static enum rig_rc damaged_at(struct rig_record_decoder *decoder, struct rig_record_cursor cursor, const char *what)
 {
-    decoder->cursor = *cursor;
-    return cursor->bad != NULL ? rig_record_no_number(decoder) : rig_record_damaged(decoder, what);
+    decoder->cursor = cursor;
+    return cursor.bad != NULL ? rig_record_no_number(decoder) : rig_record_damaged(decoder, what);
 }
 
 static enum rig_rc get_text(struct rig_record_decoder *decoder, const char **text, uint32_t *length)
@@ -64,12 +64,12 @@ enum rig_rc rig_record_define_key(struct rig_record_decoder *decoder)
 /* ---- What all events have ---- */
 
 /* Without positions in a file of version 1: these follow from the times, and a client's times ascend. */
-static enum rig_rc note_time(struct rig_record_decoder *decoder, const struct rig_record_cursor *cursor,
-                             struct rig_record_slot *slot, int64_t time_ns, bool completion)
+RIG_ALWAYS_INLINE enum rig_rc note_time(struct rig_record_decoder *decoder, const struct rig_record_cursor *cursor,
+                                        struct rig_record_slot *slot, int64_t time_ns, bool completion)
 {
     bool backwards = completion ? time_ns < slot->last_ns : time_ns <= slot->last_ns;
     if (slot->has_process && backwards)
-        return damaged_at(decoder, cursor, "a client whose time runs backwards");
+        return damaged_at(decoder, *cursor, "a client whose time runs backwards");
     slot->last_ns = time_ns;
     return RIG_OK;
 }
@@ -86,7 +86,7 @@ RIG_ALWAYS_INLINE enum rig_rc get_position(struct rig_record_decoder *decoder, s
     if ((decoder->shape->flags & RIG_RECORD_POSITIONS) != 0) {
         uint64_t gap = rig_cursor_number(cursor);
         if (RIG_UNLIKELY(gap >= RIG_POSITION_NONE - (uint64_t)decoder->next_position))
-            return damaged_at(decoder, cursor, "a position that does not fit 32 bits");
+            return damaged_at(decoder, *cursor, "a position that does not fit 32 bits");
         *position = decoder->next_position + (uint32_t)gap;
     }
     decoder->next_position = *position + 1;
@@ -98,7 +98,7 @@ RIG_ALWAYS_INLINE enum rig_rc note_order(struct rig_record_decoder *decoder, str
                                          unsigned tag, bool completion, struct moment moment, int64_t last)
 {
     if (RIG_UNLIKELY((tag & RIG_EVENT_NO_TIME) != 0))
-        return damaged_at(decoder, cursor, "an event with neither time nor position");
+        return damaged_at(decoder, *cursor, "an event with neither time nor position");
     bool descends = moment.time_ns < last || (moment.time_ns == last && decoder->last_was_completion && !completion);
     if (RIG_UNLIKELY(descends) && moment.position > 0)
         decoder->segment->unordered = true;
@@ -119,7 +119,7 @@ RIG_ALWAYS_INLINE enum rig_rc get_moment(struct rig_record_decoder *decoder, str
         bool is_signed = form == FORM_1 || (form == FORM_2 && (decoder->shape->flags & RIG_RECORD_TIMES_DESCEND) != 0);
         moment->time_ns = rig_sum(last, is_signed ? rig_unzigzag(difference) : (int64_t)difference);
         if (RIG_UNLIKELY(!is_signed && moment->time_ns < last))
-            return damaged_at(decoder, cursor, "a time that runs backwards");
+            return damaged_at(decoder, *cursor, "a time that runs backwards");
         decoder->last_time = moment->time_ns;
     }
     bool ordered = form != FORM_1 || (decoder->shape->flags & RIG_RECORD_POSITIONS) != 0;
@@ -132,7 +132,7 @@ RIG_ALWAYS_INLINE enum rig_rc get_slot(struct rig_record_decoder *decoder, struc
 {
     if (form != FORM_1 && same) {
         if (RIG_UNLIKELY(decoder->last_slot >= decoder->slots.count))
-            return damaged_at(decoder, cursor, "the client of the last event where there is none");
+            return damaged_at(decoder, *cursor, "the client of the last event where there is none");
         *slot = &decoder->slots.at[decoder->last_slot];
         return RIG_OK;
     }
@@ -143,7 +143,7 @@ RIG_ALWAYS_INLINE enum rig_rc get_slot(struct rig_record_decoder *decoder, struc
         return RIG_OK;
     }
     if (client > INT32_MAX || cursor->bad != NULL)
-        return damaged_at(decoder, cursor, "a client number that does not fit 31 bits");
+        return damaged_at(decoder, *cursor, "a client number that does not fit 31 bits");
     *slot = rig_record_find_slot(decoder, (uint32_t)client);
     if (*slot == NULL)
         return rig_record_no_memory(decoder);
@@ -182,10 +182,10 @@ static enum rig_rc get_any_op(struct rig_record_decoder *decoder, struct rig_rec
     uint64_t code = get_op_code(decoder), distance = code >> 1;
     bool reads = (code & 1) != 0;
     if (distance > decoder->keys.count)
-        return damaged_at(decoder, &decoder->cursor, "an operation on a key that is not defined");
+        return damaged_at(decoder, decoder->cursor, "an operation on a key that is not defined");
     if (distance == 0) {
         if (decoder->cursor.bad != NULL)
-            return damaged_at(decoder, &decoder->cursor, "");
+            return damaged_at(decoder, decoder->cursor, "");
         enum rig_rc rc = rig_record_define_key(decoder);
         if (rc != RIG_OK)
             return rc;
@@ -194,7 +194,7 @@ static enum rig_rc get_any_op(struct rig_record_decoder *decoder, struct rig_rec
     uint32_t number = (uint32_t)(decoder->keys.count - distance);
     struct rig_record_key *key = &decoder->keys.at[number];
     if (key->forgotten)
-        return damaged_at(decoder, &decoder->cursor, "an operation on a key that was forgotten");
+        return damaged_at(decoder, decoder->cursor, "an operation on a key that was forgotten");
     if (key->stamp != decoder->stamp && !rig_record_use_key(decoder, key))
         return rig_record_no_memory(decoder);
     if (!reads)
@@ -339,7 +339,7 @@ RIG_ALWAYS_INLINE enum rig_rc get_read(struct rig_record_decoder *decoder, struc
         mop->read_state = RIG_READ_SEEN;
         mop->value = rig_sum(decoder->keys.at[number].last_value, rig_cursor_signed(cursor));
     } else {
-        return damaged_at(decoder, cursor, "a list read from a register");
+        return damaged_at(decoder, *cursor, "a list read from a register");
     }
     return RIG_OK;
 }
@@ -462,7 +462,7 @@ RIG_ALWAYS_INLINE enum rig_rc get_results(struct rig_record_decoder *decoder, st
     uint32_t error = 0;
     unsigned outcome = tag >> RIG_COMPLETE_OUTCOME_SHIFT & 3;
     if (RIG_UNLIKELY(outcome > RIG_OUTCOME_INFO))
-        return damaged_at(decoder, cursor, "an outcome that this version does not have");
+        return damaged_at(decoder, *cursor, "an outcome that this version does not have");
     if (RIG_UNLIKELY((tag & RIG_COMPLETE_ERROR) != 0) && AWAY(decoder, cursor, get_error(decoder, &error)) != RIG_OK)
         return away_rc;
     struct rig_segment *segment = decoder->segment;
@@ -498,7 +498,7 @@ RIG_ALWAYS_INLINE enum rig_rc get_process(struct rig_record_decoder *decoder, st
         if (rc != RIG_OK)
             return rc;
     } else if (RIG_UNLIKELY(!slot->has_process)) {
-        return damaged_at(decoder, cursor, "a client without a process");
+        return damaged_at(decoder, *cursor, "a client without a process");
     }
     slot->has_process = true;
     if ((told & RIG_UNUSUAL_ON_TIME) == 0)
@@ -516,7 +516,7 @@ RIG_ALWAYS_INLINE enum rig_rc get_told(struct rig_record_decoder *decoder, struc
                 ((tag & RIG_INVOKE_ON_TIME_1) != 0 ? RIG_UNUSUAL_ON_TIME : 0U);
     } else if (RIG_UNLIKELY((tag & RIG_INVOKE_USUAL) == 0)) {
         if (cursor->at >= cursor->end || *cursor->at > RIG_UNUSUAL_KNOWN)
-            return damaged_at(decoder, cursor, "an invocation that this version does not have");
+            return damaged_at(decoder, *cursor, "an invocation that this version does not have");
         *told = *cursor->at++;
     }
     return RIG_OK;
@@ -544,7 +544,7 @@ RIG_ALWAYS_INLINE enum rig_rc get_invocation(struct rig_record_decoder *decoder,
     if (RIG_UNLIKELY(op_count == RIG_INVOKE_COUNT_FOLLOWS)) {
         op_count = rig_cursor_number(cursor);
         if (rc == RIG_OK && op_count > rig_cursor_left(cursor))
-            rc = damaged_at(decoder, cursor, "a count larger than the frame");
+            rc = damaged_at(decoder, *cursor, "a count larger than the frame");
     }
     if (RIG_UNLIKELY(rc != RIG_OK))
         return rc;
@@ -561,12 +561,12 @@ RIG_ALWAYS_INLINE enum rig_rc get_completion(struct rig_record_decoder *decoder,
     struct moment moment = {0};
     bool same = (tag & RIG_COMPLETE_SAME_CLIENT) != 0;
     if (form == FORM_1 && same)
-        return damaged_at(decoder, cursor, "an outcome that this version does not have");
+        return damaged_at(decoder, *cursor, "an outcome that this version does not have");
     enum rig_rc rc = get_slot(decoder, cursor, same, form, &slot);
     if (rc == RIG_OK)
         rc = get_moment(decoder, cursor, tag, true, form, &moment);
     if (rc == RIG_OK && RIG_UNLIKELY(!slot->open))
-        rc = damaged_at(decoder, cursor, "a completion of a client without an open transaction");
+        rc = damaged_at(decoder, *cursor, "a completion of a client without an open transaction");
     if (rc == RIG_OK && form == FORM_1 && (decoder->shape->flags & RIG_RECORD_POSITIONS) == 0)
         rc = note_time(decoder, cursor, slot, moment.time_ns, true);
     if (RIG_UNLIKELY(rc != RIG_OK))
@@ -581,9 +581,9 @@ RIG_ALWAYS_INLINE enum rig_rc get_lone(struct rig_record_decoder *decoder, struc
     struct rig_record_slot *lone = &decoder->lone;
     struct moment moment = {0};
     if (form == FORM_1 && (decoder->shape->flags & RIG_RECORD_POSITIONS) == 0)
-        return damaged_at(decoder, cursor, "a completion without invocation and position");
+        return damaged_at(decoder, *cursor, "a completion without invocation and position");
     if ((tag & RIG_COMPLETE_SAME_CLIENT) != 0)
-        return damaged_at(decoder, cursor, "an outcome that this version does not have");
+        return damaged_at(decoder, *cursor, "an outcome that this version does not have");
     decoder->has_lone = true;
     lone->invoke_ns = RIG_NO_TIME;
     lone->invoke_at = RIG_POSITION_NONE;
@@ -593,7 +593,7 @@ RIG_ALWAYS_INLINE enum rig_rc get_lone(struct rig_record_decoder *decoder, struc
     lone->process = rig_cursor_signed(cursor);
     uint64_t op_count = rig_cursor_number(cursor);
     if (op_count > rig_cursor_left(cursor))
-        return damaged_at(decoder, cursor, "a count larger than the frame");
+        return damaged_at(decoder, *cursor, "a count larger than the frame");
     decoder->cursor = *cursor;
     rc = check_process(decoder, lone->process);
     if (rc == RIG_OK)
@@ -601,17 +601,19 @@ RIG_ALWAYS_INLINE enum rig_rc get_lone(struct rig_record_decoder *decoder, struc
     return rc == RIG_OK ? get_results(decoder, cursor, tag, moment, lone, form) : rc;
 }
 
-static enum rig_rc get_forget(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor, unsigned tag)
+/* At the decoder's cursor, as what follows. */
+static enum rig_rc get_forget(struct rig_record_decoder *decoder, unsigned tag)
 {
+    struct rig_record_cursor *cursor = &decoder->cursor;
     if (tag != RIG_EVENT_FORGET)
-        return damaged_at(decoder, cursor, "an event that this version does not have");
+        return damaged_at(decoder, *cursor, "an event that this version does not have");
     uint64_t count = rig_cursor_number(cursor);
     if (count > rig_cursor_left(cursor))
-        return damaged_at(decoder, cursor, "a count larger than the frame");
+        return damaged_at(decoder, *cursor, "a count larger than the frame");
     for (uint64_t i = 0; i < count; i++) {
         uint64_t distance = rig_cursor_number(cursor);
         if (distance == 0 || distance > decoder->keys.count)
-            return damaged_at(decoder, cursor, "a key to forget that is not defined");
+            return damaged_at(decoder, *cursor, "a key to forget that is not defined");
         struct rig_record_key *key = &decoder->keys.at[decoder->keys.count - distance];
         if (!rig_record_settle_key(decoder, key))
             return rig_record_no_memory(decoder);
@@ -622,38 +624,39 @@ static enum rig_rc get_forget(struct rig_record_decoder *decoder, struct rig_rec
     return RIG_OK;
 }
 
-static enum rig_rc get_fault_text(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
-                                  const char **text)
+static enum rig_rc get_fault_text(struct rig_record_decoder *decoder, const char **text)
 {
+    struct rig_record_cursor *cursor = &decoder->cursor;
     const uint64_t length = rig_cursor_number(cursor);
     if (length > rig_cursor_left(cursor) || memchr(cursor->at, '\0', (size_t)length) != NULL)
-        return damaged_at(decoder, cursor, "a text that is longer than the frame, or has a NUL in it");
+        return damaged_at(decoder, *cursor, "a text that is longer than the frame, or has a NUL in it");
     *text = rig_arena_text(&decoder->segment->texts, (const char *)cursor->at, (size_t)length);
     cursor->at += length;
     return *text == NULL ? rig_record_no_memory(decoder) : RIG_OK;
 }
 
-static enum rig_rc get_fault(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor, unsigned tag)
+static enum rig_rc get_fault(struct rig_record_decoder *decoder, unsigned tag)
 {
+    struct rig_record_cursor *cursor = &decoder->cursor;
     struct rig_fault_event event = {.step = (uint8_t)(tag >> RIG_FAULT_STEP_SHIFT & 3),
                                     .failed = (tag & RIG_FAULT_FAILED) != 0};
     struct moment moment = {0};
     if ((decoder->shape->flags & RIG_RECORD_FAULTS) == 0 || (tag & ~(unsigned)RIG_FAULT_TAG_KNOWN) != 0)
-        return damaged_at(decoder, cursor, "an event that this version does not have");
+        return damaged_at(decoder, *cursor, "an event that this version does not have");
     enum rig_rc rc = get_moment(decoder, cursor, tag, true, FORM_2, &moment);
     if (rc != RIG_OK)
         return rc;
     const uint64_t injection = rig_cursor_number(cursor);
     if (injection > UINT32_MAX)
-        return damaged_at(decoder, cursor, "the number of an injection that does not fit 32 bits");
+        return damaged_at(decoder, *cursor, "the number of an injection that does not fit 32 bits");
     event.time_ns = moment.time_ns;
     event.position = moment.position;
     event.injection = (uint32_t)injection;
-    rc = get_fault_text(decoder, cursor, &event.fault);
+    rc = get_fault_text(decoder, &event.fault);
     if (rc == RIG_OK)
-        rc = get_fault_text(decoder, cursor, &event.targets);
+        rc = get_fault_text(decoder, &event.targets);
     if (rc == RIG_OK)
-        rc = get_fault_text(decoder, cursor, &event.text);
+        rc = get_fault_text(decoder, &event.text);
     if (rc != RIG_OK)
         return rc;
     event.ok = rig_cursor_number(cursor);
@@ -680,12 +683,14 @@ RIG_ALWAYS_INLINE enum rig_rc decode_events(struct rig_record_decoder *decoder, 
             rc = get_lone(decoder, &cursor, tag, form);
             break;
         default:
-            rc = form != FORM_1 ? get_fault(decoder, &cursor, tag) : get_forget(decoder, &cursor, tag);
+            decoder->cursor = cursor;
+            rc = form != FORM_1 ? get_fault(decoder, tag) : get_forget(decoder, tag);
+            cursor = decoder->cursor;
             break;
         }
     }
     if (rc == RIG_OK && cursor.bad != NULL)
-        return damaged_at(decoder, &cursor, "");
+        return damaged_at(decoder, cursor, "");
     decoder->cursor = cursor;
     return rc;
 }
