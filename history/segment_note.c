@@ -6,15 +6,17 @@
 /* What a pass over the operations adds to as it goes. */
 struct pass {
     struct rig_key_note *keys;
-    struct rig_owned_op *appends;
-    uint32_t *branch_reads;
-    size_t append_count, branch_read_count;
+    struct rig_owned_op *append;
+    uint32_t *branch_read;
     uint32_t kinds; /* of all operations, or-ed; above RIG_OP_READ_LIST: foreign ones */
 };
 
-static bool reads_list(const struct rig_mop *mop)
+/* The operation may be a read of a branch; else its value looks like one. Such reads are rare. */
+static __attribute__((noinline)) uint32_t *note_branch(uint32_t *branch_read, const struct rig_mop *mop, uint32_t op)
 {
-    return (mop->kind == RIG_OP_READ_LIST || mop->kind == RIG_OP_READ_SET) && mop->read_state == RIG_READ_SEEN;
+    bool reads_list = mop->kind == RIG_OP_READ_LIST || mop->kind == RIG_OP_READ_SET;
+    *branch_read = op;
+    return branch_read + (reads_list && mop->read_state == RIG_READ_SEEN);
 }
 
 /*
@@ -25,7 +27,11 @@ static inline void note_op(struct pass *pass, const struct rig_mop *mop, struct 
 {
     struct rig_key_note *key = &pass->keys[mop->key];
     uint32_t kind = mop->kind, op_count = key->op_count;
-    bool counts = (mop->read_state == RIG_READ_SEEN) & ok & !rig_mop_is_branch(mop);
+    if (__builtin_expect(rig_mop_is_branch(mop), false)) {
+        pass->branch_read = note_branch(pass->branch_read, mop, place.op);
+        ok = false;
+    }
+    bool counts = (mop->read_state == RIG_READ_SEEN) & ok;
     uint64_t longest = ((uint64_t)(mop->count + 1) << 32 | ~place.txn) & (0 - (uint64_t)counts);
     uint64_t before = key->longest_read;
     key->longest_read = longest > before ? longest : before;
@@ -33,11 +39,9 @@ static inline void note_op(struct pass *pass, const struct rig_mop *mop, struct 
         key->first_op = place.op;
     key->last_op = place.op;
     key->op_count = op_count + 1;
-    pass->appends[pass->append_count] = place;
-    pass->append_count += kind == RIG_OP_APPEND;
+    *pass->append = place;
+    pass->append += kind == RIG_OP_APPEND;
     pass->kinds |= kind;
-    if (__builtin_expect(rig_mop_is_branch(mop), false) && reads_list(mop)) /* else it is a value */
-        pass->branch_reads[pass->branch_read_count++] = place.op;
 }
 
 /* Operations that know their owners, in one loop, whose end is foreseen. */
@@ -46,12 +50,13 @@ static void note_owned(struct pass *result, const struct rig_segment *segment)
     struct pass pass = *result; /* the compiler knows that nothing else writes to it */
     const struct rig_txn *txns = segment->txns.at;
     const uint32_t op_count = (uint32_t)segment->ops.count, key_count = (uint32_t)segment->keys.count;
+    const uint32_t txn_count = (uint32_t)segment->txns.count;
+    const struct rig_mop *mop = segment->ops.at;
     uint32_t txn = 0;
-    for (uint32_t op = 0; op < op_count; op++) {
-        const struct rig_mop *mop = &segment->ops.at[op];
+    for (uint32_t op = 0; op < op_count; op++, mop++) {
         RIG_REQUIRE(mop->key < key_count);
         txn += (uint16_t)(mop->owner - txn);
-        RIG_REQUIRE(txn < segment->txns.count);
+        RIG_REQUIRE(txn < txn_count);
         note_op(&pass, mop, (struct rig_owned_op){op, txn}, txns[txn].outcome == RIG_OUTCOME_OK);
     }
     *result = pass;
@@ -94,15 +99,14 @@ bool rig_segment_note_make(struct rig_segment_note *note, const struct rig_segme
         return false;
     for (size_t key = 0; key < segment->keys.count; key++)
         note->keys.at[key] = unused_key;
-    struct pass pass = {
-        .keys = note->keys.at, .appends = note->appends.at, .branch_reads = note->branch_reads.at};
+    struct pass pass = {.keys = note->keys.at, .append = note->appends.at, .branch_read = note->branch_reads.at};
     if (segment->owned)
         note_owned(&pass, segment);
     else
         note_each(&pass, segment);
     note->keys.count = segment->keys.count;
-    note->appends.count = pass.append_count;
-    note->branch_reads.count = pass.branch_read_count;
+    note->appends.count = (size_t)(pass.append - note->appends.at);
+    note->branch_reads.count = (size_t)(pass.branch_read - note->branch_reads.at);
     note->any_foreign = pass.kinds > RIG_OP_READ_LIST;
     note_appends(segment, note);
     note->made = true;
