@@ -5,6 +5,9 @@
 #include "base/bug.h"
 #include "history/window_private.h"
 
+/* What is written is asked for so far ahead: nothing has touched that memory for long. */
+enum { AHEAD_BYTES = 1024 };
+
 /* ---- the segment's numbers ---- */
 
 static struct rig_read_list read_spine(const struct rig_segment_key *key, uint32_t shared, uint32_t count)
@@ -68,6 +71,7 @@ static void take_ops(const struct rig_window *window, const struct rig_segment *
     const uint32_t *restrict new_keys = window->new_keys.at; /* of every key: the segment was noted */
     size_t count = segment->ops.count;
     for (size_t i = 0; i < count; i++) {
+        __builtin_prefetch((const char *)(to + i) + AHEAD_BYTES, 1);
         to[i] = from[i];
         to[i].key = new_keys[from[i].key];
     }
@@ -210,6 +214,7 @@ static enum rig_rc take_txns(struct rig_window *window, const struct rig_segment
     bool wrong = false;
     for (size_t i = 0; i < segment->txns.count; i++) {
         struct rig_txn txn = from[i];
+        __builtin_prefetch((const char *)(to + i) + AHEAD_BYTES, 1);
         RIG_REQUIRE(txn.complete_at != RIG_POSITION_NONE && txn.error <= segment->errors.count);
         bool invoked = txn.invoke_at != RIG_POSITION_NONE;
         wrong |= (txn.complete_at < above) | (invoked & (txn.invoke_at >= txn.complete_at));
