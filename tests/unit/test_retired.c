@@ -15,22 +15,27 @@ struct fixture {
     const char *conflict;
 };
 
-/* Judges one history, after which all its keys have this fate, and has the segment of another one. */
-static void go(struct fixture *f, const char *gone, uint8_t key_fate, const char *comes)
+static void remember(struct rig_retired *retired, const struct rig_history *history, uint8_t key_fate)
 {
     struct rig_err err = {0};
     struct rig_arena arena;
     struct rig_inference inference;
     uint8_t judged[SMALL_TXNS], fate[SMALL_KEYS];
-    struct rig_history *before = given(gone);
     rig_arena_init(&arena, 0);
     memset(judged, 1, sizeof judged);
     memset(fate, key_fate, sizeof fate);
-    f->retired = rig_retired_new(0);
-    assert_int_equal(rig_infer_list_append(before, 8, &arena, &inference, &err), RIG_OK);
-    assert_int_equal(rig_retired_remember(f->retired, &inference, fate, judged, NULL, true, &err), RIG_OK);
+    assert_int_equal(rig_infer_list_append(history, 8, &arena, &inference, &err), RIG_OK);
+    assert_int_equal(rig_retired_remember(retired, &inference, fate, judged, NULL, true, &err), RIG_OK);
     rig_inference_done(&inference);
     rig_arena_done(&arena);
+}
+
+/* Judges one history, after which all its keys have this fate, and has the segment of another one. */
+static void go(struct fixture *f, const char *gone, uint8_t key_fate, const char *comes)
+{
+    struct rig_history *before = given(gone);
+    f->retired = rig_retired_new(0);
+    remember(f->retired, before, key_fate);
     rig_history_free(before);
     f->history = given(comes);
     cut_history_init(&f->cut, f->history, SMALL_TXNS);
@@ -230,6 +235,46 @@ static void what_is_forgotten_may_not_come_back(void **state)
     done(&f);
 }
 
+/* Admits a read of a key that is this text; true where there is no conflict. */
+static bool may_be_read(struct rig_retired *retired, char *name, const char *comes)
+{
+    struct fixture f = {.retired = retired, .history = given(comes)};
+    f.history->key_texts = &name;
+    cut_history_init(&f.cut, f.history, SMALL_TXNS);
+    f.segment = cut_history_next(&f.cut);
+    admit(&f);
+    cut_history_done(&f.cut);
+    rig_history_free(f.history);
+    return f.conflict == NULL;
+}
+
+/* Twenty texts, one after the other, of which the first sixteen are forgotten together. */
+static void keys_that_are_texts_are_forgotten_too(void **state)
+{
+    (void)state;
+    struct rig_retired *retired = rig_retired_new(0);
+    char name[] = "key a", in_use[] = "key b";
+    char *named = name;
+    for (char letter = 'a'; letter < 'a' + 20; letter++) {
+        struct rig_history *history = given("ok 0 0-1: ax1; ok 1 2-3: rx[1]");
+        name[4] = letter;
+        history->key_texts = &named;
+        remember(retired, history, RIG_KEY_DROPPED);
+        rig_history_free(history);
+    }
+    assert_true(may_be_read(retired, in_use, "ok 0 4-5: rx[1]"));
+    assert_true(rig_retired_forget(retired));
+    assert_true(may_be_read(retired, in_use, "ok 0 6-7: rx[1]"));
+    assert_false(may_be_read(retired, in_use, "ok 0 6-7: rx[]"));
+    for (char letter = 'a'; letter < 'a' + 21; letter++) {
+        name[4] = letter;
+        assert_int_equal(may_be_read(retired, name, "ok 0 6-7: rx[1]"), letter == 'b' || letter >= 'a' + 16);
+    }
+    name[4] = 'a' + 17;
+    assert_false(may_be_read(retired, name, "ok 0 6-7: rx[2]"));
+    rig_retired_free(retired);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -237,6 +282,7 @@ int main(void)
         cmocka_unit_test(unread_appends_in_order_have_to_be_read_so),
         cmocka_unit_test(values_that_were_left_out_may_come),
         cmocka_unit_test(what_is_forgotten_may_not_come_back),
+        cmocka_unit_test(keys_that_are_texts_are_forgotten_too),
         cmocka_unit_test(what_was_judged_is_cut_off),
         cmocka_unit_test(an_unread_append_counts_as_the_end_of_the_list),
         cmocka_unit_test(the_reads_of_aborted_ones_do_not_matter),
