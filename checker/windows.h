@@ -28,7 +28,7 @@
 #include "checker/watch.h"
 #include "history/segment.h"
 
-enum { RIG_WINDOWS_LEAST_NEW = 196608, RIG_WINDOWS_GROWTH = 3, RIG_WINDOWS_IDLE = 16384 }; /* when not given */
+enum { RIG_WINDOWS_LEAST_NEW = 98304, RIG_WINDOWS_GROWTH = 3, RIG_WINDOWS_IDLE = 16384 }; /* when not given */
 
 struct rig_windows;
 struct rig_source_facts;
