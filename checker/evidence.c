@@ -6,7 +6,7 @@
 #include "base/bug.h"
 #include "base/table.h"
 #include "base/vec.h"
-#include "checker/retired.h"
+#include "checker/retired/retired.h"
 #include "checker/witness/sentence.h"
 #include "history/builder.h"
 #include "history/read_list.h"

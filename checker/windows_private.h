@@ -3,7 +3,7 @@
 #define RIG_CHECKER_WINDOWS_PRIVATE_H
 
 #include "checker/budget.h"
-#include "checker/retired.h"
+#include "checker/retired/retired.h"
 #include "checker/verdict_storage.h"
 #include "checker/windows.h"
 #include "history/window.h"

@@ -10,7 +10,7 @@
 #include "checker/closing.h"
 #include "checker/infer/register_inference.h"
 #include "checker/model/assumption.h"
-#include "checker/retired.h"
+#include "checker/retired/retired.h"
 #include "checker/windows.h"
 #include "history/source.h"
 #include "tests/model/as_registers.h"

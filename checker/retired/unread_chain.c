@@ -1,4 +1,4 @@
-#include "checker/unread_chain.h"
+#include "checker/retired/unread_chain.h"
 
 struct writers {
     uint32_t txns[RIG_UNREAD_MOST]; /* by completion: transactions are numbered so */

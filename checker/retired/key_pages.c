@@ -1,4 +1,4 @@
-#include "checker/key_pages.h"
+#include "checker/retired/key_pages.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "checker/key_set.h"
+#include "checker/retired/key_set.h"
 
 #include <stdlib.h>
 
