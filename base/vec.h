@@ -20,6 +20,8 @@
 
 /* A file need not use every function of a vector that it declares; Clang would warn. */
 #define RIG_VEC_UNUSED __attribute__((unused))
+/* Growth stays out of the loops that add. */
+#define RIG_VEC_RARE __attribute__((noinline, unused))
 
 #define RIG_VEC(type, name)                                                                                            \
     struct name {                                                                                                      \
@@ -27,10 +29,8 @@
         size_t count;                                                                                                  \
         size_t capacity;                                                                                               \
     };                                                                                                                 \
-    RIG_VEC_UNUSED static inline bool name##_reserve(struct name *vec, size_t capacity)                                \
+    RIG_VEC_RARE static bool name##_grow(struct name *vec, size_t capacity)                                            \
     {                                                                                                                  \
-        if (capacity <= vec->capacity)                                                                                 \
-            return true;                                                                                               \
         size_t wanted = vec->capacity == 0 ? 16 : vec->capacity * 2;                                                   \
         if (wanted < capacity)                                                                                         \
             wanted = capacity;                                                                                         \
@@ -42,6 +42,10 @@
         vec->at = at;                                                                                                  \
         vec->capacity = wanted;                                                                                        \
         return true;                                                                                                   \
+    }                                                                                                                  \
+    RIG_VEC_UNUSED static inline bool name##_reserve(struct name *vec, size_t capacity)                                \
+    {                                                                                                                  \
+        return __builtin_expect(capacity <= vec->capacity, 1) || name##_grow(vec, capacity);                           \
     }                                                                                                                  \
     RIG_VEC_UNUSED static inline bool name##_widen(struct name *vec, size_t capacity)                                  \
     {                                                                                                                  \
