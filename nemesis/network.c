@@ -10,8 +10,10 @@ static struct rig_proxy *proxy_of(const struct rig_fault_site *site)
     return rig_ground_of(site)->gear->proxy;
 }
 
-enum rig_rc rig_network_begin(const struct rig_fault_site *site, struct rig_network *network, struct rig_err *err)
+enum rig_rc rig_network_begin(const struct rig_fault_site *site, struct rig_network *network, const char *verb,
+                              struct rig_err *err)
 {
+    network->verb = verb;
     if (proxy_of(site) == NULL || rig_proxy_route_count(proxy_of(site)) == 0)
         return rig_fail(err, RIG_E_CLUSTER,
                         "no connection goes through rig's proxy: this driver does not ask for routes, or its nodes "
@@ -141,42 +143,44 @@ static enum rig_rc await(struct watched *watched, const char *verb, struct rig_e
     return RIG_OK;
 }
 
-enum rig_rc rig_network_await(const struct rig_fault_site *site, const struct rig_network *network, const char *verb,
+enum rig_rc rig_network_await(const struct rig_fault_site *site, const struct rig_network *network,
                               struct rig_evidence *evidence, struct rig_err *err)
 {
     struct watched watched = {.site = site, .proxy = proxy_of(site), .token = network->token};
-    return await(&watched, verb, evidence, err);
+    return await(&watched, network->verb, evidence, err);
 }
 
 enum rig_rc rig_network_strike(const struct rig_fault_site *site, struct rig_network *network,
                                const struct rig_network_options *options, const struct rig_proxy_rule *rule,
                                const char *verb, struct rig_evidence *evidence, struct rig_err *err)
 {
-    enum rig_rc rc = rig_network_begin(site, network, err);
+    enum rig_rc rc = rig_network_begin(site, network, verb, err);
     if (rc == RIG_OK)
         rc = rig_network_rules(site, network, options, rule, err);
-    return rc == RIG_OK ? rig_network_await(site, network, verb, evidence, err) : rc;
+    return rc == RIG_OK ? rig_network_await(site, network, evidence, err) : rc;
 }
 
 enum rig_rc rig_network_strike_open(const struct rig_fault_site *site, const struct rig_network *network,
                                     enum rig_between between,
                                     void (*visit)(const struct rig_fault_site *site, struct rig_proxy *proxy,
                                                   uint32_t token, const char *from, const char *to),
-                                    const char *verb, struct rig_evidence *evidence, struct rig_err *err)
+                                    struct rig_evidence *evidence, struct rig_err *err)
 {
     struct watched watched = {
         .site = site, .proxy = proxy_of(site), .token = network->token, .between = between, .visit = visit};
     strike_all(&watched);
-    return await(&watched, verb, evidence, err);
+    return await(&watched, network->verb, evidence, err);
 }
 
-enum rig_rc rig_network_heal(const struct rig_fault_site *site, struct rig_network *network, const char *verb,
-                             struct rig_evidence *evidence)
+enum rig_rc rig_network_heal(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
+                             struct rig_err *err)
 {
+    struct rig_network *network = state;
+    (void)err;
     if (network->token == 0)
         return RIG_OK;
     const struct rig_proxy_counts counts = rig_proxy_group_end(proxy_of(site), network->token);
     network->token = 0;
-    say(evidence, "in all ", verb, &counts);
+    say(evidence, "in all ", network->verb, &counts);
     return RIG_OK;
 }

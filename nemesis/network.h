@@ -40,15 +40,17 @@ extern const char *const rig_direction_names[];
         .help = "which way: in: what the targets receive; out: what they send; both"                                   \
     }
 
-/* The state object of each of them. */
+/* The state object of each of them, or its first member. */
 struct rig_network {
-    uint32_t token; /* the group; 0: none */
+    uint32_t token;   /* the group; 0: none */
+    const char *verb; /* what became of bytes and connections, as evidence says it: "held up" */
 };
 
 /* Whether the node is among the targets. */
 bool rig_network_is_target(const struct rig_fault_site *site, uint32_t node);
 /* Makes the group. RIG_E_CLUSTER when nothing goes through the proxy. */
-enum rig_rc rig_network_begin(const struct rig_fault_site *site, struct rig_network *network, struct rig_err *err);
+enum rig_rc rig_network_begin(const struct rig_fault_site *site, struct rig_network *network, const char *verb,
+                              struct rig_err *err);
 /* Puts the rule on what flows from one party to the other. */
 enum rig_rc rig_network_rule(const struct rig_fault_site *site, const struct rig_network *network, const char *from,
                              const char *to, const struct rig_proxy_rule *rule, struct rig_err *err);
@@ -56,11 +58,8 @@ enum rig_rc rig_network_rule(const struct rig_fault_site *site, const struct rig
 enum rig_rc rig_network_rules(const struct rig_fault_site *site, const struct rig_network *network,
                               const struct rig_network_options *options, const struct rig_proxy_rule *rule,
                               struct rig_err *err);
-/*
- * Waits for the effect of the rules and says it: `verb` with the counters ("at first 311 bytes and 3 connections held
- * up").
- */
-enum rig_rc rig_network_await(const struct rig_fault_site *site, const struct rig_network *network, const char *verb,
+/* Waits for the effect of the rules and says it ("at first 311 bytes and 3 connections held up"). */
+enum rig_rc rig_network_await(const struct rig_fault_site *site, const struct rig_network *network,
                               struct rig_evidence *evidence, struct rig_err *err);
 /* The inject of a fault that is one rule: group, rule, effect. */
 enum rig_rc rig_network_strike(const struct rig_fault_site *site, struct rig_network *network,
@@ -74,9 +73,9 @@ enum rig_rc rig_network_strike_open(const struct rig_fault_site *site, const str
                                     enum rig_between between,
                                     void (*visit)(const struct rig_fault_site *site, struct rig_proxy *proxy,
                                                   uint32_t token, const char *from, const char *to),
-                                    const char *verb, struct rig_evidence *evidence, struct rig_err *err);
+                                    struct rig_evidence *evidence, struct rig_err *err);
 /* The heal of every fault of links. */
-enum rig_rc rig_network_heal(const struct rig_fault_site *site, struct rig_network *network, const char *verb,
-                             struct rig_evidence *evidence);
+enum rig_rc rig_network_heal(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
+                             struct rig_err *err);
 
 #endif

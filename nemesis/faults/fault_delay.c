@@ -40,13 +40,6 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *state, struct
     return rig_network_strike(site, state, &options->network, &rule, "delayed", evidence, err);
 }
 
-static enum rig_rc heal(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
-                        struct rig_err *err)
-{
-    (void)err;
-    return rig_network_heal(site, state, "delayed", evidence);
-}
-
 const struct rig_fault rig_fault_delay = {
     .name = "delay",
     .summary = "lets what is sent on the links of nodes take longer, by a fixed and a random time",
@@ -55,5 +48,5 @@ const struct rig_fault rig_fault_delay = {
     .options_size = sizeof(struct options),
     .state_size = sizeof(struct rig_network),
     .inject = inject,
-    .heal = heal,
+    .heal = rig_network_heal,
 };

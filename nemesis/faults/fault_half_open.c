@@ -39,18 +39,11 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *state, struct
 {
     struct rig_network *network = state;
     const struct options *options = site->options;
-    const enum rig_rc rc = rig_network_begin(site, network, err);
+    const enum rig_rc rc = rig_network_begin(site, network, "left half open", err);
     if (rc != RIG_OK)
         return rc;
-    return rig_network_strike_open(site, network, (enum rig_between)options->network.between, close_line,
-                                   "left half open", evidence, err);
-}
-
-static enum rig_rc heal(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
-                        struct rig_err *err)
-{
-    (void)err;
-    return rig_network_heal(site, state, "left half open", evidence);
+    return rig_network_strike_open(site, network, (enum rig_between)options->network.between, close_line, evidence,
+                                   err);
 }
 
 const struct rig_fault rig_fault_half_open = {
@@ -61,5 +54,5 @@ const struct rig_fault rig_fault_half_open = {
     .options_size = sizeof(struct options),
     .state_size = sizeof(struct rig_network),
     .inject = inject,
-    .heal = heal,
+    .heal = rig_network_heal,
 };

@@ -41,13 +41,6 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *state, struct
     return rig_network_strike(site, state, &options->network, &rule, "lost and sent again", evidence, err);
 }
 
-static enum rig_rc heal(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
-                        struct rig_err *err)
-{
-    (void)err;
-    return rig_network_heal(site, state, "lost and sent again", evidence);
-}
-
 const struct rig_fault rig_fault_loss = {
     .name = "loss",
     .summary = "loses part of what is sent on the links of nodes: it stalls until it is sent again",
@@ -56,5 +49,5 @@ const struct rig_fault rig_fault_loss = {
     .options_size = sizeof(struct options),
     .state_size = sizeof(struct rig_network),
     .inject = inject,
-    .heal = heal,
+    .heal = rig_network_heal,
 };

@@ -46,32 +46,28 @@ static const struct rig_option table[] = {
     {.name = NULL},
 };
 
-struct state {
-    struct rig_network network;
-};
-
 static struct rig_proxy_rule rule_of(const struct options *options)
 {
     return (struct rig_proxy_rule){.kind = options->bytes == BYTES_DROP ? RIG_PROXY_DROP : RIG_PROXY_HOLD};
 }
 
 /* Both directions, or for `in` and `out` the one that the first of them sees so. */
-static enum rig_rc cut(const struct rig_fault_site *site, const struct state *state, uint32_t one, uint32_t other,
-                       struct rig_err *err)
+static enum rig_rc cut(const struct rig_fault_site *site, const struct rig_network *network, uint32_t one,
+                       uint32_t other, struct rig_err *err)
 {
     const struct rig_fleet *fleet = rig_fleet_of(site);
     const struct options *options = site->options;
     const struct rig_proxy_rule rule = rule_of(options);
     enum rig_rc rc = RIG_OK;
     if (options->network.direction != RIG_DIRECTION_OUT)
-        rc = rig_network_rule(site, &state->network, fleet->names[other], fleet->names[one], &rule, err);
+        rc = rig_network_rule(site, network, fleet->names[other], fleet->names[one], &rule, err);
     if (options->network.direction != RIG_DIRECTION_IN && rc == RIG_OK)
-        rc = rig_network_rule(site, &state->network, fleet->names[one], fleet->names[other], &rule, err);
+        rc = rig_network_rule(site, network, fleet->names[one], fleet->names[other], &rule, err);
     return rc;
 }
 
 /* Clients are on the side of those that are no targets. */
-static enum rig_rc cut_halves(const struct rig_fault_site *site, const struct state *state, struct rig_err *err)
+static enum rig_rc cut_halves(const struct rig_fault_site *site, const struct rig_network *network, struct rig_err *err)
 {
     const struct options *options = site->options;
     const struct rig_proxy_rule rule = rule_of(options);
@@ -79,19 +75,19 @@ static enum rig_rc cut_halves(const struct rig_fault_site *site, const struct st
     if (options->network.between != RIG_BETWEEN_NODES) {
         const struct rig_network_options clients = {.between = RIG_BETWEEN_CLIENTS,
                                                     .direction = options->network.direction};
-        rc = rig_network_rules(site, &state->network, &clients, &rule, err);
+        rc = rig_network_rules(site, network, &clients, &rule, err);
     }
     for (uint32_t i = 0; i < site->node_count && options->network.between != RIG_BETWEEN_CLIENTS; i++) {
         for (uint32_t other = 0; other < rig_fleet_of(site)->count && rc == RIG_OK; other++) {
             if (!rig_network_is_target(site, other))
-                rc = cut(site, state, site->nodes[i], other, err);
+                rc = cut(site, network, site->nodes[i], other, err);
         }
     }
     return rc;
 }
 
 /* The nodes stand in a circle, in random order; each sees its neighbours up to the distance that makes a majority. */
-static enum rig_rc cut_ring(const struct rig_fault_site *site, const struct state *state, struct rig_err *err)
+static enum rig_rc cut_ring(const struct rig_fault_site *site, const struct rig_network *network, struct rig_err *err)
 {
     const uint32_t count = rig_fleet_of(site)->count;
     uint32_t circle[RIG_NODES_MOST];
@@ -110,33 +106,26 @@ static enum rig_rc cut_ring(const struct rig_fault_site *site, const struct stat
         for (uint32_t j = i + 1; j < count && rc == RIG_OK; j++) {
             const uint32_t apart = j - i < count - (j - i) ? j - i : count - (j - i);
             if (apart > reach)
-                rc = cut(site, state, circle[i], circle[j], err);
+                rc = cut(site, network, circle[i], circle[j], err);
         }
     }
     return rc;
 }
 
-static enum rig_rc inject(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
+static enum rig_rc inject(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
                           struct rig_err *err)
 {
-    struct state *state = private_state;
+    struct rig_network *network = state;
     const struct options *options = site->options;
     const struct rig_proxy_rule rule = rule_of(options);
-    enum rig_rc rc = rig_network_begin(site, &state->network, err);
+    enum rig_rc rc = rig_network_begin(site, network, "held up", err);
     if (rc == RIG_OK && options->shape == SHAPE_ISOLATE)
-        rc = rig_network_rules(site, &state->network, &options->network, &rule, err);
+        rc = rig_network_rules(site, network, &options->network, &rule, err);
     else if (rc == RIG_OK && options->shape == SHAPE_HALVES)
-        rc = cut_halves(site, state, err);
+        rc = cut_halves(site, network, err);
     else if (rc == RIG_OK)
-        rc = cut_ring(site, state, err);
-    return rc == RIG_OK ? rig_network_await(site, &state->network, "held up", evidence, err) : rc;
-}
-
-static enum rig_rc heal(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
-                        struct rig_err *err)
-{
-    (void)err;
-    return rig_network_heal(site, &((struct state *)state)->network, "held up", evidence);
+        rc = cut_ring(site, network, err);
+    return rc == RIG_OK ? rig_network_await(site, network, evidence, err) : rc;
 }
 
 const struct rig_fault rig_fault_partition = {
@@ -145,7 +134,7 @@ const struct rig_fault rig_fault_partition = {
     .needs = RIG_NEED_ROUTES,
     .options = table,
     .options_size = sizeof(struct options),
-    .state_size = sizeof(struct state),
+    .state_size = sizeof(struct rig_network),
     .inject = inject,
-    .heal = heal,
+    .heal = rig_network_heal,
 };

@@ -43,22 +43,15 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *state, struct
     const struct options *options = site->options;
     const struct rig_proxy_rule refuse = {.kind = RIG_PROXY_REFUSE};
     const struct rig_proxy_rule chance = {.kind = RIG_PROXY_RESET, .share = options->chance};
-    enum rig_rc rc = rig_network_begin(site, network, err);
+    enum rig_rc rc = rig_network_begin(site, network, "reset", err);
     if (rc == RIG_OK && options->chance > 0)
         rc = rig_network_rules(site, network, &options->network, &chance, err);
     if (rc == RIG_OK && options->refuse)
         rc = rig_network_rules(site, network, &options->network, &refuse, err);
     if (rc != RIG_OK)
         return rc;
-    return rig_network_strike_open(site, network, (enum rig_between)options->network.between, reset_line, "reset",
-                                   evidence, err);
-}
-
-static enum rig_rc heal(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
-                        struct rig_err *err)
-{
-    (void)err;
-    return rig_network_heal(site, state, "reset", evidence);
+    return rig_network_strike_open(site, network, (enum rig_between)options->network.between, reset_line, evidence,
+                                   err);
 }
 
 const struct rig_fault rig_fault_reset = {
@@ -69,5 +62,5 @@ const struct rig_fault rig_fault_reset = {
     .options_size = sizeof(struct options),
     .state_size = sizeof(struct rig_network),
     .inject = inject,
-    .heal = heal,
+    .heal = rig_network_heal,
 };

@@ -31,13 +31,6 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *state, struct
     return rig_network_strike(site, state, &options->network, &rule, "slowed down", evidence, err);
 }
 
-static enum rig_rc heal(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
-                        struct rig_err *err)
-{
-    (void)err;
-    return rig_network_heal(site, state, "slowed down", evidence);
-}
-
 const struct rig_fault rig_fault_throttle = {
     .name = "throttle",
     .summary = "lets the links of nodes pass only so many bytes a second",
@@ -46,5 +39,5 @@ const struct rig_fault rig_fault_throttle = {
     .options_size = sizeof(struct options),
     .state_size = sizeof(struct rig_network),
     .inject = inject,
-    .heal = heal,
+    .heal = rig_network_heal,
 };
