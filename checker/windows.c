@@ -11,10 +11,8 @@
 #include "history/source.h"
 
 enum {
-    IDLE_GAPS = 32, /* usual gaps without a use: were uses independent of each other, one in e^32 would be so late */
     MOST_SAVINGS = 4,
     FORGOTTEN_SHARE = 16,         /* of the limit, for which keys were forgotten */
-    IDLE_SHARE = 8,               /* of the idle time that options give, the least part */
     REGISTERS_LOAD_PERCENT = 700, /* of a window's size, what judging it takes beside, until it is measured */
 };
 /* For what is new beside it; and because what the rest of a history takes need not be what so much of it took. */
@@ -113,26 +111,14 @@ struct judgement {
     struct rig_err *err;
 };
 
-/* After how many transactions the key is taken to be done with: many times its usual gap, if that is less. */
-static uint64_t idle_of(const struct rig_windows *w, uint32_t key)
-{
-    uint64_t most = w->options.idle, least = most / IDLE_SHARE + 1, gap = rig_window_key_gap(w->window, key);
-    if (gap > most / IDLE_GAPS)
-        return most;
-    return gap * IDLE_GAPS > least ? gap * IDLE_GAPS : least;
-}
-
 /* Whether the key may be used again: it is known, or guessed. */
 static bool may_be_used(const struct judgement *j, uint32_t key)
 {
     const struct rig_windows *w = j->w;
-    if (rig_window_key_is_open(w->window, key))
+    if (rig_windows_key_is_in_use(w, j->view, key))
         return true;
-    if (w->options.census != NULL)
-        return rig_census_is_used_after(w->options.census, j->view, key, w->fed_count);
-    uint64_t idle = rig_window_used_now(w->window) - rig_window_key_used_at(w->window, key);
-    uint64_t most = idle_of(w, key), least = most < w->budget.bold_idle ? most : w->budget.bold_idle;
-    return idle < least || (idle < most && !rig_retired_is_settled(&w->judge.inference, key, !w->unclean));
+    return w->options.census == NULL && !rig_windows_key_is_idle(w, key) &&
+           !rig_retired_is_settled(&w->judge.inference, key, !w->unclean);
 }
 
 /* Keys that may be used again. */
@@ -256,17 +242,10 @@ static enum rig_rc let_go(struct judgement *j)
     return RIG_OK;
 }
 
-/* Beside the window and what judging it takes. */
-static size_t other_bytes(const struct rig_windows *w)
-{
-    return rig_retired_bytes(w->retired) + w->storage->arena.held_bytes +
-           (w->options.census == NULL ? 0 : rig_census_bytes(w->options.census));
-}
-
 /* What is left for judging the window as it is now. */
 static void limit_judge(struct rig_windows *w)
 {
-    size_t left = rig_budget_left(&w->budget, rig_window_bytes(w->window), other_bytes(w));
+    size_t left = rig_budget_left(&w->budget, rig_window_bytes(w->window), rig_windows_other_bytes(w));
     /* What registers take comes from the arena, all of it. */
     if (w->of_registers && left < SIZE_MAX / 2)
         left += left / 3;
@@ -369,7 +348,8 @@ static enum rig_rc judge_closing(struct rig_windows *w, struct rig_err *err)
     decide_keys(&j);
     w->judge.search_ns += rig_clock_now_ns() - start;
     /* Where all would stay in the window, they are as well judged later. */
-    if (j.selected_count > 0 && memchr(j.drop, 1, j.view->key_count) != NULL) {
+    w->in_vain = j.selected_count == 0 || memchr(j.drop, 1, j.view->key_count) == NULL;
+    if (!w->in_vain) {
         rc = search(&j);
         start = rig_clock_now_ns();
         rig_budget_measure(&w->budget, w->judge.scratch.used_bytes, rig_window_filled_bytes(w->window));
@@ -379,24 +359,11 @@ static enum rig_rc judge_closing(struct rig_windows *w, struct rig_err *err)
         w->judged_count++;
     }
     w->held_count = held_count;
-    w->new_count = 0;
+    w->new_count = w->next_look = 0;
     return rc;
 }
 
 /* ---- feeding ---- */
-
-/* It is, or another segment like the last one would be too much. */
-static bool is_full(const struct rig_windows *w, const struct rig_segment *segment)
-{
-    uint64_t enough = w->held_count * w->options.growth;
-    if (w->options.keep_all)
-        return false;
-    if (w->new_count > w->held_count / 8 &&
-        rig_budget_is_spent(&w->budget, rig_window_bytes_with(w->window, segment),
-                            rig_window_filled_bytes(w->window) + rig_segment_used_bytes(segment), other_bytes(w)))
-        return true;
-    return w->new_count >= w->options.least_new && w->new_count >= enough;
-}
 
 static void note_times(struct rig_windows *w, const struct rig_segment *segment)
 {
@@ -420,7 +387,7 @@ static void keep_order(struct rig_windows *w, const struct rig_segment *segment)
 static size_t mib_for(const struct rig_windows *w, double times, double times_other)
 {
     double window_bytes = (double)rig_window_bytes(w->window) * times;
-    double other = ((double)other_bytes(w) + (double)w->budget.taken_bytes) * times_other;
+    double other = ((double)rig_windows_other_bytes(w) + (double)w->budget.taken_bytes) * times_other;
     return (rig_budget_wanted(&w->budget, (size_t)window_bytes, (size_t)other, !w->unclean) >> 20) + 1;
 }
 
@@ -474,7 +441,7 @@ static enum rig_rc add(struct rig_windows *w, const struct rig_segment *segment,
     enum rig_rc rc = RIG_OK;
     /* Judging takes it again when it comes to that. */
     if (w->judge.scratch.held_bytes >
-        rig_budget_left(&w->budget, rig_window_bytes_with(w->window, segment), other_bytes(w)))
+        rig_budget_left(&w->budget, rig_window_bytes_with(w->window, segment), rig_windows_other_bytes(w)))
         rig_judge_done(&w->judge);
     if (w->conflict == NULL)
         rc = rig_retired_admit(w->retired, segment, &cleaned, &w->conflict, err);
@@ -489,7 +456,7 @@ enum rig_rc rig_windows_feed(struct rig_windows *windows, const struct rig_segme
     if (windows->conflict != NULL)
         return RIG_OK;
     enum rig_rc rc = add(windows, segment, err);
-    if (rc != RIG_OK || windows->conflict != NULL || !is_full(windows, segment))
+    if (rc != RIG_OK || windows->conflict != NULL || !rig_windows_is_full(windows, segment))
         return rc;
     struct rig_err why = {0};
     rc = judge_closing(windows, &why);

@@ -17,7 +17,10 @@
  * judges without. There are at most seven such conflicts, one after the other, and mostly one.
  *
  * Space: the window, which holds what is alive, what is new, and what has to wait for what is alive: by real time that
- * is all from the first use of the oldest key in use. Time: that of rig_check() times 1 + 1 / `growth`. Threads: one.
+ * is all from the first use of the oldest key in use. A window is judged when a third of it can go, as far as keys and
+ * real time foretell that (windows_full.c), and no earlier than the options say, unless it is most of the history so
+ * far: memory is in proportion to a short history, too. Time: that of rig_check() times 1 + 1 / `growth`, and up to
+ * three times that of a history of few windows' length. Threads: one.
  */
 #ifndef RIG_CHECKER_WINDOWS_H
 #define RIG_CHECKER_WINDOWS_H

@@ -122,12 +122,14 @@ static void advise(const struct rig_source_bytes *bytes, size_t begin, size_t en
 {
     size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
     size_t first = begin / page_bytes * page_bytes;
-    if (bytes->in_parts && first < end)
+    if (bytes->is_mapped && first < end)
         (void)madvise((void *)(uintptr_t)(bytes->data + first), end - first, advice);
 }
 
 void rig_source_bytes_prepare(const struct rig_source_bytes *bytes, size_t begin, size_t end)
 {
+    if (!bytes->in_parts)
+        return;
 #ifdef MADV_POPULATE_READ
     advise(bytes, begin, end, MADV_POPULATE_READ);
 #else

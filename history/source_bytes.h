@@ -1,9 +1,9 @@
 /*
  * The bytes of a history: a mapped file (also as standard input), or what a pipe gave, or somebody's memory.
  *
- * A small file is mapped at once; of a large one only what is being parsed and what lies between that and the reader is
- * kept in memory: parts are brought in before they are parsed and let go of behind the reader. What was let go of reads
- * the same when it is touched again.
+ * A small file is brought into memory at once; of a large one only what is being parsed and what lies between that and
+ * the reader is there: parts are brought in before they are parsed. Of either, what is behind the reader is let go of.
+ * That reads the same when it is touched again.
  *
  * Threads: prepare and release from any, for different parts; the others while nobody else uses the bytes.
  */

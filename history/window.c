@@ -222,6 +222,12 @@ uint64_t rig_window_key_gap(const struct rig_window *window, uint32_t key)
     return k->use_count < KNOWN_USES ? UINT64_MAX : (k->used_at - k->first_at) / k->use_count + 1;
 }
 
+uint64_t rig_window_key_use_count(const struct rig_window *window, uint32_t key)
+{
+    RIG_REQUIRE(key < window->keys.count);
+    return window->keys.at[key].use_count;
+}
+
 uint64_t rig_window_used_now(const struct rig_window *window)
 {
     return window->added_count;

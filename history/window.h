@@ -47,6 +47,8 @@ uint64_t rig_window_key_used_at(const struct rig_window *window, uint32_t key);
 /* How many transactions pass from one operation on the key to the next, on average; UINT64_MAX while that is not known.
  */
 uint64_t rig_window_key_gap(const struct rig_window *window, uint32_t key);
+/* Operations on the key so far. */
+uint64_t rig_window_key_use_count(const struct rig_window *window, uint32_t key);
 uint64_t rig_window_used_now(const struct rig_window *window);
 
 /*

@@ -15,12 +15,13 @@ struct fixture {
     const char *conflict;
 };
 
-static void feed(struct fixture *f, const char *notation, const struct rig_windows_options *options)
+/* Takes the history. */
+static void feed_history(struct fixture *f, struct rig_history *history, const struct rig_windows_options *options)
 {
     struct rig_err err = {0};
     struct cut_history cut;
     const struct rig_segment *segment;
-    *f = (struct fixture){.history = given(notation)};
+    *f = (struct fixture){.history = history};
     assert_int_equal(rig_windows_begin(RIG_WORKLOAD_LIST_APPEND, options, &f->windows, &err), RIG_OK);
     cut_history_init(&cut, f->history, 1);
     while ((segment = cut_history_next(&cut)) != NULL) {
@@ -29,6 +30,11 @@ static void feed(struct fixture *f, const char *notation, const struct rig_windo
     }
     cut_history_done(&cut);
     f->conflict = rig_windows_conflict(f->windows);
+}
+
+static void feed(struct fixture *f, const char *notation, const struct rig_windows_options *options)
+{
+    feed_history(f, given(notation), options);
 }
 
 static void finish(struct fixture *f)
@@ -254,6 +260,62 @@ static void a_look_shows_what_is_not_judged_yet(void **state)
     done(&f);
 }
 
+/* Transactions one after the other, by twos on a key of their own: one appends, the next one reads that. */
+static struct rig_history *passing_keys(int txn_count)
+{
+    struct rig_err err = {0};
+    struct rig_history *history;
+    struct rig_history_builder *builder = rig_history_builder_new(RIG_WORKLOAD_LIST_APPEND, 0);
+    assert_non_null(builder);
+    for (int i = 0; i < txn_count; i++) {
+        struct small_op op = {.append = i % 2 == 0, .key = i / 2, .value = 1, .known = true, .list = {1}, .count = 1};
+        struct small_txn txn = {.invoke_at = 2 * i, .complete_at = 2 * i + 1, .ops = {op}, .op_count = 1};
+        given_add(builder, &txn);
+    }
+    assert_int_equal(rig_history_builder_finish(builder, &history, &err), RIG_OK);
+    return history;
+}
+
+static uint64_t waiting_of(struct fixture *f)
+{
+    struct rig_err err = {0};
+    struct rig_windows_peek peek;
+    assert_int_equal(rig_windows_peek(f->windows, &peek, &err), RIG_OK);
+    return peek.waiting_count;
+}
+
+/* As soon as there is enough that is new while the window is most of the history, and later when it has grown. */
+static void a_short_history_is_judged_early(void **state)
+{
+    (void)state;
+    struct fixture f;
+    const struct rig_windows_options options = {.least_new = 4, .growth = 1000, .idle = 2};
+    feed_history(&f, passing_keys(10), &options);
+    assert_in_range(waiting_of(&f), 1, 6);
+    done(&f);
+    feed_history(&f, passing_keys(100), &options);
+    assert_in_range(waiting_of(&f), 30, 96);
+    done(&f);
+}
+
+/* A third of the operations has to go: two of eight are too few, four are enough. */
+static void nothing_is_judged_before_much_can_go(void **state)
+{
+    (void)state;
+    struct fixture f;
+    const struct rig_windows_options options = {.least_new = 8, .growth = 1, .idle = 2};
+    static const char notation[] = "ok 0 0-1: ax1; ok 0 2-3: rx[1]; ok 0 4-5: ay1; ok 0 6-7: ry[1]; ok 0 8-9: ry[1]; "
+                                   "ok 0 10-11: ry[1]; ok 0 12-13: ry[1]; ok 0 14-15: ry[1]";
+    feed(&f, notation, &options);
+    assert_int_equal(waiting_of(&f), 8);
+    done(&f);
+    static const char more[] = "ok 0 0-1: ax1; ok 0 2-3: rx[1]; ok 0 4-5: rx[1]; ok 0 6-7: rx[1]; ok 0 8-9: ry[]; "
+                               "ok 0 10-11: ry[]; ok 0 12-13: ry[]; ok 0 14-15: ry[]";
+    feed(&f, more, &options);
+    assert_int_equal(waiting_of(&f), 4);
+    done(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -267,6 +329,8 @@ int main(void)
         cmocka_unit_test(with_a_census_a_value_is_still_refused_twice),
         cmocka_unit_test(with_keep_all_there_is_no_conflict),
         cmocka_unit_test(a_look_shows_what_is_not_judged_yet),
+        cmocka_unit_test(a_short_history_is_judged_early),
+        cmocka_unit_test(nothing_is_judged_before_much_can_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
