@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from run_faults import NODE, FaultTest, main, what_is_missing  # noqa: E402
+from run_faults import KEPT, NODE, FaultTest, main, what_is_missing  # noqa: E402
 
 RIG = os.environ["RIG"]
 CONFIGS = pathlib.Path(os.environ["RIG_SOURCE"]) / "configs"
@@ -21,18 +21,19 @@ database:
   cluster: {{local: {{nodes: {nodes}}}}}
 nemesis:
   - {fault}
-check: {{levels: [{level}]}}
+check: {{levels: [{kept}]}}
 """
 FEW_KEYS = "{active: 10}"
 
 
 class ConditionTest(FaultTest):
-    def condition_plan(self, fault, duration=2, nodes=1, keys=FEW_KEYS, level="serializable"):
-        return self.plan(PLAN.format(fault=fault, duration=duration, nodes=nodes, keys=keys, level=level))
+    def condition_plan(self, fault, duration=2, nodes=1, keys=FEW_KEYS):
+        return self.plan(PLAN.format(fault=fault, duration=duration, nodes=nodes, keys=keys, kept=KEPT))
 
-    def strike(self, fault, status=0, **others):
+    def strike(self, fault, **others):
         """Runs under one fault; returns the finished run, and what the results say of the fault."""
-        done = self.status(status, self.rig("run", self.condition_plan(fault, **others), "-o", "out"))
+        done = self.status(0, self.rig("run", self.condition_plan(fault, **others), "-o", "out"))
+        self.keeps_serializable(self.results("out"))
         entry, = self.results("out")["faults"]
         self.assertTrue(entry["took_effect"] and entry["healed"] and not entry["failed"], entry)
         self.all_is_undone()
@@ -44,12 +45,12 @@ class Network(ConditionTest):
     def test_a_partition_holds_everything_up(self):
         _, fault = self.strike("{fault: partition, at: [300ms], for: 500ms}")
         self.assertRegex(fault["evidence"], r"^at first \d+ bytes .*held up; in all \d+ bytes .*held up$")
-        self.assertLessEqual(fault["ok"], 6)  # answers that were on their way
+        self.assertLessEqual(fault["ok_in_effect"], 6)  # answers that were on their way
 
     def test_one_way_is_enough(self):
         _, fault = self.strike("{fault: partition, direction: out, at: [300ms], for: 500ms}")
         self.assertRegex(fault["evidence"], r"^at first \d+ bytes .*held up")
-        self.assertLessEqual(fault["ok"], 6)  # answers that were on their way
+        self.assertLessEqual(fault["ok_in_effect"], 6)  # answers that were on their way
 
     def test_what_is_dropped_leaves_fates_unknown_or_failed(self):
         self.strike("{fault: partition, bytes: drop, at: [300ms], for: 500ms}")
@@ -89,6 +90,7 @@ class Network(ConditionTest):
         plan = self.condition_plan("{fault: half-open, at: [300ms], for: 5s}", duration=6)
         self.status(0, self.rig("run", plan, "-o", "out", "--set", "database.transaction-timeout=1s"))
         results = self.results("out")
+        self.keeps_serializable(results)
         fault, = results["faults"]
         self.assertGreater(fault["to_ns"] - fault["from_ns"], 4.5e9)
         self.assertGreater(fault["ok"], 100)
@@ -103,7 +105,8 @@ class Network(ConditionTest):
 
     def test_a_bad_network_breaks_no_isolation(self):
         self.status(0, self.rig("run", CONFIGS / "pg-network.yaml", "-o", "out", "--set", "workload.duration=6s",
-                                "--set", "nemesis.quiet.max=500ms"))
+                                "--set", "nemesis.quiet.max=500ms", "--set", f"check.levels={KEPT}"))
+        self.keeps_serializable(self.results("out"))
         self.assertGreater(len(self.results("out")["faults"]), 1)
         self.all_is_undone()
 
@@ -134,7 +137,7 @@ class Disk(ConditionTest):
         self.all_is_undone()
 
     def test_a_lie_without_power_failure_loses_nothing(self):
-        self.strike("{fault: fsync, mode: lie, lose: false, at: [300ms], for: 500ms}", level="strict-serializable")
+        self.strike("{fault: fsync, mode: lie, lose: false, at: [300ms], for: 500ms}")
 
     def test_a_full_disk_is_survived(self):
         # Many keys: the table grows.

@@ -12,7 +12,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from run_faults import RIG, FaultTest, main, what_is_missing  # noqa: E402
+from run_faults import KEPT, RIG, FaultTest, main, what_is_missing  # noqa: E402
 
 PLAN = """
 name: every
@@ -23,7 +23,7 @@ nemesis:
   overlap: true
   faults:
     - {{fault: {fault}, at: [500ms], for: {length}}}
-check: {{levels: [serializable]}}
+check: {{levels: [{level}]}}
 """
 POSTGRES = "{driver: postgres, isolation: serializable, cluster: {local: {nodes: 1}}}"
 # None of them may be the one that does not have what was acknowledged.
@@ -75,7 +75,7 @@ class EveryFault(FaultTest):
         fault = ", ".join(part for part in (name, options.format(mark=self.folder / "mark")) if part)
         # A full disk is felt where tables grow.
         return self.plan(PLAN.format(fault=fault, length=length, duration=duration, keys=3000 if name == "disk-full" else 10,
-                                     database=database))
+                                     database=database, level="serializable" if database == ETCD else KEPT))
 
     def nothing_is_left(self):
         self.all_is_undone()
@@ -84,6 +84,7 @@ class EveryFault(FaultTest):
 
     def is_seen_and_healed(self, name):
         self.status(0, self.rig("run", self.every_plan(name, "500ms", 3), "-o", "out"))
+        self.keeps_serializable(self.results("out"))
         fault, = self.results("out")["faults"]
         self.assertTrue(fault["took_effect"] and fault["healed"] and not fault["failed"], fault)
         self.assertRegex(fault["evidence"], FAULTS[name][1])

@@ -8,12 +8,13 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "run"))
-from rig_command import RIG, RigTest, main  # noqa: E402
+from pg_finding import KEPT, PostgresTest  # noqa: E402
+from rig_command import RIG, main  # noqa: E402
 
 DATABASE = os.environ.get(
     "RIG_TEST_DATABASE", "{driver: postgres, isolation: serializable, cluster: {local: {nodes: 1}}}"
 )
-NODE = "pg-1" if "postgres" in DATABASE else "etcd-1"
+NODE, LEVEL = ("pg-1", KEPT) if "postgres" in DATABASE else ("etcd-1", "serializable")
 PLAN = """
 name: faults
 workload: {{type: list-append, duration: {duration}s}}
@@ -21,8 +22,13 @@ clients: {{count: 6}}
 database: {database}
 nemesis:
 {faults}
-check: {{levels: [serializable]}}
+check: {{levels: [{level}]}}
 """
+KILL_AND_PAUSE = "  - {fault: kill, every: 1s}\n  - {fault: pause, every: 1s}"
+
+
+def plan_text(duration, database, faults):
+    return PLAN.format(duration=duration, database=database, faults=faults, level=LEVEL)
 
 
 def state_of(pid):
@@ -34,7 +40,7 @@ def state_of(pid):
     return None if state in "ZX" else state
 
 
-class FaultTest(RigTest):
+class FaultTest(PostgresTest):
     def setUp(self):
         super().setUp()
         self.undo = self.folder / "undo"
@@ -72,7 +78,7 @@ class FaultTest(RigTest):
 
     def fault_plan(self, faults, duration=4):
         lines = "\n".join(f"  - {fault}" for fault in faults)
-        return self.plan(PLAN.format(duration=duration, database=DATABASE, faults=lines))
+        return self.plan(plan_text(duration, DATABASE, lines))
 
     def wait_for_log(self, process, run, text):
         log = self.folder / run / "rig.log"
@@ -96,6 +102,7 @@ class Healed(FaultTest):
         done = self.status(0, self.rig("run", self.fault_plan(faults, duration), "-o", "out"))
         results = self.results("out")
         self.assertEqual(results["valid"], True)
+        self.keeps_serializable(results)
         for fault in results["faults"]:
             self.assertTrue(fault["took_effect"] and fault["healed"] and not fault["failed"], fault)
         self.all_is_undone()
@@ -140,6 +147,7 @@ class Healed(FaultTest):
         self.status(0, self.rig("run", plan, "-o", "out", "--set", "nemesis.quiet.min=100ms", "--set",
                                 "nemesis.quiet.max=600ms"))
         self.assertGreater(len(self.results("out")["faults"]), 2)
+        self.keeps_serializable(self.results("out"))
         self.all_is_undone()
 
 
@@ -149,6 +157,7 @@ class Commands(FaultTest):
         plan = self.fault_plan([f"{{fault: exec, command: 'touch {mark}', check: 'ls {mark}', undo: 'rm -f {mark}', "
                                 "at: [500ms], for: 500ms}"], 2)
         self.status(0, self.rig("run", plan, "-o", "out"))
+        self.keeps_serializable(self.results("out"))
         fault, = self.results("out")["faults"]
         self.assertEqual(fault["evidence"], f"ls confirms it: {mark}; undone")
         self.assertFalse(mark.exists())
@@ -182,6 +191,7 @@ class Interrupted(FaultTest):
         process.send_signal(signal.SIGINT)
         done = self.finish(process)
         self.assertIn(done.status, (0, 2), repr(done))
+        self.keeps_serializable(self.results("out"))
         self.assertIn("healed #1 pause", (self.folder / "out" / "rig.log").read_text())
         self.all_is_undone()
 
@@ -238,8 +248,7 @@ class Interrupted(FaultTest):
 
 class Refused(FaultTest):
     def test_what_cannot_happen_is_said_before_the_run(self):
-        plan = self.plan(PLAN.format(duration=1, database='{driver: "null"}',
-                                     faults="  - {fault: kill, every: 1s}\n  - {fault: pause, every: 1s}"))
+        plan = self.plan(plan_text(1, '{driver: "null"}', KILL_AND_PAUSE))
         done = self.status(64, self.rig("run", plan, "-o", "out"))
         for text in ("kill: rig did not start the nodes", "pause: rig did not start the nodes", "nemesis.nodes"):
             self.assertIn(text, done.err)
@@ -248,7 +257,7 @@ class Refused(FaultTest):
 
 def what_is_missing():
     """What `rig plan` says that this machine lacks for the faults."""
-    plan = PLAN.format(duration=1, database=DATABASE, faults="  - {fault: kill, every: 1s}\n  - {fault: pause, every: 1s}")
+    plan = plan_text(1, DATABASE, KILL_AND_PAUSE)
     return subprocess.run([RIG, "plan", "-"], input=plan, capture_output=True, text=True, timeout=60).stderr
 
 

@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 
+from pg_finding import KEPT, PostgresTest
 from rig_command import RigTest, main
 
 PLAN = """
@@ -25,10 +26,9 @@ def pg_plan(transactions=3000, isolation="serializable", level="serializable"):
 ENDLESS = 4000000000
 
 
-class Levels(RigTest):
+class Levels(PostgresTest):
     def test_serializable_holds(self):
-        self.status(0, self.rig("run", self.plan(pg_plan()), "-o", "out"))
-        results = self.results("out")
+        _, results = self.serializable_run(self.plan(pg_plan()))
         self.assertEqual(results["valid"], True)
         self.assertGreaterEqual(results["history"]["operations"], 3000)
         self.work_folder_is_empty()
@@ -46,21 +46,25 @@ class Levels(RigTest):
         self.assertNotEqual(self.results("out")["levels"]["read-committed"], "refuted")
 
     def test_a_rate_is_kept_and_latency_counts_from_the_intended_start(self):
-        plan = self.plan(pg_plan(transactions=600))
+        plan = self.plan(pg_plan(transactions=600, level=KEPT))
         begin = time.monotonic()
         done = self.status(0, self.rig("run", plan, "--set", "clients.rate=300", "-o", "out"))
         self.assertGreaterEqual(time.monotonic() - begin, 1.9)
         self.assertIn("from intended start", done.out)
+        self.keeps_serializable(self.results("out"))
 
 
-class Online(RigTest):
+class Online(PostgresTest):
     def test_the_check_during_the_run_agrees_with_that_of_the_record(self):
-        for isolation, status in (("serializable", 0), ("read-committed", 1)):
+        for isolation in ("serializable", "read-committed"):
             with self.subTest(isolation=isolation):
                 plan = self.plan(pg_plan(isolation=isolation, transactions=8000))
-                self.status(status, self.rig("run", plan, "--set", "check.online=true", "-o", isolation))
+                done = self.rig("run", plan, "--set", "check.online=true", "-o", isolation)
+                online = self.results(isolation)
+                keeps = isolation == "serializable" and self.keeps_serializable(online)
+                self.status(0 if keeps else 1, done)
                 check = self.rig("check", f"{isolation}/history.rig", "--level", "serializable", "--format", "json")
-                online, offline = self.results(isolation), json.loads(check.out)
+                offline = json.loads(self.status(done.status, check).out)
                 for part in ("valid", "not", "levels", "history"):
                     self.assertEqual(online[part], offline[part])
                 self.assertEqual({name: found["exact"] and found["count"] for name, found in online["anomalies"].items()},
@@ -75,9 +79,9 @@ class Online(RigTest):
         self.work_folder_is_empty()
 
 
-class Signals(RigTest):
+class Signals(PostgresTest):
     def start_endless(self, run="out"):
-        process = self.start("run", self.plan(pg_plan(transactions=ENDLESS)), "-o", run)
+        process = self.start("run", self.plan(pg_plan(transactions=ENDLESS, level=KEPT)), "-o", run)
         self.wait_for_record(process, run, 20000)
         return process
 
@@ -86,6 +90,7 @@ class Signals(RigTest):
         process.send_signal(signal.SIGINT)
         self.status(0, self.finish(process))
         results = self.results("out")
+        self.keeps_serializable(results)
         self.assertEqual(results["history"]["truncated"], False)
         self.work_folder_is_empty()
 
@@ -95,7 +100,8 @@ class Signals(RigTest):
         process.send_signal(signal.SIGTERM)
         done = self.finish(process, timeout=40)
         self.assertIn(done.status, (0, 2), repr(done))
-        self.status(done.status, self.rig("check", "out/history.rig", "--level", "serializable"))
+        self.keeps_serializable(self.results("out"))
+        self.status(done.status, self.rig("check", "out/history.rig", "--level", KEPT))
         self.work_folder_is_empty()
 
     def test_a_signal_while_the_server_starts_leaves_nothing(self):
@@ -115,8 +121,9 @@ class Signals(RigTest):
         # Its files, too, go with the next start.
         self.assertIn("undone: files of a run", self.status(0, self.rig("heal")).out)
         self.work_folder_is_empty()
-        check = self.rig("check", "out/history.rig", "--level", "serializable", "--format", "json")
+        check = self.rig("check", "out/history.rig", "--level", KEPT, "--format", "json")
         self.assertIn(check.status, (0, 2), repr(check))
+        self.keeps_serializable(json.loads(check.out))
         self.assertIn('"truncated": true', check.out)
         self.no_process_is_left()
 
