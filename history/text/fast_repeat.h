@@ -86,6 +86,27 @@ RIG_FAST bool rig_fast_read_micro(struct rig_fast_micro *micro, const struct rig
     return rig_fast_long_micro(micro, key_at, close, blank, rig_fast_is_null(null_at, syntax) ? null_at : NULL);
 }
 
+/* The same for what is usual, all at once, if the set can do that; NULL for the rest. */
+RIG_FAST const char *rig_fast_invoked_lanes(struct rig_part *part, struct rig_part_process *process, const char *at,
+                                            enum rig_fast_syntax syntax, const struct rig_text_block *block)
+{
+    const unsigned first_kind = (unsigned)part->facts.workload * 2;
+    struct rig_lane_txn txn;
+    if (block->micros == NULL || !block->micros(at, rig_fast_lanes(part, syntax), &part->slots, first_kind,
+                                                process->short_ops, process->reads, &txn))
+        return NULL;
+    for (uint32_t missing = txn.missing; __builtin_expect(missing != 0, 0); missing &= missing - 1) {
+        struct rig_mop *mop = &process->short_ops[__builtin_ctz(missing) / 2];
+        mop->key = rig_part_number_key(part, mop->key);
+        if (mop->key == RIG_TABLE_NONE)
+            return NULL;
+    }
+    part->key_kinds |= 1U << RIG_KEY_NUMBER;
+    process->op_count = txn.op_count;
+    process->read_count = (uint8_t)txn.read_count;
+    return at + txn.length;
+}
+
 /*
  * The transaction at `at`, which the process invokes, into its short operations; behind it, or NULL where it is long,
  * or has anything unusual in it.
@@ -101,6 +122,9 @@ RIG_FAST const char *rig_fast_invoked(struct rig_part *part, struct rig_part_pro
     uint32_t count = 0, read_count = 0;
     if (at >= limit || at[0] != '[' || at[1] != '[')
         return NULL;
+    const char *behind = rig_fast_invoked_lanes(part, process, at, syntax, block);
+    if (__builtin_expect(behind != NULL, 1))
+        return behind;
     rig_fast_names(part, syntax, names);
     at += 2;
     for (uint64_t closes = block->equal(from, ']');;) {

@@ -22,18 +22,34 @@ RIG_FAST uint32_t rig_fast_null_length(enum rig_fast_syntax syntax)
     return syntax == RIG_FAST_EDN ? 3 : 4;
 }
 
+RIG_FAST const struct rig_lane_syntax *rig_fast_lanes(const struct rig_part *part, enum rig_fast_syntax syntax)
+{
+    bool lists = part->facts.workload == RIG_WORKLOAD_LIST_APPEND;
+    if (syntax == RIG_FAST_EDN)
+        return lists ? &rig_lane_edn_lists : &rig_lane_edn_registers;
+    return lists ? &rig_lane_json_lists : &rig_lane_json_registers;
+}
+
 /*
  * The numbers from `behind`, before the limit, where the spine's text ends, to the closing bracket; the list's text
  * begins at `at`. All that are taken fit into a step behind the limit. Mostly there are one or two, or none: the spine
  * then stands here as well, where it is nearer. Behind the bracket, or NULL, with nothing changed.
  */
 RIG_FAST const char *rig_fast_new_numbers(struct rig_part *part, struct rig_mop *mop, const char *at,
-                                          const char *behind, enum rig_fast_syntax syntax, bool grows)
+                                          const char *behind, enum rig_fast_syntax syntax,
+                                          const struct rig_text_block *block, bool grows)
 {
     int64_t *numbers = rig_part_room_to_grow(part, mop->key, RIG_FAST_NEW_NUMBERS);
     uint32_t count = 0;
     if (numbers == NULL)
         return NULL;
+    if (block->numbers != NULL) {
+        uint32_t length;
+        count = block->numbers(behind, rig_fast_lanes(part, syntax), numbers, &length);
+        if (count == RIG_LANES_NONE)
+            return NULL;
+        behind += length;
+    }
     while (*behind != ']') {
         bool is_separated = *behind == ',' || (syntax == RIG_FAST_EDN && *behind == ' ');
         behind += 1 + (behind[1] == ' ');
@@ -84,7 +100,7 @@ RIG_FAST const char *rig_fast_list(struct rig_part *part, struct rig_mop *mop, c
     mop->count = spine->count;
     bool is_longest = spine->count == part->segment->keys.at[mop->key].spine.count;
     if (is_longest && behind < limit && (grows || !rig_fast_appended(part, mop))) {
-        const char *closed = rig_fast_new_numbers(part, mop, at, behind, syntax, grows);
+        const char *closed = rig_fast_new_numbers(part, mop, at, behind, syntax, block, grows);
         if (closed != NULL)
             return closed;
     }

@@ -35,7 +35,7 @@ void rig_part_free(void *given)
     rig_table_done(&part->process_of);
     rig_mop_vec_done(&part->long_ops);
     rig_part_perhaps_vec_done(&part->perhaps);
-    free(part->slots);
+    free(part->slots.at);
     rig_part_spines_done(&part->spines);
     rig_part_changes_done(&part->changes);
     rig_part_doubts_done(&part->doubts);

@@ -22,6 +22,7 @@
 #include "base/table.h"
 #include "history/text/operation_parser.h"
 #include "history/text/operation_reader.h"
+#include "history/text/text_lanes.h"
 #include "history/segment.h"
 
 enum {
@@ -46,12 +47,10 @@ struct rig_part_process {
     uint32_t invocation; /* its last one, among those of the part */
     uint8_t first;       /* enum rig_part_first */
     bool open;
-    bool is_parsed;     /* `text` is parsed: */
-    uint8_t read_count; /* so many of its operations read, */
-    struct {
-        uint16_t op, result_at;                   /* this one, with its result so far behind `text`, */
-    } reads[RIG_PART_SHORT_OPS + 1];              /* behind which one is written in vain */
-    struct rig_mop short_ops[RIG_PART_SHORT_OPS]; /* the operations */
+    bool is_parsed;                                     /* `text` is parsed: */
+    uint8_t read_count;                                 /* so many of its operations read, */
+    struct rig_lane_read reads[RIG_PART_SHORT_OPS + 1]; /* these, behind which one is written in vain; from `text` on */
+    struct rig_mop short_ops[RIG_PART_SHORT_OPS];       /* the operations */
 };
 
 /* A completion without operations: it completes what its process invoked in an earlier part, if that is open. */
@@ -89,11 +88,6 @@ struct rig_part_change {
     struct rig_part_spine spine;
 };
 
-struct rig_part_slot {
-    uint64_t hash; /* the key itself, or the hash of its text */
-    uint32_t key;  /* RIG_TABLE_NONE: free */
-};
-
 RIG_VEC(struct rig_part_process, rig_part_processes)
 RIG_VEC(struct rig_part_perhaps, rig_part_perhaps_vec)
 RIG_VEC(uint32_t, rig_part_invoked)
@@ -128,8 +122,7 @@ struct rig_part {
     struct rig_mop_vec long_ops;
     struct rig_part_perhaps_vec perhaps;
 
-    struct rig_part_slot *slots;
-    unsigned slot_bits;
+    struct rig_lane_slots slots;   /* of its keys: history/text/part_keys.h */
     struct rig_part_spines spines; /* parallel to the segment's keys */
     struct rig_part_doubts doubts;
 

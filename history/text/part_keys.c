@@ -10,75 +10,79 @@ static const uint32_t none = RIG_TABLE_NONE;
 
 static bool make_slots(struct rig_part *part, unsigned bits)
 {
-    struct rig_part_slot *slots = malloc(sizeof *slots << bits);
+    struct rig_lane_slot *slots = malloc(sizeof *slots << bits);
     if (slots == NULL)
         return false;
-    free(part->slots);
-    part->slots = slots;
-    part->slot_bits = bits;
+    free(part->slots.at);
+    part->slots.at = slots;
+    part->slots.shift = 32 - bits;
+    part->slots.mask = ((uint64_t)1 << bits) - 1;
     memset(slots, 0xff, sizeof *slots << bits); /* free: RIG_TABLE_NONE */
     return true;
 }
 
 bool rig_part_clear_keys(struct rig_part *part)
 {
-    if (part->slots == NULL)
+    if (part->slots.at == NULL)
         return make_slots(part, FIRST_SLOT_BITS);
-    memset(part->slots, 0xff, sizeof *part->slots << part->slot_bits);
+    memset(part->slots.at, 0xff, sizeof *part->slots.at * (part->slots.mask + 1));
     return true;
 }
 
-static void put_slot(struct rig_part *part, uint64_t hash, uint32_t key)
+static uint32_t next_slot(const struct rig_part *part, uint32_t slot)
 {
-    uint32_t mask = (uint32_t)(1U << part->slot_bits) - 1;
-    uint32_t slot = rig_part_slot(part, hash);
-    while (part->slots[slot].key != none)
-        slot = (slot + 1) & mask;
-    part->slots[slot] = (struct rig_part_slot){.hash = hash, .key = key};
+    return (slot + 1) & (uint32_t)part->slots.mask;
 }
 
-static uint64_t text_hash(const char *text, uint32_t length)
+static void put_slot(struct rig_part *part, uint32_t tag, uint32_t key)
 {
-    return XXH3_64bits(text, length);
+    uint32_t slot = rig_part_slot(part, tag);
+    while (part->slots.at[slot].id != none)
+        slot = next_slot(part, slot);
+    part->slots.at[slot] = (struct rig_lane_slot){.id = key, .tag = tag};
+}
+
+static uint32_t tag_of(const struct rig_segment_key *key)
+{
+    return key->text == NULL ? rig_part_number_tag(key->key)
+                             : rig_part_mixed_tag(XXH3_64bits(key->text, key->text_length));
 }
 
 static bool grow_slots(struct rig_part *part)
 {
     const struct rig_segment_keys *keys = &part->segment->keys;
-    if (part->slot_bits >= 31 || !make_slots(part, part->slot_bits + 1))
+    if (part->slots.shift <= 1 || !make_slots(part, 33 - (unsigned)part->slots.shift))
         return false;
-    for (uint32_t i = 0; i < keys->count; i++) {
-        const struct rig_segment_key *key = &keys->at[i];
-        put_slot(part, key->text == NULL ? (uint64_t)key->key : text_hash(key->text, key->text_length), i);
-    }
+    for (uint32_t i = 0; i < keys->count; i++)
+        put_slot(part, tag_of(&keys->at[i]), i);
     return true;
 }
 
-uint32_t rig_part_add_key(struct rig_part *part, uint64_t hash, int64_t number, const char *text, uint32_t length)
+uint32_t rig_part_add_key(struct rig_part *part, uint32_t tag, int64_t number, const char *text, uint32_t length)
 {
     struct rig_segment_keys *keys = &part->segment->keys;
     struct rig_segment_key key = {.key = number, .text = text, .text_length = length};
     bool fits = keys->count < RIG_LIST_BRANCH - 1 &&
-                (keys->count + 1 <= (size_t)1 << part->slot_bits >> 1 || grow_slots(part)) &&
+                (keys->count + 1 <= (part->slots.mask + 1) / 2 || grow_slots(part)) &&
                 rig_segment_keys_add(keys, key) &&
                 rig_part_spines_add(&part->spines, (struct rig_part_spine){.doubt = none, .branch = none});
     part->no_memory = part->no_memory || !fits;
     if (!fits)
         return none;
-    put_slot(part, hash, (uint32_t)keys->count - 1);
+    put_slot(part, tag, (uint32_t)keys->count - 1);
     return (uint32_t)keys->count - 1;
 }
 
 uint32_t rig_part_text_key(struct rig_part *part, const char *text, uint32_t length)
 {
     const struct rig_segment_key *keys = part->segment->keys.at;
-    uint32_t mask = (uint32_t)(1U << part->slot_bits) - 1;
-    uint64_t hash = text_hash(text, length);
-    for (uint32_t slot = rig_part_slot(part, hash); part->slots[slot].key != none; slot = (slot + 1) & mask) {
-        const struct rig_segment_key *key = &keys[part->slots[slot].key];
-        if (part->slots[slot].hash == hash && key->text != NULL && key->text_length == length &&
+    const struct rig_lane_slot *slots = part->slots.at;
+    const uint32_t tag = rig_part_mixed_tag(XXH3_64bits(text, length));
+    for (uint32_t slot = rig_part_slot(part, tag); slots[slot].id != none; slot = next_slot(part, slot)) {
+        const struct rig_segment_key *key = &keys[slots[slot].id];
+        if (slots[slot].tag == tag && key->text != NULL && key->text_length == length &&
             memcmp(key->text, text, length) == 0)
-            return part->slots[slot].key;
+            return slots[slot].id;
     }
     /* The parser's texts last as long as the operation; the file's, as long as the segment. */
     const char *kept = text;
@@ -88,20 +92,17 @@ uint32_t rig_part_text_key(struct rig_part *part, const char *text, uint32_t len
         part->no_memory = true;
         return none;
     }
-    return rig_part_add_key(part, hash, 0, kept, length);
+    return rig_part_add_key(part, tag, 0, kept, length);
 }
 
 /* The key was the last one to come, so no other one's slot depends on its. */
 void rig_part_remove_last_key(struct rig_part *part)
 {
     struct rig_segment_keys *keys = &part->segment->keys;
-    const struct rig_segment_key *key = &keys->at[keys->count - 1];
-    uint32_t mask = (uint32_t)(1U << part->slot_bits) - 1;
-    uint32_t slot =
-        rig_part_slot(part, key->text == NULL ? (uint64_t)key->key : text_hash(key->text, key->text_length));
-    while (part->slots[slot].key != keys->count - 1)
-        slot = (slot + 1) & mask;
-    part->slots[slot].key = none;
+    uint32_t slot = rig_part_slot(part, tag_of(&keys->at[keys->count - 1]));
+    while (part->slots.at[slot].id != keys->count - 1)
+        slot = next_slot(part, slot);
+    part->slots.at[slot] = (struct rig_lane_slot){.id = none, .tag = UINT32_MAX};
     keys->count--;
     part->spines.count--;
 }

@@ -1,7 +1,7 @@
 /*
  * The keys of a part: numbers and texts, numbered from 0 in the order of their first use.
  *
- * Space: 24 bytes a key. Threads: one a part.
+ * Space: 16 to 32 bytes a key. Threads: one a part.
  */
 #ifndef RIG_HISTORY_PART_KEYS_H
 #define RIG_HISTORY_PART_KEYS_H
@@ -14,23 +14,41 @@ bool rig_part_clear_keys(struct rig_part *part);
 void rig_part_remove_last_key(struct rig_part *part);
 
 /* Numbers of keys; RIG_TABLE_NONE when memory runs out. The text is borrowed as long as the segment is used. */
-uint32_t rig_part_add_key(struct rig_part *part, uint64_t hash, int64_t number, const char *text, uint32_t length);
+uint32_t rig_part_add_key(struct rig_part *part, uint32_t tag, int64_t number, const char *text, uint32_t length);
 uint32_t rig_part_text_key(struct rig_part *part, const char *text, uint32_t length);
 
-RIG_PART_INLINE uint32_t rig_part_slot(const struct rig_part *part, uint64_t hash)
+/* In the table of keys a usual number is its own tag; of all others several may have the same one, with this bit. */
+enum { RIG_PART_MIXED_BIT = 31 };
+
+RIG_PART_INLINE uint32_t rig_part_mixed_tag(uint64_t hash)
 {
-    return (uint32_t)((hash * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - part->slot_bits));
+    return (uint32_t)(hash >> 32 ^ hash) | 1U << RIG_PART_MIXED_BIT;
+}
+
+RIG_PART_INLINE uint32_t rig_part_number_tag(int64_t number)
+{
+    bool is_usual = (uint64_t)number >> RIG_PART_MIXED_BIT == 0;
+    return is_usual ? (uint32_t)number : rig_part_mixed_tag((uint64_t)number * UINT64_C(0x9e3779b97f4a7c15));
+}
+
+RIG_PART_INLINE uint32_t rig_part_slot(const struct rig_part *part, uint32_t tag)
+{
+    return (uint32_t)((uint64_t)tag * RIG_LANE_HASH >> part->slots.shift & part->slots.mask);
 }
 
 RIG_PART_INLINE uint32_t rig_part_number_key(struct rig_part *part, int64_t number)
 {
-    uint32_t mask = (uint32_t)(1U << part->slot_bits) - 1;
-    uint32_t slot = rig_part_slot(part, (uint64_t)number);
-    for (; part->slots[slot].key != RIG_TABLE_NONE; slot = (slot + 1) & mask) {
-        if (part->slots[slot].hash == (uint64_t)number)
-            return part->slots[slot].key;
+    const uint32_t tag = rig_part_number_tag(number);
+    const struct rig_lane_slot *slots = part->slots.at;
+    for (uint32_t slot = rig_part_slot(part, tag); slots[slot].id != RIG_TABLE_NONE;
+         slot = (slot + 1) & (uint32_t)part->slots.mask) {
+        if (slots[slot].tag != tag)
+            continue;
+        const struct rig_segment_key *key = &part->segment->keys.at[slots[slot].id];
+        if (tag >> RIG_PART_MIXED_BIT == 0 || (key->text == NULL && key->key == number))
+            return slots[slot].id;
     }
-    return rig_part_add_key(part, (uint64_t)number, number, NULL, 0);
+    return rig_part_add_key(part, tag, number, NULL, 0);
 }
 
 #endif

@@ -57,7 +57,8 @@ RIG_PART_INLINE void rig_part_take_invocation(struct rig_part *part, struct rig_
     process->is_parsed = is_parsed;
     if (process->first == RIG_FIRST_NOTHING)
         process->first = RIG_FIRST_INVOKED;
-    part->no_memory = !rig_part_open_process(part, process) || part->no_memory;
+    if (!rig_part_open_process(part, process))
+        part->no_memory = true;
 }
 
 /* A transaction without process, error, and what was invoked. Fields are set one by one: built elsewhere and copied,

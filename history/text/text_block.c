@@ -13,7 +13,10 @@ static size_t first_usable(void)
 #if defined(__x86_64__)
     __builtin_cpu_init();
     bool has_bits = __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
-    if (has_bits && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw"))
+    bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+                      __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2");
+    if (has_bits && has_avx512)
         return 0;
     return has_bits && __builtin_cpu_supports("avx2") ? 1 : 2;
 #else

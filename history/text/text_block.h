@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "history/text/number_text.h"
+#include "history/text/text_lanes.h"
 
 enum { RIG_BLOCK_BYTES = 64 };
 
@@ -26,6 +27,10 @@ struct rig_text_block {
     /* The number of `width` digits, 1 to 16, that ends at `end`; false where they are not all digits. The 16 bytes
      * before `end` must be readable. */
     bool (*number)(const char *end, unsigned width, int64_t *number);
+    /* rig_lane_micros() and rig_lane_numbers() (history/text/text_lanes.h), or NULL. */
+    bool (*micros)(const char *at, const struct rig_lane_syntax *syntax, const struct rig_lane_slots *slots,
+                   unsigned first_kind, struct rig_mop *ops, struct rig_lane_read *reads, struct rig_lane_txn *txn);
+    uint32_t (*numbers)(const char *at, const struct rig_lane_syntax *syntax, int64_t *numbers, uint32_t *length);
 };
 
 /* For code that is written once and inlined into a function for each set. */
@@ -106,8 +111,9 @@ static const struct rig_text_block rig_text_block_portable = {
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-#define RIG_BLOCK_TARGET_AVX512 __attribute__((target("avx512f,avx512bw,popcnt,bmi,bmi2")))
-#define RIG_BLOCK_TARGET_AVX2   __attribute__((target("avx2,popcnt,bmi,bmi2")))
+#define RIG_BLOCK_TARGET_AVX512                                                                                        \
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,popcnt,bmi,bmi2")))
+#define RIG_BLOCK_TARGET_AVX2 __attribute__((target("avx2,popcnt,bmi,bmi2")))
 
 /* What AVX2 has, AVX-512 has too. Neighbours are added up to 8 numbers of 2 digits, 4 of 4, 2 of 8. */
 RIG_BLOCK_TARGET_AVX2 RIG_BLOCK_UNUSED bool rig_block_number_x86(const char *end, unsigned width, int64_t *number)
@@ -154,6 +160,8 @@ static const struct rig_text_block rig_text_block_avx512 = {
     .above = rig_block_above_avx512,
     .first = rig_block_first_x86,
     .number = rig_block_number_x86,
+    .micros = rig_lane_micros,
+    .numbers = rig_lane_numbers,
 };
 
 RIG_BLOCK_TARGET_AVX2 RIG_BLOCK_UNUSED __m256i rig_block_half(const char *at)
