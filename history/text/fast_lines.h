@@ -89,9 +89,11 @@ RIG_FAST const char *rig_fast_take_line(struct rig_part *part, const char *at, c
             return behind + 1;
         }
     } else {
+        /* Each case has code of its own, where little is left of what the other one needs. */
         if (process->open && process->is_parsed)
-            behind =
-                rig_fast_repeated(part, process, line.value, limit, line.type != RIG_OPERATION_FAIL, syntax, block);
+            behind = line.type == RIG_OPERATION_FAIL
+                         ? rig_fast_repeated(part, process, line.value, limit, false, syntax, block)
+                         : rig_fast_repeated(part, process, line.value, limit, true, syntax, block);
         if (behind != NULL)
             end = rig_fast_line_end(part, behind, limit, syntax, block, &error);
         if (end != NULL) {

@@ -65,7 +65,7 @@ static bool add_branch(struct rig_part *part, struct rig_mop *mop, uint32_t shar
     const struct rig_read_list list = {
         .at = segment->keys.at[mop->key].spine.at, .tail = tail, .shared = shared, .count = shared + tail_count};
     if (last == NULL || !rig_growing_branch_agrees(last, &list, shared)) {
-        if (segment->branches.count >= RIG_LIST_BRANCH - 1 || !rig_part_note_spine(part, mop->key) ||
+        if (segment->branches.count >= RIG_LIST_BRANCH - 1 || !rig_part_note_spine(part, mop->key, true) ||
             !rig_growing_branches_add(&segment->branches,
                                       (struct rig_growing_branch){.key = mop->key, .shared = shared}))
             return false;
@@ -109,7 +109,7 @@ bool rig_part_read_prefix(struct rig_part *part, const struct rig_mop *mop, bool
 {
     if (mop->count <= part->spines.at[mop->key].certain)
         return true;
-    if (!rig_part_note_spine(part, mop->key))
+    if (!rig_part_note_spine(part, mop->key, grows))
         return false;
     rig_part_read_spine(part, mop, grows);
     return true;

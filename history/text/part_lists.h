@@ -30,11 +30,12 @@ RIG_PART_INLINE int64_t *rig_part_room_to_grow(struct rig_part *part, uint32_t k
     return spine->at + spine->count;
 }
 
-/* Notes what the spine of the key is, for rig_part_take_back(). False when memory runs out. */
-RIG_PART_INLINE bool rig_part_note_spine(struct rig_part *part, uint32_t key)
+/* Notes what the spine of the key is, for rig_part_take_back(); unless it `grows`, there is room for a doubt then.
+ * False when memory runs out. */
+RIG_PART_INLINE bool rig_part_note_spine(struct rig_part *part, uint32_t key, bool grows)
 {
     if (!rig_part_changes_reserve(&part->changes, part->changes.count + 1) ||
-        !rig_part_doubts_reserve(&part->doubts, part->doubts.count + 1)) {
+        (!grows && !rig_part_doubts_reserve(&part->doubts, part->doubts.count + 1))) {
         part->no_memory = true;
         return false;
     }
@@ -47,18 +48,21 @@ RIG_PART_INLINE bool rig_part_note_spine(struct rig_part *part, uint32_t key)
 
 /*
  * `mop`, which has its place in the segment, read a prefix of its key's spine, which was noted; `grows`: for somebody
- * who did not fail. There is no branch on that.
+ * who did not fail. There is no branch on whether it read more than was certain.
  */
 RIG_PART_INLINE void rig_part_read_spine(struct rig_part *part, const struct rig_mop *mop, bool grows)
 {
     struct rig_part_spine *spine = &part->spines.at[mop->key];
+    bool is_new = mop->count > spine->certain;
+    if (grows) {
+        spine->certain = is_new ? mop->count : spine->certain;
+        part->grows |= is_new;
+        return;
+    }
     uint32_t doubt = (uint32_t)part->doubts.count;
-    bool is_new = mop->count > spine->certain, doubts = is_new & !grows, adds = is_new & grows;
     part->doubts.at[doubt] = (struct rig_part_doubt){(uint32_t)(mop - part->segment->ops.at), spine->doubt};
-    part->doubts.count += doubts;
-    spine->doubt = doubts ? doubt : spine->doubt;
-    spine->certain = adds ? mop->count : spine->certain;
-    part->grows |= adds;
+    part->doubts.count += is_new;
+    spine->doubt = is_new ? doubt : spine->doubt;
 }
 
 /*
@@ -70,7 +74,7 @@ RIG_PART_INLINE bool rig_part_has_grown(struct rig_part *part, const struct rig_
 {
     struct rig_growing_list *spine = &part->segment->keys.at[mop->key].spine;
     struct rig_part_spine *as_text = &part->spines.at[mop->key];
-    if (!rig_part_note_spine(part, mop->key))
+    if (!rig_part_note_spine(part, mop->key, grows))
         return false;
     spine->count += count;
     as_text->text = text;
