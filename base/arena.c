@@ -4,13 +4,16 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/bug.h"
 
 enum { ALIGNMENT = 16 };
 static const size_t first_block_bytes = (size_t)64 << 10;
 static const size_t largest_block_bytes = (size_t)16 << 20;
-enum { BLOCK_SHARE = 16 }; /* of the limit: so much may be held and not be used */
+static const size_t least_abandoned_bytes = (size_t)2 << 20; /* less is soon used again */
+enum { BLOCK_SHARE = 16 };                                   /* of the limit: so much may be held and not be used */
 
 struct rig_arena_block {
     struct rig_arena_block *next;
@@ -148,6 +151,14 @@ void *rig_arena_array(struct rig_arena *arena, size_t count, size_t size)
     if (count > SIZE_MAX / size)
         return NULL;
     return rig_arena_alloc(arena, count * size);
+}
+
+void rig_arena_abandon(void *memory, size_t size)
+{
+    const uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)memory;
+    const uintptr_t ahead = (page_bytes - at % page_bytes) % page_bytes, behind = (at + size) % page_bytes;
+    if (size >= least_abandoned_bytes)
+        (void)madvise((char *)memory + ahead, size - ahead - behind, MADV_DONTNEED);
 }
 
 char *rig_arena_text(struct rig_arena *arena, const char *text, size_t length)

@@ -35,6 +35,11 @@ void *rig_arena_alloc(struct rig_arena *arena, size_t size);
 void *rig_arena_room(struct rig_arena *arena, size_t count, size_t size);
 /* `count` objects of `size` bytes, or NULL (also when the product overflows). */
 void *rig_arena_array(struct rig_arena *arena, size_t count, size_t size);
+/*
+ * `size` bytes that an arena handed out are used no more before its next reset, and hold anything from now on: where
+ * they are many, the system gets their pages until then.
+ */
+void rig_arena_abandon(void *memory, size_t size);
 /* A copy of `length` bytes with a NUL behind them, or NULL. */
 char *rig_arena_text(struct rig_arena *arena, const char *text, size_t length);
 

@@ -116,7 +116,7 @@ static enum rig_rc note_odd_keys(struct rig_judge *judge, struct rig_err *err)
 enum rig_rc rig_judge_search(struct rig_judge *judge, const uint8_t *selected, struct rig_err *err)
 {
     int64_t start = rig_clock_now_ns();
-    const struct rig_inference *inference = &judge->inference;
+    struct rig_inference *inference = &judge->inference;
     count_edges(judge, selected);
     enum rig_rc rc = rig_ladder_climb(judge->history, inference, selected, judge->most_kept, &judge->ladder, err);
     if (rc == RIG_OK)

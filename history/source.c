@@ -457,11 +457,24 @@ static void measure(struct rig_source *source, const struct part *part)
     source->facts.parts_bytes = source->part_count * (source->largest_bytes + source->largest_bytes / MORE_SHARE);
 }
 
+/* Nothing is parsed any more, unless the source is read again. */
+static void empty_segments(struct rig_source *source)
+{
+    pthread_mutex_lock(&source->lock);
+    RIG_INVARIANT(source->idle_count == source->part_count);
+    for (unsigned i = 0; i < source->part_count; i++) {
+        rig_segment_done(&source->segments[i]);
+        rig_segment_init(&source->segments[i], source->options.load.limit_bytes);
+    }
+    pthread_mutex_unlock(&source->lock);
+}
+
 static enum rig_rc finish(struct rig_source *source, struct rig_err *err)
 {
     source->ended = true;
     enum rig_rc rc =
         source->reader->finish == NULL ? RIG_OK : source->reader->finish(source->state, &source->facts, err);
+    empty_segments(source);
     return rc == RIG_OK ? keep_meta(source, err) : rc;
 }
 

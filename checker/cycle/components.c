@@ -23,15 +23,16 @@ RIG_VEC(uint32_t, states)
 
 struct tarjan {
     struct rig_components *out;
-    uint32_t *index; /* 1-based discovery index; 0: not yet discovered; DONE once in a component */
+    uint32_t *index; /* 1-based discovery index; 0: not yet discovered; CLOSED and more once in a component */
     uint32_t next_index;
-    uint32_t placed; /* states in out->order */
+    uint32_t placed;     /* states in out->order; */
+    uint32_t open_count; /*   those that are open stand at its end, the last one first */
     struct frames path;
-    struct states open;
     struct states ahead; /* predecessors of the path's states that were not yet discovered when they were collected */
 };
 
-static const uint32_t DONE = UINT32_MAX;
+static const uint32_t CLOSED = 0x80000000u; /* and the number of the component, or: */
+static const uint32_t ALONE = UINT32_MAX;
 
 void rig_components_done(struct rig_components *components)
 {
@@ -41,26 +42,31 @@ void rig_components_done(struct rig_components *components)
     *components = (struct rig_components){0};
 }
 
-/* Moves the component whose root is `state` from the open states to the order. */
+static void reverse(uint32_t *at, uint32_t count)
+{
+    for (uint32_t low = 0, high = count; low + 1 < high; low++) {
+        uint32_t state = at[low];
+        at[low] = at[--high];
+        at[high] = state;
+    }
+}
+
+/* Moves the component whose root is `state` from the open states to the order: as they were discovered. */
 static bool close_component(struct tarjan *t, uint32_t state)
 {
     struct rig_components *out = t->out;
-    uint32_t begin = t->placed;
-    uint32_t member;
-    size_t root = t->open.count;
-    do {
-        member = t->open.at[--root];
-    } while (member != state);
-    for (size_t i = root; i < t->open.count; i++) {
-        out->order[t->placed++] = t->open.at[i];
-        t->index[t->open.at[i]] = DONE;
-    }
-    t->open.count = root;
-    if (t->placed - begin == 1)
-        return true;
-    for (uint32_t i = begin; i < t->placed; i++)
-        out->component_of[out->order[i]] = (uint32_t)out->list.count;
-    return rig_component_list_add(&out->list, (struct rig_component){begin, t->placed});
+    const uint32_t begin = t->placed;
+    uint32_t *members = out->order + begin, *open = out->order + out->state_count - t->open_count;
+    uint32_t count = 1;
+    while (open[count - 1] != state)
+        count++;
+    memmove(members, open, count * sizeof *open); /* there may be no room between them */
+    reverse(members, count);
+    t->open_count -= count;
+    t->placed += count;
+    for (uint32_t i = 0; i < count; i++)
+        t->index[members[i]] = count == 1 ? ALONE : CLOSED | (uint32_t)out->list.count;
+    return count == 1 || rig_component_list_add(&out->list, (struct rig_component){begin, t->placed});
 }
 
 /* ---- the predecessors of a state ---- */
@@ -150,7 +156,7 @@ static inline bool collect(struct tarjan *t, uint32_t state, struct collected *c
 static void place(struct tarjan *t, uint32_t state)
 {
     t->out->order[t->placed++] = state;
-    t->index[state] = DONE;
+    t->index[state] = ALONE;
 }
 
 static inline void reach(struct tarjan *t, uint32_t lowest)
@@ -168,14 +174,13 @@ static inline bool visit(struct tarjan *t, uint32_t state)
     struct collected c;
     if (!collect(t, state, &c))
         return false;
-    const bool is_open = c.lowest < DONE - 1;
+    const bool is_open = c.lowest < CLOSED - 1;
     if (c.count == 0 && !is_open) {
         place(t, state);
         return true;
     }
     t->index[state] = ++t->next_index;
-    if (!states_add(&t->open, state))
-        return false;
+    t->out->order[t->out->state_count - ++t->open_count] = state;
     const uint32_t lowest = is_open ? c.lowest + 1 : t->next_index;
     if (c.count == 0) {
         reach(t, lowest);
@@ -221,23 +226,22 @@ enum rig_rc rig_components_find(struct rig_view view, struct rig_components *com
     uint32_t state_count = view.graph->node_count * (view.split ? 2u : 1u);
     *components = (struct rig_components){.view = view, .state_count = state_count};
     struct tarjan t = {.out = components};
+    RIG_REQUIRE(state_count < CLOSED);
     components->order = malloc(((size_t)state_count + 1) * sizeof *components->order);
-    components->component_of = malloc(((size_t)state_count + 1) * sizeof *components->component_of);
-    t.index = calloc((size_t)state_count + 1, sizeof *t.index);
-    bool done = components->order != NULL && components->component_of != NULL && t.index != NULL;
-    if (done)
-        memset(components->component_of, 0xff, ((size_t)state_count + 1) * sizeof *components->component_of);
+    components->component_of = calloc((size_t)state_count + 1, sizeof *components->component_of);
+    t.index = components->component_of;
+    bool done = components->order != NULL && components->component_of != NULL;
     for (uint32_t state = 0; done && state < state_count; state++) {
         if (t.index[state] == 0)
             done = explore(&t, state);
     }
-    free(t.index);
     frames_done(&t.path);
-    states_done(&t.open);
     states_done(&t.ahead);
     if (!done)
         return rig_fail(err, RIG_E_LIMIT, "not enough memory for the components of %u nodes; raise --max-memory",
                         state_count);
-    RIG_INVARIANT(t.placed == state_count);
+    RIG_INVARIANT(t.placed == state_count && t.open_count == 0);
+    for (uint32_t state = 0; state < state_count; state++)
+        components->component_of[state] = t.index[state] == ALONE ? UINT32_MAX : t.index[state] & ~CLOSED;
     return RIG_OK;
 }

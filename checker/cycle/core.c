@@ -8,13 +8,18 @@
 /* Of a node. One that is done was walked; the others are passed over, or not reached yet. */
 enum { PASSED = 0, LATE = 1, OPEN = 2, DONE = 3, IN_CORE = 4 };
 
+/* Where a node's edges are looked at: the one before it in its process, its own ones, those chained. */
+enum { AT_PROCESS, AT_OWN, AT_CHAINED };
+
 struct frame {
-    uint32_t node;
-    uint32_t process; /* the node before it in its process, still to be looked at; or RIG_NODE_NONE */
-    uint32_t lowest;  /* smallest index reachable so far */
-    uint32_t latest;  /* latest invocation among the node and its ancestors, as far as they are known */
-    struct rig_links_cursor cursor;
+    uint32_t node : 30;
+    uint32_t stage : 2; /* AT_... */
+    uint32_t next;      /* there: an edge */
+    uint32_t lowest;    /* smallest index reachable so far */
+    uint32_t latest;    /* latest invocation among the node and its ancestors, as far as they are known */
 };
+
+_Static_assert(RIG_GRAPH_MAX_NODES <= 1 << 30, "the numbers of nodes have 30 bits");
 
 RIG_VEC(struct frame, frames)
 RIG_VEC(uint32_t, open_nodes)
@@ -46,11 +51,11 @@ static bool enter(struct walk *w, uint32_t node)
 {
     w->state[node] = OPEN;
     w->value[node] = ++w->next_index;
-    struct frame frame = {.node = node,
-                          .process = node < w->links->txn_count ? w->process_before[node] : RIG_NODE_NONE,
+    struct frame frame = {.node = node & (RIG_GRAPH_MAX_NODES - 1u),
+                          .stage = node < w->links->txn_count ? AT_PROCESS : AT_CHAINED,
+                          .next = node < w->links->txn_count ? 0 : *rig_links_head(w->links, node),
                           .lowest = w->next_index,
-                          .latest = invocation(w, node),
-                          .cursor = rig_links_into(w->links, node)};
+                          .latest = invocation(w, node)};
     return open_nodes_add(&w->open, node) && frames_add(&w->path, frame);
 }
 
@@ -71,18 +76,46 @@ static inline bool is_next(const struct walk *w, struct frame *frame, uint32_t f
     return false;
 }
 
+/* Of a transaction. */
+static uint32_t next_own(const struct walk *w, struct frame *frame)
+{
+    const struct rig_links *links = w->links;
+    const uint32_t end = links->own_first == NULL ? 0 : links->own_first[frame->node + 1];
+    while (frame->next < end) {
+        uint32_t from = rig_edge_node(links->own[frame->next++]);
+        if (is_next(w, frame, from))
+            return from;
+    }
+    frame->stage = AT_CHAINED;
+    frame->next = links->head[frame->node];
+    return RIG_NODE_NONE;
+}
+
+static uint32_t next_chained(const struct walk *w, struct frame *frame)
+{
+    while (frame->next != RIG_NODE_NONE) {
+        const struct rig_chained *chained = &w->links->chained[frame->next];
+        frame->next = chained->next;
+        if (is_next(w, frame, rig_edge_node(chained->edge)))
+            return rig_edge_node(chained->edge);
+    }
+    return RIG_NODE_NONE;
+}
+
 /* The next predecessor that is to be walked from here, or RIG_NODE_NONE. */
 static uint32_t next_of(const struct walk *w, struct frame *frame)
 {
-    uint32_t from = frame->process, edge;
-    frame->process = RIG_NODE_NONE;
-    if (from != RIG_NODE_NONE && is_next(w, frame, from))
-        return from;
-    while ((edge = rig_links_next(w->links, &frame->cursor)) != RIG_NODE_NONE) {
-        if (is_next(w, frame, rig_edge_node(edge)))
-            return rig_edge_node(edge);
+    uint32_t from = RIG_NODE_NONE;
+    if (frame->stage == AT_PROCESS) {
+        const uint32_t before = w->process_before[frame->node];
+        frame->stage = AT_OWN;
+        frame->next = w->links->own_first == NULL ? 0 : w->links->own_first[frame->node];
+        if (before != RIG_NODE_NONE && is_next(w, frame, before))
+            return before;
     }
-    return RIG_NODE_NONE;
+    if (frame->stage == AT_OWN)
+        from = next_own(w, frame);
+    return from != RIG_NODE_NONE ? from : next_chained(w, frame);
 }
 
 /* Closes the component whose root is the frame's node. */
@@ -192,6 +225,10 @@ enum rig_rc rig_core_find(const struct rig_links *links, const struct rig_histor
     open_nodes_done(&w.open);
     if (!walked || !number_nodes(&w, arena, &part))
         return no_memory(err);
+    rig_arena_abandon(w.state, links->node_count * sizeof *w.state);
     enum rig_rc rc = rig_graph_pack(links, &part, arena, core, err);
-    return rc == RIG_OK ? rig_graph_add_orders(history, committed, before, arena, core, err) : rc;
+    if (rc == RIG_OK)
+        rc = rig_graph_add_orders(history, committed, before, arena, core, err);
+    rig_arena_abandon(before, links->txn_count * sizeof *before);
+    return rc;
 }

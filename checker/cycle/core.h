@@ -16,7 +16,7 @@
  * on to whoever follows: so the path from u to T is in the core likewise.
  *
  * Time: linear in the edges of the nodes walked, which are few where cycles are short, and in the transactions for
- * their process order. Space: 9 bytes a node; 28 a node on the deepest path and 4 an open one while the walk lasts.
+ * their process order. Space: 9 bytes a node; 16 a node on the deepest path and 4 an open one while the walk lasts.
  */
 #ifndef RIG_CHECKER_CYCLE_CORE_H
 #define RIG_CHECKER_CYCLE_CORE_H

@@ -429,7 +429,7 @@ static enum rig_rc climb_core(struct climb *c, uint32_t most_kept)
     return rc;
 }
 
-enum rig_rc rig_ladder_climb(const struct rig_history *history, const struct rig_inference *inference,
+enum rig_rc rig_ladder_climb(const struct rig_history *history, struct rig_inference *inference,
                              const uint8_t *selected, uint32_t most_kept, struct rig_ladder *ladder,
                              struct rig_err *err)
 {
@@ -442,6 +442,7 @@ enum rig_rc rig_ladder_climb(const struct rig_history *history, const struct rig
         return rc;
     struct climb c = {.history = history, .inference = inference, .ladder = ladder, .err = err};
     rc = rig_core_find(&inference->links, history, rig_inference_committed(inference), selected, &c.graph, err);
+    rig_links_abandon(&inference->links);
     return rc == RIG_OK && c.graph.node_count > 0 ? climb_core(&c, most_kept) : rc;
 }
 

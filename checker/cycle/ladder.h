@@ -32,9 +32,10 @@ struct rig_ladder {
 
 /*
  * Keeps up to `most_kept` cycles of each anomaly. `selected`, per node of the links (NULL: all), are those that are
- * looked at. Memory comes from the links' arena, too. Release with rig_ladder_done(), also after a failure.
+ * looked at. Memory comes from the links' arena, too; the links may be gone afterwards (rig_links_abandon()). Release
+ * with rig_ladder_done(), also after a failure.
  */
-enum rig_rc rig_ladder_climb(const struct rig_history *history, const struct rig_inference *inference,
+enum rig_rc rig_ladder_climb(const struct rig_history *history, struct rig_inference *inference,
                              const uint8_t *selected, uint32_t most_kept, struct rig_ladder *ladder,
                              struct rig_err *err);
 void rig_ladder_done(struct rig_ladder *ladder);

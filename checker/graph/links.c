@@ -35,6 +35,7 @@ bool rig_links_grow(struct rig_links *links)
     if (chained == NULL || room == links->chained_room)
         return false;
     memcpy(chained, links->chained, links->chained_count * sizeof *chained);
+    rig_arena_abandon(links->chained, links->chained_count * sizeof *chained);
     links->chained = chained;
     links->chained_room = room;
     return true;
@@ -59,4 +60,18 @@ bool rig_links_add_nodes(struct rig_links *links, uint32_t count, uint32_t *firs
     *first = links->node_count;
     links->node_count += count;
     return true;
+}
+
+void rig_links_abandon(struct rig_links *links)
+{
+    const size_t txn_count = links->txn_count;
+    if (links->own_first != NULL) {
+        rig_arena_abandon(links->own, links->own_first[txn_count] * sizeof *links->own);
+        rig_arena_abandon(links->own_first, txn_count * sizeof *links->own_first);
+    }
+    rig_arena_abandon(links->head, txn_count * sizeof *links->head);
+    rig_arena_abandon(links->chained, links->chained_count * sizeof *links->chained);
+    links->own = links->own_first = links->head = links->passage_head = NULL;
+    links->chained = NULL;
+    links->late_before = NULL;
 }

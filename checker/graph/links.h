@@ -69,6 +69,8 @@ bool rig_links_init(struct rig_links *links, struct rig_arena *arena, uint32_t t
                     uint32_t chained_room);
 /* Adds nodes behind the others; *first is the first of them. False when memory runs out, or ids. */
 bool rig_links_add_nodes(struct rig_links *links, uint32_t count, uint32_t *first);
+/* No edge is asked for any more, nor added: what large arrays take goes back to the system. */
+void rig_links_abandon(struct rig_links *links);
 /* For rig_links_add(). */
 bool rig_links_grow(struct rig_links *links);
 

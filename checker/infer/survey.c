@@ -90,7 +90,7 @@ static enum rig_rc look_at_all(const struct rig_history *history, struct rig_are
     }
     if (look.kinds > RIG_OP_READ_LIST)
         return foreign_operation(history, err);
-    survey->appends = look.appends;
+    survey->appends = survey->own_appends = look.appends;
     survey->append_count = look.append_count;
     survey->any_branch = (look.lists & RIG_LIST_BRANCH) != 0;
     return RIG_OK;
@@ -125,6 +125,13 @@ enum rig_rc rig_survey_take(const struct rig_history *history, struct rig_arena 
     if (rc == RIG_OK)
         *survey = result;
     return rc;
+}
+
+void rig_survey_end(struct rig_survey *survey)
+{
+    if (survey->own_appends != NULL)
+        rig_arena_abandon(survey->own_appends, survey->append_count * sizeof *survey->own_appends);
+    survey->appends = survey->own_appends = NULL;
 }
 
 void rig_survey_commit(const struct rig_history *history, uint32_t txn, struct rig_survey *survey)

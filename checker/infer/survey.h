@@ -21,6 +21,7 @@ struct rig_survey {
     uint32_t *counted;                  /* per key: appends of committed transactions; by rig_appends_list() */
     uint8_t *committed;                 /* per transaction: acknowledged, or known to have committed before */
     const struct rig_owned_op *appends; /* all of them, in the order of the history */
+    struct rig_owned_op *own_appends;   /* the same where nobody had them before; else NULL */
     uint32_t append_count;
     uint32_t committed_count;
     uint32_t ok_count, fail_count; /* transactions with that outcome */
@@ -34,6 +35,8 @@ enum rig_rc rig_survey_take(const struct rig_history *history, struct rig_arena 
                             struct rig_err *err);
 /* A transaction of unknown fate has proved committed: its operations count from now on. */
 void rig_survey_commit(const struct rig_history *history, uint32_t txn, struct rig_survey *survey);
+/* The appends are asked for no more. */
+void rig_survey_end(struct rig_survey *survey);
 /* A transaction that a read may prove committed. */
 static inline bool rig_survey_is_open(const struct rig_txn *txn)
 {

@@ -35,8 +35,8 @@ static void by_key_done(struct by_key *groups)
     free(groups->txns);
 }
 
-/* Released with by_key_done(), also after a failure. */
-static bool group(const struct rig_key_txns *list, uint32_t key_count, struct by_key *groups)
+/* Frees the list. Released with by_key_done(), also after a failure. */
+static bool group(struct rig_key_txns *list, uint32_t key_count, struct by_key *groups)
 {
     RIG_INVARIANT(list->count < UINT32_MAX);
     groups->first = calloc((size_t)key_count + 2, sizeof *groups->first);
@@ -50,6 +50,7 @@ static bool group(const struct rig_key_txns *list, uint32_t key_count, struct by
         next[key + 1] += next[key];
     for (size_t i = 0; i < list->count; i++)
         groups->txns[next[list->at[i].key]++] = list->at[i].txn;
+    rig_key_txns_done(list);
     return true;
 }
 

@@ -391,6 +391,7 @@ enum rig_rc rig_versions_build(const struct rig_history *history, struct rig_are
     result.committed = build.survey.committed;
     if (rc == RIG_OK)
         rc = rig_appends_list(&build.survey, arena, &result, err);
+    rig_survey_end(&build.survey);
     if (rc == RIG_OK && build.survey.open_count > 0)
         rc = find_committed(&build);
     if (rc == RIG_OK)

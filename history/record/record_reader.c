@@ -6,11 +6,19 @@
 #include "base/bug.h"
 #include "history/record/record_file.h"
 
-enum { PART_BYTES = 1 << 20, HELD_PER_BYTE = 10, RELEASE_BYTES = 16 << 20 };
-static const size_t largest_block_bytes = (size_t)64 << 20;
+enum {
+    PART_BYTES = 1 << 20,
+    SHORT_PART_BYTES = 1 << 18, /* where parts follow each other: its segment stays in the cache; but */
+    CLIENT_BYTES = 128,         /*   so many a client, whose open transaction each segment has to go through */
+    HELD_PER_BYTE = 10,
+    LEAST_BLOCKS = 8, /* of a file whose blocks are long: of fewer, too much would be held before the first is judged */
+    RELEASE_BYTES = 16 << 20
+};
+static const size_t usual_block_bytes = (size_t)3 << 19, largest_block_bytes = (size_t)64 << 20;
 
 struct reader {
-    size_t part_bytes;
+    size_t part_bytes; /* at most, of those that follow each other */
+    bool part_bytes_given;
     size_t frame_end; /* of the frame that the last cut lies in or behind */
     struct rig_record_file file;
     struct rig_record_run *run; /* what was decoded last, in the order of the file */
@@ -50,6 +58,7 @@ static enum rig_rc reader_open(const char *name, const char *data, size_t size, 
     if (reader == NULL)
         return rig_fail(err, RIG_E_LIMIT, "%s: no memory for reading it", name);
     *state = reader;
+    reader->part_bytes_given = options->part_bytes != 0;
     reader->part_bytes = options->part_bytes == 0 ? options->usual_part_bytes : options->part_bytes;
     enum rig_rc rc = rig_record_file_init(&reader->file, name, data, size, options, err);
     if (rc != RIG_OK)
@@ -81,6 +90,13 @@ static enum rig_rc reader_finish(void *state, struct rig_source_facts *facts, st
 
 /* ---- In order ---- */
 
+static size_t part_bytes_of(const struct reader *reader)
+{
+    const size_t for_clients = reader->run->decoder.slots.count * CLIENT_BYTES;
+    const size_t wanted = for_clients < SHORT_PART_BYTES ? SHORT_PART_BYTES : for_clients;
+    return reader->part_bytes_given || wanted > reader->part_bytes ? reader->part_bytes : wanted;
+}
+
 /*
  * Behind the last of the whole frames that make a part, which is of one block, or within a frame of events that is too
  * long for one; `begin` when there is no whole frame.
@@ -89,7 +105,7 @@ static size_t frames_cut(void *state, size_t begin)
 {
     struct reader *reader = state;
     const struct rig_record_file *file = &reader->file;
-    const size_t part_bytes = reader->part_bytes, first = begin == 0 ? file->header_end : begin;
+    const size_t part_bytes = part_bytes_of(reader), first = begin == 0 ? file->header_end : begin;
     size_t end = reader->frame_end > first ? reader->frame_end : first, least = first;
     while (end < file->size && end - first < part_bytes) {
         size_t frame_end = rig_record_frame_end(file, end);
@@ -159,7 +175,9 @@ bool rig_record_has_blocks(const struct rig_source_bytes *bytes, size_t most_byt
     const struct rig_load_options options = {.form = RIG_FORM_RIG};
     struct rig_record_file file;
     enum rig_rc rc = rig_record_file_init(&file, "", bytes->data, bytes->size, &options, NULL);
-    size_t most = most_bytes == 0 || most_bytes > largest_block_bytes ? largest_block_bytes : most_bytes;
+    size_t most = bytes->size / LEAST_BLOCKS < usual_block_bytes ? usual_block_bytes : bytes->size / LEAST_BLOCKS;
+    most = most > largest_block_bytes ? largest_block_bytes : most;
+    most = most_bytes > 0 && most > most_bytes ? most_bytes : most;
     bool has = rc == RIG_OK && file.header_end != 0 && file.shape.version > 1 && blocks_fit(&file, bytes, most);
     rig_record_file_done(&file);
     return has;

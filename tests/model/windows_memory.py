@@ -19,7 +19,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RIG = os.environ.get("RIG", str(ROOT / "build/release/rig"))
 BUILD = pathlib.Path(os.environ.get("RIG_BUILD", ROOT / "build/release"))
-LIMIT_MIB = 96
+LIMIT_MIB = 80
 SHAPE = ["workload.keys.active=100", "workload.keys.distribution=uniform", "workload.keys.appends-per-key=100"]
 RARE = ["workload.keys.active=100", "workload.keys.distribution=exponential"]
 SHARES = (("usual.rig", 3, 3500000, SHAPE), ("rare.rig", 3, 3500000, RARE), ("usual.jsonl", 3, 190000, SHAPE),

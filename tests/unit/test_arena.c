@@ -2,6 +2,8 @@
 
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 
@@ -92,6 +94,46 @@ static void spare_blocks_give_way_to_larger_ones(void **state)
     rig_arena_done(&arena);
 }
 
+/* How many of the pages that lie wholly in it are in memory. */
+static size_t resident_pages(const unsigned char *at, size_t size, size_t page_bytes)
+{
+    static unsigned char pages[4096];
+    const unsigned char *first = at + (page_bytes - (uintptr_t)at % page_bytes) % page_bytes;
+    const size_t count = (size_t)(at + size - first) / page_bytes;
+    size_t resident = 0;
+    assert_true(count <= sizeof pages);
+    assert_int_equal(mincore((void *)(uintptr_t)first, count * page_bytes, pages), 0);
+    for (size_t i = 0; i < count; i++)
+        resident += pages[i] & 1u;
+    return resident;
+}
+
+static void what_is_abandoned_goes_back_and_nothing_else(void **state)
+{
+    (void)state;
+    enum { SIZE = 5000000, ROOM = 8192 };
+    const size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    struct rig_arena arena;
+    rig_arena_init(&arena, 0);
+    for (unsigned round = 0; round < 2; round++) {
+        assert_non_null(rig_arena_room(&arena, 1, 6 << 20)); /* what follows is in one block */
+        unsigned char *before = rig_arena_room(&arena, ROOM, 1), *large = rig_arena_room(&arena, SIZE, 1);
+        unsigned char *behind = rig_arena_room(&arena, ROOM, 1);
+        assert_true(large == before + ROOM && behind >= large + SIZE && behind < large + SIZE + 16);
+        memset(before, 1, ROOM);
+        memset(large, 2, SIZE);
+        memset(behind, 3, ROOM);
+        assert_true(resident_pages(large, SIZE, page_bytes) + 1 >= SIZE / page_bytes);
+        rig_arena_abandon(large, SIZE);
+        assert_int_equal(resident_pages(large, SIZE, page_bytes), 0);
+        rig_arena_abandon(before, ROOM); /* little is kept */
+        for (size_t i = 0; i < ROOM; i++)
+            assert_true(before[i] == 1 && behind[i] == 3);
+        rig_arena_reset(&arena);
+    }
+    rig_arena_done(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -101,6 +143,7 @@ int main(void)
         cmocka_unit_test(overflow_is_refused),
         cmocka_unit_test(done_leaves_it_usable),
         cmocka_unit_test(reset_keeps_the_memory_and_zeroes_it_again),
+        cmocka_unit_test(what_is_abandoned_goes_back_and_nothing_else),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
