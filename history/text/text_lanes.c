@@ -68,27 +68,29 @@ struct name {
     }
 
 #define EACH_BYTE(c) (UINT64_C(0x0101010101010101) * (unsigned char)(c))
-#define EIGHT_BYTES(a, b, c, d)                                                                                        \
-    ((uint64_t)(a) << 32 | (uint64_t)(b) << 40 | (uint64_t)(c) << 48 | (uint64_t)(d) << 56) /* the last four of them   \
-                                                                                             */
+/* The last four bytes of eight. */
+#define LAST_BYTES(a, b, c, d) ((uint64_t)(a) << 32 | (uint64_t)(b) << 40 | (uint64_t)(c) << 48 | (uint64_t)(d) << 56)
 
 /* Constants, too, that a compiler would make of registers over and over again if it knew them. */
 struct rig_lane_syntax {
     struct name write, read;
-    uint8_t type_at[16];  /* the letter of a name that only reads have */
+    uint8_t type_at[16];  /* where a name has the letter that only reads have there: */
+    uint64_t type;        /*   this one */
     uint64_t blank, null; /* null: its bytes ^ '0' */
-    uint64_t close, type, zero, nine, long_bits, low_byte, one_digit, ids, hash, tens, hundreds, myriads;
+    uint64_t close, zero, nine, low_byte;
+    uint64_t odd_bits, one_digit; /* of struct numbers.bits: those that more than 56 has, and what one digit leaves */
+    uint64_t tens, hundreds, myriads, hash, ids;
 };
 
 #define SYNTAX(letter_at, blank_, null_)                                                                               \
     .type_at = {letter_at, letter_at, letter_at, letter_at, letter_at, letter_at, letter_at, letter_at,                \
                 letter_at, letter_at, letter_at, letter_at, letter_at, letter_at, letter_at, letter_at},               \
     .blank = EACH_BYTE(blank_), .null = null_, .close = EACH_BYTE(']'), .type = EACH_BYTE('r'),                        \
-    .zero = EACH_BYTE('0'), .nine = EACH_BYTE(9), .long_bits = 0x7c0, .low_byte = 0xff, .one_digit = 56,               \
+    .zero = EACH_BYTE('0'), .nine = EACH_BYTE(9), .odd_bits = 0x7c0, .low_byte = 0xff, .one_digit = 56,                \
     .ids = UINT32_MAX, .hash = RIG_LANE_HASH, .tens = UINT64_C(0x010a010a010a010a),                                    \
     .hundreds = UINT64_C(0x0001006400010064), .myriads = UINT64_C(0x0001271000012710)
-#define JSON_SYNTAX SYNTAX(14, ',', EIGHT_BYTES('n' ^ '0', 'u' ^ '0', 'l' ^ '0', 'l' ^ '0'))
-#define EDN_SYNTAX  SYNTAX(15, ' ', EIGHT_BYTES(0, 'n' ^ '0', 'i' ^ '0', 'l' ^ '0'))
+#define JSON_SYNTAX SYNTAX(14, ',', LAST_BYTES('n' ^ '0', 'u' ^ '0', 'l' ^ '0', 'l' ^ '0'))
+#define EDN_SYNTAX  SYNTAX(15, ' ', LAST_BYTES(0, 'n' ^ '0', 'i' ^ '0', 'l' ^ '0'))
 
 const struct rig_lane_syntax rig_lane_json_lists = {
     .write = NAME("     ],[\"append\"", 11), .read = NAME("          ],[\"r\"", 6), JSON_SYNTAX};
@@ -120,7 +122,7 @@ LANES __m256i load_half(const void *bytes)
 /* A number in each lane, its last digit in the top byte. */
 struct numbers {
     __m512i digits; /* less '0' */
-    __m512i bits;   /* what of the lane is not its */
+    __m512i bits;   /* of the lane that are not its: 0 to 56; more for no digit, or for more than eight */
     __m512i first;  /* the digits, with the first one in the lowest byte */
 };
 
@@ -139,7 +141,7 @@ LANES struct numbers cut_numbers(__m512i text, __m512i ends, __m512i from, const
 LANES __m512i odd_numbers(struct numbers numbers, __m512i digits, const struct rig_lane_syntax *syntax)
 {
     __m512i odd = _mm512_subs_epu8(digits, all(syntax->nine));
-    odd = _mm512_ternarylogic_epi64(odd, numbers.bits, all(syntax->long_bits), A_OR_B_AND_C);
+    odd = _mm512_ternarylogic_epi64(odd, numbers.bits, all(syntax->odd_bits), A_OR_B_AND_C);
     __mmask8 begins_with_zero = _mm512_testn_epi64_mask(numbers.first, all(syntax->low_byte));
     return _mm512_mask_ternarylogic_epi64(odd, begins_with_zero, numbers.bits, all(syntax->one_digit), A_OR_B_XOR_C);
 }
