@@ -30,7 +30,7 @@ struct climb {
     struct rig_graph graph; /* the core */
     struct rig_collector collector;
     struct rig_search *search;
-    struct rig_components all, flow; /* of those rungs in plain order, once they have been climbed: for read skew */
+    struct rig_components all, flow; /* of those rungs in plain order, while they are wanted for read skew */
     size_t budget;                   /* states left to the rung's searches */
     struct rig_cycle cycle;          /* scratch */
     struct rig_err *err;
@@ -370,6 +370,8 @@ static enum rig_rc climb_read_skew(struct climb *c)
     }
     RIG_INVARIANT(rc != RIG_OK || !lists || skews.count == 0 || c->ladder->found[RIG_ANOMALY_G_SINGLE].count > 0);
     rig_skews_done(&skews);
+    rig_components_done(&c->all);
+    rig_components_done(&c->flow);
     return rc;
 }
 
@@ -402,6 +404,8 @@ static enum rig_rc climb_all(struct climb *c)
         if (rc == RIG_OK && clean(c->ladder, (enum rig_rung)rung))
             break;
     }
+    if (rc == RIG_OK && c->ladder->cyclic[RIG_RUNG_ALL][RIG_ORDER_PLAIN])
+        rc = climb_read_skew(c);
     /* Process order is part of real-time order where invocations are known. */
     bool may_differ = !c->history->has_invocations || !clean(c->ladder, RIG_RUNG_ALL);
     for (int rung = RIG_RUNG_ALL; rc == RIG_OK && may_differ && rung >= RIG_RUNG_WW; rung--) {
@@ -409,8 +413,6 @@ static enum rig_rc climb_all(struct climb *c)
         if (rc == RIG_OK && !c->ladder->cyclic[rung][RIG_ORDER_PROCESS])
             break;
     }
-    if (rc == RIG_OK && c->ladder->cyclic[RIG_RUNG_ALL][RIG_ORDER_PLAIN])
-        rc = climb_read_skew(c);
     imply(c->ladder);
     return rc;
 }
