@@ -1,10 +1,10 @@
 /*
  * Text looked at 64 bytes at once: what is true of byte i is bit i of the answer.
  *
- * Three sets of functions give the same answers: for AVX-512 (as processors have it from 2019 on, with VBMI2: the others
- * are as quick with AVX2), for AVX2, and for every machine. Code that uses them is
- * written once and inlined into a function for each set (history/text/operation_fast.c), which carries the set's
- * RIG_BLOCK_TARGET; rig_text_blocks() tells which of them this processor can run.
+ * Three sets of functions give the same answers: for AVX-512 (as processors have it from 2019 on, with VBMI2: the
+ * others are as quick with AVX2), for AVX2, and for every machine. Code that uses them is written once and inlined into
+ * a function for each set (history/text/operation_fast.c), which carries the set's RIG_BLOCK_TARGET; rig_text_blocks()
+ * tells which of them this processor can run.
  *
  * All 64 bytes from each address on must be readable.
  */
