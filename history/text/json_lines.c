@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "history/text/operation_fast.h"
+#include "history/text/fast/operation_fast.h"
 #include "history/text/operation_parser.h"
 #include "history/text/operation_writer.h"
 #include "history/text/text_reader.h"

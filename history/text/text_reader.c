@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "history/text/operation_fast.h"
-#include "history/text/operation_join.h"
-#include "history/text/part_take.h"
+#include "history/text/fast/operation_fast.h"
+#include "history/text/part/operation_join.h"
+#include "history/text/part/part_take.h"
 
 enum { LINE_BYTES = 1 << 16 /* so far a cut looks for the next operation */ };
 

@@ -13,7 +13,7 @@
 #define RIG_HISTORY_TEXT_READER_H
 
 #include "history/form_reader.h"
-#include "history/text/operation_fast.h"
+#include "history/text/fast/operation_fast.h"
 
 enum { RIG_TEXT_PART_BYTES = 4 << 20, RIG_TEXT_HELD_PER_BYTE = 3 };
 

@@ -11,9 +11,9 @@
 #ifndef RIG_HISTORY_FAST_REPEAT_H
 #define RIG_HISTORY_FAST_REPEAT_H
 
-#include "history/text/fast_result.h"
-#include "history/text/part_keys.h"
-#include "history/text/part_processes.h"
+#include "history/text/fast/fast_result.h"
+#include "history/text/part/part_keys.h"
+#include "history/text/part/part_processes.h"
 
 /* How a micro-operation begins, behind its bracket and up to its key. */
 struct rig_fast_name {

@@ -8,7 +8,7 @@
 #ifndef RIG_HISTORY_OPERATION_JOIN_H
 #define RIG_HISTORY_OPERATION_JOIN_H
 
-#include "history/text/operation_part.h"
+#include "history/text/part/operation_part.h"
 #include "history/text/text_table.h"
 
 /* An operation of an open transaction, under its key's own name. */

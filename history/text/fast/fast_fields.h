@@ -4,10 +4,10 @@
 #ifndef RIG_HISTORY_FAST_FIELDS_H
 #define RIG_HISTORY_FAST_FIELDS_H
 
-#include "history/text/fast_head.h"
-#include "history/text/fast_repeat.h"
-#include "history/text/fast_txn.h"
-#include "history/text/part_processes.h"
+#include "history/text/fast/fast_head.h"
+#include "history/text/fast/fast_repeat.h"
+#include "history/text/fast/fast_txn.h"
+#include "history/text/part/part_processes.h"
 
 /* Behind the value of a field that says nothing: a text, a keyword or a plain number; or NULL. */
 RIG_FAST_RARE const char *rig_fast_skip(const char *at, const char *limit, enum rig_fast_syntax syntax)

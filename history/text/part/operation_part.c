@@ -1,12 +1,12 @@
-#include "history/text/operation_part.h"
+#include "history/text/part/operation_part.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "history/text/part_keys.h"
-#include "history/text/part_lists.h"
-#include "history/text/part_processes.h"
-#include "history/text/part_take.h"
+#include "history/text/part/part_keys.h"
+#include "history/text/part/part_lists.h"
+#include "history/text/part/part_processes.h"
+#include "history/text/part/part_take.h"
 
 struct rig_part *rig_part_new(void)
 {

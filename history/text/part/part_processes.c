@@ -1,4 +1,4 @@
-#include "history/text/part_processes.h"
+#include "history/text/part/part_processes.h"
 
 static const uint32_t none = RIG_TABLE_NONE;
 

@@ -1,9 +1,9 @@
-#include "history/text/operation_join.h"
+#include "history/text/part/operation_join.h"
 
 #include <string.h>
 
 #include "base/bug.h"
-#include "history/text/part_keys.h"
+#include "history/text/part/part_keys.h"
 
 static const uint32_t none = RIG_TABLE_NONE;
 

@@ -6,7 +6,7 @@
 #ifndef RIG_HISTORY_PART_KEYS_H
 #define RIG_HISTORY_PART_KEYS_H
 
-#include "history/text/operation_part.h"
+#include "history/text/part/operation_part.h"
 
 /* Empties the table of keys, which is made where there is none; false when memory runs out. */
 bool rig_part_clear_keys(struct rig_part *part);

@@ -6,7 +6,7 @@
 #ifndef RIG_HISTORY_PART_TAKE_H
 #define RIG_HISTORY_PART_TAKE_H
 
-#include "history/text/part_processes.h"
+#include "history/text/part/part_processes.h"
 
 /*
  * The operation is complete; its `count` micro-operations stand behind those of the segment. `text` is not NULL where

@@ -6,7 +6,7 @@
 #ifndef RIG_HISTORY_PART_PROCESSES_H
 #define RIG_HISTORY_PART_PROCESSES_H
 
-#include "history/text/operation_part.h"
+#include "history/text/part/operation_part.h"
 
 enum { RIG_PART_SMALL_PROCESSES = 1 << 16 /* numbers below it are looked up in a table of their own */ };
 

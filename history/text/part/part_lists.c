@@ -1,9 +1,9 @@
-#include "history/text/part_lists.h"
+#include "history/text/part/part_lists.h"
 
 #include <string.h>
 
 #include "base/bug.h"
-#include "history/text/list_text.h"
+#include "history/text/fast/list_text.h"
 
 static const uint32_t none = RIG_TABLE_NONE;
 

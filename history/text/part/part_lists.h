@@ -9,7 +9,7 @@
 #ifndef RIG_HISTORY_PART_LISTS_H
 #define RIG_HISTORY_PART_LISTS_H
 
-#include "history/text/operation_part.h"
+#include "history/text/part/operation_part.h"
 
 /*
  * The list whose text begins at `at`, as the result of `mop`; it parts from the spine's text at `behind`, or goes on

@@ -52,6 +52,10 @@ struct rig_lane_txn {
 };
 
 #if defined(__x86_64__)
+/* What the processor must have; RIG_BLOCK_TARGET_AVX512 (history/text/fast/text_block.h) is the same. */
+#define RIG_LANES_TARGET                                                                                               \
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,popcnt,bmi,bmi2")))
+
 /*
  * The transaction at `at`, behind two opening brackets; reads have no results yet. `ops`, of kind `first_kind` those
  * that write, and of the next those that read, and `reads` have room for RIG_LANES. False, with anything there, where

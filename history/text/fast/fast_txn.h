@@ -4,8 +4,8 @@
 #ifndef RIG_HISTORY_FAST_TXN_H
 #define RIG_HISTORY_FAST_TXN_H
 
-#include "history/text/fast_result.h"
-#include "history/text/part_keys.h"
+#include "history/text/fast/fast_result.h"
+#include "history/text/part/part_keys.h"
 
 RIG_FAST_RARE const char *rig_fast_text_key(struct rig_part *part, const char *at, const char *limit,
                                             enum rig_fast_syntax syntax, uint32_t *key)

@@ -1,12 +1,12 @@
-#include "history/text/part_take.h"
+#include "history/text/part/part_take.h"
 
 #include <string.h>
 
 #include "history/text/fault_text.h"
-#include "history/text/number_text.h"
-#include "history/text/part_keys.h"
-#include "history/text/part_lists.h"
-#include "history/text/part_processes.h"
+#include "history/text/fast/number_text.h"
+#include "history/text/part/part_keys.h"
+#include "history/text/part/part_lists.h"
+#include "history/text/part/part_processes.h"
 
 static const uint32_t none = RIG_TABLE_NONE;
 

@@ -1,14 +1,14 @@
 /*
  * The short way through what was read: null, a number, or a list, which is mostly the spine of its key, a prefix of it,
  * or the spine and a few numbers more. What is longer, or differs, is parsed number by number
- * (history/text/part_lists.h).
+ * (history/text/part/part_lists.h).
  */
 #ifndef RIG_HISTORY_FAST_RESULT_H
 #define RIG_HISTORY_FAST_RESULT_H
 
-#include "history/text/fast_text.h"
-#include "history/text/list_text.h"
-#include "history/text/part_lists.h"
+#include "history/text/fast/fast_text.h"
+#include "history/text/fast/list_text.h"
+#include "history/text/part/part_lists.h"
 
 enum { RIG_FAST_NEW_NUMBERS = 16 /* more than these are not added the short way */ };
 

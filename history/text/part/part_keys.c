@@ -1,4 +1,4 @@
-#include "history/text/part_keys.h"
+#include "history/text/part/part_keys.h"
 
 #include <stdlib.h>
 #include <string.h>

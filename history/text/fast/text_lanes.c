@@ -1,12 +1,12 @@
-#include "history/text/text_lanes.h"
+#include "history/text/fast/text_lanes.h"
 
 #include <assert.h>
 #include <stddef.h>
 
 #if defined(__x86_64__)
-#include "history/text/text_block.h"
+#include <immintrin.h>
 
-#define LANES RIG_BLOCK_TARGET_AVX512 __attribute__((always_inline)) static inline
+#define LANES RIG_LANES_TARGET __attribute__((always_inline)) static inline
 
 /* f(i, n) for 64 bytes i. */
 #define EIGHT(f, i, n)                                                                                                 \
@@ -236,9 +236,9 @@ static_assert(sizeof(struct rig_mop) == 16 && offsetof(struct rig_mop, kind) == 
                   offsetof(struct rig_mop, value) == 8,
               "take_four() makes it");
 
-RIG_BLOCK_TARGET_AVX512 bool rig_lane_micros(const char *at, const struct rig_lane_syntax *syntax,
-                                             const struct rig_lane_slots *slots, unsigned first_kind,
-                                             struct rig_mop *ops, struct rig_lane_read *reads, struct rig_lane_txn *txn)
+RIG_LANES_TARGET bool rig_lane_micros(const char *at, const struct rig_lane_syntax *syntax,
+                                      const struct rig_lane_slots *slots, unsigned first_kind, struct rig_mop *ops,
+                                      struct rig_lane_read *reads, struct rig_lane_txn *txn)
 {
     struct text text = {.low = _mm512_loadu_si512(at), .high = _mm512_loadu_si512(at + 64)};
     uint64_t close_low = _cvtmask64_u64(_mm512_cmpeq_epi8_mask(text.low, all(syntax->close)));
@@ -269,8 +269,8 @@ RIG_BLOCK_TARGET_AVX512 bool rig_lane_micros(const char *at, const struct rig_la
     return usual;
 }
 
-RIG_BLOCK_TARGET_AVX512 uint32_t rig_lane_numbers(const char *at, const struct rig_lane_syntax *syntax,
-                                                  int64_t *numbers, uint32_t *length)
+RIG_LANES_TARGET uint32_t rig_lane_numbers(const char *at, const struct rig_lane_syntax *syntax, int64_t *numbers,
+                                           uint32_t *length)
 {
     __m512i text = _mm512_loadu_si512(at);
     uint64_t close = _cvtmask64_u64(_mm512_cmpeq_epi8_mask(text, all(syntax->close)));

@@ -8,7 +8,7 @@
 #ifndef RIG_HISTORY_LIST_TEXT_H
 #define RIG_HISTORY_LIST_TEXT_H
 
-#include "history/text/text_block.h"
+#include "history/text/fast/text_block.h"
 
 enum { RIG_LIST_STEP = 4 * RIG_BLOCK_BYTES };
 #define RIG_LIST_NO_MATCH SIZE_MAX

@@ -1,6 +1,6 @@
 /*
  * Tokens of JSON and EDN as programs write them, compared eight bytes at a time: what the short way through an
- * operation (history/text/operation_fast.h) is made of.
+ * operation (history/text/fast/operation_fast.h) is made of.
  *
  * Nothing is read behind the file's end: each step looks at no more than RIG_FAST_STEP bytes from where it has compared
  * with the limit.
@@ -10,8 +10,8 @@
 
 #include <string.h>
 
-#include "history/text/operation_part.h"
-#include "history/text/text_block.h"
+#include "history/text/part/operation_part.h"
+#include "history/text/fast/text_block.h"
 
 enum rig_fast_syntax { RIG_FAST_JSON, RIG_FAST_EDN };
 enum { RIG_FAST_STEP = 256 };

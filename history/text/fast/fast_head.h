@@ -8,7 +8,7 @@
 #ifndef RIG_HISTORY_FAST_HEAD_H
 #define RIG_HISTORY_FAST_HEAD_H
 
-#include "history/text/fast_text.h"
+#include "history/text/fast/fast_text.h"
 
 RIG_FAST bool rig_fast_type(struct rig_fast *fast, enum rig_fast_syntax syntax)
 {

@@ -1,7 +1,7 @@
-#include "history/text/operation_fast.h"
+#include "history/text/fast/operation_fast.h"
 
-#include "history/text/fast_fields.h"
-#include "history/text/fast_lines.h"
+#include "history/text/fast/fast_fields.h"
+#include "history/text/fast/fast_lines.h"
 
 static void take_fields(struct rig_part *part, const struct rig_fast *fast)
 {

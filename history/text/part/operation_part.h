@@ -3,15 +3,15 @@
  * own.
  *
  * Parts are read side by side, so a part knows nothing of the ones before it: a completion may come first of its
- * process, and what it completes is found when the parts are joined (history/text/operation_join.h). Whatever breaks a
- * rule only sets `refused`; history/text/operation_reader.h then says what is wrong.
+ * process, and what it completes is found when the parts are joined (history/text/part/operation_join.h). Whatever
+ * breaks a rule only sets `refused`; history/text/operation_reader.h then says what is wrong.
  *
  * What is invoked is mostly only compared as text with what its completion repeats, and never parsed.
  *
- * A list read is compared as text with the longest list of its key (history/text/list_text.h); what differs in more
- * than its length is parsed, and compared as numbers. A failed transaction may be the first to read a list: what it
- * read counts with the spine while nothing contradicts it, and leaves it, as a branch, unless somebody who did not fail
- * comes to read it, too. An operation can be taken back until it is complete: the short way gives up at anything
+ * A list read is compared as text with the longest list of its key (history/text/fast/list_text.h); what differs in
+ * more than its length is parsed, and compared as numbers. A failed transaction may be the first to read a list: what
+ * it read counts with the spine while nothing contradicts it, and leaves it, as a branch, unless somebody who did not
+ * fail comes to read it, too. An operation can be taken back until it is complete: the short way gives up at anything
  * unusual, and the operation is read again by the grammar.
  *
  * Space: that of the segment, 4 bytes an invocation, 230 a process, 48 a key. Threads: one a part.
@@ -22,7 +22,7 @@
 #include "base/table.h"
 #include "history/text/operation_parser.h"
 #include "history/text/operation_reader.h"
-#include "history/text/text_lanes.h"
+#include "history/text/fast/text_lanes.h"
 #include "history/segment.h"
 
 enum {
@@ -30,7 +30,7 @@ enum {
     RIG_PART_PIECES = 16    /* operations of a completion that are compared as text */
 };
 
-/* For what the short way calls for each operation: see history/text/operation_fast.h. */
+/* For what the short way calls for each operation: see history/text/fast/operation_fast.h. */
 #define RIG_PART_INLINE __attribute__((always_inline, unused)) static inline
 
 /* What the part saw first of a process. */
@@ -122,7 +122,7 @@ struct rig_part {
     struct rig_mop_vec long_ops;
     struct rig_part_perhaps_vec perhaps;
 
-    struct rig_lane_slots slots;   /* of its keys: history/text/part_keys.h */
+    struct rig_lane_slots slots;   /* of its keys: history/text/part/part_keys.h */
     struct rig_part_spines spines; /* parallel to the segment's keys */
     struct rig_part_doubts doubts;
 

@@ -5,9 +5,9 @@
 #ifndef RIG_HISTORY_FAST_LINES_H
 #define RIG_HISTORY_FAST_LINES_H
 
-#include "history/text/fast_head.h"
-#include "history/text/fast_repeat.h"
-#include "history/text/part_take.h"
+#include "history/text/fast/fast_head.h"
+#include "history/text/fast/fast_repeat.h"
+#include "history/text/part/part_take.h"
 
 enum { RIG_FAST_AHEAD = 1024 /* bytes: caches are asked for what is there */, RIG_FAST_LINE_BLOCKS = 4 /* usually */ };
 
