@@ -4,6 +4,7 @@
  */
 #include "tests/unit/proxy_ends.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -13,6 +14,11 @@
 #include "nemesis/ground.h"
 
 enum { NODES = 5, CLIENT = NODES, PARTIES = NODES + 1 };
+/*
+ * Traffic comes in waves: the byte says which. Each begins when the one before has come on the lines that are whole; by
+ * the last of these the proxy, which handles in one turn all that is ready, has passed on the first wherever it may.
+ */
+enum { WAVES = 4 };
 
 struct world {
     struct rig_gear gear;
@@ -20,7 +26,8 @@ struct world {
     int servers[NODES];
     int openers[PARTIES][NODES], takers[PARTIES][NODES]; /* of the connection from one to another */
     pthread_t thread;
-    _Atomic bool over; /* no more traffic */
+    _Atomic bool over;          /* no more traffic */
+    _Atomic unsigned char wave; /* the byte that is sent now */
 };
 
 static struct world world;
@@ -37,18 +44,24 @@ static bool ask_over(void *context)
     return atomic_load(&load_is_over);
 }
 
+static void send_once(void)
+{
+    const unsigned char wave = atomic_load(&world.wave);
+    for (int from = 0; from < PARTIES; from++) {
+        for (int to = 0; to < NODES; to++) {
+            if (from != to) {
+                (void)send(world.openers[from][to], &wave, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+                (void)send(world.takers[from][to], &wave, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+            }
+        }
+    }
+}
+
 static void *send_all_the_time(void *unused)
 {
     (void)unused;
     while (!atomic_load(&world.over)) {
-        for (int from = 0; from < PARTIES; from++) {
-            for (int to = 0; to < NODES; to++) {
-                if (from != to) {
-                    (void)send(world.openers[from][to], "q", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-                    (void)send(world.takers[from][to], "a", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-                }
-            }
-        }
+        send_once();
         rig_clock_sleep_until_ns(rig_clock_now_ns() + 2 * RIG_NS_PER_MS);
     }
     return NULL;
@@ -164,50 +177,39 @@ enum { ALL, ONLY_NODES, ONLY_CLIENTS };
 enum { BOTH, IN, OUT };
 enum { ISOLATE, HALVES, RING };
 
-static void drain(int fd)
-{
-    char bytes[4096];
-    while (recv(fd, bytes, sizeof bytes, MSG_DONTWAIT) > 0)
-        continue;
-}
-
-/* Which bytes arrive now: at[i][j], what party i sends to party j on the connection that either opened. */
+/* What has come since a look began, on the connection that one party opened to another. */
+struct seen {
+    unsigned bytes;       /* of the look's waves; the end of the connection counts as one */
+    unsigned char latest; /* wave */
+};
 struct arrivals {
-    bool opener_to_taker[PARTIES][NODES], taker_to_opener[PARTIES][NODES];
+    unsigned char first; /* wave of the look */
+    struct seen opener_to_taker[PARTIES][NODES], taker_to_opener[PARTIES][NODES];
 };
 
-static void each_pair(void (*visit)(struct arrivals *arrivals, int from, int to), struct arrivals *arrivals)
+static void take(int fd, unsigned char first, struct seen *seen)
+{
+    unsigned char bytes[4096];
+    ssize_t got = 0;
+    while ((got = recv(fd, bytes, sizeof bytes, MSG_DONTWAIT)) > 0) {
+        for (ssize_t i = 0; i < got; i++)
+            seen->bytes += bytes[i] >= first ? 1 : 0;
+        seen->latest = bytes[got - 1];
+    }
+    if (got == 0 || errno != EAGAIN)
+        seen->bytes++;
+}
+
+static void take_all(struct arrivals *arrivals)
 {
     for (int from = 0; from < PARTIES; from++) {
         for (int to = 0; to < NODES; to++) {
-            if (from != to)
-                visit(arrivals, from, to);
+            if (from != to) {
+                take(world.takers[from][to], arrivals->first, &arrivals->opener_to_taker[from][to]);
+                take(world.openers[from][to], arrivals->first, &arrivals->taker_to_opener[from][to]);
+            }
         }
     }
-}
-
-static void drain_pair(struct arrivals *arrivals, int from, int to)
-{
-    (void)arrivals;
-    drain(world.openers[from][to]);
-    drain(world.takers[from][to]);
-}
-
-static void look_at_pair(struct arrivals *arrivals, int from, int to)
-{
-    arrivals->opener_to_taker[from][to] = is_ready(world.takers[from][to], POLLIN, 0);
-    arrivals->taker_to_opener[from][to] = is_ready(world.openers[from][to], POLLIN, 0);
-}
-
-/* What was under way before a fault has arrived after the first look; traffic takes 2 ms. */
-static struct arrivals arrivals_now(void)
-{
-    struct arrivals arrivals = {0};
-    rig_clock_sleep_until_ns(rig_clock_now_ns() + 40 * RIG_NS_PER_MS);
-    each_pair(drain_pair, &arrivals);
-    rig_clock_sleep_until_ns(rig_clock_now_ns() + 150 * RIG_NS_PER_MS);
-    each_pair(look_at_pair, &arrivals);
-    return arrivals;
 }
 
 /* Whether bytes get from one party to the other, on the connections of both; those two must agree. */
@@ -215,24 +217,80 @@ static bool arrives(const struct arrivals *arrivals, int from, int to)
 {
     bool known = false, answer = false;
     if (to < NODES) {
-        answer = arrivals->opener_to_taker[from][to];
+        answer = arrivals->opener_to_taker[from][to].bytes > 0;
         known = true;
     }
     if (from < NODES) {
-        const bool back = arrivals->taker_to_opener[to][from];
+        const bool back = arrivals->taker_to_opener[to][from].bytes > 0;
         assert_true(!known || back == answer);
         answer = back;
     }
     return answer;
 }
 
+/* Whether the wave has come on each connection of the lines that are whole for sure. */
+static bool has_come(const struct arrivals *arrivals, unsigned char wave, bool (*may_be_cut)(int from, int to))
+{
+    for (int from = 0; from < PARTIES; from++) {
+        for (int to = 0; to < NODES; to++) {
+            if (from == to)
+                continue;
+            if (arrivals->opener_to_taker[from][to].latest < wave && !may_be_cut(from, to))
+                return false;
+            if (arrivals->taker_to_opener[from][to].latest < wave && !may_be_cut(to, from))
+                return false;
+        }
+    }
+    return true;
+}
+
+static void await_wave(struct arrivals *arrivals, unsigned char wave, bool (*may_be_cut)(int from, int to))
+{
+    const int64_t until_ns = rig_clock_now_ns() + PATIENCE_MS * RIG_NS_PER_MS;
+    take_all(arrivals);
+    while (!has_come(arrivals, wave, may_be_cut)) {
+        assert_true(rig_clock_now_ns() < until_ns);
+        rig_clock_sleep_until_ns(rig_clock_now_ns() + RIG_NS_PER_MS);
+        take_all(arrivals);
+    }
+}
+
+static unsigned char next_wave(void)
+{
+    const unsigned char before = atomic_load(&world.wave);
+    assert_true(before < UCHAR_MAX);
+    atomic_store(&world.wave, (unsigned char)(before + 1));
+    return (unsigned char)(before + 1);
+}
+
+/* What arrives of what is sent from now on: that on lines which may not be cut, and of the others what is whole. */
+static struct arrivals arrivals_now(bool (*may_be_cut)(int from, int to))
+{
+    struct arrivals arrivals = {.first = next_wave()};
+    await_wave(&arrivals, arrivals.first, may_be_cut);
+    for (int i = 1; i < WAVES; i++)
+        await_wave(&arrivals, next_wave(), may_be_cut);
+    return arrivals;
+}
+
+static bool never_cut(int from, int to)
+{
+    (void)from, (void)to;
+    return false;
+}
+
 static void assert_all_arrive(void)
 {
-    const struct arrivals arrivals = arrivals_now();
-    for (int from = 0; from < PARTIES; from++) {
-        for (int to = 0; to < PARTIES; to++)
-            assert_true(from == to || arrives(&arrivals, from, to));
-    }
+    (void)arrivals_now(never_cut);
+}
+
+/* Ends the traffic, and waits until nothing of it is under way. */
+static void settle_traffic(void)
+{
+    stop_traffic();
+    struct arrivals arrivals = {.first = next_wave()};
+    send_once();
+    await_wave(&arrivals, arrivals.first, never_cut);
 }
 
 /* -- partitions ---------------------------------------------------------------------------------------------------- */
@@ -245,7 +303,7 @@ static void assert_cut(const struct partition_options *options, const uint32_t *
     trial.site.node_count = count;
     assert_int_equal(inject(&trial), RIG_OK);
     assert_non_null(strstr(trial.evidence.text, "held up"));
-    const struct arrivals arrivals = arrivals_now();
+    const struct arrivals arrivals = arrivals_now(is_cut);
     for (int from = 0; from < PARTIES; from++) {
         for (int to = 0; to < PARTIES; to++)
             assert_true(from == to || arrives(&arrivals, from, to) == !is_cut(from, to));
@@ -311,13 +369,18 @@ static void the_cluster_is_halved(void **state)
     assert_cut(&(struct partition_options){.shape = HALVES}, targets, 2, is_across);
 }
 
+static bool is_between_nodes(int from, int to)
+{
+    return from != CLIENT && to != CLIENT;
+}
+
 static void a_ring_shows_each_node_another_majority(void **state)
 {
     (void)state;
     const struct partition_options options = {.shape = RING};
     struct trial trial = trial_of(&rig_fault_partition, &options);
     assert_int_equal(inject(&trial), RIG_OK);
-    const struct arrivals arrivals = arrivals_now();
+    const struct arrivals arrivals = arrivals_now(is_between_nodes);
     unsigned seen[NODES] = {0};
     for (int from = 0; from < NODES; from++) {
         int count = 1;
@@ -349,13 +412,19 @@ static void a_ring_of_three_is_refused(void **state)
     heal(&trial);
 }
 
+/* The target of trials that name none. */
+static bool is_first(int from, int to)
+{
+    return from == 0 || to == 0;
+}
+
 static void dropped_bytes_cost_their_connections(void **state)
 {
     (void)state;
     const struct partition_options options = {.bytes = 1};
     struct trial trial = trial_of(&rig_fault_partition, &options);
     assert_int_equal(inject(&trial), RIG_OK);
-    (void)arrivals_now();
+    (void)arrivals_now(is_first);
     heal(&trial);
     await_connections(world.gear.proxy, PARTIES * NODES - NODES - 2 * NODES + 1);
 }
@@ -370,13 +439,19 @@ static void delay_is_seen_and_ends(void **state)
     } options = {ALL, BOTH, 3600 * RIG_NS_PER_S, 0};
     struct trial trial = trial_of(&rig_fault_delay, &options);
     assert_int_equal(inject(&trial), RIG_OK);
-    const struct arrivals arrivals = arrivals_now();
+    const struct arrivals arrivals = arrivals_now(is_first);
     assert_false(arrives(&arrivals, CLIENT, 0));
     assert_false(arrives(&arrivals, 0, 1));
     assert_true(arrives(&arrivals, 1, 2));
     assert_non_null(strstr(trial.evidence.text, "delayed"));
     heal(&trial);
     assert_all_arrive();
+}
+
+static bool is_to_first(int from, int to)
+{
+    (void)from;
+    return to == 0;
 }
 
 static void loss_is_seen_and_ends(void **state)
@@ -389,11 +464,16 @@ static void loss_is_seen_and_ends(void **state)
     } options = {ALL, IN, 1, 60 * RIG_NS_PER_S};
     struct trial trial = trial_of(&rig_fault_loss, &options);
     assert_int_equal(inject(&trial), RIG_OK);
-    const struct arrivals arrivals = arrivals_now();
+    const struct arrivals arrivals = arrivals_now(is_to_first);
     assert_false(arrives(&arrivals, CLIENT, 0));
     assert_true(arrives(&arrivals, 0, CLIENT));
     heal(&trial);
     assert_all_arrive();
+}
+
+static bool is_first_and_client(int from, int to)
+{
+    return is_first(from, to) && (from == CLIENT || to == CLIENT);
 }
 
 static void a_throttle_is_seen_and_ends(void **state)
@@ -403,9 +483,12 @@ static void a_throttle_is_seen_and_ends(void **state)
         int64_t between, direction, bytes_per_s;
     } options = {ONLY_CLIENTS, BOTH, 1};
     struct trial trial = trial_of(&rig_fault_throttle, &options);
+    const int64_t begin_ns = rig_clock_now_ns();
     assert_int_equal(inject(&trial), RIG_OK);
-    const struct arrivals arrivals = arrivals_now();
-    assert_false(arrives(&arrivals, CLIENT, 0) && arrives(&arrivals, 0, CLIENT)); /* a byte a second at most */
+    const struct arrivals arrivals = arrivals_now(is_first_and_client);
+    const int64_t most = (rig_clock_now_ns() - begin_ns) / RIG_NS_PER_S + 1; /* a byte a second */
+    assert_true(arrivals.opener_to_taker[CLIENT][0].bytes <= most);
+    assert_true(arrivals.taker_to_opener[CLIENT][0].bytes <= most);
     assert_true(arrives(&arrivals, 0, 1));
     heal(&trial);
     assert_all_arrive();
@@ -425,7 +508,6 @@ static void connections_are_reset(void **state)
     assert_int_equal(inject(&trial), RIG_OK);
     assert_non_null(strstr(trial.evidence.text, "9 connections reset")); /* 4 nodes both ways, and the clients' */
     stop_traffic();
-    drain(world.takers[CLIENT][0]);
     assert_int_equal(rig_proxy_connection_count(world.gear.proxy, NULL, NULL), PARTIES * NODES - NODES - 9);
     heal(&trial);
 }
@@ -449,8 +531,8 @@ static void an_end_never_learns(void **state)
     struct trial trial = trial_of(&rig_fault_half_open, &options);
     assert_int_equal(inject(&trial), RIG_OK);
     assert_non_null(strstr(trial.evidence.text, "1 connection left half open"));
-    const struct arrivals arrivals = arrivals_now();
-    assert_false(arrivals.taker_to_opener[CLIENT][0]);
+    const struct arrivals arrivals = arrivals_now(is_first_and_client);
+    assert_int_equal(arrivals.taker_to_opener[CLIENT][0].bytes, 0);
     assert_true(arrives(&arrivals, CLIENT, 1));
     assert_int_equal(send(world.openers[CLIENT][0], "q", 1, MSG_NOSIGNAL), 1);
     heal(&trial);
@@ -464,8 +546,7 @@ static void the_end_of_the_load_is_no_failure(void **state)
     (void)state;
     const struct partition_options options = {.between = ALL};
     struct trial trial = trial_of(&rig_fault_partition, &options);
-    stop_traffic();
-    rig_clock_sleep_until_ns(rig_clock_now_ns() + 40 * RIG_NS_PER_MS); /* what is under way arrives */
+    settle_traffic();
     atomic_store(&load_is_over, true);
     assert_int_equal(inject(&trial), RIG_E_INTERRUPTED);
     heal(&trial);
@@ -477,8 +558,7 @@ static void other_faults_may_hide_one(void **state)
     (void)state;
     const struct partition_options options = {.between = ALL};
     struct trial trial = trial_of(&rig_fault_partition, &options);
-    stop_traffic();
-    rig_clock_sleep_until_ns(rig_clock_now_ns() + 40 * RIG_NS_PER_MS); /* what is under way arrives */
+    settle_traffic();
     world.ground.under_way = 2;
     assert_int_equal(inject(&trial), RIG_E_INTERRUPTED);
     assert_non_null(strstr(trial.err.text, "other faults"));
