@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from run_faults import KEPT, NODE, FaultTest, main, what_is_missing  # noqa: E402
+from run_faults import KEPT, NODE, FaultTest, effects_of, load_went_on, main, what_is_missing  # noqa: E402
 
 RIG = os.environ["RIG"]
 CONFIGS = pathlib.Path(os.environ["RIG_SOURCE"]) / "configs"
@@ -27,18 +27,24 @@ FEW_KEYS = "{active: 10}"
 
 
 class ConditionTest(FaultTest):
-    def condition_plan(self, fault, duration=2, nodes=1, keys=FEW_KEYS):
-        return self.plan(PLAN.format(fault=fault, duration=duration, nodes=nodes, keys=keys, kept=KEPT))
+    def condition_text(self, fault, duration=2, nodes=1, keys=FEW_KEYS):
+        return PLAN.format(fault=fault, duration=duration, nodes=nodes, keys=keys, kept=KEPT)
 
-    def strike(self, fault, **others):
-        """Runs under one fault; returns the finished run, and what the results say of the fault."""
-        done = self.status(0, self.rig("run", self.condition_plan(fault, **others), "-o", "out"))
-        self.keeps_serializable(self.results("out"))
-        entry, = self.results("out")["faults"]
-        self.assertTrue(entry["took_effect"] and entry["healed"] and not entry["failed"], entry)
-        self.all_is_undone()
-        self.assertGreater(self.results("out")["history"]["ok"], 100)
+    def strike(self, fault, *arguments, least_ok=0, **others):
+        """Runs under one fault; returns the finished run, and what the results say of the fault.
+
+        `least_ok`: so many transactions are acknowledged while it lasts.
+        """
+        def is_enough(results):
+            return load_went_on(results) and results["faults"][0]["ok_in_effect"] >= least_ok
+
+        done, results = self.run_until(is_enough, self.condition_text(fault, **others), *arguments)
+        entry, = results["faults"]
         return done, entry
+
+
+def seconds_of(fault):
+    return (fault["to_ns"] - fault["from_ns"]) / 1e9
 
 
 class Network(ConditionTest):
@@ -58,11 +64,10 @@ class Network(ConditionTest):
         self.assertGreater(history["fail"] + history["info"], 0)
 
     def test_delay_slows_every_round_trip(self):
-        _, fault = self.strike("{fault: delay, delay: 20ms, jitter: 5ms, at: [300ms], for: 1s}")
+        _, fault = self.strike("{fault: delay, delay: 20ms, jitter: 5ms, at: [300ms], for: 1s}", least_ok=1)
         self.assertRegex(fault["evidence"], r"^at first \d+ bytes delayed; in all \d+ bytes delayed$")
         # A transaction takes 30 ms at least, and there are 6 clients.
-        self.assertLess(fault["ok"], 6 * (fault["to_ns"] - fault["from_ns"]) / 30e6 + 6)
-        self.assertGreater(fault["ok"], 0)
+        self.assertLess(fault["ok_in_effect"], 6 * seconds_of(fault) / 0.030 + 6)
 
     def test_loss_stalls(self):
         _, fault = self.strike("{fault: loss, share: 20%, at: [300ms], for: 1s}")
@@ -71,48 +76,40 @@ class Network(ConditionTest):
     def test_a_throttle_limits_the_load(self):
         _, fault = self.strike("{fault: throttle, rate: 8KiB, at: [300ms], for: 1s}")
         self.assertRegex(fault["evidence"], r"^at first \d+ bytes slowed down")
-        self.assertLess(fault["ok"], 300)
+        self.assertLess(fault["ok_in_effect"], 300 * seconds_of(fault))
 
     def test_connections_are_reset_and_come_back(self):
-        _, fault = self.strike("{fault: reset, chance: 1%, at: [300ms], for: 500ms}")
+        _, fault = self.strike("{fault: reset, chance: 1%, at: [300ms], for: 500ms}", least_ok=1)
         self.assertRegex(fault["evidence"], r"^at first \d+ connections reset; in all ")
-        self.assertGreater(fault["ok"], 0)
 
     def test_half_open_connections_are_given_up(self):
         for closed in ("server", "client"):
             with self.subTest(closed=closed):
                 _, fault = self.strike(f"{{fault: half-open, closed: {closed}, at: [300ms], for: 500ms}}")
                 self.assertRegex(fault["evidence"], r"^at first \d connections? left half open; in all \d")
-                subprocess.run(["rm", "-rf", self.folder / "out"], check=True)
 
     def test_half_open_connections_are_noticed_in_time(self):
         """Each client gives its connection up after transaction-timeout, while the fault lasts, and goes on with another."""
-        plan = self.condition_plan("{fault: half-open, at: [300ms], for: 5s}", duration=6)
-        self.status(0, self.rig("run", plan, "-o", "out", "--set", "database.transaction-timeout=1s"))
-        results = self.results("out")
-        self.keeps_serializable(results)
-        fault, = results["faults"]
-        self.assertGreater(fault["to_ns"] - fault["from_ns"], 4.5e9)
-        self.assertGreater(fault["ok"], 100)
-        self.assertGreater(sum(error["count"] for error in results["run"]["errors"] if error["code"] == "timeout"), 0)
-        self.all_is_undone()
+        _, fault = self.strike("{fault: half-open, at: [300ms], for: 5s}", "--set", "database.transaction-timeout=1s",
+                               duration=6, least_ok=100)
+        self.assertGreater(seconds_of(fault), 4.5)
+        errors = self.results("out")["run"]["errors"]
+        self.assertGreater(sum(error["count"] for error in errors if error["code"] == "timeout"), 0)
 
     def test_an_isolated_primary_catches_its_standbys_up(self):
         """Clients reach the primary, its standbys do not: they are healthy again before the final reads."""
-        _, fault = self.strike("{fault: partition, between: nodes, target: primary, at: [300ms], for: 1s}", nodes=3)
+        _, fault = self.strike("{fault: partition, between: nodes, target: primary, at: [300ms], for: 1s}", nodes=3,
+                               least_ok=100)
         self.assertEqual(fault["targets"], NODE)
-        self.assertGreater(fault["ok"], 100)
 
     def test_a_bad_network_breaks_no_isolation(self):
-        self.status(0, self.rig("run", CONFIGS / "pg-network.yaml", "-o", "out", "--set", "workload.duration=6s",
-                                "--set", "nemesis.quiet.max=500ms", "--set", f"check.levels={KEPT}"))
-        self.keeps_serializable(self.results("out"))
-        self.assertGreater(len(self.results("out")["faults"]), 1)
-        self.all_is_undone()
+        text = (CONFIGS / "pg-network.yaml").read_text().replace("duration: 30s", "duration: 6s")
+        self.run_until(lambda results: effects_of(results) > 1, text, "--set", "nemesis.quiet.max=500ms",
+                       "--set", f"check.levels={KEPT}")
 
     def test_a_partition_between_nothing_fails_the_run(self):
-        done = self.status(3, self.rig("run", self.condition_plan(
-            "{fault: partition, between: nodes, at: [500ms]}", duration=30), "-o", "out"))
+        done = self.status(3, self.rig("run", self.plan(self.condition_text(
+            "{fault: partition, between: nodes, at: [500ms]}", duration=3600)), "-o", "out"))
         self.assertIn("nemesis: no effect of partition", done.err)
         self.all_is_undone()
 
@@ -121,7 +118,7 @@ class Disk(ConditionTest):
     def test_a_slow_fsync_slows_commits(self):
         _, fault = self.strike("{fault: fsync, mode: slow, delay: 100ms, at: [300ms], for: 1s}")
         self.assertRegex(fault["evidence"], rf"^{NODE}: calls are slowed down; {NODE}: \d+ calls were slowed down$")
-        self.assertLess(fault["ok"], 200)
+        self.assertLess(fault["ok_in_effect"], 200 * seconds_of(fault))
 
     def test_a_failing_fsync_is_survived(self):
         _, fault = self.strike("{fault: fsync, mode: fail, at: [300ms], for: 500ms}")
@@ -129,12 +126,13 @@ class Disk(ConditionTest):
         self.assertIn("PANIC", (self.folder / "out" / f"{NODE}.log").read_text())
 
     def test_a_lying_fsync_loses_what_was_acknowledged(self):
-        self.status(1, self.rig("run", CONFIGS / "pg-lying-disk.yaml", "-o", "out"))
-        fault, = self.results("out")["faults"]
+        for done in self.attempts((CONFIGS / "pg-lying-disk.yaml").read_text()):
+            fault, = self.results("out")["faults"]
+            if fault.get("ok_in_effect", 0) > 100:  # of so many, some are missed
+                break
+        self.status(1, done)
         self.assertRegex(fault["evidence"], r"\d+ calls were lied about, and what was written since is lost$")
         self.assertNotEqual(self.results("out")["not"], [])
-        self.assertGreater(fault["ok"], 0)
-        self.all_is_undone()
 
     def test_a_lie_without_power_failure_loses_nothing(self):
         self.strike("{fault: fsync, mode: lie, lose: false, at: [300ms], for: 500ms}")

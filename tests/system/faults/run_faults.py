@@ -2,6 +2,8 @@
 
 import os
 import pathlib
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,11 +26,47 @@ nemesis:
 {faults}
 check: {{levels: [{level}]}}
 """
+# The times of a plan's load and of its faults, and by what they are stretched where the machine is too slow for them.
+TIMES = re.compile(r"(\b(?:duration|after|at|every|for): \[?)(\d+)(ms|s)\b")
+STRETCHES = (1, 4, 16)
+BEFORE, AFTER = 20, 50  # transactions acknowledged, of a load that was there and goes on
 KILL_AND_PAUSE = "  - {fault: kill, every: 1s}\n  - {fault: pause, every: 1s}"
 
 
 def plan_text(duration, database, faults):
     return PLAN.format(duration=duration, database=database, faults=faults, level=LEVEL)
+
+
+def fault_text(faults, duration):
+    return plan_text(duration, DATABASE, "\n".join(f"  - {fault}" for fault in faults))
+
+
+def stretched(plan, factor):
+    return TIMES.sub(lambda time: f"{time[1]}{int(time[2]) * factor}{time[3]}", plan)
+
+
+def acknowledged_around(fault, timeline):
+    """How many transactions were acknowledged before the fault, and after it was healed, as far as moments show it."""
+    moments = [(0, 0), *((at_ns, ok) for at_ns, ok, *_ in timeline)]
+    before = [ok for at_ns, ok in moments if at_ns <= fault["from_ns"]]
+    after = [ok for at_ns, ok in moments if at_ns >= fault["to_ns"]]
+    return before[-1], after[-1] - after[0] if after else 0
+
+
+def load_went_on(results):
+    """Whether each fault met a load that was there before, took effect, and was followed by a load when it was healed."""
+    timeline = results["run"]["timeline"]
+    around = [acknowledged_around(fault, timeline) for fault in results["faults"] if fault["took_effect"]]
+    return len(around) == len(results["faults"]) and all(b >= BEFORE and a >= AFTER for b, a in around)
+
+
+def effects_of(results):
+    return sum(fault["took_effect"] for fault in results.get("faults", []))
+
+
+def is_without_target(done):
+    """Whether the load was over before the nodes, on a busy machine, could say which of them is the primary."""
+    return done.status == 3 and "no fault came until the load was over" in done.err
 
 
 def state_of(pid):
@@ -65,7 +103,7 @@ class FaultTest(PostgresTest):
         return [path for pid in self.started for path in pathlib.Path("/sys/fs/cgroup").glob(f"**/rig-{pid}-*")]
 
     def no_server_is_left(self):
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while self.servers() and time.monotonic() < deadline:
             time.sleep(0.05)
         left = self.servers()
@@ -76,9 +114,35 @@ class FaultTest(PostgresTest):
     def journals(self):
         return sorted(path.name for path in self.undo.glob("*")) if self.undo.exists() else []
 
-    def fault_plan(self, faults, duration=4):
-        lines = "\n".join(f"  - {fault}" for fault in faults)
-        return self.plan(plan_text(duration, DATABASE, lines))
+    def fault_plan(self, faults, duration):
+        return self.plan(fault_text(faults, duration))
+
+    def results_of(self, done, run):
+        """What a run ended with in which all was healed and nothing was refuted."""
+        self.status(0, done)
+        results = self.results(run)
+        self.keeps_serializable(results)
+        faults = results.get("faults", [])
+        self.assertTrue(all(fault["healed"] and not fault["failed"] for fault in faults), faults)
+        return results
+
+    def attempts(self, text, *arguments):
+        """Runs under the plan, the second and the third in slow motion, for who finds that the first was too short."""
+        for stretch in STRETCHES:
+            shutil.rmtree(self.folder / "out", ignore_errors=True)
+            plan = self.plan(stretched(text, stretch))
+            done = self.rig("run", plan, "-o", "out", *arguments, timeout=300)
+            self.all_is_undone()
+            if not is_without_target(done):
+                yield done
+
+    def run_until(self, is_enough, text, *arguments):
+        """A run that brought what is waited for; only that: what else a run has to show, each attempt has."""
+        for done in self.attempts(text, *arguments):
+            results = self.results_of(done, "out")
+            if results.get("faults") and is_enough(results):
+                return done, results
+        self.fail("not enough, however long the run")
 
     def wait_for_log(self, process, run, text):
         log = self.folder / run / "rig.log"
@@ -98,14 +162,9 @@ class FaultTest(PostgresTest):
 
 
 class Healed(FaultTest):
-    def run_with(self, *faults, duration=4):
-        done = self.status(0, self.rig("run", self.fault_plan(faults, duration), "-o", "out"))
-        results = self.results("out")
+    def run_with(self, *faults):
+        done, results = self.run_until(load_went_on, fault_text(faults, 4))
         self.assertEqual(results["valid"], True)
-        self.keeps_serializable(results)
-        for fault in results["faults"]:
-            self.assertTrue(fault["took_effect"] and fault["healed"] and not fault["failed"], fault)
-        self.all_is_undone()
         return done, results
 
     def test_a_killed_server_comes_back(self):
@@ -118,7 +177,6 @@ class Healed(FaultTest):
         # The load came to nothing meanwhile, but for answers that were on their way when the machine was busy.
         self.assertLessEqual(fault["ok_in_effect"], 6)
         self.assertEqual(fault["ok_in_effect"] == 0, "warning: nothing was acknowledged under kill" in done.out)
-        self.assertGreater(results["history"]["ok"], 100)
         html = (self.folder / "out" / "report.html").read_text()
         for part in ('class="under"', 'polyline class="ok"', 'polyline class="slow"'):
             self.assertIn(part, html)
@@ -142,33 +200,27 @@ class Healed(FaultTest):
         self.assertIn("not the main one, is gone", results["faults"][0]["evidence"])
 
     def test_faults_at_random_are_all_healed(self):
-        plan = self.fault_plan(["{fault: pause, weight: 2, for: 200ms}", "{fault: kill, weight: 1, for: 100ms}",
-                                "{fault: restart, weight: 1, for: 0s}"], 6)
-        self.status(0, self.rig("run", plan, "-o", "out", "--set", "nemesis.quiet.min=100ms", "--set",
-                                "nemesis.quiet.max=600ms"))
-        self.assertGreater(len(self.results("out")["faults"]), 2)
-        self.keeps_serializable(self.results("out"))
-        self.all_is_undone()
+        faults = ["{fault: pause, weight: 2, for: 200ms}", "{fault: kill, weight: 1, for: 100ms}",
+                  "{fault: restart, weight: 1, for: 0s}"]
+        self.run_until(lambda results: effects_of(results) > 2, fault_text(faults, 6),
+                       "--set", "nemesis.quiet.min=100ms", "--set", "nemesis.quiet.max=600ms")
 
 
 class Commands(FaultTest):
     def test_a_command_is_undone(self):
         mark = self.folder / "mark"
-        plan = self.fault_plan([f"{{fault: exec, command: 'touch {mark}', check: 'ls {mark}', undo: 'rm -f {mark}', "
-                                "at: [500ms], for: 500ms}"], 2)
-        self.status(0, self.rig("run", plan, "-o", "out"))
-        self.keeps_serializable(self.results("out"))
-        fault, = self.results("out")["faults"]
+        _, results = self.run_until(load_went_on, fault_text(
+            [f"{{fault: exec, command: 'touch {mark}', check: 'ls {mark}', undo: 'rm -f {mark}', "
+             "at: [500ms], for: 500ms}"], 2))
+        fault, = results["faults"]
         self.assertEqual(fault["evidence"], f"ls confirms it: {mark}; undone")
         self.assertFalse(mark.exists())
-        self.all_is_undone()
 
     def test_a_command_without_effect_fails_the_run(self):
         plan = self.fault_plan([f"{{fault: exec, command: 'true', check: 'ls {self.folder}/none', undo: 'true', "
-                                "at: [500ms]}"], 30)
-        done = self.status(3, self.rig("run", plan, "-o", "out"))
+                                "at: [500ms]}"], 3600)
+        done = self.status(3, self.rig("run", plan, "-o", "out"))  # it does not wait for the end of the load
         self.assertIn("nemesis: no effect of exec", done.err)
-        self.assertLess(done.seconds, 25)
         # What was recorded says so too.
         record = self.rig("convert", "out/history.rig", "-", "--to", "json")
         self.assertIn('"step":"injected","injection":1,"fault":"exec","failed":true', record.out)
