@@ -30,23 +30,33 @@ struct pair {
     char lock[2][512]; /* the statement that locks the first and the second row */
 };
 
-/* The two rows that are newest: clients use their keys now. */
+/* The two rows that are newest: clients use their keys now. One query finds both: between two of them, newer keys come.
+ */
 static enum rig_rc find_rows(struct pair *pair, struct rig_err *err)
 {
     struct rig_pg_fault_tables tables;
-    char sql[160];
-    char answer[RIG_PG_ANSWER_BYTES];
+    char sql[256];
+    char answer[RIG_PG_ANSWER_BYTES] = "";
     enum rig_rc rc = rig_pg_fault_tables(pair->node, &pair->sessions[0], &tables, err);
-    for (int row = 0; rc == RIG_OK && row < 2; row++) {
-        (void)snprintf(sql, sizeof sql, "SELECT k FROM %s ORDER BY k DESC OFFSET %d LIMIT 1", tables.names[0], row);
-        rc = rig_pg_fault_ask(pair->node, &pair->sessions[0], sql, answer, err);
-        if (rc == RIG_OK && answer[0] == '\0')
-            rc = rig_fail(err, RIG_E_CLUSTER, "%s: %s has no two rows yet: let the fault come later", pair->node->name,
-                          tables.names[0]);
+    if (rc != RIG_OK)
+        return rc;
+    (void)snprintf(sql, sizeof sql,
+                   "SELECT string_agg(k::text, ' ') FROM (SELECT k FROM %s ORDER BY k DESC LIMIT 2) newest",
+                   tables.names[0]);
+    rc = rig_pg_fault_ask(pair->node, &pair->sessions[0], sql, answer, err);
+    if (rc != RIG_OK)
+        return rc;
+    char *rest = NULL;
+    const char *keys[2];
+    keys[0] = strtok_r(answer, " ", &rest);
+    keys[1] = strtok_r(NULL, " ", &rest);
+    if (keys[0] == NULL || keys[1] == NULL)
+        return rig_fail(err, RIG_E_CLUSTER, "%s: %s has no two rows yet: let the fault come later", pair->node->name,
+                        tables.names[0]);
+    for (int row = 0; row < 2; row++)
         (void)snprintf(pair->lock[row], sizeof pair->lock[row], "SELECT 1 FROM %s WHERE k = %s FOR UPDATE",
-                       tables.names[0], answer);
-    }
-    return rc;
+                       tables.names[0], keys[row]);
+    return RIG_OK;
 }
 
 /* Takes the end of a statement; whether it was told of a deadlock. */
