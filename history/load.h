@@ -21,7 +21,8 @@ struct rig_load_options {
     enum rig_workload workload;
     size_t limit_bytes;      /* 0: none */
     size_t part_bytes;       /* read in parts of this size, cut wherever that is; 0: as suits the limit */
-    size_t usual_part_bytes; /* set by the source: of which size parts should be otherwise */
+    size_t usual_part_bytes; /* set by the source: of which size parts should be otherwise, */
+    size_t most_part_bytes;  /*   and may be where that helps */
     unsigned block_set;      /* JSON lines and EDN: read by this one of rig_text_blocks(); 0: the fastest */
 };
 

@@ -206,17 +206,18 @@ static size_t part_share(const struct rig_source *source, const struct rig_form_
 static void plan_parts(struct rig_source *source)
 {
     const struct rig_form_reader *reader = source->reader;
-    size_t part_bytes = reader->usual_part_bytes;
+    size_t part_bytes = reader->usual_part_bytes, most = SIZE_MAX;
     source->part_count = parts_of(source, reader);
     if (source->options.load.limit_bytes > 0) {
         while (source->part_count > 1 && part_share(source, reader, source->part_count) < least_part_bytes)
             source->part_count--;
         if (source->part_count < LEAST_SHARES)
             source->part_count = source->options.threads = 1;
-        size_t share = part_share(source, reader, source->part_count);
-        part_bytes = share < part_bytes ? share : part_bytes;
+        most = part_share(source, reader, source->part_count);
+        part_bytes = most < part_bytes ? most : part_bytes;
     }
     source->options.load.usual_part_bytes = part_bytes > least_part_bytes ? part_bytes : least_part_bytes;
+    source->options.load.most_part_bytes = most > least_part_bytes ? most : least_part_bytes;
     source->planned_bytes =
         source->part_count * source->options.load.usual_part_bytes * (reader->held_per_byte + (size_t)1);
 }

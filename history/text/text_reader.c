@@ -36,6 +36,50 @@ static void look_at_start(struct reader *reader)
     rig_operation_probe(reader->form->syntax, reader->data, reader->size, &reader->options, &reader->facts);
 }
 
+/*
+ * How many processes there are at the beginning, about: up to where operation after operation is of known ones. No
+ * operation is parsed for it; whatever looks like the field counts.
+ */
+static size_t count_processes(const struct reader *reader)
+{
+    enum { MOST = 1 << 16, MOST_KNOWN = 256 };
+    const char *field = reader->form->fast == RIG_FAST_EDN ? ":process " : "\"process\":";
+    const char *end = reader->fast_limit - reader->data > RIG_TEXT_PART_BYTES ? reader->data + RIG_TEXT_PART_BYTES
+                                                                              : reader->fast_limit;
+    uint64_t seen[MOST / 64] = {0};
+    size_t count = 0, known = 0;
+    for (const char *at = reader->data; known < MOST_KNOWN; at++) {
+        int64_t process = -1;
+        at = memmem(at, (size_t)(end - at), field, strlen(field));
+        if (at == NULL)
+            break;
+        (void)rig_number_short(at + strlen(field), &process);
+        if (process < 0 || process >= MOST)
+            continue;
+        bool is_new = (seen[process / 64] >> process % 64 & 1) == 0;
+        seen[process / 64] |= (uint64_t)1 << process % 64;
+        count += is_new;
+        known = is_new ? 0 : known + 1;
+    }
+    return count;
+}
+
+/* As long as usual, or longer for many processes; planned then. */
+static void plan_parts(struct reader *reader, struct rig_source_facts *facts)
+{
+    const size_t usual = reader->options.usual_part_bytes;
+    size_t most = RIG_TEXT_MOST_PART_BYTES, wanted;
+    if (usual < RIG_TEXT_PART_BYTES || reader->options.part_bytes != 0)
+        return;
+    most = most < reader->options.most_part_bytes ? most : reader->options.most_part_bytes;
+    wanted = count_processes(reader) * RIG_TEXT_PROCESS_BYTES;
+    wanted = wanted < most ? wanted : most;
+    if (wanted <= usual)
+        return;
+    facts->parts_bytes = facts->parts_bytes / usual * wanted;
+    reader->options.usual_part_bytes = wanted;
+}
+
 enum rig_rc rig_text_reader_open(const struct rig_text_form *form, const char *name, const char *data, size_t size,
                                  const struct rig_load_options *options, struct rig_source_facts *facts, void **state,
                                  struct rig_err *err)
@@ -55,6 +99,7 @@ enum rig_rc rig_text_reader_open(const struct rig_text_form *form, const char *n
     };
     rig_join_init(&reader->join);
     look_at_start(reader);
+    plan_parts(reader, facts);
     facts->workload = reader->facts.workload;
     facts->has_invocations = reader->facts.has_invocations;
     *state = reader;

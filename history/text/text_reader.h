@@ -7,6 +7,9 @@
  * ended, at an operation; where not (a form over several lines, a cut within a text), it is read again from there. So
  * any file is read rightly, and files with an operation a line side by side.
  *
+ * What was invoked in an earlier part takes several times as long to complete: where there are thousands of processes,
+ * parts are longer.
+ *
  * Threads: parts may be parsed by several; all else by one.
  */
 #ifndef RIG_HISTORY_TEXT_READER_H
@@ -15,7 +18,12 @@
 #include "history/form_reader.h"
 #include "history/text/fast/operation_fast.h"
 
-enum { RIG_TEXT_PART_BYTES = 4 << 20, RIG_TEXT_HELD_PER_BYTE = 3 };
+enum {
+    RIG_TEXT_PART_BYTES = 4 << 20,
+    RIG_TEXT_MOST_PART_BYTES = 32 << 20, /* of many processes */
+    RIG_TEXT_PROCESS_BYTES = 2 << 10,    /* so many for each of them, or more */
+    RIG_TEXT_HELD_PER_BYTE = 3
+};
 
 struct rig_text_form {
     const struct rig_text_syntax *syntax;

@@ -342,6 +342,40 @@ static void what_failed_transactions_read(void **state)
     rig_buf_done(&buf);
 }
 
+/* What the parts of a file with so many processes are planned to take. */
+static size_t planned_bytes(unsigned process_count, size_t limit_bytes, bool edn)
+{
+    const struct rig_source_options options = {.load = {.limit_bytes = limit_bytes}, .threads = 1};
+    struct rig_source *source = NULL;
+    struct rig_err err = {0};
+    struct rig_buf buf;
+    rig_buf_init(&buf, 0);
+    for (unsigned i = 0; i < 20000; i++)
+        rig_buf_printf(&buf,
+                       edn ? "{:index %u, :time %u, :type :%s, :process %u, :f :txn, :value [[:append 1 %u]]}\n"
+                           : "{\"index\":%u,\"time\":%u,\"type\":\"%s\",\"process\":%u,\"f\":\"txn\",\"value\":"
+                             "[[\"append\",1,%u]]}\n",
+                       i, i, i / process_count % 2 == 0 ? "invoke" : "ok", i % process_count,
+                       i / process_count / 2 * process_count + i % process_count);
+    assert_int_equal(rig_source_open_memory("x", buf.data, buf.size, &options, &source, &err), RIG_OK);
+    size_t bytes = rig_source_facts(source)->parts_bytes;
+    rig_source_close(source);
+    rig_buf_done(&buf);
+    return bytes;
+}
+
+static void parts_of_many_processes_are_long(void **state)
+{
+    (void)state;
+    const size_t limit = (size_t)64 << 20;
+    for (unsigned edn = 0; edn < 2; edn++) {
+        const size_t usual = planned_bytes(20, 0, edn);
+        assert_int_equal(planned_bytes(1000, 0, edn), usual);
+        assert_in_range(planned_bytes(10000, 0, edn), usual * 4, usual * 8);
+        assert_int_equal(planned_bytes(10000, limit, edn), planned_bytes(20, limit, edn));
+    }
+}
+
 int main(void)
 {
     uint64_t seed = rig_rng_fresh_seed();
@@ -353,6 +387,7 @@ int main(void)
         cmocka_unit_test(texts_that_look_like_something_else),
         cmocka_unit_test(every_way_reads_the_same),
         cmocka_unit_test(odd_invocations),
+        cmocka_unit_test(parts_of_many_processes_are_long),
         cmocka_unit_test(lists_in_every_writing),
         cmocka_unit_test(what_failed_transactions_read),
     };
