@@ -78,7 +78,7 @@ struct rig_lane_syntax {
     uint64_t type;        /*   this one */
     uint64_t blank, null; /* null: its bytes ^ '0' */
     uint64_t close, zero, nine, low_byte;
-    uint64_t odd_bits, one_digit; /* of struct numbers.bits: those that more than 56 has, and what one digit leaves */
+    uint64_t one_digit; /* what it leaves of the bits of its lane */
     uint64_t tens, hundreds, myriads, hash, ids;
 };
 
@@ -86,9 +86,9 @@ struct rig_lane_syntax {
     .type_at = {letter_at, letter_at, letter_at, letter_at, letter_at, letter_at, letter_at, letter_at,                \
                 letter_at, letter_at, letter_at, letter_at, letter_at, letter_at, letter_at, letter_at},               \
     .blank = EACH_BYTE(blank_), .null = null_, .close = EACH_BYTE(']'), .type = EACH_BYTE('r'),                        \
-    .zero = EACH_BYTE('0'), .nine = EACH_BYTE(9), .odd_bits = 0x7c0, .low_byte = 0xff, .one_digit = 56,                \
-    .ids = UINT32_MAX, .hash = RIG_LANE_HASH, .tens = UINT64_C(0x010a010a010a010a),                                    \
-    .hundreds = UINT64_C(0x0001006400010064), .myriads = UINT64_C(0x0001271000012710)
+    .zero = EACH_BYTE('0'), .nine = EACH_BYTE(9), .low_byte = 0xff, .one_digit = 56, .ids = UINT32_MAX,                \
+    .hash = RIG_LANE_HASH, .tens = UINT64_C(0x010a010a010a010a), .hundreds = UINT64_C(0x0001006400010064),             \
+    .myriads = UINT64_C(0x0001271000012710)
 #define JSON_SYNTAX SYNTAX(14, ',', LAST_BYTES('n' ^ '0', 'u' ^ '0', 'l' ^ '0', 'l' ^ '0'))
 #define EDN_SYNTAX  SYNTAX(15, ' ', LAST_BYTES(0, 'n' ^ '0', 'i' ^ '0', 'l' ^ '0'))
 
@@ -101,8 +101,8 @@ const struct rig_lane_syntax rig_lane_edn_lists = {
 const struct rig_lane_syntax rig_lane_edn_registers = {
     .write = NAME("           ] [:w", 5), .read = NAME("           ] [:r", 5), EDN_SYNTAX};
 
-/* What _mm512_ternarylogic_epi64() makes of a, b and c: a | (b & c) and so on, (a ^ b) & c. */
-enum { A_OR_B_AND_C = 0xf8, A_OR_B_XOR_C = 0xf6, A_XOR_B_AND_C = 0x28 };
+/* What _mm512_ternarylogic_epi64() makes of a, b and c: a | (b ^ c), (a ^ b) & c. */
+enum { A_OR_B_XOR_C = 0xf6, A_XOR_B_AND_C = 0x28 };
 
 LANES __m512i all(uint64_t word)
 {
@@ -137,11 +137,11 @@ LANES struct numbers cut_numbers(__m512i text, __m512i ends, __m512i from, const
     return numbers;
 }
 
-/* Not 0 where they are no numbers of one to eight digits; `digits`: those, or 0 in lanes that are judged elsewhere. */
+/* Not 0 where they are no numbers of one to eight digits; `digits`: those, or 0 in lanes that are judged elsewhere. Of
+ * no digit, and of more than eight, all bits are shifted out: that looks like a 0 in front of others. */
 LANES __m512i odd_numbers(struct numbers numbers, __m512i digits, const struct rig_lane_syntax *syntax)
 {
     __m512i odd = _mm512_subs_epu8(digits, all(syntax->nine));
-    odd = _mm512_ternarylogic_epi64(odd, numbers.bits, all(syntax->odd_bits), A_OR_B_AND_C);
     __mmask8 begins_with_zero = _mm512_testn_epi64_mask(numbers.first, all(syntax->low_byte));
     return _mm512_mask_ternarylogic_epi64(odd, begins_with_zero, numbers.bits, all(syntax->one_digit), A_OR_B_XOR_C);
 }
