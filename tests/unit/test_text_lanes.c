@@ -134,17 +134,22 @@ static size_t make_txn(const struct form *form, char *text)
     return length;
 }
 
-/* One byte or two of another text, or any. */
+/* A byte or two less, more, or others. */
 static void spoil(char *text, size_t from, size_t length)
 {
     static const char likely[] = "[],: \"0123456789-nr";
     for (uint64_t left = 1 + rig_rng_below(&rng, 2); left > 0; left--) {
         char *at = text + from + rig_rng_below(&rng, length - from);
-        if (rig_rng_below(&rng, 3) == 0)
-            memmove(at, at + 1, (size_t)(text + TEXT_BYTES - at - 1));
-        else
-            *at = rig_rng_below(&rng, 8) == 0 ? (char)rig_rng_below(&rng, 256)
-                                              : likely[rig_rng_below(&rng, sizeof likely - 1)];
+        const size_t behind = (size_t)(text + TEXT_BYTES - at - 1);
+        const uint64_t change = rig_rng_below(&rng, 3);
+        if (change == 0) {
+            memmove(at, at + 1, behind);
+            continue;
+        }
+        if (change == 1)
+            memmove(at + 1, at, behind);
+        *at = rig_rng_below(&rng, 8) == 0 ? (char)rig_rng_below(&rng, 256)
+                                          : likely[rig_rng_below(&rng, sizeof likely - 1)];
     }
 }
 
