@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/printable.h"
 #include "base/secret.h"
 
 /* A line is redacted before it is cut, so that the cut cannot leave the first half of a secret. */
@@ -73,10 +74,7 @@ void rig_log(enum rig_log_level level, const char *area, const char *format, ...
     (void)vsnprintf(line + start, sizeof line - (size_t)start - 1, format, arguments);
     va_end(arguments);
     rig_secret_redact(line, sizeof line);
-    for (char *c = line; *c != '\0'; c++) {
-        if (*c == '\n' || *c == '\r')
-            *c = ' ';
-    }
+    rig_printable_line(line);
     size_t length = strnlen(line, LINE_BYTES - 1);
     line[length] = '\n';
 

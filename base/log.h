@@ -1,6 +1,7 @@
 /*
- * The log of one run: lines `<UTC time> <level> <area>: <text>`, redacted (base/secret.h), into a file and, when asked
- * for, to stderr. Library code reports failures through struct rig_err; the log is for what happened on the way.
+ * The log of one run: lines `<UTC time> <level> <area>: <text>`, redacted (base/secret.h) and printable
+ * (base/printable.h), into a file and, when asked for, to stderr. Library code reports failures through struct rig_err;
+ * the log is for what happened on the way.
  *
  * Threads: any; a line is written whole.
  */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/bug.h"
+#include "base/printable.h"
 #include "base/secret.h"
 
 void rig_cli_complain(const char *format, ...)
@@ -14,6 +15,7 @@ void rig_cli_complain(const char *format, ...)
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     rig_secret_redact(text, sizeof text);
+    rig_printable_lines(text);
     (void)fflush(stdout); /* keeps the order where both go to one terminal */
     (void)fprintf(stderr, "rig: %s\n", text);
 }

@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/printable.h"
 
 extern char **environ;
 
@@ -176,6 +177,7 @@ static enum rig_rc run_prepared(const struct rig_command *command, char **argume
                             ? "the run is ending"
                             : "it took too long (nemesis.command-timeout)");
     answer->status = WIFEXITED(status) ? WEXITSTATUS(status) : SIGNALLED + WTERMSIG(status);
+    rig_printable_line(reading.line);
     memcpy(answer->line, reading.line, sizeof answer->line);
     return RIG_OK;
 }

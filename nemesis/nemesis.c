@@ -10,6 +10,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/printable.h"
 #include "base/secret.h"
 #include "nemesis/ground.h"
 #include "nemesis/schedule.h"
@@ -83,13 +84,23 @@ void rig_nemesis_describe(struct rig_nemesis *nemesis, char *text, size_t size)
     pthread_mutex_unlock(&nemesis->lock);
 }
 
+/* Servers and commands composed it. */
+static void make_safe(char *text, size_t size)
+{
+    rig_secret_redact(text, size);
+    rig_printable_line(text);
+}
+
 /* A line in the log, and an event. What was seen is told once, when it is news. */
-static void report(const struct rig_nemesis *nemesis, const struct injection *injection, enum rig_nemesis_step step,
-                   const struct rig_err *err)
+static void report(const struct rig_nemesis *nemesis, struct injection *injection, enum rig_nemesis_step step,
+                   struct rig_err *err)
 {
     static const char *const said[] = {"injecting", "injected", "healing", "healed"};
     const bool failed = err != NULL && err->rc != RIG_OK;
     const bool withdrawn = failed && step == RIG_NEMESIS_INJECTED && err->rc == RIG_E_INTERRUPTED;
+    make_safe(injection->evidence.text, sizeof injection->evidence.text);
+    if (failed)
+        make_safe(err->text, sizeof err->text);
     const struct rig_nemesis_event event = {
         .step = step,
         .injection = injection->number,
@@ -119,7 +130,7 @@ static void note_failure(struct rig_nemesis *nemesis, const struct injection *in
     else
         (void)rig_fail(&err, why->rc, "nemesis: %s %s%s%s: %.800s", doing, injection->fault->name,
                        injection->targets[0] == '\0' ? "" : " ", injection->targets, why->text);
-    rig_secret_redact(err.text, sizeof err.text);
+    make_safe(err.text, sizeof err.text);
     pthread_mutex_lock(&nemesis->lock);
     const bool first = nemesis->err.rc == RIG_OK;
     if (first)

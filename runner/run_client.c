@@ -5,6 +5,7 @@
 
 #include "base/bug.h"
 #include "base/clock.h"
+#include "base/printable.h"
 #include "base/secret.h"
 #include "runner/run_closing.h"
 #include "runner/run_final.h"
@@ -148,6 +149,7 @@ static bool open_session(struct rig_run_client *client)
     rig_run_count(&client->open_failures);
     client->failed_opens++;
     rig_secret_redact(err.text, sizeof err.text);
+    rig_printable_line(err.text);
     if (client->open_err.rc == RIG_OK)
         client->open_err = err;
     rig_run_outages_note(&client->run->outages, client->index, err.text, rig_clock_now_ns());
@@ -201,17 +203,15 @@ static void count_error(struct rig_run_client *client, enum rig_outcome outcome,
 
 enum { ERROR_BYTES = RIG_ERROR_CODE_BYTES + RIG_ERROR_TEXT_BYTES + 2 };
 
-/* "code: text" as it is recorded: one line, without secrets. */
+/* "code: text" as it is recorded: one printable line, without secrets. */
 static const char *describe_error(struct rig_run_client *client, enum rig_outcome outcome, char text[ERROR_BYTES])
 {
     struct rig_transaction *transaction = &client->transaction;
     transaction->error_code[RIG_ERROR_CODE_BYTES - 1] = '\0';
     transaction->error_text[RIG_ERROR_TEXT_BYTES - 1] = '\0';
     rig_secret_redact(transaction->error_text, RIG_ERROR_TEXT_BYTES);
-    for (char *c = transaction->error_text; *c != '\0'; c++) {
-        if ((unsigned char)*c < ' ')
-            *c = ' ';
-    }
+    rig_printable_line(transaction->error_code);
+    rig_printable_line(transaction->error_text);
     const char *code = transaction->error_code[0] == '\0' ? "unknown" : transaction->error_code;
     count_error(client, outcome, code, transaction->error_text);
     (void)snprintf(text, ERROR_BYTES, "%s: %s", code, transaction->error_text);

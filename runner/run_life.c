@@ -12,6 +12,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/printable.h"
 #include "base/secret.h"
 #include "runner/run_client.h"
 #include "runner/run_closing.h"
@@ -321,6 +322,7 @@ static enum rig_rc set_up_and_record(struct rig_run_state *run, struct rig_run_r
         if (driver->describe != NULL)
             driver->describe(run->driver_run, result->server, sizeof result->server);
         rig_secret_redact(result->server, sizeof result->server);
+        rig_printable_line(result->server);
         rig_log(RIG_LOG_INFO, "run", "%u clients against %s (%s), seed %llu", run->client_count, driver->name,
                 result->server, (unsigned long long)run->plan->seed);
         rc = record_run(run, result, err);
@@ -494,8 +496,10 @@ enum rig_rc rig_run(const struct rig_plan *plan, const struct rig_run_options *o
         rig_online_free(result->online);
         result->online = NULL;
     }
-    if (err != NULL)
+    if (err != NULL) {
         rig_secret_redact(err->text, sizeof err->text);
+        rig_printable_lines(err->text);
+    }
     if (atomic_load(&run->abandoned))
         return rc; /* the client that did not come back still uses the run */
     rig_run_services_attach(NULL);

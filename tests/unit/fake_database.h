@@ -156,7 +156,7 @@ static enum rig_rc fake_open(void *session, void *run, uint32_t client, struct r
     s->run = run;
     s->client = client;
     if (fake.fail_opens != 0 && (fake.fail_opens < 0 || atomic_fetch_sub(&fake_open_failures_left, 1) > 0))
-        return rig_fail(err, RIG_E_CLUSTER, "db1:5432 refused the connection, password hunter2secret");
+        return rig_fail(err, RIG_E_CLUSTER, "db1:5432 refused the\x1b connection, password hunter2secret");
     s->open = true;
     atomic_fetch_add(&fake_opens, 1);
     int live = atomic_fetch_add(&fake_live, 1) + 1;
@@ -169,7 +169,7 @@ static enum rig_outcome fake_answer(struct rig_transaction *transaction, enum ri
                                     bool lost)
 {
     (void)snprintf(transaction->error_code, sizeof transaction->error_code, "%s", code);
-    (void)snprintf(transaction->error_text, sizeof transaction->error_text, "as the test\nwanted, hunter2secret");
+    (void)snprintf(transaction->error_text, sizeof transaction->error_text, "as the test\nwanted\x1b, hunter2secret");
     transaction->session_lost = lost;
     return outcome;
 }

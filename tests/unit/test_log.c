@@ -86,6 +86,15 @@ static void message_stays_on_one_line(void **state)
     rig_buf_done(&text);
 }
 
+static void nothing_that_a_terminal_obeys_is_written(void **state)
+{
+    (void)state;
+    rig_log(RIG_LOG_INFO, "a", "%s", "server says \x1b[2J\x07 and \xc2\x9b");
+    struct rig_buf text = log_text();
+    assert_non_null(strstr(rig_buf_text(&text), "info a: server says ?[2J? and ?\n"));
+    rig_buf_done(&text);
+}
+
 /* Wherever a secret stands in a line, also across the place where the line is cut, no part of it is written. */
 static void secrets_never_reach_the_file(void **state)
 {
@@ -173,6 +182,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(line_has_time_level_and_area, open_log, remove_log),
         cmocka_unit_test_setup_teardown(verbosity_is_kept, open_log, remove_log),
         cmocka_unit_test_setup_teardown(message_stays_on_one_line, open_log, remove_log),
+        cmocka_unit_test_setup_teardown(nothing_that_a_terminal_obeys_is_written, open_log, remove_log),
         cmocka_unit_test_setup_teardown(secrets_never_reach_the_file, open_log, remove_log),
         cmocka_unit_test_setup_teardown(long_lines_are_cut, open_log, remove_log),
         cmocka_unit_test_setup_teardown(lines_of_several_threads_stay_whole, open_log, remove_log),

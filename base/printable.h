@@ -1,0 +1,19 @@
+/*
+ * Texts that a server, a command or a file composed, made safe to show on a terminal and to keep in one line.
+ *
+ * What a terminal obeys or a reader cannot see is replaced: control characters of ASCII and of Latin-1 (escape
+ * sequences begin with one), bytes that are no UTF-8 (a cut may leave some at the end), and the marks that change the
+ * direction of writing. A text passes through here where it enters rig, after secrets have been redacted in it
+ * (base/secret.h): a replaced byte could hide one.
+ *
+ * Threads: any.
+ */
+#ifndef RIG_BASE_PRINTABLE_H
+#define RIG_BASE_PRINTABLE_H
+
+/* Makes `text` one printable line, in place; it never grows. Line ends and tabs become blanks, the rest `?`. */
+void rig_printable_line(char *text);
+/* The same, but line feeds stay. */
+void rig_printable_lines(char *text);
+
+#endif
