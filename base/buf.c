@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -109,41 +108,6 @@ void rig_buf_add_int(struct rig_buf *buf, long long number)
 const char *rig_buf_text(const struct rig_buf *buf)
 {
     return buf->data == NULL || buf->size == 0 ? "" : buf->data;
-}
-
-static enum rig_rc write_all(int fd, const char *data, size_t size, const char *path, struct rig_err *err)
-{
-    while (size > 0) {
-        ssize_t done = write(fd, data, size);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done < 0)
-            return rig_fail(err, RIG_E_IO, "%s: cannot write: %s", path, strerror(errno));
-        data += done;
-        size -= (size_t)done;
-    }
-    return RIG_OK;
-}
-
-enum rig_rc rig_buf_write_file(const struct rig_buf *buf, const char *path, struct rig_err *err)
-{
-    if (buf->failed)
-        return rig_fail(err, RIG_E_LIMIT, "%s: the text is larger than %zu bytes", path, buf->limit);
-    char temporary[4096];
-    int length = snprintf(temporary, sizeof temporary, "%s.tmp", path);
-    if (length < 0 || (size_t)length >= sizeof temporary)
-        return rig_fail(err, RIG_E_IO, "%s: the path is too long", path);
-    int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (fd < 0)
-        return rig_fail(err, RIG_E_IO, "%s: cannot create: %s", temporary, strerror(errno));
-    enum rig_rc rc = write_all(fd, buf->data, buf->size, temporary, err);
-    if (close(fd) != 0 && rc == RIG_OK)
-        rc = rig_fail(err, RIG_E_IO, "%s: cannot close: %s", temporary, strerror(errno));
-    if (rc == RIG_OK && rename(temporary, path) != 0)
-        rc = rig_fail(err, RIG_E_IO, "%s: cannot rename to %s: %s", temporary, path, strerror(errno));
-    if (rc != RIG_OK)
-        (void)unlink(temporary);
-    return rc;
 }
 
 static enum rig_rc read_all(struct rig_buf *buf, int fd, const char *path, struct rig_err *err)

@@ -39,8 +39,6 @@ void rig_buf_add_int(struct rig_buf *buf, long long number);
 
 /* The data as text; "" when empty. Valid until the next write. */
 const char *rig_buf_text(const struct rig_buf *buf);
-/* Writes the whole buffer to the file `path`, replacing it atomically (temporary file, rename). */
-enum rig_rc rig_buf_write_file(const struct rig_buf *buf, const char *path, struct rig_err *err);
 /* Reads a whole file (at most the limit) behind the data. "-" is standard input. */
 enum rig_rc rig_buf_read_file(struct rig_buf *buf, const char *path, struct rig_err *err);
 

@@ -1,13 +1,13 @@
 #include "base/log.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/printable.h"
+#include "base/output_file.h"
 #include "base/secret.h"
 
 /* A line is redacted before it is cut, so that the cut cannot leave the first half of a secret. */
@@ -22,7 +22,7 @@ static const char *const level_names[] = {"error", "warn", "info", "debug"};
 
 enum rig_rc rig_log_open(const char *path, struct rig_err *err)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    int fd = rig_output_append(path);
     if (fd < 0)
         return rig_fail(err, RIG_E_IO, "%s: cannot open the log: %s", path, strerror(errno));
     rig_log_close();

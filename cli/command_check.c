@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "base/output_file.h"
 #include "checker/check_source.h"
 #include "checker/model/assumption.h"
 #include "cli/arguments.h"
@@ -192,6 +193,18 @@ static bool reports_are_known(const struct rig_arguments *args)
     return true;
 }
 
+/* A check can take long: what could not be written afterwards is refused before. */
+static enum rig_rc check_outputs(const struct rig_arguments *args, struct rig_err *err)
+{
+    struct rig_cli_report_request request;
+    const char *folder = rig_arguments_value(args, "output");
+    rig_output_guard(args->positionals[0]);
+    enum rig_rc rc = folder == NULL ? RIG_OK : rig_cli_check_folder(folder, err);
+    for (size_t i = 0; rc == RIG_OK && rig_cli_read_report(args, i, &request) && request.path != NULL; i++)
+        rc = rig_output_check(request.path, err);
+    return rc;
+}
+
 int rig_cli_check(int argc, char **argv)
 {
     struct rig_arguments args;
@@ -206,6 +219,8 @@ int rig_cli_check(int argc, char **argv)
     read_workload(&args, &source.load);
     mind_memory(options.check.limit_bytes);
     struct rig_err err = {0};
+    if (check_outputs(&args, &err) != RIG_OK)
+        return rig_cli_fail(&err);
     struct rig_verdict *verdict = NULL;
     struct rig_cli_check_progress progress;
     rig_cli_check_progress_init(&progress, !rig_arguments_has(&args, "no-progress"));

@@ -3,9 +3,9 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/json_write.h"
+#include "base/output_file.h"
 #include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/output_form.h"
@@ -40,18 +40,9 @@ static const struct rig_arguments_table convert_table = {
     .description =
         "Writes a history in another form: rig's own (history.rig), operations as JSON lines, or as EDN in the\n"
         "field names of Jepsen. The form of IN is told by its first bytes. `-` is standard input and output.\n"
-        "OUT appears whole or not at all.\n",
+        "OUT appears whole or not at all; it cannot be IN. Devices and pipes are written in place.\n",
     .arguments = convert_arguments,
 };
-
-static bool may_write(const struct rig_arguments *args)
-{
-    const char *out = args->positionals[1];
-    if (strcmp(out, "-") == 0 || rig_arguments_has(args, "force") || access(out, F_OK) != 0)
-        return true;
-    rig_cli_complain("%s: exists; --force replaces it", out);
-    return false;
-}
 
 static void print_result(const struct rig_arguments *args, const struct rig_history *history, enum rig_form form)
 {
@@ -90,7 +81,8 @@ int rig_cli_convert(int argc, char **argv)
     if (status != RIG_ARGUMENTS_GO_ON)
         return status;
     enum rig_form form = rig_cli_output_form(&args, "to", args.positionals[1]);
-    if (form == RIG_FORM_AUTO || !may_write(&args))
+    rig_output_guard(args.positionals[0]);
+    if (form == RIG_FORM_AUTO || !rig_cli_may_write(&args, args.positionals[1]))
         return RIG_EXIT_USAGE;
     struct rig_save_options save = {.form = form, .pack = rig_arguments_has(&args, "compress")};
     if (save.pack && form != RIG_FORM_RIG) {

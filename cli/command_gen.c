@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -99,11 +98,7 @@ static bool may_write(const struct rig_arguments *args, enum rig_form form)
         rig_cli_complain("standard output is a terminal; name a file, or give --form jsonl");
         return false;
     }
-    struct stat status;
-    if (rig_arguments_has(args, "force") || stat(out, &status) != 0 || !S_ISREG(status.st_mode))
-        return true;
-    rig_cli_complain("%s: exists; --force replaces it", out);
-    return false;
+    return rig_cli_may_write(args, out);
 }
 
 /* An option of its own is short for a setting; both at a time could contradict each other. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/output_file.h"
 #include "checker/check_source.h"
 #include "cli/arguments.h"
 #include "cli/check_progress.h"
@@ -117,6 +118,19 @@ static int judge(const struct rig_arguments *args, struct rig_check_options *opt
     return result;
 }
 
+/* results.json was read whole and is replaced; record and plan are only read. */
+static enum rig_rc check_outputs(const struct rig_arguments *args, struct rig_err *err)
+{
+    static const char *const inputs[] = {"history.rig", "plan.yaml"};
+    const char *folder = rig_arguments_value(args, "output");
+    char path[PATH_BYTES];
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+        (void)snprintf(path, sizeof path, "%s/%s", args->positionals[0], inputs[i]);
+        rig_output_guard(path);
+    }
+    return rig_cli_check_folder(folder == NULL ? args->positionals[0] : folder, err);
+}
+
 int rig_cli_report(int argc, char **argv)
 {
     struct rig_arguments args;
@@ -129,7 +143,7 @@ int rig_cli_report(int argc, char **argv)
     struct rig_err err = {0};
     struct rig_cli_saved_run saved;
     int result;
-    if (rig_cli_saved_run_load(args.positionals[0], &saved, &err) == RIG_OK) {
+    if (rig_cli_saved_run_load(args.positionals[0], &saved, &err) == RIG_OK && check_outputs(&args, &err) == RIG_OK) {
         keep_requests(&args, &saved, &options);
         result = judge(&args, &options, &saved, &err);
     } else {

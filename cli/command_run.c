@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/output_file.h"
 #include "base/log.h"
 #include "checker/check_source.h"
 #include "cli/arguments.h"
@@ -74,7 +75,7 @@ static enum rig_rc prepare_folder(struct job *job, struct rig_err *err)
     char path[RIG_STORE_PATH_BYTES + 64];
     path_in(job, "plan.yaml", path);
     rig_plan_write(job->plan, false, &job->plan_yaml);
-    rc = rig_buf_write_file(&job->plan_yaml, path, err);
+    rc = rig_output_save(&job->plan_yaml, path, err);
     if (rc != RIG_OK)
         return rc;
     path_in(job, "rig.log", path);

@@ -2,9 +2,11 @@
  * rig: which isolation guarantees did a running database keep, and which did it break?
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/nearest.h"
 #include "cli/cli.h"
@@ -94,8 +96,22 @@ static int dispatch(int argc, char **argv)
     return subcommand->run(argc - 1, argv + 1);
 }
 
+/*
+ * A file that rig opens must not get the number of a standard descriptor that was closed: messages would go into it.
+ * O_PATH: writing to such a descriptor still fails.
+ */
+static void hold_standard_descriptors(void)
+{
+    int fd = 0;
+    while (fd >= 0 && fd <= STDERR_FILENO)
+        fd = open("/", O_PATH);
+    if (fd >= 0)
+        (void)close(fd);
+}
+
 int main(int argc, char **argv)
 {
+    hold_standard_descriptors();
     (void)signal(SIGPIPE, SIG_IGN);
     const int status = dispatch(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout) != 0) {

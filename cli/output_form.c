@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/output_file.h"
 #include "cli/cli.h"
 
 const char *const rig_cli_form_names[] = {"rig", "jsonl", "edn", "json", NULL};
@@ -37,4 +38,17 @@ enum rig_form rig_cli_output_form(const struct rig_arguments *args, const char *
         return RIG_FORM_EDN;
     rig_cli_complain("%s: its ending names no form; give one with --%s rig, jsonl or edn", out, option);
     return RIG_FORM_AUTO;
+}
+
+bool rig_cli_may_write(const struct rig_arguments *args, const char *out)
+{
+    struct rig_err err = {0};
+    if (rig_output_check(out, &err) != RIG_OK) {
+        rig_cli_complain("%s", err.text);
+        return false;
+    }
+    if (rig_arguments_has(args, "force") || !rig_output_replaces(out))
+        return true;
+    rig_cli_complain("%s: exists; --force replaces it", out);
+    return false;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/bug.h"
+#include "base/output_file.h"
 #include "cli/cli.h"
 #include "cli/terminal.h"
 
@@ -66,7 +67,8 @@ enum rig_rc rig_cli_write_report(const struct rig_verdict *verdict, const struct
     struct rig_buf out;
     rig_buf_init(&out, 0);
     render(verdict, run, name, form, &out);
-    enum rig_rc rc = strcmp(path, "-") == 0 ? print_buf(&out, err) : rig_buf_write_file(&out, path, err);
+    (void)fflush(stdout); /* keeps the order where both go to one file */
+    enum rig_rc rc = strcmp(path, "-") == 0 ? print_buf(&out, err) : rig_output_save(&out, path, err);
     rig_buf_done(&out);
     return rc;
 }
@@ -93,10 +95,17 @@ static enum rig_rc join(char *path, const char *folder, const char *name, struct
     return RIG_OK;
 }
 
-static enum rig_rc make_folder(const char *path, struct rig_err *err)
+/* A link is followed only where the user named the folder, not for one in it. */
+static enum rig_rc make_folder(const char *path, bool may_be_link, struct rig_err *err)
 {
-    if (mkdir(path, 0777) == 0 || errno == EEXIST)
+    struct stat status;
+    if (mkdir(path, 0777) == 0)
         return RIG_OK;
+    if (errno == EEXIST) {
+        if ((may_be_link ? stat(path, &status) : lstat(path, &status)) == 0 && S_ISDIR(status.st_mode))
+            return RIG_OK;
+        errno = ENOTDIR;
+    }
     return rig_fail(err, RIG_E_IO, "%s: cannot create the folder: %s", path, strerror(errno));
 }
 
@@ -138,7 +147,7 @@ static enum rig_rc write_witness_file(const struct rig_buf *text, const char *fo
     char name[128], path[PATH_BYTES];
     (void)snprintf(name, sizeof name, "%s-%" PRIu32 ".%s", rig_anomaly_info(witness->anomaly)->name, number, suffix);
     enum rig_rc rc = join(path, folder, name, err);
-    return rc == RIG_OK ? rig_buf_write_file(text, path, err) : rc;
+    return rc == RIG_OK ? rig_output_save(text, path, err) : rc;
 }
 
 static enum rig_rc write_witness(const struct rig_verdict *verdict, const char *folder,
@@ -171,7 +180,7 @@ static enum rig_rc write_witness(const struct rig_verdict *verdict, const char *
 
 static enum rig_rc write_witnesses(const struct rig_verdict *verdict, const char *folder, struct rig_err *err)
 {
-    enum rig_rc rc = make_folder(folder, err);
+    enum rig_rc rc = make_folder(folder, false, err);
     if (rc == RIG_OK)
         rc = remove_witnesses(folder, err);
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT && rc == RIG_OK; anomaly++) {
@@ -182,19 +191,35 @@ static enum rig_rc write_witnesses(const struct rig_verdict *verdict, const char
     return rc;
 }
 
+static const struct {
+    enum rig_report_form form;
+    const char *name;
+} files[] = {{RIG_REPORT_JSON, "results.json"},
+             {RIG_REPORT_TEXT, "report.txt"},
+             {RIG_REPORT_HTML, "report.html"},
+             {RIG_REPORT_JUNIT, "junit.xml"}};
+
+enum rig_rc rig_cli_check_folder(const char *folder, struct rig_err *err)
+{
+    char path[PATH_BYTES];
+    struct stat status;
+    if (stat(folder, &status) != 0)
+        return RIG_OK; /* it will be made */
+    enum rig_rc rc = RIG_OK;
+    for (size_t i = 0; i < sizeof files / sizeof files[0] && rc == RIG_OK; i++) {
+        rc = join(path, folder, files[i].name, err);
+        if (rc == RIG_OK)
+            rc = rig_output_check(path, err);
+    }
+    return rc;
+}
+
 enum rig_rc rig_cli_write_reports(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
                                   const char *folder, uint32_t forms, struct rig_err *err)
 {
-    static const struct {
-        enum rig_report_form form;
-        const char *name;
-    } files[] = {{RIG_REPORT_JSON, "results.json"},
-                 {RIG_REPORT_TEXT, "report.txt"},
-                 {RIG_REPORT_HTML, "report.html"},
-                 {RIG_REPORT_JUNIT, "junit.xml"}};
     RIG_REQUIRE(verdict != NULL && name != NULL && folder != NULL);
     char path[PATH_BYTES];
-    enum rig_rc rc = make_folder(folder, err);
+    enum rig_rc rc = make_folder(folder, true, err);
     for (size_t i = 0; i < sizeof files / sizeof files[0] && rc == RIG_OK; i++) {
         if (files[i].form != RIG_REPORT_JSON && (forms & 1u << files[i].form) == 0)
             continue;

@@ -20,12 +20,14 @@
     (1u << RIG_REPORT_TEXT | 1u << RIG_REPORT_JSON | 1u << RIG_REPORT_HTML | 1u << RIG_REPORT_JUNIT)
 
 /*
- * Writes the files into `folder`, which is created when its parent exists. `run` may be NULL; `name` is the title;
- * `forms`: bits 1 << enum rig_report_form. Each file is replaced atomically. The first file that cannot be written is
- * the error (RIG_E_IO); those before it stay.
+ * Writes the files into `folder`, which is created when its parent exists; `witnesses` in it may be no link. `run` may
+ * be NULL; `name` is the title; `forms`: bits 1 << enum rig_report_form. Each file is replaced atomically. The first
+ * file that cannot be written is the error (RIG_E_IO); those before it stay.
  */
 enum rig_rc rig_cli_write_reports(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
                                   const char *folder, uint32_t forms, struct rig_err *err);
+/* Refuses a folder whose files could not be written as rig_cli_write_reports() would, before the check begins. */
+enum rig_rc rig_cli_check_folder(const char *folder, struct rig_err *err);
 /* One report, without colour, into the file `path`; "-" is standard output. */
 enum rig_rc rig_cli_write_report(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
                                  enum rig_report_form form, const char *path, struct rig_err *err);

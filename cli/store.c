@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/output_file.h"
 
 enum { FOLDER_MODE = 0755, NAME_ATTEMPTS = 100 };
 
@@ -52,17 +53,9 @@ static enum rig_rc make_timed(const char *parent, char path[RIG_STORE_PATH_BYTES
 
 static enum rig_rc move_link(const char *parent, const char *target, struct rig_err *err)
 {
-    char link[RIG_STORE_PATH_BYTES + 16], temporary[RIG_STORE_PATH_BYTES + 64];
+    char link[RIG_STORE_PATH_BYTES + 16];
     (void)snprintf(link, sizeof link, "%s/latest", parent);
-    (void)snprintf(temporary, sizeof temporary, "%s/.latest.%ld", parent, (long)getpid());
-    (void)unlink(temporary);
-    if (symlink(target, temporary) != 0)
-        return rig_fail(err, RIG_E_IO, "%s: cannot create the link: %s", temporary, strerror(errno));
-    if (rename(temporary, link) == 0)
-        return RIG_OK;
-    enum rig_rc rc = rig_fail(err, RIG_E_IO, "%s: cannot move the link: %s", link, strerror(errno));
-    (void)unlink(temporary);
-    return rc;
+    return rig_output_link(target, link, err);
 }
 
 enum rig_rc rig_store_make(const char *store, const char *name, char path[RIG_STORE_PATH_BYTES], struct rig_err *err)

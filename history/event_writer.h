@@ -14,7 +14,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "history/load.h"
-#include "history/output.h"
+#include "base/output_file.h"
 #include "history/record/record_encoder.h"
 
 struct rig_event_writer_options {

@@ -5,7 +5,7 @@
 #include "base/bug.h"
 #include "history/text/edn.h"
 #include "history/text/json_lines.h"
-#include "history/output.h"
+#include "base/output_file.h"
 #include "history/record/record_writer.h"
 #include "history/source.h"
 #include "history/window.h"

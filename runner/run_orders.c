@@ -1,13 +1,13 @@
 #include "runner/run_orders.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/bug.h"
 #include "base/log.h"
+#include "base/output_file.h"
 
 enum { BUFFER_BYTES = 64 * 1024, LINE_BYTES_MOST = 80, PATH_BYTES = 4096, WRITE_EVERY_NS = 200 * 1000 * 1000 };
 
@@ -34,8 +34,7 @@ static bool open_file(struct rig_run_orders *orders)
     if (orders->fd > 0)
         return true;
     const int length = snprintf(path, sizeof path, "%s/orders.tsv", orders->folder);
-    const int fd =
-        length > 0 && length < PATH_BYTES ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644) : -1;
+    const int fd = length > 0 && length < PATH_BYTES ? rig_output_append(path) : -1;
     if (fd < 0)
         return false;
     orders->fd = fd + 1;

@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/output_file.h"
+
 enum { ARGUMENTS_MOST = 64, TAIL_BYTES = 500 };
 
 static const int64_t ns_per_ms = 1000000;
@@ -109,7 +111,7 @@ enum rig_rc rig_etcd_launch(struct rig_etcd_cluster *cluster, struct rig_etcd_me
     if (arguments.full)
         return rig_fail(err, RIG_E_LIMIT, "more settings than fit into a command line");
     log_path(cluster, member, path, sizeof path);
-    const int output = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    const int output = rig_output_append(path);
     if (output < 0)
         return rig_fail(err, RIG_E_CLUSTER, "cannot write %s: %s", path, strerror(errno));
     const struct rig_child_command command = {

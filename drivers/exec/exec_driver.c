@@ -3,13 +3,13 @@
  * its own; a session that is lost ends it, and the next one starts another.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/output_file.h"
 #include "drivers/exec/exec_process.h"
 #include "drivers/exec/exec_protocol.h"
 
@@ -218,7 +218,7 @@ static enum rig_rc start(const struct run *run, struct rig_exec_process *process
 {
     char path[4096];
     (void)snprintf(path, sizeof path, "%s/exec.log", run->env->log_dir);
-    const int log_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    const int log_fd = rig_output_append(path);
     if (log_fd < 0)
         return rig_fail(err, RIG_E_DRIVER, "cannot write %s: %s", path, strerror(errno));
     enum rig_rc rc = rig_exec_process_start(process, run->children, run->arguments, run->home, log_fd,

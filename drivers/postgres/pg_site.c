@@ -13,6 +13,7 @@
 
 #include "base/bug.h"
 #include "base/folder.h"
+#include "base/output_file.h"
 #include "drivers/postgres/pg_connection.h"
 
 enum { SOCKET_PATH_MOST = 107, ARGUMENTS_MOST = 32 };
@@ -135,7 +136,7 @@ int rig_pg_site_log(const struct rig_pg_site *site, const char *name, struct rig
 {
     char path[4096];
     log_path(site, name, path);
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    int fd = rig_output_append(path);
     if (fd < 0)
         (void)rig_fail(err, RIG_E_CLUSTER, "cannot write %s: %s", path, strerror(errno));
     return fd;

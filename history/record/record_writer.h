@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 #include "history/history.h"
-#include "history/output.h"
+#include "base/output_file.h"
 
 struct rig_record_write_options {
     bool pack;          /* RIG_E_USAGE where this build cannot */

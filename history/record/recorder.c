@@ -615,7 +615,7 @@ static bool allocate(struct rig_recorder *recorder, const struct rig_recorder_op
 
 static enum rig_rc start_file(struct rig_recorder *recorder, struct rig_err *err)
 {
-    recorder->fd = open(recorder->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    recorder->fd = open(recorder->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
     if (recorder->fd < 0)
         return rig_fail(err, RIG_E_IO, "%s: cannot create the record: %s", recorder->path, strerror(errno));
     struct rig_buf header;

@@ -15,7 +15,7 @@
 
 #include "base/err.h"
 #include "history/history.h"
-#include "history/output.h"
+#include "base/output_file.h"
 
 enum { RIG_EDN_DEPTH = 64 };
 

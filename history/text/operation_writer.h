@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "history/history.h"
 #include "history/text/operation_text.h"
-#include "history/output.h"
+#include "base/output_file.h"
 
 enum rig_rc rig_operation_write(const struct rig_history *history, const struct rig_dialect *dialect,
                                 struct rig_output *output, struct rig_err *err);

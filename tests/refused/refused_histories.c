@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
+#include "base/output_file.h"
 #include "history/load.h"
 
 static int not_hidden(const struct dirent *entry)
@@ -71,7 +71,7 @@ int main(int argc, char **argv)
     enum rig_rc rc;
     int differing = 0;
     if (argc > 2 && strcmp(argv[2], "--update") == 0) {
-        rc = rig_buf_write_file(&came, "../expected.txt", &err);
+        rc = rig_output_save(&came, "../expected.txt", &err);
     } else {
         rc = rig_buf_read_file(&wanted, "../expected.txt", &err);
         differing = rc == RIG_OK ? compare(rig_buf_text(&wanted), rig_buf_text(&came)) : 0;

@@ -90,50 +90,37 @@ static void limit_is_exact_and_failure_is_remembered(void **state)
     rig_buf_done(&buf);
 }
 
-static void files_round_trip(void **state)
+static void files_are_read_up_to_the_limit(void **state)
 {
     (void)state;
-    char folder[] = "/tmp/rig-buf-XXXXXX";
-    assert_non_null(mkdtemp(folder));
-    char path[64], temporary[80];
-    (void)snprintf(path, sizeof path, "%s/file", folder);
-    (void)snprintf(temporary, sizeof temporary, "%s.tmp", path);
+    char path[] = "/tmp/rig-buf-XXXXXX";
+    const int fd = mkstemp(path);
+    char bytes[251];
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (char)i;
+    for (int i = 0; i < 800; i++)
+        assert_int_equal(write(fd, bytes, sizeof bytes), sizeof bytes);
+    (void)close(fd);
 
     struct rig_err err = {0};
-    struct rig_buf written, read;
-    rig_buf_init(&written, 0);
+    struct rig_buf read;
     rig_buf_init(&read, 0);
-    for (int i = 0; i < 200000; i++)
-        rig_buf_add_char(&written, (char)(i % 251));
-    assert_int_equal(rig_buf_write_file(&written, path, &err), RIG_OK);
-    assert_int_equal(access(temporary, F_OK), -1);
     rig_buf_add_text(&read, "before");
     assert_int_equal(rig_buf_read_file(&read, path, &err), RIG_OK);
-    assert_int_equal(read.size, 6 + 200000);
-    assert_memory_equal(read.data + 6, written.data, 200000);
+    assert_int_equal(read.size, 6 + 200800);
+    assert_memory_equal(read.data + 6 + 251, bytes, sizeof bytes);
     rig_buf_done(&read);
 
     /* Exactly the limit is allowed, one byte less is not. */
-    rig_buf_init(&read, 200000);
+    rig_buf_init(&read, 200800);
     assert_int_equal(rig_buf_read_file(&read, path, &err), RIG_OK);
-    assert_int_equal(read.size, 200000);
+    assert_int_equal(read.size, 200800);
     rig_buf_done(&read);
-    rig_buf_init(&read, 199999);
+    rig_buf_init(&read, 200799);
     assert_int_equal(rig_buf_read_file(&read, path, &err), RIG_E_LIMIT);
     assert_non_null(strstr(err.text, path));
     rig_buf_done(&read);
-
-    /* Replaced as a whole, also by nothing. */
-    rig_buf_clear(&written);
-    err = (struct rig_err){0};
-    assert_int_equal(rig_buf_write_file(&written, path, &err), RIG_OK);
-    rig_buf_init(&read, 0);
-    assert_int_equal(rig_buf_read_file(&read, path, &err), RIG_OK);
-    assert_int_equal(read.size, 0);
-    rig_buf_done(&read);
-    rig_buf_done(&written);
     assert_int_equal(unlink(path), 0);
-    assert_int_equal(rmdir(folder), 0);
 }
 
 static void file_errors_name_the_file(void **state)
@@ -144,12 +131,6 @@ static void file_errors_name_the_file(void **state)
     rig_buf_init(&buf, 16);
     assert_int_equal(rig_buf_read_file(&buf, "/nowhere/at/all", &err), RIG_E_IO);
     assert_non_null(strstr(err.text, "/nowhere/at/all"));
-    err = (struct rig_err){0};
-    assert_int_equal(rig_buf_write_file(&buf, "/nowhere/at/all", &err), RIG_E_IO);
-    rig_buf_add_text(&buf, "seventeen bytes!!");
-    err = (struct rig_err){0};
-    assert_int_equal(rig_buf_write_file(&buf, "/tmp/never-written", &err), RIG_E_LIMIT);
-    assert_int_equal(access("/tmp/never-written", F_OK), -1);
     rig_buf_done(&buf);
 }
 
@@ -161,7 +142,7 @@ int main(void)
         cmocka_unit_test(integers_have_their_whole_range),
         cmocka_unit_test(growth_keeps_everything),
         cmocka_unit_test(limit_is_exact_and_failure_is_remembered),
-        cmocka_unit_test(files_round_trip),
+        cmocka_unit_test(files_are_read_up_to_the_limit),
         cmocka_unit_test(file_errors_name_the_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/output_file.h"
 #include "report/report.h"
 #include "tests/unit/hand_verdict.h"
 
@@ -166,7 +167,7 @@ static void pages_for_the_eye(void **state)
         char path[4096];
         page_of(&hand.verdict, &run, "pg-serializable", &out);
         (void)snprintf(path, sizeof path, "%s/page-%u.html", folder, i);
-        assert_int_equal(rig_buf_write_file(&out, path, &err), RIG_OK);
+        assert_int_equal(rig_output_save(&out, path, &err), RIG_OK);
         rig_buf_done(&out);
         hand_verdict_done(&hand);
     }

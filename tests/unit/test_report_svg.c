@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/output_file.h"
 #include "report/report.h"
 #include "report/svg_layout.h"
 #include "tests/unit/hand_verdict.h"
@@ -248,7 +249,7 @@ static void pictures_for_the_eye(void **state)
         rig_buf_init(&out, 0);
         rig_report_svg(&hand.verdict, &hand.witnesses[0], &out);
         (void)snprintf(path, sizeof path, "%s/cycle-%02u.svg", folder, count);
-        assert_int_equal(rig_buf_write_file(&out, path, &err), RIG_OK);
+        assert_int_equal(rig_output_save(&out, path, &err), RIG_OK);
         rig_buf_done(&out);
         hand_verdict_done(&hand);
     }
