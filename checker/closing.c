@@ -17,7 +17,7 @@ struct search {
     struct rig_arena *arena;
     uint8_t *read_by_unknown; /* per version of registers; NULL until there is one */
     struct rig_closing *out;
-    struct rig_table *waiting; /* processes, where there are no invocations; else NULL */
+    struct rig_table *waiting; /* process -> first that waits, where there are no invocations; else NULL */
     uint32_t least_end;        /* of a committed transaction that waits, in the real-time order */
     uint32_t first;            /* before this transaction nobody waits, nor uses a key that is alive */
     uint32_t *ends;            /* where there are passages, and so many rounds: of every stretch, in order, and */
@@ -38,11 +38,11 @@ static void make_wait(struct search *s, uint32_t txn)
         if (s->history->has_invocations && rig_txn_end(s->history, txn) < s->least_end)
             s->least_end = rig_txn_end(s->history, txn);
     }
-    if (s->waiting != NULL && s->history->txns[txn].outcome != RIG_OUTCOME_FAIL) {
-        uint32_t *known = rig_table_put(s->waiting, (uint32_t)s->history->txns[txn].process);
-        s->no_memory |= known == NULL;
-        if (known != NULL)
-            *known = txn;
+    if (s->waiting != NULL && s->history->txns[txn].outcome == RIG_OUTCOME_OK) {
+        uint32_t *earliest = rig_table_put(s->waiting, (uint32_t)s->history->txns[txn].process);
+        s->no_memory |= earliest == NULL;
+        if (earliest != NULL && txn < *earliest)
+            *earliest = txn;
     }
 }
 
@@ -69,12 +69,15 @@ static bool waits_for_predecessor(const struct search *s, uint32_t node)
     return any != 0;
 }
 
-/* Nothing waits for a transaction that has not committed, nor it for others. */
+/*
+ * Nothing waits for a transaction that has not committed, nor it for others. In its process only an acknowledged one
+ * comes before another (graph/orders.h).
+ */
 static bool waits_in_order(const struct search *s, uint32_t txn)
 {
     const struct rig_txn *t = &s->history->txns[txn];
-    bool by_process = s->waiting != NULL && t->outcome != RIG_OUTCOME_FAIL &&
-                      rig_table_get(s->waiting, (uint32_t)t->process) != RIG_TABLE_NONE;
+    bool by_process =
+        s->waiting != NULL && t->outcome != RIG_OUTCOME_FAIL && rig_table_get(s->waiting, (uint32_t)t->process) < txn;
     return by_process || (s->any && s->committed[txn] && waits_for_predecessor(s, txn));
 }
 

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "checker/graph/orders.h"
+
 struct pairs {
     const struct rig_history *history;
     const struct rig_graph *graph;
@@ -39,7 +41,7 @@ static bool check_orders(struct pairs *p, uint32_t from, enum rig_edge_kind kind
     if (known && rig_txn_end(p->history, target) < source->invoke_at && !add(p, from, kind, to, RIG_EDGE_REALTIME))
         return false;
     bool same_process = source->process == p->history->txns[target].process;
-    bool before = known ? rig_txn_end(p->history, target) < source->invoke_at : to < from;
+    bool before = rig_process_precedes(p->history, target, rig_graph_txn(p->graph, from));
     return !same_process || !before || add(p, from, kind, to, RIG_EDGE_PROCESS);
 }
 

@@ -4,7 +4,7 @@
 
 #include "base/table.h"
 
-/* The transaction of each process that was met last: in a direct table where the processes' numbers are dense. */
+/* The latest acknowledged transaction of each process: in a direct table where the processes' numbers are dense. */
 struct latest {
     uint32_t *direct; /* NULL: in the hash table */
     int32_t lowest;
@@ -52,10 +52,10 @@ bool rig_process_order(const struct rig_history *history, const uint8_t *committ
         done = previous != NULL;
         if (!done)
             break;
-        if (*previous != RIG_TABLE_NONE &&
-            (!history->has_invocations || rig_txn_end(history, *previous) < history->txns[txn].invoke_at))
+        if (*previous != RIG_TABLE_NONE && rig_process_precedes(history, *previous, txn))
             before[txn] = *previous;
-        *previous = txn;
+        if (history->txns[txn].outcome == RIG_OUTCOME_OK)
+            *previous = txn;
     }
     rig_table_done(&latest.hashed);
     return done;

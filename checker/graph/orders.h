@@ -10,8 +10,20 @@
 #include "history/history.h"
 
 /*
- * The committed transaction before each one in its process, or RIG_NODE_NONE; those of one process that overlap have no
- * order between them. `committed` says per transaction whether it counts. False when memory runs out.
+ * Whether the acknowledged transaction `a` comes before `b`, both of one process. A transaction of unknown fate may
+ * take effect at any time after its invocation, also when the process went on: it comes before nothing.
+ */
+static inline bool rig_process_precedes(const struct rig_history *history, uint32_t a, uint32_t b)
+{
+    const struct rig_txn *first = &history->txns[a], *second = &history->txns[b];
+    uint32_t begin = second->invoke_at != RIG_POSITION_NONE ? second->invoke_at : second->complete_at;
+    return first->outcome == RIG_OUTCOME_OK && first->complete_at < begin;
+}
+
+/*
+ * The latest acknowledged transaction that completed before each committed one in its process, or RIG_NODE_NONE; those
+ * of one process that overlap have no order between them. Several transactions may follow one: those of unknown fate,
+ * and the acknowledged one after them. `committed` says per transaction whether it counts. False when memory runs out.
  */
 bool rig_process_order(const struct rig_history *history, const uint8_t *committed, struct rig_arena *arena,
                        uint32_t *before);

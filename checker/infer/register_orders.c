@@ -9,6 +9,9 @@
 
 enum { NEAR = 8, AHEAD = 16 };
 
+/* Of a touch: the value read is no version of the key, so that nothing is known of where the transaction stands. */
+#define NO_VERSION (RIG_REGISTER_NONE - 1)
+
 /*
  * What an acknowledged transaction knows of one key: the version it read first, if any; and the one it left. What it
  * met is what it read, unless that was the initial state and it wrote: then, as without a read, what it left.
@@ -49,6 +52,16 @@ struct touching {
     uint32_t visitor; /* transaction */
 };
 
+/* Initial states, and what committed transactions wrote. What failed ones wrote, or none did, has no place in an order.
+ */
+static bool is_version(const struct orders *o, uint32_t version)
+{
+    if (version < o->history->key_count)
+        return true;
+    uint32_t writer = o->registers->versions[version].writer;
+    return writer != RIG_REGISTER_NONE && o->registers->committed[writer];
+}
+
 static void touch_keys_of(const struct orders *o, uint32_t txn, struct touching *keys)
 {
     const struct rig_history *history = o->history;
@@ -63,8 +76,10 @@ static void touch_keys_of(const struct orders *o, uint32_t txn, struct touching 
             continue;
         }
         key->visitor = txn;
-        o->touches[key->end++] =
-            (struct touch){.key = mop->key, .txn = txn, .read = writes ? RIG_REGISTER_NONE : version, .left = version};
+        uint32_t read = writes || version == RIG_REGISTER_NONE ? RIG_REGISTER_NONE
+                        : is_version(o, version)               ? version
+                                                               : NO_VERSION;
+        o->touches[key->end++] = (struct touch){.key = mop->key, .txn = txn, .read = read, .left = version};
     }
 }
 
@@ -84,14 +99,15 @@ static struct touching *place_keys(const struct orders *o)
     return keys;
 }
 
-/* Moves the touches that left something known together. */
+/* Moves the touches that order versions together: they left something known, and did not meet what is no version. */
 static void close_gaps(struct orders *o, const struct touching *keys, uint32_t op_count)
 {
     for (uint32_t key = 0, begin = 0; key < o->history->key_count; key++) {
         uint32_t end = keys[key].end;
         for (; begin < end; begin++) {
-            o->touches[o->touch_count] = o->touches[begin];
-            o->touch_count += o->touches[begin].left != RIG_REGISTER_NONE;
+            const struct touch touch = o->touches[begin];
+            o->touches[o->touch_count] = touch;
+            o->touch_count += touch.left != RIG_REGISTER_NONE && touch.read != NO_VERSION;
         }
         begin = key + 1 < o->history->key_count ? o->key_begin[key + 1] : op_count;
     }
@@ -137,7 +153,8 @@ static void initial_edges(struct orders *o)
 {
     const struct rig_registers *r = o->registers;
     for (uint32_t version = o->history->key_count; version < r->version_count; version++) {
-        if (r->versions[version].writer != RIG_REGISTER_NONE)
+        uint32_t writer = r->versions[version].writer;
+        if (writer != RIG_REGISTER_NONE && o->history->txns[writer].outcome != RIG_OUTCOME_FAIL)
             add_edge(o, r->versions[version].key, version, RIG_ORDER_INITIAL, RIG_REGISTER_NONE, RIG_REGISTER_NONE);
     }
 }

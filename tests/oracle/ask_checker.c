@@ -62,13 +62,13 @@ static enum rig_rc add(struct rig_history_builder *builder, const struct small_t
         for (int e = 0; e < op->count; e++)
             elements[element_count++] = value_name(names, op->key, op->list[e]);
     }
-    bool completed = txn->complete_at != SMALL_NEVER;
+    bool invoked = txn->invoke_at != SMALL_NEVER, completed = txn->complete_at != SMALL_NEVER;
     int invoke_at = txn->invoke_at * names->position_factor + names->position_offset;
     int complete_at = txn->complete_at * names->position_factor + names->position_offset;
     struct rig_txn_input input = {
-        .invoke_ns = (int64_t)invoke_at * 1000000,
+        .invoke_ns = invoked ? (int64_t)invoke_at * 1000000 : RIG_NO_TIME,
         .complete_ns = completed ? (int64_t)complete_at * 1000000 : RIG_NO_TIME,
-        .invoke_at = (uint32_t)invoke_at,
+        .invoke_at = invoked ? (uint32_t)invoke_at : RIG_POSITION_NONE,
         .complete_at = completed ? (uint32_t)complete_at : RIG_POSITION_NONE,
         .process = txn->process * names->process_factor + names->process_offset,
         .outcome = outcomes[txn->outcome],

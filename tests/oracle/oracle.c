@@ -39,8 +39,9 @@ void oracle_order_before(const struct small_history *history, enum oracle_order 
             continue;
         for (int b = 0; b < history->txn_count; b++) {
             const struct small_txn *second = &history->txns[b];
-            bool same = order == ORACLE_REALTIME || first->process == second->process;
-            if (same && first->complete_at < second->invoke_at)
+            bool invoked = second->invoke_at != SMALL_NEVER;
+            bool same = (order == ORACLE_REALTIME && invoked) || first->process == second->process;
+            if (same && first->complete_at < (invoked ? second->invoke_at : second->complete_at))
                 before[a] |= UINT64_C(1) << b;
         }
     }

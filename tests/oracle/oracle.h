@@ -39,7 +39,11 @@ enum oracle_base {
     ORACLE_READ_UNCOMMITTED,
     ORACLE_BASES
 };
-/* What must be respected besides: nothing, each process's order, or the order of completion before invocation. */
+/*
+ * What must be respected besides: nothing, each process's order, or the order of completion before invocation. An info
+ * transaction comes before nothing, since it may take effect later. Without invocations a process's transactions follow
+ * each other as they complete, and there is no other order.
+ */
 enum oracle_order { ORACLE_PLAIN, ORACLE_SESSION, ORACLE_REALTIME, ORACLE_ORDERS };
 
 struct oracle_level {

@@ -120,7 +120,8 @@ static const char *judge_step(const struct small_history *small, const struct ri
         return "a transaction that did not commit, or of which it is not known";
     const struct small_txn *a = &small->txns[from];
     const struct small_txn *b = &small->txns[to];
-    bool before = a->outcome == SMALL_OK && a->complete_at < b->invoke_at;
+    bool invoked = b->invoke_at != SMALL_NEVER;
+    bool before = a->outcome == SMALL_OK && a->complete_at < (invoked ? b->invoke_at : b->complete_at);
     switch (step->kind) {
     case RIG_EDGE_WW:
         return judge_ww(small, step, from, to, small_key(history, step->key));
@@ -131,7 +132,7 @@ static const char *judge_step(const struct small_history *small, const struct ri
     case RIG_EDGE_PROCESS:
         return before && a->process == b->process ? NULL : "process: not the same process, or not before";
     case RIG_EDGE_REALTIME:
-        return before ? NULL : "realtime: not before";
+        return before && invoked ? NULL : "realtime: not before";
     }
     return "an edge of no kind";
 }

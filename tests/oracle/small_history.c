@@ -144,7 +144,10 @@ void small_print(const struct small_history *history, const char *indent, FILE *
 {
     for (int t = 0; t < history->txn_count; t++) {
         const struct small_txn *txn = &history->txns[t];
-        fprintf(out, "%s%s %d %d-", indent, outcome_names[txn->outcome], txn->process, txn->invoke_at);
+        fprintf(out, "%s%s %d ", indent, outcome_names[txn->outcome], txn->process);
+        if (txn->invoke_at != SMALL_NEVER)
+            fprintf(out, "%d", txn->invoke_at);
+        fputc('-', out);
         if (txn->complete_at != SMALL_NEVER)
             fprintf(out, "%d", txn->complete_at);
         fputc(':', out);

@@ -34,7 +34,9 @@ struct small_op {
 struct small_txn {
     enum small_outcome outcome;
     int process;
-    int invoke_at, complete_at; /* positions in one sequence; complete_at SMALL_NEVER when no completion came */
+    /* positions in one sequence; complete_at SMALL_NEVER when no completion came, invoke_at in all transactions of a
+     * history of completions only, where every one has a completion */
+    int invoke_at, complete_at;
     int op_count;
     struct small_op ops[SMALL_OPS];
 };

@@ -27,7 +27,8 @@ struct simulation {
     struct small_history *history;
     enum isolation isolation;
     int key_count, op_limit, process_count, appends_percent, trouble_percent;
-    bool one_counter; /* values are unique over all keys, not only for each */
+    bool one_counter;   /* values are unique over all keys, not only for each */
+    bool keeps_process; /* a client goes on as the same process after info, as in histories of other programs */
     int next_value[SMALL_KEYS];
     int next_process;
     int process[SMALL_TXNS]; /* current process of each client, and the transaction it waits for */
@@ -128,7 +129,7 @@ static void complete(struct simulation *sim, int t)
         if (sim->waits_for[c] != t)
             continue;
         sim->waits_for[c] = -1;
-        if (txn->outcome == SMALL_INFO)
+        if (txn->outcome == SMALL_INFO && !sim->keeps_process)
             sim->process[c] = sim->next_process++;
     }
 }
@@ -295,6 +296,16 @@ static void falsify(struct rig_rng *rng, struct small_history *history, int posi
     }
 }
 
+/* Then every transaction has a completion: those without one get it at the end. */
+static void forget_invocations(struct small_history *history, int position_count)
+{
+    for (int t = 0; t < history->txn_count; t++) {
+        struct small_txn *txn = &history->txns[t];
+        txn->invoke_at = SMALL_NEVER;
+        txn->complete_at = txn->complete_at == SMALL_NEVER ? position_count++ : txn->complete_at;
+    }
+}
+
 void small_random(uint64_t seed, uint64_t number, enum small_size size, struct small_history *history)
 {
     struct simulation sim = {.history = history};
@@ -310,6 +321,10 @@ void small_random(uint64_t seed, uint64_t number, enum small_size size, struct s
     sim.appends_percent = 30 + 10 * below(&sim.rng, 5);
     sim.trouble_percent = 15 * below(&sim.rng, 4);
     sim.one_counter = percent(&sim.rng, 50);
+    struct rig_rng shape; /* of the record; what happens is the same with any */
+    rig_rng_init(&shape, ~seed, number);
+    sim.keeps_process = percent(&shape, 40);
+    bool completions_only = percent(&shape, 10);
     for (int c = 0; c < sim.process_count; c++) {
         sim.process[c] = sim.next_process++;
         sim.waits_for[c] = -1;
@@ -318,4 +333,6 @@ void small_random(uint64_t seed, uint64_t number, enum small_size size, struct s
     int lies = percent(&sim.rng, 30) ? 0 : 1 + below(&sim.rng, size == SMALL_FULL ? 2 : 4);
     for (int i = 0; i < lies; i++)
         falsify(&sim.rng, history, sim.position + i);
+    if (completions_only)
+        forget_invocations(history, sim.position + lies);
 }

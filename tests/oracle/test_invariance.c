@@ -85,7 +85,7 @@ static void add_stranger(struct small_history *history, struct rig_rng *rng, boo
     int last = 0;
     for (int t = 0; t < history->txn_count; t++) {
         struct small_txn *txn = &history->txns[t];
-        txn->invoke_at += 2;
+        txn->invoke_at += txn->invoke_at == SMALL_NEVER ? 0 : 2;
         txn->complete_at += txn->complete_at == SMALL_NEVER ? 0 : 2;
         last = txn->invoke_at > last ? txn->invoke_at : last;
         last = txn->complete_at > last ? txn->complete_at : last;
@@ -93,6 +93,8 @@ static void add_stranger(struct small_history *history, struct rig_rng *rng, boo
     struct small_txn *stranger = &history->txns[history->txn_count++];
     *stranger = (struct small_txn){.process = FREE_PROCESS, .invoke_at = first ? 0 : last + 1};
     stranger->complete_at = rig_rng_below(rng, 2) == 0 ? last + 2 : stranger->invoke_at + 1;
+    if (history->txns[0].invoke_at == SMALL_NEVER)
+        stranger->invoke_at = SMALL_NEVER;
     if (writes)
         stranger->ops[stranger->op_count++] = (struct small_op){.append = true, .key = FREE_KEY, .value = 1};
     struct small_op *read = &stranger->ops[stranger->op_count++];
@@ -131,8 +133,9 @@ static void silent_failures_do_not_matter(void **state)
         history.txn_count++;
         added->outcome = number % 2 == 0 ? SMALL_FAIL : SMALL_INFO;
         added->process = 91;
-        added->complete_at = number % 2 == 0 ? 301 : SMALL_NEVER;
-        added->invoke_at = 300;
+        bool invoked = added->invoke_at != SMALL_NEVER;
+        added->complete_at = number % 2 == 0 || !invoked ? 301 : SMALL_NEVER;
+        added->invoke_at = invoked ? 300 : SMALL_NEVER;
         for (int i = 0; i < added->op_count; i++)
             added->ops[i].value += 500; /* of its own; what it read stays */
         ask_checker(&history, NULL, &with);
