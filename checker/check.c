@@ -19,6 +19,8 @@ static enum rig_rc run(struct rig_verdict_storage *storage, struct rig_judge *ju
     rig_verdict_add_scope(verdict, &judge->inference, NULL);
     verdict->scope.truncated = history->truncated;
     verdict->scope.damaged_at = history->damaged_at;
+    verdict->scope.damaged_bytes = history->damaged_bytes;
+    verdict->scope.damaged_txns = history->damaged_txns;
     verdict->scope.skipped_count = history->skipped_count;
     verdict->scope.faults = history->faults;
     verdict->scope.fault_count = history->fault_count;

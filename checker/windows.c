@@ -530,6 +530,8 @@ static enum rig_rc finish_windows(struct rig_windows *w, const struct rig_source
     storage->verdict.history = storage->history;
     storage->verdict.scope.truncated = facts->truncated;
     storage->verdict.scope.damaged_at = facts->damaged_at;
+    storage->verdict.scope.damaged_bytes = facts->damaged_bytes;
+    storage->verdict.scope.damaged_txns = facts->damaged_txns;
     storage->verdict.scope.skipped_count = facts->skipped_count;
     storage->verdict.scope.faults = rig_fault_events_copy(&storage->arena, facts->faults, facts->fault_count);
     storage->verdict.scope.fault_count = facts->fault_count;

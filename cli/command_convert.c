@@ -50,9 +50,10 @@ static void print_result(const struct rig_arguments *args, const struct rig_hist
     if (!rig_arguments_json(args)) {
         printf("%s: %u transactions, %u operations, %llu left out%s", out, (unsigned)history->txn_count,
                (unsigned)history->op_count, (unsigned long long)history->skipped_count,
-               history->truncated ? "; the record was cut" : "");
+               history->truncated && history->damaged_at == 0 ? "; the record was cut" : "");
         if (history->damaged_at > 0)
-            printf(": damaged at byte %llu, behind which there is more", (unsigned long long)history->damaged_at);
+            printf("; the record is damaged at byte %llu: the last %llu bytes are left out",
+                   (unsigned long long)history->damaged_at, (unsigned long long)history->damaged_bytes);
         puts("");
         return;
     }
@@ -69,6 +70,8 @@ static void print_result(const struct rig_arguments *args, const struct rig_hist
     rig_json_bool(&json, "truncated", history->truncated);
     if (history->damaged_at > 0)
         rig_json_int(&json, "damaged-at", (int64_t)history->damaged_at);
+    if (history->damaged_at > 0)
+        rig_json_int(&json, "damaged-bytes", (int64_t)history->damaged_bytes);
     rig_json_end(&json);
     puts(rig_buf_text(&buf));
     rig_buf_done(&buf);

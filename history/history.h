@@ -130,8 +130,10 @@ struct rig_history {
 
     enum rig_workload workload;
     bool has_invocations;   /* false for completions-only histories: no real-time order beyond that of completions */
-    bool truncated;         /* the record was cut; what is here is complete up to the cut */
-    uint64_t damaged_at;    /* ... by damage at this byte, behind which there is more that is not here; else 0 */
+    bool truncated;         /* the record was cut or damaged; what is here is complete up to there */
+    uint64_t damaged_at;    /* damaged, at this byte; 0: it is not */
+    uint64_t damaged_bytes; /*   so many bytes follow, from there on, and are not here */
+    uint64_t damaged_txns;  /*   at least so many completed transactions among them; 0: unknown */
     uint64_t skipped_count; /* operations of nemeses and other non-clients, left out */
     const struct rig_fault_event *faults; /* what a nemesis did, by position; an excerpt has none */
     uint32_t fault_count;

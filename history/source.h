@@ -36,9 +36,12 @@ struct rig_source_facts {
     bool has_invocations;
     bool keyword_keys;
     bool truncated;
-    uint64_t damaged_at; /* where the first damaged frame begins, when whole blocks follow it, which were left out */
-    size_t held_bytes;   /* of a pipe: all that came through it is kept, so that it can be read again */
-    size_t parts_bytes;  /* what the parts that are in memory at a time take, about: planned, and as they turn out */
+    uint64_t damaged_at;     /* where damage begins, at which reading stopped; 0: there is none */
+    uint64_t damaged_bytes;  /*   from there to the end of the file */
+    uint64_t damaged_frames; /*   undamaged frames among them */
+    uint64_t damaged_txns;   /*   at least so many completed transactions are missing */
+    size_t held_bytes;       /* of a pipe: all that came through it is kept, so that it can be read again */
+    size_t parts_bytes; /* what the parts that are in memory at a time take, about: planned, and as they turn out */
 };
 
 /* `path` "-" is standard input. Errors as in history/load.h. */

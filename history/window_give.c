@@ -37,6 +37,8 @@ static bool take_facts(struct rig_history *history, const struct rig_source_fact
 {
     history->truncated = facts->truncated;
     history->damaged_at = facts->damaged_at;
+    history->damaged_bytes = facts->damaged_bytes;
+    history->damaged_txns = facts->damaged_txns;
     history->skipped_count = facts->skipped_count;
     struct rig_history_storage *storage = history->storage;
     if (!rig_fault_event_keep_all(&storage->faults, &storage->fault_texts, facts->faults, facts->fault_count))

@@ -210,6 +210,10 @@ static void add_history(struct rig_json_writer *w, const struct rig_verdict *ver
     rig_json_bool(w, "truncated", scope->truncated);
     if (scope->damaged_at > 0)
         rig_json_int(w, "damaged-at", (int64_t)scope->damaged_at);
+    if (scope->damaged_at > 0)
+        rig_json_int(w, "damaged-bytes", (int64_t)scope->damaged_bytes);
+    if (scope->damaged_txns > 0)
+        rig_json_int(w, "damaged-transactions", (int64_t)scope->damaged_txns);
     rig_json_end(w);
     rig_json_begin_object(w, "edges");
     for (unsigned kind = RIG_EDGE_WW; kind <= RIG_EDGE_RW; kind++)

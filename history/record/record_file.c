@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "history/record/record_checkpoint.h"
+#include "history/record/record_damage.h"
 #include "history/record/record_events.h"
 
 static const char *const does_not_belong = "a frame that does not belong here";
@@ -82,8 +83,10 @@ static enum rig_rc read_header(struct rig_record_file *file, struct rig_err *err
 {
     struct rig_frame frame;
     const uint8_t *at = file->data + RIG_RECORD_START_BYTES;
-    if (file->size <= RIG_RECORD_START_BYTES + RIG_FRAME_HEAD_BYTES ||
-        !rig_frame_is_whole(at, file->size - RIG_RECORD_START_BYTES))
+    if (file->size <= RIG_RECORD_START_BYTES)
+        return RIG_OK;
+    if (!rig_frame_is_whole(at, file->size - RIG_RECORD_START_BYTES) &&
+        !rig_record_damage_at(file->data, file->size, file->shape.version, RIG_RECORD_START_BYTES, 0).is_damaged)
         return RIG_OK;
     if (!rig_frame_read(at, file->size - RIG_RECORD_START_BYTES, 0, &frame))
         return rig_fail(err, RIG_E_INPUT, "%s: byte 16: the header is damaged; nothing can be read from it",
@@ -155,23 +158,6 @@ uint64_t rig_record_checkpoint_number(const struct rig_record_file *file, size_t
         rig_frame_size(file->data + at) < RIG_CHECKPOINT_NUMBER_BYTES)
         return 0;
     return rig_get_u64(file->data + at + RIG_FRAME_HEAD_BYTES);
-}
-
-size_t rig_record_find_checkpoint(const struct rig_record_file *file, size_t at)
-{
-    static const char head[3] = {'R', 'I', 'G'};
-    struct rig_frame frame;
-    while (at < file->size) {
-        const uint8_t *found = memmem(file->data + at, file->size - at, head, sizeof head);
-        if (found == NULL)
-            return 0;
-        at = (size_t)(found - file->data);
-        if (rig_record_frame_is(file, at, RIG_FRAME_CHECKPOINT) &&
-            rig_frame_read(found, file->size - at, rig_record_checkpoint_number(file, at), &frame))
-            return at;
-        at += sizeof head;
-    }
-    return 0;
 }
 
 void rig_record_run_init(struct rig_record_run *run, const struct rig_record_file *file)

@@ -65,8 +65,6 @@ size_t rig_record_frame_end(const struct rig_record_file *file, size_t at);
 bool rig_record_frame_is(const struct rig_record_file *file, size_t at, enum rig_frame_type type);
 /* The number that the checkpoint at `at` has by its own word. */
 uint64_t rig_record_checkpoint_number(const struct rig_record_file *file, size_t at);
-/* The next whole and undamaged checkpoint behind `at`, wherever it lies; 0 when there is none. */
-size_t rig_record_find_checkpoint(const struct rig_record_file *file, size_t at);
 
 void rig_record_run_init(struct rig_record_run *run, const struct rig_record_file *file);
 void rig_record_run_done(struct rig_record_run *run);

@@ -82,6 +82,12 @@ bool rig_frame_read(const uint8_t *at, size_t left, uint64_t number, struct rig_
     return true;
 }
 
+bool rig_frame_fits(uint8_t *head, const uint8_t *payload, size_t size, uint64_t number)
+{
+    put_u32(head + 4, (uint32_t)size);
+    return checksum(head, payload, size, number) == rig_get_u64(head + 8);
+}
+
 uint32_t rig_frame_size(const uint8_t *at)
 {
     return get_u32(at + 4);

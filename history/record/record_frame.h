@@ -116,6 +116,8 @@ uint64_t rig_get_u64(const uint8_t *from);
 
 /* The frame at `at`; false when none is whole and undamaged there. */
 bool rig_frame_read(const uint8_t *at, size_t left, uint64_t number, struct rig_frame *frame);
+/* Whether head and payload are a frame once the head tells this size, which it does afterwards. */
+bool rig_frame_fits(uint8_t *head, const uint8_t *payload, size_t size, uint64_t number);
 /* The size of the payload that the frame's head at `at` tells, of which all bytes are there. */
 uint32_t rig_frame_size(const uint8_t *at);
 /* Whether all bytes of the frame at `at` are there, damaged or not. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "history/record/record_damage.h"
 #include "history/record/record_file.h"
 
 enum {
@@ -75,6 +76,20 @@ static enum rig_rc reader_open(const char *name, const char *data, size_t size, 
     return RIG_OK;
 }
 
+static void tell_damage(const struct reader *reader, struct rig_source_facts *facts)
+{
+    const struct rig_record_file *file = &reader->file;
+    const struct rig_record_run *last = reader->run;
+    const struct rig_record_damage damage =
+        rig_record_damage_at(file->data, file->size, file->shape.version, last->next, last->frame_number);
+    if (!damage.is_damaged)
+        return;
+    facts->damaged_at = last->next;
+    facts->damaged_bytes = damage.bytes;
+    facts->damaged_frames = damage.frames;
+    facts->damaged_txns = damage.txns > last->decoder.txn_count ? damage.txns - last->decoder.txn_count : 0;
+}
+
 static enum rig_rc reader_finish(void *state, struct rig_source_facts *facts, struct rig_err *err)
 {
     const struct reader *reader = state;
@@ -83,8 +98,8 @@ static enum rig_rc reader_finish(void *state, struct rig_source_facts *facts, st
     facts->has_invocations = !reader->has_lone;
     facts->workload = reader->file.shape.workload;
     facts->meta = reader->file.meta;
-    if (!reader->run->closed && rig_record_find_checkpoint(&reader->file, reader->run->next + 1) != 0)
-        facts->damaged_at = reader->run->next;
+    if (!reader->run->closed && reader->file.header_end != 0)
+        tell_damage(reader, facts);
     return RIG_OK;
 }
 

@@ -248,6 +248,7 @@ static void truncations(const struct model *model, size_t block_bytes, unsigned 
         memcpy(copy, encoded.file.data, size);
         struct rig_history *history = parse_with(copy, size, threads);
         assert_int_equal(history->truncated, size < encoded.file.size);
+        assert_int_equal(history->damaged_at, 0);
         struct rig_history *wanted = model_history(model, frames == 0 ? 0 : encoded.frame_events[frames - 1]);
         assert_same_history(history, wanted);
         if (frames > 0)
@@ -280,11 +281,12 @@ static void flip_every_bit(const struct model *model, uint32_t frame_events, siz
         struct rig_history *history = NULL;
         struct rig_err err = {0};
         enum rig_rc rc = try_parse(encoded.file.data, encoded.file.size, threads, &history, &err);
-        if (rc == RIG_OK)
+        assert_int_equal(rc, bit / 8 < encoded.frame_ends[0] ? RIG_E_INPUT : RIG_OK);
+        if (rc == RIG_OK) {
             assert_true(history->truncated);
-        else
-            assert_int_equal(rc, RIG_E_INPUT);
-        assert_true(bit / 8 >= encoded.frame_ends[0] || rc != RIG_OK || history->txn_count == 0);
+            assert_true(history->damaged_at >= encoded.frame_ends[0] && history->damaged_at <= bit / 8);
+            assert_int_equal(history->damaged_at + history->damaged_bytes, encoded.file.size);
+        }
         rig_history_free(history);
         encoded.file.data[bit / 8] ^= (char)(1 << bit % 8);
     }
@@ -360,6 +362,9 @@ static void damage_in_the_middle_is_told(void **state)
         while (segment != NULL);
         assert_true(rig_source_facts(source)->truncated);
         assert_int_equal(rig_source_facts(source)->damaged_at, at);
+        assert_int_equal(rig_source_facts(source)->damaged_bytes, encoded.file.size - at);
+        assert_true(rig_source_facts(source)->damaged_frames >= encoded.frame_count - frame - 2);
+        assert_true(rig_source_facts(source)->damaged_txns > 0);
         rig_source_close(source);
         struct rig_history *history = parse_with(encoded.file.data, encoded.file.size, 1 + (unsigned)frame % 2);
         struct rig_history *wanted = model_history(&model, encoded.frame_events[frame]);
