@@ -363,6 +363,7 @@ enum rig_rc rig_option_parse(const struct rig_option *option, const char *text, 
         return parse_text(option, text, object, err);
     case RIG_OPTION_TEXT_LIST:
     case RIG_OPTION_COMMAND:
+    case RIG_OPTION_HEADERS:
         break;
     }
     rig_bug(__FILE__, __LINE__, "an option of a known type");
@@ -599,6 +600,7 @@ void rig_option_format(const struct rig_option *option, const void *object, stru
         return;
     case RIG_OPTION_TEXT_LIST:
     case RIG_OPTION_COMMAND:
+    case RIG_OPTION_HEADERS:
         format_list(value, out);
         return;
     }

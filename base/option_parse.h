@@ -19,7 +19,8 @@
 /* Whether the option's value is a list of texts. */
 static inline bool rig_option_is_list(const struct rig_option *option)
 {
-    return option->type == RIG_OPTION_TEXT_LIST || option->type == RIG_OPTION_COMMAND;
+    return option->type == RIG_OPTION_TEXT_LIST || option->type == RIG_OPTION_COMMAND ||
+           option->type == RIG_OPTION_HEADERS;
 }
 
 /* The entry of `table` called `name`, or NULL. */

@@ -1,11 +1,16 @@
 /*
  * Secrets: texts that no log, stored plan, history or report may show.
  *
- * Whoever learns a secret (the plan's reader, from an option of type secret, a conninfo's password or an expanded
- * environment variable) registers it; whoever writes text that an outsider composed passes it through
+ * Whoever learns a secret (the plan's reader, from an option of type secret, a header, a conninfo's password or an
+ * expanded environment variable) registers it; whoever writes text that an outsider composed passes it through
  * rig_secret_redact(). Texts shorter than 4 bytes are not registered: hiding them would mangle unrelated text.
  *
- * Threads: register while there is one thread; redact from any.
+ * A secret is found as it is, and as programs encode it when they echo it: percent-encoded, with the escapes of JSON,
+ * YAML, SQL and XML, in hexadecimal, and in base64, also in the middle of a longer encoded text. Where a text
+ * fills its buffer (of 128 bytes or more), its end is taken for a cut: 4 bytes of a secret are hidden there, too.
+ *
+ * Time: O(size * secrets) comparisons that mostly end at their first byte. Threads: register while there is one
+ * thread; redact from any.
  */
 #ifndef RIG_BASE_SECRET_H
 #define RIG_BASE_SECRET_H
@@ -16,7 +21,7 @@
 #define RIG_SECRET_MASK "***"
 
 /* Copies `text`. False when RIG_SECRET_MAX are kept already, or memory runs out: then it is not hidden. */
-enum { RIG_SECRET_MAX = 256 };
+enum { RIG_SECRET_MAX = 256, RIG_SECRET_SHORTEST = 4 /* bytes */ };
 bool rig_secret_register(const char *text);
 /* Replaces every registered secret inside `text` (NUL-ended, at most `size` bytes) by the mask, in place; of secrets
  * that contain each other, the longer one. */

@@ -57,8 +57,9 @@ static const struct rig_arguments_table table_of_plan = {
     .least_positionals = 0,
     .most_positionals = 1,
     .description =
-        "Checks a plan and prints it resolved, with every default; what it prints is a plan again. Secrets are\n"
-        "masked. `-` reads the plan from standard input. Exit status 64 when the plan cannot be used; what it needs\n"
+        "Checks a plan and prints it resolved, with every default; what it prints is a plan again. Secrets stay\n"
+        "the variables that they came from, or become `***`. `-` reads the plan from standard input. Exit status 64 "
+        "when the plan cannot be used; what it needs\n"
         "and this machine lacks is said on stderr.\n",
     .arguments = arguments_of_plan,
     .print_more = print_keys,

@@ -16,6 +16,7 @@
 #include "cli/leftovers.h"
 #include "cli/outputs.h"
 #include "cli/store.h"
+#include "cli/stored_logs.h"
 #include "cli/terminal.h"
 #include "runner/run.h"
 
@@ -100,6 +101,11 @@ static enum rig_rc drive(struct job *job, struct rig_err *err)
     const struct rig_run_options options = {.folder = job->folder,
                                             .progress = is_progress_wanted(job) && rig_terminal_is_live(stderr)};
     enum rig_rc rc = rig_run(job->plan, &options, &job->result, err);
+    struct rig_err redaction = {0};
+    if (rig_cli_redact_logs(job->folder, &redaction) != RIG_OK) {
+        rig_log(RIG_LOG_WARN, "run", "secrets may stand in the logs of the nodes: %s", redaction.text);
+        rig_cli_complain("secrets may stand in the logs of the nodes: %s", redaction.text);
+    }
     if (rc != RIG_OK)
         rig_log(RIG_LOG_INFO, "run", "the run failed: %s", err->text);
     return rc;

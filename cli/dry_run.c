@@ -2,7 +2,10 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/secret.h"
 #include "generator/generator.h"
 
 enum { LOOKED_AT = 200, SHOWN_OF_A_KIND = 2 };
@@ -10,7 +13,11 @@ enum { LOOKED_AT = 200, SHOWN_OF_A_KIND = 2 };
 static void show(void *context, const char *text)
 {
     (void)context;
-    (void)fputs(text, stdout);
+    char *safe = strdup(text);
+    if (safe != NULL)
+        rig_secret_redact(safe, strlen(safe) + 1);
+    (void)fputs(safe == NULL ? RIG_SECRET_MASK : safe, stdout);
+    free(safe);
 }
 
 static const char *op_name(enum rig_op_kind kind)

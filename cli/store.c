@@ -11,7 +11,8 @@
 #include "base/clock.h"
 #include "base/output_file.h"
 
-enum { FOLDER_MODE = 0755, NAME_ATTEMPTS = 100 };
+/* Records and logs hold what a database said: they are for the user who ran rig. */
+enum { FOLDER_MODE = 0700, NAME_ATTEMPTS = 100 };
 
 static enum rig_rc fail_create(const char *path, struct rig_err *err)
 {

@@ -15,6 +15,8 @@
 #include "base/clock.h"
 #include "base/command_line.h"
 #include "base/folder.h"
+#include "base/password.h"
+#include "base/secret.h"
 #include "nemesis/command.h"
 #include "nemesis/journal.h"
 #include "nemesis/journal_file.h"
@@ -38,6 +40,11 @@ static bool run_command(const struct rig_journal_entry *entry, char *text)
 {
     struct rig_buf line;
     rig_buf_init(&line, TEXT_BYTES);
+    /* The plan that would tell the secrets is not there. */
+    for (size_t i = 0; i < entry->argument_count; i++) {
+        const struct rig_password_context context = {RIG_PASSWORD_ARGUMENT, entry->arguments, i};
+        (void)rig_password_register(&context, entry->arguments[i]);
+    }
     rig_command_line_join(entry->arguments, entry->argument_count, &line);
     const struct rig_command command = {
         .arguments = {entry->arguments, entry->argument_count},
@@ -49,6 +56,7 @@ static bool run_command(const struct rig_journal_entry *entry, char *text)
     const bool healed = rig_command_succeed(&command, &answer, &err) == RIG_OK;
     (void)snprintf(text, TEXT_BYTES, "%s: %.400s%s%.300s", entry->what, rig_buf_text(&line), healed ? "" : ": ",
                    healed ? "" : err.text);
+    rig_secret_redact(text, TEXT_BYTES);
     rig_buf_done(&line);
     return healed;
 }

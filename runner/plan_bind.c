@@ -25,7 +25,8 @@ enum rig_rc rig_plan_part_init(struct rig_plan_part *part, const struct rig_opti
     part->object = rig_arena_alloc(arena, object_size + 1);
     part->given = rig_arena_array(arena, count + 1, sizeof *part->given);
     part->known = rig_arena_array(arena, count + 1, sizeof *part->known);
-    if (part->object == NULL || part->given == NULL || part->known == NULL)
+    part->shown = rig_arena_array(arena, count + 1, sizeof *part->shown);
+    if (part->object == NULL || part->given == NULL || part->known == NULL || part->shown == NULL)
         return rig_fail(err, RIG_E_LIMIT, "out of memory for a plan");
     for (size_t i = 0; i < count; i++)
         part->known[i] = table[i].default_text != NULL;
@@ -173,6 +174,7 @@ struct binding {
     const struct rig_yaml_tree *tree;
     const struct rig_option *option;
     void *object;
+    const char *const **shown; /* the part's, at the option */
 };
 
 static enum rig_rc refuse_value(const struct binding *binding, const struct rig_yaml_node *node, const char *problem,
@@ -191,7 +193,8 @@ static enum rig_rc refuse_kind(const struct binding *binding, const struct rig_y
     rig_buf_add_text(&problem, "expected ");
     rig_option_describe(binding->option, &problem);
     rig_buf_printf(&problem, ", not %s", node->is_null ? "nothing" : kinds[node->kind]);
-    if (binding->option->type == RIG_OPTION_TEXT_LIST && node->kind == RIG_YAML_SCALAR && !node->is_null)
+    if (rig_option_is_list(binding->option) && binding->option->type != RIG_OPTION_COMMAND &&
+        node->kind == RIG_YAML_SCALAR && !node->is_null)
         rig_buf_add_text(&problem, "; write it in brackets: [...]");
     const enum rig_rc rc = refuse_value(binding, node, rig_buf_text(&problem), err);
     rig_buf_done(&problem);
@@ -201,15 +204,20 @@ static enum rig_rc refuse_kind(const struct binding *binding, const struct rig_y
 static bool expands(enum rig_option_type type)
 {
     return type == RIG_OPTION_TEXT || type == RIG_OPTION_SECRET || type == RIG_OPTION_TEXT_LIST ||
-           type == RIG_OPTION_COMMAND;
+           type == RIG_OPTION_COMMAND || type == RIG_OPTION_HEADERS;
 }
 
-/* The text of `node` as the option takes it: expanded, no mask, its secrets registered. */
-static enum rig_rc take_text(const struct binding *binding, const struct rig_yaml_node *node, const char *raw,
-                             const char **text, struct rig_err *err)
+/*
+ * The text of `node` as the option takes it: expanded, no mask, its secrets registered. `shown`: what stands for it
+ * where the plan is printed, or NULL.
+ */
+static enum rig_rc take_text(const struct binding *binding, const struct rig_yaml_node *node,
+                             const struct rig_plan_before *before, const char *raw, const char **text,
+                             const char **shown, struct rig_err *err)
 {
     struct rig_err own = {0};
     *text = raw;
+    *shown = NULL;
     if (!expands(binding->option->type))
         return RIG_OK;
     const enum rig_rc rc = rig_plan_expand(binding->tree->arena, raw, text, &own);
@@ -223,16 +231,36 @@ static enum rig_rc take_text(const struct binding *binding, const struct rig_yam
                             "` stands where a stored plan hides a secret; put the secret back, best "
                             "as a variable: `${NAME}`",
                             err);
-    const bool secret = binding->option->type == RIG_OPTION_SECRET;
-    if (!rig_password_register(*text) || (secret && !rig_secret_register(*text)))
+    if (!rig_plan_register(binding->option, before, raw, *text))
         return refuse_value(binding, node, "too many secrets in one plan", err);
+    return rig_plan_show(binding->tree->arena, binding->option, before, raw, *text, shown, err);
+}
+
+/* Keeps what is shown for the elements of the value, when it differs from them. */
+static enum rig_rc keep_shown(const struct binding *binding, const char *const *shown, size_t count,
+                              struct rig_err *err)
+{
+    const char **kept = NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (shown[i] == NULL)
+            continue;
+        if (kept == NULL)
+            kept = rig_arena_array(binding->tree->arena, count, sizeof *kept);
+        if (kept == NULL)
+            return rig_fail(err, RIG_E_LIMIT, "out of memory for a plan");
+        kept[i] = shown[i];
+    }
+    *binding->shown = (const char *const *)kept;
     return RIG_OK;
 }
 
 static enum rig_rc bind_scalar(const struct binding *binding, const struct rig_yaml_node *node, struct rig_err *err)
 {
-    const char *text = NULL;
-    enum rig_rc rc = take_text(binding, node, node->text, &text, err);
+    const struct rig_plan_before nothing = {0};
+    const char *text = NULL, *shown = NULL;
+    enum rig_rc rc = take_text(binding, node, &nothing, node->text, &text, &shown, err);
+    if (rc == RIG_OK)
+        rc = keep_shown(binding, &shown, 1, err);
     if (rc != RIG_OK)
         return rc;
     struct rig_err own = {0};
@@ -245,9 +273,15 @@ static enum rig_rc store_elements(const struct binding *binding, const struct ri
                                   const struct rig_yaml_entry *element, const char **elements, size_t count,
                                   struct rig_err *err)
 {
+    const char **raw = rig_arena_array(binding->tree->arena, count + 1, sizeof *raw);
+    const char **shown = rig_arena_array(binding->tree->arena, count + 1, sizeof *shown);
+    if (raw == NULL || shown == NULL)
+        return rig_fail(err, RIG_E_LIMIT, "out of memory for a plan");
     for (size_t i = 0; i < count; i++) {
         const struct rig_yaml_node *at = element == NULL ? node : element->value;
-        enum rig_rc rc = take_text(binding, at, elements[i], &elements[i], err);
+        const struct rig_plan_before before = {raw, elements, i};
+        raw[i] = elements[i];
+        enum rig_rc rc = take_text(binding, at, &before, raw[i], &elements[i], &shown[i], err);
         if (rc != RIG_OK)
             return rc;
         struct rig_err own = {0};
@@ -258,7 +292,7 @@ static enum rig_rc store_elements(const struct binding *binding, const struct ri
     }
     const struct rig_text_list list = {.at = elements, .count = count};
     rig_option_store_list(binding->option, &list, binding->object);
-    return RIG_OK;
+    return keep_shown(binding, shown, count, err);
 }
 
 static enum rig_rc bind_sequence(const struct binding *binding, const struct rig_yaml_node *node, struct rig_err *err)
@@ -371,6 +405,7 @@ static enum rig_rc bind_entry(struct rig_plan_section *section, const struct rig
         .tree = tree,
         .option = &target.part->table[target.index],
         .object = target.part->object,
+        .shown = &target.part->shown[target.index],
     };
     const enum rig_rc rc = bind_value(&binding, entry->value, err);
     if (rc == RIG_OK) {

@@ -21,6 +21,8 @@ struct rig_plan_part {
     void *object;
     const struct rig_yaml_node **given; /* by option; NULL where the plan says nothing */
     bool *known;                        /* by option: has a value, given or by default */
+    const char *const **shown; /* by option and element: what stands for the value where a plan is printed; NULL: the
+                                  value itself, also for all elements of an option */
 };
 
 enum { RIG_PLAN_PARTS = 2 };

@@ -5,6 +5,7 @@
 #include "base/bug.h"
 #include "base/nearest.h"
 #include "base/option_parse.h"
+#include "base/password.h"
 #include "base/rng.h"
 #include "base/secret.h"
 #include "checker/model/assumption.h"
@@ -103,6 +104,29 @@ static enum rig_rc load_driver(struct reader *reader, const struct rig_yaml_node
     return RIG_OK;
 }
 
+static const char *text_at(const struct rig_plan_part *part, size_t index)
+{
+    return *(const char *const *)(const void *)((const char *)part->object + part->table[index].offset);
+}
+
+/* `user:password` is how Basic authentication sends the two, encoded: so a password too short to be hidden by itself
+ * is hidden there. */
+static bool register_pairs(const struct rig_plan_part *part)
+{
+    for (size_t i = 0; i < part->option_count; i++) {
+        const char *secret = part->table[i].type == RIG_OPTION_SECRET ? text_at(part, i) : NULL;
+        const struct rig_option *user = rig_option_find(part->table, "user");
+        if (secret == NULL || user == NULL || user->type != RIG_OPTION_TEXT)
+            continue;
+        const char *name = text_at(part, (size_t)(user - part->table));
+        char pair[512];
+        (void)snprintf(pair, sizeof pair, "%s:%s", name == NULL ? "" : name, secret);
+        if (!rig_secret_register(pair))
+            return false;
+    }
+    return true;
+}
+
 /* The other keys of `database:` mean nothing before the driver is known, so its name is looked for first. */
 static enum rig_rc bind_database(struct reader *reader, const struct rig_yaml_node *node, struct rig_err *err)
 {
@@ -127,7 +151,10 @@ static enum rig_rc bind_database(struct reader *reader, const struct rig_yaml_no
         section->node = node;
         return rig_plan_section_require(section, &reader->tree, err);
     }
-    return rig_plan_section_bind(section, &reader->tree, node, NULL, err);
+    const enum rig_rc rc = rig_plan_section_bind(section, &reader->tree, node, NULL, err);
+    if (rc == RIG_OK && !register_pairs(&section->parts[1]))
+        return rig_yaml_refuse(&reader->tree, &node->place, err, "too many secrets in one plan");
+    return rc;
 }
 
 /* -- reading the sections ------------------------------------------------------------------------------------------ */
@@ -456,9 +483,9 @@ static enum rig_rc check_contradictions(const struct reader *reader, struct rig_
 static bool register_passwords(const struct rig_yaml_node *node)
 {
     if (node->kind == RIG_YAML_SCALAR)
-        return rig_password_register(node->text);
+        return rig_plan_register_raw(node->text);
     for (const struct rig_yaml_entry *entry = node->first; entry != NULL; entry = entry->next) {
-        if (entry->key != NULL && !rig_password_register(entry->key))
+        if (entry->key != NULL && !rig_plan_register_raw(entry->key))
             return false;
         if (entry->key != NULL && entry->value->kind == RIG_YAML_SCALAR && rig_password_is_key(entry->key) &&
             strchr(entry->value->text, '$') == NULL && !rig_secret_register(entry->value->text))

@@ -2,13 +2,15 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-#include "base/bug.h"
+#include "base/password.h"
 #include "base/secret.h"
 #include "base/utf8.h"
 
-enum { LONGEST_EXPANDED_BYTES = 1 << 16 };
+enum {
+    LONGEST_EXPANDED_BYTES = 1 << 16,
+    BLANK = 1, /* a character that no text of a plan has */
+};
 
 /* -- variables ----------------------------------------------------------------------------------------------------- */
 
@@ -86,186 +88,216 @@ enum rig_rc rig_plan_expand(struct rig_arena *arena, const char *text, const cha
     return rc;
 }
 
-/* -- where passwords are ------------------------------------------------------------------------------------------- */
+/* -- secrets ------------------------------------------------------------------------------------------------------- */
 
-static const char blanks[] = " \t\r\n";
+/* A `${...}` in a text that could be expanded. */
+struct reference {
+    const char *start, *end;
+    const char *fallback; /* the default, up to the `}`; NULL: none */
+    char name[128];
+};
 
-/* Behind `password =`: quoted with backslash escapes, or up to the next blank. */
-static struct rig_password_span value_span(const char *text, size_t start)
+/* The first one at `text` or behind it. */
+static bool find_reference(const char *text, struct reference *reference)
 {
-    size_t at = start;
-    if (text[at] != '\'' && text[at] != '"')
-        return (struct rig_password_span){start, strcspn(text + start, blanks)};
-    const char quote = text[at++];
-    while (text[at] != '\0' && text[at] != quote)
-        at += text[at] == '\\' && text[at + 1] != '\0' ? 2 : 1;
-    if (text[at] == quote)
-        at++;
-    return (struct rig_password_span){start, at - start};
-}
-
-/* Whether the `length` bytes at `text` end in a word that names a password. */
-static bool ends_in_password_word(const char *text, size_t length)
-{
-    static const char *const words[] = {"password", "passwd", "passphrase", "pwd", "secret", "token"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        const size_t word = strlen(words[i]);
-        if (length >= word && strncasecmp(text + length - word, words[i], word) == 0)
-            return true;
-    }
-    return false;
-}
-
-static bool find_assignment(const char *text, size_t from, struct rig_password_span *span)
-{
-    for (const char *equals = strchr(text + from, '='); equals != NULL; equals = strchr(equals + 1, '=')) {
-        size_t key_end = (size_t)(equals - text);
-        while (key_end > 0 && strchr(blanks, text[key_end - 1]) != NULL)
-            key_end--;
-        if (!ends_in_password_word(text, key_end))
+    for (const char *at = strchr(text, '$'); at != NULL; at = strchr(at, '$')) {
+        if (at[1] != '{') {
+            at += at[1] == '$' ? 2 : 1;
             continue;
-        const size_t start = (size_t)(equals - text) + 1;
-        *span = value_span(text, start + strspn(text + start, blanks));
-        if (span->length > 0)
-            return true;
-    }
-    return false;
-}
-
-/*
- * In `scheme://user:password@host/`: from the first colon to the last `@` of the authority. A password with a raw `/`,
- * `?` or `#` cuts the authority short; then what follows the colon is no port, and everything up to the last `@`
- * counts.
- */
-static bool url_span(const char *authority, const char *text, struct rig_password_span *span)
-{
-    const size_t whole = strcspn(authority, blanks);
-    const size_t proper = strcspn(authority, " \t\r\n/?#");
-    const char *colon = memchr(authority, ':', proper);
-    if (colon == NULL)
-        return false;
-    const char *start = colon + 1;
-    const char *at_sign = memrchr(start, '@', proper - (size_t)(start - authority));
-    const char behind_digits = start[strspn(start, "0123456789")];
-    const bool is_port = behind_digits == '\0' || strchr(" \t\r\n/?#,", behind_digits) != NULL;
-    if (at_sign == NULL && !is_port)
-        at_sign = memrchr(start, '@', whole - (size_t)(start - authority));
-    if (at_sign == NULL || at_sign == start)
-        return false;
-    *span = (struct rig_password_span){(size_t)(start - text), (size_t)(at_sign - start)};
-    return true;
-}
-
-static bool find_in_url(const char *text, size_t from, struct rig_password_span *span)
-{
-    for (const char *found = strstr(text + from, "://"); found != NULL; found = strstr(found + 3, "://")) {
-        if (url_span(found + 3, text, span))
-            return true;
-    }
-    return false;
-}
-
-bool rig_password_find(const char *text, size_t from, struct rig_password_span *span)
-{
-    struct rig_password_span assigned;
-    struct rig_password_span in_url;
-    const bool has_assigned = find_assignment(text, from, &assigned);
-    const bool has_url = find_in_url(text, from, &in_url);
-    if (!has_assigned && !has_url)
-        return false;
-    *span = has_url && (!has_assigned || in_url.start < assigned.start) ? in_url : assigned;
-    RIG_INVARIANT(span->length > 0 && span->start >= from);
-    return true;
-}
-
-bool rig_password_is_key(const char *key)
-{
-    return ends_in_password_word(key, strlen(key));
-}
-
-/* -- hiding them --------------------------------------------------------------------------------------------------- */
-
-static int hex_digit(char c)
-{
-    static const char digits[] = "0123456789abcdef";
-    const char *found = c == '\0' ? NULL : strchr(digits, c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c);
-    return found == NULL ? -1 : (int)(found - digits);
-}
-
-/* %41 -> A, in place. */
-static void decode_percent(char *text)
-{
-    char *to = text;
-    for (const char *at = text; *at != '\0'; to++) {
-        const int high = at[0] == '%' ? hex_digit(at[1]) : -1;
-        const int low = high >= 0 ? hex_digit(at[2]) : -1;
-        const int byte = low >= 0 ? high * 16 + low : 0;
-        if (byte != 0) {
-            *to = (char)byte;
-            at += 3;
-        } else {
-            *to = *at++;
         }
+        const size_t length = name_length(at + 2);
+        const char *end = strchr(at + 2, '}');
+        if (end == NULL || length == 0 || length >= sizeof reference->name)
+            return false;
+        *reference = (struct reference){.start = at, .end = end + 1};
+        memcpy(reference->name, at + 2, length);
+        reference->name[length] = '\0';
+        reference->fallback = at[2 + length] == ':' ? at + 2 + length + 2 : NULL;
+        return true;
     }
-    *to = '\0';
+    return false;
 }
 
-/* 'it\'s' -> it's, in place. */
-static void decode_quotes(char *text)
+static bool any_reference(const char *text)
 {
-    const size_t length = strlen(text);
-    if (length < 2 || (text[0] != '\'' && text[0] != '"') || text[length - 1] != text[0])
-        return;
-    char *to = text;
-    for (size_t at = 1; at < length - 1; at++) {
-        if (text[at] == '\\' && at + 1 < length - 1)
-            at++;
-        *to++ = text[at];
-    }
-    *to = '\0';
+    struct reference reference;
+    return find_reference(text, &reference);
 }
 
-/* As written, cut where other notations end a value, and decoded. */
-static bool register_span(const char *text, struct rig_password_span span)
+static struct rig_password_context context_of(const struct rig_option *option, const char *const *before, size_t count)
 {
-    char *copy = strndup(text + span.start, span.length);
-    if (copy == NULL)
+    return (struct rig_password_context){.place = option->type == RIG_OPTION_HEADERS   ? RIG_PASSWORD_HEADER
+                                                  : option->type == RIG_OPTION_COMMAND ? RIG_PASSWORD_ARGUMENT
+                                                                                       : RIG_PASSWORD_TEXT,
+                                         .before = before,
+                                         .before_count = count};
+}
+
+bool rig_plan_register(const struct rig_option *option, const struct rig_plan_before *before, const char *raw,
+                       const char *expanded)
+{
+    const struct rig_password_context context = context_of(option, before->expanded, before->count);
+    struct reference reference;
+    if (!rig_password_register(&context, expanded) ||
+        (option->type == RIG_OPTION_SECRET && !rig_secret_register(expanded)))
         return false;
-    const bool quoted = copy[0] == '\'' || copy[0] == '"';
-    if (quoted)
-        decode_quotes(copy);
-    bool taken = rig_secret_register(copy);
-    if (!quoted) {
-        decode_percent(copy);
-        taken = rig_secret_register(copy) && taken;
-        (void)memcpy(copy, text + span.start, span.length);
-        copy[strcspn(copy, "&;,#")] = '\0';
-        taken = rig_secret_register(copy) && taken;
-        decode_percent(copy);
-        taken = rig_secret_register(copy) && taken;
-    }
-    free(copy);
-    return taken;
-}
-
-bool rig_password_register(const char *text)
-{
-    struct rig_password_span span;
-    for (size_t from = 0; rig_password_find(text, from, &span); from = span.start + span.length) {
-        if (!register_span(text, span))
+    for (const char *at = raw; find_reference(at, &reference); at = reference.end) {
+        if (rig_password_is_key(reference.name) && !rig_secret_register(getenv(reference.name)))
             return false;
     }
     return true;
 }
 
-void rig_password_mask(const char *text, struct rig_buf *out)
+/* `raw` with each reference as a word, in place: what stands in a default is no part of what is around it. */
+static void blank_references(char *raw)
 {
-    struct rig_password_span span;
-    size_t from = 0;
-    while (rig_password_find(text, from, &span)) {
-        rig_buf_add(out, text + from, span.start - from);
-        rig_buf_add_text(out, RIG_SECRET_MASK);
-        from = span.start + span.length;
+    struct reference reference;
+    for (const char *at = raw; find_reference(at, &reference); at = reference.end)
+        memset(raw + (reference.start - raw), BLANK, (size_t)(reference.end - reference.start));
+}
+
+/* What stands in a span between references. */
+static bool register_pieces(const char *blanked, struct rig_password_span span)
+{
+    const char blank[] = {BLANK, '\0'};
+    char *copy = strndup(blanked + span.start, span.length), *rest = copy;
+    bool taken = copy != NULL;
+    for (char *piece = strsep(&rest, blank); piece != NULL && taken; piece = strsep(&rest, blank))
+        taken = rig_secret_register(piece);
+    free(copy);
+    return taken;
+}
+
+static bool register_fallbacks(const char *raw)
+{
+    struct reference reference;
+    bool taken = true;
+    for (const char *at = raw; taken && find_reference(at, &reference); at = reference.end) {
+        if (reference.fallback == NULL)
+            continue;
+        char *fallback = strndup(reference.fallback, (size_t)(reference.end - 1 - reference.fallback));
+        taken = fallback != NULL && rig_password_register(NULL, fallback) &&
+                (!rig_password_is_key(reference.name) || rig_secret_register(fallback));
+        free(fallback);
     }
-    rig_buf_add_text(out, text + from);
+    return taken;
+}
+
+bool rig_plan_register_raw(const char *raw)
+{
+    if (!any_reference(raw))
+        return rig_password_register(NULL, raw);
+    char *blanked = strdup(raw);
+    if (blanked == NULL || !register_fallbacks(raw)) {
+        free(blanked);
+        return false;
+    }
+    blank_references(blanked);
+    struct rig_password_span span;
+    bool taken = true;
+    for (size_t from = 0; taken && rig_password_find(NULL, blanked, from, &span); from = span.start + span.length)
+        taken = register_pieces(blanked, span);
+    free(blanked);
+    return taken;
+}
+
+/* A reference keeps its name; of its default, what may be shown. */
+static void show_reference(const struct reference *reference, bool is_secret, struct rig_buf *out)
+{
+    if (reference->fallback == NULL || reference->fallback + 1 == reference->end) {
+        rig_buf_add(out, reference->start, (size_t)(reference->end - reference->start));
+        return;
+    }
+    rig_buf_add(out, reference->start, (size_t)(reference->fallback - reference->start));
+    if (is_secret || rig_password_is_key(reference->name)) {
+        rig_buf_add_text(out, RIG_SECRET_MASK);
+    } else {
+        char *fallback = strndup(reference->fallback, (size_t)(reference->end - 1 - reference->fallback));
+        rig_password_mask(NULL, fallback == NULL ? RIG_SECRET_MASK : fallback, out);
+        free(fallback);
+    }
+    rig_buf_add_char(out, '}');
+}
+
+/* The next secret of `raw` that ends behind `from`. `blanked`: the same without its references. */
+static bool find_secret(const struct rig_option *option, const struct rig_password_context *context,
+                        const char *blanked, size_t from, struct rig_password_span *span)
+{
+    const size_t length = strlen(blanked);
+    if (option->type != RIG_OPTION_SECRET)
+        return rig_password_find(context, blanked, from, span);
+    *span = (struct rig_password_span){from, length - from};
+    return from < length;
+}
+
+/* Writes `raw` with its references, the rest of each secret masked. */
+static void show_raw(const struct rig_option *option, const struct rig_password_context *context, const char *raw,
+                     const char *blanked, struct rig_buf *out)
+{
+    struct rig_password_span span = {0};
+    struct reference reference;
+    bool is_there = find_secret(option, context, blanked, 0, &span);
+    bool is_reference = find_reference(raw, &reference), is_masked = false;
+    for (size_t at = 0; raw[at] != '\0';) {
+        while (is_there && at >= span.start + span.length)
+            is_there = find_secret(option, context, blanked, at, &span);
+        const bool is_secret = is_there && at >= span.start;
+        if (is_reference && raw + at == reference.start) {
+            show_reference(&reference, is_secret, out);
+            at = (size_t)(reference.end - raw);
+            is_reference = find_reference(reference.end, &reference);
+            is_masked = false;
+            continue;
+        }
+        if (!is_secret)
+            rig_buf_add_char(out, raw[at]);
+        else if (!is_masked)
+            rig_buf_add_text(out, RIG_SECRET_MASK);
+        is_masked = is_secret;
+        at++;
+    }
+}
+
+/* Whether the text, expanded, may stand in a plan. */
+static bool is_harmless(const struct rig_option *option, const struct rig_plan_before *before, const char *raw,
+                        const char *blanked, const char *expanded)
+{
+    const struct rig_password_context context = context_of(option, before->expanded, before->count);
+    const struct rig_password_context raw_context = context_of(option, before->raw, before->count);
+    struct rig_password_span span;
+    struct reference reference;
+    if (option->type == RIG_OPTION_SECRET || rig_password_find(&context, expanded, 0, &span) ||
+        rig_password_find(&raw_context, blanked, 0, &span))
+        return false;
+    /* A command may hand a variable on to anything. */
+    if (option->type == RIG_OPTION_COMMAND && any_reference(raw))
+        return false;
+    for (const char *at = raw; find_reference(at, &reference); at = reference.end) {
+        if (rig_password_is_key(reference.name))
+            return false;
+    }
+    return true;
+}
+
+enum rig_rc rig_plan_show(struct rig_arena *arena, const struct rig_option *option,
+                          const struct rig_plan_before *before, const char *raw, const char *expanded,
+                          const char **shown, struct rig_err *err)
+{
+    const struct rig_password_context context = context_of(option, before->raw, before->count);
+    struct rig_buf out;
+    rig_buf_init(&out, 0);
+    char *blanked = strdup(raw);
+    if (blanked == NULL)
+        return rig_fail(err, RIG_E_LIMIT, "out of memory for a plan");
+    blank_references(blanked);
+    *shown = NULL;
+    if (!is_harmless(option, before, raw, blanked, expanded)) {
+        show_raw(option, &context, raw, blanked, &out);
+        *shown = out.failed ? NULL : rig_arena_text(arena, rig_buf_text(&out), out.size);
+        if (*shown == NULL)
+            *shown = RIG_SECRET_MASK;
+    }
+    free(blanked);
+    rig_buf_done(&out);
+    return RIG_OK;
 }

@@ -1,9 +1,12 @@
 /*
- * Texts of a plan: variables of the environment, and the passwords inside texts.
+ * Variables of the environment in the texts of a plan, and how a text is shown whose variables may hold secrets.
  *
  * `${NAME}` stands for the variable's value, `${NAME:-default}` for the default when it is unset or empty, `$$` for one
- * `$`; any other `$` stands for itself. Passwords are recognised in connection strings (`password=...`, also quoted,
- * and any key that ends so) and in URLs (`scheme://user:password@host`). When in doubt more is hidden, not less.
+ * `$`; any other `$` stands for itself.
+ *
+ * A printed or stored plan shows a text with its variables expanded, so that it says what was run, unless the text
+ * holds a secret: then it keeps the references, and masks what the plan itself gives away. A plan that takes its
+ * secrets from the environment so remains one that can be run.
  *
  * Private to runner/.
  */
@@ -14,23 +17,30 @@
 #include <stddef.h>
 
 #include "base/arena.h"
-#include "base/buf.h"
 #include "base/err.h"
+#include "base/option.h"
 
 /* Gives the expanded text, from the arena or `text` itself when there is nothing to expand. The error has no place. */
 enum rig_rc rig_plan_expand(struct rig_arena *arena, const char *text, const char **expanded, struct rig_err *err);
 
-struct rig_password_span {
-    size_t start, length; /* bytes; with the quotes of a quoted one */
+/* The elements of a list option before the one in question, as written and expanded; a text has none. Borrowed. */
+struct rig_plan_before {
+    const char *const *raw;
+    const char *const *expanded;
+    size_t count;
 };
 
-/* The first password in `text` that starts at `from` or behind it; false when there is none. */
-bool rig_password_find(const char *text, size_t from, struct rig_password_span *span);
-/* Registers every password in `text`, as written and as it is meant, as a secret; false when there is no room left. */
-bool rig_password_register(const char *text);
-/* Writes `text` with its passwords masked. */
-void rig_password_mask(const char *text, struct rig_buf *out);
-/* True when a key of this name holds something that must not be shown, whatever its option says. */
-bool rig_password_is_key(const char *key);
+/* Registers the secrets of a text of `option`, of which `expanded` is the value; false when there is no room left. */
+bool rig_plan_register(const struct rig_option *option, const struct rig_plan_before *before, const char *raw,
+                       const char *expanded);
+/* Registers what a text of the plan gives away by itself, wherever it stands: its references may be anything. */
+bool rig_plan_register_raw(const char *raw);
+/*
+ * How a plan shows a text of `option`, from the arena: as in a plan, with references and masks. NULL in `shown` when
+ * the expanded text may be shown. RIG_E_LIMIT without memory.
+ */
+enum rig_rc rig_plan_show(struct rig_arena *arena, const struct rig_option *option,
+                          const struct rig_plan_before *before, const char *raw, const char *expanded,
+                          const char **shown, struct rig_err *err);
 
 #endif

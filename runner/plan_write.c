@@ -1,13 +1,14 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bug.h"
 #include "base/json_write.h"
 #include "base/option_number.h"
 #include "base/option_parse.h"
+#include "base/password.h"
 #include "base/secret.h"
 #include "base/utf8.h"
 #include "runner/plan_sections.h"
-#include "runner/plan_text.h"
 
 enum { HELP_COLUMN = 44, HELP_BYTES = 100, INDENT = 2 };
 
@@ -18,7 +19,7 @@ static struct rig_buf safe_text(const char *text)
 {
     struct rig_buf safe;
     rig_buf_init(&safe, 0);
-    rig_password_mask(text, &safe);
+    rig_password_mask(NULL, text, &safe);
     if (safe.data != NULL)
         rig_secret_redact(safe.data, safe.size + 1);
     return safe;
@@ -63,6 +64,14 @@ static void write_quoted(const char *text, struct rig_buf *out)
     rig_buf_add_char(out, '"');
 }
 
+static void write_plain_or_quoted(const char *text, struct rig_buf *out)
+{
+    if (is_plain(text))
+        rig_buf_add_text(out, text);
+    else
+        write_quoted(text, out);
+}
+
 /* A text whose variables have been expanded, so that expanding it again changes nothing. */
 static void write_text(const char *text, struct rig_buf *out)
 {
@@ -74,12 +83,32 @@ static void write_text(const char *text, struct rig_buf *out)
         if (*at == '$')
             rig_buf_add_char(&escaped, '$');
     }
-    if (is_plain(rig_buf_text(&escaped)))
-        rig_buf_add_text(out, rig_buf_text(&escaped));
-    else
-        write_quoted(rig_buf_text(&escaped), out);
+    write_plain_or_quoted(rig_buf_text(&escaped), out);
     rig_buf_done(&escaped);
     rig_buf_done(&safe);
+}
+
+/* What stands for a value with a secret: references stay references. */
+static void write_shown(const char *shown, struct rig_buf *out)
+{
+    char *safe = strdup(shown);
+    if (safe != NULL)
+        rig_secret_redact(safe, strlen(safe) + 1);
+    write_plain_or_quoted(safe == NULL ? RIG_SECRET_MASK : safe, out);
+    free(safe);
+}
+
+/* An element of the option's value, or the value. */
+static void write_element_of(const struct rig_plan_part *part, size_t option, size_t element, const char *text,
+                             struct rig_buf *out)
+{
+    const char *shown = part->shown[option] == NULL ? NULL : part->shown[option][element];
+    if (shown != NULL)
+        write_shown(shown, out);
+    else if (part->table == rig_plan_database_table)
+        write_plain_or_quoted(text, out); /* the driver's name hides nothing, whatever the password is */
+    else
+        write_text(text, out);
 }
 
 static const struct rig_text_list *list_of(const struct rig_option *option, const void *object)
@@ -94,18 +123,20 @@ static const char *text_of(const struct rig_option *option, const void *object)
     return *(const char *const *)(const void *)((const char *)object + option->offset);
 }
 
-static void write_value(const struct rig_option *option, const void *object, struct rig_buf *out)
+static void write_value(const struct rig_plan_part *part, size_t index, struct rig_buf *out)
 {
+    const struct rig_option *option = &part->table[index];
+    const void *object = part->object;
     if (option->type == RIG_OPTION_TEXT) {
-        write_text(text_of(option, object), out);
+        write_element_of(part, index, 0, text_of(option, object), out);
     } else if (option->type == RIG_OPTION_SECRET) {
-        rig_buf_add_text(out, "\"" RIG_SECRET_MASK "\"");
+        write_shown(part->shown[index] == NULL ? RIG_SECRET_MASK : part->shown[index][0], out);
     } else if (rig_option_is_list(option)) {
         const struct rig_text_list *list = list_of(option, object);
         rig_buf_add_char(out, '[');
         for (size_t i = 0; i < list->count; i++) {
             rig_buf_add_text(out, i == 0 ? "" : ", ");
-            write_text(list->at[i], out);
+            write_element_of(part, index, i, list->at[i], out);
         }
         rig_buf_add_char(out, ']');
     } else {
@@ -166,7 +197,7 @@ static void write_option(const struct level *level, size_t index, bool with_help
     rig_buf_printf(yaml, "%s%s:", known ? "" : "# ", option->name + level->prefix_length);
     if (known) {
         rig_buf_add_char(yaml, ' ');
-        write_value(option, level->part->object, yaml);
+        write_value(level->part, index, yaml);
     }
     if (with_help) {
         const size_t width = yaml->size - start;
@@ -256,16 +287,24 @@ void rig_plan_write(const struct rig_plan *plan, bool with_help, struct rig_buf 
 
 /* -- JSON ---------------------------------------------------------------------------------------------------------- */
 
-static void json_text(struct rig_json_writer *json, const char *name, const char *text)
+static void json_text(struct rig_json_writer *json, const char *name, const struct rig_plan_part *part, size_t option,
+                      size_t element, const char *text)
 {
-    struct rig_buf safe = safe_text(text);
-    rig_json_string(json, name, rig_buf_text(&safe));
+    const char *shown = part->shown[option] == NULL ? NULL : part->shown[option][element];
+    struct rig_buf safe = safe_text(shown == NULL ? text : "");
+    if (shown != NULL) {
+        rig_buf_add_text(&safe, shown);
+        if (safe.data != NULL)
+            rig_secret_redact(safe.data, safe.size + 1);
+    }
+    rig_json_string(json, name, part->table == rig_plan_database_table ? text : rig_buf_text(&safe));
     rig_buf_done(&safe);
 }
 
-static void json_value(struct rig_json_writer *json, const char *name, const struct rig_option *option,
-                       const void *object)
+static void json_value(struct rig_json_writer *json, const char *name, const struct rig_plan_part *part, size_t index)
 {
+    const struct rig_option *option = &part->table[index];
+    const void *object = part->object;
     struct rig_buf text;
     rig_buf_init(&text, 0);
     rig_option_format(option, object, &text);
@@ -277,14 +316,15 @@ static void json_value(struct rig_json_writer *json, const char *name, const str
         break;
     case RIG_OPTION_TEXT_LIST:
     case RIG_OPTION_COMMAND:
+    case RIG_OPTION_HEADERS:
         rig_json_begin_array(json, name);
         for (size_t i = 0; i < list_of(option, object)->count; i++)
-            json_text(json, NULL, list_of(option, object)->at[i]);
+            json_text(json, NULL, part, index, i, list_of(option, object)->at[i]);
         rig_json_end(json);
         break;
     case RIG_OPTION_TEXT:
     case RIG_OPTION_SECRET:
-        json_text(json, name, rig_buf_text(&text));
+        json_text(json, name, part, index, 0, rig_buf_text(&text));
         break;
     case RIG_OPTION_SHARE:
     case RIG_OPTION_DURATION:
@@ -307,7 +347,7 @@ static void json_level(struct rig_json_writer *json, const struct level *level)
         const size_t key_length = strcspn(rest, ".");
         if (rest[key_length] == '\0') {
             if (level->part->known[i])
-                json_value(json, rest, option, level->part->object);
+                json_value(json, rest, level->part, i);
             else
                 rig_json_null(json, rest);
         } else if (!is_repeated(level, i)) {

@@ -56,7 +56,7 @@ extern const char *const rig_http_version_names[];
      .help = "password for basic authentication"},                                                                     \
     {.name = "token", .type = RIG_OPTION_SECRET, .offset = RIG_HTTP_OFFSET(owner, member, token),                       \
      .help = "bearer token, sent with every request"},                                                                 \
-    {.name = "headers", .type = RIG_OPTION_TEXT_LIST, .offset = RIG_HTTP_OFFSET(owner, member, headers),                \
+    {.name = "headers", .type = RIG_OPTION_HEADERS, .offset = RIG_HTTP_OFFSET(owner, member, headers),                  \
      .help = "further header lines for every request, each `Name: value`"},                                            \
     {.name = "tls.verify", .type = RIG_OPTION_BOOL, .offset = RIG_HTTP_OFFSET(owner, member, tls_verify),               \
      .default_text = "true", .help = "whether a server's certificate and name are checked"},                           \
