@@ -31,7 +31,7 @@
 #include "drivers/fault.h"
 #include "history/transaction.h"
 
-#define RIG_DRIVER_ABI    2u
+#define RIG_DRIVER_ABI    3u
 #define RIG_DRIVER_SYMBOL "rig_driver"
 #define RIG_DRIVER_EXPORT __attribute__((visibility("default")))
 
@@ -80,7 +80,9 @@ struct rig_transaction {
     size_t element_capacity;
     enum rig_phase phase; /* how far it came; meaningful for fail and info */
     bool session_lost;    /* the session can no longer be used: the core closes it and opens another */
-    int64_t order; /* of ok: its place in the database's own order, when an answer told it, or 0; kept for later use */
+    /* What else is known of the answer: only columns that the driver lists in rig_driver.columns, whatever the outcome.
+       RIG_COLUMN_ORDER of ok only. The core gives those of holds. */
+    struct rig_column_row columns;
     char error_code[RIG_ERROR_CODE_BYTES]; /* short and stable ("40001", "timeout"), empty for ok */
     char error_text[RIG_ERROR_TEXT_BYTES]; /* one line for a person; the core redacts secrets */
     void *core_private;
@@ -111,6 +113,14 @@ struct rig_core {
                          struct rig_err *err);
     /* True when the plan has faults of the network: nodes must listen on TCP, and every connection take its route. */
     bool (*routed)(void);
+    /*
+     * The number of a name, for side columns of names: the same text has the same number throughout the run. From
+     * `init` on. Locks and may allocate: call it in `open`, or when the name changes, not for each transaction. A node
+     * has the name that faults and reports use ("pg-1"), or "host:port" where rig did not start it. RIG_COLUMN_NONE for
+     * a text that is empty, has control characters or takes RIG_COLUMN_NAME_BYTES or more, and when memory runs out:
+     * leave the column out.
+     */
+    int64_t (*name)(const char *text);
 };
 
 /* What a driver is told about the run; borrowed, valid until `done` returns. */
@@ -248,6 +258,9 @@ struct rig_driver {
      * with a newline. A dry run: no I/O but reading files that the options name. */
     enum rig_rc (*preview)(const void *options, enum rig_workload workload, const struct rig_transaction *transaction,
                            void (*show)(void *context, const char *text), void *context, struct rig_err *err);
+
+    /* RIG_COLUMN_BIT()s of the side columns that answers may carry; 0: none. */
+    uint32_t columns;
 };
 
 #endif

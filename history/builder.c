@@ -129,6 +129,23 @@ static uint32_t error_id(struct rig_history_builder *builder, const char *error,
     return id == RIG_TABLE_NONE ? UINT32_MAX : id + 1;
 }
 
+static bool add_columns(struct rig_history_builder *builder, const struct rig_txn_input *txn)
+{
+    struct rig_columns *columns = &builder->window->columns;
+    struct rig_column_row row = txn->columns == NULL ? (struct rig_column_row){0} : *txn->columns;
+    for (uint32_t left = row.given; left != 0; left &= left - 1) {
+        const int column = __builtin_ctz(left);
+        RIG_REQUIRE(column < RIG_COLUMN_COUNT);
+        if (rig_column_infos[column].type != RIG_COLUMN_NAME || row.at[column] == RIG_COLUMN_NONE)
+            continue;
+        const char *name = txn->names[row.at[column]];
+        row.at[column] = rig_columns_name(columns, name, strlen(name));
+        if (row.at[column] == RIG_COLUMN_NONE)
+            return false;
+    }
+    return rig_columns_set_row(columns, builder->window->txns.count, &row);
+}
+
 static enum rig_rc check_txn(struct rig_history_builder *builder, const struct rig_txn_input *txn, struct rig_err *err)
 {
     const struct rig_window *window = builder->window;
@@ -162,7 +179,7 @@ enum rig_rc rig_history_builder_add(struct rig_history_builder *builder, const s
         .error = error_id(builder, txn->error, txn->error_length),
         .outcome = (uint8_t)txn->outcome,
     };
-    bool fits = out.error != UINT32_MAX;
+    bool fits = out.error != UINT32_MAX && add_columns(builder, txn);
     for (uint32_t i = 0; fits && i < txn->op_count; i++)
         fits = add_op(builder, txn, i);
     if (!fits || !rig_txn_vec_add(&window->txns, out) || rig_window_bytes(window) > window->limit_bytes)

@@ -22,8 +22,10 @@ struct rig_txn_input {
     const struct rig_read *reads; /* parallel to ops; NULL: no results */
     uint32_t op_count;
     const int64_t *elements;
-    const char *error;           /* NULL or "code: text" */
-    size_t error_length;         /* 0: `error` ends with a NUL */
+    const char *error;                    /* NULL or "code: text" */
+    size_t error_length;                  /* 0: `error` ends with a NUL */
+    const struct rig_column_row *columns; /* NULL: none. Values of columns of names are indices into `names` */
+    const char *const *names;
     const int64_t *const *lists; /* parallel to ops, or NULL: where a list that was read is, instead of in `elements` */
 };
 

@@ -15,6 +15,7 @@ void rig_history_free(struct rig_history *history)
         rig_list_pool_done(&storage->pool);
         rig_text_table_done(&storage->key_texts);
         rig_text_table_done(&storage->errors);
+        rig_columns_done(&storage->columns);
         rig_fault_event_vec_done(&storage->faults);
         rig_arena_done(&storage->fault_texts);
         free(storage);
@@ -38,6 +39,19 @@ int64_t rig_history_zero_ns(const struct rig_history *history)
             zero_ns = history->txns[txn].invoke_ns;
     }
     return zero_ns == INT64_MAX ? 0 : zero_ns;
+}
+
+int64_t rig_history_column(const struct rig_history *history, uint32_t txn, enum rig_column column)
+{
+    RIG_REQUIRE(txn < history->txn_count);
+    return history->columns == NULL ? RIG_COLUMN_NONE : rig_columns_get(history->columns, column, txn);
+}
+
+const char *rig_history_column_name(const struct rig_history *history, uint32_t txn, enum rig_column column)
+{
+    RIG_REQUIRE(rig_column_infos[column].type == RIG_COLUMN_NAME);
+    const int64_t number = rig_history_column(history, txn, column);
+    return number == RIG_COLUMN_NONE ? NULL : history->columns->names.texts[number];
 }
 
 void rig_history_key_text(const struct rig_history *history, uint32_t key, char *text, size_t size)

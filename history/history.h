@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "history/columns.h"
 #include "history/fault_event.h"
 #include "history/transaction.h"
 
@@ -125,6 +126,7 @@ struct rig_history {
     bool keyword_keys; /* texts were EDN keywords; written back as such */
     char **errors;     /* error id - 1 -> "code: text" */
     uint32_t error_count;
+    const struct rig_columns *columns; /* side columns of the transactions; NULL: none has any */
 
     const struct rig_op_uses *uses; /* NULL: nobody has looked yet. Borrowed from a window */
 
@@ -137,7 +139,8 @@ struct rig_history {
     uint64_t skipped_count; /* operations of nemeses and other non-clients, left out */
     const struct rig_fault_event *faults; /* what a nemesis did, by position; an excerpt has none */
     uint32_t fault_count;
-    bool is_excerpt; /* only some transactions of a longer history, whose times count from `zero_ns` */
+    int64_t start_utc_ns; /* the wall clock, ns since 1970, when times were 0; 0: unknown, or the times are simulated */
+    bool is_excerpt;      /* only some transactions of a longer history, whose times count from `zero_ns` */
     int64_t zero_ns;
     char *meta;    /* the run's metadata (resolved plan as text) or NULL */
     void *storage; /* owned; freed by rig_history_free() */
@@ -216,6 +219,11 @@ static inline uint32_t rig_txn_end(const struct rig_history *history, uint32_t t
     const struct rig_txn *t = &history->txns[txn];
     return t->outcome == RIG_OUTCOME_INFO ? RIG_POSITION_NONE : t->complete_at;
 }
+
+/* The value of a side column, or RIG_COLUMN_NONE. */
+int64_t rig_history_column(const struct rig_history *history, uint32_t txn, enum rig_column column);
+/* The same of a column of names, or NULL. */
+const char *rig_history_column_name(const struct rig_history *history, uint32_t txn, enum rig_column column);
 
 /* Writes the key as a person knows it into `text` (at least 24 bytes; truncated to fit). */
 void rig_history_key_text(const struct rig_history *history, uint32_t key, char *text, size_t size);

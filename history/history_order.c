@@ -5,6 +5,7 @@
 
 #include "base/bug.h"
 #include "history/event_order.h"
+#include "history/history_storage.h"
 
 static enum rig_rc no_memory(const struct rig_history *history, struct rig_err *err)
 {
@@ -57,6 +58,29 @@ static void gather(const struct rig_history *history, const struct sort_key *key
     txns[history->txn_count] = (struct rig_txn){.first_op = next_op};
 }
 
+/* The same of their side columns. False when memory runs out. */
+static bool gather_columns(const struct rig_history *history, const struct sort_key *keys)
+{
+    if (history->columns == NULL)
+        return true;
+    struct rig_columns *columns = &((struct rig_history_storage *)history->storage)->columns, sorted;
+    bool fits = true;
+    rig_columns_init(&sorted, 0);
+    for (uint32_t i = 0; i < history->txn_count && fits; i++) {
+        const struct rig_column_row row = rig_columns_row(columns, keys[i].txn);
+        fits = rig_columns_set_row(&sorted, i, &row);
+    }
+    if (fits) {
+        const struct rig_columns unsorted = *columns;
+        *columns = sorted;
+        columns->names = unsorted.names;
+        sorted = (struct rig_columns){.names = sorted.names, .map = unsorted.map};
+        memcpy(sorted.of, unsorted.of, sizeof sorted.of);
+    }
+    rig_columns_done(&sorted);
+    return fits;
+}
+
 static bool sort(struct rig_history *history)
 {
     if (is_sorted(history))
@@ -72,6 +96,9 @@ static bool sort(struct rig_history *history)
             keys[i] = (struct sort_key){txn->complete_at, txn->invoke_at, (uint32_t)i};
         }
         qsort(keys, count, sizeof *keys, compare_keys);
+        fits = gather_columns(history, keys);
+    }
+    if (fits) {
         gather(history, keys, txns, ops);
         free(history->txns);
         free(history->ops);

@@ -4,6 +4,7 @@
 #ifndef RIG_HISTORY_HISTORY_STORAGE_H
 #define RIG_HISTORY_HISTORY_STORAGE_H
 
+#include "history/columns.h"
 #include "history/fault_event.h"
 #include "history/growing_list.h"
 #include "history/text/text_table.h"
@@ -12,6 +13,7 @@ struct rig_history_storage {
     struct rig_list_pool pool; /* of all lists */
     struct rig_text_table key_texts;
     struct rig_text_table errors;
+    struct rig_columns columns;
     struct rig_fault_event_vec faults;
     struct rig_arena fault_texts;
 };

@@ -6,6 +6,8 @@ void rig_segment_init(struct rig_segment *segment, size_t limit_bytes)
 {
     RIG_REQUIRE(segment != NULL);
     *segment = (struct rig_segment){0};
+    segment->limit_bytes = limit_bytes;
+    rig_columns_init(&segment->columns, limit_bytes);
     rig_list_pool_init(&segment->pool, limit_bytes);
     rig_arena_init(&segment->texts, limit_bytes);
 }
@@ -17,6 +19,7 @@ void rig_segment_done(struct rig_segment *segment)
     rig_segment_keys_done(&segment->keys);
     rig_growing_branches_done(&segment->branches);
     rig_segment_errors_done(&segment->errors);
+    rig_columns_done(&segment->columns);
     rig_txn_vec_done(&segment->open);
     rig_mop_vec_done(&segment->open_ops);
     rig_fault_event_vec_done(&segment->faults);
@@ -35,6 +38,7 @@ void rig_segment_reset(struct rig_segment *segment)
     segment->keys.count = 0;
     segment->branches.count = 0;
     segment->errors.count = 0;
+    rig_columns_clear(&segment->columns, segment->limit_bytes);
     segment->open.count = 0;
     segment->open_ops.count = 0;
     segment->faults.count = 0;
@@ -54,7 +58,7 @@ size_t rig_segment_bytes(const struct rig_segment *segment)
            segment->keys.capacity * sizeof(struct rig_segment_key) +
            segment->branches.capacity * sizeof(struct rig_growing_branch) +
            segment->errors.capacity * sizeof(struct rig_segment_error) + segment->pool.arena.held_bytes +
-           segment->texts.held_bytes + rig_segment_note_bytes(&segment->note);
+           segment->texts.held_bytes + rig_segment_note_bytes(&segment->note) + rig_columns_bytes(&segment->columns);
 }
 
 size_t rig_segment_used_bytes(const struct rig_segment *segment)
@@ -64,5 +68,5 @@ size_t rig_segment_used_bytes(const struct rig_segment *segment)
            segment->keys.count * (sizeof(struct rig_segment_key) + sizeof(struct rig_key_note)) +
            segment->branches.count * sizeof(struct rig_growing_branch) +
            segment->errors.count * sizeof(struct rig_segment_error) + 2 * segment->pool.arena.used_bytes +
-           segment->texts.used_bytes;
+           segment->texts.used_bytes + rig_columns_used_bytes(&segment->columns);
 }

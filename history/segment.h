@@ -20,6 +20,7 @@
 #define RIG_HISTORY_SEGMENT_H
 
 #include "base/vec.h"
+#include "history/columns.h"
 #include "history/fault_event.h"
 #include "history/growing_branch.h"
 #include "history/growing_list.h"
@@ -50,8 +51,10 @@ struct rig_segment {
     struct rig_segment_keys keys;
     struct rig_growing_branches branches; /* out of the pool */
     struct rig_segment_errors errors;
-    struct rig_txn_vec open; /* first_op counts in `open_ops` */
+    struct rig_columns columns; /* parallel to txns */
+    struct rig_txn_vec open;    /* first_op counts in `open_ops` */
     struct rig_mop_vec open_ops;
+    size_t limit_bytes;
     struct rig_list_pool pool;
     struct rig_arena texts;            /* for texts that do not stand in the bytes as they are meant */
     struct rig_fault_event_vec faults; /* what a nemesis did; texts in `texts` */

@@ -30,6 +30,7 @@ struct rig_source_facts {
     enum rig_workload workload;
     const char *meta; /* the run's metadata or NULL; lives as long as the source */
     size_t size_bytes;
+    int64_t start_utc_ns; /* the wall clock, ns since 1970, when times were 0; 0: unknown */
     uint64_t skipped_count;
     const struct rig_fault_event *faults; /* live as long as the source */
     size_t fault_count;

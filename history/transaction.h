@@ -63,6 +63,54 @@ enum rig_read_state {
     RIG_READ_SEEN,    /* `value`, or the `count` elements from `first_element` on, were read */
 };
 
+/*
+ * Side columns: what is known of a transaction beside its operations and results.
+ *
+ * X(name, name in files, what its values are, what a record expects, what it tells)
+ *
+ * A value is an int64 above INT64_MIN; of a column of names it is the number that a table gave the name. Records expect
+ *   LAST     what the client's last transaction had: what seldom changes between them costs nothing;
+ *   NOTHING  that the transaction has none;
+ *   NEXT     none either, and store the difference to the value recorded last: for numbers that ascend;
+ * and never hold a DERIVED column, which is counted from the history itself.
+ * The numbers are part of the file format and of the driver ABI: entries are only ever appended.
+ */
+#define RIG_COLUMN_TABLE(X)                                                                                            \
+    X(RIG_COLUMN_NODE, "node", NAME, LAST, "node that answered")                                                       \
+    X(RIG_COLUMN_BACKEND, "backend", NUMBER, LAST, "number of the server's process or connection that answered")       \
+    X(RIG_COLUMN_MEMBER, "member", NAME, LAST, "what the node that answered calls itself")                             \
+    X(RIG_COLUMN_ORDER, "order", NUMBER, NEXT, "place in the database's own order, from 1")                            \
+    X(RIG_COLUMN_HELD, "held", NUMBER, NOTHING, "how long the client held the transaction open, in ns")                \
+    X(RIG_COLUMN_HELD_BEFORE, "held-before", NUMBER, NOTHING, "operation before which it was held, from 0")            \
+    X(RIG_COLUMN_MEANWHILE, "meanwhile", NUMBER, DERIVED, "transactions that committed while this one was open")
+
+enum rig_column {
+#define RIG_COLUMN_ENUM(name, text, type, expected, help) name,
+    RIG_COLUMN_TABLE(RIG_COLUMN_ENUM)
+#undef RIG_COLUMN_ENUM
+        RIG_COLUMN_COUNT
+};
+
+enum {
+    RIG_COLUMN_ROOM = 16,        /* columns that a row has room for, so that new ones do not change its size */
+    RIG_COLUMN_NAME_BYTES = 128, /* of a name, with its NUL, as a driver gives it */
+};
+
+#define RIG_COLUMN_BIT(column) (UINT32_C(1) << (column))
+#define RIG_COLUMN_NONE        INT64_MIN /* in place of a value: the transaction has none */
+
+/* The columns of one transaction. */
+struct rig_column_row {
+    uint32_t given; /* RIG_COLUMN_BIT()s of those in `at` that count */
+    int64_t at[RIG_COLUMN_ROOM];
+};
+
+static inline void rig_column_give(struct rig_column_row *row, enum rig_column column, int64_t value)
+{
+    row->at[column] = value;
+    row->given |= RIG_COLUMN_BIT(column);
+}
+
 /* The result of one micro-operation, parallel to the operations. */
 struct rig_read {
     enum rig_read_state state;

@@ -21,6 +21,7 @@ struct rig_window *rig_window_new(enum rig_workload workload, size_t limit_bytes
     rig_list_pool_init(&window->pool, limit_bytes);
     rig_text_table_init(&window->key_texts, limit_bytes);
     rig_text_table_init(&window->errors, limit_bytes);
+    rig_columns_init(&window->columns, limit_bytes);
     return window;
 }
 
@@ -39,6 +40,7 @@ void rig_window_free(struct rig_window *window)
     rig_list_pool_done(&window->pool);
     rig_text_table_done(&window->key_texts);
     rig_text_table_done(&window->errors);
+    rig_columns_done(&window->columns);
     rig_window_uint32s_done(&window->new_keys);
     rig_list_places_done(&window->key_places);
     rig_list_places_done(&window->branch_places);
@@ -49,6 +51,9 @@ void rig_window_free(struct rig_window *window)
     rig_window_uint32s_done(&window->odd);
     rig_window_uint32s_done(&window->error_of);
     rig_window_uint64s_done(&window->order);
+    rig_open_marks_done(&window->marks);
+    rig_open_marks_done(&window->new_marks);
+    rig_window_uint32s_done(&window->ok_before);
     rig_window_uint32s_done(&window->key_map);
     rig_window_uint32s_done(&window->branch_map);
     rig_spine_views_done(&window->spine_views);
@@ -64,10 +69,12 @@ size_t rig_window_bytes(const struct rig_window *window)
            window->key_ids.slot_count * (sizeof(uint64_t) + sizeof(uint32_t)) +
            window->branches.capacity * sizeof(struct rig_growing_branch) + window->pool.arena.held_bytes +
            rig_text_table_bytes(&window->key_texts) + rig_text_table_bytes(&window->errors) +
+           rig_columns_bytes(&window->columns) +
            (window->key_places.capacity + window->branch_places.capacity) * sizeof(struct rig_list_place) +
            (window->new_keys.capacity + window->good.capacity + window->odd.capacity + window->error_of.capacity +
-            window->key_map.capacity + window->branch_map.capacity) *
+            window->key_map.capacity + window->branch_map.capacity + window->ok_before.capacity) *
                sizeof(uint32_t) +
+           (window->marks.capacity + window->new_marks.capacity) * sizeof(struct rig_open_mark) +
            window->order.capacity * sizeof(uint64_t) + window->uses.capacity * sizeof(struct rig_key_use) +
            window->appends.capacity * sizeof(struct rig_owned_op) + rig_segment_note_bytes(&window->own_note) +
            window->spine_views.capacity * sizeof(struct rig_list) +
@@ -78,7 +85,7 @@ size_t rig_window_filled_bytes(const struct rig_window *window)
 {
     return (window->txns.count + window->open.count) * sizeof(struct rig_txn) +
            (window->ops.count + window->open_ops.count) * sizeof(struct rig_mop) +
-           window->appends.count * sizeof(struct rig_owned_op);
+           window->appends.count * sizeof(struct rig_owned_op) + rig_columns_used_bytes(&window->columns);
 }
 
 /* What a vector of `count` items takes more when `added` ones come. */
@@ -190,6 +197,7 @@ const struct rig_history *rig_window_history(struct rig_window *window, bool wit
         .keyword_keys = window->keyword_keys && window->key_texts.count > 0,
         .errors = window->errors.texts,
         .error_count = window->errors.count,
+        .columns = rig_columns_any(&window->columns) ? &window->columns : NULL,
         .uses = window->contradicted || (with_open && window->open.count > 0) ? NULL : &window->view_uses,
         .workload = window->workload,
         .has_invocations = window->with_invocation == window->added_count,

@@ -84,6 +84,7 @@ static size_t keep_first_txns(struct rig_window *window, const uint8_t *judged, 
         if (txns[i].judged != RIG_JUDGED_NOT)
             continue;
         RIG_REQUIRE(txns[i + 1].first_op == txns[i].first_op);
+        rig_columns_move(&window->columns, *kept, i);
         txns[*kept] = txns[i];
         txns[(*kept)++].first_op = 0;
     }
@@ -97,6 +98,7 @@ static void keep_txns(struct rig_window *window, const uint8_t *judged, uint32_t
     const uint32_t *before = ops_before(window);
     size_t count = window->txns.count, kept = 0;
     uint32_t end = txns[count].first_op;
+    const bool has_columns = rig_columns_any(&window->columns);
     for (size_t i = keep_first_txns(window, judged, first, &kept); i < count; i++) {
         struct rig_txn txn = txns[i];
         uint32_t op_end = i + 1 < count ? txns[i + 1].first_op : end;
@@ -105,9 +107,12 @@ static void keep_txns(struct rig_window *window, const uint8_t *judged, uint32_t
         txn.first_op = from;
         txn.judged = judged[i] != RIG_JUDGED_NOT ? judged[i] : txn.judged;
         txns[kept] = txn;
+        if (has_columns)
+            rig_columns_move(&window->columns, kept, i);
         kept += (from != to) | (txn.judged == RIG_JUDGED_NOT);
     }
     window->txns.count = kept;
+    rig_columns_cut(&window->columns, kept);
 }
 
 static void keep_branches(struct rig_window *window)

@@ -28,9 +28,12 @@ static void move_arrays(struct rig_window *window, struct rig_history *history)
     storage->pool = window->pool;
     storage->key_texts = window->key_texts;
     storage->errors = window->errors;
+    storage->columns = window->columns;
+    history->columns = history->columns == NULL ? NULL : &storage->columns;
     rig_list_pool_init(&window->pool, 0);
     rig_text_table_init(&window->key_texts, 0);
     rig_text_table_init(&window->errors, 0);
+    rig_columns_init(&window->columns, 0);
 }
 
 static bool take_facts(struct rig_history *history, const struct rig_source_facts *facts)
@@ -39,6 +42,7 @@ static bool take_facts(struct rig_history *history, const struct rig_source_fact
     history->damaged_at = facts->damaged_at;
     history->damaged_bytes = facts->damaged_bytes;
     history->damaged_txns = facts->damaged_txns;
+    history->start_utc_ns = facts->start_utc_ns;
     history->skipped_count = facts->skipped_count;
     struct rig_history_storage *storage = history->storage;
     if (!rig_fault_event_keep_all(&storage->faults, &storage->fault_texts, facts->faults, facts->fault_count))

@@ -202,15 +202,17 @@ static enum rig_rc explain_positions(const struct rig_window *window, const stru
     RIG_INVARIANT(false);
 }
 
-/* Copies the transactions; completions ascend, and each comes behind its invocation, unless `unordered`. */
-static enum rig_rc take_txns(struct rig_window *window, const struct rig_segment *segment, struct rig_err *err)
+/* Copies the transactions, `ok` of which are; completions ascend, and each comes behind its invocation, unless
+ * `unordered`. */
+static enum rig_rc take_txns(struct rig_window *window, const struct rig_segment *segment, uint64_t *ok,
+                             struct rig_err *err)
 {
     const struct rig_txn *from = segment->txns.at;
     struct rig_txn *to = window->txns.at + window->txns.count;
     const uint32_t *error_of = window->error_of.at;
     uint32_t first_op = (uint32_t)window->ops.count;
     uint32_t above = window->last_position + 1; /* 0 at first */
-    uint64_t with_invocation = 0;
+    uint64_t with_invocation = 0, ok_count = 0;
     bool wrong = false;
     for (size_t i = 0; i < segment->txns.count; i++) {
         struct rig_txn txn = from[i];
@@ -220,6 +222,7 @@ static enum rig_rc take_txns(struct rig_window *window, const struct rig_segment
         wrong |= (txn.complete_at < above) | (invoked & (txn.invoke_at >= txn.complete_at));
         above = txn.complete_at + 1;
         with_invocation += invoked;
+        ok_count += txn.outcome == RIG_OUTCOME_OK;
         txn.first_op += first_op;
         txn.error = error_of[txn.error];
         to[i] = txn;
@@ -228,6 +231,7 @@ static enum rig_rc take_txns(struct rig_window *window, const struct rig_segment
         return explain_positions(window, segment, err);
     window->last_position = above - 1;
     window->with_invocation += with_invocation;
+    *ok = ok_count;
     return RIG_OK;
 }
 
@@ -340,13 +344,14 @@ static enum rig_rc take(struct rig_window *window, const struct rig_segment *seg
         if (!rig_segment_note_make(&window->own_note, segment))
             return rig_window_no_room(window, err);
     }
+    uint64_t ok_count = 0;
     enum rig_rc rc = make_room(window, segment, note, err);
     if (rc == RIG_OK)
         rc = map_keys(window, segment, err);
     if (rc == RIG_OK)
         rc = map_errors(window, segment, err);
     if (rc == RIG_OK)
-        rc = take_txns(window, segment, err);
+        rc = take_txns(window, segment, &ok_count, err);
     if (rc != RIG_OK)
         return rc;
     struct rig_mop *to = window->ops.at + window->ops.count;
@@ -356,10 +361,16 @@ static enum rig_rc take(struct rig_window *window, const struct rig_segment *seg
         return rig_window_no_room(window, err);
     mend_odd(window, segment, to);
     rig_window_take_note(window, segment, note);
+    if (rig_columns_any(&segment->columns) &&
+        (!rig_columns_append(&window->columns, window->txns.count, &segment->columns, segment->txns.count) ||
+         !rig_window_count_meanwhile(window, segment)))
+        return rig_window_no_room(window, err);
+    window->ok_count += ok_count;
     window->txns.count += segment->txns.count;
     window->ops.count += segment->ops.count;
     window->added_count += segment->txns.count;
-    return take_open(window, segment, err);
+    rc = take_open(window, segment, err);
+    return rc == RIG_OK && !rig_window_mark_open(window, segment) ? rig_window_no_room(window, err) : rc;
 }
 
 enum rig_rc rig_window_add(struct rig_window *window, const struct rig_segment *segment, struct rig_err *err)

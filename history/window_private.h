@@ -38,6 +38,14 @@ RIG_VEC(struct rig_list, rig_spine_views)
 RIG_VEC(struct rig_branch, rig_branch_views)
 RIG_VEC(struct rig_key_use, rig_window_uses)
 
+/* Of a transaction that is open: how many were ok before it was invoked. */
+struct rig_open_mark {
+    uint64_t ok_count;
+    uint32_t invoke_at;
+};
+
+RIG_VEC(struct rig_open_mark, rig_open_marks)
+
 struct rig_window {
     enum rig_workload workload;
     size_t limit_bytes;
@@ -51,6 +59,7 @@ struct rig_window {
     struct rig_growing_branches branches;
     struct rig_window_uses uses;  /* parallel to keys; of complete transactions, as is */
     struct rig_owned_ops appends; /*   this */
+    struct rig_columns columns;   /* parallel to txns */
     bool any_branch, any_foreign; /* see struct rig_op_uses */
     bool contradicted;            /* what segments noted is not what uses say: lists did not go where they expected */
     struct rig_list_pool pool;
@@ -62,7 +71,10 @@ struct rig_window {
     uint64_t skipped_count;
     uint64_t added_count; /* transactions ever added */
     uint64_t with_invocation;
-    uint32_t last_position; /* of a completion; RIG_POSITION_NONE at first */
+    uint64_t ok_count;                      /* transactions ever added that were ok */
+    struct rig_open_marks marks, new_marks; /* of `open`, by invocation; and room for the next ones */
+    struct rig_window_uint32s ok_before;    /* per transaction of a segment: how many before it were ok */
+    uint32_t last_position;                 /* of a completion; RIG_POSITION_NONE at first */
     /* What is used from one call to the next, so that it need not be allocated again. */
     struct rig_window_uint32s new_keys;   /* per key of a segment: the window's */
     struct rig_list_places key_places;    /*   and where its spine went */
@@ -90,6 +102,12 @@ void rig_window_take_note(struct rig_window *window, const struct rig_segment *s
                           const struct rig_segment_note *note);
 /* Looks at all operations again: for when their numbers have changed. Takes no more room than they had. */
 void rig_window_recount(struct rig_window *window);
+
+/* Sets RIG_COLUMN_MEANWHILE of the segment's transactions, which come behind those of the window. False when memory
+ * runs out. */
+bool rig_window_count_meanwhile(struct rig_window *window, const struct rig_segment *segment);
+/* The segment was added, and the open transactions are its own: notes what their count will need. */
+bool rig_window_mark_open(struct rig_window *window, const struct rig_segment *segment);
 
 /* RIG_E_LIMIT; the window has failed. */
 enum rig_rc rig_window_no_room(struct rig_window *window, struct rig_err *err);

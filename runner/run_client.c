@@ -224,7 +224,7 @@ static void clear_answer(struct rig_transaction *transaction)
     transaction->element_count = 0;
     transaction->phase = RIG_PHASE_CONNECT;
     transaction->session_lost = false;
-    transaction->order = 0;
+    transaction->columns.given = 0;
     transaction->error_code[0] = '\0';
     transaction->error_text[0] = '\0';
 }
@@ -253,10 +253,12 @@ static enum rig_outcome transact(struct rig_run_client *client)
     int64_t end_ns = rig_run_client_now_ns(client);
     char text[ERROR_BYTES];
     const char *error = outcome == RIG_OUTCOME_OK ? NULL : describe_error(client, outcome, text);
+    rig_channel_columns(client->channel, &transaction->columns);
     rig_channel_complete(client->channel, end_ns, outcome, transaction->reads, transaction->elements, error);
     mark_busy(client, 0);
-    if (outcome == RIG_OUTCOME_OK && transaction->order > 0)
-        rig_run_orders_note(&run->orders, &client->orders, client->process, client->number, transaction->order, end_ns);
+    if (outcome == RIG_OUTCOME_OK && (transaction->columns.given & RIG_COLUMN_BIT(RIG_COLUMN_ORDER)) != 0)
+        rig_run_orders_note(&run->orders, &client->orders, client->process, client->number,
+                            transaction->columns.at[RIG_COLUMN_ORDER], end_ns);
     client->number++;
     RIG_INVARIANT(end_ns >= start_ns);
     rig_run_count(outcome == RIG_OUTCOME_OK     ? &client->ok

@@ -228,6 +228,13 @@ static enum rig_rc record_path(const struct rig_run_state *run, char path[PATH_B
     return RIG_OK;
 }
 
+/* The side columns that transactions of this plan may have. */
+static uint32_t columns_of(const struct rig_plan *plan)
+{
+    const uint32_t of_holds = RIG_COLUMN_BIT(RIG_COLUMN_HELD) | RIG_COLUMN_BIT(RIG_COLUMN_HELD_BEFORE);
+    return plan->driver->columns | (plan->workload.long_share > 0 ? of_holds : 0);
+}
+
 static enum rig_rc open_recorder(struct rig_run_state *run, const char *path, struct rig_err *err)
 {
     struct rig_buf yaml;
@@ -238,6 +245,8 @@ static enum rig_rc open_recorder(struct rig_run_state *run, const char *path, st
                                            .channel_count = run->client_count,
                                            .simulated_time = run->simulated,
                                            .faults = run->plan->nemesis.entry_count > 0,
+                                           .columns = columns_of(run->plan),
+                                           .names = &run->names,
                                            .pack = run->plan->compress == RIG_RECORD_COMPRESS_ZSTD,
                                            .meta = rig_buf_text(&yaml)};
     enum rig_rc rc = rig_recorder_open(&options, &run->recorder, err);
@@ -412,6 +421,7 @@ static void init_state(struct rig_run_state *run, const struct rig_plan *plan, c
     RIG_INVARIANT(pthread_mutex_init(&run->gate_lock, NULL) == 0);
     RIG_INVARIANT(pthread_cond_init(&run->gate_moved, NULL) == 0);
     rig_run_orders_init(&run->orders, options->folder);
+    rig_names_init(&run->names);
     rig_run_outages_init(&run->outages);
     run->env = (struct rig_run_env){.core = &rig_run_core,
                                     .options = plan->driver_options,
@@ -504,6 +514,7 @@ enum rig_rc rig_run(const struct rig_plan *plan, const struct rig_run_options *o
         return rc; /* the client that did not come back still uses the run */
     rig_run_services_attach(NULL);
     rig_run_orders_done(&run->orders);
+    rig_names_done(&run->names);
     rig_run_outages_done(&run->outages);
     (void)pthread_mutex_destroy(&run->gate_lock);
     (void)pthread_cond_destroy(&run->gate_moved);

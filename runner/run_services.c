@@ -98,8 +98,11 @@ static bool core_hold(struct rig_transaction *transaction)
     struct rig_run_client *client = transaction->core_private;
     RIG_REQUIRE(client != NULL);
     (void)atomic_fetch_add(&client->run->holding, 1);
+    const int64_t from_ns = rig_clock_now_ns();
     bool held = wait_for_hold(client, &transaction->hold);
     (void)atomic_fetch_sub(&client->run->holding, 1);
+    rig_column_give(&transaction->columns, RIG_COLUMN_HELD, rig_clock_now_ns() - from_ns);
+    rig_column_give(&transaction->columns, RIG_COLUMN_HELD_BEFORE, transaction->hold.before_op);
     return held;
 }
 
@@ -125,6 +128,12 @@ static bool core_routed(void)
     return run != NULL && run->gear.proxy != NULL;
 }
 
+static int64_t core_name(const char *text)
+{
+    struct rig_run_state *run = atomic_load(&attached);
+    return run == NULL ? RIG_COLUMN_NONE : rig_names_number(&run->names, text);
+}
+
 const struct rig_core rig_run_core = {
     .abi = RIG_DRIVER_ABI,
     .log = core_log,
@@ -134,4 +143,5 @@ const struct rig_core rig_run_core = {
     .stopping = core_stopping,
     .route = core_route,
     .routed = core_routed,
+    .name = core_name,
 };

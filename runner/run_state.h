@@ -138,6 +138,7 @@ struct rig_run_state {
     struct rig_run_under_fault under_fault[RIG_UNDER_FAULT_MOST]; /* by injection; the nemesis's own */
     struct rig_nemesis *nemesis;                                  /* NULL: the plan has no faults */
     struct rig_run_orders orders;
+    struct rig_names names; /* of side columns: nodes */
     struct rig_run_outages outages;
     struct rig_run_client *clients;
     uint32_t client_count;

@@ -272,7 +272,8 @@ static enum rig_outcome conclude(struct passage *passage)
     const enum rig_outcome without_reads = transaction->read_only ? RIG_OUTCOME_FAIL : RIG_OUTCOME_INFO;
     switch (rig_state_answer_reads(&passage->session->state)) {
     case RIG_STATE_ANSWERED:
-        transaction->order = passage->session->state.order;
+        if (passage->session->state.order > 0)
+            rig_column_give(&transaction->columns, RIG_COLUMN_ORDER, passage->session->state.order);
         return RIG_OUTCOME_OK;
     case RIG_STATE_UNTOLD:
         return end_with(transaction, without_reads, "dialect", "acknowledged, but no answer told what was read", "");

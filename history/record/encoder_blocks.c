@@ -142,6 +142,7 @@ static void restart(struct rig_record_encoder *encoder)
 {
     rig_text_table_done(&encoder->errors);
     rig_text_table_init(&encoder->errors, 0);
+    rig_columns_encoder_restart(&encoder->columns);
     encoder->block_number++;
     encoder->block_due = false;
     encoder->block_starts_at = encoder->file_bytes;

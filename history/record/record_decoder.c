@@ -14,6 +14,7 @@ void rig_record_decoder_init(struct rig_record_decoder *decoder, const struct ri
     rig_list_pool_init(&decoder->pool, limit_bytes);
     rig_arena_init(&decoder->texts, limit_bytes);
     rig_table_init(&decoder->slot_of_client);
+    rig_columns_decoder_init(&decoder->columns, &shape->columns);
 }
 
 static void free_slots(struct rig_record_slot_vec *slots)
@@ -32,6 +33,7 @@ void rig_record_decoder_done(struct rig_record_decoder *decoder)
     rig_record_slot_vec_done(&decoder->abandoned);
     rig_record_key_vec_done(&decoder->keys);
     rig_record_text_vec_done(&decoder->errors);
+    rig_columns_decoder_done(&decoder->columns);
     rig_record_id_vec_done(&decoder->local_keys);
     rig_record_element_vec_done(&decoder->scratch);
     rig_record_id_vec_done(&decoder->direct_slots);
@@ -45,6 +47,7 @@ void rig_record_decoder_restart(struct rig_record_decoder *decoder)
 {
     decoder->keys.count = 0;
     decoder->errors.count = 0;
+    rig_columns_decoder_restart(&decoder->columns);
     rig_list_pool_reset(&decoder->pool);
     rig_arena_reset(&decoder->texts);
     free_slots(&decoder->abandoned);

@@ -21,6 +21,7 @@
 #include "base/table.h"
 #include "base/vec.h"
 #include "history/growing_list.h"
+#include "history/record/record_columns.h"
 #include "history/record/record_cursor.h"
 #include "history/record/record_frame.h"
 #include "history/segment.h"
@@ -31,6 +32,7 @@ struct rig_record_shape {
     unsigned version;
     enum rig_workload workload;
     unsigned flags;
+    struct rig_record_columns columns;
     size_t limit_bytes; /* SIZE_MAX: none */
 };
 
@@ -98,6 +100,7 @@ struct rig_record_decoder {
     struct rig_record_id_vec local_keys;   /* segment's key number -> key, or RIG_TABLE_NONE: its spine is written */
     struct rig_record_element_vec scratch; /* a list while it is decoded */
     struct rig_record_text_vec errors;
+    struct rig_columns_decoder columns;
 
     struct rig_record_id_vec direct_slots; /* client -> slot + 1, for small clients */
     struct rig_table slot_of_client;       /* for the others */

@@ -12,7 +12,7 @@ static const size_t default_state_bytes = (size_t)64 << 20;
 
 struct rig_record_encoder *rig_record_encoder_new(const struct rig_record_head *head)
 {
-    RIG_REQUIRE((head->flags & ~(unsigned)RIG_RECORD_FLAGS_KNOWN) == 0);
+    RIG_REQUIRE((head->flags & ~(unsigned)RIG_RECORD_FLAGS_KNOWN) == 0 && (head->flags & RIG_RECORD_COLUMNS) == 0);
     RIG_REQUIRE(((head->flags & RIG_RECORD_TEXT_KEYS) != 0) == (head->key_texts != NULL));
     struct rig_record_encoder *encoder = calloc(1, sizeof *encoder);
     if (encoder == NULL)
@@ -26,6 +26,9 @@ struct rig_record_encoder *rig_record_encoder_new(const struct rig_record_head *
     rig_buf_init(&encoder->sealed, (size_t)2 * (RIG_FRAME_HEAD_BYTES + RIG_FRAME_MAX_BYTES));
     rig_encoder_keys_init(&encoder->keys);
     rig_text_table_init(&encoder->errors, 0);
+    rig_columns_encoder_init(&encoder->columns, head->columns);
+    if (encoder->columns.columns.count > 0)
+        encoder->head.flags |= RIG_RECORD_COLUMNS;
     encoder->frame_start = rig_frame_begin(&encoder->frame);
     encoder->block_due = true;
     if ((head->flags & RIG_RECORD_PACKED) != 0)
@@ -54,6 +57,7 @@ void rig_record_encoder_free(struct rig_record_encoder *encoder)
     rig_buf_done(&encoder->sealed);
     rig_encoder_keys_done(&encoder->keys);
     rig_text_table_done(&encoder->errors);
+    rig_columns_encoder_done(&encoder->columns);
     rig_packer_free(encoder->packer);
     free(encoder);
 }
@@ -69,6 +73,8 @@ void rig_record_encoder_header(struct rig_record_encoder *encoder, struct rig_bu
     rig_varint_put(file, head->flags);
     rig_varint_put_signed(file, head->start_utc_ns);
     rig_varint_put(file, head->skipped_count);
+    if ((head->flags & RIG_RECORD_COLUMNS) != 0)
+        rig_columns_encoder_header(&encoder->columns, file);
     size_t meta_bytes = head->meta == NULL ? 0 : strlen(head->meta);
     rig_varint_put(file, head->meta == NULL ? 0 : meta_bytes + 1);
     rig_buf_add(file, head->meta, meta_bytes);
@@ -330,10 +336,13 @@ static unsigned completion_tag(const struct rig_record_completion *completion, s
            (completion->reads != NULL ? RIG_COMPLETE_READS : 0U);
 }
 
-/* The error and the reads; the operations are no longer open. */
-static void put_results(struct rig_record_encoder *encoder, struct rig_open_op_vec *ops,
+/* Side columns, the error and the reads; the operations are no longer open. `client` UINT32_MAX: there is none. */
+static void put_results(struct rig_record_encoder *encoder, uint32_t client, struct rig_open_op_vec *ops,
                         const struct rig_record_completion *completion)
 {
+    if ((encoder->head.flags & RIG_RECORD_COLUMNS) != 0)
+        encoder->failed |= !rig_columns_encoder_put(&encoder->columns, client, completion->columns, completion->names,
+                                                    &encoder->frame);
     if (completion->error != NULL)
         put_error(encoder, completion->error, completion->error_length);
     for (size_t i = 0; i < ops->count; i++) {
@@ -362,7 +371,7 @@ void rig_record_encoder_complete(struct rig_record_encoder *encoder, uint32_t cl
     if (!same_client)
         at = rig_varint_write(at, client_index);
     end_event(encoder, put_moment(encoder, at, &when));
-    put_results(encoder, &client->txn.ops, completion);
+    put_results(encoder, client_index, &client->txn.ops, completion);
     client->open = false;
     encoder->last_client = client_index;
 }
@@ -379,7 +388,7 @@ void rig_record_encoder_lone(struct rig_record_encoder *encoder, struct rig_reco
     at = rig_varint_write(at, rig_zigzag(process));
     end_event(encoder, rig_varint_write(at, op_count));
     put_ops(encoder, ops, op_count, &encoder->lone_ops);
-    put_results(encoder, &encoder->lone_ops, completion);
+    put_results(encoder, UINT32_MAX, &encoder->lone_ops, completion);
 }
 
 static void put_text(struct rig_record_encoder *encoder, const char *text)

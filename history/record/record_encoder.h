@@ -31,6 +31,7 @@ struct rig_record_head {
     int64_t start_utc_ns;     /* wall clock, since 1970; 0: unknown */
     uint64_t skipped_count;   /* operations left out */
     const char *meta;         /* NULL: none */
+    uint32_t columns;         /* RIG_COLUMN_BIT()s of the side columns that completions may have */
     char *const *key_texts;   /* with RIG_RECORD_TEXT_KEYS: borrowed as long as the encoder lives */
     size_t state_limit_bytes; /* 0: 64 MiB */
     uint32_t key_limit;       /* 0: RIG_ENCODER_MAX_KEYS */
@@ -59,7 +60,9 @@ struct rig_record_completion {
     enum rig_outcome outcome;
     const char *error; /* NULL or error_length bytes */
     size_t error_length;
-    const struct rig_record_read *reads; /* parallel to the operations; NULL: no results */
+    const struct rig_record_read *reads;  /* parallel to the operations; NULL: no results */
+    const struct rig_column_row *columns; /* NULL: none. Of those, the ones in the head are recorded */
+    const char *const *names;             /* what the numbers in columns of names stand for */
 };
 
 /* NULL when memory runs out. */

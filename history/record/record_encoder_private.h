@@ -6,6 +6,7 @@
 
 #include "history/record/encoder_keys.h"
 #include "history/record/packing.h"
+#include "history/record/record_columns.h"
 #include "history/record/record_encoder.h"
 #include "history/text/text_table.h"
 
@@ -49,6 +50,7 @@ struct rig_record_encoder {
     struct rig_buf sealed; /* given out last */
     struct rig_encoder_keys keys;
     struct rig_text_table errors; /* of this block */
+    struct rig_columns_encoder columns;
     struct rig_encoder_client_vec clients;
     struct rig_open_txn_vec abandoned;
     struct rig_open_op_vec lone_ops;

@@ -6,9 +6,15 @@
 
 /*
  * What differs between files, so that it costs nothing where it is known: of format version 1; of version 2; and of
- * that lists without positions of their own, whose times ascend, and whose events have numbers far from their limit.
+ * that lists without positions of their own, whose times ascend, and whose events have numbers far from their limit:
+ * with side columns, and without.
  */
-enum form { FORM_1, FORM_2, FORM_PLAIN };
+enum form { FORM_1, FORM_2, FORM_COLUMNS, FORM_PLAIN };
+
+RIG_ALWAYS_INLINE bool is_plain(enum form form)
+{
+    return form == FORM_PLAIN || form == FORM_COLUMNS;
+}
 
 struct moment {
     int64_t time_ns;
@@ -78,10 +84,10 @@ RIG_ALWAYS_INLINE enum rig_rc note_time(struct rig_record_decoder *decoder, cons
 RIG_ALWAYS_INLINE enum rig_rc get_position(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
                                            enum form form, uint32_t *position)
 {
-    if (form != FORM_PLAIN && RIG_UNLIKELY(decoder->event_count >= RIG_POSITION_NONE - 1))
+    if (!is_plain(form) && RIG_UNLIKELY(decoder->event_count >= RIG_POSITION_NONE - 1))
         return rig_fail(decoder->err, RIG_E_LIMIT, "%s: more than 4294967294 events", decoder->shape->name);
     *position = (uint32_t)decoder->event_count++;
-    if (form == FORM_PLAIN) /* decode_events() keeps next_position */
+    if (is_plain(form)) /* decode_events() keeps next_position */
         return RIG_OK;
     if ((decoder->shape->flags & RIG_RECORD_POSITIONS) != 0) {
         uint64_t gap = rig_cursor_number(cursor);
@@ -240,7 +246,7 @@ RIG_ALWAYS_INLINE enum rig_rc get_ops(struct rig_record_decoder *decoder, struct
                                       struct rig_record_slot *slot, uint64_t op_count, enum form form)
 {
     enum rig_rc away_rc;
-    unsigned kind = form == FORM_PLAIN ? 0 : (unsigned)decoder->shape->workload * 2;
+    unsigned kind = is_plain(form) ? 0 : (unsigned)decoder->shape->workload * 2;
     struct rig_record_key *keys = decoder->keys.at;
     uint64_t key_count = decoder->keys.count;
     uint32_t stamp = decoder->stamp;
@@ -333,7 +339,7 @@ RIG_ALWAYS_INLINE enum rig_rc get_read(struct rig_record_decoder *decoder, struc
     uint64_t code = rig_cursor_number(cursor);
     if (code <= RIG_READ_CODE_NIL) {
         mop->read_state = code == RIG_READ_CODE_NIL ? RIG_READ_NIL : RIG_READ_UNKNOWN;
-    } else if (form == FORM_PLAIN || decoder->shape->workload == RIG_WORKLOAD_LIST_APPEND) {
+    } else if (is_plain(form) || decoder->shape->workload == RIG_WORKLOAD_LIST_APPEND) {
         return get_list(decoder, cursor, number, outcome, code, form, mop);
     } else if (code == RIG_READ_CODE_PREFIX) {
         mop->read_state = RIG_READ_SEEN;
@@ -453,7 +459,114 @@ static enum rig_rc get_error(struct rig_record_decoder *decoder, uint32_t *id)
     return RIG_OK;
 }
 
-/* What completions and lone completions have in common: from the error on. */
+/* ---- Side columns ---- */
+
+static enum rig_rc get_new_name(struct rig_record_decoder *decoder, int64_t *number)
+{
+    struct rig_columns_name name = {0};
+    enum rig_rc rc = get_text(decoder, &name.text, &name.length);
+    if (rc != RIG_OK)
+        return rc;
+    name.text = rig_arena_text(&decoder->texts, name.text, name.length);
+    if (name.text == NULL || !rig_columns_name_vec_add(&decoder->columns.names, name))
+        return rig_record_no_memory(decoder);
+    *number = (int64_t)decoder->columns.names.count - 1;
+    return RIG_OK;
+}
+
+/* A value of which the last one was expected, and is not it. */
+static enum rig_rc get_other(struct rig_record_decoder *decoder, enum rig_column column, struct rig_column_row *last)
+{
+    const uint64_t code = rig_cursor_number(&decoder->cursor);
+    int64_t value = 0;
+    enum rig_rc rc = RIG_OK;
+    if (code == RIG_COLUMN_CODE_NONE) {
+        last->given &= ~RIG_COLUMN_BIT(column);
+        return RIG_OK;
+    }
+    if (rig_column_infos[column].type == RIG_COLUMN_NUMBER)
+        value = rig_unzigzag(code - 1);
+    else if (code == RIG_COLUMN_CODE_NEW_NAME)
+        rc = get_new_name(decoder, &value);
+    else if (code - RIG_COLUMN_CODE_FIRST_NAME < decoder->columns.names.count)
+        value = (int64_t)(code - RIG_COLUMN_CODE_FIRST_NAME);
+    else
+        return rig_record_damaged(decoder, "a name that is not defined");
+    rig_column_give(last, column, value);
+    return rc;
+}
+
+/* The columns of the segment's transaction `txn` that are not as expected; sets the others aside in `last`. */
+static enum rig_rc get_unexpected(struct rig_record_decoder *decoder, uint64_t differs, struct rig_column_row *last,
+                                  size_t txn)
+{
+    struct rig_columns_decoder *columns = &decoder->columns;
+    if (differs >> columns->columns.count != 0)
+        return rig_record_damaged(decoder, "a side column that the header does not name");
+    for (; differs != 0; differs &= differs - 1) {
+        const enum rig_column column = (enum rig_column)columns->columns.at[__builtin_ctzll(differs)];
+        const enum rig_column_expected expected = rig_column_infos[column].expected;
+        if (expected == RIG_COLUMN_EXPECT_LAST) {
+            enum rig_rc rc = get_other(decoder, column, last);
+            if (rc != RIG_OK)
+                return rc;
+            continue;
+        }
+        int64_t value = rig_cursor_signed(&decoder->cursor);
+        if (expected == RIG_COLUMN_EXPECT_NEXT)
+            value = columns->next[column] = rig_sum(columns->next[column], value);
+        if (!rig_columns_set(&decoder->segment->columns, column, txn, value))
+            return rig_record_no_memory(decoder);
+    }
+    return RIG_OK;
+}
+
+/* The number in the segment of a name of the block; RIG_COLUMN_NONE when memory runs out. */
+static int64_t name_in_segment(struct rig_record_decoder *decoder, int64_t number)
+{
+    struct rig_columns_name *name = &decoder->columns.names.at[number];
+    if (name->stamp != decoder->stamp) {
+        name->number = rig_columns_name(&decoder->segment->columns, name->text, name->length);
+        name->stamp = decoder->stamp;
+    }
+    return name->number;
+}
+
+static bool set_lasting(struct rig_record_decoder *decoder, const struct rig_column_row *last, size_t txn)
+{
+    for (uint32_t i = 0; i < decoder->columns.lasting_count; i++) {
+        const enum rig_column column = (enum rig_column)decoder->columns.lasting[i];
+        int64_t value = last->at[column];
+        if ((last->given & RIG_COLUMN_BIT(column)) == 0)
+            continue;
+        if (rig_column_infos[column].type == RIG_COLUMN_NAME) {
+            value = name_in_segment(decoder, value);
+            if (value == RIG_COLUMN_NONE)
+                return false;
+        }
+        if (!rig_columns_set(&decoder->segment->columns, column, txn, value))
+            return false;
+    }
+    return true;
+}
+
+/* At the decoder's cursor, for the transaction that completes next. */
+static enum rig_rc get_columns(struct rig_record_decoder *decoder, const struct rig_record_slot *slot)
+{
+    const size_t txn = decoder->segment->txns.count;
+    const uint64_t differs = rig_cursor_number(&decoder->cursor);
+    struct rig_column_row *last = slot == &decoder->lone
+                                      ? &decoder->columns.last_lone
+                                      : rig_columns_last(&decoder->columns, (size_t)(slot - decoder->slots.at));
+    if (last == NULL)
+        return rig_record_no_memory(decoder);
+    enum rig_rc rc = differs == 0 ? RIG_OK : get_unexpected(decoder, differs, last, txn);
+    if (rc == RIG_OK && !set_lasting(decoder, last, txn))
+        return rig_record_no_memory(decoder);
+    return rc;
+}
+
+/* What completions and lone completions have in common: from the side columns on. */
 RIG_ALWAYS_INLINE enum rig_rc get_results(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
                                           unsigned tag, struct moment moment, struct rig_record_slot *slot,
                                           enum form form)
@@ -463,6 +576,10 @@ RIG_ALWAYS_INLINE enum rig_rc get_results(struct rig_record_decoder *decoder, st
     unsigned outcome = tag >> RIG_COMPLETE_OUTCOME_SHIFT & 3;
     if (RIG_UNLIKELY(outcome > RIG_OUTCOME_INFO))
         return damaged_at(decoder, *cursor, "an outcome that this version does not have");
+    const bool has_columns =
+        form == FORM_COLUMNS || (form == FORM_2 && (decoder->shape->flags & RIG_RECORD_COLUMNS) != 0);
+    if (has_columns && AWAY(decoder, cursor, get_columns(decoder, slot)) != RIG_OK)
+        return away_rc;
     if (RIG_UNLIKELY((tag & RIG_COMPLETE_ERROR) != 0) && AWAY(decoder, cursor, get_error(decoder, &error)) != RIG_OK)
         return away_rc;
     struct rig_segment *segment = decoder->segment;
@@ -704,7 +821,9 @@ enum rig_rc rig_record_decode_events(struct rig_record_decoder *decoder, const u
     if ((shape->flags & other) != 0 || shape->workload != RIG_WORKLOAD_LIST_APPEND ||
         decoder->event_count + rig_cursor_left(&decoder->cursor) >= RIG_POSITION_NONE - 1)
         return decode_events(decoder, stop, FORM_2);
-    enum rig_rc rc = decode_events(decoder, stop, FORM_PLAIN);
+    const bool has_columns = (shape->flags & RIG_RECORD_COLUMNS) != 0;
+    enum rig_rc rc =
+        has_columns ? decode_events(decoder, stop, FORM_COLUMNS) : decode_events(decoder, stop, FORM_PLAIN);
     decoder->next_position = (uint32_t)decoder->event_count;
     return rc;
 }

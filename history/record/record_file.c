@@ -55,14 +55,19 @@ static enum rig_rc decode_header(struct rig_record_file *file, struct rig_record
     struct rig_record_cursor *cursor = &decoder->cursor;
     uint64_t workload = rig_cursor_number(cursor);
     uint64_t flags = rig_cursor_number(cursor);
-    (void)rig_cursor_signed(cursor); /* the start's wall-clock time */
+    file->start_utc_ns = rig_cursor_signed(cursor);
     file->skipped_count = rig_cursor_number(cursor);
-    uint64_t meta_bytes = rig_cursor_number(cursor);
     unsigned known = file->shape.version == 1 ? RIG_RECORD_FLAGS_KNOWN_1 : RIG_RECORD_FLAGS_KNOWN;
     if (cursor->bad != NULL)
         return rig_record_no_number(decoder);
     if (workload >= RIG_WORKLOAD_COUNT || flags > known)
         return rig_record_damaged(decoder, "a workload or flag that this version does not have");
+    if ((flags & RIG_RECORD_COLUMNS) != 0 && !rig_record_columns_read(cursor, &file->shape.columns))
+        return cursor->bad != NULL ? rig_record_no_number(decoder)
+                                   : rig_record_damaged(decoder, "a side column that this version does not have");
+    const uint64_t meta_bytes = rig_cursor_number(cursor);
+    if (cursor->bad != NULL)
+        return rig_record_no_number(decoder);
     if ((flags & RIG_RECORD_KEYWORD_KEYS) != 0 && (flags & RIG_RECORD_TEXT_KEYS) == 0)
         return rig_record_damaged(decoder, "keyword keys that are no texts");
     size_t left = rig_cursor_left(cursor);

@@ -21,6 +21,7 @@ struct rig_record_file {
     const uint8_t *data;
     size_t size;
     char *meta;
+    int64_t start_utc_ns; /* the wall clock's time at the record's start, since 1970; 0: unknown */
     uint64_t skipped_count;
     size_t header_end; /* 0: the file is cut before that */
 };

@@ -43,7 +43,8 @@ enum {
     RIG_RECORD_TIMES_DESCEND = 8, /* version 2: times need not ascend, their differences are signed */
     RIG_RECORD_PACKED = 16,       /* version 2: frames may be packed */
     RIG_RECORD_FAULTS = 32,       /* version 2: there are events of faults */
-    RIG_RECORD_FLAGS_KNOWN = 63,
+    RIG_RECORD_COLUMNS = 64,      /* version 2: completions carry side columns */
+    RIG_RECORD_FLAGS_KNOWN = 127,
     RIG_RECORD_FLAGS_KNOWN_1 = 7, /* by version 1 */
 };
 

@@ -71,6 +71,7 @@ static enum rig_rc reader_open(const char *name, const char *data, size_t size, 
     facts->form = RIG_FORM_RIG;
     facts->workload = reader->file.shape.workload;
     facts->meta = reader->file.meta;
+    facts->start_utc_ns = reader->file.start_utc_ns;
     facts->skipped_count = reader->file.skipped_count;
     facts->keyword_keys = (reader->file.shape.flags & RIG_RECORD_KEYWORD_KEYS) != 0;
     return RIG_OK;
@@ -97,6 +98,7 @@ static enum rig_rc reader_finish(void *state, struct rig_source_facts *facts, st
     facts->truncated = !reader->run->closed || reader->run->was_cut;
     facts->has_invocations = !reader->has_lone;
     facts->workload = reader->file.shape.workload;
+    facts->start_utc_ns = reader->file.start_utc_ns;
     facts->meta = reader->file.meta;
     if (!reader->run->closed && reader->file.header_end != 0)
         tell_damage(reader, facts);

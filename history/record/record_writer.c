@@ -26,6 +26,7 @@ struct writer {
     uint32_t slot_count;
     struct op_vec ops;
     struct read_vec reads;
+    struct rig_column_row columns;
     struct rig_arena lists; /* of the transaction at hand, where they are in two pieces */
 };
 
@@ -79,6 +80,11 @@ static bool gather_completion(struct writer *writer, uint32_t txn, struct rig_re
         .error_length = error == 0 ? 0 : strlen(history->errors[error - 1]),
         .reads = any ? writer->reads.at : NULL,
     };
+    if (history->columns != NULL) {
+        writer->columns = rig_columns_row(history->columns, txn);
+        completion->columns = &writer->columns;
+        completion->names = (const char *const *)history->columns->names.texts;
+    }
     return true;
 }
 
@@ -193,6 +199,8 @@ enum rig_rc rig_record_write(const struct rig_history *history, const struct rig
         .workload = history->workload,
         .skipped_count = history->skipped_count,
         .meta = history->meta,
+        .start_utc_ns = history->start_utc_ns,
+        .columns = history->columns == NULL ? 0 : rig_columns_given(history->columns),
         .key_texts = history->key_texts,
         .block_bytes = options->block_bytes,
     };

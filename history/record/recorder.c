@@ -12,6 +12,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/vec.h"
+#include "history/columns.h"
 #include "history/byte_ring.h"
 #include "history/history.h"
 #include "history/record/packing.h"
@@ -30,7 +31,8 @@ static const size_t most_held_bytes = (size_t)64 << 20;
 static const size_t fault_ring_bytes = (size_t)1 << 16;
 static const size_t default_channel_bytes = (size_t)1 << 20;
 
-/* An event in a channel's ring: this, then `op_count` struct rig_op, or struct ring_read with elements behind each. */
+/* An event in a channel's ring: this, then `op_count` struct rig_op; or the values of side columns, and struct
+ * ring_read with elements behind each. */
 struct ring_event {
     uint64_t size; /* with everything that belongs to it */
     int64_t at_ns;
@@ -44,6 +46,7 @@ struct ring_event {
     uint8_t has_error;
     uint8_t has_reads;
     uint8_t is_fault; /* the nemesis's: struct ring_fault and its texts follow, padded to 8 bytes */
+    uint32_t columns; /* of a completion: RIG_COLUMN_BIT()s of the values that follow */
 };
 
 enum { FAULT_TEXTS = 3 };
@@ -74,6 +77,7 @@ struct rig_channel {
     uint32_t op_count; /* of the transaction invoked last */
     bool open;
     bool last_completed;
+    const struct rig_column_row *columns; /* of the transaction that completes next */
     _Atomic uint64_t stalls;
     _Atomic int64_t latest_ns; /* of a published event; only with simulated time */
     /* The writer's. */
@@ -89,6 +93,9 @@ struct rig_recorder {
     enum rig_workload workload;
     int64_t origin_ns;
     bool simulated_time;
+    uint32_t columns;
+    struct rig_names *names;
+    struct rig_name_vec known_names; /* the writer's */
     char *path;
     char *meta;
     int fd;
@@ -195,6 +202,26 @@ static uint32_t element_count(const struct rig_read *read)
     return read->state == RIG_READ_SEEN ? read->count : 0;
 }
 
+void rig_channel_columns(struct rig_channel *channel, const struct rig_column_row *columns)
+{
+    channel->columns = columns;
+}
+
+/* Gathers the values in the order of their columns; returns how many there are. */
+static size_t gather_columns(struct rig_channel *channel, struct ring_event *event, int64_t values[RIG_COLUMN_ROOM])
+{
+    const struct rig_column_row *row = channel->columns;
+    size_t count = 0;
+    channel->columns = NULL;
+    if (row == NULL)
+        return 0;
+    event->columns = row->given & channel->recorder->columns;
+    for (uint32_t left = event->columns; left != 0; left &= left - 1)
+        values[count++] = row->at[__builtin_ctz(left)];
+    event->size += count * sizeof *values;
+    return count;
+}
+
 void rig_channel_complete(struct rig_channel *channel, int64_t at_ns, enum rig_outcome outcome,
                           const struct rig_read *reads, const int64_t *elements, const char *error)
 {
@@ -219,7 +246,10 @@ void rig_channel_complete(struct rig_channel *channel, int64_t at_ns, enum rig_o
     event.size += event.error_length + padding_bytes;
     for (uint32_t i = 0; reads != NULL && i < channel->op_count; i++)
         event.size += sizeof(struct ring_read) + element_count(&reads[i]) * sizeof *elements;
+    int64_t values[RIG_COLUMN_ROOM];
+    const size_t value_count = gather_columns(channel, &event, values);
     put(channel, &event, sizeof event);
+    put(channel, values, value_count * sizeof *values);
     for (uint32_t i = 0; reads != NULL && i < channel->op_count; i++) {
         struct ring_read read = {
             .state = (uint32_t)reads[i].state, .count = element_count(&reads[i]), .value = reads[i].value};
@@ -395,11 +425,32 @@ static void encode_invocation(struct rig_recorder *recorder, uint32_t index, con
                               event->op_count);
 }
 
+/* The row of the event whose values are at `body`. Names that are not known are left out. */
+static bool scatter_columns(struct rig_recorder *recorder, const struct ring_event *event, const uint8_t *body,
+                            struct rig_column_row *row)
+{
+    row->given = event->columns;
+    for (uint32_t left = event->columns; left != 0; left &= left - 1, body += sizeof(int64_t)) {
+        const int column = __builtin_ctz(left);
+        memcpy(&row->at[column], body, sizeof row->at[column]);
+        if (rig_column_infos[column].type != RIG_COLUMN_NAME || row->at[column] == RIG_COLUMN_NONE)
+            continue;
+        if (row->at[column] >= (int64_t)recorder->known_names.count && recorder->names != NULL &&
+            !rig_names_follow(recorder->names, &recorder->known_names))
+            return false;
+        if (row->at[column] < 0 || row->at[column] >= (int64_t)recorder->known_names.count)
+            row->at[column] = RIG_COLUMN_NONE;
+    }
+    return true;
+}
+
 static bool encode_completion(struct rig_recorder *recorder, uint32_t index, const struct ring_event *event,
                               int64_t at_ns, const uint8_t *body)
 {
-    if (!record_read_vec_reserve(&recorder->reads, event->op_count))
+    struct rig_column_row row;
+    if (!record_read_vec_reserve(&recorder->reads, event->op_count) || !scatter_columns(recorder, event, body, &row))
         return false;
+    body += (size_t)__builtin_popcount(event->columns) * sizeof(int64_t);
     for (uint32_t i = 0; event->has_reads && i < event->op_count; i++) {
         struct ring_read read;
         memcpy(&read, body, sizeof read);
@@ -413,6 +464,8 @@ static bool encode_completion(struct rig_recorder *recorder, uint32_t index, con
         .error = event->has_error ? (const char *)body : NULL,
         .error_length = event->error_length,
         .reads = event->has_reads ? recorder->reads.at : NULL,
+        .columns = &row,
+        .names = recorder->known_names.at,
     };
     struct rig_record_moment when = {.time_ns = at_ns - recorder->origin_ns};
     rig_record_encoder_complete(recorder->encoder, index, when, &completion);
@@ -557,6 +610,7 @@ static void free_recorder(struct rig_recorder *recorder)
     free(recorder->channels);
     free(recorder->heap);
     record_read_vec_done(&recorder->reads);
+    rig_name_vec_done(&recorder->known_names);
     rig_record_encoder_free(recorder->encoder);
     if (recorder->fd >= 0)
         (void)close(recorder->fd);
@@ -575,6 +629,15 @@ static void init_locks(struct rig_recorder *recorder)
     pthread_cond_init(&recorder->wake, &attributes);
     pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&recorder->lock, NULL);
+}
+
+/* The wall clock's time when times were 0; simulated times have nothing to do with it. */
+static int64_t origin_utc_ns(const struct rig_recorder *recorder)
+{
+    struct timespec utc = {0};
+    if (recorder->simulated_time || clock_gettime(CLOCK_REALTIME, &utc) != 0)
+        return 0;
+    return utc.tv_sec * RIG_NS_PER_S + utc.tv_nsec - (rig_clock_now_ns() - recorder->origin_ns);
 }
 
 static bool allocate(struct rig_recorder *recorder, const struct rig_recorder_options *options)
@@ -601,13 +664,12 @@ static bool allocate(struct rig_recorder *recorder, const struct rig_recorder_op
                                 i < options->channel_count ? ring_bytes : fault_ring_bytes))
             return false;
     }
-    struct timespec utc = {0};
-    (void)clock_gettime(CLOCK_REALTIME, &utc);
     struct rig_record_head head = {
         .workload = options->workload,
         .flags = (options->pack ? RIG_RECORD_PACKED : 0U) | (options->faults ? RIG_RECORD_FAULTS : 0U),
-        .start_utc_ns = utc.tv_sec * RIG_NS_PER_S + utc.tv_nsec,
+        .start_utc_ns = origin_utc_ns(recorder),
         .meta = recorder->meta,
+        .columns = options->columns,
     };
     recorder->encoder = rig_record_encoder_new(&head);
     return recorder->encoder != NULL;
@@ -652,6 +714,8 @@ enum rig_rc rig_recorder_open(const struct rig_recorder_options *options, struct
     out->fd = -1;
     out->workload = options->workload;
     out->simulated_time = options->simulated_time;
+    out->columns = options->columns & RIG_COLUMNS_KEPT;
+    out->names = options->names;
     out->origin_ns = options->origin_ns;
     out->written_ns = INT64_MIN;
     if (options->origin_ns == 0 && !options->simulated_time)

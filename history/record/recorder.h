@@ -15,6 +15,7 @@
 
 #include "base/err.h"
 #include "history/fault_event.h"
+#include "history/names.h"
 #include "history/transaction.h"
 
 struct rig_recorder;
@@ -32,7 +33,9 @@ struct rig_recorder_options {
                             is in a frame is decided by the real time at which it was recorded */
     bool pack;           /* frames are compressed; RIG_E_PLAN where this build cannot */
     bool faults;         /* there is a nemesis: rig_recorder_fault() will be called. Not with simulated time */
-    const char *meta;    /* stored in the file: the resolved plan, without secrets */
+    uint32_t columns;    /* RIG_COLUMN_BIT()s of the side columns that transactions may have; others are not recorded */
+    struct rig_names *names; /* of columns of names; borrowed, may be NULL without such columns */
+    const char *meta;        /* stored in the file: the resolved plan, without secrets */
 };
 
 enum rig_rc rig_recorder_open(const struct rig_recorder_options *options, struct rig_recorder **recorder,
@@ -51,6 +54,9 @@ void rig_channel_invoke(struct rig_channel *channel, int64_t process, int64_t at
  * text", cut at RIG_RECORDER_ERROR_BYTES. */
 void rig_channel_complete(struct rig_channel *channel, int64_t at_ns, enum rig_outcome outcome,
                           const struct rig_read *reads, const int64_t *elements, const char *error);
+
+/* The side columns of the transaction that completes next on this channel: borrowed until it does. NULL: none. */
+void rig_channel_columns(struct rig_channel *channel, const struct rig_column_row *columns);
 
 /* What the nemesis does, from its one thread; `time_ns` is one of rig_clock_now_ns(), ascending, and the position is
  * set by the recorder. Texts are cut at RIG_RECORDER_ERROR_BYTES. */

@@ -15,12 +15,16 @@ static const char *const errors[] = {
     "utf-8: \xc3\xa9\xe2\x82\xac",
 };
 
+const char *const model_names[MODEL_NAMES] = {"pg-1", "db.example:5432", "odd \"name\" \\", "\xc3\xa9"};
+
 struct maker {
     struct model *model;
     struct rig_rng *rng;
     int64_t lists[KEYS][LIST_MAX];
     uint32_t counts[KEYS];
     int64_t next_value;
+    struct rig_column_row columns[KEYS]; /* of each channel's last transaction, those that last */
+    int64_t next_number;
 };
 
 static uint64_t below(struct maker *maker, uint64_t bound)
@@ -32,6 +36,13 @@ static int64_t odd_number(struct maker *maker)
 {
     static const int64_t numbers[] = {INT64_MIN, INT64_MIN + 1, -1, 0, 1, 127, 128, INT32_MAX, INT64_MAX};
     return numbers[below(maker, sizeof numbers / sizeof numbers[0])];
+}
+
+static int64_t column_number(struct maker *maker)
+{
+    const int64_t number = below(maker, 30) == 0 ? odd_number(maker) : maker->next_number + (int64_t)below(maker, 5);
+    maker->next_number++;
+    return number == RIG_COLUMN_NONE ? 0 : number;
 }
 
 static void make_ops(struct maker *maker, struct model_txn *txn)
@@ -105,6 +116,28 @@ static void make_reads(struct maker *maker, struct model_txn *txn)
     }
 }
 
+/* Most of a channel's transactions have what its last one had. */
+static void make_columns(struct maker *maker, struct model_txn *txn)
+{
+    static const enum rig_column lasting[] = {RIG_COLUMN_NODE, RIG_COLUMN_BACKEND, RIG_COLUMN_MEMBER};
+    struct rig_column_row *row = &txn->columns;
+    *row = maker->columns[txn->channel % KEYS];
+    for (size_t i = 0; i < sizeof lasting / sizeof lasting[0]; i++) {
+        const bool name = rig_column_infos[lasting[i]].type == RIG_COLUMN_NAME;
+        if (below(maker, 8) == 0)
+            rig_column_give(row, lasting[i], name ? (int64_t)below(maker, MODEL_NAMES) : column_number(maker));
+        else if (below(maker, 20) == 0)
+            row->given &= ~RIG_COLUMN_BIT(lasting[i]);
+    }
+    maker->columns[txn->channel % KEYS] = *row;
+    if (below(maker, 2) == 0)
+        rig_column_give(row, RIG_COLUMN_ORDER, column_number(maker));
+    if (below(maker, 6) == 0) {
+        rig_column_give(row, RIG_COLUMN_HELD, column_number(maker));
+        rig_column_give(row, RIG_COLUMN_HELD_BEFORE, (int64_t)below(maker, txn->op_count + 1));
+    }
+}
+
 static void add_event(struct model *model, uint32_t txn, bool is_completion)
 {
     model->events[model->event_count++] = (struct model_event){.txn = txn, .is_completion = is_completion};
@@ -119,6 +152,8 @@ static void complete(struct maker *maker, struct model_txn *txn, int64_t now_ns,
         append_all(maker, txn);
     if (txn->outcome != RIG_OUTCOME_OK && below(maker, 2) == 0)
         txn->error = errors[below(maker, sizeof errors / sizeof errors[0])];
+    if (maker->model->options->columns)
+        make_columns(maker, txn);
     txn->complete_ns = now_ns;
     txn->complete_at = position;
 }
@@ -200,6 +235,8 @@ static void add_txn(struct rig_history_builder *builder, const struct model *mod
         .reads = completed && txn->has_reads ? txn->reads : NULL,
         .elements = txn->elements,
         .error = completed ? txn->error : NULL,
+        .columns = completed ? &txn->columns : NULL,
+        .names = model_names,
     };
     if (rig_history_builder_add(builder, &input, &err) != RIG_OK)
         fail_msg("%s", err.text);
@@ -264,6 +301,35 @@ void assert_same_op(const struct rig_history *got, const struct rig_mop *a, cons
     }
 }
 
+static void assert_same_columns(const struct rig_history *got, const struct rig_history *wanted, uint32_t txn)
+{
+    for (int i = 0; i < RIG_COLUMN_COUNT; i++) {
+        const enum rig_column column = (enum rig_column)i;
+        if ((RIG_COLUMNS_KEPT & RIG_COLUMN_BIT(column)) == 0)
+            continue;
+        if (rig_column_infos[column].type == RIG_COLUMN_NUMBER) {
+            assert_true(rig_history_column(got, txn, column) == rig_history_column(wanted, txn, column));
+            continue;
+        }
+        const char *a = rig_history_column_name(got, txn, column), *b = rig_history_column_name(wanted, txn, column);
+        assert_string_equal(a == NULL ? "none" : a, b == NULL ? "none" : b);
+    }
+}
+
+void assert_meanwhile(const struct rig_history *history)
+{
+    for (uint32_t i = 0; i < history->txn_count; i++) {
+        const struct rig_txn *txn = &history->txns[i];
+        const bool held = rig_history_column(history, i, RIG_COLUMN_HELD) != RIG_COLUMN_NONE;
+        int64_t count = 0;
+        for (uint32_t other = 0; held && other < i; other++)
+            count +=
+                history->txns[other].outcome == RIG_OUTCOME_OK && history->txns[other].complete_at > txn->invoke_at;
+        const bool counts = held && txn->invoke_at != RIG_POSITION_NONE;
+        assert_true(rig_history_column(history, i, RIG_COLUMN_MEANWHILE) == (counts ? count : RIG_COLUMN_NONE));
+    }
+}
+
 void assert_same_history(const struct rig_history *got, const struct rig_history *wanted)
 {
     assert_int_equal(got->txn_count, wanted->txn_count);
@@ -288,6 +354,8 @@ void assert_same_history(const struct rig_history *got, const struct rig_history
         for (uint32_t op = 0; op < rig_txn_op_count(got, i); op++)
             assert_same_op(got, rig_txn_ops(got, i) + op, wanted, rig_txn_ops(wanted, i) + op);
     }
+    for (uint32_t i = 0; i < got->txn_count; i++)
+        assert_same_columns(got, wanted, i);
     if (wanted->meta != NULL)
         assert_string_equal(got->meta, wanted->meta);
 }

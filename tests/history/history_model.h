@@ -23,7 +23,11 @@ struct model_txn {
     struct rig_read reads[MODEL_MAX_OPS];
     int64_t elements[MODEL_MAX_ELEMENTS];
     const char *error;
+    struct rig_column_row columns; /* names are indices into model_names */
 };
+
+extern const char *const model_names[];
+enum { MODEL_NAMES = 4 };
 
 struct model_event {
     uint32_t txn;
@@ -49,6 +53,7 @@ struct model_options {
     bool text_keys;
     bool no_invocations;
     bool no_times;
+    bool columns; /* transactions have side columns */
 };
 
 void model_make(struct model *model, struct model_options *options, struct rig_rng *rng);
@@ -58,6 +63,8 @@ struct rig_history *model_history(const struct model *model, uint32_t event_coun
 
 /* Fails the test where the two differ; `meta` too. Times are compared as differences to the first one. */
 void assert_same_history(const struct rig_history *got, const struct rig_history *wanted);
+/* Fails the test unless each transaction that was held has as many as committed while it was open, and no other one. */
+void assert_meanwhile(const struct rig_history *history);
 /* The same for one operation of each. */
 void assert_same_op(const struct rig_history *got, const struct rig_mop *a, const struct rig_history *wanted,
                     const struct rig_mop *b);

@@ -106,6 +106,19 @@ static uint32_t error_id(struct maker *maker, const char *error)
     return (uint32_t)maker->segment->errors.count;
 }
 
+static void add_columns(struct maker *maker, const struct model_txn *txn)
+{
+    struct rig_column_row row = txn->columns;
+    struct rig_columns *columns = &maker->segment->columns;
+    for (int column = 0; column < RIG_COLUMN_COUNT; column++) {
+        if (rig_column_infos[column].type != RIG_COLUMN_NAME || (row.given & RIG_COLUMN_BIT(column)) == 0)
+            continue;
+        const char *name = model_names[row.at[column]];
+        row.at[column] = rig_columns_name(columns, name, strlen(name));
+    }
+    assert_true(rig_columns_set_row(columns, maker->segment->txns.count - 1, &row));
+}
+
 static void add_txn(struct maker *maker, const struct model_txn *txn, bool completed)
 {
     struct rig_segment *segment = maker->segment;
@@ -124,6 +137,8 @@ static void add_txn(struct maker *maker, const struct model_txn *txn, bool compl
     maker->completed = completed;
     add_ops(maker, ops);
     assert_true(rig_txn_vec_add(completed ? &segment->txns : &segment->open, out));
+    if (completed)
+        add_columns(maker, txn);
 }
 
 void model_segment(const struct model *model, uint32_t from, uint32_t to, struct rig_rng *rng,

@@ -86,6 +86,12 @@ void rig_channel_invoke(struct rig_channel *channel, int64_t process, int64_t at
     memcpy(event->ops, ops, op_count * sizeof *ops);
 }
 
+void rig_channel_columns(struct rig_channel *channel, const struct rig_column_row *columns)
+{
+    (void)channel;
+    (void)columns;
+}
+
 void rig_channel_complete(struct rig_channel *channel, int64_t at_ns, enum rig_outcome outcome,
                           const struct rig_read *reads, const int64_t *elements, const char *error)
 {

@@ -184,6 +184,8 @@ static void encode_event(struct rig_record_encoder *encoder, const struct model 
         .error = txn->error,
         .error_length = txn->error == NULL ? 0 : strlen(txn->error),
         .reads = txn->has_reads ? reads : NULL,
+        .columns = &txn->columns,
+        .names = model_names,
     };
     struct rig_record_moment when = {.time_ns = txn->complete_ns};
     rig_record_encoder_complete(encoder, txn->channel, when, &completion);
@@ -209,6 +211,7 @@ static void encode(struct encoded *encoded, const struct model *model, uint32_t 
         .workload = model->options->workload,
         .flags = packed ? RIG_RECORD_PACKED : 0U,
         .meta = "name: test",
+        .columns = model->options->columns ? RIG_COLUMNS_KEPT : 0,
         .key_limit = key_limit,
         .block_bytes = block_bytes,
     };
@@ -231,7 +234,8 @@ static void encode(struct encoded *encoded, const struct model *model, uint32_t 
 
 static struct model_options small_options(void)
 {
-    return (struct model_options){.txn_count = 30, .channel_count = 4, .key_count = 5, .first_ns = 1000};
+    return (struct model_options){
+        .txn_count = 30, .channel_count = 4, .key_count = 5, .first_ns = 1000, .columns = rig_rng_below(&rng, 2) == 0};
 }
 
 static void truncations(const struct model *model, size_t block_bytes, unsigned threads)
@@ -307,13 +311,11 @@ static void every_flipped_bit_is_noticed(void **state)
 }
 
 /* A history in blocks of any length, and with keys let go of at every chance, is the same history. */
-static void blocks_lose_nothing(void **state)
+static void blocks_of(struct model_options options)
 {
-    (void)state;
     static const size_t block_bytes[] = {0, 1, 1000, 20000};
     static const uint32_t key_limits[] = {0, 6};
     struct model model;
-    struct model_options options = {.txn_count = 5000, .channel_count = 8, .key_count = 60, .first_ns = -5};
     model_make(&model, &options, &rng);
     struct rig_history *wanted = model_history(&model, model.event_count);
     size_t sizes[8];
@@ -327,6 +329,7 @@ static void blocks_lose_nothing(void **state)
             assert_true(round < 4 || encoded.file.size <= sizes[i]);
             struct rig_history *history = parse_with(encoded.file.data, encoded.file.size, threads);
             assert_same_history(history, wanted);
+            assert_meanwhile(history);
             assert_false(history->truncated);
             rig_history_free(history);
             rig_buf_done(&encoded.file);
@@ -336,6 +339,17 @@ static void blocks_lose_nothing(void **state)
     assert_true(sizes[4] > sizes[0]);                                                /* keys were let go of */
     rig_history_free(wanted);
     model_done(&model);
+}
+
+static void blocks_lose_nothing(void **state)
+{
+    (void)state;
+    struct model_options options = {.txn_count = 5000, .channel_count = 8, .key_count = 60, .first_ns = -5};
+    blocks_of(options);
+    options.columns = true;
+    blocks_of(options);
+    options.workload = RIG_WORKLOAD_RW_REGISTER;
+    blocks_of(options);
 }
 
 /* A damaged frame ends what is read, also where whole blocks follow it, which is told. */

@@ -84,6 +84,8 @@ static void record_event(struct rig_recorder *recorder, const struct model *mode
     const struct model_txn *txn = &model->txns[event.txn];
     struct rig_channel *channel = rig_recorder_channel(recorder, txn->channel);
     if (event.is_completion)
+        rig_channel_columns(channel, &txn->columns);
+    if (event.is_completion)
         rig_channel_complete(channel, txn->complete_ns, txn->outcome, txn->has_reads ? txn->reads : NULL, txn->elements,
                              txn->error);
     else
@@ -101,7 +103,12 @@ static void random_runs_come_back(void **state)
             .channel_count = 1 + variant * 3,
             .key_count = 200,
             .first_ns = 1,
+            .columns = variant > 1,
         };
+        struct rig_names names;
+        rig_names_init(&names);
+        for (int64_t i = 0; i < MODEL_NAMES; i++)
+            assert_true(rig_names_number(&names, model_names[i]) == i);
         model_make(&model, &options, &rng);
         /* The last variants use rings of 4 KiB, which records fill and overtake. */
         struct rig_recorder *recorder = open_recorder((struct rig_recorder_options){
@@ -109,6 +116,8 @@ static void random_runs_come_back(void **state)
             .channel_count = options.channel_count,
             .channel_bytes = variant < 4 ? 0 : 1,
             .simulated_time = true,
+            .columns = options.columns ? RIG_COLUMNS_KEPT : 0,
+            .names = &names,
             .meta = "name: test\n",
         });
         for (uint32_t i = 0; i < model.event_count; i++)
@@ -119,6 +128,7 @@ static void random_runs_come_back(void **state)
         assert_same_history(history, wanted);
         assert_false(history->truncated);
         assert_string_equal(history->meta, "name: test\n");
+        rig_names_done(&names);
         rig_history_free(wanted);
         rig_history_free(history);
         model_done(&model);

@@ -1,0 +1,169 @@
+/* Side columns: as values parallel to transactions, and through every form of files. */
+#include "tests/unit/cmocka_first.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "history/columns.h"
+#include "history/load.h"
+#include "history/names.h"
+#include "tests/history/history_model.h"
+
+static struct rig_rng rng;
+static char path[64];
+
+static int seeded(void **state)
+{
+    (void)state;
+    const char *given = getenv("RIG_TEST_SEED");
+    uint64_t seed = given != NULL ? strtoull(given, NULL, 10) : rig_rng_fresh_seed();
+    print_message("seed %llu\n", (unsigned long long)seed);
+    rig_rng_init(&rng, seed, 0);
+    (void)snprintf(path, sizeof path, "/tmp/test_columns.%ld", (long)getpid());
+    return 0;
+}
+
+static void values_end_with_the_last_transaction_that_has_one(void **state)
+{
+    (void)state;
+    struct rig_columns columns;
+    rig_columns_init(&columns, 0);
+    assert_false(rig_columns_any(&columns));
+    assert_true(rig_columns_set(&columns, RIG_COLUMN_BACKEND, 7, RIG_COLUMN_NONE));
+    assert_int_equal(rig_columns_bytes(&columns), 0);
+    assert_true(rig_columns_set(&columns, RIG_COLUMN_BACKEND, 7, 4711));
+    assert_int_equal(columns.of[RIG_COLUMN_BACKEND].count, 8);
+    assert_int_equal(columns.of[RIG_COLUMN_NODE].capacity, 0);
+    assert_true(rig_columns_get(&columns, RIG_COLUMN_BACKEND, 6) == RIG_COLUMN_NONE);
+    assert_int_equal(rig_columns_get(&columns, RIG_COLUMN_BACKEND, 7), 4711);
+    assert_true(rig_columns_get(&columns, RIG_COLUMN_BACKEND, 8) == RIG_COLUMN_NONE);
+    assert_int_equal(rig_columns_given(&columns), RIG_COLUMN_BIT(RIG_COLUMN_BACKEND));
+    rig_columns_move(&columns, 2, 7);
+    rig_columns_cut(&columns, 3);
+    assert_int_equal(rig_columns_get(&columns, RIG_COLUMN_BACKEND, 2), 4711);
+    assert_true(rig_columns_get(&columns, RIG_COLUMN_BACKEND, 7) == RIG_COLUMN_NONE);
+    rig_columns_done(&columns);
+}
+
+static void appending_renumbers_names(void **state)
+{
+    (void)state;
+    struct rig_columns all, more;
+    rig_columns_init(&all, 0);
+    rig_columns_init(&more, 0);
+    assert_true(rig_columns_set(&all, RIG_COLUMN_NODE, 0, rig_columns_name(&all, "a", 1)));
+    const int64_t b = rig_columns_name(&more, "b", 1), a = rig_columns_name(&more, "a", 1);
+    assert_true(rig_columns_set(&more, RIG_COLUMN_NODE, 0, b) && rig_columns_set(&more, RIG_COLUMN_NODE, 2, a));
+    assert_true(rig_columns_append(&all, 5, &more, 3));
+    assert_int_equal(all.of[RIG_COLUMN_NODE].count, 8);
+    assert_true(rig_columns_get(&all, RIG_COLUMN_NODE, 4) == RIG_COLUMN_NONE);
+    assert_string_equal(all.names.texts[rig_columns_get(&all, RIG_COLUMN_NODE, 5)], "b");
+    assert_true(rig_columns_get(&all, RIG_COLUMN_NODE, 6) == RIG_COLUMN_NONE);
+    assert_int_equal(rig_columns_get(&all, RIG_COLUMN_NODE, 7), 0);
+    rig_columns_clear(&more, 0);
+    assert_true(rig_columns_append(&all, 8, &more, 100));
+    assert_int_equal(all.of[RIG_COLUMN_NODE].count, 8);
+    rig_columns_done(&all);
+    rig_columns_done(&more);
+}
+
+static void what_can_be_no_name_has_no_number(void **state)
+{
+    (void)state;
+    struct rig_names names;
+    struct rig_name_vec known = {0};
+    char longest[RIG_COLUMN_NAME_BYTES + 1];
+    memset(longest, 'x', sizeof longest);
+    rig_names_init(&names);
+    longest[RIG_COLUMN_NAME_BYTES] = '\0';
+    assert_true(rig_names_number(&names, longest) == RIG_COLUMN_NONE);
+    longest[RIG_COLUMN_NAME_BYTES - 1] = '\0';
+    assert_int_equal(rig_names_number(&names, longest), 0);
+    assert_true(rig_names_number(&names, "") == RIG_COLUMN_NONE);
+    assert_true(rig_names_number(&names, "pg-1\x1b[31m") == RIG_COLUMN_NONE);
+    assert_int_equal(rig_names_number(&names, "pg-1"), 1);
+    assert_int_equal(rig_names_number(&names, longest), 0);
+    assert_true(rig_names_follow(&names, &known) && known.count == 2);
+    assert_string_equal(known.at[1], "pg-1");
+    char text[32];
+    for (int i = 0; i <= RIG_NAMES_MOST; i++) {
+        (void)snprintf(text, sizeof text, "node-%d", i);
+        assert_true((rig_names_number(&names, text) == RIG_COLUMN_NONE) == (i >= RIG_NAMES_MOST - 2));
+    }
+    rig_name_vec_done(&known);
+    rig_names_done(&names);
+}
+
+static struct rig_history *load(void)
+{
+    struct rig_history *history = NULL;
+    struct rig_err err = {0};
+    if (rig_history_load(path, &(struct rig_load_options){0}, &history, &err) != RIG_OK)
+        fail_msg("%s", err.text);
+    return history;
+}
+
+static struct rig_history *through(const struct rig_history *history, enum rig_form form)
+{
+    struct rig_err err = {0};
+    if (rig_history_save(history, path, form, &err) != RIG_OK)
+        fail_msg("%s", err.text);
+    struct rig_history *loaded = load();
+    assert_int_equal(unlink(path), 0);
+    return loaded;
+}
+
+static void check_forms(struct model_options options, const enum rig_form *forms, size_t form_count)
+{
+    struct model model;
+    model_make(&model, &options, &rng);
+    struct rig_history *wanted = model_history(&model, model.event_count);
+    wanted->start_utc_ns = INT64_C(1780000000123456789);
+    for (size_t i = 0; i < form_count; i++) {
+        struct rig_history *first = through(wanted, forms[i]);
+        struct rig_history *second = through(first, forms[(i + 1) % form_count]);
+        assert_same_history(first, wanted);
+        assert_same_history(second, wanted);
+        assert_meanwhile(first);
+        assert_true(second->start_utc_ns == wanted->start_utc_ns);
+        rig_history_free(first);
+        rig_history_free(second);
+    }
+    rig_history_free(wanted);
+    model_done(&model);
+}
+
+static void every_form_keeps_them(void **state)
+{
+    (void)state;
+    static const enum rig_form forms[] = {RIG_FORM_RIG};
+    for (unsigned variant = 0; variant < 16; variant++) {
+        const struct model_options options = {
+            .workload = variant % 2 == 0 ? RIG_WORKLOAD_LIST_APPEND : RIG_WORKLOAD_RW_REGISTER,
+            .txn_count = variant < 8 ? 100 : 3000,
+            .channel_count = 1 + variant % 5,
+            .key_count = 20,
+            .first_ns = 1,
+            .exchange = true,
+            .columns = true,
+            .position_gaps = variant % 3 == 0,
+            .text_keys = variant % 4 == 1,
+            .no_invocations = variant % 8 == 7,
+            .no_times = variant % 8 == 3,
+        };
+        check_forms(options, forms, sizeof forms / sizeof forms[0]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_end_with_the_last_transaction_that_has_one),
+        cmocka_unit_test(appending_renumbers_names),
+        cmocka_unit_test(what_can_be_no_name_has_no_number),
+        cmocka_unit_test(every_form_keeps_them),
+    };
+    return cmocka_run_group_tests(tests, seeded, NULL);
+}
