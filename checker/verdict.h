@@ -116,6 +116,25 @@ struct rig_scope {
     bool unsettled; /* a transaction of unknown fate counts as committed */
 };
 
+/* How much evidence a verdict needs (minimum.h). */
+struct rig_minimum {
+    uint64_t acknowledged; /* transactions of the load */
+    double load;           /* share of the planned load that was carried out, from 0 to 1 */
+    double answering;      /* share of the load's time, without that of faults, in which the database answered */
+    bool held;             /* requested levels have to be held; "not refuted" is not enough */
+};
+
+/* What a run did that its history does not tell. */
+struct rig_effort {
+    bool known;            /* else this is a bare history, and the shares are unknown */
+    bool lost;             /* there was a run, but nothing is left of what it did but its record */
+    bool interrupted;      /* by a signal */
+    uint64_t acknowledged; /* transactions of the load; of a bare history, all */
+    double load, answering;
+    uint32_t planned_faults; /* entries of the plan's nemesis */
+    const char *failure;     /* why the run failed; NULL: it did not. Borrowed. */
+};
+
 struct rig_verdict {
     /* What the witnesses refer to: the whole history, borrowed; or, when it was judged in windows, an excerpt that the
      * verdict owns, with the transactions that the witnesses speak of under the positions that they have in the whole.
@@ -131,8 +150,11 @@ struct rig_verdict {
     struct rig_finding findings[RIG_ANOMALY_COUNT];
     uint64_t ok_count, fail_count, info_count; /* transactions */
     uint64_t edge_count[5];                    /* by enum rig_edge_kind; process and real-time are never counted */
-    char *unknown_reason;                      /* valid == UNKNOWN: why nothing can be said; else NULL */
-    char *summary;                             /* a sentence a person can quote */
+    char *unknown_reason;                      /* valid == UNKNOWN: why it is not decided; else NULL */
+    struct rig_minimum minimum;                /* rig_verdict_weigh() fills in these three */
+    struct rig_effort effort;
+    char *shortfall; /* in what the evidence falls short of the minimum; NULL: in nothing */
+    char *summary;   /* a sentence a person can quote */
     struct rig_cost cost;
     void *storage;
 };

@@ -7,6 +7,7 @@
 #include "base/nearest.h"
 #include "base/output_file.h"
 #include "checker/check_source.h"
+#include "checker/minimum.h"
 #include "checker/model/assumption.h"
 #include "cli/arguments.h"
 #include "cli/check_progress.h"
@@ -33,6 +34,8 @@ static const struct rig_argument check_arguments[] = {
      .value = "LIST",
      .repeatable = true,
      .help = "order of register versions to assume: wfr-keys, sequential-keys, linearizable-keys"},
+    RIG_ARGUMENT_MINIMUM,
+    RIG_ARGUMENT_REQUIRE,
     RIG_ARGUMENT_MAX_WITNESSES,
     RIG_ARGUMENT_MAX_MEMORY,
     {.name = "threads", .value = "N", .help = "threads to use; as many as there are cores when not given"},
@@ -212,9 +215,11 @@ int rig_cli_check(int argc, char **argv)
     if (status != RIG_ARGUMENTS_GO_ON)
         return status;
     struct rig_windows_options options = {0};
+    struct rig_minimum minimum = RIG_MINIMUM_OF_HISTORY;
     struct rig_source_options source = {.load = {.form = RIG_FORM_AUTO}};
-    if (!rig_cli_read_requests(&args, &options.check) || !read_assumptions(&args, &options.check.assumptions) ||
-        !reports_are_known(&args) || !read_amounts(&args, &source, &options))
+    if (!rig_cli_read_requests(&args, &options.check) || !rig_cli_read_minimum(&args, &minimum) ||
+        !read_assumptions(&args, &options.check.assumptions) || !reports_are_known(&args) ||
+        !read_amounts(&args, &source, &options))
         return RIG_EXIT_USAGE;
     read_workload(&args, &source.load);
     mind_memory(options.check.limit_bytes);
@@ -227,8 +232,12 @@ int rig_cli_check(int argc, char **argv)
     options.watch = rig_cli_check_progress_watch(&progress);
     enum rig_rc rc = check(&args, &source, &options, &verdict, &err);
     rig_cli_check_progress_done(&progress);
-    if (rc != RIG_OK)
+    if (rc == RIG_OK)
+        rc = rig_verdict_weigh(verdict, &minimum, NULL, &err);
+    if (rc != RIG_OK) {
+        rig_verdict_free(verdict);
         return rig_cli_fail(&err);
+    }
     int result = write_all(&args, verdict, &err) == RIG_OK ? rig_cli_verdict_status(verdict) : rig_cli_fail(&err);
     rig_verdict_free(verdict);
     return result;

@@ -7,6 +7,7 @@
 
 #include "base/output_file.h"
 #include "checker/check_source.h"
+#include "checker/minimum.h"
 #include "cli/arguments.h"
 #include "cli/check_progress.h"
 #include "cli/cli.h"
@@ -19,6 +20,8 @@ enum { PATH_BYTES = 4096 };
 static const struct rig_argument report_arguments[] = {
     RIG_ARGUMENT_LEVEL,
     RIG_ARGUMENT_ANOMALY,
+    RIG_ARGUMENT_MINIMUM,
+    RIG_ARGUMENT_REQUIRE,
     RIG_ARGUMENT_MAX_WITNESSES,
     RIG_ARGUMENT_MAX_MEMORY,
     RIG_ARGUMENT_NO_PROGRESS,
@@ -56,14 +59,16 @@ static char *title_of(const char *folder)
 
 /* What was asked for then holds where nothing is asked for now; without results (rig was killed), the plan says it. */
 static void keep_requests(const struct rig_arguments *args, const struct rig_cli_saved_run *saved,
-                          struct rig_check_options *options)
+                          struct rig_check_options *options, struct rig_minimum *minimum)
 {
     struct rig_plan *plan = NULL;
     const char *text = saved->run.plan_yaml;
     if (text == NULL || rig_plan_parse("plan.yaml", text, strlen(text), NULL, 0, NULL, &plan, NULL) != RIG_OK)
         plan = NULL;
-    if (plan != NULL)
+    if (plan != NULL) {
         options->assumptions = plan->check.assumptions;
+        *minimum = plan->check.minimum;
+    }
     bool asked = rig_arguments_has(args, "level") || rig_arguments_has(args, "anomaly");
     if (!asked && (saved->found || plan != NULL)) {
         options->levels = saved->found ? saved->levels : plan->check.levels;
@@ -87,7 +92,15 @@ static int write_all(const struct rig_arguments *args, const struct rig_verdict 
     return rig_cli_verdict_status(verdict);
 }
 
-static int judge(const struct rig_arguments *args, struct rig_check_options *options,
+/* A folder without results.json is of a run that was killed. */
+static struct rig_effort effort_of(const struct rig_cli_saved_run *saved)
+{
+    struct rig_effort effort = saved->effort;
+    effort.lost = !saved->found;
+    return effort;
+}
+
+static int judge(const struct rig_arguments *args, struct rig_check_options *options, const struct rig_minimum *minimum,
                  const struct rig_cli_saved_run *saved, struct rig_err *err)
 {
     char path[PATH_BYTES];
@@ -111,7 +124,10 @@ static int judge(const struct rig_arguments *args, struct rig_check_options *opt
         result = rig_cli_fail(err);
     } else {
         rig_cli_check_progress_done(&progress);
-        result = write_all(args, verdict, saved, title, err);
+        const struct rig_effort effort = effort_of(saved);
+        result = rig_verdict_weigh(verdict, minimum, &effort, err) == RIG_OK
+                     ? write_all(args, verdict, saved, title, err)
+                     : rig_cli_fail(err);
     }
     free(title);
     rig_verdict_free(verdict);
@@ -138,14 +154,16 @@ int rig_cli_report(int argc, char **argv)
     if (status != RIG_ARGUMENTS_GO_ON)
         return status;
     struct rig_check_options options = {0};
-    if (!rig_cli_read_requests(&args, &options))
+    struct rig_minimum minimum = RIG_MINIMUM_OF_HISTORY;
+    if (!rig_cli_read_requests(&args, &options) || !rig_cli_read_minimum(&args, &minimum))
         return RIG_EXIT_USAGE;
     struct rig_err err = {0};
     struct rig_cli_saved_run saved;
     int result;
     if (rig_cli_saved_run_load(args.positionals[0], &saved, &err) == RIG_OK && check_outputs(&args, &err) == RIG_OK) {
-        keep_requests(&args, &saved, &options);
-        result = judge(&args, &options, &saved, &err);
+        keep_requests(&args, &saved, &options, &minimum);
+        (void)rig_cli_read_minimum(&args, &minimum); /* over what the plan says */
+        result = judge(&args, &options, &minimum, &saved, &err);
     } else {
         result = rig_cli_fail(&err);
     }

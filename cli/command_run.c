@@ -10,6 +10,7 @@
 #include "base/output_file.h"
 #include "base/log.h"
 #include "checker/check_source.h"
+#include "checker/minimum.h"
 #include "cli/arguments.h"
 #include "cli/check_progress.h"
 #include "cli/cli.h"
@@ -18,6 +19,7 @@
 #include "cli/store.h"
 #include "cli/stored_logs.h"
 #include "cli/terminal.h"
+#include "history/builder.h"
 #include "runner/run.h"
 
 static const struct rig_argument arguments_of_run[] = {
@@ -57,6 +59,7 @@ struct job {
     struct rig_report_run facts;
     struct rig_buf plan_yaml;
     struct rig_cli_check_progress progress;
+    char failure[RIG_ERR_TEXT_BYTES]; /* why the run failed; empty: it did not */
 };
 
 /* -- the run ------------------------------------------------------------------------------------------------------- */
@@ -111,13 +114,20 @@ static enum rig_rc drive(struct job *job, struct rig_err *err)
     return rc;
 }
 
-/* The run failed, but what it recorded can be checked. */
-static void name_record(const struct job *job)
+static bool has_record(const struct job *job)
 {
     char path[RIG_STORE_PATH_BYTES + 64];
     path_in(job, "history.rig", path);
-    if (job->result.counters.invoked > 0 && access(path, R_OK) == 0)
-        rig_cli_complain("what was recorded until then is in %s (`rig check` reads it)", path);
+    return job->result.counters.invoked > 0 && access(path, R_OK) == 0;
+}
+
+/* Where to look after a failure. */
+static void name_files(const struct job *job)
+{
+    char path[RIG_STORE_PATH_BYTES + 64];
+    path_in(job, "history.rig", path);
+    if (has_record(job))
+        rig_cli_complain("what was recorded until then is in %s", path);
     path_in(job, "rig.log", path);
     rig_cli_complain("the log is %s", path);
 }
@@ -169,7 +179,10 @@ static void collect_facts(struct job *job)
         .load_s = (double)result->load_ns / (double)RIG_NS_PER_S,
         .final_reads = result->final_reads,
         .planned_faults = job->plan->nemesis.entry_count,
+        .unread = result->unread,
+        .unread_text = result->unread_text,
         .interrupted = result->interrupted,
+        .failed = job->failure[0] == '\0' ? NULL : job->failure,
         .stopped_by = result->stopped_by_anomaly ? rig_anomaly_info(result->stopped_by)->name : NULL,
         .latencies = job->latencies,
         .errors = job->errors,
@@ -211,7 +224,8 @@ static enum rig_rc report(struct job *job, const struct rig_verdict *verdict, st
 {
     collect_facts(job);
     enum rig_rc rc = rig_cli_write_reports(verdict, &job->facts, job->plan->name, job->folder, job->plan->reports, err);
-    if (rc == RIG_OK)
+    const bool wanted = rig_arguments_json(job->arguments) || job->failure[0] == '\0' || has_record(job);
+    if (rc == RIG_OK && wanted) /* of nothing at all the complaint says enough */
         rc = rig_cli_print_result(verdict, &job->facts, rig_arguments_json(job->arguments), err);
     if (rc == RIG_OK)
         point_to_report(job);
@@ -219,12 +233,27 @@ static enum rig_rc report(struct job *job, const struct rig_verdict *verdict, st
 }
 
 /* Gives the exit status that the verdict means in `status`. */
-static enum rig_rc conclude(struct job *job, const struct rig_verdict *verdict, int *status, struct rig_err *err)
+static enum rig_rc conclude(struct job *job, struct rig_verdict *verdict, int *status, struct rig_err *err)
 {
-    enum rig_rc rc = report(job, verdict, err);
+    struct rig_effort effort = job->result.effort;
+    effort.interrupted = job->result.interrupted;
+    effort.planned_faults = job->plan->nemesis.entry_count;
+    effort.failure = job->failure[0] == '\0' ? NULL : job->failure;
+    enum rig_rc rc = rig_verdict_weigh(verdict, &job->plan->check.minimum, &effort, err);
+    if (rc == RIG_OK)
+        rc = report(job, verdict, err);
     *status = rig_cli_verdict_status(verdict);
     rig_log(RIG_LOG_INFO, "run", "checked: %s", verdict->summary == NULL ? "" : verdict->summary);
     return rc;
+}
+
+static struct rig_check_options requests_of(const struct job *job)
+{
+    const struct rig_check_section *section = &job->plan->check;
+    return (struct rig_check_options){.levels = section->levels,
+                                      .anomalies = section->anomalies,
+                                      .assumptions = section->assumptions,
+                                      .max_witnesses = (uint32_t)section->max_witnesses};
 }
 
 /* `guess_failed`: the check that went along with the run took a key to be done with that was not. */
@@ -232,14 +261,9 @@ static enum rig_rc check_record(struct job *job, bool guess_failed, int *status,
 {
     char path[RIG_STORE_PATH_BYTES + 64];
     path_in(job, "history.rig", path);
-    const struct rig_check_section *section = &job->plan->check;
     const struct rig_source_options source = {.load = {.form = RIG_FORM_RIG}};
-    const struct rig_windows_options options = {.check = {.levels = section->levels,
-                                                          .anomalies = section->anomalies,
-                                                          .assumptions = section->assumptions,
-                                                          .max_witnesses = (uint32_t)section->max_witnesses},
-                                                .guess_failed = guess_failed,
-                                                .watch = rig_cli_check_progress_watch(&job->progress)};
+    const struct rig_windows_options options = {
+        .check = requests_of(job), .guess_failed = guess_failed, .watch = rig_cli_check_progress_watch(&job->progress)};
     struct rig_verdict *verdict = NULL;
     enum rig_rc rc = rig_check_file(path, &source, &options, &verdict, err);
     rig_cli_check_progress_done(&job->progress);
@@ -254,7 +278,7 @@ static enum rig_rc judge(struct job *job, int *status, struct rig_err *err)
 {
     struct rig_online *online = job->result.online;
     rig_cli_check_progress_init(&job->progress, is_progress_wanted(job));
-    const struct rig_verdict *verdict =
+    struct rig_verdict *verdict =
         online == NULL ? NULL : rig_online_finish(online, rig_cli_check_progress_watch(&job->progress));
     if (verdict != NULL)
         rig_cli_check_progress_done(&job->progress);
@@ -263,6 +287,41 @@ static enum rig_rc judge(struct job *job, int *status, struct rig_err *err)
         rc = conclude(job, verdict, status, err);
     rig_online_free(online);
     return verdict != NULL ? rc : check_record(job, online != NULL, status, err);
+}
+
+/* A run without a record gets its reports, too: a job that reads them must not find none, or those of an earlier run.
+ */
+static enum rig_rc report_nothing(struct job *job, struct rig_err *err)
+{
+    const struct rig_check_options options = requests_of(job);
+    struct rig_history_builder *builder = rig_history_builder_new((enum rig_workload)job->plan->workload.type, 0);
+    struct rig_history *history = NULL;
+    struct rig_verdict *verdict = NULL;
+    int status;
+    enum rig_rc rc = builder == NULL ? rig_fail(err, RIG_E_LIMIT, "no memory for the reports")
+                                     : rig_history_builder_finish(builder, &history, err);
+    if (rc == RIG_OK)
+        rc = rig_check(history, &options, &verdict, err);
+    if (rc == RIG_OK)
+        rc = conclude(job, verdict, &status, err);
+    rig_verdict_free(verdict);
+    rig_history_free(history);
+    return rc;
+}
+
+/* What was recorded until then is checked: an anomaly in it stands, whatever made the run fail. */
+static int report_failure(struct job *job, const struct rig_err *why)
+{
+    struct rig_err err = {0};
+    const int failed = rig_cli_fail(why);
+    int status = failed;
+    (void)snprintf(job->failure, sizeof job->failure, "%s", why->text);
+    rig_cli_check_progress_init(&job->progress, is_progress_wanted(job));
+    enum rig_rc rc = has_record(job) ? check_record(job, false, &status, &err) : report_nothing(job, &err);
+    if (rc != RIG_OK)
+        (void)rig_cli_fail(&err);
+    name_files(job);
+    return failed == RIG_EXIT_FAILED && rc == RIG_OK && status == RIG_EXIT_ANOMALY ? status : failed;
 }
 
 static int run_job(struct job *job)
@@ -275,11 +334,8 @@ static int run_job(struct job *job)
     announce(job);
     rig_cli_heal_leftovers();
     rc = drive(job, &err);
-    if (rc != RIG_OK) {
-        status = rig_cli_fail(&err);
-        name_record(job);
-        return status;
-    }
+    if (rc != RIG_OK)
+        return report_failure(job, &err);
     rc = judge(job, &status, &err);
     if (rc == RIG_OK)
         return status;
@@ -288,7 +344,7 @@ static int run_job(struct job *job)
     if (err.rc == RIG_E_INPUT)
         err.rc = RIG_E_BUG;
     status = rig_cli_fail(&err);
-    name_record(job);
+    name_files(job);
     return status;
 }
 

@@ -36,8 +36,8 @@ static void print_help(void)
         printf("  %-10s%s\n", subcommands[i].name, subcommands[i].summary);
     printf("\n"
            "`rig COMMAND --help` shows a command's options, `rig --version` the version.\n\n"
-           "exit status: 0 every requested level held, 1 an anomaly that a requested level forbids, 2 undecided,\n"
-           "  3 the run failed, 64 wrong usage or a bad plan or history, 70 a bug in rig\n");
+           "exit status: 0 no requested level was refuted, on enough evidence; 1 an anomaly that a requested level\n"
+           "  forbids; 2 undecided; 3 the run failed; 64 wrong usage or a bad plan or history; 70 a bug in rig\n");
 }
 
 static const struct subcommand *find_subcommand(const char *name)

@@ -26,7 +26,7 @@ int rig_cli_verdict_status(const struct rig_verdict *verdict)
     case RIG_VALID_UNKNOWN:
         break;
     }
-    return RIG_EXIT_UNDECIDED;
+    return verdict->effort.failure != NULL ? RIG_EXIT_FAILED : RIG_EXIT_UNDECIDED;
 }
 
 static void render(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,

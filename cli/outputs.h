@@ -34,7 +34,7 @@ enum rig_rc rig_cli_write_report(const struct rig_verdict *verdict, const struct
 /* The result on standard output, as `--format` says; text is coloured when it goes to a terminal. */
 enum rig_rc rig_cli_print_result(const struct rig_verdict *verdict, const struct rig_report_run *run, bool json,
                                  struct rig_err *err);
-/* RIG_EXIT_OK, RIG_EXIT_ANOMALY or RIG_EXIT_UNDECIDED. */
+/* RIG_EXIT_OK, _ANOMALY, _UNDECIDED; RIG_EXIT_FAILED where nothing was refuted and the run failed. */
 int rig_cli_verdict_status(const struct rig_verdict *verdict);
 
 #endif

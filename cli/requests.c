@@ -90,6 +90,47 @@ bool rig_cli_read_requests(const struct rig_arguments *args, struct rig_check_op
     return true;
 }
 
+const char *const rig_cli_require_choices[] = {"not-refuted", "held", NULL};
+
+/* One `KEY=VALUE` of --minimum. */
+static bool read_least(const char *text, struct rig_minimum *minimum)
+{
+    static const struct rig_option count = {.name = "acknowledged", .type = RIG_OPTION_INT, .least = 0, .most = 1e15};
+    static const struct rig_option share = {.name = "share", .type = RIG_OPTION_SHARE, .least = 0, .most = 1};
+    const size_t length = strcspn(text, "=");
+    const char *value = text + length + (text[length] == '=');
+    struct rig_err err = {0};
+    enum rig_rc rc = RIG_OK;
+    int64_t transactions = 0;
+    if (length == strlen("acknowledged") && strncmp(text, "acknowledged", length) == 0) {
+        rc = rig_option_parse(&count, value, &transactions, &err);
+        minimum->acknowledged = (uint64_t)transactions;
+    } else if (length == strlen("load") && strncmp(text, "load", length) == 0) {
+        rc = rig_option_parse(&share, value, &minimum->load, &err);
+    } else if (length == strlen("answering") && strncmp(text, "answering", length) == 0) {
+        rc = rig_option_parse(&share, value, &minimum->answering, &err);
+    } else {
+        rig_cli_complain("--minimum: expected acknowledged=N, load=SHARE or answering=SHARE, not `%s`", text);
+        return false;
+    }
+    if (rc != RIG_OK)
+        rig_cli_complain("--minimum: %.*s: %s", (int)length, text, err.text);
+    return rc == RIG_OK;
+}
+
+bool rig_cli_read_minimum(const struct rig_arguments *args, struct rig_minimum *minimum)
+{
+    const char *text;
+    for (size_t i = 0; (text = rig_arguments_value_at(args, "minimum", i)) != NULL; i++) {
+        if (!read_least(text, minimum))
+            return false;
+    }
+    const char *require = rig_arguments_value(args, "require");
+    if (require != NULL)
+        minimum->held = strcmp(require, "held") == 0;
+    return true;
+}
+
 bool rig_cli_read_report(const struct rig_arguments *args, size_t i, struct rig_cli_report_request *request)
 {
     static const char *const forms[] = {

@@ -30,6 +30,18 @@
         .name = "max-memory", .value = "SIZE",                                                                         \
         .help = "refuse what needs more memory (`4GiB`); no limit when not given"                                      \
     }
+#define RIG_ARGUMENT_MINIMUM                                                                                           \
+    {                                                                                                                  \
+        .name = "minimum", .value = "KEY=VALUE", .repeatable = true,                                                   \
+        .help =                                                                                                        \
+            "least evidence: acknowledged=N (transactions), load=SHARE, answering=SHARE (of a run); with less, what "  \
+            "is not refuted is undecided"                                                                              \
+    }
+#define RIG_ARGUMENT_REQUIRE                                                                                           \
+    {                                                                                                                  \
+        .name = "require", .value = "not-refuted|held", .choices = rig_cli_require_choices,                            \
+        .help = "what exit status 0 needs of each level; not-refuted when not given"                                   \
+    }
 #define RIG_ARGUMENT_REPORT                                                                                            \
     {                                                                                                                  \
         .name = "report", .value = "FORM=FILE", .repeatable = true,                                                    \
@@ -43,6 +55,9 @@ struct rig_cli_report_request {
 
 /* Bits and numbers into `options` (levels stay 0 where none was asked for). False after a complaint. */
 bool rig_cli_read_requests(const struct rig_arguments *args, struct rig_check_options *options);
+extern const char *const rig_cli_require_choices[];
+/* --minimum and --require, over what `minimum` says. False after a complaint. */
+bool rig_cli_read_minimum(const struct rig_arguments *args, struct rig_minimum *minimum);
 /* The i-th --report; false after a complaint. `*request` has no path past the end. */
 bool rig_cli_read_report(const struct rig_arguments *args, size_t i, struct rig_cli_report_request *request);
 

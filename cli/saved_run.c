@@ -105,11 +105,28 @@ static bool copy_run(const json_t *run, struct rig_cli_saved_run *saved)
     saved->run.load_s = json_number_value(json_object_get(run, "load_s"));
     saved->run.final_reads = (uint64_t)number_of(run, "final_reads");
     saved->run.planned_faults = (uint32_t)number_of(run, "planned_faults");
+    saved->run.unread = (uint64_t)number_of(run, "unread");
+    saved->run.unread_text = text_of(run, "unread_text");
+    saved->run.failed = text_of(run, "failed");
     saved->run.interrupted = json_is_true(json_object_get(run, "interrupted"));
     saved->run.stopped_by = text_of(run, "stopped_by");
     saved->found = true;
     return copy_latencies(json_object_get(run, "latencies"), saved) &&
            copy_errors(json_object_get(run, "errors"), saved) && copy_moments(json_object_get(run, "timeline"), saved);
+}
+
+/* Results of a version that did not measure it have no shares. */
+static void copy_effort(const json_t *results, struct rig_cli_saved_run *saved)
+{
+    const json_t *evidence = json_object_get(results, "evidence");
+    const json_t *load = json_object_get(evidence, "load"), *answering = json_object_get(evidence, "answering");
+    saved->effort = (struct rig_effort){.known = json_is_number(load) && json_is_number(answering),
+                                        .interrupted = saved->run.interrupted,
+                                        .acknowledged = (uint64_t)number_of(evidence, "acknowledged"),
+                                        .load = json_number_value(load),
+                                        .answering = json_number_value(answering),
+                                        .planned_faults = saved->run.planned_faults,
+                                        .failure = saved->run.failed};
 }
 
 static void copy_requests(const json_t *names, struct rig_cli_saved_run *saved)
@@ -147,6 +164,7 @@ static enum rig_rc load_results(const char *path, struct rig_cli_saved_run *save
     const json_t *run = json_object_get(saved->storage->results, "run");
     if (json_is_object(run) && !copy_run(run, saved))
         return rig_fail(err, RIG_E_LIMIT, "%s: no memory for it", path);
+    copy_effort(saved->storage->results, saved);
     return RIG_OK;
 }
 

@@ -14,6 +14,7 @@
 struct rig_cli_saved_run {
     bool found;                /* there was a `run` object */
     struct rig_report_run run; /* borrows `storage` */
+    struct rig_effort effort;  /* as the run measured it; of a folder without it, unknown */
     uint64_t levels;           /* requested then; 0 when not known */
     uint64_t anomalies;
     struct rig_cli_saved_storage *storage;

@@ -42,6 +42,32 @@ static void add_warning(const struct page *page, const char *text)
     rig_buf_printf(page->out, "<p class=\"warn\">%s</p>\n", text);
 }
 
+static void add_scope_warnings(const struct page *page)
+{
+    struct rig_buf lines;
+    rig_buf_init(&lines, 0);
+    rig_words_warnings(&lines, page->verdict);
+    if (lines.size > 0) {
+        rig_buf_add_text(page->out, "<p class=\"warn\">");
+        rig_markup_escape(page->out, rig_buf_text(&lines));
+        rig_buf_add_text(page->out, "</p>\n");
+    }
+    rig_buf_done(&lines);
+}
+
+static void add_decision(const struct page *page, const char *element, enum rig_fate sign)
+{
+    struct rig_buf line;
+    rig_buf_init(&line, 0);
+    rig_words_verdict(&line, page->verdict);
+    rig_buf_printf(page->out, "<%s class=\"verdict\">", element);
+    rig_html_sign(page->out, sign);
+    rig_buf_add_char(page->out, ' ');
+    rig_markup_escape(page->out, rig_buf_text(&line));
+    rig_buf_printf(page->out, "</%s>\n", element);
+    rig_buf_done(&line);
+}
+
 static void add_banner(const struct page *page)
 {
     const struct rig_verdict *verdict = page->verdict;
@@ -57,30 +83,24 @@ static void add_banner(const struct page *page)
         rig_markup_escape(out, page->run->started_utc);
     }
     rig_buf_printf(out, "</p>\n<header class=\"banner %s\">\n", class);
+    const bool reason_first = verdict->valid == RIG_VALID_UNKNOWN;
+    if (reason_first)
+        add_decision(page, "h1", sign);
     if (verdict->summary != NULL) {
-        rig_buf_add_text(out, "<h1>");
+        rig_buf_add_text(out, reason_first ? "<p>" : "<h1>");
         rig_markup_escape(out, verdict->summary);
-        rig_buf_add_text(out, "</h1>\n");
+        rig_buf_add_text(out, reason_first ? "</p>\n" : "</h1>\n");
     }
-    rig_buf_add_text(out, "<p class=\"verdict\">");
-    rig_html_sign(out, sign);
-    rig_buf_add_char(out, ' ');
+    if (!reason_first)
+        add_decision(page, "p", sign);
+    rig_buf_add_text(out, "<p class=\"dim\">Requested: ");
     struct rig_buf line;
     rig_buf_init(&line, 0);
-    rig_words_verdict(&line, verdict);
-    rig_markup_escape(out, rig_buf_text(&line));
-    rig_buf_add_text(out, "</p>\n<p class=\"dim\">Requested: ");
-    rig_buf_clear(&line);
     rig_words_requested(&line, verdict);
     rig_markup_escape(out, rig_buf_text(&line));
     rig_buf_done(&line);
     rig_buf_add_text(out, "</p>\n</header>\n");
-    if (verdict->scope.truncated)
-        add_warning(page, "The record was cut: it is complete up to the cut, and only that part was checked.");
-    if (verdict->scope.damaged_at > 0)
-        add_warning(page, "The record is damaged in its middle; what follows the damage was left out.");
-    if (page->run != NULL && page->run->interrupted)
-        add_warning(page, "The run was interrupted: what was recorded until then was checked.");
+    add_scope_warnings(page);
     if (page->run != NULL && page->run->planned_faults > 0 && !rig_episodes_had_effect(&page->episodes))
         add_warning(page, "None of the plan's faults took effect before the load was over.");
     if (rig_words_blunt(verdict))
@@ -250,8 +270,7 @@ static void add_load(const struct page *page)
 {
     const struct rig_report_run *run = page->run;
     struct rig_buf *out = page->out;
-    uint64_t ok = page->verdict->ok_count;
-    ok -= ok < run->final_reads ? ok : run->final_reads;
+    const uint64_t ok = page->verdict->effort.acknowledged;
     rig_buf_printf(out, "<dt>Load</dt><dd>%" PRIu32 " clients for %.1f s", run->client_count, run->load_s);
     if (run->load_s > 0) {
         rig_buf_add_text(out, ", ");
@@ -266,6 +285,16 @@ static void add_load(const struct page *page)
         rig_buf_add_text(out, ", and ");
         rig_words_count(out, run->final_reads);
         rig_buf_add_text(out, " final reads");
+    }
+    rig_buf_add_text(out, "</dd>\n<dt>Evidence</dt><dd>");
+    rig_words_evidence(out, page->verdict);
+    if (run->unread > 0) {
+        struct rig_buf line;
+        rig_buf_init(&line, 0);
+        rig_words_unread(&line, run->unread, run->unread_text);
+        rig_buf_add_text(out, "</dd>\n<dt>Final reads</dt><dd>");
+        rig_markup_escape(out, rig_buf_text(&line));
+        rig_buf_done(&line);
     }
     rig_buf_printf(out, "</dd>\n<dt>Seed</dt><dd>%" PRIu64 "</dd>\n", run->seed);
 }

@@ -8,6 +8,7 @@
 
 #include "base/bug.h"
 #include "base/json_write.h"
+#include "checker/minimum.h"
 #include "report/episodes.h"
 #include "report/report.h"
 #include "report/words.h"
@@ -221,6 +222,34 @@ static void add_history(struct rig_json_writer *w, const struct rig_verdict *ver
     rig_json_end(w);
 }
 
+static void add_share(struct rig_json_writer *w, const char *name, bool known, double share)
+{
+    if (known)
+        rig_json_number(w, name, share);
+    else
+        rig_json_null(w, name);
+}
+
+/* Of a bare history the shares are null. */
+static void add_evidence(struct rig_json_writer *w, const struct rig_verdict *verdict)
+{
+    const struct rig_effort *effort = &verdict->effort;
+    const struct rig_minimum *minimum = &verdict->minimum;
+    rig_json_begin_object(w, "evidence");
+    rig_json_int(w, "acknowledged", (int64_t)effort->acknowledged);
+    add_share(w, "load", effort->known, effort->load);
+    add_share(w, "answering", effort->known, effort->answering);
+    rig_json_int(w, "faults_in_effect", (int64_t)rig_scope_faults(&verdict->scope));
+    rig_json_begin_object(w, "minimum");
+    rig_json_int(w, "acknowledged", (int64_t)minimum->acknowledged);
+    rig_json_number(w, "load", minimum->load);
+    rig_json_number(w, "answering", minimum->answering);
+    rig_json_string(w, "require", minimum->held ? "held" : "not-refuted");
+    rig_json_end(w);
+    add_text(w, "shortfall", verdict->shortfall);
+    rig_json_end(w);
+}
+
 static void add_cost(struct rig_json_writer *w, const struct rig_cost *cost)
 {
     rig_json_begin_object(w, "cost");
@@ -303,7 +332,12 @@ static void add_run(struct rig_json_writer *w, const struct rig_report_run *run)
     rig_json_int(w, "final_reads", (int64_t)run->final_reads);
     if (run->planned_faults > 0)
         rig_json_int(w, "planned_faults", run->planned_faults);
+    if (run->unread > 0) {
+        rig_json_int(w, "unread", (int64_t)run->unread);
+        add_text(w, "unread_text", run->unread_text);
+    }
     rig_json_bool(w, "interrupted", run->interrupted);
+    add_text(w, "failed", run->failed);
     add_text(w, "stopped_by", run->stopped_by);
     add_latencies(w, run);
     add_errors(w, run);
@@ -336,10 +370,10 @@ void rig_report_json(const struct rig_verdict *verdict, const struct rig_report_
         rig_json_string(&w, "valid", "unknown");
     else
         rig_json_bool(&w, "valid", verdict->valid == RIG_VALID_TRUE);
-    rig_json_string(&w, "workload", workloads[verdict->scope.workload]);
-    add_text(&w, "summary", verdict->summary);
     if (verdict->valid == RIG_VALID_UNKNOWN)
         add_text(&w, "unknown_reason", verdict->unknown_reason);
+    rig_json_string(&w, "workload", workloads[verdict->scope.workload]);
+    add_text(&w, "summary", verdict->summary);
     rig_json_begin_array(&w, "requested");
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)
         if ((verdict->requested_levels & RIG_LEVEL_BIT(level)) != 0)
@@ -348,6 +382,7 @@ void rig_report_json(const struct rig_verdict *verdict, const struct rig_report_
         if ((verdict->requested_anomalies & RIG_ANOMALY_BIT(anomaly)) != 0)
             rig_json_string(&w, NULL, rig_anomaly_info((enum rig_anomaly)anomaly)->name);
     rig_json_end(&w);
+    add_evidence(&w, verdict);
     add_levels(&w, verdict);
     struct rig_episodes episodes;
     rig_episodes_init(&episodes, verdict);

@@ -14,17 +14,31 @@ static bool level_failed(const struct rig_verdict *verdict, unsigned level)
     return verdict->levels[level].fate == RIG_FATE_REFUTED;
 }
 
-/* A level that is not refuted is undecided only when the whole verdict is; an anomaly that was not found likewise. */
+static bool run_failed(const struct rig_verdict *verdict)
+{
+    return verdict->effort.failure != NULL;
+}
+
+/*
+ * What the evidence is too little for: a level that is not refuted, an anomaly that was not found. One anomaly that
+ * was found decides the verdict, and nothing about the others.
+ */
+static bool is_undecided(const struct rig_verdict *verdict)
+{
+    return verdict->valid == RIG_VALID_UNKNOWN || verdict->shortfall != NULL;
+}
+
 static void count_cases(const struct rig_verdict *verdict, unsigned *tests, unsigned *failures, unsigned *errors)
 {
-    *tests = *failures = *errors = 0;
-    bool unknown = verdict->valid == RIG_VALID_UNKNOWN;
+    *failures = 0;
+    *tests = *errors = run_failed(verdict);
+    const bool unknown = is_undecided(verdict);
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
         if ((verdict->requested_levels & RIG_LEVEL_BIT(level)) == 0)
             continue;
         ++*tests;
         *failures += level_failed(verdict, level);
-        *errors += unknown && verdict->levels[level].fate == RIG_FATE_NOT_REFUTED;
+        *errors += unknown && !level_failed(verdict, level);
     }
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
         if ((verdict->requested_anomalies & RIG_ANOMALY_BIT(anomaly)) == 0)
@@ -76,13 +90,19 @@ static void add_failure(struct rig_buf *out, const struct rig_verdict *verdict, 
 static void add_undecided(struct rig_buf *out, const struct rig_verdict *verdict)
 {
     rig_buf_add_text(out, "\n      <error type=\"undecided\"");
-    add_attribute(out, "message", verdict->unknown_reason);
+    add_attribute(out, "message", verdict->unknown_reason != NULL ? verdict->unknown_reason : verdict->shortfall);
     rig_buf_add_text(out, "/>\n    ");
 }
 
 static void add_cases(struct rig_buf *out, const struct rig_verdict *verdict, const char *name)
 {
-    bool unknown = verdict->valid == RIG_VALID_UNKNOWN;
+    const bool unknown = is_undecided(verdict);
+    if (run_failed(verdict)) {
+        begin_case(out, name, "run", "completed");
+        rig_buf_add_text(out, "\n      <error type=\"run-failed\"");
+        add_attribute(out, "message", verdict->effort.failure);
+        rig_buf_add_text(out, "/>\n    </testcase>\n");
+    }
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
         if ((verdict->requested_levels & RIG_LEVEL_BIT(level)) == 0)
             continue;
@@ -90,7 +110,7 @@ static void add_cases(struct rig_buf *out, const struct rig_verdict *verdict, co
         begin_case(out, name, "levels", rig_level_info((enum rig_level)level)->name);
         if (level_failed(verdict, level))
             add_failure(out, verdict, result->because, result->reason);
-        else if (unknown && result->fate == RIG_FATE_NOT_REFUTED)
+        else if (unknown)
             add_undecided(out, verdict);
         rig_buf_add_text(out, "</testcase>\n");
     }
@@ -130,13 +150,20 @@ void rig_report_junit(const struct rig_verdict *verdict, const struct rig_report
         add_property(out, "isolation", run->isolation);
         add_property(out, "started", run->started_utc);
         add_property(out, "seed", rig_buf_text(&seed));
+        rig_buf_clear(&seed);
+        rig_words_evidence(&seed, verdict);
+        add_property(out, "evidence", rig_buf_text(&seed));
         rig_buf_add_text(out, "    </properties>\n");
         rig_buf_done(&seed);
     }
     add_cases(out, verdict, name);
     rig_buf_add_text(out, "    <system-out>");
-    rig_markup_escape(out, verdict->summary);
-    if (verdict->scope.truncated)
-        rig_buf_add_text(out, "\nThe record was cut; what it holds was checked.");
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    rig_words_warnings(&text, verdict);
+    rig_words_verdict(&text, verdict);
+    rig_buf_printf(&text, "\n%s", verdict->summary == NULL ? "" : verdict->summary);
+    rig_markup_escape(out, rig_buf_text(&text));
+    rig_buf_done(&text);
     rig_buf_add_text(out, "</system-out>\n  </testsuite>\n</testsuites>\n");
 }

@@ -35,8 +35,11 @@ struct rig_report_run {
     uint32_t client_count;
     double load_s;
     uint64_t final_reads;
+    uint64_t unread;         /* of these, reads that were given up; their keys' last versions may be unseen */
+    const char *unread_text; /* why: the last error */
     uint32_t planned_faults; /* entries of the plan's nemesis, whether they came or not */
     bool interrupted;
+    const char *failed;     /* why the run failed; NULL: it did not */
     const char *stopped_by; /* the anomaly that ended the load; NULL: none did */
     const struct rig_report_latency *latencies;
     uint32_t latency_count;

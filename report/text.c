@@ -102,31 +102,56 @@ static void levels_line(const struct page *page, const char *name, uint64_t set)
     rig_buf_done(&names);
 }
 
-static void add_verdict(const struct page *page)
+static void add_warnings(const struct page *page)
+{
+    struct rig_buf lines;
+    rig_buf_init(&lines, 0);
+    rig_words_warnings(&lines, page->verdict);
+    if (lines.size > 0)
+        paint(page, YELLOW, rig_buf_text(&lines));
+    rig_buf_done(&lines);
+}
+
+static void add_summary(const struct page *page)
+{
+    if (page->colour)
+        rig_buf_add_text(page->out, BOLD);
+    wrapped(page, page->verdict->summary, 0);
+    if (page->colour)
+        rig_buf_add_text(page->out, PLAIN);
+}
+
+static void add_decision(const struct page *page)
 {
     const struct rig_verdict *verdict = page->verdict;
-    if (verdict->scope.truncated)
-        paint_line(page, YELLOW, "The record was cut: it is complete up to the cut, and only that part was checked.");
-    if (verdict->scope.damaged_at > 0)
-        paint_line(page, YELLOW, "It is damaged in its middle: what follows the damage was left out.");
-    if (page->run != NULL && page->run->interrupted)
-        paint_line(page, YELLOW, "The run was interrupted: what was recorded until then was checked.");
-    if (verdict->summary != NULL) {
-        if (page->colour)
-            rig_buf_add_text(page->out, BOLD);
-        wrapped(page, verdict->summary, 0);
-        if (page->colour)
-            rig_buf_add_text(page->out, PLAIN);
-        rig_buf_add_char(page->out, '\n');
-    }
+    const char *colour = verdict->valid == RIG_VALID_TRUE ? GREEN : verdict->valid == RIG_VALID_FALSE ? RED : YELLOW;
+    const char *word = rig_words_valid(verdict->valid);
     struct rig_buf line;
     rig_buf_init(&line, 0);
     rig_words_verdict(&line, verdict);
-    const char *colour = verdict->valid == RIG_VALID_TRUE ? GREEN : verdict->valid == RIG_VALID_FALSE ? RED : YELLOW;
-    const char *word = rig_words_valid(verdict->valid);
     paint(page, colour, word);
     wrapped(page, rig_buf_text(&line) + strlen(word), strlen(word));
-    rig_buf_clear(&line);
+    rig_buf_done(&line);
+}
+
+/* An undecided verdict begins with the reason; any other with what the history shows. */
+static void add_verdict(const struct page *page)
+{
+    const struct rig_verdict *verdict = page->verdict;
+    const bool reason_first = verdict->valid == RIG_VALID_UNKNOWN;
+    add_warnings(page);
+    if (reason_first)
+        add_decision(page);
+    if (verdict->summary != NULL) {
+        if (reason_first)
+            rig_buf_add_char(page->out, '\n');
+        add_summary(page);
+        rig_buf_add_char(page->out, '\n');
+    }
+    if (!reason_first)
+        add_decision(page);
+    struct rig_buf line;
+    rig_buf_init(&line, 0);
     rig_words_requested(&line, verdict);
     wrapped_line(page, "requested", rig_buf_text(&line));
     rig_buf_done(&line);
@@ -503,8 +528,7 @@ static void text_line(const struct page *page, const char *name, const char *tex
 static void add_rate(const struct page *page)
 {
     const struct rig_report_run *run = page->run;
-    uint64_t ok = page->verdict->ok_count;
-    ok -= ok < run->final_reads ? ok : run->final_reads;
+    const uint64_t ok = page->verdict->effort.acknowledged;
     struct rig_buf line;
     rig_buf_init(&line, 0);
     rig_buf_printf(&line, "%" PRIu32 " clients for %.1f s", run->client_count, run->load_s);
@@ -521,6 +545,14 @@ static void add_rate(const struct page *page)
         rig_buf_add_text(&line, " final reads");
     }
     wrapped_line(page, "load", rig_buf_text(&line));
+    rig_buf_clear(&line);
+    rig_words_evidence(&line, page->verdict);
+    wrapped_line(page, "evidence", rig_buf_text(&line));
+    if (run->unread > 0) {
+        rig_buf_clear(&line);
+        rig_words_unread(&line, run->unread, run->unread_text);
+        wrapped_line(page, "final reads", rig_buf_text(&line));
+    }
     rig_buf_clear(&line);
     rig_buf_printf(&line, "%" PRIu64, run->seed);
     wrapped_line(page, "seed", rig_buf_text(&line));

@@ -6,6 +6,7 @@
 
 #include "base/bug.h"
 #include "base/clock.h"
+#include "checker/minimum.h"
 
 void rig_words_clean(struct rig_buf *out, const char *text, bool keep_lines)
 {
@@ -259,6 +260,40 @@ static void add_broken(struct rig_buf *out, const struct rig_verdict *verdict)
     }
 }
 
+void rig_words_acknowledged(struct rig_buf *out, uint64_t count)
+{
+    rig_words_count(out, count);
+    rig_buf_add_text(out, count == 1 ? " acknowledged transaction" : " acknowledged transactions");
+}
+
+/* Each requested level by its fate, and the anomalies that were not found. */
+static void add_kept(struct rig_buf *out, const struct rig_verdict *verdict)
+{
+    const uint64_t held = rig_words_levels_of(verdict, RIG_FATE_HELD) & verdict->requested_levels;
+    const uint64_t open = rig_words_levels_of(verdict, RIG_FATE_NOT_REFUTED) & verdict->requested_levels;
+    rig_buf_add_text(out, "in ");
+    rig_words_acknowledged(out, verdict->ok_count);
+    const char *before = ", ";
+    if (held != 0) {
+        rig_buf_add_text(out, before);
+        rig_words_levels(out, held);
+        rig_buf_add_text(out, " held");
+        before = "; ";
+    }
+    if (open != 0) {
+        rig_buf_add_text(out, before);
+        rig_words_levels(out, open);
+        rig_buf_add_text(out, " was not refuted, but is not proven to hold");
+        before = "; ";
+    }
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        if ((verdict->requested_anomalies & RIG_ANOMALY_BIT(anomaly)) == 0)
+            continue;
+        rig_buf_printf(out, "%sno %s", before, rig_anomaly_info((enum rig_anomaly)anomaly)->name);
+        before = ", ";
+    }
+}
+
 void rig_words_verdict(struct rig_buf *out, const struct rig_verdict *verdict)
 {
     rig_buf_add_text(out, rig_words_valid(verdict->valid));
@@ -268,13 +303,64 @@ void rig_words_verdict(struct rig_buf *out, const struct rig_verdict *verdict)
         add_broken(out, verdict);
         break;
     case RIG_VALID_TRUE:
-        rig_buf_add_text(out, "nothing in this history breaks ");
-        rig_words_requested(out, verdict);
+        add_kept(out, verdict);
         break;
     case RIG_VALID_UNKNOWN:
         rig_words_clean(out, verdict->unknown_reason == NULL ? "nothing can be said" : verdict->unknown_reason, false);
         break;
     }
+}
+
+void rig_words_warnings(struct rig_buf *out, const struct rig_verdict *verdict)
+{
+    const struct rig_scope *scope = &verdict->scope;
+    const struct rig_effort *effort = &verdict->effort;
+    if (verdict->valid == RIG_VALID_UNKNOWN)
+        return;
+    if (effort->failure != NULL) {
+        rig_buf_add_text(out, "The run failed: ");
+        rig_words_clean(out, effort->failure, false);
+        rig_buf_add_text(out, ". What was recorded until then was checked.\n");
+    } else if (effort->interrupted) {
+        rig_buf_add_text(out, "The run was interrupted: what was recorded until then was checked.\n");
+    }
+    if (scope->damaged_at > 0) {
+        rig_buf_add_text(out, "Note that ");
+        rig_scope_say_damage(scope, out);
+        rig_buf_add_text(out, ".\n");
+    } else if (scope->truncated) {
+        rig_buf_add_text(out, "The record was cut: it is complete up to the cut, and only that part was checked.\n");
+    }
+}
+
+static void add_measure(struct rig_buf *out, double share, double least, const char *what)
+{
+    rig_buf_printf(out, ", %.3g %% %s (at least %g %%)", share * 100, what, least * 100);
+}
+
+void rig_words_evidence(struct rig_buf *out, const struct rig_verdict *verdict)
+{
+    const struct rig_effort *effort = &verdict->effort;
+    const struct rig_minimum *minimum = &verdict->minimum;
+    rig_words_count(out, effort->acknowledged);
+    rig_buf_add_text(out, " acknowledged (at least ");
+    rig_words_count(out, minimum->acknowledged);
+    rig_buf_add_char(out, ')');
+    if (!effort->known)
+        return;
+    add_measure(out, effort->load, minimum->load, "of the planned load");
+    add_measure(out, effort->answering, minimum->answering, "of its time answered");
+}
+
+void rig_words_unread(struct rig_buf *out, uint64_t count, const char *why)
+{
+    rig_words_count(out, count);
+    rig_buf_add_text(out, count == 1 ? " was given up" : " were given up");
+    rig_buf_add_text(out, ", so the last versions of their keys may be unseen");
+    if (why == NULL || *why == '\0')
+        return;
+    rig_buf_add_text(out, "; the last error: ");
+    rig_words_clean(out, why, false);
 }
 
 /*

@@ -56,11 +56,22 @@ void rig_words_levels(struct rig_buf *out, uint64_t set);
 /* The names of the requested levels and anomalies. */
 void rig_words_requested(struct rig_buf *out, const struct rig_verdict *verdict);
 
+/* "14,033 acknowledged transactions". */
+void rig_words_acknowledged(struct rig_buf *out, uint64_t count);
+
 /*
- * The verdict in one line: "ANOMALY: a requested guarantee was broken: serializable", "VALID: ...", "UNDECIDED: why".
+ * The verdict in one line: "ANOMALY: serializable does not hold", "VALID: in 14,033 acknowledged transactions,
+ * serializable held", "UNDECIDED: why".
  * The word before the colon is one of ANOMALY, VALID, UNDECIDED.
  */
 void rig_words_verdict(struct rig_buf *out, const struct rig_verdict *verdict);
+/* What was judged is not all there was to judge: the record was cut or damaged, the run was interrupted or failed. One
+ * sentence a line, and nothing where the verdict is undecided: that gives these reasons itself. */
+void rig_words_warnings(struct rig_buf *out, const struct rig_verdict *verdict);
+/* "14,033 acknowledged (at least 100), 98.2 % of the load (90 %), ...": what the verdict rests on. */
+void rig_words_evidence(struct rig_buf *out, const struct rig_verdict *verdict);
+/* "gave up 12 reads of keys' last versions: the last error was ...". */
+void rig_words_unread(struct rig_buf *out, uint64_t count, const char *why);
 const char *rig_words_valid(enum rig_valid valid);
 
 /* True when so many fates are unknown (more than 5 % of what did not fail) that the check lost much of its sight. */

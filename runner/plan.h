@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/option.h"
+#include "checker/verdict.h"
 #include "drivers/driver.h"
 #include "generator/generator.h"
 #include "nemesis/nemesis_options.h"
@@ -31,6 +32,9 @@ struct rig_clients_options {
 /* What a check during the run ends the load on, in the order of the choices. */
 enum rig_stop_on { RIG_STOP_ON_NOTHING, RIG_STOP_ON_ANOMALY };
 
+/* What a requested level needs for exit status 0, in the order of the choices. */
+enum rig_require { RIG_REQUIRE_NOT_REFUTED, RIG_REQUIRE_HELD };
+
 struct rig_check_section {
     uint64_t levels;      /* bits; from the list of names in `check.levels` */
     uint64_t anomalies;   /* bits */
@@ -38,6 +42,7 @@ struct rig_check_section {
     int64_t max_witnesses;
     bool online;     /* check while the run goes on */
     int64_t stop_on; /* enum rig_stop_on */
+    struct rig_minimum minimum;
 };
 
 enum rig_record_compression { RIG_RECORD_COMPRESS_NONE, RIG_RECORD_COMPRESS_ZSTD };

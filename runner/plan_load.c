@@ -351,6 +351,10 @@ static enum rig_rc resolve_check(struct reader *reader, struct rig_err *err)
     plan->check.max_witnesses = check->max_witnesses;
     plan->check.online = check->online;
     plan->check.stop_on = check->stop_on;
+    plan->check.minimum = (struct rig_minimum){.acknowledged = (uint64_t)check->least_acknowledged,
+                                               .load = check->least_load,
+                                               .answering = check->least_answering,
+                                               .held = check->require == RIG_REQUIRE_HELD};
     return rc;
 }
 

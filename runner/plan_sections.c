@@ -106,6 +106,9 @@ const struct rig_option rig_plan_database_table[] = {
 /* By enum rig_stop_on. */
 static const char *const stop_on_choices[] = {"never", "anomaly", NULL};
 
+/* By enum rig_require. */
+static const char *const require_choices[] = {"not-refuted", "held", NULL};
+
 #define ASSUMPTION_NAME(id, name, meaning) name,
 static const char *const assumption_names[] = {RIG_ASSUMPTION_TABLE(ASSUMPTION_NAME) NULL};
 #undef ASSUMPTION_NAME
@@ -115,7 +118,38 @@ const struct rig_option rig_plan_check_table[] = {
      .type = RIG_OPTION_TEXT_LIST,
      .offset = offsetof(struct rig_plan_check, levels),
      .default_text = "strict-serializable",
-     .help = "isolation levels that must hold for exit status 0 (`rig list levels`); all are reported"},
+     .help = "isolation levels that must not be refuted for exit status 0 (`rig list levels`); all are reported"},
+    {.name = "require",
+     .type = RIG_OPTION_CHOICE,
+     .offset = offsetof(struct rig_plan_check, require),
+     .default_text = "not-refuted",
+     .choices = require_choices,
+     .help = "what exit status 0 needs of each of `levels`: not refuted (no anomaly refutes it, and the report says "
+             "whether it is proven to hold), or held (proven to hold; else the run is undecided)"},
+    {.name = "minimum.acknowledged",
+     .type = RIG_OPTION_INT,
+     .offset = offsetof(struct rig_plan_check, least_acknowledged),
+     .default_text = "100",
+     .least = 0,
+     .most = 1e15,
+     .help = "transactions of the load that the database must acknowledge; with fewer, a run without an anomaly is "
+             "undecided (exit status 2)"},
+    {.name = "minimum.load",
+     .type = RIG_OPTION_SHARE,
+     .offset = offsetof(struct rig_plan_check, least_load),
+     .default_text = "90%",
+     .least = 0,
+     .most = 1,
+     .help = "share of the planned transactions, or of the planned duration, that must be carried out, likewise; 0% "
+             "also accepts a record that was cut"},
+    {.name = "minimum.answering",
+     .type = RIG_OPTION_SHARE,
+     .offset = offsetof(struct rig_plan_check, least_answering),
+     .default_text = "80%",
+     .least = 0,
+     .most = 1,
+     .help = "share of the load's time in which the database must answer, likewise; faults and the recovery from them "
+             "do not count, and refused conflicts are answers"},
     {.name = "anomalies",
      .type = RIG_OPTION_TEXT_LIST,
      .offset = offsetof(struct rig_plan_check, anomalies),

@@ -52,6 +52,9 @@ struct rig_plan_check {
     int64_t max_witnesses;
     bool online;
     int64_t stop_on;
+    int64_t least_acknowledged;
+    double least_load, least_answering;
+    int64_t require; /* enum rig_require */
 };
 
 extern const struct rig_option rig_plan_top_table[];

@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "base/histogram.h"
+#include "checker/verdict.h"
 #include "runner/online.h"
 #include "runner/plan.h"
 #include "runner/run_timeline.h"
@@ -51,6 +52,9 @@ struct rig_run_result { /* some 150 KiB: not for the stack of a thread */
     int64_t load_ns;                  /* from the start barrier to the last completion of the load */
     struct rig_run_timeline timeline; /* of the load; empty where time is simulated */
     uint64_t final_reads;             /* transactions that only read once more: closing reads and the final phase */
+    uint64_t unread;                  /* final reads that were given up, or that an interruption prevented */
+    char unread_text[RIG_ERROR_CODE_BYTES + RIG_ERROR_TEXT_BYTES + 2]; /* the last error of a final read; or empty */
+    struct rig_effort effort;                                          /* `known` once clients were there */
     bool interrupted;
     bool stopped_by_anomaly; /* the load ended because of check.stop-on; interrupted or not afterwards */
     enum rig_anomaly stopped_by;

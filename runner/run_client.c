@@ -50,6 +50,7 @@ enum rig_rc rig_run_client_init(struct rig_run_client *client, struct rig_run_st
     client->index = index;
     client->process = index;
     client->final_chunk = -1;
+    client->answered_look = -1;
     client->looked_at = UINT64_MAX;
     RIG_INVARIANT(pthread_mutex_init(&client->session_lock, NULL) == 0);
     client->session = aligned_alloc(RIG_CACHE_LINE_BYTES, session_bytes);
@@ -158,12 +159,12 @@ static bool open_session(struct rig_run_client *client)
 }
 
 /* Doubles from the first pause up to the longest; between half of that and all of it, so that clients spread. */
-static bool back_off(struct rig_run_client *client)
+static bool back_off(struct rig_run_client *client, uint32_t failures)
 {
     const struct rig_clients_options *options = &client->run->plan->clients;
     int64_t pause_ns = options->backoff_ns > 0 ? options->backoff_ns : RIG_NS_PER_MS;
     int64_t most_ns = options->max_backoff_ns > pause_ns ? options->max_backoff_ns : pause_ns;
-    for (uint32_t i = 1; i < client->failed_opens && pause_ns < most_ns; i++)
+    for (uint32_t i = 1; i < failures && pause_ns < most_ns; i++)
         pause_ns = pause_ns > most_ns / 2 ? most_ns : pause_ns * 2;
     int64_t wait_ns = pause_ns / 2 + (int64_t)rig_rng_below(&client->jitter, (uint64_t)pause_ns / 2 + 1);
     return rig_run_wait_until(client->run, rig_clock_now_ns() + wait_ns);
@@ -229,6 +230,16 @@ static void clear_answer(struct rig_transaction *transaction)
     transaction->error_text[0] = '\0';
 }
 
+/* Of each look of the monitor the first acknowledged transaction: it started before the others. */
+static void note_answer(struct rig_run_client *client, int64_t start_ns)
+{
+    const int look = atomic_load_explicit(&client->run->looks, memory_order_relaxed);
+    if (look == atomic_load_explicit(&client->answered_look, memory_order_relaxed))
+        return;
+    atomic_store_explicit(&client->answered_from_ns, start_ns, memory_order_relaxed);
+    atomic_store_explicit(&client->answered_look, look, memory_order_release);
+}
+
 static void measure(struct rig_run_client *client, int64_t start_ns, int64_t intended_ns, int64_t end_ns)
 {
     const struct rig_transaction *transaction = &client->transaction;
@@ -264,8 +275,12 @@ static enum rig_outcome transact(struct rig_run_client *client)
     rig_run_count(outcome == RIG_OUTCOME_OK     ? &client->ok
                   : outcome == RIG_OUTCOME_FAIL ? &client->fail
                                                 : &client->info);
+    if (outcome == RIG_OUTCOME_OK)
+        note_answer(client, start_ns);
+    else if (outcome == RIG_OUTCOME_FAIL && !transaction->session_lost && transaction->phase != RIG_PHASE_CONNECT)
+        rig_run_count(&client->refused);
     if (rig_run_phase(run) == RIG_RUN_FINAL) {
-        rig_run_final_answer(client, outcome);
+        rig_run_final_answer(client, outcome, error);
         return outcome;
     }
     client->last_ns = end_ns;
@@ -293,7 +308,7 @@ static enum state after_back_off(struct rig_run_client *client, bool gathered)
         rig_run_load_release(client);
     if (gathered && !has_work(client))
         return CLIENT_DONE;
-    if (!back_off(client))
+    if (!back_off(client, client->failed_opens))
         return gathered ? CLIENT_DONE : CLIENT_GATHER;
     return CLIENT_OPEN;
 }
@@ -308,7 +323,10 @@ static enum state after_gather(struct rig_run_client *client)
 
 static enum state after_ready(struct rig_run_client *client)
 {
-    bool more = rig_run_phase(client->run) == RIG_RUN_LOAD ? rig_run_load_next(client) : rig_run_final_next(client);
+    const bool loading = rig_run_phase(client->run) == RIG_RUN_LOAD;
+    if (!loading && client->final_failures > 0 && !client->run->simulated && has_work(client))
+        (void)back_off(client, client->final_failures);
+    const bool more = loading ? rig_run_load_next(client) : rig_run_final_next(client);
     return more ? CLIENT_TRANSACT : CLIENT_CLOSE;
 }
 

@@ -1,6 +1,7 @@
 #include "runner/run_closing.h"
 
 #include "base/bug.h"
+#include "base/clock.h"
 #include "runner/run_final.h"
 
 enum {
@@ -161,10 +162,26 @@ static void take_keys(struct rig_run_client *client)
 
 /* -- one closing read ---------------------------------------------------------------------------------------------- */
 
+/* A database that could not answer is not asked again at once: the load goes on meanwhile. */
+static void pause_after_failure(struct rig_run_client *client)
+{
+    const struct rig_clients_options *options = &client->run->plan->clients;
+    const int64_t doubled_ns = client->closing_pause_ns * 2;
+    client->closing_pause_ns = doubled_ns == 0                        ? options->backoff_ns
+                               : doubled_ns < options->max_backoff_ns ? doubled_ns
+                                                                      : options->max_backoff_ns;
+    client->closing_again_ns = rig_clock_now_ns() + client->closing_pause_ns;
+}
+
+static bool is_pausing(const struct rig_run_client *client)
+{
+    return client->closing_pause_ns > 0 && !client->run->simulated && rig_clock_now_ns() < client->closing_again_ns;
+}
+
 bool rig_run_closing_next(struct rig_run_client *client)
 {
     struct rig_run_state *run = client->run;
-    if (!is_wanted(run))
+    if (!is_wanted(run) || is_pausing(client))
         return false;
     if (client->closing_count == 0 && is_my_turn(client))
         look_for_keys(run);
@@ -181,10 +198,16 @@ void rig_run_closing_answer(struct rig_run_client *client, enum rig_outcome outc
 {
     client->closing = false;
     rig_run_count(&client->closing_reads);
-    client->closing_failures = outcome == RIG_OUTCOME_OK ? 0 : client->closing_failures + 1;
-    if (outcome == RIG_OUTCOME_OK)
+    if (outcome == RIG_OUTCOME_OK) {
+        rig_run_count(&client->closing_ok);
         client->closing_count = 0;
-    else if (client->closing_failures >= RIG_FINAL_ATTEMPTS)
+        client->closing_failures = 0;
+        client->closing_pause_ns = 0;
+        return;
+    }
+    client->closing_failures++;
+    pause_after_failure(client);
+    if (client->closing_failures >= RIG_CLOSING_ATTEMPTS)
         rig_run_closing_leave(client);
 }
 

@@ -1,5 +1,7 @@
 #include "runner/run_final.h"
 
+#include <stdio.h>
+
 #include "base/bug.h"
 #include "runner/run_closing.h"
 
@@ -107,9 +109,12 @@ bool rig_run_final_next(struct rig_run_client *client)
     return true;
 }
 
-void rig_run_final_answer(struct rig_run_client *client, enum rig_outcome outcome)
+void rig_run_final_answer(struct rig_run_client *client, enum rig_outcome outcome, const char *error)
 {
     client->final_failures = outcome == RIG_OUTCOME_OK ? 0 : client->final_failures + 1;
+    client->final_done += outcome == RIG_OUTCOME_OK;
+    if (outcome != RIG_OUTCOME_OK)
+        (void)snprintf(client->final_error, sizeof client->final_error, "%s", error);
 }
 
 bool rig_run_final_has_work(struct rig_run_client *client)

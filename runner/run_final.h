@@ -19,7 +19,7 @@ void rig_run_final_done(struct rig_run_state *run);
 /* Writes the next transaction's question into the client's transaction. False: no more. */
 bool rig_run_final_next(struct rig_run_client *client);
 /* The transaction came back. */
-void rig_run_final_answer(struct rig_run_client *client, enum rig_outcome outcome);
+void rig_run_final_answer(struct rig_run_client *client, enum rig_outcome outcome, const char *error);
 /* True while a client without a session has reason to get one. */
 bool rig_run_final_has_work(struct rig_run_client *client);
 

@@ -36,6 +36,8 @@ void rig_run_raise(struct rig_run_state *run, enum rig_run_stop stop)
     while (now < (int)stop) {
         if (atomic_compare_exchange_weak(&run->stop, &now, (int)stop)) {
             atomic_store(&run->end_ns, rig_clock_now_ns());
+            if (now == RIG_STOP_NONE)
+                atomic_store(&run->load_end_ns, rig_clock_now_ns());
             return;
         }
     }
@@ -180,11 +182,12 @@ static enum rig_rc run_phases(struct rig_run_state *run, struct rig_err *err)
 {
     rig_run_load_init(run);
     enum rig_rc rc = run_phase(run, RIG_RUN_LOAD, err);
+    const bool by_itself = rc == RIG_OK && rig_run_stopped(run) == RIG_STOP_NONE;
     rig_run_raise(run, rc == RIG_OK ? RIG_STOP_LOAD : RIG_STOP_END);
     rig_log(RIG_LOG_INFO, "run", "the load is over");
     const enum rig_rc calm = rig_run_nemesis_calm(run, err);
     rc = rc == RIG_OK ? calm : rc;
-    rig_run_load_measure(run);
+    rig_run_load_measure(run, by_itself);
     if (rc != RIG_OK)
         return rc;
     if (run->plan->workload.final_reads == RIG_FINAL_NONE || rig_run_stopped(run) >= RIG_STOP_END)

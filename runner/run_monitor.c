@@ -30,6 +30,11 @@ struct sample {
     uint64_t done;
 };
 
+/* Over all clients, since the start. */
+struct outcomes {
+    uint64_t refused, unanswered;
+};
+
 struct rig_run_monitor {
     struct rig_run_state *run;
     pthread_t thread;
@@ -51,6 +56,9 @@ struct rig_run_monitor {
     struct rig_histogram noted; /* of the timeline's last moment */
     struct rig_lag lag;         /* of the check while the run goes on */
     uint64_t found[RIG_ANOMALY_COUNT];
+    /* answers */
+    struct outcomes outcomes;
+    bool was_under_fault, looked_last;
 };
 
 /* -- ending -------------------------------------------------------------------------------------------------------- */
@@ -228,6 +236,21 @@ static int64_t p99_lately(struct rig_run_monitor *monitor)
     return rig_histogram_count(&monitor->since) > 0 ? rig_histogram_percentile(&monitor->since, 99) : 0;
 }
 
+static void look_at_client(const struct rig_run_client *client, int number, struct rig_run_look *look,
+                           struct outcomes *sum)
+{
+    const bool answered = atomic_load_explicit(&client->answered_look, memory_order_acquire) == number;
+    const int64_t from_ns = atomic_load_explicit(&client->answered_from_ns, memory_order_relaxed);
+    if (answered && (look->answered_from_ns == 0 || from_ns < look->answered_from_ns))
+        look->answered_from_ns = from_ns;
+    const uint64_t refused = rig_run_read(&client->refused);
+    sum->refused += refused;
+    sum->unanswered +=
+        rig_run_read(&client->fail) - refused + rig_run_read(&client->info) + rig_run_read(&client->open_failures);
+    look->waiting |= !atomic_load_explicit(&client->connected, memory_order_relaxed) ||
+                     atomic_load_explicit(&client->busy_since_ns, memory_order_relaxed) != 0;
+}
+
 static void note_moment(struct rig_run_monitor *monitor, int64_t now_ns)
 {
     struct rig_run_state *run = monitor->run;
@@ -240,6 +263,32 @@ static void note_moment(struct rig_run_monitor *monitor, int64_t now_ns)
     const struct rig_run_moment moment = {
         .at_ns = now_ns - start_ns, .ok = sum.ok, .fail = sum.fail, .info = sum.info, .p99_ns = p99_lately(monitor)};
     rig_run_timeline_add(&run->timeline, &moment);
+}
+
+/* What the clients got since the look before. The last look is after the load: what ended just before it counts. */
+static void look_at_answers(struct rig_run_monitor *monitor, int64_t now_ns)
+{
+    struct rig_run_state *run = monitor->run;
+    if (run->simulated || atomic_load(&run->start_ns) == 0 || monitor->looked_last)
+        return;
+    monitor->looked_last = rig_run_phase(run) != RIG_RUN_LOAD;
+    const int number = atomic_load(&run->looks);
+    if (number == 0)
+        rig_run_answers_begin(&run->answers, atomic_load(&run->start_ns));
+    const bool faulted = is_under_fault(run);
+    struct rig_run_look look = {.at_ns = now_ns,
+                                .under_fault = faulted || monitor->was_under_fault,
+                                .over = monitor->looked_last || atomic_load(&run->load_end_ns) != 0 ||
+                                        atomic_load(&run->exhausted_ns) != 0};
+    struct outcomes sum = {.refused = 0};
+    for (uint32_t i = 0; i < run->client_count; i++)
+        look_at_client(&run->clients[i], number, &look, &sum);
+    look.refused = sum.refused > monitor->outcomes.refused;
+    look.unanswered = sum.unanswered > monitor->outcomes.unanswered;
+    monitor->outcomes = sum;
+    monitor->was_under_fault = faulted;
+    atomic_store(&run->looks, number + 1);
+    rig_run_answers_look(&run->answers, &look);
 }
 
 /* Transactions a second since the oldest sample kept, about a second ago. */
@@ -344,6 +393,7 @@ static void *monitor_main(void *argument)
         watch_sessions(monitor, now_ns);
         watch_clients(monitor, now_ns);
         note_moment(monitor, now_ns);
+        look_at_answers(monitor, now_ns);
         draw(monitor, now_ns);
     }
     return NULL;
@@ -372,6 +422,7 @@ void rig_run_monitor_stop(struct rig_run_monitor *monitor)
     rig_run_signals_wake();
     (void)pthread_join(monitor->thread, NULL);
     watch_signals(monitor); /* one that came at the very end counts too */
+    look_at_answers(monitor, rig_clock_now_ns());
     if (monitor->drawn) {
         (void)fprintf(stderr, "\r\033[K");
         (void)fflush(stderr);

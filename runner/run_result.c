@@ -1,19 +1,39 @@
 #include "runner/run_result.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bug.h"
 
-void rig_run_load_measure(struct rig_run_state *run)
+/* Whichever comes first of the plan's count and its duration ends a load: the larger share counts. */
+static double share_of_load(const struct rig_run_state *run, uint64_t carried_out)
 {
+    const struct rig_generator_options *workload = &run->plan->workload;
+    const int64_t end_ns = atomic_load(&run->load_end_ns);
+    const int64_t start_ns = atomic_load(&run->start_ns);
+    const int64_t took_ns = run->simulated ? run->load_ns : start_ns == 0 ? 0 : end_ns - start_ns;
+    double share = 0;
+    if (workload->transactions > 0)
+        share = (double)carried_out / (double)workload->transactions;
+    if (workload->duration_ns > 0 && (double)took_ns / (double)workload->duration_ns > share)
+        share = (double)took_ns / (double)workload->duration_ns;
+    return share > 1 ? 1 : share;
+}
+
+void rig_run_load_measure(struct rig_run_state *run, bool by_itself)
+{
+    uint64_t closing_reads = 0;
     int64_t start_ns = run->simulated ? 0 : atomic_load(&run->start_ns);
     for (uint32_t i = 0; i < run->client_count; i++) {
         const struct rig_run_client *client = &run->clients[i];
         if (client->last_ns - start_ns > run->load_ns)
             run->load_ns = client->last_ns - start_ns;
         run->load_invoked += rig_run_read(&client->invoked);
+        run->load_ok += rig_run_read(&client->ok) - rig_run_read(&client->closing_ok);
+        closing_reads += rig_run_read(&client->closing_reads);
     }
+    run->load_share = by_itself ? 1 : share_of_load(run, run->load_invoked - closing_reads);
 }
 
 static void add_counters(struct rig_run_counters *sum, const struct rig_run_client *client)
@@ -53,6 +73,26 @@ static int by_count_down(const void *a, const void *b)
     return order != 0 ? order : (x->outcome > y->outcome) - (x->outcome < y->outcome);
 }
 
+/* Rounded down: results keep so much of a share, and it has to mean the same when it is read again. */
+static double in_thousandths(double share)
+{
+    return (double)(int64_t)(share * 1000 + 1e-9) / 1000;
+}
+
+/* Final reads that were not done when the phase was over. */
+static void collect_unread(const struct rig_run_state *run, struct rig_run_result *result)
+{
+    if (rig_run_phase(run) != RIG_RUN_FINAL)
+        return;
+    result->unread = (uint64_t)run->chunk_count;
+    for (uint32_t i = 0; i < run->client_count; i++) {
+        const struct rig_run_client *client = &run->clients[i];
+        result->unread -= client->final_done;
+        if (client->final_error[0] != '\0')
+            (void)snprintf(result->unread_text, sizeof result->unread_text, "%s", client->final_error);
+    }
+}
+
 void rig_run_result_collect(const struct rig_run_state *run, struct rig_run_result *result)
 {
     for (uint32_t i = 0; i < run->client_count; i++) {
@@ -73,6 +113,13 @@ void rig_run_result_collect(const struct rig_run_state *run, struct rig_run_resu
         result->final_reads += rig_run_read(&run->clients[i].closing_reads);
     if (rig_run_phase(run) == RIG_RUN_FINAL)
         result->final_reads += result->counters.invoked - run->load_invoked;
+    collect_unread(run, result);
+    result->effort =
+        (struct rig_effort){.known = true,
+                            .acknowledged = run->load_ok,
+                            .load = in_thousandths(run->load_share),
+                            .answering = in_thousandths(run->simulated ? 1 : rig_run_answers_share(&run->answers)),
+                            .planned_faults = run->plan->nemesis.entry_count};
 }
 
 static void check_identities(const struct rig_run_counters *counters)

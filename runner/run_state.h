@@ -23,13 +23,15 @@
 #include "nemesis/journal.h"
 #include "nemesis/nemesis.h"
 #include "runner/run.h"
+#include "runner/run_answers.h"
 #include "runner/run_orders.h"
 #include "runner/run_outages.h"
 
 enum {
     RIG_CACHE_LINE_BYTES = 64,
     RIG_FINAL_KEYS = 4,        /* keys that one transaction of the final reads covers */
-    RIG_FINAL_ATTEMPTS = 5,    /* failures in a row after which a client gives up its final reads */
+    RIG_FINAL_ATTEMPTS = 12,   /* failures in a row after which a client gives up its final reads */
+    RIG_CLOSING_ATTEMPTS = 5,  /* and after which it leaves a closing read to the final ones */
     RIG_UNDER_FAULT_MOST = 64, /* injections that can be under way together */
     RIG_START_ATTEMPTS = 3,    /* failures in a row after which a client no longer holds up the start */
 };
@@ -58,7 +60,11 @@ struct rig_run_client {
     _Atomic uint64_t open_attempts, open_failures;
     _Atomic int64_t busy_since_ns; /* monotonic start of the driver's call that is under way; 0: none */
     _Atomic bool connected;
-    _Atomic uint64_t closing_reads; /* transactions */
+    _Atomic uint64_t closing_reads;   /* transactions */
+    _Atomic uint64_t closing_ok;      /* of them */
+    _Atomic uint64_t refused;         /* of `fail`: the session was kept */
+    _Atomic int answered_look;        /* the monitor's look in which a transaction was acknowledged last, */
+    _Atomic int64_t answered_from_ns; /*   and when the first of that look had started */
     _Atomic uint64_t position; /* of the stream: what comes before is complete; RIG_NO_POSITION: issues nothing now */
     struct rig_histogram latency[3]; /* as in rig_run_result */
     struct rig_histogram intended_latency;
@@ -92,11 +98,15 @@ struct rig_run_client {
     bool closing;              /* the present transaction is one */
     uint32_t closing_count;    /* keys in hand, in final_ops */
     uint32_t closing_failures; /* in a row */
+    int64_t closing_pause_ns;  /* before the next attempt after a failure; 0: none failed */
+    int64_t closing_again_ns;  /* monotonic: not before */
     uint64_t looked_at;        /* `issued` when this client last looked for keys */
     /* final reads */
     struct rig_op final_ops[RIG_FINAL_KEYS];
-    int64_t final_chunk; /* being read, or -1 */
-    uint32_t final_failures;
+    int64_t final_chunk;                                               /* being read, or -1 */
+    uint32_t final_failures;                                           /* in a row */
+    uint64_t final_done;                                               /* chunks that were read */
+    char final_error[RIG_ERROR_CODE_BYTES + RIG_ERROR_TEXT_BYTES + 2]; /* why the last attempt failed */
     /* errors */
     struct rig_run_error errors[RIG_RUN_ERROR_ROWS];
     uint32_t error_count;
@@ -152,6 +162,8 @@ struct rig_run_state {
     _Atomic int64_t end_ns;      /* when `stop` rose last; 0 before */
     _Atomic int64_t start_ns;    /* of the load, monotonic; 0 before */
     _Atomic int64_t deadline_ns; /* monotonic; INT64_MAX: none */
+    _Atomic int64_t load_end_ns; /* when something first ended the load; 0: nothing did, it ended by itself */
+    _Atomic int looks;           /* of the monitor at the clients' answers */
 
     /* start barrier */
     pthread_mutex_t gate_lock;
@@ -168,6 +180,9 @@ struct rig_run_state {
     _Atomic uint32_t finished;    /* clients past the phase */
 
     struct rig_run_timeline timeline; /* the monitor's; read when it was joined */
+    struct rig_run_answers answers;   /* likewise */
+    double load_share;                /* how much of the planned load was carried out */
+    uint64_t load_ok;                 /* acknowledged, without closing reads */
     int64_t load_ns;                  /* until its last completion */
     uint64_t load_invoked;
 

@@ -80,6 +80,7 @@ static void run_facts_are_shown(void **state)
     struct rig_buf out;
     hand_verdict_skew(&hand);
     const struct rig_report_run run = hand_run();
+    hand.verdict.effort.acknowledged = 2; /* of the load: whatever became of the final reads */
     const char *text = text_of(&hand.verdict, &run, false, &out);
     assert_holds(text, "  server              PostgreSQL 15.4\n");
     assert_holds(text, "16 clients for 2.0 s, 1 ok a second, and 1 final reads\n");
@@ -102,6 +103,7 @@ static void why_the_load_stopped_is_told(void **state)
     hand_verdict_skew(&hand);
     struct rig_report_run run = hand_run();
     run.stopped_by = "G2-item";
+    hand.verdict.effort.acknowledged = 2;
     const char *text = text_of(&hand.verdict, &run, false, &out);
     assert_holds(text, "16 clients for 2.0 s, 1 ok a second, stopped at the first G2-item, and 1 final reads\n");
     rig_buf_done(&out);
@@ -177,8 +179,14 @@ static void truncation_and_indecision_are_said(void **state)
     hand.verdict.valid = RIG_VALID_UNKNOWN;
     hand.verdict.unknown_reason = (char *)"nothing was observed";
     const char *text = text_of(&hand.verdict, NULL, false, &out);
-    assert_memory_equal(text, "The record was cut", 18);
-    assert_holds(text, "\nUNDECIDED: nothing was observed\n");
+    assert_memory_equal(text, "UNDECIDED: nothing was observed\n", 32); /* the reason first, and once */
+    assert_null(strstr(text, "The record was cut"));
+    rig_buf_done(&out);
+    hand.verdict.valid = RIG_VALID_FALSE;
+    assert_memory_equal(text_of(&hand.verdict, NULL, false, &out), "The record was cut", 18);
+    rig_buf_done(&out);
+    hand.verdict.effort.failure = "nemesis: cannot heal";
+    assert_memory_equal(text_of(&hand.verdict, NULL, false, &out), "The run failed: nemesis: cannot heal. What", 42);
     rig_buf_done(&out);
     hand_verdict_done(&hand);
 }

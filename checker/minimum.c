@@ -1,0 +1,161 @@
+#include "checker/minimum.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "checker/verdict_storage.h"
+
+uint64_t rig_scope_faults(const struct rig_scope *scope)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < scope->fault_count; i++)
+        count += scope->faults[i].step == RIG_FAULT_INJECTED && !scope->faults[i].failed;
+    return count;
+}
+
+void rig_scope_say_damage(const struct rig_scope *scope, struct rig_buf *text)
+{
+    rig_buf_printf(text, "the record is damaged at byte %" PRIu64 ": the last %" PRIu64 " bytes", scope->damaged_at,
+                   scope->damaged_bytes);
+    if (scope->damaged_txns > 0)
+        rig_buf_printf(text, ", with at least %" PRIu64 " transactions,", scope->damaged_txns);
+    rig_buf_add_text(text, " were not checked");
+}
+
+static void begin_reason(struct rig_buf *text)
+{
+    if (text->size > 0)
+        rig_buf_add_text(text, "; ");
+}
+
+/* Rounded down to a tenth of a percent, so that what is short of the minimum never reads as the minimum. */
+static void add_percent(struct rig_buf *text, double share)
+{
+    const double tenths = (double)(int64_t)(share * 1000 + 1e-9);
+    rig_buf_printf(text, "%g %%", tenths / 10);
+}
+
+static void say_record(const struct rig_verdict *verdict, struct rig_buf *text)
+{
+    const struct rig_scope *scope = &verdict->scope;
+    if (scope->damaged_at > 0) {
+        begin_reason(text);
+        rig_scope_say_damage(scope, text);
+    } else if (scope->truncated && verdict->minimum.load > 0) {
+        begin_reason(text);
+        rig_buf_add_text(text, "the record was cut, and does not show how the run ended");
+    }
+}
+
+static void say_shares(const struct rig_verdict *verdict, struct rig_buf *text)
+{
+    const struct rig_minimum *minimum = &verdict->minimum;
+    const struct rig_effort *effort = &verdict->effort;
+    if (effort->lost && minimum->load > 0) {
+        begin_reason(text);
+        rig_buf_add_text(text, "the run was ended before it wrote results.json, so nothing tells how much of its load "
+                               "was carried out");
+    }
+    if (!effort->known)
+        return;
+    if (effort->load < minimum->load) {
+        begin_reason(text);
+        rig_buf_add_text(text, effort->interrupted ? "the run was interrupted when " : "");
+        add_percent(text, effort->load);
+        rig_buf_add_text(text, " of the planned load was carried out (minimum.load: ");
+        add_percent(text, minimum->load);
+        rig_buf_add_char(text, ')');
+    }
+    if (effort->answering < minimum->answering) {
+        begin_reason(text);
+        rig_buf_add_text(text, "the database answered during ");
+        add_percent(text, effort->answering);
+        rig_buf_add_text(text, " of the load's time (minimum.answering: ");
+        add_percent(text, minimum->answering);
+        rig_buf_add_char(text, ')');
+    }
+}
+
+static void say_acknowledged(const struct rig_verdict *verdict, struct rig_buf *text)
+{
+    const uint64_t got = verdict->effort.acknowledged, least = verdict->minimum.acknowledged;
+    const bool said = !verdict->effort.known && verdict->unknown_reason != NULL; /* that nothing was observed */
+    if (got >= least || said)
+        return;
+    begin_reason(text);
+    rig_buf_printf(text, "%" PRIu64 " transaction%s acknowledged (minimum.acknowledged: %" PRIu64 ")", got,
+                   got == 1 ? " was" : "s were", least);
+}
+
+/* Faults that were to strike, and none did: the database was tested without them. */
+static void say_faults(const struct rig_verdict *verdict, struct rig_buf *text)
+{
+    const bool wanted = verdict->effort.planned_faults > 0 || verdict->scope.fault_count > 0;
+    if (!wanted || rig_scope_faults(&verdict->scope) > 0)
+        return;
+    begin_reason(text);
+    rig_buf_add_text(text, "none of the plan's faults took effect");
+}
+
+static void say_unproven(const struct rig_verdict *verdict, struct rig_buf *text)
+{
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT && verdict->minimum.held; level++) {
+        const struct rig_level_result *result = &verdict->levels[level];
+        if ((verdict->requested_levels & RIG_LEVEL_BIT(level)) == 0 || result->fate != RIG_FATE_NOT_REFUTED)
+            continue;
+        begin_reason(text);
+        rig_buf_printf(text, "%s is not proven to hold, which `require: held` asks for (%s)",
+                       rig_level_info((enum rig_level)level)->name, result->reason);
+    }
+}
+
+static char *keep(const struct rig_verdict *verdict, const struct rig_buf *text)
+{
+    struct rig_verdict_storage *storage = verdict->storage;
+    return text->failed ? NULL : rig_arena_text(&storage->arena, rig_buf_text(text), text->size);
+}
+
+static enum rig_rc out_of_memory(struct rig_err *err)
+{
+    return rig_fail(err, RIG_E_LIMIT, "not enough memory for the verdict; raise --max-memory");
+}
+
+/* `text`: in what the evidence falls short. */
+static enum rig_rc conclude(struct rig_verdict *verdict, struct rig_buf *text, struct rig_err *err)
+{
+    if (text->size == 0 && !text->failed)
+        return RIG_OK;
+    verdict->shortfall = keep(verdict, text);
+    if (verdict->shortfall == NULL)
+        return out_of_memory(err);
+    if (verdict->valid == RIG_VALID_FALSE)
+        return RIG_OK;
+    if (verdict->unknown_reason != NULL)
+        rig_buf_printf(text, "; %s", verdict->unknown_reason);
+    verdict->unknown_reason = keep(verdict, text);
+    verdict->valid = RIG_VALID_UNKNOWN;
+    return verdict->unknown_reason != NULL ? RIG_OK : out_of_memory(err);
+}
+
+enum rig_rc rig_verdict_weigh(struct rig_verdict *verdict, const struct rig_minimum *minimum,
+                              const struct rig_effort *effort, struct rig_err *err)
+{
+    RIG_REQUIRE(verdict != NULL && verdict->storage != NULL && minimum != NULL && verdict->shortfall == NULL);
+    verdict->minimum = *minimum;
+    verdict->effort = effort != NULL ? *effort : (struct rig_effort){.known = false};
+    if (!verdict->effort.known)
+        verdict->effort.acknowledged = verdict->ok_count;
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    if (verdict->effort.failure != NULL)
+        rig_buf_printf(&text, "the run failed: %s", verdict->effort.failure);
+    say_record(verdict, &text);
+    say_shares(verdict, &text);
+    say_acknowledged(verdict, &text);
+    say_faults(verdict, &text);
+    say_unproven(verdict, &text);
+    const enum rig_rc rc = conclude(verdict, &text, err);
+    rig_buf_done(&text);
+    return rc;
+}

@@ -1,0 +1,191 @@
+"""A run that tested too little is undecided, and says so first in every report; rig report says the same again."""
+
+import os
+import pathlib
+import signal
+import time
+import xml.etree.ElementTree as xml
+
+from rig_command import RigTest, main
+
+SIM = """
+name: sim
+workload: {type: list-append, transactions: 2000}
+clients: {count: 8}
+database: {driver: sim, isolation: serializable}
+check: {levels: [serializable]}
+"""
+
+POSTGRES = """
+name: pg
+workload: {type: list-append, duration: 6s}
+clients: {count: 8}
+database: {driver: postgres, isolation: serializable, cluster: {local: {nodes: 1}}}
+check: {levels: [serializable]}
+"""
+
+
+def processes_below(pid):
+    """Every process that `pid` started, at any depth."""
+    found = []
+    try:
+        tasks = list(pathlib.Path(f"/proc/{pid}/task").iterdir())
+    except OSError:
+        return found
+    for task in tasks:
+        try:
+            children = [int(child) for child in (task / "children").read_text().split()]
+        except OSError:
+            continue
+        for child in children:
+            found += [child, *processes_below(child)]
+    return found
+
+
+class EvidenceTest(RigTest):
+    def case(self, run):
+        """The first test case of junit.xml, and the counts of its suite."""
+        suite = xml.parse(self.folder / run / "junit.xml").getroot().find("testsuite")
+        return suite.find("testcase"), {name: int(suite.get(name)) for name in ("tests", "failures", "errors")}
+
+    def undecided(self, run, reason):
+        """All reports of the run give the reason, first."""
+        results = self.results(run)
+        self.assertEqual(results["valid"], "unknown")
+        self.assertIn(reason, results["unknown_reason"])
+        self.assertIn(reason, results["evidence"]["shortfall"])
+        text = (self.folder / run / "report.txt").read_text()
+        self.assertTrue(text.startswith("UNDECIDED: "), text[:300])
+        self.assertIn(reason, " ".join(text.split("\n\n")[0].split()))
+        page = (self.folder / run / "report.html").read_text()
+        self.assertIn('class="banner open"', page)
+        self.assertLess(page.index("UNDECIDED: "), page.index("Requested: "))
+        case, counts = self.case(run)
+        self.assertEqual(counts["errors"], 1)
+        self.assertIn(reason, case.find("error").get("message"))
+
+    def again(self, run, status):
+        """rig report DIR gives the answer of the run."""
+        before = self.results(run)
+        self.status(status, self.rig("report", run, "-o", f"{run}-again"))
+        after = self.results(f"{run}-again")
+        for key in ("valid", "evidence", "levels", "run", "requested"):
+            self.assertEqual(before[key], after[key], key)
+
+
+class Load(EvidenceTest):
+    def test_an_interrupted_load_is_undecided(self):
+        process = self.start("run", self.plan(SIM), "--set", "workload.transactions=4000000000", "-o", "out")
+        self.wait_for_record(process, "out", 100000)
+        process.send_signal(signal.SIGTERM)
+        self.status(2, self.finish(process))
+        self.undecided("out", "the run was interrupted when 0 % of the planned load was carried out")
+        self.again("out", 2)
+        self.status(0, self.rig("report", "out", "-o", "lenient", "--minimum", "load=0%"))
+
+    def test_the_plan_sets_its_minimum(self):
+        plan = self.plan(SIM)
+        settings = ("--seed", 1, "--set", "workload.transactions=120")
+        self.status(2, self.rig("run", plan, *settings, "-o", "few", "--set", "check.minimum.acknowledged=1000"))
+        self.undecided("few", "(minimum.acknowledged: 1000)")
+        self.again("few", 2)
+        self.status(0, self.rig("run", plan, *settings, "-o", "enough", "--set", "check.minimum.acknowledged=10"))
+        self.again("enough", 0)
+
+    def test_the_headline_says_what_it_rests_on(self):
+        done = self.status(0, self.rig("run", self.plan(SIM), "--seed", 1, "-o", "out"))
+        count = f"{self.results('out')['history']['ok']:,}"
+        self.assertIn(f"VALID: in {count} acknowledged transactions, serializable held\n", done.out)
+
+    def test_held_can_be_required(self):
+        # Registers without assumptions: versions are ordered in part only, so nothing is proven to hold.
+        plan = self.plan(SIM.replace("list-append", "rw-register"))
+        done = self.status(0, self.rig("run", plan, "-o", "open"))
+        self.assertIn("serializable was not refuted, but is not proven to hold", done.out)
+        self.status(2, self.rig("run", plan, "-o", "strict", "--set", "check.require=held"))
+        self.undecided("strict", "serializable is not proven to hold")
+        self.status(2, self.rig("check", "open/history.rig", "--level", "serializable", "--require", "held"))
+        self.status(0, self.rig("check", "open/history.rig", "--level", "serializable"))
+
+
+class Record(EvidenceTest):
+    def setUp(self):
+        super().setUp()
+        self.status(0, self.rig("run", self.plan(SIM), "--seed", 1, "-o", "out"))
+        self.record = self.folder / "out" / "history.rig"
+
+    def test_a_damaged_record_is_undecided(self):
+        whole = self.record.read_bytes()
+        middle = len(whole) // 2
+        self.record.write_bytes(whole[:middle] + bytes(byte ^ 0x5A for byte in whole[middle:middle + 3]) +
+                                whole[middle + 3:])
+        done = self.status(2, self.rig("check", "out/history.rig", "--level", "serializable", "--minimum", "load=0%"))
+        self.assertTrue(done.out.startswith("UNDECIDED: the record is damaged at byte "), done.out)
+        self.status(2, self.rig("report", "out", "-o", "again"))
+        self.undecided("again", " bytes")
+
+    def test_a_cut_record_is_undecided_unless_any_load_will_do(self):
+        self.record.write_bytes(self.record.read_bytes()[:-40])
+        done = self.status(2, self.rig("check", "out/history.rig", "--level", "serializable"))
+        self.assertTrue(done.out.startswith("UNDECIDED: the record was cut"), done.out)
+        lenient = ("--level", "serializable", "--minimum", "load=0%")
+        self.status(0, self.rig("check", "out/history.rig", *lenient))
+
+    def test_a_run_without_results_is_undecided(self):
+        (self.folder / "out" / "results.json").unlink()
+        self.status(2, self.rig("report", "out", "-o", "again"))
+        self.undecided("again", "ended before it wrote results.json")
+
+    def test_nonsense_is_refused(self):
+        for words in ("acknowledged", "acknowledged=-1", "acknowledged=many", "load=200%", "lode=1%", ""):
+            done = self.status(64, self.rig("check", "out/history.rig", "--minimum", words))
+            self.assertIn("--minimum", done.err)
+
+
+class Postgres(EvidenceTest):
+    def kill_servers(self, process):
+        for pid in processes_below(process.pid):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
+    def test_a_server_that_dies_is_undecided(self):
+        process = self.start("run", self.plan(POSTGRES), "-o", "out")
+        self.wait_for_record(process, "out", 20000)
+        time.sleep(1)
+        self.kill_servers(process)
+        self.status(2, self.finish(process))
+        self.undecided("out", "the database answered during ")
+        self.assertLess(self.results("out")["evidence"]["answering"], 0.6)
+        self.again("out", 2)
+
+    def test_a_server_that_hangs_for_a_while_is_undecided(self):
+        process = self.start("run", self.plan(POSTGRES), "-o", "out", "--set", "database.transaction-timeout=1s")
+        self.wait_for_record(process, "out", 20000)
+        servers = processes_below(process.pid)
+        for pid in servers:
+            os.kill(pid, signal.SIGSTOP)
+        time.sleep(3)
+        for pid in reversed(servers):
+            os.kill(pid, signal.SIGCONT)
+        self.status(2, self.finish(process))
+        self.undecided("out", "the database answered during ")
+
+
+class Failures(EvidenceTest):
+    def test_a_run_that_cannot_begin_has_a_junit_report(self):
+        plan = self.plan("name: none\nworkload: {type: list-append, transactions: 10}\n"
+                         "database: {driver: postgres, cluster: {hosts: [\"localhost:1\"]}}\n")
+        done = self.status(3, self.rig("run", plan, "-o", "out"))
+        self.assertEqual(done.out.count("Isolation levels"), 0)
+        case, counts = self.case("out")
+        self.assertEqual((case.get("classname"), case.get("name")), ("rig.none.run", "completed"))
+        self.assertEqual(counts, {"tests": 2, "failures": 0, "errors": 2})
+        results = self.results("out")
+        self.assertEqual(results["valid"], "unknown")
+        self.assertIn("Connection refused", results["run"]["failed"])
+
+
+if __name__ == "__main__":
+    main()
