@@ -271,22 +271,37 @@ static int compare_updates(const void *left, const void *right)
     return order != 0 ? order : (a->txn > b->txn) - (a->txn < b->txn);
 }
 
+/* A version of the transaction's own, which it cannot have updated. */
+static bool ends_with_own(const struct rig_versions *versions, uint32_t txn, const struct update *update)
+{
+    if (update->list.count == 0)
+        return false;
+    int64_t last = rig_read_element(&update->list, update->list.count - 1);
+    const struct rig_append *slot = rig_versions_find(versions, update->key, last);
+    return slot != NULL && slot->writer == txn;
+}
+
+static bool is_known_read(const struct rig_mop *op)
+{
+    return op->kind == RIG_OP_READ_LIST && op->read_state != RIG_READ_UNKNOWN;
+}
+
 static bool collect_updates(const struct rig_versions *versions, uint32_t txn, struct updates *updates)
 {
     const struct rig_mop *ops = rig_txn_ops(versions->history, txn);
     uint32_t op_count = rig_txn_op_count(versions->history, txn);
     for (uint32_t i = 0; i < op_count; i++) {
-        if (ops[i].kind != RIG_OP_READ_LIST || ops[i].read_state == RIG_READ_UNKNOWN)
+        if (!is_known_read(&ops[i]))
             continue;
         bool first = true, appends = false;
         for (uint32_t j = 0; j < i && first; j++)
-            first = ops[j].key != ops[i].key || ops[j].kind != RIG_OP_READ_LIST;
+            first = ops[j].key != ops[i].key || !is_known_read(&ops[j]);
         for (uint32_t j = i + 1; first && j < op_count && !appends; j++)
             appends = ops[j].key == ops[i].key && ops[j].kind == RIG_OP_APPEND;
         if (!first || !appends)
             continue;
         struct update update = {ops[i].key, txn, i, rig_mop_list(versions->history, &ops[i])};
-        if (!updates_add(updates, update))
+        if (!ends_with_own(versions, txn, &update) && !updates_add(updates, update))
             return false;
     }
     return true;

@@ -103,20 +103,35 @@ static void print_list(const struct small_op *op, const char *separator, FILE *o
     fputc(']', out);
 }
 
-static void print_event(const struct small_txn *txn, int at, bool completion, FILE *out)
+/* A read without a result is null; in an acknowledged transaction, where null is the initial state, it is left out. */
+static void print_op(const struct small_op *op, bool registers, bool completion, bool ok, FILE *out)
 {
+    const char *write = registers ? "w" : "append";
+    fprintf(out, "[\"%s\", %d", op->append ? write : "r", op->key);
+    if (op->append)
+        fprintf(out, ", %d", op->value);
+    else if (completion && !op->known && ok)
+        fputs("", out);
+    else if (!completion || !op->known || (registers && op->count == 0))
+        fputs(", null", out);
+    else if (registers)
+        fprintf(out, ", %d", op->list[op->count - 1]);
+    else {
+        fputs(", ", out);
+        print_list(op, ", ", out);
+    }
+    fputc(']', out);
+}
+
+static void print_event(const struct small_history *history, const struct small_txn *txn, int at, bool completion,
+                        FILE *out)
+{
+    int time = history->same_times > 1 ? at / history->same_times : at;
     fprintf(out, "{\"index\": %d, \"time\": %d, \"type\": \"%s\", \"process\": %d, \"f\": \"txn\", \"value\": [", at,
-            at * 1000000, completion ? outcome_names[txn->outcome] : "invoke", txn->process);
+            time * 1000000, completion ? outcome_names[txn->outcome] : "invoke", txn->process);
     for (int i = 0; i < txn->op_count; i++) {
-        const struct small_op *op = &txn->ops[i];
-        fprintf(out, "%s[\"%s\", %d, ", i > 0 ? ", " : "", op->append ? "append" : "r", op->key);
-        if (op->append)
-            fprintf(out, "%d", op->value);
-        else if (completion && op->known)
-            print_list(op, ", ", out);
-        else
-            fputs("null", out);
-        fputc(']', out);
+        fputs(i > 0 ? ", " : "", out);
+        print_op(&txn->ops[i], history->registers, completion, txn->outcome == SMALL_OK, out);
     }
     fputs("]}\n", out);
 }
@@ -133,9 +148,9 @@ void small_print_json(const struct small_history *history, FILE *out)
         for (int t = 0; t < history->txn_count; t++) {
             const struct small_txn *txn = &history->txns[t];
             if (txn->invoke_at == at)
-                print_event(txn, at, false, out);
+                print_event(history, txn, at, false, out);
             if (txn->complete_at == at)
-                print_event(txn, at, true, out);
+                print_event(history, txn, at, true, out);
         }
     }
 }

@@ -1,5 +1,6 @@
 /*
- * A small list-append history as the oracle reads it: fixed arrays, raw micro-operations, nothing resolved.
+ * A small history of lists, or of registers, as the oracle reads it: fixed arrays, raw micro-operations, nothing
+ * resolved.
  *
  * Shares no type and no code with history/ or checker/, so that a mistake there cannot be repeated here.
  *
@@ -43,6 +44,8 @@ struct small_txn {
 
 struct small_history {
     int txn_count;
+    bool registers; /* an "append" writes a register, a read shows the one value in `list`, or the initial state */
+    int same_times; /* so many events in a row have the same time; 0: one */
     struct small_txn txns[SMALL_TXNS];
 };
 

@@ -1,0 +1,86 @@
+/*
+ * The second oracle, of levels: for which isolation levels some execution explains what the clients saw.
+ *
+ * An execution is a set of committed transactions (all that are ok, none that failed, any of those that are info) in
+ * one total order AR (arbitration). The versions of each key follow their writers in this order; a transaction's
+ * version is that of its last write to the key. All sets and all orders are tried. What each level asks of one:
+ *
+ * RU        PL-1, Adya's thesis 4.1 (no G0). AR exists for version orders without a cycle of ww; reads say only what is
+ *           below under "lists".
+ * RC        PL-2, 4.2 (no G1): committed values only, each its writer's last (or the reader's own, written before), and
+ *           its writer before the reader in AR.
+ * CS        PL-CS, 4.4 (no G-cursor(x)): RC, and who read a version of a key and wrote it wrote the next version.
+ * ML        PL-2L, 4.2.1 (no G-monotonic): RC, and a later read (or a read after a write) misses nothing that the
+ *           writer seen earlier depends on over ww and wr.
+ * MAV       Bailis et al. 2014, 5.1.2: RC, and a later read misses nothing that a writer seen earlier wrote.
+ * CV        PL-2+, 4.2.2 (no G-single): RC, and no read misses what its transaction depends on over ww and wr.
+ * RA, CC, UA, PREFIX, PSI, SI
+ *           Cerone, Bernardi & Gotsman 2015, section 3: for each transaction the set VIS of those it sees, inside AR,
+ * the least that the level's axioms allow: those it read from; for UA, PSI and SI those before it in AR that wrote a
+ * key it writes (NoConflict); for CC and PSI closed under VIS (TransVis), for PREFIX and SI under AR (Prefix). Then
+ * Int: a read after an operation on the same key agrees with it; and Ext: another read returns the last version in AR
+ * that is in VIS. RR        PL-2.99, 4.4 (no G1, no G2-item) with Int: nothing that a transaction follows was missed by
+ * it. PL3U      4.3 (no G-update): RC, and the update transactions with any one other have no cycle. SER PL-3, 4.4: the
+ * committed transactions one after the other in AR return all that was read.
+ *
+ * Session and strong forms (Daudjee & Salem 2004, 2006; Cerone & Gotsman 2018, 2): AR, and VIS where there is one,
+ * contains the order of each process, or that of real time: A before B when A is ok and completed before B was invoked.
+ * An info transaction has no end: it comes after what its process did before, and before nothing. Without invocations a
+ * process is still sequential: its ok completions come before its later transactions. Nothing else has real time.
+ *
+ * Lists. An append builds on the list that was there, so the list that a version holds is what its predecessors and
+ * itself appended (traceability, Kingsbury & Alvaro 2020, 4.2): RC and above ask each read to be such a list. A list
+ * that ends with the reader's own appends says what came before them, and not that this was read. At RU a read may be
+ * dirty, and so says less: what it shows of committed transactions begins the key's list. Each append counts by itself:
+ * two of one transaction with another's between them are a write cycle, as for Kingsbury & Alvaro (by Adya, for whom
+ * only last writes are versions, they are none). Where the reads of a key contradict each other, or show a later append
+ * of a transaction without an earlier one, they say nothing at RU. A value nobody wrote, and an element twice, have no
+ * explanation at all: no transaction can read them, not even one that aborts (Adya's thesis, 3.1).
+ *
+ * Registers, with the assumptions that rig offers: each is one on version orders. wfr-keys: who reads a version and
+ * then writes the key writes a later one. sequential-keys, linearizable-keys: for each key by itself the transactions
+ * that used it have a serial order that keeps process order, or real time; a write that was read
+ * is one of its operations, whatever became of its transaction.
+ *
+ * Cost: factorial in the transactions; up to EXECUTION_TXNS that may have committed.
+ */
+#ifndef RIG_TESTS_ORACLE_EXECUTIONS_H
+#define RIG_TESTS_ORACLE_EXECUTIONS_H
+
+#include "tests/oracle/small_history.h"
+
+enum { EXECUTION_TXNS = 6 };
+
+enum execution_kind {
+    EXECUTION_RU,
+    EXECUTION_RC,
+    EXECUTION_CS,
+    EXECUTION_ML,
+    EXECUTION_MAV,
+    EXECUTION_CV,
+    EXECUTION_RA,
+    EXECUTION_CC,
+    EXECUTION_UA,
+    EXECUTION_PREFIX,
+    EXECUTION_PSI,
+    EXECUTION_SI,
+    EXECUTION_RR,
+    EXECUTION_PL3U,
+    EXECUTION_SER,
+    EXECUTION_KINDS
+};
+enum execution_order { EXECUTION_PLAIN, EXECUTION_SESSION, EXECUTION_STRONG, EXECUTION_ORDERS };
+enum execution_assumption { EXECUTION_WFR = 1, EXECUTION_SEQUENTIAL = 2, EXECUTION_LINEARIZABLE = 4 };
+
+struct executions {
+    bool exists[EXECUTION_KINDS][EXECUTION_ORDERS];
+};
+
+/* `assumptions`: bits of enum execution_assumption, of registers. At most EXECUTION_TXNS transactions that did not
+ * fail. */
+void executions_find(const struct small_history *history, unsigned assumptions, struct executions *executions);
+
+/* Bit b of before[a]: `a` comes before `b` in this order. */
+void executions_order(const struct small_history *history, enum execution_order order, uint32_t before[SMALL_TXNS]);
+
+#endif

@@ -1,0 +1,409 @@
+/*
+ * Compares rig's checker with the second oracle (executions.h, named_anomalies.h) on random small histories.
+ *
+ *   executions_compare [--count N] [--seed S] [--first NUMBER] [--most-open FILE]
+ *
+ * Each history is told to rig as JSON lines: as a whole, in windows of single transactions, or so and under a limit of
+ * memory; those of registers under each set of assumptions in turn. Then, of every level:
+ *
+ * - refuted: the oracle finds no execution (else FALSE ALARM);
+ * - held: the oracle finds one (else FALSELY HELD);
+ * - neither, on a level that rig says it decides (of lists: read committed, repeatable read and serializable, in their
+ *   session and strong forms; the snapshot levels where all versions are ordered): the oracle finds one (else MISSED).
+ *   On other levels this is counted as open.
+ *
+ * And of every anomaly, which are all asked for by name: rig's yes and no are the oracle's, and where it is undecided
+ * there is a reason for that.
+ *
+ * A disagreement is shrunk and printed with its history as JSON lines, for `rig check -`, and the exit status is 1. So
+ * it is when more is open than FILE says: the rows of the table printed at the end of another run. Fewer are welcome,
+ * and then the file ought to be written anew.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "checker/check_source.h"
+#include "checker/model/assumption.h"
+#include "tests/oracle/executions.h"
+#include "tests/oracle/named_anomalies.h"
+#include "tests/oracle/small_random.h"
+#include "tests/oracle/small_wild.h"
+
+/* The level of the oracle that a level of rig's is; of one without a definition of its own, two that it lies between.
+ */
+struct meaning {
+    enum rig_level level;
+    enum execution_kind least, most; /* an execution at `most` is one at the level, and that is one at `least` */
+    enum execution_order order;
+    enum { OPEN_TO_RIG, DECIDED, DECIDED_IF_ORDERED } claim; /* of lists; ordered: all versions of each key */
+};
+
+#define SAME(kind) EXECUTION_##kind, EXECUTION_##kind
+static const struct meaning meanings[] = {
+    {RIG_LEVEL_READ_UNCOMMITTED, SAME(RU), EXECUTION_PLAIN, OPEN_TO_RIG},
+    {RIG_LEVEL_STRONG_SESSION_READ_UNCOMMITTED, SAME(RU), EXECUTION_SESSION, OPEN_TO_RIG},
+    {RIG_LEVEL_STRONG_READ_UNCOMMITTED, SAME(RU), EXECUTION_STRONG, OPEN_TO_RIG},
+    {RIG_LEVEL_READ_COMMITTED, SAME(RC), EXECUTION_PLAIN, DECIDED},
+    {RIG_LEVEL_STRONG_SESSION_READ_COMMITTED, SAME(RC), EXECUTION_SESSION, DECIDED},
+    {RIG_LEVEL_STRONG_READ_COMMITTED, SAME(RC), EXECUTION_STRONG, DECIDED},
+    {RIG_LEVEL_CURSOR_STABILITY, SAME(CS), EXECUTION_PLAIN, OPEN_TO_RIG},
+    {RIG_LEVEL_MONOTONIC_VIEW, SAME(ML), EXECUTION_PLAIN, OPEN_TO_RIG},
+    {RIG_LEVEL_MONOTONIC_SNAPSHOT_READ, EXECUTION_RC, EXECUTION_SI, EXECUTION_PLAIN, OPEN_TO_RIG},
+    {RIG_LEVEL_CONSISTENT_VIEW, SAME(CV), EXECUTION_PLAIN, OPEN_TO_RIG},
+    {RIG_LEVEL_FORWARD_CONSISTENT_VIEW, SAME(CV), EXECUTION_PLAIN, OPEN_TO_RIG},
+    {RIG_LEVEL_MONOTONIC_ATOMIC_VIEW, SAME(MAV), EXECUTION_PLAIN, OPEN_TO_RIG},
+    {RIG_LEVEL_READ_ATOMIC, SAME(RA), EXECUTION_PLAIN, OPEN_TO_RIG},
+    {RIG_LEVEL_CAUSAL_CERONE, SAME(CC), EXECUTION_PLAIN, OPEN_TO_RIG},
+    {RIG_LEVEL_UPDATE_ATOMIC, SAME(UA), EXECUTION_PLAIN, OPEN_TO_RIG},
+    {RIG_LEVEL_PREFIX, SAME(PREFIX), EXECUTION_PLAIN, OPEN_TO_RIG},
+    {RIG_LEVEL_PARALLEL_SNAPSHOT_ISOLATION, SAME(PSI), EXECUTION_PLAIN, OPEN_TO_RIG},
+    {RIG_LEVEL_SNAPSHOT_ISOLATION, SAME(SI), EXECUTION_PLAIN, DECIDED_IF_ORDERED},
+    {RIG_LEVEL_STRONG_SESSION_SNAPSHOT_ISOLATION, SAME(SI), EXECUTION_SESSION, DECIDED_IF_ORDERED},
+    {RIG_LEVEL_STRONG_SNAPSHOT_ISOLATION, SAME(SI), EXECUTION_STRONG, DECIDED_IF_ORDERED},
+    {RIG_LEVEL_REPEATABLE_READ, SAME(RR), EXECUTION_PLAIN, DECIDED},
+    {RIG_LEVEL_UPDATE_SERIALIZABLE, SAME(PL3U), EXECUTION_PLAIN, OPEN_TO_RIG},
+    {RIG_LEVEL_VIEW_SERIALIZABLE, SAME(SER), EXECUTION_PLAIN, OPEN_TO_RIG},
+    {RIG_LEVEL_SERIALIZABLE, SAME(SER), EXECUTION_PLAIN, DECIDED},
+    {RIG_LEVEL_STRONG_SESSION_SERIALIZABLE, SAME(SER), EXECUTION_SESSION, DECIDED},
+    {RIG_LEVEL_STRICT_SERIALIZABLE, SAME(SER), EXECUTION_STRONG, DECIDED},
+};
+#undef SAME
+_Static_assert(sizeof meanings / sizeof meanings[0] == RIG_LEVEL_COUNT, "one a level");
+
+enum { QUESTIONS = RIG_LEVEL_COUNT + RIG_ANOMALY_COUNT };
+
+static const char *question_name(int question)
+{
+    return question < RIG_LEVEL_COUNT ? rig_level_info((enum rig_level)question)->name
+                                      : rig_anomaly_info((enum rig_anomaly)(question - RIG_LEVEL_COUNT))->name;
+}
+
+/* ---- rig's answer ---- */
+
+enum telling { WHOLE, WINDOWS, WINDOWS_AND_LIMIT, TELLINGS };
+
+struct asking {
+    unsigned assumptions; /* bits of enum execution_assumption */
+    enum telling telling;
+};
+
+enum reply { NO, YES, UNDECIDED };
+
+struct answer {
+    char problem[512]; /* empty, or why there is no verdict */
+    enum rig_fate fate[RIG_LEVEL_COUNT];
+    enum reply reply[RIG_ANOMALY_COUNT];
+    bool ordered; /* no two transactions made appends to a key that nobody read */
+};
+
+/* The history that rig has before it: printed when an assertion of rig's ends the program. */
+static const struct small_history *current;
+
+static void print_current(void)
+{
+    if (current != NULL)
+        small_print_json(current, stderr);
+}
+
+static unsigned rig_assumptions(unsigned assumptions)
+{
+    return ((assumptions & EXECUTION_WFR) != 0 ? RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_WFR_KEYS) : 0) |
+           ((assumptions & EXECUTION_SEQUENTIAL) != 0 ? RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_SEQUENTIAL_KEYS) : 0) |
+           ((assumptions & EXECUTION_LINEARIZABLE) != 0 ? RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_LINEARIZABLE_KEYS) : 0);
+}
+
+static enum rig_rc check_text(const struct small_history *history, const struct asking *asking, const char *text,
+                              size_t size, struct rig_verdict **verdict, struct rig_err *err)
+{
+    enum { LIMIT_BYTES = 64 << 20 };
+    struct rig_source_options source_options = {
+        .load = {.workload_given = true,
+                 .workload = history->registers ? RIG_WORKLOAD_RW_REGISTER : RIG_WORKLOAD_LIST_APPEND},
+        .threads = 1};
+    struct rig_windows_options options = {.check = {.levels = RIG_LEVEL_BIT(RIG_LEVEL_READ_UNCOMMITTED),
+                                                    .anomalies = RIG_ANOMALY_BIT(RIG_ANOMALY_COUNT) - 1,
+                                                    .assumptions = rig_assumptions(asking->assumptions)}};
+    struct rig_source *source = NULL;
+    if (asking->telling != WHOLE)
+        options.least_new = options.growth = options.idle = 1;
+    if (asking->telling == WINDOWS_AND_LIMIT)
+        options.check.limit_bytes = source_options.load.limit_bytes = LIMIT_BYTES;
+    enum rig_rc rc = rig_source_open_memory("history", text, size, &source_options, &source, err);
+    if (rc == RIG_OK)
+        rc = rig_check_source(source, "history", &options, verdict, err);
+    rig_source_close(source);
+    return rc;
+}
+
+static void ask(const struct small_history *history, const struct asking *asking, struct answer *answer)
+{
+    struct rig_err err = {.rc = RIG_OK};
+    struct rig_verdict *verdict = NULL;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    RIG_REQUIRE(out != NULL);
+    small_print_json(history, out);
+    (void)fclose(out);
+    *answer = (struct answer){.problem = ""};
+    current = history;
+    enum rig_rc rc = check_text(history, asking, text, size, &verdict, &err);
+    current = NULL;
+    if (rc != RIG_OK)
+        (void)snprintf(answer->problem, sizeof answer->problem, "%.500s", err.text);
+    for (unsigned level = 0; rc == RIG_OK && level < RIG_LEVEL_COUNT; level++)
+        answer->fate[level] = verdict->levels[level].fate;
+    for (unsigned a = 0; rc == RIG_OK && a < RIG_ANOMALY_COUNT; a++)
+        answer->reply[a] = verdict->findings[a].count > 0 ? YES : NO;
+    answer->ordered = rc == RIG_OK && verdict->scope.unordered_keys == 0;
+    rig_verdict_free(verdict);
+    free(text);
+}
+
+/* ---- agreement ---- */
+
+enum agreement { AGREE, OPEN, REFUSED, FALSE_ALARM, FALSELY_HELD, MISSED, FALSE_YES, FALSE_NO, AGREEMENTS };
+
+static const char *const agreement_names[AGREEMENTS] = {
+    "agree",
+    "open: the oracle knows no execution, rig does not refute the level",
+    "REFUSED: rig gives no verdict",
+    "FALSE ALARM: rig refutes the level, the oracle knows an execution",
+    "FALSELY HELD: rig says that the level held, the oracle knows no execution",
+    "MISSED: the oracle knows no execution, rig decides the level and does not refute it",
+    "FALSE YES: there is no such anomaly",
+    "FALSE NO: there is such an anomaly",
+};
+
+/* What both sides say of one history. */
+struct comparison {
+    enum agreement agreement[QUESTIONS];
+};
+
+static enum agreement compare_level(const struct small_history *history, const struct answer *answer,
+                                    const struct executions *executions, const struct meaning *meaning)
+{
+    enum rig_fate fate = answer->fate[meaning->level];
+    bool decided = meaning->claim == DECIDED || (meaning->claim == DECIDED_IF_ORDERED && answer->ordered);
+    if (fate == RIG_FATE_REFUTED)
+        return executions->exists[meaning->most][meaning->order] ? FALSE_ALARM : AGREE;
+    if (executions->exists[meaning->least][meaning->order])
+        return AGREE;
+    if (fate == RIG_FATE_HELD)
+        return FALSELY_HELD;
+    return decided && !history->registers ? MISSED : OPEN;
+}
+
+static const enum rig_anomaly plain_anomalies[NAMED_PLAIN_COUNT] = {RIG_ANOMALY_DUPLICATE_ELEMENTS,
+                                                                    RIG_ANOMALY_GARBAGE_READ,
+                                                                    RIG_ANOMALY_G1A,
+                                                                    RIG_ANOMALY_G1B,
+                                                                    RIG_ANOMALY_FUTURE_READ,
+                                                                    RIG_ANOMALY_INTERNAL,
+                                                                    RIG_ANOMALY_INCOMPATIBLE_ORDER,
+                                                                    RIG_ANOMALY_FRACTURED_APPEND,
+                                                                    RIG_ANOMALY_DIRTY_UPDATE,
+                                                                    RIG_ANOMALY_LOST_UPDATE};
+
+static void compare_names(const struct small_history *history, const struct answer *answer,
+                          struct comparison *comparison)
+{
+    struct named_anomalies named;
+    named_anomalies_find(history, &named);
+    for (int a = 0; a < NAMED_PLAIN_COUNT && !history->registers && !named.contradicted; a++) {
+        enum rig_anomaly anomaly = plain_anomalies[a];
+        bool yes = answer->reply[anomaly] == YES;
+        if (yes != named.plain[a])
+            comparison->agreement[RIG_LEVEL_COUNT + anomaly] = yes ? FALSE_YES : FALSE_NO;
+    }
+}
+
+/* Levels whose treatment of reads that contradict each other, or their own transaction, is not settled yet. */
+static bool is_in_flux(enum rig_level level)
+{
+    return level == RIG_LEVEL_READ_UNCOMMITTED || level == RIG_LEVEL_STRONG_SESSION_READ_UNCOMMITTED ||
+           level == RIG_LEVEL_STRONG_READ_UNCOMMITTED || level == RIG_LEVEL_REPEATABLE_READ;
+}
+
+static void compare(const struct small_history *history, const struct asking *asking, struct comparison *comparison)
+{
+    struct executions executions;
+    struct answer answer;
+    *comparison = (struct comparison){.agreement = {AGREE}};
+    ask(history, asking, &answer);
+    if (answer.problem[0] != '\0') {
+        comparison->agreement[0] = REFUSED;
+        return;
+    }
+    executions_find(history, asking->assumptions, &executions);
+    for (int i = 0; i < RIG_LEVEL_COUNT; i++) {
+        if (!is_in_flux(meanings[i].level))
+            comparison->agreement[meanings[i].level] = compare_level(history, &answer, &executions, &meanings[i]);
+    }
+    compare_names(history, &answer, comparison);
+}
+
+/* ---- reports ---- */
+
+struct wanted {
+    struct asking asking;
+    int question;
+    enum agreement agreement;
+};
+
+static bool still_disagrees(const struct small_history *history, void *context)
+{
+    const struct wanted *wanted = context;
+    struct comparison comparison;
+    if (history->txn_count == 0)
+        return false;
+    compare(history, &wanted->asking, &comparison);
+    return comparison.agreement[wanted->question] == wanted->agreement;
+}
+
+static void report(const struct small_history *history, struct wanted wanted, uint64_t seed, uint64_t number)
+{
+    static const char *const tellings[TELLINGS] = {"as a whole", "in windows", "in windows under a limit"};
+    struct small_history smaller = *history;
+    struct answer answer;
+    small_shrink(&smaller, still_disagrees, &wanted);
+    ask(&smaller, &wanted.asking, &answer);
+    printf("--seed %llu --first %llu --count 1: %s: %s (%s, %s, assumptions %x) %s\n", (unsigned long long)seed,
+           (unsigned long long)number, question_name(wanted.question), agreement_names[wanted.agreement],
+           history->registers ? "registers" : "lists", tellings[wanted.asking.telling], wanted.asking.assumptions,
+           answer.problem);
+    small_print(&smaller, "    ", stdout);
+    small_print_json(&smaller, stdout);
+    printf("  rig found:");
+    for (unsigned a = 0; a < RIG_ANOMALY_COUNT; a++) {
+        if (answer.reply[a] != NO)
+            printf(" %s%s", rig_anomaly_info((enum rig_anomaly)a)->name, answer.reply[a] == YES ? "" : "?");
+    }
+    printf("\n");
+}
+
+/* ---- what is open ---- */
+
+struct totals {
+    uint64_t histories, disagreements;
+    uint64_t open[2][QUESTIONS]; /* of lists, of registers */
+};
+
+static const char *const workloads[2] = {"lists", "registers"};
+
+static void print_open(const struct totals *totals)
+{
+    for (int registers = 0; registers < 2; registers++) {
+        for (int question = 0; question < QUESTIONS; question++) {
+            if (totals->open[registers][question] > 0)
+                printf("open %s %s %llu\n", workloads[registers], question_name(question),
+                       (unsigned long long)totals->open[registers][question]);
+        }
+    }
+}
+
+static bool find_row(const char *workload, const char *name, int *registers, int *question)
+{
+    for (*registers = 0; *registers < 2; ++*registers) {
+        for (*question = 0; *question < QUESTIONS; ++*question) {
+            if (strcmp(workload, workloads[*registers]) == 0 && strcmp(name, question_name(*question)) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Whether no more is open than the file says. */
+static bool is_bounded(const struct totals *totals, const char *path)
+{
+    uint64_t most[2][QUESTIONS] = {{0}};
+    char line[128], *rest = NULL;
+    int registers, question;
+    bool bounded = true;
+    FILE *file = fopen(path, "r");
+    if (file == NULL)
+        return false;
+    while (fgets(line, sizeof line, file) != NULL) {
+        const char *open = strtok_r(line, " \n", &rest), *workload = strtok_r(NULL, " \n", &rest);
+        const char *name = strtok_r(NULL, " \n", &rest), *count = strtok_r(NULL, " \n", &rest);
+        if (open == NULL || count == NULL || !find_row(workload, name, &registers, &question)) {
+            printf("%s: a line that is no row of the table\n", path);
+            bounded = false;
+            continue;
+        }
+        most[registers][question] = strtoull(count, NULL, 10);
+    }
+    (void)fclose(file);
+    for (registers = 0; registers < 2; registers++) {
+        for (question = 0; question < QUESTIONS; question++) {
+            uint64_t open = totals->open[registers][question];
+            if (open > most[registers][question]) {
+                printf("more is open than %s says: %s %s %llu, not %llu\n", path, workloads[registers],
+                       question_name(question), (unsigned long long)open,
+                       (unsigned long long)most[registers][question]);
+                bounded = false;
+            }
+        }
+    }
+    return bounded;
+}
+
+/* ---- the run ---- */
+
+static void try_history(uint64_t seed, uint64_t number, struct totals *totals)
+{
+    enum { REPORTS = 8 };
+    struct small_history history;
+    struct comparison comparison;
+    bool reported = false;
+    small_wild(seed, number, &history);
+    if (history.txn_count == 0)
+        return;
+    struct asking asking = {.telling = (enum telling)(number % TELLINGS),
+                            .assumptions = history.registers ? (unsigned)(number / TELLINGS % 8) : 0};
+    compare(&history, &asking, &comparison);
+    totals->histories++;
+    for (int question = 0; question < QUESTIONS; question++) {
+        enum agreement agreement = comparison.agreement[question];
+        totals->open[history.registers][question] += agreement == OPEN;
+        if (agreement == AGREE || agreement == OPEN)
+            continue;
+        if (!reported && totals->disagreements < REPORTS)
+            report(&history, (struct wanted){asking, question, agreement}, seed, number);
+        totals->disagreements += !reported;
+        reported = true;
+    }
+}
+
+static bool take_number(int argc, char **argv, int i, const char *name, uint64_t *number)
+{
+    if (strcmp(argv[i], name) != 0 || i + 1 == argc)
+        return false;
+    *number = strtoull(argv[i + 1], NULL, 10);
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t seed = 1, count = 2000, first = 0;
+    const char *most_open = NULL;
+    struct totals totals = {0};
+    for (int i = 1; i < argc; i += 2) {
+        if (strcmp(argv[i], "--most-open") == 0 && i + 1 < argc) {
+            most_open = argv[i + 1];
+        } else if (!take_number(argc, argv, i, "--seed", &seed) && !take_number(argc, argv, i, "--count", &count) &&
+                   !take_number(argc, argv, i, "--first", &first)) {
+            fprintf(stderr, "usage: executions_compare [--count N] [--seed S] [--first NUMBER] [--most-open FILE]\n");
+            return 64;
+        }
+    }
+    rig_bug_on_exit(print_current);
+    for (uint64_t number = first; number < first + count; number++)
+        try_history(seed, number, &totals);
+    print_open(&totals);
+    printf("seed %llu: %llu histories, %llu with a disagreement\n", (unsigned long long)seed,
+           (unsigned long long)totals.histories, (unsigned long long)totals.disagreements);
+    bool bounded = most_open == NULL || is_bounded(&totals, most_open);
+    return totals.disagreements == 0 && bounded ? EXIT_SUCCESS : EXIT_FAILURE;
+}

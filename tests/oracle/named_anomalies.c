@@ -1,0 +1,519 @@
+#include "tests/oracle/named_anomalies.h"
+
+#include <string.h>
+
+#include "tests/oracle/executions.h"
+
+enum { NOBODY = -1, LONGEST = SMALL_TXNS * SMALL_OPS };
+enum edge { WW = 1, WR = 2, RW = 4, PROCESS = 8, REALTIME = 16 };
+
+/* The versions of a key, first to last, by their writers; the last `open` of them in any order. */
+struct versions {
+    int count, known;
+    int writer[LONGEST], value[LONGEST];
+};
+
+struct look {
+    const struct small_history *history;
+    struct named_anomalies *found;
+    uint32_t committed;
+    struct versions keys[SMALL_KEYS];
+    uint32_t process[SMALL_TXNS], realtime[SMALL_TXNS];
+    unsigned edges[SMALL_TXNS][SMALL_TXNS]; /* of the graph in hand: bits of enum edge */
+};
+
+/* The edges of a walk so far. */
+struct walk {
+    int first, here;
+    uint32_t visited;
+    int rw, realtime;
+    bool first_rw, last_rw, adjacent, wr, process, unsettled;
+};
+
+static bool is_in(uint32_t set, int txn)
+{
+    return (set >> txn & 1) != 0;
+}
+
+static const struct small_op *op_of(const struct small_history *history, int t, int i)
+{
+    return &history->txns[t].ops[i];
+}
+
+static bool is_read(const struct small_op *op)
+{
+    return !op->append && op->known;
+}
+
+static int writer_of(const struct small_history *history, int key, int value, int *at)
+{
+    for (int t = 0; t < history->txn_count; t++) {
+        for (int i = 0; i < history->txns[t].op_count; i++) {
+            const struct small_op *op = op_of(history, t, i);
+            if (op->append && op->key == key && op->value == value) {
+                *at = i;
+                return t;
+            }
+        }
+    }
+    return NOBODY;
+}
+
+static int place_in(const struct small_op *read, int value)
+{
+    for (int e = 0; e < read->count; e++) {
+        if (read->list[e] == value)
+            return e;
+    }
+    return NOBODY;
+}
+
+/* Calls `visit` for each known read of a committed transaction. */
+static void each_read(struct look *look, void (*visit)(struct look *, int txn, int op))
+{
+    for (int t = 0; t < look->history->txn_count; t++) {
+        for (int i = 0; is_in(look->committed, t) && i < look->history->txns[t].op_count; i++) {
+            if (is_read(op_of(look->history, t, i)))
+                visit(look, t, i);
+        }
+    }
+}
+
+static void commit_writers(struct look *look, int t, int i)
+{
+    const struct small_op *read = op_of(look->history, t, i);
+    for (int e = 0; e < read->count; e++) {
+        int op = 0, writer = writer_of(look->history, read->key, read->list[e], &op);
+        if (writer != NOBODY && look->history->txns[writer].outcome == SMALL_INFO) {
+            look->committed |= UINT32_C(1) << writer;
+            look->found->unsettled = true;
+        }
+    }
+}
+
+static void find_committed(struct look *look)
+{
+    for (int t = 0; t < look->history->txn_count; t++)
+        look->committed |= look->history->txns[t].outcome == SMALL_OK ? UINT32_C(1) << t : 0;
+    for (uint32_t before = 0; before != look->committed;) {
+        before = look->committed;
+        each_read(look, commit_writers);
+    }
+}
+
+/* ---- anomalies that are no cycles ---- */
+
+static void note(struct look *look, enum named_plain anomaly)
+{
+    look->found->plain[anomaly] = true;
+}
+
+static void look_at_elements(struct look *look, int t, int i)
+{
+    const struct small_op *read = op_of(look->history, t, i);
+    for (int e = 0; e < read->count; e++) {
+        int op = 0, writer = writer_of(look->history, read->key, read->list[e], &op);
+        if (place_in(read, read->list[e]) < e)
+            note(look, NAMED_DUPLICATE_ELEMENTS);
+        if (writer == NOBODY)
+            note(look, NAMED_GARBAGE_READ);
+        else if (look->history->txns[writer].outcome == SMALL_FAIL)
+            note(look, NAMED_G1A);
+        else if (writer == t && op > i)
+            note(look, NAMED_FUTURE_READ);
+    }
+}
+
+static bool writes_later(const struct small_txn *txn, int key, int op)
+{
+    for (int i = op + 1; i < txn->op_count; i++) {
+        if (txn->ops[i].append && txn->ops[i].key == key)
+            return true;
+    }
+    return false;
+}
+
+static void look_for_intermediate(struct look *look, int t, int i)
+{
+    const struct small_op *read = op_of(look->history, t, i);
+    for (int e = read->count; e-- > 0;) {
+        int op = 0, writer = writer_of(look->history, read->key, read->list[e], &op);
+        if (writer == t)
+            continue;
+        if (writer != NOBODY && writes_later(&look->history->txns[writer], read->key, op))
+            note(look, NAMED_G1B);
+        return;
+    }
+}
+
+/* What a list must show at operation `to` if it was `before` at operation `from`. */
+static void append_own(const struct small_txn *txn, int key, int from, int to, struct small_op *before)
+{
+    for (int i = from; i < to; i++) {
+        if (txn->ops[i].append && txn->ops[i].key == key && before->count < SMALL_LIST)
+            before->list[before->count++] = txn->ops[i].value;
+    }
+}
+
+static bool same_list(const struct small_op *a, const struct small_op *b)
+{
+    return a->count == b->count && memcmp(a->list, b->list, (size_t)a->count * sizeof a->list[0]) == 0;
+}
+
+static void look_for_internal(struct look *look, int t, int i)
+{
+    const struct small_txn *txn = &look->history->txns[t];
+    const struct small_op *read = &txn->ops[i];
+    int previous = i - 1;
+    while (previous >= 0 && (txn->ops[previous].key != read->key || !is_read(&txn->ops[previous])))
+        previous--;
+    struct small_op own = {.count = 0}, whole;
+    append_own(txn, read->key, previous < 0 ? 0 : previous, i, &own);
+    if (look->history->registers) {
+        if (own.count > 0 ? read->count != 1 || read->list[0] != own.list[own.count - 1]
+                          : previous >= 0 && !same_list(read, &txn->ops[previous]))
+            note(look, NAMED_INTERNAL);
+        return;
+    }
+    bool ends = own.count <= read->count;
+    for (int e = 0; ends && e < own.count; e++)
+        ends = read->list[read->count - own.count + e] == own.list[e];
+    if (previous >= 0 && ends) {
+        whole = txn->ops[previous];
+        append_own(txn, read->key, previous, i, &whole);
+        ends = same_list(read, &whole);
+    }
+    if (!ends)
+        note(look, NAMED_INTERNAL);
+}
+
+static void look_for_fractures(struct look *look, int t, int i)
+{
+    const struct small_op *read = op_of(look->history, t, i);
+    for (int e = 0; e < read->count; e++) {
+        int op = 0, writer = writer_of(look->history, read->key, read->list[e], &op);
+        for (int w = 0; writer != NOBODY && is_in(look->committed, writer) && w < op; w++) {
+            const struct small_op *earlier = op_of(look->history, writer, w);
+            if (!earlier->append || earlier->key != read->key)
+                continue;
+            int place = place_in(read, earlier->value);
+            if (place == NOBODY || place > e)
+                note(look, NAMED_FRACTURED_APPEND);
+        }
+    }
+}
+
+/* Two reads: of lists, one must be a prefix of the other; the first ones of updates must differ. */
+static void look_at_two(struct look *look, int t, int i, int u, int j)
+{
+    const struct small_op *a = op_of(look->history, t, i), *b = op_of(look->history, u, j);
+    int common = a->count < b->count ? a->count : b->count;
+    if (a->key != b->key || look->history->registers)
+        return;
+    if (memcmp(a->list, b->list, (size_t)common * sizeof a->list[0]) != 0)
+        note(look, NAMED_INCOMPATIBLE_ORDER);
+}
+
+/* Whether operation `i` is the first known read of its key and a write of it follows; of registers, none before it. */
+static bool is_update(const struct small_history *history, int t, int i)
+{
+    const struct small_txn *txn = &history->txns[t];
+    for (int e = 0; e < i; e++) {
+        if (txn->ops[e].key == txn->ops[i].key && is_read(&txn->ops[e]))
+            return false;
+    }
+    return writes_later(txn, txn->ops[i].key, i);
+}
+
+/* Whether the last element that the transaction's read shows is its own. */
+static bool is_own(const struct small_history *history, int t, const struct small_op *read)
+{
+    int op = 0;
+    return read->count > 0 && writer_of(history, read->key, read->list[read->count - 1], &op) == t;
+}
+
+static void look_for_pairs(struct look *look, int t, int i)
+{
+    const struct small_op *a = op_of(look->history, t, i);
+    for (int u = 0; u < look->history->txn_count; u++) {
+        for (int j = 0; is_in(look->committed, u) && j < look->history->txns[u].op_count; j++) {
+            const struct small_op *b = op_of(look->history, u, j);
+            if (!is_read(b))
+                continue;
+            look_at_two(look, t, i, u, j);
+            if (u != t && a->key == b->key && same_list(a, b) && !is_own(look->history, t, a) &&
+                !is_own(look->history, u, b) && is_update(look->history, t, i) && is_update(look->history, u, j))
+                note(look, NAMED_LOST_UPDATE);
+        }
+    }
+}
+
+/* ---- version orders ---- */
+
+static const struct small_op *longest_read(const struct look *look, int key)
+{
+    const struct small_op *longest = NULL;
+    for (int t = 0; t < look->history->txn_count; t++) {
+        for (int i = 0; is_in(look->committed, t) && i < look->history->txns[t].op_count; i++) {
+            const struct small_op *op = op_of(look->history, t, i);
+            if (is_read(op) && op->key == key && (longest == NULL || op->count > longest->count))
+                longest = op;
+        }
+    }
+    return longest;
+}
+
+static void look_for_dirty_updates(struct look *look, int t, int i)
+{
+    const struct small_op *read = op_of(look->history, t, i);
+    bool aborted = false;
+    for (int e = 0; e < read->count; e++) {
+        int op = 0, writer = writer_of(look->history, read->key, read->list[e], &op);
+        if (writer == NOBODY)
+            continue;
+        if (aborted && is_in(look->committed, writer))
+            note(look, NAMED_DIRTY_UPDATE);
+        aborted |= look->history->txns[writer].outcome == SMALL_FAIL;
+    }
+}
+
+static void add_version(struct versions *versions, int writer, int value)
+{
+    versions->writer[versions->count] = writer;
+    versions->value[versions->count++] = value;
+}
+
+/* Known: as the longest read shows them. Then the others, transaction by transaction. */
+static void find_versions(struct look *look, int key)
+{
+    struct versions *versions = &look->keys[key];
+    const struct small_op *longest = look->history->registers ? NULL : longest_read(look, key);
+    int op = 0;
+    for (int e = 0; longest != NULL && e < longest->count; e++) {
+        int writer = writer_of(look->history, key, longest->list[e], &op);
+        if (writer != NOBODY && is_in(look->committed, writer))
+            add_version(versions, writer, longest->list[e]);
+    }
+    versions->known = versions->count;
+    for (int t = 0; t < look->history->txn_count; t++) {
+        for (int i = 0; is_in(look->committed, t) && i < look->history->txns[t].op_count; i++) {
+            const struct small_op *write = op_of(look->history, t, i);
+            if (write->append && write->key == key && (longest == NULL || place_in(longest, write->value) == NOBODY))
+                add_version(versions, t, write->value);
+        }
+    }
+}
+
+/* ---- edges ---- */
+
+static void add_edge(struct look *look, int from, int to, enum edge edge)
+{
+    if (from != to && is_in(look->committed, from) && is_in(look->committed, to))
+        look->edges[from][to] |= edge;
+}
+
+/* How many of the key's versions the read shows: all that are before the last of them. */
+static int seen_versions(const struct versions *versions, const struct small_op *read)
+{
+    int seen = 0;
+    for (int v = 0; v < versions->count; v++) {
+        if (place_in(read, versions->value[v]) != NOBODY)
+            seen = v + 1;
+    }
+    return seen;
+}
+
+/* wr from who wrote what is seen; rw to who wrote later, up to the reader's own writes. `total`: nothing is open. */
+static void add_edges_of_read(struct look *look, int t, const struct small_op *read, bool total)
+{
+    const struct versions *versions = &look->keys[read->key];
+    for (int e = 0; e < read->count; e++) {
+        int op = 0, writer = writer_of(look->history, read->key, read->list[e], &op);
+        if (writer != NOBODY)
+            add_edge(look, writer, t, WR);
+    }
+    int seen = seen_versions(versions, read);
+    if (seen == 0 && read->count > 0 && look->history->registers)
+        return; /* of no committed transaction */
+    if (look->history->registers && !total && seen > 0)
+        return; /* only the initial state comes before others for certain */
+    for (int v = seen; v < versions->count; v++) {
+        bool open = !total && v >= versions->known;
+        if (versions->writer[v] == t && !open)
+            return;
+        add_edge(look, t, versions->writer[v], RW);
+    }
+}
+
+static void find_edges(struct look *look, bool total)
+{
+    memset(look->edges, 0, sizeof look->edges);
+    for (int key = 0; key < SMALL_KEYS; key++) {
+        const struct versions *versions = &look->keys[key];
+        for (int v = 0; v < versions->count; v++) {
+            for (int w = v + 1; w < versions->count; w++) {
+                if (total || v < versions->known)
+                    add_edge(look, versions->writer[v], versions->writer[w], WW);
+            }
+        }
+    }
+    for (int t = 0; t < look->history->txn_count; t++) {
+        for (int i = 0; i < look->history->txns[t].op_count; i++) {
+            if (is_in(look->committed, t) && is_read(op_of(look->history, t, i)))
+                add_edges_of_read(look, t, op_of(look->history, t, i), total);
+        }
+        for (int u = 0; u < look->history->txn_count; u++) {
+            if (is_in(look->process[t], u))
+                add_edge(look, t, u, PROCESS);
+            if (is_in(look->realtime[t], u))
+                add_edge(look, t, u, REALTIME);
+        }
+    }
+}
+
+/* ---- cycles ---- */
+
+static uint32_t name_walk(const struct walk *walk)
+{
+    enum named_cycle cycle = NAMED_G0;
+    enum named_form form = NAMED_AS_IT_IS;
+    if (walk->rw == 0)
+        cycle = walk->wr || walk->unsettled ? NAMED_G1C : NAMED_G0;
+    else if (walk->rw == 1)
+        cycle = NAMED_G_SINGLE;
+    else
+        cycle = walk->adjacent || (walk->first_rw && walk->last_rw) ? NAMED_G2 : NAMED_G_NONADJACENT;
+    if (walk->realtime > 0)
+        form = walk->realtime > 1 ? NAMED_SEVERAL_REALTIME : NAMED_REALTIME;
+    else if (walk->process)
+        form = NAMED_PROCESS;
+    return NAMED_BIT(cycle, form);
+}
+
+static struct walk take_step(struct walk walk, enum edge edge, int to)
+{
+    bool starts = walk.here == walk.first && walk.visited == UINT32_C(1) << walk.first;
+    walk.adjacent |= edge == RW && walk.last_rw;
+    walk.last_rw = edge == RW;
+    walk.first_rw = starts ? edge == RW : walk.first_rw;
+    walk.rw += edge == RW;
+    walk.wr |= edge == WR;
+    walk.process |= edge == PROCESS;
+    walk.realtime += edge == REALTIME;
+    walk.here = to;
+    walk.visited |= UINT32_C(1) << to;
+    return walk;
+}
+
+static uint32_t cycles_from(const struct look *look, const struct walk *walk)
+{
+    uint32_t found = 0;
+    for (int to = walk->first; to < look->history->txn_count; to++) {
+        for (unsigned edge = WW; edge <= REALTIME; edge <<= 1) {
+            if ((look->edges[walk->here][to] & edge) == 0 || (to != walk->first && is_in(walk->visited, to)))
+                continue;
+            struct walk next = take_step(*walk, (enum edge)edge, to);
+            next.unsettled |= look->history->txns[to].outcome != SMALL_OK;
+            found |= to == walk->first ? name_walk(&next) : cycles_from(look, &next);
+        }
+    }
+    return found;
+}
+
+static uint32_t find_cycles(const struct look *look)
+{
+    uint32_t found = 0;
+    for (int t = 0; t < look->history->txn_count; t++) {
+        struct walk walk = {.first = t, .here = t, .visited = UINT32_C(1) << t};
+        found |= cycles_from(look, &walk);
+    }
+    return found;
+}
+
+/* ---- completions ---- */
+
+static void complete_keys(struct look *look, int key);
+
+/* Puts the open versions of the key from `at` on into each order that keeps those of one transaction together. */
+static void complete_key(struct look *look, int key, int at)
+{
+    struct versions *versions = &look->keys[key];
+    if (at == versions->count) {
+        complete_keys(look, key + 1);
+        return;
+    }
+    const struct versions before = *versions;
+    for (int v = at; v < before.count; v++) {
+        int first = before.writer[v], next = at;
+        if (v > at && before.writer[v - 1] == first)
+            continue;
+        for (int w = at; w < before.count; w++) {
+            if (before.writer[w] == first) {
+                versions->writer[next] = before.writer[w];
+                versions->value[next++] = before.value[w];
+            }
+        }
+        int block = next;
+        for (int w = at; w < before.count; w++) {
+            if (before.writer[w] != first) {
+                versions->writer[next] = before.writer[w];
+                versions->value[next++] = before.value[w];
+            }
+        }
+        complete_key(look, key, block);
+        *versions = before;
+    }
+}
+
+static void complete_keys(struct look *look, int key)
+{
+    struct named_anomalies *found = look->found;
+    if (key < SMALL_KEYS) {
+        complete_key(look, key, look->keys[key].known);
+        return;
+    }
+    if (found->graph_count < NAMED_GRAPHS) {
+        find_edges(look, true);
+        found->graphs[found->graph_count] = find_cycles(look);
+    }
+    found->graph_count++;
+}
+
+static bool too_many_completions(const struct look *look)
+{
+    int orders = 1;
+    for (int key = 0; key < SMALL_KEYS; key++) {
+        uint32_t writers = 0;
+        int count = 0;
+        for (int v = look->keys[key].known; v < look->keys[key].count; v++)
+            writers |= UINT32_C(1) << look->keys[key].writer[v];
+        for (; writers != 0; writers &= writers - 1)
+            orders *= ++count;
+    }
+    return orders > NAMED_GRAPHS;
+}
+
+void named_anomalies_find(const struct small_history *history, struct named_anomalies *found)
+{
+    struct look look = {.history = history, .found = found};
+    *found = (struct named_anomalies){.shared = 0};
+    find_committed(&look);
+    each_read(&look, look_at_elements);
+    each_read(&look, look_for_intermediate);
+    each_read(&look, look_for_internal);
+    each_read(&look, look_for_fractures);
+    each_read(&look, look_for_pairs);
+    each_read(&look, look_for_dirty_updates);
+    executions_order(history, EXECUTION_SESSION, look.process);
+    executions_order(history, EXECUTION_STRONG, look.realtime);
+    found->contradicted = found->plain[NAMED_INCOMPATIBLE_ORDER] || found->plain[NAMED_DUPLICATE_ELEMENTS] ||
+                          (found->plain[NAMED_FRACTURED_APPEND] && !history->registers);
+    for (int key = 0; key < SMALL_KEYS; key++)
+        find_versions(&look, key);
+    if (found->contradicted)
+        return;
+    find_edges(&look, false);
+    found->shared = find_cycles(&look);
+    if (!too_many_completions(&look))
+        complete_keys(&look, 0);
+}
