@@ -121,6 +121,13 @@ struct rig_core {
      * leave the column out.
      */
     int64_t (*name)(const char *text);
+    /*
+     * For what would stay on a server if rig were killed: notes one line that says what it is and how to remove it,
+     * before it is made. The next start of rig, or `rig heal`, shows it. Returns its number, 0 when it cannot be kept.
+     */
+    uint64_t (*remind)(const char *text);
+    /* It is removed; 0 is none. */
+    void (*forget)(uint64_t reminder);
 };
 
 /* What a driver is told about the run; borrowed, valid until `done` returns. */
@@ -133,6 +140,12 @@ struct rig_run_env {
     const char *work_dir; /* an existing empty folder of this run, for the driver's files; removed after the run. Its
                              path is short enough for a socket's, and every user may pass through it (mode 0711) */
     const char *log_dir;  /* the run's folder; put the nodes' logs there */
+    /*
+     * What this run is called on a server: a name that no other run has, on any machine, such as
+     * `rig_20260131_235959_0f3a9c51`: up to 40 characters of a-z, 0-9 and `_`, a letter first. Make a schema, a
+     * database, a prefix of this name, work in it alone, and remove nothing that does not have it.
+     */
+    const char *run_name;
 };
 
 /* One node, as health and reports show it. */
@@ -143,6 +156,13 @@ struct rig_node_status {
     bool healthy;   /* it answers and has caught up: nothing is left of a fault */
     pid_t pid;      /* main process when rig started it, else 0 */
     char detail[128];
+};
+
+/* Where clients reach a node, past rig's proxy. What a node does not have is empty, or 0. */
+struct rig_node_address {
+    char host[256];
+    uint16_t port;
+    char socket[108]; /* its Unix socket, or the socket's folder, as the database's own clients take it */
 };
 
 /* How a node is brought down. */
@@ -192,6 +212,8 @@ struct rig_cluster_ops {
     enum rig_rc (*set_environment)(void *run, uint32_t node, const char *name, const char *value, struct rig_err *err);
     /* Faults that only this database knows, one object each; ended by NULL; NULL for none. */
     const struct rig_fault *const *faults;
+    /* Fills in where the node is, for commands of the plan; up or down. Optional. */
+    enum rig_rc (*address)(void *run, uint32_t node, struct rig_node_address *address, struct rig_err *err);
 };
 
 /* Bits for rig_driver.features. */

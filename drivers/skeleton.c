@@ -140,8 +140,8 @@ static void skeleton_done(void *run_object)
 }
 
 /*
- * Optional. Once, before the clients start: creates the tables that the workload needs, empty, and drops those that an
- * earlier run left behind. A failure names the node and the remedy.
+ * Optional. Once, before the clients start: creates the tables that the workload needs, empty and called after
+ * env->run_name, and removes nothing: a name that is taken is an error. A failure names the node and the remedy.
  */
 static enum rig_rc skeleton_setup(void *run_object, struct rig_err *err)
 {

@@ -210,6 +210,16 @@ enum rig_rc rig_journal_folder(struct rig_journal *journal, const char *what, co
     return add(journal, "remove", what, fill_folder, folder, token, err);
 }
 
+static void fill_nothing(struct rig_buf *line, const void *context)
+{
+    rig_journal_add_field(line, context);
+}
+
+enum rig_rc rig_journal_note(struct rig_journal *journal, const char *text, uint64_t *token, struct rig_err *err)
+{
+    return add(journal, "note", text, fill_nothing, "", token, err);
+}
+
 void rig_journal_forget(struct rig_journal *journal, uint64_t token)
 {
     if (token == 0)

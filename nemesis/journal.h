@@ -12,6 +12,7 @@
  *     command <token> <what> <folder> <argument>...          run the command there
  *     process <token> <what> <pid> <start time> <boot id>    end this process, if it still is this one
  *     remove <token> <what> <folder>                         remove the folder and all in it
+ *     note <token> <text> %                                  tell it; a person has to undo it
  *     done <token>                                           nothing to do any more
  *
  * A last line without its end was never acknowledged, and is ignored. The owner holds a lock (flock) on its file; a
@@ -44,6 +45,8 @@ enum rig_rc rig_journal_process(struct rig_journal *journal, const char *what, p
 /* A folder of this run's own, absolute. */
 enum rig_rc rig_journal_folder(struct rig_journal *journal, const char *what, const char *folder, uint64_t *token,
                                struct rig_err *err);
+/* For what only a person can undo: `text` says what it is and how to remove it. */
+enum rig_rc rig_journal_note(struct rig_journal *journal, const char *text, uint64_t *token, struct rig_err *err);
 /* The entry has been undone. */
 void rig_journal_forget(struct rig_journal *journal, uint64_t token);
 /* How many entries are not undone. */

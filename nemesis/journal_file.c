@@ -113,6 +113,10 @@ static bool take_entry(const struct line *line, struct rig_arena *arena, struct 
         entry->folder = line->fields[3];
         return true;
     }
+    if (strcmp(kind, "note") == 0 && line->count == 4) {
+        entry->kind = RIG_JOURNAL_NOTE;
+        return true;
+    }
     if (strcmp(kind, "command") != 0 || line->count < 5)
         return false;
     entry->kind = RIG_JOURNAL_COMMAND;

@@ -12,7 +12,7 @@
 
 enum { RIG_JOURNAL_BYTES = 1 << 20, RIG_JOURNAL_PATH_BYTES = 1024, RIG_JOURNAL_FIELDS = 512 };
 
-enum rig_journal_kind { RIG_JOURNAL_COMMAND, RIG_JOURNAL_PROCESS, RIG_JOURNAL_REMOVE };
+enum rig_journal_kind { RIG_JOURNAL_COMMAND, RIG_JOURNAL_PROCESS, RIG_JOURNAL_REMOVE, RIG_JOURNAL_NOTE };
 
 struct rig_journal_entry {
     enum rig_journal_kind kind;

@@ -110,6 +110,9 @@ static bool undo(const struct healer *healer, const struct rig_journal_entry *en
     case RIG_JOURNAL_REMOVE:
         healed = remove_folder(entry, text);
         break;
+    case RIG_JOURNAL_NOTE:
+        (void)snprintf(text, TEXT_BYTES, "%s", entry->what);
+        break;
     }
     healer->visit(healer->context, text, healed);
     return healed;

@@ -432,7 +432,8 @@ static void init_state(struct rig_run_state *run, const struct rig_plan *plan, c
                                     .client_count = run->client_count,
                                     .seed = plan->seed,
                                     .work_dir = run->work_dir,
-                                    .log_dir = options->folder};
+                                    .log_dir = options->folder,
+                                    .run_name = run->name};
 }
 
 /* A run that issued nothing has failed, and where a signal came before, the signal is why. */
@@ -495,6 +496,8 @@ enum rig_rc rig_run(const struct rig_plan *plan, const struct rig_run_options *o
     init_state(run, plan, options);
     rc = rig_run_signals_install(err);
     rig_run_services_attach(run);
+    if (rc == RIG_OK)
+        rc = rig_run_name_make(run->name, err);
     if (rc == RIG_OK)
         rc = make_work_folder(run, err);
     if (rc == RIG_OK)

@@ -134,6 +134,23 @@ static int64_t core_name(const char *text)
     return run == NULL ? RIG_COLUMN_NONE : rig_names_number(&run->names, text);
 }
 
+static uint64_t core_remind(const char *text)
+{
+    struct rig_run_state *run = atomic_load(&attached);
+    uint64_t token = 0;
+    struct rig_err err = {.rc = RIG_OK};
+    if (run != NULL && run->journal != NULL && rig_journal_note(run->journal, text, &token, &err) != RIG_OK)
+        rig_log(RIG_LOG_WARN, "run", "%s", err.text);
+    return token;
+}
+
+static void core_forget(uint64_t reminder)
+{
+    struct rig_run_state *run = atomic_load(&attached);
+    if (run != NULL && run->journal != NULL)
+        rig_journal_forget(run->journal, reminder);
+}
+
 const struct rig_core rig_run_core = {
     .abi = RIG_DRIVER_ABI,
     .log = core_log,
@@ -144,4 +161,6 @@ const struct rig_core rig_run_core = {
     .route = core_route,
     .routed = core_routed,
     .name = core_name,
+    .remind = core_remind,
+    .forget = core_forget,
 };

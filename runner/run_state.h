@@ -24,6 +24,7 @@
 #include "nemesis/nemesis.h"
 #include "runner/run.h"
 #include "runner/run_answers.h"
+#include "runner/run_name.h"
 #include "runner/run_orders.h"
 #include "runner/run_outages.h"
 
@@ -139,6 +140,7 @@ struct rig_run_state {
     const struct rig_driver *driver;
     struct rig_run_env env;
     void *driver_run;
+    char name[RIG_RUN_NAME_BYTES]; /* on servers */
     char work_dir[256];
     struct rig_journal *journal; /* of what the next start undoes when this rig is killed; NULL: it cannot be kept */
     uint64_t work_dir_token;     /* of its entry there */

@@ -319,6 +319,8 @@ enum rig_rc rig_pg_query(struct rig_pg_connection *connection, const char *sql, 
                     reason != NULL ? reason
                     : kept != NULL ? PQresultErrorMessage(kept)
                                    : PQerrorMessage(connection->pg));
+    const char *code = reason != NULL ? NULL : PQresultErrorField(kept, PG_DIAG_SQLSTATE);
+    (void)snprintf(connection->query_code, sizeof connection->query_code, "%s", code == NULL ? "" : code);
     PQclear(kept);
     return rig_fail(err, RIG_E_CLUSTER, "PostgreSQL: `%.120s`: %s", sql, line);
 }

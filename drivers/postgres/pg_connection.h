@@ -68,7 +68,8 @@ struct rig_pg_connection {
     bool awaiting_commit; /* the next result is COMMIT's: a warning from now on belongs to it */
     bool commit_warned;
     char warning_text[RIG_ERROR_TEXT_BYTES];
-    bool standby; /* the server was a standby when the session was set up */
+    bool standby;       /* the server was a standby when the session was set up */
+    char query_code[6]; /* SQLSTATE of the last rig_pg_query() that failed; empty: it gave none */
 };
 
 /* Leaves the connection safe for rig_pg_disconnect() also on failure. RIG_E_CLUSTER, naming the server. */

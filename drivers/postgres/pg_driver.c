@@ -8,6 +8,7 @@
 #include "base/bug.h"
 #include "drivers/postgres/pg_fault.h"
 #include "drivers/postgres/pg_session.h"
+#include "drivers/postgres/pg_tables.h"
 
 static enum rig_rc check(const void *options, enum rig_workload workload, struct rig_err *err)
 {
@@ -24,7 +25,7 @@ static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_
     if (PQisthreadsafe() == 0)
         return rig_fail(err, RIG_E_DRIVER, "this libpq was built without threads");
     enum rig_rc rc = rig_pg_servers_init(&run->servers, env, run->options, &run->cluster, err);
-    return rc != RIG_OK ? rc : rig_pg_schema_init(&run->schema, run->options, env->workload, err);
+    return rc != RIG_OK ? rc : rig_pg_schema_init(&run->schema, env, run->options, err);
 }
 
 static void done(void *object)
@@ -71,13 +72,34 @@ static enum rig_rc connect_own(struct own_connection *own, struct rig_pg_run *ru
     return rc;
 }
 
+static bool cluster_wanted(const void *options)
+{
+    return ((const struct rig_pg_options *)options)->hosts.count == 0;
+}
+
+/* For the case that rig is killed before it can remove its tables. */
+static void remind(struct rig_pg_run *run, const struct rig_pg_connection *connection)
+{
+    char remedy[RIG_PG_TABLE_BYTES + 64];
+    char text[RIG_ERR_TEXT_BYTES];
+    rig_pg_tables_remedy(&run->schema, remedy, sizeof remedy);
+    (void)snprintf(text, sizeof text,
+                   "tables of a run are on PostgreSQL at %.250s:%.6s, database %.63s: %s removes them",
+                   PQhost(connection->pg), PQport(connection->pg), PQdb(connection->pg), remedy);
+    run->reminder = run->env->core->remind(text);
+}
+
 static enum rig_rc setup(void *object, struct rig_err *err)
 {
     struct rig_pg_run *run = object;
     struct own_connection own;
     enum rig_rc rc = connect_own(&own, run, false, err);
+    if (rc == RIG_OK && !cluster_wanted(run->options)) {
+        rig_pg_tables_tell_others(run->env, &own.connection, own.deadline_ns);
+        remind(run, &own.connection);
+    }
     if (rc == RIG_OK)
-        rc = rig_pg_schema_create(&run->schema, &own.connection, own.deadline_ns, err);
+        rc = rig_pg_tables_create(&run->schema, run->env, &own.connection, own.deadline_ns, err);
     if (rc == RIG_OK) {
         const char *version = PQparameterStatus(own.connection.pg, "server_version");
         rig_pg_one_line(run->server_version, sizeof run->server_version, version);
@@ -90,17 +112,27 @@ static enum rig_rc setup(void *object, struct rig_err *err)
 static void teardown(void *object)
 {
     struct rig_pg_run *run = object;
+    const struct rig_core *core = run->env->core;
+    char remedy[RIG_PG_TABLE_BYTES + 64];
     /* rig's own cluster goes as a whole. */
-    if (run->options->keep_tables || run->options->hosts.count == 0)
+    if (cluster_wanted(run->options))
         return;
+    rig_pg_tables_remedy(&run->schema, remedy, sizeof remedy);
+    if (run->options->keep_tables) {
+        core->log(2, "postgres", "the run's tables are kept; %s removes them", remedy);
+        core->forget(run->reminder);
+        return;
+    }
     struct own_connection own;
     struct rig_err err = {.rc = RIG_OK};
     enum rig_rc rc = connect_own(&own, run, true, &err);
     if (rc == RIG_OK)
-        rc = rig_pg_schema_drop(&run->schema, &own.connection, own.deadline_ns, &err);
+        rc = rig_pg_tables_drop(&run->schema, run->env, &own.connection, own.deadline_ns, &err);
     rig_pg_disconnect(&own.connection);
-    if (rc != RIG_OK)
-        run->env->core->log(1, "postgres", "the run's tables were left behind: %s", err.text);
+    if (rc == RIG_OK)
+        core->forget(run->reminder);
+    else
+        core->log(0, "postgres", "the run's tables stay on the server: %s; %s removes them", err.text, remedy);
 }
 
 static enum rig_rc open_session(void *session, void *run, uint32_t client, struct rig_err *err)
@@ -131,11 +163,6 @@ static void describe(void *object, char *text, size_t size)
 }
 
 /* ---- cluster ---- */
-
-static bool cluster_wanted(const void *options)
-{
-    return ((const struct rig_pg_options *)options)->hosts.count == 0;
-}
 
 static enum rig_rc cluster_start(void *object, struct rig_err *err)
 {

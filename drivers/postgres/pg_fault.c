@@ -158,15 +158,20 @@ enum rig_rc rig_pg_fault_ask(const struct rig_pg_node *node, struct rig_pg_fault
 enum rig_rc rig_pg_fault_tables(const struct rig_pg_node *node, struct rig_pg_fault_session *session,
                                 struct rig_pg_fault_tables *tables, struct rig_err *err)
 {
-    static const char sql[] = "SELECT relname FROM pg_class WHERE relkind = 'r' AND pg_table_is_visible(oid) AND"
-                              " relname ~ '^rig_(list|register)_[0-9]+$' ORDER BY relname";
+    char sql[1024];
+    struct rig_pg_place place;
     struct rig_err problem = {.rc = RIG_OK};
     PGresult *result = NULL;
+    rig_pg_place_find(node->site->env, node->site->options, &place);
+    (void)snprintf(sql, sizeof sql,
+                   "SELECT substr(c.relname, %zu) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+                   " WHERE n.nspname = '%s' AND c.relkind = 'r' AND c.relname ~ '^%s[0-9]+$' ORDER BY c.relname",
+                   strlen(place.stem) + 1, place.schema, place.stem);
     enum rig_rc rc =
         rig_pg_query(&session->connection, sql, session->waiter.core->now_ns() + RIG_PG_FAULT_NS, &result, &problem);
     tables->count = 0;
     for (int i = 0; rc == RIG_OK && i < PQntuples(result) && i < RIG_PG_FAULT_TABLES_MOST; i++)
-        (void)snprintf(tables->names[tables->count++], sizeof tables->names[0], "%s", PQgetvalue(result, i, 0));
+        rig_pg_place_table(&place, strtoll(PQgetvalue(result, i, 0), NULL, 10), tables->names[tables->count++]);
     PQclear(result);
     if (rc != RIG_OK)
         return rig_fail(err, rc, "%s: %s", node->name, problem.text);

@@ -10,6 +10,7 @@
 
 #include "drivers/driver.h"
 #include "drivers/postgres/pg_cluster.h"
+#include "drivers/postgres/pg_schema.h"
 
 #define RIG_PG_FAULT_NS (INT64_C(20) * 1000000000) /* the longest that one step of a fault takes */
 
@@ -53,7 +54,7 @@ enum rig_rc rig_pg_fault_ask(const struct rig_pg_node *node, struct rig_pg_fault
 
 /* The run's tables on the node, at most RIG_PG_FAULT_TABLES_MOST; RIG_E_CLUSTER when there is none. */
 struct rig_pg_fault_tables {
-    char names[RIG_PG_FAULT_TABLES_MOST][64];
+    char names[RIG_PG_FAULT_TABLES_MOST][RIG_PG_TABLE_BYTES]; /* as SQL names them */
     uint32_t count;
 };
 enum rig_rc rig_pg_fault_tables(const struct rig_pg_node *node, struct rig_pg_fault_session *session,

@@ -54,7 +54,7 @@ static const struct change {
 static enum rig_rc ask(const struct rig_pg_node *node, struct rig_pg_fault_session *session, const char *template,
                        const char *name, char answer[RIG_PG_ANSWER_BYTES], struct rig_err *err)
 {
-    char sql[256];
+    char sql[512];
     const char *hole = strstr(template, "%s");
     (void)snprintf(sql, sizeof sql, "%.*s%s%s", (int)(hole - template), template, name, hole + 2);
     return rig_pg_fault_ask(node, session, sql, answer, err);

@@ -35,7 +35,7 @@ struct pair {
 static enum rig_rc find_rows(struct pair *pair, struct rig_err *err)
 {
     struct rig_pg_fault_tables tables;
-    char sql[256];
+    char sql[512];
     char answer[RIG_PG_ANSWER_BYTES] = "";
     enum rig_rc rc = rig_pg_fault_tables(pair->node, &pair->sessions[0], &tables, err);
     if (rc != RIG_OK)

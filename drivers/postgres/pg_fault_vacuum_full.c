@@ -11,8 +11,8 @@
 static enum rig_rc rewrite(const struct rig_pg_node *node, struct rig_pg_fault_session *session, const char *name,
                            struct rig_evidence *evidence, struct rig_err *err)
 {
-    char sql[256];
-    char find[128];
+    char sql[512];
+    char find[512];
     char before[RIG_PG_ANSWER_BYTES];
     char after[RIG_PG_ANSWER_BYTES];
     (void)snprintf(find, sizeof find, "SELECT pg_relation_filenode('%s')", name);

@@ -46,7 +46,12 @@ const struct rig_option rig_pg_option_table[] = {
     {"synchronous-commit", RIG_OPTION_CHOICE, AT(synchronous_commit), "server-default", 0, 0,
      rig_pg_synchronous_commit_words, "The session's synchronous_commit.", false},
     {"keep-tables", RIG_OPTION_BOOL, AT(keep_tables), "false", 0, 0, NULL,
-     "Leave the tables rig_list_N or rig_register_N on the given hosts after the run.", false},
+     "Leave the run's tables on the given hosts after the run; rig.log names them.", false},
+    {"schema", RIG_OPTION_TEXT, AT(schema), NULL, 0, 0, NULL,
+     "An existing schema for the run's tables, where the user may not create schemas; their names begin with the "
+     "run's. "
+     "Without it the run makes a schema with its own name, and drops it.",
+     false},
     {"user", RIG_OPTION_TEXT, AT(user), NULL, 0, 0, NULL,
      "The database user; without it libpq's default, or postgres on rig's own cluster.", false},
     {"dbname", RIG_OPTION_TEXT, AT(dbname), NULL, 0, 0, NULL,
@@ -227,6 +232,28 @@ static enum rig_rc check_settings(const char *option, const struct rig_text_list
     return RIG_OK;
 }
 
+/* It is written in quotes, in names and in texts. */
+static enum rig_rc check_schema(const char *schema, struct rig_err *err)
+{
+    if (!given(schema))
+        return RIG_OK;
+    size_t length = strlen(schema);
+    bool plain = length < RIG_PG_SCHEMA_NAME_BYTES && strpbrk(schema, "\"'\\$%") == NULL;
+    for (size_t i = 0; plain && i < length; i++)
+        plain = (unsigned char)schema[i] > ' ' && schema[i] != 0x7f;
+    if (!plain)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.schema: `%s` has more than %d bytes, a blank, a quote or one of \\ $ %%: name "
+                        "another schema",
+                        schema, RIG_PG_SCHEMA_NAME_BYTES - 1);
+    if (strncmp(schema, "pg_", 3) == 0)
+        return rig_fail(err, RIG_E_PLAN,
+                        "database.schema: `%s` is one of PostgreSQL's own: name a schema in which the user may create "
+                        "tables",
+                        schema);
+    return RIG_OK;
+}
+
 /* What needs standbys, and how many. */
 static enum rig_rc check_replication(const struct rig_pg_options *options, struct rig_err *err)
 {
@@ -286,6 +313,8 @@ enum rig_rc rig_pg_options_check(const struct rig_pg_options *options, enum rig_
                         "database.deferrable: has a meaning only with isolation: serializable and declare-read-only: "
                         "true");
     (void)workload; /* each of the two can be run with every option */
-    enum rig_rc rc = check_cluster(options, err);
+    enum rig_rc rc = check_schema(options->schema, err);
+    if (rc == RIG_OK)
+        rc = check_cluster(options, err);
     return rc != RIG_OK ? rc : check_conninfo(options->conninfo, err);
 }

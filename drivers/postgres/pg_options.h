@@ -22,6 +22,9 @@ enum rig_pg_reads_from { RIG_PG_READS_AUTO, RIG_PG_READS_PRIMARY, RIG_PG_READS_S
 enum rig_pg_replication { RIG_PG_ASYNC }; /* the other choices are words of synchronous_commit */
 enum rig_pg_listen { RIG_PG_LISTEN_SOCKET, RIG_PG_LISTEN_TCP };
 
+/* A schema's name has 63 bytes at most, and a run's name leaves room for what follows it in a table's. */
+enum { RIG_PG_SCHEMA_NAME_BYTES = 64, RIG_PG_RUN_NAME_MOST = 40 };
+
 struct rig_pg_options {
     int64_t isolation;    /* enum rig_pg_isolation */
     int64_t table_schema; /* enum rig_pg_list_form */
@@ -37,6 +40,7 @@ struct rig_pg_options {
     int64_t transaction_timeout_ns;
     int64_t synchronous_commit; /* enum rig_pg_synchronous_commit */
     bool keep_tables;
+    const char *schema; /* NULL or empty: the run makes one */
     const char *user;
     const char *dbname;
     const char *password;

@@ -8,12 +8,24 @@
 
 static const char *const isolation_sql[] = {"READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"};
 
-static const char *table_stem(enum rig_workload workload)
+void rig_pg_place_find(const struct rig_run_env *env, const struct rig_pg_options *options, struct rig_pg_place *place)
 {
-    return workload == RIG_WORKLOAD_LIST_APPEND ? "rig_list" : "rig_register";
+    bool own = options->schema == NULL || options->schema[0] == '\0';
+    *place = (struct rig_pg_place){.own = own};
+    RIG_INVARIANT(env->run_name != NULL && strlen(env->run_name) <= RIG_PG_RUN_NAME_MOST);
+    (void)snprintf(place->schema, sizeof place->schema, "%s", own ? env->run_name : options->schema);
+    (void)snprintf(place->stem, sizeof place->stem, "%s_%s_", own ? "rig" : env->run_name,
+                   env->workload == RIG_WORKLOAD_LIST_APPEND ? "list" : "register");
 }
 
-static const char *column_type(const struct rig_pg_schema *schema)
+void rig_pg_place_table(const struct rig_pg_place *place, int64_t number, char name[static RIG_PG_TABLE_BYTES])
+{
+    /* A run's name needs no quotes. */
+    (void)snprintf(name, RIG_PG_TABLE_BYTES, place->own ? "%s.%s%lld" : "\"%s\".%s%lld", place->schema, place->stem,
+                   (long long)number);
+}
+
+const char *rig_pg_schema_value_type(const struct rig_pg_schema *schema)
 {
     if (schema->workload == RIG_WORKLOAD_RW_REGISTER)
         return "bigint";
@@ -54,25 +66,25 @@ static void set_statement(struct rig_pg_schema *schema, size_t index, int parame
 
 static void set_statements_of_table(struct rig_pg_schema *schema, size_t table)
 {
-    const char *stem = table_stem(schema->workload);
+    char name[RIG_PG_TABLE_BYTES];
     const struct value_sql sql = value_sql(schema);
     size_t first = RIG_PG_FIXED_COUNT + table * RIG_PG_OF_TABLE_COUNT;
-    set_statement(schema, first + RIG_PG_READ, 1, "SELECT v FROM %s_%zu WHERE k = $1::bigint", stem, table);
+    rig_pg_place_table(&schema->place, (int64_t)table, name);
+    set_statement(schema, first + RIG_PG_READ, 1, "SELECT v FROM %s WHERE k = $1::bigint", name);
     set_statement(schema, first + RIG_PG_PUT, 2,
-                  "INSERT INTO %s_%zu AS t (k, v) VALUES ($1::bigint, %s) ON CONFLICT (k) DO UPDATE SET v = %s", stem,
-                  table, sql.fresh, sql.merged);
-    set_statement(schema, first + RIG_PG_UPDATE, 2, "UPDATE %s_%zu SET v = %s WHERE k = $1::bigint", stem, table,
-                  sql.changed);
-    set_statement(schema, first + RIG_PG_INSERT, 2, "INSERT INTO %s_%zu (k, v) VALUES ($1::bigint, %s)", stem, table,
-                  sql.fresh);
+                  "INSERT INTO %s AS t (k, v) VALUES ($1::bigint, %s) ON CONFLICT (k) DO UPDATE SET v = %s", name,
+                  sql.fresh, sql.merged);
+    set_statement(schema, first + RIG_PG_UPDATE, 2, "UPDATE %s SET v = %s WHERE k = $1::bigint", name, sql.changed);
+    set_statement(schema, first + RIG_PG_INSERT, 2, "INSERT INTO %s (k, v) VALUES ($1::bigint, %s)", name, sql.fresh);
 }
 
-enum rig_rc rig_pg_schema_init(struct rig_pg_schema *schema, const struct rig_pg_options *options,
-                               enum rig_workload workload, struct rig_err *err)
+enum rig_rc rig_pg_schema_init(struct rig_pg_schema *schema, const struct rig_run_env *env,
+                               const struct rig_pg_options *options, struct rig_err *err)
 {
     RIG_INVARIANT(options->tables >= 1);
     size_t tables = (size_t)options->tables;
-    *schema = (struct rig_pg_schema){.options = options, .workload = workload};
+    *schema = (struct rig_pg_schema){.options = options, .workload = env->workload};
+    rig_pg_place_find(env, options, &schema->place);
     schema->statement_count = RIG_PG_FIXED_COUNT + tables * RIG_PG_OF_TABLE_COUNT;
     schema->statements = calloc(schema->statement_count, sizeof *schema->statements);
     if (schema->statements == NULL)
@@ -147,36 +159,4 @@ void rig_pg_statement_print(const struct rig_pg_statement *statement, int64_t ke
         }
     }
     text[length] = '\0';
-}
-
-/* Drops each table and, when asked to, creates it again. */
-static enum rig_rc for_each_table(const struct rig_pg_schema *schema, struct rig_pg_connection *connection, bool create,
-                                  int64_t deadline_ns, struct rig_err *err)
-{
-    for (int64_t table = 0; table < schema->options->tables; table++) {
-        char sql[256];
-        const char *stem = table_stem(schema->workload);
-        (void)snprintf(sql, sizeof sql, "DROP TABLE IF EXISTS %s_%lld", stem, (long long)table);
-        enum rig_rc rc = rig_pg_query(connection, sql, deadline_ns, NULL, err);
-        if (rc == RIG_OK && create) {
-            (void)snprintf(sql, sizeof sql, "CREATE TABLE %s_%lld (k bigint PRIMARY KEY, v %s NOT NULL)", stem,
-                           (long long)table, column_type(schema));
-            rc = rig_pg_query(connection, sql, deadline_ns, NULL, err);
-        }
-        if (rc != RIG_OK)
-            return rc;
-    }
-    return RIG_OK;
-}
-
-enum rig_rc rig_pg_schema_create(const struct rig_pg_schema *schema, struct rig_pg_connection *connection,
-                                 int64_t deadline_ns, struct rig_err *err)
-{
-    return for_each_table(schema, connection, true, deadline_ns, err);
-}
-
-enum rig_rc rig_pg_schema_drop(const struct rig_pg_schema *schema, struct rig_pg_connection *connection,
-                               int64_t deadline_ns, struct rig_err *err)
-{
-    return for_each_table(schema, connection, false, deadline_ns, err);
 }

@@ -1,9 +1,11 @@
 /*
- * The tables that a workload needs and the statements that it is made of.
+ * Where the tables of a workload are, and the statements that it is made of.
  *
  * Key k lives in table k mod `tables`: rig_list_N (k bigint, v text or bigint[]) or rig_register_N (k bigint, v
- * bigint). A key without a row is in its initial state. The statements of a run are fixed texts, prepared under
- * rig_<index>; the simple protocol sends them with their numbers written in.
+ * bigint), in a schema that is called as the run is. In a schema that the plan names, the tables have the run's name in
+ * the place of `rig`. A key without a row is in its initial state. Statements name tables with their schema: a pooler
+ * may give each transaction another session, with another search_path. The statements of a run are fixed texts,
+ * prepared under rig_<index>; the simple protocol sends them with their numbers written in.
  */
 #ifndef RIG_DRIVERS_POSTGRES_PG_SCHEMA_H
 #define RIG_DRIVERS_POSTGRES_PG_SCHEMA_H
@@ -12,7 +14,18 @@
 #include "drivers/postgres/pg_connection.h"
 #include "drivers/postgres/pg_options.h"
 
-enum { RIG_PG_STATEMENT_NAME_BYTES = 32, RIG_PG_STATEMENT_TEXT_BYTES = 256 };
+enum { RIG_PG_STATEMENT_NAME_BYTES = 32, RIG_PG_STATEMENT_TEXT_BYTES = 512 };
+enum { RIG_PG_STEM_BYTES = 64, RIG_PG_TABLE_BYTES = RIG_PG_SCHEMA_NAME_BYTES + RIG_PG_STEM_BYTES + 16 };
+
+struct rig_pg_place {
+    char schema[RIG_PG_SCHEMA_NAME_BYTES]; /* without quotes, and with none in it */
+    char stem[RIG_PG_STEM_BYTES];          /* of a table's name, before its number: "rig_list_" */
+    bool own;                              /* the run makes the schema */
+};
+
+void rig_pg_place_find(const struct rig_run_env *env, const struct rig_pg_options *options, struct rig_pg_place *place);
+/* Table `number` as SQL names it. */
+void rig_pg_place_table(const struct rig_pg_place *place, int64_t number, char name[static RIG_PG_TABLE_BYTES]);
 
 struct rig_pg_statement {
     char name[RIG_PG_STATEMENT_NAME_BYTES];
@@ -40,12 +53,14 @@ enum rig_pg_of_table {
 struct rig_pg_schema {
     const struct rig_pg_options *options;
     enum rig_workload workload;
+    struct rig_pg_place place;
     struct rig_pg_statement *statements; /* owned */
     size_t statement_count;
 };
 
-enum rig_rc rig_pg_schema_init(struct rig_pg_schema *schema, const struct rig_pg_options *options,
-                               enum rig_workload workload, struct rig_err *err);
+/* `env` and `options` outlive it. */
+enum rig_rc rig_pg_schema_init(struct rig_pg_schema *schema, const struct rig_run_env *env,
+                               const struct rig_pg_options *options, struct rig_err *err);
 void rig_pg_schema_done(struct rig_pg_schema *schema);
 
 const struct rig_pg_statement *rig_pg_schema_fixed(const struct rig_pg_schema *schema, enum rig_pg_fixed which);
@@ -58,10 +73,7 @@ bool rig_pg_schema_uses(const struct rig_pg_schema *schema, size_t statement);
 void rig_pg_statement_print(const struct rig_pg_statement *statement, int64_t key, int64_t value, char *text,
                             size_t size);
 
-/* Drops tables of these names and creates them, empty; drops them. */
-enum rig_rc rig_pg_schema_create(const struct rig_pg_schema *schema, struct rig_pg_connection *connection,
-                                 int64_t deadline_ns, struct rig_err *err);
-enum rig_rc rig_pg_schema_drop(const struct rig_pg_schema *schema, struct rig_pg_connection *connection,
-                               int64_t deadline_ns, struct rig_err *err);
+/* The type of the column v. */
+const char *rig_pg_schema_value_type(const struct rig_pg_schema *schema);
 
 #endif

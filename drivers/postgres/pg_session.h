@@ -23,6 +23,7 @@ struct rig_pg_run {
     struct rig_pg_cluster cluster;
     struct rig_pg_servers servers;
     char server_version[64];
+    uint64_t reminder; /* of the run's tables on given hosts; 0: none */
 };
 
 struct rig_pg_session {

@@ -63,6 +63,17 @@ static enum rig_rc core_route(const char *from, const char *to, const char *host
     return RIG_OK;
 }
 
+static uint64_t core_remind(const char *text)
+{
+    (void)text;
+    return 0;
+}
+
+static void core_forget(uint64_t reminder)
+{
+    (void)reminder;
+}
+
 static bool core_routed(void)
 {
     return false;
@@ -82,6 +93,8 @@ static const struct rig_core core = {
     .stopping = core_stopping,
     .route = core_route,
     .routed = core_routed,
+    .remind = core_remind,
+    .forget = core_forget,
 };
 
 /* ---- options ---- */
@@ -168,6 +181,8 @@ enum rig_rc bench_run_start(struct bench_run *run, const struct bench_settings *
     rig_arena_init(&run->arena, 0);
     if (mkdtemp(run->folder) == NULL || chmod(run->folder, 0711) != 0)
         refuse("cannot make a temporary folder");
+    (void)snprintf(run->name, sizeof run->name, "rig_bench_%ld_%llx", (long)getpid(),
+                   (unsigned long long)core.now_ns());
     run->options = bench_options(settings, &run->arena);
     run->run = calloc(1, driver->run_size + 1);
     run->env = (struct rig_run_env){
@@ -178,6 +193,7 @@ enum rig_rc bench_run_start(struct bench_run *run, const struct bench_settings *
         .seed = seed,
         .work_dir = run->folder,
         .log_dir = run->folder,
+        .run_name = run->name,
     };
     enum rig_rc rc = RIG_OK;
     if (driver->check != NULL)

@@ -22,6 +22,7 @@ struct bench_run {
     const struct rig_driver *driver;
     struct rig_arena arena;
     struct rig_run_env env;
+    char name[41]; /* on the server */
     void *options;
     void *run;
     char folder[64];

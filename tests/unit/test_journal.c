@@ -141,6 +141,29 @@ static void what_fails_stays_until_it_is_forgotten(void **state)
     assert_int_equal(files(), 0);
 }
 
+static void leave_note(struct rig_journal *journal, void *context)
+{
+    uint64_t token = 0, done = 0;
+    (void)context;
+    if (rig_journal_note(journal, "tables are on db1: `DROP SCHEMA x` removes them", &token, &err) != RIG_OK ||
+        rig_journal_note(journal, "gone by now", &done, &err) != RIG_OK)
+        _exit(1);
+    rig_journal_forget(journal, done);
+}
+
+static void what_a_person_has_to_remove_is_told_until_it_is_forgotten(void **state)
+{
+    (void)state;
+    die_after(leave_note, NULL);
+    for (int i = 0; i < 2; i++) {
+        heal(false);
+        assert_int_equal(healing.failed, 1);
+        assert_string_equal(rig_buf_text(&said), "- tables are on db1: `DROP SCHEMA x` removes them\n");
+    }
+    heal(true);
+    assert_int_equal(files(), 0);
+}
+
 static void leave_process(struct rig_journal *journal, void *context)
 {
     uint64_t token = 0;
@@ -266,6 +289,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(commands_of_the_dead_are_run, prepare, release),
         cmocka_unit_test_setup_teardown(what_fails_stays_until_it_is_forgotten, prepare, release),
+        cmocka_unit_test_setup_teardown(what_a_person_has_to_remove_is_told_until_it_is_forgotten, prepare, release),
         cmocka_unit_test_setup_teardown(stopped_processes_are_ended, prepare, release),
         cmocka_unit_test_setup_teardown(another_process_with_the_number_is_left_alone, prepare, release),
         cmocka_unit_test_setup_teardown(the_living_are_left_alone, prepare, release),

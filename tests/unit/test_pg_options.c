@@ -171,19 +171,25 @@ static void statements_are_written(void **state)
     (void)state;
     struct rig_err err = {.rc = RIG_OK};
     struct rig_pg_options options = plain();
+    const struct rig_run_env env = {.workload = RIG_WORKLOAD_LIST_APPEND, .run_name = "rig_1_2"};
     struct rig_pg_schema schema;
     char sql[2 * RIG_PG_STATEMENT_TEXT_BYTES];
     options.tables = 1000;
-    assert_int_equal(rig_pg_schema_init(&schema, &options, RIG_WORKLOAD_LIST_APPEND, &err), RIG_OK);
+    assert_int_equal(rig_pg_schema_init(&schema, &env, &options, &err), RIG_OK);
     rig_pg_statement_print(rig_pg_schema_of_key(&schema, 1999, RIG_PG_PUT), 1999, INT64_MIN, sql, sizeof sql);
-    assert_string_equal(sql, "INSERT INTO rig_list_999 AS t (k, v) VALUES ('1999'::bigint, "
+    assert_string_equal(sql, "INSERT INTO rig_1_2.rig_list_999 AS t (k, v) VALUES ('1999'::bigint, "
                              "'-9223372036854775808'::text) ON CONFLICT (k) DO UPDATE SET v = t.v || ',' || "
                              "EXCLUDED.v");
     rig_pg_statement_print(rig_pg_schema_fixed(&schema, RIG_PG_BEGIN_READ_ONLY), 0, 0, sql, sizeof sql);
     assert_string_equal(sql, "BEGIN ISOLATION LEVEL SERIALIZABLE");
     rig_pg_schema_done(&schema);
+    options.schema = "Mine";
+    assert_int_equal(rig_pg_schema_init(&schema, &env, &options, &err), RIG_OK);
+    assert_string_equal(rig_pg_schema_of_key(&schema, 7, RIG_PG_READ)->text,
+                        "SELECT v FROM \"Mine\".rig_1_2_list_7 WHERE k = $1::bigint");
+    rig_pg_schema_done(&schema);
     options.declare_read_only = options.deferrable = true;
-    assert_int_equal(rig_pg_schema_init(&schema, &options, RIG_WORKLOAD_LIST_APPEND, &err), RIG_OK);
+    assert_int_equal(rig_pg_schema_init(&schema, &env, &options, &err), RIG_OK);
     assert_string_equal(rig_pg_schema_fixed(&schema, RIG_PG_BEGIN_READ_ONLY)->text,
                         "BEGIN ISOLATION LEVEL SERIALIZABLE, READ ONLY, DEFERRABLE");
     assert_string_equal(rig_pg_schema_fixed(&schema, RIG_PG_BEGIN_STANDBY)->text,

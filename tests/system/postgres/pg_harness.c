@@ -1,5 +1,6 @@
 #include "tests/system/postgres/pg_harness.h"
 
+#include <ctype.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,17 @@ static bool core_stopping(void)
     return atomic_load(&run_is_stopping);
 }
 
+static uint64_t core_remind(const char *text)
+{
+    (void)text;
+    return 0;
+}
+
+static void core_forget(uint64_t reminder)
+{
+    (void)reminder;
+}
+
 static const struct rig_core core = {
     .abi = RIG_DRIVER_ABI,
     .log = core_log,
@@ -62,6 +74,8 @@ static const struct rig_core core = {
     .elements = core_elements,
     .hold = core_hold,
     .stopping = core_stopping,
+    .remind = core_remind,
+    .forget = core_forget,
 };
 
 const struct rig_core *harness_core(void)
@@ -112,6 +126,10 @@ void harness_begin(struct harness *harness, const struct rig_pg_options *options
     (void)snprintf(harness->folder, sizeof harness->folder, "/tmp/rig-test-XXXXXX");
     assert_non_null(mkdtemp(harness->folder));
     assert_int_equal(chmod(harness->folder, 0711), 0); /* as the contract promises of a work folder */
+    (void)snprintf(harness->run_name, sizeof harness->run_name, "rig_test_%s",
+                   harness->folder + strlen("/tmp/rig-test-"));
+    for (char *c = harness->run_name; *c != '\0'; c++)
+        *c = (char)tolower((unsigned char)*c);
     harness->options = *options;
     harness->env = (struct rig_run_env){.core = &core,
                                         .options = &harness->options,
@@ -119,7 +137,8 @@ void harness_begin(struct harness *harness, const struct rig_pg_options *options
                                         .client_count = client_count,
                                         .seed = 1,
                                         .work_dir = harness->folder,
-                                        .log_dir = harness->folder};
+                                        .log_dir = harness->folder,
+                                        .run_name = harness->run_name};
     harness->run = calloc(1, rig_driver.run_size);
     assert_non_null(harness->run);
     if (rig_driver.check(&harness->options, workload, &err) != RIG_OK ||
@@ -157,7 +176,8 @@ void harness_attach_without_tables(struct harness *harness, const struct harness
     (void)snprintf(host, sizeof host, "%s:%s", endpoint.host, endpoint.port);
     if (adjusted.hosts.count == 0)
         adjusted.hosts = (struct rig_text_list){hosts, 1};
-    adjusted.user = "postgres";
+    if (adjusted.user == NULL)
+        adjusted.user = "postgres";
     adjusted.dbname = "postgres";
     harness_begin(harness, &adjusted, server->env.workload, server->env.client_count);
 }
@@ -323,6 +343,7 @@ PGconn *sql_connect(const struct harness *harness)
     PGconn *pg = PQconnectdbParams(names, values, 0);
     if (PQstatus(pg) != CONNECTION_OK)
         fail_msg("%s", PQerrorMessage(pg));
+    (void)sql(pg, "SET search_path = %s, public", harness->run_name);
     return pg;
 }
 

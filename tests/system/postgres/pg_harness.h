@@ -24,6 +24,7 @@ struct harness {
     char folder[256]; /* removed at the end */
     struct rig_pg_options options;
     struct rig_run_env env;
+    char run_name[32];
     void *run;
     bool started;
 };

@@ -40,7 +40,7 @@ static void set_scene(struct scene *scene, const struct rig_pg_options *options)
     harness_attach(&scene->run, &server, options);
     client_open(&scene->first, &scene->run);
     client_open(&scene->second, &scene->run);
-    scene->pg = sql_connect(&server);
+    scene->pg = sql_connect(&scene->run);
 }
 
 static void clear_scene(struct scene *scene)
@@ -75,13 +75,14 @@ static void expect_usable(struct client *client)
 /* Raises the error that the table `forced` holds, for the keys that rig writes. */
 static void install_trigger(PGconn *pg, bool at_commit)
 {
-    (void)sql(pg, "CREATE TABLE forced (code text)");
-    (void)sql(pg, "CREATE OR REPLACE FUNCTION force() RETURNS trigger LANGUAGE plpgsql AS $$ DECLARE c text; BEGIN "
-                  "SELECT code INTO c FROM forced; IF c IS NOT NULL THEN RAISE EXCEPTION 'forced' USING ERRCODE = c; "
-                  "END IF; RETURN NULL; END $$");
+    (void)sql(pg, "CREATE TABLE public.forced (code text)");
+    (void)sql(
+        pg, "CREATE OR REPLACE FUNCTION public.force() RETURNS trigger LANGUAGE plpgsql AS $$ DECLARE c text; BEGIN "
+            "SELECT code INTO c FROM public.forced; IF c IS NOT NULL THEN RAISE EXCEPTION 'forced' USING ERRCODE = c; "
+            "END IF; RETURN NULL; END $$");
     (void)sql(pg,
               "CREATE CONSTRAINT TRIGGER forcing AFTER INSERT OR UPDATE ON rig_list_0 DEFERRABLE INITIALLY %s FOR "
-              "EACH ROW EXECUTE FUNCTION force()",
+              "EACH ROW EXECUTE FUNCTION public.force()",
               at_commit ? "DEFERRED" : "IMMEDIATE");
 }
 
@@ -106,7 +107,7 @@ static void force_each(bool pipeline, bool at_commit)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct client client;
         client_open(&client, &scene.run);
-        (void)sql(scene.pg, "INSERT INTO forced VALUES ('%s')", rows[i].code);
+        (void)sql(scene.pg, "INSERT INTO public.forced VALUES ('%s')", rows[i].code);
         client_begin(&client);
         client_append(&client, 1, (int64_t)i + 1);
         client_read(&client, 2);
@@ -114,7 +115,7 @@ static void force_each(bool pipeline, bool at_commit)
         expect_outcome(&client, outcome, at_commit ? rows[i].at_commit : RIG_OUTCOME_FAIL, rows[i].code);
         assert_int_equal(client.transaction.phase, at_commit ? RIG_PHASE_COMMIT : RIG_PHASE_OPERATION);
         assert_string_equal(client.transaction.error_text, "forced");
-        (void)sql(scene.pg, "TRUNCATE forced");
+        (void)sql(scene.pg, "TRUNCATE public.forced");
         bool lost = at_commit ? outcome == RIG_OUTCOME_INFO : rows[i].lost_before;
         assert_int_equal(client.transaction.session_lost, lost);
         if (!lost)
@@ -122,7 +123,8 @@ static void force_each(bool pipeline, bool at_commit)
         client_close(&client);
         assert_string_equal(sql_list(scene.pg, 1), "nil");
     }
-    (void)sql(scene.pg, "SET client_min_messages = warning; DROP FUNCTION force CASCADE; DROP TABLE forced");
+    (void)sql(scene.pg,
+              "SET client_min_messages = warning; DROP FUNCTION public.force CASCADE; DROP TABLE public.forced");
     clear_scene(&scene);
 }
 

@@ -191,6 +191,7 @@ static void cut_everywhere(bool pipeline, bool prepared)
     options.hosts = (struct rig_text_list){hosts, 1};
     harness_attach(&run, &server, &options);
     PGconn *pg = sql_connect(&server);
+    (void)sql(pg, "SET search_path = %s", run.run_name);
     int64_t value = 1;
     /* The whole conversation first, for its length in both directions. */
     assert_int_equal(cut_once(&proxy, &run, pg, TO_SERVER, 1000000, value++, &tally[0]), RIG_OUTCOME_OK);

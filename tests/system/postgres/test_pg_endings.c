@@ -50,7 +50,7 @@ static void set_scene(struct scene *scene, bool pipeline)
     harness_attach(&scene->run, &server, &options);
     client_open(&scene->client, &scene->run);
     scene->backend = client_backend(&scene->client);
-    scene->pg = sql_connect(&server);
+    scene->pg = sql_connect(&scene->run);
 }
 
 static void clear_scene(struct scene *scene)
@@ -260,10 +260,10 @@ static void ended_before_the_commit_record(void **state)
         for (int ending = TERMINATED; ending <= INTERRUPTED; ending++) {
             struct scene scene;
             set_scene(&scene, pipeline == 1);
-            (void)sql(scene.pg, "CREATE OR REPLACE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+            (void)sql(scene.pg, "CREATE OR REPLACE FUNCTION public.wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
                                 "PERFORM pg_advisory_xact_lock(1); RETURN NULL; END $$");
             (void)sql(scene.pg, "CREATE CONSTRAINT TRIGGER waiting AFTER INSERT ON rig_list_0 DEFERRABLE INITIALLY "
-                                "DEFERRED FOR EACH ROW EXECUTE FUNCTION wait()");
+                                "DEFERRED FOR EACH ROW EXECUTE FUNCTION public.wait()");
             (void)sql(scene.pg, "SELECT pg_advisory_lock(1)");
             client_begin(&scene.client);
             client_append(&scene.client, 1, 1);

@@ -209,7 +209,7 @@ static void tables_are_rewritten(void **state)
     (void)state;
     struct injection injection;
     inject(&injection, "vacuum-full", NULL, 0);
-    expect_evidence(&injection, "rig_list_0 moved from file ");
+    expect_evidence(&injection, ".rig_list_0 moved from file ");
     heal(&injection);
 }
 

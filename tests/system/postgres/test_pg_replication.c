@@ -65,6 +65,7 @@ static PGconn *node_connect(const struct harness *server, uint32_t node)
     PGconn *pg = PQconnectdbParams(names, values, 0);
     if (PQstatus(pg) != CONNECTION_OK)
         fail_msg("%s", PQerrorMessage(pg));
+    (void)sql(pg, "SET search_path = %s, public", server->run_name);
     return pg;
 }
 

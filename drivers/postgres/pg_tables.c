@@ -1,0 +1,163 @@
+#include "drivers/postgres/pg_tables.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+#define MARK "rig run " /* what the mark of every run begins with; the run's name follows */
+
+enum { SCRIPT_MOST = 1 << 20 };
+
+static const char *no_memory(void)
+{
+    return "PostgreSQL: out of memory for the run's tables";
+}
+
+/* ---- creating ---- */
+
+static void add_mark(struct rig_buf *sql, const char *kind, const char *name, const char *run_name)
+{
+    rig_buf_printf(sql, "COMMENT ON %s %s IS '" MARK "%s'; ", kind, name, run_name);
+}
+
+/* One transaction: the server runs the statements of one request as such. */
+static void write_creation(const struct rig_pg_schema *schema, const struct rig_run_env *env, struct rig_buf *sql)
+{
+    const struct rig_pg_place *place = &schema->place;
+    if (place->own) {
+        rig_buf_printf(sql, "CREATE SCHEMA %s; ", place->schema);
+        add_mark(sql, "SCHEMA", place->schema, env->run_name);
+    }
+    for (int64_t table = 0; table < schema->options->tables; table++) {
+        char name[RIG_PG_TABLE_BYTES];
+        rig_pg_place_table(place, table, name);
+        rig_buf_printf(sql, "CREATE TABLE %s (k bigint PRIMARY KEY, v %s NOT NULL); ", name,
+                       rig_pg_schema_value_type(schema));
+        if (!place->own)
+            add_mark(sql, "TABLE", name, env->run_name);
+    }
+}
+
+/* The remedy for what kept the tables from being made. */
+static enum rig_rc explain(const struct rig_pg_schema *schema, const struct rig_pg_connection *connection,
+                           const struct rig_err *why, struct rig_err *err)
+{
+    const struct rig_pg_place *place = &schema->place;
+    const char *user = PQuser(connection->pg);
+    const char *database = PQdb(connection->pg);
+    bool denied = strcmp(connection->query_code, "42501") == 0;
+    if (denied && place->own)
+        return rig_fail(err, why->rc,
+                        "%.500s: the run makes a schema of its own; `GRANT CREATE ON DATABASE \"%.63s\" TO \"%.63s\"` "
+                        "allows that, or name a schema in which the user may create tables as database.schema",
+                        why->text, database, user);
+    if (denied)
+        return rig_fail(err, why->rc, "%.500s: `GRANT USAGE, CREATE ON SCHEMA \"%s\" TO \"%.63s\"` allows it",
+                        why->text, place->schema, user);
+    if (!place->own && strcmp(connection->query_code, "3F000") == 0)
+        return rig_fail(err, why->rc, "%.500s: make it, or leave database.schema out, and the run makes one",
+                        why->text);
+    return rig_fail(err, why->rc, "%.900s", why->text);
+}
+
+enum rig_rc rig_pg_tables_create(const struct rig_pg_schema *schema, const struct rig_run_env *env,
+                                 struct rig_pg_connection *connection, int64_t deadline_ns, struct rig_err *err)
+{
+    struct rig_buf sql;
+    struct rig_err problem = {.rc = RIG_OK};
+    rig_buf_init(&sql, SCRIPT_MOST);
+    write_creation(schema, env, &sql);
+    enum rig_rc rc = sql.failed ? rig_fail(&problem, RIG_E_LIMIT, "%s", no_memory())
+                                : rig_pg_query(connection, rig_buf_text(&sql), deadline_ns, NULL, &problem);
+    rig_buf_done(&sql);
+    return rc == RIG_OK ? RIG_OK : explain(schema, connection, &problem, err);
+}
+
+/* ---- removing ---- */
+
+/* How many of the run's things are there with its mark. */
+static enum rig_rc count_marked(const struct rig_pg_schema *schema, const struct rig_run_env *env,
+                                struct rig_pg_connection *connection, int64_t deadline_ns, int64_t *count,
+                                struct rig_err *err)
+{
+    const struct rig_pg_place *place = &schema->place;
+    char sql[1024];
+    PGresult *result = NULL;
+    if (place->own)
+        (void)snprintf(sql, sizeof sql,
+                       "SELECT count(*) FROM pg_namespace WHERE nspname = '%s' AND"
+                       " obj_description(oid, 'pg_namespace') = '" MARK "%s'",
+                       place->schema, env->run_name);
+    else
+        (void)snprintf(sql, sizeof sql,
+                       "SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE"
+                       " n.nspname = '%s' AND c.relkind = 'r' AND starts_with(c.relname, '%s') AND"
+                       " obj_description(c.oid, 'pg_class') = '" MARK "%s'",
+                       place->schema, place->stem, env->run_name);
+    enum rig_rc rc = rig_pg_query(connection, sql, deadline_ns, &result, err);
+    if (rc == RIG_OK && (PQntuples(result) != 1 ||
+                         !rig_pg_int_parse(PQgetvalue(result, 0, 0), (size_t)PQgetlength(result, 0, 0), count)))
+        rc = rig_fail(err, RIG_E_CLUSTER, "PostgreSQL: `%.120s`: no number came back", sql);
+    PQclear(result);
+    return rc;
+}
+
+static void write_removal(const struct rig_pg_schema *schema, struct rig_buf *sql)
+{
+    for (int64_t table = 0; table < schema->options->tables; table++) {
+        char name[RIG_PG_TABLE_BYTES];
+        rig_pg_place_table(&schema->place, table, name);
+        rig_buf_printf(sql, "%s%s", table == 0 ? "DROP TABLE " : ", ", name);
+    }
+    if (schema->place.own)
+        rig_buf_printf(sql, "; DROP SCHEMA %s", schema->place.schema);
+}
+
+enum rig_rc rig_pg_tables_drop(const struct rig_pg_schema *schema, const struct rig_run_env *env,
+                               struct rig_pg_connection *connection, int64_t deadline_ns, struct rig_err *err)
+{
+    int64_t marked = 0;
+    enum rig_rc rc = count_marked(schema, env, connection, deadline_ns, &marked, err);
+    if (rc != RIG_OK || marked == 0)
+        return rc;
+    if (marked != (schema->place.own ? 1 : schema->options->tables))
+        return rig_fail(err, RIG_E_CLUSTER, "PostgreSQL: only %lld of the run's %lld tables carry its mark",
+                        (long long)marked, (long long)schema->options->tables);
+    struct rig_buf sql;
+    rig_buf_init(&sql, SCRIPT_MOST);
+    write_removal(schema, &sql);
+    rc = sql.failed ? rig_fail(err, RIG_E_LIMIT, "%s", no_memory())
+                    : rig_pg_query(connection, rig_buf_text(&sql), deadline_ns, NULL, err);
+    rig_buf_done(&sql);
+    return rc;
+}
+
+/* ---- telling ---- */
+
+void rig_pg_tables_remedy(const struct rig_pg_schema *schema, char *text, size_t size)
+{
+    const struct rig_pg_place *place = &schema->place;
+    if (place->own)
+        (void)snprintf(text, size, "`DROP SCHEMA %s CASCADE`", place->schema);
+    else
+        (void)snprintf(text, size, "`DROP TABLE` of each \"%s\".%s...", place->schema, place->stem);
+}
+
+void rig_pg_tables_tell_others(const struct rig_run_env *env, struct rig_pg_connection *connection, int64_t deadline_ns)
+{
+    static const char sql[] = "SELECT string_agg(name, ', ' ORDER BY name) FROM"
+                              " (SELECT 'SCHEMA ' || quote_ident(nspname) AS name FROM pg_namespace"
+                              " WHERE obj_description(oid, 'pg_namespace') LIKE '" MARK "%'"
+                              " UNION ALL SELECT 'TABLE ' || c.oid::regclass FROM pg_class c"
+                              " WHERE c.relkind = 'r' AND obj_description(c.oid, 'pg_class') LIKE '" MARK "%') others";
+    PGresult *result = NULL;
+    struct rig_err ignored = {.rc = RIG_OK};
+    if (rig_pg_query(connection, sql, deadline_ns, &result, &ignored) == RIG_OK && PQntuples(result) == 1 &&
+        PQgetlength(result, 0, 0) > 0)
+        env->core->log(1, "postgres",
+                       "other runs of rig have on this server: %.900s; where such a run has ended, DROP ... CASCADE "
+                       "removes what it left",
+                       PQgetvalue(result, 0, 0));
+    PQclear(result);
+}
