@@ -39,6 +39,7 @@ enum rig_rc rig_check(const struct rig_history *history, const struct rig_check_
     struct rig_judge judge;
     rig_judge_init(&judge, options->max_witnesses == 0 ? RIG_DEFAULT_WITNESSES : options->max_witnesses,
                    options->assumptions, options->limit_bytes);
+    judge.asked = options->anomalies;
     enum rig_rc rc = run(storage, &judge, history, err);
     rig_judge_done(&judge);
     if (rc != RIG_OK)

@@ -136,6 +136,7 @@ enum rig_rc rig_findings_add(struct rig_findings *findings, const struct rig_jud
         for (unsigned order = 0; order < RIG_ORDER_COUNT; order++)
             findings->cyclic[rung][order] |= judge->ladder.cyclic[rung][order];
     }
+    findings->undecided |= judge->ladder.undecided;
     if (!any_found(judge))
         return RIG_OK;
     struct rig_verifier *verifier = rig_verifier_new(judge->history);

@@ -20,6 +20,7 @@ struct rig_findings {
     struct rig_evidence *evidence;  /* borrowed; NULL: witnesses refer to the history that was judged */
     const struct rig_retired *gone; /* borrowed, beside evidence */
     struct rig_finding of[RIG_ANOMALY_COUNT];
+    uint64_t undecided; /* bits of anomalies asked for, found or not, that some judgement left open */
     bool cyclic[RIG_RUNG_COUNT][RIG_ORDER_COUNT];
 };
 

@@ -118,7 +118,8 @@ enum rig_rc rig_judge_search(struct rig_judge *judge, const uint8_t *selected, s
     int64_t start = rig_clock_now_ns();
     struct rig_inference *inference = &judge->inference;
     count_edges(judge, selected);
-    enum rig_rc rc = rig_ladder_climb(judge->history, inference, selected, judge->most_kept, &judge->ladder, err);
+    enum rig_rc rc =
+        rig_ladder_climb(judge->history, inference, selected, judge->most_kept, judge->asked, &judge->ladder, err);
     if (rc == RIG_OK)
         rc = add_lost_updates(judge, err);
     if (rc == RIG_OK && selected != NULL)

@@ -19,6 +19,7 @@
 
 struct rig_judge {
     uint32_t most_kept;                 /* witnesses of each anomaly */
+    uint64_t asked;                     /* bits of anomalies of which it has to be certain whether there is one */
     struct rig_assumptions assumptions; /* `contradicted` may be set at any time */
     const struct rig_history *history;  /* borrowed */
     struct rig_arena scratch;           /* inference and graph */

@@ -4,6 +4,7 @@
 
 #include "base/bug.h"
 #include "base/clock.h"
+#include "checker/asked.h"
 #include "checker/fate.h"
 #include "checker/verdict_storage.h"
 
@@ -132,6 +133,8 @@ enum rig_rc rig_verdict_conclude(struct rig_verdict_storage *storage, const stru
     for (unsigned link = 0; link < 3; link++)
         verdict->edge_count[link] = judge->edge_count[link];
     enum rig_rc rc = rig_fates_decide(&storage->arena, verdict, err);
+    if (rc == RIG_OK)
+        rc = rig_asked_decide(&storage->arena, verdict, findings->undecided, err);
     if (rc != RIG_OK)
         return rc;
     cross_check(verdict, findings);

@@ -144,6 +144,7 @@ struct rig_verdict {
     enum rig_valid valid;
     uint64_t requested_levels;    /* bits */
     uint64_t requested_anomalies; /* bits */
+    uint64_t undecided_anomalies; /* bits: of those requested, none was found, and it is open whether there is one */
     struct rig_level_result levels[RIG_LEVEL_COUNT];
     uint64_t weakest_refuted;     /* bits: `not` */
     uint64_t strongest_unrefuted; /* bits: the strongest levels that are held or not refuted */
@@ -158,6 +159,9 @@ struct rig_verdict {
     struct rig_cost cost;
     void *storage;
 };
+
+/* The anomaly by which one that was asked for is there: itself, or a special case of it. False when none was found. */
+bool rig_verdict_case_of(const struct rig_verdict *verdict, enum rig_anomaly asked, enum rig_anomaly *found);
 
 void rig_verdict_free(struct rig_verdict *verdict);
 

@@ -54,6 +54,7 @@ enum rig_rc rig_windows_begin(enum rig_workload workload, const struct rig_windo
     const size_t limit_bytes = options->check.limit_bytes == 0 ? 0 : rig_budget_bytes(&w->budget);
     const struct rig_check_options *check = &w->options.check;
     rig_judge_init(&w->judge, check->max_witnesses, check->assumptions, limit_bytes);
+    w->judge.asked = check->anomalies;
     w->window = rig_window_new(workload, limit_bytes);
     w->retired = rig_retired_new(limit_bytes / FORGOTTEN_SHARE);
     w->evidence = rig_evidence_new(workload);

@@ -258,6 +258,22 @@ static void list_anomalies(struct lister *lister)
         }
         end_row(lister);
     }
+    const char *name;
+    uint64_t anomalies;
+    for (uint32_t i = 0; rig_anomaly_group(i, &name, &anomalies); i++) {
+        struct rig_buf members;
+        rig_buf_init(&members, 0);
+        rig_buf_add_text(&members, "stands for");
+        for (unsigned id = 0; id < RIG_ANOMALY_COUNT; id++) {
+            if ((anomalies & RIG_ANOMALY_BIT(id)) != 0)
+                rig_buf_printf(&members, " %s", rig_anomaly_info((enum rig_anomaly)id)->name);
+        }
+        begin_row(lister, name, 27, "definition", rig_buf_text(&members));
+        if (lister->json)
+            rig_json_bool(&lister->writer, "group", true);
+        end_row(lister);
+        rig_buf_done(&members);
+    }
 }
 
 /* -- the command --------------------------------------------------------------------------------------------------- */

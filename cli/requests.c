@@ -47,17 +47,13 @@ static bool read_anomalies(const struct rig_arguments *args, struct rig_check_op
 {
     const char *name;
     for (size_t i = 0; (name = rig_arguments_value_at(args, "anomaly", i)) != NULL; i++) {
-        enum rig_anomaly anomaly;
-        if (rig_anomaly_find(name, &anomaly)) {
-            options->anomalies |= RIG_ANOMALY_BIT(anomaly);
-            continue;
+        const char *proper;
+        uint64_t anomalies;
+        if (!rig_anomaly_find_all(name, &anomalies, &proper)) {
+            complain_unknown("anomaly", name, rig_anomaly_nearest(name));
+            return false;
         }
-        struct rig_nearest nearest;
-        rig_nearest_init(&nearest, name);
-        for (unsigned at = 0; at < RIG_ANOMALY_COUNT; at++)
-            rig_nearest_offer(&nearest, rig_anomaly_info((enum rig_anomaly)at)->name);
-        complain_unknown("anomaly", name, nearest.best);
-        return false;
+        options->anomalies |= anomalies;
     }
     return true;
 }
@@ -158,11 +154,12 @@ bool rig_cli_read_report(const struct rig_arguments *args, size_t i, struct rig_
 bool rig_cli_add_request(const char *name, struct rig_check_options *options)
 {
     enum rig_level level;
-    enum rig_anomaly anomaly;
+    uint64_t anomalies;
+    const char *proper;
     if (rig_level_find(name, &level))
         options->levels |= RIG_LEVEL_BIT(level);
-    else if (rig_anomaly_find(name, &anomaly))
-        options->anomalies |= RIG_ANOMALY_BIT(anomaly);
+    else if (rig_anomaly_find_all(name, &anomalies, &proper))
+        options->anomalies |= anomalies;
     else
         return false;
     return true;

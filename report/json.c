@@ -383,6 +383,13 @@ void rig_report_json(const struct rig_verdict *verdict, const struct rig_report_
             rig_json_string(&w, NULL, rig_anomaly_info((enum rig_anomaly)anomaly)->name);
     rig_json_end(&w);
     add_evidence(&w, verdict);
+    if (verdict->undecided_anomalies != 0) {
+        rig_json_begin_array(&w, "undecided");
+        for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++)
+            if ((verdict->undecided_anomalies & RIG_ANOMALY_BIT(anomaly)) != 0)
+                rig_json_string(&w, NULL, rig_anomaly_info((enum rig_anomaly)anomaly)->name);
+        rig_json_end(&w);
+    }
     add_levels(&w, verdict);
     struct rig_episodes episodes;
     rig_episodes_init(&episodes, verdict);

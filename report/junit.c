@@ -21,11 +21,18 @@ static bool run_failed(const struct rig_verdict *verdict)
 
 /*
  * What the evidence is too little for: a level that is not refuted, an anomaly that was not found. One anomaly that
- * was found decides the verdict, and nothing about the others.
+ * was found decides the verdict, and nothing about the others; one of which it is open whether there is one leaves the
+ * levels decided.
  */
 static bool is_undecided(const struct rig_verdict *verdict)
 {
-    return verdict->valid == RIG_VALID_UNKNOWN || verdict->shortfall != NULL;
+    return verdict->shortfall != NULL ||
+           (verdict->valid == RIG_VALID_UNKNOWN && verdict->undecided_anomalies == 0);
+}
+
+static bool anomaly_undecided(const struct rig_verdict *verdict, unsigned anomaly)
+{
+    return is_undecided(verdict) || (verdict->undecided_anomalies & RIG_ANOMALY_BIT(anomaly)) != 0;
 }
 
 static void count_cases(const struct rig_verdict *verdict, unsigned *tests, unsigned *failures, unsigned *errors)
@@ -33,6 +40,7 @@ static void count_cases(const struct rig_verdict *verdict, unsigned *tests, unsi
     *failures = 0;
     *tests = *errors = run_failed(verdict);
     const bool unknown = is_undecided(verdict);
+    enum rig_anomaly found;
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
         if ((verdict->requested_levels & RIG_LEVEL_BIT(level)) == 0)
             continue;
@@ -44,8 +52,9 @@ static void count_cases(const struct rig_verdict *verdict, unsigned *tests, unsi
         if ((verdict->requested_anomalies & RIG_ANOMALY_BIT(anomaly)) == 0)
             continue;
         ++*tests;
-        *failures += verdict->findings[anomaly].count > 0;
-        *errors += unknown && verdict->findings[anomaly].count == 0;
+        bool there = rig_verdict_case_of(verdict, (enum rig_anomaly)anomaly, &found);
+        *failures += there;
+        *errors += !there && anomaly_undecided(verdict, anomaly);
     }
 }
 
@@ -90,7 +99,8 @@ static void add_failure(struct rig_buf *out, const struct rig_verdict *verdict, 
 static void add_undecided(struct rig_buf *out, const struct rig_verdict *verdict)
 {
     rig_buf_add_text(out, "\n      <error type=\"undecided\"");
-    add_attribute(out, "message", verdict->unknown_reason != NULL ? verdict->unknown_reason : verdict->shortfall);
+    const char *reason = verdict->unknown_reason != NULL ? verdict->unknown_reason : verdict->shortfall;
+    add_attribute(out, "message", reason != NULL ? reason : "whether there is one is open");
     rig_buf_add_text(out, "/>\n    ");
 }
 
@@ -119,9 +129,10 @@ static void add_cases(struct rig_buf *out, const struct rig_verdict *verdict, co
             continue;
         const struct rig_anomaly_info *info = rig_anomaly_info((enum rig_anomaly)anomaly);
         begin_case(out, name, "anomalies", info->name);
-        if (verdict->findings[anomaly].count > 0)
-            add_failure(out, verdict, (enum rig_anomaly)anomaly, info->definition);
-        else if (unknown)
+        enum rig_anomaly found;
+        if (rig_verdict_case_of(verdict, (enum rig_anomaly)anomaly, &found))
+            add_failure(out, verdict, found, rig_anomaly_info(found)->definition);
+        else if (anomaly_undecided(verdict, anomaly))
             add_undecided(out, verdict);
         rig_buf_add_text(out, "</testcase>\n");
     }

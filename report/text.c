@@ -319,7 +319,7 @@ static void add_witnesses(const struct page *page)
         const struct rig_finding *finding = &verdict->findings[anomaly];
         if (finding->witness_count == 0)
             continue;
-        bool asked = (verdict->requested_anomalies & RIG_ANOMALY_BIT(anomaly)) != 0;
+        bool asked = rig_words_answers_request(verdict, (enum rig_anomaly)anomaly);
         const struct rig_witness *first = &finding->witnesses[0];
         if (asked || (first->refutes & ~refuted) != 0 || first->txn_count < fewest) {
             refuted |= first->refutes;

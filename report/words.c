@@ -243,6 +243,17 @@ void rig_words_requested(struct rig_buf *out, const struct rig_verdict *verdict)
     }
 }
 
+bool rig_words_answers_request(const struct rig_verdict *verdict, enum rig_anomaly anomaly)
+{
+    for (unsigned asked = 0; asked < RIG_ANOMALY_COUNT; asked++) {
+        enum rig_anomaly found;
+        if ((verdict->requested_anomalies & RIG_ANOMALY_BIT(asked)) != 0 &&
+            rig_verdict_case_of(verdict, (enum rig_anomaly)asked, &found) && found == anomaly)
+            return true;
+    }
+    return false;
+}
+
 /* Which of what was requested is broken: levels refuted, anomalies found. */
 static void add_broken(struct rig_buf *out, const struct rig_verdict *verdict)
 {
@@ -253,9 +264,13 @@ static void add_broken(struct rig_buf *out, const struct rig_verdict *verdict)
         rig_buf_add_text(out, " does not hold");
     }
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
-        if ((verdict->requested_anomalies & RIG_ANOMALY_BIT(anomaly)) == 0 || verdict->findings[anomaly].count == 0)
+        enum rig_anomaly found;
+        if ((verdict->requested_anomalies & RIG_ANOMALY_BIT(anomaly)) == 0 ||
+            !rig_verdict_case_of(verdict, (enum rig_anomaly)anomaly, &found))
             continue;
-        rig_buf_printf(out, "%s%s was found", first ? "" : "; ", rig_anomaly_info((enum rig_anomaly)anomaly)->name);
+        rig_buf_printf(out, "%s%s was found", first ? "" : "; ", rig_anomaly_info(found)->name);
+        if (found != anomaly)
+            rig_buf_printf(out, ", a case of %s", rig_anomaly_info((enum rig_anomaly)anomaly)->name);
         first = false;
     }
 }

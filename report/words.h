@@ -54,6 +54,8 @@ uint64_t rig_words_levels_of(const struct rig_verdict *verdict, enum rig_fate fa
 /* The names of the levels in `set`, in the lattice's order, separated by ", "; "none" when empty. */
 void rig_words_levels(struct rig_buf *out, uint64_t set);
 /* The names of the requested levels and anomalies. */
+/* Whether a requested anomaly is broken by this one: itself, or where there is none of it, its first special case. */
+bool rig_words_answers_request(const struct rig_verdict *verdict, enum rig_anomaly anomaly);
 void rig_words_requested(struct rig_buf *out, const struct rig_verdict *verdict);
 
 /* "14,033 acknowledged transactions". */

@@ -71,7 +71,11 @@ static void note_found(struct rig_online *online, enum rig_anomaly anomaly, uint
 /* Of what was found, an anomaly that was requested, or that refutes a requested level by itself. */
 static void note_forbidden(struct rig_online *online, const struct rig_windows_peek *peek)
 {
-    uint64_t forbidden = online->check->anomalies;
+    uint64_t forbidden = 0;
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        if ((online->check->anomalies & RIG_ANOMALY_BIT(anomaly)) != 0)
+            forbidden |= rig_anomaly_cases((enum rig_anomaly)anomaly);
+    }
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
         if ((online->check->levels & peek->refuted & RIG_LEVEL_BIT(level)) != 0)
             forbidden |= rig_level_info((enum rig_level)level)->forbids;

@@ -241,22 +241,13 @@ static const char *nearest_level(const char *wanted)
     return nearest.best;
 }
 
-static const char *nearest_anomaly(const char *wanted)
-{
-    struct rig_nearest nearest;
-    rig_nearest_init(&nearest, wanted);
-    for (int anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++)
-        rig_nearest_offer(&nearest, rig_anomaly_info((enum rig_anomaly)anomaly)->name);
-    return nearest.best;
-}
-
 /* One of the two lists of names in `check:`. */
 struct name_list {
     const char *option;
     const char *kind;  /* "level" */
     const char *kinds; /* "levels": what `rig list` calls them */
     const char *(*nearest)(const char *wanted);
-    /* The bit and the proper name; false when there is none. */
+    /* The bits and the proper name; false when there is none. */
     bool (*find)(const char *name, uint64_t *bit, const char **proper);
 };
 
@@ -267,16 +258,6 @@ static bool find_level(const char *name, uint64_t *bit, const char **proper)
         return false;
     *bit = RIG_LEVEL_BIT(level);
     *proper = rig_level_info(level)->name;
-    return true;
-}
-
-static bool find_anomaly(const char *name, uint64_t *bit, const char **proper)
-{
-    enum rig_anomaly anomaly;
-    if (!rig_anomaly_find(name, &anomaly))
-        return false;
-    *bit = RIG_ANOMALY_BIT(anomaly);
-    *proper = rig_anomaly_info(anomaly)->name;
     return true;
 }
 
@@ -311,7 +292,7 @@ static enum rig_rc resolve_names(struct reader *reader, const struct name_list *
         const struct rig_yaml_place place = element_place(section, kind->option, i, &reader->tree);
         if (!kind->find(list->at[i], &bit, &proper[i]))
             return refuse_name(reader, kind, place, list->at[i], err);
-        if ((*bits & bit) != 0)
+        if ((bit & ~*bits) == 0)
             return rig_yaml_refuse(&reader->tree, &place, err, "check.%s: %s is named twice", kind->option, proper[i]);
         *bits |= bit;
     }
@@ -335,7 +316,8 @@ static unsigned assumption_bit(const char *name)
 static enum rig_rc resolve_check(struct reader *reader, struct rig_err *err)
 {
     static const struct name_list levels = {"levels", "level", "levels", nearest_level, find_level};
-    static const struct name_list anomalies = {"anomalies", "anomaly", "anomalies", nearest_anomaly, find_anomaly};
+    static const struct name_list anomalies = {"anomalies", "anomaly", "anomalies", rig_anomaly_nearest,
+                                               rig_anomaly_find_all};
     struct rig_plan_section *section = section_of(reader, RIG_PLAN_CHECK);
     struct rig_plan_check *check = section->parts[0].object;
     struct rig_plan *plan = reader->plan;

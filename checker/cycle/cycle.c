@@ -95,14 +95,6 @@ void rig_cycle_rotate(struct rig_cycle *cycle)
 enum rig_anomaly rig_cycle_anomaly(const struct rig_history *history, const struct rig_cycle *cycle)
 {
     RIG_REQUIRE(cycle->count >= 2);
-    /* Rows: G0, G1c, G-single, G-nonadjacent, G2; columns: plain, process, real time. */
-    static const enum rig_anomaly by_shape[5][3] = {
-        {RIG_ANOMALY_G0, RIG_ANOMALY_G0_PROCESS, RIG_ANOMALY_G0_REALTIME},
-        {RIG_ANOMALY_G1C, RIG_ANOMALY_G1C_PROCESS, RIG_ANOMALY_G1C_REALTIME},
-        {RIG_ANOMALY_G_SINGLE, RIG_ANOMALY_G_SINGLE_PROCESS, RIG_ANOMALY_G_SINGLE_REALTIME},
-        {RIG_ANOMALY_G_NONADJACENT, RIG_ANOMALY_G_NONADJACENT_PROCESS, RIG_ANOMALY_G_NONADJACENT_REALTIME},
-        {RIG_ANOMALY_G2_ITEM, RIG_ANOMALY_G2_ITEM_PROCESS, RIG_ANOMALY_G2_ITEM_REALTIME},
-    };
     size_t count[5] = {0};
     bool adjacent = false, settled = true;
     for (size_t i = 0; i < cycle->count; i++) {
@@ -111,15 +103,13 @@ enum rig_anomaly rig_cycle_anomaly(const struct rig_history *history, const stru
         settled &= history->txns[cycle->at[i].txn].outcome == RIG_OUTCOME_OK;
         adjacent |= cycle->at[i].kind == RIG_EDGE_RW && next == RIG_EDGE_RW;
     }
-    size_t row = count[RIG_EDGE_WR] > 0 || !settled ? 1 : 0;
+    enum rig_shape shape = count[RIG_EDGE_WR] > 0 || !settled ? RIG_SHAPE_G1C : RIG_SHAPE_G0;
     if (count[RIG_EDGE_RW] == 1)
-        row = 2;
+        shape = RIG_SHAPE_SINGLE;
     else if (count[RIG_EDGE_RW] > 1)
-        row = adjacent ? 4 : 3;
-    size_t column = 0;
-    if (count[RIG_EDGE_REALTIME] > 0)
-        column = 2;
-    else if (count[RIG_EDGE_PROCESS] > 0)
-        column = 1;
-    return by_shape[row][column];
+        shape = adjacent ? RIG_SHAPE_G2 : RIG_SHAPE_NONADJACENT;
+    enum rig_order order = count[RIG_EDGE_REALTIME] > 0  ? RIG_ORDER_REALTIME
+                           : count[RIG_EDGE_PROCESS] > 0 ? RIG_ORDER_PROCESS
+                                                         : RIG_ORDER_PLAIN;
+    return rig_anomaly_of_cycle(shape, order);
 }

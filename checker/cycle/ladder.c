@@ -7,6 +7,7 @@
 #include "checker/cycle/collect.h"
 #include "checker/cycle/components.h"
 #include "checker/cycle/core.h"
+#include "checker/cycle/existence.h"
 #include "checker/cycle/pairs.h"
 #include "checker/cycle/read_skew.h"
 #include "checker/cycle/realtime.h"
@@ -418,11 +419,14 @@ static enum rig_rc climb_all(struct climb *c)
 }
 
 /* Nothing outside the core lies on a cycle. */
-static enum rig_rc climb_core(struct climb *c, uint32_t most_kept)
+static enum rig_rc climb_core(struct climb *c, uint32_t most_kept, uint64_t asked)
 {
     rig_collector_init(&c->collector, c->history, c->ladder, most_kept);
     c->search = rig_search_new(c->history, &c->graph);
     enum rig_rc rc = c->search == NULL ? no_memory(c) : climb_all(c);
+    const struct rig_existence existence = {c->history, &c->graph, &c->collector, c->search, c->ladder};
+    if (rc == RIG_OK && asked != 0)
+        rc = rig_existence_decide(&existence, asked, c->err);
     rig_search_free(c->search);
     rig_components_done(&c->all);
     rig_components_done(&c->flow);
@@ -432,7 +436,7 @@ static enum rig_rc climb_core(struct climb *c, uint32_t most_kept)
 }
 
 enum rig_rc rig_ladder_climb(const struct rig_history *history, struct rig_inference *inference,
-                             const uint8_t *selected, uint32_t most_kept, struct rig_ladder *ladder,
+                             const uint8_t *selected, uint32_t most_kept, uint64_t asked, struct rig_ladder *ladder,
                              struct rig_err *err)
 {
     bool clean = false;
@@ -445,7 +449,7 @@ enum rig_rc rig_ladder_climb(const struct rig_history *history, struct rig_infer
     struct climb c = {.history = history, .inference = inference, .ladder = ladder, .err = err};
     rc = rig_core_find(&inference->links, history, rig_inference_committed(inference), selected, &c.graph, err);
     rig_links_abandon(&inference->links);
-    return rc == RIG_OK && c.graph.node_count > 0 ? climb_core(&c, most_kept) : rc;
+    return rc == RIG_OK && c.graph.node_count > 0 ? climb_core(&c, most_kept, asked) : rc;
 }
 
 void rig_ladder_done(struct rig_ladder *ladder)

@@ -16,7 +16,6 @@
 #include "checker/infer/list_inference.h"
 
 enum rig_rung { RIG_RUNG_WW, RIG_RUNG_FLOW, RIG_RUNG_SNAPSHOT, RIG_RUNG_ALL, RIG_RUNG_COUNT };
-enum rig_order { RIG_ORDER_PLAIN, RIG_ORDER_PROCESS, RIG_ORDER_REALTIME, RIG_ORDER_COUNT };
 
 struct rig_cycles_found {
     uint64_t count;         /* distinct cycles that were found; a lower bound of those there are */
@@ -27,16 +26,18 @@ struct rig_cycles_found {
 struct rig_ladder {
     bool cyclic[RIG_RUNG_COUNT][RIG_ORDER_COUNT];
     struct rig_cycles_found found[RIG_ANOMALY_COUNT];
-    bool clean; /* nobody that is linked, selected or not, lies on a cycle, real time counted */
+    uint64_t undecided; /* bits of anomalies asked for of which it is not known whether there is one (existence.h) */
+    bool clean;         /* nobody that is linked, selected or not, lies on a cycle, real time counted */
 };
 
 /*
  * Keeps up to `most_kept` cycles of each anomaly. `selected`, per node of the links (NULL: all), are those that are
- * looked at. Memory comes from the links' arena, too; the links may be gone afterwards (rig_links_abandon()). Release
- * with rig_ladder_done(), also after a failure.
+ * looked at. `asked`, as bits, are anomalies of which it has to be certain whether there is one. Memory comes from the
+ * links' arena, too; the links may be gone afterwards (rig_links_abandon()). Release with rig_ladder_done(), also after
+ * a failure.
  */
 enum rig_rc rig_ladder_climb(const struct rig_history *history, struct rig_inference *inference,
-                             const uint8_t *selected, uint32_t most_kept, struct rig_ladder *ladder,
+                             const uint8_t *selected, uint32_t most_kept, uint64_t asked, struct rig_ladder *ladder,
                              struct rig_err *err);
 void rig_ladder_done(struct rig_ladder *ladder);
 

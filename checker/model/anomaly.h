@@ -67,4 +67,23 @@ const struct rig_anomaly_info *rig_anomaly_info(enum rig_anomaly anomaly);
 /* By name, exact; false when there is none. */
 bool rig_anomaly_find(const char *name, enum rig_anomaly *anomaly);
 
+/* Every cycle is of one shape, by its rw edges, and of one form, by its process and real-time edges. */
+enum rig_shape { RIG_SHAPE_G0, RIG_SHAPE_G1C, RIG_SHAPE_SINGLE, RIG_SHAPE_NONADJACENT, RIG_SHAPE_G2, RIG_SHAPE_COUNT };
+enum rig_order { RIG_ORDER_PLAIN, RIG_ORDER_PROCESS, RIG_ORDER_REALTIME, RIG_ORDER_COUNT };
+
+enum rig_anomaly rig_anomaly_of_cycle(enum rig_shape shape, enum rig_order order);
+
+/*
+ * The anomalies that answer a request for this one: itself and its special cases (docs/checker.md, "Asking for an
+ * anomaly"). G2-item, for instance, is there when G-single-item is.
+ */
+uint64_t rig_anomaly_cases(enum rig_anomaly anomaly);
+
+/* Names that stand for several anomalies, or for one of another name: "G1", "G-single-process". False past the end. */
+bool rig_anomaly_group(uint32_t index, const char **name, uint64_t *anomalies);
+/* By name of an anomaly or a group, exact: bits, and the proper name; false when there is neither. */
+bool rig_anomaly_find_all(const char *name, uint64_t *anomalies, const char **proper);
+/* The name of an anomaly or a group that is nearest to `wanted`, or NULL when none is near. */
+const char *rig_anomaly_nearest(const char *wanted);
+
 #endif

@@ -25,7 +25,7 @@ static void climb(struct fixture *f, const char *notation)
 {
     struct rig_err err = {0};
     infer(f, notation);
-    if (rig_ladder_climb(f->history, &f->inference, NULL, 8, &f->ladder, &err) != RIG_OK)
+    if (rig_ladder_climb(f->history, &f->inference, NULL, 8, 0, &f->ladder, &err) != RIG_OK)
         fail_msg("%s", err.text);
 }
 
@@ -175,7 +175,7 @@ static void read_skew_agrees_with_reachability(void **state)
                 expected |= rw && flows(graph, to, rig_edge_node(graph->edges[i]));
             }
         }
-        assert_int_equal(rig_ladder_climb(f.history, &f.inference, NULL, 8, &f.ladder, &err), RIG_OK);
+        assert_int_equal(rig_ladder_climb(f.history, &f.inference, NULL, 8, 0, &f.ladder, &err), RIG_OK);
         if ((f.ladder.found[RIG_ANOMALY_G_SINGLE].count > 0) != expected)
             fail_msg("seed 77, round %u: %s", round, text);
         with += expected;

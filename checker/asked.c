@@ -1,0 +1,88 @@
+#include "checker/asked.h"
+
+#include "base/buf.h"
+
+bool rig_verdict_case_of(const struct rig_verdict *verdict, enum rig_anomaly asked, enum rig_anomaly *found)
+{
+    const uint64_t cases = rig_anomaly_cases(asked);
+    *found = asked;
+    if (verdict->findings[asked].count > 0)
+        return true;
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        *found = (enum rig_anomaly)anomaly;
+        if ((cases & RIG_ANOMALY_BIT(anomaly)) != 0 && verdict->findings[anomaly].count > 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_found(const struct rig_verdict *verdict, enum rig_anomaly anomaly)
+{
+    return verdict->findings[anomaly].count > 0;
+}
+
+static bool is_of_order(enum rig_anomaly anomaly, enum rig_order order)
+{
+    for (unsigned shape = 0; shape < RIG_SHAPE_COUNT; shape++) {
+        if (rig_anomaly_of_cycle((enum rig_shape)shape, order) == anomaly)
+            return true;
+    }
+    return false;
+}
+
+static bool is_g0(enum rig_anomaly anomaly)
+{
+    return anomaly == RIG_ANOMALY_G0 || anomaly == RIG_ANOMALY_G0_PROCESS || anomaly == RIG_ANOMALY_G0_REALTIME;
+}
+
+/* Why it is not known whether there is an anomaly of which none was found; NULL: there is none. */
+static const char *why_open(const struct rig_verdict *verdict, enum rig_anomaly asked, uint64_t open)
+{
+    if (!rig_anomaly_info(asked)->cyclic)
+        return NULL;
+    if ((open & RIG_ANOMALY_BIT(asked)) != 0)
+        return is_g0(asked) ? "a cycle of writes has a transaction of unknown fate"
+                            : "a closed walk of its edges passes a transaction twice, and no cycle was found in it";
+    if (is_found(verdict, RIG_ANOMALY_INCOMPATIBLE_ORDER) || is_found(verdict, RIG_ANOMALY_FRACTURED_APPEND) ||
+        is_found(verdict, RIG_ANOMALY_DUPLICATE_ELEMENTS))
+        return "reads of some key contradict each other, so that its versions have no order";
+    if (is_found(verdict, RIG_ANOMALY_CYCLIC_VERSIONS))
+        return "what is assumed does not order the versions of some key";
+    if (is_of_order(asked, RIG_ORDER_REALTIME) && !verdict->scope.has_invocations)
+        return "the history has no invocations, and so no real-time order";
+    return NULL;
+}
+
+enum rig_rc rig_asked_decide(struct rig_arena *arena, struct rig_verdict *verdict, uint64_t open, struct rig_err *err)
+{
+    const char *reason = NULL;
+    enum rig_anomaly first = RIG_ANOMALY_COUNT;
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        enum rig_anomaly asked = (enum rig_anomaly)anomaly, found;
+        if ((verdict->requested_anomalies & RIG_ANOMALY_BIT(anomaly)) == 0)
+            continue;
+        if (rig_verdict_case_of(verdict, asked, &found)) {
+            verdict->valid = RIG_VALID_FALSE;
+            continue;
+        }
+        const char *why = why_open(verdict, asked, open);
+        if (why == NULL)
+            continue;
+        verdict->undecided_anomalies |= RIG_ANOMALY_BIT(anomaly);
+        if (reason == NULL) {
+            reason = why;
+            first = asked;
+        }
+    }
+    if (verdict->valid != RIG_VALID_TRUE || reason == NULL)
+        return RIG_OK;
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    rig_buf_printf(&text, "whether there is a %s is open: %s", rig_anomaly_info(first)->name, reason);
+    verdict->valid = RIG_VALID_UNKNOWN;
+    verdict->unknown_reason = text.failed ? NULL : rig_arena_text(arena, rig_buf_text(&text), text.size);
+    rig_buf_done(&text);
+    return verdict->unknown_reason != NULL
+               ? RIG_OK
+               : rig_fail(err, RIG_E_LIMIT, "not enough memory for the verdict; raise --max-memory");
+}

@@ -1,0 +1,18 @@
+/*
+ * What was asked for by the name of an anomaly: is there one? Found, as such or as a special case; certainly not; or
+ * open, which makes the verdict undecided (docs/checker.md, "Asking for an anomaly").
+ */
+#ifndef RIG_CHECKER_ASKED_H
+#define RIG_CHECKER_ASKED_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "checker/verdict.h"
+
+/*
+ * Completes validity, undecided_anomalies and unknown_reason of a verdict whose levels are decided. `open`: bits of
+ * requested anomalies that some judgement could not decide.
+ */
+enum rig_rc rig_asked_decide(struct rig_arena *arena, struct rig_verdict *verdict, uint64_t open, struct rig_err *err);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * Whether there is an anomaly that was asked for (docs/checker.md, "Asking for an anomaly"): a decision, where the
+ * ladder's searches for short witnesses met none of its cases.
+ *
+ * A seed is an edge that certainly lies on a closed walk of the kind in question: an rw edge inside a component; an rw
+ * edge whose end a path of the other edges joins to its beginning (reach.h); or a transaction that completed before an
+ * ancestor was invoked, as far as the path between them has the rw edges that it takes. Where there is no seed there is
+ * no cycle; from a seed, a search without bounds gives the witness. Only a walk without two rw edges in a row that
+ * passes a transaction twice may fall apart into cycles of other kinds; then the answer stays open.
+ *
+ * Time: linear in the core for each form (plain, process, real time) and shape, beside those pairs that reach.h
+ * answers. It is spent only on what was asked for and not yet found.
+ */
+#ifndef RIG_CHECKER_CYCLE_EXISTENCE_H
+#define RIG_CHECKER_CYCLE_EXISTENCE_H
+
+#include "base/err.h"
+#include "checker/cycle/collect.h"
+#include "checker/cycle/search.h"
+
+struct rig_existence {
+    const struct rig_history *history; /* borrowed, like the rest */
+    const struct rig_graph *graph;     /* the core */
+    struct rig_collector *collector;   /* witnesses go there */
+    struct rig_search *search;
+    struct rig_ladder *ladder; /* climbed: with its decisions, and what was found */
+};
+
+/* Adds a witness of each anomaly of `asked` that there is and that none was found of, and fills ladder->undecided. */
+enum rig_rc rig_existence_decide(const struct rig_existence *existence, uint64_t asked, struct rig_err *err);
+
+#endif

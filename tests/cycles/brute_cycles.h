@@ -1,0 +1,21 @@
+/*
+ * Every cycle of a small history, by trying them all: which names there are (docs/checker.md, "Cycles by name"), and
+ * how short the shortest cycle of each is.
+ *
+ * Written from the definitions, over tests/oracle's small histories; shares nothing with checker/ but the names of the
+ * anomalies. Time: exponential; histories of up to about eight transactions.
+ */
+#ifndef RIG_TESTS_CYCLES_BRUTE_CYCLES_H
+#define RIG_TESTS_CYCLES_BRUTE_CYCLES_H
+
+#include "checker/model/anomaly.h"
+#include "tests/oracle/small_history.h"
+
+struct brute_cycles {
+    bool contradiction;              /* reads of a key contradict each other; then nothing below is filled */
+    int shortest[RIG_ANOMALY_COUNT]; /* transactions; 0: there is no cycle of this name */
+};
+
+void brute_cycles(const struct small_history *history, struct brute_cycles *found);
+
+#endif
