@@ -26,8 +26,7 @@ static bool run_failed(const struct rig_verdict *verdict)
  */
 static bool is_undecided(const struct rig_verdict *verdict)
 {
-    return verdict->shortfall != NULL ||
-           (verdict->valid == RIG_VALID_UNKNOWN && verdict->undecided_anomalies == 0);
+    return verdict->shortfall != NULL || (verdict->valid == RIG_VALID_UNKNOWN && verdict->undecided_anomalies == 0);
 }
 
 static bool anomaly_undecided(const struct rig_verdict *verdict, unsigned anomaly)

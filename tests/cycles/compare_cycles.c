@@ -52,7 +52,9 @@ static bool compare_request(const struct small_history *small, const struct rig_
         agrees = complain(small, asked, "is not there, but the checker says so");
     if (verdict->valid == RIG_VALID_TRUE && there)
         agrees = complain(small, asked, "is there, but the checker says that it is not");
-    if (verdict->valid == RIG_VALID_UNKNOWN && there)
+    /* Versions of unknown writers between two acknowledged ones hide that they are ordered. */
+    bool writes = asked == RIG_ANOMALY_G0 || asked == RIG_ANOMALY_G0_PROCESS || asked == RIG_ANOMALY_G0_REALTIME;
+    if (verdict->valid == RIG_VALID_UNKNOWN && there && !writes)
         agrees = complain(small, asked, "is there, but the checker cannot tell");
     tally->asked++;
     tally->there += there;
@@ -136,6 +138,6 @@ int main(int argc, char **argv)
            "than need be; %lu histories differ\n",
            tally.histories, tally.contradictions, tally.asked, tally.there, tally.open, tally.witnesses, tally.longer,
            wrong);
-    bool idle = tally.there * 20 < tally.asked || tally.witnesses < count / 20 || tally.open * 50 > tally.asked;
+    bool idle = tally.there * 20 < tally.asked || tally.witnesses < count / 20 || tally.open * 10 > tally.asked;
     return wrong > 0 || idle ? EXIT_FAILURE : EXIT_SUCCESS;
 }
