@@ -22,6 +22,17 @@ enum rig_column rig_column_find(const char *name, size_t length)
     return RIG_COLUMN_COUNT;
 }
 
+bool rig_column_name_fits(const char *text, size_t length)
+{
+    if (length == 0 || length >= RIG_COLUMN_NAME_BYTES)
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
+            return false;
+    }
+    return true;
+}
+
 void rig_columns_init(struct rig_columns *columns, size_t limit_bytes)
 {
     *columns = (struct rig_columns){0};
@@ -172,6 +183,15 @@ void rig_columns_move(struct rig_columns *columns, size_t to, size_t from)
             values->at[to] = values->at[from];
         else if (to < values->count)
             values->at[to] = RIG_COLUMN_NONE;
+    }
+}
+
+void rig_columns_swap_values(struct rig_columns *a, struct rig_columns *b)
+{
+    for (int column = 0; column < RIG_COLUMN_COUNT; column++) {
+        const struct rig_column_values values = a->of[column];
+        a->of[column] = b->of[column];
+        b->of[column] = values;
     }
 }
 

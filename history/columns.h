@@ -49,6 +49,9 @@ enum {
 /* The column of this name in files, RIG_COLUMN_COUNT where there is none; derived ones are in no file. */
 enum rig_column rig_column_find(const char *name, size_t length);
 
+/* Whether files may hold the name: of 1 to RIG_COLUMN_NAME_BYTES - 1 bytes, without control characters. */
+bool rig_column_name_fits(const char *text, size_t length);
+
 RIG_VEC(int64_t, rig_column_values)
 
 struct rig_columns {
@@ -93,6 +96,8 @@ int64_t rig_columns_name(struct rig_columns *columns, const char *text, size_t l
 bool rig_columns_append(struct rig_columns *columns, size_t first, const struct rig_columns *from, size_t count);
 /* Transaction `from` becomes number `to`, which is not above it: moving them in ascending order keeps some of them. */
 void rig_columns_move(struct rig_columns *columns, size_t to, size_t from);
+/* Swaps the values of both; names stay where they are. */
+void rig_columns_swap_values(struct rig_columns *a, struct rig_columns *b);
 /* Only the first `count` transactions are left. */
 void rig_columns_cut(struct rig_columns *columns, size_t count);
 

@@ -70,13 +70,8 @@ static bool gather_columns(const struct rig_history *history, const struct sort_
         const struct rig_column_row row = rig_columns_row(columns, keys[i].txn);
         fits = rig_columns_set_row(&sorted, i, &row);
     }
-    if (fits) {
-        const struct rig_columns unsorted = *columns;
-        *columns = sorted;
-        columns->names = unsorted.names;
-        sorted = (struct rig_columns){.names = sorted.names, .map = unsorted.map};
-        memcpy(sorted.of, unsorted.of, sizeof sorted.of);
-    }
+    if (fits)
+        rig_columns_swap_values(columns, &sorted);
     rig_columns_done(&sorted);
     return fits;
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "history/transaction.h"
+#include "history/columns.h"
 
 void rig_names_init(struct rig_names *names)
 {
@@ -17,23 +17,10 @@ void rig_names_done(struct rig_names *names)
     rig_text_table_done(&names->texts);
 }
 
-/* Its length, 0 where the text can be no name. */
-static size_t name_length(const char *text)
-{
-    const size_t length = strnlen(text, RIG_COLUMN_NAME_BYTES);
-    if (length == RIG_COLUMN_NAME_BYTES)
-        return 0;
-    for (size_t i = 0; i < length; i++) {
-        if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
-            return 0;
-    }
-    return length;
-}
-
 int64_t rig_names_number(struct rig_names *names, const char *text)
 {
-    const size_t length = name_length(text);
-    if (length == 0)
+    const size_t length = strnlen(text, RIG_COLUMN_NAME_BYTES);
+    if (!rig_column_name_fits(text, length))
         return RIG_COLUMN_NONE;
     pthread_mutex_lock(&names->lock);
     uint32_t number = rig_text_table_get(&names->texts, text, length);

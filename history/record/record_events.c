@@ -467,6 +467,8 @@ static enum rig_rc get_new_name(struct rig_record_decoder *decoder, int64_t *num
     enum rig_rc rc = get_text(decoder, &name.text, &name.length);
     if (rc != RIG_OK)
         return rc;
+    if (!rig_column_name_fits(name.text, name.length))
+        return rig_record_damaged(decoder, "a name that is empty, too long, or has control characters");
     name.text = rig_arena_text(&decoder->texts, name.text, name.length);
     if (name.text == NULL || !rig_columns_name_vec_add(&decoder->columns.names, name))
         return rig_record_no_memory(decoder);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "history/columns.h"
 #include "history/transaction.h"
 
 enum rig_operation_type { RIG_OPERATION_INVOKE, RIG_OPERATION_OK, RIG_OPERATION_FAIL, RIG_OPERATION_INFO };
@@ -52,8 +53,20 @@ struct rig_operation_fields {
     size_t other_length;
 };
 
+/* Side columns as they stand in an operation. */
+struct rig_column_fields {
+    uint32_t given; /* RIG_COLUMN_BIT()s */
+    struct {
+        int64_t number;   /* of a column of numbers */
+        const char *text; /* of a column of names */
+        size_t length;
+    } at[RIG_COLUMN_COUNT];
+};
+
 struct rig_operation {
     struct rig_operation_fields fields;
+    struct rig_column_fields columns;
+    int64_t start_utc_ns; /* the wall clock when times were 0, as the operation says; 0: it does not */
     size_t at, type_at, index_at;
     size_t value_at; /* of a transaction */
     struct rig_micro_vec micros;

@@ -243,6 +243,69 @@ static enum rig_rc get_error(struct rig_operation_parser *parser)
     return rc;
 }
 
+/* An integer of 64 bits at the cursor, which is then behind it; anything else is no error. */
+static bool take_integer(struct rig_operation_parser *parser, int64_t *number)
+{
+    const char *at = parser->cursor.at, *end = parser->cursor.end;
+    const bool negative = at < end && *at == '-';
+    const uint64_t most = (uint64_t)INT64_MAX + (negative ? 1 : 0);
+    uint64_t magnitude = 0;
+    const char *digits = at += negative;
+    for (; at < end && *at >= '0' && *at <= '9'; at++) {
+        const uint64_t digit = (uint64_t)(*at - '0');
+        if (magnitude > (most - digit) / 10)
+            return false;
+        magnitude = magnitude * 10 + digit;
+    }
+    if (at == digits || at == end || (*digits == '0' && at - digits > 1) || strchr(",}) \t\r\n", *at) == NULL)
+        return false;
+    *number = negative ? (int64_t)(0 - magnitude) : (int64_t)magnitude;
+    parser->cursor.at = at;
+    return true;
+}
+
+/* A side column. What cannot be its value is skipped, as fields without a meaning are: other programs have names too.
+ */
+static enum rig_rc get_column(struct rig_operation_parser *parser, enum rig_column column)
+{
+    struct rig_column_fields *columns = &parser->operation.columns;
+    if (rig_column_infos[column].type == RIG_COLUMN_NUMBER) {
+        int64_t number = 0;
+        if (!take_integer(parser, &number))
+            return parser->syntax->skip(&parser->cursor);
+        columns->at[column].number = number;
+        columns->given |= number == RIG_COLUMN_NONE ? 0 : RIG_COLUMN_BIT(column);
+        return RIG_OK;
+    }
+    if (look(parser) != '"')
+        return parser->syntax->skip(&parser->cursor);
+    struct rig_text_slice slice = {0};
+    enum rig_rc rc = rig_cursor_string(&parser->cursor, parser->syntax->long_strings, &slice);
+    if (rc != RIG_OK)
+        return rc;
+    struct rig_text_cursor quiet = parser->cursor;
+    const char *text = NULL;
+    size_t length = 0;
+    quiet.err = NULL;
+    rc = rig_cursor_decode(&quiet, &slice, &parser->texts, &text, &length);
+    if (rc == RIG_OK && rig_column_name_fits(text, length)) {
+        columns->at[column].text = text;
+        columns->at[column].length = length;
+        columns->given |= RIG_COLUMN_BIT(column);
+    }
+    return rc == RIG_E_LIMIT ? rig_cursor_no_memory(&parser->cursor) : RIG_OK;
+}
+
+static enum rig_rc get_other_field(struct rig_operation_parser *parser, const struct rig_text_slice *name)
+{
+    const enum rig_column column = rig_column_find(name->at, name->length);
+    if (column != RIG_COLUMN_COUNT)
+        return get_column(parser, column);
+    if (rig_slice_is(name, RIG_START_FIELD) && take_integer(parser, &parser->operation.start_utc_ns))
+        return RIG_OK;
+    return parser->syntax->skip(&parser->cursor);
+}
+
 enum field { FIELD_INDEX, FIELD_TYPE, FIELD_PROCESS, FIELD_TIME, FIELD_VALUE, FIELD_ERROR, FIELD_COUNT };
 
 static enum field find_field(const struct rig_text_slice *name)
@@ -255,7 +318,7 @@ static enum field find_field(const struct rig_text_slice *name)
     return FIELD_COUNT;
 }
 
-static enum rig_rc get_field(struct rig_operation_parser *parser, enum field field)
+static enum rig_rc get_field(struct rig_operation_parser *parser, enum field field, const struct rig_text_slice *name)
 {
     struct rig_operation *operation = &parser->operation;
     switch (field) {
@@ -275,7 +338,7 @@ static enum rig_rc get_field(struct rig_operation_parser *parser, enum field fie
     case FIELD_COUNT:
         break;
     }
-    return parser->syntax->skip(&parser->cursor);
+    return get_other_field(parser, name);
 }
 
 /* A name and its value. */
@@ -291,7 +354,7 @@ static enum rig_rc get_entry(struct rig_operation_parser *parser, unsigned *seen
         return rig_cursor_fail(&parser->cursor, from, "a field twice in one operation; give it once");
     *seen |= 1U << field;
     rc = next(parser);
-    return rc == RIG_OK ? get_field(parser, field) : rc;
+    return rc == RIG_OK ? get_field(parser, field, &name) : rc;
 }
 
 static void begin(struct rig_operation_parser *parser)

@@ -15,6 +15,9 @@
 #include "history/text/operation.h"
 #include "history/text/text_cursor.h"
 
+/* The field of the first operation that tells the wall clock's time, ns since 1970, when `time` was 0. */
+#define RIG_START_FIELD "start-utc"
+
 struct rig_text_syntax {
     /* What must be there, for errors. */
     const char *operation, *type, *types, *micro_name, *micro_end;

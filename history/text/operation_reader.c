@@ -310,8 +310,10 @@ void rig_operation_probe(const struct rig_text_syntax *syntax, const char *data,
     while (rc == RIG_OK && more && !(has_client && probe.decided)) {
         rc = rig_operation_parser_read(&parser);
         const struct rig_operation_fields *fields = &parser.operation.fields;
-        if (rc == RIG_OK && !has_first)
+        if (rc == RIG_OK && !has_first) {
             facts->uses_index = fields->has_index;
+            facts->start_utc_ns = parser.operation.start_utc_ns;
+        }
         has_first = true;
         if (rc == RIG_OK && !has_client && fields->is_client && fields->has_value && fields->has_type) {
             has_client = true;

@@ -24,6 +24,7 @@ struct rig_operation_facts {
     enum rig_workload workload;
     bool has_invocations;
     bool uses_index;
+    int64_t start_utc_ns; /* as the first operation says; 0: it does not */
 };
 
 /* Which workload: as the options say, else that of the first micro-operation that tells. Reads no further than needed.

@@ -3,11 +3,15 @@
 #include <string.h>
 
 #include "base/json_write.h"
+#include "history/columns.h"
 #include "history/history.h"
+#include "history/text/operation_parser.h"
 
 static const size_t most_kept_bytes = (size_t)64 << 20;
 
 const struct rig_dialect rig_dialect_json = {
+    .field_open = ",\"",
+    .field_close = "\":",
     .index = "{\"index\":",
     .type = ",\"type\":\"",
     .process = "\",\"process\":",
@@ -23,6 +27,8 @@ const struct rig_dialect rig_dialect_json = {
 };
 
 const struct rig_dialect rig_dialect_edn = {
+    .field_open = ", :",
+    .field_close = " ",
     .index = "{:index ",
     .type = ", :type :",
     .process = ", :process ",
@@ -259,6 +265,40 @@ void rig_operation_text_invoke(struct rig_operation_text *text, const struct rig
     rig_buf_add_text(&text->buf, text->dialect->end);
 }
 
+static void put_field(struct rig_operation_text *text, const char *name)
+{
+    rig_buf_add_text(&text->buf, text->dialect->field_open);
+    rig_buf_add_text(&text->buf, name);
+    rig_buf_add_text(&text->buf, text->dialect->field_close);
+}
+
+static void put_columns(struct rig_operation_text *text, const struct rig_record_completion *completion)
+{
+    const uint32_t given = completion->columns == NULL ? 0 : completion->columns->given & RIG_COLUMNS_KEPT;
+    for (uint32_t left = given; left != 0; left &= left - 1) {
+        const enum rig_column column = (enum rig_column)__builtin_ctz(left);
+        const int64_t value = completion->columns->at[column];
+        if (value == RIG_COLUMN_NONE)
+            continue;
+        put_field(text, rig_column_infos[column].name);
+        if (rig_column_infos[column].type == RIG_COLUMN_NUMBER)
+            rig_buf_add_int(&text->buf, value);
+        else
+            rig_json_quote(&text->buf, completion->names[value], strlen(completion->names[value]));
+    }
+}
+
+void rig_operation_text_start(struct rig_operation_text *text, int64_t start_utc_ns)
+{
+    const size_t end_bytes = strlen(text->dialect->end);
+    if (start_utc_ns == 0 || text->buf.failed || text->buf.size < end_bytes)
+        return;
+    text->buf.size -= end_bytes;
+    put_field(text, RIG_START_FIELD);
+    rig_buf_add_int(&text->buf, start_utc_ns);
+    rig_buf_add_text(&text->buf, text->dialect->end);
+}
+
 void rig_operation_text_complete(struct rig_operation_text *text, const struct rig_operation_head *head,
                                  const struct rig_op *ops, uint32_t op_count,
                                  const struct rig_record_completion *completion)
@@ -272,6 +312,7 @@ void rig_operation_text_complete(struct rig_operation_text *text, const struct r
         put_micro(text, &ops[i], completion->reads == NULL ? &unknown : &completion->reads[i], completion->outcome);
     }
     rig_buf_add_char(&text->buf, ']');
+    put_columns(text, completion);
     if (completion->error != NULL) {
         rig_buf_add_text(&text->buf, text->dialect->error);
         rig_json_quote(&text->buf, completion->error, completion->error_length);

@@ -20,6 +20,7 @@
 
 /* What stands between the parts of an operation. */
 struct rig_dialect {
+    const char *field_open, *field_close; /* around the name of a field behind others */
     const char *index, *type, *process, *time, *value, *error, *end;
     const char *name_open, *name_close; /* around a micro-operation's name */
     const char *separator;              /* between members of a list */
@@ -69,6 +70,9 @@ void rig_operation_text_complete(struct rig_operation_text *text, const struct r
                                  const struct rig_op *ops, uint32_t op_count,
                                  const struct rig_record_completion *completion);
 /* The key is used no more: its list need not be kept. */
+/* Puts the wall clock's time when times were 0 at the end of the operation that was written last; 0: nothing. */
+void rig_operation_text_start(struct rig_operation_text *text, int64_t start_utc_ns);
+
 void rig_operation_text_forget(struct rig_operation_text *text, int64_t key);
 
 #endif

@@ -14,6 +14,7 @@ RIG_VEC(struct rig_record_read, read_vec)
 struct writer {
     const struct rig_history *history;
     struct rig_operation_text text;
+    bool started; /* an operation was written */
     struct op_vec ops;
     struct read_vec reads;
     struct rig_arena lists; /* of the transaction at hand, where they are in two pieces */
@@ -76,10 +77,16 @@ static bool put_event(struct writer *writer, struct rig_event event)
         return true;
     }
     const char *error = txn->error == 0 ? NULL : history->errors[txn->error - 1];
-    const struct rig_record_completion completion = {.outcome = (enum rig_outcome)txn->outcome,
-                                                     .error = error,
-                                                     .error_length = error == NULL ? 0 : strlen(error),
-                                                     .reads = writer->reads.at};
+    struct rig_record_completion completion = {.outcome = (enum rig_outcome)txn->outcome,
+                                               .error = error,
+                                               .error_length = error == NULL ? 0 : strlen(error),
+                                               .reads = writer->reads.at};
+    struct rig_column_row columns;
+    if (history->columns != NULL) {
+        columns = rig_columns_row(history->columns, event.txn);
+        completion.columns = &columns;
+        completion.names = (const char *const *)history->columns->names.texts;
+    }
     rig_operation_text_complete(&writer->text, &head, writer->ops.at, op_count, &completion);
     return true;
 }
@@ -102,6 +109,9 @@ static enum rig_rc write_events(struct writer *writer, struct rig_event_walk *wa
     while (rc == RIG_OK && rig_event_walk_next(walk, &event)) {
         if (!put_event(writer, event))
             return rig_fail(err, RIG_E_LIMIT, "%s: no memory for a transaction's operations", output->path);
+        if (!writer->started)
+            rig_operation_text_start(&writer->text, writer->history->start_utc_ns);
+        writer->started = true;
         if (writer->text.buf.size >= flush_bytes || writer->text.buf.failed)
             rc = flush(writer, output, err);
     }

@@ -102,6 +102,7 @@ enum rig_rc rig_text_reader_open(const struct rig_text_form *form, const char *n
     plan_parts(reader, facts);
     facts->workload = reader->facts.workload;
     facts->has_invocations = reader->facts.has_invocations;
+    facts->start_utc_ns = reader->facts.start_utc_ns;
     *state = reader;
     return RIG_OK;
 }

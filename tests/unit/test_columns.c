@@ -138,7 +138,7 @@ static void check_forms(struct model_options options, const enum rig_form *forms
 static void every_form_keeps_them(void **state)
 {
     (void)state;
-    static const enum rig_form forms[] = {RIG_FORM_RIG};
+    static const enum rig_form forms[] = {RIG_FORM_RIG, RIG_FORM_JSON_LINES, RIG_FORM_EDN};
     for (unsigned variant = 0; variant < 16; variant++) {
         const struct model_options options = {
             .workload = variant % 2 == 0 ? RIG_WORKLOAD_LIST_APPEND : RIG_WORKLOAD_RW_REGISTER,
@@ -157,6 +157,91 @@ static void every_form_keeps_them(void **state)
     }
 }
 
+/* ---- as other programs write them ---- */
+
+static struct rig_history *parse(const char *text)
+{
+    struct rig_history *history = NULL;
+    struct rig_err err = {0};
+    const struct rig_load_options options = {0};
+    if (rig_history_parse("text", text, strlen(text), &options, &history, &err) != RIG_OK)
+        fail_msg("%s in %s", err.text, text);
+    return history;
+}
+
+/* One transaction, whose completion has these fields behind its value. Padded at the end, where the short way through
+ * texts gives up, or not. */
+static struct rig_history *parse_fields(bool edn, bool padded, const char *fields)
+{
+    static char text[2048];
+    if (edn)
+        (void)snprintf(text, sizeof text,
+                       "{:index 0, :type :invoke, :process 0, :time 5, :f :txn, :value [[:append 1 1]]}\n"
+                       "{:index 1, :type :ok, :process 0, :time 9, :f :txn, :value [[:append 1 1]]%s}\n%*s",
+                       fields, padded ? 1000 : 0, "");
+    else
+        (void)snprintf(text, sizeof text,
+                       "{\"index\":0,\"type\":\"invoke\",\"process\":0,\"time\":5,\"f\":\"txn\","
+                       "\"value\":[[\"append\",1,1]]}\n"
+                       "{\"index\":1,\"type\":\"ok\",\"process\":0,\"time\":9,\"f\":\"txn\","
+                       "\"value\":[[\"append\",1,1]]%s}\n%*s",
+                       fields, padded ? 1000 : 0, "");
+    return parse(text);
+}
+
+static void fields_of_other_kinds_are_skipped(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *json, *edn;
+        const char *node; /* NULL: none */
+        int64_t backend;
+    } cases[] = {
+        {",\"node\":\"n1\",\"backend\":4711", ", :node \"n1\", :backend 4711", "n1", 4711},
+        {",\"backend\":-1,\"node\":\"n1\"", ", :backend -1, :node \"n1\"", "n1", -1},
+        {", \"node\" : \"n\\u0031\" , \"backend\": 7 ", ", :node \"n\\u0031\" :backend 7 ", "n1", 7},
+        {",\"node\":null,\"backend\":null", ", :node nil, :backend nil", NULL, RIG_COLUMN_NONE},
+        {",\"node\":7,\"backend\":\"x\"", ", :node 7, :backend \"x\"", NULL, RIG_COLUMN_NONE},
+        {",\"node\":{\"a\":[1]},\"backend\":[4711]", ", :node {:a [1]}, :backend [4711]", NULL, RIG_COLUMN_NONE},
+        {",\"node\":\"\",\"backend\":1.5", ", :node \"\", :backend 1.5", NULL, RIG_COLUMN_NONE},
+        {",\"node\":\"a\\u0000b\",\"backend\":1e3", ", :node \"a\\u0000b\", :backend 1e3", NULL, RIG_COLUMN_NONE},
+        {",\"backend\":9223372036854775807", ", :backend 9223372036854775807", NULL, INT64_MAX},
+        {",\"backend\":-9223372036854775807", ", :backend -9223372036854775807", NULL, -INT64_MAX},
+        {",\"backend\":-9223372036854775808", ", :backend -9223372036854775808", NULL, RIG_COLUMN_NONE},
+        {",\"backend\":9223372036854775808", ", :backend 9223372036854775808", NULL, RIG_COLUMN_NONE},
+        {",\"meanwhile\":3,\"nodes\":\"x\",\"nod\":\"y\"", ", :meanwhile 3, :nodes \"x\", :nod \"y\"", NULL,
+         RIG_COLUMN_NONE},
+        {",\"node\":\"a\",\"node\":\"n1\"", ", :node \"a\", :node \"n1\"", "n1", RIG_COLUMN_NONE},
+    };
+    for (size_t i = 0; i < 4 * (sizeof cases / sizeof cases[0]); i++) {
+        const bool edn = i % 2 == 1, padded = i % 4 > 1;
+        struct rig_history *history = parse_fields(edn, padded, edn ? cases[i / 4].edn : cases[i / 4].json);
+        const char *node = rig_history_column_name(history, 0, RIG_COLUMN_NODE);
+        assert_int_equal(history->txn_count, 1);
+        assert_string_equal(node == NULL ? "none" : node, cases[i / 4].node == NULL ? "none" : cases[i / 4].node);
+        assert_true(rig_history_column(history, 0, RIG_COLUMN_BACKEND) == cases[i / 4].backend);
+        assert_true(rig_history_column(history, 0, RIG_COLUMN_MEANWHILE) == RIG_COLUMN_NONE);
+        rig_history_free(history);
+    }
+}
+
+/* A completion that does not repeat its operations is found when the parts of a file are joined. */
+static void completions_without_a_value_have_columns(void **state)
+{
+    (void)state;
+    struct rig_history *history =
+        parse("{\"type\":\"invoke\",\"process\":0,\"value\":[[\"append\",1,1]]}\n"
+              "{\"type\":\"invoke\",\"process\":1,\"value\":[[\"append\",1,2]],\"start-utc\":7}\n"
+              "{\"type\":\"ok\",\"process\":1,\"value\":[[\"append\",1,2]],\"node\":\"b\",\"backend\":2}\n"
+              "{\"type\":\"info\",\"process\":0,\"node\":\"a\",\"held\":5}\n");
+    assert_string_equal(rig_history_column_name(history, 0, RIG_COLUMN_NODE), "b");
+    assert_string_equal(rig_history_column_name(history, 1, RIG_COLUMN_NODE), "a");
+    assert_int_equal(rig_history_column(history, 1, RIG_COLUMN_HELD), 5);
+    assert_int_equal(rig_history_column(history, 1, RIG_COLUMN_MEANWHILE), 1);
+    assert_true(history->start_utc_ns == 0); /* the first operation tells it */
+    rig_history_free(history);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,6 +249,8 @@ int main(void)
         cmocka_unit_test(appending_renumbers_names),
         cmocka_unit_test(what_can_be_no_name_has_no_number),
         cmocka_unit_test(every_form_keeps_them),
+        cmocka_unit_test(fields_of_other_kinds_are_skipped),
+        cmocka_unit_test(completions_without_a_value_have_columns),
     };
     return cmocka_run_group_tests(tests, seeded, NULL);
 }

@@ -95,6 +95,7 @@ static void random_histories_come_back(void **state)
         struct model model;
         struct model_options options = {
             .exchange = true,
+            .columns = variant % 3 == 0,
             .workload = variant & 1 ? RIG_WORKLOAD_RW_REGISTER : RIG_WORKLOAD_LIST_APPEND,
             .txn_count = variant == 0 ? 0 : 400,
             .channel_count = 9,

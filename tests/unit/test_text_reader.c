@@ -50,6 +50,7 @@ static void make_file(enum rig_form form, uint32_t txn_count, struct rig_buf *bu
 {
     struct model_options options = {
         .exchange = true,
+        .columns = rig_rng_below(&rng, 2) == 0,
         .workload = (enum rig_workload)rig_rng_below(&rng, RIG_WORKLOAD_COUNT),
         .txn_count = txn_count,
         .channel_count = 4,

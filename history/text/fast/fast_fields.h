@@ -24,8 +24,33 @@ RIG_FAST_RARE const char *rig_fast_skip(const char *at, const char *limit, enum 
     return rig_number_rare(at, &number);
 }
 
+/* Behind the value of a side column, which the part's operation gets; or NULL for what needs a closer look. */
+RIG_FAST_RARE const char *rig_fast_column(struct rig_part *part, const char *at, const char *limit,
+                                          enum rig_fast_syntax syntax, enum rig_column column)
+{
+    struct rig_column_fields *columns = &part->columns;
+    const char *behind;
+    int64_t number = 0;
+    if (rig_column_infos[column].type == RIG_COLUMN_NAME) {
+        behind = *at == '"' ? rig_fast_string(at + 1, limit) : NULL;
+        if (behind == NULL || !rig_column_name_fits(at + 1, (size_t)(behind - at) - 2))
+            return NULL;
+        columns->at[column].text = at + 1;
+        columns->at[column].length = (size_t)(behind - at) - 2;
+    } else {
+        behind = rig_number_rare(at, &number);
+        if (behind == NULL || number == RIG_COLUMN_NONE ||
+            (*behind != ',' && *behind != '}' && (*behind != ' ' || syntax != RIG_FAST_EDN)))
+            return NULL;
+        columns->at[column].number = number;
+    }
+    columns->given |= RIG_COLUMN_BIT(column);
+    return behind;
+}
+
 /* Behind a field whose name is none of ours, from behind its quote or colon; or NULL. */
-RIG_FAST_RARE const char *rig_fast_other(const char *at, const char *limit, enum rig_fast_syntax syntax)
+RIG_FAST_RARE const char *rig_fast_other(struct rig_part *part, const char *at, const char *limit,
+                                         enum rig_fast_syntax syntax)
 {
     static const char *const ours[] = {"index", "type", "process", "time", "value", "error"};
     const char *behind = syntax == RIG_FAST_EDN ? rig_fast_word(at, limit) : rig_fast_string(at, limit);
@@ -36,9 +61,11 @@ RIG_FAST_RARE const char *rig_fast_other(const char *at, const char *limit, enum
         if (length == strlen(ours[i]) && memcmp(at, ours[i], length) == 0)
             return NULL;
     }
+    const enum rig_column column = rig_column_find(at, length);
     behind++;
     behind += syntax == RIG_FAST_JSON && *behind == ' ';
-    return rig_fast_skip(behind, limit, syntax);
+    return column != RIG_COLUMN_COUNT ? rig_fast_column(part, behind, limit, syntax, column)
+                                      : rig_fast_skip(behind, limit, syntax);
 }
 
 /* --- fields --- */
@@ -165,7 +192,7 @@ RIG_FAST bool rig_fast_fields(struct rig_fast *fast, bool *more, enum rig_fast_s
         return true;
     if (*fast->at != (syntax == RIG_FAST_EDN ? ':' : '"'))
         return false;
-    fast->at = rig_fast_other(fast->at + 1, fast->limit, syntax);
+    fast->at = rig_fast_other(fast->part, fast->at + 1, fast->limit, syntax);
     if (fast->at == NULL)
         return false;
     *more = rig_fast_separator(fast, syntax);

@@ -5,6 +5,7 @@
 #ifndef RIG_HISTORY_FAST_LINES_H
 #define RIG_HISTORY_FAST_LINES_H
 
+#include "history/text/fast/fast_fields.h"
 #include "history/text/fast/fast_head.h"
 #include "history/text/fast/fast_repeat.h"
 #include "history/text/part/part_take.h"
@@ -33,10 +34,24 @@ RIG_FAST bool rig_fast_read_head(struct rig_part *part, struct rig_fast_line *li
     return true;
 }
 
-/* The line feed behind an error's text, and what is before it, at `at`; NULL for anything else. */
-RIG_FAST_RARE const char *rig_fast_line_error(struct rig_part *part, const char *at, const char *limit,
-                                              enum rig_fast_syntax syntax, uint32_t *error)
+/* Whether another field begins at `at`. */
+RIG_FAST bool rig_fast_line_goes_on(const char *at, enum rig_fast_syntax syntax)
 {
+    return syntax == RIG_FAST_EDN ? rig_fast_same(at, ", :", 3) : rig_fast_same(at, ",\"", 2);
+}
+
+/* The line feed behind side columns and an error's text, which stand at `at`; NULL for anything else. */
+RIG_FAST_RARE const char *rig_fast_line_rest(struct rig_part *part, const char *at, const char *limit,
+                                             enum rig_fast_syntax syntax, uint32_t *error)
+{
+    const size_t name_at = syntax == RIG_FAST_EDN ? 3 : 2;
+    while (at < limit && rig_fast_line_goes_on(at, syntax) && at[name_at] != 'e') { /* no column begins as error does */
+        at = rig_fast_other(part, at + name_at, limit, syntax);
+        if (at == NULL)
+            return NULL;
+    }
+    if (at >= limit || at[0] == '}')
+        return at < limit && at[1] == '\n' ? at + 1 : NULL;
     struct rig_fast fast = {.at = at};
     if (!RIG_FAST_TAKE_EITHER(&fast, syntax, ",\"error\":\"", ", :error \""))
         return NULL;
@@ -50,8 +65,8 @@ RIG_FAST_RARE const char *rig_fast_line_error(struct rig_part *part, const char 
     return end + 1;
 }
 
-/* The line feed behind the transaction of a line, at `at`, and what may be between them: an error, mostly the same as
- * in the line before that has one. NULL for anything else. */
+/* The line feed behind the transaction of a line, at `at`, and what may be between them: side columns, and an error,
+ * mostly the same as in the line before that has one. NULL for anything else. */
 RIG_FAST const char *rig_fast_line_end(struct rig_part *part, const char *at, const char *limit,
                                        enum rig_fast_syntax syntax, const struct rig_text_block *block, uint32_t *error)
 {
@@ -59,7 +74,7 @@ RIG_FAST const char *rig_fast_line_end(struct rig_part *part, const char *at, co
     if (at[0] == '}')
         return at[1] == '\n' ? at + 1 : NULL;
     if (part->last_end_length == 0 || !rig_fast_same_text(at, part->last_end, part->last_end_length, block))
-        return rig_fast_line_error(part, at, limit, syntax, error);
+        return rig_fast_line_rest(part, at, limit, syntax, error);
     *error = part->last_error;
     return at + part->last_end_length - 1;
 }

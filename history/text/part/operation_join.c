@@ -12,6 +12,7 @@ void rig_join_init(struct rig_join *join)
     *join = (struct rig_join){.last_index = -1};
     rig_table_init(&join->open_of_process);
     rig_text_table_init(&join->texts, 0);
+    rig_columns_init(&join->columns, 0);
 }
 
 void rig_join_done(struct rig_join *join)
@@ -20,6 +21,7 @@ void rig_join_done(struct rig_join *join)
     rig_join_ops_done(&join->ops);
     rig_table_done(&join->open_of_process);
     rig_text_table_done(&join->texts);
+    rig_columns_done(&join->columns);
     rig_txn_vec_done(&join->txns);
     rig_mop_vec_done(&join->mops);
 }
@@ -140,20 +142,25 @@ static bool move_txns(struct rig_join *join, const struct rig_segment *segment, 
                 return false;
         }
         txn.first_op = (uint32_t)(join->mops.count - (op_end - txn.first_op));
-        if (!rig_txn_vec_add(&join->txns, txn))
+        const struct rig_column_row row = rig_columns_row(&segment->columns, *from);
+        if (!rig_columns_set_row(&join->columns, join->txns.count, &row) || !rig_txn_vec_add(&join->txns, txn))
             return false;
     }
     return true;
 }
 
-static bool insert_txn(struct rig_join *join, struct rig_part *part, struct rig_txn txn, struct rig_join_open *open)
+static bool insert_txn(struct rig_join *join, struct rig_part *part, const struct rig_part_perhaps *perhaps,
+                       struct rig_join_open *open)
 {
+    struct rig_txn txn = perhaps->txn;
     txn.invoke_ns = open->txn.invoke_ns;
     txn.invoke_at = open->txn.invoke_at;
     txn.first_op = (uint32_t)join->mops.count;
     open->closed = true;
     part->refused = part->refused || txn.outcome == RIG_OUTCOME_OK;
-    return give_ops(join, part, open, &join->mops) && rig_txn_vec_add(&join->txns, txn);
+    return give_ops(join, part, open, &join->mops) &&
+           rig_columns_set_row(&join->columns, join->txns.count, &perhaps->columns) &&
+           rig_txn_vec_add(&join->txns, txn);
 }
 
 /* Completions without operations: transactions where something is open, else they are left out. */
@@ -163,19 +170,21 @@ static bool insert_perhaps(struct rig_join *join, struct rig_part *part)
     size_t from = 0;
     join->txns.count = 0;
     join->mops.count = 0;
+    rig_columns_clear(&join->columns, 0);
     bool fits = true;
     for (size_t i = 0; i < part->perhaps.count && fits; i++) {
         const struct rig_part_perhaps *perhaps = &part->perhaps.at[i];
         struct rig_join_open *open = find_open(join, perhaps->txn.process);
         segment->skipped_count += open == NULL;
         if (open != NULL)
-            fits = move_txns(join, segment, &from, perhaps->place) && insert_txn(join, part, perhaps->txn, open);
+            fits = move_txns(join, segment, &from, perhaps->place) && insert_txn(join, part, perhaps, open);
     }
     if (from == 0 && join->txns.count == 0)
         return fits;
     fits = fits && move_txns(join, segment, &from, segment->txns.count);
     struct rig_txn_vec txns = segment->txns;
     struct rig_mop_vec mops = segment->ops;
+    rig_columns_swap_values(&segment->columns, &join->columns);
     segment->txns = join->txns;
     segment->ops = join->mops;
     segment->owned = segment->note.made = false;

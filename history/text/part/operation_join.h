@@ -40,6 +40,7 @@ struct rig_join {
     /* Exchanged with those of a segment. */
     struct rig_txn_vec txns;
     struct rig_mop_vec mops;
+    struct rig_columns columns; /* of `txns` */
 };
 
 void rig_join_init(struct rig_join *join);

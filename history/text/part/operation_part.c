@@ -79,6 +79,7 @@ void rig_part_take_back(struct rig_part *part)
         part->spines.at[change->key] = change->spine;
     }
     part->changes.count = 0;
+    part->columns.given = 0;
     part->segment->branches.count = part->branches_before;
     part->doubts.count = part->doubts_before;
     while (part->segment->keys.count > part->keys_before)

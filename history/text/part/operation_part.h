@@ -57,6 +57,7 @@ struct rig_part_process {
 struct rig_part_perhaps {
     uint32_t place; /* it goes before this transaction */
     struct rig_txn txn;
+    struct rig_column_row columns;
 };
 
 /* A micro-operation of a completion as it stands in the file, with the separator before it: up to its result. */
@@ -129,8 +130,9 @@ struct rig_part {
     /* Of the operation that is being read: what is taken back. */
     uint32_t keys_before, branches_before, doubts_before;
     struct rig_part_changes changes;
-    bool grows;           /* it made more of a spine certain */
-    bool has_null;        /* a read has null for a result */
+    bool grows;    /* it made more of a spine certain */
+    bool has_null; /* a read has null for a result */
+    struct rig_column_fields columns;
     uint32_t piece_count; /* RIG_TABLE_NONE: it was not read by the short way */
     struct rig_part_piece pieces[RIG_PART_PIECES];
     struct rig_element_vec elements; /* of the list that is being read */
@@ -170,6 +172,7 @@ RIG_PART_INLINE void rig_part_begin(struct rig_part *part)
     part->changes.count = 0;
     part->grows = false;
     part->has_null = false;
+    part->columns.given = 0;
     part->piece_count = RIG_TABLE_NONE;
 }
 /* Forgets what came since rig_part_begin(). */

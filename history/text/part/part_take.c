@@ -28,6 +28,28 @@ uint32_t rig_part_error(struct rig_part *part, const char *text, size_t length)
     return (uint32_t)errors->count;
 }
 
+struct rig_column_row rig_part_column_row(struct rig_part *part)
+{
+    const struct rig_column_fields *fields = &part->columns;
+    struct rig_column_row row = {0};
+    for (uint32_t left = fields->given; left != 0; left &= left - 1) {
+        const enum rig_column column = (enum rig_column)__builtin_ctz(left);
+        int64_t value = fields->at[column].number;
+        if (rig_column_infos[column].type == RIG_COLUMN_NAME)
+            value = rig_columns_name(&part->segment->columns, fields->at[column].text, fields->at[column].length);
+        part->no_memory = part->no_memory || value == RIG_COLUMN_NONE;
+        rig_column_give(&row, column, value);
+    }
+    return row;
+}
+
+void rig_part_set_columns(struct rig_part *part)
+{
+    const struct rig_column_row row = rig_part_column_row(part);
+    if (!rig_columns_set_row(&part->segment->columns, part->segment->txns.count - 1, &row))
+        part->no_memory = true;
+}
+
 /* The operations that stand from `first` on behind those of the segment are what the process invoked. */
 static void keep_ops(struct rig_part *part, struct rig_part_process *process, uint32_t first, uint32_t count)
 {
@@ -265,6 +287,7 @@ static void add_perhaps(struct rig_part *part, const struct rig_operation_fields
     rig_part_set_txn(part, &perhaps.txn, outcome_of(fields), position, time_of(fields));
     perhaps.txn.process = (int32_t)fields->process;
     perhaps.txn.error = error_of(part, fields);
+    perhaps.columns = rig_part_column_row(part);
     part->no_memory = part->no_memory || !rig_part_perhaps_vec_add(&part->perhaps, perhaps);
 }
 
@@ -353,6 +376,8 @@ void rig_part_take_parsed(struct rig_part *part)
         end_doubts(part, operation);
     if (is_used)
         place_micros(part, &part->parser, operation->fields.type, 0);
+    if (operation->columns.given != 0)
+        part->columns = operation->columns;
     if (!part->refused && !part->no_memory)
         rig_part_take(part, &operation->fields, is_used ? (uint32_t)operation->micros.count : 0, NULL, NULL);
 }

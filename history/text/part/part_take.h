@@ -23,6 +23,10 @@ void rig_part_parse_invoked(struct rig_part *part, struct rig_part_process *proc
 /* The number of an error's text, from 1. */
 uint32_t rig_part_error(struct rig_part *part, const char *text, size_t length);
 
+/* The columns of the operation that is being read: as a row of the segment, and for the segment's last transaction. */
+struct rig_column_row rig_part_column_row(struct rig_part *part);
+void rig_part_set_columns(struct rig_part *part);
+
 RIG_PART_INLINE void rig_part_refuse(struct rig_part *part)
 {
     part->refused = true;
@@ -98,6 +102,8 @@ RIG_PART_INLINE struct rig_txn *rig_part_add_txn(struct rig_part *part, enum rig
     rig_part_set_txn(part, txn, outcome, position, time_ns);
     segment->ops.count += count;
     segment->owned &= count > 0;
+    if (__builtin_expect(part->columns.given != 0, 0))
+        rig_part_set_columns(part);
     return txn;
 }
 
