@@ -77,8 +77,8 @@ static struct observed find_observed(const struct skew *s, uint32_t node)
     const uint32_t txn = rig_graph_txn(s->all->view.graph, node);
     const struct rig_mop *ops = rig_txn_ops(history, txn);
     for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
-        if (ops[i].kind != RIG_OP_APPEND)
-            continue;
+        if (ops[i].kind != RIG_OP_APPEND || s->versions->keys[ops[i].key].contested)
+            continue; /* the writers of a contested key form no chain */
         const struct rig_append *slot = rig_versions_append(s->versions, ops[i].key, ops[i].value);
         if (rig_append_is_placed(slot))
             return (struct observed){.node = node, .key = ops[i].key, .position = slot->position, .any = true};

@@ -2,7 +2,18 @@
 
 #include <string.h>
 
+#include "base/bug.h"
+
 enum { LEAST_ROOM = 64 };
+
+void rig_links_clear(struct rig_links *links)
+{
+    RIG_REQUIRE(links->node_count == links->txn_count);
+    memset(links->head, 0xff, ((size_t)links->txn_count + 1) * sizeof *links->head);
+    memset(links->late_before, 0, ((size_t)links->txn_count + 1) * sizeof *links->late_before);
+    memset(links->link_count, 0, sizeof links->link_count);
+    links->chained_count = links->read_count = 0;
+}
 
 bool rig_links_init(struct rig_links *links, struct rig_arena *arena, uint32_t txn_count, uint32_t own_room,
                     uint32_t chained_room)

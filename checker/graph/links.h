@@ -67,6 +67,8 @@ struct rig_links {
  */
 bool rig_links_init(struct rig_links *links, struct rig_arena *arena, uint32_t txn_count, uint32_t own_room,
                     uint32_t chained_room);
+/* Empties it, and keeps its room; there are no passages yet. */
+void rig_links_clear(struct rig_links *links);
 /* Adds nodes behind the others; *first is the first of them. False when memory runs out, or ids. */
 bool rig_links_add_nodes(struct rig_links *links, uint32_t count, uint32_t *first);
 /* No edge is asked for any more, nor added: what large arrays take goes back to the system. */

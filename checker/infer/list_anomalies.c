@@ -164,6 +164,7 @@ static bool check_fractured(const struct reading *writing)
     const struct rig_append *next_slot = rig_versions_append(writing->versions, op->key, next->value);
     if (!rig_append_is_placed(next_slot) || slot->position < next_slot->position)
         return true;
+    rig_versions_contest(writing->versions, op->key);
     const struct rig_key_versions *k = &writing->versions->keys[op->key];
     struct rig_oddity oddity = {.anomaly = RIG_ANOMALY_FRACTURED_APPEND,
                                 .key = op->key,

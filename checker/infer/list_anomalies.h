@@ -13,7 +13,8 @@
 #include "checker/infer/oddity.h"
 #include "checker/infer/versions.h"
 
-/* Those that one committed transaction shows by itself. False when memory runs out. */
+/* Those that one committed transaction shows by itself; the key of a fractured-append is contested from then on. False
+ * when memory runs out. */
 bool rig_list_anomalies_of_txn(const struct rig_versions *versions, uint32_t txn, struct rig_oddities *oddities);
 /* Those of the version orders as a whole: dirty-update. */
 bool rig_list_anomalies_of_orders(const struct rig_versions *versions, struct rig_oddities *oddities);

@@ -15,6 +15,7 @@ struct infer {
     struct rig_links *links;
     uint32_t own_count;     /* in links->own */
     uint64_t unknown_reads; /* of acknowledged transactions */
+    bool again;             /* anomalies are noted already */
     struct rig_unread unread;
 };
 
@@ -50,7 +51,7 @@ static bool link_append(struct infer *in, uint32_t txn, const struct rig_mop *op
         slot->position = RIG_VERSION_UNPLACED;
     if (slot->position == RIG_VERSION_NONE)
         return rig_unread_add_writer(&in->unread, op->key, txn);
-    if (!rig_append_is_placed(slot))
+    if (!rig_append_is_placed(slot) || in->versions->keys[op->key].contested)
         return true;
     uint32_t before = rig_versions_before(in->versions, op->key, slot->position);
     if (before == RIG_VERSION_NONE)
@@ -91,7 +92,8 @@ static bool link_read(struct infer *in, uint32_t txn, const struct rig_mop *op)
     }
     struct rig_read_list list = rig_mop_list(in->history, op);
     link_writer(in, txn, op, &list);
-    return !rig_versions_is_prefix(in->versions, op) || link_overwriter(in, txn, op);
+    bool ordered = !in->versions->keys[op->key].contested && rig_versions_is_prefix(in->versions, op);
+    return !ordered || link_overwriter(in, txn, op);
 }
 
 static bool visit_any(struct infer *in, uint32_t txn)
@@ -102,7 +104,7 @@ static bool visit_any(struct infer *in, uint32_t txn)
         if (!linked)
             return false;
     }
-    return rig_list_anomalies_of_txn(in->versions, txn, in->oddities);
+    return in->again || rig_list_anomalies_of_txn(in->versions, txn, in->oddities);
 }
 
 /* ---- a transaction that shows nothing odd ---- */
@@ -292,6 +294,20 @@ static bool visit_all(struct infer *in, bool plainly)
     return in->versions->slot_values != NULL ? visit_quickly(in, true) : visit_quickly(in, false);
 }
 
+/*
+ * A fractured-append comes to light only when its transaction is visited; edges of its key may have been linked by
+ * then, so that all are linked again without them.
+ */
+static bool visit_again(struct infer *in, bool plainly)
+{
+    rig_links_clear(in->links);
+    in->unread.writers.count = in->unread.readers.count = 0;
+    in->own_count = 0;
+    in->unknown_reads = 0;
+    in->again = true;
+    return visit_all(in, plainly);
+}
+
 static void count_links(struct infer *in)
 {
     struct rig_links *links = in->links;
@@ -319,6 +335,8 @@ static enum rig_rc link_all(struct infer *in, struct rig_arena *arena, bool plai
     bool linked = rig_links_init(in->links, arena, history->txn_count, in->versions->counted_ops + 1,
                                  chained_room(in->versions)) &&
                   visit_all(in, plainly);
+    if (linked && in->oddities->count[RIG_ANOMALY_FRACTURED_APPEND] > 0)
+        linked = visit_again(in, plainly);
     if (linked)
         count_links(in);
     if (!linked || !rig_list_anomalies_of_orders(in->versions, in->oddities) ||

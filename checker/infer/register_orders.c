@@ -52,14 +52,11 @@ struct touching {
     uint32_t visitor; /* transaction */
 };
 
-/* Initial states, and what committed transactions wrote. What failed ones wrote, or none did, has no place in an order.
- */
+/* What failed transactions wrote has no place in an order. A value that nobody wrote may have one. */
 static bool is_version(const struct orders *o, uint32_t version)
 {
-    if (version < o->history->key_count)
-        return true;
     uint32_t writer = o->registers->versions[version].writer;
-    return writer != RIG_REGISTER_NONE && o->registers->committed[writer];
+    return writer == RIG_REGISTER_NONE || o->history->txns[writer].outcome != RIG_OUTCOME_FAIL;
 }
 
 static void touch_keys_of(const struct orders *o, uint32_t txn, struct touching *keys)
@@ -153,8 +150,7 @@ static void initial_edges(struct orders *o)
 {
     const struct rig_registers *r = o->registers;
     for (uint32_t version = o->history->key_count; version < r->version_count; version++) {
-        uint32_t writer = r->versions[version].writer;
-        if (writer != RIG_REGISTER_NONE && o->history->txns[writer].outcome != RIG_OUTCOME_FAIL)
+        if (r->versions[version].writer != RIG_REGISTER_NONE && is_version(o, version))
             add_edge(o, r->versions[version].key, version, RIG_ORDER_INITIAL, RIG_REGISTER_NONE, RIG_REGISTER_NONE);
     }
 }

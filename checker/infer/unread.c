@@ -112,7 +112,8 @@ bool rig_unread_link(struct rig_unread *unread, const struct rig_versions *versi
     for (uint32_t key = 0; linked && key < key_count; key++) {
         if (writers.first[key] == writers.first[key + 1])
             continue;
-        linked = collect_targets(&writers, key, &scratch.targets) && link_key(versions, key, &readers, &scratch, links);
+        linked = collect_targets(&writers, key, &scratch.targets) &&
+                 (versions->keys[key].contested || link_key(versions, key, &readers, &scratch, links));
         unread->unordered_keys += scratch.targets.count > 1;
     }
     by_key_done(&writers);

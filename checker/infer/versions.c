@@ -349,6 +349,35 @@ static enum rig_rc place_carefully(struct build *b, uint32_t key)
     return plain < k->order.count ? bridge_gaps(b, key) : RIG_OK;
 }
 
+void rig_versions_contest(const struct rig_versions *versions, uint32_t key)
+{
+    struct rig_key_places *at = &versions->key_places[key];
+    versions->keys[key].contested = true;
+    /* No transaction that used the key is plain any more (list_inference.c). */
+    at->clean = 0;
+    versions->places[at->place_first - 1] = RIG_PLACE_ODD;
+}
+
+static void contest_at(const struct rig_versions *versions, uint32_t key, uint32_t count, uint32_t agrees)
+{
+    const struct rig_list *order = &versions->keys[key].order;
+    if (agrees < count && agrees < order->count)
+        rig_versions_contest(versions, key);
+}
+
+/* Keys of which two committed reads differ beyond their lengths. */
+static void find_contested(const struct build *b)
+{
+    for (uint32_t i = 0; i < b->careful_count; i++) {
+        uint32_t key = b->careful[i], longest = b->survey.keys[key].longest;
+        contest_at(b->versions, key, longest > 0 ? longest - 1 : 0, b->versions->keys[key].spine_agrees);
+    }
+    for (uint32_t i = 0; i < b->branch_reads.count; i++) {
+        const struct rig_branch_read *read = &b->branch_reads.at[i];
+        contest_at(b->versions, read->key, read->count, b->versions->branches[read->branch].agrees);
+    }
+}
+
 static enum rig_rc place_versions(struct build *b)
 {
     struct rig_versions *versions = b->versions;
@@ -366,6 +395,8 @@ static enum rig_rc place_versions(struct build *b)
         rc = place_carefully(b, b->careful[i]);
     if (rc == RIG_OK && b->branch_reads.count > 0)
         rig_branches_inspect(versions, &b->branch_reads);
+    if (rc == RIG_OK)
+        find_contested(b);
     return rc;
 }
 

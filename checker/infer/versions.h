@@ -66,7 +66,8 @@ struct rig_key_versions {
     uint32_t spine_aborted; /* position in the spine of the first element by an aborted writer; none: UINT32_MAX */
     uint32_t spine_garbage; /* likewise of the first element that nobody appended */
     uint32_t slot_count;
-    bool gaps; /* some element of the order is no version */
+    bool gaps;      /* some element of the order is no version */
+    bool contested; /* its reads, or its reads and appends, contradict each other: see rig_versions_contest() */
 };
 
 /* The same of a branch, as far as committed reads show it. */
@@ -151,5 +152,10 @@ static inline uint32_t rig_versions_writer(const struct rig_versions *versions, 
 
 /* True when `list`, as read by `op`, is a prefix of its key's order. */
 bool rig_versions_is_prefix(const struct rig_versions *versions, const struct rig_mop *op);
+/*
+ * The key's reads cannot all be true of lists that only grow: none of them tells for certain in which order the appends
+ * took place, nor that one which no read shows came later. The order stays for naming what is wrong; it gives no edges.
+ */
+void rig_versions_contest(const struct rig_versions *versions, uint32_t key);
 
 #endif
