@@ -30,6 +30,12 @@ enum rig_rc rig_gear_fit(struct rig_gear *gear, const struct rig_nemesis_plan *p
     return rig_shims_init(&gear->shims, cluster, run, folder, err);
 }
 
+enum rig_rc rig_gear_check(const struct rig_gear *gear, const struct rig_cluster_ops *cluster, void *run,
+                           struct rig_err *err)
+{
+    return rig_shims_check(&gear->shims, cluster, run, err);
+}
+
 enum rig_rc rig_gear_shim(const struct rig_fault_site *site, uint32_t node, bool files,
                           struct rig_shim_control **control, struct rig_err *err)
 {

@@ -27,6 +27,9 @@ enum rig_rc rig_gear_init(struct rig_gear *gear, const struct rig_nemesis_plan *
 /* Before the cluster starts: `folder` is the run's, which every account may pass through. RIG_E_CLUSTER, RIG_E_IO. */
 enum rig_rc rig_gear_fit(struct rig_gear *gear, const struct rig_nemesis_plan *plan,
                          const struct rig_cluster_ops *cluster, void *run, const char *folder, struct rig_err *err);
+/* Once the cluster has started, before the load: whether what was fitted reaches all nodes. RIG_E_CLUSTER. */
+enum rig_rc rig_gear_check(const struct rig_gear *gear, const struct rig_cluster_ops *cluster, void *run,
+                           struct rig_err *err);
 /* The orders of a node's shim; with `files`, those that concern files take what is below its data folder. RIG_E_CLUSTER
  * when its processes do not have the shim. */
 enum rig_rc rig_gear_shim(const struct rig_fault_site *site, uint32_t node, bool files,

@@ -45,6 +45,7 @@ struct rig_nemesis {
     uint64_t injections;
     int64_t target_missing_ns; /* since when the next fault finds no target; 0: it does */
     struct rig_err target_missing;
+    uint32_t target_missing_entry;
 
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t moved;
@@ -121,6 +122,13 @@ static void report(const struct rig_nemesis *nemesis, struct injection *injectio
     nemesis->config.event(nemesis->config.context, &event);
 }
 
+/* Whether the plan lets the run continue when a fault of this entry fails. */
+static bool may_fail(const struct rig_nemesis *nemesis, uint32_t entry)
+{
+    return nemesis->config.plan->entries[entry].schedule.on_failure == RIG_ON_FAILURE_CONTINUE;
+}
+
+/* `injection` NULL: of no fault by itself. */
 static void note_failure(struct rig_nemesis *nemesis, const struct injection *injection, const char *doing,
                          const struct rig_err *why)
 {
@@ -131,8 +139,9 @@ static void note_failure(struct rig_nemesis *nemesis, const struct injection *in
         (void)rig_fail(&err, why->rc, "nemesis: %s %s%s%s: %.800s", doing, injection->fault->name,
                        injection->targets[0] == '\0' ? "" : " ", injection->targets, why->text);
     make_safe(err.text, sizeof err.text);
+    const bool ends_run = injection == NULL || !may_fail(nemesis, injection->entry);
     pthread_mutex_lock(&nemesis->lock);
-    const bool first = nemesis->err.rc == RIG_OK;
+    const bool first = ends_run && nemesis->err.rc == RIG_OK;
     if (first)
         nemesis->err = err;
     pthread_mutex_unlock(&nemesis->lock);
@@ -287,7 +296,16 @@ static void inject(struct rig_nemesis *nemesis, struct injection *injection, int
     heal(nemesis, slot);
 }
 
-/* Who is struck; false: nobody fits just now, or nobody ever will (then the run has failed). */
+/* This time the entry's fault does not come. */
+static void skip(struct rig_nemesis *nemesis, uint32_t entry)
+{
+    (void)rig_schedule_take(&nemesis->schedule, entry, rig_clock_now_ns() - nemesis->start_ns);
+    rig_schedule_over(&nemesis->schedule, entry, rig_clock_now_ns() - nemesis->start_ns);
+    nemesis->target_missing_ns = 0;
+}
+
+/* The nodes that are struck; false: none fits just now, or none ever will (then the run fails, or the fault is
+ * skipped). */
 static bool find_targets(struct rig_nemesis *nemesis, uint32_t entry, struct rig_rng *rng, struct rig_targets *targets,
                          char text[TARGETS_BYTES])
 {
@@ -312,10 +330,13 @@ static bool find_targets(struct rig_nemesis *nemesis, uint32_t entry, struct rig
     if (nemesis->target_missing_ns == 0)
         nemesis->target_missing_ns = now_ns;
     nemesis->target_missing = err;
+    nemesis->target_missing_entry = entry;
     if (rc == RIG_E_PLAN || now_ns - nemesis->target_missing_ns > target_wait_ns) {
         err.rc = RIG_E_CLUSTER;
-        const struct injection nobody = {.fault = planned->fault, .targets = ""};
+        const struct injection nobody = {.entry = entry, .fault = planned->fault, .targets = ""};
         note_failure(nemesis, &nobody, "no target for", &err);
+        if (may_fail(nemesis, entry))
+            skip(nemesis, entry);
     }
     return false;
 }
@@ -416,7 +437,8 @@ static void wait_until(struct rig_nemesis *nemesis, int64_t until_ns)
 /* A run all of whose faults looked for somebody to strike until the load was over tested nothing of what was asked. */
 static void complain_of_nothing(struct rig_nemesis *nemesis)
 {
-    if (nemesis->injections > 0 || nemesis->target_missing_ns == 0 || nemesis->config.core->stopping())
+    if (nemesis->injections > 0 || nemesis->target_missing_ns == 0 || nemesis->config.core->stopping() ||
+        may_fail(nemesis, nemesis->target_missing_entry))
         return;
     nemesis->target_missing.rc = RIG_E_CLUSTER;
     note_failure(nemesis, NULL, "no fault came until the load was over", &nemesis->target_missing);

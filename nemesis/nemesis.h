@@ -6,8 +6,9 @@
  *
  * A fault that the end of the load, or another fault, kept from taking effect is withdrawn: it is healed, and the run
  * goes on. Any other that did not take effect, and one that cannot be healed, fail the run: everything is healed, and
- * rig_nemesis_calm() gives the error. A target that no node fits just now (a primary while there is none) is looked for
- * again for a while. As soon as the load is to end, everything is healed without being asked.
+ * rig_nemesis_calm() gives the error; unless the entry says `on-failure: continue`, then it is only told. A target that
+ * no node fits just now (a primary while there is none) is looked for again for a while. As soon as the load is to end,
+ * everything is healed without being asked.
  *
  * Time: beside the faults' own work the thread wakes 20 times a second. Random choices come from the run's seed in
  * streams of their own.

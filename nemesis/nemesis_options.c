@@ -45,6 +45,9 @@ const struct rig_option rig_nemesis_table[] = {
 };
 #undef AT
 
+/* By enum rig_on_failure. */
+static const char *const on_failure_choices[] = {"fail", "continue", NULL};
+
 #define AT(member) offsetof(struct rig_nemesis_entry_options, member)
 const struct rig_option rig_nemesis_entry_table[] = {
     {.name = "fault",
@@ -95,6 +98,13 @@ const struct rig_option rig_nemesis_entry_table[] = {
      .least = 0,
      .most = 1,
      .help = "share by which `every` and `for` vary at random, to both sides"},
+    {.name = "on-failure",
+     .type = RIG_OPTION_CHOICE,
+     .offset = AT(on_failure),
+     .default_text = "fail",
+     .choices = on_failure_choices,
+     .help = "what happens when it has no effect, finds no target or cannot be healed: the run ends and has failed, or "
+             "continues without it; a run none of whose faults took effect is undecided in any case"},
     {.name = "weight",
      .type = RIG_OPTION_INT,
      .offset = AT(weight),

@@ -20,15 +20,19 @@ struct rig_nemesis_options {
     int64_t command_ns;                    /* how long one command may take */
 };
 
+/* What a fault that fails does to the run, in the order of the choices. */
+enum rig_on_failure { RIG_ON_FAILURE_FAIL, RIG_ON_FAILURE_CONTINUE };
+
 /* One entry of `faults`: the schedule. Times count from the start of the load. */
 struct rig_nemesis_entry_options {
     const char *fault;
     const char *target; /* NULL: the fault's own */
     struct rig_text_list at;
     int64_t after_ns, every_ns, for_ns;
-    int64_t count;  /* 0: as often as the schedule says */
-    double vary;    /* share by which pauses and lengths vary */
-    int64_t weight; /* > 0: comes at random */
+    int64_t count;      /* 0: as often as the schedule says */
+    double vary;        /* share by which pauses and lengths vary */
+    int64_t weight;     /* > 0: comes at random */
+    int64_t on_failure; /* enum rig_on_failure */
 };
 
 /* One entry of `nodes`: a node that rig did not start; commands may be empty. */

@@ -137,6 +137,49 @@ enum rig_rc rig_shims_init(struct rig_shims *shims, const struct rig_cluster_ops
     return rc;
 }
 
+/* What the linker of Go writes into each program. */
+static bool is_made_in_go(pid_t pid)
+{
+    static const char mark[] = "\xff Go buildinf:";
+    char path[64];
+    struct stat status;
+    (void)snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    const size_t size = fstat(fd, &status) == 0 ? (size_t)status.st_size : 0;
+    void *program = size == 0 ? MAP_FAILED : mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    (void)close(fd);
+    if (program == MAP_FAILED)
+        return false;
+    const bool found = memmem(program, size, mark, sizeof mark - 1) != NULL;
+    (void)munmap(program, size);
+    return found;
+}
+
+enum rig_rc rig_shims_check(const struct rig_shims *shims, const struct rig_cluster_ops *cluster, void *run,
+                            struct rig_err *err)
+{
+    for (uint32_t node = 0; node < shims->count; node++) {
+        pid_t pids[64];
+        const uint32_t count = cluster->processes == NULL ? 0 : cluster->processes(run, node, pids, 64);
+        if (atomic_load(&shims->at[node]->attached) == 0)
+            return rig_fail(
+                err, RIG_E_CLUSTER,
+                "nemesis: clock, fsync and disk-full cannot strike node %u: its program was started without "
+                "rig's shim, as one that is linked statically is; leave these faults out",
+                node + 1);
+        for (uint32_t i = 0; i < count && i < 64; i++) {
+            if (is_made_in_go(pids[i]))
+                return rig_fail(err, RIG_E_CLUSTER,
+                                "nemesis: clock, fsync and disk-full cannot strike node %u: process %d is a program in "
+                                "Go, which makes its calls to the kernel itself; leave these faults out",
+                                node + 1, (int)pids[i]);
+        }
+    }
+    return RIG_OK;
+}
+
 void rig_shims_done(struct rig_shims *shims)
 {
     for (uint32_t node = 0; node < shims->count; node++) {

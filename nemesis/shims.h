@@ -30,6 +30,13 @@ enum rig_rc rig_shims_init(struct rig_shims *shims, const struct rig_cluster_ops
 enum rig_rc rig_shim_create(const char *path, struct rig_shim_control **control, struct rig_err *err);
 void rig_shims_done(struct rig_shims *shims);
 
+/*
+ * Once the cluster has started: whether the shim can reach the programs of all nodes. RIG_E_CLUSTER where one runs
+ * without it (linked statically), or was made in Go and makes its calls to the kernel itself.
+ */
+enum rig_rc rig_shims_check(const struct rig_shims *shims, const struct rig_cluster_ops *cluster, void *run,
+                            struct rig_err *err);
+
 /* The orders of the node whose files are below `data_dir`; RIG_E_CLUSTER when its processes do not have the shim. */
 enum rig_rc rig_shim_of(const struct rig_shims *shims, uint32_t node, const char *name, const char *data_dir,
                         struct rig_shim_control **control, struct rig_err *err);

@@ -360,6 +360,8 @@ static enum rig_rc run_cluster(struct rig_run_state *run, struct rig_run_result 
     if (rc == RIG_OK)
         rc = cluster->start(run->driver_run, err);
     if (rc == RIG_OK)
+        rc = rig_gear_check(&run->gear, cluster, run->driver_run, err);
+    if (rc == RIG_OK)
         rc = check_stopped(err);
     if (rc == RIG_OK)
         rc = set_up_and_record(run, result, err);

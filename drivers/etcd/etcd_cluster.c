@@ -235,12 +235,6 @@ void rig_etcd_cluster_stop(struct rig_etcd_cluster *cluster)
     end_all(cluster);
     rig_children_free(cluster->children);
     cluster->children = NULL;
-    for (uint32_t i = 0; i < cluster->count; i++) {
-        for (size_t v = 0; v < RIG_ETCD_ENVIRONMENT_MOST; v++) {
-            free(cluster->members[i].environment[v]);
-            cluster->members[i].environment[v] = NULL;
-        }
-    }
 }
 
 void rig_etcd_cluster_kill_now(struct rig_etcd_cluster *cluster)
@@ -398,30 +392,4 @@ enum rig_rc rig_etcd_cluster_restore(struct rig_etcd_cluster *cluster, struct ri
         rc = rc == RIG_OK ? one : rc;
     }
     return rc == RIG_OK ? rig_etcd_cluster_await_healthy(cluster, cluster->options->start_timeout_ns, err) : rc;
-}
-
-enum rig_rc rig_etcd_cluster_set_environment(struct rig_etcd_cluster *cluster, uint32_t node, const char *name,
-                                             const char *value, struct rig_err *err)
-{
-    char **variables = cluster->members[node].environment;
-    const size_t length = strlen(name);
-    size_t count = 0;
-    while (variables[count] != NULL)
-        count++;
-    size_t at = 0;
-    while (at < count && !(strncmp(variables[at], name, length) == 0 && variables[at][length] == '='))
-        at++;
-    char *made = NULL;
-    if (value != NULL && at == RIG_ETCD_ENVIRONMENT_MOST)
-        return rig_fail(err, RIG_E_LIMIT, "more than %d variables for %s", (int)RIG_ETCD_ENVIRONMENT_MOST,
-                        cluster->members[node].name);
-    if (value != NULL && asprintf(&made, "%s=%s", name, value) < 0)
-        return rig_fail(err, RIG_E_LIMIT, "out of memory for a variable");
-    free(variables[at]);
-    variables[at] = made;
-    if (made == NULL && at < count) {
-        variables[at] = variables[count - 1];
-        variables[count - 1] = NULL;
-    }
-    return RIG_OK;
 }

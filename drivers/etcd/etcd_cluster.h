@@ -21,7 +21,7 @@
 #include "drivers/etcd/etcd_options.h"
 #include "drivers/etcd/etcd_switch.h"
 
-enum { RIG_ETCD_PATH_BYTES = 1024, RIG_ETCD_ENVIRONMENT_MOST = 8 };
+enum { RIG_ETCD_PATH_BYTES = 1024 };
 
 struct rig_etcd_member {
     char name[RIG_NODE_NAME_BYTES]; /* "etcd-1" */
@@ -32,7 +32,6 @@ struct rig_etcd_member {
     bool joins;              /* it starts into a cluster that is there */
     atomic_bool left;        /* it was removed from the cluster */
     struct rig_child child;
-    char *environment[RIG_ETCD_ENVIRONMENT_MOST + 1]; /* "NAME=value", owned; NULL-ended */
 };
 
 struct rig_etcd_cluster {
@@ -63,8 +62,6 @@ enum rig_rc rig_etcd_cluster_stop_node(struct rig_etcd_cluster *cluster, uint32_
 enum rig_rc rig_etcd_cluster_start_node(struct rig_etcd_cluster *cluster, uint32_t node, struct rig_err *err);
 enum rig_rc rig_etcd_cluster_promote(struct rig_etcd_cluster *cluster, uint32_t node, struct rig_err *err);
 enum rig_rc rig_etcd_cluster_restore(struct rig_etcd_cluster *cluster, struct rig_err *err);
-enum rig_rc rig_etcd_cluster_set_environment(struct rig_etcd_cluster *cluster, uint32_t node, const char *name,
-                                             const char *value, struct rig_err *err);
 
 /* How a member is asked, directly. */
 struct rig_etcd_asked rig_etcd_cluster_ask(const struct rig_etcd_cluster *cluster, uint32_t node, int64_t timeout_ns);

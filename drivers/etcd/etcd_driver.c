@@ -170,12 +170,7 @@ static const char *cluster_data_dir(const void *run, uint32_t node)
     return ((const struct rig_etcd_run *)run)->cluster.members[node].data;
 }
 
-static enum rig_rc cluster_set_environment(void *run, uint32_t node, const char *name, const char *value,
-                                           struct rig_err *err)
-{
-    return rig_etcd_cluster_set_environment(&((struct rig_etcd_run *)run)->cluster, node, name, value, err);
-}
-
+/* No set_environment: a program in Go makes its calls to the kernel itself, so nothing that is preloaded sees them. */
 static const struct rig_cluster_ops cluster_ops = {
     .wanted = cluster_wanted,
     .start = cluster_start,
@@ -189,7 +184,6 @@ static const struct rig_cluster_ops cluster_ops = {
     .restore = cluster_restore,
     .processes = cluster_processes,
     .data_dir = cluster_data_dir,
-    .set_environment = cluster_set_environment,
     .faults = rig_etcd_faults,
 };
 

@@ -116,7 +116,6 @@ enum rig_rc rig_etcd_launch(struct rig_etcd_cluster *cluster, struct rig_etcd_me
         return rig_fail(err, RIG_E_CLUSTER, "cannot write %s: %s", path, strerror(errno));
     const struct rig_child_command command = {
         .arguments = arguments.at,
-        .environment = (const char *const *)member->environment,
         .account = &cluster->account,
         .home = member->data,
         .output = output,

@@ -499,6 +499,64 @@ static void a_program_without_the_shim_is_noticed(void **state)
     assert_int_equal(inject(&trial), RIG_E_CLUSTER);
     assert_non_null(strstr(trial.err.text, "without rig's shim"));
     heal(&trial);
+    struct rig_err err = {0};
+    assert_int_equal(rig_gear_check(&gear, &cluster, NULL, &err), RIG_E_CLUSTER);
+    atomic_store(&gear.shims.at[0]->attached, 1);
+    struct rig_err none = {0};
+    assert_int_equal(rig_gear_check(&gear, &cluster, NULL, &none), RIG_OK);
+}
+
+static pid_t go_pid;
+
+static uint32_t go_process(void *run, uint32_t at, pid_t *pids, uint32_t capacity)
+{
+    (void)run, (void)at, (void)capacity;
+    pids[0] = go_pid;
+    return 1;
+}
+
+/* A program that has the mark of Go's linker. */
+static pid_t start_marked(const char *path)
+{
+    static const char mark[] = "\xff Go buildinf:";
+    char bytes[4096];
+    size_t got;
+    FILE *from = fopen("/bin/sleep", "re"), *to = fopen(path, "we");
+    assert_non_null(from);
+    assert_non_null(to);
+    while ((got = fread(bytes, 1, sizeof bytes, from)) > 0)
+        assert_int_equal(fwrite(bytes, 1, got, to), got);
+    assert_int_equal(fwrite(mark, 1, sizeof mark, to), sizeof mark);
+    (void)fclose(from);
+    assert_int_equal(fclose(to), 0);
+    assert_int_equal(chmod(path, 0755), 0);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        (void)execl(path, path, "60", (char *)NULL);
+        _exit(127);
+    }
+    return pid;
+}
+
+static void a_program_in_go_is_refused_before_the_load(void **state)
+{
+    (void)state;
+    char path[256], exe[64], target[256] = "";
+    (void)snprintf(path, sizeof path, "%s/marked", node.folder);
+    go_pid = start_marked(path);
+    (void)snprintf(exe, sizeof exe, "/proc/%d/exe", (int)go_pid);
+    while (strcmp(target, path) != 0) {
+        const ssize_t length = readlink(exe, target, sizeof target - 1);
+        target[length < 0 ? 0 : length] = '\0';
+    }
+    struct rig_cluster_ops with_go = cluster;
+    with_go.processes = go_process;
+    struct rig_err err = {0};
+    assert_int_equal(rig_gear_check(&gear, &with_go, NULL, &err), RIG_E_CLUSTER);
+    assert_non_null(strstr(err.text, "is a program in Go"));
+    (void)kill(go_pid, SIGKILL);
+    (void)waitpid(go_pid, NULL, 0);
+    (void)unlink(path);
 }
 
 static void a_missing_shim_is_said_before_the_run(void **state)
@@ -546,6 +604,7 @@ int main(void)
         NODE_TEST(a_node_gets_little_of_a_processor),
         NODE_TEST(a_node_meets_its_limit_of_memory),
         NODE_TEST(a_program_without_the_shim_is_noticed),
+        NODE_TEST(a_program_in_go_is_refused_before_the_load),
         NODE_TEST(a_missing_shim_is_said_before_the_run),
         NODE_TEST(the_end_of_the_load_is_no_failure),
     };

@@ -173,6 +173,64 @@ class Postgres(EvidenceTest):
         self.undecided("out", "the database answered during ")
 
 
+FAULTY = """
+name: faulty
+workload: {type: list-append, duration: 3s}
+clients: {count: 8}
+database: {driver: postgres, isolation: %s, cluster: {local: {nodes: 1}}}
+nemesis: [{fault: exec, after: 1s, for: 500ms, command: [%s], undo: [%s]%s}]
+check: {levels: [read-committed]}
+"""
+
+
+class Faults(EvidenceTest):
+    def run_with(self, command, undo, more="", isolation="read-committed", *settings):
+        return self.rig("run", self.plan(FAULTY % (isolation, command, undo, more)), "-o", "out", *settings)
+
+    def test_a_fault_that_cannot_be_healed_hides_no_anomaly(self):
+        # Under read committed updates are lost.
+        done = self.run_with("true", "false", "", "read-committed", "--set", "check.levels=serializable")
+        self.status(1, done)
+        self.assertIn("The run failed: nemesis: cannot heal exec: false ended with status 1.", done.out)
+        self.assertIn("ANOMALY: serializable does not hold", done.out)
+        results = self.results("out")
+        self.assertEqual(results["valid"], False)
+        self.assertIn("cannot heal exec", results["run"]["failed"])
+        _, counts = self.case("out")
+        self.assertEqual(counts, {"tests": 2, "failures": 1, "errors": 1})
+        self.again("out", 1)
+
+    def test_without_an_anomaly_the_run_has_failed(self):
+        done = self.status(3, self.run_with("true", "false"))
+        self.assertIn("UNDECIDED: the run failed: nemesis: cannot heal exec", " ".join(done.out.split()))
+        case, counts = self.case("out")
+        self.assertEqual(counts, {"tests": 2, "failures": 0, "errors": 2})
+        self.assertIn("cannot heal", case.find("error").get("message"))
+        self.again("out", 3)
+
+    def test_a_fault_may_fail_where_the_plan_says_so(self):
+        done = self.status(0, self.run_with("true", "false", ", on-failure: continue"))
+        self.assertIn("FAILED: false ended with status 1", done.out)
+
+    def test_a_run_whose_faults_all_failed_is_undecided(self):
+        self.status(2, self.run_with("false", "true", ", on-failure: continue"))
+        self.undecided("out", "none of the plan's faults took effect")
+        self.again("out", 2)
+        # The record says it by itself.
+        done = self.status(2, self.rig("check", "out/history.rig", "--level", "read-committed"))
+        self.assertIn("none of the plan's faults took effect", done.out)
+
+    def test_a_load_that_ends_before_the_faults_is_undecided(self):
+        self.status(2, self.run_with("true", "true", "", "read-committed", "--set", "workload.duration=500ms"))
+        self.undecided("out", "none of the plan's faults took effect")
+
+    def test_faults_that_cannot_reach_a_program_are_refused(self):
+        plan = self.plan(FAULTY.replace("postgres, isolation: %s", "etcd").replace(
+            "exec, after: 1s, for: 500ms, command: [%s], undo: [%s]%s", "clock, after: 1s"))
+        done = self.status(64, self.rig("run", plan, "-o", "out"))
+        self.assertIn("clock: this driver's clusters have no way to preload", done.err)
+
+
 class Failures(EvidenceTest):
     def test_a_run_that_cannot_begin_has_a_junit_report(self):
         plan = self.plan("name: none\nworkload: {type: list-append, transactions: 10}\n"

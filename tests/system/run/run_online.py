@@ -45,6 +45,10 @@ class OnlineTest(RigTest):
     def same_verdict(self, run, *arguments):
         self.assertEqual(self.said(self.results(run)), self.said(self.offline(run, *arguments)))
 
+    def same_findings(self, run, *arguments):
+        """Of a run that was cut short, which is undecided: its record by itself is another matter."""
+        self.assertEqual({**self.said(self.results(run)), "valid": True}, self.said(self.offline(run, *arguments)))
+
     def was_checked_during_the_run(self, run):
         self.assertNotIn("checked from its beginning", self.log(run))
 
@@ -129,7 +133,7 @@ class Agreement(OnlineTest):
         self.same_verdict("out", "--level", "serializable", "--assume", "linearizable-keys")
 
     def test_a_run_without_transactions_enough_for_a_frame(self):
-        self.agrees((0, 2), transactions=10)
+        self.agrees((0, 2), "check.minimum.acknowledged=1", transactions=10)
 
 
 class StopOn(OnlineTest):
@@ -171,9 +175,9 @@ class Endings(OnlineTest):
     def test_a_signal_ends_the_load_and_the_verdict_follows(self):
         process = self.start_endless("out")
         process.send_signal(signal.SIGINT)
-        self.status(0, self.finish(process))
+        self.status(2, self.finish(process))
         self.assertTrue(self.results("out")["run"]["interrupted"])
-        self.same_verdict("out", "--level", "serializable")
+        self.same_findings("out", "--level", "serializable")
         self.work_folder_is_empty()
 
     def test_two_signals_end_at_once(self):
@@ -181,7 +185,7 @@ class Endings(OnlineTest):
         process.send_signal(signal.SIGINT)
         process.send_signal(signal.SIGTERM)
         done = self.finish(process, timeout=30)
-        self.assertIn(done.status, (0, 2), repr(done))
+        self.status(2, done)
         self.work_folder_is_empty()
 
     def test_a_killed_run_leaves_its_record(self):

@@ -81,7 +81,7 @@ class Files(RigTest):
         self.assertEqual(len(runs), 2)
         self.assertEqual(os.readlink(home / "latest"), runs[1].name)
         for run in runs:
-            self.assertEqual(run.stat().st_mode & 0o777, 0o755)
+            self.assertEqual(run.stat().st_mode & 0o777, 0o700)
             names = {path.name for path in run.iterdir()}
             self.assertEqual(names, {"plan.yaml", "history.rig", "results.json", "report.txt", "report.html",
                                      "junit.xml", "rig.log", "witnesses"})
@@ -156,10 +156,10 @@ class Signals(RigTest):
                 process = self.start("run", self.plan(sim_plan(transactions=ENDLESS)), "-o", number.name)
                 self.wait_for_record(process, number.name, 100000)
                 process.send_signal(number)
-                self.status(0, self.finish(process))
+                self.status(2, self.finish(process))  # too little of the load was carried out
                 results = self.results(number.name)
                 self.assertEqual(results["history"]["truncated"], False)
-                self.assertEqual(results["valid"], True)
+                self.assertEqual(results["levels"]["serializable"], "held")
                 self.assertTrue((self.folder / number.name / "report.html").exists())
         self.work_folder_is_empty()
 
@@ -168,7 +168,7 @@ class Signals(RigTest):
         process.send_signal(signal.SIGINT)
         process.send_signal(signal.SIGTERM)
         done = self.finish(process, timeout=30)
-        self.assertIn(done.status, (0, 2), repr(done))
+        self.status(2, done)
         check = self.rig("check", "out/history.rig", "--format", "json")
         self.assertIn(check.status, (0, 2), repr(check))
         self.work_folder_is_empty()
@@ -182,8 +182,8 @@ class Signals(RigTest):
                 process.kill()
                 self.finish(process)
                 check = self.rig("check", f"{run}/history.rig", "--level", "serializable", "--format", "json")
-                # No false alarm: what was cut off can make nothing look wrong.
-                self.assertIn(check.status, (0, 2), repr(check))
+                # No false alarm: what was cut off can make nothing look wrong. Nor is it whole.
+                self.status(2, check)
                 self.assertIn('"truncated": true', check.out)
 
 
@@ -225,7 +225,7 @@ class Output(RigTest):
                 break
             shown += more
         os.close(master)
-        self.assertEqual(process.wait(60), 0)
+        self.assertEqual(process.wait(60), 2)
         for word in (b"load ", b"/4.0G ", b"/s ", b" ok ", b" fail ", b" info ", b" p50 ", b" p99 ", b" left "):
             self.assertIn(word, shown)
         self.assertTrue(shown.endswith(b"\r\x1b[K"), shown[-100:])
