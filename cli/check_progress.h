@@ -1,33 +1,50 @@
 /*
- * The progress line of a check, on a terminal, once it takes long: what was read, how much of the history that is, what
- * was found so far.
+ * How far a check has come, once it takes long: a line on a terminal, a line every now and then where standard error is
+ * none, and what an interruption says. What was read, how much of the history that is, what was found so far.
  */
 #ifndef RIG_CLI_CHECK_PROGRESS_H
 #define RIG_CLI_CHECK_PROGRESS_H
+
+#include <stdatomic.h>
 
 #include "checker/watch.h"
 #include "cli/arguments.h"
 
 #define RIG_ARGUMENT_NO_PROGRESS                                                                                       \
     {                                                                                                                  \
-        .name = "no-progress", .help = "no progress line, on a terminal either"                                        \
+        .name = "no-progress", .help = "no progress, neither a line on a terminal nor one every 30 s off it"           \
+    }
+#define RIG_ARGUMENT_QUIET                                                                                             \
+    {                                                                                                                  \
+        .name = "quiet", .letter = 'q',                                                                                \
+        .help = "print the verdict's two lines and nothing else: what the history shows, and whether it is valid; no " \
+                "progress; complaints still go to stderr"                                                              \
     }
 
 struct rig_cli_check_progress {
     struct rig_check_watch watch;
-    bool is_on;
+    bool is_line;         /* on a terminal */
+    int64_t heartbeat_ns; /* between lines off a terminal; 0: none */
     int64_t start_ns;
     int64_t pass_ns;  /* when the pass began */
     int64_t shown_ns; /* 0: never */
     uint64_t shown_count;
     uint32_t pass;
+    /* For the thread of an interruption. */
+    _Atomic uint64_t read_count;
+    _Atomic uint32_t read_permille;
+    _Atomic uint64_t found_count; /* anomalies */
 };
 
-/* Starts the clock. There is no line where it is not wanted, nor where standard error is no terminal. */
+/* The time between lines off a terminal: 30 s, or the duration that RIG_HEARTBEAT gives (`5s`; `0s`: no such lines). */
+int64_t rig_cli_heartbeat_ns(void);
+/* Whether the command was asked for neither --quiet nor --no-progress, which its table has. */
+bool rig_cli_wants_progress(const struct rig_arguments *arguments);
+/* Starts the clock and watches for signals. Nothing is shown where it is not wanted. */
 void rig_cli_check_progress_init(struct rig_cli_check_progress *progress, bool is_wanted);
-/* For the check; NULL where there is no line. Borrowed. */
+/* For the check. Borrowed. */
 const struct rig_check_watch *rig_cli_check_progress_watch(const struct rig_cli_check_progress *progress);
-/* Removes the line. */
+/* Removes the line; signals do again what they did before. */
 void rig_cli_check_progress_done(struct rig_cli_check_progress *progress);
 
 #endif

@@ -12,6 +12,7 @@
 #include "cli/arguments.h"
 #include "cli/check_progress.h"
 #include "cli/cli.h"
+#include "cli/input_path.h"
 #include "cli/outputs.h"
 #include "cli/requests.h"
 
@@ -43,6 +44,7 @@ static const struct rig_argument check_arguments[] = {
      .value = "N",
      .help = "judge a long history whenever N transactions are new, or somewhat later; 98304 when not given"},
     RIG_ARGUMENT_NO_PROGRESS,
+    RIG_ARGUMENT_QUIET,
     RIG_ARGUMENT_FORMAT,
     RIG_ARGUMENT_REPORT,
     {.name = "output", .letter = 'o', .value = "DIR", .help = "also write all reports and the witnesses into DIR"},
@@ -56,8 +58,9 @@ static const struct rig_arguments_table check_table = {
     .most_positionals = 1,
     .description =
         "Checks a recorded history: history.rig, or operations as JSON lines or EDN in the field names of Jepsen.\n"
-        "`-` reads standard input. Without --level the history is judged as strict serializable; every level's\n"
-        "fate is shown all the same.\n",
+        "HISTORY may also be the folder of a run, or `store/NAME`: then its latest run is meant. `-` reads\n"
+        "standard input. Without --level the history is judged as strict serializable; every level's fate is shown\n"
+        "all the same.\n",
     .arguments = check_arguments,
 };
 
@@ -169,10 +172,10 @@ static const char *title_of(const char *path)
 }
 
 /* The result goes out first: a report that cannot be written must not take it away. */
-static enum rig_rc write_all(const struct rig_arguments *args, const struct rig_verdict *verdict, struct rig_err *err)
+static enum rig_rc write_all(const struct rig_arguments *args, const char *title, const struct rig_verdict *verdict,
+                             struct rig_err *err)
 {
-    const char *title = title_of(args->positionals[0]);
-    enum rig_rc rc = rig_cli_print_result(verdict, NULL, rig_arguments_json(args), err);
+    enum rig_rc rc = rig_cli_print_result(verdict, NULL, args, err);
     for (size_t i = 0; rc == RIG_OK; i++) {
         struct rig_cli_report_request request;
         if (!rig_cli_read_report(args, i, &request) || request.path == NULL)
@@ -217,18 +220,23 @@ int rig_cli_check(int argc, char **argv)
     struct rig_windows_options options = {0};
     struct rig_minimum minimum = RIG_MINIMUM_OF_HISTORY;
     struct rig_source_options source = {.load = {.form = RIG_FORM_AUTO}};
+    struct rig_err err = {0};
+    static char path[RIG_CLI_PATH_BYTES];
     if (!rig_cli_read_requests(&args, &options.check) || !rig_cli_read_minimum(&args, &minimum) ||
         !read_assumptions(&args, &options.check.assumptions) || !reports_are_known(&args) ||
         !read_amounts(&args, &source, &options))
         return RIG_EXIT_USAGE;
     read_workload(&args, &source.load);
     mind_memory(options.check.limit_bytes);
-    struct rig_err err = {0};
+    const char *title = title_of(args.positionals[0]);
+    if (rig_cli_find_history(args.positionals[0], path, &err) != RIG_OK)
+        return rig_cli_fail(&err);
+    args.positionals[0] = path;
     if (check_outputs(&args, &err) != RIG_OK)
         return rig_cli_fail(&err);
     struct rig_verdict *verdict = NULL;
     struct rig_cli_check_progress progress;
-    rig_cli_check_progress_init(&progress, !rig_arguments_has(&args, "no-progress"));
+    rig_cli_check_progress_init(&progress, rig_cli_wants_progress(&args));
     options.watch = rig_cli_check_progress_watch(&progress);
     enum rig_rc rc = check(&args, &source, &options, &verdict, &err);
     rig_cli_check_progress_done(&progress);
@@ -238,7 +246,8 @@ int rig_cli_check(int argc, char **argv)
         rig_verdict_free(verdict);
         return rig_cli_fail(&err);
     }
-    int result = write_all(&args, verdict, &err) == RIG_OK ? rig_cli_verdict_status(verdict) : rig_cli_fail(&err);
+    int result =
+        write_all(&args, title, verdict, &err) == RIG_OK ? rig_cli_verdict_status(verdict) : rig_cli_fail(&err);
     rig_verdict_free(verdict);
     return result;
 }

@@ -8,6 +8,8 @@
 #include "base/output_file.h"
 #include "cli/arguments.h"
 #include "cli/cli.h"
+#include "cli/input_path.h"
+#include "cli/interruption.h"
 #include "cli/output_form.h"
 #include "history/load.h"
 
@@ -77,6 +79,12 @@ static void print_result(const struct rig_arguments *args, const struct rig_hist
     rig_buf_done(&buf);
 }
 
+static void describe(void *context, char *text, unsigned long size)
+{
+    const struct rig_arguments *args = context;
+    (void)snprintf(text, size, "the conversion was interrupted; %s is as it was", args->positionals[1]);
+}
+
 int rig_cli_convert(int argc, char **argv)
 {
     struct rig_arguments args;
@@ -84,7 +92,11 @@ int rig_cli_convert(int argc, char **argv)
     if (status != RIG_ARGUMENTS_GO_ON)
         return status;
     enum rig_form form = rig_cli_output_form(&args, "to", args.positionals[1]);
-    rig_output_guard(args.positionals[0]);
+    struct rig_err err = {0};
+    char in[RIG_CLI_PATH_BYTES];
+    if (rig_cli_find_history(args.positionals[0], in, &err) != RIG_OK)
+        return rig_cli_fail(&err);
+    rig_output_guard(in);
     if (form == RIG_FORM_AUTO || !rig_cli_may_write(&args, args.positionals[1]))
         return RIG_EXIT_USAGE;
     struct rig_save_options save = {.form = form, .pack = rig_arguments_has(&args, "compress")};
@@ -100,12 +112,14 @@ int rig_cli_convert(int argc, char **argv)
             options.workload = (enum rig_workload)i;
         }
     }
-    struct rig_err err = {0};
     struct rig_history *history = NULL;
-    if (rig_history_load(args.positionals[0], &options, &history, &err) != RIG_OK)
-        return rig_cli_fail(&err);
+    rig_cli_interruption_begin(describe, &args);
+    enum rig_rc rc = rig_history_load(in, &options, &history, &err);
+    if (rc == RIG_OK)
+        rc = rig_history_save_as(history, args.positionals[1], &save, &err);
+    rig_cli_interruption_end();
     status = RIG_EXIT_OK;
-    if (rig_history_save_as(history, args.positionals[1], &save, &err) != RIG_OK)
+    if (rc != RIG_OK)
         status = rig_cli_fail(&err);
     else if (strcmp(args.positionals[1], "-") != 0)
         print_result(&args, history, form);

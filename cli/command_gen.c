@@ -11,6 +11,7 @@
 #include "cli/arguments.h"
 #include "cli/check_progress.h"
 #include "cli/cli.h"
+#include "cli/interruption.h"
 #include "cli/output_form.h"
 #include "cli/terminal.h"
 #include "runner/run_progress.h"
@@ -42,7 +43,7 @@ static const struct rig_argument gen_arguments[] = {
      .help = "form to write; told by the ending of OUT when not given (.rig, .json, .jsonl, .edn)"},
     {.name = "compress", .help = "compress with zstd; rig's own form only"},
     {.name = "force", .help = "replace OUT where it exists"},
-    RIG_ARGUMENT_NO_PROGRESS,
+    {.name = "no-progress", .help = "no progress line, on a terminal either"},
     RIG_ARGUMENT_FORMAT,
     {.name = NULL},
 };
@@ -236,6 +237,12 @@ static void print_result(const struct rig_arguments *args, enum rig_form form, c
                   counts->bytes, synthetic->seed, rate);
 }
 
+static void describe(void *context, char *text, unsigned long size)
+{
+    const struct rig_arguments *args = context;
+    (void)snprintf(text, size, "interrupted; %s is as it was", args->positionals[0]);
+}
+
 int rig_cli_gen(int argc, char **argv)
 {
     struct rig_arguments args;
@@ -258,7 +265,9 @@ int rig_cli_gen(int argc, char **argv)
     struct watcher watcher = {.total = (uint64_t)synthetic.workload.transactions, .start_ns = rig_clock_now_ns()};
     const struct rig_synthetic_watch watch = {.progress = show_progress, .context = &watcher};
     struct rig_synthetic_counts counts;
+    rig_cli_interruption_begin(describe, &args);
     enum rig_rc rc = rig_synthetic_write(&synthetic, args.positionals[0], &save, shows ? &watch : NULL, &counts, &err);
+    rig_cli_interruption_end();
     if (watcher.shown_ns != 0)
         (void)fprintf(stderr, "\r\033[K");
     if (rc != RIG_OK)

@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/drivers.h"
 #include "cli/dry_run.h"
+#include "cli/terminal.h"
 #include "runner/plan.h"
 #include "runner/run.h"
 
@@ -24,21 +25,21 @@ static void leave_out_example(struct rig_cli_drivers *drivers)
     drivers->count = kept;
 }
 
-static void print_reference(bool markdown)
+static void print_reference(unsigned columns)
 {
     struct rig_cli_drivers drivers;
     rig_cli_drivers_init(&drivers);
     leave_out_example(&drivers);
     struct rig_buf text;
     rig_buf_init(&text, 0);
-    rig_plan_write_reference(drivers.at, markdown, &text);
+    rig_plan_write_reference(drivers.at, columns, &text);
     (void)fputs(rig_buf_text(&text), stdout);
     rig_buf_done(&text);
 }
 
 static void print_keys(void)
 {
-    print_reference(false);
+    print_reference(rig_terminal_text_columns(stdout));
 }
 
 static const struct rig_argument arguments_of_plan[] = {
@@ -58,9 +59,8 @@ static const struct rig_arguments_table table_of_plan = {
     .most_positionals = 1,
     .description =
         "Checks a plan and prints it resolved, with every default; what it prints is a plan again. Secrets stay\n"
-        "the variables that they came from, or become `***`. `-` reads the plan from standard input. Exit status 64 "
-        "when the plan cannot be used; what it needs\n"
-        "and this machine lacks is said on stderr.\n",
+        "the variables that they came from, or become `***`. `-` reads the plan from standard input. Exit status\n"
+        "64 when the plan cannot be used, or not on this machine: stderr says what is wrong or missing.\n",
     .arguments = arguments_of_plan,
     .print_more = print_keys,
 };
@@ -88,7 +88,7 @@ int rig_cli_plan(int argc, char **argv)
     if (status != RIG_ARGUMENTS_GO_ON)
         return status;
     if (rig_arguments_has(&arguments, "reference")) {
-        print_reference(true);
+        print_reference(RIG_PLAN_MARKDOWN);
         return RIG_EXIT_OK;
     }
     if (arguments.positional_count == 0)
@@ -112,8 +112,10 @@ int rig_cli_plan(int argc, char **argv)
     (void)fputs(rig_buf_text(&text), stdout);
     rig_buf_done(&text);
     struct rig_err missing = {0};
-    if (rig_run_check(plan, &missing) != RIG_OK)
+    if (rig_run_check(plan, &missing) != RIG_OK) {
+        status = rig_rc_exit_status(missing.rc);
         rig_cli_complain("this plan cannot be run here: %s", missing.text);
+    }
     rig_plan_free(plan);
-    return RIG_EXIT_OK;
+    return status;
 }

@@ -11,6 +11,7 @@
 #include "cli/arguments.h"
 #include "cli/check_progress.h"
 #include "cli/cli.h"
+#include "cli/input_path.h"
 #include "cli/outputs.h"
 #include "cli/requests.h"
 #include "cli/saved_run.h"
@@ -25,6 +26,7 @@ static const struct rig_argument report_arguments[] = {
     RIG_ARGUMENT_MAX_WITNESSES,
     RIG_ARGUMENT_MAX_MEMORY,
     RIG_ARGUMENT_NO_PROGRESS,
+    RIG_ARGUMENT_QUIET,
     RIG_ARGUMENT_FORMAT,
     {.name = "output",
      .letter = 'o',
@@ -40,8 +42,9 @@ static const struct rig_arguments_table report_table = {
     .most_positionals = 1,
     .description =
         "Checks the record of a finished run again and writes its reports: results.json, report.txt,\n"
-        "report.html, junit.xml and one file a witness. DIR is the run's folder (store/NAME/latest). The levels\n"
-        "that the run was judged by are kept unless --level or --anomaly says otherwise.\n",
+        "report.html, junit.xml and one file a witness. DIR is the run's folder, or store/NAME, whose\n"
+        "latest run is meant. The levels that the run was judged by are kept unless --level or --anomaly says\n"
+        "otherwise.\n",
     .arguments = report_arguments,
 };
 
@@ -86,7 +89,7 @@ static int write_all(const struct rig_arguments *args, const struct rig_verdict 
     const char *folder = rig_arguments_value(args, "output");
     if (folder == NULL)
         folder = args->positionals[0];
-    if (rig_cli_print_result(verdict, run, rig_arguments_json(args), err) != RIG_OK ||
+    if (rig_cli_print_result(verdict, run, args, err) != RIG_OK ||
         rig_cli_write_reports(verdict, run, title, folder, RIG_CLI_ALL_REPORTS, err) != RIG_OK)
         return rig_cli_fail(err);
     return rig_cli_verdict_status(verdict);
@@ -111,7 +114,7 @@ static int judge(const struct rig_arguments *args, struct rig_check_options *opt
     }
     const struct rig_source_options source = {.load = {.form = RIG_FORM_RIG, .limit_bytes = options->limit_bytes}};
     struct rig_cli_check_progress progress;
-    rig_cli_check_progress_init(&progress, !rig_arguments_has(args, "no-progress"));
+    rig_cli_check_progress_init(&progress, rig_cli_wants_progress(args));
     const struct rig_windows_options windows = {.check = *options, .watch = rig_cli_check_progress_watch(&progress)};
     struct rig_verdict *verdict = NULL;
     int result;
@@ -160,6 +163,10 @@ int rig_cli_report(int argc, char **argv)
     struct rig_err err = {0};
     struct rig_cli_saved_run saved;
     int result;
+    static char run_folder[RIG_CLI_PATH_BYTES];
+    if (rig_cli_find_run(args.positionals[0], run_folder, &err) != RIG_OK)
+        return rig_cli_fail(&err);
+    args.positionals[0] = run_folder;
     if (rig_cli_saved_run_load(args.positionals[0], &saved, &err) == RIG_OK && check_outputs(&args, &err) == RIG_OK) {
         keep_requests(&args, &saved, &options, &minimum);
         (void)rig_cli_read_minimum(&args, &minimum); /* over what the plan says */

@@ -30,7 +30,7 @@ static const struct rig_argument arguments_of_run[] = {
      .value = "DIR",
      .help = "keep the run's files in this folder, new or empty, instead of store/<name>/<time>"},
     RIG_ARGUMENT_NO_PROGRESS,
-    {.name = "quiet", .letter = 'q', .help = "nothing but the result and complaints"},
+    RIG_ARGUMENT_QUIET,
     RIG_ARGUMENT_FORMAT,
     {.name = NULL},
 };
@@ -58,6 +58,7 @@ struct job {
     struct rig_report_moment moments[RIG_TIMELINE_MOST];
     struct rig_report_run facts;
     struct rig_buf plan_yaml;
+    int64_t took_ns; /* of the clock on the wall, also where the load's time is simulated */
     struct rig_cli_check_progress progress;
     char failure[RIG_ERR_TEXT_BYTES]; /* why the run failed; empty: it did not */
 };
@@ -94,16 +95,15 @@ static void announce(const struct job *job)
     (void)fflush(stdout);
 }
 
-static bool is_progress_wanted(const struct job *job)
-{
-    return !rig_arguments_has(job->arguments, "quiet") && !rig_arguments_has(job->arguments, "no-progress");
-}
-
 static enum rig_rc drive(struct job *job, struct rig_err *err)
 {
+    const bool wanted = rig_cli_wants_progress(job->arguments), live = rig_terminal_is_live(stderr);
     const struct rig_run_options options = {.folder = job->folder,
-                                            .progress = is_progress_wanted(job) && rig_terminal_is_live(stderr)};
+                                            .progress = wanted && live,
+                                            .heartbeat_ns = wanted && !live ? rig_cli_heartbeat_ns() : 0};
+    const int64_t start_ns = rig_clock_now_ns();
     enum rig_rc rc = rig_run(job->plan, &options, &job->result, err);
+    job->took_ns = rig_clock_now_ns() - start_ns;
     struct rig_err redaction = {0};
     if (rig_cli_redact_logs(job->folder, &redaction) != RIG_OK) {
         rig_log(RIG_LOG_WARN, "run", "secrets may stand in the logs of the nodes: %s", redaction.text);
@@ -177,6 +177,7 @@ static void collect_facts(struct job *job)
         .seed = job->plan->seed,
         .client_count = (uint32_t)job->plan->clients.count,
         .load_s = (double)result->load_ns / (double)RIG_NS_PER_S,
+        .took_s = (double)job->took_ns / (double)RIG_NS_PER_S,
         .final_reads = result->final_reads,
         .planned_faults = job->plan->nemesis.entry_count,
         .unread = result->unread,
@@ -226,7 +227,7 @@ static enum rig_rc report(struct job *job, const struct rig_verdict *verdict, st
     enum rig_rc rc = rig_cli_write_reports(verdict, &job->facts, job->plan->name, job->folder, job->plan->reports, err);
     const bool wanted = rig_arguments_json(job->arguments) || job->failure[0] == '\0' || has_record(job);
     if (rc == RIG_OK && wanted) /* of nothing at all the complaint says enough */
-        rc = rig_cli_print_result(verdict, &job->facts, rig_arguments_json(job->arguments), err);
+        rc = rig_cli_print_result(verdict, &job->facts, job->arguments, err);
     if (rc == RIG_OK)
         point_to_report(job);
     return rc;
@@ -277,7 +278,7 @@ static enum rig_rc check_record(struct job *job, bool guess_failed, int *status,
 static enum rig_rc judge(struct job *job, int *status, struct rig_err *err)
 {
     struct rig_online *online = job->result.online;
-    rig_cli_check_progress_init(&job->progress, is_progress_wanted(job));
+    rig_cli_check_progress_init(&job->progress, rig_cli_wants_progress(job->arguments));
     struct rig_verdict *verdict =
         online == NULL ? NULL : rig_online_finish(online, rig_cli_check_progress_watch(&job->progress));
     if (verdict != NULL)
@@ -316,7 +317,7 @@ static int report_failure(struct job *job, const struct rig_err *why)
     const int failed = rig_cli_fail(why);
     int status = failed;
     (void)snprintf(job->failure, sizeof job->failure, "%s", why->text);
-    rig_cli_check_progress_init(&job->progress, is_progress_wanted(job));
+    rig_cli_check_progress_init(&job->progress, rig_cli_wants_progress(job->arguments));
     enum rig_rc rc = has_record(job) ? check_record(job, false, &status, &err) : report_nothing(job, &err);
     if (rc != RIG_OK)
         (void)rig_cli_fail(&err);

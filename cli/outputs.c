@@ -34,7 +34,7 @@ static void render(const struct rig_verdict *verdict, const struct rig_report_ru
 {
     switch (form) {
     case RIG_REPORT_TEXT:
-        rig_report_text(verdict, run, false, out);
+        rig_report_text(verdict, run, false, 0, out);
         break;
     case RIG_REPORT_JSON:
         rig_report_json(verdict, run, out);
@@ -73,15 +73,18 @@ enum rig_rc rig_cli_write_report(const struct rig_verdict *verdict, const struct
     return rc;
 }
 
-enum rig_rc rig_cli_print_result(const struct rig_verdict *verdict, const struct rig_report_run *run, bool json,
-                                 struct rig_err *err)
+enum rig_rc rig_cli_print_result(const struct rig_verdict *verdict, const struct rig_report_run *run,
+                                 const struct rig_arguments *arguments, struct rig_err *err)
 {
+    const bool colour = rig_terminal_has_colour(stdout);
     struct rig_buf out;
     rig_buf_init(&out, 0);
-    if (json)
+    if (rig_arguments_json(arguments))
         rig_report_json(verdict, run, &out);
+    else if (rig_arguments_has(arguments, "quiet"))
+        rig_report_brief(verdict, run, colour, &out);
     else
-        rig_report_text(verdict, run, rig_terminal_has_colour(stdout), &out);
+        rig_report_text(verdict, run, colour, rig_terminal_text_columns(stdout), &out);
     enum rig_rc rc = print_buf(&out, err);
     rig_buf_done(&out);
     return rc;

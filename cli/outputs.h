@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "checker/verdict.h"
+#include "cli/arguments.h"
 #include "report/report.h"
 #include "runner/plan.h"
 
@@ -31,9 +32,12 @@ enum rig_rc rig_cli_check_folder(const char *folder, struct rig_err *err);
 /* One report, without colour, into the file `path`; "-" is standard output. */
 enum rig_rc rig_cli_write_report(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
                                  enum rig_report_form form, const char *path, struct rig_err *err);
-/* The result on standard output, as `--format` says; text is coloured when it goes to a terminal. */
-enum rig_rc rig_cli_print_result(const struct rig_verdict *verdict, const struct rig_report_run *run, bool json,
-                                 struct rig_err *err);
+/*
+ * The result on standard output, as `--format` and `--quiet` say; a text is coloured, and as wide as the terminal, when
+ * it goes to one.
+ */
+enum rig_rc rig_cli_print_result(const struct rig_verdict *verdict, const struct rig_report_run *run,
+                                 const struct rig_arguments *arguments, struct rig_err *err);
 /* RIG_EXIT_OK, _ANOMALY, _UNDECIDED; RIG_EXIT_FAILED where nothing was refuted and the run failed. */
 int rig_cli_verdict_status(const struct rig_verdict *verdict);
 

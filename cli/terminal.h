@@ -14,5 +14,7 @@ bool rig_terminal_is_live(FILE *stream);
 bool rig_terminal_has_colour(FILE *stream);
 /* Columns of the terminal behind `stream`; 80 where there is none. */
 unsigned rig_terminal_columns(FILE *stream);
+/* Columns for texts: those of the terminal, from 60 to 160; 116 where there is none. */
+unsigned rig_terminal_text_columns(FILE *stream);
 
 #endif

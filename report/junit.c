@@ -145,7 +145,7 @@ void rig_report_junit(const struct rig_verdict *verdict, const struct rig_report
     count_cases(verdict, &tests, &failures, &errors);
     double seconds = (verdict->cost.read_ms + verdict->cost.infer_ms + verdict->cost.search_ms) / 1e3;
     if (run != NULL)
-        seconds += run->load_s;
+        seconds += run->took_s > 0 ? run->took_s : run->load_s;
     rig_buf_add_text(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite");
     add_attribute(out, "name", name);
     rig_buf_printf(out, " tests=\"%u\" failures=\"%u\" errors=\"%u\" skipped=\"0\" time=\"%.3f\">\n", tests, failures,

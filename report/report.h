@@ -34,6 +34,8 @@ struct rig_report_run {
     uint64_t seed;
     uint32_t client_count;
     double load_s;
+    double took_s; /* of the whole run, by the clock on the wall; 0: not known. The simulator's load has a time of its
+                      own */
     uint64_t final_reads;
     uint64_t unread;         /* of these, reads that were given up; their keys' last versions may be unseen */
     const char *unread_text; /* why: the last error */
@@ -49,9 +51,14 @@ struct rig_report_run {
     uint32_t moment_count;
 };
 
-/* `run` may be NULL everywhere: a bare `rig check`. `colour`: ANSI colours. `name`: of the history, for titles. */
-void rig_report_text(const struct rig_verdict *verdict, const struct rig_report_run *run, bool colour,
+enum { RIG_REPORT_COLUMNS = 116 };
+/* `run` may be NULL everywhere: a bare `rig check`. `colour`: ANSI colours. `columns` of the longest line; 0:
+ * RIG_REPORT_COLUMNS; at least 60. `name`: of the history, for titles. */
+void rig_report_text(const struct rig_verdict *verdict, const struct rig_report_run *run, bool colour, unsigned columns,
                      struct rig_buf *out);
+/* What a quiet command prints: warnings about the record, what the history shows, and the verdict, a line each. */
+void rig_report_brief(const struct rig_verdict *verdict, const struct rig_report_run *run, bool colour,
+                      struct rig_buf *out);
 void rig_report_json(const struct rig_verdict *verdict, const struct rig_report_run *run, struct rig_buf *out);
 void rig_report_junit(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
                       struct rig_buf *out);

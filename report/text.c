@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/wrap.h"
 #include "report/episodes.h"
 #include "report/report.h"
 #include "report/words.h"
 
 enum {
-    LINE_COLUMNS = 116, /* where lists of names are broken */
     LABEL_COLUMNS = 22, /* width of the left column */
     COUNT_COLUMNS = 12, /* least width of the column of counts: "at least 123" */
     WITNESSES_SHOWN = 3,
@@ -28,6 +28,8 @@ struct page {
     const struct rig_verdict *verdict;
     const struct rig_report_run *run;
     bool colour;
+    size_t columns;
+    bool brief; /* the verdict only */
     struct rig_buf *out;
     struct rig_episodes episodes;
 };
@@ -59,31 +61,13 @@ static void label(const struct page *page, const char *text)
     rig_buf_printf(page->out, "  %-*s", LABEL_COLUMNS - 2, text);
 }
 
-/*
- * Writes foreign `text` from the column `indent` on (where the cursor is), broken at spaces before LINE_COLUMNS, with
- * the following lines indented alike; ends the line.
- */
+/* Writes foreign `text` from the column `indent` on, as rig_wrap() does. */
 static void wrapped(const struct page *page, const char *text, size_t indent)
 {
     struct rig_buf clean;
     rig_buf_init(&clean, 0);
     rig_words_clean(&clean, text, false);
-    size_t column = indent;
-    for (const char *word = rig_buf_text(&clean); *word != '\0';) {
-        size_t length = strcspn(word, " ");
-        if (column > indent && column + 1 + length > LINE_COLUMNS) {
-            rig_buf_printf(page->out, "\n%*s", (int)indent, "");
-            column = indent;
-        } else if (column > indent) {
-            rig_buf_add_char(page->out, ' ');
-            column++;
-        }
-        rig_buf_add(page->out, word, length);
-        column += length;
-        word += length;
-        word += strspn(word, " ");
-    }
-    rig_buf_add_char(page->out, '\n');
+    rig_wrap(rig_buf_text(&clean), indent, page->columns, page->out);
     rig_buf_done(&clean);
 }
 
@@ -139,20 +123,25 @@ static void add_verdict(const struct page *page)
 {
     const struct rig_verdict *verdict = page->verdict;
     const bool reason_first = verdict->valid == RIG_VALID_UNKNOWN;
+    const char *gap = page->brief ? "" : "\n";
     add_warnings(page);
     if (reason_first)
         add_decision(page);
     if (verdict->summary != NULL) {
         if (reason_first)
-            rig_buf_add_char(page->out, '\n');
+            rig_buf_add_text(page->out, gap);
         add_summary(page);
-        rig_buf_add_char(page->out, '\n');
+        rig_buf_add_text(page->out, gap);
     }
     if (!reason_first)
         add_decision(page);
+}
+
+static void add_requested(const struct page *page)
+{
     struct rig_buf line;
     rig_buf_init(&line, 0);
-    rig_words_requested(&line, verdict);
+    rig_words_requested(&line, page->verdict);
     wrapped_line(page, "requested", rig_buf_text(&line));
     rig_buf_done(&line);
 }
@@ -238,7 +227,7 @@ static void add_witness_line(const struct page *page, const char *text, size_t u
     size_t indent = strspn(text, " ");
     rig_buf_add(page->out, text, indent);
     text += indent;
-    size_t room = LINE_COLUMNS - used_columns - indent;
+    size_t room = page->columns - used_columns - indent;
     while (strlen(text) > room) {
         size_t at = break_of(text, room);
         if (text[at] == '\0')
@@ -246,7 +235,7 @@ static void add_witness_line(const struct page *page, const char *text, size_t u
         rig_buf_add(page->out, text, at);
         text += at + strspn(text + at, " ");
         rig_buf_printf(page->out, "\n%*s", (int)indent + 4, "");
-        room = LINE_COLUMNS - indent - 4;
+        room = page->columns - indent - 4;
     }
     rig_buf_add_text(page->out, text);
     rig_buf_add_char(page->out, '\n');
@@ -603,13 +592,27 @@ static void add_cost(const struct page *page)
     rig_buf_add_char(page->out, '\n');
 }
 
-void rig_report_text(const struct rig_verdict *verdict, const struct rig_report_run *run, bool colour,
+void rig_report_brief(const struct rig_verdict *verdict, const struct rig_report_run *run, bool colour,
+                      struct rig_buf *out)
+{
+    RIG_REQUIRE(verdict != NULL && verdict->history != NULL && out != NULL);
+    const struct page page = {
+        .verdict = verdict, .run = run, .colour = colour, .columns = SIZE_MAX, .brief = true, .out = out};
+    add_verdict(&page);
+}
+
+void rig_report_text(const struct rig_verdict *verdict, const struct rig_report_run *run, bool colour, unsigned columns,
                      struct rig_buf *out)
 {
     RIG_REQUIRE(verdict != NULL && verdict->history != NULL && out != NULL);
-    struct page page = {.verdict = verdict, .run = run, .colour = colour, .out = out};
+    struct page page = {.verdict = verdict,
+                        .run = run,
+                        .colour = colour,
+                        .columns = columns == 0 ? RIG_REPORT_COLUMNS : columns,
+                        .out = out};
     rig_episodes_init(&page.episodes, verdict);
     add_verdict(&page);
+    add_requested(&page);
     add_levels(&page);
     add_findings(&page);
     add_faults(&page);

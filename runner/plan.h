@@ -83,8 +83,9 @@ void rig_plan_write(const struct rig_plan *plan, bool with_help, struct rig_buf 
 /* The same as JSON: numbers and truth values as such, values with a unit as texts, what has no value as null. */
 void rig_plan_write_json(const struct rig_plan *plan, struct rig_buf *json);
 
-/* Every key that a plan may hold, from the option tables: the reference page (Markdown), or the part of `rig plan
- * --help` (plain text). With the options of every driver in `drivers`, NULL-ended. */
-void rig_plan_write_reference(const struct rig_driver *const *drivers, bool markdown, struct rig_buf *out);
+/* Every key that a plan may hold, from the option tables: the reference page (RIG_PLAN_MARKDOWN), or the part of `rig
+ * plan --help` in so many columns. With the options of every driver in `drivers`, NULL-ended. */
+enum { RIG_PLAN_MARKDOWN = 0 };
+void rig_plan_write_reference(const struct rig_driver *const *drivers, unsigned columns, struct rig_buf *out);
 
 #endif

@@ -550,7 +550,7 @@ enum rig_rc rig_plan_load(const char *path, const struct rig_plan_override *over
     if (rc == RIG_OK || text.size > RIG_YAML_BYTES)
         rc = rig_plan_parse(shown, rig_buf_text(&text), text.size, overrides, override_count, seed, plan, err);
     else
-        rc = rig_fail(err, rc, "%s", own.text);
+        rc = rig_fail(err, rc == RIG_E_IO ? RIG_E_PLAN : rc, "%s", own.text);
     rig_buf_done(&text);
     return rc;
 }

@@ -4,8 +4,11 @@
 #include <string.h>
 
 #include "base/option_parse.h"
+#include "base/wrap.h"
 #include "nemesis/faults.h"
 #include "runner/plan_sections.h"
+
+enum { NAME_COLUMNS = 36 };
 
 /* A table cell: `|` would end it. */
 static void add_cell(const char *text, struct rig_buf *out)
@@ -38,15 +41,28 @@ static void write_row(const struct rig_option *option, struct rig_buf *out)
     rig_buf_done(&takes);
 }
 
-static void write_table(const char *title, const char *about, const struct rig_option *table, bool markdown,
+/* As --help shows it. */
+static void write_line(const struct rig_option *option, unsigned columns, struct rig_buf *out)
+{
+    struct rig_buf help;
+    rig_buf_init(&help, 0);
+    rig_buf_printf(&help, "%s%s%s", option->help, option->default_text == NULL ? "" : "; default ",
+                   option->default_text == NULL ? "" : option->default_text);
+    if (strlen(option->name) + 2 > NAME_COLUMNS - 2)
+        rig_buf_printf(out, "  %s\n%*s", option->name, (int)NAME_COLUMNS, "");
+    else
+        rig_buf_printf(out, "  %-*s", (int)NAME_COLUMNS - 2, option->name);
+    rig_wrap(rig_buf_text(&help), NAME_COLUMNS, columns, out);
+    rig_buf_done(&help);
+}
+
+static void write_table(const char *title, const char *about, const struct rig_option *table, unsigned columns,
                         struct rig_buf *out)
 {
-    if (!markdown) {
+    if (columns != RIG_PLAN_MARKDOWN) {
         rig_buf_printf(out, "\n%s\n", title);
         for (; table->name != NULL; table++)
-            rig_buf_printf(out, "  %-34s%s%s%s\n", table->name, table->help,
-                           table->default_text == NULL ? "" : "; default ",
-                           table->default_text == NULL ? "" : table->default_text);
+            write_line(table, columns, out);
         return;
     }
     rig_buf_printf(out, "\n## %s\n\n%s\n\n| key | takes | default | what it does |\n|---|---|---|---|\n", title, about);
@@ -55,7 +71,7 @@ static void write_table(const char *title, const char *about, const struct rig_o
 }
 
 struct fault_writer {
-    bool markdown;
+    unsigned columns;
     struct rig_buf *out;
     const char *driver; /* whose faults are written; NULL: the generic ones */
 };
@@ -66,32 +82,33 @@ static void write_fault(void *context, const struct rig_fault *fault, bool drive
     char title[128];
     if (driver_own != (writer->driver != NULL) || fault->options == NULL || fault->options[0].name == NULL)
         return;
-    (void)snprintf(title, sizeof title, writer->markdown ? "%s`%s`%s%s" : "nemesis.faults, %s%s%s%s:",
-                   writer->markdown ? "Fault " : "fault ", fault->name, writer->driver == NULL ? "" : " of driver ",
-                   writer->driver == NULL ? "" : writer->driver);
-    write_table(title, fault->summary, fault->options, writer->markdown, writer->out);
+    (void)snprintf(title, sizeof title,
+                   writer->columns == RIG_PLAN_MARKDOWN ? "%s`%s`%s%s" : "nemesis.faults, %s%s%s%s:",
+                   writer->columns == RIG_PLAN_MARKDOWN ? "Fault " : "fault ", fault->name,
+                   writer->driver == NULL ? "" : " of driver ", writer->driver == NULL ? "" : writer->driver);
+    write_table(title, fault->summary, fault->options, writer->columns, writer->out);
 }
 
-static void write_nemesis(const struct rig_driver *const *drivers, bool markdown, struct rig_buf *out)
+static void write_nemesis(const struct rig_driver *const *drivers, unsigned columns, struct rig_buf *out)
 {
-    write_table(markdown ? "`nemesis`" : "nemesis:",
+    write_table(columns == RIG_PLAN_MARKDOWN ? "`nemesis`" : "nemesis:",
                 "Which faults come, and when (`rig list faults`). A list of faults may stand in its place: `nemesis: "
                 "[...]` is\n`nemesis: {faults: [...]}`. `--set nemesis.faults.0.every=5s` changes the first, `--set "
                 "nemesis.faults=[]` leaves all out.\nNothing is injected before the load starts, and everything is "
                 "healed when it ends.",
-                rig_nemesis_table, markdown, out);
+                rig_nemesis_table, columns, out);
     write_table(
-        markdown ? "`nemesis`, each element of `faults`" : "nemesis.faults, each:",
+        columns == RIG_PLAN_MARKDOWN ? "`nemesis`, each element of `faults`" : "nemesis.faults, each:",
         "When it happens, and to whom; the fault's own keys stand beside. Times count from the start of the load.",
-        rig_nemesis_entry_table, markdown, out);
+        rig_nemesis_entry_table, columns, out);
     write_table(
-        markdown ? "`nemesis`, each entry of `nodes`" : "nemesis.nodes, each:",
+        columns == RIG_PLAN_MARKDOWN ? "`nemesis`, each entry of `nodes`" : "nemesis.nodes, each:",
         "By which commands faults reach a node that rig did not start: `nodes: {db1: {kill: \"ssh {node} systemctl "
         "kill -s KILL\npostgresql\", start: \"ssh {node} systemctl start postgresql\"}}`. `{node}` stands for its "
         "name. A command is split at blanks\noutside of quotes and runs without a shell; `[sh, -c, \"...\"]` asks "
         "for one.",
-        rig_nemesis_node_table, markdown, out);
-    struct fault_writer writer = {.markdown = markdown, .out = out};
+        rig_nemesis_node_table, columns, out);
+    struct fault_writer writer = {.columns = columns, .out = out};
     rig_fault_each(NULL, write_fault, &writer);
     for (; *drivers != NULL; drivers++) {
         writer.driver = (*drivers)->name;
@@ -129,27 +146,29 @@ static const char introduction[] =
     "- `--set SECTION.KEY=VALUE` wins over the file and is checked in the same way; a list is written as `a,b` or "
     "`[a,b]`.\n";
 
-void rig_plan_write_reference(const struct rig_driver *const *drivers, bool markdown, struct rig_buf *out)
+void rig_plan_write_reference(const struct rig_driver *const *drivers, unsigned columns, struct rig_buf *out)
 {
-    if (markdown)
+    if (columns == RIG_PLAN_MARKDOWN)
         rig_buf_add_text(out, introduction);
-    write_table(markdown ? "The top" : "keys of a plan:", "Beside the sections that follow.", rig_plan_top_table,
-                markdown, out);
-    write_table(markdown ? "`workload`" : "workload:", "What the clients do.", rig_generator_option_table, markdown,
+    write_table(columns == RIG_PLAN_MARKDOWN ? "The top" : "keys of a plan:", "Beside the sections that follow.",
+                rig_plan_top_table, columns, out);
+    write_table(columns == RIG_PLAN_MARKDOWN ? "`workload`" : "workload:", "What the clients do.",
+                rig_generator_option_table, columns, out);
+    write_table(columns == RIG_PLAN_MARKDOWN ? "`clients`" : "clients:",
+                "How many clients there are, and how they go about it.", rig_plan_clients_table, columns, out);
+    write_table(columns == RIG_PLAN_MARKDOWN ? "`check`" : "check:", "What the exit status depends on.",
+                rig_plan_check_table, columns, out);
+    write_table(columns == RIG_PLAN_MARKDOWN ? "`database`" : "database:",
+                "Which driver talks to the database; its own keys stand beside.", rig_plan_database_table, columns,
                 out);
-    write_table(markdown ? "`clients`" : "clients:", "How many clients there are, and how they go about it.",
-                rig_plan_clients_table, markdown, out);
-    write_table(markdown ? "`check`" : "check:", "What the exit status depends on.", rig_plan_check_table, markdown,
-                out);
-    write_table(markdown ? "`database`" : "database:", "Which driver talks to the database; its own keys stand beside.",
-                rig_plan_database_table, markdown, out);
-    write_nemesis(drivers, markdown, out);
+    write_nemesis(drivers, columns, out);
     for (; *drivers != NULL; drivers++) {
         char title[96];
         if ((*drivers)->options == NULL || (*drivers)->options[0].name == NULL)
             continue;
-        (void)snprintf(title, sizeof title,
-                       markdown ? "`database`, driver `%s`" : "database, driver %s:", (*drivers)->name);
-        write_table(title, (*drivers)->summary, (*drivers)->options, markdown, out);
+        (void)snprintf(
+            title, sizeof title,
+            columns == RIG_PLAN_MARKDOWN ? "`database`, driver `%s`" : "database, driver %s:", (*drivers)->name);
+        write_table(title, (*drivers)->summary, (*drivers)->options, columns, out);
     }
 }

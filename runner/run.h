@@ -65,8 +65,9 @@ struct rig_run_result { /* some 150 KiB: not for the stack of a thread */
 };
 
 struct rig_run_options {
-    const char *folder; /* existing; history.rig and the logs go there */
-    bool progress;      /* show the progress line on stderr */
+    const char *folder;   /* existing; history.rig and the logs go there */
+    bool progress;        /* show the progress line on stderr */
+    int64_t heartbeat_ns; /* else write a line there as often; 0: never */
 };
 
 /* Whether the plan can be run with this driver on this machine; every fault that cannot happen here is named with the

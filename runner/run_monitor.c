@@ -350,9 +350,15 @@ static void draw(struct rig_run_monitor *monitor, int64_t now_ns)
 {
     const struct rig_run_state *run = monitor->run;
     int64_t start_ns = atomic_load(&run->start_ns);
-    if (!run->options->progress || start_ns == 0 || now_ns < monitor->next_draw_ns)
+    const bool line = run->options->progress;
+    const int64_t every_ns = line ? draw_every_ns : run->options->heartbeat_ns;
+    if (every_ns == 0 || start_ns == 0 || now_ns < monitor->next_draw_ns)
         return;
-    monitor->next_draw_ns = now_ns + draw_every_ns;
+    monitor->next_draw_ns = now_ns + every_ns;
+    if (!line && !monitor->drawn) { /* the first line comes when one period is over */
+        monitor->drawn = true;
+        return;
+    }
     struct rig_progress progress = {.elapsed_ns = now_ns - start_ns};
     bool final = rig_run_phase(run) == RIG_RUN_FINAL;
     progress.phase = rig_run_is_ending(run) ? "ending" : final ? "final reads" : "load";
@@ -372,8 +378,8 @@ static void draw(struct rig_run_monitor *monitor, int64_t now_ns)
         rig_nemesis_describe(run->nemesis, faults, sizeof faults);
     progress.faults = faults;
     char text[512];
-    rig_progress_text(&progress, terminal_columns(), text, sizeof text);
-    (void)fprintf(stderr, "\r%s\033[K", text);
+    rig_progress_text(&progress, line ? terminal_columns() : 0, text, sizeof text);
+    (void)fprintf(stderr, line ? "\r%s\033[K" : "%s\n", text);
     (void)fflush(stderr);
     monitor->drawn = true;
 }
@@ -423,7 +429,7 @@ void rig_run_monitor_stop(struct rig_run_monitor *monitor)
     (void)pthread_join(monitor->thread, NULL);
     watch_signals(monitor); /* one that came at the very end counts too */
     look_at_answers(monitor, rig_clock_now_ns());
-    if (monitor->drawn) {
+    if (monitor->drawn && monitor->run->options->progress) {
         (void)fprintf(stderr, "\r\033[K");
         (void)fflush(stderr);
     }

@@ -1,5 +1,6 @@
 #include "checker/model/level.h"
 
+#include <ctype.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -72,6 +73,23 @@ static const struct {
     {"strong-PL-2", RIG_LEVEL_STRONG_READ_COMMITTED},
     {"strong-session-PL-1", RIG_LEVEL_STRONG_SESSION_READ_UNCOMMITTED},
     {"strong-session-PL-2", RIG_LEVEL_STRONG_SESSION_READ_COMMITTED},
+    {"RU", RIG_LEVEL_READ_UNCOMMITTED},
+    {"RC", RIG_LEVEL_READ_COMMITTED},
+    {"MAV", RIG_LEVEL_MONOTONIC_ATOMIC_VIEW},
+    {"RA", RIG_LEVEL_READ_ATOMIC},
+    {"PSI", RIG_LEVEL_PARALLEL_SNAPSHOT_ISOLATION},
+    {"SI", RIG_LEVEL_SNAPSHOT_ISOLATION},
+    {"snapshot", RIG_LEVEL_SNAPSHOT_ISOLATION},
+    {"strong-session-SI", RIG_LEVEL_STRONG_SESSION_SNAPSHOT_ISOLATION},
+    {"strong-SI", RIG_LEVEL_STRONG_SNAPSHOT_ISOLATION},
+    {"RR", RIG_LEVEL_REPEATABLE_READ},
+    {"SER", RIG_LEVEL_SERIALIZABLE},
+    {"SR", RIG_LEVEL_SERIALIZABLE},
+    {"1SR", RIG_LEVEL_SERIALIZABLE},
+    {"strong-session-1SR", RIG_LEVEL_STRONG_SESSION_SERIALIZABLE},
+    {"SSER", RIG_LEVEL_STRICT_SERIALIZABLE},
+    {"strict-1SR", RIG_LEVEL_STRICT_SERIALIZABLE},
+    {"strong-1SR", RIG_LEVEL_STRICT_SERIALIZABLE},
 };
 
 #undef L
@@ -118,16 +136,27 @@ const struct rig_level_info *rig_level_info(enum rig_level level)
     return &infos[level];
 }
 
+/* Whether both are the same but for upper case, and blanks or underscores for dashes: "READ COMMITTED". */
+static bool is_same(const char *name, const char *given)
+{
+    for (; *name != '\0' && *given != '\0'; name++, given++) {
+        const char one = *given == '_' || *given == ' ' ? '-' : *given;
+        if (tolower((unsigned char)*name) != tolower((unsigned char)one))
+            return false;
+    }
+    return *name == *given;
+}
+
 bool rig_level_find(const char *name, enum rig_level *level)
 {
     for (unsigned i = 0; i < RIG_LEVEL_COUNT; i++) {
-        if (strcmp(infos[i].name, name) == 0) {
+        if (is_same(infos[i].name, name)) {
             *level = (enum rig_level)i;
             return true;
         }
     }
     for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; i++) {
-        if (strcmp(aliases[i].alias, name) == 0) {
+        if (is_same(aliases[i].alias, name)) {
             *level = aliases[i].level;
             return true;
         }

@@ -70,7 +70,8 @@ struct rig_level_info {
 };
 
 const struct rig_level_info *rig_level_info(enum rig_level level);
-/* By name or alias ("strong-serializable", "conflict-serializable", "PL-3", ...); false when there is none. */
+/* By name or alias ("strong-serializable", "PL-3", "SI", ...), in upper or lower case, with `-`, `_` or blanks between
+ * words; false when there is none. */
 bool rig_level_find(const char *name, enum rig_level *level);
 /* The i-th alias of any level, for listings: name and level; false past the end. */
 bool rig_level_alias(uint32_t index, const char **alias, enum rig_level *level);

@@ -100,7 +100,8 @@ def came(case):
     environment = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "TERM")}
     environment.update(PATH=f"{RIG.parent}:{os.environ['PATH']}", LC_ALL="C", TZ="UTC")
     lines = []
-    with tempfile.TemporaryDirectory(prefix="rig-cli-") as folder:
+    with tempfile.TemporaryDirectory(prefix="rig-cli-") as folder, tempfile.TemporaryDirectory() as journal:
+        environment["RIG_JOURNAL"] = journal  # what other rigs of this account have left is none of a case's
         shutil.copytree(HERE / "inputs", folder, dirs_exist_ok=True)
         for line in case.read_text().splitlines():
             if line.startswith("$ "):

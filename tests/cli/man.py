@@ -29,6 +29,12 @@ def options_in_help(command):
     return set(re.findall(r"^ +(?:-\w, )?--([a-z][a-z-]*)", help_of(command), flags=re.MULTILINE)) - SHARED_OPTIONS
 
 
+def defaults(text, option):
+    """The defaults that the description of an option tells: `8 when not given`."""
+    told = re.search(rf"--{option}\b(.*?)(?=^ *(?:-\w, )?--|^\.TP|\Z)", text, flags=re.MULTILINE | re.DOTALL)
+    return set(re.findall(r"(\d+)\s+when\s+not\s+given", told.group(1))) if told else set()
+
+
 def sections(page):
     """Command name -> the text of its subsection (.SS rig NAME)."""
     parts = re.split(r"^\.SS rig (\w+).*$", page, flags=re.MULTILINE)
@@ -48,6 +54,9 @@ def main():
         names = set(re.findall(r"(?<![\w-])--([a-z][a-z-]*)", told[command])) - SHARED_OPTIONS
         problems += [f"rig {command}: --{name} is missing" for name in sorted(has - names)]
         problems += [f"rig {command}: --{name} is no option of it" for name in sorted(names - has)]
+        for name in sorted(has & names):
+            if defaults(help_of(command), name) - defaults(told[command], name):
+                problems.append(f"rig {command}: --{name} has another default")
     for status in re.findall(r"\b(\d+) [a-z]", help_of().split("exit status:", 1)[1]):
         if not re.search(rf"^\.B {status}$", page, flags=re.MULTILINE):
             problems.append(f"exit status {status} is missing")

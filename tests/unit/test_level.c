@@ -93,6 +93,15 @@ static void names_and_aliases_are_found(void **state)
         assert_int_equal(found, level);
     }
     assert_true(count > 10);
+    assert_true(rig_level_find("READ COMMITTED", &level));
+    assert_int_equal(level, RIG_LEVEL_READ_COMMITTED);
+    assert_true(rig_level_find("Snapshot_Isolation", &level));
+    assert_int_equal(level, RIG_LEVEL_SNAPSHOT_ISOLATION);
+    assert_true(rig_level_find("sser", &level));
+    assert_int_equal(level, RIG_LEVEL_STRICT_SERIALIZABLE);
+    assert_false(rig_level_find("SS", &level));
+    assert_false(rig_level_find("", &level));
+    assert_false(rig_level_find("read-committed-", &level));
     assert_false(rig_level_find("serialisable", &level));
     enum rig_anomaly anomaly;
     for (unsigned i = 0; i < RIG_ANOMALY_COUNT; i++) {

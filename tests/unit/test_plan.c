@@ -377,13 +377,13 @@ static void driver_with_options_is_described(void **state)
     const struct rig_driver *drivers[] = {plan->driver, NULL};
     struct rig_buf text;
     rig_buf_init(&text, 0);
-    rig_plan_write_reference(drivers, true, &text);
+    rig_plan_write_reference(drivers, RIG_PLAN_MARKDOWN, &text);
     assert_non_null(strstr(rig_buf_text(&text),
                            "| `cluster.local.memory` | a size with its unit (`64KiB`, `64MiB`, `2GiB`), from 1MiB to "
                            "1TiB | `64MiB` | memory of each |\n"));
     assert_non_null(strstr(rig_buf_text(&text), "| `name` | a text | required | name of the experiment"));
     rig_buf_clear(&text);
-    rig_plan_write_reference(drivers, false, &text);
+    rig_plan_write_reference(drivers, 100, &text);
     assert_non_null(strstr(rig_buf_text(&text), "\n  cluster.local.memory "));
     rig_buf_done(&text);
     rig_plan_free(plan);

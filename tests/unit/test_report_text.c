@@ -40,7 +40,7 @@ static char *text_of(const struct rig_verdict *verdict, const struct rig_report_
                      struct rig_buf *out)
 {
     rig_buf_init(out, 0);
-    rig_report_text(verdict, run, colour, out);
+    rig_report_text(verdict, run, colour, 0, out);
     assert_false(out->failed);
     return out->data;
 }

@@ -1,0 +1,21 @@
+/*
+ * Where a command finds what it reads: a history, which may be given as the folder of a run, and that folder.
+ *
+ * A run's folder holds `history.rig`. A folder that holds a link `latest` to one (`store/<name>`) stands for it.
+ */
+#ifndef RIG_CLI_INPUT_PATH_H
+#define RIG_CLI_INPUT_PATH_H
+
+#include "base/err.h"
+
+enum { RIG_CLI_PATH_BYTES = 4096 };
+
+/*
+ * Gives the file that `given` names: itself, "-" too, or the record of the run in the folder. RIG_E_INPUT (64: it is
+ * the command line that is wrong) where there is nothing of that name, no right to read it, or no run in the folder.
+ */
+enum rig_rc rig_cli_find_history(const char *given, char path[RIG_CLI_PATH_BYTES], struct rig_err *err);
+/* Gives the run's folder: itself, or its `latest`. Errors as above. */
+enum rig_rc rig_cli_find_run(const char *given, char folder[RIG_CLI_PATH_BYTES], struct rig_err *err);
+
+#endif

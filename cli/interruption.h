@@ -1,0 +1,19 @@
+/*
+ * What happens on SIGINT, SIGTERM and SIGHUP while a command works that has nothing to save: it says how far it came
+ * and exits with 128 and the signal's number (130 after Ctrl-C). Outputs appear whole or not at all, so that nothing
+ * half-written is left.
+ *
+ * `rig run` has signals of its own while the load goes on (runner/run_signals.h); this is for its check afterwards.
+ */
+#ifndef RIG_CLI_INTERRUPTION_H
+#define RIG_CLI_INTERRUPTION_H
+
+/*
+ * `describe` writes one line on how far it came into `text`, on a thread of its own while the command goes on: it reads
+ * atomics only. Where the signals are ignored (nohup) they stay so. Without a thread the default of signals stays.
+ */
+void rig_cli_interruption_begin(void (*describe)(void *context, char *text, unsigned long size), void *context);
+/* Puts the signals back; the exit status no longer depends on them. */
+void rig_cli_interruption_end(void);
+
+#endif
