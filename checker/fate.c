@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/bug.h"
 #include "checker/witness/sentence.h"
 
 #define L(id) RIG_LEVEL_BIT(RIG_LEVEL_##id)
@@ -106,18 +107,66 @@ static void say_refuted(const struct judge *j, unsigned level, struct rig_buf *t
         rig_buf_printf(text, " and %" PRIu32 " more", witness->txn_count - 4);
 }
 
+/* What is certain of a level that held by a test of its own, and with which orders. */
+enum basis { BY_IMPLICATION, BY_WRITES, BY_FLOW, BY_SNAPSHOTS, BY_ORDER };
+
+static const struct {
+    uint8_t basis, order;
+} tests[RIG_LEVEL_COUNT] = {
+    [RIG_LEVEL_READ_UNCOMMITTED] = {BY_WRITES, RIG_ORDER_PLAIN},
+    [RIG_LEVEL_STRONG_SESSION_READ_UNCOMMITTED] = {BY_WRITES, RIG_ORDER_PROCESS},
+    [RIG_LEVEL_STRONG_READ_UNCOMMITTED] = {BY_WRITES, RIG_ORDER_REALTIME},
+    [RIG_LEVEL_READ_COMMITTED] = {BY_FLOW, RIG_ORDER_PLAIN},
+    [RIG_LEVEL_STRONG_SESSION_READ_COMMITTED] = {BY_FLOW, RIG_ORDER_PROCESS},
+    [RIG_LEVEL_STRONG_READ_COMMITTED] = {BY_FLOW, RIG_ORDER_REALTIME},
+    [RIG_LEVEL_SNAPSHOT_ISOLATION] = {BY_SNAPSHOTS, RIG_ORDER_PLAIN},
+    [RIG_LEVEL_STRONG_SESSION_SNAPSHOT_ISOLATION] = {BY_SNAPSHOTS, RIG_ORDER_PROCESS},
+    [RIG_LEVEL_STRONG_SNAPSHOT_ISOLATION] = {BY_SNAPSHOTS, RIG_ORDER_REALTIME},
+    [RIG_LEVEL_REPEATABLE_READ] = {BY_ORDER, RIG_ORDER_PLAIN},
+    [RIG_LEVEL_SERIALIZABLE] = {BY_ORDER, RIG_ORDER_PLAIN},
+    [RIG_LEVEL_STRONG_SESSION_SERIALIZABLE] = {BY_ORDER, RIG_ORDER_PROCESS},
+    [RIG_LEVEL_STRICT_SERIALIZABLE] = {BY_ORDER, RIG_ORDER_REALTIME},
+};
+
+/* An order of all transactions explains the reads: then the weaker levels need no reason of their own. */
+static bool is_explained(const struct judge *j, enum rig_order order)
+{
+    static const enum rig_level levels[RIG_ORDER_COUNT] = {
+        RIG_LEVEL_SERIALIZABLE, RIG_LEVEL_STRONG_SESSION_SERIALIZABLE, RIG_LEVEL_STRICT_SERIALIZABLE};
+    return (j->held & RIG_LEVEL_BIT(levels[order])) != 0;
+}
+
+static void say_test(const struct judge *j, unsigned level, struct rig_buf *text)
+{
+    static const char *const orders[RIG_ORDER_COUNT] = {"", ", with process order", ", with real-time order"};
+    static const char *const kept[RIG_ORDER_COUNT] = {"", " and keeps the order of each process",
+                                                      " and keeps the real-time order"};
+    const enum rig_order order = (enum rig_order)tests[level].order;
+    if (is_explained(j, order))
+        rig_buf_printf(text, "every read is known, and one order of the committed transactions explains them all%s",
+                       kept[order]);
+    else if (tests[level].basis == BY_SNAPSHOTS)
+        rig_buf_printf(text,
+                       "every read is known, every order of versions is total, and each cycle%s has two rw edges in "
+                       "a row",
+                       order == RIG_ORDER_PLAIN ? "" : orders[order] + 1);
+    else if (tests[level].basis == BY_FLOW)
+        rig_buf_printf(text,
+                       "every read is known and shows final committed versions, and no cycle of ww and wr edges "
+                       "exists%s",
+                       orders[order]);
+    else {
+        RIG_INVARIANT(tests[level].basis == BY_WRITES);
+        rig_buf_printf(text, "every read is known, and no cycle of ww edges exists%s", orders[order]);
+    }
+}
+
 static void say_held(const struct judge *j, unsigned level, struct rig_buf *text)
 {
     uint64_t bit = RIG_LEVEL_BIT(level);
     uint64_t above = rig_level_info((enum rig_level)level)->above & j->held & (exact_levels | snapshot_levels) & ~bit;
-    bool serializable = (j->held & RIG_LEVEL_BIT(RIG_LEVEL_SERIALIZABLE)) != 0;
-    if ((bit & snapshot_levels) && !serializable) {
-        rig_buf_add_text(
-            text, "every read is known, every order of versions is total, and each cycle has two rw edges in a row");
-        return;
-    }
-    if (bit & (exact_levels | snapshot_levels)) {
-        rig_buf_add_text(text, "every read is known, and one order of the committed transactions explains them all");
+    if (tests[level].basis != BY_IMPLICATION) {
+        say_test(j, level, text);
         return;
     }
     for (unsigned i = 0; i < RIG_LEVEL_COUNT; i++) {
