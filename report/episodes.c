@@ -51,6 +51,61 @@ static void take_step(struct rig_episode *episode, const struct rig_fault_event 
     }
 }
 
+static bool are_alike(const struct rig_episode *a, const struct rig_episode *b)
+{
+    return strcmp(a->fault, b->fault) == 0 && strcmp(a->targets, b->targets) == 0 && a->took_effect == b->took_effect &&
+           a->healed == b->healed && a->failed == b->failed && a->withdrawn == b->withdrawn &&
+           rig_episode_is_barren(a) == rig_episode_is_barren(b);
+}
+
+static uint64_t count_alike(const struct rig_episodes *episodes, const struct rig_episode *like)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < episodes->of.count; i++)
+        count += are_alike(&episodes->of.at[i], like);
+    return count;
+}
+
+/* The group of an episode like this one that is folded; the number of groups: there is none yet. */
+static size_t find_group(const struct rig_episodes *episodes, const struct rig_episode *like)
+{
+    size_t group = 0;
+    while (group < episodes->groups.count && (episodes->groups.at[group].count <= RIG_EPISODES_SINGLE ||
+                                              !are_alike(&episodes->of.at[episodes->groups.at[group].first], like)))
+        group++;
+    return group;
+}
+
+static void join_group(struct rig_episodes *episodes, size_t at)
+{
+    struct rig_episode *episode = &episodes->of.at[at];
+    struct rig_episode_group *group = &episodes->groups.at[episode->group];
+    const bool timed = episode->from_ns != RIG_NO_TIME && episode->to_ns != RIG_NO_TIME;
+    const int64_t length_ns = timed ? episode->to_ns - episode->from_ns : 0;
+    group->last = at;
+    group->ok += episode->ok;
+    group->fail += episode->fail;
+    group->info += episode->info;
+    group->total_ns += length_ns;
+    group->longest_ns = length_ns > group->longest_ns ? length_ns : group->longest_ns;
+}
+
+/* Time: episodes x groups, and episodes once more for each group and each single episode. */
+static void make_groups(struct rig_episodes *episodes)
+{
+    for (size_t i = 0; i < episodes->of.count; i++) {
+        struct rig_episode *episode = &episodes->of.at[i];
+        episode->group = find_group(episodes, episode);
+        if (episode->group == episodes->groups.count) {
+            const uint64_t alike = count_alike(episodes, episode);
+            const struct rig_episode_group fresh = {.first = i, .count = alike > RIG_EPISODES_SINGLE ? alike : 1};
+            if (!rig_episode_group_vec_add(&episodes->groups, fresh))
+                return;
+        }
+        join_group(episodes, i);
+    }
+}
+
 void rig_episodes_init(struct rig_episodes *episodes, const struct rig_verdict *verdict)
 {
     const struct rig_scope *scope = &verdict->scope;
@@ -70,11 +125,13 @@ void rig_episodes_init(struct rig_episodes *episodes, const struct rig_verdict *
         }
         take_step(episode, event);
     }
+    make_groups(episodes);
 }
 
 void rig_episodes_done(struct rig_episodes *episodes)
 {
     rig_episode_vec_done(&episodes->of);
+    rig_episode_group_vec_done(&episodes->groups);
 }
 
 bool rig_episodes_had_effect(const struct rig_episodes *episodes)
@@ -101,15 +158,42 @@ void rig_episode_name(struct rig_buf *out, const struct rig_episodes *episodes, 
         rig_buf_add_text(out, "?");
 }
 
-void rig_episode_counts(struct rig_buf *out, const struct rig_episode *episode)
+void rig_episode_group_name(struct rig_buf *out, const struct rig_episodes *episodes,
+                            const struct rig_episode_group *group)
 {
-    if (!episode->counted)
+    const struct rig_episode *first = &episodes->of.at[group->first], *last = &episodes->of.at[group->last];
+    if (group->count == 1) {
+        rig_episode_name(out, episodes, first);
         return;
-    rig_words_count(out, episode->ok);
+    }
+    rig_words_clean(out, first->fault, false);
+    if (first->targets[0] != '\0') {
+        rig_buf_add_text(out, " of ");
+        rig_words_clean(out, first->targets, false);
+    }
+    rig_buf_add_text(out, ", ");
+    rig_words_count(out, group->count);
+    rig_buf_add_text(out, " times");
+    if (first->from_ns == RIG_NO_TIME || last->to_ns == RIG_NO_TIME)
+        return;
+    rig_buf_printf(out, ", %.3f s - %.3f s: ", (double)(first->from_ns - episodes->zero_ns) / 1e9,
+                   (double)(last->to_ns - episodes->zero_ns) / 1e9);
+    rig_words_duration(out, group->total_ns / (int64_t)group->count);
+    rig_buf_add_text(out, " each, ");
+    rig_words_duration(out, group->longest_ns);
+    rig_buf_add_text(out, " at most");
+}
+
+void rig_episode_group_counts(struct rig_buf *out, const struct rig_episodes *episodes,
+                              const struct rig_episode_group *group)
+{
+    if (!episodes->of.at[group->first].counted)
+        return;
+    rig_words_count(out, group->ok);
     rig_buf_add_text(out, " ok, ");
-    rig_words_count(out, episode->fail);
+    rig_words_count(out, group->fail);
     rig_buf_add_text(out, " fail, ");
-    rig_words_count(out, episode->info);
+    rig_words_count(out, group->info);
     rig_buf_add_text(out, " info meanwhile");
 }
 

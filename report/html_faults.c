@@ -9,7 +9,16 @@
 #include "report/words.h"
 
 enum { CHART_HEIGHT = 90, CHART_GAP = 24 /* for its title */ };
-enum { LINE_WIDTH = 1100, LEFT = 150, ROW_HEIGHT = 22, AXIS_HEIGHT = 26, ROWS_MOST = 40, TICKS = 8 };
+enum {
+    LINE_WIDTH = 1100,
+    LEFT = 150,
+    ROW_HEIGHT = 22,
+    AXIS_HEIGHT = 26,
+    ROWS_MOST = 40,
+    BARS_MOST = 400,
+    SHADES_MOST = 400,
+    TICKS = 8
+};
 
 /* From the first moment of the history to the last of a fault. */
 struct axis {
@@ -96,28 +105,49 @@ static unsigned add_charts(struct rig_buf *out, const struct rig_report_run *run
     return 2 * (CHART_HEIGHT + CHART_GAP);
 }
 
-static void add_bar(struct rig_buf *out, const struct rig_episodes *episodes, const struct axis *axis, size_t row,
-                    unsigned top)
+static void add_bar(struct rig_buf *out, const struct rig_episodes *episodes, const struct axis *axis, unsigned y,
+                    const struct rig_episode *first, const struct rig_episode *last)
 {
-    const struct rig_episode *episode = &episodes->of.at[row];
-    const double from = place(axis, seconds(episodes, episode->from_ns));
-    const double to = episode->healed ? place(axis, seconds(episodes, episode->to_ns)) : LINE_WIDTH - 20;
-    const unsigned y = top + (unsigned)row * ROW_HEIGHT + 4;
-    rig_buf_printf(out, "<text x=\"%d\" y=\"%u\" text-anchor=\"end\">", LEFT - 8, y + 12);
+    const double from = place(axis, seconds(episodes, first->from_ns));
+    const double to = last->healed ? place(axis, seconds(episodes, last->to_ns)) : LINE_WIDTH - 20;
     struct rig_buf name;
     rig_buf_init(&name, 0);
-    rig_buf_printf(&name, "%.16s %.14s", episode->fault, episode->targets);
-    rig_markup_escape(out, rig_buf_text(&name));
-    rig_buf_clear(&name);
-    rig_episode_name(&name, episodes, episode);
-    rig_buf_printf(out, "</text><rect class=\"%s\" x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%d\" rx=\"3\"><title>",
-                   episode->failed      ? "bad"
-                   : episode->withdrawn ? "idle"
-                                        : "under",
+    if (first == last)
+        rig_episode_name(&name, episodes, first);
+    else
+        rig_episode_group_name(&name, episodes, &episodes->groups.at[first->group]);
+    rig_buf_printf(out, "<rect class=\"%s\" x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%d\" rx=\"3\"><title>",
+                   first->failed      ? "bad"
+                   : first->withdrawn ? "idle"
+                                      : "under",
                    from, y, to - from < 2 ? 2 : to - from, ROW_HEIGHT - 8);
     rig_markup_escape(out, rig_buf_text(&name));
     rig_buf_add_text(out, "</title></rect>\n");
     rig_buf_done(&name);
+}
+
+/* One row a group; more bars than are worth drawing are one. */
+static void add_bars(struct rig_buf *out, const struct rig_episodes *episodes, const struct axis *axis, size_t row,
+                     unsigned top)
+{
+    const struct rig_episode_group *group = &episodes->groups.at[row];
+    const struct rig_episode *first = &episodes->of.at[group->first];
+    const unsigned y = top + (unsigned)row * ROW_HEIGHT + 4;
+    rig_buf_printf(out, "<text x=\"%d\" y=\"%u\" text-anchor=\"end\">", LEFT - 8, y + 12);
+    struct rig_buf name;
+    rig_buf_init(&name, 0);
+    rig_buf_printf(&name, "%.16s %.14s", first->fault, first->targets);
+    rig_markup_escape(out, rig_buf_text(&name));
+    rig_buf_done(&name);
+    rig_buf_add_text(out, "</text>");
+    if (group->count > BARS_MOST) {
+        add_bar(out, episodes, axis, y, first, &episodes->of.at[group->last]);
+        return;
+    }
+    for (size_t i = group->first; i <= group->last; i++) {
+        if (episodes->of.at[i].group == row)
+            add_bar(out, episodes, axis, y, &episodes->of.at[i], &episodes->of.at[i]);
+    }
 }
 
 /* Behind everything: when a fault was under way. */
@@ -143,7 +173,8 @@ static double tick_s(double length_s)
 static void add_line(struct rig_buf *out, const struct rig_episodes *episodes, const struct rig_report_run *run)
 {
     struct axis axis = {.from_s = 0, .to_s = 1};
-    size_t rows = episodes->of.count < ROWS_MOST ? episodes->of.count : ROWS_MOST;
+    const size_t rows = episodes->groups.count < ROWS_MOST ? episodes->groups.count : ROWS_MOST;
+    const size_t shades = episodes->of.count < SHADES_MOST ? episodes->of.count : SHADES_MOST;
     for (size_t i = 0; i < episodes->of.count; i++) {
         const struct rig_episode *episode = &episodes->of.at[i];
         if (episode->from_ns == RIG_NO_TIME || episode->to_ns == RIG_NO_TIME)
@@ -169,28 +200,30 @@ static void add_line(struct rig_buf *out, const struct rig_episodes *episodes, c
                        place(&axis, at_s), place(&axis, at_s), height - AXIS_HEIGHT, place(&axis, at_s), height - 8,
                        at_s);
     }
-    for (size_t row = 0; charted && row < rows; row++)
-        add_shade(out, episodes, &axis, row, charts_height);
+    for (size_t i = 0; charted && i < shades; i++)
+        add_shade(out, episodes, &axis, i, charts_height);
     const unsigned top = charted ? add_charts(out, run, &axis) : 0;
     for (size_t row = 0; row < rows; row++)
-        add_bar(out, episodes, &axis, row, top);
+        add_bars(out, episodes, &axis, row, top);
     rig_buf_add_text(out, "</svg></div>\n");
 }
 
-static void add_row(struct rig_buf *out, const struct rig_episodes *episodes, const struct rig_episode *episode)
+static void add_row(struct rig_buf *out, const struct rig_episodes *episodes, const struct rig_episode_group *group)
 {
+    const struct rig_episode *episode = &episodes->of.at[group->first];
     struct rig_buf text;
     rig_buf_init(&text, 0);
-    rig_episode_name(&text, episodes, episode);
+    rig_episode_group_name(&text, episodes, group);
     rig_buf_printf(out, "<tr><td class=\"n\">%u</td><td>", episode->injection);
     rig_markup_escape(out, rig_buf_text(&text));
     rig_buf_add_text(out, "</td><td>");
     rig_buf_clear(&text);
-    rig_episode_counts(&text, episode);
+    rig_episode_group_counts(&text, episodes, group);
     if (rig_episode_is_barren(episode))
         rig_buf_add_text(&text, ": nothing was acknowledged while it was in effect");
     rig_markup_escape(out, rig_buf_text(&text));
-    rig_buf_printf(out, "</td><td>%s", episode->failed ? "FAILED: " : "");
+    rig_buf_printf(out, "</td><td>%s%s", episode->failed ? "FAILED: " : "",
+                   group->count == 1 || episode->text[0] == '\0' ? "" : "the first: ");
     rig_markup_escape(out, episode->text);
     rig_buf_add_text(out, "</td></tr>\n");
     rig_buf_done(&text);
@@ -204,7 +237,7 @@ void rig_html_faults(struct rig_buf *out, const struct rig_episodes *episodes, c
     add_line(out, episodes, run);
     rig_buf_add_text(out, "<div class=\"wide\"><table><tr><th class=\"n\">#</th><th>what, and when</th><th>transactions"
                           "</th><th>seen</th></tr>\n");
-    for (size_t i = 0; i < episodes->of.count; i++)
-        add_row(out, episodes, &episodes->of.at[i]);
+    for (size_t i = 0; i < episodes->groups.count; i++)
+        add_row(out, episodes, &episodes->groups.at[i]);
     rig_buf_add_text(out, "</table></div>\n");
 }

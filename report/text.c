@@ -372,14 +372,14 @@ static void add_findings(const struct page *page)
 /* What nobody could use says nothing of the database. */
 static void warn_of_barren(const struct page *page)
 {
-    for (size_t i = 0; i < page->episodes.of.count; i++) {
-        const struct rig_episode *episode = &page->episodes.of.at[i];
-        if (!rig_episode_is_barren(episode))
+    for (size_t i = 0; i < page->episodes.groups.count; i++) {
+        const struct rig_episode_group *group = &page->episodes.groups.at[i];
+        if (!rig_episode_is_barren(&page->episodes.of.at[group->first]))
             continue;
         struct rig_buf line;
         rig_buf_init(&line, 0);
         rig_buf_add_text(&line, "warning: nothing was acknowledged under ");
-        rig_episode_name(&line, &page->episodes, episode);
+        rig_episode_group_name(&line, &page->episodes, group);
         rig_buf_add_text(page->out, "  ");
         paint_line(page, YELLOW, rig_buf_text(&line));
         rig_buf_done(&line);
@@ -396,20 +396,21 @@ static void add_faults(const struct page *page)
         rig_buf_add_text(page->out, "  ");
         paint_line(page, YELLOW, "warning: none of the plan's faults took effect before the load was over");
     }
-    for (size_t i = 0; i < page->episodes.of.count; i++) {
-        const struct rig_episode *episode = &page->episodes.of.at[i];
+    for (size_t i = 0; i < page->episodes.groups.count; i++) {
+        const struct rig_episode_group *group = &page->episodes.groups.at[i];
+        const struct rig_episode *episode = &page->episodes.of.at[group->first];
         struct rig_buf line;
         rig_buf_init(&line, 0);
         rig_buf_printf(&line, "#%" PRIu32 " ", episode->injection);
-        rig_episode_name(&line, &page->episodes, episode);
+        rig_episode_group_name(&line, &page->episodes, group);
         if (episode->counted)
-            rig_buf_add_text(&line, ": ");
-        rig_episode_counts(&line, episode);
-        rig_buf_printf(&line, "%s%s",
+            rig_buf_add_text(&line, group->count == 1 ? ": " : "; ");
+        rig_episode_group_counts(&line, &page->episodes, group);
+        rig_buf_printf(&line, "%s%s%s",
                        episode->text[0] == '\0' ? ""
                        : episode->failed        ? "; FAILED: "
                                                 : "; ",
-                       episode->text);
+                       episode->text[0] == '\0' || group->count == 1 ? "" : "the first: ", episode->text);
         rig_buf_add_text(page->out, "  ");
         wrapped(page, rig_buf_text(&line), 6);
         rig_buf_done(&line);

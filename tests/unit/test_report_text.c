@@ -169,6 +169,50 @@ static void faults_without_effect_are_told_apart(void **state)
     hand_verdict_done(&hand);
 }
 
+/* Faults that come again and again are one line, in text and on the page; those that ended otherwise have their own. */
+static void many_faults_alike_are_folded(void **state)
+{
+    (void)state;
+    enum { COUNT = 300, STEPS = 4 };
+    struct rig_fault_event *faults = calloc(COUNT * STEPS, sizeof *faults);
+    assert_non_null(faults);
+    for (uint32_t i = 0; i < COUNT * STEPS; i++) {
+        const bool bad = i / STEPS == 7 && i % STEPS == RIG_FAULT_HEALED;
+        faults[i] = step_of((enum rig_fault_step)(i % STEPS), bad, bad ? "it does not answer" : "seen");
+        faults[i].injection = 1 + i / STEPS;
+        faults[i].time_ns = 1000000000 + (int64_t)(i / STEPS) * 100000000 + (int64_t)(i % STEPS) * 10000000;
+        faults[i].ok = i % STEPS == RIG_FAULT_HEALED ? 2 : 0;
+    }
+    struct hand_verdict hand;
+    struct rig_buf out;
+    hand_verdict_skew(&hand);
+    hand.verdict.scope.faults = faults;
+    hand.verdict.scope.fault_count = (size_t)COUNT * STEPS;
+    const char *text = text_of(&hand.verdict, NULL, false, &out);
+    assert_holds(text,
+                 "#1 kill of pg-1, 299 times, 0.000 s - 29.930 s: 30.0 ms each, 30.0 ms at most; 598 ok, 0 fail, 0");
+    assert_holds(text, "the first: seen");
+    assert_holds(text, "#8 kill of pg-1, 0.700 s - ?");
+    assert_holds(text, "FAILED: it does not answer");
+    assert_null(strstr(text, "#9 "));
+    rig_buf_done(&out);
+    rig_buf_init(&out, 0);
+    rig_report_html(&hand.verdict, NULL, "skew", &out);
+    assert_non_null(strstr(out.data, "kill of pg-1, 299 times"));
+    size_t rows = 0;
+    for (const char *at = out.data; (at = strstr(at, "<tr><td class=\"n\">")) != NULL; at++)
+        rows++;
+    assert_int_equal(rows, 2);
+    rig_buf_done(&out);
+    hand.verdict.scope.fault_count = 4 * STEPS; /* a few are shown one by one */
+    text = text_of(&hand.verdict, NULL, false, &out);
+    assert_holds(text, "#4 kill of pg-1");
+    rig_buf_done(&out);
+    hand.verdict.scope.fault_count = 0;
+    free(faults);
+    hand_verdict_done(&hand);
+}
+
 static void truncation_and_indecision_are_said(void **state)
 {
     (void)state;
@@ -326,6 +370,7 @@ int main(void)
         cmocka_unit_test(why_the_load_stopped_is_told),
         cmocka_unit_test(many_unknown_fates_are_warned_of),
         cmocka_unit_test(faults_without_effect_are_told_apart),
+        cmocka_unit_test(many_faults_alike_are_folded),
         cmocka_unit_test(truncation_and_indecision_are_said),
         cmocka_unit_test(colour_only_when_asked_for),
         cmocka_unit_test(hostile_texts_are_defused),

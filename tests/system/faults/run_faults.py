@@ -275,7 +275,7 @@ class Interrupted(FaultTest):
 
     def test_the_next_run_heals_too(self):
         stopped = self.kill_rig()
-        plan = self.plan("name: next\nworkload: {transactions: 10}\ndatabase: {driver: sim}\n", "next.yaml")
+        plan = self.plan("name: next\nworkload: {transactions: 1000}\ndatabase: {driver: sim}\n", "next.yaml")
         done = self.status(0, self.rig("run", plan, "-o", "next"))
         self.assertIn("undone what a killed rig had left: a paused process", done.err)
         self.assertIn("heal: undone: a paused process", (self.folder / "next" / "rig.log").read_text())

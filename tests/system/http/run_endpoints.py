@@ -23,7 +23,7 @@ database:
   dialect: {dialect}
   endpoints: [{endpoints}]
   {settings}
-check: {{levels: [strict-serializable]}}
+check: {{levels: [strict-serializable], minimum: {{acknowledged: 1, answering: 0%}}}}
 report: [json]
 """
 

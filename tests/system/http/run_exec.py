@@ -18,7 +18,7 @@ seed: 4
 workload: {{type: {workload}, transactions: {transactions}, keys: {{active: 3}}}}
 clients: {{count: 4, reconnect: {{pause: 1ms, max-pause: 5ms}}}}
 database: {{driver: exec, command: [{command}], transaction-timeout: {timeout}, open-timeout: 5s}}
-check: {{levels: [strict-serializable]}}
+check: {{levels: [strict-serializable], minimum: {{acknowledged: 1, answering: 0%}}}}
 report: [json, text]
 """
 
