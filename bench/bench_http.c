@@ -54,7 +54,14 @@ static void log_nothing(int level, const char *area, const char *format, ...)
     (void)level, (void)area, (void)format;
 }
 
-static const struct rig_core core = {.now_ns = rig_clock_now_ns, .elements = elements, .log = log_nothing};
+static int64_t name_nothing(const char *text)
+{
+    (void)text;
+    return RIG_COLUMN_NONE;
+}
+
+static const struct rig_core core = {
+    .now_ns = rig_clock_now_ns, .elements = elements, .log = log_nothing, .name = name_nothing};
 
 _Noreturn static void give_up(const char *text)
 {
@@ -212,7 +219,7 @@ int main(int argc, char **argv)
     env.client_count = client_count;
     if (rig_dialect_load("etcd", NULL, &dialect, &err) != RIG_OK ||
         rig_http_run_init(&run, &env, &options, dialect, &err) != RIG_OK ||
-        rig_http_run_add_endpoint(&run, base_url, &err) != RIG_OK || rig_http_run_setup(&run, &err) != RIG_OK)
+        rig_http_run_add_endpoint(&run, base_url, NULL, &err) != RIG_OK || rig_http_run_setup(&run, &err) != RIG_OK)
         give_up(err.text);
     for (uint32_t i = 0; i < client_count; i++)
         make_questions(&clients[i], i);

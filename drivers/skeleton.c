@@ -113,6 +113,7 @@ struct run {
 struct session {
     struct run *run;
     atomic_bool interrupted;
+    int64_t node; /* the name of the node that this session is connected to, as rig numbers it */
 };
 
 /* Required. First call of a run. Nothing is contacted yet. It must leave `run` fit for `done`, also when it fails. */
@@ -168,6 +169,8 @@ static enum rig_rc skeleton_open(void *session_object, void *run_object, uint32_
     (void)client; /* with several nodes: connect to number client % node_count */
     (void)err;
     session->run = run_object;
+    /* Names get their numbers here, where nothing is measured. With several nodes: the name that faults use. */
+    session->node = session->run->env->core->name("skeleton-1");
     return RIG_OK;
 }
 
@@ -269,6 +272,8 @@ static enum rig_outcome skeleton_transact(void *session_object, struct rig_trans
     struct session *session = session_object;
     const struct run *run = session->run;
     transaction->phase = RIG_PHASE_BEGIN;
+    /* Who answers, for witnesses; whatever becomes of the transaction. `columns` below lists what may be given. */
+    rig_column_give(&transaction->columns, RIG_COLUMN_NODE, session->node);
     if (atomic_load(&session->interrupted)) {
         /* Nothing was sent, so nothing can have happened: this is certain. */
         explain(transaction, "interrupted", "the run is ending");
@@ -337,4 +342,5 @@ const struct rig_driver rig_driver = {
     .interrupt = skeleton_interrupt,
     .close = skeleton_close,
     .describe = skeleton_describe,
+    .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE),
 };

@@ -38,8 +38,10 @@ static enum rig_rc write_bytes(struct rig_event_writer *writer, const struct rig
 static enum rig_rc start_record(struct rig_event_writer *writer, struct rig_err *err)
 {
     bool pack = writer->options.save.pack;
-    const struct rig_record_head head = {
-        .workload = writer->options.workload, .flags = pack ? RIG_RECORD_PACKED : 0U, .meta = writer->options.meta};
+    const struct rig_record_head head = {.workload = writer->options.workload,
+                                         .flags = pack ? RIG_RECORD_PACKED : 0U,
+                                         .meta = writer->options.meta,
+                                         .columns = writer->options.columns};
     struct rig_buf header;
     if (pack && !rig_packing_available())
         return rig_fail(err, RIG_E_USAGE, "this rig was built without zstd; leave compression out");

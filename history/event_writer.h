@@ -21,6 +21,7 @@ struct rig_event_writer_options {
     struct rig_save_options save;
     enum rig_workload workload;
     const char *meta; /* binary form only; NULL: none */
+    uint32_t columns; /* RIG_COLUMN_BIT()s of the side columns that completions may have */
 };
 
 struct rig_event_writer;

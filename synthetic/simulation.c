@@ -195,7 +195,13 @@ static enum rig_rc answer(struct making *m, uint32_t id)
     struct rig_sim_answer answer;
     rig_sim_engine_outcome(m->engine, id, &answer);
     bool blind = m->synthetic->shape == RIG_SHAPE_BLIND;
-    const struct rig_record_completion completion = {.outcome = answer.outcome,
+    struct rig_column_row columns = {0};
+    if (answer.held_ns >= 0) {
+        rig_column_give(&columns, RIG_COLUMN_HELD, answer.held_ns);
+        rig_column_give(&columns, RIG_COLUMN_HELD_BEFORE, answer.held_before);
+    }
+    const struct rig_record_completion completion = {.columns = columns.given == 0 ? NULL : &columns,
+                                                     .outcome = answer.outcome,
                                                      .error = answer.error_code[0] == '\0' ? NULL : answer.error_code,
                                                      .error_length = strlen(answer.error_code),
                                                      .reads = blind ? blind_reads(m, session->op_count)

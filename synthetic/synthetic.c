@@ -9,8 +9,10 @@ static enum rig_rc write_to(const struct rig_synthetic *synthetic, const struct 
                             struct rig_output *output, const struct rig_synthetic_watch *watch,
                             struct rig_synthetic_counts *counts, struct rig_event_writer **writer, struct rig_err *err)
 {
+    const uint32_t of_holds = RIG_COLUMN_BIT(RIG_COLUMN_HELD) | RIG_COLUMN_BIT(RIG_COLUMN_HELD_BEFORE);
     const struct rig_event_writer_options options = {.save = *save,
-                                                     .workload = (enum rig_workload)synthetic->workload.type};
+                                                     .workload = (enum rig_workload)synthetic->workload.type,
+                                                     .columns = synthetic->workload.long_share > 0 ? of_holds : 0};
     enum rig_rc rc = rig_event_writer_new(&options, output, writer, err);
     if (rc != RIG_OK)
         return rc;

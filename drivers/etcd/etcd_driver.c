@@ -48,7 +48,7 @@ static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_
     if (rc == RIG_OK)
         rc = rig_http_run_init(&run->http, env, &options->http, dialect, err);
     for (size_t i = 0; rc == RIG_OK && i < options->http.endpoints.count; i++)
-        rc = rig_http_run_add_endpoint(&run->http, options->http.endpoints.at[i], err);
+        rc = rig_http_run_add_endpoint(&run->http, options->http.endpoints.at[i], NULL, err);
     return rc;
 }
 
@@ -108,7 +108,7 @@ static enum rig_rc add_endpoints(struct rig_etcd_run *run, struct rig_err *err)
             rc = core->route("client", member->name, "127.0.0.1", member->client_port, &port, err);
         (void)snprintf(base, sizeof base, "http://127.0.0.1:%u", port);
         if (rc == RIG_OK)
-            rc = rig_http_run_add_endpoint(&run->http, base, err);
+            rc = rig_http_run_add_endpoint(&run->http, base, member->name, err);
     }
     return rc;
 }
@@ -209,7 +209,7 @@ const struct rig_driver rig_driver = {
     .interrupt = rig_http_session_interrupt,
     .close = rig_http_session_close,
     .describe = describe,
-    .columns = RIG_COLUMN_BIT(RIG_COLUMN_ORDER),
+    .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_ORDER),
     .cluster = &cluster_ops,
     .most_keys = most_keys,
     .preview = preview,

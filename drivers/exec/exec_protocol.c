@@ -172,6 +172,17 @@ static bool take_ops(const json_t *ops, const struct rig_core *core, struct rig_
     return true;
 }
 
+/* Who answered, where the program tells: {"node": "n1", "backend": 4711}. What is no name or number is left out. */
+static void take_columns(const json_t *root, const struct rig_core *core, struct rig_transaction *transaction)
+{
+    const char *node = json_string_value(json_object_get(root, "node"));
+    const json_t *backend = json_object_get(root, "backend");
+    if (node != NULL)
+        rig_column_give(&transaction->columns, RIG_COLUMN_NODE, core->name(node));
+    if (json_is_integer(backend) && json_integer_value(backend) != RIG_COLUMN_NONE)
+        rig_column_give(&transaction->columns, RIG_COLUMN_BACKEND, json_integer_value(backend));
+}
+
 static enum rig_exec_answer take_answer(const json_t *root, uint64_t number, const struct rig_core *core,
                                         struct rig_transaction *transaction,
                                         char problem[static RIG_EXEC_PROBLEM_BYTES])
@@ -199,6 +210,7 @@ static enum rig_exec_answer take_answer(const json_t *root, uint64_t number, con
             transaction->reads[i] = (struct rig_read){.state = RIG_READ_UNKNOWN};
         return room ? RIG_EXEC_MALFORMED : RIG_EXEC_NO_ROOM;
     }
+    take_columns(root, core, transaction);
     const char *error = json_string_value(json_object_get(root, "error"));
     const char *text = json_string_value(json_object_get(root, "text"));
     if (said != 0) {

@@ -64,7 +64,7 @@ static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_
     if (rc == RIG_OK)
         rc = rig_http_run_init(run, env, &options->http, dialect, err);
     for (size_t i = 0; rc == RIG_OK && i < options->http.endpoints.count; i++)
-        rc = rig_http_run_add_endpoint(run, options->http.endpoints.at[i], err);
+        rc = rig_http_run_add_endpoint(run, options->http.endpoints.at[i], NULL, err);
     return rc;
 }
 
@@ -110,7 +110,7 @@ const struct rig_driver rig_driver = {
     .interrupt = rig_http_session_interrupt,
     .close = rig_http_session_close,
     .describe = describe,
-    .columns = RIG_COLUMN_BIT(RIG_COLUMN_ORDER),
+    .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_ORDER),
     .most_keys = most_keys,
     .preview = preview,
 };

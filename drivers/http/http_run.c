@@ -17,11 +17,12 @@ enum rig_rc rig_http_run_init(struct rig_http_run *run, const struct rig_run_env
     *run = (struct rig_http_run){.env = env, .options = options, .dialect = dialect};
     const uint32_t clients = env->client_count;
     run->endpoints = calloc(RIG_ENDPOINTS_MOST, sizeof *run->endpoints);
+    run->names = calloc(RIG_ENDPOINTS_MOST, sizeof *run->names);
     run->wakes = malloc((clients + 1) * sizeof *run->wakes);
     run->shifts = calloc(clients + 1, sizeof *run->shifts);
     for (uint32_t i = 0; run->wakes != NULL && i < clients; i++)
         run->wakes[i] = -1;
-    if (run->endpoints == NULL || run->wakes == NULL || run->shifts == NULL)
+    if (run->endpoints == NULL || run->names == NULL || run->wakes == NULL || run->shifts == NULL)
         return rig_fail(err, RIG_E_LIMIT, "out of memory for %u clients", clients);
     for (uint32_t i = 0; i < clients; i++) {
         run->wakes[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -41,12 +42,26 @@ void rig_http_run_done(void *object)
     }
     free(run->wakes);
     free(run->shifts);
+    free(run->names);
     free(run->endpoints);
     rig_dialect_free(run->dialect);
     *run = (struct rig_http_run){0};
 }
 
-enum rig_rc rig_http_run_add_endpoint(struct rig_http_run *run, const char *base, struct rig_err *err)
+/* Without scheme, user and password. */
+static const char *name_of(const char *base)
+{
+    const char *host = strstr(base, "://");
+    host = host == NULL ? base : host + 3;
+    const size_t length = strcspn(host, "/");
+    for (size_t i = length; i > 0; i--) {
+        if (host[i - 1] == '@')
+            return host + i;
+    }
+    return host;
+}
+
+enum rig_rc rig_http_run_add_endpoint(struct rig_http_run *run, const char *base, const char *name, struct rig_err *err)
 {
     size_t length = strlen(base);
     while (length > 0 && base[length - 1] == '/')
@@ -55,8 +70,10 @@ enum rig_rc rig_http_run_add_endpoint(struct rig_http_run *run, const char *base
         return rig_fail(err, RIG_E_PLAN, "more than %d servers", (int)RIG_ENDPOINTS_MOST);
     if (length >= RIG_ENDPOINT_BYTES)
         return rig_fail(err, RIG_E_PLAN, "`%.60s...` is longer than %d bytes", base, (int)RIG_ENDPOINT_BYTES - 1);
-    memcpy(run->endpoints[run->endpoint_count], base, length);
-    run->endpoints[run->endpoint_count++][length] = '\0';
+    char *endpoint = run->endpoints[run->endpoint_count];
+    memcpy(endpoint, base, length);
+    endpoint[length] = '\0';
+    run->names[run->endpoint_count++] = run->env->core->name(name != NULL ? name : name_of(endpoint));
     return RIG_OK;
 }
 

@@ -21,6 +21,7 @@ struct rig_http_run {
     const struct rig_http_options *options;
     struct rig_dialect *dialect; /* owned */
     char (*endpoints)[RIG_ENDPOINT_BYTES];
+    int64_t *names; /* of the endpoints, as core->name() numbers them */
     uint32_t endpoint_count;
     int *wakes;               /* by client: an eventfd that interrupts it, alive as long as the run */
     atomic_uint *shifts;      /* by client: how many servers it has left behind */
@@ -33,8 +34,10 @@ enum rig_rc rig_http_run_init(struct rig_http_run *run, const struct rig_run_env
                               const struct rig_http_options *options, struct rig_dialect *dialect, struct rig_err *err);
 /* The hook `done` where nothing else hangs on the run. */
 void rig_http_run_done(void *run);
-/* Adds a server: the start of its URLs, without a slash behind it. */
-enum rig_rc rig_http_run_add_endpoint(struct rig_http_run *run, const char *base, struct rig_err *err);
+/* Adds a server: the start of its URLs, without a slash behind it. `name`: what reports call it; NULL: the URL's host,
+ * port and path. */
+enum rig_rc rig_http_run_add_endpoint(struct rig_http_run *run, const char *base, const char *name,
+                                      struct rig_err *err);
 
 /* The hook `setup` of every driver on this engine, as it is: `run` begins with a struct rig_http_run. */
 enum rig_rc rig_http_run_setup(void *run, struct rig_err *err);

@@ -306,6 +306,7 @@ enum rig_outcome rig_http_session_transact(void *object, struct rig_transaction 
         .deadline_ns = run->env->core->now_ns() + run->options->transaction_timeout_ns,
     };
     enum rig_outcome outcome = RIG_OUTCOME_OK;
+    rig_column_give(&transaction->columns, RIG_COLUMN_NODE, run->names[passage.endpoint]);
     rig_arena_reset(&session->arena);
     if (!rig_state_begin(&session->state, run->env->core, &session->arena, transaction))
         return end_with(transaction, RIG_OUTCOME_FAIL, "memory", "out of memory for a transaction", "");

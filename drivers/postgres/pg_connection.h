@@ -69,6 +69,8 @@ struct rig_pg_connection {
     bool commit_warned;
     char warning_text[RIG_ERROR_TEXT_BYTES];
     bool standby;       /* the server was a standby when the session was set up */
+    int64_t node;       /* the server's name, as core->name() numbers it; set by the session, as is */
+    int64_t backend;    /* the process number that the server told when the connection began; 0: none */
     char query_code[6]; /* SQLSTATE of the last rig_pg_query() that failed; empty: it gave none */
 };
 

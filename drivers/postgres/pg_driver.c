@@ -277,5 +277,6 @@ const struct rig_driver rig_driver = {
     .interrupt = interrupt,
     .close = close_session,
     .describe = describe,
+    .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_BACKEND),
     .cluster = &cluster_ops,
 };

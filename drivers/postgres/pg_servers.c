@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bug.h"
+
 #define STATUS_NS INT64_C(1000000000)
 
 enum rig_rc rig_pg_servers_init(struct rig_pg_servers *servers, const struct rig_run_env *env,
@@ -64,6 +66,16 @@ enum rig_rc rig_pg_servers_target(const struct rig_pg_servers *servers, uint32_t
     if (is_local(servers))
         rig_pg_cluster_credentials(servers->cluster, target);
     return rc;
+}
+
+const char *rig_pg_servers_name(const struct rig_pg_servers *servers, uint32_t server)
+{
+    const struct rig_pg_options *options = servers->options;
+    RIG_REQUIRE(server < rig_pg_servers_count(servers));
+    if (is_local(servers))
+        return servers->cluster->nodes[server].name;
+    return server < servers->host_count ? options->hosts.at[server]
+                                        : options->read_only_hosts.at[server - servers->host_count];
 }
 
 /* ---- choosing ---- */
@@ -189,11 +201,8 @@ enum rig_rc rig_pg_servers_status(const struct rig_pg_servers *servers, uint32_t
         return rig_pg_cluster_status(servers->cluster, server, status, err);
     if (server >= rig_pg_servers_count(servers))
         return rig_fail(err, RIG_E_CLUSTER, "there is no host %u", server + 1);
-    const struct rig_text_list *list =
-        server < servers->host_count ? &servers->options->hosts : &servers->options->read_only_hosts;
     struct rig_node_status found = {.healthy = false};
-    (void)snprintf(found.name, sizeof found.name, "%s",
-                   list->at[server < servers->host_count ? server : server - servers->host_count]);
+    (void)snprintf(found.name, sizeof found.name, "%s", rig_pg_servers_name(servers, server));
     enum rig_rc rc = host_status(servers, server, &found);
     if (rc == RIG_OK)
         *status = found;

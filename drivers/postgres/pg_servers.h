@@ -36,6 +36,9 @@ uint32_t rig_pg_servers_count(const struct rig_pg_servers *servers);
 enum rig_rc rig_pg_servers_target(const struct rig_pg_servers *servers, uint32_t server,
                                   struct rig_pg_endpoint *endpoint, struct rig_pg_target *target, struct rig_err *err);
 
+/* The server's name in reports: of rig's own nodes "pg-1", of given hosts what the plan says. */
+const char *rig_pg_servers_name(const struct rig_pg_servers *servers, uint32_t server);
+
 /*
  * Opens a connection to a server that takes writes, by `open`; `*server` says which. At most connect-timeout, which the
  * servers that are tried share. RIG_E_CLUSTER when there is none; the connection is disconnected then.

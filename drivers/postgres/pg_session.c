@@ -93,6 +93,8 @@ static enum rig_rc open_connection(void *context, struct rig_pg_connection *conn
         rc = rig_pg_connect(connection, &target, &session->waiter, deadline_ns, err);
     if (rc != RIG_OK)
         return rc;
+    connection->node = run->env->core->name(rig_pg_servers_name(&run->servers, server));
+    connection->backend = PQbackendPID(connection->pg);
     /* One server alone is taken as it is, unasked. */
     connection->standby = rig_pg_servers_count(&run->servers) > 1 && rig_pg_in_recovery(connection, deadline_ns);
     rc = set_up_session(connection, options, deadline_ns, err);
@@ -489,6 +491,14 @@ static void run_turn(struct rig_pg_turn *turn)
         run_by_statements(turn);
 }
 
+/* Also of a transaction whose outcome is unknown: that server is where it went. */
+static void give_columns(const struct rig_pg_connection *connection, struct rig_transaction *transaction)
+{
+    rig_column_give(&transaction->columns, RIG_COLUMN_NODE, connection->node);
+    if (connection->backend != 0)
+        rig_column_give(&transaction->columns, RIG_COLUMN_BACKEND, connection->backend);
+}
+
 enum rig_outcome rig_pg_session_transact(struct rig_pg_session *session, struct rig_transaction *transaction)
 {
     const struct rig_pg_run *run = session->run;
@@ -508,6 +518,7 @@ enum rig_outcome rig_pg_session_transact(struct rig_pg_session *session, struct 
         .phase = RIG_PHASE_CONNECT,
     };
     RIG_INVARIANT(turn.connection->pg != NULL);
+    give_columns(connection, transaction);
     run_turn(&turn);
     enum rig_outcome outcome = RIG_OUTCOME_OK;
     transaction->phase = RIG_PHASE_COMMIT;

@@ -198,6 +198,7 @@ void rig_sim_engine_begin(struct rig_sim_engine *engine, uint32_t session, const
     if (hold->wanted)
         s->hold = *hold;
     s->holding = false;
+    s->held_ns = -1;
     s->session_lost = false;
     s->error_code = "";
     s->error_text = "";
@@ -322,6 +323,7 @@ static bool begin_hold(struct rig_sim_engine *engine, struct rig_sim_session *se
         return false;
     session->wants_hold = false;
     session->holding = true;
+    session->held_from_ns = engine->now_ticks * RIG_SIM_TICK_NS;
     session->hold_until_ns = 0;
     if (session->hold.other_commits > 0)
         session->hold_until_commits = engine->counts.commits + session->hold.other_commits;
@@ -337,6 +339,8 @@ static void run_step(struct rig_sim_engine *engine, struct rig_sim_session *sess
             refuse(engine, session, RIG_SIM_NO_MEMORY, false);
         return;
     }
+    if (session->holding)
+        session->held_ns = engine->now_ticks * RIG_SIM_TICK_NS - session->held_from_ns;
     session->holding = false;
     if (begin_hold(engine, session))
         return;
@@ -454,6 +458,8 @@ void rig_sim_engine_outcome(const struct rig_sim_engine *engine, uint32_t sessio
         .session_lost = s->session_lost,
         .error_code = s->error_code,
         .error_text = s->error_text,
+        .held_ns = s->held_ns,
+        .held_before = s->held_ns < 0 ? 0 : s->hold.before_op,
         .reads = s->work == NULL || s->work->results.count == 0 ? NULL : s->work->results.at,
     };
 }

@@ -117,6 +117,8 @@ struct rig_sim_answer {
     const struct rig_read *reads; /* parallel to the operations */
     const int64_t *elements;
     size_t element_count;
+    int64_t held_ns;      /* virtual: how long it was held; -1: it was not */
+    uint32_t held_before; /* operation */
 };
 
 struct rig_sim_counts {

@@ -91,6 +91,8 @@ struct rig_sim_session {
 
     /* what only some transactions need */
     struct rig_hold hold;
+    int64_t held_from_ns;        /* while it holds */
+    int64_t held_ns;             /* how long it held; -1: it has not */
     int64_t hold_until_ns;       /* when it holds for a time, else 0 */
     uint64_t hold_until_commits; /* when it holds for others' commits */
     uint32_t next_waiter;        /* the next session that waits for a lock of the same key */

@@ -152,6 +152,10 @@ static bool copy_answer(const struct rig_core *core, const struct rig_sim_answer
     (void)snprintf(transaction->error_text, sizeof transaction->error_text, "%s", answer->error_text);
     transaction->phase = answer->phase;
     transaction->session_lost = answer->session_lost;
+    if (answer->held_ns >= 0) {
+        rig_column_give(&transaction->columns, RIG_COLUMN_HELD, answer->held_ns);
+        rig_column_give(&transaction->columns, RIG_COLUMN_HELD_BEFORE, answer->held_before);
+    }
     if (answer->reads == NULL)
         return true;
     size_t base = transaction->element_count;

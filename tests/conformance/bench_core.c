@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/option_parse.h"
+#include "history/names.h"
 
 static const size_t default_element_limit = (size_t)1 << 20;
 
@@ -25,6 +26,18 @@ static void core_log(int level, const char *area, const char *format, ...)
     (void)vfprintf(stderr, format, arguments);
     (void)fputc('\n', stderr);
     va_end(arguments);
+}
+
+static struct rig_names bench_names = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+const char *bench_name(int64_t number)
+{
+    struct rig_name_vec known = {0};
+    const char *name = NULL;
+    if (rig_names_follow(&bench_names, &known) && number >= 0 && (size_t)number < known.count)
+        name = known.at[number];
+    rig_name_vec_done(&known);
+    return name;
 }
 
 static int64_t *core_elements(struct rig_transaction *transaction, size_t count)
@@ -84,6 +97,11 @@ static bool core_stopping(void)
     return false;
 }
 
+static int64_t core_name(const char *text)
+{
+    return rig_names_number(&bench_names, text);
+}
+
 static const struct rig_core core = {
     .abi = RIG_DRIVER_ABI,
     .log = core_log,
@@ -93,6 +111,7 @@ static const struct rig_core core = {
     .stopping = core_stopping,
     .route = core_route,
     .routed = core_routed,
+    .name = core_name,
     .remind = core_remind,
     .forget = core_forget,
 };

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/option_parse.h"
 #include "drivers/loader.h"
+#include "history/columns.h"
 #include "tests/conformance/bench_core.h"
 
 static struct bench_settings settings;
@@ -67,6 +68,21 @@ static void assert_line(const char *text, size_t size, bool wanted)
 }
 
 /* What every answer must be, whatever the outcome. */
+/* Only columns that the driver lists, beside those of holds; names are numbers of core->name(). */
+static void assert_columns(const struct bench_client *client)
+{
+    const struct rig_column_row *row = &client->transaction.columns;
+    const uint32_t of_holds = RIG_COLUMN_BIT(RIG_COLUMN_HELD) | RIG_COLUMN_BIT(RIG_COLUMN_HELD_BEFORE);
+    const uint32_t listed = client->run->driver->columns;
+    assert_int_equal(listed & ~(uint32_t)RIG_COLUMNS_KEPT, 0);
+    assert_int_equal(row->given & ~(listed | of_holds), 0);
+    for (int column = 0; column < RIG_COLUMN_COUNT; column++) {
+        const bool given = (row->given & RIG_COLUMN_BIT(column)) != 0 && row->at[column] != RIG_COLUMN_NONE;
+        if (given && rig_column_infos[column].type == RIG_COLUMN_NAME && bench_name(row->at[column]) == NULL)
+            fail_msg("the column %s has a number that is no name's", rig_column_infos[column].name);
+    }
+}
+
 static void assert_answer(const struct bench_client *client, enum rig_outcome outcome)
 {
     const struct rig_transaction *t = &client->transaction;
@@ -76,6 +92,7 @@ static void assert_answer(const struct bench_client *client, enum rig_outcome ou
     assert_line(t->error_text, sizeof t->error_text, outcome != RIG_OUTCOME_OK);
     assert_true(client->complete_ns >= client->invoke_ns);
     assert_true(t->element_count <= t->element_capacity);
+    assert_columns(client);
     for (uint32_t i = 0; i < t->op_count; i++) {
         bool reads = t->ops[i].kind == RIG_OP_READ_LIST || t->ops[i].kind == RIG_OP_READ_REGISTER;
         if (!reads)

@@ -67,6 +67,12 @@ static void core_forget(uint64_t reminder)
     (void)reminder;
 }
 
+static int64_t core_name(const char *text)
+{
+    (void)text;
+    return RIG_COLUMN_NONE;
+}
+
 static const struct rig_core core = {
     .abi = RIG_DRIVER_ABI,
     .log = core_log,
@@ -74,6 +80,7 @@ static const struct rig_core core = {
     .elements = core_elements,
     .hold = core_hold,
     .stopping = core_stopping,
+    .name = core_name,
     .remind = core_remind,
     .forget = core_forget,
 };
