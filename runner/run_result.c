@@ -88,8 +88,10 @@ static void collect_unread(const struct rig_run_state *run, struct rig_run_resul
     for (uint32_t i = 0; i < run->client_count; i++) {
         const struct rig_run_client *client = &run->clients[i];
         result->unread -= client->final_done;
-        if (client->final_error[0] != '\0')
-            (void)snprintf(result->unread_text, sizeof result->unread_text, "%s", client->final_error);
+        const char *why = client->final_error[0] != '\0' ? client->final_error : client->open_err.text;
+        if (why[0] != '\0')
+            (void)snprintf(result->unread_text, sizeof result->unread_text, "%.*s", (int)sizeof result->unread_text - 1,
+                           why);
     }
 }
 

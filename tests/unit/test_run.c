@@ -351,8 +351,10 @@ static void final_reads_that_fail_are_given_up(void **state)
     plan.workload.reads = 0;
     fake.final_fails = true;
     assert_ok(run());
-    assert_true(result.final_reads >= 8 * 5); /* each client: five attempts; and what it read before the end */
+    assert_true(result.final_reads >= 8 * 12); /* each client: so many attempts; and what it read before the end */
     assert_int_equal(result.counters.fail, result.final_reads);
+    assert_true(result.unread > 0);
+    assert_non_null(strstr(result.unread_text, "no-reads"));
 }
 
 /* -- closing reads ------------------------------------------------------------------------------------------------- */
@@ -405,6 +407,22 @@ static void closing_reads_that_fail_are_given_up(void **state)
     assert_true(result.final_reads > 8 * 5);
     assert_int_equal(result.counters.fail, result.final_reads);
     assert_int_equal(result.counters.ok, 2000);
+}
+
+/* However many keys leave while the database refuses to read them: it is asked after ever longer pauses. */
+static void closing_reads_that_fail_back_off(void **state)
+{
+    (void)state;
+    plan.workload.final_reads = RIG_FINAL_CLOSING;
+    plan.workload.reads = 0;
+    plan.workload.transactions = 20000;
+    plan.workload.appends_per_key = 8;
+    fake.final_fails = true;
+    assert_ok(run());
+    assert_int_equal(result.counters.ok, 20000);
+    assert_int_equal(result.effort.acknowledged, 20000);
+    assert_true(result.final_reads < 8 * 40);
+    assert_true(result.unread > 500); /* keys, four a read */
 }
 
 /* -- long transactions --------------------------------------------------------------------------------------------- */
@@ -660,6 +678,7 @@ int main(void)
         cmocka_unit_test_setup(keys_that_left_are_read_soon, prepare),
         cmocka_unit_test_setup(closing_reads_bear_breaking_sessions, prepare),
         cmocka_unit_test_setup(closing_reads_that_fail_are_given_up, prepare),
+        cmocka_unit_test_setup(closing_reads_that_fail_back_off, prepare),
         cmocka_unit_test_setup(holds_wait_for_time, prepare),
         cmocka_unit_test_setup(holds_wait_for_commits_of_others, prepare),
         cmocka_unit_test_setup(a_signal_ends_the_load, prepare),
