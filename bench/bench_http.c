@@ -60,8 +60,23 @@ static int64_t name_nothing(const char *text)
     return RIG_COLUMN_NONE;
 }
 
-static const struct rig_core core = {
-    .now_ns = rig_clock_now_ns, .elements = elements, .log = log_nothing, .name = name_nothing};
+static uint64_t remind_nobody(const char *text)
+{
+    (void)text;
+    return 0;
+}
+
+static void forget_nothing(uint64_t reminder)
+{
+    (void)reminder;
+}
+
+static const struct rig_core core = {.now_ns = rig_clock_now_ns,
+                                     .elements = elements,
+                                     .log = log_nothing,
+                                     .name = name_nothing,
+                                     .remind = remind_nobody,
+                                     .forget = forget_nothing};
 
 _Noreturn static void give_up(const char *text)
 {
@@ -204,7 +219,7 @@ int main(int argc, char **argv)
                                              .request_timeout_ns = INT64_C(5000000000),
                                              .transaction_timeout_ns = INT64_C(10000000000),
                                              .max_answer_bytes = 1 << 20};
-    struct rig_run_env env = {.core = &core, .workload = RIG_WORKLOAD_RW_REGISTER};
+    struct rig_run_env env = {.core = &core, .workload = RIG_WORKLOAD_RW_REGISTER, .run_name = "rig_bench_http"};
     struct rig_dialect *dialect = NULL;
     struct rig_err err = {0};
     double driver[ROUNDS_MOST], bare[ROUNDS_MOST];

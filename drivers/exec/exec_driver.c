@@ -191,7 +191,8 @@ static enum rig_rc greet(const struct run *run, struct rig_exec_process *process
                                          .client = client,
                                          .client_count = run->env->client_count,
                                          .workload = run->env->workload,
-                                         .seed = run->env->seed};
+                                         .seed = run->env->seed,
+                                         .run_name = run->env->run_name};
     struct rig_buf line;
     char problem[RIG_EXEC_PROBLEM_BYTES];
     const char *answer = NULL;

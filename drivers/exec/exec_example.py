@@ -5,21 +5,21 @@ import sqlite3
 import sys
 
 
-def run(database, ops):
+def run(database, table, ops):
     database.execute("BEGIN IMMEDIATE")
     for op in ops:
         kind, key, value = op
-        row = database.execute("SELECT v FROM t WHERE k = ?", (key,)).fetchone()
+        row = database.execute(f"SELECT v FROM {table} WHERE k = ?", (key,)).fetchone()
         if kind == "r":
             op[2] = json.loads(row[0]) if row else None
             continue
         new = value if kind == "w" else [*(json.loads(row[0]) if row else []), value]
-        database.execute("INSERT OR REPLACE INTO t VALUES (?, ?)", (key, json.dumps(new)))
+        database.execute(f"INSERT OR REPLACE INTO {table} VALUES (?, ?)", (key, json.dumps(new)))
 
 
-def answer(database, txn):
+def answer(database, table, txn):
     try:
-        run(database, txn["ops"])
+        run(database, table, txn["ops"])
     except sqlite3.Error as problem:  # before COMMIT: nothing was and will be committed
         if database.in_transaction:
             database.execute("ROLLBACK")
@@ -30,10 +30,11 @@ def answer(database, txn):
 
 
 hello = json.loads(sys.stdin.readline())
+table = hello["run"]  # what no other run is called: nothing else is touched
 database = sqlite3.connect(sys.argv[1], timeout=5, isolation_level=None)
-if hello["role"] == "setup":
-    database.execute("DROP TABLE IF EXISTS t")
-    database.execute("CREATE TABLE t (k INTEGER PRIMARY KEY, v TEXT)")
+if hello["role"] != "client":
+    columns = "(k INTEGER PRIMARY KEY, v TEXT)"
+    database.execute(f"CREATE TABLE {table} {columns}" if hello["role"] == "setup" else f"DROP TABLE {table}")
 print(json.dumps({"ready": True, "announces": True, "version": "SQLite " + sqlite3.sqlite_version}), flush=True)
 for line in sys.stdin if hello["role"] == "client" else []:
-    print(json.dumps(answer(database, json.loads(line))), flush=True)
+    print(json.dumps(answer(database, table, json.loads(line))), flush=True)

@@ -45,6 +45,7 @@ void rig_exec_write_hello(const struct rig_exec_hello *hello, struct rig_buf *li
     rig_json_int(&writer, "clients", hello->client_count);
     rig_json_string(&writer, "workload", workload_name(hello->workload));
     rig_json_int(&writer, "seed", (int64_t)hello->seed);
+    rig_json_string(&writer, "run", hello->run_name);
     rig_json_end(&writer);
     rig_buf_add_char(line, '\n');
 }

@@ -16,6 +16,7 @@ struct rig_exec_hello {
     uint32_t client_count;
     enum rig_workload workload;
     uint64_t seed;
+    const char *run_name;
 };
 
 /* Its answer. */

@@ -55,7 +55,8 @@ enum rig_dialect_set {
     X(RIG_VALUE_VALUE, "value", true, "of an operation: what it writes; of a key: its value after the operations")     \
     X(RIG_VALUE_VERSION, "version", true, "the version of the element's key, as an answer told it")                    \
     X(RIG_VALUE_INDEX, "index", true, "the element's place in its set, from 0")                                        \
-    X(RIG_VALUE_CLIENT, "client", false, "the client's number, from 0")
+    X(RIG_VALUE_CLIENT, "client", false, "the client's number, from 0")                                                \
+    X(RIG_VALUE_RUN, "run", false, "the run's name, which no other run has: letters, digits and `_`")
 
 /* X(name, name in dialects, what it makes). */
 #define RIG_DIALECT_FILTER_TABLE(X)                                                                                    \
@@ -93,6 +94,7 @@ enum rig_part_kind {
     RIG_PART_VERSION,
     RIG_PART_INDEX,
     RIG_PART_CLIENT,
+    RIG_PART_RUN,
     RIG_PART_PARAMETER,
     RIG_PART_NAME,
     RIG_PART_VARIABLE,
@@ -283,6 +285,7 @@ struct rig_dialect {
     struct rig_dialect_parameter parameters[RIG_DIALECT_PARAMETERS_MOST];
     uint32_t parameter_count;
     const char *values[RIG_DIALECT_PARAMETERS_MOST]; /* of the parameters, in this run */
+    const char *run_name;                            /* borrowed; `rig_run` in a dry run */
     struct {
         const char *name;
         struct rig_text_template text;

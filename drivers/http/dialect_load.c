@@ -429,6 +429,7 @@ enum rig_rc rig_dialect_parse(const char *file, const char *text, size_t size, c
     if (made == NULL)
         return rig_dialect_no_memory(err);
     rig_arena_init(&made->arena, 0);
+    made->run_name = "rig_run";
     struct rig_dialect_reader reader = {.dialect = made};
     made->file = rig_arena_text(&made->arena, file, strlen(file));
     enum rig_rc rc = made->file == NULL

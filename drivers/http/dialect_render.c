@@ -59,6 +59,7 @@ static struct rig_value element_value(const struct rig_text_part *part, const st
         return (struct rig_value){.kind = RIG_IS_INTEGER, .integer = scope->element};
     case RIG_PART_LITERAL:
     case RIG_PART_CLIENT:
+    case RIG_PART_RUN:
     case RIG_PART_PARAMETER:
     case RIG_PART_NAME:
     case RIG_PART_VARIABLE:
@@ -196,6 +197,8 @@ static struct rig_value part_value(const struct rig_text_part *part, const struc
         return (struct rig_value){.kind = RIG_IS_TEXT, .text = part->literal, .size = part->literal_size};
     if (part->kind == RIG_PART_CLIENT) {
         value = (struct rig_value){.kind = RIG_IS_INTEGER, .integer = scope->client};
+    } else if (part->kind == RIG_PART_RUN) {
+        value = text_value(scope->dialect->run_name);
     } else if (part->kind == RIG_PART_PARAMETER) {
         value = text_value(scope->dialect->values[part->index]);
     } else if (part->kind == RIG_PART_VARIABLE) {

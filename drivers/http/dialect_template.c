@@ -24,6 +24,7 @@ struct value_row {
 #define RIG_VALUE_VERSION                    RIG_PART_VERSION
 #define RIG_VALUE_INDEX                      RIG_PART_INDEX
 #define RIG_VALUE_CLIENT                     RIG_PART_CLIENT
+#define RIG_VALUE_RUN                        RIG_PART_RUN
 #define VALUE_ROW(kind, text, element, help) {text, element, kind},
 static const struct value_row value_rows[] = {RIG_DIALECT_VALUE_TABLE(VALUE_ROW){NULL, false, RIG_PART_LITERAL}};
 #undef VALUE_ROW

@@ -15,6 +15,7 @@ enum rig_rc rig_http_run_init(struct rig_http_run *run, const struct rig_run_env
                               const struct rig_http_options *options, struct rig_dialect *dialect, struct rig_err *err)
 {
     *run = (struct rig_http_run){.env = env, .options = options, .dialect = dialect};
+    dialect->run_name = env->run_name;
     const uint32_t clients = env->client_count;
     run->endpoints = calloc(RIG_ENDPOINTS_MOST, sizeof *run->endpoints);
     run->names = calloc(RIG_ENDPOINTS_MOST, sizeof *run->names);
@@ -185,6 +186,17 @@ static enum rig_rc ask_anyone(const struct rig_http_run *run, const struct rig_d
                     run->endpoint_count == 0 ? "there is no server" : last.text);
 }
 
+/* For the case that rig is killed before the teardown; servers that rig started go with it. */
+static void remind(struct rig_http_run *run)
+{
+    char text[RIG_ERR_TEXT_BYTES];
+    if (run->options->endpoints.count == 0 || run->dialect->teardown.count == 0)
+        return;
+    (void)snprintf(text, sizeof text, "data of a run stay at %.200s (dialect %.60s): remove what is called %s",
+                   run->endpoints[0], run->dialect->name, run->env->run_name);
+    run->reminder = run->env->core->remind(text);
+}
+
 enum rig_rc rig_http_run_setup(void *object, struct rig_err *err)
 {
     struct rig_http_run *run = object;
@@ -192,7 +204,9 @@ enum rig_rc rig_http_run_setup(void *object, struct rig_err *err)
     struct rig_value values[RIG_DIALECT_VARIABLES_MOST] = {{0}};
     struct rig_err unimportant = {0};
     rig_arena_init(&arena, 0);
+    remind(run);
     const enum rig_rc rc = ask_anyone(run, &run->dialect->setup, &arena, NULL, err);
+    run->set_up = rc == RIG_OK;
     if (rc == RIG_OK && ask_anyone(run, &run->dialect->describe, &arena, values, &unimportant) == RIG_OK) {
         if (!rig_http_run_value(run, values, "server-version", run->version, sizeof run->version))
             run->version[0] = '\0';
@@ -206,8 +220,13 @@ void rig_http_run_teardown(void *object)
     struct rig_http_run *run = object;
     struct rig_arena arena;
     struct rig_err err = {0};
+    const char *name = run->env->run_name;
     rig_arena_init(&arena, 0);
-    if (ask_anyone(run, &run->dialect->teardown, &arena, NULL, &err) != RIG_OK)
-        run->env->core->log(1, "http", "the run's data was left behind: %s", err.text);
+    if (!run->set_up)
+        run->env->core->log(1, "http", "the setup failed; if it made something, that is called %s and stays", name);
+    else if (ask_anyone(run, &run->dialect->teardown, &arena, NULL, &err) != RIG_OK)
+        run->env->core->log(0, "http", "the run's data stay, under the name %s: %s", name, err.text);
+    if (err.rc == RIG_OK)
+        run->env->core->forget(run->reminder);
     rig_arena_done(&arena);
 }

@@ -23,6 +23,8 @@ struct rig_http_run {
     char (*endpoints)[RIG_ENDPOINT_BYTES];
     int64_t *names; /* of the endpoints, as core->name() numbers them */
     uint32_t endpoint_count;
+    bool set_up;              /* the setup was answered with ok: what has the run's name is the run's */
+    uint64_t reminder;        /* of the run's data on given servers; 0: none */
     int *wakes;               /* by client: an eventfd that interrupts it, alive as long as the run */
     atomic_uint *shifts;      /* by client: how many servers it has left behind */
     char version[64];         /* of the server, for reports */
@@ -41,7 +43,8 @@ enum rig_rc rig_http_run_add_endpoint(struct rig_http_run *run, const char *base
 
 /* The hook `setup` of every driver on this engine, as it is: `run` begins with a struct rig_http_run. */
 enum rig_rc rig_http_run_setup(void *run, struct rig_err *err);
-/* The same for `teardown`. Best effort; says in the log what was left behind. */
+/* The same for `teardown`, after a setup that succeeded: else a name may be another's. Best effort; says in the log
+ * what was left behind. */
 void rig_http_run_teardown(void *run);
 
 /*

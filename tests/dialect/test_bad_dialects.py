@@ -13,7 +13,7 @@ GOOD = """name: good
 parameters:
   mode: {default: fast, choices: [fast, slow]}
 names:
-  id: "rig/${key}"
+  id: "${run}/${key}"
 outcomes:
   - {status: 200, outcome: ok}
 workloads:

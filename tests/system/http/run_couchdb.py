@@ -4,6 +4,7 @@
 `npm install pouchdb-server` needs the network once; RIG_POUCHDB_SERVER names the program when it is not in PATH.
 """
 
+import json
 import os
 import pathlib
 import re
@@ -12,6 +13,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "run"))
 import rig_command
@@ -54,6 +56,16 @@ class CouchDb(rig_command.RigTest):
 
     def test_registers(self):
         self.run_config()
+
+    def ask(self, method, path):
+        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", method=method)
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.load(answer)
+
+    def test_databases_of_others_are_not_touched(self):
+        self.ask("PUT", "/rig")
+        self.run_config()
+        self.assertEqual([name for name in self.ask("GET", "/_all_dbs") if name.startswith("rig")], ["rig"])
 
     def test_lists(self):
         self.run_config("workload.type=list-append")

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 """etcd as a person meets it: the experiments in configs/, with their promised verdicts, and etcd's own faults."""
 
+import base64
 import json
 import os
 import pathlib
 import shutil
 import socket
+import ssl
 import subprocess
 import sys
 import time
 import unittest
+import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "run"))
 import rig_command
@@ -101,11 +104,24 @@ database: {{driver: http, dialect: etcd, endpoints: ["https:{client}"], tls: {{c
 check: {{levels: [strict-serializable]}}
 report: [json]
 """)
+        self.ask(client, "put", {"key": self.base64("rig/1"), "value": self.base64("mine")})
         for folder, version, words in [("run", "auto", "answers in HTTP/2\n"), ("old", "1.1", "answers in HTTP/1.1\n")]:
             self.status(0, self.rig("run", plan, "-o", folder, "--set", f"database.http-version={version}"))
             self.assertIn(words, (self.folder / folder / "rig.log").read_text())
+        left = self.ask(client, "range", {"key": self.base64("rig"), "range_end": self.base64("rih")})
+        self.assertEqual([pair["value"] for pair in left["kvs"]], [self.base64("mine")])
         refused = self.status(3, self.rig("run", plan, "-o", "other", "--set", "database.tls.ca=key.pem"))
         self.assertIn("(not-sent)", refused.err)
+
+    @staticmethod
+    def base64(text):
+        return base64.b64encode(text.encode()).decode()
+
+    def ask(self, client, what, body):
+        trust = ssl.create_default_context(cafile=self.folder / "cert.pem")
+        request = urllib.request.Request(f"https:{client}/v3/kv/{what}", data=json.dumps(body).encode())
+        with urllib.request.urlopen(request, timeout=30, context=trust) as answer:
+            return json.load(answer)
 
     def wait_for_port(self, port, process):
         deadline = time.monotonic() + 30

@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import sqlite3
 import shutil
 import sys
 
@@ -104,6 +105,14 @@ class Exec(rig_command.RigTest):
         done = self.run_command(f"python3, {EXAMPLE}, {self.folder / 'example.db'}", transactions=150)
         self.assertIn("SQLite", done.out)
         self.assertGreater(self.results("run")["history"]["ok"], 140)
+
+    def test_the_example_touches_no_table_of_others(self):
+        database = sqlite3.connect(self.folder / "example.db")
+        with database:
+            database.execute("CREATE TABLE t AS SELECT 1 AS mine")
+        self.run_command(f"python3, {EXAMPLE}, {self.folder / 'example.db'}", transactions=150)
+        self.assertEqual(database.execute("SELECT name FROM sqlite_master").fetchall(), [("t",)])
+        self.assertEqual(database.execute("SELECT * FROM t").fetchall(), [(1,)])
 
     def test_the_example_runs_registers(self):
         self.run_command(f"python3, {EXAMPLE}, {self.folder / 'example.db'}", transactions=100, workload="rw-register",

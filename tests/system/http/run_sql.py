@@ -38,6 +38,18 @@ class Sql(rig_command.RigTest):
                 self.assertGreater(history["fail"], 5, repr(done))
                 self.assertGreater(history["info"], 3, repr(done))
 
+    def test_tables_of_others_are_not_touched(self):
+        for stand_in, dialect in ((sql_stand_ins.Rqlite, "rqlite"), (sql_stand_ins.LibSql, "libsql")):
+            server = stand_in()
+            database = server.database()
+            for table in ("rig_lists", "rig_registers"):
+                database.execute(f"CREATE TABLE {table} AS SELECT 1 AS mine")
+            self.run_against(server, dialect, "list-append", "", dialect)
+            tables = [name for name, in database.execute("SELECT name FROM sqlite_master ORDER BY name")]
+            self.assertEqual(tables, ["rig_lists", "rig_registers"])
+            self.assertEqual(database.execute("SELECT * FROM rig_lists").fetchall(), [(1,)])
+            database.close()
+
     def test_rqlite(self):
         self.run_both(sql_stand_ins.Rqlite, "rqlite")
 
