@@ -11,6 +11,7 @@
 #include "cli/input_path.h"
 #include "cli/interruption.h"
 #include "cli/output_form.h"
+#include "cli/requests.h"
 #include "history/load.h"
 
 static const char *const workloads[] = {
@@ -28,6 +29,7 @@ static const struct rig_argument convert_arguments[] = {
      .value = "list-append|rw-register",
      .choices = workloads,
      .help = "what the transactions consist of; told by the history itself when not given"},
+    RIG_ARGUMENT_MAX_MEMORY,
     {.name = "compress", .help = "compress with zstd; rig's own form only"},
     {.name = "force", .help = "replace OUT where it exists"},
     RIG_ARGUMENT_FORMAT,
@@ -105,6 +107,8 @@ int rig_cli_convert(int argc, char **argv)
         return RIG_EXIT_USAGE;
     }
     struct rig_load_options options = {.form = RIG_FORM_AUTO};
+    if (!rig_cli_read_max_memory(&args, &options.limit_bytes))
+        return RIG_EXIT_USAGE;
     const char *workload = rig_arguments_value(&args, "workload");
     for (size_t i = 0; workload != NULL && workloads[i] != NULL; i++) {
         if (strcmp(workload, workloads[i]) == 0) {

@@ -58,7 +58,7 @@ static bool read_anomalies(const struct rig_arguments *args, struct rig_check_op
     return true;
 }
 
-static bool read_memory(const struct rig_arguments *args, struct rig_check_options *options)
+bool rig_cli_read_max_memory(const struct rig_arguments *args, size_t *limit_bytes)
 {
     static const struct rig_option size = {
         .name = "max-memory", .type = RIG_OPTION_SIZE, .least = 1 << 20, .most = (double)(INT64_C(1) << 50)};
@@ -71,13 +71,14 @@ static bool read_memory(const struct rig_arguments *args, struct rig_check_optio
         rig_cli_complain("--max-memory: %s", err.text);
         return false;
     }
-    options->limit_bytes = (size_t)bytes;
+    *limit_bytes = (size_t)bytes;
     return true;
 }
 
 bool rig_cli_read_requests(const struct rig_arguments *args, struct rig_check_options *options)
 {
-    if (!read_levels(args, options) || !read_anomalies(args, options) || !read_memory(args, options))
+    if (!read_levels(args, options) || !read_anomalies(args, options) ||
+        !rig_cli_read_max_memory(args, &options->limit_bytes))
         return false;
     uint64_t witnesses = options->max_witnesses;
     if (!rig_arguments_number(args, "max-witnesses", 1, WITNESSES_MOST, &witnesses))

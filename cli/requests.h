@@ -58,6 +58,8 @@ bool rig_cli_read_requests(const struct rig_arguments *args, struct rig_check_op
 extern const char *const rig_cli_require_choices[];
 /* --minimum and --require, over what `minimum` says. False after a complaint. */
 bool rig_cli_read_minimum(const struct rig_arguments *args, struct rig_minimum *minimum);
+/* --max-memory; `*limit_bytes` stays where it is not given. False after a complaint. */
+bool rig_cli_read_max_memory(const struct rig_arguments *args, size_t *limit_bytes);
 /* The i-th --report; false after a complaint. `*request` has no path past the end. */
 bool rig_cli_read_report(const struct rig_arguments *args, size_t i, struct rig_cli_report_request *request);
 

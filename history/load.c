@@ -15,7 +15,8 @@ static enum rig_rc load_all(struct rig_source *source, const struct rig_load_opt
                             struct rig_history **history, struct rig_err *err)
 {
     const struct rig_source_facts *facts = rig_source_facts(source);
-    struct rig_window *window = rig_window_new(facts->workload, options->limit_bytes);
+    /* The other half is for decoding (source.c). */
+    struct rig_window *window = rig_window_new(facts->workload, options->limit_bytes / 2);
     if (window == NULL)
         return rig_fail(err, RIG_E_LIMIT, "%s: no memory for the history", name);
     const struct rig_segment *segment = NULL;
@@ -23,6 +24,10 @@ static enum rig_rc load_all(struct rig_source *source, const struct rig_load_opt
     enum rig_rc rc = rig_source_next(source, &segment, err);
     while (rc == RIG_OK && segment != NULL) {
         rc = rig_window_add(window, segment, &why);
+        if (rc == RIG_OK && options->limit_bytes == 0 && rig_window_bytes(window) > facts->most_bytes)
+            rc = rig_fail(&why, RIG_E_LIMIT,
+                          "takes more than %zu bytes of memory, and has only %zu; if that is right, give --max-memory",
+                          facts->most_bytes, facts->size_bytes);
         if (rc == RIG_OK)
             rc = rig_source_next(source, &segment, err);
     }
@@ -30,6 +35,9 @@ static enum rig_rc load_all(struct rig_source *source, const struct rig_load_opt
         rc = rig_window_give(window, facts, history, &why);
     else
         rig_window_free(window);
+    if (why.rc == RIG_E_LIMIT && options->limit_bytes > 0)
+        return rig_fail(err, why.rc, "%s: needs more memory than the %zu bytes allowed; raise --max-memory", name,
+                        options->limit_bytes);
     return why.rc == RIG_OK ? rc : rig_fail(err, why.rc, "%s: %s", name, why.text);
 }
 

@@ -20,6 +20,8 @@ struct rig_load_options {
                             rw-register) */
     enum rig_workload workload;
     size_t limit_bytes;      /* 0: none */
+    size_t decode_bytes;     /* set by the source: what decoding a part may take, with its segment; and */
+    size_t segment_bytes;    /*   a segment alone */
     size_t part_bytes;       /* read in parts of this size, cut wherever that is; 0: as suits the limit */
     size_t usual_part_bytes; /* set by the source: of which size parts should be otherwise, */
     size_t most_part_bytes;  /*   and may be where that helps */

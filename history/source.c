@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/machine.h"
 #include "history/form_reader.h"
 #include "history/record/record_reader.h"
 #include "history/source_bytes.h"
@@ -15,9 +16,11 @@ enum {
     MOST_THREADS = 64,
     READ_SHARE = 8 /* of the limit is for parts */,
     LEAST_SHARES = 3,
-    MORE_SHARE = 4 /* of what a part takes: others may take more */
+    DECODED_PER_BYTE = 1024, /* of a file, at most */
+    MORE_SHARE = 4           /* of what a part takes: others may take more */
 };
 static const size_t least_part_bytes = (size_t)64 << 10;
+static const size_t least_decode_bytes = (size_t)256 << 20;
 
 enum part_state { PART_FREE, PART_TAKEN, PART_READY };
 
@@ -49,6 +52,7 @@ struct rig_source {
     unsigned part_count;
     struct part *parts;
     struct rig_segment *segments;
+    size_t most_bytes;    /* as in the facts */
     size_t planned_bytes; /* for all parts; and */
     size_t largest_bytes; /*   what the largest takes that was given */
 
@@ -202,6 +206,23 @@ static size_t part_share(const struct rig_source *source, const struct rig_form_
     return source->options.load.limit_bytes / READ_SHARE / shares / (reader->held_per_byte + 1);
 }
 
+/*
+ * Half of a limit is for decoding: four times what is planned. Without a limit, a file that takes a thousand times its
+ * size, or most of the machine's memory, is no history that anybody recorded.
+ */
+static void limit_decoding(struct rig_source *source)
+{
+    struct rig_load_options *load = &source->options.load;
+    const size_t machine_bytes = rig_machine_memory_bytes() / 4 * 3;
+    size_t most = source->bytes.size > SIZE_MAX / DECODED_PER_BYTE ? SIZE_MAX : source->bytes.size * DECODED_PER_BYTE;
+    most = most < least_decode_bytes ? least_decode_bytes : most > machine_bytes ? machine_bytes : most;
+    const size_t all = load->limit_bytes > 0 ? load->limit_bytes / 2 : most;
+    source->most_bytes = most;
+    const bool shared = load->limit_bytes > 0 && source->part_count > 1;
+    load->segment_bytes = shared ? all / source->part_count : all;
+    load->decode_bytes = shared && source->reader->parallel ? load->segment_bytes : all;
+}
+
 /* How many parts are in memory at a time, and how long they should be. */
 static void plan_parts(struct rig_source *source)
 {
@@ -218,6 +239,7 @@ static void plan_parts(struct rig_source *source)
     }
     source->options.load.usual_part_bytes = part_bytes > least_part_bytes ? part_bytes : least_part_bytes;
     source->options.load.most_part_bytes = most > least_part_bytes ? most : least_part_bytes;
+    limit_decoding(source);
     source->planned_bytes =
         source->part_count * source->options.load.usual_part_bytes * (reader->held_per_byte + (size_t)1);
 }
@@ -283,6 +305,7 @@ static enum rig_rc open_reader(struct rig_source *source, struct rig_err *err)
         .has_invocations = true,
         .held_bytes = source->bytes.buf.size,
         .parts_bytes = source->planned_bytes,
+        .most_bytes = source->most_bytes,
     };
     enum rig_rc rc = source->reader->open(source->name, source->bytes.data, source->bytes.size, &source->options.load,
                                           &source->facts, &source->state, err);

@@ -41,6 +41,7 @@ struct rig_source_facts {
     uint64_t damaged_bytes;  /*   from there to the end of the file */
     uint64_t damaged_frames; /*   undamaged frames among them */
     uint64_t damaged_txns;   /*   at least so many completed transactions are missing */
+    size_t most_bytes;       /* what a file of this size, on this machine, may take in memory where there is no limit */
     size_t held_bytes;       /* of a pipe: all that came through it is kept, so that it can be read again */
     size_t parts_bytes; /* what the parts that are in memory at a time take, about: planned, and as they turn out */
 };

@@ -5,6 +5,14 @@
 
 enum { SIZE_BYTES = 4 };
 
+size_t rig_packed_size(const uint8_t *packed, size_t size)
+{
+    size_t unpacked = 0;
+    for (size_t i = 0; i < SIZE_BYTES && size > SIZE_BYTES; i++)
+        unpacked |= (size_t)packed[i] << (8 * i);
+    return unpacked;
+}
+
 #ifdef RIG_HAVE_ZSTD
 
 #include <zstd.h>
@@ -65,12 +73,8 @@ bool rig_packer_pack(struct rig_packer *packer, struct rig_buf *buf, size_t star
 
 enum rig_unpacked rig_packer_unpack(struct rig_packer *packer, const uint8_t *packed, size_t size, struct rig_buf *buf)
 {
-    size_t unpacked = 0;
-    if (size <= SIZE_BYTES)
-        return RIG_UNPACKED_DAMAGED;
-    for (size_t i = 0; i < SIZE_BYTES; i++)
-        unpacked |= (size_t)packed[i] << (8 * i);
-    if (unpacked > RIG_PACKING_MAX_BYTES)
+    const size_t unpacked = rig_packed_size(packed, size);
+    if (size <= SIZE_BYTES || unpacked > RIG_PACKING_MAX_BYTES)
         return RIG_UNPACKED_DAMAGED;
     if (packer->unpack == NULL)
         packer->unpack = ZSTD_createDCtx();

@@ -28,6 +28,9 @@ void rig_packer_free(struct rig_packer *packer);
 /* Packs what stands in `buf` from `start` on; false when it stays as it is, because that is shorter. */
 bool rig_packer_pack(struct rig_packer *packer, struct rig_buf *buf, size_t start);
 
+/* What these bytes unpack to by their own word, up to 2^32 - 1; 0 for what is too short to say. */
+size_t rig_packed_size(const uint8_t *packed, size_t size);
+
 enum rig_unpacked { RIG_UNPACKED, RIG_UNPACKED_DAMAGED, RIG_UNPACKED_NO_MEMORY };
 /* Unpacks `size` bytes into `buf`, replacing what is there. */
 enum rig_unpacked rig_packer_unpack(struct rig_packer *packer, const uint8_t *packed, size_t size, struct rig_buf *buf);

@@ -18,7 +18,9 @@ static enum rig_rc get_spine(struct rig_record_decoder *decoder, struct rig_reco
     enum rig_rc rc = get_count(decoder, &count);
     if (rc != RIG_OK)
         return rc;
-    if (count > UINT32_MAX || !rig_growing_list_reserve(&decoder->pool, &key->spine, (uint32_t)count))
+    if (count > UINT32_MAX ||
+        (count > RIG_RECORD_FEW && !rig_record_may_take(decoder, 2 * count * sizeof *key->spine.at)) ||
+        !rig_growing_list_reserve(&decoder->pool, &key->spine, (uint32_t)count))
         return rig_record_no_memory(decoder);
     struct rig_record_cursor cursor = decoder->cursor;
     int64_t last = 0;
@@ -40,6 +42,8 @@ static enum rig_rc get_keys(struct rig_record_decoder *decoder)
         struct rig_record_key *key = &decoder->keys.at[i];
         key->last_value = rig_cursor_signed(&decoder->cursor);
         rc = get_spine(decoder, key);
+        if (rc == RIG_OK && i % RIG_RECORD_FEW == 0 && !rig_record_may_take(decoder, 0))
+            rc = rig_record_no_memory(decoder);
     }
     return rc;
 }
@@ -74,7 +78,8 @@ static enum rig_rc get_open_txn(struct rig_record_decoder *decoder)
         back > decoder->next_position)
         return rig_record_damaged(decoder, "an open transaction that cannot be");
     struct rig_record_slot *slot = rig_record_find_slot(decoder, (uint32_t)client);
-    if (slot == NULL || (slot->open && !rig_record_abandon(decoder, slot)) || !rig_record_slot_reserve(slot, op_count))
+    if (slot == NULL || (slot->open && !rig_record_abandon(decoder, slot)) ||
+        !rig_record_slot_reserve(decoder, slot, op_count))
         return rig_record_no_memory(decoder);
     slot->open = true;
     slot->process = process;
@@ -114,8 +119,11 @@ enum rig_rc rig_record_decode_checkpoint(struct rig_record_decoder *decoder)
         rc = get_keys(decoder);
     if (rc == RIG_OK)
         rc = get_count(decoder, &open_count);
-    for (uint64_t i = 0; rc == RIG_OK && i < open_count; i++)
+    for (uint64_t i = 0; rc == RIG_OK && i < open_count; i++) {
         rc = get_open_txn(decoder);
+        if (rc == RIG_OK && i % RIG_RECORD_FEW == 0 && !rig_record_may_take(decoder, 0))
+            rc = rig_record_no_memory(decoder);
+    }
     if (rc == RIG_OK && decoder->cursor.bad != NULL)
         rc = rig_record_no_number(decoder);
     if (rc == RIG_OK && rig_cursor_left(&decoder->cursor) != 0)

@@ -10,24 +10,27 @@ enum { DIRECT_CLIENTS = 1 << 16 };
 void rig_record_decoder_init(struct rig_record_decoder *decoder, const struct rig_record_shape *shape)
 {
     *decoder = (struct rig_record_decoder){.shape = shape};
-    size_t limit_bytes = shape->limit_bytes == SIZE_MAX ? 0 : shape->limit_bytes;
-    rig_list_pool_init(&decoder->pool, limit_bytes);
-    rig_arena_init(&decoder->texts, limit_bytes);
+    rig_list_pool_init(&decoder->pool, shape->limit_bytes);
+    rig_arena_init(&decoder->texts, shape->limit_bytes);
     rig_table_init(&decoder->slot_of_client);
     rig_columns_decoder_init(&decoder->columns, &shape->columns);
 }
 
-static void free_slots(struct rig_record_slot_vec *slots)
+static const size_t slot_op_bytes = sizeof(struct rig_mop) + sizeof(uint32_t);
+
+static void free_slots(struct rig_record_decoder *decoder, struct rig_record_slot_vec *slots)
 {
-    for (size_t i = 0; i < slots->count; i++)
+    for (size_t i = 0; i < slots->count; i++) {
+        decoder->op_bytes -= slots->at[i].op_capacity * slot_op_bytes;
         free(slots->at[i].ops);
+    }
     slots->count = 0;
 }
 
 void rig_record_decoder_done(struct rig_record_decoder *decoder)
 {
-    free_slots(&decoder->slots);
-    free_slots(&decoder->abandoned);
+    free_slots(decoder, &decoder->slots);
+    free_slots(decoder, &decoder->abandoned);
     free(decoder->lone.ops);
     rig_record_slot_vec_done(&decoder->slots);
     rig_record_slot_vec_done(&decoder->abandoned);
@@ -50,7 +53,7 @@ void rig_record_decoder_restart(struct rig_record_decoder *decoder)
     rig_columns_decoder_restart(&decoder->columns);
     rig_list_pool_reset(&decoder->pool);
     rig_arena_reset(&decoder->texts);
-    free_slots(&decoder->abandoned);
+    free_slots(decoder, &decoder->abandoned);
     for (size_t i = 0; i < decoder->slots.count; i++) {
         decoder->slots.at[i].open = false;
         decoder->slots.at[i].has_process = false;
@@ -110,6 +113,8 @@ static bool write_spine(struct rig_record_decoder *decoder, uint32_t local)
 {
     const struct rig_record_key *key = &decoder->keys.at[decoder->local_keys.at[local]];
     decoder->local_keys.at[local] = RIG_TABLE_NONE;
+    if (key->good > RIG_RECORD_FEW && !rig_record_may_take(decoder, key->good * sizeof *key->spine.at))
+        return false;
     return rig_growing_list_add(&decoder->segment->pool, &decoder->segment->keys.at[local].spine, key->spine.at,
                                 key->good);
 }
@@ -173,16 +178,17 @@ struct rig_record_slot *rig_record_find_slot(struct rig_record_decoder *decoder,
     return &decoder->slots.at[*place - 1];
 }
 
-bool rig_record_slot_reserve(struct rig_record_slot *slot, uint64_t op_count)
+bool rig_record_slot_reserve(struct rig_record_decoder *decoder, struct rig_record_slot *slot, uint64_t op_count)
 {
     if (op_count <= slot->op_capacity)
         return true;
     uint64_t capacity = op_count < RIG_SLOT_OPS ? RIG_SLOT_OPS : op_count;
-    if (capacity > UINT32_MAX)
+    if (capacity > UINT32_MAX || (capacity > RIG_RECORD_FEW && !rig_record_may_take(decoder, capacity * slot_op_bytes)))
         return false;
-    struct rig_mop *ops = malloc(capacity * (sizeof *ops + sizeof *slot->keys));
+    struct rig_mop *ops = malloc(capacity * slot_op_bytes);
     if (ops == NULL)
         return false;
+    decoder->op_bytes += (capacity - slot->op_capacity) * slot_op_bytes;
     free(slot->ops);
     slot->ops = ops;
     slot->keys = (uint32_t *)(void *)(ops + capacity);
@@ -213,6 +219,37 @@ bool rig_record_abandon(struct rig_record_decoder *decoder, struct rig_record_sl
     slot->op_count = slot->op_capacity = 0;
     slot->open = false;
     return true;
+}
+
+bool rig_record_reserve_ops(struct rig_record_decoder *decoder, size_t op_count)
+{
+    struct rig_mop_vec *ops = &decoder->segment->ops;
+    const size_t doubled = 2 * ops->capacity, capacity = doubled > op_count ? doubled : op_count;
+    return rig_record_may_take(decoder, (uint64_t)capacity * sizeof *ops->at) && rig_mop_vec_reserve(ops, op_count);
+}
+
+/* ---- Memory ---- */
+
+static size_t held_bytes(const struct rig_record_decoder *decoder)
+{
+    return decoder->keys.capacity * sizeof *decoder->keys.at + decoder->pool.arena.held_bytes +
+           decoder->texts.held_bytes + decoder->local_keys.capacity * sizeof *decoder->local_keys.at +
+           decoder->scratch.capacity * sizeof *decoder->scratch.at +
+           decoder->errors.capacity * sizeof *decoder->errors.at +
+           decoder->direct_slots.capacity * sizeof *decoder->direct_slots.at +
+           (decoder->slots.capacity + decoder->abandoned.capacity) * sizeof *decoder->slots.at +
+           decoder->order.capacity * sizeof *decoder->order.at +
+           decoder->columns.last.capacity * sizeof *decoder->columns.last.at +
+           decoder->columns.names.capacity * sizeof *decoder->columns.names.at + decoder->op_bytes +
+           decoder->unpacked_bytes;
+}
+
+bool rig_record_may_take(const struct rig_record_decoder *decoder, uint64_t more_bytes)
+{
+    const struct rig_record_shape *shape = decoder->shape;
+    const uint64_t segment = decoder->segment == NULL ? 0 : rig_segment_bytes(decoder->segment);
+    return segment <= shape->segment_limit_bytes && more_bytes <= shape->limit_bytes &&
+           held_bytes(decoder) + segment + more_bytes <= shape->limit_bytes;
 }
 
 /* ---- Open transactions ---- */
@@ -246,8 +283,10 @@ static bool write_open(struct rig_record_decoder *decoder, struct rig_record_slo
         .process = (int32_t)slot->process,
         .outcome = RIG_OUTCOME_INFO,
     };
-    if (segment->open_ops.count + slot->op_count >= UINT32_MAX || !rig_txn_vec_add(&segment->open, txn) ||
-        !rig_mop_vec_reserve(&segment->open_ops, segment->open_ops.count + slot->op_count))
+    const size_t op_count = segment->open_ops.count + slot->op_count, bytes = 2 * op_count * sizeof *slot->ops;
+    if (op_count >= UINT32_MAX || !rig_txn_vec_add(&segment->open, txn) ||
+        (op_count > segment->open_ops.capacity && !rig_record_may_take(decoder, bytes)) ||
+        !rig_mop_vec_reserve(&segment->open_ops, op_count))
         return false;
     if (!rig_record_slot_localize(decoder, slot))
         return false;

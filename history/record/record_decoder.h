@@ -11,8 +11,10 @@
  * the key's number in the segment. What only failed transactions read is no part of a history's spines, but is one of
  * the spines of a file of version 1: `good` says how far a spine was read by others.
  *
- * Space: 64 bytes a key, 8 an element of a spine, 64 bytes a client and 16 an operation of an open transaction.
- * Threads: one at a time.
+ * Space: 64 bytes a key, 8 an element of a spine, 64 bytes a client and 16 an operation of an open transaction. A byte
+ * of a file can become a thousand in memory, more where it is packed: what is large is asked for
+ * (rig_record_may_take()) before it is allocated, and what is small, and grows with the bytes decoded, is looked at
+ * every RIG_RECORD_STEP_BYTES. Threads: one at a time.
  */
 #ifndef RIG_HISTORY_RECORD_DECODER_H
 #define RIG_HISTORY_RECORD_DECODER_H
@@ -33,7 +35,8 @@ struct rig_record_shape {
     enum rig_workload workload;
     unsigned flags;
     struct rig_record_columns columns;
-    size_t limit_bytes; /* SIZE_MAX: none */
+    size_t limit_bytes;         /* for a decoder, its segment and what is unpacked for it */
+    size_t segment_limit_bytes; /* for a segment */
 };
 
 /* A cache line. */
@@ -58,6 +61,11 @@ struct rig_record_text {
     uint32_t length;
     uint32_t stamp; /* the segment that `id` is of */
     uint32_t id;
+};
+
+enum {
+    RIG_RECORD_STEP_BYTES = 64 << 10, /* of events, between two looks at the memory that they take */
+    RIG_RECORD_FEW = 64,              /* so many elements or operations need not be asked for one by one */
 };
 
 enum { RIG_SLOT_OPS = 8 }; /* for so many there is always room, in a slot and behind a segment's operations */
@@ -110,6 +118,8 @@ struct rig_record_decoder {
     size_t last_slot; /* of the last event's client; SIZE_MAX: of none in this block */
     struct rig_record_order_vec order;
 
+    size_t op_bytes;       /* of the slots' operations */
+    size_t unpacked_bytes; /* what a packed frame was unpacked to; the run's */
     uint64_t event_count;
     uint64_t txn_count; /* complete ones */
     uint32_t next_position;
@@ -138,7 +148,11 @@ bool rig_record_use_key(struct rig_record_decoder *decoder, struct rig_record_ke
 /* The slot of a client that the fast table does not have; NULL when memory runs out. */
 struct rig_record_slot *rig_record_find_slot(struct rig_record_decoder *decoder, uint32_t client);
 /* Room for operations in the slot, whose own are lost. False when memory runs out. */
-bool rig_record_slot_reserve(struct rig_record_slot *slot, uint64_t op_count);
+bool rig_record_slot_reserve(struct rig_record_decoder *decoder, struct rig_record_slot *slot, uint64_t op_count);
+/* Room for so many operations in the segment. False when memory or the limit is spent. */
+bool rig_record_reserve_ops(struct rig_record_decoder *decoder, size_t op_count);
+/* Whether so many more bytes fit the limits. */
+bool rig_record_may_take(const struct rig_record_decoder *decoder, uint64_t more_bytes);
 /* Gives the slot's operations the segment's keys, by the decoder's. False when memory runs out. */
 bool rig_record_slot_localize(struct rig_record_decoder *decoder, struct rig_record_slot *slot);
 /* The slot's open transaction never completes: it is kept aside. False when memory runs out. */

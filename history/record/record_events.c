@@ -62,7 +62,10 @@ enum rig_rc rig_record_define_key(struct rig_record_decoder *decoder)
         if (decoder->cursor.bad != NULL)
             return rig_record_no_number(decoder);
     }
-    if (decoder->keys.count >= UINT32_MAX - 1 || !rig_record_key_vec_add(&decoder->keys, key))
+    const bool grows = decoder->keys.count == decoder->keys.capacity && decoder->keys.count > RIG_RECORD_FEW;
+    if (decoder->keys.count >= UINT32_MAX - 1 ||
+        (grows && !rig_record_may_take(decoder, 2 * decoder->keys.capacity * sizeof key)) ||
+        !rig_record_key_vec_add(&decoder->keys, key))
         return rig_record_no_memory(decoder);
     return RIG_OK;
 }
@@ -252,7 +255,7 @@ RIG_ALWAYS_INLINE enum rig_rc get_ops(struct rig_record_decoder *decoder, struct
     uint32_t stamp = decoder->stamp;
     uint64_t reads = 0;
     slot->op_count = 0;
-    if (RIG_UNLIKELY(op_count > slot->op_capacity) && !rig_record_slot_reserve(slot, op_count))
+    if (RIG_UNLIKELY(op_count > slot->op_capacity) && !rig_record_slot_reserve(decoder, slot, op_count))
         return rig_record_no_memory(decoder);
     struct rig_mop *ops = slot->ops;
     uint32_t *numbers = slot->keys;
@@ -402,7 +405,7 @@ RIG_ALWAYS_INLINE enum rig_rc write_results(struct rig_record_decoder *decoder, 
     size_t wanted = ops->count + count + RIG_SLOT_OPS;
     if (RIG_UNLIKELY(slot->stamp != decoder->stamp) && !rig_record_slot_localize(decoder, slot))
         return rig_record_no_memory(decoder);
-    if (RIG_UNLIKELY(wanted > ops->capacity) && !rig_mop_vec_reserve(ops, wanted))
+    if (RIG_UNLIKELY(wanted > ops->capacity) && !rig_record_reserve_ops(decoder, wanted))
         return rig_record_no_memory(decoder);
     struct rig_mop *to = ops->at + ops->count;
     ops->count += count;

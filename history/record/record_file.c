@@ -116,7 +116,8 @@ enum rig_rc rig_record_file_init(struct rig_record_file *file, const char *name,
         .name = file->name,
         .version = RIG_RECORD_VERSION,
         .workload = options->workload_given ? options->workload : RIG_WORKLOAD_LIST_APPEND,
-        .limit_bytes = options->limit_bytes == 0 ? SIZE_MAX : options->limit_bytes,
+        .limit_bytes = options->decode_bytes == 0 ? SIZE_MAX : options->decode_bytes,
+        .segment_limit_bytes = options->segment_bytes == 0 ? SIZE_MAX : options->segment_bytes,
     };
     enum rig_rc rc = read_start(file, err);
     if (rc == RIG_OK)
@@ -155,6 +156,19 @@ size_t rig_record_frame_end(const struct rig_record_file *file, size_t at)
 bool rig_record_frame_is(const struct rig_record_file *file, size_t at, enum rig_frame_type type)
 {
     return rig_record_frame_end(file, at) != 0 && (file->data[at + 3] & ~RIG_FRAME_PACKED) == (int)type;
+}
+
+uint64_t rig_record_frame_weight(const struct rig_record_file *file, size_t at, size_t end)
+{
+    const uint8_t *payload = file->data + at + RIG_FRAME_HEAD_BYTES;
+    size_t size = end - at - RIG_FRAME_HEAD_BYTES;
+    const unsigned type = file->data[at + 3];
+    if ((file->shape.flags & RIG_RECORD_PACKED) == 0 || (type & RIG_FRAME_PACKED) == 0)
+        return end - at;
+    const size_t skipped =
+        (type & ~(unsigned)RIG_FRAME_PACKED) == RIG_FRAME_CHECKPOINT ? RIG_CHECKPOINT_NUMBER_BYTES : 0;
+    const size_t unpacked = size < skipped ? 0 : rig_packed_size(payload + skipped, size - skipped);
+    return unpacked > end - at ? unpacked : end - at;
 }
 
 uint64_t rig_record_checkpoint_number(const struct rig_record_file *file, size_t at)
@@ -286,10 +300,13 @@ static enum rig_rc unpack(struct rig_record_run *run)
     struct rig_record_decoder *decoder = &run->decoder;
     if (run->packer == NULL)
         run->packer = rig_packer_new();
-    enum rig_unpacked unpacked =
-        run->packer == NULL
-            ? RIG_UNPACKED_NO_MEMORY
-            : rig_packer_unpack(run->packer, decoder->cursor.at, rig_cursor_left(&decoder->cursor), &run->unpacked);
+    const uint8_t *packed = decoder->cursor.at;
+    const size_t size = rig_cursor_left(&decoder->cursor), unpacked_size = rig_packed_size(packed, size);
+    const bool fits = unpacked_size <= run->unpacked.capacity || rig_record_may_take(decoder, unpacked_size);
+    enum rig_unpacked unpacked = run->packer == NULL || !fits
+                                     ? RIG_UNPACKED_NO_MEMORY
+                                     : rig_packer_unpack(run->packer, packed, size, &run->unpacked);
+    decoder->unpacked_bytes = run->unpacked.capacity;
     if (unpacked == RIG_UNPACKED_DAMAGED)
         return rig_record_damaged(decoder, "what cannot be unpacked");
     if (unpacked == RIG_UNPACKED_NO_MEMORY)
@@ -371,8 +388,17 @@ static const uint8_t *stop_at(const struct rig_record_run *run, size_t end)
 /* The next events of the frame; *behind says that the segment ends before the frame does. */
 static enum rig_rc go_on(struct rig_record_run *run, size_t end, bool *behind)
 {
-    enum rig_rc rc = rig_record_decode_events(&run->decoder, stop_at(run, end));
-    *behind = run->decoder.cursor.at < run->decoder.cursor.end;
+    const uint8_t *stop = stop_at(run, end);
+    struct rig_record_decoder *decoder = &run->decoder;
+    enum rig_rc rc = RIG_OK;
+    while (rc == RIG_OK && decoder->cursor.at < stop) {
+        const size_t left = (size_t)(stop - decoder->cursor.at);
+        rc = rig_record_decode_events(decoder,
+                                      left > RIG_RECORD_STEP_BYTES ? decoder->cursor.at + RIG_RECORD_STEP_BYTES : stop);
+        if (rc == RIG_OK && !rig_record_may_take(decoder, 0))
+            rc = rig_record_no_memory(decoder);
+    }
+    *behind = decoder->cursor.at < decoder->cursor.end;
     if (rc == RIG_OK && !*behind)
         end_frame(run, run->frame_end);
     return rc;

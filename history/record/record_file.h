@@ -64,6 +64,8 @@ void rig_record_file_done(struct rig_record_file *file);
 size_t rig_record_frame_end(const struct rig_record_file *file, size_t at);
 /* Whether the file has a frame of this type at `at`, damaged or not. */
 bool rig_record_frame_is(const struct rig_record_file *file, size_t at, enum rig_frame_type type);
+/* The bytes of the frame [at, end) once they are unpacked, by its own word; not less than it has in the file. */
+uint64_t rig_record_frame_weight(const struct rig_record_file *file, size_t at, size_t end);
 /* The number that the checkpoint at `at` has by its own word. */
 uint64_t rig_record_checkpoint_number(const struct rig_record_file *file, size_t at);
 

@@ -21,6 +21,8 @@ bool rig_record_place_branch(struct rig_record_decoder *decoder, struct rig_reco
     mop->key = key->local;
     mop->list = RIG_LIST_BRANCH | key->branch;
     mop->count = list.count;
+    if (tail_count > RIG_RECORD_FEW && !rig_record_may_take(decoder, 2 * (uint64_t)tail_count * sizeof *tail))
+        return false;
     return rig_growing_branch_extend(&segment->pool, last, &list);
 }
 
@@ -52,7 +54,8 @@ static bool get_elements(struct rig_record_decoder *decoder, int64_t last, int64
 /* Room for elements of a list, which a small file can make many. */
 static bool reserve_scratch(struct rig_record_decoder *decoder, uint64_t count)
 {
-    return count <= decoder->shape->limit_bytes / sizeof(int64_t) &&
+    const bool grows = count > decoder->scratch.capacity && count > RIG_RECORD_FEW;
+    return (!grows || (count <= UINT32_MAX && rig_record_may_take(decoder, 2 * count * sizeof(int64_t)))) &&
            rig_record_element_vec_reserve(&decoder->scratch, count);
 }
 
@@ -114,7 +117,8 @@ static enum rig_rc get_longer(struct rig_record_decoder *decoder, struct rig_rec
     uint32_t count = key->spine.count;
     if (more > rig_cursor_left(&decoder->cursor))
         return rig_record_damaged(decoder, "a list longer than the frame");
-    if (count + more >= UINT32_MAX - RIG_FEW_ELEMENTS)
+    if (count + more >= UINT32_MAX - RIG_FEW_ELEMENTS ||
+        (more > RIG_RECORD_FEW && !rig_record_may_take(decoder, 2 * (count + more) * sizeof(int64_t))))
         return rig_record_no_memory(decoder);
     if (!is_followed(decoder, outcome))
         return get_branch(decoder, key, count, more, mop);

@@ -13,6 +13,7 @@ enum {
     CLIENT_BYTES = 128,         /*   so many a client, whose open transaction each segment has to go through */
     HELD_PER_BYTE = 10,
     LEAST_BLOCKS = 8, /* of a file whose blocks are long: of fewer, too much would be held before the first is judged */
+    UNPACKED_TIMES = 8, /* what a block's bytes may unpack to */
     RELEASE_BYTES = 16 << 20
 };
 static const size_t usual_block_bytes = (size_t)3 << 19, largest_block_bytes = (size_t)64 << 20;
@@ -20,7 +21,7 @@ static const size_t usual_block_bytes = (size_t)3 << 19, largest_block_bytes = (
 struct reader {
     size_t part_bytes; /* at most, of those that follow each other */
     bool part_bytes_given;
-    size_t frame_end; /* of the frame that the last cut lies in or behind */
+    size_t frame_begin, frame_end; /* of the frame that the last cut lies in or behind */
     struct rig_record_file file;
     struct rig_record_run *run; /* what was decoded last, in the order of the file */
     bool has_lone;
@@ -114,6 +115,12 @@ static size_t part_bytes_of(const struct reader *reader)
     return reader->part_bytes_given || wanted > reader->part_bytes ? reader->part_bytes : wanted;
 }
 
+/* So much of `whole` as `part` is of `all`. */
+static size_t share_of(uint64_t whole, uint64_t part, uint64_t all)
+{
+    return (size_t)((long double)whole * (long double)part / (long double)all);
+}
+
 /*
  * Behind the last of the whole frames that make a part, which is of one block, or within a frame of events that is too
  * long for one; `begin` when there is no whole frame.
@@ -123,18 +130,28 @@ static size_t frames_cut(void *state, size_t begin)
     struct reader *reader = state;
     const struct rig_record_file *file = &reader->file;
     const size_t part_bytes = part_bytes_of(reader), first = begin == 0 ? file->header_end : begin;
-    size_t end = reader->frame_end > first ? reader->frame_end : first, least = first;
-    while (end < file->size && end - first < part_bytes) {
+    size_t end = first, least = first, last = first; /* `last`: where the last frame, or its rest, begins */
+    uint64_t weight = 0, last_weight = 0;
+    if (reader->frame_end > first && first > 0) {
+        end = reader->frame_end;
+        weight = last_weight =
+            share_of(rig_record_frame_weight(file, reader->frame_begin, end), end - first, end - reader->frame_begin);
+    }
+    while (end < file->size && weight < part_bytes) {
         size_t frame_end = rig_record_frame_end(file, end);
         if (frame_end == 0 || (end > first && rig_record_frame_is(file, end, RIG_FRAME_CHECKPOINT)))
             break;
         if (!rig_record_frame_is(file, end, RIG_FRAME_EVENTS))
             least = frame_end;
+        last = reader->frame_begin = end;
+        last_weight = rig_record_frame_weight(file, end, frame_end);
+        weight += last_weight;
         reader->frame_end = end = frame_end;
     }
-    if (first + part_bytes > least)
-        least = first + part_bytes;
-    return end > least + part_bytes / 2 ? least : end;
+    if (weight <= part_bytes + part_bytes / 2)
+        return end;
+    const size_t cut = last + 1 + share_of(end - last, part_bytes - (weight - last_weight), last_weight);
+    return cut <= least ? least : cut < end ? cut : end;
 }
 
 static enum rig_rc frames_parse(void *state, size_t begin, size_t end, struct rig_segment *segment, struct rig_err *err)
@@ -170,13 +187,19 @@ const struct rig_form_reader rig_record_reader = {
 
 /* ---- Block by block ---- */
 
-/* Whether no block is longer. Lets go of the pages that it has looked at. */
-static bool blocks_fit(const struct rig_record_file *file, const struct rig_source_bytes *bytes, size_t most_bytes)
+/* Whether no block is longer, nor than the other when unpacked. Lets go of the pages that it has looked at. */
+static bool blocks_fit(const struct rig_record_file *file, const struct rig_source_bytes *bytes, size_t most_bytes,
+                       size_t most_weight)
 {
     size_t begin = file->header_end, released = 0, at = begin, end;
-    while (at < file->size && at - begin <= most_bytes && (end = rig_record_frame_end(file, at)) != 0) {
-        if (rig_record_frame_is(file, at, RIG_FRAME_CHECKPOINT))
+    uint64_t weight = 0;
+    while (at < file->size && at - begin <= most_bytes && weight <= most_weight &&
+           (end = rig_record_frame_end(file, at)) != 0) {
+        if (rig_record_frame_is(file, at, RIG_FRAME_CHECKPOINT)) {
             begin = at;
+            weight = 0;
+        }
+        weight += rig_record_frame_weight(file, at, end);
         at = end;
         if (at - released > RELEASE_BYTES) {
             rig_source_bytes_release(bytes, released, at);
@@ -184,7 +207,7 @@ static bool blocks_fit(const struct rig_record_file *file, const struct rig_sour
         }
     }
     rig_source_bytes_release(bytes, released, at);
-    return at - begin <= most_bytes;
+    return at - begin <= most_bytes && weight <= most_weight;
 }
 
 bool rig_record_has_blocks(const struct rig_source_bytes *bytes, size_t most_bytes)
@@ -195,7 +218,9 @@ bool rig_record_has_blocks(const struct rig_source_bytes *bytes, size_t most_byt
     size_t most = bytes->size / LEAST_BLOCKS < usual_block_bytes ? usual_block_bytes : bytes->size / LEAST_BLOCKS;
     most = most > largest_block_bytes ? largest_block_bytes : most;
     most = most_bytes > 0 && most > most_bytes ? most_bytes : most;
-    bool has = rc == RIG_OK && file.header_end != 0 && file.shape.version > 1 && blocks_fit(&file, bytes, most);
+    const size_t most_weight = most_bytes > 0 ? most : UNPACKED_TIMES * most;
+    bool has =
+        rc == RIG_OK && file.header_end != 0 && file.shape.version > 1 && blocks_fit(&file, bytes, most, most_weight);
     rig_record_file_done(&file);
     return has;
 }

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Small files that become large in memory: rig stays below --max-memory, and without it below a bound of its own.
+
+The records come from tests/unit/test_record_bombs.c, which also says what each of them is.
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import attack
+
+MIB = 1 << 20
+BUILD = os.environ.get("RIG_BUILD", str(pathlib.Path(__file__).resolve().parents[2] / "build/release"))
+PROGRAM_BYTES = 40 * MIB  # of the program itself, its libraries and its stacks
+
+
+def peak_of(*arguments):
+    """Exit status and the most memory that rig held."""
+    child = os.posix_spawn(
+        attack.RIG,
+        [attack.RIG, *map(str, arguments)],
+        os.environ,
+        file_actions=[(os.POSIX_SPAWN_OPEN, fd, "/dev/null", os.O_WRONLY, 0) for fd in (1, 2)],
+    )
+    _, status, usage = os.wait4(child, 0)
+    assert os.waitstatus_to_exitcode(status) in attack.STATUSES, (arguments, status)
+    return os.waitstatus_to_exitcode(status), usage.ru_maxrss * 1024
+
+
+def make(folder):
+    program = pathlib.Path(BUILD) / "tests/test_record_bombs"
+    assert subprocess.run([program, folder], timeout=attack.TIME_S).returncode == 0
+    (folder / "run").mkdir()
+    # Piece by piece: what this process held counts as the peak of those that it starts.
+    with (folder / "many-keys.jsonl").open("w") as file:
+        for key in range(300000):
+            file.write('{"type":"ok","process":0,"value":[["append",%d,1]]}\n' % key)
+    return sorted(p for p in folder.iterdir() if p.is_file())
+
+
+def commands(folder, path):
+    yield ("check", path)
+    yield ("check", path, "--threads", "1")
+    yield ("convert", path, folder / "out.rig", "--force")
+    if path.suffix == ".rig":
+        (folder / "run/history.rig").unlink(missing_ok=True)
+        os.link(path, folder / "run/history.rig")
+        yield ("report", folder / "run")
+
+
+def the_limit_binds(folder):
+    for path in make(folder):
+        for limit in (16 * MIB, 64 * MIB):
+            for command in commands(folder, path):
+                status, peak = peak_of(*command, "--max-memory", f"{limit // MIB}MiB")
+                assert status != 64, (command, status)
+                text = f"{[str(c) for c in command]}: {path.stat().st_size} bytes took {peak >> 20} MiB of {limit >> 20}: {status}"
+                assert peak <= limit + PROGRAM_BYTES + path.stat().st_size, text
+
+
+def without_a_limit_small_files_stay_small(folder):
+    for path in make(folder):
+        for command in commands(folder, path):
+            status, peak = peak_of(*command)
+            most = max(1024 * MIB, 1024 * path.stat().st_size)
+            assert peak <= most, f"{[str(c) for c in command]}: {path.stat().st_size} bytes took {peak >> 20} MiB: {status}"
+
+
+if __name__ == "__main__":
+    if attack.SANITIZED:
+        print("skipped: a sanitizer takes memory of its own; unit-record_bombs counts what is allocated")
+        sys.exit(77)
+    attack.run([the_limit_binds, without_a_limit_small_files_stay_small])
