@@ -3,6 +3,7 @@
  */
 #include <malloc.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/nearest.h"
 #include "base/output_file.h"
@@ -15,6 +16,7 @@
 #include "cli/input_path.h"
 #include "cli/outputs.h"
 #include "cli/requests.h"
+#include "cli/saved_run.h"
 
 enum { MOST_THREADS = 64, MAPPED_BYTES = 128 << 10 };
 
@@ -58,9 +60,9 @@ static const struct rig_arguments_table check_table = {
     .most_positionals = 1,
     .description =
         "Checks a recorded history: history.rig, or operations as JSON lines or EDN in the field names of Jepsen.\n"
-        "HISTORY may also be the folder of a run, or `store/NAME`: then its latest run is meant. `-` reads\n"
-        "standard input. Without --level the history is judged as strict serializable; every level's fate is shown\n"
-        "all the same.\n",
+        "HISTORY may also be the folder of a run, or `store/NAME` for the latest one; it is judged as the run was\n"
+        "unless options say otherwise. `-` reads standard input. Without --level a history is judged as strict\n"
+        "serializable; every level's fate is shown all the same.\n",
     .arguments = check_arguments,
 };
 
@@ -172,19 +174,19 @@ static const char *title_of(const char *path)
 }
 
 /* The result goes out first: a report that cannot be written must not take it away. */
-static enum rig_rc write_all(const struct rig_arguments *args, const char *title, const struct rig_verdict *verdict,
-                             struct rig_err *err)
+static enum rig_rc write_all(const struct rig_arguments *args, const char *title, const struct rig_report_run *run,
+                             const struct rig_verdict *verdict, struct rig_err *err)
 {
-    enum rig_rc rc = rig_cli_print_result(verdict, NULL, args, err);
+    enum rig_rc rc = rig_cli_print_result(verdict, run, args, err);
     for (size_t i = 0; rc == RIG_OK; i++) {
         struct rig_cli_report_request request;
         if (!rig_cli_read_report(args, i, &request) || request.path == NULL)
             break;
-        rc = rig_cli_write_report(verdict, NULL, title, request.form, request.path, err);
+        rc = rig_cli_write_report(verdict, run, title, request.form, request.path, err);
     }
     const char *folder = rig_arguments_value(args, "output");
     if (rc == RIG_OK && folder != NULL)
-        rc = rig_cli_write_reports(verdict, NULL, title, folder, RIG_CLI_ALL_REPORTS, err);
+        rc = rig_cli_write_reports(verdict, run, title, folder, RIG_CLI_ALL_REPORTS, err);
     return rc;
 }
 
@@ -211,6 +213,44 @@ static enum rig_rc check_outputs(const struct rig_arguments *args, struct rig_er
     return rc;
 }
 
+/* Of a run's folder: what the run was asked for, and what it did, so that the answer is that of the run. */
+static enum rig_rc take_run(const char *given, const struct rig_arguments *args, struct rig_check_options *options,
+                            struct rig_minimum *minimum, struct rig_cli_saved_run *saved, struct rig_err *err)
+{
+    char folder[RIG_CLI_PATH_BYTES];
+    struct stat status;
+    *saved = (struct rig_cli_saved_run){.storage = NULL};
+    if (stat(given, &status) != 0 || !S_ISDIR(status.st_mode))
+        return RIG_OK;
+    enum rig_rc rc = rig_cli_find_run(given, folder, err);
+    if (rc == RIG_OK)
+        rc = rig_cli_saved_run_load(folder, saved, err);
+    if (rc == RIG_OK)
+        rig_cli_saved_run_ask(saved, args, options, minimum);
+    return rc;
+}
+
+static int judge(const struct rig_arguments *args, struct rig_source_options *source,
+                 struct rig_windows_options *options, const struct rig_minimum *minimum,
+                 const struct rig_cli_saved_run *saved, const char *title)
+{
+    struct rig_err err = {0};
+    struct rig_verdict *verdict = NULL;
+    struct rig_cli_check_progress progress;
+    const struct rig_report_run *run = saved->found ? &saved->run : NULL;
+    rig_cli_check_progress_init(&progress, rig_cli_wants_progress(args));
+    options->watch = rig_cli_check_progress_watch(&progress);
+    enum rig_rc rc = check(args, source, options, &verdict, &err);
+    rig_cli_check_progress_done(&progress);
+    if (rc == RIG_OK)
+        rc = rig_verdict_weigh(verdict, minimum, &saved->effort, &err);
+    if (rc == RIG_OK)
+        rc = write_all(args, saved->run.name != NULL ? saved->run.name : title, run, verdict, &err);
+    const int status = rc == RIG_OK ? rig_cli_verdict_status(verdict) : rig_cli_fail(&err);
+    rig_verdict_free(verdict);
+    return status;
+}
+
 int rig_cli_check(int argc, char **argv)
 {
     struct rig_arguments args;
@@ -229,25 +269,14 @@ int rig_cli_check(int argc, char **argv)
     read_workload(&args, &source.load);
     mind_memory(options.check.limit_bytes);
     const char *title = title_of(args.positionals[0]);
-    if (rig_cli_find_history(args.positionals[0], path, &err) != RIG_OK)
-        return rig_cli_fail(&err);
-    args.positionals[0] = path;
-    if (check_outputs(&args, &err) != RIG_OK)
-        return rig_cli_fail(&err);
-    struct rig_verdict *verdict = NULL;
-    struct rig_cli_check_progress progress;
-    rig_cli_check_progress_init(&progress, rig_cli_wants_progress(&args));
-    options.watch = rig_cli_check_progress_watch(&progress);
-    enum rig_rc rc = check(&args, &source, &options, &verdict, &err);
-    rig_cli_check_progress_done(&progress);
+    struct rig_cli_saved_run saved = {.storage = NULL};
+    enum rig_rc rc = rig_cli_find_history(args.positionals[0], path, &err);
     if (rc == RIG_OK)
-        rc = rig_verdict_weigh(verdict, &minimum, NULL, &err);
-    if (rc != RIG_OK) {
-        rig_verdict_free(verdict);
-        return rig_cli_fail(&err);
-    }
-    int result =
-        write_all(&args, title, verdict, &err) == RIG_OK ? rig_cli_verdict_status(verdict) : rig_cli_fail(&err);
-    rig_verdict_free(verdict);
+        rc = take_run(args.positionals[0], &args, &options.check, &minimum, &saved, &err);
+    args.positionals[0] = path;
+    if (rc == RIG_OK)
+        rc = check_outputs(&args, &err);
+    const int result = rc == RIG_OK ? judge(&args, &source, &options, &minimum, &saved, title) : rig_cli_fail(&err);
+    rig_cli_saved_run_done(&saved);
     return result;
 }

@@ -60,28 +60,6 @@ static char *title_of(const char *folder)
     return strndup(folder + start, length - start);
 }
 
-/* What was asked for then holds where nothing is asked for now; without results (rig was killed), the plan says it. */
-static void keep_requests(const struct rig_arguments *args, const struct rig_cli_saved_run *saved,
-                          struct rig_check_options *options, struct rig_minimum *minimum)
-{
-    struct rig_plan *plan = NULL;
-    const char *text = saved->run.plan_yaml;
-    if (text == NULL || rig_plan_parse("plan.yaml", text, strlen(text), NULL, 0, NULL, &plan, NULL) != RIG_OK)
-        plan = NULL;
-    if (plan != NULL) {
-        options->assumptions = plan->check.assumptions;
-        *minimum = plan->check.minimum;
-    }
-    bool asked = rig_arguments_has(args, "level") || rig_arguments_has(args, "anomaly");
-    if (!asked && (saved->found || plan != NULL)) {
-        options->levels = saved->found ? saved->levels : plan->check.levels;
-        options->anomalies = saved->found ? saved->anomalies : plan->check.anomalies;
-    }
-    rig_plan_free(plan);
-    if (!asked && !saved->found && plan == NULL)
-        rig_cli_complain("%s: neither results.json nor plan.yaml says what was asked for", args->positionals[0]);
-}
-
 static int write_all(const struct rig_arguments *args, const struct rig_verdict *verdict,
                      const struct rig_cli_saved_run *saved, const char *title, struct rig_err *err)
 {
@@ -93,14 +71,6 @@ static int write_all(const struct rig_arguments *args, const struct rig_verdict 
         rig_cli_write_reports(verdict, run, title, folder, RIG_CLI_ALL_REPORTS, err) != RIG_OK)
         return rig_cli_fail(err);
     return rig_cli_verdict_status(verdict);
-}
-
-/* A folder without results.json is of a run that was killed. */
-static struct rig_effort effort_of(const struct rig_cli_saved_run *saved)
-{
-    struct rig_effort effort = saved->effort;
-    effort.lost = !saved->found;
-    return effort;
 }
 
 static int judge(const struct rig_arguments *args, struct rig_check_options *options, const struct rig_minimum *minimum,
@@ -127,8 +97,7 @@ static int judge(const struct rig_arguments *args, struct rig_check_options *opt
         result = rig_cli_fail(err);
     } else {
         rig_cli_check_progress_done(&progress);
-        const struct rig_effort effort = effort_of(saved);
-        result = rig_verdict_weigh(verdict, minimum, &effort, err) == RIG_OK
+        result = rig_verdict_weigh(verdict, minimum, &saved->effort, err) == RIG_OK
                      ? write_all(args, verdict, saved, title, err)
                      : rig_cli_fail(err);
     }
@@ -168,8 +137,7 @@ int rig_cli_report(int argc, char **argv)
         return rig_cli_fail(&err);
     args.positionals[0] = run_folder;
     if (rig_cli_saved_run_load(args.positionals[0], &saved, &err) == RIG_OK && check_outputs(&args, &err) == RIG_OK) {
-        keep_requests(&args, &saved, &options, &minimum);
-        (void)rig_cli_read_minimum(&args, &minimum); /* over what the plan says */
+        rig_cli_saved_run_ask(&saved, &args, &options, &minimum);
         result = judge(&args, &options, &minimum, &saved, &err);
     } else {
         result = rig_cli_fail(&err);

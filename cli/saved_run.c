@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/cli.h"
 #include "cli/requests.h"
 
 enum { PATH_BYTES = 4096, FILE_BYTES_MOST = 1 << 30, PLAN_BYTES_MOST = 1 << 20 };
@@ -181,11 +182,35 @@ enum rig_rc rig_cli_saved_run_load(const char *folder, struct rig_cli_saved_run 
     enum rig_rc rc = load_results(path, saved, err);
     if (rc != RIG_OK)
         return rc;
+    saved->effort.lost = !saved->found;
     (void)snprintf(path, sizeof path, "%s/plan.yaml", folder);
     if (access(path, F_OK) == 0)
         rc = rig_buf_read_file(&saved->storage->plan, path, err);
     saved->run.plan_yaml = rig_buf_text(&saved->storage->plan);
     return rc;
+}
+
+void rig_cli_saved_run_ask(const struct rig_cli_saved_run *saved, const struct rig_arguments *args,
+                           struct rig_check_options *options, struct rig_minimum *minimum)
+{
+    struct rig_plan *plan = NULL;
+    const char *text = saved->run.plan_yaml;
+    if (text == NULL || rig_plan_parse("plan.yaml", text, strlen(text), NULL, 0, NULL, &plan, NULL) != RIG_OK)
+        plan = NULL;
+    if (plan != NULL) {
+        if (options->assumptions == 0)
+            options->assumptions = plan->check.assumptions;
+        *minimum = plan->check.minimum;
+        (void)rig_cli_read_minimum(args, minimum); /* over what the plan says; it was read without a complaint before */
+    }
+    const bool asked = rig_arguments_has(args, "level") || rig_arguments_has(args, "anomaly");
+    if (!asked && (saved->found || plan != NULL)) {
+        options->levels = saved->found ? saved->levels : plan->check.levels;
+        options->anomalies = saved->found ? saved->anomalies : plan->check.anomalies;
+    }
+    if (!asked && !saved->found && plan == NULL)
+        rig_cli_complain("%s: neither results.json nor plan.yaml says what was asked for", args->positionals[0]);
+    rig_plan_free(plan);
 }
 
 void rig_cli_saved_run_done(struct rig_cli_saved_run *saved)

@@ -9,12 +9,13 @@
 
 #include "base/err.h"
 #include "checker/check.h"
+#include "cli/arguments.h"
 #include "report/report.h"
 
 struct rig_cli_saved_run {
     bool found;                /* there was a `run` object */
     struct rig_report_run run; /* borrows `storage` */
-    struct rig_effort effort;  /* as the run measured it; of a folder without it, unknown */
+    struct rig_effort effort;  /* as the run measured it; `lost` without results.json */
     uint64_t levels;           /* requested then; 0 when not known */
     uint64_t anomalies;
     struct rig_cli_saved_storage *storage;
@@ -22,6 +23,12 @@ struct rig_cli_saved_run {
 
 /* RIG_E_INPUT when results.json is there and is no result of rig. Release it in any case. */
 enum rig_rc rig_cli_saved_run_load(const char *folder, struct rig_cli_saved_run *saved, struct rig_err *err);
+/*
+ * What was asked for then holds where `args` ask for nothing now: levels and anomalies, assumptions, the minimum of
+ * evidence. Without results.json (rig was killed) the plan says it; complains where neither does.
+ */
+void rig_cli_saved_run_ask(const struct rig_cli_saved_run *saved, const struct rig_arguments *args,
+                           struct rig_check_options *options, struct rig_minimum *minimum);
 void rig_cli_saved_run_done(struct rig_cli_saved_run *saved);
 
 #endif

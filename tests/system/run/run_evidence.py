@@ -1,5 +1,6 @@
 """A run that tested too little is undecided, and says so first in every report; rig report says the same again."""
 
+import json
 import os
 import pathlib
 import signal
@@ -69,6 +70,9 @@ class EvidenceTest(RigTest):
         before = self.results(run)
         self.status(status, self.rig("report", run, "-o", f"{run}-again"))
         after = self.results(f"{run}-again")
+        checked = json.loads(self.status(status, self.rig("check", run, "--format", "json")).out)
+        for key in ("valid", "evidence", "levels", "requested"):
+            self.assertEqual(before[key], checked[key], key)
         for key in ("valid", "evidence", "levels", "run", "requested"):
             self.assertEqual(before[key], after[key], key)
 
