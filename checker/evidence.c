@@ -22,6 +22,7 @@ struct kept_txn {
     struct rig_txn txn; /* first_op counts in `ops` */
     uint32_t op_count;
     const char *error;
+    struct rig_column_row columns; /* names by their numbers in the evidence's `names` */
 };
 
 RIG_VEC(struct kept_op, kept_ops)
@@ -46,6 +47,7 @@ struct rig_evidence {
     struct rig_table txn_ids; /* name -> index into txns */
     struct rig_table key_ids; /* the key as the builder calls it -> index into keys */
     struct key_names keys;
+    struct rig_text_table names; /* of side columns */
     struct list_copies copies;
     struct copying now;
 };
@@ -64,6 +66,7 @@ struct rig_evidence *rig_evidence_new(enum rig_workload workload)
     rig_table_init(&evidence->txn_ids);
     rig_table_init(&evidence->key_ids);
     rig_table_init(&evidence->now.lists);
+    rig_text_table_init(&evidence->names, 0);
     evidence->builder = rig_history_builder_new(workload, 0);
     if (evidence->builder == NULL) {
         rig_evidence_free(evidence);
@@ -83,6 +86,7 @@ void rig_evidence_free(struct rig_evidence *evidence)
     rig_table_done(&evidence->txn_ids);
     rig_table_done(&evidence->key_ids);
     key_names_done(&evidence->keys);
+    rig_text_table_done(&evidence->names);
     list_copies_done(&evidence->copies);
     rig_table_done(&evidence->now.lists);
     free(evidence);
@@ -162,6 +166,25 @@ static enum rig_rc keep_op(struct rig_evidence *evidence, const struct rig_mop *
     return kept_ops_add(&evidence->ops, kept) ? RIG_OK : no_memory(err);
 }
 
+static bool keep_columns(struct rig_evidence *evidence, uint32_t txn, struct rig_column_row *row)
+{
+    const struct rig_history *history = evidence->now.history;
+    if (history->columns == NULL)
+        return true;
+    *row = rig_columns_row(history->columns, txn);
+    for (uint32_t left = row->given; left != 0; left &= left - 1) {
+        const enum rig_column column = (enum rig_column)__builtin_ctz(left);
+        if (rig_column_infos[column].type != RIG_COLUMN_NAME)
+            continue;
+        const char *name = history->columns->names.texts[row->at[column]];
+        const uint32_t number = rig_text_table_put(&evidence->names, name, strlen(name));
+        if (number == RIG_TABLE_NONE)
+            return false;
+        row->at[column] = number;
+    }
+    return true;
+}
+
 static enum rig_rc copy_txn(struct rig_evidence *evidence, uint32_t txn, struct rig_err *err)
 {
     const struct rig_history *history = evidence->now.history;
@@ -173,6 +196,8 @@ static enum rig_rc copy_txn(struct rig_evidence *evidence, uint32_t txn, struct 
         if (kept.error == NULL)
             return no_memory(err);
     }
+    if (!keep_columns(evidence, txn, &kept.columns))
+        return no_memory(err);
     const struct rig_mop *ops = rig_txn_ops(history, txn);
     for (uint32_t i = 0; i < kept.op_count; i++) {
         enum rig_rc rc = keep_op(evidence, &ops[i], err);
@@ -360,7 +385,9 @@ static enum rig_rc rebuild(struct rig_evidence *evidence, const struct kept_txn 
                                   .reads = r->reads,
                                   .lists = r->lists,
                                   .op_count = kept->op_count,
-                                  .error = kept->error};
+                                  .error = kept->error,
+                                  .columns = &kept->columns,
+                                  .names = (const char *const *)evidence->names.texts};
     return rig_history_builder_add(evidence->builder, &input, err);
 }
 
@@ -445,7 +472,8 @@ static bool word_all(struct rig_evidence *evidence, struct rig_finding *findings
 }
 
 enum rig_rc rig_evidence_give(struct rig_evidence *evidence, struct rig_finding *findings, int64_t zero_ns,
-                              struct rig_arena *arena, struct rig_history **history, struct rig_err *err)
+                              int64_t start_utc_ns, struct rig_arena *arena, struct rig_history **history,
+                              struct rig_err *err)
 {
     uint32_t *number = calloc(evidence->txns.count + 1, sizeof *number);
     if (number == NULL)
@@ -462,6 +490,7 @@ enum rig_rc rig_evidence_give(struct rig_evidence *evidence, struct rig_finding 
     if (rc == RIG_OK) {
         given->is_excerpt = true;
         given->zero_ns = zero_ns;
+        given->start_utc_ns = start_utc_ns;
         if (!word_all(evidence, findings, number, given, arena))
             rc = no_memory(err);
     }

@@ -32,9 +32,10 @@ enum rig_rc rig_evidence_keep(struct rig_evidence *evidence, const struct rig_hi
 
 /*
  * Gives the history to the caller, and renumbers the witnesses of all findings for it; makes their texts, out of
- * `arena`. `zero_ns` is the time of the first invocation of the whole history.
+ * `arena`. `zero_ns` is the time of the first invocation of the whole history, and `start_utc_ns` its own.
  */
 enum rig_rc rig_evidence_give(struct rig_evidence *evidence, struct rig_finding *findings, int64_t zero_ns,
-                              struct rig_arena *arena, struct rig_history **history, struct rig_err *err);
+                              int64_t start_utc_ns, struct rig_arena *arena, struct rig_history **history,
+                              struct rig_err *err);
 
 #endif

@@ -107,6 +107,7 @@ struct rig_scope {
     bool has_invocations;
     bool truncated;
     uint64_t damaged_at, damaged_bytes, damaged_txns; /* see struct rig_history */
+    int64_t start_utc_ns;                             /* see struct rig_history */
     uint64_t txn_count, op_count, skipped_count;
     uint64_t committed_count;
     uint64_t unordered_keys; /* keys to which two or more committed transactions made appends that nobody read */

@@ -524,8 +524,8 @@ static enum rig_rc finish_windows(struct rig_windows *w, const struct rig_source
     if (rc == RIG_OK)
         rc = count_unordered(&j);
     if (rc == RIG_OK)
-        rc = rig_evidence_give(w->evidence, w->findings.of, w->zero_ns == INT64_MAX ? 0 : w->zero_ns, &storage->arena,
-                               &storage->history, err);
+        rc = rig_evidence_give(w->evidence, w->findings.of, w->zero_ns == INT64_MAX ? 0 : w->zero_ns,
+                               facts->start_utc_ns, &storage->arena, &storage->history, err);
     if (rc != RIG_OK)
         return rc;
     storage->verdict.history = storage->history;
@@ -533,6 +533,7 @@ static enum rig_rc finish_windows(struct rig_windows *w, const struct rig_source
     storage->verdict.scope.damaged_at = facts->damaged_at;
     storage->verdict.scope.damaged_bytes = facts->damaged_bytes;
     storage->verdict.scope.damaged_txns = facts->damaged_txns;
+    storage->verdict.scope.start_utc_ns = facts->start_utc_ns;
     storage->verdict.scope.skipped_count = facts->skipped_count;
     storage->verdict.scope.faults = rig_fault_events_copy(&storage->arena, facts->faults, facts->fault_count);
     storage->verdict.scope.fault_count = facts->fault_count;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "checker/witness/answered.h"
 #include "report/episodes.h"
 #include "report/html_parts.h"
 #include "report/markup.h"
@@ -359,6 +360,7 @@ static void add_run(const struct page *page)
 {
     const struct rig_report_run *run = page->run;
     struct rig_buf *out = page->out;
+    char utc[RIG_UTC_BYTES];
     rig_buf_printf(out, "<h2>%s</h2>\n<dl>\n", run == NULL ? "History" : "Run");
     if (run != NULL) {
         add_fact(out, "Name", run->name);
@@ -367,6 +369,8 @@ static void add_run(const struct page *page)
         add_fact(out, "Server", run->server);
         add_fact(out, "Isolation asked for", run->isolation);
         add_load(page);
+    } else if (rig_answered_utc(page->verdict->scope.start_utc_ns, 0, utc)) {
+        add_fact(out, "Recorded from", utc);
     }
     add_outcomes(page);
     rig_buf_add_text(out, "</dl>\n");

@@ -9,6 +9,7 @@
 #include "base/bug.h"
 #include "base/json_write.h"
 #include "checker/minimum.h"
+#include "checker/witness/answered.h"
 #include "report/episodes.h"
 #include "report/report.h"
 #include "report/words.h"
@@ -108,6 +109,47 @@ static uint32_t next_shown(const struct rig_witness *witness, uint32_t at)
     return rig_witness_shows(witness, at + 1) ? at + 1 : witness->txn_count - RIG_WITNESS_ENDS;
 }
 
+static void add_column(struct rig_json_writer *w, const char *name, const struct rig_history *history, uint32_t txn,
+                       enum rig_column column)
+{
+    const int64_t value = rig_history_column(history, txn, column);
+    if (value != RIG_COLUMN_NONE && rig_column_infos[column].type == RIG_COLUMN_NAME)
+        add_text(w, name, rig_history_column_name(history, txn, column));
+    else if (value != RIG_COLUMN_NONE)
+        rig_json_int(w, name, value);
+}
+
+/* Who answered a transaction and when, and how long it was held. */
+static void add_answer(struct rig_json_writer *w, const struct rig_history *history, uint32_t txn)
+{
+    char utc[RIG_UTC_BYTES];
+    rig_json_begin_object(w, NULL);
+    rig_json_int(w, "transaction", rig_txn_name(history, txn));
+    rig_json_int(w, "process", history->txns[txn].process);
+    add_column(w, "node", history, txn, RIG_COLUMN_NODE);
+    add_column(w, "member", history, txn, RIG_COLUMN_MEMBER);
+    add_column(w, "backend", history, txn, RIG_COLUMN_BACKEND);
+    add_column(w, "order", history, txn, RIG_COLUMN_ORDER);
+    if (rig_answered_utc(history->start_utc_ns, history->txns[txn].invoke_ns, utc))
+        rig_json_string(w, "invoked", utc);
+    if (rig_answered_utc(history->start_utc_ns, history->txns[txn].complete_ns, utc))
+        rig_json_string(w, "completed", utc);
+    add_column(w, "held_ns", history, txn, RIG_COLUMN_HELD);
+    add_column(w, "held_before", history, txn, RIG_COLUMN_HELD_BEFORE);
+    add_column(w, "committed_meanwhile", history, txn, RIG_COLUMN_MEANWHILE);
+    rig_json_end(w);
+}
+
+static void add_answers(struct rig_json_writer *w, const struct rig_history *history, const struct rig_witness *witness)
+{
+    if (history->columns == NULL && history->start_utc_ns == 0)
+        return;
+    rig_json_begin_array(w, "answers");
+    for (uint32_t i = 0; i < witness->txn_count; i = next_shown(witness, i))
+        add_answer(w, history, witness->txns[i]);
+    rig_json_end(w);
+}
+
 static void add_witness(struct rig_json_writer *w, const struct rig_history *history,
                         const struct rig_episodes *episodes, const struct rig_witness *witness)
 {
@@ -136,6 +178,7 @@ static void add_witness(struct rig_json_writer *w, const struct rig_history *his
     rig_json_end(w);
     if (witness->key != UINT32_MAX && witness->key < history->key_count)
         add_key(w, history, witness->key);
+    add_answers(w, history, witness);
     add_during(w, history, episodes, witness);
     rig_json_end(w);
 }
@@ -201,6 +244,7 @@ static void add_faults(struct rig_json_writer *w, const struct rig_episodes *epi
 static void add_history(struct rig_json_writer *w, const struct rig_verdict *verdict)
 {
     const struct rig_scope *scope = &verdict->scope;
+    char utc[RIG_UTC_BYTES];
     rig_json_begin_object(w, "history");
     rig_json_int(w, "operations", (int64_t)scope->op_count);
     rig_json_int(w, "transactions", (int64_t)scope->txn_count);
@@ -209,6 +253,8 @@ static void add_history(struct rig_json_writer *w, const struct rig_verdict *ver
     rig_json_int(w, "info", (int64_t)verdict->info_count);
     rig_json_int(w, "skipped", (int64_t)scope->skipped_count);
     rig_json_bool(w, "truncated", scope->truncated);
+    if (rig_answered_utc(scope->start_utc_ns, 0, utc))
+        rig_json_string(w, "started", utc);
     if (scope->damaged_at > 0)
         rig_json_int(w, "damaged-at", (int64_t)scope->damaged_at);
     if (scope->damaged_at > 0)

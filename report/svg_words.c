@@ -153,7 +153,12 @@ void rig_svg_words_box(const struct rig_history *history, const struct rig_witne
     struct rig_buf text;
     rig_buf_init(&text, 0);
     rig_words_txn(&text, history, box->txn);
-    take(box->name, &text, 20);
+    const char *node = rig_history_column_name(history, box->txn, RIG_COLUMN_NODE);
+    if (node != NULL) {
+        rig_buf_add_text(&text, " on ");
+        rig_words_clean(&text, node, false);
+    }
+    take(box->name, &text, 48);
     rig_buf_init(&text, 0);
     rig_words_txn_when(&text, history, box->txn, rig_history_zero_ns(history));
     if (history->txns[box->txn].outcome == RIG_OUTCOME_INFO)

@@ -8,6 +8,7 @@
 #include "base/bug.h"
 #include "base/wrap.h"
 #include "report/episodes.h"
+#include "checker/witness/answered.h"
 #include "report/report.h"
 #include "report/words.h"
 
@@ -554,6 +555,9 @@ static void add_run(const struct page *page)
     const struct rig_report_run *run = page->run;
     if (run == NULL) {
         heading(page, "History");
+        char utc[RIG_UTC_BYTES];
+        if (rig_answered_utc(page->verdict->scope.start_utc_ns, 0, utc))
+            text_line(page, "recorded from", utc);
         add_outcomes(page);
         return;
     }

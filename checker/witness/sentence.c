@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "checker/witness/answered.h"
 
 enum {
     LIST_SHOWN = 12, /* a longer list is shown by its ends */
@@ -280,25 +281,36 @@ char *rig_sentence_step(const struct rig_history *history, const struct rig_step
     return keep(&text, arena);
 }
 
-/* "T17 = process 3, 1.204 s - 1.209 s: [r 5 [1 2]]" */
+/* "1.204 s - 1.209 s", behind the time of the wall clock where that is known. */
+static void add_times(const struct rig_history *history, uint32_t txn, struct rig_buf *text)
+{
+    const struct rig_txn *t = &history->txns[txn];
+    const bool has_utc = rig_answered_at(history, txn, text);
+    if (t->invoke_ns == RIG_NO_TIME)
+        return;
+    rig_buf_add_text(text, has_utc ? " (" : ", ");
+    add_time(history, t->invoke_ns, "?", text);
+    rig_buf_add_text(text, " - ");
+    add_time(history, t->complete_ns, "never completed", text);
+    rig_buf_add_text(text, has_utc ? ")" : "");
+}
+
+/* "T17 = process 3, node n2, backend 4711, 12:03:04.567 UTC (1.204 s - 1.209 s): [r 5 [1 2]]", and how it was held */
 static void add_txn_line(const struct rig_history *history, uint32_t txn, struct rig_buf *text)
 {
     const struct rig_txn *t = &history->txns[txn];
     rig_buf_add_text(text, "\n  ");
     rig_sentence_txn(history, txn, text);
     rig_buf_printf(text, " = process %" PRId32, t->process);
-    if (t->invoke_ns != RIG_NO_TIME) {
-        rig_buf_add_text(text, ", ");
-        add_time(history, t->invoke_ns, "?", text);
-        rig_buf_add_text(text, " - ");
-        add_time(history, t->complete_ns, "never completed", text);
-    }
+    rig_answered_by(history, txn, text);
+    add_times(history, txn, text);
     if (t->outcome == RIG_OUTCOME_FAIL)
         rig_buf_add_text(text, ", failed");
     else if (t->outcome == RIG_OUTCOME_INFO)
         rig_buf_add_text(text, ", its outcome unknown to the client");
     rig_buf_add_text(text, ": ");
     rig_sentence_ops(history, txn, text);
+    rig_answered_held(history, txn, text);
 }
 
 /* The first and the last of `count` transactions or steps are shown; where some are left out, says so once. */
