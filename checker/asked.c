@@ -35,11 +35,43 @@ static bool is_g0(enum rig_anomaly anomaly)
     return anomaly == RIG_ANOMALY_G0 || anomaly == RIG_ANOMALY_G0_PROCESS || anomaly == RIG_ANOMALY_G0_REALTIME;
 }
 
+/*
+ * Each order of appends that nobody read may make such a cycle, another one in each, where some cycle there is: without
+ * any, one of these orders makes none (docs/checker.md, "Fates").
+ */
+static bool rests_on_unread(const struct rig_verdict *verdict, enum rig_anomaly asked)
+{
+    for (unsigned order = 0; order < RIG_ORDER_COUNT && verdict->scope.unordered_keys > 0; order++) {
+        enum rig_anomaly found, any = rig_anomaly_of_cycle(RIG_SHAPE_G2, (enum rig_order)order);
+        if (asked == rig_anomaly_of_cycle(RIG_SHAPE_SINGLE, (enum rig_order)order) ||
+            asked == rig_anomaly_of_cycle(RIG_SHAPE_NONADJACENT, (enum rig_order)order))
+            return rig_verdict_case_of(verdict, any, &found);
+    }
+    return false;
+}
+
+/*
+ * Of an anomaly that is no cycle. Appends are looked for in the order of their key, not in reads that contradict it;
+ * reads with a repeated element are compared with that order only, not with each other; and a register may have had a
+ * value that no transaction wrote from the start.
+ */
+static const char *why_open_without_cycle(const struct rig_verdict *verdict, enum rig_anomaly asked)
+{
+    bool repeated = is_found(verdict, RIG_ANOMALY_DUPLICATE_ELEMENTS);
+    bool contradicted = repeated || is_found(verdict, RIG_ANOMALY_INCOMPATIBLE_ORDER);
+    if ((repeated && (asked == RIG_ANOMALY_INCOMPATIBLE_ORDER || asked == RIG_ANOMALY_G1A)) ||
+        (contradicted && (asked == RIG_ANOMALY_FRACTURED_APPEND || asked == RIG_ANOMALY_DIRTY_UPDATE)))
+        return "reads of some key contradict each other, and it is not looked for in all of them";
+    if (asked == RIG_ANOMALY_GARBAGE_READ && verdict->scope.workload == RIG_WORKLOAD_RW_REGISTER)
+        return "a register may have had a value that no transaction wrote from the start";
+    return NULL;
+}
+
 /* Why it is not known whether there is an anomaly of which none was found; NULL: there is none. */
 static const char *why_open(const struct rig_verdict *verdict, enum rig_anomaly asked, uint64_t open)
 {
     if (!rig_anomaly_info(asked)->cyclic)
-        return NULL;
+        return why_open_without_cycle(verdict, asked);
     if ((open & RIG_ANOMALY_BIT(asked)) != 0)
         return is_g0(asked) ? "a cycle of writes has a transaction of unknown fate"
                             : "a closed walk of its edges passes a transaction twice, and no cycle was found in it";
@@ -48,6 +80,8 @@ static const char *why_open(const struct rig_verdict *verdict, enum rig_anomaly 
         return "reads of some key contradict each other, so that its versions have no order";
     if (is_found(verdict, RIG_ANOMALY_CYCLIC_VERSIONS))
         return "what is assumed does not order the versions of some key";
+    if (rests_on_unread(verdict, asked))
+        return "several transactions made appends to a key that nobody read, and it depends on their order";
     if (is_of_order(asked, RIG_ORDER_REALTIME) && !verdict->scope.has_invocations)
         return "the history has no invocations, and so no real-time order";
     return NULL;

@@ -76,7 +76,21 @@ static bool take_write(struct infer *in, struct access *key, uint32_t txn, uint3
     uint32_t read = key->first_read;
     key->first_read = RIG_REGISTER_NONE;
     key->known = op;
-    return read == RIG_REGISTER_NONE || version_of(in, txn, read) == RIG_REGISTER_NONE || take_update(in, txn, read);
+    uint32_t version = read == RIG_REGISTER_NONE ? RIG_REGISTER_NONE : version_of(in, txn, read);
+    bool updates = version != RIG_REGISTER_NONE && in->registers->versions[version].writer != txn;
+    return !updates || take_update(in, txn, read);
+}
+
+/* A read of the transaction's own version is a future-read where the write comes later. */
+static bool take_own_version(struct infer *in, uint32_t txn, uint32_t op, uint32_t id)
+{
+    const uint32_t op_count = rig_txn_op_count(in->history, txn);
+    for (uint32_t later = op + 1; later < op_count; later++) {
+        const bool writes = rig_txn_ops(in->history, txn)[later].kind == RIG_OP_WRITE;
+        if (writes && version_of(in, txn, later) == id)
+            return note(in, RIG_ANOMALY_FUTURE_READ, txn, op, txn, later);
+    }
+    return true;
 }
 
 /* What the writer of the version makes of the read. */
@@ -84,7 +98,7 @@ static bool take_version(struct infer *in, uint32_t txn, uint32_t op, uint32_t i
 {
     const struct rig_register_version *version = &in->registers->versions[id];
     if (version->writer == txn)
-        return true;
+        return take_own_version(in, txn, op, id);
     if (version->writer != RIG_REGISTER_NONE) {
         bool aborted = in->history->txns[version->writer].outcome == RIG_OUTCOME_FAIL;
         if (aborted && !note(in, RIG_ANOMALY_G1A, txn, op, version->writer, UINT32_MAX))

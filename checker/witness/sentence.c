@@ -393,7 +393,6 @@ static void add_cycle(const struct rig_history *history, const struct rig_witnes
     rig_buf_add_text(text, "\n  No order can have each of them before the next: a contradiction.  ");
 }
 
-/* The sentence of a non-cyclic anomaly, behind its name. */
 /* The sentence of a non-cyclic anomaly of registers, behind its name. */
 static void add_register_oddity(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
 {
@@ -413,6 +412,10 @@ static void add_register_oddity(const struct rig_history *history, const struct 
         rig_buf_add_text(text, "which disagrees with what the same transaction read or wrote before.");
         return;
     }
+    if (w->anomaly == RIG_ANOMALY_FUTURE_READ) {
+        rig_buf_add_text(text, "which it wrote itself only after that.");
+        return;
+    }
     if (w->anomaly == RIG_ANOMALY_LOST_UPDATE) {
         rig_buf_add_text(text, "and ");
         rig_sentence_txn(history, other, text);
@@ -426,6 +429,7 @@ static void add_register_oddity(const struct rig_history *history, const struct 
                                : ", which wrote that key again later: an intermediate state.");
 }
 
+/* The sentence of a non-cyclic anomaly, behind its name. */
 static void add_oddity_sentence(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
 {
     if (history->workload == RIG_WORKLOAD_RW_REGISTER) {

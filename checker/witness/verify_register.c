@@ -220,6 +220,18 @@ static const char *check_internal(const struct rig_history *history, const struc
     return "had nothing to agree with";
 }
 
+static const char *check_future(const struct rig_history *history, const struct rig_witness *w,
+                                const struct rig_mop *read)
+{
+    const struct rig_mop *ops = rig_txn_ops(history, w->txns[0]);
+    for (uint32_t i = w->op + 1; i < rig_txn_op_count(history, w->txns[0]); i++) {
+        bool same = read->read_state == RIG_READ_SEEN && ops[i].value == read->value;
+        if (ops[i].kind == RIG_OP_WRITE && ops[i].key == w->key && same)
+            return NULL;
+    }
+    return "did not write later what it read";
+}
+
 static const char *check_lost_update(const struct rig_history *history, const bool *committed,
                                      const struct rig_witness *w, const struct rig_mop *read)
 {
@@ -248,6 +260,8 @@ const char *rig_verify_register_oddity(const struct rig_history *history, const 
         return check_value_of_other(history, w, read);
     case RIG_ANOMALY_INTERNAL:
         return check_internal(history, w, read);
+    case RIG_ANOMALY_FUTURE_READ:
+        return check_future(history, w, read);
     case RIG_ANOMALY_LOST_UPDATE:
         return check_lost_update(history, committed, w, read);
     default:

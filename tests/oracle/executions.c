@@ -4,7 +4,7 @@
 
 #include "base/bug.h"
 
-enum { NOTHING = -1, LISTS = SMALL_TXNS * SMALL_OPS };
+enum { NOTHING = -1, LISTS = SMALL_TXNS * SMALL_OPS, KEY_OPS = EXECUTION_TXNS * SMALL_OPS };
 
 /* A known read, as far as it can be said without knowing who committed. */
 struct seen {
@@ -539,36 +539,88 @@ static bool updates_are_serializable(const struct search *s, const uint32_t depe
     return !has_cycle(updates, after);
 }
 
-/* For each key by itself: does a serial order of those that use it keep `before`, and the version order? */
+/* One operation on the key in hand. */
+struct key_op {
+    int txn, op;
+    const struct small_op *does;
+    bool final; /* the transaction's last write of the key */
+};
+
+static int list_key_ops(const struct search *s, int key, struct key_op ops[KEY_OPS])
+{
+    int count = 0;
+    for (int p = 0; p < s->count; p++) {
+        const int t = s->order[p];
+        const struct small_txn *txn = &s->history->txns[t];
+        for (int i = 0; i < txn->op_count; i++) {
+            const struct small_op *op = &txn->ops[i];
+            if (op->key == key && (op->append || (op->known && !in(s->ghosts, t))))
+                ops[count++] = (struct key_op){t, i, op, last_write(txn, key, txn->op_count) == i};
+        }
+    }
+    return count;
+}
+
+/* Whether the version that `write` makes comes after the one that `of` makes, or leaves behind. */
+static bool is_later(const struct search *s, const struct key_op *of, const struct key_op *write)
+{
+    if (of->txn == write->txn)
+        return of->op < write->op;
+    return write->final && s->place[of->txn] < s->place[write->txn];
+}
+
+/* Whether `a` comes before `b` in every serial order of the operations that keeps `order`, and the version order. */
+static bool comes_before(const struct search *s, enum execution_order order, const struct key_op *a,
+                         const struct key_op *b, const struct key_op *read_by_a)
+{
+    if (a->txn == b->txn)
+        return a->op < b->op;
+    if (in(s->before[order][a->txn], b->txn))
+        return true;
+    if (a->does->append && b->does->append)
+        return a->final && is_later(s, a, b);
+    if (a->does->append)
+        return !b->does->append && b->does->count == 1 && b->does->list[0] == a->does->value;
+    return b->does->append && (a->does->count == 0 || (read_by_a != NULL && is_later(s, read_by_a, b)));
+}
+
+static const struct key_op *writer_op(const struct key_op *ops, int count, const struct small_op *read)
+{
+    for (int i = 0; i < count && !read->append && read->count == 1; i++) {
+        if (ops[i].does->append && ops[i].does->value == read->list[0])
+            return &ops[i];
+    }
+    return NULL;
+}
+
+/* A necessary condition, of operations by themselves: an order of all of them, transactions may be interleaved. */
+static bool key_is_serial(const struct search *s, int key, enum execution_order order)
+{
+    struct key_op ops[KEY_OPS];
+    uint64_t after[KEY_OPS] = {0};
+    const int count = list_key_ops(s, key, ops);
+    for (int a = 0; a < count; a++) {
+        const struct key_op *read_by_a = writer_op(ops, count, ops[a].does);
+        for (int b = 0; b < count; b++) {
+            if (a != b && comes_before(s, order, &ops[a], &ops[b], read_by_a))
+                after[a] |= UINT64_C(1) << b;
+        }
+    }
+    for (int via = 0; via < count; via++) {
+        for (int a = 0; a < count; a++)
+            after[a] |= (after[a] >> via & 1) != 0 ? after[via] : 0;
+    }
+    for (int a = 0; a < count; a++) {
+        if ((after[a] >> a & 1) != 0)
+            return false;
+    }
+    return true;
+}
+
 static bool keys_are_serial(const struct search *s, enum execution_order order)
 {
     for (int key = 0; key < SMALL_KEYS; key++) {
-        uint32_t after[SMALL_TXNS] = {0}, users = 0;
-        for (int p = 0; p < s->count; p++) {
-            int a = s->order[p];
-            users |= (s->writes[a] & bit(key)) != 0 ? bit(a) : 0;
-            for (int q = p + 1; q < s->count; q++) {
-                if ((s->writes[a] & s->writes[s->order[q]] & bit(key)) != 0)
-                    after[a] |= bit(s->order[q]);
-            }
-        }
-        for (int r = 0; r < s->read_count; r++) {
-            const struct seen *seen = &s->reads[r];
-            if (seen->key != key || !is_external(s, seen))
-                continue;
-            users |= bit(seen->txn);
-            after[seen->txn] |= missed_by(s, seen);
-            if (seen->uncommitted) { /* read in the middle of its writer, before it was overwritten */
-                if (in(s->before[order][seen->txn], seen->writer))
-                    return false;
-                after[seen->txn] |= bit(seen->writer);
-            } else if (seen->writer != NOTHING) {
-                after[seen->writer] |= bit(seen->txn);
-            }
-        }
-        for (int t = 0; t < SMALL_TXNS; t++)
-            after[t] |= s->before[order][t];
-        if (has_cycle(users, after))
+        if (!key_is_serial(s, key, order))
             return false;
     }
     return true;

@@ -38,9 +38,9 @@
  * explanation at all: no transaction can read them, not even one that aborts (Adya's thesis, 3.1).
  *
  * Registers, with the assumptions that rig offers: each is one on version orders. wfr-keys: who reads a version and
- * then writes the key writes a later one. sequential-keys, linearizable-keys: for each key by itself the transactions
- * that used it have a serial order that keeps process order, or real time; a write that was read
- * is one of its operations, whatever became of its transaction.
+ * then writes the key writes a later one. sequential-keys, linearizable-keys: for each key by itself the operations on
+ * it have an order that keeps process order, or real time, and in which each read returns the write before it; a write
+ * that was read is one of them, whatever became of its transaction.
  *
  * Cost: factorial in the transactions; up to EXECUTION_TXNS that may have committed.
  */

@@ -12,8 +12,10 @@
  *   session and strong forms; the snapshot levels where all versions are ordered): the oracle finds one (else MISSED).
  *   On other levels this is counted as open.
  *
- * And of every anomaly, which are all asked for by name: rig's yes and no are the oracle's, and where it is undecided
- * there is a reason for that.
+ * And of every anomaly, which are all asked for by name: where rig says yes, the oracle knows one that all version
+ * orders share (or one of that kind or a stronger in each of them); where it says no, there is none in what they share,
+ * and, of lists, some order without any. Where it is undecided the oracle knows a reason; that counts as open. So does
+ * a cycle in which only several real-time edges together make the kind: rig has no name for it.
  *
  * A disagreement is shrunk and printed with its history as JSON lines, for `rig check -`, and the exit status is 1. So
  * it is when more is open than FILE says: the rows of the table printed at the end of another run. Fewer are welcome,
@@ -136,6 +138,14 @@ static enum rig_rc check_text(const struct small_history *history, const struct 
     return rc;
 }
 
+static enum reply reply_of(const struct rig_verdict *verdict, enum rig_anomaly asked)
+{
+    enum rig_anomaly found;
+    if (rig_verdict_case_of(verdict, asked, &found))
+        return YES;
+    return (verdict->undecided_anomalies & RIG_ANOMALY_BIT(asked)) != 0 ? UNDECIDED : NO;
+}
+
 static void ask(const struct small_history *history, const struct asking *asking, struct answer *answer)
 {
     struct rig_err err = {.rc = RIG_OK};
@@ -155,7 +165,7 @@ static void ask(const struct small_history *history, const struct asking *asking
     for (unsigned level = 0; rc == RIG_OK && level < RIG_LEVEL_COUNT; level++)
         answer->fate[level] = verdict->levels[level].fate;
     for (unsigned a = 0; rc == RIG_OK && a < RIG_ANOMALY_COUNT; a++)
-        answer->reply[a] = verdict->findings[a].count > 0 ? YES : NO;
+        answer->reply[a] = reply_of(verdict, (enum rig_anomaly)a);
     answer->ordered = rc == RIG_OK && verdict->scope.unordered_keys == 0;
     rig_verdict_free(verdict);
     free(text);
@@ -163,17 +173,29 @@ static void ask(const struct small_history *history, const struct asking *asking
 
 /* ---- agreement ---- */
 
-enum agreement { AGREE, OPEN, REFUSED, FALSE_ALARM, FALSELY_HELD, MISSED, FALSE_YES, FALSE_NO, AGREEMENTS };
+enum agreement {
+    AGREE,
+    OPEN,
+    REFUSED,
+    FALSE_ALARM,
+    FALSELY_HELD,
+    MISSED,
+    FALSE_YES,
+    FALSE_NO,
+    NEEDLESSLY_OPEN,
+    AGREEMENTS
+};
 
 static const char *const agreement_names[AGREEMENTS] = {
     "agree",
-    "open: the oracle knows no execution, rig does not refute the level",
+    "open: rig does not refute the level, or does not find the anomaly, although no execution is without it",
     "REFUSED: rig gives no verdict",
     "FALSE ALARM: rig refutes the level, the oracle knows an execution",
     "FALSELY HELD: rig says that the level held, the oracle knows no execution",
     "MISSED: the oracle knows no execution, rig decides the level and does not refute it",
     "FALSE YES: there is no such anomaly",
     "FALSE NO: there is such an anomaly",
+    "NEEDLESSLY OPEN: nothing keeps rig from saying that there is no such anomaly",
 };
 
 /* What both sides say of one history. */
@@ -206,24 +228,115 @@ static const enum rig_anomaly plain_anomalies[NAMED_PLAIN_COUNT] = {RIG_ANOMALY_
                                                                     RIG_ANOMALY_DIRTY_UPDATE,
                                                                     RIG_ANOMALY_LOST_UPDATE};
 
-static void compare_names(const struct small_history *history, const struct answer *answer,
+static const enum rig_anomaly cycle_anomalies[NAMED_CYCLE_COUNT][3] = {
+    {RIG_ANOMALY_G0, RIG_ANOMALY_G0_PROCESS, RIG_ANOMALY_G0_REALTIME},
+    {RIG_ANOMALY_G1C, RIG_ANOMALY_G1C_PROCESS, RIG_ANOMALY_G1C_REALTIME},
+    {RIG_ANOMALY_G_SINGLE, RIG_ANOMALY_G_SINGLE_PROCESS, RIG_ANOMALY_G_SINGLE_REALTIME},
+    {RIG_ANOMALY_G_NONADJACENT, RIG_ANOMALY_G_NONADJACENT_PROCESS, RIG_ANOMALY_G_NONADJACENT_REALTIME},
+    {RIG_ANOMALY_G2_ITEM, RIG_ANOMALY_G2_ITEM_PROCESS, RIG_ANOMALY_G2_ITEM_REALTIME}};
+
+/* Cycles `from` to `to`, as they are and in all forms up to `form`. */
+static uint32_t cycles_up_to(int from, int to, int form)
+{
+    uint32_t bits = 0;
+    for (int cycle = from; cycle <= to; cycle++) {
+        for (int f = 0; f <= form; f++)
+            bits |= NAMED_BIT(cycle, f);
+    }
+    return bits;
+}
+
+/* What a request for a cycle is answered by (docs/checker.md, "Asking for an anomaly"). */
+static uint32_t cases_of(enum named_cycle cycle, int form)
+{
+    static const enum named_cycle first[NAMED_CYCLE_COUNT] = {NAMED_G0, NAMED_G0, NAMED_G_SINGLE, NAMED_G_SINGLE,
+                                                              NAMED_G_SINGLE};
+    return cycles_up_to((int)first[cycle], (int)cycle, form);
+}
+
+static bool is_case(const struct named_anomalies *named, enum named_cycle cycle)
+{
+    return (cycle == NAMED_G1C && named->plain[NAMED_FUTURE_READ]) ||
+           (cycle == NAMED_G2 && named->plain[NAMED_LOST_UPDATE]);
+}
+
+static bool in_every_graph(const struct named_anomalies *named, uint32_t cycles)
+{
+    for (int graph = 0; graph < named->graph_count; graph++) {
+        if ((named->graphs[graph] & cycles) == 0)
+            return false;
+    }
+    return named->graph_count > 0;
+}
+
+/* Why it may be left open whether there is such a cycle, although the oracle knows none. */
+static bool may_be_open(const struct small_history *history, const struct named_anomalies *named,
+                        enum named_cycle cycle, int form)
+{
+    bool unordered = (cycle == NAMED_G_SINGLE || cycle == NAMED_G_NONADJACENT) && named->graph_count != 1;
+    bool through_info = named->unsettled && (named->shared & cases_of(NAMED_G1C, form)) != 0;
+    return unordered || (cycle == NAMED_G0 && through_info) || cycle == NAMED_G_NONADJACENT ||
+           (form == NAMED_REALTIME && history->txns[0].invoke_at == SMALL_NEVER);
+}
+
+static enum agreement compare_cycle(const struct small_history *history, const struct named_anomalies *named,
+                                    enum reply reply, enum named_cycle cycle, int form)
+{
+    bool shared = (named->shared & cases_of(cycle, form)) != 0 || is_case(named, cycle);
+    if (named->contradicted)
+        return reply == NO ? FALSE_NO : AGREE;
+    if (reply == YES) {
+        bool weaker = in_every_graph(named, cycles_up_to(NAMED_G0, (int)cycle, form)) || is_case(named, cycle);
+        return shared && (weaker || named->graph_count == 0) ? AGREE : FALSE_YES;
+    }
+    if (shared)
+        return reply == UNDECIDED && cycle == NAMED_G0 && named->unsettled ? OPEN : FALSE_NO;
+    if (reply == UNDECIDED)
+        return may_be_open(history, named, cycle, form) ? OPEN : NEEDLESSLY_OPEN;
+    uint32_t several = form == NAMED_REALTIME ? cases_of(cycle, NAMED_SEVERAL_REALTIME) : 0;
+    if (!history->registers && in_every_graph(named, cases_of(cycle, form)))
+        return FALSE_NO;
+    return in_every_graph(named, cases_of(cycle, form) | several) || (named->shared & several) != 0 ? OPEN : AGREE;
+}
+
+static bool has_plain(const struct named_anomalies *named, enum named_plain anomaly)
+{
+    return named->plain[anomaly] ||
+           (anomaly == NAMED_G1A && (named->plain[NAMED_DIRTY_UPDATE] || named->plain[NAMED_INCOMPATIBLE_ORDER]));
+}
+
+static enum agreement compare_plain(const struct named_anomalies *named, enum reply reply, enum named_plain anomaly)
+{
+    bool there = has_plain(named, anomaly);
+    if (reply == UNDECIDED)
+        return named->contradicted ? OPEN : NEEDLESSLY_OPEN;
+    return there == (reply == YES) ? AGREE : there ? FALSE_NO : FALSE_YES;
+}
+
+/* Whether rig looks for it in registers. */
+static bool is_of_registers(enum named_plain anomaly)
+{
+    return anomaly == NAMED_G1A || anomaly == NAMED_G1B || anomaly == NAMED_FUTURE_READ || anomaly == NAMED_INTERNAL ||
+           anomaly == NAMED_LOST_UPDATE;
+}
+
+static void compare_names(const struct small_history *history, const struct asking *asking, const struct answer *answer,
                           struct comparison *comparison)
 {
     struct named_anomalies named;
+    enum agreement *agreement = comparison->agreement + RIG_LEVEL_COUNT;
     named_anomalies_find(history, &named);
-    for (int a = 0; a < NAMED_PLAIN_COUNT && !history->registers && !named.contradicted; a++) {
+    for (int a = 0; a < NAMED_PLAIN_COUNT; a++) {
         enum rig_anomaly anomaly = plain_anomalies[a];
-        bool yes = answer->reply[anomaly] == YES;
-        if (yes != named.plain[a])
-            comparison->agreement[RIG_LEVEL_COUNT + anomaly] = yes ? FALSE_YES : FALSE_NO;
+        if (!history->registers || is_of_registers((enum named_plain)a))
+            agreement[anomaly] = compare_plain(&named, answer->reply[anomaly], (enum named_plain)a);
     }
-}
-
-/* Levels whose treatment of reads that contradict each other, or their own transaction, is not settled yet. */
-static bool is_in_flux(enum rig_level level)
-{
-    return level == RIG_LEVEL_READ_UNCOMMITTED || level == RIG_LEVEL_STRONG_SESSION_READ_UNCOMMITTED ||
-           level == RIG_LEVEL_STRONG_READ_UNCOMMITTED || level == RIG_LEVEL_REPEATABLE_READ;
+    for (int cycle = 0; cycle < NAMED_CYCLE_COUNT && asking->assumptions == 0; cycle++) {
+        for (int form = 0; form < 3; form++) {
+            enum rig_anomaly anomaly = cycle_anomalies[cycle][form];
+            agreement[anomaly] = compare_cycle(history, &named, answer->reply[anomaly], (enum named_cycle)cycle, form);
+        }
+    }
 }
 
 static void compare(const struct small_history *history, const struct asking *asking, struct comparison *comparison)
@@ -238,10 +351,9 @@ static void compare(const struct small_history *history, const struct asking *as
     }
     executions_find(history, asking->assumptions, &executions);
     for (int i = 0; i < RIG_LEVEL_COUNT; i++) {
-        if (!is_in_flux(meanings[i].level))
-            comparison->agreement[meanings[i].level] = compare_level(history, &answer, &executions, &meanings[i]);
+        comparison->agreement[meanings[i].level] = compare_level(history, &answer, &executions, &meanings[i]);
     }
-    compare_names(history, &answer, comparison);
+    compare_names(history, asking, &answer, comparison);
 }
 
 /* ---- reports ---- */
@@ -288,6 +400,7 @@ static void report(const struct small_history *history, struct wanted wanted, ui
 struct totals {
     uint64_t histories, disagreements;
     uint64_t open[2][QUESTIONS]; /* of lists, of registers */
+    uint64_t found[QUESTIONS][AGREEMENTS];
 };
 
 static const char *const workloads[2] = {"lists", "registers"};
@@ -299,6 +412,17 @@ static void print_open(const struct totals *totals)
             if (totals->open[registers][question] > 0)
                 printf("open %s %s %llu\n", workloads[registers], question_name(question),
                        (unsigned long long)totals->open[registers][question]);
+        }
+    }
+}
+
+static void print_disagreements(const struct totals *totals)
+{
+    for (int question = 0; question < QUESTIONS; question++) {
+        for (int agreement = 0; agreement < AGREEMENTS; agreement++) {
+            if (totals->found[question][agreement] > 0)
+                printf("%llu times: %s: %s\n", (unsigned long long)totals->found[question][agreement],
+                       question_name(question), agreement_names[agreement]);
         }
     }
 }
@@ -353,7 +477,7 @@ static bool is_bounded(const struct totals *totals, const char *path)
 
 static void try_history(uint64_t seed, uint64_t number, struct totals *totals)
 {
-    enum { REPORTS = 8 };
+    enum { REPORTS = 2 }; /* of a kind */
     struct small_history history;
     struct comparison comparison;
     bool reported = false;
@@ -369,7 +493,7 @@ static void try_history(uint64_t seed, uint64_t number, struct totals *totals)
         totals->open[history.registers][question] += agreement == OPEN;
         if (agreement == AGREE || agreement == OPEN)
             continue;
-        if (!reported && totals->disagreements < REPORTS)
+        if (totals->found[question][agreement]++ < REPORTS && !reported)
             report(&history, (struct wanted){asking, question, agreement}, seed, number);
         totals->disagreements += !reported;
         reported = true;
@@ -402,6 +526,7 @@ int main(int argc, char **argv)
     for (uint64_t number = first; number < first + count; number++)
         try_history(seed, number, &totals);
     print_open(&totals);
+    print_disagreements(&totals);
     printf("seed %llu: %llu histories, %llu with a disagreement\n", (unsigned long long)seed,
            (unsigned long long)totals.histories, (unsigned long long)totals.disagreements);
     bool bounded = most_open == NULL || is_bounded(&totals, most_open);

@@ -501,13 +501,14 @@ void named_anomalies_find(const struct small_history *history, struct named_anom
     each_read(&look, look_at_elements);
     each_read(&look, look_for_intermediate);
     each_read(&look, look_for_internal);
-    each_read(&look, look_for_fractures);
+    if (!history->registers)
+        each_read(&look, look_for_fractures);
     each_read(&look, look_for_pairs);
     each_read(&look, look_for_dirty_updates);
     executions_order(history, EXECUTION_SESSION, look.process);
     executions_order(history, EXECUTION_STRONG, look.realtime);
     found->contradicted = found->plain[NAMED_INCOMPATIBLE_ORDER] || found->plain[NAMED_DUPLICATE_ELEMENTS] ||
-                          (found->plain[NAMED_FRACTURED_APPEND] && !history->registers);
+                          found->plain[NAMED_FRACTURED_APPEND];
     for (int key = 0; key < SMALL_KEYS; key++)
         find_versions(&look, key);
     if (found->contradicted)
