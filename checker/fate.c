@@ -68,7 +68,7 @@ static bool open_write_cycles(const struct judge *j)
 static void find_held(struct judge *j)
 {
     const struct rig_scope *scope = j->scope;
-    if (scope->unknown_reads > 0 || j->verdict->unknown_reason != NULL)
+    if (scope->unknown_reads > 0 || scope->lost_count > 0 || j->verdict->unknown_reason != NULL)
         return;
     uint64_t decided = exact_levels;
     if (scope->unordered_keys == 0)
@@ -184,6 +184,9 @@ static void say_open(const struct judge *j, unsigned level, struct rig_buf *text
     rig_buf_add_text(text, "no anomaly refutes it");
     if (j->verdict->unknown_reason != NULL)
         rig_buf_add_text(text, ", but nothing was observed");
+    else if (scope->lost_count > 0)
+        rig_buf_printf(text, ", but %" PRIu64 " operations that may have read or written were left out",
+                       scope->lost_count);
     else if (is_found(j, RIG_ANOMALY_INCOMPATIBLE_ORDER) || is_found(j, RIG_ANOMALY_FRACTURED_APPEND))
         rig_buf_add_text(text, ", but the reads of some key contradict each other");
     else if ((bit & write_levels) && open_write_cycles(j))
@@ -296,7 +299,7 @@ static char *why_unknown(const struct judge *j)
     struct rig_buf text;
     rig_buf_init(&text, 0);
     if (j->scope->txn_count == 0 && j->scope->skipped_count > 0) {
-        rig_buf_printf(&text, "none of its %" PRIu64 " operations is of a client (a process that is an integer)",
+        rig_buf_printf(&text, "none of its %" PRIu64 " operations is a transaction of a client",
                        j->scope->skipped_count);
         return keep(j, &text);
     }
@@ -310,6 +313,8 @@ static char *why_unknown(const struct judge *j)
 enum rig_rc rig_fates_decide(struct rig_arena *arena, struct rig_verdict *verdict, struct rig_err *err)
 {
     struct judge j = {.scope = &verdict->scope, .verdict = verdict, .arena = arena};
+    if (verdict->scope.lost_count > 0) /* what was left out may have written the value */
+        verdict->findings[RIG_ANOMALY_GARBAGE_READ] = (struct rig_finding){0};
     verdict->unknown_reason = why_unknown(&j);
     find_refuted(&j);
     find_held(&j);

@@ -48,6 +48,17 @@ static void say_record(const struct rig_verdict *verdict, struct rig_buf *text)
     }
 }
 
+static void say_lost(const struct rig_verdict *verdict, struct rig_buf *text)
+{
+    if (verdict->scope.lost_count == 0)
+        return;
+    begin_reason(text);
+    rig_buf_printf(text,
+                   "%" PRIu64 " operations that may have read or written were left out, because their process names no "
+                   "client or their value is no transaction",
+                   verdict->scope.lost_count);
+}
+
 static void say_shares(const struct rig_verdict *verdict, struct rig_buf *text)
 {
     const struct rig_minimum *minimum = &verdict->minimum;
@@ -151,6 +162,7 @@ enum rig_rc rig_verdict_weigh(struct rig_verdict *verdict, const struct rig_mini
     if (verdict->effort.failure != NULL)
         rig_buf_printf(&text, "the run failed: %s", verdict->effort.failure);
     say_record(verdict, &text);
+    say_lost(verdict, &text);
     say_shares(verdict, &text);
     say_acknowledged(verdict, &text);
     say_faults(verdict, &text);

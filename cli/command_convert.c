@@ -119,6 +119,11 @@ int rig_cli_convert(int argc, char **argv)
     struct rig_history *history = NULL;
     rig_cli_interruption_begin(describe, &args);
     enum rig_rc rc = rig_history_load(in, &options, &history, &err);
+    if (rc == RIG_OK && history->lost_count > 0)
+        rc = rig_fail(&err, RIG_E_INPUT,
+                      "%s: %llu operations that may have read or written would be lost, because their process names no "
+                      "client or their value is no transaction; give each client a number or a name, or take them out",
+                      in, (unsigned long long)history->lost_count);
     if (rc == RIG_OK)
         rc = rig_history_save_as(history, args.positionals[1], &save, &err);
     rig_cli_interruption_end();

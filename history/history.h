@@ -137,6 +137,8 @@ struct rig_history {
     uint64_t damaged_bytes; /*   so many bytes follow, from there on, and are not here */
     uint64_t damaged_txns;  /*   at least so many completed transactions among them; 0: unknown */
     uint64_t skipped_count; /* operations of nemeses and other non-clients, left out */
+    uint64_t lost_count;    /* operations that may have read or written, and were left out: transactions of a process
+                             * that names no client, and what clients did that is no transaction */
     const struct rig_fault_event *faults; /* what a nemesis did, by position; an excerpt has none */
     uint32_t fault_count;
     int64_t start_utc_ns; /* the wall clock, ns since 1970, when times were 0; 0: unknown, or the times are simulated */

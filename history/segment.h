@@ -60,6 +60,7 @@ struct rig_segment {
     struct rig_fault_event_vec faults; /* what a nemesis did; texts in `texts` */
     struct rig_segment_note note;      /* who has changed the segment makes it anew, or says that it is not made */
     uint64_t skipped_count;            /* operations of nemeses and others, left out of this stretch */
+    uint64_t lost_count;               /* operations left out that may have read or written */
     bool owned;                        /* rig_mop.owner of its operations is set, and no gap between owners is wide */
     bool keyword_keys;                 /* key texts are EDN keywords */
     bool unordered; /* events are not in the order of their times: see rig_window_give(); their positions are

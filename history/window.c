@@ -202,6 +202,7 @@ const struct rig_history *rig_window_history(struct rig_window *window, bool wit
         .workload = window->workload,
         .has_invocations = window->with_invocation == window->added_count,
         .skipped_count = window->skipped_count,
+        .lost_count = window->lost_count,
     };
     return &window->view;
 }

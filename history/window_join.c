@@ -383,6 +383,7 @@ enum rig_rc rig_window_add(struct rig_window *window, const struct rig_segment *
     if (rc == RIG_OK && rig_window_bytes(window) > window->limit_bytes)
         rc = rig_window_no_room(window, err);
     window->skipped_count += segment->skipped_count;
+    window->lost_count += segment->lost_count;
     window->keyword_keys |= segment->keyword_keys;
     window->unordered |= segment->unordered;
     window->failed |= rc != RIG_OK;

@@ -265,6 +265,11 @@ static void add_outcomes(const struct page *page)
     rig_buf_add_text(out, " info (");
     rig_words_share(out, verdict->info_count, all);
     rig_buf_add_text(out, " of unknown fate)</dd>\n");
+    if (verdict->scope.skipped_count > 0) {
+        rig_buf_add_text(out, "<dt>Left out</dt><dd>");
+        rig_words_left_out(&verdict->scope, out);
+        rig_buf_add_text(out, "</dd>\n");
+    }
 }
 
 static void add_load(const struct page *page)

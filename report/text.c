@@ -499,6 +499,10 @@ static void add_outcomes(const struct page *page)
     rig_words_share(&line, verdict->info_count, all);
     rig_buf_add_text(&line, " of unknown fate)");
     wrapped_line(page, "transactions", rig_buf_text(&line));
+    rig_buf_clear(&line);
+    rig_words_left_out(&verdict->scope, &line);
+    if (line.size > 0)
+        wrapped_line(page, "left out", rig_buf_text(&line));
     rig_buf_done(&line);
     if (rig_words_blunt(verdict)) {
         label(page, "");

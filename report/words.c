@@ -387,3 +387,16 @@ bool rig_words_blunt(const struct rig_verdict *verdict)
     const uint64_t perhaps = verdict->ok_count + verdict->info_count;
     return verdict->info_count * 20 > perhaps;
 }
+
+void rig_words_left_out(const struct rig_scope *scope, struct rig_buf *text)
+{
+    if (scope->skipped_count == 0)
+        return;
+    rig_words_count(text, scope->skipped_count);
+    rig_buf_add_text(text, " operations that are no transactions of clients (nemesis and others)");
+    if (scope->lost_count == 0)
+        return;
+    rig_buf_add_text(text, "; ");
+    rig_words_count(text, scope->lost_count);
+    rig_buf_add_text(text, " of them may have read or written");
+}

@@ -78,5 +78,7 @@ const char *rig_words_valid(enum rig_valid valid);
 
 /* True when so many fates are unknown (more than 5 % of what did not fail) that the check lost much of its sight. */
 bool rig_words_blunt(const struct rig_verdict *verdict);
+/* Which operations of the history were left out; adds nothing where none was. */
+void rig_words_left_out(const struct rig_scope *scope, struct rig_buf *text);
 
 #endif

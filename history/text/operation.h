@@ -42,11 +42,13 @@ RIG_VEC(int64_t, rig_element_vec)
 /* What an operation says beside its transaction. */
 struct rig_operation_fields {
     bool has_type, has_index, has_time, has_value, has_error;
-    bool is_client; /* its process is an integer; a nemesis has a name, and others none */
+    bool is_client; /* its process is an integer or a name other than that of the nemesis */
     enum rig_operation_type type;
     int64_t index;
     int64_t time_ns;
     int64_t process;
+    const char *process_name; /* of a client with a name, which has no number yet; else NULL */
+    size_t process_length;
     const char *error;
     size_t error_length;
     const char *other; /* a value that is no transaction, as it is written; NULL: none */

@@ -216,10 +216,33 @@ static enum rig_rc get_optional_integer(struct rig_operation_parser *parser, boo
     return rc;
 }
 
+/* A name is a text or, in EDN, a keyword; exporters leave the colon of a keyword in a text. */
+static enum rig_rc get_process_name(struct rig_operation_parser *parser)
+{
+    struct rig_operation_fields *fields = &parser->operation.fields;
+    struct rig_text_slice slice = {0};
+    enum rig_rc rc;
+    if (look(parser) == '"') {
+        rc = get_text(parser, &slice.at, &slice.length);
+    } else {
+        rc = parser->syntax->word(&parser->cursor, "a process", &slice);
+    }
+    if (rc == RIG_OK && slice.length > 1 && slice.at[0] == ':') {
+        slice.at++;
+        slice.length--;
+    }
+    fields->is_client = rc == RIG_OK && !rig_slice_is(&slice, "nemesis");
+    fields->process_name = fields->is_client ? slice.at : NULL;
+    fields->process_length = slice.length;
+    return rc;
+}
+
 static enum rig_rc get_process(struct rig_operation_parser *parser)
 {
     struct rig_operation_fields *fields = &parser->operation.fields;
     char c = look(parser);
+    if (c == '"' || (c == ':' && parser->syntax->keywords))
+        return get_process_name(parser);
     fields->is_client = c == '-' || (c >= '0' && c <= '9');
     return fields->is_client ? parser->syntax->integer(&parser->cursor, &fields->process)
                              : parser->syntax->skip(&parser->cursor);

@@ -1,5 +1,6 @@
 #include "history/text/operation_reader.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/table.h"
@@ -21,6 +22,8 @@ struct reader {
     struct rig_operation_parser parser;
     enum rig_workload workload;
     struct op_vec ops; /* of the operation being read */
+    struct rig_text_table process_names;
+    bool has_negative_process;
     struct rig_table invocation_of_process;
     struct invocation_vec invocations;
     struct rig_text_table key_texts;
@@ -121,6 +124,41 @@ static enum rig_rc take_micro(void *context, const struct rig_micro *micro)
     return op_vec_add(&reader->ops, op) ? RIG_OK : rig_cursor_no_memory(&reader->parser.cursor);
 }
 
+/* Processes with names are numbered behind all that fit 32 bits. */
+static const int64_t named_process = (int64_t)INT32_MAX + 1;
+
+static enum rig_rc number_process(struct reader *reader)
+{
+    struct rig_operation_fields *fields = &reader->parser.operation.fields;
+    const struct rig_text_cursor *cursor = &reader->parser.cursor;
+    size_t at = reader->parser.operation.at;
+    if (fields->process_name != NULL) {
+        if (memchr(fields->process_name, '\0', fields->process_length) != NULL)
+            return rig_cursor_fail(cursor, at, "a process with a NUL character in its name; rename it");
+        uint32_t id = rig_text_table_put(&reader->process_names, fields->process_name, fields->process_length);
+        if (id == RIG_TABLE_NONE)
+            return rig_cursor_no_memory(cursor);
+        fields->process = named_process + id;
+    }
+    reader->has_negative_process |= fields->is_client && fields->process < 0;
+    if (reader->has_negative_process && reader->process_names.count > 0)
+        return rig_cursor_fail(
+            cursor, at,
+            "processes with names beside negative numbers, which stand for names once they are read; "
+            "use names alone, or numbers from 0");
+    return RIG_OK;
+}
+
+/* As it stands in the file, for errors. */
+static void process_text(const struct reader *reader, int64_t process, char *text, size_t size)
+{
+    bool named = process >= named_process && process - named_process < reader->process_names.count;
+    if (named)
+        (void)snprintf(text, size, "\"%.40s\"", reader->process_names.texts[process - named_process]);
+    else
+        (void)snprintf(text, size, "%lld", (long long)process);
+}
+
 static enum rig_rc check_position(struct reader *reader)
 {
     const struct rig_operation *operation = &reader->parser.operation;
@@ -166,11 +204,13 @@ static enum rig_rc take_invocation(struct reader *reader, struct invocation *inv
     if (!reader->has_invocations)
         return rig_cursor_fail(cursor, operation->type_at,
                                "an invocation behind completions that have none; keep all invocations, or none");
+    char process[64];
+    process_text(reader, invocation->process, process, sizeof process);
     if (invocation->open)
         return rig_cursor_fail(cursor, operation->at,
-                               "process %lld invokes again, and what it invoked at line %zu is open; add the "
+                               "process %s invokes again, and what it invoked at line %zu is open; add the "
                                "completion, or use another process",
-                               (long long)invocation->process, rig_cursor_line(cursor, invocation->at));
+                               process, rig_cursor_line(cursor, invocation->at));
     struct op_vec ops = reader->ops;
     reader->ops = invocation->ops;
     invocation->ops = ops;
@@ -192,7 +232,9 @@ static bool same_ops(const struct op_vec *a, const struct op_vec *b)
 
 static enum rig_rc check_process(const struct reader *reader, const struct invocation *invocation, size_t at)
 {
-    if (invocation->process >= INT32_MIN && invocation->process <= INT32_MAX)
+    bool named =
+        invocation->process >= named_process && invocation->process - named_process < reader->process_names.count;
+    if (named || (invocation->process >= INT32_MIN && invocation->process <= INT32_MAX))
         return RIG_OK;
     return rig_cursor_fail(&reader->parser.cursor, at, "process %lld does not fit 32 bits; renumber the processes",
                            (long long)invocation->process);
@@ -203,10 +245,11 @@ static enum rig_rc take_completion(struct reader *reader, struct invocation *inv
     const struct rig_operation *operation = &reader->parser.operation;
     const struct rig_text_cursor *cursor = &reader->parser.cursor;
     bool has_value = operation->fields.has_value;
+    char process[64];
+    process_text(reader, invocation->process, process, sizeof process);
     if (reader->has_invocations && !invocation->open)
-        return rig_cursor_fail(cursor, operation->at,
-                               "process %lld completes what it did not invoke; add the invocation",
-                               (long long)invocation->process);
+        return rig_cursor_fail(cursor, operation->at, "process %s completes what it did not invoke; add the invocation",
+                               process);
     if (!has_value && operation->fields.type == RIG_OPERATION_OK)
         return rig_cursor_fail(cursor, operation->at,
                                "an ok transaction without its operations; give them as its value");
@@ -227,6 +270,8 @@ static enum rig_rc take_operation(struct reader *reader)
         return rig_cursor_fail(&reader->parser.cursor, operation->at,
                                "an operation without a type; it is invoke, ok, fail or info");
     enum rig_rc rc = check_position(reader);
+    if (rc == RIG_OK)
+        rc = number_process(reader);
     if (rc != RIG_OK || !fields->is_client)
         return rc;
     struct invocation *invocation = find_invocation(reader);
@@ -271,11 +316,13 @@ enum rig_rc rig_operation_blame(const struct rig_text_syntax *syntax, const char
     reader.parser.context = &reader;
     rig_table_init(&reader.invocation_of_process);
     rig_text_table_init(&reader.key_texts, 0);
+    rig_text_table_init(&reader.process_names, 0);
     enum rig_rc rc = read_all(&reader);
     for (size_t i = 0; i < reader.invocations.count; i++)
         op_vec_done(&reader.invocations.at[i].ops);
     invocation_vec_done(&reader.invocations);
     rig_text_table_done(&reader.key_texts);
+    rig_text_table_done(&reader.process_names);
     rig_table_done(&reader.invocation_of_process);
     op_vec_done(&reader.ops);
     rig_operation_parser_done(&reader.parser);

@@ -120,6 +120,136 @@ static void every_cut_gives_the_same(void **state)
     rig_buf_done(&buf);
 }
 
+/* Writes the processes whose number leaves `rest` by 2, or all of them for 2, as names: "w3", or :w3 in EDN. */
+static void name_processes(const struct rig_buf *from, enum rig_form form, int64_t rest, struct rig_buf *to)
+{
+    const char *field = form == RIG_FORM_EDN ? ":process " : "\"process\":";
+    const char *at = from->data, *next;
+    rig_buf_clear(to);
+    for (; (next = strstr(at, field)) != NULL; at = next) {
+        char *behind;
+        rig_buf_add(to, at, (size_t)(next - at) + strlen(field));
+        long process = strtol(next + strlen(field), &behind, 10);
+        next = behind;
+        if (rest < 2 && process % 2 != rest)
+            rig_buf_printf(to, "%ld", process);
+        else
+            rig_buf_printf(to, form == RIG_FORM_EDN ? ":w%ld" : "\"w%ld\"", process);
+    }
+    rig_buf_add_text(to, at);
+}
+
+/* The named ones became numbers from -1 downwards, each one number; all else is the same. */
+static void expect_named(const struct rig_history *named, const struct rig_history *plain, int64_t rest)
+{
+    enum { MOST = 4096 };
+    int32_t number_of[MOST] = {0};
+    assert_int_equal(named->txn_count, plain->txn_count);
+    assert_int_equal(named->skipped_count, plain->skipped_count);
+    assert_int_equal(named->lost_count, 0);
+    int32_t lowest = 0;
+    for (uint32_t txn = 0; txn < plain->txn_count; txn++) {
+        int32_t process = plain->txns[txn].process, now = named->txns[txn].process;
+        assert_in_range(process, 0, MOST - 1);
+        if (rest < 2 && process % 2 != rest) {
+            assert_int_equal(now, process);
+            continue;
+        }
+        assert_true(now < 0);
+        assert_true(number_of[process] == 0 || number_of[process] == now);
+        for (int other = 0; other < MOST; other++)
+            assert_true(other == process || number_of[other] != now);
+        number_of[process] = now;
+        lowest = now < lowest ? now : lowest;
+        assert_int_equal(named->txns[txn].invoke_at, plain->txns[txn].invoke_at);
+        assert_int_equal(named->txns[txn].complete_at, plain->txns[txn].complete_at);
+    }
+    assert_true(lowest >= -(int32_t)plain->txn_count);
+}
+
+static void names_of_processes_are_clients(void **state)
+{
+    (void)state;
+    struct rig_buf plain, named;
+    rig_buf_init(&plain, 0);
+    rig_buf_init(&named, 0);
+    for (unsigned i = 0; i < 12; i++) {
+        enum rig_form form = i % 2 == 0 ? RIG_FORM_JSON_LINES : RIG_FORM_EDN;
+        struct rig_history *with_numbers = NULL, *with_names = NULL;
+        struct rig_err err = {0};
+        make_file(form, 40, &plain);
+        name_processes(&plain, form, i / 2 % 3, &named);
+        assert_int_equal(read_in_parts(plain.data, plain.size, 0, 1, &with_numbers, &err), RIG_OK);
+        assert_int_equal(read_in_parts(named.data, named.size, 0, 1, &with_names, &err), RIG_OK);
+        expect_named(with_names, with_numbers, i / 2 % 3);
+        rig_history_free(with_numbers);
+        rig_history_free(with_names);
+        compare_cuts(&named, 30, named.size, 1 + named.size / 60);
+    }
+    rig_buf_done(&plain);
+    rig_buf_done(&named);
+}
+
+static void expect_refused(const char *text, const char *why)
+{
+    struct rig_history *history = NULL;
+    for (size_t part_bytes = 0; part_bytes < 120; part_bytes += 40) {
+        struct rig_err err = {0};
+        assert_int_equal(read_in_parts(text, strlen(text), part_bytes, 1, &history, &err), RIG_E_INPUT);
+        if (strstr(err.text, why) == NULL)
+            fail_msg("%s", err.text);
+    }
+}
+
+static void names_beside_negative_numbers(void **state)
+{
+    (void)state;
+    expect_refused("{\"type\":\"ok\",\"process\":\"w\",\"value\":[[\"append\",0,1]]}\n"
+                   "{\"type\":\"ok\",\"process\":-1,\"value\":[[\"r\",0,[1]]]}\n",
+                   "x:2:1: processes with names beside negative numbers");
+    expect_refused("{\"type\":\"ok\",\"process\":-1,\"value\":[[\"r\",0,[1]]]}\n"
+                   "{\"type\":\"ok\",\"process\":\"w\",\"value\":[[\"append\",0,1]]}\n",
+                   "x:2:1: processes with names beside negative numbers");
+    expect_refused("{\"type\":\"invoke\",\"process\":\"w\",\"value\":[[\"append\",0,1]]}\n"
+                   "{\"type\":\"invoke\",\"process\":\"w\",\"value\":[[\"r\",0,null]]}\n",
+                   "x:2:1: process \"w\" invokes again");
+    expect_refused("{\"type\":\"ok\",\"process\":\"a\\u0000b\",\"value\":[[\"append\",0,1]]}\n",
+                   "an escape that cannot be in a text");
+}
+
+static void lost_of(const char *text, uint64_t skipped, uint64_t lost)
+{
+    for (size_t part_bytes = 0; part_bytes < 300; part_bytes += 30) {
+        struct rig_history *history = NULL;
+        struct rig_err err = {0};
+        if (read_in_parts(text, strlen(text), part_bytes, 1, &history, &err) != RIG_OK)
+            fail_msg("%s", err.text);
+        assert_int_equal(history->skipped_count, skipped);
+        assert_int_equal(history->lost_count, lost);
+        rig_history_free(history);
+    }
+}
+
+/* Those that may have read or written are told apart from those that did not. */
+static void what_is_left_out_is_weighed(void **state)
+{
+    (void)state;
+#define CLIENT "{\"type\":\"invoke\",\"process\":1,\"value\":[[\"append\",1,1]]}\n"
+    lost_of(CLIENT "{\"type\":\"info\",\"process\":\"nemesis\",\"f\":\"kill\",\"value\":{\"n1\":\"killed\"}}\n", 1, 0);
+    lost_of(CLIENT "{\"type\":\"info\",\"process\":\":nemesis\",\"value\":[\"n1\"]}\n", 1, 0);
+    lost_of(CLIENT "{\"type\":\"info\",\"process\":\"nemesis\",\"value\":[[\"append\",1,2]]}\n", 1, 1);
+    lost_of(CLIENT "{\"type\":\"ok\",\"process\":null,\"value\":[[\"append\",1,2]]}\n", 1, 1);
+    lost_of(CLIENT "{\"type\":\"fail\",\"process\":null,\"value\":[[\"append\",1,2]]}\n", 1, 0);
+    lost_of(CLIENT "{\"type\":\"ok\",\"value\":[[\"append\",1,2]]}\n", 1, 1);
+    lost_of(CLIENT "{\"type\":\"ok\",\"process\":true,\"value\":[]}\n", 1, 0);
+    lost_of(CLIENT "{\"type\":\"invoke\",\"process\":2,\"f\":\"drain\",\"value\":null}\n"
+                   "{\"type\":\"ok\",\"process\":2,\"f\":\"drain\",\"value\":[1,2]}\n",
+            2, 1);
+    lost_of(CLIENT "{\"type\":\"info\",\"process\":1,\"value\":\"timed out\"}\n", 0, 0);
+    lost_of(CLIENT "{\"type\":\"invoke\",\"process\":\"w\",\"value\":[\"append\",1,2]}\n", 1, 1);
+#undef CLIENT
+}
+
 static void faults_are_told_alike(void **state)
 {
     (void)state;
@@ -384,6 +514,9 @@ int main(void)
     rig_rng_init(&rng, seed, 0);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_cut_gives_the_same),
+        cmocka_unit_test(names_of_processes_are_clients),
+        cmocka_unit_test(names_beside_negative_numbers),
+        cmocka_unit_test(what_is_left_out_is_weighed),
         cmocka_unit_test(faults_are_told_alike),
         cmocka_unit_test(texts_that_look_like_something_else),
         cmocka_unit_test(every_way_reads_the_same),

@@ -12,6 +12,7 @@ void rig_join_init(struct rig_join *join)
     *join = (struct rig_join){.last_index = -1};
     rig_table_init(&join->open_of_process);
     rig_text_table_init(&join->texts, 0);
+    rig_text_table_init(&join->process_names, 0);
     rig_columns_init(&join->columns, 0);
 }
 
@@ -21,6 +22,7 @@ void rig_join_done(struct rig_join *join)
     rig_join_ops_done(&join->ops);
     rig_table_done(&join->open_of_process);
     rig_text_table_done(&join->texts);
+    rig_text_table_done(&join->process_names);
     rig_columns_done(&join->columns);
     rig_txn_vec_done(&join->txns);
     rig_mop_vec_done(&join->mops);
@@ -62,6 +64,47 @@ static void join_positions(struct rig_join *join, struct rig_part *part)
             move_positions(part, (uint32_t)join->count);
     }
     join->count += part->count;
+}
+
+/* --- processes with names --- */
+
+/* Numbers them from -1 downwards, in the order in which the history first names them. */
+static int32_t number_of(const struct rig_join *join, const struct rig_part *part, int32_t process)
+{
+    const uint32_t name = (uint32_t)(process - INT32_MIN);
+    return -1 - (int32_t)rig_text_table_get(&join->process_names, part->process_names.texts[name],
+                                            strlen(part->process_names.texts[name]));
+}
+
+static void number_txns(const struct rig_join *join, const struct rig_part *part, struct rig_txn_vec *txns)
+{
+    for (size_t i = 0; i < txns->count; i++) {
+        if (txns->at[i].process < 0)
+            txns->at[i].process = number_of(join, part, txns->at[i].process);
+    }
+}
+
+static void join_names(struct rig_join *join, struct rig_part *part)
+{
+    join->has_negative_process |= part->has_negative_process;
+    for (uint32_t i = 0; i < part->process_names.count && !part->no_memory; i++) {
+        const char *name = part->process_names.texts[i];
+        part->no_memory = rig_text_table_put(&join->process_names, name, strlen(name)) == none;
+    }
+    part->refused |= join->has_negative_process && join->process_names.count > 0;
+    if (part->process_names.count == 0 || part->refused || part->no_memory)
+        return;
+    number_txns(join, part, &part->segment->txns);
+    number_txns(join, part, &part->segment->open);
+    for (size_t i = 0; i < part->perhaps.count; i++) {
+        int32_t *process = &part->perhaps.at[i].txn.process;
+        *process = *process < 0 ? number_of(join, part, *process) : *process;
+    }
+    for (size_t i = 0; i < part->processes.count; i++) {
+        int64_t *process = &part->processes.at[i].process;
+        if (*process >= RIG_PART_NAMED_PROCESS)
+            *process = number_of(join, part, (int32_t)(*process - RIG_PART_NAMED_PROCESS + INT32_MIN));
+    }
 }
 
 /* --- completions --- */
@@ -176,6 +219,7 @@ static bool insert_perhaps(struct rig_join *join, struct rig_part *part)
         const struct rig_part_perhaps *perhaps = &part->perhaps.at[i];
         struct rig_join_open *open = find_open(join, perhaps->txn.process);
         segment->skipped_count += open == NULL;
+        segment->lost_count += open == NULL && perhaps->holds_value;
         if (open != NULL)
             fits = move_txns(join, segment, &from, perhaps->place) && insert_txn(join, part, perhaps, open);
     }
@@ -290,7 +334,9 @@ void rig_join_part(struct rig_join *join, struct rig_part *part)
     join->key_kinds |= part->key_kinds;
     part->refused = part->refused || (join->key_kinds & (join->key_kinds - 1)) != 0;
     join_positions(join, part);
-    if (!part->refused && part->facts.has_invocations) {
+    if (!part->refused)
+        join_names(join, part);
+    if (!part->refused && !part->no_memory && part->facts.has_invocations) {
         join_processes(join, part);
         if (!part->refused && !part->no_memory)
             part->no_memory = !merge_open(join, part) || !keep_open(join, part);

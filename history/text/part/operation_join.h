@@ -34,6 +34,8 @@ struct rig_join {
     struct rig_join_ops ops;
     struct rig_table open_of_process;
     struct rig_text_table texts;
+    struct rig_text_table process_names;
+    bool has_negative_process;
     uint64_t count; /* operations */
     int64_t last_index;
     unsigned key_kinds;

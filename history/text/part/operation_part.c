@@ -15,6 +15,7 @@ struct rig_part *rig_part_new(void)
         return NULL;
     part->process_of_small = calloc(RIG_PART_SMALL_PROCESSES, sizeof *part->process_of_small);
     rig_table_init(&part->process_of);
+    rig_text_table_init(&part->process_names, 0);
     rig_arena_init(&part->parser.texts, 0);
     rig_arena_init(&part->text_parser.texts, 0);
     if (part->process_of_small == NULL || !rig_part_clear_keys(part)) {
@@ -33,6 +34,7 @@ void rig_part_free(void *given)
     rig_part_invoked_done(&part->invoked);
     free(part->process_of_small);
     rig_table_done(&part->process_of);
+    rig_text_table_done(&part->process_names);
     rig_mop_vec_done(&part->long_ops);
     rig_part_perhaps_vec_done(&part->perhaps);
     free(part->slots.at);
@@ -60,6 +62,11 @@ void rig_part_start(struct rig_part *part, struct rig_segment *segment, const st
     part->first_index = part->last_index = -1;
     part->key_kinds = 0;
     part->processes.count = 0;
+    part->has_negative_process = false;
+    if (part->process_names.count > 0) {
+        rig_text_table_done(&part->process_names);
+        rig_text_table_init(&part->process_names, 0);
+    }
     if (part->process_of.used > 0)
         rig_table_clear(&part->process_of);
     part->invoked.count = 0;

@@ -24,11 +24,18 @@
 #include "history/text/operation_reader.h"
 #include "history/text/fast/text_lanes.h"
 #include "history/segment.h"
+#include "history/text/text_table.h"
 
 enum {
     RIG_PART_SHORT_OPS = 8, /* operations of an invocation that need no further room */
     RIG_PART_PIECES = 16    /* operations of a completion that are compared as text */
 };
+
+/*
+ * Process with name n of the part, behind all that are numbers. Cut to 32 bits, as transactions have it, it is
+ * INT32_MIN + n, until the parts are joined.
+ */
+#define RIG_PART_NAMED_PROCESS ((int64_t)INT32_MAX + 1)
 
 /* For what the short way calls for each operation: see history/text/fast/operation_fast.h. */
 #define RIG_PART_INLINE __attribute__((always_inline, unused)) static inline
@@ -55,7 +62,8 @@ struct rig_part_process {
 
 /* A completion without operations: it completes what its process invoked in an earlier part, if that is open. */
 struct rig_part_perhaps {
-    uint32_t place; /* it goes before this transaction */
+    bool holds_value; /* one that is no transaction */
+    uint32_t place;   /* it goes before this transaction */
     struct rig_txn txn;
     struct rig_column_row columns;
 };
@@ -117,6 +125,8 @@ struct rig_part {
     unsigned key_kinds; /* bits: 1 << enum rig_key_kind */
 
     struct rig_part_processes processes;
+    struct rig_text_table process_names; /* numbered within the part: see RIG_PART_NAMED_PROCESS */
+    bool has_negative_process;
     uint32_t *process_of_small; /* process number -> its place in `processes`, to be verified there */
     struct rig_table process_of;
     struct rig_part_invoked invoked; /* the place in `processes` of each invocation */

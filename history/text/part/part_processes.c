@@ -8,6 +8,7 @@ static struct rig_part_process *add_process(struct rig_part *part, int64_t proce
         return NULL;
     struct rig_part_process *added = &part->processes.at[part->processes.count];
     added->process = process;
+    part->has_negative_process |= process < 0;
     added->first = RIG_FIRST_NOTHING;
     added->open = false;
     *place = (uint32_t)part->processes.count++;

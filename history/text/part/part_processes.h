@@ -10,7 +10,7 @@
 
 enum { RIG_PART_SMALL_PROCESSES = 1 << 16 /* numbers below it are looked up in a table of their own */ };
 
-/* The process, which fits 32 bits; NULL when memory runs out. */
+/* The process, which fits 32 bits or has a name; NULL when memory runs out. */
 struct rig_part_process *rig_part_find_process(struct rig_part *part, int64_t process);
 
 /* The same, quickest for one that was seen before; NULL also for what does not fit. */

@@ -281,9 +281,25 @@ static void add_lone(struct rig_part *part, const struct rig_operation_fields *f
     txn->error = error_of(part, fields);
 }
 
+/* Whether a value that is no transaction may tell of something that was read or written. */
+static bool holds_other(const struct rig_operation_fields *fields)
+{
+    bool null = fields->other_length >= 3 && (memcmp(fields->other, "nil", 3) == 0 ||
+                                              (fields->other_length == 4 && memcmp(fields->other, "null", 4) == 0));
+    return !fields->has_value && fields->other != NULL && !null && fields->type != RIG_OPERATION_FAIL;
+}
+
+/* An operation of a client is left out, because it is no transaction. */
+static void leave_out(struct rig_part *part, const struct rig_operation_fields *fields)
+{
+    part->segment->skipped_count++;
+    part->segment->lost_count += holds_other(fields);
+}
+
 static void add_perhaps(struct rig_part *part, const struct rig_operation_fields *fields, uint32_t position)
 {
-    struct rig_part_perhaps perhaps = {.place = (uint32_t)part->segment->txns.count};
+    struct rig_part_perhaps perhaps = {.place = (uint32_t)part->segment->txns.count,
+                                       .holds_value = holds_other(fields)};
     rig_part_set_txn(part, &perhaps.txn, outcome_of(fields), position, time_of(fields));
     perhaps.txn.process = (int32_t)fields->process;
     perhaps.txn.error = error_of(part, fields);
@@ -298,7 +314,7 @@ static void complete_earlier(struct rig_part *part, struct rig_part_process *pro
         if (fields->has_value)
             rig_part_refuse(part);
         else
-            part->segment->skipped_count++;
+            leave_out(part, fields);
     } else if (fields->has_value) {
         process->first = RIG_FIRST_COMPLETED;
         process->first_txn = (uint32_t)part->segment->txns.count;
@@ -314,7 +330,7 @@ static void take_lone(struct rig_part *part, const struct rig_operation_fields *
                       uint32_t count)
 {
     if (!fields->has_value)
-        part->segment->skipped_count++;
+        leave_out(part, fields);
     else if (fields->type == RIG_OPERATION_INVOKE)
         rig_part_refuse(part);
     else
@@ -339,13 +355,16 @@ void rig_part_take(struct rig_part *part, const struct rig_operation_fields *fie
 {
     uint32_t position = rig_part_take_position(part, fields->has_index, fields->index);
     bool invokes = fields->type == RIG_OPERATION_INVOKE;
-    bool fits = fields->process >= INT32_MIN && fields->process <= INT32_MAX;
+    bool fits = fields->process_name != NULL || (fields->process >= INT32_MIN && fields->process <= INT32_MAX);
+    part->has_negative_process |= fields->is_client && fields->process < 0;
     if (!fields->has_type || (fields->has_value && fields->is_client && !fits))
         rig_part_refuse(part);
     if (part->refused)
         return;
     if (!fields->is_client || !fits || (invokes && !fields->has_value)) {
-        if (!take_fault(part, fields, position))
+        if (fields->is_client)
+            leave_out(part, fields);
+        else if (!take_fault(part, fields, position))
             part->segment->skipped_count++;
         return;
     }
@@ -367,11 +386,28 @@ void rig_part_take(struct rig_part *part, const struct rig_operation_fields *fie
     }
 }
 
+/* Gives a client with a name its number within the part. */
+static void number_process(struct rig_part *part, struct rig_operation_fields *fields)
+{
+    if (fields->process_name == NULL)
+        return;
+    if (memchr(fields->process_name, '\0', fields->process_length) != NULL) {
+        rig_part_refuse(part);
+        return;
+    }
+    uint32_t id = rig_text_table_put(&part->process_names, fields->process_name, fields->process_length);
+    part->no_memory = part->no_memory || id == none;
+    fields->process = RIG_PART_NAMED_PROCESS + id;
+}
+
 void rig_part_take_parsed(struct rig_part *part)
 {
-    const struct rig_operation *operation = &part->parser.operation;
+    struct rig_operation *operation = &part->parser.operation;
     bool is_used = operation->fields.is_client && operation->fields.has_type;
     check_micros(part, &part->parser);
+    number_process(part, &operation->fields);
+    if (!is_used && operation->micros.count > 0 && operation->fields.type != RIG_OPERATION_FAIL)
+        part->segment->lost_count++;
     if (is_used && !part->refused)
         end_doubts(part, operation);
     if (is_used)
