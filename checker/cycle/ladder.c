@@ -12,6 +12,8 @@
 #include "checker/cycle/read_skew.h"
 #include "checker/cycle/realtime.h"
 #include "checker/cycle/search.h"
+#include "checker/cycle/shortest.h"
+#include "checker/cycle/web.h"
 
 /* How hard to look for short witnesses; no verdict depends on these. */
 enum {
@@ -29,6 +31,7 @@ struct climb {
     const struct rig_inference *inference;
     struct rig_ladder *ladder;
     struct rig_graph graph; /* the core */
+    struct rig_web web;     /* the same, with edges between versions that are not adjacent; of lists */
     struct rig_collector collector;
     struct rig_search *search;
     struct rig_components all, flow; /* of those rungs in plain order, while they are wanted for read skew */
@@ -47,7 +50,9 @@ static enum rig_rc no_memory(struct climb *c)
 
 static struct rig_view view_of(const struct climb *c, enum rig_rung rung, bool process)
 {
-    return (struct rig_view){.graph = &c->graph,
+    /* What an unknown writer left between two versions hides from the core that these are ordered. */
+    bool hidden = rung == RIG_RUNG_WW && c->graph.unsettled != NULL && c->web.first != NULL;
+    return (struct rig_view){.graph = hidden ? &c->web.graph : &c->graph,
                              .links = rung_links[rung],
                              .process = process,
                              .split = rung == RIG_RUNG_SNAPSHOT,
@@ -422,12 +427,17 @@ static enum rig_rc climb_all(struct climb *c)
 static enum rig_rc climb_core(struct climb *c, uint32_t most_kept, uint64_t asked)
 {
     rig_collector_init(&c->collector, c->history, c->ladder, most_kept);
-    c->search = rig_search_new(c->history, &c->graph);
+    const bool lists = c->history->workload == RIG_WORKLOAD_LIST_APPEND;
+    if (!lists || rig_web_make(&c->inference->versions, &c->graph, &c->web))
+        c->search = rig_search_new(c->history, lists ? &c->web.graph : &c->graph);
     enum rig_rc rc = c->search == NULL ? no_memory(c) : climb_all(c);
     const struct rig_existence existence = {c->history, &c->graph, &c->collector, c->search, c->ladder};
     if (rc == RIG_OK && asked != 0)
         rc = rig_existence_decide(&existence, asked, c->err);
+    if (rc == RIG_OK && !rig_cycles_shorten(&c->graph, c->search, &c->collector))
+        rc = no_memory(c);
     rig_search_free(c->search);
+    rig_web_done(&c->web);
     rig_components_done(&c->all);
     rig_components_done(&c->flow);
     rig_cycle_done(&c->cycle);

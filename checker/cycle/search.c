@@ -4,17 +4,20 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "checker/graph/orders.h"
 
 /* What a walk remembers of its edges, the seed included, as bits. */
 enum {
     LAST_RW = 1,   /* the edge passed last (its successor in the cycle) is rw */
-    WR = 2,        /* a wr edge is among them */
+    WR = 2,        /* a wr edge is among them, or a transaction of unknown fate */
     ADJACENT = 4,  /* two rw edges followed each other */
     RW_SHIFT = 3,  /* two bits: rw edges so far, at most 3 */
     MEMORIES = 32, /* different ones */
     KINDS = 5,
     FORBIDDEN = 255
 };
+
+enum { LONG_WALK = 64 /* transactions, beyond which no one asks whether they are distinct */ };
 
 /* What a rule makes of memories, looked up rather than reckoned edge by edge. */
 struct table {
@@ -34,6 +37,7 @@ struct visit {
 /* What a search knows of a node: nothing, unless it is the search's number that stands there. */
 struct seen {
     uint32_t search;
+    uint32_t swept;    /* as bits, the memories with which all before it in its process was visited, too */
     uint32_t memories; /* as bits, those with which it was visited; all of them where no way back may lead through it */
 };
 
@@ -114,7 +118,7 @@ static bool is_same_rule(const struct rig_path_rule *a, const struct rig_path_ru
 {
     return a->links == b->links && a->process == b->process && a->settled == b->settled &&
            a->fewest_rw == b->fewest_rw && a->most_rw == b->most_rw && a->nonadjacent == b->nonadjacent &&
-           a->needs_adjacent == b->needs_adjacent && a->needs_wr == b->needs_wr;
+           a->needs_adjacent == b->needs_adjacent && a->needs_wr == b->needs_wr && a->simple == b->simple;
 }
 
 /* Most searches have the rule of the one before. */
@@ -152,9 +156,20 @@ void rig_search_free(struct rig_search *search)
     free(search);
 }
 
-/* After the seed's start completed. */
-static bool was_invoked_later(const struct rig_search *search, uint32_t node)
+/* A search for the shortest cycle through one transaction. */
+static bool goes_round(const struct rig_search *search)
 {
+    return search->seed.to == search->seed.from;
+}
+
+/* Whether process order, or real time, puts the transaction behind the seed's start. */
+static bool comes_later(const struct rig_search *search, uint32_t node)
+{
+    if (search->seed.kind == RIG_EDGE_PROCESS) {
+        uint32_t first = rig_graph_txn(search->graph, search->seed.from), txn = rig_graph_txn(search->graph, node);
+        return search->history->txns[first].process == search->history->txns[txn].process &&
+               rig_process_precedes(search->history, first, txn);
+    }
     uint32_t invoked = search->history->txns[rig_graph_txn(search->graph, node)].invoke_at;
     uint32_t ended = rig_txn_end(search->history, rig_graph_txn(search->graph, search->seed.from));
     return invoked != RIG_POSITION_NONE && ended < invoked;
@@ -165,12 +180,12 @@ static bool is_goal(const struct rig_search *search, const struct visit *visit)
 {
     const struct rig_path_rule *rule = &search->rule;
     const struct rig_seed *seed = &search->seed;
-    if (visit->node >= search->graph->txn_count || visit->length < 2)
+    if (visit->node >= search->graph->txn_count || visit->length < 2 + (uint32_t)goes_round(search))
         return false;
-    if (seed->to != RIG_NODE_NONE ? visit->node != seed->to : !was_invoked_later(search, visit->node))
+    if (seed->to != RIG_NODE_NONE ? visit->node != seed->to : !comes_later(search, visit->node))
         return false;
-    bool meets_seed = seed->kind == RIG_EDGE_RW && (visit->memory & LAST_RW);
-    if (meets_seed && rule->nonadjacent)
+    bool meets_seed = !goes_round(search) && seed->kind == RIG_EDGE_RW && (visit->memory & LAST_RW);
+    if ((meets_seed || (goes_round(search) && visit->kind == RIG_EDGE_RW)) && rule->nonadjacent)
         return false;
     bool adjacent = (visit->memory & ADJACENT) || meets_seed;
     return rw_count(visit->memory) >= rule->fewest_rw && (!rule->needs_wr || (visit->memory & WR)) &&
@@ -181,7 +196,7 @@ static bool is_goal(const struct rig_search *search, const struct visit *visit)
 static bool is_inside(const struct rig_search *search, uint32_t node)
 {
     const struct rig_region *region = &search->region;
-    if (region->components == NULL)
+    if (region->components == NULL || node >= region->components->view.graph->node_count)
         return true;
     bool split = region->components->view.split;
     uint32_t state = split ? 2 * node : node;
@@ -231,14 +246,42 @@ static inline void visit_node(struct rig_search *search, uint32_t node, uint32_t
     due->at[due->count++] = id;
 }
 
+static bool is_unsettled(const struct rig_search *search, uint32_t node)
+{
+    return search->graph->unsettled != NULL && search->graph->unsettled[node] != 0;
+}
+
 /* Goes one edge back from a visit; `memory` is the one after that edge, if it may be passed. */
 static inline void step(struct rig_search *search, const struct visit *visit, uint32_t id, uint32_t from,
                         uint8_t memory, enum rig_edge_kind kind)
 {
-    bool left_out = search->rule.settled && search->graph->unsettled != NULL && search->graph->unsettled[from];
-    if (memory == FORBIDDEN || left_out)
+    bool unsettled = is_unsettled(search, from);
+    if (memory == FORBIDDEN || (unsettled && search->rule.settled))
         return;
+    memory |= unsettled && search->rule.needs_wr ? WR : 0;
     visit_node(search, from, id, visit->length + (from < search->graph->txn_count), memory, kind);
+}
+
+/*
+ * To all that come before a transaction in its process: none of the steps between is needed. Where somebody was met
+ * whose process was swept before with as good a memory, the rest was visited on no longer walks.
+ */
+static bool sweep_process(struct rig_search *search, const struct visit *visit, uint32_t id)
+{
+    const uint32_t *process_before = search->graph->process_before;
+    const uint8_t memory = search->table.after[RIG_EDGE_PROCESS][visit->memory];
+    uint32_t node = process_before[visit->node];
+    while (memory != FORBIDDEN && node != RIG_NODE_NONE) {
+        struct seen *seen = look_up(search, node);
+        if (seen->swept >> memory & 1u)
+            break;
+        seen->swept |= 1u << memory;
+        if (!make_room(search, 1))
+            return false;
+        step(search, visit, id, node, memory, RIG_EDGE_PROCESS);
+        node = process_before[node];
+    }
+    return true;
 }
 
 /* Out of a passage the edge has the kind of the one that led into it. */
@@ -258,9 +301,23 @@ static bool expand(struct rig_search *search, const struct visit *visit, uint32_
         enum rig_link link = rig_edge_link(graph->edges[i]);
         step(search, visit, id, rig_edge_node(graph->edges[i]), after[link], kinds[link]);
     }
-    if (search->rule.process && node < graph->txn_count && graph->process_before[node] != RIG_NODE_NONE)
-        step(search, visit, id, graph->process_before[node], search->table.after[RIG_EDGE_PROCESS][visit->memory],
-             RIG_EDGE_PROCESS);
+    return !search->rule.process || node >= graph->txn_count || sweep_process(search, visit, id);
+}
+
+/* Whether no transaction stands on the walk twice; the seed's end apart, which closes it. Long walks are not asked. */
+static bool is_simple(const struct rig_search *search, uint32_t id)
+{
+    const struct visit *visits = search->visits.at;
+    if (visits[id].length > LONG_WALK)
+        return true;
+    for (uint32_t i = goes_round(search) ? visits[id].parent : id; visits[i].parent != i; i = visits[i].parent) {
+        for (uint32_t j = visits[i].parent;; j = visits[j].parent) {
+            if (visits[i].node < search->graph->txn_count && visits[i].node == visits[j].node)
+                return false;
+            if (visits[j].parent == j)
+                break;
+        }
+    }
     return true;
 }
 
@@ -268,7 +325,8 @@ static bool expand(struct rig_search *search, const struct visit *visit, uint32_
 static bool write_cycle(const struct rig_search *search, uint32_t id, struct rig_cycle *cycle)
 {
     cycle->count = 0;
-    if (!rig_cycle_add(cycle, (struct rig_hop){rig_graph_txn(search->graph, search->seed.from), search->seed.kind}))
+    const struct rig_hop first = {rig_graph_txn(search->graph, search->seed.from), search->seed.kind};
+    if (!goes_round(search) && !rig_cycle_add(cycle, first))
         return false;
     for (; search->visits.at[id].parent != id; id = search->visits.at[id].parent) {
         const struct visit *visit = &search->visits.at[id];
@@ -292,11 +350,13 @@ static enum rig_found run(struct rig_search *search, size_t most_length, size_t 
         for (size_t i = 0; i < search->now.count; i++) {
             uint32_t id = search->now.at[i];
             const struct visit visit = search->visits.at[id];
-            if (is_goal(search, &visit))
+            if (is_goal(search, &visit) && (!search->rule.simple || is_simple(search, id)))
                 return write_cycle(search, id, cycle) ? RIG_FOUND : RIG_FOUND_NO_MEMORY;
             if (budget > 0 && search->visits.count > budget)
                 return RIG_FOUND_BUDGET_SPENT;
-            if (most_length > 0 && visit.length >= most_length)
+            if (goes_round(search) && visit.parent != id && visit.node == search->seed.from)
+                continue;
+            if (most_length > 0 && visit.length >= most_length + goes_round(search))
                 continue;
             if (!expand(search, &visit, id))
                 return RIG_FOUND_NO_MEMORY;
@@ -314,12 +374,15 @@ enum rig_found rig_search_cycle(struct rig_search *search, const struct rig_path
     search->number++;
     RIG_INVARIANT(search->number > 0);
     search->visits.count = search->now.count = search->next.count = 0;
-    uint8_t start = search->table.after[seed.kind][0];
+    uint8_t start = goes_round(search) ? 0 : search->table.after[seed.kind][0];
     if (start == FORBIDDEN)
         return RIG_FOUND_NOTHING;
     if (!make_room(search, 1))
         return RIG_FOUND_NO_MEMORY;
+    start |= is_unsettled(search, seed.from) && rule->needs_wr ? WR : 0;
     visit_node(search, seed.from, 0, 1, start, seed.kind);
+    if (goes_round(search)) /* it is met again at the end */
+        look_up(search, seed.from)->memories = 0;
     return run(search, most_length, budget, cycle);
 }
 

@@ -6,6 +6,9 @@
  * transactions. The walk found may pass a transaction twice in different states; cut down (rig_cycle_simplify()) it is
  * still a cycle.
  *
+ * With a seed from a to a the search is for the shortest cycle through a, whatever its edges; where the rule lets no
+ * two rw edges follow each other, only one that leaves a over another edge.
+ *
  * A search can be told where it may go (struct rig_region), so that it does not look for a way back where there is
  * none.
  *
@@ -27,7 +30,8 @@ struct rig_path_rule {
     unsigned most_rw;    /* 0, 1, or RIG_ANY_RW */
     bool nonadjacent;    /* no two rw edges follow each other in the cycle */
     bool needs_adjacent; /* some two do */
-    bool needs_wr;
+    bool needs_wr;       /* or a transaction of unknown fate */
+    bool simple;         /* walks that pass a transaction twice are passed over */
 };
 
 enum { RIG_ANY_RW = 3 };
@@ -35,14 +39,14 @@ enum { RIG_ANY_RW = 3 };
 /* Nodes of the graph. */
 struct rig_seed {
     uint32_t from; /* a */
-    uint32_t to;   /* b; RIG_NODE_NONE with kind real time: any transaction invoked after a completed */
+    uint32_t to;   /* b; RIG_NODE_NONE: whichever real time, or process order, puts behind a; a itself: see below */
     enum rig_edge_kind kind;
 };
 
 /* Where the path may lead; NULLs: anywhere. Both of the components' view. */
 struct rig_region {
     const struct rig_components *components; /* inside this one of them; or, when `latest` is given: */
-    uint32_t component;
+    uint32_t component;                      /*   nodes that they do not know are let through; */
     const uint32_t *latest; /* of a state, the latest invocation among itself and its ancestors: as long as that is */
     uint32_t after;         /*   after this position */
 };

@@ -52,8 +52,10 @@ bool rig_process_order(const struct rig_history *history, const uint8_t *committ
         done = previous != NULL;
         if (!done)
             break;
-        if (*previous != RIG_TABLE_NONE && rig_process_precedes(history, *previous, txn))
-            before[txn] = *previous;
+        uint32_t last = *previous; /* or one before it: a transaction without a completion stands at the end */
+        while (last != RIG_NODE_NONE && !rig_process_precedes(history, last, txn))
+            last = before[last];
+        before[txn] = last;
         if (history->txns[txn].outcome == RIG_OUTCOME_OK)
             *previous = txn;
     }

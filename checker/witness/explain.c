@@ -19,6 +19,38 @@ static enum rig_rc no_memory(const struct explain *e)
 
 /* ---- the operations behind an edge ---- */
 
+/* The last place before `place` at which `txn` wrote the key, or RIG_VERSION_NONE. */
+static uint32_t append_before(const struct explain *e, uint32_t txn, uint32_t key, uint32_t place)
+{
+    const struct rig_mop *ops = rig_txn_ops(e->history, txn);
+    uint32_t last = RIG_VERSION_NONE;
+    for (uint32_t i = 0; i < rig_txn_op_count(e->history, txn); i++) {
+        if (ops[i].kind != RIG_OP_APPEND || ops[i].key != key)
+            continue;
+        const struct rig_append *append = rig_versions_append(e->versions, key, ops[i].value);
+        if (rig_append_is_placed(append) && append->position < place &&
+            (last == RIG_VERSION_NONE || append->position > last))
+            last = append->position;
+    }
+    return last;
+}
+
+/* The first place from `place` on at which `txn` wrote the key, or RIG_VERSION_NONE. */
+static uint32_t append_from(const struct explain *e, uint32_t txn, uint32_t key, uint32_t place)
+{
+    const struct rig_mop *ops = rig_txn_ops(e->history, txn);
+    uint32_t first = RIG_VERSION_NONE;
+    for (uint32_t i = 0; i < rig_txn_op_count(e->history, txn); i++) {
+        if (ops[i].kind != RIG_OP_APPEND || ops[i].key != key)
+            continue;
+        const struct rig_append *append = rig_versions_append(e->versions, key, ops[i].value);
+        if (rig_append_is_placed(append) && append->position >= place &&
+            (first == RIG_VERSION_NONE || append->position < first))
+            first = append->position;
+    }
+    return first;
+}
+
 static bool prove_ww(const struct explain *e, struct rig_step *step)
 {
     const struct rig_mop *ops = rig_txn_ops(e->history, step->to);
@@ -28,11 +60,11 @@ static bool prove_ww(const struct explain *e, struct rig_step *step)
         uint32_t key = ops[i].key;
         const struct rig_key_versions *k = &e->versions->keys[key];
         uint32_t position = rig_versions_append(e->versions, key, ops[i].value)->position;
-        if (position == RIG_VERSION_UNPLACED)
+        if (position == RIG_VERSION_UNPLACED || k->contested)
             continue;
         bool observed = position != RIG_VERSION_NONE;
-        uint32_t before = rig_versions_before(e->versions, key, observed ? position : k->order.count);
-        if (before == RIG_VERSION_NONE || rig_versions_writer(e->versions, key, before) != step->from)
+        uint32_t before = append_before(e, step->from, key, observed ? position : k->order.count);
+        if (before == RIG_VERSION_NONE)
             continue;
         step->key = key;
         step->from_value = k->order.at[before];
@@ -57,7 +89,7 @@ static bool prove_wr(const struct explain *e, struct rig_step *step)
             if (slot == NULL || !e->versions->committed[slot->writer] || slot->writer == step->to)
                 continue;
             if (slot->writer != step->from)
-                break;
+                continue;
             step->key = ops[i].key;
             step->from_value = rig_read_element(&list, j);
             step->to_op = i;
@@ -84,21 +116,21 @@ static bool prove_rw(const struct explain *e, struct rig_step *step)
     const struct rig_mop *ops = rig_txn_ops(e->history, step->from);
     for (uint32_t i = 0; i < rig_txn_op_count(e->history, step->from); i++) {
         if (ops[i].kind != RIG_OP_READ_LIST || ops[i].read_state == RIG_READ_UNKNOWN ||
-            !rig_versions_is_prefix(e->versions, &ops[i]))
+            e->versions->keys[ops[i].key].contested || !rig_versions_is_prefix(e->versions, &ops[i]))
             continue;
         uint32_t key = ops[i].key;
         const struct rig_key_versions *k = &e->versions->keys[key];
         struct rig_read_list list = rig_mop_list(e->history, &ops[i]);
-        uint32_t next = rig_versions_from(e->versions, key, list.count);
+        uint32_t own = append_from(e, step->from, key, list.count), next = append_from(e, step->to, key, list.count);
         if (next != RIG_VERSION_NONE) {
-            if (rig_versions_writer(e->versions, key, next) != step->to)
+            if (own != RIG_VERSION_NONE && own < next)
                 continue;
             step->to_value = k->order.at[next];
             step->order_txn = k->order_txn;
             step->order_op = k->order_op;
         } else {
             const struct rig_mop *unread = unread_append(e, step->to, key);
-            if (unread == NULL)
+            if (unread == NULL || own != RIG_VERSION_NONE)
                 continue;
             step->to_value = unread->value;
         }

@@ -132,7 +132,7 @@ static void describe_ww(const struct rig_history *history, const struct rig_step
     rig_buf_printf(text, ": it appended %" PRId64 " to key ", step->from_value);
     add_key(history, step->key, text);
     if (step->order_txn == UINT32_MAX) {
-        rig_buf_printf(text, ", the last element that any read shows; no read shows ");
+        rig_buf_printf(text, ", which reads show; no read shows ");
         rig_sentence_txn(history, step->to, text);
         rig_buf_printf(text, "'s append of %" PRId64 ", so it came later.", step->to_value);
         return;

@@ -260,6 +260,41 @@ static const char *check_wr(const struct rig_verifier *verifier, const struct ri
     return saw ? NULL : "is followed by one that did not read its value";
 }
 
+/* Whether `txn` appended any of the elements of a list in [begin, end) to the key. */
+static bool appended_any(const struct rig_history *history, uint32_t txn, uint32_t key, struct rig_read_list list,
+                         uint32_t begin, uint32_t end)
+{
+    for (uint32_t i = begin; i < end; i++) {
+        if (find_append(history, txn, key, rig_read_element(&list, i)) != UINT32_MAX)
+            return true;
+    }
+    return false;
+}
+
+/* Where the value comes after all that was read: in a list that begins with that, or in none at all. */
+static const char *check_overwritten(const struct rig_verifier *verifier, const struct rig_step *step,
+                                     const struct rig_mop *read)
+{
+    const struct rig_history *history = verifier->history;
+    if (step->order_txn == UINT32_MAX)
+        return is_shown(verifier, step->key, step->to_value) ? "missed a value that reads show, without an order"
+                                                             : NULL;
+    const struct rig_mop *later = known_read(history, step->order_txn, step->order_op);
+    if (later == NULL || later->key != step->key || !verifier->committed[step->order_txn])
+        return "has no committed read that orders the value after what it read";
+    struct rig_read_list before = rig_mop_list(history, read), list = rig_mop_list(history, later);
+    uint32_t place = place_in_list(list, step->to_value);
+    if (place == UINT32_MAX || place < before.count)
+        return "read no less than what came before the value";
+    for (uint32_t i = 0; i < before.count; i++) {
+        if (rig_read_element(&before, i) != rig_read_element(&list, i))
+            return "read what is no beginning of the list that shows the value";
+    }
+    return appended_any(history, step->from, step->key, list, before.count, place)
+               ? "appended to what it read before the next one did"
+               : NULL;
+}
+
 static const char *check_rw(const struct rig_verifier *verifier, const struct rig_step *step)
 {
     const struct rig_history *history = verifier->history;
@@ -267,7 +302,7 @@ static const char *check_rw(const struct rig_verifier *verifier, const struct ri
         return "is followed by one that did not append the value";
     const struct rig_mop *read = known_read(history, step->from, step->from_op);
     bool missed = read != NULL && read->key == step->key && place_in_read(history, read, step->to_value) == UINT32_MAX;
-    return missed ? NULL : "did not miss the value";
+    return missed ? check_overwritten(verifier, step, read) : "did not miss the value";
 }
 
 static const char *check_precedence(const struct rig_verifier *verifier, const struct rig_step *step)

@@ -5,12 +5,14 @@
  * they asked and what they were answered, and looks at the lists element by element. A witness that it cannot prove is
  * a bug in rig.
  *
- * What each step must show:
- *   ww   a committed read lists `from`'s value before `to`'s; or some committed read shows `from`'s and none shows
- * `to`'s wr   `to` read a list that holds a value that `from` appended rw   `from` read a list without a value that
- * `to`, which committed, appended: lists only grow, so it read before that append process, real time   `from` ended
- * before `to` was invoked (where invocations are known) and the steps must close a cycle of distinct committed
- * transactions whose shape is the anomaly's.
+ * What each step must show; the versions need not be adjacent:
+ *   ww                  a committed read lists `from`'s value before `to`'s; or some committed read shows `from`'s and
+ *                       none shows `to`'s
+ *   wr                  `to` read a list that holds a value that `from` appended
+ *   rw                  `from` read a list without a value that `to`, which committed, appended; a committed read shows
+ *                       that list with the value behind it, and nothing by `from` between; or no read shows the value
+ *   process, real time  `from` ended before `to` was invoked (where invocations are known)
+ * and the steps must close a cycle of distinct committed transactions whose shape is the anomaly's.
  *
  * Time: linear in the history to begin with, else in the operations of the transactions named and the lists of the
  * keys. Space: 1 byte a transaction, 8 a key and a branch, and 24 an append of unknown fate.

@@ -1,0 +1,22 @@
+/*
+ * Shorter witnesses: of each kind of cycle that was found, whether there is one with fewer transactions.
+ *
+ * From each transaction of the core, one after the other, the shortest cycle of the kind through it is searched, as
+ * long as it can be shorter than the shortest so far, until the kind's budget is spent: whole in small cores, where the
+ * first witness of each kind is then as short as any; in large ones, the first witness is short.
+ *
+ * Time: at most RIG_SHORTEST_BUDGET states a kind that has no cycle of two transactions.
+ */
+#ifndef RIG_CHECKER_CYCLE_SHORTEST_H
+#define RIG_CHECKER_CYCLE_SHORTEST_H
+
+#include "base/err.h"
+#include "checker/cycle/collect.h"
+#include "checker/cycle/search.h"
+
+enum { RIG_SHORTEST_BUDGET = 30000 };
+
+/* `graph`: the core. False when memory runs out. */
+bool rig_cycles_shorten(const struct rig_graph *graph, struct rig_search *search, struct rig_collector *collector);
+
+#endif

@@ -1,0 +1,33 @@
+/*
+ * The web: the core of a dependency graph with the edges between versions that are not adjacent, so that a search over
+ * it finds the shortest witnesses (docs/checker.md, "Edges"). A cycle of the web has the same transactions on it as one
+ * of the core, or fewer.
+ *
+ * Each key's order becomes three chains of passages (graph.h): to those who wrote the versions before a place, as ww
+ * and as wr edges, and to those who read no more than what stands before it, as rw edges. Nobody meets itself in a
+ * passage: what a transaction wrote between the version in question and its own one on the same key is joined edge by
+ * edge, up to RIG_WEB_PAIRS of them.
+ *
+ * Nodes of the core keep their numbers; passages of the web follow. Lists only: a register's order is partial.
+ *
+ * Time: n log n in the operations of the core's transactions. Space: about 60 bytes such an operation.
+ */
+#ifndef RIG_CHECKER_CYCLE_WEB_H
+#define RIG_CHECKER_CYCLE_WEB_H
+
+#include "checker/graph/graph.h"
+#include "checker/infer/versions.h"
+
+enum { RIG_WEB_PAIRS = 64 };
+
+struct rig_web {
+    struct rig_graph graph; /* nodes, place and process order are the core's */
+    uint32_t *first, *edges;
+    uint8_t *unsettled;
+};
+
+/* False when memory runs out. Release with rig_web_done(), also after a failure. */
+bool rig_web_make(const struct rig_versions *versions, const struct rig_graph *core, struct rig_web *web);
+void rig_web_done(struct rig_web *web);
+
+#endif
