@@ -16,6 +16,7 @@
 #include "cli/cli.h"
 #include "cli/leftovers.h"
 #include "cli/outputs.h"
+#include "cli/provenance.h"
 #include "cli/store.h"
 #include "cli/stored_logs.h"
 #include "cli/terminal.h"
@@ -58,6 +59,7 @@ struct job {
     struct rig_report_moment moments[RIG_TIMELINE_MOST];
     struct rig_report_run facts;
     struct rig_buf plan_yaml;
+    struct rig_cli_provenance provenance;
     int64_t took_ns; /* of the clock on the wall, also where the load's time is simulated */
     struct rig_cli_check_progress progress;
     char failure[RIG_ERR_TEXT_BYTES]; /* why the run failed; empty: it did not */
@@ -166,7 +168,9 @@ static const char *isolation_of(const struct rig_plan *plan)
 static void collect_facts(struct job *job)
 {
     const struct rig_run_result *result = &job->result;
+    rig_cli_provenance_add(&job->provenance, result);
     job->facts = (struct rig_report_run){
+        .provenance = job->provenance.facts,
         .name = job->plan->name,
         .driver = job->plan->driver->name,
         .server = result->server,
@@ -332,6 +336,7 @@ static int run_job(struct job *job)
     enum rig_rc rc = prepare_folder(job, &err);
     if (rc != RIG_OK)
         return rig_cli_fail(&err);
+    rig_cli_provenance_init(&job->provenance);
     announce(job);
     rig_cli_heal_leftovers();
     rc = drive(job, &err);

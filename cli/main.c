@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/nearest.h"
+#include "base/version.h"
 #include "cli/cli.h"
 
 struct subcommand {
@@ -87,7 +88,7 @@ static int dispatch(int argc, char **argv)
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
         return help_on(argc - 1, argv + 1);
     if (strcmp(argv[1], "--version") == 0) {
-        printf("rig %s\n", RIG_VERSION);
+        printf("rig %s (%s)\n", rig_version(), rig_commit());
         return RIG_EXIT_OK;
     }
     const struct subcommand *subcommand = find_subcommand(argv[1]);

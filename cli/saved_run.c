@@ -17,6 +17,7 @@ struct rig_cli_saved_storage {
     struct rig_report_latency *latencies;
     struct rig_report_error *errors;
     struct rig_report_moment *moments;
+    struct rig_report_setting *settings;
 };
 
 static const char *text_of(const json_t *object, const char *key)
@@ -93,6 +94,31 @@ static bool copy_moments(const json_t *rows, struct rig_cli_saved_run *saved)
     return true;
 }
 
+static bool copy_provenance(const json_t *provenance, struct rig_cli_saved_run *saved)
+{
+    const json_t *rig = json_object_get(provenance, "rig"), *host = json_object_get(provenance, "host");
+    const json_t *rows = json_object_get(provenance, "settings");
+    const size_t count = json_array_size(rows);
+    struct rig_report_setting *settings = calloc(count + 1, sizeof *settings);
+    if (settings == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const char *name = text_of(json_array_get(rows, i), "name"), *value = text_of(json_array_get(rows, i), "value");
+        settings[i] = (struct rig_report_setting){name == NULL ? "" : name, value == NULL ? "" : value};
+    }
+    saved->storage->settings = settings;
+    saved->run.provenance = (struct rig_report_provenance){.version = text_of(rig, "version"),
+                                                           .commit = text_of(rig, "commit"),
+                                                           .kernel = text_of(host, "kernel"),
+                                                           .cpu = text_of(host, "cpu"),
+                                                           .cores = (uint32_t)number_of(host, "cores"),
+                                                           .memory_bytes = (uint64_t)number_of(host, "memory_bytes"),
+                                                           .file_system = text_of(host, "file_system"),
+                                                           .settings = settings,
+                                                           .setting_count = (uint32_t)count};
+    return true;
+}
+
 static bool copy_run(const json_t *run, struct rig_cli_saved_run *saved)
 {
     const char *seed = text_of(run, "seed");
@@ -104,6 +130,7 @@ static bool copy_run(const json_t *run, struct rig_cli_saved_run *saved)
     saved->run.seed = seed == NULL ? 0 : strtoull(seed, NULL, 10);
     saved->run.client_count = (uint32_t)number_of(run, "clients");
     saved->run.load_s = json_number_value(json_object_get(run, "load_s"));
+    saved->run.took_s = json_number_value(json_object_get(run, "took_s"));
     saved->run.final_reads = (uint64_t)number_of(run, "final_reads");
     saved->run.planned_faults = (uint32_t)number_of(run, "planned_faults");
     saved->run.unread = (uint64_t)number_of(run, "unread");
@@ -113,7 +140,9 @@ static bool copy_run(const json_t *run, struct rig_cli_saved_run *saved)
     saved->run.stopped_by = text_of(run, "stopped_by");
     saved->found = true;
     return copy_latencies(json_object_get(run, "latencies"), saved) &&
-           copy_errors(json_object_get(run, "errors"), saved) && copy_moments(json_object_get(run, "timeline"), saved);
+           copy_errors(json_object_get(run, "errors"), saved) &&
+           copy_moments(json_object_get(run, "timeline"), saved) &&
+           copy_provenance(json_object_get(run, "provenance"), saved);
 }
 
 /* Results of a version that did not measure it have no shares. */
@@ -221,6 +250,7 @@ void rig_cli_saved_run_done(struct rig_cli_saved_run *saved)
         free(saved->storage->latencies);
         free(saved->storage->errors);
         free(saved->storage->moments);
+        free(saved->storage->settings);
         free(saved->storage);
     }
     *saved = (struct rig_cli_saved_run){0};

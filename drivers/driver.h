@@ -283,6 +283,13 @@ struct rig_driver {
 
     /* RIG_COLUMN_BIT()s of the side columns that answers may carry; 0: none. */
     uint32_t columns;
+
+    /*
+     * Optional: the settings of the server that differ from its defaults, a call of `tell` each, for reports; after
+     * setup. May ask the server, within its time-outs; what cannot be found out is left out. The core hides secrets and
+     * cuts long texts.
+     */
+    void (*settings)(void *run, void (*tell)(void *context, const char *name, const char *value), void *context);
 };
 
 #endif

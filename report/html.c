@@ -361,6 +361,38 @@ static void add_errors(const struct page *page)
     rig_buf_add_text(out, "</table></div>\n");
 }
 
+static void add_provenance(const struct page *page)
+{
+    const struct rig_report_provenance *facts = &page->run->provenance;
+    struct rig_buf line;
+    rig_buf_init(&line, 0);
+    rig_words_provenance(&line, facts);
+    add_fact(page->out, "Host", rig_buf_text(&line));
+    rig_buf_clear(&line);
+    rig_buf_printf(&line, "%s (%s)", facts->version, facts->commit == NULL ? "unknown" : facts->commit);
+    add_fact(page->out, "rig", rig_buf_text(&line));
+    rig_buf_done(&line);
+}
+
+/* Those of the server that differ from its defaults. */
+static void add_settings(const struct page *page)
+{
+    const struct rig_report_provenance *facts = &page->run->provenance;
+    struct rig_buf *out = page->out;
+    if (facts->setting_count == 0)
+        return;
+    rig_buf_add_text(out, "<h2>Settings</h2>\n<details><summary>The server's, where they differ from its "
+                          "defaults</summary>\n<div class=\"wide\"><table>\n");
+    for (uint32_t i = 0; i < facts->setting_count; i++) {
+        rig_buf_add_text(out, "<tr><td><code>");
+        rig_markup_escape(out, facts->settings[i].name);
+        rig_buf_add_text(out, "</code></td><td><code>");
+        rig_markup_escape(out, facts->settings[i].value);
+        rig_buf_add_text(out, "</code></td></tr>\n");
+    }
+    rig_buf_add_text(out, "</table></div></details>\n");
+}
+
 static void add_run(const struct page *page)
 {
     const struct rig_report_run *run = page->run;
@@ -373,6 +405,8 @@ static void add_run(const struct page *page)
         add_fact(out, "Driver", run->driver);
         add_fact(out, "Server", run->server);
         add_fact(out, "Isolation asked for", run->isolation);
+        if (run->provenance.version != NULL)
+            add_provenance(page);
         add_load(page);
     } else if (rig_answered_utc(page->verdict->scope.start_utc_ns, 0, utc)) {
         add_fact(out, "Recorded from", utc);
@@ -383,6 +417,7 @@ static void add_run(const struct page *page)
         return;
     add_latencies(page);
     add_errors(page);
+    add_settings(page);
     if (run->plan_yaml != NULL && *run->plan_yaml != '\0') {
         rig_buf_add_text(out, "<h2>Plan</h2>\n<details><summary>The plan, resolved</summary>\n<pre>");
         rig_markup_escape(out, run->plan_yaml);

@@ -8,6 +8,7 @@
 
 #include "base/bug.h"
 #include "base/json_write.h"
+#include "base/version.h"
 #include "checker/minimum.h"
 #include "checker/witness/answered.h"
 #include "report/episodes.h"
@@ -364,6 +365,31 @@ static void add_moments(struct rig_json_writer *w, const struct rig_report_run *
     rig_json_end(w);
 }
 
+static void add_provenance(struct rig_json_writer *w, const struct rig_report_provenance *provenance)
+{
+    rig_json_begin_object(w, "provenance");
+    rig_json_begin_object(w, "rig");
+    add_text(w, "version", provenance->version);
+    add_text(w, "commit", provenance->commit);
+    rig_json_end(w);
+    rig_json_begin_object(w, "host");
+    add_text(w, "kernel", provenance->kernel);
+    add_text(w, "cpu", provenance->cpu);
+    rig_json_int(w, "cores", provenance->cores);
+    rig_json_int(w, "memory_bytes", (int64_t)provenance->memory_bytes);
+    add_text(w, "file_system", provenance->file_system);
+    rig_json_end(w);
+    rig_json_begin_array(w, "settings");
+    for (uint32_t i = 0; i < provenance->setting_count; i++) {
+        rig_json_begin_object(w, NULL);
+        rig_json_string(w, "name", provenance->settings[i].name);
+        rig_json_string(w, "value", provenance->settings[i].value);
+        rig_json_end(w);
+    }
+    rig_json_end(w);
+    rig_json_end(w);
+}
+
 static void add_run(struct rig_json_writer *w, const struct rig_report_run *run)
 {
     rig_json_begin_object(w, "run");
@@ -377,6 +403,7 @@ static void add_run(struct rig_json_writer *w, const struct rig_report_run *run)
     rig_json_string(w, "seed", seed);
     rig_json_int(w, "clients", run->client_count);
     rig_json_number(w, "load_s", run->load_s);
+    rig_json_number(w, "took_s", run->took_s);
     rig_json_int(w, "final_reads", (int64_t)run->final_reads);
     if (run->planned_faults > 0)
         rig_json_int(w, "planned_faults", run->planned_faults);
@@ -390,6 +417,7 @@ static void add_run(struct rig_json_writer *w, const struct rig_report_run *run)
     add_latencies(w, run);
     add_errors(w, run);
     add_moments(w, run);
+    add_provenance(w, &run->provenance);
     rig_json_end(w);
 }
 
@@ -414,6 +442,11 @@ void rig_report_json(const struct rig_verdict *verdict, const struct rig_report_
     struct rig_json_writer w;
     rig_json_init_indented(&w, out, 1, 4);
     rig_json_begin_object(&w, NULL);
+    rig_json_int(&w, "schema", RIG_REPORT_SCHEMA);
+    rig_json_begin_object(&w, "rig");
+    rig_json_string(&w, "version", rig_version());
+    rig_json_string(&w, "commit", rig_commit());
+    rig_json_end(&w);
     if (verdict->valid == RIG_VALID_UNKNOWN)
         rig_json_string(&w, "valid", "unknown");
     else

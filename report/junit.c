@@ -160,6 +160,8 @@ void rig_report_junit(const struct rig_verdict *verdict, const struct rig_report
         add_property(out, "isolation", run->isolation);
         add_property(out, "started", run->started_utc);
         add_property(out, "seed", rig_buf_text(&seed));
+        add_property(out, "rig", run->provenance.version);
+        add_property(out, "commit", run->provenance.commit);
         rig_buf_clear(&seed);
         rig_words_evidence(&seed, verdict);
         add_property(out, "evidence", rig_buf_text(&seed));

@@ -29,7 +29,21 @@ struct rig_report_moment {
     uint64_t ok, fail, info;
     int64_t p99_ns; /* 0: nothing completed */
 };
+/* What a run ran on. Texts may be NULL or empty, numbers 0: not known. */
+struct rig_report_setting {
+    const char *name, *value;
+};
+struct rig_report_provenance {
+    const char *version, *commit; /* of rig */
+    const char *kernel, *cpu;
+    uint32_t cores; /* that rig may use */
+    uint64_t memory_bytes;
+    const char *file_system;                   /* of the folder where rig keeps the data of servers that it starts */
+    const struct rig_report_setting *settings; /* of the server, that differ from its defaults */
+    uint32_t setting_count;
+};
 struct rig_report_run {
+    struct rig_report_provenance provenance;
     const char *name, *driver, *server, *isolation, *started_utc, *folder, *plan_yaml;
     uint64_t seed;
     uint32_t client_count;
@@ -59,6 +73,8 @@ void rig_report_text(const struct rig_verdict *verdict, const struct rig_report_
 /* What a quiet command prints: warnings about the record, what the history shows, and the verdict, a line each. */
 void rig_report_brief(const struct rig_verdict *verdict, const struct rig_report_run *run, bool colour,
                       struct rig_buf *out);
+/* docs/results.md; the schema grows when a field is removed or changes its meaning, not when one is added. */
+enum { RIG_REPORT_SCHEMA = 1 };
 void rig_report_json(const struct rig_verdict *verdict, const struct rig_report_run *run, struct rig_buf *out);
 void rig_report_junit(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
                       struct rig_buf *out);

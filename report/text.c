@@ -554,6 +554,26 @@ static void add_rate(const struct page *page)
     rig_buf_done(&line);
 }
 
+static void add_provenance(const struct page *page)
+{
+    const struct rig_report_provenance *facts = &page->run->provenance;
+    struct rig_buf line;
+    rig_buf_init(&line, 0);
+    if (facts->version == NULL)
+        return;
+    rig_words_provenance(&line, facts);
+    wrapped_line(page, "host", rig_buf_text(&line));
+    rig_buf_clear(&line);
+    rig_buf_printf(&line, "%s (%s)", facts->version, facts->commit == NULL ? "unknown" : facts->commit);
+    text_line(page, "rig", rig_buf_text(&line));
+    rig_buf_clear(&line);
+    for (uint32_t i = 0; i < facts->setting_count; i++)
+        rig_buf_printf(&line, "%s%s=%s", i == 0 ? "" : "; ", facts->settings[i].name, facts->settings[i].value);
+    if (facts->setting_count > 0)
+        wrapped_line(page, "settings", rig_buf_text(&line));
+    rig_buf_done(&line);
+}
+
 static void add_run(const struct page *page)
 {
     const struct rig_report_run *run = page->run;
@@ -572,6 +592,7 @@ static void add_run(const struct page *page)
     text_line(page, "driver", run->driver);
     text_line(page, "server", run->server);
     text_line(page, "isolation asked for", run->isolation);
+    add_provenance(page);
     add_rate(page);
     add_outcomes(page);
     add_latencies(page);

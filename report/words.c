@@ -400,3 +400,19 @@ void rig_words_left_out(const struct rig_scope *scope, struct rig_buf *text)
     rig_words_count(text, scope->lost_count);
     rig_buf_add_text(text, " of them may have read or written");
 }
+
+void rig_words_provenance(struct rig_buf *out, const struct rig_report_provenance *facts)
+{
+    if (facts->kernel != NULL)
+        rig_buf_add_text(out, facts->kernel);
+    if (facts->cores > 0)
+        rig_buf_printf(out, ", %u core%s", facts->cores, facts->cores == 1 ? "" : "s");
+    if (facts->cpu != NULL && facts->cpu[0] != '\0')
+        rig_buf_printf(out, " of %s", facts->cpu);
+    if (facts->memory_bytes > 0) {
+        rig_buf_add_text(out, ", ");
+        rig_words_size(out, (size_t)facts->memory_bytes);
+    }
+    if (facts->file_system != NULL && facts->file_system[0] != '\0')
+        rig_buf_printf(out, ", data on %s", facts->file_system);
+}

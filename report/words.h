@@ -15,6 +15,7 @@
 
 #include "base/buf.h"
 #include "checker/verdict.h"
+#include "report/report.h"
 
 enum { RIG_WORDS_LIST_SHOWN = 8 };
 
@@ -80,5 +81,8 @@ const char *rig_words_valid(enum rig_valid valid);
 bool rig_words_blunt(const struct rig_verdict *verdict);
 /* Which operations of the history were left out; adds nothing where none was. */
 void rig_words_left_out(const struct rig_scope *scope, struct rig_buf *text);
+
+/* "Linux 6.1 x86_64, 2 cores of a CPU, 24 GiB, overlay (/tmp)"; what is not known is left out. */
+void rig_words_provenance(struct rig_buf *out, const struct rig_report_provenance *facts);
 
 #endif

@@ -42,6 +42,13 @@ struct rig_run_error {
     uint64_t count;
 };
 
+enum { RIG_RUN_SETTINGS_MOST = 256 };
+/* A setting of the server, without secrets. */
+struct rig_run_setting {
+    char name[64];
+    char value[256];
+};
+
 struct rig_run_result { /* some 150 KiB: not for the stack of a thread */
     struct rig_run_counters counters;
     struct rig_histogram
@@ -61,6 +68,8 @@ struct rig_run_result { /* some 150 KiB: not for the stack of a thread */
     struct rig_online *online; /* of a run that went well, with check.online: the record is complete. The caller's to
                                   free */
     char server[128];          /* what the driver says of the server */
+    struct rig_run_setting settings[RIG_RUN_SETTINGS_MOST]; /* of the server, that differ from its defaults */
+    uint32_t setting_count;
     char started_utc[32];
 };
 

@@ -12,6 +12,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/password.h"
 #include "base/printable.h"
 #include "base/secret.h"
 #include "runner/run_client.h"
@@ -324,6 +325,25 @@ static enum rig_rc check_stopped(struct rig_err *err)
     return rig_fail(err, RIG_E_INTERRUPTED, "stopped by a signal before the load began");
 }
 
+static void take_setting(void *context, const char *name, const char *value)
+{
+    struct rig_run_result *result = context;
+    if (result->setting_count == RIG_RUN_SETTINGS_MOST)
+        return;
+    struct rig_run_setting *setting = &result->settings[result->setting_count++];
+    struct rig_buf safe;
+    rig_buf_init(&safe, 0);
+    rig_password_mask(NULL, value, &safe);
+    if (safe.data != NULL)
+        rig_secret_redact(safe.data, safe.size + 1);
+    (void)snprintf(setting->name, sizeof setting->name, "%s", name);
+    (void)snprintf(setting->value, sizeof setting->value, "%s",
+                   rig_password_is_key(name) ? RIG_SECRET_MASK : rig_buf_text(&safe));
+    rig_printable_line(setting->name);
+    rig_printable_line(setting->value);
+    rig_buf_done(&safe);
+}
+
 static enum rig_rc set_up_and_record(struct rig_run_state *run, struct rig_run_result *result, struct rig_err *err)
 {
     const struct rig_driver *driver = run->driver;
@@ -335,6 +355,8 @@ static enum rig_rc set_up_and_record(struct rig_run_state *run, struct rig_run_r
             driver->describe(run->driver_run, result->server, sizeof result->server);
         rig_secret_redact(result->server, sizeof result->server);
         rig_printable_line(result->server);
+        if (driver->settings != NULL)
+            driver->settings(run->driver_run, take_setting, result);
         rig_log(RIG_LOG_INFO, "run", "%u clients against %s (%s), seed %llu", run->client_count, driver->name,
                 result->server, (unsigned long long)run->plan->seed);
         rc = record_run(run, result, err);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "drivers/etcd/etcd_faults.h"
+#include "drivers/etcd/etcd_launch.h"
 #include "drivers/etcd/etcd_run.h"
 #include "drivers/http/http_preview.h"
 #include "drivers/http/http_session.h"
@@ -72,6 +73,14 @@ static void describe(void *object, char *text, size_t size)
     const struct rig_etcd_run *run = object;
     (void)snprintf(text, size, "etcd%s%s, %u member%s", run->http.version[0] == '\0' ? "" : " ", run->http.version,
                    run->http.endpoint_count, run->http.endpoint_count == 1 ? "" : "s");
+}
+
+/* The flags of a member that rig started; another one does not tell its own. */
+static void settings(void *object, void (*tell)(void *context, const char *name, const char *value), void *context)
+{
+    const struct rig_etcd_run *run = object;
+    if (run->cluster.count > 0)
+        rig_etcd_tell_flags(&run->cluster, tell, context);
 }
 
 static int64_t most_keys(const void *options, enum rig_workload workload)
@@ -210,6 +219,7 @@ const struct rig_driver rig_driver = {
     .close = rig_http_session_close,
     .describe = describe,
     .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_ORDER),
+    .settings = settings,
     .cluster = &cluster_ops,
     .most_keys = most_keys,
     .preview = preview,

@@ -103,6 +103,32 @@ static void make_arguments(const struct rig_etcd_cluster *cluster, const struct 
         add(arguments, "--%s", options->settings.at[i]);
 }
 
+void rig_etcd_tell_flags(const struct rig_etcd_cluster *cluster,
+                         void (*tell)(void *context, const char *name, const char *value), void *context)
+{
+    static const char *const own[] = {"name",
+                                      "data-dir",
+                                      "listen-client-urls",
+                                      "advertise-client-urls",
+                                      "listen-peer-urls",
+                                      "initial-advertise-peer-urls",
+                                      "initial-cluster",
+                                      "initial-cluster-token",
+                                      "initial-cluster-state"};
+    struct arguments arguments = {.used = 0};
+    make_arguments(cluster, &cluster->members[0], &arguments);
+    for (size_t i = 1; i < arguments.count; i++) {
+        char name[128];
+        const char *flag = arguments.at[i] + 2, *equals = strchr(flag, '=');
+        (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(flag, "="), flag);
+        bool is_own = false; /* of each member another */
+        for (size_t j = 0; j < sizeof own / sizeof own[0]; j++)
+            is_own = is_own || strcmp(own[j], name) == 0;
+        if (!is_own)
+            tell(context, name, equals == NULL ? "true" : equals + 1);
+    }
+}
+
 enum rig_rc rig_etcd_launch(struct rig_etcd_cluster *cluster, struct rig_etcd_member *member, struct rig_err *err)
 {
     struct arguments arguments = {.used = 0};

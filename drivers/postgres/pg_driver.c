@@ -8,6 +8,7 @@
 #include "base/bug.h"
 #include "drivers/postgres/pg_fault.h"
 #include "drivers/postgres/pg_session.h"
+#include "drivers/postgres/pg_settings.h"
 #include "drivers/postgres/pg_tables.h"
 
 static enum rig_rc check(const void *options, enum rig_workload workload, struct rig_err *err)
@@ -162,6 +163,16 @@ static void describe(void *object, char *text, size_t size)
     (void)snprintf(text, size, "PostgreSQL%s%s", run->server_version[0] == '\0' ? "" : " ", run->server_version);
 }
 
+static void settings(void *object, void (*tell)(void *context, const char *name, const char *value), void *context)
+{
+    struct rig_pg_run *run = object;
+    struct own_connection own;
+    struct rig_err ignored = {.rc = RIG_OK};
+    if (connect_own(&own, run, false, &ignored) == RIG_OK)
+        rig_pg_settings_tell(&own.connection, own.deadline_ns, tell, context);
+    rig_pg_disconnect(&own.connection);
+}
+
 /* ---- cluster ---- */
 
 static enum rig_rc cluster_start(void *object, struct rig_err *err)
@@ -278,5 +289,6 @@ const struct rig_driver rig_driver = {
     .close = close_session,
     .describe = describe,
     .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_BACKEND),
+    .settings = settings,
     .cluster = &cluster_ops,
 };

@@ -38,6 +38,8 @@ BLANKED = [
     (r'("rate": )[0-9]+', r"\1RATE"),
     (r'("(?:read|infer|search)_ms": )[0-9.]+', r"\1MS"),
     (r'("(?:planned|peak)_bytes": )[0-9]+', r"\1BYTES"),
+    (r'("commit": ")[^"]*', r"\1COMMIT"),
+    (r"^(rig [0-9.]+ )\([^)]*\)$", r"\1(COMMIT)"),
     (r'(<testsuite [^>]* time=")[0-9.]+', r"\1SECONDS"),
 ]
 

@@ -1,0 +1,21 @@
+/*
+ * What a run ran on, for its reports: rig, the machine, and the server's settings.
+ */
+#ifndef RIG_CLI_PROVENANCE_H
+#define RIG_CLI_PROVENANCE_H
+
+#include "report/report.h"
+#include "runner/run.h"
+
+struct rig_cli_provenance {
+    struct rig_report_provenance facts;
+    struct rig_report_setting settings[RIG_RUN_SETTINGS_MOST];
+    char kernel[256], cpu[128], file_system[128];
+};
+
+/* This rig and this machine. What cannot be found out is empty. */
+void rig_cli_provenance_init(struct rig_cli_provenance *provenance);
+/* Adds the settings; borrows the result. */
+void rig_cli_provenance_add(struct rig_cli_provenance *provenance, const struct rig_run_result *result);
+
+#endif
