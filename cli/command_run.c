@@ -63,6 +63,7 @@ struct job {
     int64_t took_ns; /* of the clock on the wall, also where the load's time is simulated */
     struct rig_cli_check_progress progress;
     char failure[RIG_ERR_TEXT_BYTES]; /* why the run failed; empty: it did not */
+    bool is_judged;                   /* there was a verdict, whose reports are not to be replaced */
 };
 
 /* -- the run ------------------------------------------------------------------------------------------------------- */
@@ -229,7 +230,7 @@ static enum rig_rc report(struct job *job, const struct rig_verdict *verdict, st
 {
     collect_facts(job);
     enum rig_rc rc = rig_cli_write_reports(verdict, &job->facts, job->plan->name, job->folder, job->plan->reports, err);
-    const bool wanted = rig_arguments_json(job->arguments) || job->failure[0] == '\0' || has_record(job);
+    const bool wanted = rig_arguments_json(job->arguments) || job->failure[0] == '\0' || verdict->scope.txn_count > 0;
     if (rc == RIG_OK && wanted) /* of nothing at all the complaint says enough */
         rc = rig_cli_print_result(verdict, &job->facts, job->arguments, err);
     if (rc == RIG_OK)
@@ -244,6 +245,7 @@ static enum rig_rc conclude(struct job *job, struct rig_verdict *verdict, int *s
     effort.interrupted = job->result.interrupted;
     effort.planned_faults = job->plan->nemesis.entry_count;
     effort.failure = job->failure[0] == '\0' ? NULL : job->failure;
+    job->is_judged = true;
     enum rig_rc rc = rig_verdict_weigh(verdict, &job->plan->check.minimum, &effort, err);
     if (rc == RIG_OK)
         rc = report(job, verdict, err);
@@ -314,6 +316,17 @@ static enum rig_rc report_nothing(struct job *job, struct rig_err *err)
     return rc;
 }
 
+/* The record could not be judged. */
+static void report_unjudged(struct job *job, const struct rig_err *why)
+{
+    struct rig_err err = {0};
+    (void)rig_cli_fail(why);
+    if (job->failure[0] == '\0')
+        (void)snprintf(job->failure, sizeof job->failure, "%.*s", (int)sizeof job->failure - 1, why->text);
+    if (!job->is_judged && report_nothing(job, &err) != RIG_OK)
+        (void)rig_cli_fail(&err);
+}
+
 /* What was recorded until then is checked: an anomaly in it stands, whatever made the run fail. */
 static int report_failure(struct job *job, const struct rig_err *why)
 {
@@ -324,7 +337,7 @@ static int report_failure(struct job *job, const struct rig_err *why)
     rig_cli_check_progress_init(&job->progress, rig_cli_wants_progress(job->arguments));
     enum rig_rc rc = has_record(job) ? check_record(job, false, &status, &err) : report_nothing(job, &err);
     if (rc != RIG_OK)
-        (void)rig_cli_fail(&err);
+        report_unjudged(job, &err);
     name_files(job);
     return failed == RIG_EXIT_FAILED && rc == RIG_OK && status == RIG_EXIT_ANOMALY ? status : failed;
 }
@@ -349,9 +362,9 @@ static int run_job(struct job *job)
     /* A record of rig's own that rig cannot use is no mistake of whoever runs it. */
     if (err.rc == RIG_E_INPUT)
         err.rc = RIG_E_BUG;
-    status = rig_cli_fail(&err);
+    report_unjudged(job, &err);
     name_files(job);
-    return status;
+    return rig_rc_exit_status(err.rc);
 }
 
 int rig_cli_run(int argc, char **argv)

@@ -248,6 +248,19 @@ class Failures(EvidenceTest):
         self.assertEqual(results["valid"], "unknown")
         self.assertIn("Connection refused", results["run"]["failed"])
 
+    def test_a_record_that_cannot_be_judged_has_a_junit_report(self):
+        process = self.start("run", self.plan(SIM), "--set", "workload.transactions=4000000000", "-o", "out")
+        self.wait_for_record(process, "out", 100000)
+        record = self.folder / "out" / "history.rig"
+        record.unlink()
+        record.write_bytes(b"RIGHX" + bytes(100))
+        process.send_signal(signal.SIGINT)
+        self.status(70, self.finish(process))
+        case, counts = self.case("out")
+        self.assertEqual(counts, {"tests": 2, "failures": 0, "errors": 2})
+        self.assertIn("history.rig", case.find("error").get("message"))
+        self.assertEqual(self.results("out")["valid"], "unknown")
+
 
 if __name__ == "__main__":
     main()
