@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/shm.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,10 +22,17 @@
 #include "nemesis/journal.h"
 #include "nemesis/journal_file.h"
 
-enum { TEXT_BYTES = 1024, REMOVALS_MOST = 20 };
+enum { TEXT_BYTES = 1024, REMOVALS_MOST = 20, SEGMENTS_MOST = 64 };
 static const int64_t removal_pause_ns = 100 * RIG_NS_PER_MS;
 static const int64_t command_timeout_ns = 60 * RIG_NS_PER_S;
 static const int64_t process_timeout_ns = 5 * RIG_NS_PER_S;
+
+/* Shared memory (System V) outlives a process that is killed. */
+struct segments {
+    int at[SEGMENTS_MOST];
+    pid_t makers[SEGMENTS_MOST];
+    uint32_t count;
+};
 
 struct healer {
     void (*visit)(void *context, const char *text, bool healed);
@@ -32,6 +40,7 @@ struct healer {
     bool forget;
     struct rig_journal_healing *healing;
     char boot_id[RIG_BOOT_ID_BYTES];
+    struct segments *segments; /* of one journal's processes */
 };
 
 /* -- one entry ----------------------------------------------------------------------------------------------------- */
@@ -62,11 +71,49 @@ static bool run_command(const struct rig_journal_entry *entry, char *text)
 }
 
 /* A process of another start of the machine is gone, whoever has its number. */
+static bool is_there(const struct rig_journal_entry *entry, const char *boot_id)
+{
+    return entry->kind == RIG_JOURNAL_PROCESS && strcmp(entry->boot_id, boot_id) == 0 &&
+           rig_process_lives(&entry->process);
+}
+
+static void note_segments(const struct rig_process *process, struct segments *segments)
+{
+    const uint32_t first = segments->count;
+    int *at = segments->at + first;
+    segments->count += rig_process_segments(process, at, SEGMENTS_MOST - first);
+    for (uint32_t i = first; i < segments->count; i++) {
+        struct shmid_ds status;
+        segments->makers[i] = shmctl(segments->at[i], IPC_STAT, &status) == 0 ? status.shm_cpid : 0;
+    }
+}
+
+/*
+ * Lets all go on and asks them to end, before any is killed: a server that ends by itself leaves nothing behind, and
+ * needs its stopped children for that.
+ */
+static void ask_to_end(const struct healer *healer, const struct rig_journal_content *content)
+{
+    for (const struct rig_journal_entry *entry = content->latest; entry != NULL; entry = entry->earlier) {
+        if (!is_there(entry, healer->boot_id))
+            continue;
+        note_segments(&entry->process, healer->segments);
+        (void)rig_process_signal(&entry->process, SIGINT);
+    }
+    for (const struct rig_journal_entry *entry = content->latest; entry != NULL; entry = entry->earlier) {
+        if (is_there(entry, healer->boot_id))
+            (void)rig_process_signal(&entry->process, SIGCONT);
+    }
+}
+
 static bool end_process(const struct rig_journal_entry *entry, const char *boot_id, char *text)
 {
-    const bool same_boot = strcmp(entry->boot_id, boot_id) == 0;
-    if (!same_boot || !rig_process_lives(&entry->process)) {
+    if (!is_there(entry, boot_id)) {
         (void)snprintf(text, TEXT_BYTES, "%s: process %ld is gone", entry->what, (long)entry->process.pid);
+        return true;
+    }
+    if (rig_process_await_end(&entry->process, process_timeout_ns)) {
+        (void)snprintf(text, TEXT_BYTES, "%s: process %ld was ended", entry->what, (long)entry->process.pid);
         return true;
     }
     const bool sent = rig_process_signal(&entry->process, SIGKILL);
@@ -128,9 +175,45 @@ static void note_done(int fd, uint64_t token)
     (void)written; /* undone twice does no harm */
 }
 
-static void heal_entries(const struct healer *healer, const char *path, int fd,
+static bool was_ended(const struct rig_journal_content *content, pid_t pid)
+{
+    for (const struct rig_journal_entry *entry = content->latest; entry != NULL; entry = entry->earlier) {
+        if (entry->kind == RIG_JOURNAL_PROCESS && entry->process.pid == pid)
+            return true;
+    }
+    return false;
+}
+
+/* Removes the segments that a process of the journal made and no process has attached; tells of those that stay. */
+static void remove_segments(const struct healer *healer, const struct rig_journal_content *content)
+{
+    for (uint32_t i = 0; i < healer->segments->count; i++) {
+        char text[TEXT_BYTES];
+        struct shmid_ds status;
+        const int segment = healer->segments->at[i];
+        const pid_t maker = healer->segments->makers[i];
+        if (maker == 0 || !was_ended(content, maker) || shmctl(segment, IPC_STAT, &status) != 0 ||
+            status.shm_cpid != maker)
+            continue; /* removed by its server, or not of one that was ended here */
+        const bool removed = status.shm_nattch == 0 && shmctl(segment, IPC_RMID, NULL) == 0;
+        (void)snprintf(text, sizeof text, "shared memory of process %ld: segment %d %s", (long)maker, segment,
+                       removed                  ? "was removed"
+                       : status.shm_nattch == 0 ? "cannot be removed"
+                                                : "is left, a process still has it attached");
+        healer->visit(healer->context, text, removed);
+        healer->healing->healed += removed ? 1 : 0;
+        healer->healing->failed += removed ? 0 : 1;
+    }
+}
+
+static void heal_entries(const struct healer *given, const char *path, int fd,
                          const struct rig_journal_content *content)
 {
+    struct segments segments = {.count = 0};
+    struct healer own = *given;
+    const struct healer *healer = &own;
+    own.segments = &segments;
+    ask_to_end(healer, content);
     uint32_t failed = 0;
     for (const struct rig_journal_entry *entry = content->latest; entry != NULL; entry = entry->earlier) {
         if (undo(healer, entry)) {
@@ -140,6 +223,7 @@ static void heal_entries(const struct healer *healer, const char *path, int fd,
             failed++;
         }
     }
+    remove_segments(healer, content);
     healer->healing->rigs += content->latest != NULL ? 1 : 0;
     healer->healing->failed += failed;
     if (failed == 0 || healer->forget)

@@ -104,6 +104,45 @@ bool rig_process_await_state(const struct rig_process *process, bool stopped, in
     return await(process, false, stopped, timeout_ns);
 }
 
+/* The fifth field of a line of /proc/<pid>/maps; 0 when it is none. */
+static int inode_of(const char *line)
+{
+    for (int field = 1; field < 5; field++) {
+        line += strcspn(line, " ");
+        line += strspn(line, " ");
+    }
+    const long inode = strtol(line, NULL, 10);
+    return inode > 0 && inode <= INT32_MAX ? (int)inode : 0;
+}
+
+static bool is_among(const int *numbers, uint32_t count, int number)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (numbers[i] == number)
+            return true;
+    }
+    return false;
+}
+
+/* The kernel shows a segment as a file called /SYSV<key> whose inode is the segment's number. */
+uint32_t rig_process_segments(const struct rig_process *process, int *segments, uint32_t capacity)
+{
+    char path[64];
+    char line[512];
+    uint32_t count = 0;
+    (void)snprintf(path, sizeof path, "/proc/%ld/maps", (long)process->pid);
+    FILE *maps = fopen(path, "re");
+    while (maps != NULL && count < capacity && fgets(line, sizeof line, maps) != NULL) {
+        const char *name = strchr(line, '/');
+        const int segment = name != NULL && strncmp(name, "/SYSV", 5) == 0 ? inode_of(line) : 0;
+        if (segment > 0 && !is_among(segments, count, segment))
+            segments[count++] = segment;
+    }
+    if (maps != NULL)
+        (void)fclose(maps);
+    return count;
+}
+
 void rig_process_boot_id(char id[RIG_BOOT_ID_BYTES])
 {
     size_t length = read_file("/proc/sys/kernel/random/boot_id", id, RIG_BOOT_ID_BYTES);

@@ -27,6 +27,8 @@ bool rig_process_signal(const struct rig_process *process, int signal_number);
 bool rig_process_await_end(const struct rig_process *process, int64_t timeout_ns);
 /* Waits, `timeout_ns` at most, until it is stopped, or goes on. False: it did not, or has ended. */
 bool rig_process_await_state(const struct rig_process *process, bool stopped, int64_t timeout_ns);
+/* The shared memory segments (System V) that the process has attached: at most `capacity` numbers; returns how many. */
+uint32_t rig_process_segments(const struct rig_process *process, int *segments, uint32_t capacity);
 /* A name for this start of the machine; empty where it has none. */
 void rig_process_boot_id(char id[RIG_BOOT_ID_BYTES]);
 

@@ -125,6 +125,22 @@ static void offer_key(void *context, const char *key)
     }
 }
 
+/* The option of the section whose name ends in the key that is not known here: `hosts` for `cluster.hosts`. */
+static const char *find_deeper(const struct rig_plan_section *section, const char *key)
+{
+    const size_t length = strlen(key);
+    for (size_t i = 0; i < sizeof section->parts / sizeof section->parts[0]; i++) {
+        const struct rig_option *option = section->parts[i].table;
+        for (; option != NULL && option->name != NULL; option++) {
+            const size_t whole = strlen(option->name);
+            if (whole > length + 1 && option->name[whole - length - 1] == '.' &&
+                strcmp(option->name + whole - length, key) == 0)
+                return option->name;
+        }
+    }
+    return NULL;
+}
+
 static enum rig_rc refuse_unknown_key(const struct rig_plan_section *section, const struct rig_yaml_tree *tree,
                                       const char *prefix, const struct rig_yaml_entry *entry,
                                       const struct rig_plan_others *others, struct rig_err *err)
@@ -135,6 +151,7 @@ static enum rig_rc refuse_unknown_key(const struct rig_plan_section *section, co
         offer_key(&near, others->names[i]);
     const char *dot = prefix[0] == '\0' || section->name[0] == '\0' ? "" : ".";
     const size_t prefix_length = prefix[0] == '\0' ? 0 : strlen(prefix) - 1;
+    const char *deeper = find_deeper(section, entry->key);
     struct rig_buf where;
     rig_buf_init(&where, SENTENCE_BYTES);
     if (section->name[0] != '\0' || prefix_length > 0)
@@ -147,6 +164,10 @@ static enum rig_rc refuse_unknown_key(const struct rig_plan_section *section, co
         rc = rig_yaml_refuse(tree, &entry->key_place, err,
                              "unknown key %s%s; in a plan `a.b: c` is written as `a: {b: c}`", rig_buf_text(&key),
                              rig_buf_text(&where));
+    } else if (deeper != NULL) {
+        rc = rig_yaml_refuse(tree, &entry->key_place, err, "unknown key %s%s; did you mean `%s%s%s`?",
+                             rig_buf_text(&key), rig_buf_text(&where), section->name,
+                             section->name[0] == '\0' ? "" : ".", deeper);
     } else if (near.distance != SIZE_MAX) {
         rc = rig_yaml_refuse(tree, &entry->key_place, err, "unknown key %s%s; did you mean `%s`?", rig_buf_text(&key),
                              rig_buf_text(&where), near.best);

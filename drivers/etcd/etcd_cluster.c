@@ -29,7 +29,7 @@ void rig_etcd_cluster_init(struct rig_etcd_cluster *cluster, const struct rig_ru
                            const struct rig_etcd_options *options)
 {
     *cluster = (struct rig_etcd_cluster){.env = env, .options = options};
-    cluster->count = (uint32_t)options->nodes;
+    cluster->count = options->nodes > 1 ? (uint32_t)options->nodes : 1;
     for (uint32_t i = 0; i < cluster->count; i++)
         (void)snprintf(cluster->members[i].name, sizeof cluster->members[i].name, "etcd-%u", i + 1);
 }

@@ -30,7 +30,7 @@ static enum rig_rc check(const void *object, enum rig_workload workload, struct 
     const struct rig_dialect_choice choice = choice_of(options);
     struct rig_dialect *dialect = NULL;
     enum rig_rc rc = rig_etcd_options_check(options, err);
-    if (rc == RIG_OK && starts_cluster(options) && options->nodes == 1 && options->http.spread == RIG_HTTP_FOLLOWERS)
+    if (rc == RIG_OK && starts_cluster(options) && options->nodes <= 1 && options->http.spread == RIG_HTTP_FOLLOWERS)
         rc = rig_fail(err, RIG_E_PLAN, "`spread`: one member has no followers; give `cluster.local.nodes: 3`");
     if (rc == RIG_OK)
         rc = rig_dialect_choose(&choice, workload, &dialect, err);

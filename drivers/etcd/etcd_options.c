@@ -15,8 +15,8 @@ const struct rig_option rig_etcd_option_table[] = {
     {.name = "endpoints", .type = RIG_OPTION_TEXT_LIST, .offset = RIG_HTTP_OFFSET(struct rig_etcd_options, http, endpoints),
      .help = "members that are there, each `http://HOST:PORT` or `https://HOST:PORT`; rig starts its own when left out"},
     {.name = "cluster.local.nodes", .type = RIG_OPTION_INT, .offset = offsetof(struct rig_etcd_options, nodes),
-     .default_text = "1", .least = 1, .most = RIG_ETCD_MEMBERS_MOST,
-     .help = "members that rig starts on 127.0.0.1"},
+     .default_text = "0", .least = 0, .most = RIG_ETCD_MEMBERS_MOST,
+     .help = "members that rig starts on 127.0.0.1; 0 means one, unless `endpoints` are given"},
     {.name = "cluster.local.program", .type = RIG_OPTION_TEXT, .offset = offsetof(struct rig_etcd_options, program),
      .help = "absolute path of etcd; looked for in PATH when left out"},
     {.name = "cluster.local.run-as", .type = RIG_OPTION_TEXT, .offset = offsetof(struct rig_etcd_options, run_as),
@@ -38,6 +38,15 @@ const struct rig_option rig_etcd_option_table[] = {
 
 enum rig_rc rig_etcd_options_check(const struct rig_etcd_options *options, struct rig_err *err)
 {
+    if (options->http.endpoints.count > 0 &&
+        (options->nodes > 0 || options->program != NULL || options->settings.count > 0))
+        return rig_fail(
+            err, RIG_E_PLAN,
+            "`cluster.local.%s` is for members that rig starts, and `endpoints` are members that are there: "
+            "leave out one of them",
+            options->nodes > 0         ? "nodes"
+            : options->program != NULL ? "program"
+                                       : "settings");
     for (size_t i = 0; i < options->settings.count; i++) {
         const char *text = options->settings.at[i];
         if (strchr(text, '=') == NULL || text[0] == '-' || text[0] == '=')

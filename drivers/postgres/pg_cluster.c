@@ -56,11 +56,12 @@ enum rig_rc rig_pg_cluster_endpoint(struct rig_pg_cluster *cluster, uint32_t nod
 
 void rig_pg_cluster_credentials(const struct rig_pg_cluster *cluster, struct rig_pg_target *target)
 {
-    if (target->user == NULL) {
+    /* Its password is rig's own, also where the plan names it. */
+    if (target->user == NULL || target->user[0] == '\0' || strcmp(target->user, RIG_PG_SUPERUSER) == 0) {
         target->user = RIG_PG_SUPERUSER;
         target->password = cluster->site.password;
     }
-    if (target->dbname == NULL)
+    if (target->dbname == NULL || target->dbname[0] == '\0')
         target->dbname = RIG_PG_SUPERUSER;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/bug.h"
@@ -199,16 +200,28 @@ static PGconn *start_connecting(const struct rig_pg_target *target)
     return pg;
 }
 
+/* A second attempt, without TLS, that failed for the same reason as the first, which libpq tells again. */
+static void drop_repetition(char *reason)
+{
+    char *again = strstr(reason, " connection to server ");
+    const char *failed = again == NULL ? NULL : strstr(again, " failed: ");
+    const size_t length = again == NULL ? 0 : (size_t)(again - reason);
+    if (failed != NULL && strncmp(failed + strlen(" failed: "), reason, length) == 0 &&
+        strlen(failed + strlen(" failed: ")) == length)
+        *again = '\0';
+}
+
 static enum rig_rc connect_failed(const struct rig_pg_target *target, const char *why, struct rig_err *err)
 {
     const struct rig_pg_endpoint *endpoint = target->endpoint;
-    char line[512];
+    char line[2048];
     rig_pg_one_line(line, sizeof line, why);
     /* libpq names the server again. */
-    const char *failed = strncmp(line, "connection to server ", 21) == 0 ? strstr(line, " failed: ") : NULL;
-    return rig_fail(err, RIG_E_CLUSTER, "connecting to PostgreSQL at %s%s%s: %s", endpoint->host,
-                    endpoint->port[0] == '\0' ? "" : ":", endpoint->port,
-                    failed == NULL ? line : failed + strlen(" failed: "));
+    char *failed = strncmp(line, "connection to server ", 21) == 0 ? strstr(line, " failed: ") : NULL;
+    char *reason = failed == NULL ? line : failed + strlen(" failed: ");
+    drop_repetition(reason);
+    return rig_fail(err, RIG_E_CLUSTER, "connecting to PostgreSQL at %s%s%s: %.512s", endpoint->host,
+                    endpoint->port[0] == '\0' ? "" : ":", endpoint->port, reason);
 }
 
 enum rig_rc rig_pg_connect(struct rig_pg_connection *connection, const struct rig_pg_target *target,
@@ -242,6 +255,19 @@ void rig_pg_disconnect(struct rig_pg_connection *connection)
     connection->pg = NULL;
 }
 
+/* Takes what has arrived; false when that is more than the answers may have. */
+static bool consume(struct rig_pg_connection *connection)
+{
+    int64_t most = connection->answer_most > 0 ? connection->answer_most : RIG_PG_ANSWER_MOST;
+    int waiting = 0;
+    if (ioctl(PQsocket(connection->pg), FIONREAD, &waiting) == 0 && waiting > 0)
+        connection->answer_bytes += waiting;
+    if (connection->answer_bytes > most)
+        return false;
+    (void)PQconsumeInput(connection->pg);
+    return true;
+}
+
 const char *rig_pg_flush(struct rig_pg_connection *connection, int64_t deadline_ns)
 {
     PGconn *pg = connection->pg;
@@ -252,7 +278,9 @@ const char *rig_pg_flush(struct rig_pg_connection *connection, int64_t deadline_
         if (reason != NULL)
             return reason;
         /* The server may refuse to read on until its own answers are taken. */
-        if ((ready & POLLIN) != 0 && PQconsumeInput(pg) == 0)
+        if ((ready & POLLIN) != 0 && !consume(connection))
+            return RIG_PG_TOO_LARGE;
+        if (PQstatus(pg) == CONNECTION_BAD)
             return NULL;
     }
     return NULL;
@@ -267,7 +295,8 @@ const char *rig_pg_next(struct rig_pg_connection *connection, int64_t deadline_n
         const char *reason = rig_pg_waiter_wait(connection->waiter, PQsocket(pg), POLLIN, deadline_ns, &ready);
         if (reason != NULL)
             return reason;
-        (void)PQconsumeInput(pg);
+        if (!consume(connection))
+            return RIG_PG_TOO_LARGE;
         /* A TLS record can be longer than one read takes; its rest lies in the TLS library, unseen by poll(). */
         if (PQsslInUse(pg) != 0 && PQisBusy(pg) != 0 && PQsocket(pg) >= 0)
             (void)PQconsumeInput(pg);
@@ -302,6 +331,7 @@ enum rig_rc rig_pg_query(struct rig_pg_connection *connection, const char *sql, 
     char line[512];
     PGresult *kept = NULL;
     const char *reason = NULL;
+    connection->answer_bytes = 0;
     if (PQsendQuery(connection->pg, sql) != 0) {
         reason = rig_pg_flush(connection, deadline_ns);
         if (reason == NULL)

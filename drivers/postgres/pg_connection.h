@@ -59,6 +59,8 @@ struct rig_pg_target {
     const char *application; /* its name in pg_stat_activity; NULL: "rig" */
 };
 
+#define RIG_PG_ANSWER_MOST (INT64_C(64) << 20)
+
 struct rig_pg_connection {
     PGconn *pg;
     struct rig_pg_waiter *waiter;
@@ -68,10 +70,12 @@ struct rig_pg_connection {
     bool awaiting_commit; /* the next result is COMMIT's: a warning from now on belongs to it */
     bool commit_warned;
     char warning_text[RIG_ERROR_TEXT_BYTES];
-    bool standby;       /* the server was a standby when the session was set up */
-    int64_t node;       /* the server's name, as core->name() numbers it; set by the session, as is */
-    int64_t backend;    /* the process number that the server told when the connection began; 0: none */
-    char query_code[6]; /* SQLSTATE of the last rig_pg_query() that failed; empty: it gave none */
+    bool standby;         /* the server was a standby when the session was set up */
+    int64_t node;         /* the server's name, as core->name() numbers it; set by the session, as is */
+    int64_t backend;      /* the process number that the server told when the connection began; 0: none */
+    int64_t answer_bytes; /* received for the transaction or query; libpq holds a row whole, whatever its size */
+    int64_t answer_most;  /* 0: RIG_PG_ANSWER_MOST */
+    char query_code[6];   /* SQLSTATE of the last rig_pg_query() that failed; empty: it gave none */
 };
 
 /* Leaves the connection safe for rig_pg_disconnect() also on failure. RIG_E_CLUSTER, naming the server. */
@@ -82,8 +86,8 @@ void rig_pg_disconnect(struct rig_pg_connection *connection);
 /* Sends what libpq has buffered. A connection that breaks is left for rig_pg_next() to find, which reads the reason. */
 const char *rig_pg_flush(struct rig_pg_connection *connection, int64_t deadline_ns);
 /*
- * The next result, as from PQgetResult() but bounded; the caller clears it. Returns NULL, RIG_PG_TIMEOUT or
- * RIG_PG_INTERRUPTED. On a broken connection `*result` is an error without SQLSTATE, or NULL.
+ * The next result, as from PQgetResult() but bounded; the caller clears it. Returns NULL, RIG_PG_TIMEOUT,
+ * RIG_PG_INTERRUPTED or RIG_PG_TOO_LARGE. On a broken connection `*result` is an error without SQLSTATE, or NULL.
  */
 const char *rig_pg_next(struct rig_pg_connection *connection, int64_t deadline_ns, PGresult **result);
 

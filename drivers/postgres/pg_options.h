@@ -38,6 +38,7 @@ struct rig_pg_options {
     int64_t lock_timeout_ns;      /* 0: the server's own */
     int64_t connect_timeout_ns;
     int64_t transaction_timeout_ns;
+    int64_t max_answer_bytes;   /* of all answers to one transaction */
     int64_t synchronous_commit; /* enum rig_pg_synchronous_commit */
     bool keep_tables;
     const char *schema; /* NULL or empty: the run makes one */

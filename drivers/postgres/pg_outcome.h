@@ -24,6 +24,7 @@
 #define RIG_PG_PROTOCOL       "protocol"        /* an answer that makes no sense for the statement */
 #define RIG_PG_MALFORMED      "malformed-value" /* a value that this driver cannot have written */
 #define RIG_PG_UNREACHABLE    "unreachable"     /* no connection to the node that is to answer */
+#define RIG_PG_TOO_LARGE      "answer-limit"    /* the answers to one transaction are longer than max-answer */
 #define RIG_PG_LIMIT          "element-limit"   /* the reads of one transaction passed rig's maximum */
 
 struct rig_pg_outcome_row {

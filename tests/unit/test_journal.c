@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/shm.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -171,26 +172,58 @@ static void leave_process(struct rig_journal *journal, void *context)
         _exit(1);
 }
 
-static void stopped_processes_are_ended(void **state)
+static void die_quietly(int number)
 {
-    (void)state;
+    (void)number;
+    _exit(0);
+}
+
+/* Stopped, with a segment of shared memory. One that is stubborn does not end when it is asked to. */
+static void stopped_process_is_ended(bool stubborn)
+{
+    int ready[2];
+    assert_int_equal(pipe(ready), 0);
     pid_t child = fork();
     if (child == 0) {
+        const struct sigaction action = {.sa_handler = stubborn ? SIG_IGN : die_quietly};
+        const int segment = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600);
+        (void)sigaction(SIGINT, &action, NULL);
+        if (segment < 0 || shmat(segment, NULL, 0) == (void *)-1 ||
+            write(ready[1], &segment, sizeof segment) != sizeof segment)
+            _exit(1);
         for (;;)
             (void)pause();
     }
+    int own = -1;
+    assert_int_equal(read(ready[0], &own, sizeof own), sizeof own);
+    (void)close(ready[0]);
+    (void)close(ready[1]);
+    struct shmid_ds status_of_segment;
+    assert_int_equal(shmctl(own, IPC_STAT, &status_of_segment), 0);
     struct rig_process process;
     assert_true(rig_process_find(child, &process));
     assert_true(rig_process_signal(&process, SIGSTOP));
     assert_true(rig_process_await_state(&process, true, RIG_NS_PER_S));
     die_after(leave_process, &child);
     heal(false);
-    assert_int_equal(healing.healed, 1);
-    assert_non_null(strstr(rig_buf_text(&said), "was killed"));
+    assert_int_equal(healing.healed, 2);
+    assert_non_null(strstr(rig_buf_text(&said), stubborn ? "was killed" : "was ended"));
+    assert_non_null(strstr(rig_buf_text(&said), "was removed"));
     int status = 0;
     assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    if (stubborn)
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    else
+        assert_true(WIFEXITED(status));
     assert_false(rig_process_lives(&process));
+    assert_int_equal(shmctl(own, IPC_STAT, &status_of_segment), -1);
+}
+
+static void stopped_processes_are_ended(void **state)
+{
+    (void)state;
+    stopped_process_is_ended(false);
+    stopped_process_is_ended(true);
 }
 
 /* A number that was given to somebody else since is left alone. */

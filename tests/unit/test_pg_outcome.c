@@ -18,6 +18,7 @@ static const struct {
     {"protocol", RIG_OUTCOME_FAIL, true, RIG_OUTCOME_INFO, true},
     {"malformed-value", RIG_OUTCOME_FAIL, false, RIG_OUTCOME_INFO, true},
     {"element-limit", RIG_OUTCOME_FAIL, false, RIG_OUTCOME_INFO, true},
+    {"answer-limit", RIG_OUTCOME_FAIL, true, RIG_OUTCOME_INFO, true},
     {"rolled-back", RIG_OUTCOME_FAIL, false, RIG_OUTCOME_FAIL, false},
     {"commit-warning", RIG_OUTCOME_FAIL, false, RIG_OUTCOME_INFO, true},
     {"08000", RIG_OUTCOME_FAIL, true, RIG_OUTCOME_INFO, true},

@@ -93,6 +93,7 @@ static void tcp_asks_for_the_password(void **state)
     struct rig_pg_options options;
     harness_defaults(&options);
     options.listen = RIG_PG_LISTEN_TCP;
+    options.user = "postgres"; /* named, it is the same user */
     harness_start(&server, &options, RIG_WORKLOAD_RW_REGISTER, 1);
     client_open(&client, &server);
     client_begin(&client);
