@@ -222,24 +222,24 @@ enum rig_rc rig_cli_saved_run_load(const char *folder, struct rig_cli_saved_run 
 void rig_cli_saved_run_ask(const struct rig_cli_saved_run *saved, const struct rig_arguments *args,
                            struct rig_check_options *options, struct rig_minimum *minimum)
 {
-    struct rig_plan *plan = NULL;
+    struct rig_check_section check = {0};
     const char *text = saved->run.plan_yaml;
-    if (text == NULL || rig_plan_parse("plan.yaml", text, strlen(text), NULL, 0, NULL, &plan, NULL) != RIG_OK)
-        plan = NULL;
-    if (plan != NULL) {
+    /* No plan is there in a folder without one: its text is empty. */
+    const bool is_planned = text != NULL && text[0] != '\0' &&
+                            rig_plan_parse_check("plan.yaml", text, strlen(text), &check, NULL) == RIG_OK;
+    if (is_planned) {
         if (options->assumptions == 0)
-            options->assumptions = plan->check.assumptions;
-        *minimum = plan->check.minimum;
+            options->assumptions = check.assumptions;
+        *minimum = check.minimum;
         (void)rig_cli_read_minimum(args, minimum); /* over what the plan says; it was read without a complaint before */
     }
     const bool asked = rig_arguments_has(args, "level") || rig_arguments_has(args, "anomaly");
-    if (!asked && (saved->found || plan != NULL)) {
-        options->levels = saved->found ? saved->levels : plan->check.levels;
-        options->anomalies = saved->found ? saved->anomalies : plan->check.anomalies;
+    if (!asked && (saved->found || is_planned)) {
+        options->levels = saved->found ? saved->levels : check.levels;
+        options->anomalies = saved->found ? saved->anomalies : check.anomalies;
     }
-    if (!asked && !saved->found && plan == NULL)
+    if (!asked && !saved->found && !is_planned)
         rig_cli_complain("%s: neither results.json nor plan.yaml says what was asked for", args->positionals[0]);
-    rig_plan_free(plan);
 }
 
 void rig_cli_saved_run_done(struct rig_cli_saved_run *saved)

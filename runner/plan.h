@@ -76,6 +76,12 @@ enum rig_rc rig_plan_load(const char *path, const struct rig_plan_override *over
 enum rig_rc rig_plan_parse(const char *name, const char *text, size_t size, const struct rig_plan_override *overrides,
                            size_t override_count, const uint64_t *seed, struct rig_plan **plan, struct rig_err *err);
 void rig_plan_free(struct rig_plan *plan);
+/*
+ * What the section `check` of a stored plan says, and nothing else of it: the plan may have masks instead of its
+ * secrets, name variables that are not set here, or a driver that is not installed.
+ */
+enum rig_rc rig_plan_parse_check(const char *name, const char *text, size_t size, struct rig_check_section *check,
+                                 struct rig_err *err);
 
 /* The plan resolved, as YAML that rig_plan_parse() reads back to the same plan; secrets are masked. `with_help`: a
  * comment a line. */

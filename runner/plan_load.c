@@ -538,6 +538,37 @@ enum rig_rc rig_plan_parse(const char *name, const char *text, size_t size, cons
     return rig_fail(err, rc, "%s", own.text);
 }
 
+static enum rig_rc read_check(struct reader *reader, const char *text, size_t size, struct rig_err *err)
+{
+    enum rig_rc rc =
+        rig_yaml_tree_read(&reader->tree, &reader->storage->arena, "plan", reader->plan->path, text, size, err);
+    if (rc == RIG_OK)
+        rc = init_sections(reader, err);
+    const struct rig_yaml_entry *entry = rc == RIG_OK ? reader->tree.root->first : NULL;
+    while (entry != NULL && strcmp(entry->key, rig_plan_section_names[RIG_PLAN_CHECK]) != 0)
+        entry = entry->next;
+    if (entry != NULL)
+        rc = rig_plan_section_bind(section_of(reader, RIG_PLAN_CHECK), &reader->tree, entry->value, NULL, err);
+    return rc == RIG_OK ? resolve_check(reader, err) : rc;
+}
+
+enum rig_rc rig_plan_parse_check(const char *name, const char *text, size_t size, struct rig_check_section *check,
+                                 struct rig_err *err)
+{
+    struct rig_plan_storage *storage = calloc(1, sizeof *storage);
+    if (storage == NULL)
+        return out_of_memory(err);
+    struct rig_plan plan = {.path = name, .storage = storage};
+    struct reader reader = {.plan = &plan, .storage = storage};
+    rig_arena_init(&storage->arena, 0);
+    const enum rig_rc rc = read_check(&reader, text, size, err);
+    if (rc == RIG_OK)
+        *check = plan.check;
+    rig_arena_done(&storage->arena);
+    free(storage);
+    return rc;
+}
+
 enum rig_rc rig_plan_load(const char *path, const struct rig_plan_override *overrides, size_t override_count,
                           const uint64_t *seed, struct rig_plan **plan, struct rig_err *err)
 {

@@ -127,6 +127,21 @@ class Secrets(unittest.TestCase):
         self.assertEqual(without.returncode, 64)
         self.assertIn(b"the environment variable RIG_T_PASSWORD is not set", without.stderr)
 
+    def test_a_report_needs_no_secret(self):
+        """What was asked for stands in the stored plan, also where rig was killed before it wrote results."""
+        plan = pathlib.Path(self.folder.name) / "simulated.yaml"
+        plan.write_text("name: s\nworkload: {transactions: 200}\ndatabase: {driver: sim}\ncheck: {levels: [read-committed], "
+                        "minimum: {acknowledged: 7}}\n")
+        self.assertEqual(self.rig("run", plan, "-q").returncode, 0)
+        run = (pathlib.Path(self.folder.name) / "store/s/latest").resolve()
+        stored = run / "plan.yaml"
+        stored.write_text(stored.read_text().replace("driver: sim", 'driver: absent\n  password: "***"\n  url: "${RIG_T_NONE}"'))
+        (run / "results.json").unlink()
+        done = self.rig("report", run, "--format", "json")
+        self.assertEqual(done.stderr, b"")
+        self.assertEqual(json.loads(done.stdout)["requested"], ["read-committed"])
+        self.assertEqual(json.loads(done.stdout)["evidence"]["minimum"]["acknowledged"], 7)
+
     def test_a_literal_secret_is_masked_and_can_be_set(self):
         self.plan.write_text(self.plan.read_text().replace('"${RIG_T_PASSWORD}"', LITERAL))
         shown = self.rig("plan", self.plan)
