@@ -79,12 +79,34 @@ static void collect_node(struct weave *w, uint32_t node)
     }
 }
 
-/* By key and place; at one place reads come first: they do not show what stands there. */
+/* Puts the uses of each key together; they stay in their order. */
+static bool group_uses(struct weave *w)
+{
+    const uint32_t key_count = w->versions->history->key_count;
+    size_t *next = calloc((size_t)key_count + 1, sizeof *next);
+    struct uses grouped = {0};
+    bool done = next != NULL && uses_reserve(&grouped, w->uses.count);
+    for (size_t i = 0; done && i < w->uses.count; i++)
+        next[w->uses.at[i].key + 1]++;
+    for (uint32_t key = 0; done && key < key_count; key++)
+        next[key + 1] += next[key];
+    for (size_t i = 0; done && i < w->uses.count; i++)
+        grouped.at[next[w->uses.at[i].key]++] = w->uses.at[i];
+    free(next);
+    if (!done) {
+        uses_done(&grouped);
+        return false;
+    }
+    grouped.count = w->uses.count;
+    uses_done(&w->uses);
+    w->uses = grouped;
+    return true;
+}
+
+/* Of one key, by place; at one place reads come first: they do not show what stands there. */
 static int compare_uses(const void *left, const void *right)
 {
     const struct use *a = left, *b = right;
-    if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
     if (a->place != b->place)
         return a->place < b->place ? -1 : 1;
     if (a->is_read != b->is_read)
@@ -300,11 +322,11 @@ bool rig_web_make(const struct rig_versions *versions, const struct rig_graph *c
     *web = (struct rig_web){0};
     for (uint32_t node = 0; w.done && node < core->txn_count; node++)
         collect_node(&w, node);
-    if (w.done && w.uses.count > 0)
-        qsort(w.uses.at, w.uses.count, sizeof *w.uses.at, compare_uses);
+    w.done = w.done && group_uses(&w);
     for (size_t begin = 0, end; w.done && begin < w.uses.count; begin = end) {
         for (end = begin + 1; end < w.uses.count && w.uses.at[end].key == w.uses.at[begin].key;)
             end++;
+        qsort(w.uses.at + begin, end - begin, sizeof *w.uses.at, compare_uses);
         weave_key(&w, w.uses.at + begin, end - begin, &nodes, &list);
     }
     bool done = w.done && pack(&w, web) && keep_unsettled(&w, web);

@@ -430,6 +430,16 @@ static void add_register_oddity(const struct rig_history *history, const struct 
 }
 
 /* The sentence of a non-cyclic anomaly, behind its name. */
+/* Whether an operation read a list that holds the value. */
+static bool shows(const struct rig_history *history, uint32_t txn, uint32_t op, int64_t value)
+{
+    struct rig_read_list list = rig_mop_list(history, rig_txn_ops(history, txn) + op);
+    bool found = false;
+    for (uint32_t i = 0; i < list.count && !found; i++)
+        found = rig_read_element(&list, i) == value;
+    return found;
+}
+
 static void add_oddity_sentence(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
 {
     if (history->workload == RIG_WORKLOAD_RW_REGISTER) {
@@ -468,7 +478,11 @@ static void add_oddity_sentence(const struct rig_history *history, const struct 
     case RIG_ANOMALY_FRACTURED_APPEND:
         rig_buf_printf(text, ", which shows the %" PRId64 " of ", w->value);
         rig_sentence_txn(history, other, text);
-        rig_buf_printf(text, ", but not the %" PRId64 " that it appended to that key before", w->other_value);
+        rig_buf_printf(text,
+                       shows(history, w->txns[0], w->op, w->other_value)
+                           ? " in front of the %" PRId64 " that it appended to that key before"
+                           : ", but not the %" PRId64 " that it appended to that key before",
+                       w->other_value);
         break;
     case RIG_ANOMALY_FUTURE_READ:
         rig_buf_printf(text, ", which shows the %" PRId64 " that it appended itself only after that", w->value);
