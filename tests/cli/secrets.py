@@ -91,7 +91,7 @@ class Secrets(unittest.TestCase):
 
     def rig(self, *arguments, variables=VARIABLES):
         return subprocess.run([RIG, *map(str, arguments)], cwd=self.folder.name, capture_output=True, timeout=60,
-                              env={**os.environ, **variables})
+                              env={**os.environ, "RIG_JOURNAL": self.folder.name + "/undo", **variables})
 
     def assert_clean(self, text, where):
         for secret in SECRETS:
