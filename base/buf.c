@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -110,9 +111,9 @@ const char *rig_buf_text(const struct rig_buf *buf)
     return buf->data == NULL || buf->size == 0 ? "" : buf->data;
 }
 
-static enum rig_rc read_all(struct rig_buf *buf, int fd, const char *path, struct rig_err *err)
+enum rig_rc rig_buf_read_up_to(struct rig_buf *buf, int fd, size_t size, const char *path, struct rig_err *err)
 {
-    for (;;) {
+    while (buf->size < size) {
         char one; /* a full buffer asks only whether the file ends here */
         size_t want = (size_t)64 << 10;
         if (want > buf->limit - buf->size)
@@ -132,16 +133,17 @@ static enum rig_rc read_all(struct rig_buf *buf, int fd, const char *path, struc
         buf->size += (size_t)done;
         buf->data[buf->size] = '\0';
     }
+    return RIG_OK;
 }
 
 enum rig_rc rig_buf_read_file(struct rig_buf *buf, const char *path, struct rig_err *err)
 {
     if (strcmp(path, "-") == 0)
-        return read_all(buf, STDIN_FILENO, "standard input", err);
+        return rig_buf_read_up_to(buf, STDIN_FILENO, SIZE_MAX, "standard input", err);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return rig_fail(err, RIG_E_IO, "%s: cannot open: %s", path, strerror(errno));
-    enum rig_rc rc = read_all(buf, fd, path, err);
+    enum rig_rc rc = rig_buf_read_up_to(buf, fd, SIZE_MAX, path, err);
     (void)close(fd);
     return rc;
 }

@@ -41,5 +41,8 @@ void rig_buf_add_int(struct rig_buf *buf, long long number);
 const char *rig_buf_text(const struct rig_buf *buf);
 /* Reads a whole file (at most the limit) behind the data. "-" is standard input. */
 enum rig_rc rig_buf_read_file(struct rig_buf *buf, const char *path, struct rig_err *err);
+/* Goes on reading from `fd`, which errors call `path`, until the buffer has so many bytes, or a few more, or the file
+ * ends: it has fewer then. */
+enum rig_rc rig_buf_read_up_to(struct rig_buf *buf, int fd, size_t size, const char *path, struct rig_err *err);
 
 #endif

@@ -1,20 +1,44 @@
 #include "history/form_reader.h"
 
+#include <string.h>
+
 #include "history/record/record_reader.h"
+
+/* Blanks and a bracket before the first operation, at most. */
+static const size_t blank_bytes = (size_t)1 << 20;
 
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* By the first characters that tell: {" of an object against {: or # of an EDN map. */
+static const char *byte_order_mark(const char *data, size_t size)
+{
+    static const struct {
+        const char *bytes;
+        size_t count;
+        const char *name;
+    } marks[] = {{"\xef\xbb\xbf", 3, "UTF-8"}, {"\xff\xfe", 2, "UTF-16"}, {"\xfe\xff", 2, "UTF-16"}};
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        if (size >= marks[i].count && memcmp(data, marks[i].bytes, marks[i].count) == 0)
+            return marks[i].name;
+    }
+    return NULL;
+}
+
+/*
+ * By the first characters that tell: {" of an object against {: or # of an EDN map. Operations are in one sequence at
+ * the most, and begin soon.
+ */
 enum rig_form rig_form_recognise(const char *data, size_t size)
 {
     size_t at = 0;
     if (rig_record_recognise(data, size))
         return RIG_FORM_RIG;
-    while (at < size && (is_blank(data[at]) || data[at] == '['))
-        at++;
+    for (bool opened = false; at < size && (is_blank(data[at]) || (data[at] == '[' && !opened)); at++)
+        opened |= data[at] == '[';
+    if (at > blank_bytes)
+        return RIG_FORM_AUTO;
     if (at == size)
         return RIG_FORM_JSON_LINES;
     if (data[at] == ']')
@@ -41,4 +65,21 @@ const struct rig_form_reader *rig_form_reader_of(enum rig_form form)
         break;
     }
     return NULL;
+}
+
+enum rig_rc rig_form_refuse(const char *name, const char *data, size_t size, struct rig_err *err)
+{
+    const char *mark = byte_order_mark(data, size);
+    if (mark != NULL)
+        return rig_fail(err, RIG_E_INPUT, "%s:1:1: begins with a byte order mark (%s); save it as UTF-8 without one",
+                        name, mark);
+    return rig_fail(err, RIG_E_INPUT,
+                    "%s:1:1: is no history: neither rig's own form, nor JSON lines or EDN in Jepsen's field names",
+                    name);
+}
+
+enum rig_rc rig_form_look(const char *name, const char *data, size_t size, bool *undecided, struct rig_err *err)
+{
+    const struct rig_form_reader *reader = rig_form_reader_of(rig_form_recognise(data, size));
+    return reader == NULL ? rig_form_refuse(name, data, size, err) : reader->look(name, data, size, undecided, err);
 }

@@ -38,6 +38,8 @@ struct rig_form_reader {
     /* The file has grown to `size` and lies elsewhere (follow): may be NULL where following is not supported. */
     void (*grow)(void *state, const char *data, size_t size);
     void (*close)(void *state); /* takes NULL */
+    /* Whether a file of this form can begin with these bytes: as rig_source_look (source_bytes.h). */
+    enum rig_rc (*look)(const char *name, const char *data, size_t size, bool *undecided, struct rig_err *err);
 };
 
 extern const struct rig_form_reader rig_record_reader;        /* frame by frame */
@@ -47,6 +49,10 @@ extern const struct rig_form_reader rig_edn_reader;
 
 /* By the first bytes; RIG_FORM_AUTO when it is none. */
 enum rig_form rig_form_recognise(const char *data, size_t size);
+/* RIG_E_INPUT: says what the bytes of this file are not. */
+enum rig_rc rig_form_refuse(const char *name, const char *data, size_t size, struct rig_err *err);
+/* As rig_source_look (source_bytes.h). */
+enum rig_rc rig_form_look(const char *name, const char *data, size_t size, bool *undecided, struct rig_err *err);
 const struct rig_form_reader *rig_form_reader_of(enum rig_form form);
 
 /* A source in a form that is none of those above, over memory or, where `data` is NULL, over the file `name`: for

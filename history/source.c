@@ -323,9 +323,7 @@ static enum rig_rc find_reader(struct rig_source *source, struct rig_err *err)
     if (load->form == RIG_FORM_AUTO)
         load->form = recognised;
     if (load->form == RIG_FORM_AUTO)
-        return rig_fail(err, RIG_E_INPUT,
-                        "%s:1:1: is no history: neither rig's own form, nor JSON lines or EDN in Jepsen's field names",
-                        source->name);
+        return rig_form_refuse(source->name, bytes->data, bytes->size, err);
     if (load->form == RIG_FORM_RIG && recognised != RIG_FORM_RIG)
         return rig_fail(err, RIG_E_INPUT, "%s: byte 0: is no record of rig's; leave its form to be recognised",
                         source->name);
@@ -378,7 +376,7 @@ enum rig_rc rig_source_open_form(const char *name, const void *data, size_t size
         return rig_fail(err, RIG_E_LIMIT, "%s: no memory to read it", name);
     enum rig_rc rc = RIG_OK;
     if (data == NULL)
-        rc = rig_source_bytes_open(&made->bytes, name, options->load.limit_bytes, options->follow, err);
+        rc = rig_source_bytes_open(&made->bytes, name, options->load.limit_bytes, options->follow, rig_form_look, err);
     else
         rig_source_bytes_borrow(&made->bytes, data, size);
     made->reader = reader;

@@ -8,21 +8,46 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const size_t largest_stream_bytes = (size_t)1 << 38;
-static const size_t largest_at_once_bytes = (size_t)32 << 20;
-enum { AT_ONCE_SHARE = 16 }; /* of the limit */
+#include "base/machine.h"
 
-static enum rig_rc open_stream(struct rig_source_bytes *bytes, const char *path, size_t limit_bytes,
+static const size_t largest_at_once_bytes = (size_t)32 << 20;
+enum {
+    AT_ONCE_SHARE = 16, /* of the limit */
+    FIRST_LOOK_BYTES = 64 << 10,
+    LAST_LOOK_BYTES = 64 << 20,
+    LOOK_FACTOR = 32,
+};
+
+/* The beginning first: what cannot be a history is not read to its end, which may not come. */
+static enum rig_rc read_stream(struct rig_buf *buf, int fd, const char *name, rig_source_look *look,
                                struct rig_err *err)
 {
+    bool undecided = true;
+    enum rig_rc rc = RIG_OK;
+    for (size_t size = FIRST_LOOK_BYTES; rc == RIG_OK && undecided && size <= LAST_LOOK_BYTES; size *= LOOK_FACTOR) {
+        rc = rig_buf_read_up_to(buf, fd, size, name, err);
+        if (rc != RIG_OK || buf->size < size)
+            return rc;
+        undecided = false;
+        rc = look(name, buf->data, buf->size, &undecided, err);
+    }
+    if (rc == RIG_OK && undecided)
+        rc = rig_fail(err, RIG_E_INPUT, "%s:1:1: is no history: its first operation has no end within %d MiB", name,
+                      LAST_LOOK_BYTES >> 20);
+    return rc == RIG_OK ? rig_buf_read_up_to(buf, fd, SIZE_MAX, name, err) : rc;
+}
+
+static enum rig_rc open_stream(struct rig_source_bytes *bytes, int fd, const char *name, size_t limit_bytes,
+                               rig_source_look *look, struct rig_err *err)
+{
     struct rig_err why = {0};
-    rig_buf_init(&bytes->buf, limit_bytes == 0 ? largest_stream_bytes : limit_bytes / 2);
-    enum rig_rc rc = rig_buf_read_file(&bytes->buf, path, &why);
-    if (rc == RIG_E_LIMIT && limit_bytes > 0)
+    rig_buf_init(&bytes->buf, (limit_bytes == 0 ? rig_machine_memory_bytes() : limit_bytes) / 2);
+    enum rig_rc rc = read_stream(&bytes->buf, fd, name, look, &why);
+    if (rc == RIG_E_LIMIT)
         return rig_fail(err, rc,
                         "%s: what comes through a pipe is kept in memory, and may be half of it; save it to a file, "
                         "which is read in parts, or raise --max-memory",
-                        strcmp(path, "-") == 0 ? "standard input" : path);
+                        name);
     if (rc != RIG_OK)
         return rig_fail(err, rc, "%s", why.text);
     bytes->data = bytes->buf.data;
@@ -48,7 +73,8 @@ static enum rig_rc map(struct rig_source_bytes *bytes, const char *name, size_t 
 }
 
 /* Standard input is a file as well, when it was redirected from the beginning of one. */
-static enum rig_rc open_input(struct rig_source_bytes *bytes, size_t limit_bytes, struct rig_err *err)
+static enum rig_rc open_input(struct rig_source_bytes *bytes, size_t limit_bytes, rig_source_look *look,
+                              struct rig_err *err)
 {
     struct stat status;
     if (fstat(STDIN_FILENO, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0 &&
@@ -57,10 +83,11 @@ static enum rig_rc open_input(struct rig_source_bytes *bytes, size_t limit_bytes
         if (bytes->fd >= 0)
             return map(bytes, "standard input", (size_t)status.st_size, err);
     }
-    return open_stream(bytes, "-", limit_bytes, err);
+    return open_stream(bytes, STDIN_FILENO, "standard input", limit_bytes, look, err);
 }
 
-static enum rig_rc open_file(struct rig_source_bytes *bytes, const char *path, size_t limit_bytes, struct rig_err *err)
+static enum rig_rc open_file(struct rig_source_bytes *bytes, const char *path, size_t limit_bytes,
+                             rig_source_look *look, struct rig_err *err)
 {
     struct stat status;
     bytes->fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -70,18 +97,18 @@ static enum rig_rc open_file(struct rig_source_bytes *bytes, const char *path, s
         return rig_fail(err, RIG_E_IO, "%s: is a folder; name the history in it", path);
     if (S_ISREG(status.st_mode) && status.st_size > 0)
         return map(bytes, path, (size_t)status.st_size, err);
-    return open_stream(bytes, path, limit_bytes, err);
+    return open_stream(bytes, bytes->fd, path, limit_bytes, look, err);
 }
 
 enum rig_rc rig_source_bytes_open(struct rig_source_bytes *bytes, const char *path, size_t limit_bytes, bool grows,
-                                  struct rig_err *err)
+                                  rig_source_look *look, struct rig_err *err)
 {
     size_t share = limit_bytes / AT_ONCE_SHARE;
     size_t at_once_bytes = limit_bytes == 0 || share > largest_at_once_bytes ? largest_at_once_bytes : share;
     *bytes = (struct rig_source_bytes){.fd = -1, .at_once_bytes = grows ? 0 : at_once_bytes};
     rig_buf_init(&bytes->buf, 0);
-    enum rig_rc rc =
-        strcmp(path, "-") == 0 ? open_input(bytes, limit_bytes, err) : open_file(bytes, path, limit_bytes, err);
+    enum rig_rc rc = strcmp(path, "-") == 0 ? open_input(bytes, limit_bytes, look, err)
+                                            : open_file(bytes, path, limit_bytes, look, err);
     if (rc != RIG_OK)
         rig_source_bytes_close(bytes);
     return rc;

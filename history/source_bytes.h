@@ -26,10 +26,18 @@ struct rig_source_bytes {
     struct rig_buf buf;
 };
 
-/* `path` "-" is standard input. Of `limit_bytes` half may be what is read from a pipe; 0: 256 GiB. A file that `grows`
- * counts as large from the start. RIG_E_IO, RIG_E_LIMIT. */
+/*
+ * Whether what begins with these bytes can be a history; *undecided: more of them have to be seen. Fails where it
+ * cannot: a pipe or a device may never end.
+ */
+typedef enum rig_rc rig_source_look(const char *name, const char *data, size_t size, bool *undecided,
+                                    struct rig_err *err);
+
+/* `path` "-" is standard input. Of `limit_bytes` half may be what is read from a pipe; 0: of the machine's memory. A
+ * file that `grows` counts as large from the start. RIG_E_IO, RIG_E_LIMIT, and what `look` says of the beginning of a
+ * pipe. */
 enum rig_rc rig_source_bytes_open(struct rig_source_bytes *bytes, const char *path, size_t limit_bytes, bool grows,
-                                  struct rig_err *err);
+                                  rig_source_look *look, struct rig_err *err);
 /* Borrows. */
 void rig_source_bytes_borrow(struct rig_source_bytes *bytes, const void *data, size_t size);
 void rig_source_bytes_close(struct rig_source_bytes *bytes);

@@ -173,6 +173,17 @@ static void frames_grow(void *state, const char *data, size_t size)
     rig_record_file_grow(&reader->file, data, size);
 }
 
+/* Whether the header, of which all should be there, is damaged. */
+static enum rig_rc look_at_header(const char *name, const char *data, size_t size, bool *undecided, struct rig_err *err)
+{
+    const struct rig_load_options options = {.form = RIG_FORM_RIG};
+    struct rig_record_file file;
+    const enum rig_rc rc = rig_record_file_init(&file, name, data, size, &options, err);
+    *undecided = rc == RIG_OK && file.header_end == 0;
+    rig_record_file_done(&file);
+    return rc;
+}
+
 const struct rig_form_reader rig_record_reader = {
     .parallel = false,
     .usual_part_bytes = PART_BYTES,
@@ -183,6 +194,7 @@ const struct rig_form_reader rig_record_reader = {
     .finish = reader_finish,
     .grow = frames_grow,
     .close = reader_close,
+    .look = look_at_header,
 };
 
 /* ---- Block by block ---- */
@@ -306,4 +318,5 @@ const struct rig_form_reader rig_record_blocks_reader = {
     .join = blocks_join,
     .finish = reader_finish,
     .close = reader_close,
+    .look = look_at_header,
 };

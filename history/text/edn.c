@@ -222,6 +222,11 @@ static enum rig_rc open_edn(const char *name, const char *data, size_t size, con
     return rig_text_reader_open(&form, name, data, size, options, facts, state, err);
 }
 
+static enum rig_rc look_at_edn(const char *name, const char *data, size_t size, bool *undecided, struct rig_err *err)
+{
+    return rig_text_reader_look(&edn_syntax, name, data, size, undecided, err);
+}
+
 const struct rig_form_reader rig_edn_reader = {
     .parallel = true,
     .usual_part_bytes = RIG_TEXT_PART_BYTES,
@@ -231,6 +236,7 @@ const struct rig_form_reader rig_edn_reader = {
     .parse = rig_text_reader_parse,
     .join = rig_text_reader_join,
     .close = rig_text_reader_close,
+    .look = look_at_edn,
 };
 
 enum rig_rc rig_edn_write(const struct rig_history *history, struct rig_output *output, struct rig_err *err)

@@ -209,6 +209,11 @@ static enum rig_rc open_json(const char *name, const char *data, size_t size, co
     return rig_text_reader_open(&form, name, data, size, options, facts, state, err);
 }
 
+static enum rig_rc look(const char *name, const char *data, size_t size, bool *undecided, struct rig_err *err)
+{
+    return rig_text_reader_look(&json_syntax, name, data, size, undecided, err);
+}
+
 const struct rig_form_reader rig_json_lines_reader = {
     .parallel = true,
     .usual_part_bytes = RIG_TEXT_PART_BYTES,
@@ -218,6 +223,7 @@ const struct rig_form_reader rig_json_lines_reader = {
     .parse = rig_text_reader_parse,
     .join = rig_text_reader_join,
     .close = rig_text_reader_close,
+    .look = look,
 };
 
 enum rig_rc rig_json_lines_write(const struct rig_history *history, struct rig_output *output, struct rig_err *err)

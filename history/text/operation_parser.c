@@ -55,6 +55,30 @@ static enum rig_rc get_text(struct rig_operation_parser *parser, const char **te
     return rc == RIG_OK ? rig_cursor_decode(&parser->cursor, &slice, &parser->texts, text, length) : rc;
 }
 
+/* A name without its escapes: `"pr\u006fcess"` is the field `process`. */
+static enum rig_rc resolve_name(struct rig_operation_parser *parser, struct rig_text_slice *name)
+{
+    if (!name->has_escapes)
+        return RIG_OK;
+    const enum rig_rc rc = rig_cursor_decode(&parser->cursor, name, &parser->texts, &name->at, &name->length);
+    name->has_escapes = false;
+    return rc;
+}
+
+/* A type or the name of a micro-operation. */
+static enum rig_rc get_word(struct rig_operation_parser *parser, const char *wanted, struct rig_text_slice *word)
+{
+    enum rig_rc rc = parser->syntax->word(&parser->cursor, wanted, word);
+    const bool escaped = word->has_escapes;
+    if (rc == RIG_OK)
+        rc = resolve_name(parser, word);
+    if (rc == RIG_OK && escaped && word->length > 1 && word->at[0] == ':') {
+        word->at++;
+        word->length--;
+    }
+    return rc;
+}
+
 /* The items of the list whose opening bracket is at the cursor. */
 static enum rig_rc get_elements(struct rig_operation_parser *parser, struct rig_micro *micro)
 {
@@ -122,7 +146,7 @@ static enum rig_rc get_micro(struct rig_operation_parser *parser)
     parser->cursor.at++;
     enum rig_rc rc = next(parser);
     if (rc == RIG_OK)
-        rc = parser->syntax->word(&parser->cursor, parser->syntax->micro_name, &name);
+        rc = get_word(parser, parser->syntax->micro_name, &name);
     if (rc == RIG_OK)
         rc = parser->syntax->find_key(&parser->cursor);
     if (rc == RIG_OK)
@@ -192,7 +216,7 @@ static enum rig_rc get_type(struct rig_operation_parser *parser)
     struct rig_operation *operation = &parser->operation;
     struct rig_text_slice name = {0};
     operation->type_at = offset(parser);
-    enum rig_rc rc = parser->syntax->word(&parser->cursor, parser->syntax->type, &name);
+    enum rig_rc rc = get_word(parser, parser->syntax->type, &name);
     if (rc != RIG_OK)
         return rc;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -370,6 +394,8 @@ static enum rig_rc get_entry(struct rig_operation_parser *parser, unsigned *seen
     struct rig_text_slice name = {0};
     size_t from = offset(parser);
     enum rig_rc rc = parser->syntax->field(&parser->cursor, &name);
+    if (rc == RIG_OK)
+        rc = resolve_name(parser, &name);
     if (rc != RIG_OK)
         return rc;
     enum field field = find_field(&name);

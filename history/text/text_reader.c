@@ -107,6 +107,28 @@ enum rig_rc rig_text_reader_open(const struct rig_text_form *form, const char *n
     return RIG_OK;
 }
 
+enum rig_rc rig_text_reader_look(const struct rig_text_syntax *syntax, const char *name, const char *data, size_t size,
+                                 bool *undecided, struct rig_err *err)
+{
+    enum { TOKEN_BYTES = 64 }; /* what the end of the bytes can cut, and a failure can lie before */
+    struct rig_operation_parser parser;
+    struct rig_err why = {0};
+    bool more = false;
+    rig_operation_parser_init(&parser, syntax, name, data, size, &why);
+    enum rig_rc rc = rig_operation_parser_start(&parser, &more);
+    if (rc == RIG_OK && more)
+        rc = rig_operation_parser_read(&parser);
+    if (rc == RIG_OK && more && !parser.operation.fields.has_type) {
+        rc = rig_cursor_fail(&parser.cursor, parser.operation.at, "an operation without a type; it is %s",
+                             parser.syntax->types);
+        parser.cursor.at = data;
+    }
+    *undecided =
+        (rc == RIG_OK && !more) || (rc == RIG_E_INPUT && size - rig_cursor_offset(&parser.cursor) < TOKEN_BYTES);
+    rig_operation_parser_done(&parser);
+    return rc == RIG_OK || *undecided ? RIG_OK : rig_fail(err, rc, "%s", why.text);
+}
+
 void rig_text_reader_close(void *state)
 {
     struct reader *reader = state;

@@ -38,6 +38,9 @@ size_t rig_text_reader_cut(void *state, size_t begin);
 enum rig_rc rig_text_reader_parse(void *state, size_t begin, size_t end, struct rig_segment *segment,
                                   struct rig_err *err);
 enum rig_rc rig_text_reader_join(void *state, struct rig_segment *segment, struct rig_err *err);
+/* Reads the first operation; undecided where that has no end among these bytes. */
+enum rig_rc rig_text_reader_look(const struct rig_text_syntax *syntax, const char *name, const char *data, size_t size,
+                                 bool *undecided, struct rig_err *err);
 void rig_text_reader_close(void *state);
 
 #endif
