@@ -23,6 +23,7 @@ struct rig_journal_entry {
     size_t argument_count;
     struct rig_process process; /* process */
     const char *boot_id;        /* process */
+    bool asked;                 /* process: it was there, and healing has asked it to end */
     struct rig_journal_entry *earlier;
 };
 

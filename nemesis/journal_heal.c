@@ -94,21 +94,22 @@ static void note_segments(const struct rig_process *process, struct segments *se
  */
 static void ask_to_end(const struct healer *healer, const struct rig_journal_content *content)
 {
-    for (const struct rig_journal_entry *entry = content->latest; entry != NULL; entry = entry->earlier) {
-        if (!is_there(entry, healer->boot_id))
+    for (struct rig_journal_entry *entry = content->latest; entry != NULL; entry = entry->earlier) {
+        entry->asked = is_there(entry, healer->boot_id);
+        if (!entry->asked)
             continue;
         note_segments(&entry->process, healer->segments);
         (void)rig_process_signal(&entry->process, SIGINT);
     }
     for (const struct rig_journal_entry *entry = content->latest; entry != NULL; entry = entry->earlier) {
-        if (is_there(entry, healer->boot_id))
+        if (entry->asked)
             (void)rig_process_signal(&entry->process, SIGCONT);
     }
 }
 
-static bool end_process(const struct rig_journal_entry *entry, const char *boot_id, char *text)
+static bool end_process(const struct rig_journal_entry *entry, char *text)
 {
-    if (!is_there(entry, boot_id)) {
+    if (!entry->asked) {
         (void)snprintf(text, TEXT_BYTES, "%s: process %ld is gone", entry->what, (long)entry->process.pid);
         return true;
     }
@@ -152,7 +153,7 @@ static bool undo(const struct healer *healer, const struct rig_journal_entry *en
         healed = run_command(entry, text);
         break;
     case RIG_JOURNAL_PROCESS:
-        healed = end_process(entry, healer->boot_id, text);
+        healed = end_process(entry, text);
         break;
     case RIG_JOURNAL_REMOVE:
         healed = remove_folder(entry, text);
