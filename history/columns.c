@@ -186,6 +186,48 @@ void rig_columns_move(struct rig_columns *columns, size_t to, size_t from)
     }
 }
 
+/* Puts the names that are in use into `kept`; the map says where each went. */
+static bool keep_names(struct rig_columns *columns, struct rig_text_table *kept)
+{
+    if (!rig_column_values_reserve(&columns->map, columns->names.count))
+        return false;
+    for (columns->map.count = 0; columns->map.count < columns->names.count; columns->map.count++)
+        columns->map.at[columns->map.count] = RIG_COLUMN_NONE;
+    for (int column = 0; column < RIG_COLUMN_COUNT; column++) {
+        const struct rig_column_values *values = &columns->of[column];
+        for (size_t i = 0; rig_column_infos[column].type == RIG_COLUMN_NAME && i < values->count; i++) {
+            int64_t *to = values->at[i] == RIG_COLUMN_NONE ? NULL : &columns->map.at[values->at[i]];
+            if (to == NULL || *to != RIG_COLUMN_NONE)
+                continue;
+            const char *name = columns->names.texts[values->at[i]];
+            const uint32_t number = rig_text_table_put(kept, name, strlen(name));
+            if (number == RIG_TABLE_NONE)
+                return false;
+            *to = number;
+        }
+    }
+    return true;
+}
+
+void rig_columns_fit_names(struct rig_columns *columns, size_t limit_bytes)
+{
+    struct rig_text_table kept;
+    rig_text_table_init(&kept, limit_bytes);
+    if (!keep_names(columns, &kept)) {
+        rig_text_table_done(&kept);
+        return;
+    }
+    for (int column = 0; column < RIG_COLUMN_COUNT; column++) {
+        const struct rig_column_values *values = &columns->of[column];
+        for (size_t i = 0; rig_column_infos[column].type == RIG_COLUMN_NAME && i < values->count; i++) {
+            if (values->at[i] != RIG_COLUMN_NONE)
+                values->at[i] = columns->map.at[values->at[i]];
+        }
+    }
+    rig_text_table_done(&columns->names);
+    columns->names = kept;
+}
+
 void rig_columns_swap_values(struct rig_columns *a, struct rig_columns *b)
 {
     for (int column = 0; column < RIG_COLUMN_COUNT; column++) {

@@ -96,6 +96,8 @@ int64_t rig_columns_name(struct rig_columns *columns, const char *text, size_t l
 bool rig_columns_append(struct rig_columns *columns, size_t first, const struct rig_columns *from, size_t count);
 /* Transaction `from` becomes number `to`, which is not above it: moving them in ascending order keeps some of them. */
 void rig_columns_move(struct rig_columns *columns, size_t to, size_t from);
+/* Forgets the names that no transaction has, which get other numbers. Without memory for it all stay. */
+void rig_columns_fit_names(struct rig_columns *columns, size_t limit_bytes);
 /* Swaps the values of both; names stay where they are. */
 void rig_columns_swap_values(struct rig_columns *a, struct rig_columns *b);
 /* Only the first `count` transactions are left. */

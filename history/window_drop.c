@@ -218,6 +218,8 @@ void rig_window_drop(struct rig_window *window, const uint8_t *judged, const uin
     keep_keys(window);
     keep_key_texts(window);
     keep_errors(window);
+    if (window->columns.names.count / 2 >= window->txns.count + IDLE_TEXTS)
+        rig_columns_fit_names(&window->columns, window->limit_bytes);
     index_keys(window);
     rig_window_recount(window);
     window->view = (struct rig_history){0};

@@ -122,10 +122,8 @@ static bool has_work(struct rig_run_client *client)
 /* A session after the first is somebody new: what a database promises a session ends with the session. */
 static void begin_session(struct rig_run_client *client)
 {
-    if (rig_run_read(&client->sessions_opened) > 0) {
+    if (rig_run_read(&client->sessions_opened) > 0)
         client->process += client->run->client_count;
-        client->number = 0;
-    }
     RIG_REQUIRE(client->process <= INT32_MAX);
     rig_run_count(&client->sessions_opened);
     client->has_session = true;
@@ -267,10 +265,6 @@ static enum rig_outcome transact(struct rig_run_client *client)
     rig_channel_columns(client->channel, &transaction->columns);
     rig_channel_complete(client->channel, end_ns, outcome, transaction->reads, transaction->elements, error);
     mark_busy(client, 0);
-    if (outcome == RIG_OUTCOME_OK && (transaction->columns.given & RIG_COLUMN_BIT(RIG_COLUMN_ORDER)) != 0)
-        rig_run_orders_note(&run->orders, &client->orders, client->process, client->number,
-                            transaction->columns.at[RIG_COLUMN_ORDER], end_ns);
-    client->number++;
     RIG_INVARIANT(end_ns >= start_ns);
     rig_run_count(outcome == RIG_OUTCOME_OK     ? &client->ok
                   : outcome == RIG_OUTCOME_FAIL ? &client->fail
@@ -386,7 +380,6 @@ void *rig_run_client_main(void *argument)
         }
     }
     rig_run_closing_leave(client);
-    rig_run_orders_flush(&client->run->orders, &client->orders);
     (void)atomic_fetch_add(&client->run->finished, 1);
     return NULL;
 }

@@ -447,7 +447,6 @@ static void init_state(struct rig_run_state *run, const struct rig_plan *plan, c
     atomic_store(&run->deadline_ns, INT64_MAX);
     RIG_INVARIANT(pthread_mutex_init(&run->gate_lock, NULL) == 0);
     RIG_INVARIANT(pthread_cond_init(&run->gate_moved, NULL) == 0);
-    rig_run_orders_init(&run->orders, options->folder);
     rig_names_init(&run->names);
     rig_run_outages_init(&run->outages);
     run->env = (struct rig_run_env){.core = &rig_run_core,
@@ -543,7 +542,6 @@ enum rig_rc rig_run(const struct rig_plan *plan, const struct rig_run_options *o
     if (atomic_load(&run->abandoned))
         return rc; /* the client that did not come back still uses the run */
     rig_run_services_attach(NULL);
-    rig_run_orders_done(&run->orders);
     rig_names_done(&run->names);
     rig_run_outages_done(&run->outages);
     (void)pthread_mutex_destroy(&run->gate_lock);

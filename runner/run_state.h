@@ -25,7 +25,6 @@
 #include "runner/run.h"
 #include "runner/run_answers.h"
 #include "runner/run_name.h"
-#include "runner/run_orders.h"
 #include "runner/run_outages.h"
 
 enum {
@@ -85,8 +84,6 @@ struct rig_run_client {
     struct rig_transaction transaction;
     struct rig_read *reads;
     int64_t process;
-    uint64_t number; /* of its transactions so far */
-    struct rig_run_orders_buffer orders;
     uint32_t failed_opens;   /* in a row */
     struct rig_err open_err; /* the first failure to connect */
     /* load */
@@ -149,8 +146,7 @@ struct rig_run_state {
     struct rig_gear gear;      /* of the plan's faults; from before the driver's init until its done */
     struct rig_run_under_fault under_fault[RIG_UNDER_FAULT_MOST]; /* by injection; the nemesis's own */
     struct rig_nemesis *nemesis;                                  /* NULL: the plan has no faults */
-    struct rig_run_orders orders;
-    struct rig_names names; /* of side columns: nodes */
+    struct rig_names names;                                       /* of side columns: nodes */
     struct rig_run_outages outages;
     struct rig_run_client *clients;
     uint32_t client_count;

@@ -63,6 +63,10 @@ struct rig_history *model_history(const struct model *model, uint32_t event_coun
 
 /* Fails the test where the two differ; `meta` too. Times are compared as differences to the first one. */
 void assert_same_history(const struct rig_history *got, const struct rig_history *wanted);
+/* Fails the test unless the transaction of the one has the side columns of that of the other; with as many as committed
+ * meanwhile in all of `wanted`. */
+void assert_same_columns(const struct rig_history *got, uint32_t got_txn, const struct rig_history *wanted,
+                         uint32_t wanted_txn);
 /* Fails the test unless each transaction that was held has as many as committed while it was open, and no other one. */
 void assert_meanwhile(const struct rig_history *history);
 /* The same for one operation of each. */

@@ -367,6 +367,7 @@ static void windows_are_what_builders_make(void **state)
             .position_gaps = round % 3 == 0,
             .text_keys = round % 5 == 0,
             .no_invocations = round % 7 == 0,
+            .columns = round % 2 == 0,
         };
         struct model model;
         model_make(&model, &options, &rng);
@@ -472,6 +473,7 @@ static void assert_left(const struct rig_history *view, const struct left *left,
         const struct rig_txn *wanted = &left->whole->txns[of];
         assert_int_equal(txn->judged, left->judged[of]);
         assert_int_equal(txn->process, wanted->process);
+        assert_same_columns(view, i, left->whole, of);
         assert_string_equal(txn->error == 0 ? "" : view->errors[txn->error - 1],
                             wanted->error == 0 ? "" : left->whole->errors[wanted->error - 1]);
         const struct rig_mop *ops = rig_txn_ops(view, i);
@@ -526,6 +528,7 @@ static void what_is_dropped_is_gone_and_no_more(void **state)
             .channel_count = 1 + (uint32_t)rig_rng_below(&rng, 20),
             .key_count = 1 + (int64_t)rig_rng_below(&rng, 40),
             .text_keys = round % 5 == 0,
+            .columns = round % 4 > 1,
         };
         struct model model;
         model_make(&model, &options, &rng);
@@ -577,11 +580,14 @@ static void memory_is_bounded(void **state)
                     rig_segment_keys_add(&f->segment.keys, key) && rig_segment_errors_add(&f->segment.errors, error));
         add_read(f, 0, 0, 5);
         f->segment.txns.at[0].error = 1;
+        assert_true(rig_columns_set(&f->segment.columns, RIG_COLUMN_NODE, 0,
+                                    rig_columns_name(&f->segment.columns, text, (size_t)length)));
         join(f);
         const struct rig_history *view = rig_window_history(f->window, false);
         assert_int_equal(view->txn_count, 1);
         assert_string_equal(view->errors[view->txns[0].error - 1], text);
         assert_string_equal(view->key_texts[view->keys[0]], text);
+        assert_string_equal(rig_history_column_name(view, 0, RIG_COLUMN_NODE), text);
         rig_window_drop(f->window, judged, drop_key);
         size_t held = rig_window_bytes(f->window);
         most[i / 50000] = held > most[i / 50000] ? held : most[i / 50000];

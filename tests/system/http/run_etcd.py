@@ -134,21 +134,14 @@ report: [json]
                 time.sleep(0.05)
         self.fail("the member does not answer")
 
-    def orders(self):
-        """By process and number: what orders.tsv says."""
-        lines = (self.folder / "run" / "orders.tsv").read_text().splitlines()
-        self.assertEqual(lines[0], "process\tnumber\torder")
-        return {tuple(map(int, line.split("\t")[:2])): int(line.split("\t")[2]) for line in lines[1:]}
-
     def completions(self):
-        """Process, number and completion of each transaction in the record."""
+        """The completions in the record. Each tells the member that answered; those that are ok, the revision."""
         self.status(0, self.rig("convert", "run/history.rig", "history.jsonl"))
-        counts = {}
         for event in map(json.loads, (self.folder / "history.jsonl").read_text().splitlines()):
             if event["type"] != "invoke":
-                process = event["process"]
-                counts[process] = counts.get(process, -1) + 1
-                yield process, counts[process], event
+                self.assertEqual("order" in event, event["type"] == "ok", event)
+                self.assertIn(event["node"], ("etcd-1", "etcd-2", "etcd-3"))
+                yield event
 
     def test_the_revisions_are_the_order_of_the_versions(self):
         plan = self.plan("""
@@ -161,23 +154,20 @@ check: {levels: [strict-serializable]}
 report: [json]
 """)
         self.status(0, self.rig("run", plan, "-o", "run"))
-        orders, writers, longest = self.orders(), {}, {}
-        for process, number, event in self.completions():
-            order = orders.pop((process, number), None)
-            self.assertEqual(order is not None, event["type"] == "ok", event)
+        writers, longest = {}, {}
+        for event in self.completions():
             for kind, key, value in event["value"] if event["type"] == "ok" else []:
                 if kind == "append":
-                    writers[key, value] = order
+                    writers[key, value] = event["order"]
                 elif len(value or []) > len(longest.get(key, [])):
                     longest[key] = value
-        self.assertEqual(orders, {})
         self.assertGreater(len(longest), 1)
         for key, elements in longest.items():
             revisions = [writers[key, element] for element in elements]
             self.assertEqual(revisions, sorted(revisions), f"key {key}")
 
     def test_the_revisions_of_a_run_that_is_killed(self):
-        """Each process lacks at most those of transactions that ended within 200 ms."""
+        """They are in the record, frame by frame, with the transactions."""
         process = self.start("run", self.plan("""
 name: orders
 seed: 5
@@ -189,16 +179,8 @@ report: [json]
         self.wait_for_record(process, "run", 20_000)
         process.kill()
         self.finish(process)
-        orders, missing, count = self.orders(), {}, 0
-        for process, number, event in self.completions():
-            if event["type"] == "ok" and (process, number) not in orders:
-                missing.setdefault(process, []).append(event["time"])
-            elif event["type"] == "ok":
-                count += 1
-                self.assertNotIn(process, missing, "a line is missing before others of its process")
-        self.assertGreater(count, 100)
-        for process, times in missing.items():
-            self.assertLess(times[-1] - times[0], 200_000_000, f"process {process}")
+        self.assertGreater(sum(event["type"] == "ok" for event in self.completions()), 100)
+
 
 if __name__ == "__main__":
     if shutil.which("etcd") is None:

@@ -1,5 +1,6 @@
 """rig run on primaries with standbys: what the experiments of configs/ promise, in short form."""
 
+import json
 import os
 import pathlib
 import subprocess
@@ -43,6 +44,44 @@ class Clusters(PostgresTest):
         self.status(0, self.rig("run", CONFIGS / "pg-replicas-repeatable-read.yaml", "-o", "out", "--set",
                                 "database.reads-from=primary", "--set", "workload.transactions=10000"))
         self.assertNotEqual(self.results("out")["levels"]["strong-snapshot-isolation"], "refuted")
+
+    def test_every_transaction_tells_who_answered(self):
+        """Node and backend of each transaction, as the servers' own logs have them; and how long some were held."""
+        plan = self.plan("""
+name: answers
+seed: 3
+workload: {type: list-append, transactions: 3000, reads: 60%, long-transactions: {share: 3%, hold: 30ms}}
+clients: {count: 6}
+database:
+  driver: postgres
+  isolation: repeatable-read
+  reads-from: any
+  cluster: {local: {nodes: 3, replication: on, settings: [log_connections=on]}}
+check: {levels: [read-uncommitted]}
+report: [json]
+""")
+        self.assertIn(self.rig("run", plan, "-o", "out").status, (0, 1))
+        self.status(0, self.rig("convert", "out/history.rig", "out/history.jsonl"))
+        logs = {name: (self.folder / "out" / f"{name}.log").read_text() for name in ("pg-1", "pg-2", "pg-3")}
+        events = [json.loads(line) for line in (self.folder / "out" / "history.jsonl").read_text().splitlines()]
+        invoked, nodes, held = {}, {}, 0
+        for event in events:
+            if event["type"] == "invoke":
+                invoked[event["process"]] = event
+                continue
+            nodes.setdefault(event["node"], set()).add(event["backend"])
+            if any(kind == "append" for kind, *_ in event["value"]):
+                self.assertEqual(event["node"], "pg-1", event)
+            if "held" in event:
+                held += 1
+                self.assertGreaterEqual(event["held"], 30_000_000)
+                self.assertLessEqual(event["held"], event["time"] - invoked[event["process"]]["time"])
+        self.assertEqual(set(nodes), set(logs))
+        for node, backends in nodes.items():
+            for backend in backends:
+                self.assertIn(f"[{backend}] LOG:  connection authorized", logs[node])
+        self.assertGreater(held, 20)
+        self.no_server_is_left()
 
     def test_an_asynchronous_failover_loses_what_was_acknowledged(self):
         self.status(1, self.rig("run", CONFIGS / "pg-failover-async.yaml", "-o", "out", *ONE_FAILOVER))
