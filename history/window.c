@@ -22,6 +22,11 @@ struct rig_window *rig_window_new(enum rig_workload workload, size_t limit_bytes
     rig_text_table_init(&window->key_texts, limit_bytes);
     rig_text_table_init(&window->errors, limit_bytes);
     rig_columns_init(&window->columns, limit_bytes);
+    /* These have an address from the start: code adds to it without asking, and nothing can be added to NULL. */
+    if (!rig_txn_vec_reserve(&window->txns, 1) || !rig_mop_vec_reserve(&window->ops, 1)) {
+        rig_window_free(window);
+        return NULL;
+    }
     return window;
 }
 

@@ -57,7 +57,10 @@ void rig_part_start(struct rig_part *part, struct rig_segment *segment, const st
     part->end = end;
     part->index_width = part->time_width = 1;
     part->last_end_length = 0;
-    part->refused = part->no_memory = false;
+    part->refused = false;
+    /* These have an address from the start: code adds to it without asking, and nothing can be added to NULL. */
+    part->no_memory = !rig_mop_vec_reserve(&segment->ops, 1) || !rig_mop_vec_reserve(&part->long_ops, 1) ||
+                      !rig_element_vec_reserve(&part->parser.operation.elements, 1);
     part->count = 0;
     part->first_index = part->last_index = -1;
     part->key_kinds = 0;
