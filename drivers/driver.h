@@ -158,13 +158,6 @@ struct rig_node_status {
     char detail[128];
 };
 
-/* Where clients reach a node, past rig's proxy. What a node does not have is empty, or 0. */
-struct rig_node_address {
-    char host[256];
-    uint16_t port;
-    char socket[108]; /* its Unix socket, or the socket's folder, as the database's own clients take it */
-};
-
 /* How a node is brought down. */
 enum rig_node_end {
     RIG_NODE_KILL,      /* SIGKILL to each of its processes */
@@ -212,8 +205,6 @@ struct rig_cluster_ops {
     enum rig_rc (*set_environment)(void *run, uint32_t node, const char *name, const char *value, struct rig_err *err);
     /* Faults that only this database knows, one object each; ended by NULL; NULL for none. */
     const struct rig_fault *const *faults;
-    /* Fills in where the node is, for commands of the plan; up or down. Optional. */
-    enum rig_rc (*address)(void *run, uint32_t node, struct rig_node_address *address, struct rig_err *err);
 };
 
 /* Bits for rig_driver.features. */

@@ -91,9 +91,6 @@ struct rig_fault {
     /* `evidence` holds what inject said and may be added to. */
     enum rig_rc (*heal)(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
                         struct rig_err *err);
-    /* Refuses options that cannot be used, while the plan is read; the text names the option in backquotes. No I/O.
-     * RIG_E_PLAN. Optional. */
-    enum rig_rc (*check)(const void *options, struct rig_err *err);
 };
 
 #endif
