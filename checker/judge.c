@@ -85,13 +85,15 @@ static void restrict_oddities(struct rig_oddities *oddities, const uint8_t *sele
     oddities->kept.count = kept;
 }
 
-/* Lost updates lie on cycles unless reads contradict each other; else the pass over the history is saved. */
+/* Lost updates lie on cycles unless reads contradict each other, or show the reader's own later append; else the pass
+ * over the history is saved. */
 static enum rig_rc add_lost_updates(struct rig_judge *judge, struct rig_err *err)
 {
     struct rig_inference *inference = &judge->inference;
     const uint64_t *odd = inference->oddities.count;
     bool possible = judge->ladder.cyclic[RIG_RUNG_ALL][RIG_ORDER_PLAIN] || odd[RIG_ANOMALY_INCOMPATIBLE_ORDER] > 0 ||
-                    odd[RIG_ANOMALY_DUPLICATE_ELEMENTS] > 0 || odd[RIG_ANOMALY_FRACTURED_APPEND] > 0;
+                    odd[RIG_ANOMALY_DUPLICATE_ELEMENTS] > 0 || odd[RIG_ANOMALY_FRACTURED_APPEND] > 0 ||
+                    odd[RIG_ANOMALY_FUTURE_READ] > 0;
     if (judge->history->workload != RIG_WORKLOAD_LIST_APPEND || !possible)
         return RIG_OK;
     return rig_list_lost_updates(&inference->versions, &inference->oddities)

@@ -272,16 +272,6 @@ static int compare_updates(const void *left, const void *right)
     return order != 0 ? order : (a->txn > b->txn) - (a->txn < b->txn);
 }
 
-/* A version of the transaction's own, which it cannot have updated. */
-static bool ends_with_own(const struct rig_versions *versions, uint32_t txn, const struct update *update)
-{
-    if (update->list.count == 0)
-        return false;
-    int64_t last = rig_read_element(&update->list, update->list.count - 1);
-    const struct rig_append *slot = rig_versions_find(versions, update->key, last);
-    return slot != NULL && slot->writer == txn;
-}
-
 static bool is_known_read(const struct rig_mop *op)
 {
     return op->kind == RIG_OP_READ_LIST && op->read_state != RIG_READ_UNKNOWN;
@@ -302,7 +292,7 @@ static bool collect_updates(const struct rig_versions *versions, uint32_t txn, s
         if (!first || !appends)
             continue;
         struct update update = {ops[i].key, txn, i, rig_mop_list(versions->history, &ops[i])};
-        if (!ends_with_own(versions, txn, &update) && !updates_add(updates, update))
+        if (!updates_add(updates, update))
             return false;
     }
     return true;

@@ -76,9 +76,7 @@ static bool take_write(struct infer *in, struct access *key, uint32_t txn, uint3
     uint32_t read = key->first_read;
     key->first_read = RIG_REGISTER_NONE;
     key->known = op;
-    uint32_t version = read == RIG_REGISTER_NONE ? RIG_REGISTER_NONE : version_of(in, txn, read);
-    bool updates = version != RIG_REGISTER_NONE && in->registers->versions[version].writer != txn;
-    return !updates || take_update(in, txn, read);
+    return read == RIG_REGISTER_NONE || version_of(in, txn, read) == RIG_REGISTER_NONE || take_update(in, txn, read);
 }
 
 /* A read of the transaction's own version is a future-read where the write comes later. */

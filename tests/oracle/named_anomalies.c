@@ -225,13 +225,6 @@ static bool is_update(const struct small_history *history, int t, int i)
     return writes_later(txn, txn->ops[i].key, i);
 }
 
-/* Whether the last element that the transaction's read shows is its own. */
-static bool is_own(const struct small_history *history, int t, const struct small_op *read)
-{
-    int op = 0;
-    return read->count > 0 && writer_of(history, read->key, read->list[read->count - 1], &op) == t;
-}
-
 static void look_for_pairs(struct look *look, int t, int i)
 {
     const struct small_op *a = op_of(look->history, t, i);
@@ -241,8 +234,8 @@ static void look_for_pairs(struct look *look, int t, int i)
             if (!is_read(b))
                 continue;
             look_at_two(look, t, i, u, j);
-            if (u != t && a->key == b->key && same_list(a, b) && !is_own(look->history, t, a) &&
-                !is_own(look->history, u, b) && is_update(look->history, t, i) && is_update(look->history, u, j))
+            if (u != t && a->key == b->key && same_list(a, b) && is_update(look->history, t, i) &&
+                is_update(look->history, u, j))
                 note(look, NAMED_LOST_UPDATE);
         }
     }
