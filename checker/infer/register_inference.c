@@ -114,13 +114,13 @@ static bool take_version(struct infer *in, uint32_t txn, uint32_t op, uint32_t i
 static bool take_read(struct infer *in, struct access *key, uint32_t txn, uint32_t op)
 {
     uint32_t id = version_of(in, txn, op), before = key->known;
-    if (!key->has_read)
-        key->first_read = op;
-    key->has_read = true;
     if (id == RIG_REGISTER_NONE) {
         in->unknown_reads += in->history->txns[txn].outcome == RIG_OUTCOME_OK;
         return true;
     }
+    if (!key->has_read)
+        key->first_read = op;
+    key->has_read = true;
     key->known = op;
     if (before != RIG_REGISTER_NONE && version_of(in, txn, before) != id &&
         !note(in, RIG_ANOMALY_INTERNAL, txn, op, UINT32_MAX, before))

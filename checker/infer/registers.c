@@ -61,7 +61,7 @@ bool rig_register_is_update(const struct rig_history *history, uint32_t txn, uin
     if (is_write(&ops[op]))
         return false;
     for (uint32_t i = 0; i < op; i++) {
-        if (ops[i].key == ops[op].key && !is_write(&ops[i]))
+        if (ops[i].key == ops[op].key && !is_write(&ops[i]) && ops[i].read_state != RIG_READ_UNKNOWN)
             return false;
     }
     for (uint32_t i = op + 1; i < rig_txn_op_count(history, txn); i++) {

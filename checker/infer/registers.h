@@ -84,7 +84,7 @@ static inline const struct rig_version_edge *rig_registers_edge(const struct rig
     return &registers->edges[registers->edges_from[i]];
 }
 
-/* An update: operation `op` is the transaction's first read of its key, and a write of the key follows. */
+/* An update: operation `op` is the transaction's first known read of its key, and a write of the key follows. */
 bool rig_register_is_update(const struct rig_history *history, uint32_t txn, uint32_t op);
 
 #endif

@@ -203,12 +203,13 @@ static bool is_prefix(const struct small_op *a, const struct small_op *b)
     return a->count <= b->count && memcmp(a->list, b->list, (size_t)a->count * sizeof a->list[0]) == 0;
 }
 
-/* Whether a read shows an append of a transaction without one that this made earlier to the key. */
-static bool is_fractured(const struct small_history *history, const struct small_op *read)
+/* Whether a read shows an append of a known transaction without one that this made earlier to the key. */
+static bool is_fractured(const struct search *s, const struct small_op *read)
 {
+    const struct small_history *history = s->history;
     for (int e = 0; e < read->count; e++) {
         int txn = 0, op = 0;
-        if (!find_writer(history, read->key, read->list[e], &txn, &op))
+        if (!find_writer(history, read->key, read->list[e], &txn, &op) || !in(s->known, txn))
             continue;
         for (int i = 0; i < op; i++) {
             const struct small_op *earlier = &history->txns[txn].ops[i];
@@ -228,7 +229,7 @@ static void find_silent_keys(struct search *s)
         const struct seen *a = &s->reads[r];
         if (!in(s->known, a->txn))
             continue;
-        s->silent[a->key] |= is_fractured(s->history, a->read);
+        s->silent[a->key] |= is_fractured(s, a->read);
         for (int q = 0; q < r; q++) {
             const struct seen *b = &s->reads[q];
             if (in(s->known, b->txn) && a->key == b->key && !is_prefix(a->read, b->read) &&
