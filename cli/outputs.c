@@ -11,6 +11,7 @@
 
 #include "base/bug.h"
 #include "base/output_file.h"
+#include "base/printable.h"
 #include "cli/cli.h"
 #include "cli/terminal.h"
 
@@ -61,12 +62,23 @@ static enum rig_rc print_buf(const struct rig_buf *buf, struct rig_err *err)
     return RIG_OK;
 }
 
+/* What a history says of itself must not command the terminal or the program that shows the file. */
+static void make_printable(struct rig_buf *text)
+{
+    if (text->failed || text->size == 0)
+        return;
+    rig_printable_lines(text->data);
+    text->size = strlen(text->data);
+}
+
 enum rig_rc rig_cli_write_report(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
                                  enum rig_report_form form, const char *path, struct rig_err *err)
 {
     struct rig_buf out;
     rig_buf_init(&out, 0);
     render(verdict, run, name, form, &out);
+    if (form != RIG_REPORT_JSON)
+        make_printable(&out);
     (void)fflush(stdout); /* keeps the order where both go to one file */
     enum rig_rc rc = strcmp(path, "-") == 0 ? print_buf(&out, err) : rig_output_save(&out, path, err);
     rig_buf_done(&out);
@@ -144,12 +156,14 @@ static enum rig_rc remove_witnesses(const char *folder, struct rig_err *err)
     return rc;
 }
 
-static enum rig_rc write_witness_file(const struct rig_buf *text, const char *folder, const struct rig_witness *witness,
+static enum rig_rc write_witness_file(struct rig_buf *text, const char *folder, const struct rig_witness *witness,
                                       uint32_t number, const char *suffix, struct rig_err *err)
 {
     char name[128], path[PATH_BYTES];
     (void)snprintf(name, sizeof name, "%s-%" PRIu32 ".%s", rig_anomaly_info(witness->anomaly)->name, number, suffix);
     enum rig_rc rc = join(path, folder, name, err);
+    if (strcmp(suffix, "jsonl") != 0)
+        make_printable(text);
     return rc == RIG_OK ? rig_output_save(text, path, err) : rc;
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/printable.h"
 #include "base/bug.h"
 #include "base/clock.h"
 #include "checker/minimum.h"
@@ -12,21 +13,15 @@ void rig_words_clean(struct rig_buf *out, const char *text, bool keep_lines)
 {
     if (text == NULL)
         return;
-    for (const char *from = text; *from != '\0';) {
-        size_t plain = 0;
-        while (from[plain] != '\0' && (unsigned char)from[plain] >= 0x20 && from[plain] != 0x7f &&
-               !((unsigned char)from[plain] == 0xc2 && ((unsigned char)from[plain + 1] & 0xe0) == 0x80))
-            plain++;
-        rig_buf_add(out, from, plain);
-        from += plain;
-        if (*from == '\0')
-            break;
-        /* C1 controls (0xc2 0x80..0x9f in UTF-8) start terminal sequences too */
-        bool line = *from == '\n' && keep_lines;
-        bool two_bytes = (unsigned char)*from == 0xc2;
-        rig_buf_add_char(out, line ? '\n' : *from == '\t' || *from == '\n' ? ' ' : '?');
-        from += two_bytes ? 2 : 1;
-    }
+    const size_t from = out->size;
+    rig_buf_add_text(out, text);
+    if (out->failed || out->size == from)
+        return;
+    if (keep_lines)
+        rig_printable_lines(out->data + from);
+    else
+        rig_printable_line(out->data + from);
+    out->size = from + strlen(out->data + from);
 }
 
 void rig_words_count(struct rig_buf *out, uint64_t number)

@@ -3,6 +3,7 @@
 
 import json
 import subprocess
+import xml.dom.minidom
 
 import attack
 from attack import rig
@@ -118,6 +119,28 @@ def numbers_out_of_range_are_refused(folder):
             assert done.returncode == 64 and b":2:" in done.stderr, (text, done)
 
 
+def texts_of_a_history_command_nothing(folder):
+    key, bell = "k\\u001b[31mX\\u202e\\u0085", "b\\u0007"
+    path = folder / "hostile.jsonl"
+    path.write_text(
+        f'{{"index":0,"type":"invoke","process":0,"value":[["r","{key}",null],["append","{bell}",1]]}}\n'
+        f'{{"index":1,"type":"invoke","process":1,"value":[["r","{bell}",null],["append","{key}",1]]}}\n'
+        f'{{"index":2,"type":"ok","process":0,"value":[["r","{key}",[]],["append","{bell}",1]]}}\n'
+        f'{{"index":3,"type":"ok","process":1,"value":[["r","{bell}",[]],["append","{key}",1]]}}\n'
+    )
+    done = rig("check", path, "-o", folder / "out", "--report", f"dot={folder}/a.dot")
+    assert done.returncode == 1, done
+    files = [folder / "a.dot", *(p for p in (folder / "out").rglob("*") if p.is_file())]
+    assert len(files) > 6
+    texts = [p.read_text() for p in files if p.suffix not in (".json", ".jsonl")] + [done.stdout.decode()]
+    for text in texts:
+        bad = [c for c in text if (ord(c) < 32 and c != "\n") or 0x7F <= ord(c) < 0xA0 or c == "\u202e"]
+        assert not bad, (bad, text[:200])
+    for p in files:
+        if p.suffix in (".xml", ".svg"):
+            xml.dom.minidom.parseString(p.read_text())
+
+
 if __name__ == "__main__":
     attack.run(
         [
@@ -127,5 +150,6 @@ if __name__ == "__main__":
             byte_order_marks_are_refused,
             deep_nesting_is_refused,
             numbers_out_of_range_are_refused,
+            texts_of_a_history_command_nothing,
         ]
     )
