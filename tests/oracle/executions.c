@@ -506,14 +506,14 @@ static bool is_monotonic(const struct search *s, const uint32_t *depends)
 
 static bool has_cycle(uint32_t among, const uint32_t after[SMALL_TXNS])
 {
-    uint32_t reach[SMALL_TXNS];
-    for (int t = 0; t < SMALL_TXNS; t++)
+    uint32_t reach[EXECUTION_TXNS];
+    for (int t = 0; t < EXECUTION_TXNS; t++)
         reach[t] = in(among, t) ? after[t] & among : 0;
-    for (int via = 0; via < SMALL_TXNS; via++) {
-        for (int t = 0; t < SMALL_TXNS; t++)
+    for (int via = 0; via < EXECUTION_TXNS; via++) {
+        for (int t = 0; t < EXECUTION_TXNS; t++)
             reach[t] |= in(reach[t], via) ? reach[via] : 0;
     }
-    for (int t = 0; t < SMALL_TXNS; t++) {
+    for (int t = 0; t < EXECUTION_TXNS; t++) {
         if (in(reach[t], t))
             return true;
     }
