@@ -84,7 +84,7 @@ class OutOfTree(unittest.TestCase):
 
     def test_a_dialect_as_the_guide_says(self):
         output = self.follow("tested: dialect")
-        self.assertRegex(output, r"# write \(commit\)\n  PUT /rig/k\d+\n")
+        self.assertRegex(output, r"# write \(commit\)\n  PUT /rig_run/k\d+\n")
 
     def test_a_program_as_the_guide_says(self):
         output = self.follow("tested: exec")
