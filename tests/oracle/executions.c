@@ -336,7 +336,7 @@ static bool fits_uncommitted(const struct search *s)
 {
     for (int r = 0; r < s->read_count && !s->history->registers; r++) {
         const struct seen *seen = &s->reads[r];
-        if (in(s->committed, seen->txn) && !s->silent[seen->key] && !begins_list(s, seen))
+        if (in(s->committed | s->known, seen->txn) && !s->silent[seen->key] && !begins_list(s, seen))
             return false;
     }
     return true;
@@ -594,6 +594,31 @@ static const struct key_op *writer_op(const struct key_op *ops, int count, const
     return NULL;
 }
 
+/*
+ * Closes the order, and adds what a read forces: another write comes before the write it returns, or after the read.
+ * False when there is nothing to add.
+ */
+static bool add_forced(const struct key_op *ops, int count, uint64_t after[KEY_OPS])
+{
+    uint64_t before[KEY_OPS];
+    memcpy(before, after, sizeof before);
+    for (int via = 0; via < count; via++) {
+        for (int a = 0; a < count; a++)
+            after[a] |= (after[a] >> via & 1) != 0 ? after[via] : 0;
+    }
+    for (int read = 0; read < count; read++) {
+        const struct key_op *written = writer_op(ops, count, ops[read].does);
+        const int w = written == NULL ? NOTHING : (int)(written - ops);
+        for (int other = 0; other < count && w != NOTHING; other++) {
+            if (!ops[other].does->append || other == w)
+                continue;
+            after[other] |= (after[other] >> read & 1) != 0 ? UINT64_C(1) << w : 0;
+            after[read] |= (after[w] >> other & 1) != 0 ? UINT64_C(1) << other : 0;
+        }
+    }
+    return memcmp(before, after, sizeof before) != 0;
+}
+
 /* A necessary condition, of operations by themselves: an order of all of them, transactions may be interleaved. */
 static bool key_is_serial(const struct search *s, int key, enum execution_order order)
 {
@@ -607,10 +632,8 @@ static bool key_is_serial(const struct search *s, int key, enum execution_order 
                 after[a] |= UINT64_C(1) << b;
         }
     }
-    for (int via = 0; via < count; via++) {
-        for (int a = 0; a < count; a++)
-            after[a] |= (after[a] >> via & 1) != 0 ? after[via] : 0;
-    }
+    while (add_forced(ops, count, after))
+        continue;
     for (int a = 0; a < count; a++) {
         if ((after[a] >> a & 1) != 0)
             return false;

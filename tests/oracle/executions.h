@@ -31,7 +31,8 @@
  * Lists. An append builds on the list that was there, so the list that a version holds is what its predecessors and
  * itself appended (traceability, Kingsbury & Alvaro 2020, 4.2): RC and above ask each read to be such a list. A list
  * that ends with the reader's own appends says what came before them, and not that this was read. At RU a read may be
- * dirty, and so says less: what it shows of committed transactions begins the key's list. Each append counts by itself:
+ * dirty, and so says less: what it shows of committed transactions begins the key's list, also what an info transaction
+ * saw of which a committed one saw something. Each append counts by itself:
  * two of one transaction with another's between them are a write cycle, as for Kingsbury & Alvaro (by Adya, for whom
  * only last writes are versions, they are none). Where the reads of a key contradict each other, or show a later append
  * of a transaction without an earlier one, they say nothing at RU. A value nobody wrote, and an element twice, have no
