@@ -544,7 +544,6 @@ static bool updates_are_serializable(const struct search *s, const uint32_t depe
 struct key_op {
     int txn, op;
     const struct small_op *does;
-    bool final; /* the transaction's last write of the key */
 };
 
 static int list_key_ops(const struct search *s, int key, struct key_op ops[KEY_OPS])
@@ -556,7 +555,7 @@ static int list_key_ops(const struct search *s, int key, struct key_op ops[KEY_O
         for (int i = 0; i < txn->op_count; i++) {
             const struct small_op *op = &txn->ops[i];
             if (op->key == key && (op->append || (op->known && !in(s->ghosts, t))))
-                ops[count++] = (struct key_op){t, i, op, last_write(txn, key, txn->op_count) == i};
+                ops[count++] = (struct key_op){t, i, op};
         }
     }
     return count;
@@ -567,7 +566,7 @@ static bool is_later(const struct search *s, const struct key_op *of, const stru
 {
     if (of->txn == write->txn)
         return of->op < write->op;
-    return write->final && s->place[of->txn] < s->place[write->txn];
+    return s->place[of->txn] < s->place[write->txn];
 }
 
 /* Whether `a` comes before `b` in every serial order of the operations that keeps `order`, and the version order. */
@@ -579,7 +578,7 @@ static bool comes_before(const struct search *s, enum execution_order order, con
     if (in(s->before[order][a->txn], b->txn))
         return true;
     if (a->does->append && b->does->append)
-        return a->final && is_later(s, a, b);
+        return is_later(s, a, b);
     if (a->does->append)
         return !b->does->append && b->does->count == 1 && b->does->list[0] == a->does->value;
     return b->does->append && (a->does->count == 0 || (read_by_a != NULL && is_later(s, read_by_a, b)));
@@ -619,7 +618,10 @@ static bool add_forced(const struct key_op *ops, int count, uint64_t after[KEY_O
     return memcmp(before, after, sizeof before) != 0;
 }
 
-/* A necessary condition, of operations by themselves: an order of all of them, transactions may be interleaved. */
+/*
+ * A necessary condition, of operations by themselves: an order of all of them, in which only the writes of a
+ * transaction stand together.
+ */
 static bool key_is_serial(const struct search *s, int key, enum execution_order order)
 {
     struct key_op ops[KEY_OPS];

@@ -41,7 +41,8 @@
  * Registers, with the assumptions that rig offers: each is one on version orders. wfr-keys: who reads a version and
  * then writes the key writes a later one. sequential-keys, linearizable-keys: for each key by itself the operations on
  * it have an order that keeps process order, or real time, and in which each read returns the write before it; a write
- * that was read is one of them, whatever became of its transaction.
+ * that was read is one of them, whatever became of its transaction. Here, too, another's write between two of one
+ * transaction is a write cycle.
  *
  * Cost: factorial in the transactions; up to EXECUTION_TXNS that may have committed.
  */
