@@ -146,6 +146,7 @@ static enum rig_rc finish(struct totals *totals, const struct cutting *cutting, 
 {
     const struct rig_source_facts facts = {.workload = history->workload,
                                            .skipped_count = history->skipped_count,
+                                           .lost_count = history->lost_count,
                                            .has_invocations = history->has_invocations};
     struct rig_verdict *verdict = NULL;
     enum rig_rc rc = RIG_OK;
