@@ -187,6 +187,7 @@ struct rig_answer_rule {
     struct rig_answer_value value;
     struct rig_answer_value version;
     struct rig_answer_value order;
+    struct rig_answer_value member;
     struct {
         uint32_t variable;
         struct rig_answer_value value;

@@ -28,7 +28,9 @@ static bool answer_reads_body(const struct rig_answer_rule *answer)
 {
     bool reads = answer->set != RIG_SET_ONCE || answer->expected[RIG_EXPECT_OF_ALL].count > 0 ||
                  answer->exists.text != NULL || (answer->value.given && answer->value.header == NULL) ||
-                 (answer->version.given && answer->version.header == NULL) || answer->order.given;
+                 (answer->version.given && answer->version.header == NULL) ||
+                 (answer->order.given && answer->order.header == NULL) ||
+                 (answer->member.given && answer->member.header == NULL);
     for (uint32_t i = 0; i < answer->variable_count; i++)
         reads = reads || answer->variables[i].value.header == NULL;
     return reads;

@@ -117,8 +117,8 @@ static enum rig_rc read_expected(const struct rig_dialect_reader *reader, const 
 enum rig_rc rig_rules_answer(const struct rig_dialect_reader *reader, const struct rig_yaml_node *node,
                              struct rig_answer_rule *answer, struct rig_err *err)
 {
-    static const char *const keys[] = {"each",    "items", "expect", "exists",  "value",
-                                       "version", "set",   "order",  "missing", NULL};
+    static const char *const keys[] = {"each", "items", "expect", "exists",  "value", "version",
+                                       "set",  "order", "member", "missing", NULL};
     const struct rig_yaml_node *items = rig_dialect_member(node, "items");
     const struct rig_yaml_node *exists = rig_dialect_member(node, "exists");
     const struct rig_yaml_node *each = rig_dialect_member(node, "each");
@@ -146,6 +146,8 @@ enum rig_rc rig_rules_answer(const struct rig_dialect_reader *reader, const stru
         rc = read_value(reader, rig_dialect_member(node, "version"), "answer.version", &answer->version, err);
     if (rc == RIG_OK)
         rc = read_value(reader, rig_dialect_member(node, "order"), "answer.order", &answer->order, err);
+    if (rc == RIG_OK)
+        rc = read_value(reader, rig_dialect_member(node, "member"), "answer.member", &answer->member, err);
     return rc == RIG_OK ? read_variables(reader, rig_dialect_member(node, "set"), answer, err) : rc;
 }
 

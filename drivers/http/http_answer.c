@@ -406,6 +406,21 @@ static void take_order(struct taking *taking)
     taking->state->order = order > 0 ? order : 0;
 }
 
+/* As for the order: what is no text and no number is left out. */
+static void take_member(struct taking *taking)
+{
+    struct rig_value value = {.kind = RIG_IS_NOTHING};
+    bool found = false;
+    if (!taking->rule->member.given ||
+        !take_value(taking, &taking->rule->member, taking->source->root, scalar_of, &found, &value) || !found)
+        return;
+    char *name = taking->state->member;
+    if (value.kind == RIG_IS_INTEGER)
+        (void)snprintf(name, RIG_COLUMN_NAME_BYTES, "%lld", (long long)value.integer);
+    else if (value.size < RIG_COLUMN_NAME_BYTES)
+        (void)snprintf(name, RIG_COLUMN_NAME_BYTES, "%s", value.text);
+}
+
 enum rig_answer_result rig_answer_take(const struct rig_answer_rule *rule, const struct rig_answer_source *source,
                                        enum rig_dialect_set set, uint32_t element, struct rig_transaction_state *state,
                                        char problem[static RIG_PROBLEM_BYTES])
@@ -422,5 +437,6 @@ enum rig_answer_result rig_answer_take(const struct rig_answer_rule *rule, const
     if (!taken)
         return taking.no_room ? RIG_ANSWER_NO_ROOM : RIG_ANSWER_MALFORMED;
     take_order(&taking);
+    take_member(&taking);
     return RIG_ANSWER_TAKEN;
 }

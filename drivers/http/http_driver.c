@@ -110,7 +110,7 @@ const struct rig_driver rig_driver = {
     .interrupt = rig_http_session_interrupt,
     .close = rig_http_session_close,
     .describe = describe,
-    .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_ORDER),
+    .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_MEMBER) | RIG_COLUMN_BIT(RIG_COLUMN_ORDER),
     .most_keys = most_keys,
     .preview = preview,
 };

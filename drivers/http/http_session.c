@@ -284,6 +284,20 @@ static enum rig_outcome conclude(struct passage *passage)
     rig_bug(__FILE__, __LINE__, "a result of a known kind");
 }
 
+/* Also of a transaction that failed or whose outcome is unknown, if a step of it was answered. */
+static void give_member(struct rig_http_session *session, struct rig_transaction *transaction)
+{
+    const char *told = session->state.member;
+    if (told[0] == '\0')
+        return;
+    if (strcmp(session->member, told) != 0) {
+        (void)snprintf(session->member, sizeof session->member, "%s", told);
+        session->member_number = session->run->env->core->name(told);
+    }
+    if (session->member_number != RIG_COLUMN_NONE)
+        rig_column_give(&transaction->columns, RIG_COLUMN_MEMBER, session->member_number);
+}
+
 static uint32_t choose_for_transaction(struct rig_http_session *session, const struct rig_transaction *transaction)
 {
     const struct rig_http_run *run = session->run;
@@ -318,6 +332,7 @@ enum rig_outcome rig_http_session_transact(void *object, struct rig_transaction 
         run_abort(&passage);
     if (done)
         outcome = conclude(&passage);
+    give_member(session, transaction);
     if (transaction->session_lost)
         (void)atomic_fetch_add(&run->shifts[session->client_index], 1);
     return outcome;

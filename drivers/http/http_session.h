@@ -21,6 +21,8 @@ struct rig_http_session {
     struct rig_request_maker maker;
     struct rig_arena arena; /* of the transaction under way */
     struct rig_transaction_state state;
+    char member[RIG_COLUMN_NAME_BYTES]; /* told last, and its number: names are numbered when they change */
+    int64_t member_number;
 };
 
 /*

@@ -46,7 +46,8 @@ struct rig_transaction_state {
     uint32_t read_count, write_count;
     bool *answered; /* by operation: its read was answered by itself */
     struct rig_value variables[RIG_DIALECT_VARIABLES_MOST];
-    int64_t order; /* a position in the database's own order, or 0 */
+    int64_t order;                      /* a position in the database's own order, or 0 */
+    char member[RIG_COLUMN_NAME_BYTES]; /* what the server that answered last calls itself, or "" */
 };
 
 /* False when memory runs out. Borrows everything. */

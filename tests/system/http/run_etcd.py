@@ -135,12 +135,16 @@ report: [json]
         self.fail("the member does not answer")
 
     def completions(self):
-        """The completions in the record. Each tells the member that answered; those that are ok, the revision."""
+        """The completions in the record. Each tells the node that answered; those that are ok, its member id and the revision."""
+        self.members = {}
         self.status(0, self.rig("convert", "run/history.rig", "history.jsonl"))
         for event in map(json.loads, (self.folder / "history.jsonl").read_text().splitlines()):
             if event["type"] != "invoke":
                 self.assertEqual("order" in event, event["type"] == "ok", event)
                 self.assertIn(event["node"], ("etcd-1", "etcd-2", "etcd-3"))
+                if event["type"] == "ok":
+                    self.assertEqual(event["member"], self.members.setdefault(event["node"], event["member"]))
+                    self.assertRegex(event["member"], r"^[1-9][0-9]{5,19}$")
                 yield event
 
     def test_the_revisions_are_the_order_of_the_versions(self):
@@ -149,7 +153,7 @@ name: orders
 seed: 5
 workload: {type: list-append, transactions: 400, keys: {active: 3}}
 clients: {count: 4}
-database: {driver: etcd}
+database: {driver: etcd, cluster: {local: {nodes: 3}}}
 check: {levels: [strict-serializable]}
 report: [json]
 """)
@@ -162,6 +166,7 @@ report: [json]
                 elif len(value or []) > len(longest.get(key, [])):
                     longest[key] = value
         self.assertGreater(len(longest), 1)
+        self.assertEqual(len(set(self.members.values())), 3, self.members)
         for key, elements in longest.items():
             revisions = [writers[key, element] for element in elements]
             self.assertEqual(revisions, sorted(revisions), f"key {key}")
