@@ -44,7 +44,8 @@ static const struct rig_arguments_table convert_table = {
     .description =
         "Writes a history in another form: rig's own (history.rig), operations as JSON lines, or as EDN in the\n"
         "field names of Jepsen. The form of IN is told by its first bytes. `-` is standard input and output.\n"
-        "OUT appears whole or not at all; it cannot be IN. Devices and pipes are written in place.\n",
+        "OUT appears whole or not at all; it cannot be IN. Devices and pipes are written in place.\n"
+        "Exit status 2: IN was cut or damaged, and the form of OUT cannot say so.\n",
     .arguments = convert_arguments,
 };
 
@@ -79,6 +80,16 @@ static void print_result(const struct rig_arguments *args, const struct rig_hist
     rig_json_end(&json);
     puts(rig_buf_text(&buf));
     rig_buf_done(&buf);
+}
+
+/* JSON lines and EDN have no place for the mark that a record is incomplete, so that a check of them could pass. */
+static int tell_lost_mark(const struct rig_history *history, enum rig_form form)
+{
+    if (!history->truncated || form == RIG_FORM_RIG)
+        return RIG_EXIT_OK;
+    rig_cli_complain("the record is incomplete, and this form cannot say so: a check of the converted history does not "
+                     "know what is missing; --to rig keeps the mark");
+    return RIG_EXIT_UNDECIDED;
 }
 
 static void describe(void *context, char *text, unsigned long size)
@@ -130,8 +141,11 @@ int rig_cli_convert(int argc, char **argv)
     status = RIG_EXIT_OK;
     if (rc != RIG_OK)
         status = rig_cli_fail(&err);
-    else if (strcmp(args.positionals[1], "-") != 0)
-        print_result(&args, history, form);
+    else {
+        if (strcmp(args.positionals[1], "-") != 0)
+            print_result(&args, history, form);
+        status = tell_lost_mark(history, form);
+    }
     rig_history_free(history);
     return status;
 }

@@ -267,7 +267,7 @@ class Interrupted(FaultTest):
     def test_heal_ends_what_a_killed_rig_left_stopped(self):
         stopped = self.kill_rig()
         done = self.status(0, self.rig("heal"))
-        self.assertRegex(done.out, "a paused process of .*: process [0-9]+ (was killed|is gone)")
+        self.assertRegex(done.out, "a paused process of .*: process [0-9]+ (was ended|was killed|is gone)")
         self.assertIn("files of a run", done.out)
         self.assertEqual([pid for pid in stopped if state_of(pid) is not None], [])
         self.assertEqual(self.status(0, self.rig("heal")).out, "nothing was left to undo\n")
@@ -304,7 +304,7 @@ class Refused(FaultTest):
         done = self.status(64, self.rig("run", plan, "-o", "out"))
         for text in ("kill: rig did not start the nodes", "pause: rig did not start the nodes", "nemesis.nodes"):
             self.assertIn(text, done.err)
-        self.assertIn("this plan cannot be run here: nemesis: kill", self.status(0, self.rig("plan", plan)).err)
+        self.assertIn("this plan cannot be run here: nemesis: kill", self.status(64, self.rig("plan", plan)).err)
 
 
 def what_is_missing():
