@@ -45,7 +45,8 @@ deadlock_timeout = 10ms
 synchronous_commit = $synchronous_commit
 END
 as_server "$bin/pg_ctl" -D "$work/data" -l "$work/data/server.log" -w start >"$work/start.log"
-psql=(psql -X -q -h 127.0.0.1 -p "$port" -U postgres)
+psql=(psql -X -q -v ON_ERROR_STOP=1 -h 127.0.0.1 -p "$port" -U postgres)
+"${psql[@]}" -c 'CREATE SCHEMA rig_bench' -c 'CREATE TABLE rig_bench.list (k bigint PRIMARY KEY, v text NOT NULL)'
 
 # One script a pattern of reads and writes; sixteen of them with equal weight are the mix.
 scripts=()
@@ -60,9 +61,9 @@ for pattern in $(seq 0 15); do
         echo 'BEGIN ISOLATION LEVEL READ COMMITTED;'
         for op in 0 1 2 3; do
             if [ $((pattern >> op & 1)) = 1 ]; then
-                echo "SELECT v FROM bench_list WHERE k = :k$op::bigint;"
+                echo "SELECT v FROM rig_bench.list WHERE k = :k$op::bigint;"
             else
-                echo "INSERT INTO bench_list AS t (k, v) VALUES (:k$op::bigint, :v$op::text)" \
+                echo "INSERT INTO rig_bench.list AS t (k, v) VALUES (:k$op::bigint, :v$op::text)" \
                     "ON CONFLICT (k) DO UPDATE SET v = t.v || ',' || excluded.v;"
             fi
         done
@@ -97,7 +98,7 @@ settle() {
 }
 
 run_pgbench() {
-    "${psql[@]}" -c 'DROP TABLE IF EXISTS bench_list' -c 'CREATE TABLE bench_list (k bigint PRIMARY KEY, v text NOT NULL)' 2>/dev/null
+    "${psql[@]}" -c 'TRUNCATE rig_bench.list'
     settle
     pgbench -n -h 127.0.0.1 -p "$port" -U postgres -M prepared -c "$clients" -j 2 \
         -t $((transactions / clients)) --max-tries=1 "${scripts[@]}" postgres 2>"$work/pgbench.err" |

@@ -99,6 +99,7 @@ static enum rig_rc setup(void *object, struct rig_err *err)
         rig_pg_tables_tell_others(run->env, &own.connection, own.deadline_ns);
         remind(run, &own.connection);
     }
+    run->created = rc == RIG_OK;
     if (rc == RIG_OK)
         rc = rig_pg_tables_create(&run->schema, run->env, &own.connection, own.deadline_ns, err);
     if (rc == RIG_OK) {
@@ -116,7 +117,7 @@ static void teardown(void *object)
     const struct rig_core *core = run->env->core;
     char remedy[RIG_PG_TABLE_BYTES + 64];
     /* rig's own cluster goes as a whole. */
-    if (cluster_wanted(run->options))
+    if (cluster_wanted(run->options) || !run->created)
         return;
     rig_pg_tables_remedy(&run->schema, remedy, sizeof remedy);
     if (run->options->keep_tables) {

@@ -24,6 +24,7 @@ struct rig_pg_run {
     struct rig_pg_servers servers;
     char server_version[64];
     uint64_t reminder; /* of the run's tables on given hosts; 0: none */
+    bool created;      /* the server was asked to make the tables */
 };
 
 struct rig_pg_session {

@@ -1,0 +1,61 @@
+"""A PostgreSQL server that rig did not start: where rig is a guest, beside tables that are not its own."""
+
+import getpass
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+
+USER = "postgres"
+
+
+def binaries():
+    """The folder of the newest server's programs, or None."""
+    found = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin/postgres"), key=lambda path: int(path.parts[-3]))
+    there = shutil.which("postgres")
+    return found[-1].parent if found else pathlib.Path(there).parent if there else None
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+class Server:
+    """Listens on 127.0.0.1 with TLS, asks for passwords (`secret` is the superuser's) and takes none without TLS."""
+
+    secret = "right-password"
+
+    def __init__(self, folder):
+        self.bin, self.folder, self.data, self.port = binaries(), folder, folder / "data", free_port()
+        folder.mkdir()
+        (folder / "secret").write_text(self.secret)
+        if os.geteuid() == 0:
+            for path in (folder, folder / "secret"):
+                shutil.chown(path, USER)
+        self.run("initdb", "-D", self.data, "-U", USER, "-A", "scram-sha-256", "--pwfile", folder / "secret", "-N")
+        self.run("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", self.data / "server.key", "-out",
+                 self.data / "server.crt", "-subj", "/CN=127.0.0.1", "-days", "2")
+        with open(self.data / "postgresql.conf", "a") as settings:
+            settings.write(f"listen_addresses = '127.0.0.1'\nport = {self.port}\nunix_socket_directories = ''\nssl = on\n"
+                           "fsync = off\n")
+        self.run("pg_ctl", "-D", self.data, "-l", folder / "log", "-w", "start")
+
+    def run(self, program, *arguments):
+        path = self.bin / program if (self.bin / program).exists() else program
+        as_user = ["runuser", "-u", USER, "--"] if os.geteuid() == 0 and getpass.getuser() != USER else []
+        # Its output goes to a file: the server inherits it and would keep a pipe open.
+        with open(self.folder / "programs.log", "a") as log:
+            subprocess.run([*as_user, path, *map(str, arguments)], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=log,
+                           stderr=log, check=True, timeout=120)
+
+    def sql(self, text):
+        """What psql prints: rows by newlines, columns by bars."""
+        done = subprocess.run(["psql", "-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p",
+                               str(self.port), "-U", USER, "-c", text], env={**os.environ, "PGPASSWORD": self.secret},
+                              capture_output=True, text=True, check=True, timeout=60)
+        return done.stdout.strip()
+
+    def stop(self):
+        self.run("pg_ctl", "-D", self.data, "-m", "immediate", "-w", "stop")

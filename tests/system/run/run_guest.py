@@ -1,0 +1,78 @@
+"""rig run on a PostgreSQL server that is given: its errors in a person's words, and what a killed rig leaves there."""
+
+import re
+import shutil
+import sys
+
+import pg_server
+from rig_command import RigTest, main
+
+PLAN = """
+name: guest
+workload: {{type: list-append, transactions: {transactions}}}
+clients: {{count: 4}}
+database: {{driver: postgres, user: postgres, password: "{password}", cluster: {{hosts: ["127.0.0.1:{port}"]}}}}
+check: {{levels: [serializable]}}
+report: [json]
+"""
+SCHEMAS = "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'rig\\_%' ORDER BY 1"
+
+
+class Guest(RigTest):
+    def setUp(self):
+        super().setUp()
+        self.server = pg_server.Server(self.folder / "server")
+        self.addCleanup(self.server.stop)
+
+    def guest_plan(self, transactions=200, password=pg_server.Server.secret):
+        return self.plan(PLAN.format(transactions=transactions, password=password, port=self.server.port))
+
+    def test_a_wrong_password_is_said_once(self):
+        """libpq tries again without TLS, and tells both times."""
+        done = self.status(3, self.rig("run", self.guest_plan(password="wrong"), "-o", "out"))
+        self.assertEqual(done.err.count("FATAL"), 1, done.err)
+        self.assertEqual(done.err.count("password authentication failed"), 1, done.err)
+        self.assertNotIn("tables", done.err, "none were made")
+
+    def kill_one(self, run):
+        """A run that is killed under way; the schema that it leaves."""
+        before = set(self.server.sql(SCHEMAS).split())
+        process = self.start("run", self.guest_plan(transactions=4_000_000_000), "-o", run)
+        self.wait_for_record(process, run, 5000)
+        process.kill()
+        self.finish(process)
+        left, = set(self.server.sql(SCHEMAS).split()) - before
+        return left
+
+    def tells(self, text, schema):
+        """It names the server, the schema, and a statement that removes it."""
+        line, = [line for line in text.splitlines() if f"127.0.0.1:{self.server.port}" in line and schema in line]
+        self.assertIn("database postgres", line)
+        return re.search(r"`(DROP SCHEMA [a-z0-9_]+ CASCADE)`", line)[1]
+
+    def test_what_a_killed_rig_leaves_is_told_and_not_removed(self):
+        # Neither is touched: names like rig's own, of somebody else.
+        self.server.sql("CREATE SCHEMA rig_20200101_000000_00000000; CREATE TABLE rig_20200101_000000_00000000.t AS SELECT 1;"
+                        "CREATE TABLE public.rig_list_0 AS SELECT 1 AS mine")
+        left = self.kill_one("first")
+        remedy = self.tells(self.status(3, self.rig("heal")).out, left)
+        self.assertIn(left, self.server.sql(SCHEMAS), "heal removes nothing on a server")
+        self.assertEqual(remedy, f"DROP SCHEMA {left} CASCADE")
+        # So does the next start.
+        second = self.kill_one("second")
+        done = self.rig("run", self.guest_plan(), "-o", "third")
+        self.assertIn(done.status, (0, 1, 2), repr(done))
+        self.tells(done.err, second)
+        self.assertEqual(set(self.server.sql(SCHEMAS).split()), {"rig_20200101_000000_00000000", left, second})
+        for schema in (left, second):
+            self.server.sql(f"DROP SCHEMA {schema} CASCADE")
+        self.tells(self.status(0, self.rig("heal", "--forget")).out, left)
+        self.assertIn("nothing was left to undo", self.status(0, self.rig("heal")).out)
+        self.assertEqual(self.server.sql("SELECT mine FROM public.rig_list_0"), "1")
+
+
+if __name__ == "__main__":
+    if pg_server.binaries() is None or shutil.which("openssl") is None or shutil.which("psql") is None:
+        print("SKIPPED: no PostgreSQL server, no psql or no openssl is installed (apt-get install postgresql openssl)")
+        sys.exit(77)
+    main()
