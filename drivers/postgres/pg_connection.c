@@ -255,14 +255,21 @@ void rig_pg_disconnect(struct rig_pg_connection *connection)
     connection->pg = NULL;
 }
 
-/* Takes what has arrived; false when that is more than the answers may have. */
+static int64_t answer_most(const struct rig_pg_connection *connection)
+{
+    return connection->answer_most > 0 ? connection->answer_most : RIG_PG_ANSWER_MOST;
+}
+
+/*
+ * Takes what has arrived; false when that is more than the answers may have. libpq may read on what arrives meanwhile,
+ * which is not counted here: is_within_limit() has the last word.
+ */
 static bool consume(struct rig_pg_connection *connection)
 {
-    int64_t most = connection->answer_most > 0 ? connection->answer_most : RIG_PG_ANSWER_MOST;
     int waiting = 0;
     if (ioctl(PQsocket(connection->pg), FIONREAD, &waiting) == 0 && waiting > 0)
         connection->answer_bytes += waiting;
-    if (connection->answer_bytes > most)
+    if (connection->answer_bytes > answer_most(connection))
         return false;
     (void)PQconsumeInput(connection->pg);
     return true;
@@ -286,6 +293,16 @@ const char *rig_pg_flush(struct rig_pg_connection *connection, int64_t deadline_
     return NULL;
 }
 
+/* Counts the values of a result; false when the answers have more bytes than they may. */
+static bool is_within_limit(struct rig_pg_connection *connection, const PGresult *result)
+{
+    const int rows = PQntuples(result), columns = PQnfields(result);
+    for (int row = 0; row < rows; row++)
+        for (int column = 0; column < columns; column++)
+            connection->value_bytes += PQgetlength(result, row, column);
+    return connection->value_bytes <= answer_most(connection);
+}
+
 const char *rig_pg_next(struct rig_pg_connection *connection, int64_t deadline_ns, PGresult **result)
 {
     PGconn *pg = connection->pg;
@@ -301,7 +318,12 @@ const char *rig_pg_next(struct rig_pg_connection *connection, int64_t deadline_n
         if (PQsslInUse(pg) != 0 && PQisBusy(pg) != 0 && PQsocket(pg) >= 0)
             (void)PQconsumeInput(pg);
     }
-    *result = PQgetResult(pg);
+    PGresult *next = PQgetResult(pg);
+    if (!is_within_limit(connection, next)) {
+        PQclear(next);
+        return RIG_PG_TOO_LARGE;
+    }
+    *result = next;
     return NULL;
 }
 
@@ -331,7 +353,7 @@ enum rig_rc rig_pg_query(struct rig_pg_connection *connection, const char *sql, 
     char line[512];
     PGresult *kept = NULL;
     const char *reason = NULL;
-    connection->answer_bytes = 0;
+    connection->answer_bytes = connection->value_bytes = 0;
     if (PQsendQuery(connection->pg, sql) != 0) {
         reason = rig_pg_flush(connection, deadline_ns);
         if (reason == NULL)

@@ -73,7 +73,8 @@ struct rig_pg_connection {
     bool standby;         /* the server was a standby when the session was set up */
     int64_t node;         /* the server's name, as core->name() numbers it; set by the session, as is */
     int64_t backend;      /* the process number that the server told when the connection began; 0: none */
-    int64_t answer_bytes; /* received for the transaction or query; libpq holds a row whole, whatever its size */
+    int64_t answer_bytes; /* seen to arrive for the transaction or query, at least; libpq holds a row whole */
+    int64_t value_bytes;  /* of the values in its results */
     int64_t answer_most;  /* 0: RIG_PG_ANSWER_MOST */
     char query_code[6];   /* SQLSTATE of the last rig_pg_query() that failed; empty: it gave none */
 };

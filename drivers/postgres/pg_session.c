@@ -483,7 +483,7 @@ static void run_turn(struct rig_pg_turn *turn)
 {
     turn->connection->farewell_code[0] = '\0';
     turn->connection->commit_warned = false;
-    turn->connection->answer_bytes = 0;
+    turn->connection->answer_bytes = turn->connection->value_bytes = 0;
     turn->connection->answer_most = turn->session->run->options->max_answer_bytes;
     if (atomic_load(&turn->session->waiter.interrupted))
         rig_pg_turn_fail(turn, RIG_PHASE_CONNECT, RIG_PG_INTERRUPTED, NULL);
