@@ -4,6 +4,7 @@ Tests of other things ask rig for KEPT, which it does not touch, and keeps_seria
 let pass. Tests of serializability itself ask serializable_run().
 """
 
+import json
 import re
 import sys
 
@@ -29,14 +30,43 @@ def kinds_around(witness, cycle):
     return tuple(kinds.get(pair) for pair in zip(cycle, cycle[1:] + cycle[:1]))
 
 
-def why_not_the_cycle(witness):
+def next_writer(completions, edge):
+    """The transaction that appended what comes right after all that the reader of an rw edge saw, or None."""
+    reads = [value for done in completions for f, key, value in done["value"] if f == "r" and key == edge["key"] and value]
+    order = max(reads, key=len, default=[])
+    place = order.index(edge["from_value"]) + 1 if edge["from_value"] in order else 0
+    for done in completions:
+        if place < len(order) and ["append", edge["key"], order[place]] in done["value"]:
+            return done
+    return None
+
+
+def why_not_two(witness, end_s, completions):
+    """A cycle R -> W -> R: W missed T as well, whose version comes before R's, so that T need not be in the shortest cycle."""
+    if kinds_around(witness, witness["transactions"]) != ("rw", "rw"):
+        return "no two adjacent rw edges in a cycle of dependencies"
+    missed = [(edge["from"], next_writer(completions, edge)) for edge in witness["edges"]]
+    missed = [(w, t) for w, t in missed if t is not None and t["index"] not in end_s]
+    if not missed:
+        return "2 transactions"
+    if not any(t["type"] == "ok" for _, t in missed):
+        return "not every transaction was acknowledged"
+    end_ns = {done["index"]: done["time"] for done in completions}
+    if not any(t["type"] == "ok" and abs(end_ns[w] - t["time"]) <= CLOSE_S * 1e9 for w, t in missed):
+        return "no pivot that completed together with the one it did not see"
+    return None
+
+
+def why_not_the_cycle(witness, completions):
     """What keeps a witness from being the finding's R -> W -> T, rw each, T held up in its commit; None: nothing."""
     cycle = witness["transactions"]
-    if len(cycle) != 3:
+    if len(cycle) not in (2, 3):
         return f"{len(cycle)} transactions"
     end_s = ends_of_acknowledged(witness)
     if set(end_s) != set(cycle):
         return "not every transaction was acknowledged"
+    if len(cycle) == 2:
+        return why_not_two(witness, end_s, completions)
     turns = [cycle[i:] + cycle[:i] for i in range(3)]
     turns = [turn for turn in turns if kinds_around(witness, turn) in {("rw", "rw", last) for last in ("ww", "wr", "rw")}]
     if not turns:
@@ -47,7 +77,11 @@ def why_not_the_cycle(witness):
 
 
 def unlike_the_finding(results):
-    """What results that refute serializable show beside PostgreSQL's finding, or instead of it; None: it is that alone."""
+    """
+    What results that refute serializable show beside PostgreSQL's finding, or instead of it; None: it is that alone.
+
+    `completions` in the results: the history's completed transactions, as JSON lines have them.
+    """
     run = results.get("run", {"driver": "postgres", "isolation": "serializable"})  # `rig check` does not know
     if (run["driver"], run["isolation"]) != ("postgres", "serializable"):
         return f"{run['driver']} at {run['isolation']}"
@@ -59,10 +93,18 @@ def unlike_the_finding(results):
     found = results["anomalies"]["G2-item"]
     if not 1 <= found["count"] == len(found["witnesses"]):
         return f"{found['count']} cycles, {len(found['witnesses'])} witnesses"
-    return next(filter(None, map(why_not_the_cycle, found["witnesses"])), None)
+    reasons = (why_not_the_cycle(witness, results.get("completions", [])) for witness in found["witnesses"])
+    return next(filter(None, reasons), None)
 
 
 class PostgresTest(RigTest):
+    def results(self, run):
+        results = super().results(run)
+        if results["levels"]["serializable"] == "refuted":
+            text = self.rig("convert", f"{run}/history.rig", "-", "--to", "jsonl").out
+            results["completions"] = [done for done in map(json.loads, text.splitlines()) if done["type"] in ("ok", "info")]
+        return results
+
     def keeps_serializable(self, results):
         """Fails unless serializable was kept but for PostgreSQL's finding; whether without that, too."""
         if results["levels"]["serializable"] != "refuted":
