@@ -158,6 +158,15 @@ struct rig_node_status {
     char detail[128];
 };
 
+enum { RIG_NODE_HOST_BYTES = 256, RIG_NODE_SOCKET_BYTES = 256 };
+
+/* Where a node listens itself, not a port of core->route(). At least one of host and socket is given. */
+struct rig_node_address {
+    char host[RIG_NODE_HOST_BYTES];     /* a name or an address of TCP; empty: it does not listen on TCP */
+    uint16_t port;                      /* of TCP; where a socket's name has a number (PostgreSQL) that; 0: none */
+    char socket[RIG_NODE_SOCKET_BYTES]; /* its socket on this machine, or the socket's folder; empty: none */
+};
+
 /* How a node is brought down. */
 enum rig_node_end {
     RIG_NODE_KILL,      /* SIGKILL to each of its processes */
@@ -205,6 +214,12 @@ struct rig_cluster_ops {
     enum rig_rc (*set_environment)(void *run, uint32_t node, const char *name, const char *value, struct rig_err *err);
     /* Faults that only this database knows, one object each; ended by NULL; NULL for none. */
     const struct rig_fault *const *faults;
+    /*
+     * Where the node listens, for commands of the plan that reach it (`{host}`, `{port}`, `{socket}`); also of a node
+     * that is down, and of hosts that the plan gives, when node_count counts them. Does not ask the node. RIG_E_CLUSTER
+     * when there is no such node, and before `start`. From the main thread and the nemesis's.
+     */
+    enum rig_rc (*address)(void *run, uint32_t node, struct rig_node_address *address, struct rig_err *err);
 };
 
 /* Bits for rig_driver.features. */

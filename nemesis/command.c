@@ -14,55 +14,15 @@
 #include "base/clock.h"
 #include "base/printable.h"
 
-extern char **environ;
+enum { POLL_MS = 10, SIGNALLED = 128 };
 
-enum { ARGUMENT_BYTES = 1 << 14, POLL_MS = 10, SIGNALLED = 128 };
-static const char placeholder[] = "{node}";
+/* What is executed: NULL-ended lists. */
+struct prepared {
+    const char *const *arguments;
+    char **environment;
+};
 
-bool rig_command_names_node(const struct rig_text_list *arguments)
-{
-    for (size_t i = 0; i < arguments->count; i++) {
-        if (strstr(arguments->at[i], placeholder) != NULL)
-            return true;
-    }
-    return false;
-}
-
-bool rig_command_expand(const char *argument, const char *node, char *text, size_t size)
-{
-    size_t length = 0;
-    for (const char *at = argument; *at != '\0';) {
-        const bool found = node != NULL && strncmp(at, placeholder, sizeof placeholder - 1) == 0;
-        const char *piece = found ? node : at;
-        const size_t piece_length = found ? strlen(node) : 1;
-        if (length + piece_length >= size)
-            return false;
-        memcpy(text + length, piece, piece_length);
-        length += piece_length;
-        at += found ? sizeof placeholder - 1 : 1;
-    }
-    text[length] = '\0';
-    return true;
-}
-
-/* NULL-ended, with `{node}` replaced; NULL when it does not fit. */
-static char **prepare(const struct rig_command *command, struct rig_arena *arena)
-{
-    const struct rig_text_list *from = &command->arguments;
-    char **arguments = rig_arena_array(arena, from->count + 1, sizeof *arguments);
-    char *room = malloc(ARGUMENT_BYTES);
-    bool fits = arguments != NULL && room != NULL;
-    for (size_t i = 0; fits && i < from->count; i++) {
-        fits = rig_command_expand(from->at[i], command->node, room, ARGUMENT_BYTES);
-        if (fits)
-            arguments[i] = rig_arena_text(arena, room, strlen(room));
-        fits = fits && arguments[i] != NULL;
-    }
-    free(room);
-    return fits ? arguments : NULL;
-}
-
-static int spawn(const struct rig_command *command, char **arguments, int output, pid_t *pid)
+static int spawn(const struct rig_command *command, const struct prepared *prepared, int output, pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -90,7 +50,8 @@ static int spawn(const struct rig_command *command, char **arguments, int output
     if (error == 0 && command->directory != NULL)
         error = posix_spawn_file_actions_addchdir_np(&actions, command->directory);
     if (error == 0)
-        error = posix_spawnp(pid, arguments[0], &actions, &attributes, arguments, environ);
+        error = posix_spawnp(pid, prepared->arguments[0], &actions, &attributes, (char *const *)prepared->arguments,
+                             prepared->environment);
     (void)posix_spawnattr_destroy(&attributes);
     (void)posix_spawn_file_actions_destroy(&actions);
     return error;
@@ -151,14 +112,15 @@ static bool await(const struct rig_command *command, pid_t pid, int fd, struct r
     return true;
 }
 
-static enum rig_rc run_prepared(const struct rig_command *command, char **arguments, struct rig_command_answer *answer,
-                                struct rig_err *err)
+static enum rig_rc run_prepared(const struct rig_command *command, const struct prepared *prepared,
+                                struct rig_command_answer *answer, struct rig_err *err)
 {
+    const char *const *arguments = prepared->arguments;
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return rig_fail(err, RIG_E_CLUSTER, "%s: no pipe: %s", arguments[0], strerror(errno));
     pid_t pid = 0;
-    const int error = spawn(command, arguments, ends[1], &pid);
+    const int error = spawn(command, prepared, ends[1], &pid);
     (void)close(ends[1]);
     if (error != 0) {
         (void)close(ends[0]);
@@ -186,10 +148,14 @@ enum rig_rc rig_command_run(const struct rig_command *command, struct rig_comman
 {
     struct rig_arena arena;
     rig_arena_init(&arena, 0);
-    char **arguments = command->arguments.count == 0 ? NULL : prepare(command, &arena);
-    const enum rig_rc rc = arguments == NULL
-                               ? rig_fail(err, RIG_E_CLUSTER, "a command is empty or has an argument that is too long")
-                               : run_prepared(command, arguments, answer, err);
+    struct prepared prepared = {.environment = rig_placeholder_environment(command->place, &arena)};
+    enum rig_rc rc = prepared.environment == NULL ? rig_fail(err, RIG_E_LIMIT, "out of memory for a command") : RIG_OK;
+    if (rc == RIG_OK && command->arguments.count == 0)
+        rc = rig_fail(err, RIG_E_CLUSTER, "a command is empty");
+    if (rc == RIG_OK)
+        rc = rig_placeholder_expand(&command->arguments, command->place, &arena, &prepared.arguments, err);
+    if (rc == RIG_OK)
+        rc = run_prepared(command, &prepared, answer, err);
     rig_arena_done(&arena);
     return rc;
 }

@@ -2,22 +2,24 @@
  * Running a command of the plan: a program with its arguments, without a shell, in a session of its own, for a bounded
  * time.
  *
- * `{node}` in an argument stands for the name of the node that it is about. Its output goes to rig; of what it prints
- * the first line that is not blank is kept. When its time is over, or the run is to end at once, it and its children
- * are killed. It is done when the program has ended, even if a child of it (a server it has started) lives on.
+ * Placeholders in its arguments and variables of its environment tell it about a node (nemesis/placeholder.h). Its
+ * output goes to rig; of what it prints the first line that is not blank is kept. When its time is over, or the run is
+ * to end at once, it and its children are killed. It is done when the program has ended, even if a child of it (a
+ * server it has started) lives on.
  */
 #ifndef RIG_NEMESIS_COMMAND_H
 #define RIG_NEMESIS_COMMAND_H
 
 #include "base/err.h"
 #include "base/option.h"
+#include "nemesis/placeholder.h"
 
 enum { RIG_COMMAND_LINE_BYTES = 160, RIG_COMMAND_ARGUMENTS_MOST = 256 };
 
 struct rig_command {
     struct rig_text_list arguments;
-    const char *node;      /* NULL: it is about none */
-    const char *directory; /* to run in; NULL: where rig runs */
+    const struct rig_place *place; /* the node that it is about; NULL: none */
+    const char *directory;         /* to run in; NULL: where rig runs */
     int64_t timeout_ns;
     bool (*stopping)(void); /* true: give up; NULL: never */
 };
@@ -33,10 +35,5 @@ enum rig_rc rig_command_run(const struct rig_command *command, struct rig_comman
 /* The same, and any exit status but 0 is RIG_E_CLUSTER with the line that it printed. */
 enum rig_rc rig_command_succeed(const struct rig_command *command, struct rig_command_answer *answer,
                                 struct rig_err *err);
-
-/* Whether one of the arguments names the node. */
-bool rig_command_names_node(const struct rig_text_list *arguments);
-/* `argument` with `{node}` replaced. False: it does not fit. */
-bool rig_command_expand(const char *argument, const char *node, char *text, size_t size);
 
 #endif

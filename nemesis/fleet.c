@@ -1,11 +1,13 @@
 #include "nemesis/fleet.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bug.h"
 #include "base/clock.h"
 #include "nemesis/command.h"
+#include "nemesis/process.h"
 #include "nemesis/targets.h"
 
 static const int64_t health_step_ns = 50 * RIG_NS_PER_MS;
@@ -65,6 +67,141 @@ static enum rig_rc check_roles(const struct rig_fleet *fleet, const struct rig_n
     return RIG_OK;
 }
 
+/* -- addresses ----------------------------------------------------------------------------------------------------- */
+
+/* "host:port", as a name may have it. */
+static void parse_address(const char *name, struct rig_node_address *address)
+{
+    const char *colon = strrchr(name, ':');
+    char *end = NULL;
+    const unsigned long port = colon == NULL || colon[1] < '0' || colon[1] > '9' ? 0 : strtoul(colon + 1, &end, 10);
+    if (port == 0 || port > UINT16_MAX || *end != '\0' || colon == name)
+        return;
+    const bool bracketed = name[0] == '[' && colon[-1] == ']';
+    const char *host = bracketed ? name + 1 : name;
+    const size_t length = (size_t)(colon - host) - (bracketed ? 1 : 0);
+    char *to = name[0] == '/' ? address->socket : address->host;
+    (void)snprintf(to, sizeof address->host, "%.*s", (int)length, host);
+    address->port = (uint16_t)port;
+}
+
+/* Whether a node of the plan is the host at this address: it has its name, with the port or without. */
+static bool is_at(const char *name, const struct rig_node_address *address)
+{
+    struct rig_node_address named = {.host = ""};
+    const char *there = address->host[0] == '\0' ? address->socket : address->host;
+    parse_address(name, &named);
+    const char *host = named.host[0] == '\0' ? named.socket : named.host;
+    return strcmp(name, there) == 0 || (strcmp(host, there) == 0 && named.port == address->port);
+}
+
+/* By the driver, of the plan's hosts; two of them at one name without ports stay unknown. Else by the node's name. */
+static void find_planned(struct rig_fleet *fleet, uint32_t node)
+{
+    const struct rig_cluster_ops *cluster = fleet->cluster;
+    struct rig_node_address *address = &fleet->planned[node];
+    uint32_t fitting = 0;
+    const uint32_t hosts = cluster == NULL || cluster->address == NULL ? 0 : cluster_count(fleet);
+    for (uint32_t i = 0; i < hosts; i++) {
+        struct rig_node_address found = {.host = ""};
+        if (cluster->address(fleet->run, i, &found, NULL) == RIG_OK && is_at(fleet->names[node], &found)) {
+            *address = found;
+            fitting++;
+        }
+    }
+    if (fitting > 1)
+        *address = (struct rig_node_address){.host = ""};
+    if (fitting == 0)
+        parse_address(fleet->names[node], address);
+}
+
+/* Its commands may run at once, for its status. */
+static enum rig_rc init_planned(struct rig_fleet *fleet, uint32_t node, struct rig_err *err)
+{
+    const struct rig_nemesis_node *planned = &fleet->plan->nodes[node];
+    (void)snprintf(fleet->names[node], sizeof fleet->names[node], "%s", planned->name);
+    find_planned(fleet, node);
+    struct rig_place place;
+    rig_fleet_place(fleet, node, &place);
+    enum rig_rc rc = RIG_OK;
+    struct rig_err own = {0};
+    for (const struct rig_option *option = rig_nemesis_node_table; option->name != NULL && rc == RIG_OK; option++)
+        rc = rig_placeholder_require(rig_nemesis_command(option, &planned->commands), &place, &own);
+    return rc == RIG_OK ? RIG_OK
+                        : rig_fail(err, rc,
+                                   "nemesis: %s; rig did not start it: name it `host:port`, as "
+                                   "database.cluster.hosts does",
+                                   own.text);
+}
+
+/* Whether any node has what the commands of a fault name: that none has it is said before the load. */
+static enum rig_rc check_fault(const struct rig_fleet *fleet, const struct rig_nemesis_entry *entry,
+                               struct rig_err *err)
+{
+    enum rig_rc rc = RIG_OK;
+    const struct rig_option *option = entry->options == NULL ? NULL : entry->fault->options;
+    for (; option != NULL && option->name != NULL; option++) {
+        struct rig_err own = {0};
+        rc = RIG_OK;
+        for (uint32_t i = 0; i < fleet->count && option->type == RIG_OPTION_COMMAND; i++) {
+            struct rig_place place;
+            rig_fleet_place(fleet, i, &place);
+            rc = rig_placeholder_require(rig_nemesis_command(option, entry->options), &place, &own);
+            if (rc == RIG_OK)
+                break;
+        }
+        if (rc != RIG_OK)
+            return rig_fail(err, rc, "nemesis: %s: `%s`: %s", entry->fault->name, option->name, own.text);
+    }
+    return RIG_OK;
+}
+
+static enum rig_rc check_faults(const struct rig_fleet *fleet, struct rig_err *err)
+{
+    enum rig_rc rc = RIG_OK;
+    for (uint32_t i = 0; i < fleet->plan->entry_count && rc == RIG_OK; i++)
+        rc = check_fault(fleet, &fleet->plan->entries[i], err);
+    return rc;
+}
+
+static pid_t main_process(const struct rig_fleet *fleet, uint32_t node)
+{
+    struct rig_process process;
+    pid_t pid = 0;
+    if (!fleet->started || fleet->cluster->processes == NULL || fleet->cluster->status == NULL)
+        return 0;
+    return fleet->cluster->processes(fleet->run, node, &pid, 1) > 0 && rig_process_find(pid, &process) ? pid : 0;
+}
+
+static struct rig_node_address address_of(const struct rig_fleet *fleet, uint32_t node)
+{
+    struct rig_node_address address = {.host = ""};
+    if (!fleet->started)
+        return fleet->planned[node];
+    if (fleet->cluster->address != NULL)
+        (void)fleet->cluster->address(fleet->run, node, &address, NULL);
+    return address;
+}
+
+void rig_fleet_place(const struct rig_fleet *fleet, uint32_t node, struct rig_place *place)
+{
+    RIG_REQUIRE(node < fleet->count);
+    const struct rig_node_address address = address_of(fleet, node);
+    const bool has_data = fleet->started && fleet->cluster->data_dir != NULL;
+    const char *data = has_data ? fleet->cluster->data_dir(fleet->run, node) : NULL;
+    const pid_t pid = main_process(fleet, node);
+    *place = (struct rig_place){.at = {""}};
+    (void)snprintf(place->at[RIG_PLACEHOLDER_NODE], RIG_PLACE_BYTES, "%s", fleet->names[node]);
+    (void)snprintf(place->at[RIG_PLACEHOLDER_HOST], RIG_PLACE_BYTES, "%s", address.host);
+    (void)snprintf(place->at[RIG_PLACEHOLDER_SOCKET], RIG_PLACE_BYTES, "%s", address.socket);
+    if (data != NULL && strlen(data) < RIG_PLACE_BYTES)
+        (void)snprintf(place->at[RIG_PLACEHOLDER_DATA], RIG_PLACE_BYTES, "%s", data);
+    if (address.port != 0)
+        (void)snprintf(place->at[RIG_PLACEHOLDER_PORT], RIG_PLACE_BYTES, "%u", address.port);
+    if (pid > 0)
+        (void)snprintf(place->at[RIG_PLACEHOLDER_PID], RIG_PLACE_BYTES, "%ld", (long)pid);
+}
+
 enum rig_rc rig_fleet_init(struct rig_fleet *fleet, const struct rig_cluster_ops *cluster, void *run, bool started,
                            const struct rig_nemesis_plan *plan, bool (*stopping)(void), struct rig_err *err)
 {
@@ -74,14 +211,19 @@ enum rig_rc rig_fleet_init(struct rig_fleet *fleet, const struct rig_cluster_ops
         return rig_fail(err, RIG_E_CLUSTER, "nemesis: there are %u nodes, and faults reach %d at most", fleet->count,
                         (int)RIG_NODES_MOST);
     struct rig_node_status nodes[RIG_NODES_MOST];
-    for (uint32_t i = 0; i < fleet->count; i++) {
+    enum rig_rc rc = RIG_OK;
+    for (uint32_t i = 0; i < fleet->count && rc == RIG_OK; i++) {
         if (!started)
-            (void)snprintf(fleet->names[i], sizeof fleet->names[i], "%s", plan->nodes[i].name);
+            rc = init_planned(fleet, i, err);
+        if (rc != RIG_OK)
+            return rc;
         rig_fleet_status(fleet, i, &nodes[i]);
         if (started)
             (void)snprintf(fleet->names[i], sizeof fleet->names[i], "%.31s", nodes[i].name);
     }
-    return started ? RIG_OK : check_roles(fleet, nodes, err);
+    if (!started)
+        rc = check_roles(fleet, nodes, err);
+    return rc == RIG_OK ? check_faults(fleet, err) : rc;
 }
 
 /* -- status -------------------------------------------------------------------------------------------------------- */
@@ -106,7 +248,9 @@ static void ask_commands(const struct rig_fleet *fleet, uint32_t node, struct ri
             *status = found;
     }
     struct rig_command_answer answer = {.status = 0};
-    struct rig_command command = {planned->commands.role, planned->name, NULL, timeout_ns, NULL};
+    struct rig_place place;
+    rig_fleet_place(fleet, node, &place);
+    struct rig_command command = {planned->commands.role, &place, NULL, timeout_ns, NULL};
     if (command.arguments.count > 0 && rig_command_run(&command, &answer, NULL) == RIG_OK && answer.status == 0)
         (void)snprintf(status->role, sizeof status->role, "%.15s", answer.line);
     command.arguments = planned->commands.check;
@@ -143,7 +287,9 @@ enum rig_rc rig_fleet_command(struct rig_fleet *fleet, uint32_t node, const stru
     if (command->count == 0)
         return rig_fail(err, RIG_E_CLUSTER, "%s: the plan has no command for this: give nemesis.nodes.%s.%s",
                         fleet->names[node], fleet->names[node], key);
-    const struct rig_command run = {*command, fleet->names[node], NULL, fleet->plan->options.command_ns, NULL};
+    struct rig_place place;
+    rig_fleet_place(fleet, node, &place);
+    const struct rig_command run = {*command, &place, NULL, fleet->plan->options.command_ns, NULL};
     struct rig_command_answer answer;
     struct rig_err own = {0};
     const enum rig_rc rc = rig_command_succeed(&run, &answer, &own);

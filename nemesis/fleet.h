@@ -12,6 +12,7 @@
 
 #include "drivers/driver.h"
 #include "nemesis/nemesis_options.h"
+#include "nemesis/placeholder.h"
 
 struct rig_fleet {
     const struct rig_cluster_ops *cluster; /* NULL: none */
@@ -21,10 +22,11 @@ struct rig_fleet {
     bool (*stopping)(void);
     char names[RIG_NODES_MOST][RIG_NODE_NAME_BYTES];
     uint32_t count;
+    struct rig_node_address planned[RIG_NODES_MOST]; /* of nodes that rig did not start; empty: unknown */
 };
 
-/* Looks at the nodes. The cluster is up. RIG_E_CLUSTER when there are too many, and when a target of the plan is a role
- * and nothing tells the nodes' roles. */
+/* Looks at the nodes. The cluster is up. RIG_E_CLUSTER when there are too many, when a target of the plan is a role and
+ * nothing tells the nodes' roles, and when a command has a placeholder that its node has no value for. */
 enum rig_rc rig_fleet_init(struct rig_fleet *fleet, const struct rig_cluster_ops *cluster, void *run, bool started,
                            const struct rig_nemesis_plan *plan, bool (*stopping)(void), struct rig_err *err);
 
@@ -44,6 +46,8 @@ enum rig_rc rig_fleet_await_health(struct rig_fleet *fleet, int64_t timeout_ns, 
 const char *rig_fleet_target(const struct rig_nemesis_entry *entry);
 /* The main process of the node, 0 when rig did not start it or it is down. */
 pid_t rig_fleet_main_process(struct rig_fleet *fleet, uint32_t node);
+/* What the placeholders of a command stand for, now: port and process may change when a node is started again. */
+void rig_fleet_place(const struct rig_fleet *fleet, uint32_t node, struct rig_place *place);
 /* The plan's commands for a node that rig did not start; NULL: it did. */
 const struct rig_nemesis_node_options *rig_fleet_commands(const struct rig_fleet *fleet, uint32_t node);
 /* Runs one of them; RIG_E_CLUSTER when it is not given. `key` is its name in the plan. */

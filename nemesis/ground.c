@@ -1,14 +1,14 @@
 #include "nemesis/ground.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/secret.h"
-#include "nemesis/command.h"
+#include "nemesis/placeholder.h"
 
-enum { ARGUMENT_BYTES = 1 << 14 };
 static const int64_t effect_timeout_ns = 10 * RIG_NS_PER_S;
 static const int64_t hidden_timeout_ns = RIG_NS_PER_S;
 static const int64_t effect_step_ns = 2 * RIG_NS_PER_MS;
@@ -27,25 +27,86 @@ void rig_evidence_add(struct rig_evidence *evidence, const char *format, ...)
     rig_secret_redact(evidence->text, sizeof evidence->text);
 }
 
+/* Runs the rest of its arguments only while the process with this number is the one it was, and has not ended: /proc
+ * has its state and, as the 20th word from there, the time when it started. */
+static const char guard_format[] = "test \"$(sed -n 's/.*) \\([^ZX] \\)/\\1/p' /proc/%ld/stat 2>/dev/null | cut -d' ' "
+                                   "-f20)\" = %llu || exit 0; exec \"$@\"";
+
+/* What is put before an undo command, for a start of rig that does not know the nodes any more. */
+struct prelude {
+    const char *at[RIG_PLACEHOLDER_COUNT + 5];
+    size_t count;
+    char guard[160];
+};
+
+static enum rig_rc add_guard(const struct rig_place *place, struct prelude *prelude, struct rig_err *err)
+{
+    const char *number = place->at[RIG_PLACEHOLDER_PID];
+    struct rig_process process;
+    if (!rig_process_find((pid_t)strtol(number, NULL, 10), &process))
+        return rig_fail(err, RIG_E_CLUSTER, "%s: it ended while a fault was prepared", place->at[RIG_PLACEHOLDER_NODE]);
+    (void)snprintf(prelude->guard, sizeof prelude->guard, guard_format, (long)process.pid,
+                   (unsigned long long)process.started);
+    const char *const words[] = {"sh", "-c", prelude->guard, "rig"};
+    memcpy(prelude->at, words, sizeof words);
+    prelude->count = sizeof words / sizeof *words;
+    return RIG_OK;
+}
+
+static enum rig_rc make_prelude(const struct rig_place *place, bool names_process, struct rig_arena *arena,
+                                struct prelude *prelude, struct rig_err *err)
+{
+    const bool guarded = names_process && place->at[RIG_PLACEHOLDER_PID][0] != '\0';
+    const enum rig_rc rc = guarded ? add_guard(place, prelude, err) : RIG_OK;
+    if (rc != RIG_OK)
+        return rc;
+    prelude->at[prelude->count++] = "env";
+    for (int i = 0; i < RIG_PLACEHOLDER_COUNT; i++) {
+        if (place->at[i][0] == '\0' || (i == RIG_PLACEHOLDER_PID && !guarded))
+            continue;
+        const char *variable = rig_placeholder_variable(place, (enum rig_placeholder)i, arena);
+        if (variable == NULL)
+            return rig_fail(err, RIG_E_LIMIT, "out of memory for a command");
+        prelude->at[prelude->count++] = variable;
+    }
+    return RIG_OK;
+}
+
+static enum rig_rc journal_undo(struct rig_journal *journal, const struct rig_text_list *command,
+                                const struct rig_place *place, struct rig_arena *arena, uint64_t *token,
+                                struct rig_err *err)
+{
+    struct prelude prelude = {.count = 0};
+    const char *const *expanded = NULL;
+    enum rig_rc rc = rig_placeholder_expand(command, place, arena, &expanded, err);
+    if (rc == RIG_OK && place != NULL)
+        rc = make_prelude(place, rig_placeholder_names(command, RIG_PLACEHOLDER_PID), arena, &prelude, err);
+    if (rc != RIG_OK)
+        return rc;
+    const char **arguments = rig_arena_array(arena, prelude.count + command->count + 1, sizeof *arguments);
+    if (arguments == NULL)
+        return rig_fail(err, RIG_E_LIMIT, "out of memory for a command");
+    memcpy(arguments, prelude.at, prelude.count * sizeof *arguments);
+    memcpy(arguments + prelude.count, expanded, (command->count + 1) * sizeof *arguments);
+    const char *name = place == NULL ? "" : place->at[RIG_PLACEHOLDER_NODE];
+    char what[RIG_NODE_NAME_BYTES + 64];
+    (void)snprintf(what, sizeof what, "a fault%s%.*s", place == NULL ? "" : " of ", RIG_NODE_NAME_BYTES, name);
+    return rig_journal_command(journal, what, arguments, token, err);
+}
+
 enum rig_rc rig_undo_command(const struct rig_fault_site *site, uint32_t node, const struct rig_text_list *command,
                              uint64_t *token, struct rig_err *err)
 {
     struct rig_ground *ground = rig_ground_of(site);
-    const char *name = site->node_count == 0 ? NULL : ground->fleet.names[node];
+    struct rig_place place;
     struct rig_arena arena;
+    if (command->count == 0)
+        return rig_fail(err, RIG_E_CLUSTER, "an undo command is missing");
+    if (site->node_count > 0)
+        rig_fleet_place(&ground->fleet, node, &place);
     rig_arena_init(&arena, 0);
-    const char **arguments = rig_arena_array(&arena, command->count + 1, sizeof *arguments);
-    char *room = rig_arena_alloc(&arena, ARGUMENT_BYTES);
-    bool fits = arguments != NULL && room != NULL && command->count > 0;
-    for (size_t i = 0; fits && i < command->count; i++) {
-        fits = rig_command_expand(command->at[i], name, room, ARGUMENT_BYTES);
-        arguments[i] = fits ? rig_arena_text(&arena, room, strlen(room)) : NULL;
-        fits = arguments[i] != NULL;
-    }
-    char what[RIG_NODE_NAME_BYTES + 64];
-    (void)snprintf(what, sizeof what, "a fault%s%s", name == NULL ? "" : " of ", name == NULL ? "" : name);
-    const enum rig_rc rc = fits ? rig_journal_command(ground->journal, what, arguments, token, err)
-                                : rig_fail(err, RIG_E_CLUSTER, "an undo command is missing or too long");
+    const enum rig_rc rc =
+        journal_undo(ground->journal, command, site->node_count == 0 ? NULL : &place, &arena, token, err);
     rig_arena_done(&arena);
     return rc;
 }

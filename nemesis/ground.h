@@ -41,7 +41,11 @@ static inline bool rig_ground_is_over(const struct rig_fault_site *site)
 /* Adds to what was said already, with "; " between. */
 void rig_evidence_add(struct rig_evidence *evidence, const char *format, ...) RIG_PRINTF(2, 3);
 
-/* Puts a command of the plan for this node into the undo journal, `{node}` replaced. */
+/*
+ * Puts a command of the plan for this node into the undo journal, with the node's values and variables as they are now.
+ * The next start of rig leaves a command out that names the node's process (`{pid}`, RIG_NODE_PID) when that process is
+ * gone: its number may belong to another one.
+ */
 enum rig_rc rig_undo_command(const struct rig_fault_site *site, uint32_t node, const struct rig_text_list *command,
                              uint64_t *token, struct rig_err *err);
 /* Evidence for a node that rig did not start: its `check` fails now (or there is none, and its command succeeded). */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/option_parse.h"
+#include "nemesis/placeholder.h"
 
 #define LONGEST_NS (24 * 3600e9)
 
@@ -161,6 +162,23 @@ static enum rig_rc parse_times(struct rig_nemesis_entry *entry, struct rig_arena
     return RIG_OK;
 }
 
+const struct rig_text_list *rig_nemesis_command(const struct rig_option *option, const void *options)
+{
+    static const struct rig_text_list none = {.count = 0};
+    return option->type == RIG_OPTION_COMMAND
+               ? (const struct rig_text_list *)(const void *)((const char *)options + option->offset)
+               : &none;
+}
+
+/* `table` may be NULL. */
+static enum rig_rc check_placeholders(const struct rig_option *table, const void *options, struct rig_err *err)
+{
+    enum rig_rc rc = RIG_OK;
+    for (const struct rig_option *option = table; option != NULL && option->name != NULL && rc == RIG_OK; option++)
+        rc = rig_placeholder_check(option->name, rig_nemesis_command(option, options), err);
+    return rc;
+}
+
 enum rig_rc rig_nemesis_entry_resolve(struct rig_nemesis_entry *entry, struct rig_arena *arena, struct rig_err *err)
 {
     const struct rig_nemesis_entry_options *schedule = &entry->schedule;
@@ -174,7 +192,10 @@ enum rig_rc rig_nemesis_entry_resolve(struct rig_nemesis_entry *entry, struct ri
         return rig_fail(err, RIG_E_PLAN,
                         "nothing says when it happens: give `at` (times), `after` (once), `every` (again and again) or "
                         "`weight` (at random)");
-    return parse_times(entry, arena, err);
+    const enum rig_rc rc = parse_times(entry, arena, err);
+    if (rc != RIG_OK || entry->fault == NULL || entry->options == NULL)
+        return rc;
+    return check_placeholders(entry->fault->options, entry->options, err);
 }
 
 static enum rig_rc check_undo(const struct rig_text_list *command, const char *name, const struct rig_text_list *undo,
@@ -187,7 +208,9 @@ static enum rig_rc check_undo(const struct rig_text_list *command, const char *n
 
 enum rig_rc rig_nemesis_node_check(const struct rig_nemesis_node_options *node, struct rig_err *err)
 {
-    enum rig_rc rc = check_undo(&node->kill, "kill", &node->start, "start", err);
+    enum rig_rc rc = check_placeholders(rig_nemesis_node_table, node, err);
+    if (rc == RIG_OK)
+        rc = check_undo(&node->kill, "kill", &node->start, "start", err);
     if (rc == RIG_OK)
         rc = check_undo(&node->stop, "stop", &node->start, "start", err);
     if (rc == RIG_OK)

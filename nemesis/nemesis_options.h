@@ -69,10 +69,12 @@ struct rig_nemesis_plan {
     uint32_t node_count;
 };
 
-/* Fills `at_ns` from `schedule.at`, and refuses a schedule that contradicts itself; the text names the option in
- * backquotes. RIG_E_PLAN. */
+/* The command that `option` keeps in the object at `options`; an empty one when it is of another type. */
+const struct rig_text_list *rig_nemesis_command(const struct rig_option *option, const void *options);
+/* Fills `at_ns` from `schedule.at`, and refuses a schedule that contradicts itself and misspelt placeholders in the
+ * fault's commands; the text names the option in backquotes. RIG_E_PLAN. */
 enum rig_rc rig_nemesis_entry_resolve(struct rig_nemesis_entry *entry, struct rig_arena *arena, struct rig_err *err);
-/* Refuses commands without those that undo them. RIG_E_PLAN. */
+/* Refuses commands without those that undo them, and with misspelt placeholders. RIG_E_PLAN. */
 enum rig_rc rig_nemesis_node_check(const struct rig_nemesis_node_options *node, struct rig_err *err);
 
 #endif

@@ -105,8 +105,8 @@ static void write_nemesis(const struct rig_driver *const *drivers, unsigned colu
         columns == RIG_PLAN_MARKDOWN ? "`nemesis`, each entry of `nodes`" : "nemesis.nodes, each:",
         "By which commands faults reach a node that rig did not start: `nodes: {db1: {kill: \"ssh {node} systemctl "
         "kill -s KILL\npostgresql\", start: \"ssh {node} systemctl start postgresql\"}}`. `{node}` stands for its "
-        "name. A command is split at blanks\noutside of quotes and runs without a shell; `[sh, -c, \"...\"]` asks "
-        "for one.",
+        "name, `{host}` and `{port}`\nfor its address. A command is split at blanks outside of quotes and runs without "
+        "a shell; `[sh, -c, \"...\"]`\nasks for one.",
         rig_nemesis_node_table, columns, out);
     struct fault_writer writer = {.columns = columns, .out = out};
     rig_fault_each(NULL, write_fault, &writer);

@@ -179,6 +179,15 @@ static const char *cluster_data_dir(const void *run, uint32_t node)
     return ((const struct rig_etcd_run *)run)->cluster.members[node].data;
 }
 
+static enum rig_rc cluster_address(void *run, uint32_t node, struct rig_node_address *address, struct rig_err *err)
+{
+    const struct rig_etcd_cluster *cluster = &((const struct rig_etcd_run *)run)->cluster;
+    if (node >= cluster->count || cluster->members[node].client_port == 0)
+        return rig_fail(err, RIG_E_CLUSTER, "there is no member %u", node + 1);
+    *address = (struct rig_node_address){.host = "127.0.0.1", .port = cluster->members[node].client_port};
+    return RIG_OK;
+}
+
 /* No set_environment: a program in Go makes its calls to the kernel itself, so nothing that is preloaded sees them. */
 static const struct rig_cluster_ops cluster_ops = {
     .wanted = cluster_wanted,
@@ -194,6 +203,7 @@ static const struct rig_cluster_ops cluster_ops = {
     .processes = cluster_processes,
     .data_dir = cluster_data_dir,
     .faults = rig_etcd_faults,
+    .address = cluster_address,
 };
 
 RIG_DRIVER_EXPORT extern const struct rig_driver rig_driver;

@@ -242,6 +242,12 @@ static const char *cluster_data_dir(const void *object, uint32_t node)
     return node < run->cluster.count ? run->cluster.nodes[node].data : NULL;
 }
 
+static enum rig_rc cluster_address(void *object, uint32_t node, struct rig_node_address *address, struct rig_err *err)
+{
+    const struct rig_pg_run *run = object;
+    return rig_pg_servers_address(&run->servers, node, address, err);
+}
+
 static enum rig_rc cluster_set_environment(void *object, uint32_t node, const char *name, const char *value,
                                            struct rig_err *err)
 {
@@ -265,6 +271,7 @@ static const struct rig_cluster_ops cluster_ops = {
     .data_dir = cluster_data_dir,
     .set_environment = cluster_set_environment,
     .faults = rig_pg_faults,
+    .address = cluster_address,
 };
 
 RIG_DRIVER_EXPORT extern const struct rig_driver rig_driver;

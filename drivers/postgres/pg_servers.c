@@ -8,6 +8,8 @@
 
 #define STATUS_NS INT64_C(1000000000)
 
+enum { DEFAULT_PORT = 5432 }; /* libpq's, unless PGPORT says otherwise */
+
 enum rig_rc rig_pg_servers_init(struct rig_pg_servers *servers, const struct rig_run_env *env,
                                 const struct rig_pg_options *options, struct rig_pg_cluster *cluster,
                                 struct rig_err *err)
@@ -207,4 +209,36 @@ enum rig_rc rig_pg_servers_status(const struct rig_pg_servers *servers, uint32_t
     if (rc == RIG_OK)
         *status = found;
     return rc;
+}
+
+/* ---- addresses ---- */
+
+static struct rig_node_address address_of(const struct rig_pg_endpoint *endpoint)
+{
+    struct rig_node_address address = {.host = ""};
+    if (endpoint->host[0] == '/')
+        (void)snprintf(address.socket, sizeof address.socket, "%s", endpoint->host);
+    else
+        (void)snprintf(address.host, sizeof address.host, "%s", endpoint->host);
+    address.port = endpoint->port[0] == '\0' ? DEFAULT_PORT : (uint16_t)strtoul(endpoint->port, NULL, 10);
+    return address;
+}
+
+enum rig_rc rig_pg_servers_address(const struct rig_pg_servers *servers, uint32_t server,
+                                   struct rig_node_address *address, struct rig_err *err)
+{
+    const struct rig_pg_cluster *cluster = servers->cluster;
+    if (server >= (is_local(servers) ? cluster->count : rig_pg_servers_count(servers)))
+        return rig_fail(err, RIG_E_CLUSTER, "there is no server %u", server + 1);
+    if (!is_local(servers)) {
+        *address = address_of(&servers->endpoints[server]);
+        return RIG_OK;
+    }
+    struct rig_pg_endpoint endpoint;
+    rig_pg_node_socket(&cluster->nodes[server], &endpoint);
+    struct rig_node_address found = address_of(&endpoint);
+    if (cluster->site.tcp)
+        (void)snprintf(found.host, sizeof found.host, "127.0.0.1");
+    *address = found;
+    return RIG_OK;
 }

@@ -54,6 +54,9 @@ enum rig_rc rig_pg_servers_open_reader(const struct rig_pg_servers *servers, uin
                                        rig_pg_open_function open, void *context, struct rig_pg_connection *connection,
                                        uint32_t *server, struct rig_err *err);
 
+/* As rig_cluster_ops.address says. */
+enum rig_rc rig_pg_servers_address(const struct rig_pg_servers *servers, uint32_t server,
+                                   struct rig_node_address *address, struct rig_err *err);
 /* As rig_cluster_ops.status says, also of given hosts. */
 enum rig_rc rig_pg_servers_status(const struct rig_pg_servers *servers, uint32_t server, struct rig_node_status *status,
                                   struct rig_err *err);

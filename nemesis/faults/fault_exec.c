@@ -1,8 +1,10 @@
 /*
  * exec: any command, with one that undoes it and perhaps one that shows its effect.
  *
- * With `{node}` in its arguments a command runs once for each target, else once. The undo is in the journal before the
- * command is started, and runs whatever became of the command, so it must do no harm where there is nothing to undo.
+ * With a placeholder (`{node}`, `{port}`, ...; nemesis/placeholder.h) or a variable of the node in one of the commands
+ * all run once for each target, else once, with the first target's variables. The command and its check see the node as
+ * it is before the fault, the undo as it is when the fault is healed. The undo is in the journal before the command is
+ * started, and runs whatever became of the command, so it must do no harm where there is nothing to undo.
  * Evidence: the command's exit status is 0, and that of `check`, if it is given; the first line that it prints.
  */
 #include "nemesis/command.h"
@@ -18,7 +20,9 @@ static const struct rig_option table[] = {
      .type = RIG_OPTION_COMMAND,
      .offset = offsetof(struct options, command),
      .required = true,
-     .help = "what to run; `{node}` stands for the target's name, and then it runs once for each"},
+     .help = "what to run. `{node}`, `{host}`, `{port}`, `{socket}`, `{data}` and `{pid}` stand for the target's name, "
+             "address, data folder and main process, as RIG_NODE_NAME, RIG_NODE_HOST, ... in the environment; with one "
+             "of them it runs once for each target"},
     {.name = "undo",
      .type = RIG_OPTION_COMMAND,
      .offset = offsetof(struct options, undo),
@@ -46,7 +50,8 @@ struct state {
 static uint32_t times(const struct rig_fault_site *site)
 {
     const struct options *options = site->options;
-    const bool each = rig_command_names_node(&options->command) || rig_command_names_node(&options->undo);
+    const bool each = rig_placeholder_is_used(&options->command) || rig_placeholder_is_used(&options->undo) ||
+                      rig_placeholder_is_used(&options->check);
     return each ? site->node_count : 1;
 }
 
@@ -55,11 +60,21 @@ static const char *name_of(const struct rig_fault_site *site, uint32_t i)
     return site->node_count == 0 ? NULL : rig_fleet_of(site)->names[site->nodes[i]];
 }
 
-static enum rig_rc run(const struct rig_fault_site *site, const struct rig_text_list *command, const char *node,
-                       bool (*stopping)(void), struct rig_command_answer *answer, struct rig_err *err)
+/* NULL: it is about no node. */
+static const struct rig_place *place_of(const struct rig_fault_site *site, uint32_t i, struct rig_place *place)
+{
+    if (site->node_count == 0)
+        return NULL;
+    rig_fleet_place(rig_fleet_of(site), site->nodes[i], place);
+    return place;
+}
+
+static enum rig_rc run(const struct rig_fault_site *site, const struct rig_text_list *command,
+                       const struct rig_place *place, bool (*stopping)(void), struct rig_command_answer *answer,
+                       struct rig_err *err)
 {
     const struct options *options = site->options;
-    const struct rig_command one = {*command, node, NULL, options->timeout_ns, stopping};
+    const struct rig_command one = {*command, place, NULL, options->timeout_ns, stopping};
     return rig_command_succeed(&one, answer, err);
 }
 
@@ -68,14 +83,16 @@ static enum rig_rc inject_one(const struct rig_fault_site *site, struct state *s
 {
     const struct options *options = site->options;
     const char *node = name_of(site, i);
+    struct rig_place room;
+    const struct rig_place *place = place_of(site, i, &room);
     struct rig_command_answer answer = {.line = ""};
     enum rig_rc rc = rig_undo_command(site, site->nodes[i], &options->undo, &state->token[i], err);
     if (rc != RIG_OK)
         return rc;
     state->touched[i] = true;
-    rc = run(site, &options->command, node, site->core->stopping, &answer, err);
+    rc = run(site, &options->command, place, site->core->stopping, &answer, err);
     if (rc == RIG_OK && options->check.count > 0)
-        rc = run(site, &options->check, node, site->core->stopping, &answer, err);
+        rc = run(site, &options->check, place, site->core->stopping, &answer, err);
     if (rc != RIG_OK)
         return rc;
     const char *what = options->check.count > 0 ? options->check.at[0] : options->command.at[0];
@@ -91,7 +108,8 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
     enum rig_rc rc = RIG_OK;
     const uint32_t count = times(site);
     if (count == 0)
-        return rig_fail(err, RIG_E_CLUSTER, "a command with `{node}` needs a target: give `target`");
+        return rig_fail(err, RIG_E_CLUSTER,
+                        "a command with a placeholder such as `{node}` needs a target: give `target`");
     for (uint32_t i = 0; i < count && rc == RIG_OK; i++)
         rc = inject_one(site, private_state, i, evidence, err);
     return rc;
@@ -107,7 +125,8 @@ static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, 
         if (!state->touched[i])
             continue;
         struct rig_command_answer answer;
-        const enum rig_rc one = run(site, &options->undo, name_of(site, i), NULL, &answer, err);
+        struct rig_place room;
+        const enum rig_rc one = run(site, &options->undo, place_of(site, i, &room), NULL, &answer, err);
         if (one == RIG_OK) {
             state->touched[i] = false;
             rig_journal_forget(rig_ground_of(site)->journal, state->token[i]);

@@ -6,10 +6,13 @@
  */
 #include "tests/unit/cmocka_first.h"
 
+#include <netdb.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/option_parse.h"
@@ -228,6 +231,57 @@ static void server_is_described(void **state)
         assert_non_null(memchr(narrow, '\0', 4));
         assert_int_equal(narrow[4], 'x');
     }
+    bench_run_stop(&run);
+}
+
+/* Whether a server listens there. */
+static bool answers_on_tcp(const struct rig_node_address *address)
+{
+    char port[8];
+    struct addrinfo *found = NULL;
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+    (void)snprintf(port, sizeof port, "%u", address->port);
+    if (getaddrinfo(address->host, port, &hints, &found) != 0)
+        return false;
+    bool connected = false;
+    for (const struct addrinfo *at = found; at != NULL && !connected; at = at->ai_next) {
+        const int fd = socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, 0);
+        connected = fd >= 0 && connect(fd, at->ai_addr, at->ai_addrlen) == 0;
+        if (fd >= 0)
+            (void)close(fd);
+    }
+    freeaddrinfo(found);
+    return connected;
+}
+
+static void nodes_listen_where_they_say(void **state)
+{
+    (void)state;
+    const struct rig_cluster_ops *cluster = settings.driver->cluster;
+    if (cluster == NULL || cluster->address == NULL)
+        skip();
+    assert_non_null(cluster->node_count);
+    struct bench_run run;
+    start(&run, RIG_WORKLOAD_LIST_APPEND, 1);
+    const uint32_t count = cluster->node_count(run.run);
+    struct rig_err err = {0};
+    assert_true(!run.cluster_started || count > 0);
+    for (uint32_t i = 0; i < count; i++) {
+        struct rig_node_address address;
+        memset(&address, 'x', sizeof address);
+        if (cluster->address(run.run, i, &address, &err) != RIG_OK)
+            fail_msg("node %u has no address: %s", i, err.text);
+        assert_line(address.host, sizeof address.host, address.host[0] != '\0');
+        assert_line(address.socket, sizeof address.socket, address.socket[0] != '\0');
+        assert_true(address.host[0] != '\0' || address.socket[0] != '\0');
+        if (address.host[0] != '\0' && !answers_on_tcp(&address))
+            fail_msg("nothing listens at %s:%u", address.host, address.port);
+        if (address.socket[0] != '\0')
+            assert_true(address.socket[0] == '/' && access(address.socket, F_OK) == 0);
+    }
+    struct rig_node_address none;
+    assert_int_equal(cluster->address(run.run, count, &none, &err), RIG_E_CLUSTER);
+    assert_line(err.text, sizeof err.text, true);
     bench_run_stop(&run);
 }
 
@@ -574,6 +628,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(done_copes_with_any_init),
         cmocka_unit_test(sessions_open_and_close),
         cmocka_unit_test(server_is_described),
+        cmocka_unit_test(nodes_listen_where_they_say),
         cmocka_unit_test(unknown_keys_are_read_as_nil),
         cmocka_unit_test(empty_transaction_commits),
         cmocka_unit_test(appends_are_read_back),

@@ -10,11 +10,13 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/folder.h"
+#include "nemesis/fleet.h"
 #include "nemesis/gear.h"
 #include "nemesis/journal.h"
 #include "nemesis/nemesis.h"
@@ -122,13 +124,28 @@ static uint32_t processes(void *run, uint32_t node, pid_t *at, uint32_t capacity
     return 1;
 }
 
+static enum rig_rc address(void *run, uint32_t node, struct rig_node_address *found, struct rig_err *err)
+{
+    (void)run, (void)err;
+    *found = (struct rig_node_address){.host = "127.0.0.1", .port = (uint16_t)(7001 + node)};
+    return RIG_OK;
+}
+
+static const char *data_dir(const void *run, uint32_t node)
+{
+    (void)run, (void)node;
+    return "/tmp/data of it's own";
+}
+
 static const struct rig_cluster_ops cluster = {.node_count = node_count,
                                                .status = node_status,
                                                .stop_node = stop_node,
                                                .start_node = start_node,
                                                .promote = promote,
                                                .restore = restore,
-                                               .processes = processes};
+                                               .processes = processes,
+                                               .data_dir = data_dir,
+                                               .address = address};
 
 /* -- the nemesis --------------------------------------------------------------------------------------------------- */
 
@@ -589,6 +606,169 @@ static void a_command_that_hangs_is_ended(void **state)
     assert_non_null(strstr(err.text, "sh was killed: it took too long"));
 }
 
+/* Each target's own address; the values reach a script in quotes; what does not exist has no variable. */
+static void commands_learn_where_a_node_is(void **state)
+{
+    (void)state;
+    (void)snprintf(mark, sizeof mark, "%s/.mark", folder);
+    const char *const does[] = {
+        "sh", "-c",
+        "kill -0 {pid} && test \"$RIG_NODE_PID\" = {pid} && test -z \"${RIG_NODE_SOCKET+x}\" && "
+        "printf '%s\\n' {node} {host}:{port} {data}/x \"{data}/x\" '{data}/x' >>$0",
+        mark, NULL};
+    const char *const shows[] = {"tail", "-n", "2", mark, NULL};
+    const char *const undo[] = {"rm", "-f", mark, "{data}", NULL};
+    struct exec_options options = {*words(does), *words(undo), *words(shows), RIG_NS_PER_S};
+    assert_int_equal(setenv("RIG_NODE_SOCKET", "inherited", 1), 0);
+    add("exec", "n2", 10 * ms, 10 * ms)->options = &options;
+    begin(true);
+    wait_for_events(4);
+    assert_int_equal(unsetenv("RIG_NODE_SOCKET"), 0);
+    assert_event(1, RIG_NEMESIS_INJECTED, "n2", "n2: tail confirms it: /tmp/data of it's own/x");
+    assert_event(3, RIG_NEMESIS_HEALED, "n2", "; undone");
+}
+
+static void each_target_has_its_own_port(void **state)
+{
+    (void)state;
+    const char *const does[] = {"echo", "{host}:{port}", NULL}, *const undo[] = {"true", NULL};
+    struct exec_options options = {*words(does), *words(undo), {0}, RIG_NS_PER_S};
+    add("exec", "all", 10 * ms, 10 * ms)->options = &options;
+    begin(true);
+    wait_for_events(4);
+    assert_event(1, RIG_NEMESIS_INJECTED, "n1, n2, n3",
+                 "n1: echo succeeded: 127.0.0.1:7001; n2: echo succeeded: 127.0.0.1:7002; n3: echo succeeded: "
+                 "127.0.0.1:7003");
+}
+
+/* Where the process was not started again, its number is not used once more. */
+static void an_undo_without_its_process_is_said(void **state)
+{
+    (void)state;
+    const char *const does[] = {"true", NULL}, *const undo[] = {"kill", "-CONT", "{pid}", NULL};
+    struct exec_options options = {*words(does), *words(undo), {0}, RIG_NS_PER_S};
+    add("exec", "n1", 10 * ms, 300 * ms)->options = &options;
+    begin(true);
+    wait_for_events(2);
+    (void)stop_node(NULL, 0, RIG_NODE_KILL, NULL);
+    wait_for_events(4);
+    assert_event(3, RIG_NEMESIS_HEALED, "n1",
+                 "n1: a command names `{pid}`, which this node does not have now; it has ");
+    (void)start_node(NULL, 0, NULL);
+    assert_int_equal(rig_nemesis_calm(nemesis, false, &err), RIG_E_CLUSTER);
+    end();
+    assert_int_equal(journals(), 1); /* for the next start of rig */
+    rig_folder_remove(folder);
+    assert_int_equal(mkdir(folder, 0700), 0);
+}
+
+static void ignore(void *context, const char *text, bool healed)
+{
+    (void)context, (void)text, (void)healed;
+}
+
+/* A process of its own that is gone while its fault is under way. */
+static void leave_a_fault(const char *target)
+{
+    const pid_t rig = fork();
+    if (rig == 0) {
+        begin(true);
+        wait_for_events(2);
+        _exit(strcmp(events[1].targets, target) == 0 ? 0 : 1);
+    }
+    int status = 1;
+    assert_int_equal(waitpid(rig, &status, 0), rig);
+    assert_int_equal(status, 0);
+    assert_int_equal(journals(), 1);
+}
+
+/* The next start of rig knows the node as it was, and strikes no other process with its number. */
+static void an_undo_is_kept_with_its_node(void **state)
+{
+    (void)state;
+    (void)snprintf(mark, sizeof mark, "%s/.mark", folder);
+    const char *const does[] = {"true", NULL};
+    const char *const undo[] = {"sh", "-c", "test $RIG_NODE_PORT = {port} && kill -0 {pid} && echo {data} >$0", mark,
+                                NULL};
+    struct exec_options options = {*words(does), *words(undo), {0}, RIG_NS_PER_S};
+    struct rig_journal_healing healing;
+    add("exec", "n3", 10 * ms, 1000 * RIG_NS_PER_S)->options = &options;
+    for (int lives = 1; lives >= 0; lives--) {
+        leave_a_fault("n3");
+        if (lives == 0)
+            (void)stop_node(NULL, 2, RIG_NODE_KILL, NULL);
+        assert_int_equal(rig_journal_heal(ignore, NULL, false, &healing, &err), RIG_OK);
+        assert_int_equal(healing.healed, 1);
+        assert_int_equal(healing.failed, 0);
+        assert_int_equal(unlink(mark), lives == 1 ? 0 : -1);
+    }
+}
+
+static enum rig_rc refused(const char *name, const char *argument, bool started)
+{
+    const char *const does[] = {"echo", argument, NULL};
+    const struct rig_nemesis_node nodes[] = {{.name = name, .commands = {.kill = *words(does)}}};
+    struct exec_options options = {*words(does), *words(does), {0}, RIG_NS_PER_S};
+    const struct rig_nemesis_config config = {
+        .plan = &plan, .core = &core, .gear = &gear, .cluster = started ? &cluster : NULL, .started = started};
+    plan.nodes = nodes;
+    plan.node_count = started ? 0 : 1;
+    plan.entry_count = 0;
+    add("exec", name, 10 * ms, 0)->options = &options;
+    const enum rig_rc rc = rig_nemesis_start(&config, &nemesis, &err);
+    rig_nemesis_free(nemesis);
+    nemesis = NULL;
+    return rc;
+}
+
+static void a_node_without_an_address_is_said_before_the_load(void **state)
+{
+    (void)state;
+    assert_int_equal(refused("n1", "{socket}", true), RIG_E_CLUSTER);
+    assert_string_equal(err.text, "nemesis: exec: `command`: n1: a command names `{socket}`, which this node does not "
+                                  "have now; it has `{node}`, `{host}`, `{port}`, `{data}`, `{pid}`");
+    err = (struct rig_err){0};
+    assert_int_equal(refused("db1", "{host}", false), RIG_E_CLUSTER);
+    assert_string_equal(err.text,
+                        "nemesis: db1: a command names `{host}`, which this node does not have now; it has "
+                        "`{node}`; rig did not start it: name it `host:port`, as database.cluster.hosts does");
+    err = (struct rig_err){0};
+    assert_int_equal(refused("db1:5432", "{pid}", false), RIG_E_CLUSTER);
+    assert_non_null(strstr(err.text, "it has `{node}`, `{host}`, `{port}`;"));
+    err = (struct rig_err){0};
+    assert_int_equal(refused("db1:5432", "{host} {port}", false), RIG_OK);
+}
+
+/* Hosts of the plan that the driver knows: a node has the name of one, with its port or without. */
+static void nodes_of_the_user_have_the_plans_hosts(void **state)
+{
+    (void)state;
+    static const char *const named[] = {"127.0.0.1:7002", "127.0.0.1", "[::1]:9", "db2", "db2:x"};
+    static const char *const expected[] = {"127.0.0.1 7002", " ", "::1 9", " ", " "};
+    struct rig_nemesis_node nodes[5] = {{.name = NULL}};
+    for (int i = 0; i < 5; i++)
+        nodes[i].name = named[i];
+    plan.nodes = nodes;
+    plan.node_count = 5;
+    struct rig_fleet fleet;
+    assert_int_equal(rig_fleet_init(&fleet, &cluster, NULL, false, &plan, stopping, &err), RIG_OK);
+    for (uint32_t i = 0; i < 5; i++) {
+        struct rig_place place;
+        char found[600];
+        rig_fleet_place(&fleet, i, &place);
+        (void)snprintf(found, sizeof found, "%.256s %.5s", place.at[RIG_PLACEHOLDER_HOST],
+                       place.at[RIG_PLACEHOLDER_PORT]);
+        assert_string_equal(found, expected[i]);
+        assert_string_equal(place.at[RIG_PLACEHOLDER_PID], "");
+        assert_string_equal(place.at[RIG_PLACEHOLDER_DATA], "");
+    }
+    count = 1; /* now 127.0.0.1 is one host */
+    assert_int_equal(rig_fleet_init(&fleet, &cluster, NULL, false, &plan, stopping, &err), RIG_OK);
+    struct rig_place place;
+    rig_fleet_place(&fleet, 1, &place);
+    assert_string_equal(place.at[RIG_PLACEHOLDER_PORT], "7001");
+}
+
 /* Nodes of the user's: by the plan's commands, `{node}` replaced; roles and health too. */
 static void nodes_of_the_user_are_reached_by_commands(void **state)
 {
@@ -662,6 +842,12 @@ int main(void)
         TEST(commands_are_done_checked_and_undone),
         TEST(a_command_without_effect_fails_the_run),
         TEST(a_command_that_hangs_is_ended),
+        TEST(commands_learn_where_a_node_is),
+        TEST(each_target_has_its_own_port),
+        TEST(an_undo_without_its_process_is_said),
+        TEST(an_undo_is_kept_with_its_node),
+        TEST(a_node_without_an_address_is_said_before_the_load),
+        TEST(nodes_of_the_user_have_the_plans_hosts),
         TEST(nodes_of_the_user_are_reached_by_commands),
         TEST(a_load_without_any_fault_fails_the_run),
         TEST(roles_that_nothing_tells_are_said_at_once),

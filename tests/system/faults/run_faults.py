@@ -30,6 +30,16 @@ check: {{levels: [{level}]}}
 TIMES = re.compile(r"(\b(?:duration|after|at|every|for): \[?)(\d+)(ms|s)\b")
 STRETCHES = (1, 4, 16)
 BEFORE, AFTER = 20, 50  # transactions acknowledged, of a load that was there and goes on
+# Given the folder of a server's socket, its port, its main process and its data: asks the server whether they are one.
+LOOK = """set -e
+kill -0 "$3"
+test "$(head -n 1 "$4/postmaster.pid")" = "$3"
+test "$RIG_NODE_SOCKET $RIG_NODE_PORT $RIG_NODE_PID $RIG_NODE_DATA $RIG_NODE_NAME" = "$1 $2 $3 $4 pg-1"
+test -z "${RIG_NODE_HOST+x}"
+data=$(psql -X -A -t -U postgres -h "$1" -p "$2" -c "SHOW data_directory")
+test "$data" = "$4"
+echo "the same server $3"
+"""
 KILL_AND_PAUSE = "  - {fault: kill, every: 1s}\n  - {fault: pause, every: 1s}"
 
 
@@ -216,6 +226,29 @@ class Commands(FaultTest):
         self.assertEqual(fault["evidence"], f"ls confirms it: {mark}; undone")
         self.assertFalse(mark.exists())
 
+    def test_a_command_learns_where_its_node_is(self):
+        if NODE != "pg-1":
+            self.skipTest("it asks PostgreSQL")
+        script = self.folder / "look"
+        script.write_text(LOOK)
+        mark = self.folder / "mark"
+        _, results = self.run_until(load_went_on, fault_text(
+            ["{fault: exec, target: pg-1, at: [500ms], for: 500ms, command: "
+             f"[sh, -c, \"sh {script} '{{socket}}' {{port}} {{pid}} \\\"{{data}}\\\" >{mark}\"], "
+             f"check: 'cat {mark}', undo: 'rm -f {mark}'}}"], 2))
+        fault, = results["faults"]
+        self.assertRegex(fault["evidence"], r"^pg-1: cat confirms it: the same server \d+; undone$")
+        self.assertFalse(mark.exists())
+
+    def test_what_a_node_does_not_have_is_said_before_the_load(self):
+        plan = self.fault_plan(["{fault: exec, target: one, at: [500ms], command: 'echo {socket}{host}', undo: 'true'}"],
+                               3600)
+        done = self.status(3, self.rig("run", plan, "-o", "out"))
+        missing = "{host}" if NODE == "pg-1" else "{socket}"
+        self.assertIn(f"nemesis: exec: `command`: {NODE}: a command names `{missing}`, which this node does not have now",
+                      done.err)
+        self.all_is_undone()
+
     def test_a_command_without_effect_fails_the_run(self):
         plan = self.fault_plan([f"{{fault: exec, command: 'true', check: 'ls {self.folder}/none', undo: 'true', "
                                 "at: [500ms]}"], 3600)
@@ -295,6 +328,24 @@ class Interrupted(FaultTest):
         self.assertTrue(mark.exists())
         self.assertIn(f"undone: a fault: rm -f {mark}", self.status(0, self.rig("heal")).out)
         self.assertFalse(mark.exists())
+        self.all_is_undone()
+
+    def test_a_killed_rig_in_a_command_about_a_node_is_undone(self):
+        mark, gone = self.folder / "mark", self.folder / "gone"
+        plan = self.fault_plan(
+            [f"{{fault: exec, target: one, command: 'touch {mark}-{{node}}-{{pid}}', at: [300ms], for: 1h, "
+             f"undo: [sh, -c, 'rm -f {mark}-$RIG_NODE_NAME-*; echo {{data}} >{gone}']}}",
+             f"{{fault: exec, target: one, command: 'true', at: [1s], for: 1h, undo: 'touch {mark}-of-{{pid}}'}}"], 3600)
+        process = self.start("run", plan, "-o", "out", "--set", "nemesis.overlap=true")
+        self.wait_for_log(process, "out", "injected #2 exec")
+        self.assertEqual(len(list(self.folder.glob(f"mark-{NODE}-*"))), 1)
+        process.kill()
+        process.communicate()
+        self.no_server_is_left()
+        healed = self.status(0, self.rig("heal")).out
+        self.assertIn(f"undone: a fault of {NODE}: env RIG_NODE_NAME={NODE} ", healed)
+        self.assertEqual(list(self.folder.glob("mark*")), [])  # and nothing was done to a process that is gone
+        self.assertTrue(gone.read_text().startswith("/"))
         self.all_is_undone()
 
 
