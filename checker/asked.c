@@ -73,7 +73,7 @@ static const char *why_open(const struct rig_verdict *verdict, enum rig_anomaly 
     if (!rig_anomaly_info(asked)->cyclic)
         return why_open_without_cycle(verdict, asked);
     if ((open & RIG_ANOMALY_BIT(asked)) != 0)
-        return is_g0(asked) ? "a cycle of writes has a transaction of unknown fate"
+        return is_g0(asked) ? "a cycle of writes rests on a transaction of unknown fate"
                             : "a closed walk of its edges passes a transaction twice, and no cycle was found in it";
     if (is_found(verdict, RIG_ANOMALY_INCOMPATIBLE_ORDER) || is_found(verdict, RIG_ANOMALY_FRACTURED_APPEND) ||
         is_found(verdict, RIG_ANOMALY_DUPLICATE_ELEMENTS))

@@ -17,8 +17,6 @@ static const uint64_t exact_levels = L(READ_UNCOMMITTED) | L(STRONG_SESSION_READ
 /* Decided exactly when, besides, every version order is total. */
 static const uint64_t snapshot_levels =
     L(SNAPSHOT_ISOLATION) | L(STRONG_SESSION_SNAPSHOT_ISOLATION) | L(STRONG_SNAPSHOT_ISOLATION);
-static const uint64_t write_levels =
-    L(READ_UNCOMMITTED) | L(STRONG_SESSION_READ_UNCOMMITTED) | L(STRONG_READ_UNCOMMITTED);
 /* Need real time, and so invocations. */
 static const uint64_t strong_levels =
     L(STRONG_READ_UNCOMMITTED) | L(STRONG_READ_COMMITTED) | L(STRONG_SNAPSHOT_ISOLATION) | L(STRICT_SERIALIZABLE);
@@ -47,9 +45,8 @@ static bool is_found(const struct judge *j, enum rig_anomaly anomaly)
 static void find_refuted(struct judge *j)
 {
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
-        uint64_t forbids = rig_level_info((enum rig_level)level)->forbids;
         for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
-            if (!(forbids & RIG_ANOMALY_BIT(anomaly)) || !is_found(j, (enum rig_anomaly)anomaly))
+            if ((j->verdict->findings[anomaly].refutes & RIG_LEVEL_BIT(level)) == 0)
                 continue;
             j->refuted |= RIG_LEVEL_BIT(level);
             j->verdict->levels[level].because = (enum rig_anomaly)anomaly;
@@ -63,6 +60,12 @@ static bool open_write_cycles(const struct judge *j)
 {
     return j->scope->unsettled && (is_found(j, RIG_ANOMALY_G1C) || is_found(j, RIG_ANOMALY_G1C_PROCESS) ||
                                    is_found(j, RIG_ANOMALY_G1C_REALTIME));
+}
+
+/* Values that nobody wrote, or elements twice, which only transactions of unknown fate read. */
+static bool open_impossible_reads(const struct judge *j)
+{
+    return is_found(j, RIG_ANOMALY_DUPLICATE_ELEMENTS) || is_found(j, RIG_ANOMALY_GARBAGE_READ);
 }
 
 static void find_held(struct judge *j)
@@ -80,9 +83,9 @@ static void find_held(struct judge *j)
     /* Where reads contradict each other there is no one order of versions that could be free of cycles. */
     if (is_found(j, RIG_ANOMALY_INCOMPATIBLE_ORDER) || is_found(j, RIG_ANOMALY_FRACTURED_APPEND))
         decided = 0;
-    /* Whether a cycle of writes with a transaction of unknown fate is one depends on that fate. */
-    if (open_write_cycles(j))
-        decided &= ~write_levels;
+    /* Whether there is a cycle of writes, or such a read, depends on the fate of a transaction. */
+    if (open_write_cycles(j) || open_impossible_reads(j))
+        decided &= ~rig_levels_below_committed;
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
         if (decided & ~j->refuted & RIG_LEVEL_BIT(level))
             j->held |= rig_level_info((enum rig_level)level)->below;
@@ -189,8 +192,10 @@ static void say_open(const struct judge *j, unsigned level, struct rig_buf *text
                        scope->lost_count);
     else if (is_found(j, RIG_ANOMALY_INCOMPATIBLE_ORDER) || is_found(j, RIG_ANOMALY_FRACTURED_APPEND))
         rig_buf_add_text(text, ", but the reads of some key contradict each other");
-    else if ((bit & write_levels) && open_write_cycles(j))
-        rig_buf_add_text(text, ", but some write cycle has a transaction of unknown fate");
+    else if ((bit & rig_levels_below_committed) && open_write_cycles(j))
+        rig_buf_add_text(text, ", but some write cycle rests on a transaction of unknown fate");
+    else if ((bit & rig_levels_below_committed) && open_impossible_reads(j))
+        rig_buf_add_text(text, ", but a transaction of unknown fate read what no transaction can have written");
     else if (scope->unknown_reads > 0)
         rig_buf_printf(text, ", but the results of %" PRIu64 " reads are not known", scope->unknown_reads);
     else if (scope->workload != RIG_WORKLOAD_LIST_APPEND)

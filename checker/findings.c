@@ -81,6 +81,8 @@ static enum rig_rc keep_cycles(const struct adding *a)
         const struct rig_cycles_found *found = &a->judge->ladder.found[anomaly];
         struct rig_finding *finding = &a->findings->of[anomaly];
         finding->count += found->count;
+        if (found->count > 0)
+            finding->refutes |= rig_levels_refuted_by((enum rig_anomaly)anomaly, true);
         for (uint32_t i = 0; i < found->kept_count; i++) {
             enum rig_rc rc = keep_cycle(a, finding, &found->kept[i]);
             if (rc != RIG_OK)
@@ -90,11 +92,22 @@ static enum rig_rc keep_cycles(const struct adding *a)
     return RIG_OK;
 }
 
+/* Behind those that refute as many levels: as many as are kept when there is none for it. */
+static uint32_t place_of_oddity(const struct rig_finding *finding, const struct rig_oddity *oddity)
+{
+    const uint64_t refutes = rig_levels_refuted_by(oddity->anomaly, !oddity->unsettled);
+    uint32_t place = finding->witness_count;
+    while (place > 0 && (refutes & ~finding->witnesses[place - 1].refutes) != 0)
+        place--;
+    return place;
+}
+
 static enum rig_rc keep_oddity(const struct adding *a, const struct rig_oddity *oddity)
 {
     struct rig_finding *finding = &a->findings->of[oddity->anomaly];
+    const uint32_t place = place_of_oddity(finding, oddity);
     finding->exact = true;
-    if (finding->witness_count == a->findings->most_kept)
+    if (place == a->findings->most_kept)
         return RIG_OK;
     struct rig_witness witness;
     enum rig_rc rc = rig_explain_oddity(&a->judge->inference, oddity, a->findings->arena, &witness, a->err);
@@ -102,7 +115,7 @@ static enum rig_rc keep_oddity(const struct adding *a, const struct rig_oddity *
         rc = settle(a, &witness);
     if (rc != RIG_OK)
         return rc;
-    struct rig_witness *room = witness_room(a->findings, finding, finding->witness_count);
+    struct rig_witness *room = witness_room(a->findings, finding, place);
     if (room == NULL)
         return no_memory(a->err);
     *room = witness;
@@ -117,8 +130,12 @@ static enum rig_rc keep_oddities(const struct adding *a)
         if (rc != RIG_OK)
             return rc;
     }
-    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++)
-        a->findings->of[anomaly].count += oddities->count[anomaly];
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        struct rig_finding *finding = &a->findings->of[anomaly];
+        finding->count += oddities->count[anomaly];
+        if (oddities->count[anomaly] > 0)
+            finding->refutes |= rig_levels_refuted_by((enum rig_anomaly)anomaly, oddities->settled[anomaly] > 0);
+    }
     return RIG_OK;
 }
 

@@ -3,7 +3,7 @@
  * (judge.h), one for a history in memory, one a window otherwise.
  *
  * The witnesses kept do not depend on how the history was cut: of cycles the shortest, then the earliest; of other
- * anomalies the first.
+ * anomalies the first, those that refute more levels before the rest.
  */
 #ifndef RIG_CHECKER_FINDINGS_H
 #define RIG_CHECKER_FINDINGS_H

@@ -76,10 +76,11 @@ static void restrict_oddities(struct rig_oddities *oddities, const uint8_t *sele
 {
     size_t kept = 0;
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++)
-        oddities->count[anomaly] = 0;
+        oddities->count[anomaly] = oddities->settled[anomaly] = 0;
+    oddities->most_kept = most_kept;
     for (size_t i = 0; i < oddities->kept.count; i++) {
         struct rig_oddity oddity = oddities->kept.at[i];
-        if (selected[oddity.txn] && oddities->count[oddity.anomaly]++ < most_kept)
+        if (selected[oddity.txn] && rig_oddities_count(oddities, &oddity))
             oddities->kept.at[kept++] = oddity;
     }
     oddities->kept.count = kept;

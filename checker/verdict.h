@@ -82,6 +82,7 @@ static inline bool rig_witness_shows(const struct rig_witness *witness, uint32_t
 struct rig_finding {               /* one anomaly */
     uint64_t count;                /* how many were found: 0 for none */
     bool exact;                    /* else `count` is a lower bound */
+    uint64_t refutes;              /* bits of the levels that it refutes */
     struct rig_witness *witnesses; /* most telling first: fewest transactions, then earliest */
     uint32_t witness_count;
 };

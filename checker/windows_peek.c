@@ -9,9 +9,6 @@
  */
 static uint64_t refuted_for_good(const struct rig_windows_peek *peek)
 {
-    static const uint64_t open_levels = RIG_LEVEL_BIT(RIG_LEVEL_READ_UNCOMMITTED) |
-                                        RIG_LEVEL_BIT(RIG_LEVEL_STRONG_SESSION_READ_UNCOMMITTED) |
-                                        RIG_LEVEL_BIT(RIG_LEVEL_STRONG_READ_UNCOMMITTED);
     uint64_t refuted = 0;
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
         uint64_t forbids = rig_level_info((enum rig_level)level)->forbids;
@@ -20,7 +17,7 @@ static uint64_t refuted_for_good(const struct rig_windows_peek *peek)
                 refuted |= RIG_LEVEL_BIT(level);
         }
     }
-    return refuted & ~open_levels;
+    return refuted & ~rig_levels_below_committed;
 }
 
 static enum rig_rc peek_at_window(struct rig_windows *w, struct rig_windows_peek *peek, struct rig_err *err)

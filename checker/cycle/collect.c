@@ -5,10 +5,11 @@
 
 #include "base/bug.h"
 
-void rig_collector_init(struct rig_collector *collector, const struct rig_history *history, struct rig_ladder *ladder,
-                        uint32_t most_kept)
+void rig_collector_init(struct rig_collector *collector, const struct rig_history *history,
+                        const struct rig_versions *versions, struct rig_ladder *ladder, uint32_t most_kept)
 {
-    *collector = (struct rig_collector){.history = history, .ladder = ladder, .most_kept = most_kept};
+    *collector =
+        (struct rig_collector){.history = history, .versions = versions, .ladder = ladder, .most_kept = most_kept};
     rig_table_init(&collector->seen);
 }
 
@@ -78,7 +79,7 @@ bool rig_collector_add(struct rig_collector *collector, struct rig_cycle *cycle,
     if (!rig_cycle_simplify(cycle))
         return false;
     rig_cycle_rotate(cycle);
-    *anomaly = rig_cycle_anomaly(collector->history, cycle);
+    *anomaly = rig_cycle_anomaly(collector->history, collector->versions, cycle);
     uint32_t *seen = rig_table_put(&collector->seen, fingerprint(cycle, *anomaly));
     if (seen == NULL)
         return false;

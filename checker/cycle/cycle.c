@@ -4,6 +4,7 @@
 
 #include "base/bug.h"
 #include "base/table.h"
+#include "checker/infer/acknowledged.h"
 
 enum { FEW = 64 }; /* so many places are looked through, more are looked up */
 
@@ -92,7 +93,21 @@ void rig_cycle_rotate(struct rig_cycle *cycle)
     reverse(cycle->at, cycle->count);
 }
 
-enum rig_anomaly rig_cycle_anomaly(const struct rig_history *history, const struct rig_cycle *cycle)
+/* Whether acknowledged reads show the order behind each ww edge. */
+static bool is_acknowledged(const struct rig_versions *versions, const struct rig_cycle *cycle)
+{
+    if (versions == NULL || versions->acknowledged == NULL)
+        return true;
+    for (size_t i = 0; i < cycle->count; i++) {
+        if (cycle->at[i].kind == RIG_EDGE_WW &&
+            !rig_acknowledged_ww(versions, cycle->at[i].txn, cycle->at[(i + 1) % cycle->count].txn))
+            return false;
+    }
+    return true;
+}
+
+enum rig_anomaly rig_cycle_anomaly(const struct rig_history *history, const struct rig_versions *versions,
+                                   const struct rig_cycle *cycle)
 {
     RIG_REQUIRE(cycle->count >= 2);
     size_t count[5] = {0};
@@ -103,11 +118,13 @@ enum rig_anomaly rig_cycle_anomaly(const struct rig_history *history, const stru
         settled &= history->txns[cycle->at[i].txn].outcome == RIG_OUTCOME_OK;
         adjacent |= cycle->at[i].kind == RIG_EDGE_RW && next == RIG_EDGE_RW;
     }
-    enum rig_shape shape = count[RIG_EDGE_WR] > 0 || !settled ? RIG_SHAPE_G1C : RIG_SHAPE_G0;
+    enum rig_shape shape = RIG_SHAPE_G1C;
     if (count[RIG_EDGE_RW] == 1)
         shape = RIG_SHAPE_SINGLE;
     else if (count[RIG_EDGE_RW] > 1)
         shape = adjacent ? RIG_SHAPE_G2 : RIG_SHAPE_NONADJACENT;
+    else if (count[RIG_EDGE_WR] == 0 && settled && is_acknowledged(versions, cycle))
+        shape = RIG_SHAPE_G0;
     enum rig_order order = count[RIG_EDGE_REALTIME] > 0  ? RIG_ORDER_REALTIME
                            : count[RIG_EDGE_PROCESS] > 0 ? RIG_ORDER_PROCESS
                                                          : RIG_ORDER_PLAIN;

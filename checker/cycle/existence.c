@@ -347,7 +347,7 @@ static enum rig_rc try_several(struct quest *q)
     return rc;
 }
 
-/* A cycle of ww edges that is none among acknowledged transactions, or a real-time violation over such edges. */
+/* A cycle of ww edges that is not certain at read uncommitted, or a real-time violation over such edges. */
 static enum rig_rc try_open_writes(struct quest *q)
 {
     struct rig_components components;
@@ -365,7 +365,7 @@ static enum rig_rc answer(struct quest *q)
 {
     switch (q->shape) {
     case RIG_SHAPE_G0:
-        return q->given->graph->unsettled == NULL ? RIG_OK : try_open_writes(q);
+        return q->given->unsettled ? try_open_writes(q) : RIG_OK;
     case RIG_SHAPE_G1C: /* the ladder decided it, with a witness */
         return RIG_OK;
     case RIG_SHAPE_SINGLE:

@@ -21,6 +21,7 @@
 struct rig_existence {
     const struct rig_history *history; /* borrowed, like the rest */
     const struct rig_graph *graph;     /* the core */
+    bool unsettled;                    /* a transaction of unknown fate counts as committed, in the core or outside */
     struct rig_collector *collector;   /* witnesses go there */
     struct rig_search *search;
     struct rig_ladder *ladder; /* climbed: with its decisions, and what was found */

@@ -14,6 +14,7 @@
 #include "checker/cycle/search.h"
 #include "checker/cycle/shortest.h"
 #include "checker/cycle/web.h"
+#include "checker/infer/acknowledged.h"
 
 /* How hard to look for short witnesses; no verdict depends on these. */
 enum {
@@ -28,10 +29,12 @@ enum {
 
 struct climb {
     const struct rig_history *history;
-    const struct rig_inference *inference;
+    struct rig_inference *inference;
     struct rig_ladder *ladder;
     struct rig_graph graph; /* the core */
     struct rig_web web;     /* the same, with edges between versions that are not adjacent; of lists */
+    struct rig_web writes;  /* the web of writes, of lists with transactions of unknown fate that count as committed; */
+    struct rig_search *writes_search; /* NULL, like this, until it is wanted */
     struct rig_collector collector;
     struct rig_search *search;
     struct rig_components all, flow; /* of those rungs in plain order, while they are wanted for read skew */
@@ -50,9 +53,7 @@ static enum rig_rc no_memory(struct climb *c)
 
 static struct rig_view view_of(const struct climb *c, enum rig_rung rung, bool process)
 {
-    /* What an unknown writer left between two versions hides from the core that these are ordered. */
-    bool hidden = rung == RIG_RUNG_WW && c->graph.unsettled != NULL && c->web.first != NULL;
-    return (struct rig_view){.graph = hidden ? &c->web.graph : &c->graph,
+    return (struct rig_view){.graph = rung == RIG_RUNG_WW && c->writes_search != NULL ? &c->writes.graph : &c->graph,
                              .links = rung_links[rung],
                              .process = process,
                              .split = rung == RIG_RUNG_SNAPSHOT,
@@ -90,8 +91,9 @@ static enum rig_rc try_seed(struct climb *c, const struct rig_path_rule *rule, s
     if (bounded && c->budget == 0)
         return RIG_OK;
     size_t budget = !bounded ? 0 : c->budget < SEARCH_BUDGET ? c->budget : SEARCH_BUDGET;
-    enum rig_found found = rig_search_cycle(c->search, rule, seed, region, *shortest, budget, &c->cycle);
-    size_t visited = rig_search_visited(c->search);
+    struct rig_search *search = rule->settled && c->writes_search != NULL ? c->writes_search : c->search;
+    enum rig_found found = rig_search_cycle(search, rule, seed, region, *shortest, budget, &c->cycle);
+    size_t visited = rig_search_visited(search);
     c->budget -= visited < c->budget ? visited : c->budget;
     switch (found) {
     case RIG_FOUND: {
@@ -329,12 +331,24 @@ static enum rig_rc climb_realtime(struct climb *c, const struct rig_components *
     return rc;
 }
 
+/* Where the core's ww edges are not all certain at read uncommitted, or it lacks some between acknowledged writers. */
+static bool prepare_writes(struct climb *c)
+{
+    if (c->inference->versions.acknowledged == NULL || c->writes_search != NULL)
+        return true;
+    if (rig_web_make_writes(&c->inference->versions, &c->graph, &c->writes))
+        c->writes_search = rig_search_new(c->history, &c->writes.graph);
+    return c->writes_search != NULL;
+}
+
 /*
  * Decides one rung in one of the orders that take edges, and finds witnesses; the plain order also serves real time.
  */
 static enum rig_rc climb_rung(struct climb *c, enum rig_rung rung, bool process)
 {
     struct rig_components components;
+    if (rung == RIG_RUNG_WW && !prepare_writes(c))
+        return no_memory(c);
     enum rig_rc rc = rig_components_find(view_of(c, rung, process), &components, c->err);
     if (rc == RIG_OK)
         c->ladder->cyclic[rung][process ? RIG_ORDER_PROCESS : RIG_ORDER_PLAIN] = components.list.count > 0;
@@ -423,21 +437,40 @@ static enum rig_rc climb_all(struct climb *c)
     return rc;
 }
 
+/* What the searches go over. False when memory runs out. */
+static bool prepare(struct climb *c)
+{
+    struct rig_versions *versions = &c->inference->versions;
+    const bool lists = c->history->workload == RIG_WORKLOAD_LIST_APPEND;
+    const bool unsettled = c->inference->committed_count > c->inference->ok_count;
+    if (lists && !rig_web_make(versions, &c->graph, &c->web))
+        return false;
+    if (lists && unsettled && !rig_acknowledged_find(versions, c->inference->links.arena))
+        return false;
+    c->search = rig_search_new(c->history, lists ? &c->web.graph : &c->graph);
+    return c->search != NULL;
+}
+
 /* Nothing outside the core lies on a cycle. */
 static enum rig_rc climb_core(struct climb *c, uint32_t most_kept, uint64_t asked)
 {
-    rig_collector_init(&c->collector, c->history, c->ladder, most_kept);
-    const bool lists = c->history->workload == RIG_WORKLOAD_LIST_APPEND;
-    if (!lists || rig_web_make(&c->inference->versions, &c->graph, &c->web))
-        c->search = rig_search_new(c->history, lists ? &c->web.graph : &c->graph);
-    enum rig_rc rc = c->search == NULL ? no_memory(c) : climb_all(c);
-    const struct rig_existence existence = {c->history, &c->graph, &c->collector, c->search, c->ladder};
+    const bool unsettled = c->inference->committed_count > c->inference->ok_count;
+    rig_collector_init(&c->collector, c->history, &c->inference->versions, c->ladder, most_kept);
+    enum rig_rc rc = prepare(c) ? climb_all(c) : no_memory(c);
+    const struct rig_existence existence = {.history = c->history,
+                                            .graph = &c->graph,
+                                            .unsettled = unsettled,
+                                            .collector = &c->collector,
+                                            .search = c->search,
+                                            .ladder = c->ladder};
     if (rc == RIG_OK && asked != 0)
         rc = rig_existence_decide(&existence, asked, c->err);
-    if (rc == RIG_OK && !rig_cycles_shorten(&c->graph, c->search, &c->collector))
+    if (rc == RIG_OK && !rig_cycles_shorten(&c->graph, c->search, c->writes_search, &c->collector))
         rc = no_memory(c);
     rig_search_free(c->search);
+    rig_search_free(c->writes_search);
     rig_web_done(&c->web);
+    rig_web_done(&c->writes);
     rig_components_done(&c->all);
     rig_components_done(&c->flow);
     rig_cycle_done(&c->cycle);

@@ -1,9 +1,10 @@
 /*
  * The ladder: which kinds of cycles a dependency graph has, and short witnesses of each (design: graph and cycles).
  *
- * Four rungs (cycles of ww among acknowledged transactions; of ww and wr; those without adjacent rw edges; all), each
- * in plain, process and real-time order. Whether a rung has a cycle is decided exactly, by components or by one maximum
- * per node; the searches after that only look for short witnesses. A rung that has a cycle always yields at least one.
+ * Four rungs (cycles of ww among acknowledged transactions, as acknowledged reads show them; of ww and wr; those
+ * without adjacent rw edges; all), each in plain, process and real-time order. Whether a rung has a cycle is decided
+ * exactly, by components or by one maximum per node; the searches after that only look for short witnesses. A rung that
+ * has a cycle always yields at least one.
  *
  * Time: linear in the core of the graph (core.h) per rung, plus bounded searches; a history without cycles costs one
  * walk over what may be one (clean.h).

@@ -2,7 +2,7 @@
 
 struct shorten {
     const struct rig_graph *graph;
-    struct rig_search *search;
+    struct rig_search *search, *writes;
     struct rig_collector *collector;
     struct rig_cycle cycle; /* scratch */
 };
@@ -53,17 +53,18 @@ static bool may_begin(const struct shorten *s, uint32_t node, enum rig_order ord
 static bool shorten(struct shorten *s, const struct rig_path_rule *rule, enum rig_shape shape, enum rig_order order)
 {
     const struct rig_cycles_found *found = &s->collector->ladder->found[rig_anomaly_of_cycle(shape, order)];
+    struct rig_search *search = rule->settled ? s->writes : s->search;
     size_t budget = RIG_SHORTEST_BUDGET;
     for (uint32_t node = 0; node < s->graph->txn_count && found->count > 0 && found->kept[0].count > 2; node++) {
         if (!may_begin(s, node, order))
             continue;
-        enum rig_found result = rig_search_cycle(s->search, rule, seed_of(node, order), (struct rig_region){0},
+        enum rig_found result = rig_search_cycle(search, rule, seed_of(node, order), (struct rig_region){0},
                                                  found->kept[0].count - 1, budget, &s->cycle);
         enum rig_anomaly anomaly;
         if (result == RIG_FOUND_NO_MEMORY ||
             (result == RIG_FOUND && !rig_collector_add(s->collector, &s->cycle, &anomaly)))
             return false;
-        const size_t spent = rig_search_visited(s->search);
+        const size_t spent = rig_search_visited(search);
         if (spent >= budget)
             break;
         budget -= spent;
@@ -71,9 +72,11 @@ static bool shorten(struct shorten *s, const struct rig_path_rule *rule, enum ri
     return true;
 }
 
-bool rig_cycles_shorten(const struct rig_graph *graph, struct rig_search *search, struct rig_collector *collector)
+bool rig_cycles_shorten(const struct rig_graph *graph, struct rig_search *search, struct rig_search *writes,
+                        struct rig_collector *collector)
 {
-    struct shorten s = {.graph = graph, .search = search, .collector = collector};
+    struct shorten s = {
+        .graph = graph, .search = search, .writes = writes != NULL ? writes : search, .collector = collector};
     bool done = true;
     for (unsigned shape = 0; done && shape < RIG_SHAPE_COUNT; shape++) {
         for (unsigned order = 0; done && order < RIG_ORDER_COUNT; order++) {

@@ -16,7 +16,8 @@
 
 enum { RIG_SHORTEST_BUDGET = 30000 };
 
-/* `graph`: the core. False when memory runs out. */
-bool rig_cycles_shorten(const struct rig_graph *graph, struct rig_search *search, struct rig_collector *collector);
+/* `graph`: the core. `writes`: for cycles of ww edges alone; NULL: `search`. False when memory runs out. */
+bool rig_cycles_shorten(const struct rig_graph *graph, struct rig_search *search, struct rig_search *writes,
+                        struct rig_collector *collector);
 
 #endif

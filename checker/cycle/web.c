@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bug.h"
 #include "base/vec.h"
 
 /* An operation of the core on a key: an append at its place, or a read that shows what stands before `place`. */
@@ -28,7 +29,8 @@ struct weave {
     struct uses uses;
     struct new_edges edges;
     uint32_t node_count;
-    bool done; /* memory has not run out */
+    bool writes; /* the web of writes */
+    bool done;   /* memory has not run out */
 };
 
 static void add_edge(struct weave *w, uint32_t from, uint32_t to, enum rig_link link)
@@ -54,15 +56,24 @@ static void through(struct weave *w, uint32_t passage, uint32_t to)
 
 /* ---- what the core's transactions did ---- */
 
+/* An append that has a place, or that no read shows. */
+static void place_append(const struct weave *w, uint32_t position, struct use *use)
+{
+    const uint32_t end = w->writes ? w->versions->acknowledged[use->key] : w->versions->keys[use->key].order.count;
+    use->unread = position >= end;
+    use->place = use->unread ? end : position;
+}
+
 static void collect_node(struct weave *w, uint32_t node)
 {
     const struct rig_history *history = w->versions->history;
     const uint32_t txn = rig_graph_txn(w->core, node);
     const struct rig_mop *ops = rig_txn_ops(history, txn);
-    for (uint32_t i = 0; w->done && i < rig_txn_op_count(history, txn); i++) {
-        const struct rig_key_versions *key = &w->versions->keys[ops[i].key];
+    const uint32_t count =
+        w->writes && history->txns[txn].outcome != RIG_OUTCOME_OK ? 0 : rig_txn_op_count(history, txn);
+    for (uint32_t i = 0; w->done && i < count; i++) {
         struct use use = {.key = ops[i].key, .node = node, .is_read = ops[i].kind != RIG_OP_APPEND};
-        if (key->contested)
+        if (w->versions->keys[use.key].contested || (w->writes && use.is_read))
             continue;
         if (use.is_read) {
             if (ops[i].read_state == RIG_READ_UNKNOWN || !rig_versions_is_prefix(w->versions, &ops[i]))
@@ -72,8 +83,7 @@ static void collect_node(struct weave *w, uint32_t node)
             const struct rig_append *append = rig_versions_append(w->versions, ops[i].key, ops[i].value);
             if (append->position == RIG_VERSION_UNPLACED)
                 continue;
-            use.unread = append->position == RIG_VERSION_NONE;
-            use.place = use.unread ? key->order.count : append->position;
+            place_append(w, append->position, &use);
         }
         w->done = uses_add(&w->uses, use);
     }
@@ -243,6 +253,7 @@ static void weave_key(struct weave *w, const struct use *uses, size_t count, str
 {
     uint32_t readers = RIG_NODE_NONE; /* the passage from all that have read so far and wrote nothing later */
     bool more = false;                /* somebody was added to it since an append was joined to it */
+    uint32_t latest = RIG_NODE_NONE;  /* wrote the latest version that was shown */
     list->count = 0;
     w->done = w->done && note_nodes(uses, count, nodes);
     for (size_t i = 0; w->done && i < count; i++) {
@@ -262,10 +273,13 @@ static void weave_key(struct weave *w, const struct use *uses, size_t count, str
             continue;
         }
         join_writers(w, uses, i, list, own.lowest, RIG_LINK_WW);
+        if (w->writes && latest != RIG_NODE_NONE)
+            add_edge(w, latest, use->node, RIG_LINK_WW);
         through(w, readers, use->node);
         more = false;
         if (use->unread)
             continue;
+        latest = use->node;
         const struct before *last = list->count > 0 ? &list->at[list->count - 1] : NULL;
         struct before next = {.place = use->place};
         next.ww = add_passage(w, last == NULL ? RIG_NODE_NONE : last->ww);
@@ -278,7 +292,7 @@ static void weave_key(struct weave *w, const struct use *uses, size_t count, str
 
 /* ---- the graph ---- */
 
-/* The core's edges into each node, and the new ones behind them. */
+/* The core's edges into each node, but for the web of writes, and the new ones behind them. */
 static bool pack(const struct weave *w, struct rig_web *web)
 {
     const struct rig_graph *core = w->core;
@@ -293,7 +307,8 @@ static bool pack(const struct weave *w, struct rig_web *web)
     for (size_t i = 0; i < w->edges.count; i++)
         next[w->edges.at[i].to + 1]++;
     for (uint32_t node = 0; node < w->node_count; node++) {
-        const uint32_t own = node < core->node_count ? core->first[node + 1] - core->first[node] : 0;
+        const bool kept = !w->writes && node < core->node_count;
+        const uint32_t own = kept ? core->first[node + 1] - core->first[node] : 0;
         next[node + 1] += next[node] + own;
         if (own > 0)
             memcpy(web->edges + next[node], core->edges + core->first[node], own * sizeof *web->edges);
@@ -314,9 +329,10 @@ static bool keep_unsettled(const struct weave *w, struct rig_web *web)
     return web->unsettled != NULL;
 }
 
-bool rig_web_make(const struct rig_versions *versions, const struct rig_graph *core, struct rig_web *web)
+static bool make(const struct rig_versions *versions, const struct rig_graph *core, bool writes, struct rig_web *web)
 {
-    struct weave w = {.versions = versions, .core = core, .node_count = core->node_count, .done = true};
+    struct weave w = {
+        .versions = versions, .core = core, .node_count = core->node_count, .writes = writes, .done = true};
     struct nodes nodes = {0};
     struct before_list list = {0};
     *web = (struct rig_web){0};
@@ -343,6 +359,17 @@ bool rig_web_make(const struct rig_versions *versions, const struct rig_graph *c
     web->graph.edges = web->edges;
     web->graph.unsettled = web->unsettled;
     return true;
+}
+
+bool rig_web_make(const struct rig_versions *versions, const struct rig_graph *core, struct rig_web *web)
+{
+    return make(versions, core, false, web);
+}
+
+bool rig_web_make_writes(const struct rig_versions *versions, const struct rig_graph *core, struct rig_web *web)
+{
+    RIG_REQUIRE(versions->acknowledged != NULL);
+    return make(versions, core, true, web);
 }
 
 void rig_web_done(struct rig_web *web)

@@ -10,6 +10,9 @@
  *
  * Nodes of the core keep their numbers; passages of the web follow. Lists only: a register's order is partial.
  *
+ * The web of writes has the ww edges between acknowledged transactions whose order acknowledged reads show, and no
+ * others: what reads of transactions of unknown fate show beyond that counts as unread (infer/acknowledged.h).
+ *
  * Time: n log n in the operations of the core's transactions. Space: about 60 bytes such an operation.
  */
 #ifndef RIG_CHECKER_CYCLE_WEB_H
@@ -28,6 +31,8 @@ struct rig_web {
 
 /* False when memory runs out. Release with rig_web_done(), also after a failure. */
 bool rig_web_make(const struct rig_versions *versions, const struct rig_graph *core, struct rig_web *web);
+/* The web of writes; versions->acknowledged are known. Otherwise as rig_web_make(). */
+bool rig_web_make_writes(const struct rig_versions *versions, const struct rig_graph *core, struct rig_web *web);
 void rig_web_done(struct rig_web *web);
 
 #endif

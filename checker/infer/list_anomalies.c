@@ -26,6 +26,7 @@ static bool note(const struct reading *reading, enum rig_anomaly anomaly, int64_
                                 .other = other,
                                 .other_op = other_op,
                                 .value = value};
+    oddity.unsettled = reading->versions->history->txns[reading->txn].outcome != RIG_OUTCOME_OK;
     return rig_oddities_note(reading->oddities, &oddity);
 }
 

@@ -20,22 +20,32 @@ struct rig_oddity {
     uint32_t other_op; /* its operation, or UINT32_MAX */
     int64_t value;     /* the element in question */
     int64_t other_value;
+    bool unsettled; /* `txn` is of unknown fate */
 };
 
 RIG_VEC(struct rig_oddity, rig_oddity_list)
 
 struct rig_oddities {
     uint64_t count[RIG_ANOMALY_COUNT];
-    uint32_t most_kept; /* of each anomaly */
+    uint64_t settled[RIG_ANOMALY_COUNT]; /* those of them that acknowledged transactions show */
+    uint32_t most_kept;                  /* of each anomaly, settled and unsettled ones apart */
     struct rig_oddity_list kept;
 };
+
+/* Counts it; true when there are no more of its kind than are kept. */
+static inline bool rig_oddities_count(struct rig_oddities *oddities, const struct rig_oddity *oddity)
+{
+    uint64_t *count = &oddities->count[oddity->anomaly], *settled = &oddities->settled[oddity->anomaly];
+    const uint64_t before = oddity->unsettled ? *count - *settled : *settled;
+    *count += 1;
+    *settled += !oddity->unsettled;
+    return before < oddities->most_kept;
+}
 
 /* False when memory runs out. */
 static inline bool rig_oddities_note(struct rig_oddities *oddities, const struct rig_oddity *oddity)
 {
-    if (oddities->count[oddity->anomaly]++ >= oddities->most_kept)
-        return true;
-    return rig_oddity_list_add(&oddities->kept, *oddity);
+    return !rig_oddities_count(oddities, oddity) || rig_oddity_list_add(&oddities->kept, *oddity);
 }
 
 #endif

@@ -88,7 +88,9 @@ struct rig_versions {
     uint32_t *before_at;   /* for keys with gaps, parallel to places: the nearest version at or before a position */
     uint32_t *from_at;     /* likewise: the nearest version at or after it */
     struct rig_branch_facts *branches; /* parallel to the history's; NULL when no committed read shows one */
-    uint8_t *committed;                /* per transaction */
+    uint32_t *acknowledged; /* per key: so many leading elements acknowledged reads show (acknowledged.h); NULL: they
+                               show all that is shown, or no cycle has asked yet */
+    uint8_t *committed;     /* per transaction */
     uint32_t committed_count;
     uint32_t ok_count, fail_count; /* transactions with that outcome */
     uint32_t counted_ops;          /* operations of committed transactions, at most, and */

@@ -94,7 +94,6 @@ static const struct {
     {"strong-1SR", RIG_LEVEL_STRICT_SERIALIZABLE},
 };
 
-#undef L
 #undef A
 
 static struct rig_level_info infos[RIG_LEVEL_COUNT] = {
@@ -136,6 +135,21 @@ const struct rig_level_info *rig_level_info(enum rig_level level)
     RIG_REQUIRE((unsigned)level < RIG_LEVEL_COUNT);
     (void)pthread_once(&closed_once, close_lattice);
     return &infos[level];
+}
+
+const uint64_t rig_levels_below_committed =
+    L(READ_UNCOMMITTED) | L(STRONG_SESSION_READ_UNCOMMITTED) | L(STRONG_READ_UNCOMMITTED);
+
+#undef L
+
+uint64_t rig_levels_refuted_by(enum rig_anomaly anomaly, bool settled)
+{
+    uint64_t levels = 0;
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
+        if (rig_level_info((enum rig_level)level)->forbids & RIG_ANOMALY_BIT(anomaly))
+            levels |= RIG_LEVEL_BIT(level);
+    }
+    return settled ? levels : levels & ~rig_levels_below_committed;
 }
 
 /* Whether both are the same but for upper case, and blanks or underscores for dashes: "READ COMMITTED". */

@@ -70,6 +70,14 @@ struct rig_level_info {
 };
 
 const struct rig_level_info *rig_level_info(enum rig_level level);
+/*
+ * The levels that an anomaly refutes, as bits. `settled`: an acknowledged transaction shows it. What only transactions
+ * of unknown fate show that count as committed refutes nothing below read committed: if one aborted, its reads bind
+ * nothing, and an aborted write was read.
+ */
+uint64_t rig_levels_refuted_by(enum rig_anomaly anomaly, bool settled);
+/* Read uncommitted, its session and its strong form: aborted transactions may be read there. */
+extern const uint64_t rig_levels_below_committed;
 /* By name or alias ("strong-serializable", "PL-3", "SI", ...), in upper or lower case, with `-`, `_` or blanks between
  * words; false when there is none. */
 bool rig_level_find(const char *name, enum rig_level *level);

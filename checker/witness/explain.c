@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "checker/infer/acknowledged.h"
 
 struct explain {
     const struct rig_history *history;
@@ -51,7 +52,8 @@ static uint32_t append_from(const struct explain *e, uint32_t txn, uint32_t key,
     return first;
 }
 
-static bool prove_ww(const struct explain *e, struct rig_step *step)
+/* `acknowledged`: where acknowledged reads show the order. */
+static bool prove_order(const struct explain *e, bool acknowledged, struct rig_step *step)
 {
     const struct rig_mop *ops = rig_txn_ops(e->history, step->to);
     for (uint32_t i = 0; i < rig_txn_op_count(e->history, step->to); i++) {
@@ -63,7 +65,9 @@ static bool prove_ww(const struct explain *e, struct rig_step *step)
         if (position == RIG_VERSION_UNPLACED || k->contested)
             continue;
         bool observed = position != RIG_VERSION_NONE;
-        uint32_t before = append_before(e, step->from, key, observed ? position : k->order.count);
+        const uint32_t place = observed ? position : k->order.count;
+        uint32_t before = acknowledged ? rig_acknowledged_before(e->versions, step->from, key, place)
+                                       : append_before(e, step->from, key, place);
         if (before == RIG_VERSION_NONE)
             continue;
         step->key = key;
@@ -75,6 +79,11 @@ static bool prove_ww(const struct explain *e, struct rig_step *step)
         return true;
     }
     return false;
+}
+
+static bool prove_ww(const struct explain *e, struct rig_step *step)
+{
+    return (e->versions->acknowledged != NULL && prove_order(e, true, step)) || prove_order(e, false, step);
 }
 
 static bool prove_wr(const struct explain *e, struct rig_step *step)
@@ -224,28 +233,18 @@ static void prove_step(const struct explain *e, struct rig_step *step)
     RIG_INVARIANT(proved);
 }
 
-static uint64_t levels_forbidding(enum rig_anomaly anomaly)
-{
-    uint64_t levels = 0;
-    for (unsigned i = 0; i < RIG_LEVEL_COUNT; i++) {
-        if (rig_level_info((enum rig_level)i)->forbids & RIG_ANOMALY_BIT(anomaly))
-            levels |= RIG_LEVEL_BIT(i);
-    }
-    return levels;
-}
-
 enum rig_rc rig_explain_cycle(const struct rig_inference *inference, const struct rig_cycle *cycle,
                               struct rig_arena *arena, struct rig_witness *witness, struct rig_err *err)
 {
     const struct explain e = {inference->history, &inference->versions, &inference->registers, arena, err};
     uint32_t count = (uint32_t)cycle->count;
-    struct rig_witness result = {.anomaly = rig_cycle_anomaly(e.history, cycle),
+    struct rig_witness result = {.anomaly = rig_cycle_anomaly(e.history, e.versions, cycle),
                                  .key = UINT32_MAX,
                                  .op = UINT32_MAX,
                                  .other_op = UINT32_MAX,
                                  .txn_count = count,
                                  .step_count = count};
-    result.refutes = levels_forbidding(result.anomaly);
+    result.refutes = rig_levels_refuted_by(result.anomaly, true);
     result.txns = rig_arena_array(arena, count, sizeof *result.txns);
     result.steps = rig_arena_array(arena, count, sizeof *result.steps);
     if (result.txns == NULL || result.steps == NULL)
@@ -273,7 +272,7 @@ enum rig_rc rig_explain_oddity(const struct rig_inference *inference, const stru
                                  .value = oddity->value,
                                  .other_value = oddity->other_value,
                                  .txn_count = 1};
-    result.refutes = levels_forbidding(oddity->anomaly);
+    result.refutes = rig_levels_refuted_by(oddity->anomaly, !oddity->unsettled);
     result.txns = rig_arena_array(arena, 2, sizeof *result.txns);
     if (result.txns == NULL)
         return no_memory(&e);

@@ -20,7 +20,8 @@ struct rig_verifier {
     const struct rig_history *history;
     bool *committed; /* per transaction: acknowledged, or unknown with a write that a committed one shows */
     struct pending_list pending;
-    uint32_t *shown; /* per list, spines first: its leading elements that some committed transaction read */
+    uint32_t *shown;        /* per list, spines first: its leading elements that some committed transaction read, */
+    uint32_t *acknowledged; /*   and that some acknowledged transaction read */
     uint32_t
         *first_branch;     /* per key: one of its lists beside the spine of which elements are shown, or NO_LIST, and */
     uint32_t *next_branch; /* per such list, the next one */
@@ -160,6 +161,8 @@ static bool follow_reads(struct rig_verifier *verifier, uint32_t txn, struct pro
             continue;
         struct rig_read_list list = rig_mop_list(history, &ops[i]);
         uint32_t key = ops[i].key, id = list_id(history, &ops[i]), from = verifier->shown[id];
+        if (history->txns[txn].outcome == RIG_OUTCOME_OK && list.count > verifier->acknowledged[id])
+            verifier->acknowledged[id] = list.count;
         if (list.count <= from)
             continue;
         if (from == 0 && id >= history->key_count) {
@@ -202,10 +205,11 @@ struct rig_verifier *rig_verifier_new(const struct rig_history *history)
     verifier->history = history;
     verifier->committed = calloc((size_t)history->txn_count + 1, sizeof *verifier->committed);
     verifier->shown = calloc((size_t)history->key_count + history->branch_count + 1, sizeof *verifier->shown);
+    verifier->acknowledged = calloc((size_t)history->key_count + history->branch_count + 1, sizeof(uint32_t));
     verifier->first_branch = malloc(((size_t)history->key_count + 1) * sizeof *verifier->first_branch);
     verifier->next_branch = calloc((size_t)history->branch_count + 1, sizeof *verifier->next_branch);
-    bool room = verifier->committed != NULL && verifier->shown != NULL && verifier->first_branch != NULL &&
-                verifier->next_branch != NULL;
+    bool room = verifier->committed != NULL && verifier->shown != NULL && verifier->acknowledged != NULL &&
+                verifier->first_branch != NULL && verifier->next_branch != NULL;
     bool registers = history->workload == RIG_WORKLOAD_RW_REGISTER;
     bool proved =
         room && (registers ? rig_verify_register_commits(history, verifier->committed) : prove_committed(verifier));
@@ -222,6 +226,7 @@ void rig_verifier_free(struct rig_verifier *verifier)
         return;
     free(verifier->committed);
     free(verifier->shown);
+    free(verifier->acknowledged);
     free(verifier->first_branch);
     free(verifier->next_branch);
     pending_list_done(&verifier->pending);
@@ -346,13 +351,32 @@ struct shape {
     uint32_t rw;
 };
 
-static struct shape shape_of(const struct rig_history *history, const struct rig_witness *witness)
+/* Whether reads of acknowledged transactions show the order of a ww step by themselves. */
+static bool is_acknowledged(const struct rig_verifier *verifier, const struct rig_step *step)
 {
+    const struct rig_history *history = verifier->history;
+    if (history->workload == RIG_WORKLOAD_RW_REGISTER)
+        return true; /* only acknowledged transactions order versions */
+    for (uint32_t id = step->key; id != NO_LIST; id = list_after(verifier, step->key, id)) {
+        struct rig_read_list list = shown_list(verifier, id);
+        list.count = verifier->acknowledged[id];
+        uint32_t from = place_in_list(list, step->from_value);
+        if (from != UINT32_MAX && from < place_in_list(list, step->to_value))
+            return true;
+    }
+    return false;
+}
+
+/* `settled`: a cycle of writes is one at read uncommitted, too. */
+static struct shape shape_of(const struct rig_verifier *verifier, const struct rig_witness *witness)
+{
+    const struct rig_history *history = verifier->history;
     struct shape shape = {.settled = true};
     for (uint32_t i = 0; i < witness->step_count; i++) {
         enum rig_edge_kind kind = witness->steps[i].kind;
         enum rig_edge_kind next = witness->steps[i + 1 < witness->step_count ? i + 1 : 0].kind;
         shape.settled &= history->txns[witness->steps[i].from].outcome == RIG_OUTCOME_OK;
+        shape.settled = shape.settled && (kind != RIG_EDGE_WW || is_acknowledged(verifier, &witness->steps[i]));
         shape.wr |= kind == RIG_EDGE_WR;
         shape.rw += kind == RIG_EDGE_RW;
         shape.adjacent |= kind == RIG_EDGE_RW && next == RIG_EDGE_RW;
@@ -362,9 +386,9 @@ static struct shape shape_of(const struct rig_history *history, const struct rig
     return shape;
 }
 
-static bool has_shape(const struct rig_history *history, const struct rig_witness *witness)
+static bool has_shape(const struct rig_verifier *verifier, const struct rig_witness *witness)
 {
-    struct shape s = shape_of(history, witness);
+    struct shape s = shape_of(verifier, witness);
     bool plain = !s.process && !s.realtime;
     bool in_process = s.process && !s.realtime;
     bool g0 = s.rw == 0 && !s.wr && s.settled, g1c = s.rw == 0 && !g0, single = s.rw == 1;
@@ -448,7 +472,7 @@ static enum rig_rc verify_cycle(const struct rig_verifier *verifier, const struc
         return rig_fail(err, RIG_E_LIMIT, "not enough memory to prove a witness; raise --max-memory");
     if (!distinct)
         return refuse(history, witness, witness->txns[0], "stands in a cycle that passes somebody twice", err);
-    if (!has_shape(history, witness))
+    if (!has_shape(verifier, witness))
         return refuse(history, witness, witness->txns[0], "stands in a cycle of another shape", err);
     return RIG_OK;
 }

@@ -80,6 +80,12 @@ static enum rig_rc add(struct rig_history_builder *builder, const struct small_t
     return rig_history_builder_add(builder, &input, err);
 }
 
+/* Read uncommitted and its forms, which some findings may leave open. */
+static bool is_below_committed(const struct rig_level_info *info)
+{
+    return (info->below & RIG_LEVEL_BIT(RIG_LEVEL_READ_COMMITTED)) == 0;
+}
+
 /* What a verdict must be, whatever the history: closed under the lattice, each refutation with its anomaly. */
 static void check_closed(const struct rig_verdict *verdict, struct checker_answer *answer)
 {
@@ -87,12 +93,17 @@ static void check_closed(const struct rig_verdict *verdict, struct checker_answe
         const struct rig_level_info *info = rig_level_info((enum rig_level)level);
         const struct rig_level_result *result = &verdict->levels[level];
         bool refuted = result->fate == RIG_FATE_REFUTED;
-        uint64_t seen = 0;
-        for (unsigned a = 0; a < RIG_ANOMALY_COUNT; a++)
-            seen |= verdict->findings[a].count > 0 ? RIG_ANOMALY_BIT(a) : 0;
+        uint64_t seen = 0, refuting = 0;
+        for (unsigned a = 0; a < RIG_ANOMALY_COUNT; a++) {
+            const struct rig_finding *finding = &verdict->findings[a];
+            seen |= finding->count > 0 ? RIG_ANOMALY_BIT(a) : 0;
+            refuting |= (finding->refutes & RIG_LEVEL_BIT(level)) != 0 ? RIG_ANOMALY_BIT(a) : 0;
+        }
+        if ((refuting & ~(info->forbids & seen)) != 0)
+            complain(answer, "refuted by an anomaly that was not found, or that it does not forbid", info->name);
         if (refuted && verdict->findings[result->because].count == 0)
             complain(answer, "refuted by an anomaly that was not found", info->name);
-        if (!refuted && (info->forbids & seen) != 0)
+        if (!refuted && (refuting != 0 || ((info->forbids & seen) != 0 && !is_below_committed(info))))
             complain(answer, "an anomaly that the level forbids was found, yet it is not refuted", info->name);
         for (unsigned other = 0; other < RIG_LEVEL_COUNT; other++) {
             enum rig_fate above = verdict->levels[other].fate;

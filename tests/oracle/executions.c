@@ -265,10 +265,10 @@ static bool choose_set(struct search *s, uint32_t committed)
     s->all_committed_reads = s->all_inner = true;
     for (int r = 0; r < s->read_count; r++) {
         const struct seen *seen = &s->reads[r];
-        if (seen->impossible && in(committed | s->known, seen->txn))
-            return false;
         if (!in(committed, seen->txn))
             continue;
+        if (seen->impossible)
+            return false;
         s->all_committed_reads &= !seen->uncommitted && (seen->writers & ~committed) == 0;
         s->all_inner &= s->inner[seen->txn];
         if (assumes_operations(s) && (seen->writers & s->infos & ~committed) != 0)

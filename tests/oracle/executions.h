@@ -35,8 +35,8 @@
  * saw of which a committed one saw something. Each append counts by itself:
  * two of one transaction with another's between them are a write cycle, as for Kingsbury & Alvaro (by Adya, for whom
  * only last writes are versions, they are none). Where the reads of a key contradict each other, or show a later append
- * of a transaction without an earlier one, they say nothing at RU. A value nobody wrote, and an element twice, have no
- * explanation at all: no transaction can read them, not even one that aborts (Adya's thesis, 3.1).
+ * of a transaction without an earlier one, they say nothing at RU. A value nobody wrote, and an element twice, no
+ * committed transaction can read at any level. The levels say nothing of what a transaction read that aborts.
  *
  * Registers, with the assumptions that rig offers: each is one on version orders. wfr-keys: who reads a version and
  * then writes the key writes a later one. sequential-keys, linearizable-keys: for each key by itself the operations on

@@ -398,6 +398,35 @@ static struct walk take_step(struct walk walk, enum edge edge, int to)
     return walk;
 }
 
+/* Whether a read of an ok transaction shows a write of `from` and, not before it, one of `to` (of lists). */
+static bool is_shown_by_ok(const struct look *look, int from, int to, const struct small_op *read)
+{
+    const struct small_txn *first = &look->history->txns[from], *second = &look->history->txns[to];
+    for (int i = 0; i < first->op_count; i++) {
+        int place =
+            first->ops[i].append && first->ops[i].key == read->key ? place_in(read, first->ops[i].value) : NOBODY;
+        for (int j = 0; j < second->op_count && place != NOBODY; j++) {
+            if (!second->ops[j].append || second->ops[j].key != read->key)
+                continue;
+            int later = place_in(read, second->ops[j].value);
+            if (later == NOBODY || later > place)
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool is_settled_ww(const struct look *look, int from, int to)
+{
+    bool settled = look->history->registers;
+    for (int t = 0; t < look->history->txn_count; t++) {
+        const struct small_txn *txn = &look->history->txns[t];
+        for (int i = 0; i < txn->op_count && !settled && txn->outcome == SMALL_OK; i++)
+            settled = is_read(&txn->ops[i]) && is_shown_by_ok(look, from, to, &txn->ops[i]);
+    }
+    return settled;
+}
+
 static uint32_t cycles_from(const struct look *look, const struct walk *walk)
 {
     uint32_t found = 0;
@@ -406,7 +435,8 @@ static uint32_t cycles_from(const struct look *look, const struct walk *walk)
             if ((look->edges[walk->here][to] & edge) == 0 || (to != walk->first && is_in(walk->visited, to)))
                 continue;
             struct walk next = take_step(*walk, (enum edge)edge, to);
-            next.unsettled |= look->history->txns[to].outcome != SMALL_OK;
+            next.unsettled |=
+                look->history->txns[to].outcome != SMALL_OK || (edge == WW && !is_settled_ww(look, walk->here, to));
             found |= to == walk->first ? name_walk(&next) : cycles_from(look, &next);
         }
     }

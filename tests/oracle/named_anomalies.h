@@ -21,8 +21,9 @@
  *
  * Cycles (docs/checker.md, "Cycles by name"; Adya's thesis 4.2 to 4.4, Cerone & Gotsman 2018, Kingsbury & Alvaro 2020,
  * 5.1): every simple cycle of the graph, one edge a step, each choice of edges by itself. The edges of a graph come
- * from one version order a key; they are transitive. Where the reads leave version orders open, there is one graph for
- * each completion, and one of what all of them share.
+ * from one version order a key; they are transitive. One of writes is G0 when all on it are ok and reads of ok
+ * transactions show the order behind each edge, else G1c. Where the reads leave version orders open, there is one graph
+ * for each completion, and one of what all of them share.
  */
 #ifndef RIG_TESTS_ORACLE_NAMED_ANOMALIES_H
 #define RIG_TESTS_ORACLE_NAMED_ANOMALIES_H

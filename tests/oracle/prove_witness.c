@@ -42,12 +42,16 @@ static bool is_known_read(const struct small_txn *txn, int i, int key)
     return !txn->ops[i].append && txn->ops[i].known && txn->ops[i].key == key;
 }
 
-/* Whether a committed read shows `value` of the key. */
-static bool is_shown(const struct small_history *small, int key, int64_t value)
+static uint64_t committed_mask(const struct small_history *small)
 {
-    uint64_t committed = oracle_outcome_mask(small, SMALL_OK) | oracle_observed_infos(small);
+    return oracle_outcome_mask(small, SMALL_OK) | oracle_observed_infos(small);
+}
+
+/* Whether a read of one of the `readers` shows `value` of the key. */
+static bool is_shown(const struct small_history *small, uint64_t readers, int key, int64_t value)
+{
     for (int t = 0; t < small->txn_count; t++) {
-        for (int i = 0; i < small->txns[t].op_count && (committed >> t & 1) != 0; i++) {
+        for (int i = 0; i < small->txns[t].op_count && (readers >> t & 1) != 0; i++) {
             if (is_known_read(&small->txns[t], i, key) && position_in(&small->txns[t].ops[i], value) >= 0)
                 return true;
         }
@@ -56,14 +60,13 @@ static bool is_shown(const struct small_history *small, int key, int64_t value)
 }
 
 /*
- * Whether every version order that the committed reads allow has `first` before `second`: a read shows them so, or one
+ * Whether every version order that the readers' reads allow has `first` before `second`: a read shows them so, or one
  * shows the first (-1: nothing) and none the second.
  */
-static bool is_ordered(const struct small_history *small, int key, int64_t first, int64_t second)
+static bool is_ordered(const struct small_history *small, uint64_t readers, int key, int64_t first, int64_t second)
 {
-    uint64_t committed = oracle_outcome_mask(small, SMALL_OK) | oracle_observed_infos(small);
     for (int t = 0; t < small->txn_count; t++) {
-        for (int i = 0; i < small->txns[t].op_count && (committed >> t & 1) != 0; i++) {
+        for (int i = 0; i < small->txns[t].op_count && (readers >> t & 1) != 0; i++) {
             if (!is_known_read(&small->txns[t], i, key))
                 continue;
             int a = position_in(&small->txns[t].ops[i], first);
@@ -72,7 +75,7 @@ static bool is_ordered(const struct small_history *small, int key, int64_t first
                 return true;
         }
     }
-    return is_shown(small, key, first) && !is_shown(small, key, second);
+    return is_shown(small, readers, key, first) && !is_shown(small, readers, key, second);
 }
 
 static const char *judge_wr(const struct small_history *small, const struct rig_step *step, int from, int to, int key)
@@ -90,7 +93,9 @@ static const char *judge_ww(const struct small_history *small, const struct rig_
 {
     if (!wrote(small, from, key, step->from_value) || !wrote(small, to, key, step->to_value))
         return "ww: not the writers of the values";
-    return is_ordered(small, key, step->from_value, step->to_value) ? NULL : "ww: the order is not certain";
+    return is_ordered(small, committed_mask(small), key, step->from_value, step->to_value)
+               ? NULL
+               : "ww: the order is not certain";
 }
 
 static const char *judge_rw(const struct small_history *small, const struct rig_step *step, int from, int to, int key)
@@ -103,7 +108,7 @@ static const char *judge_rw(const struct small_history *small, const struct rig_
     const struct small_op *read = &reader->ops[step->from_op];
     if (position_in(read, step->to_value) >= 0)
         return "rw: the read shows the value";
-    if (read->count > 0 && !is_ordered(small, key, read->list[read->count - 1], step->to_value))
+    if (read->count > 0 && !is_ordered(small, committed_mask(small), key, read->list[read->count - 1], step->to_value))
         return "rw: the order is not certain";
     return NULL;
 }
@@ -115,7 +120,7 @@ static const char *judge_step(const struct small_history *small, const struct ri
     int to = small_id(small, history, step->to);
     if (from < 0 || to < 0)
         return "a transaction that is not there";
-    uint64_t committed = oracle_outcome_mask(small, SMALL_OK) | oracle_observed_infos(small);
+    uint64_t committed = committed_mask(small);
     if ((committed >> from & 1) == 0 || (committed >> to & 1) == 0)
         return "a transaction that did not commit, or of which it is not known";
     const struct small_txn *a = &small->txns[from];
@@ -137,9 +142,19 @@ static const char *judge_step(const struct small_history *small, const struct ri
     return "an edge of no kind";
 }
 
-/* The name that the kinds of the steps give the cycle; of writes alone it is G0 only if all of them were acknowledged.
- */
-static enum rig_anomaly name_of(const struct rig_history *history, const struct rig_witness *witness)
+/* Of a ww step: whether reads of acknowledged transactions show its order. Registers are ordered by no other. */
+static bool is_acknowledged(const struct small_history *small, const struct rig_history *history,
+                            const struct rig_step *step)
+{
+    const uint64_t readers = oracle_outcome_mask(small, SMALL_OK);
+    return step->kind != RIG_EDGE_WW || small->registers ||
+           is_ordered(small, readers, small_key(history, step->key), step->from_value, step->to_value);
+}
+
+/* The name that the kinds of the steps give the cycle; of writes alone it is G0 only if all of them, and the reads that
+ * order them, were acknowledged. */
+static enum rig_anomaly name_of(const struct small_history *small, const struct rig_history *history,
+                                const struct rig_witness *witness)
 {
     static const enum rig_anomaly names[3][5] = {
         {RIG_ANOMALY_G0, RIG_ANOMALY_G1C, RIG_ANOMALY_G_SINGLE, RIG_ANOMALY_G_NONADJACENT, RIG_ANOMALY_G2_ITEM},
@@ -151,7 +166,8 @@ static enum rig_anomaly name_of(const struct rig_history *history, const struct 
     uint32_t count[5] = {0};
     bool adjacent = false, acknowledged = true;
     for (uint32_t i = 0; i < witness->step_count; i++) {
-        acknowledged = acknowledged && history->txns[witness->txns[i]].outcome == RIG_OUTCOME_OK;
+        acknowledged = acknowledged && history->txns[witness->txns[i]].outcome == RIG_OUTCOME_OK &&
+                       is_acknowledged(small, history, &witness->steps[i]);
         const struct rig_step *next = &witness->steps[(i + 1) % witness->step_count];
         count[witness->steps[i].kind]++;
         adjacent = adjacent || (witness->steps[i].kind == RIG_EDGE_RW && next->kind == RIG_EDGE_RW);
@@ -190,5 +206,5 @@ const char *prove_witness(const struct small_history *small, const struct rig_hi
         if (wrong != NULL)
             return wrong;
     }
-    return name_of(history, witness) == witness->anomaly ? NULL : "the cycle has another name by its steps";
+    return name_of(small, history, witness) == witness->anomaly ? NULL : "the cycle has another name by its steps";
 }

@@ -55,7 +55,7 @@ static void shapes_have_their_names(void **state)
     struct rig_cycle cycle = {0};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         read_cycle(rows[i].cycle, &cycle);
-        assert_string_equal(rig_anomaly_info(rig_cycle_anomaly(&history, &cycle))->name, rows[i].name);
+        assert_string_equal(rig_anomaly_info(rig_cycle_anomaly(&history, NULL, &cycle))->name, rows[i].name);
     }
     rig_cycle_done(&cycle);
 }
@@ -66,7 +66,7 @@ static void a_write_cycle_of_unknown_fate_is_no_g0(void **state)
     struct rig_cycle cycle = {0};
     txns[1].outcome = RIG_OUTCOME_INFO;
     read_cycle("0w1w", &cycle);
-    assert_int_equal(rig_cycle_anomaly(&history, &cycle), RIG_ANOMALY_G1C);
+    assert_int_equal(rig_cycle_anomaly(&history, NULL, &cycle), RIG_ANOMALY_G1C);
     txns[1].outcome = RIG_OUTCOME_OK;
     rig_cycle_done(&cycle);
 }
