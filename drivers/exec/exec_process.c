@@ -84,17 +84,25 @@ void rig_exec_process_end(struct rig_exec_process *process, int64_t grace_ns)
     process->given = 0;
 }
 
+/* Whether to go on. Also asked while bytes keep coming: a program can send one at a time for as long as it likes. */
+static enum rig_exec_end ask_patience(const struct rig_exec_patience *patience, int64_t *left_ns)
+{
+    if (patience->interrupted != NULL && atomic_load(patience->interrupted))
+        return RIG_EXEC_INTERRUPTED;
+    *left_ns = patience->deadline_ns - patience->core->now_ns();
+    return *left_ns <= 0 ? RIG_EXEC_TIMEOUT : RIG_EXEC_DONE;
+}
+
 /* Waits until something can be done with the descriptor. */
 static enum rig_exec_end await(int fd, short events, const struct rig_exec_patience *patience)
 {
     struct pollfd polled[2] = {{.fd = fd, .events = events}, {.fd = patience->wake_fd, .events = POLLIN}};
     for (;;) {
-        const int64_t left_ns = patience->deadline_ns - patience->core->now_ns();
+        int64_t left_ns;
         uint64_t calls;
-        if (patience->interrupted != NULL && atomic_load(patience->interrupted))
-            return RIG_EXEC_INTERRUPTED;
-        if (left_ns <= 0)
-            return RIG_EXEC_TIMEOUT;
+        const enum rig_exec_end end = ask_patience(patience, &left_ns);
+        if (end != RIG_EXEC_DONE)
+            return end;
         const int64_t left_ms = left_ns / NS_PER_MS + 1;
         if (poll(polled, 2, left_ms < SLICE_MS ? (int)left_ms : SLICE_MS) < 0 && errno != EINTR)
             return RIG_EXEC_ENDED;
@@ -150,6 +158,10 @@ enum rig_exec_end rig_exec_receive(struct rig_exec_process *process, const struc
             process->given = *size + 1;
             return RIG_EXEC_DONE;
         }
+        int64_t left_ns;
+        const enum rig_exec_end over = ask_patience(patience, &left_ns);
+        if (over != RIG_EXEC_DONE)
+            return over;
         looked = answer->size;
         char *room = rig_buf_reserve(answer, READ_BYTES);
         if (room == NULL)

@@ -35,6 +35,9 @@ static size_t take_header(char *line, size_t size, size_t count, void *context)
 {
     struct rig_http_client *client = context;
     const size_t length = size * count;
+    client->head_bytes += length; /* libcurl keeps every line, of any number of heads */
+    if (client->head_bytes > (size_t)client->options->max_answer_bytes)
+        return 0;
     if (length > 5 && memcmp(line, "HTTP/", 5) == 0)
         client->head_is_whole = false; /* behind a 1xx there comes another head */
     else if (length > 0 && (line[0] == '\r' || line[0] == '\n'))
@@ -140,6 +143,8 @@ static void set_fixed(struct rig_http_client *client)
     };
     CURL *easy = client->easy;
     (void)curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    /* Or libcurl, giving up, would wait for the resolver to answer after all. */
+    (void)curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
     (void)curl_easy_setopt(easy, CURLOPT_PROXY, ""); /* whatever the environment says */
     (void)curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     (void)curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
@@ -231,7 +236,7 @@ static enum rig_http_end end_of(const struct rig_http_client *client, CURLcode c
         return RIG_HTTP_NOT_SENT;
     if (client->attempts > 1)
         return RIG_HTTP_LOST;
-    if (client->answer.body.failed)
+    if (client->answer.body.failed || client->head_bytes > (size_t)client->options->max_answer_bytes)
         return RIG_HTTP_TOO_LARGE;
     if (code == CURLE_OPERATION_TIMEDOUT)
         return RIG_HTTP_TIMEOUT;
@@ -326,6 +331,7 @@ static void perform(struct rig_http_client *client, const struct rig_http_reques
     CURLcode code = CURLE_OK;
     client->stale = false;
     client->head_is_whole = false;
+    client->head_bytes = 0;
     if (curl_multi_add_handle(client->multi, client->easy) != CURLM_OK) {
         answer->end = RIG_HTTP_NOT_SENT;
         (void)snprintf(answer->detail, sizeof answer->detail, "libcurl does not take the request");

@@ -86,6 +86,7 @@ struct rig_http_client {
     const atomic_bool *interrupted; /* borrowed */
     struct rig_http_answer answer;
     unsigned attempts;  /* connections that were about to carry this request */
+    size_t head_bytes;  /* of all heads, also 1xx, and of trailers */
     bool head_is_whole; /* of the answer; a 1xx is none */
     bool stale;         /* the kept connection had something to read before this request was sent */
     bool speaks_http_2; /* some server of this client does */

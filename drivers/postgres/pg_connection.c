@@ -10,8 +10,11 @@
 
 #include "base/bug.h"
 #include "drivers/postgres/pg_outcome.h"
+#include "drivers/postgres/pg_resolve.h"
 
 enum { STOPPING_SLICE_MS = 100, PARAMETERS_MOST = 64 };
+enum { GREETING_MOST = 1 << 20 }; /* bytes that a server may send until the session is open */
+enum { HOSTS_BYTES = RIG_PG_ADDRESSES_MOST * 256 };
 
 /* What libpq guesses beside what it knows. */
 static void drop_guesses(char *line)
@@ -173,10 +176,33 @@ static void parameters_add(struct parameters *parameters, const char *name, cons
     parameters->values[parameters->count++] = value;
 }
 
+/* libpq's lists: the name as often as it has addresses (certificates and password files go by it), and these. */
+static void add_host(struct parameters *parameters, const char *host, const struct rig_pg_addresses *addresses,
+                     char names[static HOSTS_BYTES], char numbers[static HOSTS_BYTES])
+{
+    int name_length = 0;
+    int number_length = 0;
+    if (addresses->count == 0) {
+        parameters_add(parameters, "host", host);
+        return;
+    }
+    for (size_t i = 0; i < addresses->count; i++) {
+        const char *comma = i == 0 ? "" : ",";
+        name_length += snprintf(names + name_length, (size_t)(HOSTS_BYTES - name_length), "%s%s", comma, host);
+        number_length +=
+            snprintf(numbers + number_length, (size_t)(HOSTS_BYTES - number_length), "%s%s", comma, addresses->at[i]);
+        RIG_INVARIANT(name_length < HOSTS_BYTES && number_length < HOSTS_BYTES);
+    }
+    parameters_add(parameters, "host", names);
+    parameters_add(parameters, "hostaddr", numbers);
+}
+
 /* Starts connecting; NULL only when memory ran out. Of a parameter given twice libpq takes the last. */
-static PGconn *start_connecting(const struct rig_pg_target *target)
+static PGconn *start_connecting(const struct rig_pg_target *target, const struct rig_pg_addresses *addresses)
 {
     struct parameters parameters = {.count = 0};
+    char names[HOSTS_BYTES];
+    char numbers[HOSTS_BYTES];
     parameters_add(&parameters, "application_name", target->application == NULL ? "rig" : target->application);
     /* Encryption by GSSAPI costs a round trip to refuse and is asked for, where wanted, in conninfo. */
     parameters_add(&parameters, "gssencmode", "disable");
@@ -185,7 +211,7 @@ static PGconn *start_connecting(const struct rig_pg_target *target)
     parameters_add(&parameters, "keepalives_interval", "2");
     parameters_add(&parameters, "keepalives_count", "3");
     parameters_add(&parameters, "tcp_user_timeout", "15000");
-    parameters_add(&parameters, "host", target->endpoint->host);
+    add_host(&parameters, target->endpoint->host, addresses, names, numbers);
     parameters_add(&parameters, "port", target->endpoint->port);
     parameters_add(&parameters, "user", target->user);
     parameters_add(&parameters, "dbname", target->dbname);
@@ -224,11 +250,23 @@ static enum rig_rc connect_failed(const struct rig_pg_target *target, const char
                     endpoint->port[0] == '\0' ? "" : ":", endpoint->port, reason);
 }
 
+/* What libpq will read next counts as received. */
+static void count_waiting(struct rig_pg_connection *connection)
+{
+    int waiting = 0;
+    if (ioctl(PQsocket(connection->pg), FIONREAD, &waiting) == 0 && waiting > 0)
+        connection->answer_bytes += waiting;
+}
+
 enum rig_rc rig_pg_connect(struct rig_pg_connection *connection, const struct rig_pg_target *target,
                            struct rig_pg_waiter *waiter, int64_t deadline_ns, struct rig_err *err)
 {
     *connection = (struct rig_pg_connection){.waiter = waiter};
-    PGconn *pg = connection->pg = start_connecting(target);
+    struct rig_pg_addresses addresses;
+    enum rig_rc rc = rig_pg_resolve(target->endpoint->host, waiter, deadline_ns, &addresses, err);
+    if (rc != RIG_OK)
+        return rc;
+    PGconn *pg = connection->pg = start_connecting(target, &addresses);
     if (pg == NULL)
         return rig_fail(err, RIG_E_LIMIT, "out of memory for a connection");
     PostgresPollingStatusType state = PQstatus(pg) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING;
@@ -241,6 +279,9 @@ enum rig_rc rig_pg_connect(struct rig_pg_connection *connection, const struct ri
         if (reason != NULL)
             return connect_failed(
                 target, strcmp(reason, RIG_PG_TIMEOUT) == 0 ? "no answer within connect-timeout" : reason, err);
+        count_waiting(connection);
+        if (connection->answer_bytes > GREETING_MOST)
+            return connect_failed(target, "more than 1 MiB came before the session was open", err);
         state = PQconnectPoll(pg);
     }
     (void)PQsetNoticeReceiver(pg, receive_notice, connection);
@@ -266,9 +307,7 @@ static int64_t answer_most(const struct rig_pg_connection *connection)
  */
 static bool consume(struct rig_pg_connection *connection)
 {
-    int waiting = 0;
-    if (ioctl(PQsocket(connection->pg), FIONREAD, &waiting) == 0 && waiting > 0)
-        connection->answer_bytes += waiting;
+    count_waiting(connection);
     if (connection->answer_bytes > answer_most(connection))
         return false;
     (void)PQconsumeInput(connection->pg);

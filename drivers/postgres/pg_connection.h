@@ -2,7 +2,7 @@
  * One connection on libpq, driven without blocking: every wait is bounded by a deadline and ends when the session is
  * interrupted.
  *
- * libpq resolves host names with the system's resolver, which no deadline here bounds; the resolver's own time-outs do.
+ * Names of hosts are looked up here (pg_resolve.h), because libpq would wait for the resolver without a deadline.
  *
  * Threads: one a connection. A waiter is shared with whoever interrupts it.
  */

@@ -121,7 +121,8 @@ enum rig_rc rig_pg_session_open(struct rig_pg_session *session, struct rig_pg_ru
 }
 
 /* The connection to the node that the transaction asks for; NULL when there is none to be had. */
-static struct rig_pg_connection *connect_to_node(struct rig_pg_session *session, uint32_t server, struct rig_err *err)
+static struct rig_pg_connection *connect_to_node(struct rig_pg_session *session, uint32_t server, int64_t deadline_ns,
+                                                 struct rig_err *err)
 {
     const struct rig_pg_run *run = session->run;
     if (server == session->main_server)
@@ -132,9 +133,11 @@ static struct rig_pg_connection *connect_to_node(struct rig_pg_session *session,
         return &session->visit;
     rig_pg_disconnect(&session->visit);
     session->visit_server = server;
-    int64_t deadline_ns = run->env->core->now_ns() + run->options->connect_timeout_ns;
+    int64_t connected_ns = run->env->core->now_ns() + run->options->connect_timeout_ns;
+    if (connected_ns > deadline_ns)
+        connected_ns = deadline_ns;
     if (server < rig_pg_servers_count(&run->servers) &&
-        open_connection(session, &session->visit, server, deadline_ns, err) == RIG_OK)
+        open_connection(session, &session->visit, server, connected_ns, err) == RIG_OK)
         return &session->visit;
     rig_pg_disconnect(&session->visit);
     return NULL;
@@ -279,6 +282,12 @@ static bool send_statement(struct rig_pg_turn *turn, const struct rig_pg_stateme
     return PQsendQuery(pg, sql) == 1;
 }
 
+static bool succeeded(const PGresult *result)
+{
+    ExecStatusType status = PQresultStatus(result);
+    return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
+}
+
 /*
  * Runs one statement and waits for its end. `*result`, the caller's to clear, is its first result, also when that is an
  * error; NULL when the connection broke. Returns NULL, RIG_PG_TIMEOUT or RIG_PG_INTERRUPTED.
@@ -302,18 +311,16 @@ static const char *run_statement(struct rig_pg_turn *turn, const struct rig_pg_s
         if (PQstatus(connection->pg) == CONNECTION_BAD)
             break;
     }
-    /* An answer that came counts, also when what should follow it did not. */
-    if (*result != NULL && (reason != NULL || PQstatus(connection->pg) == CONNECTION_BAD)) {
-        turn->session_lost = true;
-        reason = NULL;
-    }
+    if (*result == NULL || (reason == NULL && PQstatus(connection->pg) != CONNECTION_BAD))
+        return reason;
+    /* An error counts, and COMMIT, also when what should follow the answer did not. After another answer nothing more
+       can be sent: the transaction ends here. */
+    turn->session_lost = true;
+    if (turn->phase == RIG_PHASE_COMMIT || !succeeded(*result))
+        return NULL;
+    PQclear(*result);
+    *result = NULL;
     return reason;
-}
-
-static bool succeeded(const PGresult *result)
-{
-    ExecStatusType status = PQresultStatus(result);
-    return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
 }
 
 /* Runs one statement of the transaction; false, and the turn failed, when it did not succeed. */
@@ -506,8 +513,9 @@ enum rig_outcome rig_pg_session_transact(struct rig_pg_session *session, struct 
     const struct rig_pg_run *run = session->run;
     struct rig_err err = {.rc = RIG_OK};
     struct rig_pg_connection *connection = &session->main;
+    const int64_t deadline_ns = run->env->core->now_ns() + run->options->transaction_timeout_ns;
     if (transaction->node > 0 && transaction->read_only)
-        connection = connect_to_node(session, transaction->node - 1, &err);
+        connection = connect_to_node(session, transaction->node - 1, deadline_ns, &err);
     else if (transaction->read_only && session->reader.pg != NULL)
         connection = &session->reader;
     if (connection == NULL)
@@ -516,7 +524,7 @@ enum rig_outcome rig_pg_session_transact(struct rig_pg_session *session, struct 
         .session = session,
         .connection = connection,
         .transaction = transaction,
-        .deadline_ns = run->env->core->now_ns() + run->options->transaction_timeout_ns,
+        .deadline_ns = deadline_ns,
         .phase = RIG_PHASE_CONNECT,
     };
     RIG_INVARIANT(turn.connection->pg != NULL);

@@ -114,6 +114,7 @@ BROKEN = {
     "a trickle": None,
     "a trickle of headers": None,
     "a trickle of promises": None,
+    "endless headers": None,
 }
 
 # The same for answers that are true, if in an odd form: they may be taken.
@@ -252,6 +253,10 @@ class Store:
             self.trickle(connection, (b"X: y\r\n" if i else b"HTTP/1.1 200 OK\r\n" for i in range(1000)))
         elif fault == "a trickle of promises":
             self.trickle(connection, (b"HTTP/1.1 102 Processing\r\n\r\n" for _ in range(1000)))
+        elif fault == "endless headers":
+            connection.sendall(b"HTTP/1.1 200 OK\r\n")
+            while True:  # until the other side closes
+                connection.sendall(b"X: " + b"y" * 1000 + b"\r\n")
         elif fault == "an answer that is late":
             time.sleep(0.8)  # more than the plan's request-timeout
             connection.sendall(good(text))

@@ -66,6 +66,8 @@ for line in sys.stdin:
         sys.stdout.write(answer); sys.stdout.flush(); sys.exit(1)
     if bad and mischief == "endless-line":
         while True: sys.stdout.write(" " * 65536)
+    if bad and mischief == "byte-by-byte":
+        while True: os.write(1, b" ")
     if bad and mischief == "endless-promises":
         while True: print(json.dumps({"txn": txn["txn"], "phase": "commit"}))
     if bad and mischief == "twice":
@@ -138,6 +140,13 @@ class Exec(rig_command.RigTest):
 
     def test_one_that_falls_asleep(self):
         self.assertGreater(self.mischief("sleeps", transactions=60, timeout="100ms")["info"], 2)
+
+    def test_one_that_never_pauses(self):
+        """A byte at a time, always one more: less than max-answer, and no reason to wait on."""
+        history = self.mischief("byte-by-byte", transactions=20, timeout="200ms")
+        self.assertGreater(history["info"], 0)
+        slowest = self.results("run")["run"]
+        self.assertEqual({error["code"] for error in slowest["errors"] if error["outcome"] == "info"}, {"timeout"})
 
     def test_what_it_did_is_said(self):
         """In the first error of the report; and whatever it did, no run hangs, and no outcome is wrong."""

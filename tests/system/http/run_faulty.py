@@ -81,6 +81,20 @@ class Faulty(rig_command.RigTest):
                                            "chunks and a length", "no length", "many headers", "headers on two lines"])
         self.assertEqual((history["fail"], history["info"]), (0, 0), store.faults)
 
+    def test_heads_count_for_the_longest_answer(self):
+        store, history = self.run_against("whole.yaml", 0.3, 17, 200, ["endless headers"])
+        self.assertGreater(store.faults["endless headers"], 20)
+        errors = [error["code"] for error in self.results("run")["run"]["errors"] if error["outcome"] == "info"]
+        self.assertEqual(set(errors), {"too-large"})
+
+    def test_a_resolver_that_does_not_answer(self):
+        """Nor does giving up wait for it."""
+        text = PLAN.format(dialect=HERE / "whole.yaml", port=1, seed=1, transactions=10).replace("127.0.0.1", "slow.invalid")
+        done = self.status(3, self.rig("run", self.plan(text), "-o", "run",
+                                       env={"LD_PRELOAD": os.environ["RIG_SLOW_RESOLVER"], "ASAN_OPTIONS": "verify_asan_link_order=0"}))
+        self.assertIn("Resolving timed out", done.err)
+        self.assertLess(done.seconds, 20, "the resolver takes 60 s")
+
     def test_a_server_that_is_not_there(self):
         plan = self.plan(PLAN.format(dialect=HERE / "whole.yaml", port=1, seed=1, transactions=10))
         done = self.status(3, self.rig("run", plan, "-o", "run"))

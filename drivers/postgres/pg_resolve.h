@@ -1,0 +1,23 @@
+/*
+ * Addresses of a host's name, within a deadline. libpq would ask the system's resolver without one.
+ *
+ * A thread of its own asks. When the deadline passes first, that thread ends with the resolver's own time-out
+ * (seconds), and only it still knows of the question.
+ */
+#ifndef RIG_DRIVERS_POSTGRES_PG_RESOLVE_H
+#define RIG_DRIVERS_POSTGRES_PG_RESOLVE_H
+
+#include "drivers/postgres/pg_connection.h"
+
+enum { RIG_PG_ADDRESSES_MOST = 8, RIG_PG_ADDRESS_BYTES = 80 };
+
+struct rig_pg_addresses {
+    char at[RIG_PG_ADDRESSES_MOST][RIG_PG_ADDRESS_BYTES]; /* in numbers, in the resolver's order */
+    size_t count; /* 0: the host needs none: it is an address, the folder of a socket, or left to libpq */
+};
+
+/* RIG_E_CLUSTER: there is no such host, or no answer in time; RIG_E_LIMIT: no thread or descriptor. */
+enum rig_rc rig_pg_resolve(const char *host, struct rig_pg_waiter *waiter, int64_t deadline_ns,
+                           struct rig_pg_addresses *addresses, struct rig_err *err);
+
+#endif
