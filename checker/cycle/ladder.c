@@ -7,6 +7,7 @@
 #include "checker/cycle/collect.h"
 #include "checker/cycle/components.h"
 #include "checker/cycle/core.h"
+#include "checker/cycle/distant.h"
 #include "checker/cycle/existence.h"
 #include "checker/cycle/pairs.h"
 #include "checker/cycle/read_skew.h"
@@ -451,6 +452,14 @@ static bool prepare(struct climb *c)
     return c->search != NULL;
 }
 
+/* False when memory runs out. */
+static bool find_distant_pairs(struct climb *c)
+{
+    const struct rig_graph *graph = c->web.first != NULL ? &c->web.graph : &c->graph;
+    return rig_cycle_distant_pairs(graph, false, &c->collector) &&
+           (c->writes_search == NULL || rig_cycle_distant_pairs(&c->writes.graph, true, &c->collector));
+}
+
 /* Nothing outside the core lies on a cycle. */
 static enum rig_rc climb_core(struct climb *c, uint32_t most_kept, uint64_t asked)
 {
@@ -465,6 +474,8 @@ static enum rig_rc climb_core(struct climb *c, uint32_t most_kept, uint64_t aske
                                             .ladder = c->ladder};
     if (rc == RIG_OK && asked != 0)
         rc = rig_existence_decide(&existence, asked, c->err);
+    if (rc == RIG_OK && !find_distant_pairs(c))
+        rc = no_memory(c);
     if (rc == RIG_OK && !rig_cycles_shorten(&c->graph, c->search, c->writes_search, &c->collector))
         rc = no_memory(c);
     rig_search_free(c->search);

@@ -83,8 +83,9 @@ static void compare(struct totals *totals, const struct cutting *cutting, const 
         const struct rig_finding *a = &whole->findings[anomaly], *b = &windowed->findings[anomaly];
         const char *name = rig_anomaly_info((enum rig_anomaly)anomaly)->name;
         /* Searches for longer cycles, of what is refuted anyway, are bounded, and bounded in each window. */
-        bool longer = a->witness_count > 0 && a->witnesses[0].txn_count > 2 && !a->exact;
-        bool more = (a->count > 0) != (b->count > 0) && (longer || (a->count == 0 && !b->exact));
+        const struct rig_finding *found = a->count > 0 ? a : b;
+        bool longer = found->witness_count > 0 && found->witnesses[0].txn_count > 2 && !found->exact;
+        bool more = (a->count > 0) != (b->count > 0) && longer;
         totals->other_types += more;
         if (more)
             continue;
