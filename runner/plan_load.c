@@ -509,6 +509,14 @@ static enum rig_rc read_plan(struct reader *reader, const char *text, size_t siz
     return check_contradictions(reader, err);
 }
 
+/* Bytes of `<name>:<line>:<column>` that a text begins with: they stay readable where a secret is like a part of them.
+ */
+static size_t place_length(const char *text, const char *name)
+{
+    const size_t length = strlen(name);
+    return strncmp(text, name, length) != 0 ? 0 : length + strspn(text + length, ":0123456789");
+}
+
 enum rig_rc rig_plan_parse(const char *name, const char *text, size_t size, const struct rig_plan_override *overrides,
                            size_t override_count, const uint64_t *seed, struct rig_plan **plan, struct rig_err *err)
 {
@@ -534,7 +542,8 @@ enum rig_rc rig_plan_parse(const char *name, const char *text, size_t size, cons
         return RIG_OK;
     }
     rig_plan_free(made);
-    rig_secret_redact(own.text, sizeof own.text);
+    const size_t place = place_length(own.text, name);
+    rig_secret_redact(own.text + place, sizeof own.text - place);
     return rig_fail(err, rc, "%s", own.text);
 }
 
