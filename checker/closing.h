@@ -28,8 +28,8 @@ struct rig_closing {
     uint64_t waiting_count; /* transactions */
 };
 
-/* Before the links are searched for cycles. `alive` says per key whether it may be used again; it is changed. False
- * when memory runs out. */
+/* Before the links are searched for cycles. `alive` says per key whether it may be used again; it is changed, and
+ * borrowed by `closing`. False when memory runs out. */
 bool rig_closing_find(const struct rig_inference *inference, uint8_t *alive, struct rig_arena *arena,
                       struct rig_closing *closing);
 

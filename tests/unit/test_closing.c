@@ -10,20 +10,21 @@ struct fixture {
     struct rig_history *history;
     struct rig_arena arena;
     struct rig_inference inference;
+    uint8_t alive[SMALL_KEYS + 1]; /* of `closing`, which borrows it */
     struct rig_closing closing;
 };
 
 static void close_set(struct fixture *f, const char *notation, const char *alive)
 {
     struct rig_err err = {0};
-    uint8_t keys[SMALL_KEYS + 1] = {0};
+    memset(f->alive, 0, sizeof f->alive);
     f->history = given(notation);
     rig_arena_init(&f->arena, 0);
     if (rig_infer_list_append(f->history, 8, &f->arena, &f->inference, &err) != RIG_OK)
         fail_msg("%s", err.text);
     for (; *alive != '\0'; alive++)
-        keys[given_key(f->history, *alive)] = 1;
-    assert_true(rig_closing_find(&f->inference, keys, &f->arena, &f->closing));
+        f->alive[given_key(f->history, *alive)] = 1;
+    assert_true(rig_closing_find(&f->inference, f->alive, &f->arena, &f->closing));
 }
 
 /* The transaction that completed at `position` waits. */

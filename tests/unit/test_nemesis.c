@@ -118,10 +118,12 @@ static enum rig_rc restore(void *run, struct rig_err *err)
 static uint32_t processes(void *run, uint32_t node, pid_t *at, uint32_t capacity)
 {
     (void)run;
-    if (pids[node] == 0 || capacity == 0)
-        return 0;
-    at[0] = pids[node];
-    return 1;
+    pthread_mutex_lock(&lock);
+    const bool known = pids[node] != 0 && capacity > 0;
+    if (known)
+        at[0] = pids[node];
+    pthread_mutex_unlock(&lock);
+    return known;
 }
 
 static enum rig_rc address(void *run, uint32_t node, struct rig_node_address *found, struct rig_err *err)

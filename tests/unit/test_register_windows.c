@@ -54,15 +54,16 @@ static void done(struct inferred *f)
 
 struct closing {
     struct inferred of;
+    uint8_t alive[SMALL_KEYS + 1]; /* of `closing`, which borrows it */
     struct rig_closing closing;
 };
 
 static void close_set(struct closing *f, const char *notation, unsigned assumptions)
 {
-    uint8_t alive[SMALL_KEYS + 1] = {0};
+    memset(f->alive, 0, sizeof f->alive);
     infer(&f->of, notation, assumptions);
-    alive[given_key(f->of.history, 'y')] = 1;
-    assert_true(rig_closing_find(&f->of.inference, alive, &f->of.arena, &f->closing));
+    f->alive[given_key(f->of.history, 'y')] = 1;
+    assert_true(rig_closing_find(&f->of.inference, f->alive, &f->of.arena, &f->closing));
 }
 
 static bool waits(const struct closing *f, uint32_t position)
