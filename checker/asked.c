@@ -36,8 +36,8 @@ static bool is_g0(enum rig_anomaly anomaly)
 }
 
 /*
- * Each order of appends that nobody read may make such a cycle, another one in each, where some cycle there is: without
- * any, one of these orders makes none (docs/checker.md, "Fates").
+ * Whether each order of unread appends may make such a cycle, a different one in each. Where there is no cycle at all,
+ * one of these orders makes none (docs/checker.md, "Fates").
  */
 static bool rests_on_unread(const struct rig_verdict *verdict, enum rig_anomaly asked)
 {
@@ -51,9 +51,9 @@ static bool rests_on_unread(const struct rig_verdict *verdict, enum rig_anomaly 
 }
 
 /*
- * Of an anomaly that is no cycle. Appends are looked for in the order of their key, not in reads that contradict it;
- * reads with a repeated element are compared with that order only, not with each other; and a register may have had a
- * value that no transaction wrote from the start.
+ * The same for an anomaly that is no cycle. Appends are looked for in the order of their key, not in reads that
+ * contradict it. Reads with a repeated element are compared with that order only, not with each other. A register may
+ * have had a value that no transaction wrote from the start.
  */
 static const char *why_open_without_cycle(const struct rig_verdict *verdict, enum rig_anomaly asked)
 {
@@ -81,7 +81,7 @@ static const char *why_open(const struct rig_verdict *verdict, enum rig_anomaly 
     if (is_found(verdict, RIG_ANOMALY_CYCLIC_VERSIONS))
         return "what is assumed does not order the versions of some key";
     if (rests_on_unread(verdict, asked))
-        return "several transactions made appends to a key that nobody read, and it depends on their order";
+        return "several transactions made appends to a key that no read shows, and the answer depends on their order";
     if (is_of_order(asked, RIG_ORDER_REALTIME) && !verdict->scope.has_invocations)
         return "the history has no invocations, and so no real-time order";
     return NULL;

@@ -1,6 +1,6 @@
 /*
- * What was asked for by the name of an anomaly: is there one? Found, as such or as a special case; certainly not; or
- * open, which makes the verdict undecided (docs/checker.md, "Asking for an anomaly").
+ * Answers requests for anomalies by name. Each was found, as such or as a special case; or certainly does not exist;
+ * or is open, which makes the verdict undecided (docs/checker.md, "Asking for an anomaly").
  */
 #ifndef RIG_CHECKER_ASKED_H
 #define RIG_CHECKER_ASKED_H

@@ -62,7 +62,7 @@ static bool open_write_cycles(const struct judge *j)
                                    is_found(j, RIG_ANOMALY_G1C_REALTIME));
 }
 
-/* Values that nobody wrote, or elements twice, which only transactions of unknown fate read. */
+/* Values that no transaction wrote, or repeated elements, that only transactions of unknown fate read. */
 static bool open_impossible_reads(const struct judge *j)
 {
     return is_found(j, RIG_ANOMALY_DUPLICATE_ELEMENTS) || is_found(j, RIG_ANOMALY_GARBAGE_READ);
@@ -110,7 +110,7 @@ static void say_refuted(const struct judge *j, unsigned level, struct rig_buf *t
         rig_buf_printf(text, " and %" PRIu32 " more", witness->txn_count - 4);
 }
 
-/* What is certain of a level that held by a test of its own, and with which orders. */
+/* The test of its own by which a level held, and the order that the test respects. */
 enum basis { BY_IMPLICATION, BY_WRITES, BY_FLOW, BY_SNAPSHOTS, BY_ORDER };
 
 static const struct {
@@ -203,7 +203,7 @@ static void say_open(const struct judge *j, unsigned level, struct rig_buf *text
     else if ((bit & strong_levels) && !scope->has_invocations)
         rig_buf_add_text(text, ", but the history has no invocations, and so no real-time order");
     else if ((bit & snapshot_levels) && scope->unordered_keys > 0)
-        rig_buf_printf(text, ", but to %" PRIu64 " keys several transactions made appends that nobody read",
+        rig_buf_printf(text, ", but to %" PRIu64 " keys several transactions made appends that no read shows",
                        scope->unordered_keys);
     else
         rig_buf_add_text(text, "; rig has no exact test for it");

@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "checker/verdict.h"
 
-/* Of a bare history: one acknowledged transaction. The shares concern runs. */
+/* For a bare history: one acknowledged transaction. The shares concern runs. */
 #define RIG_MINIMUM_OF_HISTORY ((struct rig_minimum){.acknowledged = 1, .load = 0.9, .answering = 0.8})
 
 /*

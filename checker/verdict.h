@@ -127,7 +127,7 @@ struct rig_minimum {
     bool held;             /* requested levels have to be held; "not refuted" is not enough */
 };
 
-/* What a run did that its history does not tell. */
+/* How much a run did, as far as its history does not tell. */
 struct rig_effort {
     bool known;            /* else this is a bare history, and the shares are unknown */
     bool lost;             /* there was a run, but nothing is left of what it did but its record */

@@ -6,8 +6,8 @@
  * edges into each T from higher numbers are looked for, and for each P whether T precedes it in turn: by an edge, in
  * its process or in real time. Passages that lead from lower numbers only are not entered.
  *
- * What is found depends on the edges around T and P alone, not on how much else is judged with them, as long as the
- * budget lasts: RIG_DISTANT_EDGES passes an edge of the graph on average. Sound histories have few edges that lead
+ * As long as the budget lasts, the result depends on the edges around T and P alone, not on what else is judged with
+ * them: RIG_DISTANT_EDGES passes an edge of the graph on average. Sound histories have few edges that lead
  * back.
  *
  * Time: linear in the edges passed. Space: 8 bytes a node.

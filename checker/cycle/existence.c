@@ -88,7 +88,7 @@ static bool rw_into(const struct rig_graph *graph, uint32_t to, size_t most, str
     return done;
 }
 
-/* Of the components of a view, whether the rw edge lies inside one. In a split view it is passed from (to, by rw). */
+/* Whether the rw edge lies inside one of the view's components. In a split view it is passed from (to, by rw). */
 static bool is_inside(const struct rig_components *components, struct rig_seed seed)
 {
     const bool split = components->view.split;
@@ -167,7 +167,7 @@ static enum rig_rc try_pairs(struct quest *q, const struct rig_components *flow)
 
 /* ---- real time ---- */
 
-/* What a pass along the order of a view carries. */
+/* The latest invocations that a pass along the order of a view carries. */
 struct times {
     const struct rig_components *components;
     const uint32_t *latest; /* per state: the latest invocation among itself and its ancestors */
@@ -246,7 +246,7 @@ static enum rig_rc try_violations(struct quest *q, const struct rig_components *
     return rc;
 }
 
-/* Of each node, the first to end among itself and its descendants over ww, wr and process order. */
+/* For each node, the first to end among itself and its descendants over ww, wr and process order. */
 static bool find_first_ended(const struct quest *q, const struct rig_components *flow, uint32_t *first_ended)
 {
     const struct rig_existence *e = q->given;

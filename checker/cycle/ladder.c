@@ -438,7 +438,7 @@ static enum rig_rc climb_all(struct climb *c)
     return rc;
 }
 
-/* What the searches go over. False when memory runs out. */
+/* Makes the graphs that the searches go over. False when memory runs out. */
 static bool prepare(struct climb *c)
 {
     struct rig_versions *versions = &c->inference->versions;

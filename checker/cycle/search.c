@@ -263,8 +263,8 @@ static inline void step(struct rig_search *search, const struct visit *visit, ui
 }
 
 /*
- * To all that come before a transaction in its process: none of the steps between is needed. Where somebody was met
- * whose process was swept before with as good a memory, the rest was visited on no longer walks.
+ * Steps to all transactions that come before this one in its process, directly. The sweep ends at the first that an
+ * earlier sweep with the same memory passed: that one visited the rest, on walks that are no longer.
  */
 static bool sweep_process(struct rig_search *search, const struct visit *visit, uint32_t id)
 {

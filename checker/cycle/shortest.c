@@ -43,7 +43,7 @@ static struct rig_seed seed_of(uint32_t node, enum rig_order order)
     return (struct rig_seed){node, RIG_NODE_NONE, order == RIG_ORDER_PROCESS ? RIG_EDGE_PROCESS : RIG_EDGE_REALTIME};
 }
 
-/* Of a form with an edge of process or real time, transactions that completed may stand before it. */
+/* A process or real-time edge leads from an acknowledged transaction. */
 static bool may_begin(const struct shorten *s, uint32_t node, enum rig_order order)
 {
     const struct rig_txn *txn = &s->collector->history->txns[rig_graph_txn(s->graph, node)];

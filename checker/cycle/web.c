@@ -113,7 +113,7 @@ static bool group_uses(struct weave *w)
     return true;
 }
 
-/* Of one key, by place; at one place reads come first: they do not show what stands there. */
+/* By place, for uses of one key; at one place reads come first: they do not show what stands there. */
 static int compare_uses(const void *left, const void *right)
 {
     const struct use *a = left, *b = right;
@@ -137,7 +137,7 @@ static size_t own_append(const struct use *uses, size_t begin, size_t end, uint3
     return end;
 }
 
-/* Whether somebody else wrote the version after what the read shows; else it overwrote its own reading. */
+/* Whether another transaction wrote the version after the one read; else the reader overwrote it itself. */
 static bool is_overwritten_by_others(const struct weave *w, const struct use *read)
 {
     uint32_t next = rig_versions_from(w->versions, read->key, read->place);
@@ -205,7 +205,7 @@ struct before {
 
 RIG_VEC(struct before, before_list)
 
-/* The last of them whose appends all stand before `place`; NULL: none does. */
+/* The last entry whose appends all stand before `place`; NULL: none does. */
 static const struct before *before_place(const struct before_list *list, uint32_t place)
 {
     size_t low = 0, high = list->count;
@@ -235,7 +235,7 @@ static void join_writers(struct weave *w, const struct use *uses, size_t at, con
     }
 }
 
-/* From a reader that wrote later itself to those who wrote before that. */
+/* From a reader that wrote a later version itself to the writers of the versions before that. */
 static void join_overwriters(struct weave *w, const struct use *uses, size_t at, size_t count)
 {
     const struct use *read = &uses[at];
@@ -252,7 +252,7 @@ static void weave_key(struct weave *w, const struct use *uses, size_t count, str
                       struct before_list *list)
 {
     uint32_t readers = RIG_NODE_NONE; /* the passage from all that have read so far and wrote nothing later */
-    bool more = false;                /* somebody was added to it since an append was joined to it */
+    bool more = false;                /* a reader was added to it since an append was joined to it */
     uint32_t latest = RIG_NODE_NONE;  /* wrote the latest version that was shown */
     list->count = 0;
     w->done = w->done && note_nodes(uses, count, nodes);

@@ -9,7 +9,7 @@
 
 enum { NEAR = 8, AHEAD = 16 };
 
-/* Of a touch: the value read is no version of the key, so that nothing is known of where the transaction stands. */
+/* In a touch: the value read is no version of the key, so that the transaction's place is unknown. */
 #define NO_VERSION (RIG_REGISTER_NONE - 1)
 
 /*
@@ -52,7 +52,7 @@ struct touching {
     uint32_t visitor; /* transaction */
 };
 
-/* What failed transactions wrote has no place in an order. A value that nobody wrote may have one. */
+/* A failed transaction's write has no place in an order. A value that no transaction wrote may have one. */
 static bool is_version(const struct orders *o, uint32_t version)
 {
     uint32_t writer = o->registers->versions[version].writer;

@@ -1,6 +1,6 @@
 /*
- * Committed appends that nobody read. They come after the last version observed of their key: after its writer (ww) and
- * after everybody who read it (rw). Among themselves they are unordered. Those of a contested key are counted, and not
+ * Committed appends that no read shows. They come after the last version observed of their key: after its writer (ww)
+ * and after all its readers (rw). Among themselves they are unordered. Those of a contested key are counted, and not
  * linked.
  */
 #ifndef RIG_CHECKER_INFER_UNREAD_H

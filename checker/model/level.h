@@ -71,8 +71,8 @@ struct rig_level_info {
 
 const struct rig_level_info *rig_level_info(enum rig_level level);
 /*
- * The levels that an anomaly refutes, as bits. `settled`: an acknowledged transaction shows it. What only transactions
- * of unknown fate show that count as committed refutes nothing below read committed: if one aborted, its reads bind
+ * The levels that an anomaly refutes, as bits. `settled`: an acknowledged transaction shows it. An anomaly that only
+ * transactions of unknown fate show refutes nothing below read committed: if one of them aborted, its reads bind
  * nothing, and an aborted write was read.
  */
 uint64_t rig_levels_refuted_by(enum rig_anomaly anomaly, bool settled);

@@ -5,7 +5,7 @@
  * they asked and what they were answered, and looks at the lists element by element. A witness that it cannot prove is
  * a bug in rig.
  *
- * What each step must show; the versions need not be adjacent:
+ * Each step must show this; the versions need not be adjacent:
  *   ww                  a committed read lists `from`'s value before `to`'s; or some committed read shows `from`'s and
  *                       none shows `to`'s
  *   wr                  `to` read a list that holds a value that `from` appended

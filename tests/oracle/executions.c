@@ -6,7 +6,7 @@
 
 enum { NOTHING = -1, LISTS = SMALL_TXNS * SMALL_OPS, KEY_OPS = EXECUTION_TXNS * SMALL_OPS };
 
-/* A known read, as far as it can be said without knowing who committed. */
+/* A known read, as far as it can be judged without knowing which transactions committed. */
 struct seen {
     int txn, op, key;
     const struct small_op *read;
@@ -357,7 +357,7 @@ static int place_of(const struct search *s, int writer)
     return writer == NOTHING ? NOTHING : s->place[writer];
 }
 
-/* Of a read that is not of the reader's own version, and that a committed transaction wrote. */
+/* Whether the read is of a version that is not the reader's own, and that a committed transaction wrote. */
 static bool is_external(const struct search *s, const struct seen *seen)
 {
     return in(s->committed & ~s->ghosts, seen->txn) && !seen->own &&
@@ -386,7 +386,7 @@ static bool reads_go_back(const struct search *s)
     return true;
 }
 
-/* Per transaction: those whose version it overwrote, or any before that; and those that it read from. */
+/* Per transaction: the writers of the version that it overwrote and of those before; and those that it read from. */
 static void find_dependencies(const struct search *s, uint32_t overwrites[SMALL_TXNS], uint32_t reads_from[SMALL_TXNS])
 {
     memset(overwrites, 0, SMALL_TXNS * sizeof overwrites[0]);
@@ -471,7 +471,7 @@ static bool is_cursor_stable(const struct search *s)
     return true;
 }
 
-/* What `txn` has met before its operation `op`: writers it read from and, if `writes` too, overwrote. */
+/* The writers that `txn` read from before its operation `op` and, with `writes`, those that it overwrote. */
 static uint32_t met_before(const struct search *s, int txn, int op, bool writes)
 {
     uint32_t met = 0;

@@ -3,25 +3,30 @@
  *
  * An execution is a set of committed transactions (all that are ok, none that failed, any of those that are info) in
  * one total order AR (arbitration). The versions of each key follow their writers in this order; a transaction's
- * version is that of its last write to the key. All sets and all orders are tried. What each level asks of one:
+ * version is that of its last write to the key. All sets and all orders are tried. Each level asks this of one:
  *
  * RU        PL-1, Adya's thesis 4.1 (no G0). AR exists for version orders without a cycle of ww; reads say only what is
  *           below under "lists".
  * RC        PL-2, 4.2 (no G1): committed values only, each its writer's last (or the reader's own, written before), and
  *           its writer before the reader in AR.
- * CS        PL-CS, 4.4 (no G-cursor(x)): RC, and who read a version of a key and wrote it wrote the next version.
+ * CS        PL-CS, 4.4 (no G-cursor(x)): RC, and a transaction that read a version of a key and wrote the key wrote the
+ *           next version.
  * ML        PL-2L, 4.2.1 (no G-monotonic): RC, and a later read (or a read after a write) misses nothing that the
  *           writer seen earlier depends on over ww and wr.
  * MAV       Bailis et al. 2014, 5.1.2: RC, and a later read misses nothing that a writer seen earlier wrote.
  * CV        PL-2+, 4.2.2 (no G-single): RC, and no read misses what its transaction depends on over ww and wr.
- * RA, CC, UA, PREFIX, PSI, SI
- *           Cerone, Bernardi & Gotsman 2015, section 3: for each transaction the set VIS of those it sees, inside AR,
- * the least that the level's axioms allow: those it read from; for UA, PSI and SI those before it in AR that wrote a
- * key it writes (NoConflict); for CC and PSI closed under VIS (TransVis), for PREFIX and SI under AR (Prefix). Then
- * Int: a read after an operation on the same key agrees with it; and Ext: another read returns the last version in AR
- * that is in VIS. RR        PL-2.99, 4.4 (no G1, no G2-item) with Int: nothing that a transaction follows was missed by
- * it. PL3U      4.3 (no G-update): RC, and the update transactions with any one other have no cycle. SER PL-3, 4.4: the
- * committed transactions one after the other in AR return all that was read.
+ *
+ * RR        PL-2.99, 4.4 (no G1, no G2-item) with Int: no transaction missed anything that comes before it.
+ *
+ * PL3U      4.3 (no G-update): RC, and the update transactions with any one other have no cycle.
+ *
+ * SER       PL-3, 4.4: the committed transactions one after the other in AR return all that was read.
+ *
+ * RA, CC, UA, PREFIX, PSI and SI follow Cerone, Bernardi & Gotsman 2015, section 3. Each transaction has the set VIS of
+ * those it sees, inside AR, the least that the level's axioms allow: those it read from; for UA, PSI and SI those
+ * before it in AR that wrote a key it writes (NoConflict); for CC and PSI closed under VIS (TransVis), for PREFIX and
+ * SI under AR (Prefix). Then Int: a read after an operation on the same key agrees with it; and Ext: another read
+ * returns the last version in AR that is in VIS.
  *
  * Session and strong forms (Daudjee & Salem 2004, 2006; Cerone & Gotsman 2018, 2): AR, and VIS where there is one,
  * contains the order of each process, or that of real time: A before B when A is ok and completed before B was invoked.
@@ -31,18 +36,18 @@
  * Lists. An append builds on the list that was there, so the list that a version holds is what its predecessors and
  * itself appended (traceability, Kingsbury & Alvaro 2020, 4.2): RC and above ask each read to be such a list. A list
  * that ends with the reader's own appends says what came before them, and not that this was read. At RU a read may be
- * dirty, and so says less: what it shows of committed transactions begins the key's list, also what an info transaction
- * saw of which a committed one saw something. Each append counts by itself:
- * two of one transaction with another's between them are a write cycle, as for Kingsbury & Alvaro (by Adya, for whom
- * only last writes are versions, they are none). Where the reads of a key contradict each other, or show a later append
- * of a transaction without an earlier one, they say nothing at RU. A value nobody wrote, and an element twice, no
- * committed transaction can read at any level. The levels say nothing of what a transaction read that aborts.
+ * dirty, and so says less: the elements that it shows of committed transactions begin the key's list. That goes for
+ * reads of ok transactions, and of the info ones whose writes such reads show. Each append counts by itself: two of one
+ * transaction with another's between them are a write cycle, as in Kingsbury & Alvaro (in Adya's definition, where only
+ * last writes are versions, they are none). Where the reads of a key contradict each other, or show a later append of a
+ * transaction without an earlier one, they say nothing at RU. No committed transaction can read a value that no
+ * transaction wrote, or an element twice, at any level. The levels do not restrict the reads of aborted transactions.
  *
- * Registers, with the assumptions that rig offers: each is one on version orders. wfr-keys: who reads a version and
- * then writes the key writes a later one. sequential-keys, linearizable-keys: for each key by itself the operations on
- * it have an order that keeps process order, or real time, and in which each read returns the write before it; a write
- * that was read is one of them, whatever became of its transaction. Here, too, another's write between two of one
- * transaction is a write cycle.
+ * Registers, with the assumptions that rig offers: each is one on version orders. wfr-keys: a transaction that reads a
+ * version and then writes the key writes a later one. sequential-keys, linearizable-keys: for each key by itself the
+ * operations on it have an order that keeps process order, or real time, and in which each read returns the write
+ * before it; a write that was read is one of them, whatever became of its transaction. Here, too, another's write
+ * between two of one transaction is a write cycle.
  *
  * Cost: factorial in the transactions; up to EXECUTION_TXNS that may have committed.
  */

@@ -96,7 +96,7 @@ struct answer {
     char problem[512]; /* empty, or why there is no verdict */
     enum rig_fate fate[RIG_LEVEL_COUNT];
     enum reply reply[RIG_ANOMALY_COUNT];
-    bool ordered; /* no two transactions made appends to a key that nobody read */
+    bool ordered; /* no two transactions made unread appends to one key */
 };
 
 /* The history that rig has before it: printed when an assertion of rig's ends the program. */
@@ -198,7 +198,7 @@ static const char *const agreement_names[AGREEMENTS] = {
     "NEEDLESSLY OPEN: nothing keeps rig from saying that there is no such anomaly",
 };
 
-/* What both sides say of one history. */
+/* Both answers for one history, compared. */
 struct comparison {
     enum agreement agreement[QUESTIONS];
 };
@@ -246,7 +246,7 @@ static uint32_t cycles_up_to(int from, int to, int form)
     return bits;
 }
 
-/* What a request for a cycle is answered by (docs/checker.md, "Asking for an anomaly"). */
+/* The cycles that answer a request for one (docs/checker.md, "Asking for an anomaly"). */
 static uint32_t cases_of(enum named_cycle cycle, int form)
 {
     static const enum named_cycle first[NAMED_CYCLE_COUNT] = {NAMED_G0, NAMED_G0, NAMED_G_SINGLE, NAMED_G_SINGLE,

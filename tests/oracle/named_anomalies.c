@@ -4,7 +4,7 @@
 
 #include "tests/oracle/executions.h"
 
-enum { NOBODY = -1, LONGEST = SMALL_TXNS * SMALL_OPS };
+enum { NONE = -1, LONGEST = SMALL_TXNS * SMALL_OPS };
 enum edge { WW = 1, WR = 2, RW = 4, PROCESS = 8, REALTIME = 16 };
 
 /* The versions of a key, first to last, by their writers; the last `open` of them in any order. */
@@ -56,7 +56,7 @@ static int writer_of(const struct small_history *history, int key, int value, in
             }
         }
     }
-    return NOBODY;
+    return NONE;
 }
 
 static int place_in(const struct small_op *read, int value)
@@ -65,7 +65,7 @@ static int place_in(const struct small_op *read, int value)
         if (read->list[e] == value)
             return e;
     }
-    return NOBODY;
+    return NONE;
 }
 
 /* Calls `visit` for each known read of a committed transaction. */
@@ -84,7 +84,7 @@ static void commit_writers(struct look *look, int t, int i)
     const struct small_op *read = op_of(look->history, t, i);
     for (int e = 0; e < read->count; e++) {
         int op = 0, writer = writer_of(look->history, read->key, read->list[e], &op);
-        if (writer != NOBODY && look->history->txns[writer].outcome == SMALL_INFO) {
+        if (writer != NONE && look->history->txns[writer].outcome == SMALL_INFO) {
             look->committed |= UINT32_C(1) << writer;
             look->found->unsettled = true;
         }
@@ -115,7 +115,7 @@ static void look_at_elements(struct look *look, int t, int i)
         int op = 0, writer = writer_of(look->history, read->key, read->list[e], &op);
         if (place_in(read, read->list[e]) < e)
             note(look, NAMED_DUPLICATE_ELEMENTS);
-        if (writer == NOBODY)
+        if (writer == NONE)
             note(look, NAMED_GARBAGE_READ);
         else if (look->history->txns[writer].outcome == SMALL_FAIL)
             note(look, NAMED_G1A);
@@ -140,13 +140,13 @@ static void look_for_intermediate(struct look *look, int t, int i)
         int op = 0, writer = writer_of(look->history, read->key, read->list[e], &op);
         if (writer == t)
             continue;
-        if (writer != NOBODY && writes_later(&look->history->txns[writer], read->key, op))
+        if (writer != NONE && writes_later(&look->history->txns[writer], read->key, op))
             note(look, NAMED_G1B);
         return;
     }
 }
 
-/* What a list must show at operation `to` if it was `before` at operation `from`. */
+/* Appends the transaction's own elements between the two operations to the list that it read at `from`. */
 static void append_own(const struct small_txn *txn, int key, int from, int to, struct small_op *before)
 {
     for (int i = from; i < to; i++) {
@@ -192,12 +192,12 @@ static void look_for_fractures(struct look *look, int t, int i)
     const struct small_op *read = op_of(look->history, t, i);
     for (int e = 0; e < read->count; e++) {
         int op = 0, writer = writer_of(look->history, read->key, read->list[e], &op);
-        for (int w = 0; writer != NOBODY && is_in(look->committed, writer) && w < op; w++) {
+        for (int w = 0; writer != NONE && is_in(look->committed, writer) && w < op; w++) {
             const struct small_op *earlier = op_of(look->history, writer, w);
             if (!earlier->append || earlier->key != read->key)
                 continue;
             int place = place_in(read, earlier->value);
-            if (place == NOBODY || place > e)
+            if (place == NONE || place > e)
                 note(look, NAMED_FRACTURED_APPEND);
         }
     }
@@ -262,7 +262,7 @@ static void look_for_dirty_updates(struct look *look, int t, int i)
     bool aborted = false;
     for (int e = 0; e < read->count; e++) {
         int op = 0, writer = writer_of(look->history, read->key, read->list[e], &op);
-        if (writer == NOBODY)
+        if (writer == NONE)
             continue;
         if (aborted && is_in(look->committed, writer))
             note(look, NAMED_DIRTY_UPDATE);
@@ -284,14 +284,14 @@ static void find_versions(struct look *look, int key)
     int op = 0;
     for (int e = 0; longest != NULL && e < longest->count; e++) {
         int writer = writer_of(look->history, key, longest->list[e], &op);
-        if (writer != NOBODY && is_in(look->committed, writer))
+        if (writer != NONE && is_in(look->committed, writer))
             add_version(versions, writer, longest->list[e]);
     }
     versions->known = versions->count;
     for (int t = 0; t < look->history->txn_count; t++) {
         for (int i = 0; is_in(look->committed, t) && i < look->history->txns[t].op_count; i++) {
             const struct small_op *write = op_of(look->history, t, i);
-            if (write->append && write->key == key && (longest == NULL || place_in(longest, write->value) == NOBODY))
+            if (write->append && write->key == key && (longest == NULL || place_in(longest, write->value) == NONE))
                 add_version(versions, t, write->value);
         }
     }
@@ -310,19 +310,19 @@ static int seen_versions(const struct versions *versions, const struct small_op 
 {
     int seen = 0;
     for (int v = 0; v < versions->count; v++) {
-        if (place_in(read, versions->value[v]) != NOBODY)
+        if (place_in(read, versions->value[v]) != NONE)
             seen = v + 1;
     }
     return seen;
 }
 
-/* wr from who wrote what is seen; rw to who wrote later, up to the reader's own writes. `total`: nothing is open. */
+/* wr from the writers of the elements shown; rw to later writers, up to the reader's own. `total`: nothing is open. */
 static void add_edges_of_read(struct look *look, int t, const struct small_op *read, bool total)
 {
     const struct versions *versions = &look->keys[read->key];
     for (int e = 0; e < read->count; e++) {
         int op = 0, writer = writer_of(look->history, read->key, read->list[e], &op);
-        if (writer != NOBODY)
+        if (writer != NONE)
             add_edge(look, writer, t, WR);
     }
     int seen = seen_versions(versions, read);
@@ -403,13 +403,12 @@ static bool is_shown_by_ok(const struct look *look, int from, int to, const stru
 {
     const struct small_txn *first = &look->history->txns[from], *second = &look->history->txns[to];
     for (int i = 0; i < first->op_count; i++) {
-        int place =
-            first->ops[i].append && first->ops[i].key == read->key ? place_in(read, first->ops[i].value) : NOBODY;
-        for (int j = 0; j < second->op_count && place != NOBODY; j++) {
+        int place = first->ops[i].append && first->ops[i].key == read->key ? place_in(read, first->ops[i].value) : NONE;
+        for (int j = 0; j < second->op_count && place != NONE; j++) {
             if (!second->ops[j].append || second->ops[j].key != read->key)
                 continue;
             int later = place_in(read, second->ops[j].value);
-            if (later == NOBODY || later > place)
+            if (later == NONE || later > place)
                 return true;
         }
     }

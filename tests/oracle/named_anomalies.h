@@ -1,13 +1,13 @@
 /*
  * The second oracle, of anomalies by name: which there are in a small history, by trying everything.
  *
- * Who counts as committed: the transactions that are ok, and the info ones of which a read of a committed one shows a
- * write. Only these are looked at.
+ * The committed transactions are the ok ones, and the info ones of which a read of a committed one shows a write. Only
+ * these are looked at.
  *
  * No cycles (`rig list anomalies`; Kingsbury & Alvaro 2020, 4; Adya, Liskov & O'Neil 2000, 4.4.2):
  *
  * duplicate-elements   a read shows an element twice
- * garbage-read         a read shows what nobody wrote (of lists)
+ * garbage-read         a read shows a value that no transaction wrote (of lists)
  * G1a                  a read shows what a failed transaction wrote
  * G1b                  the last element that is not the reader's own is not its writer's last one to the key; of
  *                      registers: a value that its writer, another transaction, overwrote

@@ -142,7 +142,7 @@ static const char *judge_step(const struct small_history *small, const struct ri
     return "an edge of no kind";
 }
 
-/* Of a ww step: whether reads of acknowledged transactions show its order. Registers are ordered by no other. */
+/* Whether reads of acknowledged transactions show the order of a ww step. No others order registers. */
 static bool is_acknowledged(const struct small_history *small, const struct rig_history *history,
                             const struct rig_step *step)
 {

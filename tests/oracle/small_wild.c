@@ -140,7 +140,7 @@ static void forget_invocations(struct small_history *history)
     }
 }
 
-/* What a list shows last is what the register holds. A null outside of acknowledged transactions says nothing. */
+/* The register holds the last element of the list. A null outside of acknowledged transactions says nothing. */
 static void make_registers(struct small_history *history)
 {
     history->registers = true;
