@@ -40,7 +40,7 @@ enum oracle_base {
     ORACLE_BASES
 };
 /*
- * What must be respected besides: nothing, each process's order, or the order of completion before invocation. An info
+ * Also respected: nothing, each process's order, or the order of completion before invocation. An info
  * transaction comes before nothing, since it may take effect later. Without invocations a process's transactions follow
  * each other as they complete, and there is no other order.
  */
