@@ -29,11 +29,11 @@ struct rig_output {
     int fd;
 };
 
-/* Remembers an input ("-" is standard input), for the rest of the process. What is no regular file needs no guard. */
+/* Remembers an input ("-" is standard input), for the rest of the process. Files that are not regular need no guard. */
 void rig_output_guard(const char *path);
 /*
  * Refuses a path that rig_output_open() would refuse now, before the work that leads to the output; creates nothing.
- * RIG_E_USAGE for an input of this command and for what is not to be replaced, RIG_E_IO otherwise.
+ * RIG_E_USAGE for an input of this command and for a file that must not be replaced, RIG_E_IO otherwise.
  */
 enum rig_rc rig_output_check(const char *path, struct rig_err *err);
 /* Whether writing to `path` would replace a regular file. */

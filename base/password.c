@@ -86,7 +86,7 @@ static bool is_public_header(const char *name, size_t length)
     return false;
 }
 
-/* Of cookies the values, of another header all but the scheme of authentication. */
+/* The secret is the value of each cookie; in any other header everything but the authentication scheme. */
 static bool find_in_header(const char *text, struct piece line, size_t from, struct rig_password_span *span)
 {
     const char *colon = memchr(text + line.start, ':', line.end - line.start);
@@ -244,7 +244,7 @@ static bool is_one_of(struct word word, const char *const *texts)
     return false;
 }
 
-/* The programs whose short options differ from those of the rest; else `known` as it was. */
+/* The program that `word` names when its short options have meanings of their own; else `known`. */
 static struct word program_of(struct word word, struct word known)
 {
     static const char *const programs[] = {
@@ -256,7 +256,7 @@ static struct word program_of(struct word word, struct word known)
     return is_one_of(base, programs) ? base : known;
 }
 
-/* Of short options behind one dash; 0: these are none. */
+/* The last of several short options behind one dash, when it takes a value (`-su`); else 0. */
 static char last_letter(struct word option)
 {
     if (option.length < 3 || option.text[0] != '-')
@@ -268,7 +268,7 @@ static char last_letter(struct word option)
     return strchr("uUHb", option.text[option.length - 1]) == NULL ? 0 : option.text[option.length - 1];
 }
 
-/* What the value of an option of commands is. */
+/* How the value of this option of a command is to be read. */
 static enum role role_of(struct word option, struct word program)
 {
     static const char *const users[] = {"-u", "--user", "-U", "--proxy-user", "--basic-auth", NULL};
@@ -339,7 +339,7 @@ static size_t word_end(const char *text, size_t at)
     return at;
 }
 
-/* What the word at `text` is, behind the word `before`. */
+/* How the word at `text` is to be read behind the word `before`: as its value, or as a word of its own. */
 static enum role role_before(const char *text, struct word before, struct word program)
 {
     return strncmp(text, "--", 2) == 0 ? ROLE_NONE : role_of(before, program);
@@ -446,7 +446,7 @@ static void decode_quotes(char *text)
     *to = '\0';
 }
 
-/* Of a header `Basic <base64>`: user and password, and the password alone. */
+/* Registers what `Basic <base64>` in a header encodes: user with password, and the password alone. */
 static bool register_basic(const char *text)
 {
     static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -1,8 +1,8 @@
 /*
  * Secrets: texts that no log, stored plan, history or report may show.
  *
- * Whoever learns a secret (the plan's reader, from an option of type secret, a header, a conninfo's password or an
- * expanded environment variable) registers it; whoever writes text that an outsider composed passes it through
+ * Code that learns a secret (the plan's reader, from an option of type secret, a header, a conninfo's password or an
+ * expanded environment variable) registers it; code that writes a text of a server or a command passes it through
  * rig_secret_redact(). Texts shorter than 4 bytes are not registered: hiding them would mangle unrelated text.
  *
  * A secret is found as it is, and as programs encode it when they echo it: percent-encoded, with the escapes of JSON,

@@ -135,10 +135,10 @@ static size_t step(const char *text, const char *wanted, bool base64, size_t *ta
     if (*text == *wanted || (base64 && standard(*text) == *wanted))
         return 1;
     *taken = 0;
-    return *text == '\\' ? 1 : 0; /* in front of a quote, a slash, whatever is escaped so */
+    return *text == '\\' ? 1 : 0; /* before a quote, a slash or another escaped character */
 }
 
-/* The bytes of `text` that show `wanted`; 0: they do not. What a cut takes away is taken for there. */
+/* The number of bytes of `text` that show `wanted`; 0: they do not. Behind a cut the rest of `wanted` is assumed. */
 static size_t match_escaped(const char *text, const char *wanted, bool base64, bool is_cut)
 {
     size_t at = 0, done = 0;

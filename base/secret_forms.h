@@ -26,8 +26,8 @@ void rig_secret_forms_free(struct rig_secret_forms *forms);
 /* Sets the bytes that a form of the secret may start with. */
 void rig_secret_forms_starts(const struct rig_secret_forms *forms, bool starts[256]);
 /*
- * The bytes at the start of `text` that show the secret, in whichever form; 0: none do. `inside_base64`: the character
- * before them, if there is one, shows some of its bits. `is_cut`: the text may end within a secret.
+ * The number of bytes at the start of `text` that show the secret in any form; 0: none do. `inside_base64`: the
+ * character before them, if there is one, shows some of its bits. `is_cut`: the text may end within a secret.
  */
 size_t rig_secret_forms_match(const struct rig_secret_forms *forms, const char *text, bool is_cut, bool *inside_base64);
 

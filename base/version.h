@@ -1,12 +1,12 @@
 /*
- * Which rig this is.
+ * The version of this rig.
  */
 #ifndef RIG_BASE_VERSION_H
 #define RIG_BASE_VERSION_H
 
 /* "0.1.0". Static. */
 const char *rig_version(void);
-/* What `git describe` said of the sources when the build was configured; of an archive its commit; else "unknown". */
+/* From `git describe` when the build was configured; in an archive of the sources its commit; else "unknown". */
 const char *rig_commit(void);
 
 #endif

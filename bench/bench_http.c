@@ -60,7 +60,7 @@ static int64_t name_nothing(const char *text)
     return RIG_COLUMN_NONE;
 }
 
-static uint64_t remind_nobody(const char *text)
+static uint64_t remind_of_nothing(const char *text)
 {
     (void)text;
     return 0;
@@ -75,7 +75,7 @@ static const struct rig_core core = {.now_ns = rig_clock_now_ns,
                                      .elements = elements,
                                      .log = log_nothing,
                                      .name = name_nothing,
-                                     .remind = remind_nobody,
+                                     .remind = remind_of_nothing,
                                      .forget = forget_nothing};
 
 _Noreturn static void give_up(const char *text)

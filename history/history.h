@@ -82,7 +82,7 @@ struct rig_read_list {
     uint32_t count;
 };
 
-/* An operation, and whose it is. */
+/* An operation and its transaction. */
 struct rig_owned_op {
     uint32_t op, txn;
 };
@@ -142,7 +142,7 @@ struct rig_history {
     const struct rig_fault_event *faults; /* what a nemesis did, by position; an excerpt has none */
     uint32_t fault_count;
     int64_t start_utc_ns; /* the wall clock, ns since 1970, when times were 0; 0: unknown, or the times are simulated */
-    bool is_excerpt;      /* only some transactions of a longer history, whose times count from `zero_ns` */
+    bool is_excerpt;      /* some transactions of a longer history, with times that count from its `zero_ns` */
     int64_t zero_ns;
     char *meta;    /* the run's metadata (resolved plan as text) or NULL */
     void *storage; /* owned; freed by rig_history_free() */

@@ -207,8 +207,8 @@ static size_t part_share(const struct rig_source *source, const struct rig_form_
 }
 
 /*
- * Half of a limit is for decoding: four times what is planned. Without a limit, a file that takes a thousand times its
- * size, or most of the machine's memory, is no history that anybody recorded.
+ * Half of a limit is for decoding: four times what is planned. Without a limit, a file is refused that takes a thousand
+ * times its size or most of the machine's memory: no program records such a history.
  */
 static void limit_decoding(struct rig_source *source)
 {

@@ -1,11 +1,11 @@
 /*
- * The bytes of a history: a mapped file (also as standard input), or what a pipe gave, or somebody's memory.
+ * The bytes of a history: a mapped file (also as standard input), or what a pipe gave, or the caller's memory.
  *
  * A small file is brought into memory at once; of a large one only what is being parsed and what lies between that and
- * the reader is there: parts are brought in before they are parsed. Of either, what is behind the reader is let go of.
- * That reads the same when it is touched again.
+ * the reader is there: parts are brought in before they are parsed. Pages behind the reader are released; they can be
+ * read again.
  *
- * Threads: prepare and release from any, for different parts; the others while nobody else uses the bytes.
+ * Threads: prepare and release from any, for different parts; the others while no other thread uses the bytes.
  */
 #ifndef RIG_HISTORY_SOURCE_BYTES_H
 #define RIG_HISTORY_SOURCE_BYTES_H
@@ -33,9 +33,10 @@ struct rig_source_bytes {
 typedef enum rig_rc rig_source_look(const char *name, const char *data, size_t size, bool *undecided,
                                     struct rig_err *err);
 
-/* `path` "-" is standard input. Of `limit_bytes` half may be what is read from a pipe; 0: of the machine's memory. A
- * file that `grows` counts as large from the start. RIG_E_IO, RIG_E_LIMIT, and what `look` says of the beginning of a
- * pipe. */
+/*
+ * `path` "-" is standard input. A pipe may give half of `limit_bytes` (0: half of the machine's memory). A file that
+ * `grows` counts as large from the start. RIG_E_IO, RIG_E_LIMIT, and the error of `look` for the beginning of a pipe.
+ */
 enum rig_rc rig_source_bytes_open(struct rig_source_bytes *bytes, const char *path, size_t limit_bytes, bool grows,
                                   rig_source_look *look, struct rig_err *err);
 /* Borrows. */

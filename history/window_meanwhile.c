@@ -8,7 +8,7 @@
 #include "base/bug.h"
 #include "history/window_private.h"
 
-/* The first of `count` marks whose invocation is not before `position`. */
+/* The first of `count` marks with an invocation at `position` or later. */
 static size_t find_mark(const struct rig_open_mark *marks, size_t count, uint32_t position)
 {
     size_t low = 0, high = count;

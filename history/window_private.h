@@ -38,7 +38,7 @@ RIG_VEC(struct rig_list, rig_spine_views)
 RIG_VEC(struct rig_branch, rig_branch_views)
 RIG_VEC(struct rig_key_use, rig_window_uses)
 
-/* Of a transaction that is open: how many were ok before it was invoked. */
+/* An open transaction, and how many were ok before it was invoked. */
 struct rig_open_mark {
     uint64_t ok_count;
     uint32_t invoke_at;

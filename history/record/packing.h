@@ -25,10 +25,10 @@ struct rig_packer; /* what it has allocated, for use again */
 struct rig_packer *rig_packer_new(void);
 /* Takes NULL. */
 void rig_packer_free(struct rig_packer *packer);
-/* Packs what stands in `buf` from `start` on; false when it stays as it is, because that is shorter. */
+/* Packs `buf` from `start` on; false when it stays as it is, because that is shorter. */
 bool rig_packer_pack(struct rig_packer *packer, struct rig_buf *buf, size_t start);
 
-/* What these bytes unpack to by their own word, up to 2^32 - 1; 0 for what is too short to say. */
+/* The size that these bytes claim to unpack to, at most 2^32 - 1; 0 when they are too short to tell. */
 size_t rig_packed_size(const uint8_t *packed, size_t size);
 
 enum rig_unpacked { RIG_UNPACKED, RIG_UNPACKED_DAMAGED, RIG_UNPACKED_NO_MEMORY };

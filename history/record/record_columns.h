@@ -76,7 +76,7 @@ void rig_columns_decoder_restart(struct rig_columns_decoder *decoder);
 /* The header's; false when there is one that this version does not have, one again, or no number. */
 bool rig_record_columns_read(struct rig_record_cursor *cursor, struct rig_record_columns *columns);
 
-/* What is expected where the slot has had no transaction in this block. NULL when memory runs out. */
+/* The last values of the client of `slot` in this block. NULL when memory runs out. */
 struct rig_column_row *rig_columns_last(struct rig_columns_decoder *decoder, size_t slot);
 
 #endif

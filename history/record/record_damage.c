@@ -40,7 +40,7 @@ static bool read_frame(struct search *search, size_t at, uint64_t number, struct
     return rig_frame_read(search->data + at, left, number, frame);
 }
 
-/* The frame at `at`, if there is one whose number is from `*number` on. */
+/* The undamaged frame at `at`, if there is one with a number of at least `*number`. */
 static bool recognise(struct search *search, size_t at, uint64_t *number, struct rig_frame *frame)
 {
     const uint8_t *head = search->data + at;

@@ -1,9 +1,8 @@
 /*
- * What stands where the frames of a record end too early: nothing more, because the record was cut, or something that
- * is no frame, because it was damaged; and how much follows.
+ * Tells a cut record from a damaged one where its frames end too early, and how much follows.
  *
- * A cut ends the file, within a frame or between two. Everything else is damage: a frame with all its bytes whose
- * checksum is wrong, bytes that begin no frame (zeros after a loss of power), a length that leads behind the end of the
+ * A cut ends the file, within a frame or between two. Everything else is damage: a frame with all its bytes and a
+ * wrong checksum, bytes that begin no frame (zeros after a loss of power), a length that leads behind the end of the
  * file although frames follow, a frame that is missing or out of its place.
  *
  * Time: linear in what follows, which is read; the bytes that checksums are made of are bounded, whatever they are.

@@ -61,7 +61,7 @@ struct rig_record_completion {
     const char *error; /* NULL or error_length bytes */
     size_t error_length;
     const struct rig_record_read *reads;  /* parallel to the operations; NULL: no results */
-    const struct rig_column_row *columns; /* NULL: none. Of those, the ones in the head are recorded */
+    const struct rig_column_row *columns; /* NULL: none. Columns that the head does not have are left out */
     const char *const *names;             /* what the numbers in columns of names stand for */
 };
 

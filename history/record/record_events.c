@@ -5,9 +5,9 @@
 #include "history/record/record_lists.h"
 
 /*
- * What differs between files, so that it costs nothing where it is known: of format version 1; of version 2; and of
- * that lists without positions of their own, whose times ascend, and whose events have numbers far from their limit:
- * with side columns, and without.
+ * The forms of files, known at compile time, so that a form costs nothing where it differs: version 1; version 2; and
+ * of version 2 only lists, without positions, with ascending times and event numbers far from their limit: with side
+ * columns, and without.
  */
 enum form { FORM_1, FORM_2, FORM_COLUMNS, FORM_PLAIN };
 
@@ -571,7 +571,7 @@ static enum rig_rc get_columns(struct rig_record_decoder *decoder, const struct 
     return rc;
 }
 
-/* What completions and lone completions have in common: from the side columns on. */
+/* The part that completions and lone completions share: from the side columns on. */
 RIG_ALWAYS_INLINE enum rig_rc get_results(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
                                           unsigned tag, struct moment moment, struct rig_record_slot *slot,
                                           enum form form)

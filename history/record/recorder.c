@@ -425,7 +425,7 @@ static void encode_invocation(struct rig_recorder *recorder, uint32_t index, con
                               event->op_count);
 }
 
-/* The row of the event whose values are at `body`. Names that are not known are left out. */
+/* Makes a row of the event's values at `body`. Unknown names are left out. */
 static bool scatter_columns(struct rig_recorder *recorder, const struct ring_event *event, const uint8_t *body,
                             struct rig_column_row *row)
 {

@@ -311,8 +311,7 @@ static bool take_integer(struct rig_operation_parser *parser, int64_t *number)
     return true;
 }
 
-/* A side column. What cannot be its value is skipped, as fields without a meaning are: other programs have names too.
- */
+/* A side column. A value of another kind is skipped, as unknown fields are: other programs use these names, too. */
 static enum rig_rc get_column(struct rig_operation_parser *parser, enum rig_column column)
 {
     struct rig_column_fields *columns = &parser->operation.columns;

@@ -1,4 +1,4 @@
-"""What the attack scripts share: a folder of their own, rig with a limit on its time, and the count of what failed.
+"""Shared by the attack scripts: a folder of their own, rig with a limit on its time, and the count of failures.
 
 A case is a function that takes an empty folder and raises AssertionError. No case touches a file outside of its folder:
 device nodes are made there.

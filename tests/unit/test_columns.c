@@ -169,8 +169,8 @@ static struct rig_history *parse(const char *text)
     return history;
 }
 
-/* One transaction, whose completion has these fields behind its value. Padded at the end, where the short way through
- * texts gives up, or not. */
+/* One transaction; its completion has these fields behind its value. Padding at the end keeps the short way through
+ * texts from giving up. */
 static struct rig_history *parse_fields(bool edn, bool padded, const char *fields)
 {
     static char text[2048];

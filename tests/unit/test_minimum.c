@@ -1,4 +1,4 @@
-/* What evidence a verdict needs: each thing that may be missing makes a valid one undecided, and nothing else does. */
+/* The minimum of evidence: each thing that may be missing makes a valid verdict undecided, and nothing else does. */
 #include "tests/unit/given_history.h"
 
 #include <string.h>
@@ -141,7 +141,7 @@ static void faults_that_were_wanted_have_to_strike(void **state)
     assert_enough(&asked, NULL, &scope);
 }
 
-/* Of the history of write skew update serializability is neither refuted nor proven. */
+/* Write skew neither refutes nor proves update serializability. */
 static void held_can_be_insisted_on(void **state)
 {
     (void)state;

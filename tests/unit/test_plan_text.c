@@ -162,7 +162,7 @@ static void secrets_keep_their_references(void **state)
     rig_arena_done(&arena);
 }
 
-/* The value of a variable whose name says that it is a secret is one everywhere. */
+/* A variable with a secret's name makes its value a secret everywhere. */
 static void named_variables_are_secrets(void **state)
 {
     (void)state;

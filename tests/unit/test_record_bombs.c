@@ -107,7 +107,7 @@ static void read_key(struct bomb *bomb, bool defines)
         put(bomb, 0);
 }
 
-/* A transaction whose one read sees a list of so many more elements than the spine. */
+/* A transaction of one read, which sees a list of `more` more elements than the spine. */
 static void read_longer(struct bomb *bomb, bool defines, enum rig_outcome outcome, uint64_t more)
 {
     invoke(bomb, 0, 1);

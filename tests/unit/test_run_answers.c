@@ -65,7 +65,7 @@ static void a_server_that_dies_is_silent_from_then_on(void **state)
     assert_share("aaaxxxxxxxxx", 0.25);
     assert_share("aaaxxxxxxxxxo", 0.25);
     assert_share("aaxxxxaaaa", 0.6);
-    assert_share("aax---aaaa", 0.6); /* what nobody asked for after an error was not answered either */
+    assert_share("aax---aaaa", 0.6); /* without questions after an error there are no answers */
     assert_share("xxxx", 0);
 }
 

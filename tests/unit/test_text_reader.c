@@ -120,7 +120,7 @@ static void every_cut_gives_the_same(void **state)
     rig_buf_done(&buf);
 }
 
-/* Writes the processes whose number leaves `rest` by 2, or all of them for 2, as names: "w3", or :w3 in EDN. */
+/* Writes processes as names ("w3", or :w3 in EDN): those of number modulo 2 = `rest`, or all of them for 2. */
 static void name_processes(const struct rig_buf *from, enum rig_form form, int64_t rest, struct rig_buf *to)
 {
     const char *field = form == RIG_FORM_EDN ? ":process " : "\"process\":";
