@@ -80,8 +80,8 @@ struct rig_transaction {
     size_t element_capacity;
     enum rig_phase phase; /* how far it came; meaningful for fail and info */
     bool session_lost;    /* the session can no longer be used: the core closes it and opens another */
-    /* What else is known of the answer: only columns that the driver lists in rig_driver.columns, whatever the outcome.
-       RIG_COLUMN_ORDER of ok only. The core gives those of holds. */
+    /* Side columns, for every outcome, RIG_COLUMN_ORDER for ok only. The driver gives those that it lists in
+       rig_driver.columns; the core gives those of holds. */
     struct rig_column_row columns;
     char error_code[RIG_ERROR_CODE_BYTES]; /* short and stable ("40001", "timeout"), empty for ok */
     char error_text[RIG_ERROR_TEXT_BYTES]; /* one line for a person; the core redacts secrets */
@@ -122,11 +122,13 @@ struct rig_core {
      */
     int64_t (*name)(const char *text);
     /*
-     * For what would stay on a server if rig were killed: notes one line that says what it is and how to remove it,
-     * before it is made. The next start of rig, or `rig heal`, shows it. Returns its number, 0 when it cannot be kept.
+     * Before the driver creates something that stays on a server if rig is killed: keeps `text`, one line that says
+     * what it is and how to remove it, in rig's journal on disk. After a kill the next start of rig, or `rig heal`,
+     * shows the line. Copies the text; writes to disk. From the main thread, in `setup` and `teardown`. Returns the
+     * reminder's number, or 0 when it cannot be kept (the log says why); the driver goes on then.
      */
     uint64_t (*remind)(const char *text);
-    /* It is removed; 0 is none. */
+    /* The thing is removed: drops the reminder; 0 is ignored. */
     void (*forget)(uint64_t reminder);
 };
 
@@ -141,9 +143,9 @@ struct rig_run_env {
                              path is short enough for a socket's, and every user may pass through it (mode 0711) */
     const char *log_dir;  /* the run's folder; put the nodes' logs there */
     /*
-     * What this run is called on a server: a name that no other run has, on any machine, such as
-     * `rig_20260131_235959_0f3a9c51`: up to 40 characters of a-z, 0-9 and `_`, a letter first. Make a schema, a
-     * database, a prefix of this name, work in it alone, and remove nothing that does not have it.
+     * The run's name on a server, which no other run has, on any machine: `rig_20260131_235959_0f3a9c51`, at most 40
+     * characters of a-z, 0-9 and `_`, a letter first. The driver creates a schema, a database or a prefix of this
+     * name, works in it alone, and removes nothing else.
      */
     const char *run_name;
 };
@@ -160,10 +162,10 @@ struct rig_node_status {
 
 enum { RIG_NODE_HOST_BYTES = 256, RIG_NODE_SOCKET_BYTES = 256 };
 
-/* Where a node listens itself, not a port of core->route(). At least one of host and socket is given. */
+/* The node's own address, not a port of core->route(). At least one of host and socket is given. */
 struct rig_node_address {
-    char host[RIG_NODE_HOST_BYTES];     /* a name or an address of TCP; empty: it does not listen on TCP */
-    uint16_t port;                      /* of TCP; where a socket's name has a number (PostgreSQL) that; 0: none */
+    char host[RIG_NODE_HOST_BYTES];     /* a host name or an IP address; empty: the node does not listen on TCP */
+    uint16_t port;                      /* the TCP port, or the number in a socket's name (PostgreSQL); 0: none */
     char socket[RIG_NODE_SOCKET_BYTES]; /* its socket on this machine, or the socket's folder; empty: none */
 };
 

@@ -272,7 +272,7 @@ static enum rig_outcome skeleton_transact(void *session_object, struct rig_trans
     struct session *session = session_object;
     const struct run *run = session->run;
     transaction->phase = RIG_PHASE_BEGIN;
-    /* Who answers, for witnesses; whatever becomes of the transaction. `columns` below lists what may be given. */
+    /* The node that answers, for witnesses; given for every outcome. `columns` below lists the columns in use. */
     rig_column_give(&transaction->columns, RIG_COLUMN_NODE, session->node);
     if (atomic_load(&session->interrupted)) {
         /* Nothing was sent, so nothing can have happened: this is certain. */

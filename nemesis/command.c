@@ -16,7 +16,7 @@
 
 enum { POLL_MS = 10, SIGNALLED = 128 };
 
-/* What is executed: NULL-ended lists. */
+/* The arguments and the environment of the program, NULL-ended lists. */
 struct prepared {
     const char *const *arguments;
     char **environment;

@@ -46,7 +46,7 @@ enum rig_rc rig_fleet_await_health(struct rig_fleet *fleet, int64_t timeout_ns, 
 const char *rig_fleet_target(const struct rig_nemesis_entry *entry);
 /* The main process of the node, 0 when rig did not start it or it is down. */
 pid_t rig_fleet_main_process(struct rig_fleet *fleet, uint32_t node);
-/* What the placeholders of a command stand for, now: port and process may change when a node is started again. */
+/* The current values of a command's placeholders: port and process may change when a node is started again. */
 void rig_fleet_place(const struct rig_fleet *fleet, uint32_t node, struct rig_place *place);
 /* The plan's commands for a node that rig did not start; NULL: it did. */
 const struct rig_nemesis_node_options *rig_fleet_commands(const struct rig_fleet *fleet, uint32_t node);

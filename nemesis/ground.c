@@ -32,7 +32,7 @@ void rig_evidence_add(struct rig_evidence *evidence, const char *format, ...)
 static const char guard_format[] = "test \"$(sed -n 's/.*) \\([^ZX] \\)/\\1/p' /proc/%ld/stat 2>/dev/null | cut -d' ' "
                                    "-f20)\" = %llu || exit 0; exec \"$@\"";
 
-/* What is put before an undo command, for a start of rig that does not know the nodes any more. */
+/* The words before an undo command in the journal: a later start of rig does not know the nodes. */
 struct prelude {
     const char *at[RIG_PLACEHOLDER_COUNT + 5];
     size_t count;

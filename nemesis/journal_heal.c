@@ -70,7 +70,7 @@ static bool run_command(const struct rig_journal_entry *entry, char *text)
     return healed;
 }
 
-/* A process of another start of the machine is gone, whoever has its number. */
+/* After a restart of the machine the process is gone, even if its number is in use again. */
 static bool is_there(const struct rig_journal_entry *entry, const char *boot_id)
 {
     return entry->kind == RIG_JOURNAL_PROCESS && strcmp(entry->boot_id, boot_id) == 0 &&

@@ -85,7 +85,7 @@ void rig_nemesis_describe(struct rig_nemesis *nemesis, char *text, size_t size)
     pthread_mutex_unlock(&nemesis->lock);
 }
 
-/* Servers and commands composed it. */
+/* Parts of the text come from servers and commands. */
 static void make_safe(char *text, size_t size)
 {
     rig_secret_redact(text, size);
@@ -128,7 +128,7 @@ static bool may_fail(const struct rig_nemesis *nemesis, uint32_t entry)
     return nemesis->config.plan->entries[entry].schedule.on_failure == RIG_ON_FAILURE_CONTINUE;
 }
 
-/* `injection` NULL: of no fault by itself. */
+/* `injection` NULL: the failure is not one of a single fault. */
 static void note_failure(struct rig_nemesis *nemesis, const struct injection *injection, const char *doing,
                          const struct rig_err *why)
 {
@@ -296,7 +296,7 @@ static void inject(struct rig_nemesis *nemesis, struct injection *injection, int
     heal(nemesis, slot);
 }
 
-/* This time the entry's fault does not come. */
+/* Leaves out the next injection of the entry. */
 static void skip(struct rig_nemesis *nemesis, uint32_t entry)
 {
     (void)rig_schedule_take(&nemesis->schedule, entry, rig_clock_now_ns() - nemesis->start_ns);
@@ -333,8 +333,8 @@ static bool find_targets(struct rig_nemesis *nemesis, uint32_t entry, struct rig
     nemesis->target_missing_entry = entry;
     if (rc == RIG_E_PLAN || now_ns - nemesis->target_missing_ns > target_wait_ns) {
         err.rc = RIG_E_CLUSTER;
-        const struct injection nobody = {.entry = entry, .fault = planned->fault, .targets = ""};
-        note_failure(nemesis, &nobody, "no target for", &err);
+        const struct injection without_target = {.entry = entry, .fault = planned->fault, .targets = ""};
+        note_failure(nemesis, &without_target, "no target for", &err);
         if (may_fail(nemesis, entry))
             skip(nemesis, entry);
     }
@@ -434,7 +434,7 @@ static void wait_until(struct rig_nemesis *nemesis, int64_t until_ns)
     (void)pthread_cond_timedwait(&nemesis->moved, &nemesis->lock, &until);
 }
 
-/* A run all of whose faults looked for somebody to strike until the load was over tested nothing of what was asked. */
+/* When every fault looked for a target until the load was over, the run tested nothing under faults. */
 static void complain_of_nothing(struct rig_nemesis *nemesis)
 {
     if (nemesis->injections > 0 || nemesis->target_missing_ns == 0 || nemesis->config.core->stopping() ||

@@ -104,8 +104,8 @@ const struct rig_option rig_nemesis_entry_table[] = {
      .offset = AT(on_failure),
      .default_text = "fail",
      .choices = on_failure_choices,
-     .help = "what happens when it has no effect, finds no target or cannot be healed: the run ends and has failed, or "
-             "continues without it; a run none of whose faults took effect is undecided in any case"},
+     .help = "when the fault has no effect, finds no target or cannot be healed, the run fails, or continues "
+             "without it; if no fault of the run took effect, the run is undecided in any case"},
     {.name = "weight",
      .type = RIG_OPTION_INT,
      .offset = AT(weight),

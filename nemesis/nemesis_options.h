@@ -20,7 +20,7 @@ struct rig_nemesis_options {
     int64_t command_ns;                    /* how long one command may take */
 };
 
-/* What a fault that fails does to the run, in the order of the choices. */
+/* The run when a fault fails, in the order of the choices. */
 enum rig_on_failure { RIG_ON_FAILURE_FAIL, RIG_ON_FAILURE_CONTINUE };
 
 /* One entry of `faults`: the schedule. Times count from the start of the load. */

@@ -124,7 +124,7 @@ static bool is_among(const int *numbers, uint32_t count, int number)
     return false;
 }
 
-/* The kernel shows a segment as a file called /SYSV<key> whose inode is the segment's number. */
+/* /proc/<pid>/maps shows a segment as a file /SYSV<key>; its inode is the segment's number. */
 uint32_t rig_process_segments(const struct rig_process *process, int *segments, uint32_t capacity)
 {
     char path[64];

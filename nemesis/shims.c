@@ -137,7 +137,7 @@ enum rig_rc rig_shims_init(struct rig_shims *shims, const struct rig_cluster_ops
     return rc;
 }
 
-/* What the linker of Go writes into each program. */
+/* Go's linker writes this mark into each program. */
 static bool is_made_in_go(pid_t pid)
 {
     static const char mark[] = "\xff Go buildinf:";

@@ -173,7 +173,7 @@ static bool take_ops(const json_t *ops, const struct rig_core *core, struct rig_
     return true;
 }
 
-/* Who answered, where the program tells: {"node": "n1", "backend": 4711}. What is no name or number is left out. */
+/* Optional members of an answer: {"node": "n1", "backend": 4711}. Values of other types are ignored. */
 static void take_columns(const json_t *root, const struct rig_core *core, struct rig_transaction *transaction)
 {
     const char *node = json_string_value(json_object_get(root, "node"));

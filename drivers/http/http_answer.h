@@ -1,6 +1,6 @@
 /*
- * Taking out of an answer what a step's dialect says is in it: values and versions of keys, variables, a position in
- * the database's order, the name that the server gives itself. What is not as described is refused, never guessed at.
+ * Takes from an answer what the dialect of a step describes: values and versions of keys, variables, a position in the
+ * database's order, the server's name for itself. An answer that is not as described is rejected.
  */
 #ifndef RIG_DRIVERS_HTTP_HTTP_ANSWER_H
 #define RIG_DRIVERS_HTTP_HTTP_ANSWER_H

@@ -284,7 +284,7 @@ static enum rig_outcome conclude(struct passage *passage)
     rig_bug(__FILE__, __LINE__, "a result of a known kind");
 }
 
-/* Also of a transaction that failed or whose outcome is unknown, if a step of it was answered. */
+/* For every outcome, if a step of the transaction was answered. */
 static void give_member(struct rig_http_session *session, struct rig_transaction *transaction)
 {
     const char *told = session->state.member;

@@ -16,7 +16,7 @@ enum { STOPPING_SLICE_MS = 100, PARAMETERS_MOST = 64 };
 enum { GREETING_MOST = 1 << 20 }; /* bytes that a server may send until the session is open */
 enum { HOSTS_BYTES = RIG_PG_ADDRESSES_MOST * 256 };
 
-/* What libpq guesses beside what it knows. */
+/* Removes libpq's guesses at the cause, keeping the error itself. */
 static void drop_guesses(char *line)
 {
     static const char *const guesses[] = {
@@ -250,7 +250,7 @@ static enum rig_rc connect_failed(const struct rig_pg_target *target, const char
                     endpoint->port[0] == '\0' ? "" : ":", endpoint->port, reason);
 }
 
-/* What libpq will read next counts as received. */
+/* Counts the bytes that wait in the socket, which libpq reads next. */
 static void count_waiting(struct rig_pg_connection *connection)
 {
     int waiting = 0;

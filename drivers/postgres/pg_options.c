@@ -44,16 +44,14 @@ const struct rig_option rig_pg_option_table[] = {
     {"transaction-timeout", RIG_OPTION_DURATION, AT(transaction_timeout_ns), "30s", 1e6, SECONDS(86400), NULL,
      "How long a transaction may take, holds not counted, before its session is given up.", false},
     {"max-answer", RIG_OPTION_SIZE, AT(max_answer_bytes), "64MiB", 1024, 1e9, NULL,
-     "The most bytes that the answers to one transaction may have; the session of one that passes it is given up.",
-     false},
+     "The maximum size of all answers to one transaction; above it the session is closed.", false},
     {"synchronous-commit", RIG_OPTION_CHOICE, AT(synchronous_commit), "server-default", 0, 0,
      rig_pg_synchronous_commit_words, "The session's synchronous_commit.", false},
     {"keep-tables", RIG_OPTION_BOOL, AT(keep_tables), "false", 0, 0, NULL,
      "Leave the run's tables on the given hosts after the run; rig.log names them.", false},
     {"schema", RIG_OPTION_TEXT, AT(schema), NULL, 0, 0, NULL,
-     "An existing schema for the run's tables, where the user may not create schemas; their names begin with the "
-     "run's. "
-     "Without it the run makes a schema with its own name, and drops it.",
+     "An existing schema for the run's tables, where the user may not create schemas; the names of the tables begin "
+     "with the run's name. Without it the run creates a schema with its own name, and drops it.",
      false},
     {"user", RIG_OPTION_TEXT, AT(user), NULL, 0, 0, NULL,
      "The database user; without it libpq's default, or postgres on rig's own cluster.", false},

@@ -500,7 +500,7 @@ static void run_turn(struct rig_pg_turn *turn)
         run_by_statements(turn);
 }
 
-/* Also of a transaction whose outcome is unknown: that server is where it went. */
+/* For every outcome: a transaction of unknown outcome went to this server as well. */
 static void give_columns(const struct rig_pg_connection *connection, struct rig_transaction *transaction)
 {
     rig_column_give(&transaction->columns, RIG_COLUMN_NODE, connection->node);

@@ -1,13 +1,13 @@
 /*
- * What differs from the defaults of a server, for the reports of a run.
+ * The settings of a server that differ from its defaults, for the reports of a run.
  */
 #ifndef RIG_DRIVERS_POSTGRES_PG_SETTINGS_H
 #define RIG_DRIVERS_POSTGRES_PG_SETTINGS_H
 
 #include "drivers/postgres/pg_connection.h"
 
-/* Tells each setting that a configuration file, a command line, a database or a role changed. Nothing where the server
- * does not say: what speaks PostgreSQL's protocol may be another database. */
+/* Tells each setting that a configuration file, a command line, a database or a role changed. Tells nothing when the
+ * server does not answer the question: another database may speak PostgreSQL's protocol. */
 void rig_pg_settings_tell(struct rig_pg_connection *connection, int64_t deadline_ns,
                           void (*tell)(void *context, const char *name, const char *value), void *context);
 

@@ -1,10 +1,10 @@
 /*
- * The run's tables on the server: made, marked and removed.
+ * The run's tables on the server: created, marked and dropped.
  *
- * A run makes a schema with its own name, with its tables in it, in one transaction, and marks it with a comment. In a
- * schema that the plan names it makes and marks tables only. It never makes room: a name that is taken is refused. It
- * removes only what carries its own mark, and never what depends on that (no CASCADE): a user's view of a table keeps
- * it. What a killed run left stays, and each later run says where it is and how to remove it.
+ * A run creates a schema with its own name, and its tables in it, in one transaction, and marks the schema with a
+ * comment. In a schema that the plan names, it creates and marks tables only. It drops nothing to free a name: a name
+ * that is taken is an error. Afterwards it drops only what carries its own mark, without CASCADE: a user's view of a
+ * table keeps all of them. The tables of a killed run stay; each later run names them and how to remove them.
  */
 #ifndef RIG_DRIVERS_POSTGRES_PG_TABLES_H
 #define RIG_DRIVERS_POSTGRES_PG_TABLES_H
@@ -20,7 +20,7 @@ enum rig_rc rig_pg_tables_drop(const struct rig_pg_schema *schema, const struct 
 /* Logs what other runs have on the server. */
 void rig_pg_tables_tell_others(const struct rig_run_env *env, struct rig_pg_connection *connection,
                                int64_t deadline_ns);
-/* What removes the run's tables by hand, as SQL. */
+/* The SQL that removes the run's tables by hand. */
 void rig_pg_tables_remedy(const struct rig_pg_schema *schema, char *text, size_t size);
 
 #endif

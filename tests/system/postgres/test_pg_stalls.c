@@ -98,7 +98,7 @@ static void clear_scene(struct scene *scene)
     proxy_stop(&scene->proxy);
 }
 
-/* One transaction whose conversation stops being fluent after `allowed` bytes. */
+/* One transaction on a connection that stalls, or drips, after `allowed` bytes in one direction. */
 static void stall_once(struct scene *scene, enum proxy_direction direction, long allowed, enum proxy_end end)
 {
     struct client client;
