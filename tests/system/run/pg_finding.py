@@ -5,7 +5,6 @@ let pass. Tests of serializability itself ask serializable_run().
 """
 
 import json
-import re
 import sys
 
 from rig_command import RigTest
@@ -16,12 +15,15 @@ REFUTED = {"repeatable-read", "serializable", "strong-session-serializable", "st
 RUNS = 3
 # Between the ends of the two whose commits meet; seen: 29 us and 73 us. One of them waits for a processor meanwhile.
 CLOSE_S = 0.010
-ACKNOWLEDGED = re.compile(r"^  T(\d+) = process \d+, \d+\.\d+ s - (\d+\.\d+) s: ", re.MULTILINE)
 
 
-def ends_of_acknowledged(witness):
-    """When they completed, by number: the transactions that a witness shows as acknowledged."""
-    return {int(number): float(end) for number, end in ACKNOWLEDGED.findall(witness["text"])}
+def completions_of(events):
+    return [event for event in events if event["type"] in ("ok", "info")]
+
+
+def acknowledged_ends(completions):
+    """Transaction number to time of completion in seconds, for acknowledged transactions."""
+    return {done["index"]: done["time"] / 1e9 for done in completions if done["type"] == "ok"}
 
 
 def kinds_around(witness, cycle):
@@ -43,27 +45,26 @@ def next_writer(completions, edge):
 
 def why_not_two(witness, end_s, completions):
     """A cycle R -> W -> R: W missed T as well, whose version comes before R's, so that T need not be in the shortest cycle."""
-    if kinds_around(witness, witness["transactions"]) != ("rw", "rw"):
+    cycle = witness["transactions"]
+    if kinds_around(witness, cycle) != ("rw", "rw"):
         return "no two adjacent rw edges in a cycle of dependencies"
     missed = [(edge["from"], next_writer(completions, edge)) for edge in witness["edges"]]
-    missed = [(w, t) for w, t in missed if t is not None and t["index"] not in end_s]
+    missed = [(w, t["index"]) for w, t in missed if t is not None and t["index"] not in cycle]
     if not missed:
         return "2 transactions"
-    if not any(t["type"] == "ok" for _, t in missed):
+    if not any(t in end_s for _, t in missed):
         return "not every transaction was acknowledged"
-    end_ns = {done["index"]: done["time"] for done in completions}
-    if not any(t["type"] == "ok" and abs(end_ns[w] - t["time"]) <= CLOSE_S * 1e9 for w, t in missed):
+    if not any(t in end_s and abs(end_s[w] - end_s[t]) <= CLOSE_S for w, t in missed):
         return "no pivot that completed together with the one it did not see"
     return None
 
 
-def why_not_the_cycle(witness, completions):
-    """What keeps a witness from being the finding's R -> W -> T, rw each, T held up in its commit; None: nothing."""
+def why_not_the_cycle(witness, end_s, completions):
+    """Reason why a witness is not the finding's R -> W -> T, rw each, T held up in its commit; None if it is."""
     cycle = witness["transactions"]
     if len(cycle) not in (2, 3):
         return f"{len(cycle)} transactions"
-    end_s = ends_of_acknowledged(witness)
-    if set(end_s) != set(cycle):
+    if not end_s.keys() >= set(cycle):
         return "not every transaction was acknowledged"
     if len(cycle) == 2:
         return why_not_two(witness, end_s, completions)
@@ -78,9 +79,9 @@ def why_not_the_cycle(witness, completions):
 
 def unlike_the_finding(results):
     """
-    What results that refute serializable show beside PostgreSQL's finding, or instead of it; None: it is that alone.
+    Reason why results that refute serializable are not PostgreSQL's finding alone; None if they are.
 
-    `completions` in the results: the history's completed transactions, as JSON lines have them.
+    `completions` in the results: the completed transactions of the history, as in JSON lines.
     """
     run = results.get("run", {"driver": "postgres", "isolation": "serializable"})  # `rig check` does not know
     if (run["driver"], run["isolation"]) != ("postgres", "serializable"):
@@ -93,16 +94,20 @@ def unlike_the_finding(results):
     found = results["anomalies"]["G2-item"]
     if not 1 <= found["count"] == len(found["witnesses"]):
         return f"{found['count']} cycles, {len(found['witnesses'])} witnesses"
-    reasons = (why_not_the_cycle(witness, results.get("completions", [])) for witness in found["witnesses"])
+    completions = results["completions"]
+    end_s = acknowledged_ends(completions)
+    reasons = (why_not_the_cycle(witness, end_s, completions) for witness in found["witnesses"])
     return next(filter(None, reasons), None)
 
 
 class PostgresTest(RigTest):
     def results(self, run):
-        results = super().results(run)
+        return self.with_completions(super().results(run), f"{run}/history.rig")
+
+    def with_completions(self, results, record):
         if results["levels"]["serializable"] == "refuted":
-            text = self.rig("convert", f"{run}/history.rig", "-", "--to", "jsonl").out
-            results["completions"] = [done for done in map(json.loads, text.splitlines()) if done["type"] in ("ok", "info")]
+            text = self.rig("convert", record, "-", "--to", "jsonl").out
+            results["completions"] = completions_of(map(json.loads, text.splitlines()))
         return results
 
     def keeps_serializable(self, results):

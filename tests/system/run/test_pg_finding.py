@@ -7,7 +7,7 @@ import pathlib
 import subprocess
 import unittest
 
-from pg_finding import KEPT, PostgresTest, unlike_the_finding
+from pg_finding import KEPT, PostgresTest, completions_of, unlike_the_finding
 from rig_command import RIG, Finished, main
 
 GOLDEN = pathlib.Path(os.environ["RIG_SOURCE"]) / "tests" / "golden" / "histories"
@@ -43,7 +43,7 @@ def judged(text, *arguments):
                           capture_output=True, text=True, timeout=60)
     if done.returncode not in (0, 1, 2):
         raise AssertionError(done.stderr)
-    return json.loads(done.stdout)
+    return {**json.loads(done.stdout), "completions": completions_of(map(json.loads, text.splitlines()))}
 
 
 def results_of(*txns, unknown=()):
@@ -54,9 +54,7 @@ def results_of(*txns, unknown=()):
         events.append((end_us, "info" if txn in unknown else "ok", process, operations))
     lines = [{"index": index, "time": time_us * 1000, "type": kind, "process": process, "f": "txn", "value": value}
              for index, (time_us, kind, process, value) in enumerate(sorted(events))]
-    results = judged("\n".join(map(json.dumps, lines)))
-    results["completions"] = [line for line in lines if line["type"] != "invoke"]
-    return results
+    return judged("\n".join(map(json.dumps, lines)))
 
 
 def the_finding():
