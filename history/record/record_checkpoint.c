@@ -1,7 +1,5 @@
 #include "history/record/record_checkpoint.h"
 
-#include "history/record/record_events.h"
-
 /* A count of things of which each takes at least a byte of what is left. */
 static enum rig_rc get_count(struct rig_record_decoder *decoder, uint64_t *count)
 {

@@ -87,6 +87,46 @@ enum rig_rc rig_record_no_memory(struct rig_record_decoder *decoder)
                     decoder->shape->name);
 }
 
+/* ---- Texts and keys of the file ---- */
+
+enum rig_rc rig_record_get_text(struct rig_record_decoder *decoder, const char **text, uint32_t *length)
+{
+    uint64_t size = rig_cursor_number(&decoder->cursor);
+    if (decoder->cursor.bad != NULL)
+        return rig_record_no_number(decoder);
+    if (size > rig_cursor_left(&decoder->cursor))
+        return rig_record_damaged(decoder, "a count larger than the frame");
+    *text = (const char *)decoder->cursor.at;
+    *length = (uint32_t)size;
+    if (memchr(*text, '\0', size) != NULL)
+        return rig_record_damaged(decoder, "a NUL character in a text");
+    decoder->cursor.at += size;
+    return RIG_OK;
+}
+
+enum rig_rc rig_record_define_key(struct rig_record_decoder *decoder)
+{
+    struct rig_record_key key = {0};
+    if ((decoder->shape->flags & RIG_RECORD_TEXT_KEYS) != 0) {
+        enum rig_rc rc = rig_record_get_text(decoder, &key.text, &key.text_length);
+        if (rc != RIG_OK)
+            return rc;
+        key.text = rig_arena_text(&decoder->texts, key.text, key.text_length);
+        if (key.text == NULL)
+            return rig_record_no_memory(decoder);
+    } else {
+        key.key = rig_cursor_signed(&decoder->cursor);
+        if (decoder->cursor.bad != NULL)
+            return rig_record_no_number(decoder);
+    }
+    const bool grows = decoder->keys.count == decoder->keys.capacity && decoder->keys.count > RIG_RECORD_FEW;
+    if (decoder->keys.count >= UINT32_MAX - 1 ||
+        (grows && !rig_record_may_take(decoder, 2 * decoder->keys.capacity * sizeof key)) ||
+        !rig_record_key_vec_add(&decoder->keys, key))
+        return rig_record_no_memory(decoder);
+    return RIG_OK;
+}
+
 /* ---- Keys in the segment ---- */
 
 bool rig_record_use_key(struct rig_record_decoder *decoder, struct rig_record_key *key)

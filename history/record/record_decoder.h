@@ -138,6 +138,10 @@ void rig_record_decoder_restart(struct rig_record_decoder *decoder);
 void rig_record_decoder_begin(struct rig_record_decoder *decoder, struct rig_segment *segment);
 /* Completes the segment: spines and open transactions. */
 enum rig_rc rig_record_decoder_end(struct rig_record_decoder *decoder);
+/* The text at the cursor: its length, then its bytes. Borrowed from the frame, without a NUL at its end. */
+enum rig_rc rig_record_get_text(struct rig_record_decoder *decoder, const char **text, uint32_t *length);
+/* The key that is defined at the cursor, as the decoder's last one. */
+enum rig_rc rig_record_define_key(struct rig_record_decoder *decoder);
 /* Writes the spines of the segment's keys, which get new numbers when they are used again. */
 enum rig_rc rig_record_settle_keys(struct rig_record_decoder *decoder);
 /* The same for one of them, before its spine becomes another. */

@@ -10,7 +10,5 @@
 
 /* The events from the decoder's cursor on that begin before `stop`, which is not behind its end. */
 enum rig_rc rig_record_decode_events(struct rig_record_decoder *decoder, const uint8_t *stop);
-/* The key that is defined at the cursor, as the decoder's last one. */
-enum rig_rc rig_record_define_key(struct rig_record_decoder *decoder);
 
 #endif
