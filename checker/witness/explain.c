@@ -20,36 +20,27 @@ static enum rig_rc no_memory(const struct explain *e)
 
 /* ---- the operations behind an edge ---- */
 
-/* The last place before `place` at which `txn` wrote the key, or RIG_VERSION_NONE. */
-static uint32_t append_before(const struct explain *e, uint32_t txn, uint32_t key, uint32_t place)
-{
-    const struct rig_mop *ops = rig_txn_ops(e->history, txn);
-    uint32_t last = RIG_VERSION_NONE;
-    for (uint32_t i = 0; i < rig_txn_op_count(e->history, txn); i++) {
-        if (ops[i].kind != RIG_OP_APPEND || ops[i].key != key)
-            continue;
-        const struct rig_append *append = rig_versions_append(e->versions, key, ops[i].value);
-        if (rig_append_is_placed(append) && append->position < place &&
-            (last == RIG_VERSION_NONE || append->position > last))
-            last = append->position;
-    }
-    return last;
-}
+/* The first and the last place from `begin` on, and before `end`, at which `txn` wrote the key; or RIG_VERSION_NONE. */
+struct places {
+    uint32_t first, last;
+};
 
-/* The first place from `place` on at which `txn` wrote the key, or RIG_VERSION_NONE. */
-static uint32_t append_from(const struct explain *e, uint32_t txn, uint32_t key, uint32_t place)
+static struct places appends_within(const struct explain *e, uint32_t txn, uint32_t key, uint32_t begin, uint32_t end)
 {
     const struct rig_mop *ops = rig_txn_ops(e->history, txn);
-    uint32_t first = RIG_VERSION_NONE;
+    struct places places = {RIG_VERSION_NONE, RIG_VERSION_NONE};
     for (uint32_t i = 0; i < rig_txn_op_count(e->history, txn); i++) {
         if (ops[i].kind != RIG_OP_APPEND || ops[i].key != key)
             continue;
         const struct rig_append *append = rig_versions_append(e->versions, key, ops[i].value);
-        if (rig_append_is_placed(append) && append->position >= place &&
-            (first == RIG_VERSION_NONE || append->position < first))
-            first = append->position;
+        if (!rig_append_is_placed(append) || append->position < begin || append->position >= end)
+            continue;
+        if (places.first == RIG_VERSION_NONE || append->position < places.first)
+            places.first = append->position;
+        if (places.last == RIG_VERSION_NONE || append->position > places.last)
+            places.last = append->position;
     }
-    return first;
+    return places;
 }
 
 /* `acknowledged`: where acknowledged reads show the order. */
@@ -67,7 +58,7 @@ static bool prove_order(const struct explain *e, bool acknowledged, struct rig_s
         bool observed = position != RIG_VERSION_NONE;
         const uint32_t place = observed ? position : k->order.count;
         uint32_t before = acknowledged ? rig_acknowledged_before(e->versions, step->from, key, place)
-                                       : append_before(e, step->from, key, place);
+                                       : appends_within(e, step->from, key, 0, place).last;
         if (before == RIG_VERSION_NONE)
             continue;
         step->key = key;
@@ -108,7 +99,7 @@ static bool prove_wr(const struct explain *e, struct rig_step *step)
     return false;
 }
 
-/* The append of `txn` to `key` that nobody read, or NULL. */
+/* The append of `txn` to `key` that no read shows, or NULL. */
 static const struct rig_mop *unread_append(const struct explain *e, uint32_t txn, uint32_t key)
 {
     const struct rig_mop *ops = rig_txn_ops(e->history, txn);
@@ -130,7 +121,8 @@ static bool prove_rw(const struct explain *e, struct rig_step *step)
         uint32_t key = ops[i].key;
         const struct rig_key_versions *k = &e->versions->keys[key];
         struct rig_read_list list = rig_mop_list(e->history, &ops[i]);
-        uint32_t own = append_from(e, step->from, key, list.count), next = append_from(e, step->to, key, list.count);
+        uint32_t own = appends_within(e, step->from, key, list.count, RIG_VERSION_NONE).first;
+        uint32_t next = appends_within(e, step->to, key, list.count, RIG_VERSION_NONE).first;
         if (next != RIG_VERSION_NONE) {
             if (own != RIG_VERSION_NONE && own < next)
                 continue;
