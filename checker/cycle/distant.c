@@ -148,8 +148,6 @@ static bool try_node(struct distant *d, uint32_t early)
 /* The kinds that two edges can make, that the rungs leave possible, and of which no cycle of two is known. */
 static uint64_t wanted_kinds(const struct rig_ladder *ladder, bool writes)
 {
-    static const enum rig_rung rungs[RIG_SHAPE_COUNT] = {RIG_RUNG_WW, RIG_RUNG_FLOW, RIG_RUNG_SNAPSHOT,
-                                                         RIG_RUNG_SNAPSHOT, RIG_RUNG_ALL};
     uint64_t wanted = 0;
     for (unsigned shape = 0; shape < (writes ? RIG_SHAPE_G0 + 1u : RIG_SHAPE_COUNT); shape++) {
         for (unsigned order = 0; order < RIG_ORDER_COUNT; order++) {
@@ -157,7 +155,7 @@ static uint64_t wanted_kinds(const struct rig_ladder *ladder, bool writes)
             const struct rig_cycles_found *found = &ladder->found[anomaly];
             bool can_be = shape != RIG_SHAPE_NONADJACENT && (shape != RIG_SHAPE_G2 || order == RIG_ORDER_PLAIN);
             bool is_known = found->kept_count > 0 && found->kept[0].count == 2;
-            if (can_be && !is_known && ladder->cyclic[rungs[shape]][order])
+            if (can_be && !is_known && ladder->cyclic[rig_rung_of((enum rig_shape)shape)][order])
                 wanted |= RIG_ANOMALY_BIT(anomaly);
         }
     }

@@ -242,26 +242,21 @@ static enum rig_rc search_certainly(struct climb *c, const struct rig_components
 
 /* ---- what has been found so far ---- */
 
-/* The anomalies that make a rung cyclic in an order: those of its row and of the rows below it, plain or in that order.
- */
+enum rig_rung rig_rung_of(enum rig_shape shape)
+{
+    static const enum rig_rung rungs[RIG_SHAPE_COUNT] = {RIG_RUNG_WW, RIG_RUNG_FLOW, RIG_RUNG_SNAPSHOT,
+                                                         RIG_RUNG_SNAPSHOT, RIG_RUNG_ALL};
+    RIG_REQUIRE(shape < RIG_SHAPE_COUNT);
+    return rungs[shape];
+}
+
+/* Cycles of the rung's shapes and of those of lower rungs make it cyclic in an order, plain ones or those in it. */
 static bool rung_has_witness(const struct rig_ladder *ladder, enum rig_rung rung, enum rig_order order)
 {
-    static const enum rig_anomaly rows[RIG_RUNG_COUNT][2][RIG_ORDER_COUNT] = {
-        {{RIG_ANOMALY_G0, RIG_ANOMALY_G0_PROCESS, RIG_ANOMALY_G0_REALTIME},
-         {RIG_ANOMALY_G0, RIG_ANOMALY_G0_PROCESS, RIG_ANOMALY_G0_REALTIME}},
-        {{RIG_ANOMALY_G1C, RIG_ANOMALY_G1C_PROCESS, RIG_ANOMALY_G1C_REALTIME},
-         {RIG_ANOMALY_G1C, RIG_ANOMALY_G1C_PROCESS, RIG_ANOMALY_G1C_REALTIME}},
-        {{RIG_ANOMALY_G_SINGLE, RIG_ANOMALY_G_SINGLE_PROCESS, RIG_ANOMALY_G_SINGLE_REALTIME},
-         {RIG_ANOMALY_G_NONADJACENT, RIG_ANOMALY_G_NONADJACENT_PROCESS, RIG_ANOMALY_G_NONADJACENT_REALTIME}},
-        {{RIG_ANOMALY_G2_ITEM, RIG_ANOMALY_G2_ITEM_PROCESS, RIG_ANOMALY_G2_ITEM_REALTIME},
-         {RIG_ANOMALY_G2_ITEM, RIG_ANOMALY_G2_ITEM_PROCESS, RIG_ANOMALY_G2_ITEM_REALTIME}},
-    };
-    for (unsigned row = 0; row <= rung; row++) {
-        for (unsigned twin = 0; twin < 2; twin++) {
-            if (ladder->found[rows[row][twin][RIG_ORDER_PLAIN]].count > 0 ||
-                ladder->found[rows[row][twin][order]].count > 0)
-                return true;
-        }
+    for (enum rig_shape shape = RIG_SHAPE_G0; shape < RIG_SHAPE_COUNT; shape++) {
+        if (rig_rung_of(shape) <= rung && (ladder->found[rig_anomaly_of_cycle(shape, RIG_ORDER_PLAIN)].count > 0 ||
+                                           ladder->found[rig_anomaly_of_cycle(shape, order)].count > 0))
+            return true;
     }
     return false;
 }

@@ -18,6 +18,9 @@
 
 enum rig_rung { RIG_RUNG_WW, RIG_RUNG_FLOW, RIG_RUNG_SNAPSHOT, RIG_RUNG_ALL, RIG_RUNG_COUNT };
 
+/* The lowest rung that cycles of a shape make cyclic. */
+enum rig_rung rig_rung_of(enum rig_shape shape);
+
 struct rig_cycles_found {
     uint64_t count;         /* distinct cycles that were found; a lower bound of those there are */
     struct rig_cycle *kept; /* shortest first */
