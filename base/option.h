@@ -30,7 +30,8 @@
     X(RIG_OPTION_TEXT_LIST, struct rig_text_list, "a list of texts")                                                   \
     X(RIG_OPTION_COMMAND, struct rig_text_list,                                                                        \
       "a command: a line, split at blanks outside of quotes and run without a shell, or a list of its arguments")      \
-    X(RIG_OPTION_HEADERS, struct rig_text_list, "a list of header lines, `Name: value`, whose values are never shown")
+    X(RIG_OPTION_HEADERS, struct rig_text_list,                                                                        \
+      "a list of header lines, `Name: value`, with values that are never shown")
 
 enum rig_option_type {
 #define RIG_OPTION_TYPE_ENUM(name, type, text) name,

@@ -83,7 +83,7 @@ static void tell(void *context, const struct rig_check_progress *told)
         show(shown, told, now_ns);
 }
 
-/* How far the check had come, for whoever interrupted it. */
+/* One line on how far the check had come, printed when a signal ends it. */
 static void describe(void *context, char *text, unsigned long size)
 {
     const struct rig_cli_check_progress *progress = context;

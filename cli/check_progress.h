@@ -1,6 +1,6 @@
 /*
- * How far a check has come, once it takes long: a line on a terminal, a line every now and then where standard error is
- * none, and what an interruption says. What was read, how much of the history that is, what was found so far.
+ * The progress of a check that takes long: transactions read, the share of the history, the anomalies found so far. On
+ * a terminal it is one line that is redrawn, elsewhere one line every 30 s; an interruption prints it once more.
  */
 #ifndef RIG_CLI_CHECK_PROGRESS_H
 #define RIG_CLI_CHECK_PROGRESS_H

@@ -201,7 +201,7 @@ static bool reports_are_known(const struct rig_arguments *args)
     return true;
 }
 
-/* A check can take long: what could not be written afterwards is refused before. */
+/* A check can take long: paths that cannot be written are refused before it begins. */
 static enum rig_rc check_outputs(const struct rig_arguments *args, struct rig_err *err)
 {
     struct rig_cli_report_request request;
@@ -213,7 +213,7 @@ static enum rig_rc check_outputs(const struct rig_arguments *args, struct rig_er
     return rc;
 }
 
-/* Of a run's folder: what the run was asked for, and what it did, so that the answer is that of the run. */
+/* Where a run's folder is given, takes the run's requests and its effort from it, so that the verdict is the run's. */
 static enum rig_rc take_run(const char *given, const struct rig_arguments *args, struct rig_check_options *options,
                             struct rig_minimum *minimum, struct rig_cli_saved_run *saved, struct rig_err *err)
 {

@@ -42,9 +42,8 @@ static const struct rig_arguments_table report_table = {
     .most_positionals = 1,
     .description =
         "Checks the record of a finished run again and writes its reports: results.json, report.txt,\n"
-        "report.html, junit.xml and one file a witness. DIR is the run's folder, or store/NAME, whose\n"
-        "latest run is meant. The levels that the run was judged by are kept unless --level or --anomaly says\n"
-        "otherwise.\n",
+        "report.html, junit.xml and one file a witness. DIR is the run's folder, or store/NAME for the latest\n"
+        "run. The levels that the run was judged by are kept unless --level or --anomaly says otherwise.\n",
     .arguments = report_arguments,
 };
 

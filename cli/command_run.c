@@ -63,7 +63,7 @@ struct job {
     int64_t took_ns; /* of the clock on the wall, also where the load's time is simulated */
     struct rig_cli_check_progress progress;
     char failure[RIG_ERR_TEXT_BYTES]; /* why the run failed; empty: it did not */
-    bool is_judged;                   /* there was a verdict, whose reports are not to be replaced */
+    bool is_judged;                   /* there was a verdict: its reports are not to be replaced */
 };
 
 /* -- the run ------------------------------------------------------------------------------------------------------- */
@@ -130,7 +130,7 @@ static void name_files(const struct job *job)
     char path[RIG_STORE_PATH_BYTES + 64];
     path_in(job, "history.rig", path);
     if (has_record(job))
-        rig_cli_complain("what was recorded until then is in %s", path);
+        rig_cli_complain("the record up to the failure is %s", path);
     path_in(job, "rig.log", path);
     rig_cli_complain("the log is %s", path);
 }
@@ -231,7 +231,7 @@ static enum rig_rc report(struct job *job, const struct rig_verdict *verdict, st
     collect_facts(job);
     enum rig_rc rc = rig_cli_write_reports(verdict, &job->facts, job->plan->name, job->folder, job->plan->reports, err);
     const bool wanted = rig_arguments_json(job->arguments) || job->failure[0] == '\0' || verdict->scope.txn_count > 0;
-    if (rc == RIG_OK && wanted) /* of nothing at all the complaint says enough */
+    if (rc == RIG_OK && wanted) /* without a transaction the complaint says enough */
         rc = rig_cli_print_result(verdict, &job->facts, job->arguments, err);
     if (rc == RIG_OK)
         point_to_report(job);
@@ -296,8 +296,7 @@ static enum rig_rc judge(struct job *job, int *status, struct rig_err *err)
     return verdict != NULL ? rc : check_record(job, online != NULL, status, err);
 }
 
-/* A run without a record gets its reports, too: a job that reads them must not find none, or those of an earlier run.
- */
+/* Writes the reports of a run without a record: a job must not find none, or those of an earlier run. */
 static enum rig_rc report_nothing(struct job *job, struct rig_err *err)
 {
     const struct rig_check_options options = requests_of(job);
@@ -327,7 +326,7 @@ static void report_unjudged(struct job *job, const struct rig_err *why)
         (void)rig_cli_fail(&err);
 }
 
-/* What was recorded until then is checked: an anomaly in it stands, whatever made the run fail. */
+/* The record up to the failure is checked: an anomaly in it stands, whatever made the run fail. */
 static int report_failure(struct job *job, const struct rig_err *why)
 {
     struct rig_err err = {0};

@@ -1,7 +1,7 @@
 /*
- * What happens on SIGINT, SIGTERM and SIGHUP while a command works that has nothing to save: it says how far it came
- * and exits with 128 and the signal's number (130 after Ctrl-C). Outputs appear whole or not at all, so that nothing
- * half-written is left.
+ * SIGINT, SIGTERM and SIGHUP during a command that has nothing to save: the command prints how far it came and exits
+ * with 128 plus the signal's number (130 after Ctrl-C). Outputs appear whole or not at all, so nothing half-written
+ * is left.
  *
  * `rig run` has signals of its own while the load goes on (runner/run_signals.h); this is for its check afterwards.
  */

@@ -62,7 +62,7 @@ static enum rig_rc print_buf(const struct rig_buf *buf, struct rig_err *err)
     return RIG_OK;
 }
 
-/* What a history says of itself must not command the terminal or the program that shows the file. */
+/* Removes control characters: texts from a history must not command the terminal or the program that shows the file. */
 static void make_printable(struct rig_buf *text)
 {
     if (text->failed || text->size == 0)

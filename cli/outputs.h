@@ -27,7 +27,7 @@
  */
 enum rig_rc rig_cli_write_reports(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,
                                   const char *folder, uint32_t forms, struct rig_err *err);
-/* Refuses a folder whose files could not be written as rig_cli_write_reports() would, before the check begins. */
+/* Refuses a folder in which rig_cli_write_reports() could not write its files; for use before the check begins. */
 enum rig_rc rig_cli_check_folder(const char *folder, struct rig_err *err);
 /* One report, without colour, into the file `path`; "-" is standard output. */
 enum rig_rc rig_cli_write_report(const struct rig_verdict *verdict, const struct rig_report_run *run, const char *name,

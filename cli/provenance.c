@@ -35,7 +35,7 @@ static bool is_below(const char *path, const char *mount)
            (strcmp(mount, "/") == 0 || path[length] == '\0' || path[length] == '/');
 }
 
-/* Of the folder in which rig keeps the data of servers that it starts. */
+/* The file system of the folder in which rig keeps the data of servers that it starts. */
 static void find_file_system(char *text, size_t size)
 {
     const char *folder = getenv("TMPDIR");

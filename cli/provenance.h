@@ -1,5 +1,5 @@
 /*
- * What a run ran on, for its reports: rig, the machine, and the server's settings.
+ * The provenance of a run, for its reports: rig, the machine, and the server's settings.
  */
 #ifndef RIG_CLI_PROVENANCE_H
 #define RIG_CLI_PROVENANCE_H
@@ -13,7 +13,7 @@ struct rig_cli_provenance {
     char kernel[256], cpu[128], file_system[128];
 };
 
-/* This rig and this machine. What cannot be found out is empty. */
+/* This rig and this machine; empty where it cannot be found out. */
 void rig_cli_provenance_init(struct rig_cli_provenance *provenance);
 /* Adds the settings; borrows the result. */
 void rig_cli_provenance_add(struct rig_cli_provenance *provenance, const struct rig_run_result *result);

@@ -24,8 +24,9 @@ struct rig_cli_saved_run {
 /* RIG_E_INPUT when results.json is there and is no result of rig. Release it in any case. */
 enum rig_rc rig_cli_saved_run_load(const char *folder, struct rig_cli_saved_run *saved, struct rig_err *err);
 /*
- * What was asked for then holds where `args` ask for nothing now: levels and anomalies, assumptions, the minimum of
- * evidence. Without results.json (rig was killed) the plan says it; complains where neither does.
+ * Where `args` ask for nothing, the requests of the run hold: levels and anomalies, assumptions, the minimum of
+ * evidence. They stand in results.json, or in the plan when rig was killed before it wrote that; complains where
+ * neither tells.
  */
 void rig_cli_saved_run_ask(const struct rig_cli_saved_run *saved, const struct rig_arguments *args,
                            struct rig_check_options *options, struct rig_minimum *minimum);

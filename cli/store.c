@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/output_file.h"
 
-/* Records and logs hold what a database said: they are for the user who ran rig. */
+/* Records and logs hold data of the database: only the user that ran rig may read them. */
 enum { FOLDER_MODE = 0700, NAME_ATTEMPTS = 100 };
 
 static enum rig_rc fail_create(const char *path, struct rig_err *err)

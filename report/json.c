@@ -120,7 +120,7 @@ static void add_column(struct rig_json_writer *w, const char *name, const struct
         rig_json_int(w, name, value);
 }
 
-/* Who answered a transaction and when, and how long it was held. */
+/* The node that answered a transaction, the times, and how long it was held. */
 static void add_answer(struct rig_json_writer *w, const struct rig_history *history, uint32_t txn)
 {
     char utc[RIG_UTC_BYTES];
@@ -279,7 +279,7 @@ static void add_share(struct rig_json_writer *w, const char *name, bool known, d
         rig_json_null(w, name);
 }
 
-/* Of a bare history the shares are null. */
+/* The shares of a bare history are null. */
 static void add_evidence(struct rig_json_writer *w, const struct rig_verdict *verdict)
 {
     const struct rig_effort *effort = &verdict->effort;

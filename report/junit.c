@@ -20,9 +20,9 @@ static bool run_failed(const struct rig_verdict *verdict)
 }
 
 /*
- * What the evidence is too little for: a level that is not refuted, an anomaly that was not found. One anomaly that
- * was found decides the verdict, and nothing about the others; one of which it is open whether there is one leaves the
- * levels decided.
+ * Whether the evidence is too little for every level that is not refuted and every anomaly that was not found. An
+ * anomaly that was found decides the verdict but nothing about the others; an anomaly that is itself undecided leaves
+ * the levels decided.
  */
 static bool is_undecided(const struct rig_verdict *verdict)
 {

@@ -29,7 +29,7 @@ struct rig_report_moment {
     uint64_t ok, fail, info;
     int64_t p99_ns; /* 0: nothing completed */
 };
-/* What a run ran on. Texts may be NULL or empty, numbers 0: not known. */
+/* The rig, machine and settings of a run. Texts may be NULL or empty, numbers 0: not known. */
 struct rig_report_setting {
     const char *name, *value;
 };
@@ -70,7 +70,8 @@ enum { RIG_REPORT_COLUMNS = 116 };
  * RIG_REPORT_COLUMNS; at least 60. `name`: of the history, for titles. */
 void rig_report_text(const struct rig_verdict *verdict, const struct rig_report_run *run, bool colour, unsigned columns,
                      struct rig_buf *out);
-/* What a quiet command prints: warnings about the record, what the history shows, and the verdict, a line each. */
+/* The output of a quiet command: warnings about the record, the summary of the history, and the verdict, a line each.
+ */
 void rig_report_brief(const struct rig_verdict *verdict, const struct rig_report_run *run, bool colour,
                       struct rig_buf *out);
 /* docs/results.md; the schema grows when a field is removed or changes its meaning, not when one is added. */

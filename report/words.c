@@ -330,9 +330,9 @@ void rig_words_warnings(struct rig_buf *out, const struct rig_verdict *verdict)
     if (effort->failure != NULL) {
         rig_buf_add_text(out, "The run failed: ");
         rig_words_clean(out, effort->failure, false);
-        rig_buf_add_text(out, ". What was recorded until then was checked.\n");
+        rig_buf_add_text(out, ". The record up to the failure was checked.\n");
     } else if (effort->interrupted) {
-        rig_buf_add_text(out, "The run was interrupted: what was recorded until then was checked.\n");
+        rig_buf_add_text(out, "The run was interrupted: the record up to that point was checked.\n");
     }
     if (scope->damaged_at > 0) {
         rig_buf_add_text(out, "Note that ");

@@ -68,8 +68,8 @@ void rig_words_acknowledged(struct rig_buf *out, uint64_t count);
  * The word before the colon is one of ANOMALY, VALID, UNDECIDED.
  */
 void rig_words_verdict(struct rig_buf *out, const struct rig_verdict *verdict);
-/* What was judged is not all there was to judge: the record was cut or damaged, the run was interrupted or failed. One
- * sentence a line, and nothing where the verdict is undecided: that gives these reasons itself. */
+/* Warnings that the verdict covers only part of a run: the record was cut or damaged, the run was interrupted or
+ * failed. One sentence a line; nothing where the verdict is undecided, because it gives these reasons itself. */
 void rig_words_warnings(struct rig_buf *out, const struct rig_verdict *verdict);
 /* "14,033 acknowledged (at least 100), 98.2 % of the load (90 %), ...": what the verdict rests on. */
 void rig_words_evidence(struct rig_buf *out, const struct rig_verdict *verdict);

@@ -32,7 +32,7 @@ struct rig_clients_options {
 /* What a check during the run ends the load on, in the order of the choices. */
 enum rig_stop_on { RIG_STOP_ON_NOTHING, RIG_STOP_ON_ANOMALY };
 
-/* What a requested level needs for exit status 0, in the order of the choices. */
+/* The condition on a requested level for exit status 0, in the order of the choices. */
 enum rig_require { RIG_REQUIRE_NOT_REFUTED, RIG_REQUIRE_HELD };
 
 struct rig_check_section {
@@ -77,8 +77,8 @@ enum rig_rc rig_plan_parse(const char *name, const char *text, size_t size, cons
                            size_t override_count, const uint64_t *seed, struct rig_plan **plan, struct rig_err *err);
 void rig_plan_free(struct rig_plan *plan);
 /*
- * What the section `check` of a stored plan says, and nothing else of it: the plan may have masks instead of its
- * secrets, name variables that are not set here, or a driver that is not installed.
+ * Reads only the section `check` of a stored plan: the plan may have masks instead of its secrets, name variables that
+ * are not set here, or a driver that is not installed.
  */
 enum rig_rc rig_plan_parse_check(const char *name, const char *text, size_t size, struct rig_check_section *check,
                                  struct rig_err *err);

@@ -125,7 +125,7 @@ static void offer_key(void *context, const char *key)
     }
 }
 
-/* The option of the section whose name ends in the key that is not known here: `hosts` for `cluster.hosts`. */
+/* The section's option with a name that ends in the unknown key: `cluster.hosts` for `hosts`. */
 static const char *find_deeper(const struct rig_plan_section *section, const char *key)
 {
     const size_t length = strlen(key);

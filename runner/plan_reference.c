@@ -120,31 +120,22 @@ static const char introduction[] =
     "# Plans: every key\n\n"
     "<!-- Written by `rig plan --reference` from the option tables; a test compares the two. -->\n\n"
     "A plan is one YAML mapping of the keys below, in any order. A dot in a name means nesting: `keys.active` in\n"
-    "`workload` is `workload: {keys: {active: 10}}`, and `--set workload.keys.active=10` on the command line. `rig "
-    "plan\n"
-    "PLAN.yaml` checks a plan and prints it with every default.\n\n"
+    "`workload` is `workload: {keys: {active: 10}}`, and `--set workload.keys.active=10` on the command line.\n"
+    "`rig plan PLAN.yaml` checks a plan and prints it with every default.\n\n"
     "- Durations carry a unit: `ns`, `us`, `ms`, `s`, `m` or `h`. Sizes too: `B`, `KiB`, `MiB`, `GiB` or `TiB`.\n"
-    "- In texts, `${NAME}` stands for a variable of the environment, `${NAME:-default}` for its value or the default "
-    "when\n"
-    "  it is unset or empty, and `$$` for one `$`.\n"
-    "- Secrets are shown nowhere: values of secret options and of HTTP headers, `password=...` in a connection "
-    "string,\n"
-    "  `scheme://user:password@host`, `-u user:password` and `-H 'Authorization: ...'` in commands, and variables "
-    "whose\n"
-    "  name ends in a word such as `PASSWORD`, `SECRET`, `TOKEN` or `API_KEY`. Logs, errors and the record show `***`\n"
-    "  instead, also where a server echoes a secret in base64, percent-encoded or escaped.\n"
-    "- A printed or stored plan keeps `${NAME}` where the secret came from a variable, and runs again where the "
-    "variable "
-    "is\n"
-    "  set. A secret that stands in the plan itself becomes `***`; such a plan is refused until the secret is given, "
-    "best "
-    "by a\n"
-    "  variable: `--set 'database.password=${PGPASSWORD}'`.\n"
-    "- Anchors, aliases, tags, several documents, repeated keys, nesting deeper than 16 levels, texts longer than 16 "
-    "KiB\n"
-    "  and plans larger than 1 MiB are refused.\n"
-    "- `--set SECTION.KEY=VALUE` wins over the file and is checked in the same way; a list is written as `a,b` or "
-    "`[a,b]`.\n";
+    "- In texts, `${NAME}` stands for a variable of the environment, `${NAME:-default}` for its value or the\n"
+    "  default when it is unset or empty, and `$$` for one `$`.\n"
+    "- Secrets are never shown: values of secret options and of HTTP headers, `password=...` in a connection\n"
+    "  string, `scheme://user:password@host`, `-u user:password` and `-H 'Authorization: ...'` in commands, and\n"
+    "  variables with a name that ends in a word such as `PASSWORD`, `SECRET`, `TOKEN` or `API_KEY`. Logs, errors\n"
+    "  and the record show `***` instead, also where a server echoes a secret in base64, percent-encoded or escaped.\n"
+    "- A printed or stored plan keeps `${NAME}` where the secret came from a variable, and runs again where the\n"
+    "  variable is set. A secret that stands in the plan itself becomes `***`; such a plan is refused until the\n"
+    "  secret is given, best by a variable: `--set 'database.password=${PGPASSWORD}'`.\n"
+    "- Anchors, aliases, tags, several documents, repeated keys, nesting deeper than 16 levels, texts longer than\n"
+    "  16 KiB and plans larger than 1 MiB are refused.\n"
+    "- `--set SECTION.KEY=VALUE` wins over the file and is checked in the same way; a list is written as `a,b` or\n"
+    "  `[a,b]`.\n";
 
 void rig_plan_write_reference(const struct rig_driver *const *drivers, unsigned columns, struct rig_buf *out)
 {
@@ -152,11 +143,11 @@ void rig_plan_write_reference(const struct rig_driver *const *drivers, unsigned 
         rig_buf_add_text(out, introduction);
     write_table(columns == RIG_PLAN_MARKDOWN ? "The top" : "keys of a plan:", "Beside the sections that follow.",
                 rig_plan_top_table, columns, out);
-    write_table(columns == RIG_PLAN_MARKDOWN ? "`workload`" : "workload:", "What the clients do.",
+    write_table(columns == RIG_PLAN_MARKDOWN ? "`workload`" : "workload:", "The transactions of the clients.",
                 rig_generator_option_table, columns, out);
     write_table(columns == RIG_PLAN_MARKDOWN ? "`clients`" : "clients:",
                 "How many clients there are, and how they go about it.", rig_plan_clients_table, columns, out);
-    write_table(columns == RIG_PLAN_MARKDOWN ? "`check`" : "check:", "What the exit status depends on.",
+    write_table(columns == RIG_PLAN_MARKDOWN ? "`check`" : "check:", "The conditions of the exit status.",
                 rig_plan_check_table, columns, out);
     write_table(columns == RIG_PLAN_MARKDOWN ? "`database`" : "database:",
                 "Which driver talks to the database; its own keys stand beside.", rig_plan_database_table, columns,

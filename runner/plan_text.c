@@ -156,7 +156,7 @@ static void blank_references(char *raw)
         memset(raw + (reference.start - raw), BLANK, (size_t)(reference.end - reference.start));
 }
 
-/* What stands in a span between references. */
+/* The text of a span between references. */
 static bool register_pieces(const char *blanked, struct rig_password_span span)
 {
     const char blank[] = {BLANK, '\0'};

@@ -1,5 +1,5 @@
 /*
- * Variables of the environment in the texts of a plan, and how a text is shown whose variables may hold secrets.
+ * Variables of the environment in the texts of a plan, and how a text with secret variables is shown.
  *
  * `${NAME}` stands for the variable's value, `${NAME:-default}` for the default when it is unset or empty, `$$` for one
  * `$`; any other `$` stands for itself.

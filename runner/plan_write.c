@@ -88,7 +88,7 @@ static void write_text(const char *text, struct rig_buf *out)
     rig_buf_done(&safe);
 }
 
-/* What stands for a value with a secret: references stay references. */
+/* Writes a value that has a secret: references stay references. */
 static void write_shown(const char *shown, struct rig_buf *out)
 {
     char *safe = strdup(shown);

@@ -20,7 +20,7 @@ enum { RIG_ANSWERS_PENDING_MOST = 256 };
 #define RIG_ANSWERS_RECOVERY_NS INT64_C(10000000000)
 #define RIG_ANSWERS_CALM_NS     INT64_C(2000000000)
 
-/* What was seen since the look before. Times are monotonic. */
+/* Observations since the look before. Times are monotonic. */
 struct rig_run_look {
     int64_t at_ns;
     int64_t answered_from_ns; /* earliest start of a transaction acknowledged since; 0: none was */
@@ -49,7 +49,7 @@ struct rig_run_answers {
 
 void rig_run_answers_begin(struct rig_run_answers *answers, int64_t start_ns);
 void rig_run_answers_look(struct rig_run_answers *answers, const struct rig_run_look *look);
-/* From 0 to 1; 1 where no time counted. What is pending counts as silent. */
+/* From 0 to 1; 1 where no time counted. Pending silence counts as silence. */
 double rig_run_answers_share(const struct rig_run_answers *answers);
 
 #endif

@@ -228,7 +228,7 @@ static void clear_answer(struct rig_transaction *transaction)
     transaction->error_text[0] = '\0';
 }
 
-/* Of each look of the monitor the first acknowledged transaction: it started before the others. */
+/* Keeps the first acknowledged transaction of each look of the monitor: it started before the others. */
 static void note_answer(struct rig_run_client *client, int64_t start_ns)
 {
     const int look = atomic_load_explicit(&client->run->looks, memory_order_relaxed);

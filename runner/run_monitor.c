@@ -265,7 +265,8 @@ static void note_moment(struct rig_run_monitor *monitor, int64_t now_ns)
     rig_run_timeline_add(&run->timeline, &moment);
 }
 
-/* What the clients got since the look before. The last look is after the load: what ended just before it counts. */
+/* Collects the clients' outcomes since the look before. The last look is after the load, so that transactions that
+ * ended just before it count. */
 static void look_at_answers(struct rig_run_monitor *monitor, int64_t now_ns)
 {
     struct rig_run_state *run = monitor->run;

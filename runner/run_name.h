@@ -1,5 +1,5 @@
 /*
- * What a run is called on a server (rig_run_env.run_name): `rig_<UTC date>_<UTC time>_<random number>`.
+ * The name of a run on a server (rig_run_env.run_name): `rig_<UTC date>_<UTC time>_<random number>`.
  *
  * Runs of one second, on any machines, differ by 32 random bits. The seed has no part in it: a run that is repeated
  * must not meet what the first one left.

@@ -24,7 +24,7 @@ class Interrupted(unittest.TestCase):
         self.folder.cleanup()
 
     def end(self, number, *arguments, ignored=False):
-        """What `rig ARGUMENTS` prints on standard error when the signal comes while it waits for more input."""
+        """Gives the standard error of `rig ARGUMENTS` when the signal comes while it waits for more input."""
         start = (lambda: signal.signal(number, signal.SIG_IGN)) if ignored else None
         process = subprocess.Popen([RIG, *arguments], cwd=self.folder.name, stdin=subprocess.PIPE, text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=start)

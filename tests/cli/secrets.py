@@ -64,7 +64,7 @@ class Echo(http.server.BaseHTTPRequestHandler):
 
 
 def forms_of(secret):
-    """What must not be found; of base64 the characters that hold the secret's bits only."""
+    """Texts that must not be found; in base64 only the characters that consist of the secret's bits."""
     coded = secret.encode()
     cores = []
     for shift in range(3):
@@ -128,7 +128,7 @@ class Secrets(unittest.TestCase):
         self.assertIn(b"the environment variable RIG_T_PASSWORD is not set", without.stderr)
 
     def test_a_report_needs_no_secret(self):
-        """What was asked for stands in the stored plan, also where rig was killed before it wrote results."""
+        """The stored plan has the run's requests, also where rig was killed before it wrote results."""
         plan = pathlib.Path(self.folder.name) / "simulated.yaml"
         plan.write_text("name: s\nworkload: {transactions: 200}\ndatabase: {driver: sim}\ncheck: {levels: [read-committed], "
                         "minimum: {acknowledged: 7}}\n")

@@ -51,7 +51,7 @@ class Server:
                            stderr=log, check=True, timeout=120)
 
     def sql(self, text):
-        """What psql prints: rows by newlines, columns by bars."""
+        """Gives the output of psql: rows separated by newlines, columns by bars."""
         done = subprocess.run(["psql", "-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p",
                                str(self.port), "-U", USER, "-c", text], env={**os.environ, "PGPASSWORD": self.secret},
                               capture_output=True, text=True, check=True, timeout=60)

@@ -45,7 +45,7 @@ class Clusters(PostgresTest):
                                 "database.reads-from=primary", "--set", "workload.transactions=10000"))
         self.assertNotEqual(self.results("out")["levels"]["strong-snapshot-isolation"], "refuted")
 
-    def test_every_transaction_tells_who_answered(self):
+    def test_every_transaction_names_the_node_that_answered(self):
         """Node and backend of each transaction, as the servers' own logs have them; and how long some were held."""
         plan = self.plan("""
 name: answers

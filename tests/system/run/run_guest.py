@@ -51,7 +51,7 @@ class Guest(RigTest):
         return re.search(r"`(DROP SCHEMA [a-z0-9_]+ CASCADE)`", line)[1]
 
     def test_what_a_killed_rig_leaves_is_told_and_not_removed(self):
-        # Neither is touched: names like rig's own, of somebody else.
+        # Neither is touched: their names are like rig's own, but rig did not make them.
         self.server.sql("CREATE SCHEMA rig_20200101_000000_00000000; CREATE TABLE rig_20200101_000000_00000000.t AS SELECT 1;"
                         "CREATE TABLE public.rig_list_0 AS SELECT 1 AS mine")
         left = self.kill_one("first")

@@ -46,7 +46,7 @@ class OnlineTest(RigTest):
         self.assertEqual(self.said(self.results(run)), self.said(self.offline(run, *arguments)))
 
     def same_findings(self, run, *arguments):
-        """Of a run that was cut short, which is undecided: its record by itself is another matter."""
+        """A run that was cut short is undecided; its record checked by itself need not be."""
         self.assertEqual({**self.said(self.results(run)), "valid": True}, self.said(self.offline(run, *arguments)))
 
     def was_checked_during_the_run(self, run):
