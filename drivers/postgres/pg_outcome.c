@@ -21,7 +21,7 @@ const struct rig_pg_outcome_row rig_pg_outcome_table[] = {
     {RIG_PG_PROTOCOL, BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
      "the session is out of step and is closed without a COMMIT: the server rolls back"},
     {"08", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
-     "connection exception, from the server or a proxy before it: no COMMIT was executed"},
+     "connection exception, from the server or a pooler before it, while no COMMIT had been sent"},
     {"57P", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,
      "operator intervention (terminated, shut down, crashed, starting up): the session ended before COMMIT"},
     {"25P03", BEFORE_COMMIT, RIG_OUTCOME_FAIL, true,

@@ -8,7 +8,8 @@
  *     the commit record. Everything else, known or not, is info.
  * The phase of an *answered* error is that of the statement it answers; in a pipeline the server skips everything
  * behind a failed statement, so an error answered to an earlier statement is certain even though COMMIT was sent. The
- * phase of an event without an answer (connection lost, time-out, interruption) is how far the sending has come.
+ * phase of an event without an answer (connection lost, time-out, interruption) is how far the sending has come; so is
+ * that of an error which a pooler raises itself because it lost the server.
  */
 #ifndef RIG_DRIVERS_POSTGRES_PG_OUTCOME_H
 #define RIG_DRIVERS_POSTGRES_PG_OUTCOME_H

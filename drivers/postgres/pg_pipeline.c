@@ -73,6 +73,36 @@ static enum rig_phase phase_of(int which)
     return which == OF_BEGIN ? RIG_PHASE_BEGIN : which == OF_COMMIT ? RIG_PHASE_COMMIT : RIG_PHASE_OPERATION;
 }
 
+/*
+ * Whether an error is the server's answer to the statement whose turn it is, so that it skips the statements behind it.
+ * Without an SQLSTATE the connection broke. A pooler that loses its server answers with an error of its own that ends
+ * the session; by then the server may have executed the whole pipeline. Such an error names no routine, PostgreSQL's
+ * does.
+ */
+static bool answers_statement(const PGresult *result)
+{
+    const char *code = result == NULL ? NULL : PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *severity = code == NULL ? NULL : PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
+    if (code == NULL)
+        return false;
+    const bool of_statement = severity != NULL && strcmp(severity, "ERROR") == 0 && strncmp(code, "08", 2) != 0;
+    return of_statement || PQresultErrorField(result, PG_DIAG_SOURCE_FUNCTION) != NULL;
+}
+
+/* Takes the NULL that ends the results of a statement. */
+static bool take_end(struct rig_pg_turn *turn)
+{
+    PGresult *result = NULL;
+    if (!next(turn, &result))
+        return false;
+    if (result == NULL)
+        return true;
+    PQclear(result);
+    turn->session_lost = true;
+    rig_pg_turn_fail(turn, turn->phase, RIG_PG_PROTOCOL, "a statement was answered twice");
+    return false;
+}
+
 /* Takes the answer to one statement; false when nothing more can be read. */
 static bool take(struct rig_pg_turn *turn, int which)
 {
@@ -90,10 +120,7 @@ static bool take(struct rig_pg_turn *turn, int which)
             rig_pg_turn_take(turn, (uint32_t)which,
                              RIG_PHASE_COMMIT == turn->phase ? RIG_PHASE_COMMIT : phase_of(which), result);
     } else if (status != PGRES_PIPELINE_ABORTED) {
-        /* With an SQLSTATE it is an answer to this statement; without, the connection broke, however far we had sent.
-         */
-        bool answered = result != NULL && PQresultErrorField(result, PG_DIAG_SQLSTATE) != NULL;
-        rig_pg_turn_fail_result(turn, answered ? phase_of(which) : turn->phase, result);
+        rig_pg_turn_fail_result(turn, answers_statement(result) ? phase_of(which) : turn->phase, result);
     }
     PQclear(result);
     if (PQstatus(turn->connection->pg) == CONNECTION_BAD) {
@@ -102,19 +129,22 @@ static bool take(struct rig_pg_turn *turn, int which)
         if (status == PGRES_FATAL_ERROR)
             return false;
     }
-    /* Each statement's results end with NULL. */
-    return next(turn, &result) && (RIG_INVARIANT(result == NULL), true);
+    return take_end(turn);
 }
 
-/* Takes the answer to the Sync, the end of the pipeline. */
+/* Takes the answer to the Sync, the end of the pipeline; false, and the turn failed or committed, when there is none.
+ */
 static bool take_sync(struct rig_pg_turn *turn)
 {
     PGresult *result = NULL;
     if (!next(turn, &result))
         return false;
     bool synced = result != NULL && PQresultStatus(result) == PGRES_PIPELINE_SYNC;
+    if (!synced) {
+        turn->session_lost = true;
+        rig_pg_turn_fail_result(turn, turn->phase, result);
+    }
     PQclear(result);
-    turn->session_lost = turn->session_lost || !synced;
     return synced;
 }
 
@@ -174,8 +204,5 @@ bool rig_pg_pipeline_rollback(struct rig_pg_turn *turn)
         return false;
     bool ended = result != NULL && PQresultStatus(result) == PGRES_COMMAND_OK;
     PQclear(result);
-    if (!ended || !next(turn, &result))
-        return false;
-    PQclear(result);
-    return take_sync(turn) && !turn->session_lost;
+    return ended && take_end(turn) && take_sync(turn) && !turn->session_lost;
 }

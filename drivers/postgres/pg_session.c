@@ -530,6 +530,7 @@ enum rig_outcome rig_pg_session_transact(struct rig_pg_session *session, struct 
     RIG_INVARIANT(turn.connection->pg != NULL);
     give_columns(connection, transaction);
     run_turn(&turn);
+    RIG_INVARIANT(turn.failed != turn.committed);
     enum rig_outcome outcome = RIG_OUTCOME_OK;
     transaction->phase = RIG_PHASE_COMMIT;
     transaction->session_lost = turn.session_lost;

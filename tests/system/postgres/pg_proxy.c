@@ -1,14 +1,27 @@
 #include "tests/system/postgres/pg_proxy.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/folder.h"
 
 enum { DRIP_MS = 20 };
+
+/* An ErrorResponse with severity, SQLSTATE and message alone. */
+static void send_pooler_error(int client)
+{
+    static const char fields[] = "SFATAL\0VFATAL\0C08P01\0Mserver conn crashed?\0"; /* the literal's NUL ends it */
+    const uint32_t length = htonl((uint32_t)(sizeof fields + sizeof length));
+    char message[1 + sizeof length + sizeof fields] = {'E'};
+    memcpy(message + 1, &length, sizeof length);
+    memcpy(message + 1 + sizeof length, fields, sizeof fields);
+    (void)!send(client, message, sizeof message, MSG_NOSIGNAL);
+}
 
 static bool forward(struct proxy *proxy, int from, int to, enum proxy_direction direction)
 {
@@ -23,8 +36,11 @@ static bool forward(struct proxy *proxy, int from, int to, enum proxy_direction 
         (void)atomic_fetch_add(&proxy->allowed, 1);
         most = 1;
     }
-    if (most == 0)
+    if (most == 0) {
+        if (atomic_load(&proxy->end) == PROXY_LOSES)
+            send_pooler_error(to);
         return false;
+    }
     ssize_t got = recv(from, bytes, most, 0);
     if (got <= 0 || send(to, bytes, (size_t)got, MSG_NOSIGNAL) != got)
         return false;

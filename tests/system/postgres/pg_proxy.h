@@ -16,6 +16,8 @@ enum proxy_end {
     PROXY_CUTS,   /* closes both sides */
     PROXY_STALLS, /* reads and sends nothing more, in either direction, until the client closes */
     PROXY_DRIPS,  /* a byte each 20 ms in that direction */
+    PROXY_LOSES,  /* to the client: when the server answers, an error as poolers send it that lost their server; then it
+                     closes both sides */
 };
 
 /* Forwards one connection at a time. */

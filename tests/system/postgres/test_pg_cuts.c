@@ -28,6 +28,12 @@ static int stop_server(void **state)
     return 0;
 }
 
+/* A hold: what a pipeline sends before it ends with a Sync of its own. */
+static void do_nothing(void *context)
+{
+    (void)context;
+}
+
 struct tally {
     int outcomes[3];
     int rows[3]; /* of those, with the row in the database */
@@ -35,7 +41,7 @@ struct tally {
 
 /* One transaction through the proxy, which cuts after `allowed` bytes; compares the outcome with the database. */
 static enum rig_outcome cut_once(struct proxy *proxy, struct harness *run, PGconn *pg, enum proxy_direction direction,
-                                 long allowed, int64_t value, struct tally *tally)
+                                 long allowed, int64_t value, bool held, struct tally *tally)
 {
     struct client client;
     proxy_disarm(proxy);
@@ -44,6 +50,8 @@ static enum rig_outcome cut_once(struct proxy *proxy, struct harness *run, PGcon
     client_append(&client, value, value);
     client_read(&client, value);
     client_append(&client, value, -value);
+    if (held)
+        client_hold(&client, 2, do_nothing, NULL);
     proxy_arm(proxy, direction, allowed, PROXY_CUTS);
     enum rig_outcome outcome = client_run(&client);
     char code[RIG_ERROR_CODE_BYTES];
@@ -71,7 +79,7 @@ static enum rig_outcome cut_once(struct proxy *proxy, struct harness *run, PGcon
     return outcome;
 }
 
-static void cut_everywhere(bool pipeline, bool prepared)
+static void cut_everywhere(bool pipeline, bool prepared, bool held)
 {
     static const char *hosts[1];
     struct rig_pg_options options;
@@ -89,13 +97,14 @@ static void cut_everywhere(bool pipeline, bool prepared)
     (void)sql(pg, "SET search_path = %s", run.run_name);
     int64_t value = 1;
     /* The whole conversation first, for its length in both directions. */
-    assert_int_equal(cut_once(&proxy, &run, pg, PROXY_TO_SERVER, 1000000, value++, &tally[0]), RIG_OUTCOME_OK);
+    assert_int_equal(cut_once(&proxy, &run, pg, PROXY_TO_SERVER, 1000000, value++, held, &tally[0]), RIG_OUTCOME_OK);
     long length[2] = {atomic_load(&proxy.passed[PROXY_TO_SERVER]), atomic_load(&proxy.passed[PROXY_TO_CLIENT])};
     tally[0] = (struct tally){{0}, {0}};
     for (int direction = PROXY_TO_SERVER; direction <= PROXY_TO_CLIENT; direction++) {
         assert_in_range(length[direction], 50, 4000);
         for (long allowed = 0; allowed < length[direction]; allowed++)
-            (void)cut_once(&proxy, &run, pg, (enum proxy_direction)direction, allowed, value++, &tally[direction]);
+            (void)cut_once(&proxy, &run, pg, (enum proxy_direction)direction, allowed, value++, held,
+                           &tally[direction]);
     }
     for (int direction = PROXY_TO_SERVER; direction <= PROXY_TO_CLIENT; direction++)
         (void)printf("%s, cut to the %s at %ld places: ok %d, fail %d, info %d of which %d committed\n",
@@ -105,7 +114,7 @@ static void cut_everywhere(bool pipeline, bool prepared)
     /* Both kinds of info occur: COMMIT lost on its way, and its answer lost. */
     assert_true(tally[PROXY_TO_SERVER].outcomes[RIG_OUTCOME_INFO] > tally[PROXY_TO_SERVER].rows[RIG_OUTCOME_INFO]);
     assert_true(tally[PROXY_TO_CLIENT].rows[RIG_OUTCOME_INFO] > 0);
-    if (!pipeline)
+    if (!pipeline || held)
         assert_true(tally[PROXY_TO_SERVER].outcomes[RIG_OUTCOME_FAIL] > 0 &&
                     tally[PROXY_TO_CLIENT].outcomes[RIG_OUTCOME_FAIL] > 0);
     PQfinish(pg);
@@ -117,14 +126,55 @@ static void cut_everywhere(bool pipeline, bool prepared)
 static void statements_are_cut(void **state)
 {
     (void)state;
-    cut_everywhere(false, false);
-    cut_everywhere(false, true);
+    cut_everywhere(false, false, false);
+    cut_everywhere(false, true, false);
 }
 
 static void pipelines_are_cut(void **state)
 {
     (void)state;
-    cut_everywhere(true, true);
+    cut_everywhere(true, true, false);
+}
+
+/* Half of the pipeline is answered before COMMIT is sent. */
+static void held_pipelines_are_cut(void **state)
+{
+    (void)state;
+    cut_everywhere(true, true, true);
+}
+
+/* The pooler has passed on all that the client sent, and answers the first statement with an error of its own. */
+static void a_pooler_loses_its_server(void **state)
+{
+    (void)state;
+    static const char *hosts[1];
+    for (int pipeline = 0; pipeline < 2; pipeline++) {
+        struct rig_pg_options options;
+        struct proxy proxy;
+        struct harness run;
+        struct client client;
+        harness_defaults(&options);
+        options.pipeline = pipeline == 1;
+        proxy_start(&proxy, &server);
+        hosts[0] = proxy.folder;
+        options.hosts = (struct rig_text_list){hosts, 1};
+        harness_attach(&run, &server, &options);
+        PGconn *pg = sql_connect(&server);
+        (void)sql(pg, "SET search_path = %s", run.run_name);
+        client_open(&client, &run);
+        client_begin(&client);
+        client_append(&client, 1, 1);
+        proxy_arm(&proxy, PROXY_TO_CLIENT, 0, PROXY_LOSES);
+        expect_outcome(&client, client_run(&client), pipeline == 1 ? RIG_OUTCOME_INFO : RIG_OUTCOME_FAIL, "08P01");
+        assert_true(client.transaction.session_lost);
+        client_close(&client);
+        sql_await(pg, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'rig'", "0");
+        assert_string_equal(sql_list(pg, 1), pipeline == 1 ? "1" : "nil");
+        PQfinish(pg);
+        proxy_disarm(&proxy);
+        harness_stop(&run);
+        proxy_stop(&proxy);
+    }
 }
 
 int main(void)
@@ -133,6 +183,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(statements_are_cut),
         cmocka_unit_test(pipelines_are_cut),
+        cmocka_unit_test(held_pipelines_are_cut),
+        cmocka_unit_test(a_pooler_loses_its_server),
     };
     return cmocka_run_group_tests(tests, start_server, stop_server);
 }

@@ -73,6 +73,7 @@ struct scene {
     struct proxy proxy;
     struct harness run;
     PGconn *pg;
+    bool held;     /* the transaction is held between its operations */
     int64_t value; /* of the transaction, also its key */
     int outcomes[3];
 };
@@ -98,6 +99,11 @@ static void clear_scene(struct scene *scene)
     proxy_stop(&scene->proxy);
 }
 
+static void do_nothing(void *context)
+{
+    (void)context;
+}
+
 /* One transaction on a connection that stalls, or drips, after `allowed` bytes in one direction. */
 static void stall_once(struct scene *scene, enum proxy_direction direction, long allowed, enum proxy_end end)
 {
@@ -109,6 +115,8 @@ static void stall_once(struct scene *scene, enum proxy_direction direction, long
     client_begin(&client);
     client_append(&client, value, value);
     client_read(&client, value);
+    if (scene->held)
+        client_hold(&client, 1, do_nothing, NULL);
     proxy_arm(&scene->proxy, direction, allowed, end);
     int64_t start_ns = rig_clock_now_ns();
     enum rig_outcome outcome = client_run(&client);
@@ -130,10 +138,11 @@ static void stall_once(struct scene *scene, enum proxy_direction direction, long
     scene->outcomes[outcome]++;
 }
 
-static void transactions_stall(bool pipeline)
+static void transactions_stall(bool pipeline, bool held)
 {
     struct scene scene;
     set_scene(&scene, pipeline);
+    scene.held = held;
     stall_once(&scene, PROXY_TO_SERVER, 1000000, PROXY_STALLS);
     assert_int_equal(scene.outcomes[RIG_OUTCOME_OK], 1);
     long length[2] = {atomic_load(&scene.proxy.passed[0]), atomic_load(&scene.proxy.passed[1])};
@@ -146,20 +155,27 @@ static void transactions_stall(bool pipeline)
             stall_once(&scene, (enum proxy_direction)direction, allowed, PROXY_DRIPS);
     }
     assert_true(scene.outcomes[RIG_OUTCOME_INFO] > 0);
-    assert_int_equal(scene.outcomes[RIG_OUTCOME_FAIL] > 0, !pipeline); /* in one go COMMIT leaves with the rest */
+    assert_int_equal(scene.outcomes[RIG_OUTCOME_FAIL] > 0,
+                     !pipeline || held); /* in one go COMMIT leaves with the rest */
     clear_scene(&scene);
 }
 
 static void statements_stall(void **state)
 {
     (void)state;
-    transactions_stall(false);
+    transactions_stall(false, false);
 }
 
 static void pipelines_stall(void **state)
 {
     (void)state;
-    transactions_stall(true);
+    transactions_stall(true, false);
+}
+
+static void held_pipelines_stall(void **state)
+{
+    (void)state;
+    transactions_stall(true, true);
 }
 
 /* Greeting, authentication, preparing: all of them are connect-timeout's. */
@@ -273,6 +289,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(statements_stall),
         cmocka_unit_test(pipelines_stall),
+        cmocka_unit_test(held_pipelines_stall),
         cmocka_unit_test(sessions_stall_while_they_open),
         cmocka_unit_test(a_server_that_does_not_read),
         cmocka_unit_test(a_resolver_that_does_not_answer),
