@@ -230,7 +230,8 @@ static void truncation_and_indecision_are_said(void **state)
     assert_memory_equal(text_of(&hand.verdict, NULL, false, &out), "The record was cut", 18);
     rig_buf_done(&out);
     hand.verdict.effort.failure = "nemesis: cannot heal";
-    assert_memory_equal(text_of(&hand.verdict, NULL, false, &out), "The run failed: nemesis: cannot heal. The record", 48);
+    assert_memory_equal(text_of(&hand.verdict, NULL, false, &out), "The run failed: nemesis: cannot heal. The record",
+                        48);
     rig_buf_done(&out);
     hand_verdict_done(&hand);
 }
