@@ -270,7 +270,7 @@ static void add_broken(struct rig_buf *out, const struct rig_verdict *verdict)
     }
 }
 
-void rig_words_acknowledged(struct rig_buf *out, uint64_t count)
+static void add_acknowledged(struct rig_buf *out, uint64_t count)
 {
     rig_words_count(out, count);
     rig_buf_add_text(out, count == 1 ? " acknowledged transaction" : " acknowledged transactions");
@@ -281,11 +281,8 @@ static void add_kept(struct rig_buf *out, const struct rig_verdict *verdict)
 {
     const uint64_t held = rig_words_levels_of(verdict, RIG_FATE_HELD) & verdict->requested_levels;
     const uint64_t open = rig_words_levels_of(verdict, RIG_FATE_NOT_REFUTED) & verdict->requested_levels;
-    rig_buf_add_text(out, "in ");
-    rig_words_acknowledged(out, verdict->ok_count);
-    const char *before = ", ";
+    const char *before = "";
     if (held != 0) {
-        rig_buf_add_text(out, before);
         rig_words_levels(out, held);
         rig_buf_add_text(out, " held");
         before = "; ";
@@ -304,21 +301,29 @@ static void add_kept(struct rig_buf *out, const struct rig_verdict *verdict)
     }
 }
 
+/* Why the verdict is open, and how many transactions the check had. */
+static void add_undecided(struct rig_buf *out, const struct rig_verdict *verdict)
+{
+    rig_words_clean(out, verdict->unknown_reason == NULL ? "nothing can be said" : verdict->unknown_reason, false);
+    rig_buf_add_text(out, "; ");
+    add_acknowledged(out, verdict->ok_count);
+    rig_buf_add_text(out, verdict->ok_count == 1 ? " was checked" : " were checked");
+}
+
 void rig_words_verdict(struct rig_buf *out, const struct rig_verdict *verdict)
 {
-    rig_buf_add_text(out, rig_words_valid(verdict->valid));
-    rig_buf_add_text(out, ": ");
-    switch (verdict->valid) {
-    case RIG_VALID_FALSE:
-        add_broken(out, verdict);
-        break;
-    case RIG_VALID_TRUE:
-        add_kept(out, verdict);
-        break;
-    case RIG_VALID_UNKNOWN:
-        rig_words_clean(out, verdict->unknown_reason == NULL ? "nothing can be said" : verdict->unknown_reason, false);
-        break;
+    rig_buf_printf(out, "%s: ", rig_words_valid(verdict->valid));
+    if (verdict->valid == RIG_VALID_UNKNOWN) {
+        add_undecided(out, verdict);
+        return;
     }
+    rig_buf_add_text(out, "in ");
+    add_acknowledged(out, verdict->ok_count);
+    rig_buf_add_text(out, ", ");
+    if (verdict->valid == RIG_VALID_FALSE)
+        add_broken(out, verdict);
+    else
+        add_kept(out, verdict);
 }
 
 void rig_words_warnings(struct rig_buf *out, const struct rig_verdict *verdict)
@@ -353,7 +358,7 @@ void rig_words_evidence(struct rig_buf *out, const struct rig_verdict *verdict)
     const struct rig_effort *effort = &verdict->effort;
     const struct rig_minimum *minimum = &verdict->minimum;
     rig_words_count(out, effort->acknowledged);
-    rig_buf_add_text(out, " acknowledged (at least ");
+    rig_buf_add_text(out, effort->known ? " acknowledged in the load (at least " : " acknowledged (at least ");
     rig_words_count(out, minimum->acknowledged);
     rig_buf_add_char(out, ')');
     if (!effort->known)

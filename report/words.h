@@ -54,24 +54,22 @@ const char *rig_words_outcome(enum rig_outcome outcome);
 uint64_t rig_words_levels_of(const struct rig_verdict *verdict, enum rig_fate fate);
 /* The names of the levels in `set`, in the lattice's order, separated by ", "; "none" when empty. */
 void rig_words_levels(struct rig_buf *out, uint64_t set);
-/* The names of the requested levels and anomalies. */
 /* Whether a requested anomaly is broken by this one: itself, or where there is none of it, its first special case. */
 bool rig_words_answers_request(const struct rig_verdict *verdict, enum rig_anomaly anomaly);
+/* The names of the requested levels and anomalies. */
 void rig_words_requested(struct rig_buf *out, const struct rig_verdict *verdict);
 
-/* "14,033 acknowledged transactions". */
-void rig_words_acknowledged(struct rig_buf *out, uint64_t count);
-
 /*
- * The verdict in one line: "ANOMALY: serializable does not hold", "VALID: in 14,033 acknowledged transactions,
- * serializable held", "UNDECIDED: why".
+ * The verdict in one line, with the number of acknowledged transactions that were checked, final reads among them:
+ * "ANOMALY: in 14,033 acknowledged transactions, serializable does not hold", "VALID: in 14,033 acknowledged
+ * transactions, serializable held", "UNDECIDED: why; 14,033 acknowledged transactions were checked".
  * The word before the colon is one of ANOMALY, VALID, UNDECIDED.
  */
 void rig_words_verdict(struct rig_buf *out, const struct rig_verdict *verdict);
 /* Warnings that the verdict covers only part of a run: the record was cut or damaged, the run was interrupted or
  * failed. One sentence a line; nothing where the verdict is undecided, because it gives these reasons itself. */
 void rig_words_warnings(struct rig_buf *out, const struct rig_verdict *verdict);
-/* "14,033 acknowledged (at least 100), 98.2 % of the load (90 %), ...": what the verdict rests on. */
+/* "14,033 acknowledged in the load (at least 100), 98.2 % of the load (90 %), ...": what the verdict rests on. */
 void rig_words_evidence(struct rig_buf *out, const struct rig_verdict *verdict);
 /* "gave up 12 reads of keys' last versions: the last error was ...". */
 void rig_words_unread(struct rig_buf *out, uint64_t count, const char *why);

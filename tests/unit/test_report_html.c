@@ -82,7 +82,7 @@ static void everything_is_on_the_page(void **state)
     struct rig_buf out;
     page_of(&hand.verdict, &run, "pg-serializable", &out);
     static const char *const parts[] = {"<h1>Serializability is refuted",
-                                        "ANOMALY: serializable does not hold",
+                                        "ANOMALY: in 3 acknowledged transactions, serializable does not hold",
                                         "class=\"lattice\"",
                                         "id=\"G2-item\"",
                                         "T17 before T23: rw, key 5",

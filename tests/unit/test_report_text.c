@@ -60,7 +60,7 @@ static void summary_comes_first_then_the_verdict(void **state)
     const char *text = text_of(&hand.verdict, NULL, false, &out);
     const char *start = "Serializability is refuted: T17 and T23 each missed the other's append.\n"
                         "\n"
-                        "ANOMALY: serializable does not hold\n"
+                        "ANOMALY: in 3 acknowledged transactions, serializable does not hold\n"
                         "  requested           serializable\n";
     assert_memory_equal(text, start, strlen(start));
     assert_holds(text, "  weakest refuted     repeatable-read\n");
@@ -223,7 +223,8 @@ static void truncation_and_indecision_are_said(void **state)
     hand.verdict.valid = RIG_VALID_UNKNOWN;
     hand.verdict.unknown_reason = (char *)"nothing was observed";
     const char *text = text_of(&hand.verdict, NULL, false, &out);
-    assert_memory_equal(text, "UNDECIDED: nothing was observed\n", 32); /* the reason first, and once */
+    static const char start[] = "UNDECIDED: nothing was observed; 3 acknowledged transactions were checked\n";
+    assert_memory_equal(text, start, sizeof start - 1); /* the reason first, and once */
     assert_null(strstr(text, "The record was cut"));
     rig_buf_done(&out);
     hand.verdict.valid = RIG_VALID_FALSE;
@@ -244,7 +245,8 @@ static void colour_only_when_asked_for(void **state)
     hand_verdict_skew(&hand);
     assert_null(strchr(text_of(&hand.verdict, NULL, false, &out), '\033'));
     rig_buf_done(&out);
-    assert_holds(text_of(&hand.verdict, NULL, true, &out), "\033[1;31mANOMALY\033[0m: serializable");
+    assert_holds(text_of(&hand.verdict, NULL, true, &out),
+                 "\033[1;31mANOMALY\033[0m: in 3 acknowledged transactions, serializable");
     rig_buf_done(&out);
     hand_verdict_done(&hand);
 }

@@ -196,8 +196,9 @@ class Faults(EvidenceTest):
         done = self.run_with("true", "false", "", "read-committed", "--set", "check.levels=serializable")
         self.status(1, done)
         self.assertIn("The run failed: nemesis: cannot heal exec: false ended with status 1.", done.out)
-        self.assertIn("ANOMALY: serializable does not hold", done.out)
         results = self.results("out")
+        self.assertIn(f"ANOMALY: in {results['history']['ok']:,} acknowledged transactions, serializable does not hold\n",
+                      done.out)
         self.assertEqual(results["valid"], False)
         self.assertIn("cannot heal exec", results["run"]["failed"])
         _, counts = self.case("out")
@@ -206,7 +207,9 @@ class Faults(EvidenceTest):
 
     def test_without_an_anomaly_the_run_has_failed(self):
         done = self.status(3, self.run_with("true", "false"))
-        self.assertIn("UNDECIDED: the run failed: nemesis: cannot heal exec", " ".join(done.out.split()))
+        text = " ".join(done.out.split())
+        self.assertIn("UNDECIDED: the run failed: nemesis: cannot heal exec", text)
+        self.assertIn(f"; {self.results('out')['history']['ok']:,} acknowledged transactions were checked", text)
         case, counts = self.case("out")
         self.assertEqual(counts, {"tests": 2, "failures": 0, "errors": 2})
         self.assertIn("cannot heal", case.find("error").get("message"))
