@@ -3,7 +3,7 @@
  *
  *   bench_overhead [transactions] [repetitions] [online]
  *
- * With `online`, each run also with a check that goes along (runner/online.h): what that takes from the clients. The
+ * With `online`, each run also with a check that goes along (run/online.h): what that takes from the clients. The
  * driver's answers make no history, so the check finds more than it ever would in a database.
  *
  * Prints medians. "wall" is the load's time times the threads that can run at once, over the transactions: what one
@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "runner/run.h"
+#include "run/run.h"
 
 enum { MOST_REPETITIONS = 100, CLIENT_COUNTS = 3 };
 

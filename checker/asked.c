@@ -21,7 +21,7 @@ static bool is_found(const struct rig_verdict *verdict, enum rig_anomaly anomaly
     return verdict->findings[anomaly].count > 0;
 }
 
-static bool is_of_order(enum rig_anomaly anomaly, enum rig_order order)
+static bool is_of_order(enum rig_anomaly anomaly, enum rig_along order)
 {
     for (unsigned shape = 0; shape < RIG_SHAPE_COUNT; shape++) {
         if (rig_anomaly_of_cycle((enum rig_shape)shape, order) == anomaly)
@@ -41,10 +41,10 @@ static bool is_g0(enum rig_anomaly anomaly)
  */
 static bool rests_on_unread(const struct rig_verdict *verdict, enum rig_anomaly asked)
 {
-    for (unsigned order = 0; order < RIG_ORDER_COUNT && verdict->scope.unordered_keys > 0; order++) {
-        enum rig_anomaly found, any = rig_anomaly_of_cycle(RIG_SHAPE_G2, (enum rig_order)order);
-        if (asked == rig_anomaly_of_cycle(RIG_SHAPE_SINGLE, (enum rig_order)order) ||
-            asked == rig_anomaly_of_cycle(RIG_SHAPE_NONADJACENT, (enum rig_order)order))
+    for (unsigned order = 0; order < RIG_ALONG_COUNT && verdict->scope.unordered_keys > 0; order++) {
+        enum rig_anomaly found, any = rig_anomaly_of_cycle(RIG_SHAPE_G2, (enum rig_along)order);
+        if (asked == rig_anomaly_of_cycle(RIG_SHAPE_SINGLE, (enum rig_along)order) ||
+            asked == rig_anomaly_of_cycle(RIG_SHAPE_NONADJACENT, (enum rig_along)order))
             return rig_verdict_case_of(verdict, any, &found);
     }
     return false;
@@ -82,7 +82,7 @@ static const char *why_open(const struct rig_verdict *verdict, enum rig_anomaly 
         return "what is assumed does not order the versions of some key";
     if (rests_on_unread(verdict, asked))
         return "several transactions made appends to a key that no read shows, and the answer depends on their order";
-    if (is_of_order(asked, RIG_ORDER_REALTIME) && !verdict->scope.has_invocations)
+    if (is_of_order(asked, RIG_ALONG_REALTIME) && !verdict->scope.has_invocations)
         return "the history has no invocations, and so no real-time order";
     return NULL;
 }

@@ -17,7 +17,7 @@ struct rig_check_options {
     uint64_t levels;        /* bits 1 << enum rig_level that decide `valid`; 0: strict serializable */
     uint64_t anomalies;     /* bits 1 << enum rig_anomaly that also decide it */
     uint32_t max_witnesses; /* kept per anomaly; 0: the default of 8 */
-    unsigned assumptions;   /* of rw-register: RIG_ASSUMPTION_BIT()s (checker/model/assumption.h) */
+    unsigned assumptions;   /* of rw-register: RIG_ASSUMPTION_BIT()s (checker/levels/assumption.h) */
     size_t limit_bytes;     /* --max-memory; 0: none */
 };
 

@@ -16,7 +16,7 @@ uint64_t rig_check_planned_bytes(enum rig_form form, uint64_t size_bytes)
 
 struct run {
     struct rig_source *source;
-    struct rig_windows_options options;
+    struct rig_stream_options options;
     struct rig_census *census; /* NULL: none is taken */
     const char *conflict;      /* why the history has to be gone through again, or NULL */
     unsigned contradicted;     /* assumptions that it does not keep */
@@ -66,27 +66,27 @@ static enum rig_rc take_census(struct run *run)
 /* One pass over the source: a verdict, or run->conflict. */
 static enum rig_rc judge(struct run *run, struct rig_verdict **verdict)
 {
-    struct rig_windows *windows;
+    struct rig_stream *windows;
     const struct rig_source_facts *facts = rig_source_facts(run->source);
-    enum rig_rc rc = rig_windows_begin(facts->workload, &run->options, &windows, run->err);
+    enum rig_rc rc = rig_stream_begin(facts->workload, &run->options, &windows, run->err);
     if (rc != RIG_OK)
         return rc;
     const struct rig_segment *segment = NULL;
     do {
         rc = next(run, &segment);
-        rig_windows_source(windows, facts->held_bytes + facts->parts_bytes, rig_source_share(run->source));
+        rig_stream_source(windows, facts->held_bytes + facts->parts_bytes, rig_source_share(run->source));
         if (rc == RIG_OK && segment != NULL)
-            rc = rig_windows_feed(windows, segment, run->err);
-        run->conflict = rig_windows_conflict(windows);
+            rc = rig_stream_feed(windows, segment, run->err);
+        run->conflict = rig_stream_conflict(windows);
         run->progress.is_read = segment == NULL;
-        rig_windows_found(windows, run->progress.found);
+        rig_stream_found(windows, run->progress.found);
         tell(run);
     } while (rc == RIG_OK && segment != NULL && run->conflict == NULL);
     if (rc != RIG_OK || run->conflict != NULL) {
-        rig_windows_free(windows);
+        rig_stream_free(windows);
         return rc;
     }
-    rc = rig_windows_finish(windows, facts, verdict, run->err);
+    rc = rig_stream_finish(windows, facts, verdict, run->err);
     if (rc == RIG_OK && *verdict == NULL)
         run->conflict = "next to nothing was observed";
     return rc;
@@ -140,7 +140,7 @@ static enum rig_rc judge_in_windows(struct run *run, struct rig_verdict **verdic
     return rc;
 }
 
-enum rig_rc rig_check_source(struct rig_source *source, const char *name, const struct rig_windows_options *options,
+enum rig_rc rig_check_source(struct rig_source *source, const char *name, const struct rig_stream_options *options,
                              struct rig_verdict **verdict, struct rig_err *err)
 {
     const struct rig_source_facts *facts = rig_source_facts(source);
@@ -163,7 +163,7 @@ enum rig_rc rig_check_source(struct rig_source *source, const char *name, const 
 }
 
 enum rig_rc rig_check_file(const char *path, const struct rig_source_options *source,
-                           const struct rig_windows_options *options, struct rig_verdict **verdict, struct rig_err *err)
+                           const struct rig_stream_options *options, struct rig_verdict **verdict, struct rig_err *err)
 {
     struct rig_source *opened;
     int64_t start = rig_clock_now_ns();

@@ -10,7 +10,7 @@
 #ifndef RIG_CHECKER_CHECK_SOURCE_H
 #define RIG_CHECKER_CHECK_SOURCE_H
 
-#include "checker/windows.h"
+#include "checker/stream/stream.h"
 #include "history/source.h"
 
 /*
@@ -19,13 +19,12 @@
  * events are not in the order of their times) and options->check.limit_bytes is less than that takes, or when windows
  * outgrow it.
  */
-enum rig_rc rig_check_source(struct rig_source *source, const char *name, const struct rig_windows_options *options,
+enum rig_rc rig_check_source(struct rig_source *source, const char *name, const struct rig_stream_options *options,
                              struct rig_verdict **verdict, struct rig_err *err);
 
 /* The same of the file at `path` ("-": standard input). */
 enum rig_rc rig_check_file(const char *path, const struct rig_source_options *source,
-                           const struct rig_windows_options *options, struct rig_verdict **verdict,
-                           struct rig_err *err);
+                           const struct rig_stream_options *options, struct rig_verdict **verdict, struct rig_err *err);
 
 /* About how many bytes it takes to check a history of `size_bytes` in this form as a whole. */
 uint64_t rig_check_planned_bytes(enum rig_form form, uint64_t size_bytes);

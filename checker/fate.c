@@ -116,35 +116,35 @@ enum basis { BY_IMPLICATION, BY_WRITES, BY_FLOW, BY_SNAPSHOTS, BY_ORDER };
 static const struct {
     uint8_t basis, order;
 } tests[RIG_LEVEL_COUNT] = {
-    [RIG_LEVEL_READ_UNCOMMITTED] = {BY_WRITES, RIG_ORDER_PLAIN},
-    [RIG_LEVEL_STRONG_SESSION_READ_UNCOMMITTED] = {BY_WRITES, RIG_ORDER_PROCESS},
-    [RIG_LEVEL_STRONG_READ_UNCOMMITTED] = {BY_WRITES, RIG_ORDER_REALTIME},
-    [RIG_LEVEL_READ_COMMITTED] = {BY_FLOW, RIG_ORDER_PLAIN},
-    [RIG_LEVEL_STRONG_SESSION_READ_COMMITTED] = {BY_FLOW, RIG_ORDER_PROCESS},
-    [RIG_LEVEL_STRONG_READ_COMMITTED] = {BY_FLOW, RIG_ORDER_REALTIME},
-    [RIG_LEVEL_SNAPSHOT_ISOLATION] = {BY_SNAPSHOTS, RIG_ORDER_PLAIN},
-    [RIG_LEVEL_STRONG_SESSION_SNAPSHOT_ISOLATION] = {BY_SNAPSHOTS, RIG_ORDER_PROCESS},
-    [RIG_LEVEL_STRONG_SNAPSHOT_ISOLATION] = {BY_SNAPSHOTS, RIG_ORDER_REALTIME},
-    [RIG_LEVEL_REPEATABLE_READ] = {BY_ORDER, RIG_ORDER_PLAIN},
-    [RIG_LEVEL_SERIALIZABLE] = {BY_ORDER, RIG_ORDER_PLAIN},
-    [RIG_LEVEL_STRONG_SESSION_SERIALIZABLE] = {BY_ORDER, RIG_ORDER_PROCESS},
-    [RIG_LEVEL_STRICT_SERIALIZABLE] = {BY_ORDER, RIG_ORDER_REALTIME},
+    [RIG_LEVEL_READ_UNCOMMITTED] = {BY_WRITES, RIG_ALONG_PLAIN},
+    [RIG_LEVEL_STRONG_SESSION_READ_UNCOMMITTED] = {BY_WRITES, RIG_ALONG_PROCESS},
+    [RIG_LEVEL_STRONG_READ_UNCOMMITTED] = {BY_WRITES, RIG_ALONG_REALTIME},
+    [RIG_LEVEL_READ_COMMITTED] = {BY_FLOW, RIG_ALONG_PLAIN},
+    [RIG_LEVEL_STRONG_SESSION_READ_COMMITTED] = {BY_FLOW, RIG_ALONG_PROCESS},
+    [RIG_LEVEL_STRONG_READ_COMMITTED] = {BY_FLOW, RIG_ALONG_REALTIME},
+    [RIG_LEVEL_SNAPSHOT_ISOLATION] = {BY_SNAPSHOTS, RIG_ALONG_PLAIN},
+    [RIG_LEVEL_STRONG_SESSION_SNAPSHOT_ISOLATION] = {BY_SNAPSHOTS, RIG_ALONG_PROCESS},
+    [RIG_LEVEL_STRONG_SNAPSHOT_ISOLATION] = {BY_SNAPSHOTS, RIG_ALONG_REALTIME},
+    [RIG_LEVEL_REPEATABLE_READ] = {BY_ORDER, RIG_ALONG_PLAIN},
+    [RIG_LEVEL_SERIALIZABLE] = {BY_ORDER, RIG_ALONG_PLAIN},
+    [RIG_LEVEL_STRONG_SESSION_SERIALIZABLE] = {BY_ORDER, RIG_ALONG_PROCESS},
+    [RIG_LEVEL_STRICT_SERIALIZABLE] = {BY_ORDER, RIG_ALONG_REALTIME},
 };
 
 /* An order of all transactions explains the reads: then the weaker levels need no reason of their own. */
-static bool is_explained(const struct judge *j, enum rig_order order)
+static bool is_explained(const struct judge *j, enum rig_along order)
 {
-    static const enum rig_level levels[RIG_ORDER_COUNT] = {
+    static const enum rig_level levels[RIG_ALONG_COUNT] = {
         RIG_LEVEL_SERIALIZABLE, RIG_LEVEL_STRONG_SESSION_SERIALIZABLE, RIG_LEVEL_STRICT_SERIALIZABLE};
     return (j->held & RIG_LEVEL_BIT(levels[order])) != 0;
 }
 
 static void say_test(const struct judge *j, unsigned level, struct rig_buf *text)
 {
-    static const char *const orders[RIG_ORDER_COUNT] = {"", ", with process order", ", with real-time order"};
-    static const char *const kept[RIG_ORDER_COUNT] = {"", " and keeps the order of each process",
+    static const char *const orders[RIG_ALONG_COUNT] = {"", ", with process order", ", with real-time order"};
+    static const char *const kept[RIG_ALONG_COUNT] = {"", " and keeps the order of each process",
                                                       " and keeps the real-time order"};
-    const enum rig_order order = (enum rig_order)tests[level].order;
+    const enum rig_along order = (enum rig_along)tests[level].order;
     if (is_explained(j, order))
         rig_buf_printf(text, "every read is known, and one order of the committed transactions explains them all%s",
                        kept[order]);
@@ -152,7 +152,7 @@ static void say_test(const struct judge *j, unsigned level, struct rig_buf *text
         rig_buf_printf(text,
                        "every read is known, every order of versions is total, and each cycle%s has two rw edges in "
                        "a row",
-                       order == RIG_ORDER_PLAIN ? "" : orders[order] + 1);
+                       order == RIG_ALONG_PLAIN ? "" : orders[order] + 1);
     else if (tests[level].basis == BY_FLOW)
         rig_buf_printf(text,
                        "every read is known and shows final committed versions, and no cycle of ww and wr edges "

@@ -43,7 +43,7 @@ static enum rig_rc settle(const struct adding *a, struct rig_witness *witness)
         return rc;
     if (a->findings->evidence == NULL)
         return rig_sentence_word(history, witness, a->findings->arena) ? RIG_OK : no_memory(a->err);
-    return rig_evidence_keep(a->findings->evidence, history, a->findings->gone, witness, a->err);
+    return rig_witness_txns_keep(a->findings->evidence, history, a->findings->gone, witness, a->err);
 }
 
 /* Where a cycle of so many transactions belongs, behind equally short ones; `most_kept` when it is not kept. */
@@ -93,24 +93,24 @@ static enum rig_rc keep_cycles(const struct adding *a)
 }
 
 /* Behind those that refute as many levels: as many as are kept when there is none for it. */
-static uint32_t place_of_oddity(const struct rig_finding *finding, const struct rig_oddity *oddity)
+static uint32_t place_of_noncyclic(const struct rig_finding *finding, const struct rig_noncyclic *found)
 {
-    const uint64_t refutes = rig_levels_refuted_by(oddity->anomaly, !oddity->unsettled);
+    const uint64_t refutes = rig_levels_refuted_by(found->anomaly, !found->unsettled);
     uint32_t place = finding->witness_count;
     while (place > 0 && (refutes & ~finding->witnesses[place - 1].refutes) != 0)
         place--;
     return place;
 }
 
-static enum rig_rc keep_oddity(const struct adding *a, const struct rig_oddity *oddity)
+static enum rig_rc keep_noncyclic(const struct adding *a, const struct rig_noncyclic *found)
 {
-    struct rig_finding *finding = &a->findings->of[oddity->anomaly];
-    const uint32_t place = place_of_oddity(finding, oddity);
+    struct rig_finding *finding = &a->findings->of[found->anomaly];
+    const uint32_t place = place_of_noncyclic(finding, found);
     finding->exact = true;
     if (place == a->findings->most_kept)
         return RIG_OK;
     struct rig_witness witness;
-    enum rig_rc rc = rig_explain_oddity(&a->judge->inference, oddity, a->findings->arena, &witness, a->err);
+    enum rig_rc rc = rig_explain_noncyclic(&a->judge->inference, found, a->findings->arena, &witness, a->err);
     if (rc == RIG_OK)
         rc = settle(a, &witness);
     if (rc != RIG_OK)
@@ -122,26 +122,26 @@ static enum rig_rc keep_oddity(const struct adding *a, const struct rig_oddity *
     return RIG_OK;
 }
 
-static enum rig_rc keep_oddities(const struct adding *a)
+static enum rig_rc keep_all_noncyclic(const struct adding *a)
 {
-    const struct rig_oddities *oddities = &a->judge->inference.oddities;
-    for (size_t i = 0; i < oddities->kept.count; i++) {
-        enum rig_rc rc = keep_oddity(a, &oddities->kept.at[i]);
+    const struct rig_noncyclic_findings *noncyclic = &a->judge->inference.noncyclic;
+    for (size_t i = 0; i < noncyclic->kept.count; i++) {
+        enum rig_rc rc = keep_noncyclic(a, &noncyclic->kept.at[i]);
         if (rc != RIG_OK)
             return rc;
     }
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
         struct rig_finding *finding = &a->findings->of[anomaly];
-        finding->count += oddities->count[anomaly];
-        if (oddities->count[anomaly] > 0)
-            finding->refutes |= rig_levels_refuted_by((enum rig_anomaly)anomaly, oddities->settled[anomaly] > 0);
+        finding->count += noncyclic->count[anomaly];
+        if (noncyclic->count[anomaly] > 0)
+            finding->refutes |= rig_levels_refuted_by((enum rig_anomaly)anomaly, noncyclic->settled[anomaly] > 0);
     }
     return RIG_OK;
 }
 
 static bool any_found(const struct rig_judge *judge)
 {
-    bool any = judge->inference.oddities.kept.count > 0;
+    bool any = judge->inference.noncyclic.kept.count > 0;
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++)
         any |= judge->ladder.found[anomaly].count > 0;
     return any;
@@ -150,7 +150,7 @@ static bool any_found(const struct rig_judge *judge)
 enum rig_rc rig_findings_add(struct rig_findings *findings, const struct rig_judge *judge, struct rig_err *err)
 {
     for (unsigned rung = 0; rung < RIG_RUNG_COUNT; rung++) {
-        for (unsigned order = 0; order < RIG_ORDER_COUNT; order++)
+        for (unsigned order = 0; order < RIG_ALONG_COUNT; order++)
             findings->cyclic[rung][order] |= judge->ladder.cyclic[rung][order];
     }
     findings->undecided |= judge->ladder.undecided;
@@ -160,7 +160,7 @@ enum rig_rc rig_findings_add(struct rig_findings *findings, const struct rig_jud
     if (verifier == NULL)
         return no_memory(err);
     struct adding a = {findings, judge, verifier, err};
-    enum rig_rc rc = keep_oddities(&a);
+    enum rig_rc rc = keep_all_noncyclic(&a);
     if (rc == RIG_OK)
         rc = keep_cycles(&a);
     rig_verifier_free(verifier);

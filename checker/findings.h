@@ -10,18 +10,18 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "checker/evidence.h"
+#include "checker/stream/witness_txns.h"
 #include "checker/judge.h"
 #include "checker/verdict.h"
 
 struct rig_findings {
     uint32_t most_kept;
-    struct rig_arena *arena;        /* borrowed: for the witnesses */
-    struct rig_evidence *evidence;  /* borrowed; NULL: witnesses refer to the history that was judged */
-    const struct rig_retired *gone; /* borrowed, beside evidence */
+    struct rig_arena *arena;           /* borrowed: for the witnesses */
+    struct rig_witness_txns *evidence; /* borrowed; NULL: witnesses refer to the history that was judged */
+    const struct rig_retired *gone;    /* borrowed, beside evidence */
     struct rig_finding of[RIG_ANOMALY_COUNT];
     uint64_t undecided; /* bits of anomalies asked for, found or not, that some judgement left open */
-    bool cyclic[RIG_RUNG_COUNT][RIG_ORDER_COUNT];
+    bool cyclic[RIG_RUNG_COUNT][RIG_ALONG_COUNT];
 };
 
 /* Adds what the judge has found. RIG_E_BUG for a witness that cannot be proved. */

@@ -47,8 +47,8 @@ static void uncount(uint64_t *count, uint32_t edge)
 }
 
 /*
- * Adds up the edges into selected transactions: all but those into the others, which are few. An edge into a passage
- * belongs to its source: the passage will be made again as long as it leads to somebody who waits.
+ * Adds up the edges into selected transactions: all but those into the others, which are few. An edge into a relay
+ * belongs to its source: the relay will be made again as long as it leads to somebody who waits.
  */
 static void count_edges(struct rig_judge *judge, const uint8_t *selected)
 {
@@ -72,18 +72,18 @@ static void count_edges(struct rig_judge *judge, const uint8_t *selected)
 }
 
 /* Leaves out the anomalies of transactions that are not selected. */
-static void restrict_oddities(struct rig_oddities *oddities, const uint8_t *selected, uint32_t most_kept)
+static void restrict_noncyclic(struct rig_noncyclic_findings *noncyclic, const uint8_t *selected, uint32_t most_kept)
 {
     size_t kept = 0;
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++)
-        oddities->count[anomaly] = oddities->settled[anomaly] = 0;
-    oddities->most_kept = most_kept;
-    for (size_t i = 0; i < oddities->kept.count; i++) {
-        struct rig_oddity oddity = oddities->kept.at[i];
-        if (selected[oddity.txn] && rig_oddities_count(oddities, &oddity))
-            oddities->kept.at[kept++] = oddity;
+        noncyclic->count[anomaly] = noncyclic->settled[anomaly] = 0;
+    noncyclic->most_kept = most_kept;
+    for (size_t i = 0; i < noncyclic->kept.count; i++) {
+        struct rig_noncyclic found = noncyclic->kept.at[i];
+        if (selected[found.txn] && rig_oddities_count(noncyclic, &found))
+            noncyclic->kept.at[kept++] = found;
     }
-    oddities->kept.count = kept;
+    noncyclic->kept.count = kept;
 }
 
 /* Lost updates lie on cycles unless reads contradict each other, or show the reader's own later append; else the pass
@@ -91,20 +91,20 @@ static void restrict_oddities(struct rig_oddities *oddities, const uint8_t *sele
 static enum rig_rc add_lost_updates(struct rig_judge *judge, struct rig_err *err)
 {
     struct rig_inference *inference = &judge->inference;
-    const uint64_t *odd = inference->oddities.count;
-    bool possible = judge->ladder.cyclic[RIG_RUNG_ALL][RIG_ORDER_PLAIN] || odd[RIG_ANOMALY_INCOMPATIBLE_ORDER] > 0 ||
+    const uint64_t *odd = inference->noncyclic.count;
+    bool possible = judge->ladder.cyclic[RIG_RUNG_ALL][RIG_ALONG_PLAIN] || odd[RIG_ANOMALY_INCOMPATIBLE_ORDER] > 0 ||
                     odd[RIG_ANOMALY_DUPLICATE_ELEMENTS] > 0 || odd[RIG_ANOMALY_FRACTURED_APPEND] > 0 ||
                     odd[RIG_ANOMALY_FUTURE_READ] > 0;
     if (judge->history->workload != RIG_WORKLOAD_LIST_APPEND || !possible)
         return RIG_OK;
-    return rig_list_lost_updates(&inference->versions, &inference->oddities)
+    return rig_list_lost_updates(&inference->versions, &inference->noncyclic)
                ? RIG_OK
                : rig_fail(err, RIG_E_LIMIT, "not enough memory for the verdict; raise --max-memory");
 }
 
 static enum rig_rc note_odd_keys(struct rig_judge *judge, struct rig_err *err)
 {
-    const struct rig_oddity_list *kept = &judge->inference.oddities.kept;
+    const struct rig_noncyclic_list *kept = &judge->inference.noncyclic.kept;
     judge->odd_keys = NULL;
     if (kept->count == 0)
         return RIG_OK;
@@ -128,7 +128,7 @@ enum rig_rc rig_judge_search(struct rig_judge *judge, const uint8_t *selected, s
     if (rc == RIG_OK && selected != NULL)
         rc = note_odd_keys(judge, err);
     if (rc == RIG_OK && selected != NULL)
-        restrict_oddities(&judge->inference.oddities, selected, judge->most_kept);
+        restrict_noncyclic(&judge->inference.noncyclic, selected, judge->most_kept);
     judge->search_ns += rig_clock_now_ns() - start;
     return rc;
 }

@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "checker/cycle/ladder.h"
 #include "checker/infer/inference.h"
-#include "checker/model/assumption.h"
+#include "checker/levels/assumption.h"
 
 struct rig_judge {
     uint32_t most_kept;                 /* witnesses of each anomaly */
@@ -40,7 +40,7 @@ void rig_judge_done(struct rig_judge *judge);
 enum rig_rc rig_judge_infer(struct rig_judge *judge, const struct rig_history *history, bool some, struct rig_err *err);
 
 /*
- * Fills judge->ladder and odd_keys, and completes the oddities. `selected`, per node of the graph (NULL: all of them),
+ * Fills judge->ladder and odd_keys, and completes the noncyclic. `selected`, per node of the graph (NULL: all of them),
  * must be closed: what precedes a selected transaction is selected, or was judged before.
  */
 enum rig_rc rig_judge_search(struct rig_judge *judge, const uint8_t *selected, struct rig_err *err);

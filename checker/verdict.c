@@ -35,7 +35,7 @@ void rig_verdict_free(struct rig_verdict *verdict)
 
 static uint64_t count_unknown_reads(const struct rig_history *history, uint32_t txn)
 {
-    const struct rig_mop *op = rig_txn_ops(history, txn), *end = op + rig_txn_op_count(history, txn);
+    const struct rig_txn_op *op = rig_txn_ops(history, txn), *end = op + rig_txn_op_count(history, txn);
     uint64_t count = 0;
     for (; history->txns[txn].outcome == RIG_OUTCOME_OK && op < end; op++)
         count +=
@@ -110,7 +110,7 @@ static uint64_t peak_bytes(void)
 /* What the ladder decided and what the lattice says of the witnesses found must agree. */
 static void cross_check(const struct rig_verdict *verdict, const struct rig_findings *findings)
 {
-    static const enum rig_level levels[RIG_RUNG_COUNT][RIG_ORDER_COUNT] = {
+    static const enum rig_level levels[RIG_RUNG_COUNT][RIG_ALONG_COUNT] = {
         {RIG_LEVEL_READ_UNCOMMITTED, RIG_LEVEL_STRONG_SESSION_READ_UNCOMMITTED, RIG_LEVEL_STRONG_READ_UNCOMMITTED},
         {RIG_LEVEL_READ_COMMITTED, RIG_LEVEL_STRONG_SESSION_READ_COMMITTED, RIG_LEVEL_STRONG_READ_COMMITTED},
         {RIG_LEVEL_SNAPSHOT_ISOLATION, RIG_LEVEL_STRONG_SESSION_SNAPSHOT_ISOLATION,
@@ -118,7 +118,7 @@ static void cross_check(const struct rig_verdict *verdict, const struct rig_find
         {RIG_LEVEL_SERIALIZABLE, RIG_LEVEL_STRONG_SESSION_SERIALIZABLE, RIG_LEVEL_STRICT_SERIALIZABLE},
     };
     for (unsigned rung = 0; rung < RIG_RUNG_COUNT; rung++) {
-        for (unsigned order = 0; order < RIG_ORDER_COUNT; order++) {
+        for (unsigned order = 0; order < RIG_ALONG_COUNT; order++) {
             enum rig_fate fate = verdict->levels[levels[rung][order]].fate;
             RIG_INVARIANT(!findings->cyclic[rung][order] || fate == RIG_FATE_REFUTED);
         }

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "checker/model/anomaly.h"
-#include "checker/model/level.h"
+#include "checker/levels/anomaly.h"
+#include "checker/levels/level.h"
 #include "history/history.h"
 
 enum rig_fate { RIG_FATE_NOT_REFUTED, RIG_FATE_HELD, RIG_FATE_REFUTED };

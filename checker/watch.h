@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "checker/model/anomaly.h"
+#include "checker/levels/anomaly.h"
 
 struct rig_check_progress {
     uint64_t txn_count;                /* complete transactions that were read in this pass */

@@ -9,7 +9,7 @@
 #include "base/output_file.h"
 #include "checker/check_source.h"
 #include "checker/minimum.h"
-#include "checker/model/assumption.h"
+#include "checker/levels/assumption.h"
 #include "cli/arguments.h"
 #include "cli/check_progress.h"
 #include "cli/cli.h"
@@ -133,7 +133,7 @@ static void mind_memory(size_t limit_bytes)
 
 /* Threads and the least number of transactions in a window. */
 static bool read_amounts(const struct rig_arguments *args, struct rig_source_options *source,
-                         struct rig_windows_options *options)
+                         struct rig_stream_options *options)
 {
     uint64_t threads = 0, window = 0;
     if (!rig_arguments_number(args, "threads", 1, MOST_THREADS, &threads) ||
@@ -147,7 +147,7 @@ static bool read_amounts(const struct rig_arguments *args, struct rig_source_opt
 }
 
 static enum rig_rc check(const struct rig_arguments *args, struct rig_source_options *from,
-                         const struct rig_windows_options *options, struct rig_verdict **verdict, struct rig_err *err)
+                         const struct rig_stream_options *options, struct rig_verdict **verdict, struct rig_err *err)
 {
     const char *path = args->positionals[0];
     struct rig_source *source;
@@ -231,7 +231,7 @@ static enum rig_rc take_run(const char *given, const struct rig_arguments *args,
 }
 
 static int judge(const struct rig_arguments *args, struct rig_source_options *source,
-                 struct rig_windows_options *options, const struct rig_minimum *minimum,
+                 struct rig_stream_options *options, const struct rig_minimum *minimum,
                  const struct rig_cli_saved_run *saved, const char *title)
 {
     struct rig_err err = {0};
@@ -257,7 +257,7 @@ int rig_cli_check(int argc, char **argv)
     const int status = rig_arguments_parse(&check_table, argc, argv, &args);
     if (status != RIG_ARGUMENTS_GO_ON)
         return status;
-    struct rig_windows_options options = {0};
+    struct rig_stream_options options = {0};
     struct rig_minimum minimum = RIG_MINIMUM_OF_HISTORY;
     struct rig_source_options source = {.load = {.form = RIG_FORM_AUTO}};
     struct rig_err err = {0};

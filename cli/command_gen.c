@@ -14,7 +14,7 @@
 #include "cli/interruption.h"
 #include "cli/output_form.h"
 #include "cli/terminal.h"
-#include "runner/run_progress.h"
+#include "run/run_progress.h"
 #include "synthetic/synthetic.h"
 
 /* A line of progress only for who has waited so long. */

@@ -10,8 +10,8 @@
 #include "cli/drivers.h"
 #include "cli/dry_run.h"
 #include "cli/terminal.h"
-#include "runner/plan.h"
-#include "runner/run.h"
+#include "plan/plan.h"
+#include "run/run.h"
 
 /* The example of the driver guide lies beside the binary in a build folder, and is no part of rig. */
 static void leave_out_example(struct rig_cli_drivers *drivers)

@@ -84,7 +84,7 @@ static int judge(const struct rig_arguments *args, struct rig_check_options *opt
     const struct rig_source_options source = {.load = {.form = RIG_FORM_RIG, .limit_bytes = options->limit_bytes}};
     struct rig_cli_check_progress progress;
     rig_cli_check_progress_init(&progress, rig_cli_wants_progress(args));
-    const struct rig_windows_options windows = {.check = *options, .watch = rig_cli_check_progress_watch(&progress)};
+    const struct rig_stream_options windows = {.check = *options, .watch = rig_cli_check_progress_watch(&progress)};
     struct rig_verdict *verdict = NULL;
     int result;
     char *title = saved->run.name != NULL ? strdup(saved->run.name) : title_of(args->positionals[0]);

@@ -21,7 +21,7 @@
 #include "cli/stored_logs.h"
 #include "cli/terminal.h"
 #include "history/builder.h"
-#include "runner/run.h"
+#include "run/run.h"
 
 static const struct rig_argument arguments_of_run[] = {
     {.name = "set", .value = "A.B=C", .repeatable = true, .help = "set a key of the plan, over what the file says"},
@@ -269,7 +269,7 @@ static enum rig_rc check_record(struct job *job, bool guess_failed, int *status,
     char path[RIG_STORE_PATH_BYTES + 64];
     path_in(job, "history.rig", path);
     const struct rig_source_options source = {.load = {.form = RIG_FORM_RIG}};
-    const struct rig_windows_options options = {
+    const struct rig_stream_options options = {
         .check = requests_of(job), .guess_failed = guess_failed, .watch = rig_cli_check_progress_watch(&job->progress)};
     struct rig_verdict *verdict = NULL;
     enum rig_rc rc = rig_check_file(path, &source, &options, &verdict, err);

@@ -15,7 +15,7 @@
 #include "checker/verdict.h"
 #include "cli/arguments.h"
 #include "report/report.h"
-#include "runner/plan.h"
+#include "plan/plan.h"
 
 #define RIG_CLI_ALL_REPORTS                                                                                            \
     (1u << RIG_REPORT_TEXT | 1u << RIG_REPORT_JSON | 1u << RIG_REPORT_HTML | 1u << RIG_REPORT_JUNIT)

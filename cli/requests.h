@@ -9,7 +9,7 @@
 
 #include "checker/check.h"
 #include "cli/arguments.h"
-#include "runner/plan.h"
+#include "plan/plan.h"
 
 #define RIG_ARGUMENT_LEVEL                                                                                             \
     {                                                                                                                  \

@@ -55,7 +55,7 @@ struct rig_fault_site {
                                        own where rig started it */
     uint32_t node_count;
     uint64_t random; /* of this injection, from the run's seed */
-    void *nemesis;   /* struct rig_ground of nemesis/ground.h; for its own faults only */
+    void *nemesis;   /* struct rig_fault_context of nemesis/fault_context.h; for its own faults only */
     /*
      * Writes an undo command to the journal, and returns once it is on disk. `arguments`: a NULL-ended command line
      * that undoes, is harmless when there is nothing (any longer) to undo, and runs without a shell as rig's own user.

@@ -86,7 +86,7 @@ static bool kind_reads(enum rig_op_kind kind)
 }
 
 static bool add_list(struct rig_history_builder *builder, const struct rig_txn_input *txn, uint32_t index,
-                     struct rig_mop *mop)
+                     struct rig_txn_op *mop)
 {
     const struct rig_read *read = &txn->reads[index];
     struct rig_list list = {.count = read->count};
@@ -106,7 +106,7 @@ static bool add_list(struct rig_history_builder *builder, const struct rig_txn_i
 static bool add_op(struct rig_history_builder *builder, const struct rig_txn_input *txn, uint32_t index)
 {
     const struct rig_op *op = &txn->ops[index];
-    struct rig_mop mop = {.key = rig_window_key_id(builder->window, op->key), .kind = (uint8_t)op->kind};
+    struct rig_txn_op mop = {.key = rig_window_key_id(builder->window, op->key), .kind = (uint8_t)op->kind};
     bool fits = mop.key != RIG_WINDOW_NONE;
     if (!kind_reads(op->kind)) {
         mop.value = op->value;
@@ -118,7 +118,7 @@ static bool add_op(struct rig_history_builder *builder, const struct rig_txn_inp
         else if (read->state == RIG_READ_SEEN)
             mop.value = read->value;
     }
-    return fits && rig_mop_vec_add(&builder->window->ops, mop);
+    return fits && rig_txn_op_vec_add(&builder->window->ops, mop);
 }
 
 static uint32_t error_id(struct rig_history_builder *builder, const char *error, size_t length)

@@ -28,7 +28,7 @@
 
 #define RIG_POSITION_NONE UINT32_MAX
 #define RIG_NO_TIME       INT64_MIN
-#define RIG_LIST_BRANCH   0x80000000u /* in rig_mop.list; keys and branches stay below it */
+#define RIG_LIST_BRANCH   0x80000000u /* in rig_txn_op.list; keys and branches stay below it */
 
 struct rig_txn {
     int64_t invoke_ns;    /* RIG_NO_TIME when the history has no times */
@@ -47,7 +47,7 @@ struct rig_txn {
 enum rig_judged { RIG_JUDGED_NOT, RIG_JUDGED_UNCOMMITTED, RIG_JUDGED_COMMITTED };
 
 /* One micro-operation with its result. */
-struct rig_mop {
+struct rig_txn_op {
     uint32_t key;       /* dense key id */
     uint8_t kind;       /* enum rig_op_kind */
     uint8_t read_state; /* enum rig_read_state */
@@ -74,7 +74,7 @@ struct rig_branch {
     uint32_t count;  /* elements in all */
 };
 
-/* What a read shows, by rig_mop_list(). rig_read_element() has its elements; history/read_list.h has more. */
+/* What a read shows, by rig_txn_op_list(). rig_read_element() has its elements; history/read_list.h has more. */
 struct rig_read_list {
     const int64_t *at;   /* the first `shared` elements */
     const int64_t *tail; /* the others */
@@ -115,7 +115,7 @@ struct rig_op_uses {
 struct rig_history {
     struct rig_txn *txns; /* txn_count + 1 entries: the last one only ends the operations */
     uint32_t txn_count;
-    struct rig_mop *ops;
+    struct rig_txn_op *ops;
     uint32_t op_count;
     struct rig_list *spines; /* one a key */
     uint32_t key_count;
@@ -155,19 +155,19 @@ static inline uint32_t rig_txn_op_count(const struct rig_history *history, uint3
     return history->txns[txn + 1].first_op - history->txns[txn].first_op;
 }
 
-static inline const struct rig_mop *rig_txn_ops(const struct rig_history *history, uint32_t txn)
+static inline const struct rig_txn_op *rig_txn_ops(const struct rig_history *history, uint32_t txn)
 {
     return history->ops + history->txns[txn].first_op;
 }
 
 /* Of a list that was seen: it is no prefix of its key's spine. */
-static inline bool rig_mop_is_branch(const struct rig_mop *op)
+static inline bool rig_txn_op_is_branch(const struct rig_txn_op *op)
 {
     return (op->list & RIG_LIST_BRANCH) != 0;
 }
 
 /* Of such a one: which branch it shows. */
-static inline uint32_t rig_mop_branch(const struct rig_mop *op)
+static inline uint32_t rig_txn_op_branch(const struct rig_txn_op *op)
 {
     return op->list & ~RIG_LIST_BRANCH;
 }
@@ -189,12 +189,12 @@ static inline struct rig_read_list rig_read_of_branch(const struct rig_history *
 }
 
 /* The elements that a list read returned; empty when nothing or the initial state was read. */
-static inline struct rig_read_list rig_mop_list(const struct rig_history *history, const struct rig_mop *op)
+static inline struct rig_read_list rig_txn_op_list(const struct rig_history *history, const struct rig_txn_op *op)
 {
     if (op->read_state != RIG_READ_SEEN)
         return (struct rig_read_list){0};
-    return rig_mop_is_branch(op) ? rig_read_of_branch(history, rig_mop_branch(op), op->count)
-                                 : rig_read_of(history->spines[op->key], op->count);
+    return rig_txn_op_is_branch(op) ? rig_read_of_branch(history, rig_txn_op_branch(op), op->count)
+                                    : rig_read_of(history->spines[op->key], op->count);
 }
 
 /* Element i, which must be below the list's count. */

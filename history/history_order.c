@@ -43,7 +43,7 @@ static bool is_sorted(const struct rig_history *history)
 
 /* Moves transactions and their operations into the order of `keys`. */
 static void gather(const struct rig_history *history, const struct sort_key *keys, struct rig_txn *txns,
-                   struct rig_mop *ops)
+                   struct rig_txn_op *ops)
 {
     uint32_t next_op = 0;
     for (uint32_t i = 0; i < history->txn_count; i++) {
@@ -83,7 +83,7 @@ static bool sort(struct rig_history *history)
     size_t count = history->txn_count;
     struct sort_key *keys = malloc(count * sizeof *keys);
     struct rig_txn *txns = malloc((count + 1) * sizeof *txns);
-    struct rig_mop *ops = malloc((history->op_count + (size_t)1) * sizeof *ops);
+    struct rig_txn_op *ops = malloc((history->op_count + (size_t)1) * sizeof *ops);
     bool fits = keys != NULL && txns != NULL && ops != NULL;
     if (fits) {
         for (size_t i = 0; i < count; i++) {

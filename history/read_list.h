@@ -1,6 +1,6 @@
 /*
- * What can be done with the lists that reads show: rig_mop_list() of history.h, which are in two pieces where they part
- * from their key's spine.
+ * What can be done with the lists that reads show: rig_txn_op_list() of history.h, which are in two pieces where they
+ * part from their key's spine.
  */
 #ifndef RIG_HISTORY_READ_LIST_H
 #define RIG_HISTORY_READ_LIST_H

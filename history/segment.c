@@ -15,13 +15,13 @@ void rig_segment_init(struct rig_segment *segment, size_t limit_bytes)
 void rig_segment_done(struct rig_segment *segment)
 {
     rig_txn_vec_done(&segment->txns);
-    rig_mop_vec_done(&segment->ops);
+    rig_txn_op_vec_done(&segment->ops);
     rig_segment_keys_done(&segment->keys);
     rig_growing_branches_done(&segment->branches);
     rig_segment_errors_done(&segment->errors);
     rig_columns_done(&segment->columns);
     rig_txn_vec_done(&segment->open);
-    rig_mop_vec_done(&segment->open_ops);
+    rig_txn_op_vec_done(&segment->open_ops);
     rig_fault_event_vec_done(&segment->faults);
     rig_segment_note_done(&segment->note);
     rig_list_pool_done(&segment->pool);
@@ -54,7 +54,7 @@ void rig_segment_reset(struct rig_segment *segment)
 size_t rig_segment_bytes(const struct rig_segment *segment)
 {
     return (segment->txns.capacity + segment->open.capacity) * sizeof(struct rig_txn) +
-           (segment->ops.capacity + segment->open_ops.capacity) * sizeof(struct rig_mop) +
+           (segment->ops.capacity + segment->open_ops.capacity) * sizeof(struct rig_txn_op) +
            segment->keys.capacity * sizeof(struct rig_segment_key) +
            segment->branches.capacity * sizeof(struct rig_growing_branch) +
            segment->errors.capacity * sizeof(struct rig_segment_error) + segment->pool.arena.held_bytes +
@@ -64,7 +64,7 @@ size_t rig_segment_bytes(const struct rig_segment *segment)
 size_t rig_segment_used_bytes(const struct rig_segment *segment)
 {
     return (segment->txns.count + segment->open.count) * sizeof(struct rig_txn) +
-           (segment->ops.count + segment->open_ops.count) * (sizeof(struct rig_mop) + sizeof(struct rig_owned_op)) +
+           (segment->ops.count + segment->open_ops.count) * (sizeof(struct rig_txn_op) + sizeof(struct rig_owned_op)) +
            segment->keys.count * (sizeof(struct rig_segment_key) + sizeof(struct rig_key_note)) +
            segment->branches.count * sizeof(struct rig_growing_branch) +
            segment->errors.count * sizeof(struct rig_segment_error) + 2 * segment->pool.arena.used_bytes +

@@ -40,20 +40,20 @@ struct rig_segment_error {
 };
 
 RIG_VEC(struct rig_txn, rig_txn_vec)
-RIG_VEC(struct rig_mop, rig_mop_vec)
+RIG_VEC(struct rig_txn_op, rig_txn_op_vec)
 RIG_VEC(struct rig_segment_key, rig_segment_keys)
 RIG_VEC(struct rig_segment_error, rig_segment_errors)
 
 struct rig_segment {
     struct rig_txn_vec txns; /* first_op counts in `ops`; a transaction's end is the next one's first_op, the last's is
                                 ops.count */
-    struct rig_mop_vec ops;
+    struct rig_txn_op_vec ops;
     struct rig_segment_keys keys;
     struct rig_growing_branches branches; /* out of the pool */
     struct rig_segment_errors errors;
     struct rig_columns columns; /* parallel to txns */
     struct rig_txn_vec open;    /* first_op counts in `open_ops` */
-    struct rig_mop_vec open_ops;
+    struct rig_txn_op_vec open_ops;
     size_t limit_bytes;
     struct rig_list_pool pool;
     struct rig_arena texts;            /* for texts that do not stand in the bytes as they are meant */
@@ -61,10 +61,10 @@ struct rig_segment {
     struct rig_segment_note note;      /* who has changed the segment makes it anew, or says that it is not made */
     uint64_t skipped_count;            /* operations of nemeses and others, left out of this stretch */
     uint64_t lost_count;               /* operations left out that may have read or written */
-    bool owned;                        /* rig_mop.owner of its operations is set, and no gap between owners is wide */
-    bool keyword_keys;                 /* key texts are EDN keywords */
-    bool unordered; /* events are not in the order of their times: see rig_window_give(); their positions are
-                       their numbers in the file, from 0 on and without gaps */
+    bool owned;        /* rig_txn_op.owner of its operations is set, and no gap between owners is wide */
+    bool keyword_keys; /* key texts are EDN keywords */
+    bool unordered;    /* events are not in the order of their times: see rig_window_give(); their positions are
+                          their numbers in the file, from 0 on and without gaps */
     /* What the form's reader keeps with the segment from parse to join, and from use to use: untouched by a reset. */
     void *reader_part;
     void (*reader_part_free)(void *part); /* called by rig_segment_done() where it is set */

@@ -12,7 +12,7 @@ struct pass {
 };
 
 /* The operation may be a read of a branch; else its value looks like one. Such reads are rare. */
-static __attribute__((noinline)) uint32_t *note_branch(uint32_t *branch_read, const struct rig_mop *mop, uint32_t op)
+static __attribute__((noinline)) uint32_t *note_branch(uint32_t *branch_read, const struct rig_txn_op *mop, uint32_t op)
 {
     bool reads_list = mop->kind == RIG_OP_READ_LIST || mop->kind == RIG_OP_READ_SET;
     *branch_read = op;
@@ -23,11 +23,11 @@ static __attribute__((noinline)) uint32_t *note_branch(uint32_t *branch_read, co
  * One operation, without branching on what it is: reads and appends come as they like, so that a branch would be
  * mispredicted every other time. `ok`: the transaction is.
  */
-static inline void note_op(struct pass *pass, const struct rig_mop *mop, struct rig_owned_op place, bool ok)
+static inline void note_op(struct pass *pass, const struct rig_txn_op *mop, struct rig_owned_op place, bool ok)
 {
     struct rig_key_note *key = &pass->keys[mop->key];
     uint32_t kind = mop->kind, op_count = key->op_count;
-    if (__builtin_expect(rig_mop_is_branch(mop), false)) {
+    if (__builtin_expect(rig_txn_op_is_branch(mop), false)) {
         pass->branch_read = note_branch(pass->branch_read, mop, place.op);
         ok = false;
     }
@@ -51,7 +51,7 @@ static void note_owned(struct pass *result, const struct rig_segment *segment)
     const struct rig_txn *txns = segment->txns.at;
     const uint32_t op_count = (uint32_t)segment->ops.count, key_count = (uint32_t)segment->keys.count;
     const uint32_t txn_count = (uint32_t)segment->txns.count;
-    const struct rig_mop *mop = segment->ops.at;
+    const struct rig_txn_op *mop = segment->ops.at;
     uint32_t txn = 0;
     for (uint32_t op = 0; op < op_count; op++, mop++) {
         RIG_REQUIRE(mop->key < key_count);
@@ -69,7 +69,7 @@ static void note_each(struct pass *result, const struct rig_segment *segment)
         const struct rig_txn *t = &segment->txns.at[txn];
         size_t end = txn + 1 < segment->txns.count ? t[1].first_op : segment->ops.count;
         for (uint32_t op = t->first_op; op < end; op++) {
-            const struct rig_mop *mop = &segment->ops.at[op];
+            const struct rig_txn_op *mop = &segment->ops.at[op];
             RIG_REQUIRE(mop->key < segment->keys.count);
             note_op(&pass, mop, (struct rig_owned_op){op, txn}, t->outcome == RIG_OUTCOME_OK);
         }
@@ -80,7 +80,7 @@ static void note_each(struct pass *result, const struct rig_segment *segment)
 static void note_appends(const struct rig_segment *segment, struct rig_segment_note *note)
 {
     for (size_t i = 0; i < note->appends.count; i++) {
-        const struct rig_mop *mop = &segment->ops.at[note->appends.at[i].op];
+        const struct rig_txn_op *mop = &segment->ops.at[note->appends.at[i].op];
         struct rig_key_note *key = &note->keys.at[mop->key];
         key->lowest = mop->value < key->lowest ? mop->value : key->lowest;
         key->highest = mop->value > key->highest ? mop->value : key->highest;

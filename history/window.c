@@ -23,7 +23,7 @@ struct rig_window *rig_window_new(enum rig_workload workload, size_t limit_bytes
     rig_text_table_init(&window->errors, limit_bytes);
     rig_columns_init(&window->columns, limit_bytes);
     /* These have an address from the start: code adds to it without asking, and nothing can be added to NULL. */
-    if (!rig_txn_vec_reserve(&window->txns, 1) || !rig_mop_vec_reserve(&window->ops, 1)) {
+    if (!rig_txn_vec_reserve(&window->txns, 1) || !rig_txn_op_vec_reserve(&window->ops, 1)) {
         rig_window_free(window);
         return NULL;
     }
@@ -35,9 +35,9 @@ void rig_window_free(struct rig_window *window)
     if (window == NULL)
         return;
     rig_txn_vec_done(&window->txns);
-    rig_mop_vec_done(&window->ops);
+    rig_txn_op_vec_done(&window->ops);
     rig_txn_vec_done(&window->open);
-    rig_mop_vec_done(&window->open_ops);
+    rig_txn_op_vec_done(&window->open_ops);
     rig_table_done(&window->key_ids);
     rig_window_int64s_done(&window->names);
     rig_window_keys_done(&window->keys);
@@ -69,7 +69,7 @@ void rig_window_free(struct rig_window *window)
 size_t rig_window_bytes(const struct rig_window *window)
 {
     return sizeof *window + (window->txns.capacity + window->open.capacity) * sizeof(struct rig_txn) +
-           (window->ops.capacity + window->open_ops.capacity) * sizeof(struct rig_mop) +
+           (window->ops.capacity + window->open_ops.capacity) * sizeof(struct rig_txn_op) +
            window->names.capacity * sizeof(int64_t) + window->keys.capacity * sizeof(struct rig_window_key) +
            window->key_ids.slot_count * (sizeof(uint64_t) + sizeof(uint32_t)) +
            window->branches.capacity * sizeof(struct rig_growing_branch) + window->pool.arena.held_bytes +
@@ -89,7 +89,7 @@ size_t rig_window_bytes(const struct rig_window *window)
 size_t rig_window_filled_bytes(const struct rig_window *window)
 {
     return (window->txns.count + window->open.count) * sizeof(struct rig_txn) +
-           (window->ops.count + window->open_ops.count) * sizeof(struct rig_mop) +
+           (window->ops.count + window->open_ops.count) * sizeof(struct rig_txn_op) +
            window->appends.count * sizeof(struct rig_owned_op) + rig_columns_used_bytes(&window->columns);
 }
 
@@ -104,7 +104,7 @@ size_t rig_window_bytes_with(const struct rig_window *window, const struct rig_s
 {
     return rig_window_bytes(window) +
            growth(window->txns.count, segment->txns.count, window->txns.capacity, sizeof(struct rig_txn)) +
-           growth(window->ops.count, segment->ops.count, window->ops.capacity, sizeof(struct rig_mop)) +
+           growth(window->ops.count, segment->ops.count, window->ops.capacity, sizeof(struct rig_txn_op)) +
            growth(window->appends.count, segment->note.appends.count, window->appends.capacity,
                   sizeof(struct rig_owned_op)) +
            segment->pool.arena.used_bytes;
@@ -113,7 +113,7 @@ size_t rig_window_bytes_with(const struct rig_window *window, const struct rig_s
 void rig_window_fit(struct rig_window *window)
 {
     rig_txn_vec_fit_to(&window->txns, window->txns.count + 1);
-    rig_mop_vec_fit_to(&window->ops, window->ops.count);
+    rig_txn_op_vec_fit_to(&window->ops, window->ops.count);
     rig_owned_ops_fit_to(&window->appends, window->appends.count + 1);
     rig_window_uint32s_fit_to(&window->odd, 0);
 }
@@ -162,7 +162,7 @@ static bool reserve_for_drop(struct rig_window *window)
 static bool view_open(struct rig_window *window)
 {
     if (!rig_txn_vec_reserve(&window->txns, window->txns.count + window->open.count + 1) ||
-        !rig_mop_vec_reserve(&window->ops, window->ops.count + window->open_ops.count))
+        !rig_txn_op_vec_reserve(&window->ops, window->ops.count + window->open_ops.count))
         return false;
     struct rig_txn *to = window->txns.at + window->txns.count;
     for (size_t i = 0; i < window->open.count; i++) {

@@ -41,15 +41,15 @@ static uint32_t *ops_before(const struct rig_window *window)
 /* Renumbers the operations that stay and moves them together; without branching on which they are. */
 static void keep_ops(struct rig_window *window, uint32_t first)
 {
-    struct rig_mop *ops = window->ops.at;
+    struct rig_txn_op *ops = window->ops.at;
     uint32_t *before = ops_before(window);
     const uint32_t *key_map = window->key_map.at, *branch_map = window->branch_map.at;
     uint32_t count = (uint32_t)window->ops.count, kept = 0;
     for (uint32_t i = first; i < count; i++) {
-        struct rig_mop mop = ops[i];
+        struct rig_txn_op mop = ops[i];
         uint32_t key = key_map[mop.key];
-        if (rig_mop_is_branch(&mop) && rig_mop_reads_list(&mop))
-            mop.list = RIG_LIST_BRANCH | branch_map[rig_mop_branch(&mop)];
+        if (rig_txn_op_is_branch(&mop) && rig_txn_op_reads_list(&mop))
+            mop.list = RIG_LIST_BRANCH | branch_map[rig_txn_op_branch(&mop)];
         mop.key = key;
         before[i] = kept;
         ops[kept] = mop;

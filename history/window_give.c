@@ -21,7 +21,7 @@ static void move_arrays(struct rig_window *window, struct rig_history *history)
     history->txns = cut(history->txns, (history->txn_count + (size_t)1) * sizeof *history->txns);
     history->ops = cut(history->ops, history->op_count * sizeof *history->ops);
     window->txns = (struct rig_txn_vec){0};
-    window->ops = (struct rig_mop_vec){0};
+    window->ops = (struct rig_txn_op_vec){0};
     window->spine_views = (struct rig_spine_views){0};
     window->branch_views = (struct rig_branch_views){0};
     window->names = (struct rig_window_int64s){0};

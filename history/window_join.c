@@ -65,9 +65,9 @@ static enum rig_rc map_errors(struct rig_window *window, const struct rig_segmen
 /* ---- operations ---- */
 
 /* Copies the operations under the window's numbers, as if every list were a prefix of its key's spine. */
-static void take_ops(const struct rig_window *window, const struct rig_segment *segment, struct rig_mop *restrict to)
+static void take_ops(const struct rig_window *window, const struct rig_segment *segment, struct rig_txn_op *restrict to)
 {
-    const struct rig_mop *restrict from = segment->ops.at;
+    const struct rig_txn_op *restrict from = segment->ops.at;
     const uint32_t *restrict new_keys = window->new_keys.at; /* of every key: the segment was noted */
     size_t count = segment->ops.count;
     for (size_t i = 0; i < count; i++) {
@@ -98,10 +98,10 @@ static void find_odd(struct rig_window *window, const struct rig_segment *segmen
         return;
     }
     for (size_t i = 0; i < segment->ops.count; i++) {
-        const struct rig_mop *mop = &segment->ops.at[i];
-        bool branch = rig_mop_is_branch(mop), longer = mop->count > window->key_places.at[mop->key].agreed;
+        const struct rig_txn_op *mop = &segment->ops.at[i];
+        bool branch = rig_txn_op_is_branch(mop), longer = mop->count > window->key_places.at[mop->key].agreed;
         odd[count] = (uint32_t)i;
-        count += rig_mop_reads_list(mop) && (branch || longer);
+        count += rig_txn_op_reads_list(mop) && (branch || longer);
     }
     window->odd.count = count;
 }
@@ -127,10 +127,10 @@ static void note_good(struct rig_window *window, const struct rig_segment *segme
     memset(window->good.at, 0, segment->branches.count * sizeof *window->good.at);
     for (size_t i = 0; i < window->odd.count; i++) {
         uint32_t op = window->odd.at[i];
-        const struct rig_mop *mop = &segment->ops.at[op];
-        if (!rig_mop_is_branch(mop))
+        const struct rig_txn_op *mop = &segment->ops.at[op];
+        if (!rig_txn_op_is_branch(mop))
             continue;
-        uint32_t branch = rig_mop_branch(mop);
+        uint32_t branch = rig_txn_op_branch(mop);
         RIG_REQUIRE(branch < segment->branches.count);
         RIG_REQUIRE(mop->count <= rig_growing_branch_count(&segment->branches.at[branch]));
         txn = txn_of_op(segment, txn, op);
@@ -162,21 +162,22 @@ static bool map_branches(struct rig_window *window, const struct rig_segment *se
 }
 
 /* What the odd operations read was placed; they learn where. */
-static void mend_odd(struct rig_window *window, const struct rig_segment *segment, struct rig_mop *to)
+static void mend_odd(struct rig_window *window, const struct rig_segment *segment, struct rig_txn_op *to)
 {
     size_t txn = 0;
     for (size_t i = 0; i < window->odd.count; i++) {
         uint32_t op = window->odd.at[i];
-        const struct rig_mop *mop = &segment->ops.at[op];
-        const struct rig_list_place *place =
-            rig_mop_is_branch(mop) ? &window->branch_places.at[rig_mop_branch(mop)] : &window->key_places.at[mop->key];
+        const struct rig_txn_op *mop = &segment->ops.at[op];
+        const struct rig_list_place *place = rig_txn_op_is_branch(mop)
+                                                 ? &window->branch_places.at[rig_txn_op_branch(mop)]
+                                                 : &window->key_places.at[mop->key];
         RIG_REQUIRE(mop->count <= place->agreed || place->branch != RIG_WINDOW_NONE);
         to[op].list = mop->count > place->agreed ? RIG_LIST_BRANCH | place->branch : place->key;
         /* The note took it for what it was in the segment; who failed does not count. */
         txn = txn_of_op(segment, txn, op);
         bool counts = segment->txns.at[txn].outcome != RIG_OUTCOME_FAIL, branch = mop->count > place->agreed;
         window->any_branch |= counts & branch;
-        window->contradicted |= counts & (branch != rig_mop_is_branch(mop));
+        window->contradicted |= counts & (branch != rig_txn_op_is_branch(mop));
     }
 }
 
@@ -268,7 +269,7 @@ static void take_open_txn(struct rig_window *window, const struct rig_segment *s
     txn.outcome = RIG_OUTCOME_INFO;
     window->open.at[window->open.count++] = txn;
     for (; from < end; from++) {
-        struct rig_mop mop = segment->open_ops.at[from];
+        struct rig_txn_op mop = segment->open_ops.at[from];
         RIG_REQUIRE(mop.key < segment->keys.count && mop.read_state == RIG_READ_UNKNOWN);
         mop.key = window->new_keys.at[mop.key];
         window->keys.at[mop.key].is_open = true;
@@ -284,7 +285,7 @@ static enum rig_rc take_open(struct rig_window *window, const struct rig_segment
     window->open.count = 0;
     window->open_ops.count = 0;
     if (!rig_txn_vec_reserve(&window->open, segment->open.count) ||
-        !rig_mop_vec_reserve(&window->open_ops, segment->open_ops.count) || !order_open(window, segment))
+        !rig_txn_op_vec_reserve(&window->open_ops, segment->open_ops.count) || !order_open(window, segment))
         return rig_window_no_room(window, err);
     for (size_t i = 0; i < segment->open.count; i++) {
         size_t index = window->order.at[i] & UINT32_MAX;
@@ -310,9 +311,9 @@ enum rig_rc rig_window_check_invocations(const struct rig_window *window, struct
 static bool reserve(struct rig_window *window, size_t txn_count, size_t op_count)
 {
     if (window->limit_bytes == SIZE_MAX)
-        return rig_txn_vec_reserve(&window->txns, txn_count) && rig_mop_vec_reserve(&window->ops, op_count);
+        return rig_txn_vec_reserve(&window->txns, txn_count) && rig_txn_op_vec_reserve(&window->ops, op_count);
     bool fits = txn_count <= window->txns.capacity || rig_txn_vec_widen(&window->txns, txn_count + txn_count / 8);
-    return fits && (op_count <= window->ops.capacity || rig_mop_vec_widen(&window->ops, op_count + op_count / 8));
+    return fits && (op_count <= window->ops.capacity || rig_txn_op_vec_widen(&window->ops, op_count + op_count / 8));
 }
 
 static bool reserve_appends(struct rig_window *window, size_t count)
@@ -354,7 +355,7 @@ static enum rig_rc take(struct rig_window *window, const struct rig_segment *seg
         rc = take_txns(window, segment, &ok_count, err);
     if (rc != RIG_OK)
         return rc;
-    struct rig_mop *to = window->ops.at + window->ops.count;
+    struct rig_txn_op *to = window->ops.at + window->ops.count;
     take_ops(window, segment, to);
     find_odd(window, segment, note);
     if (!map_branches(window, segment))

@@ -50,9 +50,9 @@ struct rig_window {
     enum rig_workload workload;
     size_t limit_bytes;
     struct rig_txn_vec txns; /* complete ones, by completion; room for one more */
-    struct rig_mop_vec ops;
+    struct rig_txn_op_vec ops;
     struct rig_txn_vec open; /* those of the segment that came last, by invocation */
-    struct rig_mop_vec open_ops;
+    struct rig_txn_op_vec open_ops;
     struct rig_table key_ids;       /* key, or number of its text -> key id */
     struct rig_window_int64s names; /* per key: itself, or the number of its text */
     struct rig_window_keys keys;    /* parallel to names */
@@ -92,7 +92,7 @@ struct rig_window {
 };
 
 /* A list or a set was read, and it is known. */
-static inline bool rig_mop_reads_list(const struct rig_mop *mop)
+static inline bool rig_txn_op_reads_list(const struct rig_txn_op *mop)
 {
     return ((mop->kind == RIG_OP_READ_LIST) | (mop->kind == RIG_OP_READ_SET)) & (mop->read_state == RIG_READ_SEEN);
 }

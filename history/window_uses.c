@@ -55,11 +55,11 @@ void rig_window_take_note(struct rig_window *window, const struct rig_segment *s
 /* Reads and appends come as they like, and so do transactions that failed: there are no branches on them. */
 static void recount_op(struct rig_window *window, uint32_t op, uint32_t txn, bool failed, bool committed)
 {
-    const struct rig_mop *mop = &window->ops.at[op];
+    const struct rig_txn_op *mop = &window->ops.at[op];
     struct rig_key_use *use = &window->uses.at[mop->key];
     struct rig_owned_op *to = &window->appends.at[window->appends.count];
     bool appends = mop->kind == RIG_OP_APPEND, reads = !appends & (mop->read_state == RIG_READ_SEEN);
-    bool branch = rig_mop_is_branch(mop);
+    bool branch = rig_txn_op_is_branch(mop);
     window->any_foreign |= mop->kind > RIG_OP_READ_LIST;
     window->any_branch |= reads & branch & !failed;
     *to = (struct rig_owned_op){.op = op, .txn = txn};
@@ -70,7 +70,7 @@ static void recount_op(struct rig_window *window, uint32_t op, uint32_t txn, boo
     use->longest_txn ^= (use->longest_txn ^ txn) & longer;
 }
 
-static void recount_append(struct rig_window *window, const struct rig_mop *mop)
+static void recount_append(struct rig_window *window, const struct rig_txn_op *mop)
 {
     struct rig_key_use *use = &window->uses.at[mop->key];
     use->lowest = mop->value < use->lowest ? mop->value : use->lowest;

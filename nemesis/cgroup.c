@@ -179,7 +179,7 @@ enum rig_rc rig_cgroup_make(const struct rig_fault_site *site, uint32_t node, co
                                 "n=$((n + 1)); sleep 0.1; done; test ! -e \"$0\"",
                                 path, NULL};
     const enum rig_rc rc =
-        rig_journal_command(rig_ground_of(site)->journal, "a control group", undo, &group->token, err);
+        rig_journal_command(rig_fault_context_of(site)->journal, "a control group", undo, &group->token, err);
     if (rc != RIG_OK)
         return rc;
     (void)snprintf(group->path, sizeof group->path, "%s", path);
@@ -277,7 +277,7 @@ enum rig_rc rig_cgroup_end(const struct rig_fault_site *site, struct rig_cgroup 
     }
     if (error != 0)
         return rig_fail(err, RIG_E_CLUSTER, "%s: cannot be removed: %s", group->path, strerror(error));
-    rig_journal_forget(rig_ground_of(site)->journal, group->token);
+    rig_journal_forget(rig_fault_context_of(site)->journal, group->token);
     *group = (struct rig_cgroup){.token = 0};
     return RIG_OK;
 }

@@ -12,7 +12,7 @@
 #ifndef RIG_NEMESIS_CGROUP_H
 #define RIG_NEMESIS_CGROUP_H
 
-#include "nemesis/ground.h"
+#include "nemesis/fault_context.h"
 
 enum { RIG_CGROUP_PATH_BYTES = 512 };
 

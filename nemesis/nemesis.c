@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "base/printable.h"
 #include "base/secret.h"
-#include "nemesis/ground.h"
+#include "nemesis/fault_context.h"
 #include "nemesis/schedule.h"
 #include "nemesis/targets.h"
 
@@ -36,7 +36,7 @@ struct injection {
 
 struct rig_nemesis {
     struct rig_nemesis_config config;
-    struct rig_ground ground;
+    struct rig_fault_context context;
     struct rig_schedule schedule;
     pthread_t thread;
 
@@ -50,8 +50,8 @@ struct rig_nemesis {
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t moved;
     int64_t start_ns; /* 0: the load has not begun */
-    bool calm_wanted, recover_wanted, leave_wanted;
-    bool calm; /* all is healed, and nothing comes any more */
+    bool heal_all_wanted, recover_wanted, leave_wanted;
+    bool all_healed; /* all is healed, and nothing comes any more */
     bool recovered;
     struct rig_err err; /* the first */
     char describe[DESCRIBE_MOST][96];
@@ -156,12 +156,12 @@ static void note_failure(struct rig_nemesis *nemesis, const struct injection *in
 static enum rig_rc site_undo(const struct rig_fault_site *site, const char *const *arguments, uint64_t *token,
                              struct rig_err *err)
 {
-    return rig_journal_command(rig_ground_of(site)->journal, "what a fault did", arguments, token, err);
+    return rig_journal_command(rig_fault_context_of(site)->journal, "what a fault did", arguments, token, err);
 }
 
 static void site_forget(const struct rig_fault_site *site, uint64_t token)
 {
-    rig_journal_forget(rig_ground_of(site)->journal, token);
+    rig_journal_forget(rig_fault_context_of(site)->journal, token);
 }
 
 static struct injection *new_injection(struct rig_nemesis *nemesis, uint32_t entry, const struct rig_targets *targets,
@@ -187,7 +187,7 @@ static struct injection *new_injection(struct rig_nemesis *nemesis, uint32_t ent
         .options = planned->options,
         .node_count = targets->count,
         .random = random,
-        .nemesis = &nemesis->ground,
+        .nemesis = &nemesis->context,
         .undo = site_undo,
         .forget = site_forget,
     };
@@ -219,7 +219,7 @@ static void heal(struct rig_nemesis *nemesis, uint32_t slot)
     if (rc != RIG_OK)
         note_failure(nemesis, injection, "cannot heal", &err);
     nemesis->under_way[slot] = NULL;
-    nemesis->ground.under_way--;
+    nemesis->context.under_way--;
     describe_all(nemesis);
     rig_schedule_over(&nemesis->schedule, injection->entry, rig_clock_now_ns() - nemesis->start_ns);
     free(injection->state);
@@ -279,7 +279,7 @@ static void inject(struct rig_nemesis *nemesis, struct injection *injection, int
     RIG_INVARIANT(slot < UNDER_WAY_MOST);
     struct rig_err err = {0};
     nemesis->under_way[slot] = injection;
-    nemesis->ground.under_way++;
+    nemesis->context.under_way++;
     describe_all(nemesis);
     report(nemesis, injection, RIG_NEMESIS_INJECT, NULL);
     enum rig_rc rc = injection->fault->inject(&injection->site, injection->state, &injection->evidence, &err);
@@ -311,7 +311,7 @@ static bool find_targets(struct rig_nemesis *nemesis, uint32_t entry, struct rig
 {
     const struct rig_nemesis_entry *planned = &nemesis->config.plan->entries[entry];
     const char *target = rig_fleet_target(planned);
-    struct rig_fleet *fleet = &nemesis->ground.fleet;
+    struct rig_fleet *fleet = &nemesis->context.fleet;
     struct rig_node_status nodes[RIG_NODES_MOST];
     struct rig_err err = {0};
     text[0] = '\0';
@@ -416,7 +416,7 @@ static int64_t act(struct rig_nemesis *nemesis)
 static void recover(struct rig_nemesis *nemesis)
 {
     struct rig_err err = {0};
-    struct rig_fleet *fleet = &nemesis->ground.fleet;
+    struct rig_fleet *fleet = &nemesis->context.fleet;
     const int64_t start_ns = rig_clock_now_ns();
     enum rig_rc rc = nemesis->injections == 0 ? RIG_OK : rig_fleet_restore(fleet, &err);
     if (rc == RIG_OK)
@@ -445,7 +445,7 @@ static void complain_of_nothing(struct rig_nemesis *nemesis)
     nemesis->target_missing_ns = 0;
 }
 
-static void calm_down(struct rig_nemesis *nemesis, bool recover_too)
+static void heal_and_recover(struct rig_nemesis *nemesis, bool recover_too)
 {
     heal_all(nemesis);
     complain_of_nothing(nemesis);
@@ -459,26 +459,26 @@ static void *nemesis_main(void *argument)
     int64_t next_ns = rig_clock_now_ns() + tick_ns;
     pthread_mutex_lock(&nemesis->lock);
     while (!nemesis->leave_wanted) {
-        const bool to_calm =
-            nemesis->calm_wanted && (!nemesis->calm || (nemesis->recover_wanted && !nemesis->recovered));
-        const bool to_act = !nemesis->calm && nemesis->start_ns != 0;
+        const bool to_heal_all =
+            nemesis->heal_all_wanted && (!nemesis->all_healed || (nemesis->recover_wanted && !nemesis->recovered));
+        const bool to_act = !nemesis->all_healed && nemesis->start_ns != 0;
         const bool recover_too = nemesis->recover_wanted;
-        if (!to_calm && (!to_act || rig_clock_now_ns() < next_ns)) {
+        if (!to_heal_all && (!to_act || rig_clock_now_ns() < next_ns)) {
             if (!to_act)
                 next_ns = rig_clock_now_ns() + tick_ns;
             wait_until(nemesis, next_ns);
             continue;
         }
         pthread_mutex_unlock(&nemesis->lock);
-        if (to_calm || is_over(nemesis))
-            calm_down(nemesis, to_calm && recover_too);
+        if (to_heal_all || is_over(nemesis))
+            heal_and_recover(nemesis, to_heal_all && recover_too);
         else
             next_ns = act(nemesis);
         if (is_over(nemesis))
             next_ns = rig_clock_now_ns() + tick_ns;
         pthread_mutex_lock(&nemesis->lock);
-        if (to_calm) {
-            nemesis->calm = true;
+        if (to_heal_all) {
+            nemesis->all_healed = true;
             nemesis->recovered = recover_too;
             nemesis->described = 0;
             (void)pthread_cond_broadcast(&nemesis->moved);
@@ -527,12 +527,12 @@ enum rig_rc rig_nemesis_start(const struct rig_nemesis_config *config, struct ri
     if (made == NULL)
         return rig_fail(err, RIG_E_LIMIT, "no memory for the nemesis");
     made->config = *config;
-    made->ground.journal = config->journal;
-    made->ground.gear = config->gear;
-    made->ground.is_over = config->is_over;
-    made->ground.context = config->context;
+    made->context.journal = config->journal;
+    made->context.setup = config->setup;
+    made->context.is_over = config->is_over;
+    made->context.context = config->context;
     init_locks(made);
-    enum rig_rc rc = rig_fleet_init(&made->ground.fleet, config->cluster, config->run, config->started, config->plan,
+    enum rig_rc rc = rig_fleet_init(&made->context.fleet, config->cluster, config->run, config->started, config->plan,
                                     config->core->stopping, err);
     if (rc == RIG_OK)
         rc = rig_schedule_init(&made->schedule, config->plan, config->seed, err);
@@ -553,15 +553,15 @@ void rig_nemesis_begin(struct rig_nemesis *nemesis, int64_t start_ns)
     pthread_mutex_unlock(&nemesis->lock);
 }
 
-enum rig_rc rig_nemesis_calm(struct rig_nemesis *nemesis, bool recover, struct rig_err *err)
+enum rig_rc rig_nemesis_heal_all(struct rig_nemesis *nemesis, bool recover, struct rig_err *err)
 {
     pthread_mutex_lock(&nemesis->lock);
-    nemesis->calm_wanted = true;
+    nemesis->heal_all_wanted = true;
     nemesis->recover_wanted = recover;
     if (recover && nemesis->described == 0)
         (void)snprintf(nemesis->describe[nemesis->described++], sizeof nemesis->describe[0], "recovery of all nodes");
     (void)pthread_cond_broadcast(&nemesis->moved);
-    while (!nemesis->calm || (recover && !nemesis->recovered))
+    while (!nemesis->all_healed || (recover && !nemesis->recovered))
         (void)pthread_cond_wait(&nemesis->moved, &nemesis->lock);
     const enum rig_rc rc = nemesis->err.rc == RIG_OK ? RIG_OK : rig_fail(err, nemesis->err.rc, "%s", nemesis->err.text);
     pthread_mutex_unlock(&nemesis->lock);
@@ -582,5 +582,5 @@ void rig_nemesis_free(struct rig_nemesis *nemesis)
 
 uint32_t rig_nemesis_node_count(const struct rig_nemesis *nemesis)
 {
-    return nemesis->ground.fleet.count;
+    return nemesis->context.fleet.count;
 }

@@ -1,14 +1,14 @@
 /*
  * The nemesis: one thread that injects the plan's faults while the load goes on, and heals them.
  *
- * rig_nemesis_start() when the cluster is up, rig_nemesis_begin() when the load starts, rig_nemesis_calm() when it is
- * over, rig_nemesis_free() when the cluster is down: servers that a fault started may be tied to the thread's life.
+ * rig_nemesis_start() when the cluster is up, rig_nemesis_begin() when the load starts, rig_nemesis_heal_all() when it
+ * is over, rig_nemesis_free() when the cluster is down: servers that a fault started may be tied to the thread's life.
  *
  * A fault that the end of the load, or another fault, kept from taking effect is withdrawn: it is healed, and the run
  * goes on. Any other that did not take effect, and one that cannot be healed, fail the run: everything is healed, and
- * rig_nemesis_calm() gives the error; unless the entry says `on-failure: continue`, then it is only told. A target that
- * no node fits just now (a primary while there is none) is looked for again for a while. As soon as the load is to end,
- * everything is healed without being asked.
+ * rig_nemesis_heal_all() gives the error; unless the entry says `on-failure: continue`, then it is only told. A target
+ * that no node fits just now (a primary while there is none) is looked for again for a while. As soon as the load is to
+ * end, everything is healed without being asked.
  *
  * Time: beside the faults' own work the thread wakes 20 times a second. Random choices come from the run's seed in
  * streams of their own.
@@ -46,8 +46,8 @@ struct rig_nemesis_config {
     void *run;                             /* the driver's */
     bool started;                          /* rig started the cluster */
     uint64_t seed;
-    const struct rig_gear *gear; /* of this plan */
-    struct rig_journal *journal; /* of this rig */
+    const struct rig_fault_setup *setup; /* of this plan */
+    struct rig_journal *journal;         /* of this rig */
     void *context;
     /* From the nemesis's thread. */
     void (*event)(void *context, const struct rig_nemesis_event *event);
@@ -66,7 +66,7 @@ void rig_nemesis_begin(struct rig_nemesis *nemesis, int64_t start_ns);
  * No fault comes any more; heals what is under way, and with `recover` brings all nodes back and waits until they are
  * healthy, bounded by the plan's `recover`. Returns the first error of the nemesis, whenever it was. Safe to repeat.
  */
-enum rig_rc rig_nemesis_calm(struct rig_nemesis *nemesis, bool recover, struct rig_err *err);
+enum rig_rc rig_nemesis_heal_all(struct rig_nemesis *nemesis, bool recover, struct rig_err *err);
 /* Heals what is under way and ends the thread. Takes NULL. */
 void rig_nemesis_free(struct rig_nemesis *nemesis);
 

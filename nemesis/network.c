@@ -1,13 +1,13 @@
 #include "nemesis/network.h"
 
-#include "nemesis/gear.h"
+#include "nemesis/fault_setup.h"
 
 const char *const rig_between_names[] = {"all", "nodes", "clients", NULL};
 const char *const rig_direction_names[] = {"both", "in", "out", NULL};
 
 static struct rig_proxy *proxy_of(const struct rig_fault_site *site)
 {
-    return rig_ground_of(site)->gear->proxy;
+    return rig_fault_context_of(site)->setup->proxy;
 }
 
 enum rig_rc rig_network_begin(const struct rig_fault_site *site, struct rig_network *network, const char *verb,

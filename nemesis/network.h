@@ -11,7 +11,7 @@
 #ifndef RIG_NEMESIS_NETWORK_H
 #define RIG_NEMESIS_NETWORK_H
 
-#include "nemesis/ground.h"
+#include "nemesis/fault_context.h"
 #include "nemesis/proxy.h"
 
 enum rig_between { RIG_BETWEEN_ALL, RIG_BETWEEN_NODES, RIG_BETWEEN_CLIENTS };

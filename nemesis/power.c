@@ -43,7 +43,7 @@ static enum rig_rc stop(struct standstill *still, const struct rig_process *proc
     if (still->count == RIG_GROUND_PROCESSES_MOST)
         return rig_fail(err, RIG_E_CLUSTER, "%s: it has too many processes", still->name);
     struct stopped *at = &still->at[still->count];
-    enum rig_rc rc = rig_journal_process(rig_ground_of(still->site)->journal, "a process stopped for a moment",
+    enum rig_rc rc = rig_journal_process(rig_fault_context_of(still->site)->journal, "a process stopped for a moment",
                                          process->pid, &at->token, err);
     if (rc != RIG_OK)
         return rc;
@@ -85,7 +85,7 @@ static void go_on(struct standstill *still)
     for (uint32_t i = 0; i < still->count; i++) {
         if (rig_process_await_state(&still->at[i].process, false, state_timeout_ns) ||
             !rig_process_lives(&still->at[i].process))
-            rig_journal_forget(rig_ground_of(still->site)->journal, still->at[i].token);
+            rig_journal_forget(rig_fault_context_of(still->site)->journal, still->at[i].token);
     }
 }
 

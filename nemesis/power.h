@@ -12,7 +12,7 @@
 #ifndef RIG_NEMESIS_POWER_H
 #define RIG_NEMESIS_POWER_H
 
-#include "nemesis/ground.h"
+#include "nemesis/fault_context.h"
 
 enum { RIG_POWER_PATH_BYTES = 1024 };
 

@@ -128,11 +128,11 @@ static void add_cycle(struct rig_buf *out, const struct rig_verdict *verdict, co
 }
 
 /* What is wrong, at an edge between the two transactions (without a tip: neither has to come first) or at a loop. */
-static void add_oddity(struct rig_buf *out, const struct rig_verdict *verdict, const struct rig_witness *witness,
-                       uint32_t cluster)
+static void add_noncyclic(struct rig_buf *out, const struct rig_verdict *verdict, const struct rig_witness *witness,
+                          uint32_t cluster)
 {
     struct rig_svg_edge edge = {.odd = true};
-    rig_svg_words_oddity(verdict->history, witness, &edge);
+    rig_svg_words_noncyclic(verdict->history, witness, &edge);
     begin_edge(out, cluster, 0, witness->txn_count - 1);
     add_line(out, "", edge.kind);
     add_line(out, "", edge.words);
@@ -160,7 +160,7 @@ static void add_graph(struct rig_buf *out, const struct rig_verdict *verdict, co
     if (witness->step_count > 0)
         add_cycle(out, verdict, witness, cluster);
     else if (witness->txn_count > 0)
-        add_oddity(out, verdict, witness, cluster);
+        add_noncyclic(out, verdict, witness, cluster);
 }
 
 void rig_report_dot_witness(const struct rig_verdict *verdict, const struct rig_witness *witness, uint32_t number,

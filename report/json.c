@@ -64,10 +64,10 @@ static void add_edge(struct rig_json_writer *w, const struct rig_history *histor
         add_key(w, history, step->key);
         if (step->kind == RIG_EDGE_RW) {
             /* what `from` read is in its operation: an empty list has no last element */
-            const struct rig_mop *op =
+            const struct rig_txn_op *op =
                 step->from_op == UINT32_MAX ? NULL : rig_txn_ops(history, step->from) + step->from_op;
             if (op == NULL || op->read_state != RIG_READ_SEEN ||
-                (op->kind == RIG_OP_READ_LIST && rig_mop_list(history, op).count == 0))
+                (op->kind == RIG_OP_READ_LIST && rig_txn_op_list(history, op).count == 0))
                 rig_json_null(w, "from_value");
             else
                 rig_json_int(w, "from_value", step->from_value);

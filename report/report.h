@@ -12,7 +12,7 @@
 #include "base/buf.h"
 #include "checker/verdict.h"
 
-/* The facts of a run that reports show beside the verdict; assembled by the command line from the runner's result.
+/* The facts of a run that reports show beside the verdict; assembled by the command line from the run's result.
  * Borrowed. */
 struct rig_report_latency {
     const char *name; /* "read-only", "writing", "held open", "from intended start" */

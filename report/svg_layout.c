@@ -104,14 +104,14 @@ static bool value_came_over(enum rig_anomaly anomaly)
            anomaly == RIG_ANOMALY_DIRTY_UPDATE;
 }
 
-static void add_oddity(const struct rig_history *history, const struct rig_witness *witness,
-                       struct rig_svg_layout *layout)
+static void add_noncyclic(const struct rig_history *history, const struct rig_witness *witness,
+                          struct rig_svg_layout *layout)
 {
     struct rig_svg_edge *edge = &layout->edges[layout->edge_count++];
     edge->odd = true;
     edge->from = layout->box_count - 1;
     edge->blunt = layout->box_count == 1 || !value_came_over(witness->anomaly);
-    rig_svg_words_oddity(history, witness, edge);
+    rig_svg_words_noncyclic(history, witness, edge);
     size_label(edge);
 }
 
@@ -554,7 +554,7 @@ static void lay_lanes(const struct rig_history *history, const struct rig_witnes
     if (witness->step_count > 0)
         add_edges(history, witness, layout);
     else
-        add_oddity(history, witness, layout);
+        add_noncyclic(history, witness, layout);
     add_lanes(history, layout);
     struct plan plan = {0};
     layout->left = MARGIN + LANE_NAME;

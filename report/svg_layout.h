@@ -57,7 +57,7 @@ struct rig_svg_box {
  * value came from, a line without a tip between two that contradict each other, a line from a box to its own label.
  */
 struct rig_svg_edge {
-    const struct rig_step *step; /* borrowed; NULL where it leads to or from those left out, and for an oddity */
+    const struct rig_step *step; /* borrowed; NULL where it leads to or from those left out, and for an found */
     uint32_t from, to;           /* boxes; one and the same: a label of that box */
     bool odd;                    /* says what is wrong: no step of a cycle */
     bool blunt;                  /* without a tip */

@@ -51,7 +51,7 @@ static void take(char *line, struct rig_buf *text, size_t most)
     rig_buf_done(text);
 }
 
-static bool is_write(const struct rig_mop *mop)
+static bool is_write(const struct rig_txn_op *mop)
 {
     return mop->kind == RIG_OP_APPEND || mop->kind == RIG_OP_WRITE || mop->kind == RIG_OP_ADD;
 }
@@ -59,7 +59,7 @@ static bool is_write(const struct rig_mop *mop)
 /* Whether an anomaly that is no cycle rests on this operation. */
 static bool is_odd(const struct rig_history *history, const struct rig_witness *witness, uint32_t txn, uint32_t op)
 {
-    const struct rig_mop *mop = rig_txn_ops(history, txn) + op;
+    const struct rig_txn_op *mop = rig_txn_ops(history, txn) + op;
     bool shows_it = txn == witness->txns[0];
     if (op == (shows_it ? witness->op : witness->other_op))
         return true;
@@ -90,7 +90,7 @@ static bool is_strong(const struct rig_history *history, const struct rig_witnes
 {
     if (witness->step_count == 0)
         return is_odd(history, witness, txn, op);
-    const struct rig_mop *mop = rig_txn_ops(history, txn) + op;
+    const struct rig_txn_op *mop = rig_txn_ops(history, txn) + op;
     bool writes = is_write(mop);
     for (uint32_t i = 0; i < witness->step_count; i++) {
         const struct rig_step *step = &witness->steps[i];
@@ -172,12 +172,12 @@ void rig_svg_words_box(const struct rig_history *history, const struct rig_witne
 /* "did not see 3 of T23": what an anti-dependency rests on. */
 static void add_rw_words(struct rig_buf *out, const struct rig_history *history, const struct rig_step *step)
 {
-    const struct rig_mop *op = step->from_op == UINT32_MAX ? NULL : rig_txn_ops(history, step->from) + step->from_op;
+    const struct rig_txn_op *op = step->from_op == UINT32_MAX ? NULL : rig_txn_ops(history, step->from) + step->from_op;
     bool is_list = op != NULL && op->kind == RIG_OP_READ_LIST;
     rig_words_txn(out, history, step->from);
     if (op != NULL && op->read_state != RIG_READ_SEEN)
         rig_buf_add_text(out, " read nil");
-    else if (is_list && rig_mop_list(history, op).count == 0)
+    else if (is_list && rig_txn_op_list(history, op).count == 0)
         rig_buf_add_text(out, " read []");
     else if (is_list)
         rig_buf_printf(out, " read up to %" PRId64, step->from_value);
@@ -250,7 +250,8 @@ void rig_svg_words_edge(const struct rig_history *history, struct rig_svg_edge *
     take(edge->words, &text, LABEL_COLUMNS);
 }
 
-static void add_oddity_words(struct rig_buf *out, const struct rig_history *history, const struct rig_witness *witness)
+static void add_noncyclic_words(struct rig_buf *out, const struct rig_history *history,
+                                const struct rig_witness *witness)
 {
     struct rig_buf shows, other;
     rig_buf_init(&shows, 0);
@@ -298,8 +299,8 @@ static void add_oddity_words(struct rig_buf *out, const struct rig_history *hist
     rig_buf_done(&other);
 }
 
-void rig_svg_words_oddity(const struct rig_history *history, const struct rig_witness *witness,
-                          struct rig_svg_edge *edge)
+void rig_svg_words_noncyclic(const struct rig_history *history, const struct rig_witness *witness,
+                             struct rig_svg_edge *edge)
 {
     RIG_REQUIRE(witness->step_count == 0 && witness->txn_count > 0);
     struct rig_buf text;
@@ -311,6 +312,6 @@ void rig_svg_words_oddity(const struct rig_history *history, const struct rig_wi
     }
     take(edge->kind, &text, ODDITY_COLUMNS);
     rig_buf_init(&text, 0);
-    add_oddity_words(&text, history, witness);
+    add_noncyclic_words(&text, history, witness);
     take(edge->words, &text, ODDITY_COLUMNS);
 }

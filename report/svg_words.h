@@ -13,8 +13,8 @@ void rig_svg_words_box(const struct rig_history *history, const struct rig_witne
 /* Both lines of the label of the edge's step. */
 void rig_svg_words_edge(const struct rig_history *history, struct rig_svg_edge *edge);
 /* Both lines of the label that says what is wrong: of an anomaly that is no cycle. */
-void rig_svg_words_oddity(const struct rig_history *history, const struct rig_witness *witness,
-                          struct rig_svg_edge *edge);
+void rig_svg_words_noncyclic(const struct rig_history *history, const struct rig_witness *witness,
+                             struct rig_svg_edge *edge);
 /* Columns that `text` takes: its characters, not its bytes. */
 double rig_svg_words_columns(const char *text);
 

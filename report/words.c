@@ -126,7 +126,7 @@ static bool reads_list(uint8_t kind)
     return kind == RIG_OP_READ_LIST || kind == RIG_OP_READ_SET;
 }
 
-static void add_read_result(struct rig_buf *out, const struct rig_history *history, const struct rig_mop *op)
+static void add_read_result(struct rig_buf *out, const struct rig_history *history, const struct rig_txn_op *op)
 {
     if (op->read_state == RIG_READ_UNKNOWN)
         rig_buf_add_text(out, " ?");
@@ -134,7 +134,7 @@ static void add_read_result(struct rig_buf *out, const struct rig_history *histo
         rig_buf_add_text(out, " nil");
     else if (reads_list(op->kind)) {
         rig_buf_add_char(out, ' ');
-        add_list(out, rig_mop_list(history, op));
+        add_list(out, rig_txn_op_list(history, op));
     } else
         rig_buf_printf(out, " %" PRId64, op->value);
 }
@@ -147,7 +147,7 @@ static void add_key(struct rig_buf *out, const struct rig_history *history, uint
     rig_words_clean(out, text, false);
 }
 
-void rig_words_op(struct rig_buf *out, const struct rig_history *history, const struct rig_mop *op)
+void rig_words_op(struct rig_buf *out, const struct rig_history *history, const struct rig_txn_op *op)
 {
     static const char *const names[] = {
 #define OP_NAME(name, text, reads, help) text,

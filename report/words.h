@@ -39,7 +39,7 @@ void rig_words_txn(struct rig_buf *out, const struct rig_history *history, uint3
  */
 void rig_words_txn_when(struct rig_buf *out, const struct rig_history *history, uint32_t txn, int64_t zero_ns);
 /* "r 5 [1 2]", "append 9 4", without brackets around. */
-void rig_words_op(struct rig_buf *out, const struct rig_history *history, const struct rig_mop *op);
+void rig_words_op(struct rig_buf *out, const struct rig_history *history, const struct rig_txn_op *op);
 /* "key 5"; text keys are shortened to 24 bytes. */
 void rig_words_key(struct rig_buf *out, const struct rig_history *history, uint32_t key);
 

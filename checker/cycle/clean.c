@@ -14,7 +14,7 @@ struct walk {
     const struct rig_links *links;
     const struct rig_txn *txns; /* NULL: no real time */
     uint8_t *state;             /* per transaction */
-    uint8_t *passage_state;     /* per passage */
+    uint8_t *relay_state;       /* per relay */
     struct frame *path;
     uint32_t depth, room;
     uint32_t start;    /* of this part of the walk; nothing before it is walked */
@@ -25,7 +25,7 @@ struct walk {
 static uint8_t *state_of(const struct walk *w, uint32_t node)
 {
     uint32_t txn_count = w->links->txn_count;
-    return node < txn_count ? &w->state[node] : &w->passage_state[node - txn_count];
+    return node < txn_count ? &w->state[node] : &w->relay_state[node - txn_count];
 }
 
 static bool grow(struct walk *w)
@@ -128,13 +128,13 @@ enum rig_rc rig_links_clean(const struct rig_links *links, const struct rig_hist
                             struct rig_err *err)
 {
     struct walk w = {.links = links, .state = links->late_before};
-    uint32_t passages = links->node_count - links->txn_count;
+    uint32_t relays = links->node_count - links->txn_count;
     w.txns = history != NULL && history->has_invocations ? history->txns : NULL;
-    w.passage_state = rig_arena_array(links->arena, (size_t)passages + 1, sizeof *w.passage_state);
-    bool result = w.passage_state != NULL && walk(&w);
+    w.relay_state = rig_arena_array(links->arena, (size_t)relays + 1, sizeof *w.relay_state);
+    bool result = w.relay_state != NULL && walk(&w);
     for (uint32_t node = 0; node < links->txn_count; node++)
         links->late_before[node] = links->late_before[node] != 0;
-    if (w.passage_state == NULL || w.out_of_memory)
+    if (w.relay_state == NULL || w.out_of_memory)
         return rig_fail(err, RIG_E_LIMIT, "not enough memory to look for cycles; raise --max-memory");
     *clean = result;
     return RIG_OK;

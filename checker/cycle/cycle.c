@@ -125,8 +125,8 @@ enum rig_anomaly rig_cycle_anomaly(const struct rig_history *history, const stru
         shape = adjacent ? RIG_SHAPE_G2 : RIG_SHAPE_NONADJACENT;
     else if (count[RIG_EDGE_WR] == 0 && settled && is_acknowledged(versions, cycle))
         shape = RIG_SHAPE_G0;
-    enum rig_order order = count[RIG_EDGE_REALTIME] > 0  ? RIG_ORDER_REALTIME
-                           : count[RIG_EDGE_PROCESS] > 0 ? RIG_ORDER_PROCESS
-                                                         : RIG_ORDER_PLAIN;
+    enum rig_along order = count[RIG_EDGE_REALTIME] > 0  ? RIG_ALONG_REALTIME
+                           : count[RIG_EDGE_PROCESS] > 0 ? RIG_ALONG_PROCESS
+                                                         : RIG_ALONG_PLAIN;
     return rig_anomaly_of_cycle(shape, order);
 }

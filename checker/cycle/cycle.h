@@ -10,7 +10,7 @@
 
 #include "base/vec.h"
 #include "checker/infer/versions.h"
-#include "checker/model/anomaly.h"
+#include "checker/levels/anomaly.h"
 #include "checker/verdict.h"
 
 /* One transaction and the kind of the edge to the next one (the last one's leads to the first). */

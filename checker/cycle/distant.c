@@ -19,7 +19,7 @@ struct distant {
     struct rig_collector *collector;
     uint64_t wanted;        /* bits of anomalies */
     uint64_t plain;         /* those that process and real-time order have no part in */
-    uint32_t *highest;      /* per node: the highest transaction that leads to it, through passages too, plus 1 */
+    uint32_t *highest;      /* per node: the highest transaction that leads to it, through relays too, plus 1 */
     uint32_t *walked;       /* per node: the last walk that met it */
     uint32_t walk;          /* its number */
     uint64_t budget;        /* edges that walks may still pass */
@@ -45,7 +45,7 @@ static bool raise_highest(struct distant *d, uint32_t node)
     return raised;
 }
 
-/* Chains of passages are numbered upwards or downwards, so that a round in each direction does. */
+/* Chains of relays are numbered upwards or downwards, so that a round in each direction does. */
 static void find_highest(struct distant *d)
 {
     const struct rig_graph *graph = d->graph;
@@ -60,7 +60,7 @@ static void find_highest(struct distant *d)
         (void)raise_highest(d, node);
 }
 
-/* The edges into one node of a walk: passages to be walked, and transactions from `lowest` on. */
+/* The edges into one node of a walk: relays to be walked, and transactions from `lowest` on. */
 static bool pass_edges(struct distant *d, uint32_t at, uint32_t lowest, struct late_list *late)
 {
     const struct rig_graph *graph = d->graph;
@@ -81,7 +81,7 @@ static bool pass_edges(struct distant *d, uint32_t at, uint32_t lowest, struct l
     return done;
 }
 
-/* The edges to a transaction from those numbered `lowest` or higher, through passages too. */
+/* The edges to a transaction from those numbered `lowest` or higher, through relays too. */
 static bool find_late(struct distant *d, uint32_t node, uint32_t lowest, struct late_list *late)
 {
     const uint32_t *first = d->graph->first;
@@ -150,10 +150,10 @@ static uint64_t wanted_kinds(const struct rig_ladder *ladder, bool writes)
 {
     uint64_t wanted = 0;
     for (unsigned shape = 0; shape < (writes ? RIG_SHAPE_G0 + 1u : RIG_SHAPE_COUNT); shape++) {
-        for (unsigned order = 0; order < RIG_ORDER_COUNT; order++) {
-            enum rig_anomaly anomaly = rig_anomaly_of_cycle((enum rig_shape)shape, (enum rig_order)order);
+        for (unsigned order = 0; order < RIG_ALONG_COUNT; order++) {
+            enum rig_anomaly anomaly = rig_anomaly_of_cycle((enum rig_shape)shape, (enum rig_along)order);
             const struct rig_cycles_found *found = &ladder->found[anomaly];
-            bool can_be = shape != RIG_SHAPE_NONADJACENT && (shape != RIG_SHAPE_G2 || order == RIG_ORDER_PLAIN);
+            bool can_be = shape != RIG_SHAPE_NONADJACENT && (shape != RIG_SHAPE_G2 || order == RIG_ALONG_PLAIN);
             bool is_known = found->kept_count > 0 && found->kept[0].count == 2;
             if (can_be && !is_known && ladder->cyclic[rig_rung_of((enum rig_shape)shape)][order])
                 wanted |= RIG_ANOMALY_BIT(anomaly);
@@ -171,7 +171,7 @@ bool rig_cycle_distant_pairs(const struct rig_graph *graph, bool writes, struct 
     if (d.wanted == 0)
         return true;
     for (unsigned shape = 0; shape < RIG_SHAPE_COUNT; shape++)
-        d.plain |= RIG_ANOMALY_BIT(rig_anomaly_of_cycle((enum rig_shape)shape, RIG_ORDER_PLAIN));
+        d.plain |= RIG_ANOMALY_BIT(rig_anomaly_of_cycle((enum rig_shape)shape, RIG_ALONG_PLAIN));
     const uint64_t most = RIG_DISTANT_EDGES * ((uint64_t)graph->first[graph->node_count] + graph->txn_count);
     d.budget = most < UINT32_MAX ? most : UINT32_MAX; /* walks are numbered in 32 bits */
     d.highest = calloc((size_t)graph->node_count + 1, sizeof *d.highest);

@@ -12,7 +12,7 @@ enum { MOST_SEEDS = 4096 /* of a walk that may fall apart */ };
 struct quest {
     const struct rig_existence *given;
     enum rig_shape shape;
-    enum rig_order order;
+    enum rig_along order;
     uint64_t cases; /* any of these answers it */
     bool seeded;    /* a closed walk of the kind exists */
     bool done;      /* and a cycle was found */
@@ -39,14 +39,14 @@ static bool is_found(const struct rig_ladder *ladder, uint64_t cases)
 static struct rig_view view_of(const struct quest *q, unsigned links, bool split)
 {
     return (struct rig_view){
-        .graph = q->given->graph, .links = links, .process = q->order != RIG_ORDER_PLAIN, .split = split};
+        .graph = q->given->graph, .links = links, .process = q->order != RIG_ALONG_PLAIN, .split = split};
 }
 
 /* A cycle of the shape or of a special case of it. */
 static struct rig_path_rule rule_of(const struct quest *q)
 {
     struct rig_path_rule rule = {.links = RIG_LINKS_ALL,
-                                 .process = q->order != RIG_ORDER_PLAIN,
+                                 .process = q->order != RIG_ALONG_PLAIN,
                                  .fewest_rw = 1,
                                  .most_rw = q->shape == RIG_SHAPE_SINGLE ? 1 : RIG_ANY_RW,
                                  .nonadjacent = q->shape == RIG_SHAPE_NONADJACENT};
@@ -69,7 +69,7 @@ static enum rig_rc follow(struct quest *q, struct rig_seed seed, struct rig_regi
 
 /* ---- rw edges ---- */
 
-/* Adds the rw edges into a transaction, through passages too, up to `most` seeds in all. */
+/* Adds the rw edges into a transaction, through relays too, up to `most` seeds in all. */
 static bool rw_into(const struct rig_graph *graph, uint32_t to, size_t most, struct rig_node_list *open,
                     struct seeds *seeds)
 {
@@ -286,7 +286,7 @@ static bool find_first_ended(const struct quest *q, const struct rig_components 
 
 /*
  * G-single: an rw edge a -> b where a descendant of b completed before an ancestor of a was invoked, both over ww, wr
- * and process order. The latest of these invocations is carried through passages.
+ * and process order. The latest of these invocations is carried through relays.
  */
 static enum rig_rc try_skewed_times(struct quest *q, const struct rig_components *flow)
 {
@@ -328,7 +328,7 @@ static enum rig_rc try_single(struct quest *q)
     enum rig_rc rc = rig_components_find(view_of(q, RIG_LINKS_WW | RIG_LINKS_WR, false), &flow, q->err);
     if (rc == RIG_OK)
         rc = try_pairs(q, &flow);
-    if (rc == RIG_OK && !q->done && q->order == RIG_ORDER_REALTIME && q->given->history->has_invocations)
+    if (rc == RIG_OK && !q->done && q->order == RIG_ALONG_REALTIME && q->given->history->has_invocations)
         rc = try_skewed_times(q, &flow);
     rig_components_done(&flow);
     return rc;
@@ -341,7 +341,7 @@ static enum rig_rc try_several(struct quest *q)
         rig_components_find(view_of(q, RIG_LINKS_ALL, q->shape == RIG_SHAPE_NONADJACENT), &components, q->err);
     if (rc == RIG_OK)
         rc = try_components(q, &components);
-    if (rc == RIG_OK && !q->seeded && q->order == RIG_ORDER_REALTIME && q->given->history->has_invocations)
+    if (rc == RIG_OK && !q->seeded && q->order == RIG_ALONG_REALTIME && q->given->history->has_invocations)
         rc = try_violations(q, &components);
     rig_components_done(&components);
     return rc;
@@ -353,7 +353,7 @@ static enum rig_rc try_open_writes(struct quest *q)
     struct rig_components components;
     struct rig_realtime realtime = {0};
     enum rig_rc rc = rig_components_find(view_of(q, RIG_LINKS_WW, false), &components, q->err);
-    if (rc == RIG_OK && components.list.count == 0 && q->order == RIG_ORDER_REALTIME)
+    if (rc == RIG_OK && components.list.count == 0 && q->order == RIG_ALONG_REALTIME)
         rc = rig_realtime_find(q->given->history, &components, &realtime, q->err);
     q->seeded = rc == RIG_OK && (components.list.count > 0 || realtime.violations.count > 0);
     rig_realtime_done(&realtime);
@@ -383,11 +383,11 @@ enum rig_rc rig_existence_decide(const struct rig_existence *existence, uint64_t
     struct rig_cycle cycle = {0};
     enum rig_rc rc = RIG_OK;
     for (unsigned shape = 0; rc == RIG_OK && shape < RIG_SHAPE_COUNT; shape++) {
-        for (unsigned order = 0; rc == RIG_OK && order < RIG_ORDER_COUNT; order++) {
-            enum rig_anomaly anomaly = rig_anomaly_of_cycle((enum rig_shape)shape, (enum rig_order)order);
+        for (unsigned order = 0; rc == RIG_OK && order < RIG_ALONG_COUNT; order++) {
+            enum rig_anomaly anomaly = rig_anomaly_of_cycle((enum rig_shape)shape, (enum rig_along)order);
             struct quest q = {.given = existence,
                               .shape = (enum rig_shape)shape,
-                              .order = (enum rig_order)order,
+                              .order = (enum rig_along)order,
                               .cases = rig_anomaly_cases(anomaly),
                               .cycle = &cycle,
                               .err = err};

@@ -135,7 +135,7 @@ static bool starts_inside(const struct rig_components *components, uint32_t comp
 }
 
 /*
- * The edges of one kind that lead into `node` from inside its component, through passages too; stops at `most` seeds.
+ * The edges of one kind that lead into `node` from inside its component, through relays too; stops at `most` seeds.
  * Each lies on a cycle of the component's view.
  */
 static bool seeds_into(const struct rig_components *components, uint32_t component, uint32_t node,
@@ -251,10 +251,10 @@ enum rig_rung rig_rung_of(enum rig_shape shape)
 }
 
 /* Cycles of the rung's shapes and of those of lower rungs make it cyclic in an order, plain ones or those in it. */
-static bool rung_has_witness(const struct rig_ladder *ladder, enum rig_rung rung, enum rig_order order)
+static bool rung_has_witness(const struct rig_ladder *ladder, enum rig_rung rung, enum rig_along order)
 {
     for (enum rig_shape shape = RIG_SHAPE_G0; shape < RIG_SHAPE_COUNT; shape++) {
-        if (rig_rung_of(shape) <= rung && (ladder->found[rig_anomaly_of_cycle(shape, RIG_ORDER_PLAIN)].count > 0 ||
+        if (rig_rung_of(shape) <= rung && (ladder->found[rig_anomaly_of_cycle(shape, RIG_ALONG_PLAIN)].count > 0 ||
                                            ladder->found[rig_anomaly_of_cycle(shape, order)].count > 0))
             return true;
     }
@@ -265,7 +265,7 @@ static bool rung_has_witness(const struct rig_ladder *ladder, enum rig_rung rung
 
 static enum rig_rc witness_components(struct climb *c, const struct rig_components *components, enum rig_rung rung)
 {
-    enum rig_order order = components->view.process ? RIG_ORDER_PROCESS : RIG_ORDER_PLAIN;
+    enum rig_along order = components->view.process ? RIG_ALONG_PROCESS : RIG_ALONG_PLAIN;
     struct seeds seeds = {0};
     enum rig_rc rc = RIG_OK;
     struct rig_path_rule rule = rule_of(rung, components->view.process);
@@ -308,7 +308,7 @@ static enum rig_rc witness_realtime(struct climb *c, const struct rig_components
         if (rc != RIG_OK)
             return rc;
     }
-    if (rung_has_witness(c->ladder, rung, RIG_ORDER_REALTIME))
+    if (rung_has_witness(c->ladder, rung, RIG_ALONG_REALTIME))
         return RIG_OK;
     struct rig_path_rule loose = loose_rule_of(rung, false);
     return try_violation(c, &loose, components, realtime, 0, false, &shortest);
@@ -320,7 +320,7 @@ static enum rig_rc climb_realtime(struct climb *c, const struct rig_components *
     struct rig_realtime realtime;
     enum rig_rc rc = rig_realtime_find(c->history, components, &realtime, c->err);
     if (rc == RIG_OK && realtime.violations.count > 0) {
-        c->ladder->cyclic[rung][RIG_ORDER_REALTIME] = true;
+        c->ladder->cyclic[rung][RIG_ALONG_REALTIME] = true;
         rc = witness_realtime(c, components, &realtime, rung);
     }
     rig_realtime_done(&realtime);
@@ -347,7 +347,7 @@ static enum rig_rc climb_rung(struct climb *c, enum rig_rung rung, bool process)
         return no_memory(c);
     enum rig_rc rc = rig_components_find(view_of(c, rung, process), &components, c->err);
     if (rc == RIG_OK)
-        c->ladder->cyclic[rung][process ? RIG_ORDER_PROCESS : RIG_ORDER_PLAIN] = components.list.count > 0;
+        c->ladder->cyclic[rung][process ? RIG_ALONG_PROCESS : RIG_ALONG_PLAIN] = components.list.count > 0;
     if (rc == RIG_OK && components.list.count > 0)
         rc = witness_components(c, &components, rung);
     if (rc == RIG_OK && !process)
@@ -395,8 +395,8 @@ static enum rig_rc climb_read_skew(struct climb *c)
 static void imply(struct rig_ladder *ladder)
 {
     for (unsigned rung = 0; rung < RIG_RUNG_COUNT; rung++) {
-        for (unsigned order = 0; order < RIG_ORDER_COUNT; order++) {
-            ladder->cyclic[rung][order] |= ladder->cyclic[rung][RIG_ORDER_PLAIN];
+        for (unsigned order = 0; order < RIG_ALONG_COUNT; order++) {
+            ladder->cyclic[rung][order] |= ladder->cyclic[rung][RIG_ALONG_PLAIN];
             if (rung > 0)
                 ladder->cyclic[rung][order] |= ladder->cyclic[rung - 1][order];
         }
@@ -405,7 +405,7 @@ static void imply(struct rig_ladder *ladder)
 
 static bool clean(const struct rig_ladder *ladder, enum rig_rung rung)
 {
-    return !ladder->cyclic[rung][RIG_ORDER_PLAIN] && !ladder->cyclic[rung][RIG_ORDER_REALTIME];
+    return !ladder->cyclic[rung][RIG_ALONG_PLAIN] && !ladder->cyclic[rung][RIG_ALONG_REALTIME];
 }
 
 static enum rig_rc climb_all(struct climb *c)
@@ -420,13 +420,13 @@ static enum rig_rc climb_all(struct climb *c)
         if (rc == RIG_OK && clean(c->ladder, (enum rig_rung)rung))
             break;
     }
-    if (rc == RIG_OK && c->ladder->cyclic[RIG_RUNG_ALL][RIG_ORDER_PLAIN])
+    if (rc == RIG_OK && c->ladder->cyclic[RIG_RUNG_ALL][RIG_ALONG_PLAIN])
         rc = climb_read_skew(c);
     /* Process order is part of real-time order where invocations are known. */
     bool may_differ = !c->history->has_invocations || !clean(c->ladder, RIG_RUNG_ALL);
     for (int rung = RIG_RUNG_ALL; rc == RIG_OK && may_differ && rung >= RIG_RUNG_WW; rung--) {
         rc = climb_rung(c, (enum rig_rung)rung, true);
-        if (rc == RIG_OK && !c->ladder->cyclic[rung][RIG_ORDER_PROCESS])
+        if (rc == RIG_OK && !c->ladder->cyclic[rung][RIG_ALONG_PROCESS])
             break;
     }
     imply(c->ladder);

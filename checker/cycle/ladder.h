@@ -28,7 +28,7 @@ struct rig_cycles_found {
 };
 
 struct rig_ladder {
-    bool cyclic[RIG_RUNG_COUNT][RIG_ORDER_COUNT];
+    bool cyclic[RIG_RUNG_COUNT][RIG_ALONG_COUNT];
     struct rig_cycles_found found[RIG_ANOMALY_COUNT];
     uint64_t undecided; /* bits of anomalies asked for of which it is not known whether there is one (existence.h) */
     bool clean;         /* no linked transaction, selected or not, lies on a cycle, real time counted */

@@ -45,8 +45,8 @@ struct skew {
     struct questions questions;
     struct key_list keys;
     struct events events;
-    struct node_list passages; /* to walk through, in ask_about() */
-    struct observed observed;  /* of the last writer that was asked about */
+    struct node_list relays;  /* to walk through, in ask_about() */
+    struct observed observed; /* of the last writer that was asked about */
     uint32_t (*levels)[LANES];
     size_t level_capacity;
     struct rig_skews *out;
@@ -75,7 +75,7 @@ static struct observed find_observed(const struct skew *s, uint32_t node)
 {
     const struct rig_history *history = s->versions->history;
     const uint32_t txn = rig_graph_txn(s->all->view.graph, node);
-    const struct rig_mop *ops = rig_txn_ops(history, txn);
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
         if (ops[i].kind != RIG_OP_APPEND || s->versions->keys[ops[i].key].contested)
             continue; /* the writers of a contested key form no chain */
@@ -113,16 +113,16 @@ static bool ask(struct skew *s, uint32_t reader, uint32_t writer)
                                                                            .skew = {reader, writer}});
 }
 
-/* One question for every rw edge into the transaction, those through passages included. */
+/* One question for every rw edge into the transaction, those through relays included. */
 static bool ask_about(struct skew *s, uint32_t writer)
 {
     const struct rig_graph *graph = s->all->view.graph;
     bool chained = s->versions != NULL && s->flow->component_of[writer] == UINT32_MAX;
-    s->passages.count = 0;
-    if (!node_list_add(&s->passages, writer))
+    s->relays.count = 0;
+    if (!node_list_add(&s->relays, writer))
         return false;
-    while (s->passages.count > 0) {
-        uint32_t node = s->passages.at[--s->passages.count];
+    while (s->relays.count > 0) {
+        uint32_t node = s->relays.at[--s->relays.count];
         for (uint32_t i = graph->first[node]; i < graph->first[node + 1]; i++) {
             uint32_t from = rig_edge_node(graph->edges[i]);
             enum rig_link link = rig_edge_link(graph->edges[i]);
@@ -130,7 +130,7 @@ static bool ask_about(struct skew *s, uint32_t writer)
             if (link == RIG_LINK_THROUGH && chained && !observed(s, writer)->any)
                 return true; /* nothing descends from it */
             if (link == RIG_LINK_THROUGH)
-                added = node_list_add(&s->passages, from);
+                added = node_list_add(&s->relays, from);
             else if (link == RIG_LINK_RW)
                 added = ask(s, from, writer);
             if (!added)
@@ -311,7 +311,7 @@ enum rig_rc rig_read_skews(const struct rig_versions *versions, const struct rig
     free(s.rank);
     free(s.levels);
     node_list_done(&s.nodes);
-    node_list_done(&s.passages);
+    node_list_done(&s.relays);
     questions_done(&s.questions);
     key_list_done(&s.keys);
     events_done(&s.events);

@@ -16,7 +16,7 @@ struct pass {
 
 /*
  * When everybody was invoked and ended: once, in the order of the history, as the pass jumps about. 0 when an
- * invocation is not known, and for passages.
+ * invocation is not known, and for relays.
  */
 static void note_times(const struct rig_history *history, struct pass *p)
 {

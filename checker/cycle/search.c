@@ -284,7 +284,7 @@ static bool sweep_process(struct rig_search *search, const struct visit *visit, 
     return true;
 }
 
-/* Out of a passage the edge has the kind of the one that led into it. */
+/* Out of a relay the edge has the kind of the one that led into it. */
 static bool expand(struct rig_search *search, const struct visit *visit, uint32_t id)
 {
     static const enum rig_edge_kind kinds[] = {RIG_EDGE_WW, RIG_EDGE_WR, RIG_EDGE_RW, RIG_EDGE_WW};
@@ -332,7 +332,7 @@ static bool write_cycle(const struct rig_search *search, uint32_t id, struct rig
         const struct visit *visit = &search->visits.at[id];
         if (visit->node >= search->graph->txn_count)
             continue;
-        /* The edge out of a transaction names the kind, also when it leads through passages. */
+        /* The edge out of a transaction names the kind, also when it leads through relays. */
         if (!rig_cycle_add(
                 cycle, (struct rig_hop){rig_graph_txn(search->graph, visit->node), (enum rig_edge_kind)visit->kind}))
             return false;

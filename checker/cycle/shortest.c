@@ -8,10 +8,10 @@ struct shorten {
 };
 
 /* Cycles of one shape and form and of no other. */
-static struct rig_path_rule rule_of(enum rig_shape shape, enum rig_order order)
+static struct rig_path_rule rule_of(enum rig_shape shape, enum rig_along order)
 {
     struct rig_path_rule rule = {
-        .links = RIG_LINKS_ALL, .process = order != RIG_ORDER_PLAIN, .most_rw = RIG_ANY_RW, .simple = true};
+        .links = RIG_LINKS_ALL, .process = order != RIG_ALONG_PLAIN, .most_rw = RIG_ANY_RW, .simple = true};
     switch (shape) {
     case RIG_SHAPE_G0:
         rule.links = RIG_LINKS_WW;
@@ -36,21 +36,21 @@ static struct rig_path_rule rule_of(enum rig_shape shape, enum rig_order order)
     return rule;
 }
 
-static struct rig_seed seed_of(uint32_t node, enum rig_order order)
+static struct rig_seed seed_of(uint32_t node, enum rig_along order)
 {
-    if (order == RIG_ORDER_PLAIN)
+    if (order == RIG_ALONG_PLAIN)
         return (struct rig_seed){node, node, RIG_EDGE_WW};
-    return (struct rig_seed){node, RIG_NODE_NONE, order == RIG_ORDER_PROCESS ? RIG_EDGE_PROCESS : RIG_EDGE_REALTIME};
+    return (struct rig_seed){node, RIG_NODE_NONE, order == RIG_ALONG_PROCESS ? RIG_EDGE_PROCESS : RIG_EDGE_REALTIME};
 }
 
 /* A process or real-time edge leads from an acknowledged transaction. */
-static bool may_begin(const struct shorten *s, uint32_t node, enum rig_order order)
+static bool may_begin(const struct shorten *s, uint32_t node, enum rig_along order)
 {
     const struct rig_txn *txn = &s->collector->history->txns[rig_graph_txn(s->graph, node)];
-    return order == RIG_ORDER_PLAIN || txn->outcome == RIG_OUTCOME_OK;
+    return order == RIG_ALONG_PLAIN || txn->outcome == RIG_OUTCOME_OK;
 }
 
-static bool shorten(struct shorten *s, const struct rig_path_rule *rule, enum rig_shape shape, enum rig_order order)
+static bool shorten(struct shorten *s, const struct rig_path_rule *rule, enum rig_shape shape, enum rig_along order)
 {
     const struct rig_cycles_found *found = &s->collector->ladder->found[rig_anomaly_of_cycle(shape, order)];
     struct rig_search *search = rule->settled ? s->writes : s->search;
@@ -79,9 +79,9 @@ bool rig_cycles_shorten(const struct rig_graph *graph, struct rig_search *search
         .graph = graph, .search = search, .writes = writes != NULL ? writes : search, .collector = collector};
     bool done = true;
     for (unsigned shape = 0; done && shape < RIG_SHAPE_COUNT; shape++) {
-        for (unsigned order = 0; done && order < RIG_ORDER_COUNT; order++) {
-            const struct rig_path_rule rule = rule_of((enum rig_shape)shape, (enum rig_order)order);
-            done = shorten(&s, &rule, (enum rig_shape)shape, (enum rig_order)order);
+        for (unsigned order = 0; done && order < RIG_ALONG_COUNT; order++) {
+            const struct rig_path_rule rule = rule_of((enum rig_shape)shape, (enum rig_along)order);
+            done = shorten(&s, &rule, (enum rig_shape)shape, (enum rig_along)order);
         }
     }
     rig_cycle_done(&s.cycle);

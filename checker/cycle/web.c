@@ -38,20 +38,20 @@ static void add_edge(struct weave *w, uint32_t from, uint32_t to, enum rig_link 
     w->done = w->done && (from == to || new_edges_add(&w->edges, (struct new_edge){to, rig_edge_of(from, link)}));
 }
 
-/* A passage that leads on to another one, or to none. */
+/* A relay that leads on to another one, or to none. */
 static uint32_t add_passage(struct weave *w, uint32_t before)
 {
-    uint32_t passage = w->node_count++;
+    uint32_t relay = w->node_count++;
     w->done = w->done && w->node_count < RIG_GRAPH_MAX_NODES;
     if (before != RIG_NODE_NONE)
-        add_edge(w, before, passage, RIG_LINK_THROUGH);
-    return passage;
+        add_edge(w, before, relay, RIG_LINK_THROUGH);
+    return relay;
 }
 
-static void through(struct weave *w, uint32_t passage, uint32_t to)
+static void through(struct weave *w, uint32_t relay, uint32_t to)
 {
-    if (passage != RIG_NODE_NONE)
-        add_edge(w, passage, to, RIG_LINK_THROUGH);
+    if (relay != RIG_NODE_NONE)
+        add_edge(w, relay, to, RIG_LINK_THROUGH);
 }
 
 /* ---- what the core's transactions did ---- */
@@ -68,7 +68,7 @@ static void collect_node(struct weave *w, uint32_t node)
 {
     const struct rig_history *history = w->versions->history;
     const uint32_t txn = rig_graph_txn(w->core, node);
-    const struct rig_mop *ops = rig_txn_ops(history, txn);
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     const uint32_t count =
         w->writes && history->txns[txn].outcome != RIG_OUTCOME_OK ? 0 : rig_txn_op_count(history, txn);
     for (uint32_t i = 0; w->done && i < count; i++) {
@@ -78,7 +78,7 @@ static void collect_node(struct weave *w, uint32_t node)
         if (use.is_read) {
             if (ops[i].read_state == RIG_READ_UNKNOWN || !rig_versions_is_prefix(w->versions, &ops[i]))
                 continue;
-            use.place = rig_mop_list(history, &ops[i]).count;
+            use.place = rig_txn_op_list(history, &ops[i]).count;
         } else {
             const struct rig_append *append = rig_versions_append(w->versions, ops[i].key, ops[i].value);
             if (append->position == RIG_VERSION_UNPLACED)
@@ -197,7 +197,7 @@ static bool note_nodes(const struct use *uses, size_t count, struct nodes *nodes
     return done;
 }
 
-/* The passages to the writers of everything before a place. */
+/* The relays to the writers of everything before a place. */
 struct before {
     uint32_t ww, wr;
     uint32_t place; /* of the last append in them */
@@ -251,7 +251,7 @@ static void join_overwriters(struct weave *w, const struct use *uses, size_t at,
 static void weave_key(struct weave *w, const struct use *uses, size_t count, struct nodes *nodes,
                       struct before_list *list)
 {
-    uint32_t readers = RIG_NODE_NONE; /* the passage from all that have read so far and wrote nothing later */
+    uint32_t readers = RIG_NODE_NONE; /* the relay from all that have read so far and wrote nothing later */
     bool more = false;                /* a reader was added to it since an append was joined to it */
     uint32_t latest = RIG_NODE_NONE;  /* wrote the latest version that was shown */
     list->count = 0;

@@ -3,12 +3,12 @@
  * it finds the shortest witnesses (docs/checker.md, "Edges"). A cycle of the web has the same transactions on it as one
  * of the core, or fewer.
  *
- * Each key's order becomes three chains of passages (graph.h): from the writers of the versions before a place, as ww
- * and as wr edges, and from the transactions that read no version at or behind it, as rw edges. No passage leads from a
+ * Each key's order becomes three chains of relays (graph.h): from the writers of the versions before a place, as ww
+ * and as wr edges, and from the transactions that read no version at or behind it, as rw edges. No relay leads from a
  * transaction to itself: versions between the one in question and the transaction's own on the same key are joined
  * edge by edge, up to RIG_WEB_PAIRS of them.
  *
- * Nodes of the core keep their numbers; passages of the web follow. Lists only: a register's order is partial.
+ * Nodes of the core keep their numbers; relays of the web follow. Lists only: a register's order is partial.
  *
  * The web of writes has the ww edges between acknowledged transactions in the order that acknowledged reads show, and
  * no others: versions that only transactions of unknown fate read count as unread (infer/acknowledged.h).

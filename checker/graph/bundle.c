@@ -7,11 +7,10 @@
  * the last segment is the end of the row, which counts as a cut here.
  */
 struct cut {
-    uint32_t rank; /* of the target */
-    uint32_t
-        segment;     /* passage to the targets between the cut before and this one; each RIG_NODE_NONE for no targets */
-    uint32_t before; /* to all targets before this cut */
-    uint32_t behind; /* to all targets behind it */
+    uint32_t rank;    /* of the target */
+    uint32_t segment; /* relay to the targets between the cut before and this one; each RIG_NODE_NONE for no targets */
+    uint32_t before;  /* to all targets before this cut */
+    uint32_t behind;  /* to all targets behind it */
 };
 
 RIG_VEC(struct cut, cuts)
@@ -19,7 +18,7 @@ RIG_VEC(struct cut, cuts)
 struct bundle {
     const uint32_t *targets;
     uint32_t target_count;
-    const struct rig_source *sources;
+    const struct rig_bundle_source *sources;
     size_t source_count;
     struct cuts cuts;
     struct rig_links *links;
@@ -52,13 +51,13 @@ static bool find_cuts(struct bundle *b)
     return cuts_add(&b->cuts, (struct cut){.rank = b->target_count});
 }
 
-/* A passage to these nodes, of which RIG_NODE_NONE are none. */
-static bool make_passage(struct rig_links *links, const uint32_t *to, unsigned count, uint32_t *passage)
+/* A relay to these nodes, of which RIG_NODE_NONE are none. */
+static bool make_relay(struct rig_links *links, const uint32_t *to, unsigned count, uint32_t *relay)
 {
-    if (!rig_links_add_nodes(links, 1, passage))
+    if (!rig_links_add_nodes(links, 1, relay))
         return false;
     for (unsigned i = 0; i < count; i++) {
-        if (to[i] != RIG_NODE_NONE && !rig_links_add(links, *passage, to[i], RIG_LINK_THROUGH))
+        if (to[i] != RIG_NODE_NONE && !rig_links_add(links, *relay, to[i], RIG_LINK_THROUGH))
             return false;
     }
     return true;
@@ -70,7 +69,7 @@ static bool make_segments(struct bundle *b)
     for (size_t j = 0; j < b->cuts.count; j++) {
         struct cut *cut = &b->cuts.at[j];
         cut->segment = RIG_NODE_NONE;
-        if (first < cut->rank && !make_passage(b->links, NULL, 0, &cut->segment))
+        if (first < cut->rank && !make_relay(b->links, NULL, 0, &cut->segment))
             return false;
         for (uint32_t i = first; i < cut->rank; i++) {
             if (!rig_links_add(b->links, cut->segment, b->targets[i], RIG_LINK_THROUGH))
@@ -89,7 +88,7 @@ static bool make_ways(struct bundle *b)
     cuts[0].before = cuts[0].segment;
     for (size_t j = 1; j <= last; j++) {
         const uint32_t to[] = {cuts[j - 1].before, b->targets[cuts[j - 1].rank], cuts[j].segment};
-        if (!make_passage(b->links, to, 3, &cuts[j].before))
+        if (!make_relay(b->links, to, 3, &cuts[j].before))
             return false;
     }
     cuts[last].behind = RIG_NODE_NONE;
@@ -99,22 +98,22 @@ static bool make_ways(struct bundle *b)
             continue;
         }
         const uint32_t to[] = {cuts[j + 1].behind, b->targets[cuts[j + 1].rank], cuts[j + 1].segment};
-        if (!make_passage(b->links, to, 3, &cuts[j].behind))
+        if (!make_relay(b->links, to, 3, &cuts[j].behind))
             return false;
     }
     return true;
 }
 
-static bool link_to(const struct bundle *b, const struct rig_source *source, uint32_t passage)
+static bool link_to(const struct bundle *b, const struct rig_bundle_source *source, uint32_t relay)
 {
-    return passage == RIG_NODE_NONE || rig_links_add(b->links, source->txn, passage, source->link);
+    return relay == RIG_NODE_NONE || rig_links_add(b->links, source->txn, relay, source->link);
 }
 
 static bool link_sources(const struct bundle *b)
 {
     const struct cut *cut = b->cuts.at, *end = b->cuts.at + b->cuts.count - 1;
     for (size_t s = 0; s < b->source_count; s++) {
-        const struct rig_source *source = &b->sources[s];
+        const struct rig_bundle_source *source = &b->sources[s];
         while (cut < end && b->targets[cut->rank] < source->txn)
             cut++;
         bool itself = cut < end && b->targets[cut->rank] == source->txn;
@@ -125,8 +124,8 @@ static bool link_sources(const struct bundle *b)
     return true;
 }
 
-bool rig_bundle_link(const uint32_t *targets, uint32_t target_count, const struct rig_source *sources,
-                     size_t source_count, bool passages, struct rig_links *links)
+bool rig_bundle_link(const uint32_t *targets, uint32_t target_count, const struct rig_bundle_source *sources,
+                     size_t source_count, bool relays, struct rig_links *links)
 {
     struct bundle b = {.targets = targets,
                        .target_count = target_count,
@@ -136,7 +135,7 @@ bool rig_bundle_link(const uint32_t *targets, uint32_t target_count, const struc
     RIG_REQUIRE(target_count > 0);
     if (source_count == 0)
         return true;
-    if (!passages)
+    if (!relays)
         return link_pairs(&b);
     for (uint32_t i = 0; i < target_count; i++)
         links->late_before[targets[i]] |= targets[i] < sources[source_count - 1].txn;

@@ -1,9 +1,9 @@
 /*
- * Edges from each of these to each of those. Where many meet many the pairs are not written out: passages (graph.h)
- * keep the number of edges linear. One passage leads to all targets. A source that is a target itself must not reach
- * itself: it has one passage to the targets before it and one to those behind it, each made of the next ones.
+ * Edges from each of these to each of those. Where many meet many the pairs are not written out: relays (graph.h)
+ * keep the number of edges linear. One relay leads to all targets. A source that is a target itself must not reach
+ * itself: it has one relay to the targets before it and one to those behind it, each made of the next ones.
  *
- * Space: an edge a target, one or two a source; and for each source that is a target two passages with two or three
+ * Space: an edge a target, one or two a source; and for each source that is a target two relays with two or three
  * edges each. Time: linear.
  */
 #ifndef RIG_CHECKER_GRAPH_BUNDLE_H
@@ -16,14 +16,14 @@
 #include "base/vec.h"
 #include "checker/graph/links.h"
 
-struct rig_source {
+struct rig_bundle_source {
     uint32_t txn;
     enum rig_link link; /* of the edges from it */
 };
 
-RIG_VEC(struct rig_source, rig_sources)
+RIG_VEC(struct rig_bundle_source, rig_bundle_sources)
 
-/* Whether passages pay for so many. */
+/* Whether relays pay for so many. */
 static inline bool rig_bundle_pays(uint64_t target_count, uint64_t source_count)
 {
     return target_count * source_count > 64 + 8 * (target_count + source_count);
@@ -31,9 +31,9 @@ static inline bool rig_bundle_pays(uint64_t target_count, uint64_t source_count)
 
 /*
  * Links every source with every target but itself. Targets are ascending and distinct, at least one; sources ascending.
- * `passages`: pairs are not written out. False when memory runs out, or ids.
+ * `relays`: pairs are not written out. False when memory runs out, or ids.
  */
-bool rig_bundle_link(const uint32_t *targets, uint32_t target_count, const struct rig_source *sources,
-                     size_t source_count, bool passages, struct rig_links *links);
+bool rig_bundle_link(const uint32_t *targets, uint32_t target_count, const struct rig_bundle_source *sources,
+                     size_t source_count, bool relays, struct rig_links *links);
 
 #endif

@@ -54,20 +54,20 @@ bool rig_links_grow(struct rig_links *links)
 
 bool rig_links_add_nodes(struct rig_links *links, uint32_t count, uint32_t *first)
 {
-    uint32_t passages = links->node_count - links->txn_count;
+    uint32_t relays = links->node_count - links->txn_count;
     if (count > RIG_GRAPH_MAX_NODES - links->node_count)
         return false;
-    if (passages + count > links->passage_room) {
-        uint32_t room = larger_room(links->passage_room, passages + count);
+    if (relays + count > links->relay_room) {
+        uint32_t room = larger_room(links->relay_room, relays + count);
         uint32_t *heads = rig_arena_room(links->arena, room, sizeof *heads);
         if (heads == NULL)
             return false;
-        if (passages > 0)
-            memcpy(heads, links->passage_head, passages * sizeof *heads);
-        links->passage_head = heads;
-        links->passage_room = room;
+        if (relays > 0)
+            memcpy(heads, links->relay_head, relays * sizeof *heads);
+        links->relay_head = heads;
+        links->relay_room = room;
     }
-    memset(links->passage_head + passages, 0xff, count * sizeof *links->passage_head);
+    memset(links->relay_head + relays, 0xff, count * sizeof *links->relay_head);
     *first = links->node_count;
     links->node_count += count;
     return true;
@@ -82,7 +82,7 @@ void rig_links_abandon(struct rig_links *links)
     }
     rig_arena_abandon(links->head, txn_count * sizeof *links->head);
     rig_arena_abandon(links->chained, links->chained_count * sizeof *links->chained);
-    links->own = links->own_first = links->head = links->passage_head = NULL;
+    links->own = links->own_first = links->head = links->relay_head = NULL;
     links->chained = NULL;
     links->late_before = NULL;
 }

@@ -48,17 +48,17 @@ struct rig_chained {
 struct rig_links {
     struct rig_arena *arena; /* borrowed */
     uint32_t txn_count;
-    uint32_t node_count;    /* with passages */
-    uint32_t *own;          /* ww and wr edges of transaction t: [own_first[t], own_first[t + 1]) */
-    uint32_t *own_first;    /* NULL when there are no own edges */
-    uint32_t *head;         /* per transaction, and one place more that nobody reads */
-    uint32_t *passage_head; /* per node behind the transactions */
-    uint32_t passage_room;
+    uint32_t node_count;  /* with relays */
+    uint32_t *own;        /* ww and wr edges of transaction t: [own_first[t], own_first[t + 1]) */
+    uint32_t *own_first;  /* NULL when there are no own edges */
+    uint32_t *head;       /* per transaction, and one place more that nobody reads */
+    uint32_t *relay_head; /* per node behind the transactions */
+    uint32_t relay_room;
     struct rig_chained *chained;
     uint32_t chained_count, chained_room;
     uint32_t read_count;    /* of them, so many were chained while the transactions were visited, each by its `from` */
     uint8_t *late_before;   /* per transaction, as head: 1 when an edge may lead to it from one that completed later */
-    uint64_t link_count[3]; /* ww, wr, rw; those out of passages are not counted */
+    uint64_t link_count[3]; /* ww, wr, rw; those out of relays are not counted */
 };
 
 /*
@@ -67,7 +67,7 @@ struct rig_links {
  */
 bool rig_links_init(struct rig_links *links, struct rig_arena *arena, uint32_t txn_count, uint32_t own_room,
                     uint32_t chained_room);
-/* Empties it, and keeps its room; there are no passages yet. */
+/* Empties it, and keeps its room; there are no relays yet. */
 void rig_links_clear(struct rig_links *links);
 /* Adds nodes behind the others; *first is the first of them. False when memory runs out, or ids. */
 bool rig_links_add_nodes(struct rig_links *links, uint32_t count, uint32_t *first);
@@ -78,7 +78,7 @@ bool rig_links_grow(struct rig_links *links);
 
 static inline uint32_t *rig_links_head(const struct rig_links *links, uint32_t node)
 {
-    return node < links->txn_count ? &links->head[node] : &links->passage_head[node - links->txn_count];
+    return node < links->txn_count ? &links->head[node] : &links->relay_head[node - links->txn_count];
 }
 
 /* Walks over the edges into one node: own ones first, then those chained, the last one added first. */
@@ -131,7 +131,7 @@ static inline uint32_t rig_links_next_from(const struct rig_links *links, struct
     return RIG_NODE_NONE;
 }
 
-/* Adds one edge. Those out of passages leave `late_before` to the caller. False when memory runs out. */
+/* Adds one edge. Those out of relays leave `late_before` to the caller. False when memory runs out. */
 static inline bool rig_links_add(struct rig_links *links, uint32_t from, uint32_t to, enum rig_link link)
 {
     if (links->chained_count == links->chained_room && !rig_links_grow(links))

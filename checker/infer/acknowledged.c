@@ -7,12 +7,12 @@ bool rig_acknowledged_find(struct rig_versions *versions, struct rig_arena *aren
     if (versions->acknowledged == NULL)
         return false;
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
-        const struct rig_mop *ops = rig_txn_ops(history, txn);
+        const struct rig_txn_op *ops = rig_txn_ops(history, txn);
         const uint32_t count = history->txns[txn].outcome == RIG_OUTCOME_OK ? rig_txn_op_count(history, txn) : 0;
         for (uint32_t i = 0; i < count; i++) {
             if (ops[i].read_state != RIG_READ_SEEN || !rig_versions_is_prefix(versions, &ops[i]))
                 continue;
-            uint32_t *shown = &versions->acknowledged[ops[i].key], shows = rig_mop_list(history, &ops[i]).count;
+            uint32_t *shown = &versions->acknowledged[ops[i].key], shows = rig_txn_op_list(history, &ops[i]).count;
             *shown = shows > *shown ? shows : *shown;
         }
     }
@@ -21,7 +21,7 @@ bool rig_acknowledged_find(struct rig_versions *versions, struct rig_arena *aren
 
 uint32_t rig_acknowledged_before(const struct rig_versions *versions, uint32_t txn, uint32_t key, uint32_t place)
 {
-    const struct rig_mop *ops = rig_txn_ops(versions->history, txn);
+    const struct rig_txn_op *ops = rig_txn_ops(versions->history, txn);
     const uint32_t end = place < versions->acknowledged[key] ? place : versions->acknowledged[key];
     uint32_t last = RIG_VERSION_NONE;
     for (uint32_t i = 0; i < rig_txn_op_count(versions->history, txn); i++) {
@@ -36,7 +36,7 @@ uint32_t rig_acknowledged_before(const struct rig_versions *versions, uint32_t t
 
 bool rig_acknowledged_ww(const struct rig_versions *versions, uint32_t from, uint32_t to)
 {
-    const struct rig_mop *ops = rig_txn_ops(versions->history, to);
+    const struct rig_txn_op *ops = rig_txn_ops(versions->history, to);
     for (uint32_t i = 0; i < rig_txn_op_count(versions->history, to); i++) {
         const uint32_t key = ops[i].key;
         if (ops[i].kind != RIG_OP_APPEND || versions->keys[key].contested)

@@ -92,7 +92,7 @@ static uint32_t slot_of(const struct rig_versions *versions, uint32_t key, int64
  * The key remembers the slot of the transaction's latest append to it, which is superseded when another one follows.
  * True when the slot had a writer before.
  */
-static inline bool take_append(const struct rig_versions *versions, const struct rig_mop *op, uint32_t txn,
+static inline bool take_append(const struct rig_versions *versions, const struct rig_txn_op *op, uint32_t txn,
                                bool any_sparse)
 {
     struct rig_append *slots = versions->slots;
@@ -112,7 +112,7 @@ static inline bool take_append(const struct rig_versions *versions, const struct
 static inline __attribute__((always_inline)) bool take_all(const struct rig_versions *versions,
                                                            const struct rig_survey *survey, bool any_sparse)
 {
-    const struct rig_mop *ops = versions->history->ops;
+    const struct rig_txn_op *ops = versions->history->ops;
     bool twice = false;
     for (uint32_t i = 0; i < survey->append_count; i++) {
         const struct rig_owned_op append = survey->appends[i];
@@ -129,9 +129,9 @@ static enum rig_rc appended_twice(const struct rig_versions *versions, struct ri
     for (uint32_t i = 0; i < versions->slot_count; i++)
         versions->slots[i].writer = RIG_TXN_NONE;
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
-        const struct rig_mop *ops = rig_txn_ops(history, txn);
+        const struct rig_txn_op *ops = rig_txn_ops(history, txn);
         for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
-            const struct rig_mop *op = &ops[i];
+            const struct rig_txn_op *op = &ops[i];
             if (op->kind != RIG_OP_APPEND)
                 continue;
             uint32_t slot = slot_of(versions, op->key, op->value);

@@ -10,11 +10,11 @@ static void collect_reads(const struct rig_versions *versions, struct rig_branch
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         if (!versions->committed[txn])
             continue;
-        const struct rig_mop *ops = rig_txn_ops(history, txn);
+        const struct rig_txn_op *ops = rig_txn_ops(history, txn);
         for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
-            if (ops[i].read_state != RIG_READ_SEEN || !rig_mop_is_branch(&ops[i]))
+            if (ops[i].read_state != RIG_READ_SEEN || !rig_txn_op_is_branch(&ops[i]))
                 continue;
-            struct rig_branch_read read = {ops[i].key, txn, i, rig_mop_branch(&ops[i]), ops[i].count};
+            struct rig_branch_read read = {ops[i].key, txn, i, rig_txn_op_branch(&ops[i]), ops[i].count};
             reads->count++;
             if (reads->at == NULL)
                 continue;

@@ -29,9 +29,9 @@ void rig_branches_inspect(struct rig_versions *versions, const struct rig_branch
 
 /* Of a committed read of a branch. */
 static inline const struct rig_branch_facts *rig_branch_facts(const struct rig_versions *versions,
-                                                              const struct rig_mop *op)
+                                                              const struct rig_txn_op *op)
 {
-    return &versions->branches[rig_mop_branch(op)];
+    return &versions->branches[rig_txn_op_branch(op)];
 }
 
 /* Appends that this list shows are not unread, though they may have no place in the order. */

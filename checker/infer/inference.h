@@ -8,7 +8,7 @@
 #define RIG_CHECKER_INFER_INFERENCE_H
 
 #include "checker/graph/graph.h"
-#include "checker/infer/oddity.h"
+#include "checker/infer/noncyclic.h"
 #include "checker/infer/registers.h"
 #include "checker/infer/versions.h"
 
@@ -18,7 +18,7 @@ struct rig_inference {
     struct rig_registers registers;    /* of rw-register */
     struct rig_links links;            /* the graph's edges as they were found, and */
     struct rig_graph graph;            /*   the whole graph: only link_count before rig_inference_pack() */
-    struct rig_oddities oddities;
+    struct rig_noncyclic_findings noncyclic;
     uint32_t committed_count;
     uint32_t ok_count, fail_count; /* transactions with that outcome */
     uint64_t unordered_keys;       /* keys to which two or more committed transactions made appends that nobody read */
@@ -38,7 +38,7 @@ enum rig_rc rig_inference_pack(struct rig_inference *inference, struct rig_err *
 /* Releases what does not come from the arena; also after a failure. */
 static inline void rig_inference_done(struct rig_inference *inference)
 {
-    rig_oddity_list_done(&inference->oddities.kept);
+    rig_noncyclic_list_done(&inference->noncyclic.kept);
 }
 
 #endif

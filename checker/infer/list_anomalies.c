@@ -8,8 +8,8 @@
 /* One operation of a committed transaction, on its way through the checks. */
 struct reading {
     const struct rig_versions *versions;
-    struct rig_oddities *oddities;
-    const struct rig_mop *ops; /* of the transaction */
+    struct rig_noncyclic_findings *noncyclic;
+    const struct rig_txn_op *ops; /* of the transaction */
     uint32_t op_count;
     uint32_t txn;
     uint32_t op;
@@ -19,23 +19,23 @@ struct reading {
 static bool note(const struct reading *reading, enum rig_anomaly anomaly, int64_t value, uint32_t other,
                  uint32_t other_op)
 {
-    struct rig_oddity oddity = {.anomaly = anomaly,
-                                .key = reading->ops[reading->op].key,
-                                .txn = reading->txn,
-                                .op = reading->op,
-                                .other = other,
-                                .other_op = other_op,
-                                .value = value};
-    oddity.unsettled = reading->versions->history->txns[reading->txn].outcome != RIG_OUTCOME_OK;
-    return rig_oddities_note(reading->oddities, &oddity);
+    struct rig_noncyclic found = {.anomaly = anomaly,
+                                  .key = reading->ops[reading->op].key,
+                                  .txn = reading->txn,
+                                  .op = reading->op,
+                                  .other = other,
+                                  .other_op = other_op,
+                                  .value = value};
+    found.unsettled = reading->versions->history->txns[reading->txn].outcome != RIG_OUTCOME_OK;
+    return rig_noncyclic_note(reading->noncyclic, &found);
 }
 
 /* What is known of the list that a read shows a prefix of: its key's spine, or a branch. */
 static struct rig_branch_facts facts_of(const struct reading *reading)
 {
-    const struct rig_mop *op = &reading->ops[reading->op];
+    const struct rig_txn_op *op = &reading->ops[reading->op];
     const struct rig_key_versions *k = &reading->versions->keys[op->key];
-    if (op->read_state == RIG_READ_SEEN && rig_mop_is_branch(op))
+    if (op->read_state == RIG_READ_SEEN && rig_txn_op_is_branch(op))
         return *rig_branch_facts(reading->versions, op);
     return (struct rig_branch_facts){
         .agrees = k->spine_agrees, .unique = k->spine_unique, .aborted = k->spine_aborted, .garbage = k->spine_garbage};
@@ -110,7 +110,7 @@ static bool check_future(const struct reading *reading)
 {
     uint32_t key = reading->ops[reading->op].key;
     for (uint32_t i = reading->op + 1; i < reading->op_count; i++) {
-        const struct rig_mop *later = &reading->ops[i];
+        const struct rig_txn_op *later = &reading->ops[i];
         if (later->kind == RIG_OP_APPEND && later->key == key && list_holds(reading, later->value))
             return note(reading, RIG_ANOMALY_FUTURE_READ, later->value, reading->txn, i);
     }
@@ -125,7 +125,7 @@ static bool check_internal(const struct reading *reading)
     uint32_t own = 0;
     uint32_t previous = UINT32_MAX;
     for (uint32_t i = reading->op; i-- > 0 && previous == UINT32_MAX;) {
-        const struct rig_mop *op = &reading->ops[i];
+        const struct rig_txn_op *op = &reading->ops[i];
         if (op->key != key)
             continue;
         if (op->kind == RIG_OP_APPEND) {
@@ -138,7 +138,7 @@ static bool check_internal(const struct reading *reading)
     }
     if (previous == UINT32_MAX)
         return true;
-    struct rig_read_list before = rig_mop_list(history, &reading->ops[previous]);
+    struct rig_read_list before = rig_txn_op_list(history, &reading->ops[previous]);
     if (reading->list.count - own == before.count && rig_read_same(&before, &reading->list, before.count))
         return true;
     return note(reading, RIG_ANOMALY_INTERNAL, 0, RIG_TXN_NONE, previous);
@@ -157,32 +157,33 @@ static uint32_t next_append(const struct reading *reading, uint32_t op)
 /* fractured-append: the key's order shows the next append to the key, but not this one somewhere before it. */
 static bool check_fractured(const struct reading *writing)
 {
-    const struct rig_mop *op = &writing->ops[writing->op];
+    const struct rig_txn_op *op = &writing->ops[writing->op];
     const struct rig_append *slot = rig_versions_append(writing->versions, op->key, op->value);
     if (!slot->superseded)
         return true;
-    const struct rig_mop *next = &writing->ops[next_append(writing, writing->op)];
+    const struct rig_txn_op *next = &writing->ops[next_append(writing, writing->op)];
     const struct rig_append *next_slot = rig_versions_append(writing->versions, op->key, next->value);
     if (!rig_append_is_placed(next_slot) || slot->position < next_slot->position)
         return true;
     rig_versions_contest(writing->versions, op->key);
     const struct rig_key_versions *k = &writing->versions->keys[op->key];
-    struct rig_oddity oddity = {.anomaly = RIG_ANOMALY_FRACTURED_APPEND,
-                                .key = op->key,
-                                .txn = k->order_txn,
-                                .op = k->order_op,
-                                .other = writing->txn,
-                                .other_op = writing->op,
-                                .value = next->value,
-                                .other_value = op->value};
-    return rig_oddities_note(writing->oddities, &oddity);
+    struct rig_noncyclic found = {.anomaly = RIG_ANOMALY_FRACTURED_APPEND,
+                                  .key = op->key,
+                                  .txn = k->order_txn,
+                                  .op = k->order_op,
+                                  .other = writing->txn,
+                                  .other_op = writing->op,
+                                  .value = next->value,
+                                  .other_value = op->value};
+    return rig_noncyclic_note(writing->noncyclic, &found);
 }
 
-bool rig_list_anomalies_of_txn(const struct rig_versions *versions, uint32_t txn, struct rig_oddities *oddities)
+bool rig_list_anomalies_of_txn(const struct rig_versions *versions, uint32_t txn,
+                               struct rig_noncyclic_findings *noncyclic)
 {
     const struct rig_history *history = versions->history;
     struct reading reading = {.versions = versions,
-                              .oddities = oddities,
+                              .noncyclic = noncyclic,
                               .ops = rig_txn_ops(history, txn),
                               .op_count = rig_txn_op_count(history, txn),
                               .txn = txn};
@@ -192,7 +193,7 @@ bool rig_list_anomalies_of_txn(const struct rig_versions *versions, uint32_t txn
             return false;
         if (reading.ops[i].kind != RIG_OP_READ_LIST || reading.ops[i].read_state == RIG_READ_UNKNOWN)
             continue;
-        reading.list = rig_mop_list(history, &reading.ops[i]);
+        reading.list = rig_txn_op_list(history, &reading.ops[i]);
         if (!check_writers(&reading) || !check_intermediate(&reading) || !check_shape(&reading) ||
             !check_future(&reading) || !check_internal(&reading))
             return false;
@@ -200,7 +201,7 @@ bool rig_list_anomalies_of_txn(const struct rig_versions *versions, uint32_t txn
     return true;
 }
 
-bool rig_list_anomalies_of_orders(const struct rig_versions *versions, struct rig_oddities *oddities)
+bool rig_list_anomalies_of_orders(const struct rig_versions *versions, struct rig_noncyclic_findings *noncyclic)
 {
     const struct rig_history *history = versions->history;
     if (versions->before_at == NULL)
@@ -219,15 +220,15 @@ bool rig_list_anomalies_of_orders(const struct rig_versions *versions, struct ri
                 aborted = slot;
                 aborted_value = k->order.at[i];
             } else if (aborted != NULL && versions->committed[slot->writer]) {
-                struct rig_oddity oddity = {.anomaly = RIG_ANOMALY_DIRTY_UPDATE,
-                                            .key = key,
-                                            .txn = slot->writer,
-                                            .op = UINT32_MAX,
-                                            .other = aborted->writer,
-                                            .other_op = UINT32_MAX,
-                                            .value = k->order.at[i],
-                                            .other_value = aborted_value};
-                if (!rig_oddities_note(oddities, &oddity))
+                struct rig_noncyclic found = {.anomaly = RIG_ANOMALY_DIRTY_UPDATE,
+                                              .key = key,
+                                              .txn = slot->writer,
+                                              .op = UINT32_MAX,
+                                              .other = aborted->writer,
+                                              .other_op = UINT32_MAX,
+                                              .value = k->order.at[i],
+                                              .other_value = aborted_value};
+                if (!rig_noncyclic_note(noncyclic, &found))
                     return false;
                 aborted = NULL;
             }
@@ -273,14 +274,14 @@ static int compare_updates(const void *left, const void *right)
     return order != 0 ? order : (a->txn > b->txn) - (a->txn < b->txn);
 }
 
-static bool is_known_read(const struct rig_mop *op)
+static bool is_known_read(const struct rig_txn_op *op)
 {
     return op->kind == RIG_OP_READ_LIST && op->read_state != RIG_READ_UNKNOWN;
 }
 
 static bool collect_updates(const struct rig_versions *versions, uint32_t txn, struct updates *updates)
 {
-    const struct rig_mop *ops = rig_txn_ops(versions->history, txn);
+    const struct rig_txn_op *ops = rig_txn_ops(versions->history, txn);
     uint32_t op_count = rig_txn_op_count(versions->history, txn);
     for (uint32_t i = 0; i < op_count; i++) {
         if (!is_known_read(&ops[i]))
@@ -292,14 +293,14 @@ static bool collect_updates(const struct rig_versions *versions, uint32_t txn, s
             appends = ops[j].key == ops[i].key && ops[j].kind == RIG_OP_APPEND;
         if (!first || !appends)
             continue;
-        struct update update = {ops[i].key, txn, i, rig_mop_list(versions->history, &ops[i])};
+        struct update update = {ops[i].key, txn, i, rig_txn_op_list(versions->history, &ops[i])};
         if (!updates_add(updates, update))
             return false;
     }
     return true;
 }
 
-bool rig_list_lost_updates(const struct rig_versions *versions, struct rig_oddities *oddities)
+bool rig_list_lost_updates(const struct rig_versions *versions, struct rig_noncyclic_findings *noncyclic)
 {
     struct updates updates = {0};
     bool done = true;
@@ -313,13 +314,13 @@ bool rig_list_lost_updates(const struct rig_versions *versions, struct rig_oddit
         const struct update *a = &updates.at[i - 1], *b = &updates.at[i];
         if (compare_reads(a, b) != 0)
             continue;
-        struct rig_oddity oddity = {.anomaly = RIG_ANOMALY_LOST_UPDATE,
-                                    .key = a->key,
-                                    .txn = a->txn,
-                                    .op = a->op,
-                                    .other = b->txn,
-                                    .other_op = b->op};
-        done = rig_oddities_note(oddities, &oddity);
+        struct rig_noncyclic found = {.anomaly = RIG_ANOMALY_LOST_UPDATE,
+                                      .key = a->key,
+                                      .txn = a->txn,
+                                      .op = a->op,
+                                      .other = b->txn,
+                                      .other_op = b->op};
+        done = rig_noncyclic_note(noncyclic, &found);
     }
     updates_done(&updates);
     return done;

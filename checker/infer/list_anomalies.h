@@ -1,6 +1,6 @@
 /*
  * The non-cyclic anomalies of list-append: garbage-read, G1a, G1b, duplicate-elements, incompatible-order, future-read,
- * internal, fractured-append, dirty-update, lost-update (definitions: checker/model/anomaly.h).
+ * internal, fractured-append, dirty-update, lost-update (definitions: checker/levels/anomaly.h).
  *
  * Time: O(1) for a read that is a prefix of its key's spine, linear in the list for others.
  */
@@ -10,20 +10,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "checker/infer/oddity.h"
+#include "checker/infer/noncyclic.h"
 #include "checker/infer/versions.h"
 
 /* Those that one committed transaction shows by itself; the key of a fractured-append is contested from then on. False
  * when memory runs out. */
-bool rig_list_anomalies_of_txn(const struct rig_versions *versions, uint32_t txn, struct rig_oddities *oddities);
+bool rig_list_anomalies_of_txn(const struct rig_versions *versions, uint32_t txn,
+                               struct rig_noncyclic_findings *noncyclic);
 /* Those of the version orders as a whole: dirty-update. */
-bool rig_list_anomalies_of_orders(const struct rig_versions *versions, struct rig_oddities *oddities);
+bool rig_list_anomalies_of_orders(const struct rig_versions *versions, struct rig_noncyclic_findings *noncyclic);
 /*
  * lost-update: two transactions whose first reads of a key are equal and that both append to it after that. It puts
  * them on a cycle (each read the version that the other overwrote) unless the reads contradict the key's order; so it
  * is enough to call this when the graph has a cycle or there are contradictions. It takes a pass over the history and
  * memory for these reads.
  */
-bool rig_list_lost_updates(const struct rig_versions *versions, struct rig_oddities *oddities);
+bool rig_list_lost_updates(const struct rig_versions *versions, struct rig_noncyclic_findings *noncyclic);
 
 #endif

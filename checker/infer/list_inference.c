@@ -11,7 +11,7 @@ enum { MOST_PLAIN_OPS = UINT16_MAX /* rig_key_places.grown counts them */ };
 struct infer {
     const struct rig_history *history;
     const struct rig_versions *versions;
-    struct rig_oddities *oddities;
+    struct rig_noncyclic_findings *noncyclic;
     struct rig_links *links;
     uint32_t own_count;     /* in links->own */
     uint64_t unknown_reads; /* of acknowledged transactions */
@@ -32,10 +32,10 @@ static void link_own(struct infer *in, uint32_t from, uint32_t txn, enum rig_lin
  * An append that no read shows although reads show a later one of its transaction to the key, or ought to, did not come
  * last: it was lost.
  */
-static bool is_lost(const struct infer *in, uint32_t txn, const struct rig_mop *op)
+static bool is_lost(const struct infer *in, uint32_t txn, const struct rig_txn_op *op)
 {
-    const struct rig_mop *end = in->history->ops + in->history->txns[txn + 1].first_op;
-    for (const struct rig_mop *later = op + 1; later < end; later++) {
+    const struct rig_txn_op *end = in->history->ops + in->history->txns[txn + 1].first_op;
+    for (const struct rig_txn_op *later = op + 1; later < end; later++) {
         if (later->kind == RIG_OP_APPEND && later->key == op->key &&
             rig_versions_append(in->versions, later->key, later->value)->position != RIG_VERSION_NONE)
             return true;
@@ -44,7 +44,7 @@ static bool is_lost(const struct infer *in, uint32_t txn, const struct rig_mop *
 }
 
 /* ww into the writer of an append, from the version before it. */
-static bool link_append(struct infer *in, uint32_t txn, const struct rig_mop *op)
+static bool link_append(struct infer *in, uint32_t txn, const struct rig_txn_op *op)
 {
     struct rig_append *slot = rig_versions_append(in->versions, op->key, op->value);
     if (slot->position == RIG_VERSION_NONE && slot->superseded && is_lost(in, txn, op))
@@ -63,7 +63,7 @@ static bool link_append(struct infer *in, uint32_t txn, const struct rig_mop *op
 }
 
 /* wr from the writer of the last element that the transaction did not append itself. */
-static void link_writer(struct infer *in, uint32_t txn, const struct rig_mop *op, const struct rig_read_list *list)
+static void link_writer(struct infer *in, uint32_t txn, const struct rig_txn_op *op, const struct rig_read_list *list)
 {
     for (uint32_t i = list->count; i-- > 0;) {
         const struct rig_append *slot = rig_versions_find(in->versions, op->key, rig_read_element(list, i));
@@ -75,7 +75,7 @@ static void link_writer(struct infer *in, uint32_t txn, const struct rig_mop *op
 }
 
 /* rw to the writer of the version after the one that was read. */
-static bool link_overwriter(struct infer *in, uint32_t txn, const struct rig_mop *op)
+static bool link_overwriter(struct infer *in, uint32_t txn, const struct rig_txn_op *op)
 {
     uint32_t next = rig_versions_from(in->versions, op->key, op->read_state == RIG_READ_SEEN ? op->count : 0);
     if (next == RIG_VERSION_NONE)
@@ -84,13 +84,13 @@ static bool link_overwriter(struct infer *in, uint32_t txn, const struct rig_mop
     return writer == txn || rig_links_add(in->links, txn, writer, RIG_LINK_RW);
 }
 
-static bool link_read(struct infer *in, uint32_t txn, const struct rig_mop *op)
+static bool link_read(struct infer *in, uint32_t txn, const struct rig_txn_op *op)
 {
     if (op->read_state == RIG_READ_UNKNOWN) {
         in->unknown_reads += in->history->txns[txn].outcome == RIG_OUTCOME_OK;
         return true;
     }
-    struct rig_read_list list = rig_mop_list(in->history, op);
+    struct rig_read_list list = rig_txn_op_list(in->history, op);
     link_writer(in, txn, op, &list);
     bool ordered = !in->versions->keys[op->key].contested && rig_versions_is_prefix(in->versions, op);
     return !ordered || link_overwriter(in, txn, op);
@@ -98,13 +98,13 @@ static bool link_read(struct infer *in, uint32_t txn, const struct rig_mop *op)
 
 static bool visit_any(struct infer *in, uint32_t txn)
 {
-    const struct rig_mop *ops = rig_txn_ops(in->history, txn);
+    const struct rig_txn_op *ops = rig_txn_ops(in->history, txn);
     for (uint32_t i = 0; i < rig_txn_op_count(in->history, txn); i++) {
         bool linked = ops[i].kind == RIG_OP_APPEND ? link_append(in, txn, &ops[i]) : link_read(in, txn, &ops[i]);
         if (!linked)
             return false;
     }
-    return in->again || rig_list_anomalies_of_txn(in->versions, txn, in->oddities);
+    return in->again || rig_list_anomalies_of_txn(in->versions, txn, in->noncyclic);
 }
 
 /* ---- a transaction that shows nothing odd ---- */
@@ -171,7 +171,7 @@ static inline void link_after(struct plain *p, uint32_t place)
 }
 
 /* Takes back what link_after() did for the latest of the operations that were taken. */
-static void unlink_after(struct plain *p, const struct rig_mop *op)
+static void unlink_after(struct plain *p, const struct rig_txn_op *op)
 {
     if (op->kind == RIG_OP_APPEND)
         return;
@@ -186,7 +186,7 @@ _Static_assert(RIG_OP_APPEND == 0 && RIG_OP_READ_LIST == 1 && RIG_LINK_WW == 0 &
                "take_op() reckons with these numbers");
 
 /* There is no branch on what the operation is: it would be mispredicted every other time. */
-static inline bool take_op(struct plain *p, const struct rig_mop *op, bool any_sparse)
+static inline bool take_op(struct plain *p, const struct rig_txn_op *op, bool any_sparse)
 {
     struct rig_key_places *key = &p->keys[op->key];
     const uint32_t read = op->kind, reads = rig_mask(read), seen = rig_mask(op->read_state >> 1);
@@ -214,8 +214,8 @@ static inline bool take_op(struct plain *p, const struct rig_mop *op, bool any_s
  * those of visit_any(), read off the places. That the last element which a read shows is of the transaction itself
  * needs no look: then some operation on the key is odd.
  */
-static inline __attribute__((always_inline)) bool visit_plain(struct plain *p, const struct rig_mop *op,
-                                                              const struct rig_mop *end, bool any_sparse)
+static inline __attribute__((always_inline)) bool visit_plain(struct plain *p, const struct rig_txn_op *op,
+                                                              const struct rig_txn_op *end, bool any_sparse)
 {
     const uint32_t own_count = p->own_count, chained_count = p->chained_count;
     if (end - op > MOST_PLAIN_OPS)
@@ -319,7 +319,7 @@ static void count_links(struct infer *in)
     links->link_count[RIG_LINK_RW] = links->read_count = links->chained_count;
 }
 
-/* An edge a read, and one an append that nobody read, about; half as many for passages among these (bundle.h). */
+/* An edge a read, and one an append that nobody read, about; half as many for relays among these (bundle.h). */
 static uint32_t chained_room(const struct rig_versions *versions)
 {
     uint64_t placed = 0, appends = versions->counted_ops - versions->counted_reads;
@@ -335,11 +335,11 @@ static enum rig_rc link_all(struct infer *in, struct rig_arena *arena, bool plai
     bool linked = rig_links_init(in->links, arena, history->txn_count, in->versions->counted_ops + 1,
                                  chained_room(in->versions)) &&
                   visit_all(in, plainly);
-    if (linked && in->oddities->count[RIG_ANOMALY_FRACTURED_APPEND] > 0)
+    if (linked && in->noncyclic->count[RIG_ANOMALY_FRACTURED_APPEND] > 0)
         linked = visit_again(in, plainly);
     if (linked)
         count_links(in);
-    if (!linked || !rig_list_anomalies_of_orders(in->versions, in->oddities) ||
+    if (!linked || !rig_list_anomalies_of_orders(in->versions, in->noncyclic) ||
         !rig_unread_link(&in->unread, in->versions, in->links))
         return rig_fail(err, RIG_E_LIMIT, "not enough memory for the dependencies; raise --max-memory");
     return RIG_OK;
@@ -348,13 +348,13 @@ static enum rig_rc link_all(struct infer *in, struct rig_arena *arena, bool plai
 static enum rig_rc infer_lists(const struct rig_history *history, uint32_t most_kept, bool plainly,
                                struct rig_arena *arena, struct rig_inference *inference, struct rig_err *err)
 {
-    *inference = (struct rig_inference){.history = history, .oddities = {.most_kept = most_kept}};
+    *inference = (struct rig_inference){.history = history, .noncyclic = {.most_kept = most_kept}};
     enum rig_rc rc = rig_versions_build(history, arena, &inference->versions, err);
     if (rc != RIG_OK)
         return rc;
     struct infer in = {.history = history,
                        .versions = &inference->versions,
-                       .oddities = &inference->oddities,
+                       .noncyclic = &inference->noncyclic,
                        .links = &inference->links};
     rc = link_all(&in, arena, plainly, err);
     rig_unread_done(&in.unread);

@@ -29,7 +29,7 @@ RIG_VEC(uint32_t, writer_list)
 struct infer {
     const struct rig_history *history;
     const struct rig_registers *registers;
-    struct rig_oddities *oddities;
+    struct rig_noncyclic_findings *noncyclic;
     struct rig_links *links;
     struct access *keys;
     struct update *updates;      /* per version */
@@ -38,22 +38,22 @@ struct infer {
     uint32_t *readers; /* of a version: [reader_first[v], reader_first[v + 1]) */
     uint32_t *reader_first;
     uint64_t unknown_reads;
-    struct writer_list targets; /* scratch, */
-    struct rig_sources sources; /*   likewise */
+    struct writer_list targets;        /* scratch, */
+    struct rig_bundle_sources sources; /*   likewise */
 };
 
 static bool note(struct infer *in, enum rig_anomaly anomaly, uint32_t txn, uint32_t op, uint32_t other,
                  uint32_t other_op)
 {
-    const struct rig_mop *read = rig_txn_ops(in->history, txn) + op;
-    struct rig_oddity oddity = {.anomaly = anomaly,
-                                .key = read->key,
-                                .txn = txn,
-                                .op = op,
-                                .other = other,
-                                .other_op = other_op,
-                                .value = read->read_state == RIG_READ_SEEN ? read->value : 0};
-    return rig_oddities_note(in->oddities, &oddity);
+    const struct rig_txn_op *read = rig_txn_ops(in->history, txn) + op;
+    struct rig_noncyclic found = {.anomaly = anomaly,
+                                  .key = read->key,
+                                  .txn = txn,
+                                  .op = op,
+                                  .other = other,
+                                  .other_op = other_op,
+                                  .value = read->read_state == RIG_READ_SEEN ? read->value : 0};
+    return rig_noncyclic_note(in->noncyclic, &found);
 }
 
 static uint32_t version_of(const struct infer *in, uint32_t txn, uint32_t op)
@@ -130,7 +130,7 @@ static bool take_read(struct infer *in, struct access *key, uint32_t txn, uint32
 
 static bool take_txn(struct infer *in, uint32_t txn)
 {
-    const struct rig_mop *ops = rig_txn_ops(in->history, txn);
+    const struct rig_txn_op *ops = rig_txn_ops(in->history, txn);
     for (uint32_t i = 0; i < rig_txn_op_count(in->history, txn); i++) {
         struct access *key = &in->keys[ops[i].key];
         if (key->visitor != txn)
@@ -215,12 +215,12 @@ static bool find_sources(struct infer *in, uint32_t version)
     for (uint32_t i = in->reader_first[version]; done && i < end; i++) {
         uint32_t txn = in->readers[i];
         if (known && writer < txn) {
-            done = rig_sources_add(&in->sources, (struct rig_source){writer, RIG_LINK_WW});
+            done = rig_bundle_sources_add(&in->sources, (struct rig_bundle_source){writer, RIG_LINK_WW});
             known = false;
         }
-        done = done && rig_sources_add(&in->sources, (struct rig_source){txn, RIG_LINK_RW});
+        done = done && rig_bundle_sources_add(&in->sources, (struct rig_bundle_source){txn, RIG_LINK_RW});
     }
-    return done && (!known || rig_sources_add(&in->sources, (struct rig_source){writer, RIG_LINK_WW}));
+    return done && (!known || rig_bundle_sources_add(&in->sources, (struct rig_bundle_source){writer, RIG_LINK_WW}));
 }
 
 static bool link_version(struct infer *in, uint32_t version)
@@ -230,9 +230,9 @@ static bool link_version(struct infer *in, uint32_t version)
     uint32_t count = (uint32_t)in->targets.count;
     if (count == 0)
         return true;
-    bool passages = rig_bundle_pays(count, in->reader_first[version + 1] - in->reader_first[version]);
+    bool relays = rig_bundle_pays(count, in->reader_first[version + 1] - in->reader_first[version]);
     return find_sources(in, version) &&
-           rig_bundle_link(in->targets.at, count, in->sources.at, in->sources.count, passages, in->links);
+           rig_bundle_link(in->targets.at, count, in->sources.at, in->sources.count, relays, in->links);
 }
 
 /* ww and rw along the neighbours of each version: where it has any, and somebody to come before them. */
@@ -263,15 +263,16 @@ enum rig_rc rig_infer_registers(const struct rig_history *history, struct rig_as
                                 uint32_t most_kept, struct rig_arena *arena, struct rig_inference *inference,
                                 struct rig_err *err)
 {
-    *inference = (struct rig_inference){.history = history, .oddities = {.most_kept = most_kept}};
-    enum rig_rc rc = rig_registers_build(history, assumptions, arena, &inference->registers, &inference->oddities, err);
+    *inference = (struct rig_inference){.history = history, .noncyclic = {.most_kept = most_kept}};
+    enum rig_rc rc =
+        rig_registers_build(history, assumptions, arena, &inference->registers, &inference->noncyclic, err);
     if (rc != RIG_OK)
         return rc;
     inference->committed_count = inference->registers.committed_count;
     count_outcomes(history, inference);
     struct infer in = {.history = history,
                        .registers = &inference->registers,
-                       .oddities = &inference->oddities,
+                       .noncyclic = &inference->noncyclic,
                        .links = &inference->links};
     if (!rig_links_init(in.links, arena, history->txn_count, 0, history->op_count) || !take_txns(&in) ||
         !link_versions(&in))
@@ -279,6 +280,6 @@ enum rig_rc rig_infer_registers(const struct rig_history *history, struct rig_as
     memcpy(inference->graph.link_count, in.links->link_count, sizeof in.links->link_count);
     inference->unknown_reads = in.unknown_reads;
     writer_list_done(&in.targets);
-    rig_sources_done(&in.sources);
+    rig_bundle_sources_done(&in.sources);
     return rc;
 }

@@ -24,7 +24,7 @@ struct touch {
 struct orders {
     const struct rig_history *history;
     struct rig_registers *registers;
-    struct rig_oddities *oddities;
+    struct rig_noncyclic_findings *noncyclic;
     struct rig_arena *arena;
     struct touch *touches; /* by key, then in completion order */
     uint32_t touch_count;
@@ -63,7 +63,7 @@ static void touch_keys_of(const struct orders *o, uint32_t txn, struct touching 
 {
     const struct rig_history *history = o->history;
     for (uint32_t op = history->txns[txn].first_op; op < history->txns[txn + 1].first_op; op++) {
-        const struct rig_mop *mop = &history->ops[op];
+        const struct rig_txn_op *mop = &history->ops[op];
         struct touching *key = &keys[mop->key];
         bool writes = mop->kind == RIG_OP_WRITE;
         uint32_t version = o->registers->version_of[op];
@@ -278,7 +278,7 @@ static bool is_acyclic(const struct orders *o)
  * is seen beside. False when nobody wrote any.
  */
 static bool name_cycle(const struct rig_registers *r, const uint32_t *versions, uint32_t count,
-                       struct rig_oddity *oddity)
+                       struct rig_noncyclic *found)
 {
     uint32_t written = RIG_REGISTER_NONE, other = RIG_REGISTER_NONE;
     for (uint32_t i = 0; i < count; i++) {
@@ -291,14 +291,14 @@ static bool name_cycle(const struct rig_registers *r, const uint32_t *versions, 
     }
     if (written == RIG_REGISTER_NONE)
         return false;
-    *oddity = (struct rig_oddity){.anomaly = RIG_ANOMALY_CYCLIC_VERSIONS,
-                                  .key = r->versions[written].key,
-                                  .txn = r->versions[written].writer,
-                                  .op = UINT32_MAX,
-                                  .other = UINT32_MAX,
-                                  .other_op = UINT32_MAX,
-                                  .value = r->versions[written].value,
-                                  .other_value = r->versions[other].value};
+    *found = (struct rig_noncyclic){.anomaly = RIG_ANOMALY_CYCLIC_VERSIONS,
+                                    .key = r->versions[written].key,
+                                    .txn = r->versions[written].writer,
+                                    .op = UINT32_MAX,
+                                    .other = UINT32_MAX,
+                                    .other_op = UINT32_MAX,
+                                    .value = r->versions[written].value,
+                                    .other_value = r->versions[other].value};
     return true;
 }
 
@@ -318,9 +318,9 @@ static enum rig_rc note_cycles(struct orders *o)
         rc = rig_components_find((struct rig_view){.graph = &graph, .links = RIG_LINKS_WW}, &components, o->err);
     for (uint32_t i = 0; rc == RIG_OK && i < components.list.count; i++) {
         struct rig_component range = components.list.at[i];
-        struct rig_oddity oddity;
-        if (name_cycle(o->registers, components.order + range.begin, range.end - range.begin, &oddity) &&
-            !rig_oddities_note(o->oddities, &oddity))
+        struct rig_noncyclic found;
+        if (name_cycle(o->registers, components.order + range.begin, range.end - range.begin, &found) &&
+            !rig_noncyclic_note(o->noncyclic, &found))
             rc = no_memory(o->err);
     }
     rig_components_done(&components);
@@ -454,10 +454,11 @@ static void keep_edges(struct orders *o)
 }
 
 enum rig_rc rig_register_orders_find(struct rig_registers *registers, struct rig_assumptions assumptions,
-                                     struct rig_arena *arena, struct rig_oddities *oddities, struct rig_err *err)
+                                     struct rig_arena *arena, struct rig_noncyclic_findings *noncyclic,
+                                     struct rig_err *err)
 {
     struct orders o = {
-        .history = registers->history, .registers = registers, .oddities = oddities, .arena = arena, .err = err};
+        .history = registers->history, .registers = registers, .noncyclic = noncyclic, .arena = arena, .err = err};
     bool fits = (assumptions.made == 0 || find_touches(&o)) && make_room(&o, assumptions);
     enum rig_rc rc = fits ? add_sources(&o, assumptions) : no_memory(err);
     if (rc == RIG_OK)

@@ -13,6 +13,7 @@
 /* Fills in edges, edge_first and contradicted of registers whose versions are known. Errors as rig_registers_build().
  */
 enum rig_rc rig_register_orders_find(struct rig_registers *registers, struct rig_assumptions assumptions,
-                                     struct rig_arena *arena, struct rig_oddities *oddities, struct rig_err *err);
+                                     struct rig_arena *arena, struct rig_noncyclic_findings *noncyclic,
+                                     struct rig_err *err);
 
 #endif

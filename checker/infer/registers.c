@@ -45,19 +45,19 @@ static enum rig_rc no_memory(struct rig_err *err)
     return rig_fail(err, RIG_E_LIMIT, "not enough memory for the versions of the registers; raise --max-memory");
 }
 
-static bool is_write(const struct rig_mop *op)
+static bool is_write(const struct rig_txn_op *op)
 {
     return op->kind == RIG_OP_WRITE;
 }
 
-static bool names_value(const struct rig_mop *op)
+static bool names_value(const struct rig_txn_op *op)
 {
     return is_write(op) || op->read_state == RIG_READ_SEEN;
 }
 
 bool rig_register_is_update(const struct rig_history *history, uint32_t txn, uint32_t op)
 {
-    const struct rig_mop *ops = rig_txn_ops(history, txn);
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     if (is_write(&ops[op]))
         return false;
     for (uint32_t i = 0; i < op; i++) {
@@ -96,7 +96,7 @@ static enum rig_rc survey(struct build *b)
     for (uint32_t key = 0; key < history->key_count; key++)
         b->keys[key] = (struct key_values){.lowest = INT64_MAX, .highest = INT64_MIN, .visitor = RIG_REGISTER_NONE};
     for (uint32_t i = 0; i < history->op_count; i++) {
-        const struct rig_mop *op = &history->ops[i];
+        const struct rig_txn_op *op = &history->ops[i];
         foreign |= !is_write(op) & (op->kind != RIG_OP_READ_REGISTER);
         if (foreign || !names_value(op))
             continue;
@@ -136,7 +136,7 @@ static enum rig_rc lay_out(struct build *b)
     return b->slots != NULL && mentions_reserve(&b->mentions, (size_t)sparse_count + 1) ? RIG_OK : no_memory(b->err);
 }
 
-static uint32_t *slot_of(const struct build *b, const struct rig_mop *op)
+static uint32_t *slot_of(const struct build *b, const struct rig_txn_op *op)
 {
     const struct key_values *key = &b->keys[op->key];
     return &b->slots[key->first + (uint32_t)((uint64_t)op->value - (uint64_t)key->lowest)];
@@ -147,7 +147,7 @@ static uint64_t find_values(struct build *b)
 {
     uint64_t count = b->history->key_count;
     for (uint32_t i = 0; i < b->history->op_count; i++) {
-        const struct rig_mop *op = &b->history->ops[i];
+        const struct rig_txn_op *op = &b->history->ops[i];
         if (!names_value(op))
             continue;
         if (b->keys[op->key].sparse) {
@@ -215,7 +215,7 @@ static enum rig_rc number_versions(struct build *b)
     return RIG_OK;
 }
 
-static enum rig_rc written_twice(const struct build *b, uint32_t first, uint32_t second, const struct rig_mop *op)
+static enum rig_rc written_twice(const struct build *b, uint32_t first, uint32_t second, const struct rig_txn_op *op)
 {
     char key[64];
     rig_history_key_text(b->history, op->key, key, sizeof key);
@@ -228,7 +228,7 @@ static enum rig_rc written_twice(const struct build *b, uint32_t first, uint32_t
 /* The version that the operation shows or makes. */
 static uint32_t find_version(const struct build *b, uint32_t number)
 {
-    const struct rig_mop *op = &b->history->ops[number];
+    const struct rig_txn_op *op = &b->history->ops[number];
     if (!names_value(op))
         return op->read_state == RIG_READ_NIL ? op->key : RIG_REGISTER_NONE;
     return b->keys[op->key].sparse ? b->registers->version_of[number] : *slot_of(b, op);
@@ -255,7 +255,7 @@ static enum rig_rc find_writers(struct build *b)
     struct rig_registers *r = b->registers;
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         for (uint32_t op = history->txns[txn].first_op; op < history->txns[txn + 1].first_op; op++) {
-            const struct rig_mop *mop = &history->ops[op];
+            const struct rig_txn_op *mop = &history->ops[op];
             uint32_t version = find_version(b, op);
             r->version_of[op] = version;
             if (is_write(mop) && !take_write(b, txn, mop->key, version))
@@ -332,8 +332,8 @@ void rig_registers_versions_of(const struct rig_registers *registers, uint32_t k
 }
 
 enum rig_rc rig_registers_build(const struct rig_history *history, struct rig_assumptions assumptions,
-                                struct rig_arena *arena, struct rig_registers *registers, struct rig_oddities *oddities,
-                                struct rig_err *err)
+                                struct rig_arena *arena, struct rig_registers *registers,
+                                struct rig_noncyclic_findings *noncyclic, struct rig_err *err)
 {
     struct rig_registers result = {.history = history};
     struct build b = {.history = history, .registers = &result, .arena = arena, .err = err};
@@ -347,7 +347,7 @@ enum rig_rc rig_registers_build(const struct rig_history *history, struct rig_as
     if (rc == RIG_OK)
         rc = find_committed(&b);
     if (rc == RIG_OK)
-        rc = rig_register_orders_find(&result, assumptions, arena, oddities, err);
+        rc = rig_register_orders_find(&result, assumptions, arena, noncyclic, err);
     mentions_done(&b.mentions);
     if (rc == RIG_OK)
         *registers = result;

@@ -22,8 +22,8 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "checker/infer/oddity.h"
-#include "checker/model/assumption.h"
+#include "checker/infer/noncyclic.h"
+#include "checker/levels/assumption.h"
 #include "checker/verdict.h"
 #include "history/history.h"
 
@@ -61,12 +61,12 @@ struct rig_registers {
 
 /*
  * Assumptions that are known to be contradicted are tried, and then dropped in any case. Arrays come from `arena`;
- * cyclic-versions are noted in `oddities`. RIG_E_INPUT when a value is written twice to a key or an operation is not of
- * rw-register; RIG_E_LIMIT when memory runs out.
+ * cyclic-versions are noted in `noncyclic`. RIG_E_INPUT when a value is written twice to a key or an operation is not
+ * of rw-register; RIG_E_LIMIT when memory runs out.
  */
 enum rig_rc rig_registers_build(const struct rig_history *history, struct rig_assumptions assumptions,
-                                struct rig_arena *arena, struct rig_registers *registers, struct rig_oddities *oddities,
-                                struct rig_err *err);
+                                struct rig_arena *arena, struct rig_registers *registers,
+                                struct rig_noncyclic_findings *noncyclic, struct rig_err *err);
 
 /* The versions of a key other than its initial state, by value: [*begin, *end). */
 void rig_registers_versions_of(const struct rig_registers *registers, uint32_t key, uint32_t *begin, uint32_t *end);

@@ -54,7 +54,7 @@ struct look {
     uint32_t lists; /* likewise; RIG_LIST_BRANCH: such lists were read by those who have or may have committed */
 };
 
-static void look_at(struct look *look, const struct rig_mop *mop, struct rig_owned_op place, bool counts, bool may)
+static void look_at(struct look *look, const struct rig_txn_op *mop, struct rig_owned_op place, bool counts, bool may)
 {
     struct rig_key_use *k = &look->keys[mop->key];
     look->kinds |= mop->kind;
@@ -66,7 +66,7 @@ static void look_at(struct look *look, const struct rig_mop *mop, struct rig_own
         k->appends++;
     } else if (mop->read_state == RIG_READ_SEEN) {
         look->lists |= may ? mop->list : 0;
-        if (counts && !rig_mop_is_branch(mop) && mop->count + 1 > k->longest) {
+        if (counts && !rig_txn_op_is_branch(mop) && mop->count + 1 > k->longest) {
             k->longest = mop->count + 1;
             k->longest_txn = place.txn;
         }
@@ -136,13 +136,13 @@ void rig_survey_end(struct rig_survey *survey)
 
 void rig_survey_commit(const struct rig_history *history, uint32_t txn, struct rig_survey *survey)
 {
-    const struct rig_mop *ops = rig_txn_ops(history, txn);
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     survey->committed[txn] = 1;
     survey->committed_count++;
     for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
         struct rig_key_use *k = &survey->keys[ops[i].key];
         survey->counted[ops[i].key] += ops[i].kind == RIG_OP_APPEND;
-        if (ops[i].read_state != RIG_READ_SEEN || rig_mop_is_branch(&ops[i]))
+        if (ops[i].read_state != RIG_READ_SEEN || rig_txn_op_is_branch(&ops[i]))
             continue;
         uint32_t length = ops[i].count + 1;
         if (length > k->longest || (length == k->longest && txn < k->longest_txn)) {

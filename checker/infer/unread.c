@@ -56,7 +56,7 @@ static bool group(struct rig_key_txns *list, uint32_t key_count, struct by_key *
 
 struct scratch {
     struct targets targets;
-    struct rig_sources sources;
+    struct rig_bundle_sources sources;
 };
 
 static bool collect_targets(const struct by_key *writers, uint32_t key, struct targets *targets)
@@ -71,7 +71,8 @@ static bool collect_targets(const struct by_key *writers, uint32_t key, struct t
 }
 
 /* The readers, and the writer of the last version in its place among them. */
-static bool collect_sources(const struct by_key *readers, uint32_t key, uint32_t writer, struct rig_sources *sources)
+static bool collect_sources(const struct by_key *readers, uint32_t key, uint32_t writer,
+                            struct rig_bundle_sources *sources)
 {
     bool done = true, due = writer != RIG_TXN_NONE;
     sources->count = 0;
@@ -80,12 +81,12 @@ static bool collect_sources(const struct by_key *readers, uint32_t key, uint32_t
         if (i > readers->first[key] && txn == readers->txns[i - 1])
             continue;
         if (due && writer < txn) {
-            done = rig_sources_add(sources, (struct rig_source){writer, RIG_LINK_WW});
+            done = rig_bundle_sources_add(sources, (struct rig_bundle_source){writer, RIG_LINK_WW});
             due = false;
         }
-        done = done && rig_sources_add(sources, (struct rig_source){txn, RIG_LINK_RW});
+        done = done && rig_bundle_sources_add(sources, (struct rig_bundle_source){txn, RIG_LINK_RW});
     }
-    return done && (!due || rig_sources_add(sources, (struct rig_source){writer, RIG_LINK_WW}));
+    return done && (!due || rig_bundle_sources_add(sources, (struct rig_bundle_source){writer, RIG_LINK_WW}));
 }
 
 static bool link_key(const struct rig_versions *versions, uint32_t key, const struct by_key *readers,
@@ -96,8 +97,8 @@ static bool link_key(const struct rig_versions *versions, uint32_t key, const st
     if (!collect_sources(readers, key, writer, &scratch->sources))
         return false;
     uint32_t target_count = (uint32_t)scratch->targets.count;
-    bool passages = rig_bundle_pays(target_count, readers->first[key + 1] - readers->first[key]);
-    return rig_bundle_link(scratch->targets.at, target_count, scratch->sources.at, scratch->sources.count, passages,
+    bool relays = rig_bundle_pays(target_count, readers->first[key + 1] - readers->first[key]);
+    return rig_bundle_link(scratch->targets.at, target_count, scratch->sources.at, scratch->sources.count, relays,
                            links);
 }
 
@@ -119,6 +120,6 @@ bool rig_unread_link(struct rig_unread *unread, const struct rig_versions *versi
     by_key_done(&writers);
     by_key_done(&readers);
     targets_done(&scratch.targets);
-    rig_sources_done(&scratch.sources);
+    rig_bundle_sources_done(&scratch.sources);
     return linked;
 }

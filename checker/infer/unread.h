@@ -29,7 +29,7 @@ void rig_unread_done(struct rig_unread *unread);
 /* In the order of the transactions. False when memory runs out. */
 bool rig_unread_add_writer(struct rig_unread *unread, uint32_t key, uint32_t txn);
 bool rig_unread_add_reader(struct rig_unread *unread, uint32_t key, uint32_t txn);
-/* Adds the links, and passages. False when memory runs out. */
+/* Adds the links, and relays. False when memory runs out. */
 bool rig_unread_link(struct rig_unread *unread, const struct rig_versions *versions, struct rig_links *links);
 
 #endif

@@ -55,13 +55,13 @@ static void observe(struct observing *o, uint32_t key, const struct rig_read_lis
 static void observe_txn(struct observing *o, uint32_t txn, bool spines)
 {
     const struct rig_history *history = o->build->history;
-    const struct rig_mop *ops = rig_txn_ops(history, txn);
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
         if (ops[i].read_state != RIG_READ_SEEN)
             continue;
-        struct rig_read_list list = rig_mop_list(history, &ops[i]);
-        if (rig_mop_is_branch(&ops[i]))
-            observe(o, ops[i].key, &list, &o->branch_seen[rig_mop_branch(&ops[i])]);
+        struct rig_read_list list = rig_txn_op_list(history, &ops[i]);
+        if (rig_txn_op_is_branch(&ops[i]))
+            observe(o, ops[i].key, &list, &o->branch_seen[rig_txn_op_branch(&ops[i])]);
         else if (spines)
             observe(o, ops[i].key, &list, &o->spine_seen[ops[i].key]);
     }
@@ -100,9 +100,9 @@ static void take_order(struct rig_key_versions *k, struct rig_list list, uint32_
     k->order_op = op;
 }
 
-static bool is_spine_read(const struct rig_mop *op, uint32_t key)
+static bool is_spine_read(const struct rig_txn_op *op, uint32_t key)
 {
-    return op->key == key && op->read_state == RIG_READ_SEEN && !rig_mop_is_branch(op);
+    return op->key == key && op->read_state == RIG_READ_SEEN && !rig_txn_op_is_branch(op);
 }
 
 /* The longest committed read of each spine. */
@@ -113,7 +113,7 @@ static void take_longest(struct build *b)
         const struct rig_key_use *seen = &b->survey.keys[key];
         if (seen->longest == 0)
             continue;
-        const struct rig_mop *ops = rig_txn_ops(history, seen->longest_txn);
+        const struct rig_txn_op *ops = rig_txn_ops(history, seen->longest_txn);
         uint32_t op = 0;
         while (!is_spine_read(&ops[op], key) || ops[op].count + 1 != seen->longest)
             op++;
@@ -138,7 +138,7 @@ static void longest_unique_reads(struct build *b)
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         if (!versions->committed[txn])
             continue;
-        const struct rig_mop *ops = rig_txn_ops(history, txn);
+        const struct rig_txn_op *ops = rig_txn_ops(history, txn);
         for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
             struct rig_key_versions *k = &versions->keys[ops[i].key];
             bool repeats = b->is_careful[ops[i].key] && k->spine_unique + 1 < b->survey.keys[ops[i].key].longest;
@@ -193,7 +193,7 @@ static enum rig_rc join_orders(struct build *b)
         struct rig_key_versions *k = &b->versions->keys[b->careful[i]];
         if (k->order.at != NULL || k->order.count == 0)
             continue;
-        struct rig_read_list list = rig_mop_list(b->history, rig_txn_ops(b->history, k->order_txn) + k->order_op);
+        struct rig_read_list list = rig_txn_op_list(b->history, rig_txn_ops(b->history, k->order_txn) + k->order_op);
         k->order.at = rig_read_whole(&list, b->arena);
         if (k->order.at == NULL)
             return no_memory(b->err);
@@ -457,11 +457,11 @@ uint32_t rig_versions_from(const struct rig_versions *versions, uint32_t key, ui
     return k->gaps ? versions->from_at[versions->key_places[key].place_first + position] : position;
 }
 
-bool rig_versions_is_prefix(const struct rig_versions *versions, const struct rig_mop *op)
+bool rig_versions_is_prefix(const struct rig_versions *versions, const struct rig_txn_op *op)
 {
     if (op->read_state != RIG_READ_SEEN || op->count == 0)
         return true;
     uint32_t agrees =
-        rig_mop_is_branch(op) ? rig_branch_facts(versions, op)->agrees : versions->keys[op->key].spine_agrees;
+        rig_txn_op_is_branch(op) ? rig_branch_facts(versions, op)->agrees : versions->keys[op->key].spine_agrees;
     return op->count <= agrees;
 }

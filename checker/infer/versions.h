@@ -153,7 +153,7 @@ static inline uint32_t rig_versions_writer(const struct rig_versions *versions, 
 }
 
 /* True when `list`, as read by `op`, is a prefix of its key's order. */
-bool rig_versions_is_prefix(const struct rig_versions *versions, const struct rig_mop *op);
+bool rig_versions_is_prefix(const struct rig_versions *versions, const struct rig_txn_op *op);
 /*
  * The key's reads cannot all be true of lists that only grow: none of them tells for certain in which order the appends
  * took place, nor that one which no read shows came later. The order stays for naming what is wrong; it gives no edges.

@@ -27,7 +27,7 @@ struct places {
 
 static struct places appends_within(const struct explain *e, uint32_t txn, uint32_t key, uint32_t begin, uint32_t end)
 {
-    const struct rig_mop *ops = rig_txn_ops(e->history, txn);
+    const struct rig_txn_op *ops = rig_txn_ops(e->history, txn);
     struct places places = {RIG_VERSION_NONE, RIG_VERSION_NONE};
     for (uint32_t i = 0; i < rig_txn_op_count(e->history, txn); i++) {
         if (ops[i].kind != RIG_OP_APPEND || ops[i].key != key)
@@ -46,7 +46,7 @@ static struct places appends_within(const struct explain *e, uint32_t txn, uint3
 /* `acknowledged`: where acknowledged reads show the order. */
 static bool prove_order(const struct explain *e, bool acknowledged, struct rig_step *step)
 {
-    const struct rig_mop *ops = rig_txn_ops(e->history, step->to);
+    const struct rig_txn_op *ops = rig_txn_ops(e->history, step->to);
     for (uint32_t i = 0; i < rig_txn_op_count(e->history, step->to); i++) {
         if (ops[i].kind != RIG_OP_APPEND)
             continue;
@@ -79,11 +79,11 @@ static bool prove_ww(const struct explain *e, struct rig_step *step)
 
 static bool prove_wr(const struct explain *e, struct rig_step *step)
 {
-    const struct rig_mop *ops = rig_txn_ops(e->history, step->to);
+    const struct rig_txn_op *ops = rig_txn_ops(e->history, step->to);
     for (uint32_t i = 0; i < rig_txn_op_count(e->history, step->to); i++) {
         if (ops[i].kind != RIG_OP_READ_LIST)
             continue;
-        struct rig_read_list list = rig_mop_list(e->history, &ops[i]);
+        struct rig_read_list list = rig_txn_op_list(e->history, &ops[i]);
         for (uint32_t j = list.count; j-- > 0;) {
             const struct rig_append *slot = rig_versions_find(e->versions, ops[i].key, rig_read_element(&list, j));
             if (slot == NULL || !e->versions->committed[slot->writer] || slot->writer == step->to)
@@ -100,9 +100,9 @@ static bool prove_wr(const struct explain *e, struct rig_step *step)
 }
 
 /* The append of `txn` to `key` that no read shows, or NULL. */
-static const struct rig_mop *unread_append(const struct explain *e, uint32_t txn, uint32_t key)
+static const struct rig_txn_op *unread_append(const struct explain *e, uint32_t txn, uint32_t key)
 {
-    const struct rig_mop *ops = rig_txn_ops(e->history, txn);
+    const struct rig_txn_op *ops = rig_txn_ops(e->history, txn);
     for (uint32_t i = 0; i < rig_txn_op_count(e->history, txn); i++) {
         if (ops[i].kind == RIG_OP_APPEND && ops[i].key == key &&
             rig_versions_append(e->versions, key, ops[i].value)->position == RIG_VERSION_NONE)
@@ -113,14 +113,14 @@ static const struct rig_mop *unread_append(const struct explain *e, uint32_t txn
 
 static bool prove_rw(const struct explain *e, struct rig_step *step)
 {
-    const struct rig_mop *ops = rig_txn_ops(e->history, step->from);
+    const struct rig_txn_op *ops = rig_txn_ops(e->history, step->from);
     for (uint32_t i = 0; i < rig_txn_op_count(e->history, step->from); i++) {
         if (ops[i].kind != RIG_OP_READ_LIST || ops[i].read_state == RIG_READ_UNKNOWN ||
             e->versions->keys[ops[i].key].contested || !rig_versions_is_prefix(e->versions, &ops[i]))
             continue;
         uint32_t key = ops[i].key;
         const struct rig_key_versions *k = &e->versions->keys[key];
-        struct rig_read_list list = rig_mop_list(e->history, &ops[i]);
+        struct rig_read_list list = rig_txn_op_list(e->history, &ops[i]);
         uint32_t own = appends_within(e, step->from, key, list.count, RIG_VERSION_NONE).first;
         uint32_t next = appends_within(e, step->to, key, list.count, RIG_VERSION_NONE).first;
         if (next != RIG_VERSION_NONE) {
@@ -130,7 +130,7 @@ static bool prove_rw(const struct explain *e, struct rig_step *step)
             step->order_txn = k->order_txn;
             step->order_op = k->order_op;
         } else {
-            const struct rig_mop *unread = unread_append(e, step->to, key);
+            const struct rig_txn_op *unread = unread_append(e, step->to, key);
             if (unread == NULL || own != RIG_VERSION_NONE)
                 continue;
             step->to_value = unread->value;
@@ -166,7 +166,7 @@ static const struct rig_version_edge *edge_to_writer(const struct explain *e, ui
 static bool prove_register_order(const struct explain *e, struct rig_step *step)
 {
     enum rig_op_kind kind = step->kind == RIG_EDGE_WW ? RIG_OP_WRITE : RIG_OP_READ_REGISTER;
-    const struct rig_mop *ops = rig_txn_ops(e->history, step->from);
+    const struct rig_txn_op *ops = rig_txn_ops(e->history, step->from);
     for (uint32_t i = 0; i < rig_txn_op_count(e->history, step->from); i++) {
         uint32_t version = version_of(e, step->from, i);
         if (ops[i].kind != kind || version == RIG_REGISTER_NONE)
@@ -188,7 +188,7 @@ static bool prove_register_order(const struct explain *e, struct rig_step *step)
 
 static bool prove_register_wr(const struct explain *e, struct rig_step *step)
 {
-    const struct rig_mop *ops = rig_txn_ops(e->history, step->to);
+    const struct rig_txn_op *ops = rig_txn_ops(e->history, step->to);
     for (uint32_t i = 0; i < rig_txn_op_count(e->history, step->to); i++) {
         uint32_t version = version_of(e, step->to, i);
         if (ops[i].kind != RIG_OP_READ_REGISTER || version == RIG_REGISTER_NONE ||
@@ -253,24 +253,24 @@ enum rig_rc rig_explain_cycle(const struct rig_inference *inference, const struc
     return RIG_OK;
 }
 
-enum rig_rc rig_explain_oddity(const struct rig_inference *inference, const struct rig_oddity *oddity,
-                               struct rig_arena *arena, struct rig_witness *witness, struct rig_err *err)
+enum rig_rc rig_explain_noncyclic(const struct rig_inference *inference, const struct rig_noncyclic *found,
+                                  struct rig_arena *arena, struct rig_witness *witness, struct rig_err *err)
 {
     const struct explain e = {inference->history, &inference->versions, &inference->registers, arena, err};
-    struct rig_witness result = {.anomaly = oddity->anomaly,
-                                 .key = oddity->key,
-                                 .op = oddity->op,
-                                 .other_op = oddity->other_op,
-                                 .value = oddity->value,
-                                 .other_value = oddity->other_value,
+    struct rig_witness result = {.anomaly = found->anomaly,
+                                 .key = found->key,
+                                 .op = found->op,
+                                 .other_op = found->other_op,
+                                 .value = found->value,
+                                 .other_value = found->other_value,
                                  .txn_count = 1};
-    result.refutes = rig_levels_refuted_by(oddity->anomaly, !oddity->unsettled);
+    result.refutes = rig_levels_refuted_by(found->anomaly, !found->unsettled);
     result.txns = rig_arena_array(arena, 2, sizeof *result.txns);
     if (result.txns == NULL)
         return no_memory(&e);
-    result.txns[0] = oddity->txn;
-    if (oddity->other != UINT32_MAX && oddity->other != oddity->txn)
-        result.txns[result.txn_count++] = oddity->other;
+    result.txns[0] = found->txn;
+    if (found->other != UINT32_MAX && found->other != found->txn)
+        result.txns[result.txn_count++] = found->other;
     *witness = result;
     return RIG_OK;
 }

@@ -1,5 +1,5 @@
 /*
- * From a cycle or an oddity to a witness: the operations that prove each step, as data and as text.
+ * From a cycle or an found to a witness: the operations that prove each step, as data and as text.
  *
  * Each step is a sentence about operations that stand in the history, so that a person can check it by hand; verify.h
  * has a machine do the same.
@@ -17,7 +17,7 @@
  * out. */
 enum rig_rc rig_explain_cycle(const struct rig_inference *inference, const struct rig_cycle *cycle,
                               struct rig_arena *arena, struct rig_witness *witness, struct rig_err *err);
-enum rig_rc rig_explain_oddity(const struct rig_inference *inference, const struct rig_oddity *oddity,
-                               struct rig_arena *arena, struct rig_witness *witness, struct rig_err *err);
+enum rig_rc rig_explain_noncyclic(const struct rig_inference *inference, const struct rig_noncyclic *found,
+                                  struct rig_arena *arena, struct rig_witness *witness, struct rig_err *err);
 
 #endif

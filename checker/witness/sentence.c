@@ -50,7 +50,7 @@ static void add_key(const struct rig_history *history, uint32_t key, struct rig_
     rig_buf_add_text(text, name);
 }
 
-static void add_read(const struct rig_history *history, const struct rig_mop *op, struct rig_buf *text)
+static void add_read(const struct rig_history *history, const struct rig_txn_op *op, struct rig_buf *text)
 {
     if (op->read_state == RIG_READ_UNKNOWN)
         rig_buf_add_text(text, "?");
@@ -59,12 +59,12 @@ static void add_read(const struct rig_history *history, const struct rig_mop *op
     else if (op->kind == RIG_OP_READ_REGISTER)
         rig_buf_add_int(text, op->value);
     else
-        rig_sentence_list(rig_mop_list(history, op), text);
+        rig_sentence_list(rig_txn_op_list(history, op), text);
 }
 
 void rig_sentence_ops(const struct rig_history *history, uint32_t txn, struct rig_buf *text)
 {
-    const struct rig_mop *ops = rig_txn_ops(history, txn);
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     uint32_t count = rig_txn_op_count(history, txn);
     for (uint32_t i = 0; i < count && i < OPS_SHOWN; i++) {
         rig_buf_add_text(text, i > 0 ? " [" : "[");
@@ -87,7 +87,7 @@ void rig_sentence_ops(const struct rig_history *history, uint32_t txn, struct ri
 /* What an operation read, as "read key 5 as [1 2]". */
 static void add_reading(const struct rig_history *history, uint32_t txn, uint32_t op, struct rig_buf *text)
 {
-    const struct rig_mop *read = rig_txn_ops(history, txn) + op;
+    const struct rig_txn_op *read = rig_txn_ops(history, txn) + op;
     rig_buf_add_text(text, "read key ");
     add_key(history, read->key, text);
     rig_buf_add_text(text, " as ");
@@ -98,7 +98,7 @@ static void add_reading(const struct rig_history *history, uint32_t txn, uint32_
 static void add_stretch(const struct rig_history *history, uint32_t txn, uint32_t op, int64_t from, int64_t to,
                         struct rig_buf *text)
 {
-    struct rig_read_list list = rig_mop_list(history, rig_txn_ops(history, txn) + op);
+    struct rig_read_list list = rig_txn_op_list(history, rig_txn_ops(history, txn) + op);
     if (list.count <= LIST_SHOWN) {
         rig_sentence_list(list, text);
         return;
@@ -394,7 +394,7 @@ static void add_cycle(const struct rig_history *history, const struct rig_witnes
 }
 
 /* The sentence of a non-cyclic anomaly of registers, behind its name. */
-static void add_register_oddity(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
+static void add_register_noncyclic(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
 {
     uint32_t other = w->txn_count > 1 ? w->txns[1] : w->txns[0];
     if (w->anomaly == RIG_ANOMALY_CYCLIC_VERSIONS) {
@@ -433,17 +433,17 @@ static void add_register_oddity(const struct rig_history *history, const struct 
 /* Whether an operation read a list that holds the value. */
 static bool shows(const struct rig_history *history, uint32_t txn, uint32_t op, int64_t value)
 {
-    struct rig_read_list list = rig_mop_list(history, rig_txn_ops(history, txn) + op);
+    struct rig_read_list list = rig_txn_op_list(history, rig_txn_ops(history, txn) + op);
     bool found = false;
     for (uint32_t i = 0; i < list.count && !found; i++)
         found = rig_read_element(&list, i) == value;
     return found;
 }
 
-static void add_oddity_sentence(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
+static void add_noncyclic_sentence(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
 {
     if (history->workload == RIG_WORKLOAD_RW_REGISTER) {
-        add_register_oddity(history, w, text);
+        add_register_noncyclic(history, w, text);
         return;
     }
     uint32_t other = w->txn_count > 1 ? w->txns[1] : w->txns[0];
@@ -517,7 +517,7 @@ char *rig_sentence_witness(const struct rig_history *history, const struct rig_w
     if (witness->step_count > 0) {
         add_cycle(history, witness, &text);
     } else {
-        add_oddity_sentence(history, witness, &text);
+        add_noncyclic_sentence(history, witness, &text);
         for (uint32_t i = 0; i < witness->txn_count; i++)
             add_txn_line(history, witness->txns[i], &text);
         rig_buf_add_text(&text, "\n  ");

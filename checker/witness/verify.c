@@ -49,15 +49,15 @@ static uint32_t place_in_list(struct rig_read_list list, int64_t value)
 }
 
 /* The place of `value` in what `op` read, or UINT32_MAX. */
-static uint32_t place_in_read(const struct rig_history *history, const struct rig_mop *op, int64_t value)
+static uint32_t place_in_read(const struct rig_history *history, const struct rig_txn_op *op, int64_t value)
 {
-    return place_in_list(rig_mop_list(history, op), value);
+    return place_in_list(rig_txn_op_list(history, op), value);
 }
 
 /* The operation of `txn` that appends `value` to `key`, or UINT32_MAX. */
 static uint32_t find_append(const struct rig_history *history, uint32_t txn, uint32_t key, int64_t value)
 {
-    const struct rig_mop *ops = rig_txn_ops(history, txn);
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
         if (ops[i].kind == RIG_OP_APPEND && ops[i].key == key && ops[i].value == value)
             return i;
@@ -66,18 +66,18 @@ static uint32_t find_append(const struct rig_history *history, uint32_t txn, uin
 }
 
 /* The operation `op` of `txn` when it is a read of a list with a known result, else NULL. */
-static const struct rig_mop *known_read(const struct rig_history *history, uint32_t txn, uint32_t op)
+static const struct rig_txn_op *known_read(const struct rig_history *history, uint32_t txn, uint32_t op)
 {
     if (txn >= history->txn_count || op >= rig_txn_op_count(history, txn))
         return NULL;
-    const struct rig_mop *read = rig_txn_ops(history, txn) + op;
+    const struct rig_txn_op *read = rig_txn_ops(history, txn) + op;
     return read->kind == RIG_OP_READ_LIST && read->read_state != RIG_READ_UNKNOWN ? read : NULL;
 }
 
 /* Lists by number: the spines of the keys, then the branches. */
-static uint32_t list_id(const struct rig_history *history, const struct rig_mop *op)
+static uint32_t list_id(const struct rig_history *history, const struct rig_txn_op *op)
 {
-    return rig_mop_is_branch(op) ? history->key_count + rig_mop_branch(op) : op->key;
+    return rig_txn_op_is_branch(op) ? history->key_count + rig_txn_op_branch(op) : op->key;
 }
 
 /* The lists that committed transactions read of `key`, as far as they read them: start with the key, ends by NO_LIST.
@@ -122,7 +122,7 @@ static bool list_pending(struct rig_verifier *verifier)
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         if (history->txns[txn].outcome != RIG_OUTCOME_INFO || history->txns[txn].judged != RIG_JUDGED_NOT)
             continue;
-        const struct rig_mop *ops = rig_txn_ops(history, txn);
+        const struct rig_txn_op *ops = rig_txn_ops(history, txn);
         for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
             struct pending pending = {.key = ops[i].key, .txn = txn, .value = ops[i].value};
             if (ops[i].kind == RIG_OP_APPEND && !pending_list_add(&verifier->pending, pending))
@@ -155,11 +155,11 @@ static bool follow_elements(struct rig_verifier *verifier, uint32_t key, struct 
 static bool follow_reads(struct rig_verifier *verifier, uint32_t txn, struct proved *proved)
 {
     const struct rig_history *history = verifier->history;
-    const struct rig_mop *ops = rig_txn_ops(history, txn);
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
         if (ops[i].kind != RIG_OP_READ_LIST || ops[i].read_state != RIG_READ_SEEN)
             continue;
-        struct rig_read_list list = rig_mop_list(history, &ops[i]);
+        struct rig_read_list list = rig_txn_op_list(history, &ops[i]);
         uint32_t key = ops[i].key, id = list_id(history, &ops[i]), from = verifier->shown[id];
         if (history->txns[txn].outcome == RIG_OUTCOME_OK && list.count > verifier->acknowledged[id])
             verifier->acknowledged[id] = list.count;
@@ -247,7 +247,7 @@ static const char *check_ww(const struct rig_verifier *verifier, const struct ri
             is_shown(verifier, step->key, step->from_value) && !is_shown(verifier, step->key, step->to_value);
         return in_order ? NULL : "has no read that orders its append before an unread one";
     }
-    const struct rig_mop *read = known_read(history, step->order_txn, step->order_op);
+    const struct rig_txn_op *read = known_read(history, step->order_txn, step->order_op);
     if (read == NULL || read->key != step->key || !verifier->committed[step->order_txn])
         return "has no committed read that orders its append";
     uint32_t from = place_in_read(history, read, step->from_value);
@@ -260,7 +260,7 @@ static const char *check_wr(const struct rig_verifier *verifier, const struct ri
     const struct rig_history *history = verifier->history;
     if (find_append(history, step->from, step->key, step->from_value) == UINT32_MAX)
         return "did not append the value that was read";
-    const struct rig_mop *read = known_read(history, step->to, step->to_op);
+    const struct rig_txn_op *read = known_read(history, step->to, step->to_op);
     bool saw = read != NULL && read->key == step->key && place_in_read(history, read, step->from_value) != UINT32_MAX;
     return saw ? NULL : "is followed by one that did not read its value";
 }
@@ -278,16 +278,16 @@ static bool appended_any(const struct rig_history *history, uint32_t txn, uint32
 
 /* Where the value comes after all that was read: in a list that begins with that, or in none at all. */
 static const char *check_overwritten(const struct rig_verifier *verifier, const struct rig_step *step,
-                                     const struct rig_mop *read)
+                                     const struct rig_txn_op *read)
 {
     const struct rig_history *history = verifier->history;
     if (step->order_txn == UINT32_MAX)
         return is_shown(verifier, step->key, step->to_value) ? "missed a value that reads show, without an order"
                                                              : NULL;
-    const struct rig_mop *later = known_read(history, step->order_txn, step->order_op);
+    const struct rig_txn_op *later = known_read(history, step->order_txn, step->order_op);
     if (later == NULL || later->key != step->key || !verifier->committed[step->order_txn])
         return "has no committed read that orders the value after what it read";
-    struct rig_read_list before = rig_mop_list(history, read), list = rig_mop_list(history, later);
+    struct rig_read_list before = rig_txn_op_list(history, read), list = rig_txn_op_list(history, later);
     uint32_t place = place_in_list(list, step->to_value);
     if (place == UINT32_MAX || place < before.count)
         return "read no less than what came before the value";
@@ -305,7 +305,7 @@ static const char *check_rw(const struct rig_verifier *verifier, const struct ri
     const struct rig_history *history = verifier->history;
     if (find_append(history, step->to, step->key, step->to_value) == UINT32_MAX)
         return "is followed by one that did not append the value";
-    const struct rig_mop *read = known_read(history, step->from, step->from_op);
+    const struct rig_txn_op *read = known_read(history, step->from, step->from_op);
     bool missed = read != NULL && read->key == step->key && place_in_read(history, read, step->to_value) == UINT32_MAX;
     return missed ? check_overwritten(verifier, step, read) : "did not miss the value";
 }
@@ -480,7 +480,7 @@ static enum rig_rc verify_cycle(const struct rig_verifier *verifier, const struc
 /* ---- non-cyclic anomalies ---- */
 
 static const char *check_aborted(const struct rig_verifier *verifier, const struct rig_witness *w,
-                                 const struct rig_mop *read)
+                                 const struct rig_txn_op *read)
 {
     const struct rig_history *history = verifier->history;
     if (place_in_read(history, read, w->value) == UINT32_MAX)
@@ -491,10 +491,10 @@ static const char *check_aborted(const struct rig_verifier *verifier, const stru
 }
 
 static const char *check_intermediate(const struct rig_verifier *verifier, const struct rig_witness *w,
-                                      const struct rig_mop *read)
+                                      const struct rig_txn_op *read)
 {
     const struct rig_history *history = verifier->history;
-    struct rig_read_list list = rig_mop_list(history, read);
+    struct rig_read_list list = rig_txn_op_list(history, read);
     uint32_t place = list.count;
     while (place > 0 && rig_read_element(&list, place - 1) != w->value)
         place--;
@@ -505,7 +505,7 @@ static const char *check_intermediate(const struct rig_verifier *verifier, const
         if (find_append(history, w->txns[0], w->key, rig_read_element(&list, i)) == UINT32_MAX)
             return "read something of others behind the intermediate value";
     }
-    const struct rig_mop *ops = rig_txn_ops(history, w->txns[1]);
+    const struct rig_txn_op *ops = rig_txn_ops(history, w->txns[1]);
     for (uint32_t i = append + 1; i < rig_txn_op_count(history, w->txns[1]); i++) {
         if (ops[i].kind == RIG_OP_APPEND && ops[i].key == w->key)
             return NULL;
@@ -514,7 +514,7 @@ static const char *check_intermediate(const struct rig_verifier *verifier, const
 }
 
 static const char *check_garbage(const struct rig_verifier *verifier, const struct rig_witness *w,
-                                 const struct rig_mop *read)
+                                 const struct rig_txn_op *read)
 {
     const struct rig_history *history = verifier->history;
     if (place_in_read(history, read, w->value) == UINT32_MAX)
@@ -527,10 +527,10 @@ static const char *check_garbage(const struct rig_verifier *verifier, const stru
 }
 
 static const char *check_repeated(const struct rig_verifier *verifier, const struct rig_witness *w,
-                                  const struct rig_mop *read)
+                                  const struct rig_txn_op *read)
 {
     const struct rig_history *history = verifier->history;
-    struct rig_read_list list = rig_mop_list(history, read);
+    struct rig_read_list list = rig_txn_op_list(history, read);
     uint32_t times = 0;
     for (uint32_t i = 0; i < list.count; i++)
         times += rig_read_element(&list, i) == w->value;
@@ -538,14 +538,14 @@ static const char *check_repeated(const struct rig_verifier *verifier, const str
 }
 
 static const char *check_incompatible(const struct rig_verifier *verifier, const struct rig_witness *w,
-                                      const struct rig_mop *read)
+                                      const struct rig_txn_op *read)
 {
     const struct rig_history *history = verifier->history;
     uint32_t other = w->txn_count > 1 ? w->txns[1] : w->txns[0];
-    const struct rig_mop *other_read = known_read(history, other, w->other_op);
+    const struct rig_txn_op *other_read = known_read(history, other, w->other_op);
     if (other_read == NULL || other_read->key != w->key || !verifier->committed[other])
         return "has no other committed read to disagree with";
-    struct rig_read_list a = rig_mop_list(history, read), b = rig_mop_list(history, other_read);
+    struct rig_read_list a = rig_txn_op_list(history, read), b = rig_txn_op_list(history, other_read);
     for (uint32_t i = 0; i < a.count && i < b.count; i++) {
         if (rig_read_element(&a, i) != rig_read_element(&b, i))
             return NULL;
@@ -554,7 +554,7 @@ static const char *check_incompatible(const struct rig_verifier *verifier, const
 }
 
 static const char *check_fractured(const struct rig_verifier *verifier, const struct rig_witness *w,
-                                   const struct rig_mop *read)
+                                   const struct rig_txn_op *read)
 {
     const struct rig_history *history = verifier->history;
     uint32_t other = w->txn_count > 1 ? w->txns[1] : w->txns[0];
@@ -569,7 +569,7 @@ static const char *check_fractured(const struct rig_verifier *verifier, const st
 }
 
 static const char *check_future(const struct rig_verifier *verifier, const struct rig_witness *w,
-                                const struct rig_mop *read)
+                                const struct rig_txn_op *read)
 {
     const struct rig_history *history = verifier->history;
     uint32_t append = find_append(history, w->txns[0], w->key, w->value);
@@ -580,11 +580,11 @@ static const char *check_future(const struct rig_verifier *verifier, const struc
 /* Replays the transaction on the key: after the first known read, every read is the last one plus what was appended
  * since. */
 static const char *check_internal(const struct rig_verifier *verifier, const struct rig_witness *w,
-                                  const struct rig_mop *read)
+                                  const struct rig_txn_op *read)
 {
     const struct rig_history *history = verifier->history;
-    const struct rig_mop *ops = rig_txn_ops(history, w->txns[0]);
-    struct rig_read_list now = rig_mop_list(history, read);
+    const struct rig_txn_op *ops = rig_txn_ops(history, w->txns[0]);
+    struct rig_read_list now = rig_txn_op_list(history, read);
     uint32_t left = now.count;
     for (uint32_t i = w->op; i-- > 0;) {
         if (ops[i].key != w->key)
@@ -594,7 +594,7 @@ static const char *check_internal(const struct rig_verifier *verifier, const str
                 return NULL;
             left--;
         } else if (ops[i].read_state != RIG_READ_UNKNOWN) {
-            struct rig_read_list before = rig_mop_list(history, &ops[i]);
+            struct rig_read_list before = rig_txn_op_list(history, &ops[i]);
             if (before.count != left)
                 return NULL;
             for (uint32_t j = 0; j < left; j++) {
@@ -609,7 +609,7 @@ static const char *check_internal(const struct rig_verifier *verifier, const str
 
 static bool appends_after(const struct rig_history *history, uint32_t txn, uint32_t op, uint32_t key)
 {
-    const struct rig_mop *ops = rig_txn_ops(history, txn);
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     for (uint32_t i = op + 1; i < rig_txn_op_count(history, txn); i++) {
         if (ops[i].kind == RIG_OP_APPEND && ops[i].key == key)
             return true;
@@ -618,15 +618,15 @@ static bool appends_after(const struct rig_history *history, uint32_t txn, uint3
 }
 
 static const char *check_lost_update(const struct rig_verifier *verifier, const struct rig_witness *w,
-                                     const struct rig_mop *read)
+                                     const struct rig_txn_op *read)
 {
     const struct rig_history *history = verifier->history;
     if (w->txn_count != 2)
         return "has nobody to lose an update to";
-    const struct rig_mop *other = known_read(history, w->txns[1], w->other_op);
+    const struct rig_txn_op *other = known_read(history, w->txns[1], w->other_op);
     if (other == NULL || other->key != w->key || !verifier->committed[w->txns[1]])
         return "has no other committed read of the key";
-    struct rig_read_list a = rig_mop_list(history, read), b = rig_mop_list(history, other);
+    struct rig_read_list a = rig_txn_op_list(history, read), b = rig_txn_op_list(history, other);
     if (a.count != b.count)
         return "read another version than the other one";
     for (uint32_t i = 0; i < a.count; i++) {
@@ -656,12 +656,12 @@ static const char *check_dirty_update(const struct rig_verifier *verifier, const
     return "is in no list above the failed transaction's value";
 }
 
-static const char *check_oddity(const struct rig_verifier *verifier, const struct rig_witness *w)
+static const char *check_noncyclic(const struct rig_verifier *verifier, const struct rig_witness *w)
 {
     const struct rig_history *history = verifier->history;
     if (w->anomaly == RIG_ANOMALY_DIRTY_UPDATE)
         return check_dirty_update(verifier, w);
-    const struct rig_mop *read = known_read(history, w->txns[0], w->op);
+    const struct rig_txn_op *read = known_read(history, w->txns[0], w->op);
     if (read == NULL || read->key != w->key)
         return "made no such read";
     switch ((int)w->anomaly) {
@@ -696,7 +696,7 @@ enum rig_rc rig_verify_witness(const struct rig_verifier *verifier, const struct
     if (!verifier->committed[witness->txns[0]])
         return refuse(verifier->history, witness, witness->txns[0], "did not commit for certain", err);
     const char *lacks = verifier->history->workload == RIG_WORKLOAD_RW_REGISTER
-                            ? rig_verify_register_oddity(verifier->history, verifier->committed, witness)
-                            : check_oddity(verifier, witness);
+                            ? rig_verify_register_noncyclic(verifier->history, verifier->committed, witness)
+                            : check_noncyclic(verifier, witness);
     return lacks == NULL ? RIG_OK : refuse(verifier->history, witness, witness->txns[0], lacks, err);
 }

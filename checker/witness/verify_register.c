@@ -32,7 +32,7 @@ static bool list_claims(const struct rig_history *history, struct claims *claims
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         if (history->txns[txn].outcome != RIG_OUTCOME_INFO || history->txns[txn].judged != RIG_JUDGED_NOT)
             continue;
-        const struct rig_mop *ops = rig_txn_ops(history, txn);
+        const struct rig_txn_op *ops = rig_txn_ops(history, txn);
         for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
             struct claim claim = {ops[i].key, txn, ops[i].value};
             if (ops[i].kind == RIG_OP_WRITE && !claims_add(claims, claim))
@@ -47,7 +47,7 @@ static bool list_claims(const struct rig_history *history, struct claims *claims
 static bool follow(const struct rig_history *history, const struct claims *claims, uint32_t txn, bool *committed,
                    struct txns_to_follow *more)
 {
-    const struct rig_mop *ops = rig_txn_ops(history, txn);
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
         if (ops[i].kind != RIG_OP_READ_REGISTER || ops[i].read_state != RIG_READ_SEEN)
             continue;
@@ -87,7 +87,7 @@ static bool wrote(const struct rig_history *history, uint32_t txn, uint32_t key,
 {
     if (txn >= history->txn_count)
         return false;
-    const struct rig_mop *ops = rig_txn_ops(history, txn);
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
         if (ops[i].kind == RIG_OP_WRITE && ops[i].key == key && ops[i].value == value)
             return true;
@@ -95,7 +95,7 @@ static bool wrote(const struct rig_history *history, uint32_t txn, uint32_t key,
     return false;
 }
 
-static struct seen seen_by(const struct rig_mop *op)
+static struct seen seen_by(const struct rig_txn_op *op)
 {
     if (op->kind == RIG_OP_WRITE)
         return (struct seen){.known = true, .value = op->value};
@@ -107,7 +107,7 @@ static struct seen seen_by(const struct rig_mop *op)
 /* The version that the transaction read first, unless it wrote before; and the last one that it wrote. */
 static struct seen first_read(const struct rig_history *history, uint32_t txn, uint32_t key)
 {
-    const struct rig_mop *ops = rig_txn_ops(history, txn);
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
         if (ops[i].key == key)
             return ops[i].kind == RIG_OP_WRITE ? (struct seen){0} : seen_by(&ops[i]);
@@ -117,7 +117,7 @@ static struct seen first_read(const struct rig_history *history, uint32_t txn, u
 
 static struct seen last_write(const struct rig_history *history, uint32_t txn, uint32_t key)
 {
-    const struct rig_mop *ops = rig_txn_ops(history, txn);
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     for (uint32_t i = rig_txn_op_count(history, txn); i-- > 0;) {
         if (ops[i].key == key && ops[i].kind == RIG_OP_WRITE)
             return seen_by(&ops[i]);
@@ -130,11 +130,11 @@ static bool is_same(struct seen a, struct seen b)
     return a.known && b.known && a.initial == b.initial && a.value == b.value;
 }
 
-static const struct rig_mop *known_read(const struct rig_history *history, uint32_t txn, uint32_t op)
+static const struct rig_txn_op *known_read(const struct rig_history *history, uint32_t txn, uint32_t op)
 {
     if (txn >= history->txn_count || op >= rig_txn_op_count(history, txn))
         return NULL;
-    const struct rig_mop *read = rig_txn_ops(history, txn) + op;
+    const struct rig_txn_op *read = rig_txn_ops(history, txn) + op;
     return read->kind == RIG_OP_READ_REGISTER && read->read_state != RIG_READ_UNKNOWN ? read : NULL;
 }
 
@@ -172,7 +172,7 @@ const char *rig_verify_register_step(const struct rig_history *history, const st
 {
     struct seen to = {.known = true, .value = step->to_value};
     if (step->kind == RIG_EDGE_WR) {
-        const struct rig_mop *read = known_read(history, step->to, step->to_op);
+        const struct rig_txn_op *read = known_read(history, step->to, step->to_op);
         bool saw = read != NULL && read->key == step->key && read->read_state == RIG_READ_SEEN &&
                    read->value == step->from_value;
         return saw && wrote(history, step->from, step->key, step->from_value)
@@ -183,7 +183,7 @@ const char *rig_verify_register_step(const struct rig_history *history, const st
         return "is followed by one that did not write the later value";
     struct seen from = {.known = true, .value = step->from_value};
     if (step->kind == RIG_EDGE_RW) {
-        const struct rig_mop *read = known_read(history, step->from, step->from_op);
+        const struct rig_txn_op *read = known_read(history, step->from, step->from_op);
         if (read == NULL || read->key != step->key)
             return "made no such read";
         from = seen_by(read);
@@ -196,7 +196,7 @@ const char *rig_verify_register_step(const struct rig_history *history, const st
 /* ---- non-cyclic anomalies ---- */
 
 static const char *check_value_of_other(const struct rig_history *history, const struct rig_witness *w,
-                                        const struct rig_mop *read)
+                                        const struct rig_txn_op *read)
 {
     bool of_other = w->txn_count == 2 && read->read_state == RIG_READ_SEEN && read->value == w->value &&
                     wrote(history, w->txns[1], w->key, w->value);
@@ -209,9 +209,9 @@ static const char *check_value_of_other(const struct rig_history *history, const
 }
 
 static const char *check_internal(const struct rig_history *history, const struct rig_witness *w,
-                                  const struct rig_mop *read)
+                                  const struct rig_txn_op *read)
 {
-    const struct rig_mop *ops = rig_txn_ops(history, w->txns[0]);
+    const struct rig_txn_op *ops = rig_txn_ops(history, w->txns[0]);
     for (uint32_t i = w->op; i-- > 0;) {
         struct seen before = seen_by(&ops[i]);
         if (ops[i].key == w->key && before.known)
@@ -221,9 +221,9 @@ static const char *check_internal(const struct rig_history *history, const struc
 }
 
 static const char *check_future(const struct rig_history *history, const struct rig_witness *w,
-                                const struct rig_mop *read)
+                                const struct rig_txn_op *read)
 {
-    const struct rig_mop *ops = rig_txn_ops(history, w->txns[0]);
+    const struct rig_txn_op *ops = rig_txn_ops(history, w->txns[0]);
     for (uint32_t i = w->op + 1; i < rig_txn_op_count(history, w->txns[0]); i++) {
         bool same = read->read_state == RIG_READ_SEEN && ops[i].value == read->value;
         if (ops[i].kind == RIG_OP_WRITE && ops[i].key == w->key && same)
@@ -233,25 +233,25 @@ static const char *check_future(const struct rig_history *history, const struct 
 }
 
 static const char *check_lost_update(const struct rig_history *history, const bool *committed,
-                                     const struct rig_witness *w, const struct rig_mop *read)
+                                     const struct rig_witness *w, const struct rig_txn_op *read)
 {
     if (w->txn_count != 2 || !committed[w->txns[1]])
         return "has nobody to lose an update to";
-    const struct rig_mop *other = known_read(history, w->txns[1], w->other_op);
+    const struct rig_txn_op *other = known_read(history, w->txns[1], w->other_op);
     if (other == NULL || other->key != w->key || !is_same(seen_by(read), seen_by(other)))
         return "read another version than the other one";
     bool both = last_write(history, w->txns[0], w->key).known && last_write(history, w->txns[1], w->key).known;
     return both ? NULL : "did not write like the other one";
 }
 
-const char *rig_verify_register_oddity(const struct rig_history *history, const bool *committed,
-                                       const struct rig_witness *w)
+const char *rig_verify_register_noncyclic(const struct rig_history *history, const bool *committed,
+                                          const struct rig_witness *w)
 {
     if (w->anomaly == RIG_ANOMALY_CYCLIC_VERSIONS)
         return wrote(history, w->txns[0], w->key, w->value) || wrote(history, w->txns[0], w->key, w->other_value)
                    ? NULL
                    : "wrote none of the versions";
-    const struct rig_mop *read = known_read(history, w->txns[0], w->op);
+    const struct rig_txn_op *read = known_read(history, w->txns[0], w->op);
     if (read == NULL || read->key != w->key)
         return "made no such read";
     switch ((int)w->anomaly) {

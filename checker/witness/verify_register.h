@@ -20,7 +20,7 @@
 bool rig_verify_register_commits(const struct rig_history *history, bool *committed);
 /* What a ww, wr or rw step, or a non-cyclic witness, lacks; NULL when it holds. */
 const char *rig_verify_register_step(const struct rig_history *history, const struct rig_step *step);
-const char *rig_verify_register_oddity(const struct rig_history *history, const bool *committed,
-                                       const struct rig_witness *witness);
+const char *rig_verify_register_noncyclic(const struct rig_history *history, const bool *committed,
+                                          const struct rig_witness *witness);
 
 #endif

@@ -88,7 +88,7 @@ static const struct rig_outcome_rule *find_rule(const struct rig_outcome_rule *r
     return rule;
 }
 
-static void set_code(struct rig_verdict *verdict, const char *given, enum rig_http_end end, long status)
+static void set_code(struct rig_http_ruling *verdict, const char *given, enum rig_http_end end, long status)
 {
     if (given != NULL)
         (void)snprintf(verdict->code, sizeof verdict->code, "%s", given);
@@ -100,13 +100,13 @@ static void set_code(struct rig_verdict *verdict, const char *given, enum rig_ht
 
 void rig_outcome_find(const struct rig_dialect *dialect, const struct rig_dialect_step *step, bool at_commit,
                       enum rig_http_end end, const struct rig_http_answer *answer, json_t *root,
-                      struct rig_verdict *verdict)
+                      struct rig_http_ruling *verdict)
 {
     const struct rig_outcome_rule *rule = find_rule(step->outcomes, at_commit, end, answer, root);
     if (rule == NULL)
         rule = find_rule(dialect->outcomes, at_commit, end, answer, root);
     if (rule != NULL) {
-        *verdict = (struct rig_verdict){.ruling = rule->ruling, .reason = rule->reason, .by_dialect = true};
+        *verdict = (struct rig_http_ruling){.ruling = rule->ruling, .reason = rule->reason, .by_dialect = true};
         verdict->session_lost = rule->session_lost || end != RIG_HTTP_ANSWERED;
         set_code(verdict, rule->code, end, answer->status);
         return;
@@ -116,7 +116,7 @@ void rig_outcome_find(const struct rig_dialect *dialect, const struct rig_dialec
         if (row->end != end || row->at_commit != at_commit)
             continue;
         *verdict =
-            (struct rig_verdict){.ruling = row->ruling, .session_lost = row->session_lost, .reason = row->reason};
+            (struct rig_http_ruling){.ruling = row->ruling, .session_lost = row->session_lost, .reason = row->reason};
         set_code(verdict, NULL, end, answer->status);
         return;
     }

@@ -11,7 +11,7 @@
 
 #include "drivers/http/dialect.h"
 
-struct rig_verdict {
+struct rig_http_ruling {
     enum rig_ruling ruling;
     bool session_lost;
     bool by_dialect; /* a rule of the dialect said so */
@@ -34,6 +34,6 @@ extern const size_t rig_outcome_row_count;
 /* `root`: the answer's body, NULL when it is no JSON. `at_commit`: the request is of the phase commit. */
 void rig_outcome_find(const struct rig_dialect *dialect, const struct rig_dialect_step *step, bool at_commit,
                       enum rig_http_end end, const struct rig_http_answer *answer, json_t *root,
-                      struct rig_verdict *verdict);
+                      struct rig_http_ruling *verdict);
 
 #endif

@@ -101,7 +101,7 @@ static enum rig_rc ask_step(const struct rig_http_run *run, struct rig_http_clie
                         rig_http_end_names[answer->end]);
     json_t *root =
         json_loadb(rig_buf_text(&answer->body), answer->body.size, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
-    struct rig_verdict verdict;
+    struct rig_http_ruling verdict;
     char problem[RIG_PROBLEM_BYTES] = "";
     const struct rig_answer_source source = {.client = client, .status = answer->status, .root = root};
     rig_outcome_find(run->dialect, step, true, answer->end, answer, root, &verdict);

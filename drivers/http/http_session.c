@@ -115,7 +115,7 @@ void rig_http_session_close(void *object, bool last)
 /* -- one transaction ----------------------------------------------------------------------------------------------- */
 
 /* One transaction's way through the steps. */
-struct passage {
+struct exchange {
     struct rig_http_session *session;
     struct rig_transaction *transaction;
     const struct rig_dialect_workload *workload;
@@ -135,12 +135,13 @@ static enum rig_outcome end_with(struct rig_transaction *transaction, enum rig_o
 }
 
 /* What a ruling other than ok comes to for this transaction. */
-static enum rig_outcome judge(const struct passage *passage, const struct rig_verdict *verdict, const char *detail)
+static enum rig_outcome judge(const struct exchange *exchange, const struct rig_http_ruling *verdict,
+                              const char *detail)
 {
-    struct rig_transaction *transaction = passage->transaction;
+    struct rig_transaction *transaction = exchange->transaction;
     enum rig_outcome outcome = verdict->ruling == RIG_RULING_FAIL ? RIG_OUTCOME_FAIL : RIG_OUTCOME_INFO;
     const char *reason = verdict->reason == NULL ? verdict->code : verdict->reason;
-    if (passage->committed)
+    if (exchange->committed)
         outcome = RIG_OUTCOME_INFO; /* a part of it was committed already */
     if (transaction->read_only && outcome == RIG_OUTCOME_INFO) {
         outcome = RIG_OUTCOME_FAIL;
@@ -162,15 +163,15 @@ static void excerpt(const struct rig_http_answer *answer, char *text, size_t siz
 }
 
 /* Reads the answer to a step. True: on to the next request. */
-static bool read_answer(struct passage *passage, const struct rig_dialect_step *step, uint32_t element,
+static bool read_answer(struct exchange *exchange, const struct rig_dialect_step *step, uint32_t element,
                         const struct rig_http_answer *answer, enum rig_outcome *outcome)
 {
-    struct rig_http_session *session = passage->session;
+    struct rig_http_session *session = exchange->session;
     const struct rig_dialect *dialect = session->run->dialect;
     const bool at_commit = step->phase == RIG_PHASE_COMMIT;
     enum rig_http_end end = answer->end;
     char problem[RIG_PROBLEM_BYTES];
-    struct rig_verdict verdict;
+    struct rig_http_ruling verdict;
     json_t *root =
         end == RIG_HTTP_ANSWERED && answer->body.size > 0
             ? json_loadb(rig_buf_text(&answer->body), answer->body.size, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL)
@@ -196,16 +197,16 @@ static bool read_answer(struct passage *passage, const struct rig_dialect_step *
     }
     json_decref(root);
     if (verdict.ruling != RIG_RULING_OK)
-        *outcome = judge(passage, &verdict, problem);
+        *outcome = judge(exchange, &verdict, problem);
     return verdict.ruling == RIG_RULING_OK;
 }
 
 /* Sends a step's request for one element. True: on to the next. */
-static bool run_request(struct passage *passage, const struct rig_dialect_step *step, uint32_t element,
+static bool run_request(struct exchange *exchange, const struct rig_dialect_step *step, uint32_t element,
                         enum rig_outcome *outcome)
 {
-    struct rig_http_session *session = passage->session;
-    struct rig_transaction *transaction = passage->transaction;
+    struct rig_http_session *session = exchange->session;
+    struct rig_transaction *transaction = exchange->transaction;
     const struct rig_http_run *run = session->run;
     const struct rig_render_scope scope = {.dialect = run->dialect,
                                            .state = &session->state,
@@ -217,31 +218,31 @@ static bool run_request(struct passage *passage, const struct rig_dialect_step *
         return true;
     const char *refused = rig_request_make(&session->maker, step, &scope);
     if (refused != NULL) {
-        const struct rig_verdict verdict = {.ruling = RIG_RULING_FAIL, .code = "dialect", .reason = refused};
-        *outcome = judge(passage, &verdict, step->name);
+        const struct rig_http_ruling verdict = {.ruling = RIG_RULING_FAIL, .code = "dialect", .reason = refused};
+        *outcome = judge(exchange, &verdict, step->name);
         return false;
     }
-    session->maker.request.base = run->endpoints[passage->endpoint];
-    session->maker.request.deadline_ns = passage->deadline_ns;
+    session->maker.request.base = run->endpoints[exchange->endpoint];
+    session->maker.request.deadline_ns = exchange->deadline_ns;
     transaction->phase = step->phase;
     const struct rig_http_answer *answer = rig_http_client_send(&session->client, &session->maker.request);
-    if (answer->end == RIG_HTTP_NOT_SENT && !passage->committed)
+    if (answer->end == RIG_HTTP_NOT_SENT && !exchange->committed)
         transaction->phase = before;
-    if (!read_answer(passage, step, element, answer, outcome))
+    if (!read_answer(exchange, step, element, answer, outcome))
         return false;
-    passage->begun = passage->begun || step->phase != RIG_PHASE_COMMIT;
-    passage->committed = passage->committed || step->phase == RIG_PHASE_COMMIT;
+    exchange->begun = exchange->begun || step->phase != RIG_PHASE_COMMIT;
+    exchange->committed = exchange->committed || step->phase == RIG_PHASE_COMMIT;
     return true;
 }
 
-static bool run_steps(struct passage *passage, enum rig_outcome *outcome)
+static bool run_steps(struct exchange *exchange, enum rig_outcome *outcome)
 {
-    const struct rig_dialect_steps *steps = &passage->workload->steps;
+    const struct rig_dialect_steps *steps = &exchange->workload->steps;
     for (uint32_t i = 0; i < steps->count; i++) {
         const struct rig_dialect_step *step = &steps->at[i];
-        const uint32_t count = rig_state_set_size(&passage->session->state, step->set);
+        const uint32_t count = rig_state_set_size(&exchange->session->state, step->set);
         for (uint32_t element = 0; element < count; element++) {
-            if (!run_request(passage, step, element, outcome))
+            if (!run_request(exchange, step, element, outcome))
                 return false;
         }
     }
@@ -249,31 +250,31 @@ static bool run_steps(struct passage *passage, enum rig_outcome *outcome)
 }
 
 /* Best effort: the transaction has failed already, this only lets go of what it holds. */
-static void run_abort(const struct passage *passage)
+static void run_abort(const struct exchange *exchange)
 {
-    struct rig_http_session *session = passage->session;
-    const struct rig_dialect_steps *steps = &passage->workload->abort;
+    struct rig_http_session *session = exchange->session;
+    const struct rig_dialect_steps *steps = &exchange->workload->abort;
     for (uint32_t i = 0; i < steps->count; i++) {
         const struct rig_render_scope scope = {
             .dialect = session->run->dialect, .state = &session->state, .client = session->client_index};
         if (!rig_render_holds(&steps->at[i].when, &scope) ||
             rig_request_make(&session->maker, &steps->at[i], &scope) != NULL)
             continue;
-        session->maker.request.base = session->run->endpoints[passage->endpoint];
-        session->maker.request.deadline_ns = passage->deadline_ns;
+        session->maker.request.base = session->run->endpoints[exchange->endpoint];
+        session->maker.request.deadline_ns = exchange->deadline_ns;
         (void)rig_http_client_send(&session->client, &session->maker.request);
     }
 }
 
 /* All steps are acknowledged: what was read? */
-static enum rig_outcome conclude(struct passage *passage)
+static enum rig_outcome conclude(struct exchange *exchange)
 {
-    struct rig_transaction *transaction = passage->transaction;
+    struct rig_transaction *transaction = exchange->transaction;
     const enum rig_outcome without_reads = transaction->read_only ? RIG_OUTCOME_FAIL : RIG_OUTCOME_INFO;
-    switch (rig_state_answer_reads(&passage->session->state)) {
+    switch (rig_state_answer_reads(&exchange->session->state)) {
     case RIG_STATE_ANSWERED:
-        if (passage->session->state.order > 0)
-            rig_column_give(&transaction->columns, RIG_COLUMN_ORDER, passage->session->state.order);
+        if (exchange->session->state.order > 0)
+            rig_column_give(&transaction->columns, RIG_COLUMN_ORDER, exchange->session->state.order);
         return RIG_OUTCOME_OK;
     case RIG_STATE_UNTOLD:
         return end_with(transaction, without_reads, "dialect", "acknowledged, but no answer told what was read", "");
@@ -312,7 +313,7 @@ enum rig_outcome rig_http_session_transact(void *object, struct rig_transaction 
 {
     struct rig_http_session *session = object;
     struct rig_http_run *run = session->run;
-    struct passage passage = {
+    struct exchange exchange = {
         .session = session,
         .transaction = transaction,
         .workload = &run->dialect->workloads[run->env->workload],
@@ -320,18 +321,18 @@ enum rig_outcome rig_http_session_transact(void *object, struct rig_transaction 
         .deadline_ns = run->env->core->now_ns() + run->options->transaction_timeout_ns,
     };
     enum rig_outcome outcome = RIG_OUTCOME_OK;
-    rig_column_give(&transaction->columns, RIG_COLUMN_NODE, run->names[passage.endpoint]);
+    rig_column_give(&transaction->columns, RIG_COLUMN_NODE, run->names[exchange.endpoint]);
     rig_arena_reset(&session->arena);
     if (!rig_state_begin(&session->state, run->env->core, &session->arena, transaction))
         return end_with(transaction, RIG_OUTCOME_FAIL, "memory", "out of memory for a transaction", "");
-    if (passage.workload->most_keys > 0 && session->state.key_count > (uint64_t)passage.workload->most_keys)
+    if (exchange.workload->most_keys > 0 && session->state.key_count > (uint64_t)exchange.workload->most_keys)
         return end_with(transaction, RIG_OUTCOME_FAIL, "too-many-keys", "the dialect keeps a transaction to fewer keys",
                         "");
-    const bool done = run_steps(&passage, &outcome);
-    if (!done && outcome == RIG_OUTCOME_FAIL && passage.begun && !passage.committed)
-        run_abort(&passage);
+    const bool done = run_steps(&exchange, &outcome);
+    if (!done && outcome == RIG_OUTCOME_FAIL && exchange.begun && !exchange.committed)
+        run_abort(&exchange);
     if (done)
-        outcome = conclude(&passage);
+        outcome = conclude(&exchange);
     give_member(session, transaction);
     if (transaction->session_lost)
         (void)atomic_fetch_add(&run->shifts[session->client_index], 1);

@@ -1,7 +1,7 @@
 /*
  * `null`: a driver that does nothing and answers ok; every read finds the initial state.
  *
- * It measures what rig itself costs, and lets tests of the runner go through every hook without a server. What it
+ * It measures what rig itself costs, and lets tests of `run/` go through every hook without a server. What it
  * records is no history of a database: appends are acknowledged and never seen.
  */
 #include <stdio.h>

@@ -6,8 +6,8 @@
  *
  * Space: 96 bytes a key, 8 an element of a spine. A look-up of a key that was used lately costs one cache line.
  */
-#ifndef RIG_HISTORY_ENCODER_KEYS_H
-#define RIG_HISTORY_ENCODER_KEYS_H
+#ifndef RIG_HISTORY_RECORD_ENCODER_KEYS_H
+#define RIG_HISTORY_RECORD_ENCODER_KEYS_H
 
 #include "base/table.h"
 #include "base/vec.h"

@@ -5,8 +5,8 @@
  *
  * Threads: a packer belongs to one thread at a time.
  */
-#ifndef RIG_HISTORY_PACKING_H
-#define RIG_HISTORY_PACKING_H
+#ifndef RIG_HISTORY_RECORD_PACKING_H
+#define RIG_HISTORY_RECORD_PACKING_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  * RIG_E_INPUT where the record is wrong, RIG_E_LIMIT when memory runs out. Time: linear in the bytes taken, and one
  * step for each column that a client's last transaction sets.
  */
-#ifndef RIG_HISTORY_RECORD_ANNOTATIONS_H
-#define RIG_HISTORY_RECORD_ANNOTATIONS_H
+#ifndef RIG_HISTORY_RECORD_RECORD_ANNOTATIONS_H
+#define RIG_HISTORY_RECORD_RECORD_ANNOTATIONS_H
 
 #include "history/record/record_decoder.h"
 

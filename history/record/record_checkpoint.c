@@ -46,14 +46,14 @@ static enum rig_rc get_keys(struct rig_record_decoder *decoder)
     return rc;
 }
 
-static enum rig_rc get_open_op(struct rig_record_decoder *decoder, struct rig_mop *op, uint32_t *key)
+static enum rig_rc get_open_op(struct rig_record_decoder *decoder, struct rig_txn_op *op, uint32_t *key)
 {
     uint64_t code = rig_cursor_number(&decoder->cursor);
     bool reads = (code & 1) != 0;
     if (code >> 1 >= decoder->keys.count)
         return rig_record_damaged(decoder, "an operation on a key that is not defined");
     *key = (uint32_t)(code >> 1);
-    *op = (struct rig_mop){
+    *op = (struct rig_txn_op){
         .kind = (uint8_t)((unsigned)decoder->shape->workload * 2 + (unsigned)reads),
         .value = reads ? 0 : rig_cursor_signed(&decoder->cursor),
     };

@@ -1,8 +1,8 @@
 /*
  * A checkpoint of the binary record: what the events of its block refer to. Private to the record's readers.
  */
-#ifndef RIG_HISTORY_RECORD_CHECKPOINT_H
-#define RIG_HISTORY_RECORD_CHECKPOINT_H
+#ifndef RIG_HISTORY_RECORD_RECORD_CHECKPOINT_H
+#define RIG_HISTORY_RECORD_RECORD_CHECKPOINT_H
 
 #include "history/record/record_decoder.h"
 

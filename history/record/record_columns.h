@@ -6,8 +6,8 @@
  *
  * Private to the record's readers and writers. Space: 136 bytes a client, and the names of a block.
  */
-#ifndef RIG_HISTORY_RECORD_COLUMNS_H
-#define RIG_HISTORY_RECORD_COLUMNS_H
+#ifndef RIG_HISTORY_RECORD_RECORD_COLUMNS_H
+#define RIG_HISTORY_RECORD_RECORD_COLUMNS_H
 
 #include "base/buf.h"
 #include "base/err.h"

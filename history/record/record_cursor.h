@@ -5,8 +5,8 @@
  * so a caller looks once, after an event, instead of after each number. Cursors are kept in local variables and handed
  * to inlined functions only, so that they stay in registers.
  */
-#ifndef RIG_HISTORY_RECORD_CURSOR_H
-#define RIG_HISTORY_RECORD_CURSOR_H
+#ifndef RIG_HISTORY_RECORD_RECORD_CURSOR_H
+#define RIG_HISTORY_RECORD_RECORD_CURSOR_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -7,8 +7,8 @@
  *
  * Time: linear in what follows, which is read; the bytes that checksums are made of are bounded, whatever they are.
  */
-#ifndef RIG_HISTORY_RECORD_DAMAGE_H
-#define RIG_HISTORY_RECORD_DAMAGE_H
+#ifndef RIG_HISTORY_RECORD_RECORD_DAMAGE_H
+#define RIG_HISTORY_RECORD_RECORD_DAMAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>

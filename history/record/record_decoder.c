@@ -16,7 +16,7 @@ void rig_record_decoder_init(struct rig_record_decoder *decoder, const struct ri
     rig_columns_decoder_init(&decoder->columns, &shape->columns);
 }
 
-static const size_t slot_op_bytes = sizeof(struct rig_mop) + sizeof(uint32_t);
+static const size_t slot_op_bytes = sizeof(struct rig_txn_op) + sizeof(uint32_t);
 
 static void free_slots(struct rig_record_decoder *decoder, struct rig_record_slot_vec *slots)
 {
@@ -225,7 +225,7 @@ bool rig_record_slot_reserve(struct rig_record_decoder *decoder, struct rig_reco
     uint64_t capacity = op_count < RIG_SLOT_OPS ? RIG_SLOT_OPS : op_count;
     if (capacity > UINT32_MAX || (capacity > RIG_RECORD_FEW && !rig_record_may_take(decoder, capacity * slot_op_bytes)))
         return false;
-    struct rig_mop *ops = malloc(capacity * slot_op_bytes);
+    struct rig_txn_op *ops = malloc(capacity * slot_op_bytes);
     if (ops == NULL)
         return false;
     decoder->op_bytes += (capacity - slot->op_capacity) * slot_op_bytes;
@@ -263,9 +263,9 @@ bool rig_record_abandon(struct rig_record_decoder *decoder, struct rig_record_sl
 
 bool rig_record_reserve_ops(struct rig_record_decoder *decoder, size_t op_count)
 {
-    struct rig_mop_vec *ops = &decoder->segment->ops;
+    struct rig_txn_op_vec *ops = &decoder->segment->ops;
     const size_t doubled = 2 * ops->capacity, capacity = doubled > op_count ? doubled : op_count;
-    return rig_record_may_take(decoder, (uint64_t)capacity * sizeof *ops->at) && rig_mop_vec_reserve(ops, op_count);
+    return rig_record_may_take(decoder, (uint64_t)capacity * sizeof *ops->at) && rig_txn_op_vec_reserve(ops, op_count);
 }
 
 /* ---- Memory ---- */
@@ -326,7 +326,7 @@ static bool write_open(struct rig_record_decoder *decoder, struct rig_record_slo
     const size_t op_count = segment->open_ops.count + slot->op_count, bytes = 2 * op_count * sizeof *slot->ops;
     if (op_count >= UINT32_MAX || !rig_txn_vec_add(&segment->open, txn) ||
         (op_count > segment->open_ops.capacity && !rig_record_may_take(decoder, bytes)) ||
-        !rig_mop_vec_reserve(&segment->open_ops, op_count))
+        !rig_txn_op_vec_reserve(&segment->open_ops, op_count))
         return false;
     if (!rig_record_slot_localize(decoder, slot))
         return false;

@@ -16,8 +16,8 @@
  * (rig_record_may_take()) before it is allocated, and what is small, and grows with the bytes decoded, is looked at
  * every RIG_RECORD_STEP_BYTES. Threads: one at a time.
  */
-#ifndef RIG_HISTORY_RECORD_DECODER_H
-#define RIG_HISTORY_RECORD_DECODER_H
+#ifndef RIG_HISTORY_RECORD_RECORD_DECODER_H
+#define RIG_HISTORY_RECORD_RECORD_DECODER_H
 
 #include "base/err.h"
 #include "base/table.h"
@@ -74,10 +74,10 @@ enum { RIG_SLOT_OPS = 8 }; /* for so many there is always room, in a slot and be
 struct rig_record_slot {
     int64_t process;
     int64_t invoke_ns;
-    int64_t last_ns;     /* of the client's last event */
-    struct rig_mop *ops; /* with the keys of the segment that `stamp` is of */
-    uint32_t *keys;      /* the decoder's, one an operation; in the same memory */
-    uint64_t reads;      /* which of the first 64 operations read, one bit each */
+    int64_t last_ns;        /* of the client's last event */
+    struct rig_txn_op *ops; /* with the keys of the segment that `stamp` is of */
+    uint32_t *keys;         /* the decoder's, one an operation; in the same memory */
+    uint64_t reads;         /* which of the first 64 operations read, one bit each */
     uint32_t op_count;
     uint32_t op_capacity;
     uint32_t stamp;

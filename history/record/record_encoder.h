@@ -12,8 +12,8 @@
  *
  * Threads: one at a time.
  */
-#ifndef RIG_HISTORY_RECORD_ENCODER_H
-#define RIG_HISTORY_RECORD_ENCODER_H
+#ifndef RIG_HISTORY_RECORD_RECORD_ENCODER_H
+#define RIG_HISTORY_RECORD_RECORD_ENCODER_H
 
 #include "base/buf.h"
 #include "base/err.h"

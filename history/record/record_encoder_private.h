@@ -1,8 +1,8 @@
 /*
  * The encoder's state, which its events (record_encoder.c) and its blocks (encoder_blocks.c) share: private to them.
  */
-#ifndef RIG_HISTORY_RECORD_ENCODER_PRIVATE_H
-#define RIG_HISTORY_RECORD_ENCODER_PRIVATE_H
+#ifndef RIG_HISTORY_RECORD_RECORD_ENCODER_PRIVATE_H
+#define RIG_HISTORY_RECORD_RECORD_ENCODER_PRIVATE_H
 
 #include "history/record/encoder_keys.h"
 #include "history/record/packing.h"

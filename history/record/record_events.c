@@ -172,9 +172,9 @@ static enum rig_rc get_any_op(struct rig_record_decoder *decoder, struct rig_rec
     if (!reads)
         key->last_value = rig_sum(key->last_value, rig_cursor_signed(&decoder->cursor));
     slot->keys[i] = number;
-    slot->ops[i] = (struct rig_mop){.key = key->local,
-                                    .kind = (uint8_t)((unsigned)decoder->shape->workload * 2 + (unsigned)reads),
-                                    .value = reads ? 0 : key->last_value};
+    slot->ops[i] = (struct rig_txn_op){.key = key->local,
+                                       .kind = (uint8_t)((unsigned)decoder->shape->workload * 2 + (unsigned)reads),
+                                       .value = reads ? 0 : key->last_value};
     return RIG_OK;
 }
 
@@ -184,7 +184,7 @@ static enum rig_rc get_any_op(struct rig_record_decoder *decoder, struct rig_rec
  * could guess: there is no branch on it. Nothing is taken otherwise.
  */
 RIG_ALWAYS_INLINE bool get_usual_op(struct rig_record_cursor *cursor, struct rig_record_key *keys, uint64_t key_count,
-                                    uint32_t stamp, unsigned kind, uint32_t *number, struct rig_mop *mop)
+                                    uint32_t stamp, unsigned kind, uint32_t *number, struct rig_txn_op *mop)
 {
     if (RIG_UNLIKELY(rig_cursor_left(cursor) < 2))
         return false;
@@ -220,7 +220,7 @@ RIG_ALWAYS_INLINE enum rig_rc get_ops(struct rig_record_decoder *decoder, struct
     slot->op_count = 0;
     if (RIG_UNLIKELY(op_count > slot->op_capacity) && !rig_record_slot_reserve(decoder, slot, op_count))
         return rig_record_no_memory(decoder);
-    struct rig_mop *ops = slot->ops;
+    struct rig_txn_op *ops = slot->ops;
     uint32_t *numbers = slot->keys;
     for (uint64_t i = 0; i < op_count; i++) {
         if (form == FORM_1 || RIG_UNLIKELY(!get_usual_op(cursor, keys, key_count, stamp, kind, &numbers[i], &ops[i]))) {
@@ -278,7 +278,7 @@ RIG_ALWAYS_INLINE uint64_t get_few_more(struct rig_record_cursor *cursor, const 
 
 RIG_ALWAYS_INLINE enum rig_rc get_list(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
                                        uint32_t number, enum rig_outcome outcome, uint64_t code, enum form form,
-                                       struct rig_mop *mop)
+                                       struct rig_txn_op *mop)
 {
     enum rig_rc away_rc;
     struct rig_record_key *key = &decoder->keys.at[number];
@@ -300,7 +300,8 @@ RIG_ALWAYS_INLINE enum rig_rc get_list(struct rig_record_decoder *decoder, struc
 }
 
 RIG_ALWAYS_INLINE enum rig_rc get_read(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
-                                       uint32_t number, enum rig_outcome outcome, enum form form, struct rig_mop *mop)
+                                       uint32_t number, enum rig_outcome outcome, enum form form,
+                                       struct rig_txn_op *mop)
 {
     uint64_t code = rig_cursor_number(cursor);
     if (code <= RIG_READ_CODE_NIL) {
@@ -319,7 +320,7 @@ RIG_ALWAYS_INLINE enum rig_rc get_read(struct rig_record_decoder *decoder, struc
 /* The results of the slot's reads from operation `base` on, `reads` says which. */
 RIG_ALWAYS_INLINE enum rig_rc write_reads(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
                                           const struct rig_record_slot *slot, uint64_t reads, uint32_t base,
-                                          enum rig_outcome outcome, enum form form, struct rig_mop *to)
+                                          enum rig_outcome outcome, enum form form, struct rig_txn_op *to)
 {
     for (; reads != 0; reads &= reads - 1) {
         uint32_t i = base + (uint32_t)__builtin_ctzll(reads);
@@ -337,7 +338,7 @@ static enum form form_of(const struct rig_record_decoder *decoder)
 }
 
 static enum rig_rc write_many_reads(struct rig_record_decoder *decoder, const struct rig_record_slot *slot,
-                                    enum rig_outcome outcome, struct rig_mop *to)
+                                    enum rig_outcome outcome, struct rig_txn_op *to)
 {
     struct rig_record_cursor cursor = decoder->cursor;
     enum rig_rc rc = RIG_OK;
@@ -348,7 +349,7 @@ static enum rig_rc write_many_reads(struct rig_record_decoder *decoder, const st
 }
 
 /* Vectorized by the compiler. */
-RIG_ALWAYS_INLINE void copy_ops(struct rig_mop *restrict to, const struct rig_mop *restrict from, uint32_t count,
+RIG_ALWAYS_INLINE void copy_ops(struct rig_txn_op *restrict to, const struct rig_txn_op *restrict from, uint32_t count,
                                 uint16_t owner)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -363,14 +364,14 @@ RIG_ALWAYS_INLINE enum rig_rc write_results(struct rig_record_decoder *decoder, 
                                             uint16_t owner, enum form form)
 {
     enum rig_rc away_rc;
-    struct rig_mop_vec *ops = &decoder->segment->ops;
+    struct rig_txn_op_vec *ops = &decoder->segment->ops;
     uint32_t count = slot->op_count;
     size_t wanted = ops->count + count + RIG_SLOT_OPS;
     if (RIG_UNLIKELY(slot->stamp != decoder->stamp) && !rig_record_slot_localize(decoder, slot))
         return rig_record_no_memory(decoder);
     if (RIG_UNLIKELY(wanted > ops->capacity) && !rig_record_reserve_ops(decoder, wanted))
         return rig_record_no_memory(decoder);
-    struct rig_mop *to = ops->at + ops->count;
+    struct rig_txn_op *to = ops->at + ops->count;
     ops->count += count;
     if (RIG_LIKELY(count <= RIG_SLOT_OPS && count > 0))
         copy_ops(to, slot->ops, RIG_SLOT_OPS, owner); /* so many always: a loop whose end is foreseen */

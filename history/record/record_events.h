@@ -3,8 +3,8 @@
  *
  * Time: about 60 ns a transaction of three operations.
  */
-#ifndef RIG_HISTORY_RECORD_EVENTS_H
-#define RIG_HISTORY_RECORD_EVENTS_H
+#ifndef RIG_HISTORY_RECORD_RECORD_EVENTS_H
+#define RIG_HISTORY_RECORD_RECORD_EVENTS_H
 
 #include "history/record/record_decoder.h"
 

@@ -8,8 +8,8 @@
  *
  * Threads: a file may be read by several runs at once, each on one thread.
  */
-#ifndef RIG_HISTORY_RECORD_FILE_H
-#define RIG_HISTORY_RECORD_FILE_H
+#ifndef RIG_HISTORY_RECORD_RECORD_FILE_H
+#define RIG_HISTORY_RECORD_RECORD_FILE_H
 
 #include "history/record/packing.h"
 #include "history/record/record_decoder.h"

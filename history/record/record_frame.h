@@ -6,8 +6,8 @@
  * frame's number in the file (from 0), so that
  * a frame that is missing, doubled or out of place is not mistaken for its neighbour.
  */
-#ifndef RIG_HISTORY_RECORD_FRAME_H
-#define RIG_HISTORY_RECORD_FRAME_H
+#ifndef RIG_HISTORY_RECORD_RECORD_FRAME_H
+#define RIG_HISTORY_RECORD_RECORD_FRAME_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
 #include <string.h>
 
 bool rig_record_place_branch(struct rig_record_decoder *decoder, struct rig_record_key *key, uint32_t shared,
-                             const int64_t *tail, uint32_t tail_count, struct rig_mop *mop)
+                             const int64_t *tail, uint32_t tail_count, struct rig_txn_op *mop)
 {
     struct rig_segment *segment = decoder->segment;
     struct rig_growing_branches *branches = &segment->branches;
@@ -27,7 +27,7 @@ bool rig_record_place_branch(struct rig_record_decoder *decoder, struct rig_reco
 }
 
 bool rig_record_place_prefix(struct rig_record_decoder *decoder, struct rig_record_key *key, enum rig_outcome outcome,
-                             uint32_t count, struct rig_mop *mop)
+                             uint32_t count, struct rig_txn_op *mop)
 {
     if (key->stamp != decoder->stamp && !rig_record_use_key(decoder, key))
         return false;
@@ -61,7 +61,7 @@ static bool reserve_scratch(struct rig_record_decoder *decoder, uint64_t count)
 
 /* A list of `shared` elements of the spine and `own` that follow in the file, as a branch of the segment's spine. */
 static enum rig_rc get_branch(struct rig_record_decoder *decoder, struct rig_record_key *key, uint32_t shared,
-                              uint64_t own, struct rig_mop *mop)
+                              uint64_t own, struct rig_txn_op *mop)
 {
     uint32_t first = shared < key->good ? shared : key->good, between = shared - first;
     if (!reserve_scratch(decoder, between + own))
@@ -84,7 +84,7 @@ static bool is_followed(const struct rig_record_decoder *decoder, enum rig_outco
 
 /* Shares elements with the spine, then goes its own way; becomes the spine when it is longer. */
 static enum rig_rc get_apart(struct rig_record_decoder *decoder, struct rig_record_key *key, enum rig_outcome outcome,
-                             struct rig_mop *mop)
+                             struct rig_txn_op *mop)
 {
     uint64_t shared = rig_cursor_number(&decoder->cursor);
     uint64_t own = rig_cursor_number(&decoder->cursor);
@@ -112,7 +112,7 @@ static enum rig_rc get_apart(struct rig_record_decoder *decoder, struct rig_reco
 
 /* Goes on from the spine. */
 static enum rig_rc get_longer(struct rig_record_decoder *decoder, struct rig_record_key *key, enum rig_outcome outcome,
-                              uint64_t more, struct rig_mop *mop)
+                              uint64_t more, struct rig_txn_op *mop)
 {
     uint32_t count = key->spine.count;
     if (more > rig_cursor_left(&decoder->cursor))
@@ -132,7 +132,7 @@ static enum rig_rc get_longer(struct rig_record_decoder *decoder, struct rig_rec
 }
 
 enum rig_rc rig_record_get_list(struct rig_record_decoder *decoder, uint32_t key_number, enum rig_outcome outcome,
-                                uint64_t code, struct rig_mop *mop)
+                                uint64_t code, struct rig_txn_op *mop)
 {
     struct rig_record_key *key = &decoder->keys.at[key_number];
     if (key->stamp != decoder->stamp && !rig_record_use_key(decoder, key))

@@ -7,8 +7,8 @@
  *
  * Time: linear in the elements that the file states.
  */
-#ifndef RIG_HISTORY_RECORD_LISTS_H
-#define RIG_HISTORY_RECORD_LISTS_H
+#ifndef RIG_HISTORY_RECORD_RECORD_LISTS_H
+#define RIG_HISTORY_RECORD_RECORD_LISTS_H
 
 #include "history/record/record_decoder.h"
 
@@ -20,15 +20,15 @@ enum { RIG_FEW_ELEMENTS = 4 };
  * newest branch as far as both go, or a new one. False when memory runs out.
  */
 bool rig_record_place_branch(struct rig_record_decoder *decoder, struct rig_record_key *key, uint32_t shared,
-                             const int64_t *tail, uint32_t tail_count, struct rig_mop *mop);
+                             const int64_t *tail, uint32_t tail_count, struct rig_txn_op *mop);
 /* A read of `count` elements, all of the key's spine. False when memory runs out. */
 bool rig_record_place_prefix(struct rig_record_decoder *decoder, struct rig_record_key *key, enum rig_outcome outcome,
-                             uint32_t count, struct rig_mop *mop);
+                             uint32_t count, struct rig_txn_op *mop);
 /*
  * A read with a code of RIG_READ_CODE_APART or more, of the decoder's key with that number; goes on at the decoder's
  * cursor. `mop` becomes its result.
  */
 enum rig_rc rig_record_get_list(struct rig_record_decoder *decoder, uint32_t key, enum rig_outcome outcome,
-                                uint64_t code, struct rig_mop *mop);
+                                uint64_t code, struct rig_txn_op *mop);
 
 #endif

@@ -7,8 +7,8 @@
  * damaged is read up to its first damaged frame, one without closing frame up to its last whole one, and both are
  * marked `truncated`.
  */
-#ifndef RIG_HISTORY_RECORD_READER_H
-#define RIG_HISTORY_RECORD_READER_H
+#ifndef RIG_HISTORY_RECORD_RECORD_READER_H
+#define RIG_HISTORY_RECORD_RECORD_READER_H
 
 #include <stdbool.h>
 #include <stddef.h>

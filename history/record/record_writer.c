@@ -34,7 +34,7 @@ static bool gather_ops(struct writer *writer, uint32_t txn)
 {
     const struct rig_history *history = writer->history;
     uint32_t count = rig_txn_op_count(history, txn);
-    const struct rig_mop *mops = rig_txn_ops(history, txn);
+    const struct rig_txn_op *mops = rig_txn_ops(history, txn);
     if (!op_vec_reserve(&writer->ops, count))
         return false;
     for (uint32_t i = 0; i < count; i++) {
@@ -51,7 +51,7 @@ static bool gather_ops(struct writer *writer, uint32_t txn)
 static bool gather_completion(struct writer *writer, uint32_t txn, struct rig_record_completion *completion)
 {
     const struct rig_history *history = writer->history;
-    const struct rig_mop *mops = rig_txn_ops(history, txn);
+    const struct rig_txn_op *mops = rig_txn_ops(history, txn);
     uint32_t count = rig_txn_op_count(history, txn);
     uint32_t error = history->txns[txn].error;
     if (!read_vec_reserve(&writer->reads, count))
@@ -60,7 +60,7 @@ static bool gather_completion(struct writer *writer, uint32_t txn, struct rig_re
     rig_arena_reset(&writer->lists);
     for (uint32_t i = 0; i < count; i++) {
         bool is_list = mops[i].kind == RIG_OP_READ_LIST || mops[i].kind == RIG_OP_READ_SET;
-        struct rig_read_list list = is_list ? rig_mop_list(history, &mops[i]) : (struct rig_read_list){0};
+        struct rig_read_list list = is_list ? rig_txn_op_list(history, &mops[i]) : (struct rig_read_list){0};
         const int64_t *elements = rig_read_whole(&list, &writer->lists);
         if (elements == NULL)
             return false;

@@ -1,8 +1,8 @@
 /*
  * Writing a history as a binary record, in frames of about 1 MiB; with positions where they are not simply 0, 1, 2 ...
  */
-#ifndef RIG_HISTORY_RECORD_WRITER_H
-#define RIG_HISTORY_RECORD_WRITER_H
+#ifndef RIG_HISTORY_RECORD_RECORD_WRITER_H
+#define RIG_HISTORY_RECORD_RECORD_WRITER_H
 
 #include "base/err.h"
 #include "history/history.h"

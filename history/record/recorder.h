@@ -10,8 +10,8 @@
  *
  * Format: docs/history-format.md.
  */
-#ifndef RIG_HISTORY_RECORDER_H
-#define RIG_HISTORY_RECORDER_H
+#ifndef RIG_HISTORY_RECORD_RECORDER_H
+#define RIG_HISTORY_RECORD_RECORDER_H
 
 #include "base/err.h"
 #include "history/fault_event.h"

@@ -2,8 +2,8 @@
  * Variable-length integers of the binary record: LEB128 (7 bits a byte, lowest first, at most 10 bytes), signed numbers
  * folded so that small magnitudes are small (zigzag). Encodings are minimal: a last byte of 0 behind others is refused.
  */
-#ifndef RIG_HISTORY_VARINT_H
-#define RIG_HISTORY_VARINT_H
+#ifndef RIG_HISTORY_RECORD_VARINT_H
+#define RIG_HISTORY_RECORD_VARINT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -241,5 +241,5 @@ const struct rig_form_reader rig_edn_reader = {
 
 enum rig_rc rig_edn_write(const struct rig_history *history, struct rig_output *output, struct rig_err *err)
 {
-    return rig_operation_write(history, &rig_dialect_edn, output, err);
+    return rig_operation_write(history, &rig_syntax_edn, output, err);
 }

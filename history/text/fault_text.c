@@ -9,7 +9,7 @@
 /* ---- writing ---- */
 
 struct writer {
-    const struct rig_dialect *dialect;
+    const struct rig_syntax *dialect;
     struct rig_buf *out;
     bool any;
 };
@@ -55,7 +55,7 @@ static void put_value(struct writer *writer, const struct rig_fault_event *event
     rig_buf_add_char(writer->out, '}');
 }
 
-void rig_fault_text_write(const struct rig_dialect *dialect, const struct rig_fault_event *event, struct rig_buf *out)
+void rig_fault_text_write(const struct rig_syntax *dialect, const struct rig_fault_event *event, struct rig_buf *out)
 {
     const bool edn = dialect->has_keywords;
     struct writer writer = {.dialect = dialect, .out = out};

@@ -9,15 +9,15 @@
  *
  * Private to history/.
  */
-#ifndef RIG_HISTORY_FAULT_TEXT_H
-#define RIG_HISTORY_FAULT_TEXT_H
+#ifndef RIG_HISTORY_TEXT_FAULT_TEXT_H
+#define RIG_HISTORY_TEXT_FAULT_TEXT_H
 
 #include "base/buf.h"
 #include "history/fault_event.h"
 #include "history/text/operation_text.h"
 
 /* Writes the event as one line. */
-void rig_fault_text_write(const struct rig_dialect *dialect, const struct rig_fault_event *event, struct rig_buf *out);
+void rig_fault_text_write(const struct rig_syntax *dialect, const struct rig_fault_event *event, struct rig_buf *out);
 /*
  * Reads the value of an operation, `length` bytes of JSON or EDN that are well formed, into all members but time and
  * position; texts lie in the arena. False: this is no event of rig's.

@@ -228,5 +228,5 @@ const struct rig_form_reader rig_json_lines_reader = {
 
 enum rig_rc rig_json_lines_write(const struct rig_history *history, struct rig_output *output, struct rig_err *err)
 {
-    return rig_operation_write(history, &rig_dialect_json, output, err);
+    return rig_operation_write(history, &rig_syntax_json, output, err);
 }

@@ -10,8 +10,8 @@
  *
  * Time: O(size). Space beside the history: the longest operation.
  */
-#ifndef RIG_HISTORY_JSON_LINES_H
-#define RIG_HISTORY_JSON_LINES_H
+#ifndef RIG_HISTORY_TEXT_JSON_LINES_H
+#define RIG_HISTORY_TEXT_JSON_LINES_H
 
 #include "base/err.h"
 #include "history/history.h"

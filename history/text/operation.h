@@ -3,8 +3,8 @@
  *
  * Offsets are bytes into the file, for errors. Texts lie in the file, or with the parser that read them.
  */
-#ifndef RIG_HISTORY_OPERATION_H
-#define RIG_HISTORY_OPERATION_H
+#ifndef RIG_HISTORY_TEXT_OPERATION_H
+#define RIG_HISTORY_TEXT_OPERATION_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,8 +7,8 @@
  *
  * Bytes are read in place, without recursion. Time: O(size). Space: the longest operation. Threads: one at a time.
  */
-#ifndef RIG_HISTORY_OPERATION_PARSER_H
-#define RIG_HISTORY_OPERATION_PARSER_H
+#ifndef RIG_HISTORY_TEXT_OPERATION_PARSER_H
+#define RIG_HISTORY_TEXT_OPERATION_PARSER_H
 
 #include "base/arena.h"
 #include "base/err.h"

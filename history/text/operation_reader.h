@@ -13,8 +13,8 @@
  *
  * Space: the open transactions. Threads: one at a time.
  */
-#ifndef RIG_HISTORY_OPERATION_READER_H
-#define RIG_HISTORY_OPERATION_READER_H
+#ifndef RIG_HISTORY_TEXT_OPERATION_READER_H
+#define RIG_HISTORY_TEXT_OPERATION_READER_H
 
 #include "history/load.h"
 #include "history/text/operation_parser.h"

@@ -9,7 +9,7 @@
 
 static const size_t most_kept_bytes = (size_t)64 << 20;
 
-const struct rig_dialect rig_dialect_json = {
+const struct rig_syntax rig_syntax_json = {
     .field_open = ",\"",
     .field_close = "\":",
     .index = "{\"index\":",
@@ -26,7 +26,7 @@ const struct rig_dialect rig_dialect_json = {
     .empty = "[]\n",
 };
 
-const struct rig_dialect rig_dialect_edn = {
+const struct rig_syntax rig_syntax_edn = {
     .field_open = ", :",
     .field_close = " ",
     .index = "{:index ",
@@ -53,7 +53,7 @@ static const struct {
 #undef KIND
 };
 
-void rig_operation_text_init(struct rig_operation_text *text, const struct rig_dialect *dialect, char *const *key_texts,
+void rig_operation_text_init(struct rig_operation_text *text, const struct rig_syntax *dialect, char *const *key_texts,
                              bool keyword_keys)
 {
     *text = (struct rig_operation_text){.dialect = dialect, .key_texts = key_texts, .keyword_keys = keyword_keys};
@@ -219,7 +219,7 @@ static void put_read(struct rig_operation_text *text, const struct rig_op *op, c
 static void put_micro(struct rig_operation_text *text, const struct rig_op *op, const struct rig_record_read *read,
                       enum rig_outcome outcome)
 {
-    const struct rig_dialect *dialect = text->dialect;
+    const struct rig_syntax *dialect = text->dialect;
     rig_buf_add_text(&text->buf, dialect->name_open);
     rig_buf_add_text(&text->buf, kinds[op->kind].name);
     rig_buf_add_text(&text->buf, dialect->name_close);
@@ -237,7 +237,7 @@ static void put_micro(struct rig_operation_text *text, const struct rig_op *op, 
 /* To where the operations begin. */
 static void put_head(struct rig_operation_text *text, const struct rig_operation_head *head, const char *type)
 {
-    const struct rig_dialect *dialect = text->dialect;
+    const struct rig_syntax *dialect = text->dialect;
     rig_buf_add_text(&text->buf, dialect->index);
     rig_buf_add_int(&text->buf, (long long)head->index);
     rig_buf_add_text(&text->buf, dialect->type);

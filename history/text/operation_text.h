@@ -10,8 +10,8 @@
  *
  * Threads: one at a time.
  */
-#ifndef RIG_HISTORY_OPERATION_TEXT_H
-#define RIG_HISTORY_OPERATION_TEXT_H
+#ifndef RIG_HISTORY_TEXT_OPERATION_TEXT_H
+#define RIG_HISTORY_TEXT_OPERATION_TEXT_H
 
 #include "base/buf.h"
 #include "base/table.h"
@@ -19,7 +19,7 @@
 #include "history/record/record_encoder.h"
 
 /* What stands between the parts of an operation. */
-struct rig_dialect {
+struct rig_syntax {
     const char *field_open, *field_close; /* around the name of a field behind others */
     const char *index, *type, *process, *time, *value, *error, *end;
     const char *name_open, *name_close; /* around a micro-operation's name */
@@ -29,7 +29,7 @@ struct rig_dialect {
     bool has_keywords;
 };
 
-extern const struct rig_dialect rig_dialect_json, rig_dialect_edn;
+extern const struct rig_syntax rig_syntax_json, rig_syntax_edn;
 
 struct rig_operation_head {
     uint64_t index;
@@ -49,7 +49,7 @@ struct rig_list_text {
 RIG_VEC(struct rig_list_text, rig_list_texts)
 
 struct rig_operation_text {
-    const struct rig_dialect *dialect;
+    const struct rig_syntax *dialect;
     char *const *key_texts; /* borrowed; NULL: keys are numbers, else their indices */
     bool keyword_keys;
     struct rig_buf buf; /* what was written; the caller empties it. `failed` when memory ran out */
@@ -59,7 +59,7 @@ struct rig_operation_text {
     size_t kept_bytes;
 };
 
-void rig_operation_text_init(struct rig_operation_text *text, const struct rig_dialect *dialect, char *const *key_texts,
+void rig_operation_text_init(struct rig_operation_text *text, const struct rig_syntax *dialect, char *const *key_texts,
                              bool keyword_keys);
 void rig_operation_text_done(struct rig_operation_text *text);
 

@@ -21,7 +21,7 @@ struct writer {
 };
 
 /* A spine is the origin of all that begins with it. False when memory runs out. */
-static bool read_of(struct writer *writer, const struct rig_mop *mop, struct rig_record_read *out)
+static bool read_of(struct writer *writer, const struct rig_txn_op *mop, struct rig_record_read *out)
 {
     *out = (struct rig_record_read){.state = (enum rig_read_state)mop->read_state};
     if (mop->read_state != RIG_READ_SEEN)
@@ -30,7 +30,7 @@ static bool read_of(struct writer *writer, const struct rig_mop *mop, struct rig
         out->value = mop->value;
         return true;
     }
-    struct rig_read_list list = rig_mop_list(writer->history, mop);
+    struct rig_read_list list = rig_txn_op_list(writer->history, mop);
     out->elements = rig_read_whole(&list, &writer->lists);
     out->count = list.count;
     out->origin = 1;
@@ -41,7 +41,7 @@ static bool read_of(struct writer *writer, const struct rig_mop *mop, struct rig
 static bool gather(struct writer *writer, uint32_t txn)
 {
     const struct rig_history *history = writer->history;
-    const struct rig_mop *mops = rig_txn_ops(history, txn);
+    const struct rig_txn_op *mops = rig_txn_ops(history, txn);
     uint32_t count = rig_txn_op_count(history, txn);
     if (!op_vec_reserve(&writer->ops, count) || !read_vec_reserve(&writer->reads, count))
         return false;
@@ -118,7 +118,7 @@ static enum rig_rc write_events(struct writer *writer, struct rig_event_walk *wa
     return rc == RIG_OK ? flush(writer, output, err) : rc;
 }
 
-enum rig_rc rig_operation_write(const struct rig_history *history, const struct rig_dialect *dialect,
+enum rig_rc rig_operation_write(const struct rig_history *history, const struct rig_syntax *dialect,
                                 struct rig_output *output, struct rig_err *err)
 {
     struct writer writer = {.history = history};

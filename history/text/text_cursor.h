@@ -4,8 +4,8 @@
  * A cursor moves through the bytes of one file. Failures name file, line and column; these are counted when a failure
  * is told, and a cursor without `err` tells none.
  */
-#ifndef RIG_HISTORY_TEXT_CURSOR_H
-#define RIG_HISTORY_TEXT_CURSOR_H
+#ifndef RIG_HISTORY_TEXT_TEXT_CURSOR_H
+#define RIG_HISTORY_TEXT_TEXT_CURSOR_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -12,8 +12,8 @@
  *
  * Threads: parts may be parsed by several; all else by one.
  */
-#ifndef RIG_HISTORY_TEXT_READER_H
-#define RIG_HISTORY_TEXT_READER_H
+#ifndef RIG_HISTORY_TEXT_TEXT_READER_H
+#define RIG_HISTORY_TEXT_TEXT_READER_H
 
 #include "history/form_reader.h"
 #include "history/text/fast/operation_fast.h"

@@ -4,8 +4,8 @@
  * Space: the texts, 8 bytes a text, a hash table (base/table.h). A look-up hashes the text (xxh3) and compares it.
  * Threads: one writer or many readers.
  */
-#ifndef RIG_HISTORY_TEXT_TABLE_H
-#define RIG_HISTORY_TEXT_TABLE_H
+#ifndef RIG_HISTORY_TEXT_TEXT_TABLE_H
+#define RIG_HISTORY_TEXT_TEXT_TABLE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -8,8 +8,8 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "nemesis/gear.h"
-#include "nemesis/ground.h"
+#include "nemesis/fault_setup.h"
+#include "nemesis/fault_context.h"
 
 struct options {
     int64_t jump_ns;
@@ -68,7 +68,7 @@ static enum rig_rc set_clock(const struct rig_fault_site *site, uint32_t node, s
     const struct options *options = site->options;
     const char *name = rig_fleet_of(site)->names[node];
     struct rig_shim_control *control = NULL;
-    const enum rig_rc rc = rig_gear_shim(site, node, false, &control, err);
+    const enum rig_rc rc = rig_fault_setup_shim(site, node, false, &control, err);
     if (rc != RIG_OK)
         return rc;
     if (atomic_load(&control->clock) != 0)

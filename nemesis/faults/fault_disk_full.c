@@ -4,8 +4,8 @@
  * The shim refuses it, so that nothing has to be filled. A node that gave up over it is started when the disk has room
  * again. Evidence: writes that were refused.
  */
-#include "nemesis/gear.h"
-#include "nemesis/ground.h"
+#include "nemesis/fault_setup.h"
+#include "nemesis/fault_context.h"
 
 struct target {
     struct rig_shim_control *control; /* whose orders are given */
@@ -27,7 +27,7 @@ static enum rig_rc fill(const struct rig_fault_site *site, uint32_t node, struct
 {
     const char *name = rig_fleet_of(site)->names[node];
     struct rig_shim_control *control = NULL;
-    const enum rig_rc rc = rig_gear_shim(site, node, true, &control, err);
+    const enum rig_rc rc = rig_fault_setup_shim(site, node, true, &control, err);
     if (rc != RIG_OK)
         return rc;
     target->before = atomic_load(&control->grows);

@@ -8,7 +8,7 @@
  * Evidence: the command's exit status is 0, and that of `check`, if it is given; the first line that it prints.
  */
 #include "nemesis/command.h"
-#include "nemesis/ground.h"
+#include "nemesis/fault_context.h"
 
 struct options {
     struct rig_text_list command, undo, check;
@@ -129,7 +129,7 @@ static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, 
         const enum rig_rc one = run(site, &options->undo, place_of(site, i, &room), NULL, &answer, err);
         if (one == RIG_OK) {
             state->touched[i] = false;
-            rig_journal_forget(rig_ground_of(site)->journal, state->token[i]);
+            rig_journal_forget(rig_fault_context_of(site)->journal, state->token[i]);
             rig_evidence_add(evidence, "undone");
         }
         rc = rc == RIG_OK ? one : rc;

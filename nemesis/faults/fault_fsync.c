@@ -9,7 +9,7 @@
  *
  * Evidence: how many calls were slowed down, failed or lied about.
  */
-#include "nemesis/gear.h"
+#include "nemesis/fault_setup.h"
 #include "nemesis/power.h"
 
 enum { MODE_SLOW, MODE_FAIL, MODE_LIE };
@@ -95,7 +95,7 @@ static enum rig_rc strike(const struct rig_fault_site *site, uint32_t node, stru
 {
     const struct options *options = site->options;
     struct rig_shim_control *control = NULL;
-    enum rig_rc rc = rig_gear_shim(site, node, true, &control, err);
+    enum rig_rc rc = rig_fault_setup_shim(site, node, true, &control, err);
     if (rc != RIG_OK)
         return rc;
     if (atomic_load(&control->sync) != RIG_SHIM_SYNC_REAL)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "nemesis/ground.h"
+#include "nemesis/fault_context.h"
 #include "nemesis/process.h"
 
 enum how { HOW_KILL, HOW_IMMEDIATE, HOW_FAST };
@@ -145,7 +145,7 @@ static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, 
         const enum rig_rc one = rig_fleet_start_node(fleet, site->nodes[i], err);
         if (one == RIG_OK) {
             state->touched[i] = false;
-            rig_journal_forget(rig_ground_of(site)->journal, state->token[i]);
+            rig_journal_forget(rig_fault_context_of(site)->journal, state->token[i]);
             state->token[i] = 0;
         }
         if (one == RIG_OK && (options->part == PART_NODE || rig_clock_now_ns() - since_ns > settle_ns + noticed_ns))

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "nemesis/ground.h"
+#include "nemesis/fault_context.h"
 
 enum { ROUNDS_MOST = 20 };
 enum { PART_NODE, PART_PROCESS };
@@ -68,7 +68,7 @@ static enum rig_rc stop(const struct rig_fault_site *site, uint32_t node, struct
     struct paused *paused = &target->at[target->count];
     char what[RIG_NODE_NAME_BYTES + 32];
     (void)snprintf(what, sizeof what, "a paused process of %s", name);
-    enum rig_rc rc = rig_journal_process(rig_ground_of(site)->journal, what, process->pid, &paused->token, err);
+    enum rig_rc rc = rig_journal_process(rig_fault_context_of(site)->journal, what, process->pid, &paused->token, err);
     if (rc != RIG_OK)
         return rc;
     paused->process = *process;
@@ -143,7 +143,7 @@ static enum rig_rc resume_own(const struct rig_fault_site *site, uint32_t node, 
                           (long)paused->process.pid);
             continue;
         }
-        rig_journal_forget(rig_ground_of(site)->journal, paused->token);
+        rig_journal_forget(rig_fault_context_of(site)->journal, paused->token);
         paused->token = 0;
     }
     if (rc == RIG_OK) {
@@ -175,7 +175,7 @@ static enum rig_rc resume_by_command(const struct rig_fault_site *site, uint32_t
     const enum rig_rc rc = rig_fleet_command(fleet, node, &rig_fleet_commands(fleet, node)->resume, "resume", err);
     if (rc != RIG_OK)
         return rc;
-    rig_journal_forget(rig_ground_of(site)->journal, target->token);
+    rig_journal_forget(rig_fault_context_of(site)->journal, target->token);
     *target = (struct target){.count = 0};
     return RIG_OK;
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "nemesis/ground.h"
+#include "nemesis/fault_context.h"
 
 enum { OLD_LEFT_ALONE };
 static const char *const olds[] = {"none", "fast", "immediate", "kill", NULL};
@@ -133,7 +133,7 @@ static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, 
 {
     struct state *state = private_state;
     struct rig_fleet *fleet = rig_fleet_of(site);
-    struct rig_journal *journal = rig_ground_of(site)->journal;
+    struct rig_journal *journal = rig_fault_context_of(site)->journal;
     if (!state->touched)
         return RIG_OK;
     const int64_t since_ns = rig_clock_now_ns();

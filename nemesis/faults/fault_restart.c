@@ -4,7 +4,7 @@
  * Evidence: another main process runs than before. `for` only says how long it takes until the next fault may come.
  */
 #include "base/clock.h"
-#include "nemesis/ground.h"
+#include "nemesis/fault_context.h"
 
 static const char *const hows[] = {"fast", "immediate", "kill", NULL};
 
@@ -48,7 +48,7 @@ static enum rig_rc start(const struct rig_fault_site *site, struct state *state,
     if (rc != RIG_OK)
         return rc;
     state->down[i] = false;
-    rig_journal_forget(rig_ground_of(site)->journal, state->token[i]);
+    rig_journal_forget(rig_fault_context_of(site)->journal, state->token[i]);
     state->token[i] = 0;
     return RIG_OK;
 }

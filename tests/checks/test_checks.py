@@ -87,9 +87,9 @@ class Checks(unittest.TestCase):
         planted = {"drivers/other/other.c": '#include "drivers/postgres/pg.h"\n'}
         self.catches("check-layers", planted, "drivers/other may not include drivers/postgres/pg.h")
 
-    def test_checker_that_sees_the_runner(self):
-        planted = {"checker/check.c": '#include "runner/run.h"\n', "runner/run.h": "int run;\n"}
-        self.catches("check-layers", planted, "checker may not include runner/run.h")
+    def test_checker_that_sees_the_run(self):
+        planted = {"checker/check.c": '#include "run/run.h"\n', "run/run.h": "int run;\n"}
+        self.catches("check-layers", planted, "checker may not include run/run.h")
 
     def test_verifier_that_shares_code_with_the_inference(self):
         planted = {

@@ -14,7 +14,7 @@ RIG = os.environ["RIG"]
 sys.path.insert(0, os.path.join(ROOT, "scripts"))
 import source_tree  # noqa: E402
 
-ROOMS = "base|history|generator|drivers|checker|report|runner|cli|configs|tests|bench|scripts|docs|cmake"
+ROOMS = "base|history|generator|drivers|checker|report|plan|run|cli|configs|tests|bench|scripts|docs|cmake"
 
 
 class Documents(unittest.TestCase):

@@ -1,5 +1,5 @@
 /*
- * A core for testing drivers: the services that a driver may call, and one run with its sessions, without a runner.
+ * A core for testing drivers: the services that a driver may call, and one run with its sessions, without `run/`.
  *
  * Threads: the core's services from any; a harness and its clients as the contract of drivers/driver.h says.
  */

@@ -161,9 +161,9 @@ static void name_cycle(struct brute *b, int length)
     }
     if (count[REALTIME] > 1 || count[PROCESS] + count[REALTIME] == length)
         return;
-    enum rig_order order = count[REALTIME] > 0  ? RIG_ORDER_REALTIME
-                           : count[PROCESS] > 0 ? RIG_ORDER_PROCESS
-                                                : RIG_ORDER_PLAIN;
+    enum rig_along order = count[REALTIME] > 0  ? RIG_ALONG_REALTIME
+                           : count[PROCESS] > 0 ? RIG_ALONG_PROCESS
+                                                : RIG_ALONG_PLAIN;
     enum rig_shape shape = count[RW] == 0   ? (count[WR] > 0 || !acknowledged ? RIG_SHAPE_G1C : RIG_SHAPE_G0)
                            : count[RW] == 1 ? RIG_SHAPE_SINGLE
                            : adjacent       ? RIG_SHAPE_G2

@@ -40,13 +40,13 @@ static void check_history(const struct rig_history *history)
         RIG_INVARIANT(i == 0 || txn[-1].complete_at < txn->complete_at ||
                       (txn->complete_at == RIG_POSITION_NONE && txn[-1].complete_at == RIG_POSITION_NONE));
         for (uint32_t op = 0; op < rig_txn_op_count(history, i); op++) {
-            const struct rig_mop *mop = rig_txn_ops(history, i) + op;
+            const struct rig_txn_op *mop = rig_txn_ops(history, i) + op;
             RIG_INVARIANT(mop->key < history->key_count && mop->read_state <= RIG_READ_SEEN);
             if (mop->kind != RIG_OP_READ_LIST || mop->read_state != RIG_READ_SEEN)
                 continue;
-            RIG_INVARIANT(rig_mop_is_branch(mop) ? rig_mop_branch(mop) < history->branch_count
-                                                 : mop->count <= history->spines[mop->key].count);
-            struct rig_read_list list = rig_mop_list(history, mop);
+            RIG_INVARIANT(rig_txn_op_is_branch(mop) ? rig_txn_op_branch(mop) < history->branch_count
+                                                    : mop->count <= history->spines[mop->key].count);
+            struct rig_read_list list = rig_txn_op_list(history, mop);
             if (list.count > 0)
                 sum ^= rig_read_element(&list, 0) ^ rig_read_element(&list, list.count - 1);
         }

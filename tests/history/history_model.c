@@ -281,8 +281,8 @@ static int64_t first_time(const struct rig_history *history)
     return first == INT64_MAX ? 0 : first;
 }
 
-void assert_same_op(const struct rig_history *got, const struct rig_mop *a, const struct rig_history *wanted,
-                    const struct rig_mop *b)
+void assert_same_op(const struct rig_history *got, const struct rig_txn_op *a, const struct rig_history *wanted,
+                    const struct rig_txn_op *b)
 {
     char key_a[64], key_b[64];
     rig_history_key_text(got, a->key, key_a, sizeof key_a);
@@ -291,8 +291,8 @@ void assert_same_op(const struct rig_history *got, const struct rig_mop *a, cons
     assert_int_equal(a->kind, b->kind);
     assert_int_equal(a->read_state, b->read_state);
     if (a->kind == RIG_OP_READ_LIST) {
-        struct rig_read_list list_a = rig_mop_list(got, a);
-        struct rig_read_list list_b = rig_mop_list(wanted, b);
+        struct rig_read_list list_a = rig_txn_op_list(got, a);
+        struct rig_read_list list_b = rig_txn_op_list(wanted, b);
         assert_int_equal(list_a.count, list_b.count);
         for (uint32_t i = 0; i < list_a.count; i++)
             assert_true(rig_read_element(&list_a, i) == rig_read_element(&list_b, i));

@@ -70,7 +70,7 @@ void assert_same_columns(const struct rig_history *got, uint32_t got_txn, const 
 /* Fails the test unless each transaction that was held has as many as committed while it was open, and no other one. */
 void assert_meanwhile(const struct rig_history *history);
 /* The same for one operation of each. */
-void assert_same_op(const struct rig_history *got, const struct rig_mop *a, const struct rig_history *wanted,
-                    const struct rig_mop *b);
+void assert_same_op(const struct rig_history *got, const struct rig_txn_op *a, const struct rig_history *wanted,
+                    const struct rig_txn_op *b);
 
 #endif

@@ -53,7 +53,8 @@ static void grow(struct maker *maker, struct rig_growing_list *list, const int64
         assert_true(rig_growing_list_add(&maker->segment->pool, list, elements + list->count, count - list->count));
 }
 
-static void place_list(struct maker *maker, struct rig_mop *mop, int64_t key, const int64_t *elements, uint32_t count)
+static void place_list(struct maker *maker, struct rig_txn_op *mop, int64_t key, const int64_t *elements,
+                       uint32_t count)
 {
     struct rig_segment *segment = maker->segment;
     mop->count = count;
@@ -76,12 +77,12 @@ static void place_list(struct maker *maker, struct rig_mop *mop, int64_t key, co
     }
 }
 
-static void add_ops(struct maker *maker, struct rig_mop_vec *ops)
+static void add_ops(struct maker *maker, struct rig_txn_op_vec *ops)
 {
     const struct model_txn *txn = maker->txn;
     for (uint32_t i = 0; i < txn->op_count; i++) {
         const struct rig_op *op = &txn->ops[i];
-        struct rig_mop mop = {.key = find_key(maker, op->key), .kind = (uint8_t)op->kind};
+        struct rig_txn_op mop = {.key = find_key(maker, op->key), .kind = (uint8_t)op->kind};
         bool reads = (unsigned)op->kind % 2 == 1;
         if (!reads)
             mop.value = op->value;
@@ -93,7 +94,7 @@ static void add_ops(struct maker *maker, struct rig_mop_vec *ops)
             else if (read->state == RIG_READ_SEEN)
                 mop.value = read->value;
         }
-        assert_true(rig_mop_vec_add(ops, mop));
+        assert_true(rig_txn_op_vec_add(ops, mop));
     }
 }
 
@@ -122,7 +123,7 @@ static void add_columns(struct maker *maker, const struct model_txn *txn)
 static void add_txn(struct maker *maker, const struct model_txn *txn, bool completed)
 {
     struct rig_segment *segment = maker->segment;
-    struct rig_mop_vec *ops = completed ? &segment->ops : &segment->open_ops;
+    struct rig_txn_op_vec *ops = completed ? &segment->ops : &segment->open_ops;
     struct rig_txn out = {
         .invoke_ns = txn->invoke_ns,
         .complete_ns = completed ? txn->complete_ns : RIG_NO_TIME,

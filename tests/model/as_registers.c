@@ -18,7 +18,7 @@ static void require(bool done, const char *what)
     exit(3);
 }
 
-static void add_op(const struct rig_history *lists, const struct rig_mop *mop, struct register_ops *ops,
+static void add_op(const struct rig_history *lists, const struct rig_txn_op *mop, struct register_ops *ops,
                    struct register_reads *reads)
 {
     struct rig_op op = {.kind = RIG_OP_WRITE, .key = lists->keys[mop->key]};
@@ -26,7 +26,7 @@ static void add_op(const struct rig_history *lists, const struct rig_mop *mop, s
     if (mop->kind == RIG_OP_APPEND) {
         op.value = mop->value;
     } else {
-        struct rig_read_list list = rig_mop_list(lists, mop);
+        struct rig_read_list list = rig_txn_op_list(lists, mop);
         op.kind = RIG_OP_READ_REGISTER;
         if (mop->read_state != RIG_READ_UNKNOWN)
             read.state = list.count == 0 ? RIG_READ_NIL : RIG_READ_SEEN;

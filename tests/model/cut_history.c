@@ -61,17 +61,17 @@ static void grow(struct cut_history *cut, struct rig_growing_list *list, const s
     list->count += all->count - known;
 }
 
-static void place_read(struct cut_history *cut, struct rig_mop *op, uint32_t key)
+static void place_read(struct cut_history *cut, struct rig_txn_op *op, uint32_t key)
 {
-    struct rig_read_list all = rig_mop_list(cut->history, op);
+    struct rig_read_list all = rig_txn_op_list(cut->history, op);
     struct rig_growing_list *spine = &cut->segment.keys.at[key].spine;
-    if (!rig_mop_is_branch(op)) {
+    if (!rig_txn_op_is_branch(op)) {
         op->list = key;
         grow(cut, spine, &all, 0);
         return;
     }
     /* It shares what the spine has now, which may be less than it will have in common with it. */
-    uint32_t *branch = &cut->branch_of[rig_mop_branch(op)];
+    uint32_t *branch = &cut->branch_of[rig_txn_op_branch(op)];
     if (*branch == 0) {
         uint32_t shared = all.shared < spine->count ? all.shared : spine->count;
         require(rig_growing_branches_add(&cut->segment.branches,
@@ -85,7 +85,7 @@ static void place_read(struct cut_history *cut, struct rig_mop *op, uint32_t key
 static void add_txn(struct cut_history *cut, uint32_t txn, bool open)
 {
     struct rig_segment *segment = &cut->segment;
-    struct rig_mop_vec *ops = open ? &segment->open_ops : &segment->ops;
+    struct rig_txn_op_vec *ops = open ? &segment->open_ops : &segment->ops;
     struct rig_txn copy = cut->history->txns[txn];
     copy.first_op = (uint32_t)ops->count;
     copy.error = 0;
@@ -95,18 +95,18 @@ static void add_txn(struct cut_history *cut, uint32_t txn, bool open)
         copy.outcome = RIG_OUTCOME_INFO;
     }
     require(rig_txn_vec_add(open ? &segment->open : &segment->txns, copy));
-    const struct rig_mop *from = rig_txn_ops(cut->history, txn);
+    const struct rig_txn_op *from = rig_txn_ops(cut->history, txn);
     for (uint32_t i = 0; i < rig_txn_op_count(cut->history, txn); i++) {
-        struct rig_mop op = from[i];
+        struct rig_txn_op op = from[i];
         bool list = op.kind == RIG_OP_READ_LIST;
         uint32_t key = number_key(cut, op.key);
         if (open && (list || op.kind == RIG_OP_READ_REGISTER))
-            op = (struct rig_mop){.kind = op.kind, .read_state = RIG_READ_UNKNOWN};
+            op = (struct rig_txn_op){.kind = op.kind, .read_state = RIG_READ_UNKNOWN};
         else if (list && op.read_state == RIG_READ_SEEN)
             place_read(cut, &op, key);
         op.key = key;
         op.owner = (uint16_t)(segment->txns.count - 1); /* of an open one: nothing */
-        require(rig_mop_vec_add(ops, op));
+        require(rig_txn_op_vec_add(ops, op));
     }
     segment->owned &= open || rig_txn_op_count(cut->history, txn) > 0;
 }

@@ -79,11 +79,11 @@ static void copy(struct late *late, uint32_t number)
     struct rig_txn txn = history->txns[number];
     begin(late);
     for (uint32_t i = 0; i < rig_txn_op_count(history, number); i++) {
-        const struct rig_mop *mop = &rig_txn_ops(history, number)[i];
+        const struct rig_txn_op *mop = &rig_txn_ops(history, number)[i];
         bool reads = mop->kind == RIG_OP_READ_LIST;
         struct rig_op op = {
             .kind = (enum rig_op_kind)mop->kind, .key = history->keys[mop->key], .value = reads ? 0 : mop->value};
-        struct rig_read_list list = reads ? rig_mop_list(history, mop) : (struct rig_read_list){0};
+        struct rig_read_list list = reads ? rig_txn_op_list(history, mop) : (struct rig_read_list){0};
         struct rig_list whole = {.at = rig_read_whole(&list, &late->copies), .count = list.count};
         require(whole.at != NULL, "no memory");
         add_op(late, op, (enum rig_read_state)mop->read_state, whole);
@@ -107,7 +107,7 @@ static bool add_unseen(struct late *late, uint32_t key, uint32_t end, enum rig_o
 {
     const struct rig_history *history = late->history;
     for (uint32_t i = 0; i < history->txns[end].first_op; i++) {
-        const struct rig_mop *mop = &history->ops[i];
+        const struct rig_txn_op *mop = &history->ops[i];
         if (mop->kind != RIG_OP_APPEND || mop->key != key || shows(history, key, mop->value))
             continue;
         uint32_t txn = end;

@@ -15,7 +15,7 @@ static const char *difference_of_ops(const struct rig_history *a, const struct r
     if (rig_txn_op_count(a, txn) != rig_txn_op_count(b, txn))
         return "the number of operations";
     for (uint32_t i = 0; i < rig_txn_op_count(a, txn); i++) {
-        const struct rig_mop *left = &rig_txn_ops(a, txn)[i], *right = &rig_txn_ops(b, txn)[i];
+        const struct rig_txn_op *left = &rig_txn_ops(a, txn)[i], *right = &rig_txn_ops(b, txn)[i];
         if (left->kind != right->kind || a->keys[left->key] != b->keys[right->key])
             return "an operation";
         if (left->read_state != right->read_state)
@@ -25,7 +25,7 @@ static const char *difference_of_ops(const struct rig_history *a, const struct r
                 return "a value";
             continue;
         }
-        struct rig_read_list one = rig_mop_list(a, left), other = rig_mop_list(b, right);
+        struct rig_read_list one = rig_txn_op_list(a, left), other = rig_txn_op_list(b, right);
         if (one.count != other.count || !rig_read_same(&one, &other, one.count))
             return "a list";
     }

@@ -2,7 +2,7 @@
  * What the clients of one simulated run see, straight from the engine, without threads.
  *
  * Each session issues its generator's stream until the transactions are spent, under a new process after each info, as
- * the runner does. A run is a pure function of its settings.
+ * `run/` does. A run is a pure function of its settings.
  */
 #ifndef RIG_TESTS_MODEL_SIM_HISTORY_H
 #define RIG_TESTS_MODEL_SIM_HISTORY_H

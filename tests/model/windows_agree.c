@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "checker/check.h"
-#include "checker/model/assumption.h"
-#include "checker/windows.h"
+#include "checker/levels/assumption.h"
+#include "checker/stream/stream.h"
 #include "history/load.h"
 #include "history/source.h"
 #include "tests/model/as_registers.h"
@@ -103,12 +103,12 @@ static void compare(struct totals *totals, const struct cutting *cutting, const 
 }
 
 /* What somebody who looks on is told must come true. */
-static void look_on(struct totals *totals, const struct cutting *cutting, struct rig_windows *windows,
+static void look_on(struct totals *totals, const struct cutting *cutting, struct rig_stream *windows,
                     const struct rig_verdict *whole)
 {
     struct rig_err err = {0};
-    struct rig_windows_peek peek;
-    if (rig_windows_peek(windows, &peek, &err) != RIG_OK) {
+    struct rig_stream_peek peek;
+    if (rig_stream_peek(windows, &peek, &err) != RIG_OK) {
         complain(totals, cutting, "cannot be looked at:", err.text);
         return;
     }
@@ -142,7 +142,7 @@ static struct rig_census *take_census(const struct cutting *cutting, const struc
 
 /* What the windows say in the end; or that a guess was wrong, which may not be where there was none. */
 static enum rig_rc finish(struct totals *totals, const struct cutting *cutting, const struct rig_history *history,
-                          const struct rig_verdict *whole, struct rig_windows *windows, unsigned contradicted_before,
+                          const struct rig_verdict *whole, struct rig_stream *windows, unsigned contradicted_before,
                           struct rig_err *err)
 {
     const struct rig_source_facts facts = {.workload = history->workload,
@@ -151,10 +151,10 @@ static enum rig_rc finish(struct totals *totals, const struct cutting *cutting, 
                                            .has_invocations = history->has_invocations};
     struct rig_verdict *verdict = NULL;
     enum rig_rc rc = RIG_OK;
-    if (rig_windows_conflict(windows) != NULL)
-        rig_windows_free(windows);
+    if (rig_stream_conflict(windows) != NULL)
+        rig_stream_free(windows);
     else
-        rc = rig_windows_finish(windows, &facts, &verdict, err);
+        rc = rig_stream_finish(windows, &facts, &verdict, err);
     if (rc == RIG_OK && verdict == NULL) {
         bool contradicted = cutting->contradicted != contradicted_before;
         totals->conflicts += !contradicted;
@@ -174,22 +174,22 @@ static bool check_cut_once(struct totals *totals, struct cutting *cutting, const
                            const struct rig_verdict *whole)
 {
     struct rig_err err = {0};
-    struct rig_windows *windows = NULL;
+    struct rig_stream *windows = NULL;
     struct rig_census *census = cutting->exact ? take_census(cutting, history) : NULL;
     const unsigned contradicted_before = cutting->contradicted;
-    struct rig_windows_options options = {.check = {.assumptions = cutting->assumptions},
-                                          .least_new = cutting->least_new,
-                                          .growth = cutting->growth,
-                                          .idle = cutting->idle,
-                                          .contradicted = &cutting->contradicted,
-                                          .census = census};
+    struct rig_stream_options options = {.check = {.assumptions = cutting->assumptions},
+                                         .least_new = cutting->least_new,
+                                         .growth = cutting->growth,
+                                         .idle = cutting->idle,
+                                         .contradicted = &cutting->contradicted,
+                                         .census = census};
     struct cut_history cut;
     cut_history_init(&cut, history, cutting->segment);
-    enum rig_rc rc = rig_windows_begin(history->workload, &options, &windows, &err);
+    enum rig_rc rc = rig_stream_begin(history->workload, &options, &windows, &err);
     const struct rig_segment *segment;
     uint32_t fed = 0;
     while (rc == RIG_OK && (segment = cut_history_next(&cut)) != NULL) {
-        rc = rig_windows_feed(windows, segment, &err);
+        rc = rig_stream_feed(windows, segment, &err);
         if (rc == RIG_OK && history->txn_count < 64 && fed++ % 3 == 0)
             look_on(totals, cutting, windows, whole);
     }
@@ -197,7 +197,7 @@ static bool check_cut_once(struct totals *totals, struct cutting *cutting, const
     if (rc == RIG_OK)
         rc = finish(totals, cutting, history, whole, windows, contradicted_before, &err);
     else
-        rig_windows_free(windows);
+        rig_stream_free(windows);
     if (rc != RIG_OK)
         complain(totals, cutting, "failed:", err.text);
     cut_history_done(&cut);

@@ -26,7 +26,7 @@
 
 #include "base/bug.h"
 #include "checker/check_source.h"
-#include "checker/model/assumption.h"
+#include "checker/levels/assumption.h"
 #include "tests/oracle/executions.h"
 #include "tests/oracle/named_anomalies.h"
 #include "tests/oracle/small_random.h"
@@ -123,9 +123,9 @@ static enum rig_rc check_text(const struct small_history *history, const struct 
         .load = {.workload_given = true,
                  .workload = history->registers ? RIG_WORKLOAD_RW_REGISTER : RIG_WORKLOAD_LIST_APPEND},
         .threads = 1};
-    struct rig_windows_options options = {.check = {.levels = RIG_LEVEL_BIT(RIG_LEVEL_READ_UNCOMMITTED),
-                                                    .anomalies = RIG_ANOMALY_BIT(RIG_ANOMALY_COUNT) - 1,
-                                                    .assumptions = rig_assumptions(asking->assumptions)}};
+    struct rig_stream_options options = {.check = {.levels = RIG_LEVEL_BIT(RIG_LEVEL_READ_UNCOMMITTED),
+                                                   .anomalies = RIG_ANOMALY_BIT(RIG_ANOMALY_COUNT) - 1,
+                                                   .assumptions = rig_assumptions(asking->assumptions)}};
     struct rig_source *source = NULL;
     if (asking->telling != WHOLE)
         options.least_new = options.growth = options.idle = 1;

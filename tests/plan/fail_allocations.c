@@ -14,7 +14,7 @@
 
 #include "base/buf.h"
 #include "base/secret.h"
-#include "runner/plan.h"
+#include "plan/plan.h"
 
 enum { ROUNDS_MAX = 20000, LONGEST_RUN_S = 200 };
 

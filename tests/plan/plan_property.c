@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/secret.h"
-#include "runner/plan.h"
+#include "plan/plan.h"
 
 static const char name[] = "plan.yaml";
 

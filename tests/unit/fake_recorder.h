@@ -1,5 +1,5 @@
 /*
- * The recorder's functions in memory, in place of history/record/recorder.c: tests of the runner look at what was
+ * The recorder's functions in memory, in place of history/record/recorder.c: tests of `run/` look at what was
  * recorded.
  *
  * Include it once a test program; the linker then takes these and leaves the library's out.

@@ -199,7 +199,7 @@ static inline void hand_verdict_ring(struct hand_verdict *hand, uint32_t count)
  * What T17 read of the first transaction's appends to key 5, as an anomaly that is no cycle; of T17 alone when
  * `txn_count` is 1.
  */
-static inline void hand_verdict_oddity(struct hand_verdict *hand, enum rig_anomaly anomaly, uint32_t txn_count)
+static inline void hand_verdict_noncyclic(struct hand_verdict *hand, enum rig_anomaly anomaly, uint32_t txn_count)
 {
     hand_verdict_skew(hand);
     hand->verdict.findings[RIG_ANOMALY_G2_ITEM] = (struct rig_finding){0};

@@ -61,7 +61,7 @@ static inline void make_links(struct fixture *f, struct rig_rng *rng, unsigned b
     links->read_count = links->chained_count;
 }
 
-/* Each of some readers before each of some writers, over passages. */
+/* Each of some readers before each of some writers, over relays. */
 static inline void make_bundle(struct fixture *f, struct rig_rng *rng)
 {
     uint32_t targets[TXNS], count = 0;
@@ -71,13 +71,13 @@ static inline void make_bundle(struct fixture *f, struct rig_rng *rng)
     }
     if (count == 0)
         return;
-    struct rig_source sources[3];
+    struct rig_bundle_source sources[3];
     uint32_t source = 0;
     for (unsigned i = 0; i < 3; i++) {
         bool any = rig_rng_below(rng, 3) == 0;
         uint32_t end = any ? TXNS : targets[0] + 1;
         source += source < end ? (uint32_t)rig_rng_below(rng, end - source) : 0;
-        sources[i] = (struct rig_source){source, RIG_LINK_RW};
+        sources[i] = (struct rig_bundle_source){source, RIG_LINK_RW};
     }
     assert_true(rig_bundle_link(targets, count, sources, 3, rig_rng_below(rng, 2) == 0, &f->links));
 }

@@ -1,7 +1,7 @@
 /* What a check in windows does as memory gets short. */
 #include "tests/unit/cmocka_first.h"
 
-#include "checker/budget.h"
+#include "checker/stream/budget.h"
 
 enum { MIB = 1 << 20 };
 
@@ -15,8 +15,8 @@ static void without_a_limit_there_is_room_for_all(void **state)
     assert_true(rig_budget_left(&budget, SIZE_MAX / 8, 0) == SIZE_MAX);
     assert_false(rig_budget_is_crowded(&budget, 128 * (size_t)MIB)); /* but for what is known of keys */
     assert_true(rig_budget_is_crowded(&budget, 129 * (size_t)MIB));
-    assert_false(rig_budget_gets_bolder(&budget, SIZE_MAX / 8));
-    assert_int_equal(budget.bold_idle, 1000);
+    assert_false(rig_budget_halve_idle(&budget, SIZE_MAX / 8));
+    assert_int_equal(budget.least_idle, 1000);
 }
 
 /* 100 MiB for windows: 5 MiB and a sixteenth are the program's, the rest the source's. */
@@ -71,13 +71,13 @@ static void keys_are_left_sooner_as_much_is_kept(void **state)
 {
     (void)state;
     struct rig_budget budget = hundred();
-    assert_false(rig_budget_gets_bolder(&budget, 11 * (size_t)MIB));
-    assert_int_equal(budget.bold_idle, 16384);
-    assert_true(rig_budget_gets_bolder(&budget, 12 * (size_t)MIB));
-    assert_int_equal(budget.bold_idle, 4096);
-    while (rig_budget_gets_bolder(&budget, 50 * (size_t)MIB))
+    assert_false(rig_budget_halve_idle(&budget, 11 * (size_t)MIB));
+    assert_int_equal(budget.least_idle, 16384);
+    assert_true(rig_budget_halve_idle(&budget, 12 * (size_t)MIB));
+    assert_int_equal(budget.least_idle, 4096);
+    while (rig_budget_halve_idle(&budget, 50 * (size_t)MIB))
         ;
-    assert_int_equal(budget.bold_idle, 2);
+    assert_int_equal(budget.least_idle, 2);
     assert_int_equal(budget.idle, 16384);
 }
 

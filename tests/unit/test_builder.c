@@ -74,10 +74,10 @@ static void prefixes_share_the_spine(void **state)
     assert_int_equal(history->spines[0].count, 10);
     assert_int_equal(history->branch_count, 0);
     for (uint32_t i = 0; i < 6; i++) {
-        const struct rig_mop *op = rig_txn_ops(history, i);
+        const struct rig_txn_op *op = rig_txn_ops(history, i);
         assert_int_equal(op->list, 0);
         assert_int_equal(op->read_state, RIG_READ_SEEN);
-        struct rig_read_list list = rig_mop_list(history, op);
+        struct rig_read_list list = rig_txn_op_list(history, op);
         assert_int_equal(list.count, counts[i]);
         if (counts[i] > 0)
             assert_true(rig_read_same(
@@ -100,9 +100,9 @@ static void other_lists_are_stored_whole(void **state)
     assert_int_equal(history->branch_count, 1);
     const uint32_t counts[] = {3, 4, 2};
     for (uint32_t i = 0; i < 3; i++) {
-        const struct rig_mop *op = rig_txn_ops(history, i + 1);
+        const struct rig_txn_op *op = rig_txn_ops(history, i + 1);
         assert_int_equal(op->list, RIG_LIST_BRANCH);
-        struct rig_read_list list = rig_mop_list(history, op);
+        struct rig_read_list list = rig_txn_op_list(history, op);
         assert_int_equal(list.count, counts[i]);
         assert_true(rig_read_same(
             &list, &(struct rig_read_list){.at = elements, .shared = counts[i], .count = counts[i]}, counts[i]));
@@ -122,7 +122,7 @@ static void failed_reads_never_grow_a_spine(void **state)
     assert_int_equal(history->spines[0].count, 3);
     assert_int_equal(history->branch_count, 1);
     assert_int_equal(rig_txn_ops(history, 1)->list, RIG_LIST_BRANCH);
-    assert_int_equal(rig_mop_list(history, rig_txn_ops(history, 1)).count, 4);
+    assert_int_equal(rig_txn_op_list(history, rig_txn_ops(history, 1)).count, 4);
     assert_int_equal(rig_txn_ops(history, 2)->list, 0);
     assert_int_equal(rig_txn_ops(history, 3)->list, 0);
     rig_history_free(history);
@@ -139,13 +139,13 @@ static void nil_empty_and_unknown_stay_apart(void **state)
     struct rig_txn_input txn = {.complete_at = 1, .ops = ops, .reads = reads, .op_count = 4};
     assert_int_equal(rig_history_builder_add(builder, &txn, &err), RIG_OK);
     struct rig_history *history = finish(builder);
-    const struct rig_mop *mops = rig_txn_ops(history, 0);
+    const struct rig_txn_op *mops = rig_txn_ops(history, 0);
     assert_int_equal(mops[0].read_state, RIG_READ_NIL);
     assert_int_equal(mops[1].read_state, RIG_READ_SEEN);
     assert_int_equal(mops[1].count, 0);
     assert_int_equal(mops[2].read_state, RIG_READ_UNKNOWN);
     assert_int_equal(mops[3].value, -7);
-    assert_int_equal(rig_mop_list(history, &mops[0]).count, 0);
+    assert_int_equal(rig_txn_op_list(history, &mops[0]).count, 0);
     rig_history_free(history);
 }
 
@@ -310,7 +310,7 @@ static void random_lists_come_back(void **state)
     struct rig_history *history = finish(builder);
     assert_int_equal(history->txn_count, RANDOM_TXNS);
     for (uint32_t i = 0; i < RANDOM_TXNS; i++) {
-        struct rig_read_list list = rig_mop_list(history, rig_txn_ops(history, i));
+        struct rig_read_list list = rig_txn_op_list(history, rig_txn_ops(history, i));
         assert_int_equal(history->txns[i].complete_at, i * 2 + 1);
         assert_int_equal(history->keys[rig_txn_ops(history, i)->key], i % 7);
         assert_int_equal(list.count, counts[i]);

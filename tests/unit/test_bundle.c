@@ -1,4 +1,4 @@
-/* Bundles: each source reaches every target but itself, over its own kind of edge, with and without passages. */
+/* Bundles: each source reaches every target but itself, over its own kind of edge, with and without relays. */
 #include "tests/unit/cmocka_first.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static uint32_t pick(struct rig_rng *rng, unsigned percent, uint32_t *picked)
     return count;
 }
 
-/* Over which kind of edge each transaction reaches `to`; as bits, passages followed. */
+/* Over which kind of edge each transaction reaches `to`; as bits, relays followed. */
 static void find_sources(const struct rig_links *links, uint32_t to, unsigned reached[TXNS])
 {
     uint32_t open[4 * TXNS], depth = 0;
@@ -46,7 +46,7 @@ static void every_source_reaches_every_target_but_itself(void **state)
         struct rig_arena arena;
         struct rig_links links;
         uint32_t targets[TXNS], source_txns[TXNS];
-        struct rig_source sources[TXNS];
+        struct rig_bundle_source sources[TXNS];
         unsigned wanted[TXNS] = {0}, latest = 0;
         uint32_t target_count = pick(&rng, 1 + round % 100, targets),
                  count = pick(&rng, 1 + round / 7 % 100, source_txns);
@@ -55,13 +55,14 @@ static void every_source_reaches_every_target_but_itself(void **state)
         rig_arena_init(&arena, 0);
         assert_true(rig_links_init(&links, &arena, TXNS, 0, 0));
         for (uint32_t i = 0; i < count; i++) {
-            sources[i] = (struct rig_source){source_txns[i], rig_rng_below(&rng, 8) == 0 ? RIG_LINK_WW : RIG_LINK_RW};
+            sources[i] =
+                (struct rig_bundle_source){source_txns[i], rig_rng_below(&rng, 8) == 0 ? RIG_LINK_WW : RIG_LINK_RW};
             wanted[source_txns[i]] = 1u << sources[i].link;
             latest = source_txns[i];
         }
-        bool passages = round % 4 != 0;
-        assert_true(rig_bundle_link(targets, target_count, sources, count, passages, &links));
-        assert_true(!passages || links.chained_count <= 9 * (target_count + count));
+        bool relays = round % 4 != 0;
+        assert_true(rig_bundle_link(targets, target_count, sources, count, relays, &links));
+        assert_true(!relays || links.chained_count <= 9 * (target_count + count));
         for (uint32_t i = 0; i < target_count; i++) {
             unsigned reached[TXNS];
             find_sources(&links, targets[i], reached);
@@ -76,17 +77,17 @@ static void every_source_reaches_every_target_but_itself(void **state)
 }
 
 /* The readers of a list that nobody showed: few of them append to it. */
-static void passages_are_few(void **state)
+static void relays_are_few(void **state)
 {
     (void)state;
     enum { MANY = 1000 };
     struct rig_arena arena;
     struct rig_links links;
     uint32_t targets[MANY];
-    struct rig_source sources[MANY];
+    struct rig_bundle_source sources[MANY];
     for (uint32_t i = 0; i < MANY; i++) {
         targets[i] = 2 * i;
-        sources[i] = (struct rig_source){i % 100 == 0 ? 2 * i : 2 * i + 1, RIG_LINK_RW};
+        sources[i] = (struct rig_bundle_source){i % 100 == 0 ? 2 * i : 2 * i + 1, RIG_LINK_RW};
     }
     rig_arena_init(&arena, 0);
     assert_true(rig_links_init(&links, &arena, 2 * MANY, 0, 0));
@@ -101,7 +102,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_source_reaches_every_target_but_itself),
-        cmocka_unit_test(passages_are_few),
+        cmocka_unit_test(relays_are_few),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

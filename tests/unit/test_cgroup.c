@@ -16,7 +16,7 @@
 enum { PATH_BYTES = 700 };
 
 static char folder[64];
-static struct rig_ground ground;
+static struct rig_fault_context fault_context;
 static struct rig_fault_site site;
 static struct rig_err err;
 
@@ -97,18 +97,18 @@ static int set_up(void **state)
     make("tree");
     rig_cgroup_set_proc(folder);
     err = (struct rig_err){0};
-    ground = (struct rig_ground){.fleet = {.cluster = &cluster, .started = true, .count = 1}};
-    (void)snprintf(ground.fleet.names[0], sizeof ground.fleet.names[0], "n1");
-    assert_int_equal(rig_journal_open(&ground.journal, &err), RIG_OK);
-    site = (struct rig_fault_site){.cluster = &cluster, .node_count = 1, .nemesis = &ground};
+    fault_context = (struct rig_fault_context){.fleet = {.cluster = &cluster, .started = true, .count = 1}};
+    (void)snprintf(fault_context.fleet.names[0], sizeof fault_context.fleet.names[0], "n1");
+    assert_int_equal(rig_journal_open(&fault_context.journal, &err), RIG_OK);
+    site = (struct rig_fault_site){.cluster = &cluster, .node_count = 1, .nemesis = &fault_context};
     return 0;
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    assert_int_equal(rig_journal_count(ground.journal), 0);
-    rig_journal_close(ground.journal);
+    assert_int_equal(rig_journal_count(fault_context.journal), 0);
+    rig_journal_close(fault_context.journal);
     rig_folder_remove(folder);
     return 0;
 }
@@ -138,7 +138,7 @@ static void live(struct rig_cgroup *group, const char *limit, const char *value,
     assert_int_equal(rig_cgroup_end(&site, group, &err), RIG_E_CLUSTER);
     expect(path_of(origin), pid);
     err = (struct rig_err){0};
-    assert_int_equal(rig_journal_count(ground.journal), 1);
+    assert_int_equal(rig_journal_count(fault_context.journal), 1);
     static const char *const files[] = {"cgroup.procs", "cpu.stat"};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
         assert_int_equal(unlink(in_group(group, files[i])), 0);

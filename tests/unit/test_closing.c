@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "checker/closing.h"
+#include "checker/stream/closing.h"
 #include "checker/infer/list_inference.h"
 
 struct fixture {

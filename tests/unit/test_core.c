@@ -85,7 +85,7 @@ static void assert_numbers_agree(const struct rig_graph *core)
     }
 }
 
-/* With and without invocations, processes, passages, transactions of unknown fate and a selection. */
+/* With and without invocations, processes, relays, transactions of unknown fate and a selection. */
 static void the_core_decides_as_the_whole_does(void **state)
 {
     (void)state;

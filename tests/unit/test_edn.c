@@ -43,7 +43,7 @@ static void jepsen_operations(void **state)
     char key[24];
     rig_history_key_text(history, 0, key, sizeof key);
     assert_string_equal(key, ":x");
-    struct rig_read_list list = rig_mop_list(history, rig_txn_ops(history, 0) + 1);
+    struct rig_read_list list = rig_txn_op_list(history, rig_txn_ops(history, 0) + 1);
     assert_int_equal(list.count, 2);
     const int64_t elements[] = {4, -5};
     assert_true(rig_read_same(&list, &(struct rig_read_list){.at = elements, .shared = 2, .count = 2}, 2));

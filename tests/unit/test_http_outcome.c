@@ -36,10 +36,10 @@ static int unload(void **state)
     return 0;
 }
 
-static struct rig_verdict judge(bool at_commit, enum rig_http_end end, long status, const char *body)
+static struct rig_http_ruling judge(bool at_commit, enum rig_http_end end, long status, const char *body)
 {
     struct rig_http_answer answer = {.end = end, .status = status};
-    struct rig_verdict verdict;
+    struct rig_http_ruling verdict;
     rig_buf_init(&answer.body, 0);
     rig_buf_add_text(&answer.body, body);
     json_t *root = json_loads(body, 0, NULL);
@@ -52,7 +52,7 @@ static struct rig_verdict judge(bool at_commit, enum rig_http_end end, long stat
 
 static void rules(bool at_commit, long status, const char *body, enum rig_ruling ruling, const char *code)
 {
-    const struct rig_verdict verdict = judge(at_commit, RIG_HTTP_ANSWERED, status, body);
+    const struct rig_http_ruling verdict = judge(at_commit, RIG_HTTP_ANSWERED, status, body);
     assert_int_equal(verdict.ruling, ruling);
     assert_string_equal(verdict.code, code);
 }
@@ -76,8 +76,8 @@ static void test_every_end_of_a_request(void **state)
 {
     (void)state;
     for (int end = 0; end < RIG_HTTP_END_COUNT; end++) {
-        const struct rig_verdict before = judge(false, (enum rig_http_end)end, 418, "");
-        const struct rig_verdict at = judge(true, (enum rig_http_end)end, 418, "");
+        const struct rig_http_ruling before = judge(false, (enum rig_http_end)end, 418, "");
+        const struct rig_http_ruling at = judge(true, (enum rig_http_end)end, 418, "");
         assert_int_equal(before.ruling, RIG_RULING_FAIL);
         assert_int_equal(at.ruling, end == RIG_HTTP_NOT_SENT ? RIG_RULING_FAIL : RIG_RULING_INFO);
         assert_int_equal(at.session_lost, end != RIG_HTTP_ANSWERED);

@@ -41,14 +41,14 @@ static void fields_in_any_order(void **state)
     assert_int_equal(txn->process, 3);
     assert_int_equal(txn->outcome, RIG_OUTCOME_INFO);
     assert_string_equal(history->errors[txn->error - 1], "[\"x\", 1]");
-    const struct rig_mop *mops = rig_txn_ops(history, 0);
+    const struct rig_txn_op *mops = rig_txn_ops(history, 0);
     assert_int_equal(mops[0].kind, RIG_OP_APPEND);
     assert_int_equal(mops[0].value, -1);
     char key[24];
     rig_history_key_text(history, mops[1].key, key, sizeof key);
     assert_string_equal(key, "x");
     assert_int_equal(history->key_count, 1);
-    struct rig_read_list list = rig_mop_list(history, &mops[1]);
+    struct rig_read_list list = rig_txn_op_list(history, &mops[1]);
     assert_int_equal(list.count, 2);
     const int64_t elements[] = {4, -5};
     assert_true(rig_read_same(&list, &(struct rig_read_list){.at = elements, .shared = 2, .count = 2}, 2));
@@ -73,7 +73,7 @@ static void null_depends_on_the_outcome(void **state)
             "{\"type\":\"%s\",\"process\":0,\"value\":[[\"append\",1,1],[\"r\",1,null],[\"r\",2,[]],[\"r\",3]]}",
             cases[i].type);
         struct rig_history *history = parse(text);
-        const struct rig_mop *mops = rig_txn_ops(history, 0);
+        const struct rig_txn_op *mops = rig_txn_ops(history, 0);
         assert_int_equal(mops[1].read_state, cases[i].null);
         assert_int_equal(mops[2].read_state, RIG_READ_SEEN);
         assert_int_equal(mops[2].count, 0);

@@ -43,7 +43,7 @@ static void a_serial_history_has_no_cycles(void **state)
     struct fixture f;
     climb(&f, "ok 0 0-1: ax1; ok 1 2-3: rx[1] ax2; ok 0 4-5: rx[1 2]");
     for (unsigned rung = 0; rung < RIG_RUNG_COUNT; rung++) {
-        for (unsigned order = 0; order < RIG_ORDER_COUNT; order++)
+        for (unsigned order = 0; order < RIG_ALONG_COUNT; order++)
             assert_false(f.ladder.cyclic[rung][order]);
     }
     done(&f);
@@ -54,9 +54,9 @@ static void write_skew_stops_below_the_top_rung(void **state)
     (void)state;
     struct fixture f;
     climb(&f, "ok 0 0-2: rx[] ay1; ok 1 1-3: ry[] ax1; ok 2 4-5: rx[1] ry[1]");
-    assert_true(f.ladder.cyclic[RIG_RUNG_ALL][RIG_ORDER_PLAIN]);
-    assert_false(f.ladder.cyclic[RIG_RUNG_SNAPSHOT][RIG_ORDER_PLAIN]);
-    assert_false(f.ladder.cyclic[RIG_RUNG_SNAPSHOT][RIG_ORDER_REALTIME]);
+    assert_true(f.ladder.cyclic[RIG_RUNG_ALL][RIG_ALONG_PLAIN]);
+    assert_false(f.ladder.cyclic[RIG_RUNG_SNAPSHOT][RIG_ALONG_PLAIN]);
+    assert_false(f.ladder.cyclic[RIG_RUNG_SNAPSHOT][RIG_ALONG_REALTIME]);
     assert_int_equal(f.ladder.found[RIG_ANOMALY_G2_ITEM].count, 1);
     assert_int_equal(f.ladder.found[RIG_ANOMALY_G_SINGLE].count, 0);
     done(&f);
@@ -67,8 +67,8 @@ static void a_long_fork_is_found_beside_nothing_else(void **state)
     (void)state;
     struct fixture f;
     climb(&f, "ok 0 0-2: ax1; ok 1 1-3: ay1; ok 2 4-6: rx[1] ry[]; ok 3 5-7: rx[] ry[1]; ok 0 8-9: rx[1] ry[1]");
-    assert_true(f.ladder.cyclic[RIG_RUNG_SNAPSHOT][RIG_ORDER_PLAIN]);
-    assert_false(f.ladder.cyclic[RIG_RUNG_FLOW][RIG_ORDER_PLAIN]);
+    assert_true(f.ladder.cyclic[RIG_RUNG_SNAPSHOT][RIG_ALONG_PLAIN]);
+    assert_false(f.ladder.cyclic[RIG_RUNG_FLOW][RIG_ALONG_PLAIN]);
     assert_int_equal(f.ladder.found[RIG_ANOMALY_G_NONADJACENT].count, 1);
     assert_int_equal(f.ladder.found[RIG_ANOMALY_G_NONADJACENT].kept[0].count, 4);
     assert_int_equal(f.ladder.found[RIG_ANOMALY_G_SINGLE].count, 0);
@@ -80,13 +80,13 @@ static void stale_reads_show_in_real_time_or_in_a_process_only(void **state)
     (void)state;
     struct fixture f;
     climb(&f, "ok 0 0-1: ax1; ok 1 2-3: rx[]; ok 2 4-5: rx[1]");
-    assert_false(f.ladder.cyclic[RIG_RUNG_ALL][RIG_ORDER_PLAIN]);
-    assert_false(f.ladder.cyclic[RIG_RUNG_ALL][RIG_ORDER_PROCESS]);
-    assert_true(f.ladder.cyclic[RIG_RUNG_ALL][RIG_ORDER_REALTIME]);
+    assert_false(f.ladder.cyclic[RIG_RUNG_ALL][RIG_ALONG_PLAIN]);
+    assert_false(f.ladder.cyclic[RIG_RUNG_ALL][RIG_ALONG_PROCESS]);
+    assert_true(f.ladder.cyclic[RIG_RUNG_ALL][RIG_ALONG_REALTIME]);
     assert_int_equal(f.ladder.found[RIG_ANOMALY_G_SINGLE_REALTIME].kept[0].count, 2);
     done(&f);
     climb(&f, "ok 0 0-1: ax1; ok 0 2-3: rx[]; ok 2 4-5: rx[1]");
-    assert_true(f.ladder.cyclic[RIG_RUNG_ALL][RIG_ORDER_PROCESS]);
+    assert_true(f.ladder.cyclic[RIG_RUNG_ALL][RIG_ALONG_PROCESS]);
     assert_int_equal(f.ladder.found[RIG_ANOMALY_G_SINGLE_PROCESS].count, 1);
     done(&f);
 }
@@ -103,7 +103,7 @@ static void two_short_transactions_win_over_a_long_cycle(void **state)
     done(&f);
 }
 
-/* b reaches a over ww and wr, passages included, by plain search. */
+/* b reaches a over ww and wr, relays included, by plain search. */
 static bool flows(const struct rig_graph *graph, uint32_t from, uint32_t to)
 {
     bool seen[256] = {false};

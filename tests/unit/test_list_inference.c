@@ -43,12 +43,12 @@ static bool same_graphs(const struct rig_graph *a, const struct rig_graph *b)
            memcmp(a->edges, b->edges, a->first[a->node_count] * sizeof *a->edges) == 0;
 }
 
-static bool same_oddities(const struct rig_oddities *a, const struct rig_oddities *b)
+static bool same_oddities(const struct rig_noncyclic_findings *a, const struct rig_noncyclic_findings *b)
 {
     if (memcmp(a->count, b->count, sizeof a->count) != 0 || a->kept.count != b->kept.count)
         return false;
     for (size_t i = 0; i < a->kept.count; i++) {
-        const struct rig_oddity *x = &a->kept.at[i], *y = &b->kept.at[i];
+        const struct rig_noncyclic *x = &a->kept.at[i], *y = &b->kept.at[i];
         if (x->anomaly != y->anomaly || x->key != y->key || x->txn != y->txn || x->op != y->op ||
             x->other != y->other || x->other_op != y->other_op || x->value != y->value ||
             x->other_value != y->other_value)
@@ -85,9 +85,9 @@ static bool agree(const struct rig_history *history, unsigned *odd, unsigned *li
     infer(history, rig_infer_list_append, &quick);
     infer(history, rig_infer_list_append_in_full, &full);
     const struct rig_inference *a = &quick.inference, *b = &full.inference;
-    bool same = same_graphs(&a->graph, &b->graph) && same_oddities(&a->oddities, &b->oddities) &&
+    bool same = same_graphs(&a->graph, &b->graph) && same_oddities(&a->noncyclic, &b->noncyclic) &&
                 looks_back(&a->links, &b->links) && a->unordered_keys == b->unordered_keys;
-    *odd += b->oddities.kept.count > 0;
+    *odd += b->noncyclic.kept.count > 0;
     *linked += b->graph.link_count[RIG_LINK_RW] > 0;
     done(&quick);
     done(&full);

@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/folder.h"
 #include "nemesis/fleet.h"
-#include "nemesis/gear.h"
+#include "nemesis/fault_setup.h"
 #include "nemesis/journal.h"
 #include "nemesis/nemesis.h"
 #include "nemesis/process.h"
@@ -203,7 +203,7 @@ static const struct rig_core core = {.now_ns = rig_clock_now_ns, .stopping = sto
 static char folder[64];
 static struct rig_nemesis_entry entries[4];
 static struct rig_nemesis_plan plan;
-static struct rig_gear gear;
+static struct rig_fault_setup setup;
 static struct rig_nemesis *nemesis;
 static struct rig_journal *journal;
 static struct rig_err err;
@@ -290,7 +290,7 @@ static void begin(bool started)
                                               .core = &core,
                                               .cluster = started ? &cluster : NULL,
                                               .started = started,
-                                              .gear = &gear,
+                                              .setup = &setup,
                                               .journal = journal,
                                               .seed = 5,
                                               .event = note,
@@ -335,7 +335,7 @@ static void a_killed_node_is_gone_and_comes_back(void **state)
     assert_event(3, RIG_NEMESIS_HEALED, "n1", "; n1: started in ");
     assert_true(events[2].at_ns - events[1].at_ns >= 50 * ms);
     assert_true(pids[0] != 0 && pids[0] != before);
-    assert_int_equal(rig_nemesis_calm(nemesis, true, &err), RIG_OK);
+    assert_int_equal(rig_nemesis_heal_all(nemesis, true, &err), RIG_OK);
     assert_int_equal(atomic_load(&restores), 1);
     assert_int_equal(atomic_load(&failures), 0);
 }
@@ -403,7 +403,7 @@ static void what_had_no_effect_fails_the_run(void **state)
     wait_for_events(4);
     assert_true(events[1].failed && !events[1].withdrawn);
     assert_event(3, RIG_NEMESIS_HEALED, "n1", "");
-    assert_int_equal(rig_nemesis_calm(nemesis, true, &err), RIG_E_CLUSTER);
+    assert_int_equal(rig_nemesis_heal_all(nemesis, true, &err), RIG_E_CLUSTER);
     assert_non_null(strstr(err.text, "nemesis: no effect of restart n1: n1: process "));
     assert_non_null(strstr(err.text, " runs as before"));
     assert_int_equal(atomic_load(&failures), 1);
@@ -417,7 +417,7 @@ static void what_cannot_be_healed_fails_the_run(void **state)
     begin(true);
     wait_for_events(4);
     assert_true(events[3].failed);
-    assert_int_equal(rig_nemesis_calm(nemesis, false, &err), RIG_E_CLUSTER);
+    assert_int_equal(rig_nemesis_heal_all(nemesis, false, &err), RIG_E_CLUSTER);
     assert_string_equal(err.text, "nemesis: cannot heal kill n1: n1 does not start");
 }
 
@@ -431,7 +431,7 @@ static void what_a_signal_ends_is_no_failure(void **state)
     begin(true);
     wait_for_events(4);
     assert_true(events[1].failed && events[1].withdrawn);
-    assert_int_equal(rig_nemesis_calm(nemesis, false, &err), RIG_OK);
+    assert_int_equal(rig_nemesis_heal_all(nemesis, false, &err), RIG_OK);
 }
 
 static void end_the_load(const struct rig_nemesis_event *event)
@@ -451,7 +451,7 @@ static void what_the_end_of_the_load_hides_is_no_failure(void **state)
     wait_for_events(4);
     assert_true(events[1].failed && events[1].withdrawn);
     assert_non_null(strstr(events[1].text, " runs as before, and the load is over"));
-    assert_int_equal(rig_nemesis_calm(nemesis, true, &err), RIG_OK);
+    assert_int_equal(rig_nemesis_heal_all(nemesis, true, &err), RIG_OK);
     assert_int_equal(atomic_load(&failures), 0);
 }
 
@@ -469,7 +469,7 @@ static void the_end_of_the_load_heals(void **state)
     atomic_store(&over, true);
     wait_for_events(4);
     assert_event(3, RIG_NEMESIS_HEALED, "n1", "started");
-    assert_int_equal(rig_nemesis_calm(nemesis, true, &err), RIG_OK);
+    assert_int_equal(rig_nemesis_heal_all(nemesis, true, &err), RIG_OK);
     assert_int_equal(atomic_load(&event_count), 4);
     rig_nemesis_describe(nemesis, text, sizeof text);
     assert_string_equal(text, "");
@@ -489,7 +489,7 @@ static void faults_wait_for_each_other(void **state)
         wait_for_events(8);
         assert_string_equal(events[2].fault, round == 0 ? "kill" : "pause");
         assert_int_equal(events[2].step, round == 0 ? RIG_NEMESIS_HEAL : RIG_NEMESIS_INJECT);
-        assert_int_equal(rig_nemesis_calm(nemesis, false, &err), RIG_OK);
+        assert_int_equal(rig_nemesis_heal_all(nemesis, false, &err), RIG_OK);
         end();
     }
 }
@@ -517,7 +517,7 @@ static void a_load_without_any_fault_fails_the_run(void **state)
     begin(true);
     rig_clock_sleep_until_ns(rig_clock_now_ns() + 200 * ms);
     atomic_store(&over, true);
-    assert_int_equal(rig_nemesis_calm(nemesis, true, &err), RIG_E_CLUSTER);
+    assert_int_equal(rig_nemesis_heal_all(nemesis, true, &err), RIG_E_CLUSTER);
     assert_non_null(strstr(err.text, "nemesis: no fault came until the load was over: no node is `primary` now; there "
                                      "are n1 (role unknown), n2"));
 }
@@ -530,7 +530,7 @@ static void a_target_that_never_is_fails_the_run(void **state)
     begin(true);
     while (atomic_load(&failures) == 0)
         rig_clock_sleep_until_ns(rig_clock_now_ns() + ms);
-    assert_int_equal(rig_nemesis_calm(nemesis, false, &err), RIG_E_CLUSTER);
+    assert_int_equal(rig_nemesis_heal_all(nemesis, false, &err), RIG_E_CLUSTER);
     assert_string_equal(err.text, "nemesis: no target for kill: 2 nodes have no minority");
 }
 
@@ -542,7 +542,7 @@ static void a_node_that_stays_ill_fails_the_run(void **state)
     add("kill", "n1", 10 * ms, 0);
     begin(true);
     wait_for_events(4);
-    assert_int_equal(rig_nemesis_calm(nemesis, true, &err), RIG_E_CLUSTER);
+    assert_int_equal(rig_nemesis_heal_all(nemesis, true, &err), RIG_E_CLUSTER);
     assert_non_null(strstr(err.text, "nemesis: after the load: n2 is not healthy although everything was healed: it is "
                                      "ill"));
 }
@@ -592,7 +592,7 @@ static void a_command_without_effect_fails_the_run(void **state)
     add("exec", NULL, 10 * ms, 10 * ms)->options = &options;
     begin(false);
     wait_for_events(4);
-    assert_int_equal(rig_nemesis_calm(nemesis, false, &err), RIG_E_CLUSTER);
+    assert_int_equal(rig_nemesis_heal_all(nemesis, false, &err), RIG_E_CLUSTER);
     assert_string_equal(err.text, "nemesis: no effect of exec: sh ended with status 3: as ever");
 }
 
@@ -604,7 +604,7 @@ static void a_command_that_hangs_is_ended(void **state)
     add("exec", NULL, 10 * ms, 10 * ms)->options = &options;
     begin(false);
     wait_for_events(4);
-    assert_int_equal(rig_nemesis_calm(nemesis, false, &err), RIG_E_CLUSTER);
+    assert_int_equal(rig_nemesis_heal_all(nemesis, false, &err), RIG_E_CLUSTER);
     assert_non_null(strstr(err.text, "sh was killed: it took too long"));
 }
 
@@ -657,7 +657,7 @@ static void an_undo_without_its_process_is_said(void **state)
     assert_event(3, RIG_NEMESIS_HEALED, "n1",
                  "n1: a command names `{pid}`, which this node does not have now; it has ");
     (void)start_node(NULL, 0, NULL);
-    assert_int_equal(rig_nemesis_calm(nemesis, false, &err), RIG_E_CLUSTER);
+    assert_int_equal(rig_nemesis_heal_all(nemesis, false, &err), RIG_E_CLUSTER);
     end();
     assert_int_equal(journals(), 1); /* for the next start of rig */
     rig_folder_remove(folder);
@@ -712,7 +712,7 @@ static enum rig_rc refused(const char *name, const char *argument, bool started)
     const struct rig_nemesis_node nodes[] = {{.name = name, .commands = {.kill = *words(does)}}};
     struct exec_options options = {*words(does), *words(does), {0}, RIG_NS_PER_S};
     const struct rig_nemesis_config config = {
-        .plan = &plan, .core = &core, .gear = &gear, .cluster = started ? &cluster : NULL, .started = started};
+        .plan = &plan, .core = &core, .setup = &setup, .cluster = started ? &cluster : NULL, .started = started};
     plan.nodes = nodes;
     plan.node_count = started ? 0 : 1;
     plan.entry_count = 0;
@@ -805,14 +805,14 @@ static void nodes_of_the_user_are_reached_by_commands(void **state)
     assert_event(1, RIG_NEMESIS_INJECTED, "db1", "db1: its check fails");
     assert_event(3, RIG_NEMESIS_HEALED, "db1", "db1: started in ");
     assert_true(events[3].at_ns - events[2].at_ns >= 200 * ms); /* when its check says so */
-    assert_int_equal(rig_nemesis_calm(nemesis, true, &err), RIG_OK);
+    assert_int_equal(rig_nemesis_heal_all(nemesis, true, &err), RIG_OK);
 }
 
 static void roles_that_nothing_tells_are_said_at_once(void **state)
 {
     (void)state;
     const struct rig_nemesis_node nodes[] = {{.name = "db1"}};
-    const struct rig_nemesis_config config = {.plan = &plan, .core = &core, .gear = &gear};
+    const struct rig_nemesis_config config = {.plan = &plan, .core = &core, .setup = &setup};
     plan.nodes = nodes;
     plan.node_count = 1;
     add("kill", "one, db1", 0, 0);

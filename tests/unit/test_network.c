@@ -10,8 +10,8 @@
 #include <stdio.h>
 
 #include "nemesis/faults.h"
-#include "nemesis/gear.h"
-#include "nemesis/ground.h"
+#include "nemesis/fault_setup.h"
+#include "nemesis/fault_context.h"
 
 enum { NODES = 5, CLIENT = NODES, PARTIES = NODES + 1 };
 /*
@@ -21,8 +21,8 @@ enum { NODES = 5, CLIENT = NODES, PARTIES = NODES + 1 };
 enum { WAVES = 4 };
 
 struct world {
-    struct rig_gear gear;
-    struct rig_ground ground;
+    struct rig_fault_setup setup;
+    struct rig_fault_context fault_context;
     int servers[NODES];
     int openers[PARTIES][NODES], takers[PARTIES][NODES]; /* of the connection from one to another */
     pthread_t thread;
@@ -83,15 +83,15 @@ static void connect_all(void)
         for (int from = 0; from < PARTIES; from++) {
             if (from == to)
                 continue;
-            const char *name = from == CLIENT ? RIG_PROXY_CLIENT : world.ground.fleet.names[from];
-            assert_int_equal(
-                rig_proxy_route(world.gear.proxy, name, world.ground.fleet.names[to], "127.0.0.1", port, &via, &err),
-                RIG_OK);
+            const char *name = from == CLIENT ? RIG_PROXY_CLIENT : world.fault_context.fleet.names[from];
+            assert_int_equal(rig_proxy_route(world.setup.proxy, name, world.fault_context.fleet.names[to], "127.0.0.1",
+                                             port, &via, &err),
+                             RIG_OK);
             world.openers[from][to] = client_open(via);
             world.takers[from][to] = server_accept(world.servers[to]);
         }
     }
-    await_connections(world.gear.proxy, PARTIES * NODES - NODES);
+    await_connections(world.setup.proxy, PARTIES * NODES - NODES);
 }
 
 static int set_up(void **state)
@@ -102,10 +102,10 @@ static int set_up(void **state)
     struct rig_err err = {0};
     world = (struct world){.over = false};
     atomic_store(&load_is_over, false);
-    assert_int_equal(rig_gear_init(&world.gear, &plan, 3, &err), RIG_OK);
-    name_nodes(&world.ground.fleet);
-    world.ground.gear = &world.gear;
-    world.ground.is_over = ask_over;
+    assert_int_equal(rig_fault_setup_init(&world.setup, &plan, 3, &err), RIG_OK);
+    name_nodes(&world.fault_context.fleet);
+    world.fault_context.setup = &world.setup;
+    world.fault_context.is_over = ask_over;
     connect_all();
     assert_int_equal(pthread_create(&world.thread, NULL, send_all_the_time, NULL), 0);
     return 0;
@@ -121,7 +121,7 @@ static int tear_down(void **state)
 {
     (void)state;
     stop_traffic();
-    rig_gear_done(&world.gear);
+    rig_fault_setup_done(&world.setup);
     for (int to = 0; to < NODES; to++) {
         (void)close(world.servers[to]);
         for (int from = 0; from < PARTIES; from++) {
@@ -150,7 +150,7 @@ static struct trial trial_of(const struct rig_fault *fault, const void *options)
 {
     struct trial trial = {.fault = fault, .state = calloc(1, fault->state_size)};
     trial.site = (struct rig_fault_site){
-        .core = &core, .options = options, .nodes = {0}, .node_count = 1, .random = 5, .nemesis = &world.ground};
+        .core = &core, .options = options, .nodes = {0}, .node_count = 1, .random = 5, .nemesis = &world.fault_context};
     return trial;
 }
 
@@ -406,7 +406,7 @@ static void a_ring_of_three_is_refused(void **state)
     (void)state;
     const struct partition_options options = {.shape = RING};
     struct trial trial = trial_of(&rig_fault_partition, &options);
-    world.ground.fleet.count = 3;
+    world.fault_context.fleet.count = 3;
     assert_int_equal(inject(&trial), RIG_E_CLUSTER);
     assert_non_null(strstr(trial.err.text, "four nodes"));
     heal(&trial);
@@ -426,7 +426,7 @@ static void dropped_bytes_cost_their_connections(void **state)
     assert_int_equal(inject(&trial), RIG_OK);
     (void)arrivals_now(is_first);
     heal(&trial);
-    await_connections(world.gear.proxy, PARTIES * NODES - NODES - 2 * NODES + 1);
+    await_connections(world.setup.proxy, PARTIES * NODES - NODES - 2 * NODES + 1);
 }
 
 /* -- the other faults ---------------------------------------------------------------------------------------------- */
@@ -508,7 +508,7 @@ static void connections_are_reset(void **state)
     assert_int_equal(inject(&trial), RIG_OK);
     assert_non_null(strstr(trial.evidence.text, "9 connections reset")); /* 4 nodes both ways, and the clients' */
     stop_traffic();
-    assert_int_equal(rig_proxy_connection_count(world.gear.proxy, NULL, NULL), PARTIES * NODES - NODES - 9);
+    assert_int_equal(rig_proxy_connection_count(world.setup.proxy, NULL, NULL), PARTIES * NODES - NODES - 9);
     heal(&trial);
 }
 
@@ -518,7 +518,7 @@ static void resets_come_by_chance_at_a_chunk(void **state)
     const struct reset_options options = {.between = ONLY_CLIENTS, .chance = 1, .refuse = true};
     struct trial trial = trial_of(&rig_fault_reset, &options);
     assert_int_equal(inject(&trial), RIG_OK);
-    await_connections(world.gear.proxy, PARTIES * NODES - NODES - 1);
+    await_connections(world.setup.proxy, PARTIES * NODES - NODES - 1);
     heal(&trial);
 }
 
@@ -559,7 +559,7 @@ static void other_faults_may_hide_one(void **state)
     const struct partition_options options = {.between = ALL};
     struct trial trial = trial_of(&rig_fault_partition, &options);
     settle_traffic();
-    world.ground.under_way = 2;
+    world.fault_context.under_way = 2;
     assert_int_equal(inject(&trial), RIG_E_INTERRUPTED);
     assert_non_null(strstr(trial.err.text, "other faults"));
     heal(&trial);
@@ -571,14 +571,14 @@ static void without_routes_there_is_no_fault(void **state)
     const struct partition_options options = {.between = ALL};
     const struct rig_nemesis_plan plan = {.entry_count = 0};
     struct trial trial = trial_of(&rig_fault_partition, &options);
-    struct rig_gear none;
-    assert_int_equal(rig_gear_init(&none, &plan, 1, &trial.err), RIG_OK);
+    struct rig_fault_setup none;
+    assert_int_equal(rig_fault_setup_init(&none, &plan, 1, &trial.err), RIG_OK);
     assert_null(none.proxy);
-    world.ground.gear = &none;
+    world.fault_context.setup = &none;
     assert_int_equal(inject(&trial), RIG_E_CLUSTER);
     assert_non_null(strstr(trial.err.text, "proxy"));
     heal(&trial);
-    rig_gear_done(&none);
+    rig_fault_setup_done(&none);
 }
 
 static void a_driver_without_routes_is_refused_before_the_run(void **state)

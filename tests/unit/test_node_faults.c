@@ -19,8 +19,8 @@
 #include "base/clock.h"
 #include "base/folder.h"
 #include "nemesis/faults.h"
-#include "nemesis/gear.h"
-#include "nemesis/ground.h"
+#include "nemesis/fault_setup.h"
+#include "nemesis/fault_context.h"
 
 static const char program[] = "import os, sys, time\n"
                               "data, beside = sys.argv[1], sys.argv[2]\n"
@@ -46,8 +46,8 @@ struct node {
 };
 
 static struct node node;
-static struct rig_gear gear;
-static struct rig_ground ground;
+static struct rig_fault_setup setup;
+static struct rig_fault_context fault_context;
 static bool load_is_over;
 
 /* -- the cluster --------------------------------------------------------------------------------------------------- */
@@ -193,15 +193,15 @@ static int set_up(void **state)
     assert_int_equal(mkdir(node.data, 0700), 0);
     assert_int_equal(setenv("RIG_SHIM", RIG_SHIM_PATH, 1), 0);
     assert_int_equal(setenv("RIG_JOURNAL", node.folder, 1), 0);
-    assert_int_equal(rig_gear_init(&gear, &plan, 1, &err), RIG_OK);
-    assert_int_equal(rig_gear_fit(&gear, &plan, &cluster, NULL, node.folder, &err), RIG_OK);
-    ground = (struct rig_ground){.gear = &gear, .is_over = ask_over};
-    assert_int_equal(rig_journal_open(&ground.journal, &err), RIG_OK);
-    ground.fleet.cluster = &cluster;
-    ground.fleet.started = true;
-    ground.fleet.count = 1;
-    ground.fleet.stopping = never;
-    (void)snprintf(ground.fleet.names[0], sizeof ground.fleet.names[0], "n1");
+    assert_int_equal(rig_fault_setup_init(&setup, &plan, 1, &err), RIG_OK);
+    assert_int_equal(rig_fault_setup_fit(&setup, &plan, &cluster, NULL, node.folder, &err), RIG_OK);
+    fault_context = (struct rig_fault_context){.setup = &setup, .is_over = ask_over};
+    assert_int_equal(rig_journal_open(&fault_context.journal, &err), RIG_OK);
+    fault_context.fleet.cluster = &cluster;
+    fault_context.fleet.started = true;
+    fault_context.fleet.count = 1;
+    fault_context.fleet.stopping = never;
+    (void)snprintf(fault_context.fleet.names[0], sizeof fault_context.fleet.names[0], "n1");
     start_program();
     await_lines(5);
     return 0;
@@ -211,9 +211,9 @@ static int tear_down(void **state)
 {
     (void)state;
     (void)stop_node(NULL, 0, RIG_NODE_KILL, NULL);
-    assert_int_equal(rig_journal_count(ground.journal), 0);
-    rig_journal_close(ground.journal);
-    rig_gear_done(&gear);
+    assert_int_equal(rig_journal_count(fault_context.journal), 0);
+    rig_journal_close(fault_context.journal);
+    rig_fault_setup_done(&setup);
     rig_folder_remove(node.folder);
     return 0;
 }
@@ -233,8 +233,12 @@ static const struct rig_core core = {.stopping = never};
 static struct trial trial_of(const struct rig_fault *fault, const void *options)
 {
     struct trial trial = {.fault = fault, .state = calloc(1, fault->state_size)};
-    trial.site = (struct rig_fault_site){
-        .core = &core, .cluster = &cluster, .options = options, .node_count = 1, .random = 5, .nemesis = &ground};
+    trial.site = (struct rig_fault_site){.core = &core,
+                                         .cluster = &cluster,
+                                         .options = options,
+                                         .node_count = 1,
+                                         .random = 5,
+                                         .nemesis = &fault_context};
     char why[256] = "";
     assert_true(rig_shims_are_there(why, sizeof why));
     return trial;
@@ -469,7 +473,7 @@ static void a_node_gets_little_of_a_processor(void **state)
     group_of_node("cpu:", meanwhile);
     assert_non_null(strstr(meanwhile, "/rig-"));
     assert_non_null(strstr(trial.evidence.text, "ran out of processor time"));
-    assert_int_equal(rig_journal_count(ground.journal), 1);
+    assert_int_equal(rig_journal_count(fault_context.journal), 1);
     heal(&trial);
     group_of_node("cpu:", after);
     assert_string_equal(before, after);
@@ -495,15 +499,15 @@ static void a_program_without_the_shim_is_noticed(void **state)
 {
     (void)state;
     struct trial trial = trial_of(&rig_fault_disk_full, NULL);
-    atomic_store(&gear.shims.at[0]->attached, 0);
+    atomic_store(&setup.shims.at[0]->attached, 0);
     assert_int_equal(inject(&trial), RIG_E_CLUSTER);
     assert_non_null(strstr(trial.err.text, "without rig's shim"));
     heal(&trial);
     struct rig_err err = {0};
-    assert_int_equal(rig_gear_check(&gear, &cluster, NULL, &err), RIG_E_CLUSTER);
-    atomic_store(&gear.shims.at[0]->attached, 1);
+    assert_int_equal(rig_fault_setup_check(&setup, &cluster, NULL, &err), RIG_E_CLUSTER);
+    atomic_store(&setup.shims.at[0]->attached, 1);
     struct rig_err none = {0};
-    assert_int_equal(rig_gear_check(&gear, &cluster, NULL, &none), RIG_OK);
+    assert_int_equal(rig_fault_setup_check(&setup, &cluster, NULL, &none), RIG_OK);
 }
 
 static pid_t go_pid;
@@ -552,7 +556,7 @@ static void a_program_in_go_is_refused_before_the_load(void **state)
     struct rig_cluster_ops with_go = cluster;
     with_go.processes = go_process;
     struct rig_err err = {0};
-    assert_int_equal(rig_gear_check(&gear, &with_go, NULL, &err), RIG_E_CLUSTER);
+    assert_int_equal(rig_fault_setup_check(&setup, &with_go, NULL, &err), RIG_E_CLUSTER);
     assert_non_null(strstr(err.text, "is a program in Go"));
     (void)kill(go_pid, SIGKILL);
     (void)waitpid(go_pid, NULL, 0);

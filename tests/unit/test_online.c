@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "checker/windows.h"
+#include "checker/stream/stream.h"
 #include "history/source.h"
-#include "runner/online.h"
+#include "run/online.h"
 
 /* -- the record: a source in place of history/source.c ------------------------------------------------------------- */
 
@@ -75,14 +75,15 @@ void rig_source_close(struct rig_source *source)
         assert_ptr_equal(source, &record);
 }
 
-/* -- the checker: in place of checker/windows.c -------------------------------------------------------------------- */
+/* -- the checker: in place of checker/stream/stream.c
+ * -------------------------------------------------------------------- */
 
-struct rig_windows {
+struct rig_stream {
     int fed;
     uint32_t idle;
 };
 
-static struct rig_windows checker;
+static struct rig_stream checker;
 static struct rig_verdict the_verdict;
 static atomic_int fed_in_all; /* by whichever thread */
 static int conflict_at, finishes, finish_fails, verdicts_freed;
@@ -90,23 +91,23 @@ static uint32_t conflict_idle; /* with so much patience, or less */
 static pthread_t caller;
 static atomic_int fed_by_caller;
 
-enum rig_rc rig_windows_begin(enum rig_workload workload, const struct rig_windows_options *options,
-                              struct rig_windows **windows, struct rig_err *error)
+enum rig_rc rig_stream_begin(enum rig_workload workload, const struct rig_stream_options *options,
+                             struct rig_stream **windows, struct rig_err *error)
 {
     (void)error;
     assert_int_equal(workload, RIG_WORKLOAD_LIST_APPEND);
     assert_int_equal(options->check.max_witnesses, 5);
-    checker = (struct rig_windows){.idle = options->idle};
+    checker = (struct rig_stream){.idle = options->idle};
     *windows = &checker;
     return RIG_OK;
 }
 
-const char *rig_windows_conflict(const struct rig_windows *windows)
+const char *rig_stream_conflict(const struct rig_stream *windows)
 {
     return windows->fed == conflict_at && windows->idle <= conflict_idle ? "key 7 came back" : NULL;
 }
 
-enum rig_rc rig_windows_feed(struct rig_windows *windows, const struct rig_segment *segment, struct rig_err *err)
+enum rig_rc rig_stream_feed(struct rig_stream *windows, const struct rig_segment *segment, struct rig_err *err)
 {
     (void)err;
     assert_ptr_equal(segment, &stretch);
@@ -118,10 +119,10 @@ enum rig_rc rig_windows_feed(struct rig_windows *windows, const struct rig_segme
 }
 
 /* From the third stretch on there is a G2-item each, from the fifth on a lost update too. */
-enum rig_rc rig_windows_peek(struct rig_windows *windows, struct rig_windows_peek *peek, struct rig_err *error)
+enum rig_rc rig_stream_peek(struct rig_stream *windows, struct rig_stream_peek *peek, struct rig_err *error)
 {
     (void)error;
-    *peek = (struct rig_windows_peek){.txn_count = (uint64_t)windows->fed * TXNS};
+    *peek = (struct rig_stream_peek){.txn_count = (uint64_t)windows->fed * TXNS};
     peek->count[RIG_ANOMALY_G2_ITEM] = windows->fed < 3 ? 0 : (uint64_t)windows->fed - 2;
     peek->count[RIG_ANOMALY_LOST_UPDATE] = windows->fed < 5 ? 0 : 1;
     if (windows->fed >= 3)
@@ -129,8 +130,8 @@ enum rig_rc rig_windows_peek(struct rig_windows *windows, struct rig_windows_pee
     return RIG_OK;
 }
 
-enum rig_rc rig_windows_finish(struct rig_windows *windows, const struct rig_source_facts *known,
-                               struct rig_verdict **verdict, struct rig_err *err)
+enum rig_rc rig_stream_finish(struct rig_stream *windows, const struct rig_source_facts *known,
+                              struct rig_verdict **verdict, struct rig_err *err)
 {
     assert_ptr_equal(windows, &checker);
     assert_ptr_equal(known, &facts);
@@ -141,7 +142,7 @@ enum rig_rc rig_windows_finish(struct rig_windows *windows, const struct rig_sou
     return RIG_OK;
 }
 
-void rig_windows_free(struct rig_windows *windows)
+void rig_stream_free(struct rig_stream *windows)
 {
     if (windows != NULL)
         assert_ptr_equal(windows, &checker);

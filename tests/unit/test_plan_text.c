@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/secret.h"
-#include "runner/plan_text.h"
+#include "plan/plan_text.h"
 
 static int forget(void **state)
 {

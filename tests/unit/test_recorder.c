@@ -309,7 +309,7 @@ static void long_lists_and_errors_pass_a_small_ring(void **state)
     close_recorder(recorder);
     struct rig_history *history = load();
     assert_int_equal(history->txns[0].process, -5);
-    struct rig_read_list list = rig_mop_list(history, rig_txn_ops(history, 0));
+    struct rig_read_list list = rig_txn_op_list(history, rig_txn_ops(history, 0));
     assert_int_equal(list.count, COUNT);
     assert_true(rig_read_same(&list, &(struct rig_read_list){.at = elements, .shared = COUNT, .count = COUNT}, COUNT));
     assert_int_equal(strlen(history->errors[0]), RIG_RECORDER_ERROR_BYTES - 2);
@@ -449,7 +449,7 @@ static void assert_no_effect_without_cause(const struct rig_history *history)
     for (uint32_t i = 0; i < history->txn_count; i++)
         appended[history->txns[i].process]++;
     for (uint32_t i = 0; i < history->txn_count; i++) {
-        struct rig_read_list list = rig_mop_list(history, rig_txn_ops(history, i) + 1);
+        struct rig_read_list list = rig_txn_op_list(history, rig_txn_ops(history, i) + 1);
         for (uint32_t e = 0; e < list.count; e++)
             assert_true(rig_read_element(&list, e) / CLIENTS < (int64_t)appended[rig_read_element(&list, e) % CLIENTS]);
     }

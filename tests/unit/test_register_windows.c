@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "checker/check.h"
-#include "checker/closing.h"
+#include "checker/stream/closing.h"
 #include "checker/infer/register_inference.h"
-#include "checker/model/assumption.h"
-#include "checker/retired/retired.h"
-#include "checker/windows.h"
+#include "checker/levels/assumption.h"
+#include "checker/stream/retired.h"
+#include "checker/stream/stream.h"
 #include "history/source.h"
 #include "tests/model/as_registers.h"
 #include "tests/model/cut_history.h"
@@ -212,22 +212,22 @@ struct judged {
 static void judge(struct judged *f, const char *notation, unsigned assumptions, unsigned *contradicted)
 {
     struct rig_err err = {0};
-    struct rig_windows *windows;
+    struct rig_stream *windows;
     struct cut_history cut;
     const struct rig_segment *segment;
-    const struct rig_windows_options options = {
+    const struct rig_stream_options options = {
         .check = {.assumptions = assumptions}, .least_new = 1, .growth = 1, .idle = 1, .contradicted = contradicted};
     const struct rig_source_facts facts = {.workload = RIG_WORKLOAD_RW_REGISTER, .has_invocations = true};
     *f = (struct judged){.history = given_registers(notation)};
-    assert_int_equal(rig_windows_begin(RIG_WORKLOAD_RW_REGISTER, &options, &windows, &err), RIG_OK);
+    assert_int_equal(rig_stream_begin(RIG_WORKLOAD_RW_REGISTER, &options, &windows, &err), RIG_OK);
     cut_history_init(&cut, f->history, 1);
     while ((segment = cut_history_next(&cut)) != NULL)
-        assert_int_equal(rig_windows_feed(windows, segment, &err), RIG_OK);
+        assert_int_equal(rig_stream_feed(windows, segment, &err), RIG_OK);
     cut_history_done(&cut);
-    if (rig_windows_conflict(windows) != NULL)
-        rig_windows_free(windows);
+    if (rig_stream_conflict(windows) != NULL)
+        rig_stream_free(windows);
     else
-        assert_int_equal(rig_windows_finish(windows, &facts, &f->verdict, &err), RIG_OK);
+        assert_int_equal(rig_stream_finish(windows, &facts, &f->verdict, &err), RIG_OK);
 }
 
 static void free_judged(struct judged *f)

@@ -5,7 +5,7 @@
 
 #include "checker/check.h"
 #include "checker/infer/register_inference.h"
-#include "checker/model/assumption.h"
+#include "checker/levels/assumption.h"
 #include "checker/witness/verify.h"
 #include "history/load.h"
 
@@ -106,7 +106,7 @@ static void a_source_that_contradicts_is_dropped_whole(void **state)
     struct fixture f;
     infer(&f, TXN("0", "[[\"w\",1,1]]") TXN("0", "[[\"w\",1,2]]") TXN("1", "[[\"r\",1,2]]") TXN("1", "[[\"r\",1,1]]"),
           SEQUENTIAL);
-    assert_int_equal(f.inference.oddities.count[RIG_ANOMALY_CYCLIC_VERSIONS], 1);
+    assert_int_equal(f.inference.noncyclic.count[RIG_ANOMALY_CYCLIC_VERSIONS], 1);
     assert_int_equal(source_of(&f, 1, 2), -1);
     assert_int_equal(source_of(&f, 0, 1), RIG_ORDER_INITIAL);
     done(&f);

@@ -88,7 +88,7 @@ static void an_oddity_is_an_edge_without_direction(void **state)
 {
     (void)state;
     struct hand_verdict hand;
-    hand_verdict_oddity(&hand, RIG_ANOMALY_G1A, 2);
+    hand_verdict_noncyclic(&hand, RIG_ANOMALY_G1A, 2);
     struct rig_buf out;
     rig_buf_init(&out, 0);
     rig_report_dot_witness(&hand.verdict, &hand.witnesses[0], 3, &out);

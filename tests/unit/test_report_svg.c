@@ -147,7 +147,7 @@ static void one_process_has_one_lane(void **state)
 }
 
 /* Each anomaly that is no cycle: one label that says what is wrong, the operations in question marked. */
-static void oddities_are_told(void **state)
+static void noncyclic_anomalies_are_told(void **state)
 {
     (void)state;
     static const struct {
@@ -171,7 +171,7 @@ static void oddities_are_told(void **state)
     assert_non_null(layout);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct hand_verdict hand;
-        hand_verdict_oddity(&hand, cases[i].anomaly, cases[i].txn_count);
+        hand_verdict_noncyclic(&hand, cases[i].anomaly, cases[i].txn_count);
         rig_svg_layout(hand.history, &hand.witnesses[0], 74, 640, layout);
         assert_int_equal(layout->box_count, cases[i].txn_count);
         assert_int_equal(layout->edge_count, 1);
@@ -258,12 +258,9 @@ static void pictures_for_the_eye(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_overlaps_at_any_length),
-        cmocka_unit_test(steps_are_told),
-        cmocka_unit_test(boxes_keep_the_order_of_time),
-        cmocka_unit_test(one_process_has_one_lane),
-        cmocka_unit_test(oddities_are_told),
-        cmocka_unit_test(real_time_runs_along_the_axis),
+        cmocka_unit_test(nothing_overlaps_at_any_length), cmocka_unit_test(steps_are_told),
+        cmocka_unit_test(boxes_keep_the_order_of_time),   cmocka_unit_test(one_process_has_one_lane),
+        cmocka_unit_test(noncyclic_anomalies_are_told),   cmocka_unit_test(real_time_runs_along_the_axis),
         cmocka_unit_test(pictures_for_the_eye),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

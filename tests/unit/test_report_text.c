@@ -327,7 +327,7 @@ static void operations_and_long_lists_are_elided(void **state)
     (void)state;
     struct hand_verdict hand;
     hand_verdict_ring(&hand, 3);
-    const struct rig_mop *ops = rig_txn_ops(hand.history, 0);
+    const struct rig_txn_op *ops = rig_txn_ops(hand.history, 0);
     const char *expected[] = {"append 0 7", "r 100 [1000 1001 1002 ... 1198 1199 (200 elements)]",
                               "r 1 [1000 1001 1002]"};
     for (size_t i = 0; i < 3; i++) {

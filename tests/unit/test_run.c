@@ -7,11 +7,11 @@
 
 #include "base/secret.h"
 #include "nemesis/faults.h"
-#include "runner/run.h"
+#include "run/run.h"
 #include "tests/unit/fake_database.h"
 #include "tests/unit/fake_recorder.h"
 
-/* In place of the plan's writer: the runner stores the text as the record's metadata. */
+/* In place of the plan's writer: `run/` stores the text as the record's metadata. */
 void rig_plan_write(const struct rig_plan *plan, bool with_help, struct rig_buf *yaml)
 {
     (void)with_help;

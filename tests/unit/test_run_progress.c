@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "checker/model/anomaly.h"
-#include "runner/run_lag.h"
-#include "runner/run_progress.h"
+#include "checker/levels/anomaly.h"
+#include "run/run_lag.h"
+#include "run/run_progress.h"
 
 static const char *duration(int64_t ns)
 {

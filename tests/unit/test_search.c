@@ -153,7 +153,7 @@ static void any_later_transaction_closes_a_real_time_cycle(void **state)
     done(&f);
 }
 
-static void passages_cost_nothing_and_keep_the_kind(void **state)
+static void relays_cost_nothing_and_keep_the_kind(void **state)
 {
     (void)state;
     struct fixture f;
@@ -190,7 +190,7 @@ int main(void)
         cmocka_unit_test(adjacency_is_seen_over_the_seed),
         cmocka_unit_test(process_order_is_used_when_asked_for),
         cmocka_unit_test(any_later_transaction_closes_a_real_time_cycle),
-        cmocka_unit_test(passages_cost_nothing_and_keep_the_kind),
+        cmocka_unit_test(relays_cost_nothing_and_keep_the_kind),
         cmocka_unit_test(bounds_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,10 +89,10 @@ static enum rig_rc toy_parse(void *state, size_t begin, size_t end, struct rig_s
     for (size_t i = begin; i < end && fits; i++) {
         if (toy.data[i] == 'x')
             return rig_fail(e, RIG_E_INPUT, "byte %zu", i);
-        struct rig_mop mop = {.kind = RIG_OP_APPEND, .value = toy.data[i]};
+        struct rig_txn_op mop = {.kind = RIG_OP_APPEND, .value = toy.data[i]};
         struct rig_txn txn = {.invoke_at = RIG_POSITION_NONE, .complete_at = (uint32_t)i};
         txn.first_op = (uint32_t)(i - begin);
-        fits = rig_txn_vec_add(&segment->txns, txn) && rig_mop_vec_add(&segment->ops, mop);
+        fits = rig_txn_vec_add(&segment->txns, txn) && rig_txn_op_vec_add(&segment->ops, mop);
     }
     segment->skipped_count = 1;
     return fits ? RIG_OK : rig_fail(e, RIG_E_LIMIT, "no memory");

@@ -85,7 +85,7 @@ static void keys_are_read_when_they_are_done_with(void **state)
         uint32_t *last_read = calloc(history->key_count, sizeof *last_read);
         assert_true(last_write != NULL && last_read != NULL && history->key_count > 20);
         for (uint32_t i = 0; i < history->txn_count; i++) {
-            const struct rig_mop *ops = rig_txn_ops(history, i);
+            const struct rig_txn_op *ops = rig_txn_ops(history, i);
             for (uint32_t j = 0; j < rig_txn_op_count(history, i); j++) {
                 if (ops[j].kind == RIG_OP_APPEND)
                     last_write[ops[j].key] = history->txns[i].complete_at;

@@ -27,7 +27,7 @@ static const struct form forms[] = {
 
 /* What a transaction is, read one character after the other. */
 struct expected {
-    struct rig_mop ops[RIG_LANES];
+    struct rig_txn_op ops[RIG_LANES];
     struct rig_lane_read reads[RIG_LANES];
     struct rig_lane_txn txn;
 };
@@ -64,7 +64,7 @@ static bool expect_op(const struct form *form, const char **at, const char *text
                       const struct rig_lane_slots *slots)
 {
     struct rig_lane_txn *txn = &expected->txn;
-    struct rig_mop *op = &expected->ops[txn->op_count];
+    struct rig_txn_op *op = &expected->ops[txn->op_count];
     int64_t key;
     bool reads = take(at, form->read);
     if ((!reads && !take(at, form->write)) || *(*at)++ != form->blank || !take_number(at, &key) ||
@@ -72,7 +72,7 @@ static bool expect_op(const struct form *form, const char **at, const char *text
         return false;
     uint32_t slot = (uint32_t)key * RIG_LANE_HASH >> (32 - SLOT_BITS);
     bool is_there = slots->at[slot].tag == (uint32_t)key;
-    *op = (struct rig_mop){.key = is_there ? slots->at[slot].id : (uint32_t)key, .kind = (uint8_t)(2 + reads)};
+    *op = (struct rig_txn_op){.key = is_there ? slots->at[slot].id : (uint32_t)key, .kind = (uint8_t)(2 + reads)};
     txn->missing |= (uint32_t)!is_there << 2 * txn->op_count;
     if (reads)
         expected->reads[txn->read_count++] = (struct rig_lane_read){(uint16_t)txn->op_count, (uint16_t)(*at - text)};

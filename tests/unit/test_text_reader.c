@@ -405,9 +405,9 @@ static void lists_in_every_writing(void **state)
     struct rig_err err = {0};
     assert_int_equal(read_in_parts(buf.data, buf.size, 0, 1, &history, &err), RIG_OK);
     for (uint32_t i = 0; i < 7; i++)
-        assert_int_equal(rig_mop_list(history, rig_txn_ops(history, i)).count, counts[i]);
+        assert_int_equal(rig_txn_op_list(history, rig_txn_ops(history, i)).count, counts[i]);
     for (uint32_t i = 4; i < 6; i++) {
-        struct rig_read_list list = rig_mop_list(history, rig_txn_ops(history, i));
+        struct rig_read_list list = rig_txn_op_list(history, rig_txn_ops(history, i));
         const int64_t wanted[] = {1, 12, -3, i};
         assert_true(rig_read_same(&list, &(struct rig_read_list){.at = wanted, .shared = 4, .count = 4}, 4));
     }
@@ -464,9 +464,9 @@ static void what_failed_transactions_read(void **state)
         struct rig_err err = {0};
         assert_int_equal(read_in_parts(buf.data, buf.size, 0, 1, &history, &err), RIG_OK);
         for (uint32_t i = 0; i < case_count; i++) {
-            const struct rig_mop *mop = rig_txn_ops(history, i) + rig_txn_op_count(history, i) - 1;
-            if (mop->count != cases[i].count || rig_mop_is_branch(mop) != cases[i].branch)
-                fail_msg("case %u: %u elements%s", i, mop->count, rig_mop_is_branch(mop) ? ", a branch" : "");
+            const struct rig_txn_op *mop = rig_txn_ops(history, i) + rig_txn_op_count(history, i) - 1;
+            if (mop->count != cases[i].count || rig_txn_op_is_branch(mop) != cases[i].branch)
+                fail_msg("case %u: %u elements%s", i, mop->count, rig_txn_op_is_branch(mop) ? ", a branch" : "");
         }
         rig_history_free(history);
     }

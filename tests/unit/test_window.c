@@ -53,10 +53,10 @@ static void add_read(struct fixture *f, uint32_t key, uint32_t list, uint32_t co
 {
     struct rig_txn txn = {.invoke_at = f->next_position++, .first_op = (uint32_t)f->segment.ops.count};
     txn.complete_at = f->next_position++;
-    struct rig_mop mop = {.key = key, .kind = RIG_OP_READ_LIST, .read_state = RIG_READ_SEEN};
+    struct rig_txn_op mop = {.key = key, .kind = RIG_OP_READ_LIST, .read_state = RIG_READ_SEEN};
     mop.list = list;
     mop.count = count;
-    assert_true(rig_txn_vec_add(&f->segment.txns, txn) && rig_mop_vec_add(&f->segment.ops, mop));
+    assert_true(rig_txn_vec_add(&f->segment.txns, txn) && rig_txn_op_vec_add(&f->segment.ops, mop));
 }
 
 static void add_open(struct fixture *f, uint32_t key, uint32_t invoke_at)
@@ -67,8 +67,8 @@ static void add_open(struct fixture *f, uint32_t key, uint32_t invoke_at)
         .complete_ns = RIG_NO_TIME,
         .first_op = (uint32_t)f->segment.open_ops.count,
     };
-    struct rig_mop mop = {.key = key, .kind = RIG_OP_READ_LIST};
-    assert_true(rig_txn_vec_add(&f->segment.open, txn) && rig_mop_vec_add(&f->segment.open_ops, mop));
+    struct rig_txn_op mop = {.key = key, .kind = RIG_OP_READ_LIST};
+    assert_true(rig_txn_vec_add(&f->segment.open, txn) && rig_txn_op_vec_add(&f->segment.open_ops, mop));
 }
 
 /* Joins the segment; the next one begins empty. */
@@ -93,9 +93,9 @@ static void refuse(struct fixture *f, const char *text)
 /* Whether the transaction's read shows 1, 2, 3 ... and, from `part` on, 1001 ... */
 static void assert_read(const struct rig_history *history, uint32_t txn, bool branch, uint32_t count, uint32_t part)
 {
-    const struct rig_mop *mop = rig_txn_ops(history, txn);
-    assert_int_equal(rig_mop_is_branch(mop), branch);
-    struct rig_read_list list = rig_mop_list(history, mop);
+    const struct rig_txn_op *mop = rig_txn_ops(history, txn);
+    assert_int_equal(rig_txn_op_is_branch(mop), branch);
+    struct rig_read_list list = rig_txn_op_list(history, mop);
     assert_int_equal(list.count, count);
     for (uint32_t i = 0; i < list.count; i++)
         assert_int_equal(rig_read_element(&list, i), i < part ? i + 1 : i + 1001);
@@ -476,7 +476,7 @@ static void assert_left(const struct rig_history *view, const struct left *left,
         assert_same_columns(view, i, left->whole, of);
         assert_string_equal(txn->error == 0 ? "" : view->errors[txn->error - 1],
                             wanted->error == 0 ? "" : left->whole->errors[wanted->error - 1]);
-        const struct rig_mop *ops = rig_txn_ops(view, i);
+        const struct rig_txn_op *ops = rig_txn_ops(view, i);
         uint32_t op = 0;
         for (uint32_t at = wanted->first_op; at < wanted[1].first_op; at++) {
             if (!left->ops[at])

@@ -1,8 +1,8 @@
 /*
  * The short way through the fields of an operation, one after the other.
  */
-#ifndef RIG_HISTORY_FAST_FIELDS_H
-#define RIG_HISTORY_FAST_FIELDS_H
+#ifndef RIG_HISTORY_TEXT_FAST_FAST_FIELDS_H
+#define RIG_HISTORY_TEXT_FAST_FAST_FIELDS_H
 
 #include "history/text/fast/fast_head.h"
 #include "history/text/fast/fast_repeat.h"

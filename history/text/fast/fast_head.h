@@ -5,8 +5,8 @@
  *   {"index":4,"type":"ok","process":0,"time":9120,"f":"txn","value":[
  *   {:index 4, :time 9120, :type :ok, :process 0, :f :txn, :value [
  */
-#ifndef RIG_HISTORY_FAST_HEAD_H
-#define RIG_HISTORY_FAST_HEAD_H
+#ifndef RIG_HISTORY_TEXT_FAST_FAST_HEAD_H
+#define RIG_HISTORY_TEXT_FAST_FAST_HEAD_H
 
 #include "history/text/fast/fast_text.h"
 

@@ -2,8 +2,8 @@
  * The short way through operations that stand on a line each, as programs write them: head, transaction, end. Where a
  * line ends is known when its transaction was read.
  */
-#ifndef RIG_HISTORY_FAST_LINES_H
-#define RIG_HISTORY_FAST_LINES_H
+#ifndef RIG_HISTORY_TEXT_FAST_FAST_LINES_H
+#define RIG_HISTORY_TEXT_FAST_FAST_LINES_H
 
 #include "history/text/fast/fast_fields.h"
 #include "history/text/fast/fast_head.h"

@@ -8,8 +8,8 @@
  * time, and what stands between two of them is read without a branch on what it is. The completion then only has to be
  * the same text up to each result, which is what is parsed of it.
  */
-#ifndef RIG_HISTORY_FAST_REPEAT_H
-#define RIG_HISTORY_FAST_REPEAT_H
+#ifndef RIG_HISTORY_TEXT_FAST_FAST_REPEAT_H
+#define RIG_HISTORY_TEXT_FAST_FAST_REPEAT_H
 
 #include "history/text/fast/fast_result.h"
 #include "history/text/part/part_keys.h"
@@ -96,7 +96,7 @@ RIG_FAST const char *rig_fast_invoked_lanes(struct rig_part *part, struct rig_pa
                                                 process->short_ops, process->reads, &txn))
         return NULL;
     for (uint32_t missing = txn.missing; __builtin_expect(missing != 0, 0); missing &= missing - 1) {
-        struct rig_mop *mop = &process->short_ops[__builtin_ctz(missing) / 2];
+        struct rig_txn_op *mop = &process->short_ops[__builtin_ctz(missing) / 2];
         mop->key = rig_part_number_key(part, mop->key);
         if (mop->key == RIG_TABLE_NONE)
             return NULL;
@@ -139,8 +139,8 @@ RIG_FAST const char *rig_fast_invoked(struct rig_part *part, struct rig_part_pro
         if (count == RIG_PART_SHORT_OPS || !rig_fast_read_micro(&micro, names, at, close, syntax))
             return NULL;
         uint32_t key = rig_part_number_key(part, micro.key);
-        struct rig_mop *mop = &process->short_ops[count];
-        *mop = (struct rig_mop){.key = key, .kind = (uint8_t)(first_kind + micro.reads)};
+        struct rig_txn_op *mop = &process->short_ops[count];
+        *mop = (struct rig_txn_op){.key = key, .kind = (uint8_t)(first_kind + micro.reads)};
         mop->value = micro.value;
         process->reads[read_count].op = (uint16_t)count++;
         process->reads[read_count].result_at = (uint16_t)(micro.value_at - text);
@@ -170,7 +170,7 @@ RIG_FAST bool rig_fast_same_text(const char *at, const char *text, uint32_t leng
 }
 
 /* So many always: there is no branch on how many there are. */
-RIG_FAST void rig_fast_copy_ops(struct rig_mop *restrict to, const struct rig_mop *restrict from, uint16_t owner)
+RIG_FAST void rig_fast_copy_ops(struct rig_txn_op *restrict to, const struct rig_txn_op *restrict from, uint16_t owner)
 {
     for (uint32_t i = 0; i < RIG_PART_SHORT_OPS; i++) {
         to[i] = from[i];
@@ -186,7 +186,7 @@ RIG_FAST const char *rig_fast_repeated(struct rig_part *part, const struct rig_p
                                        const char *limit, bool grows, enum rig_fast_syntax syntax,
                                        const struct rig_text_block *block)
 {
-    struct rig_mop *ops = rig_part_room_for(part, RIG_PART_SHORT_OPS);
+    struct rig_txn_op *ops = rig_part_room_for(part, RIG_PART_SHORT_OPS);
     const char *invoked = process->text;
     if (ops == NULL)
         return NULL;

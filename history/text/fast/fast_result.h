@@ -3,8 +3,8 @@
  * or the spine and a few numbers more. What is longer, or differs, is parsed number by number
  * (history/text/part/part_lists.h).
  */
-#ifndef RIG_HISTORY_FAST_RESULT_H
-#define RIG_HISTORY_FAST_RESULT_H
+#ifndef RIG_HISTORY_TEXT_FAST_FAST_RESULT_H
+#define RIG_HISTORY_TEXT_FAST_FAST_RESULT_H
 
 #include "history/text/fast/fast_text.h"
 #include "history/text/fast/list_text.h"
@@ -35,7 +35,7 @@ RIG_FAST const struct rig_lane_syntax *rig_fast_lanes(const struct rig_part *par
  * begins at `at`. All that are taken fit into a step behind the limit. Mostly there are one or two, or none: the spine
  * then stands here as well, where it is nearer. Behind the bracket, or NULL, with nothing changed.
  */
-RIG_FAST const char *rig_fast_new_numbers(struct rig_part *part, struct rig_mop *mop, const char *at,
+RIG_FAST const char *rig_fast_new_numbers(struct rig_part *part, struct rig_txn_op *mop, const char *at,
                                           const char *behind, enum rig_fast_syntax syntax,
                                           const struct rig_text_block *block, bool grows)
 {
@@ -64,10 +64,10 @@ RIG_FAST const char *rig_fast_new_numbers(struct rig_part *part, struct rig_mop 
 }
 
 /* Whether the transaction of `mop` appended to its key before: nobody else may come to read what it read. */
-RIG_FAST bool rig_fast_appended(const struct rig_part *part, const struct rig_mop *mop)
+RIG_FAST bool rig_fast_appended(const struct rig_part *part, const struct rig_txn_op *mop)
 {
     bool appended = false;
-    for (const struct rig_mop *op = part->segment->ops.at + part->segment->ops.count; op < mop; op++)
+    for (const struct rig_txn_op *op = part->segment->ops.at + part->segment->ops.count; op < mop; op++)
         appended |= (op->key == mop->key) & (op->kind == RIG_OP_APPEND);
     return appended;
 }
@@ -76,7 +76,7 @@ RIG_FAST bool rig_fast_appended(const struct rig_part *part, const struct rig_mo
  * The list whose text begins at `at`, behind its bracket, as the result of `mop`, which has its key. Behind the closing
  * bracket, or NULL where the list has anything unusual in it. `grows`: it may become the spine.
  */
-RIG_FAST const char *rig_fast_list(struct rig_part *part, struct rig_mop *mop, const char *at, const char *limit,
+RIG_FAST const char *rig_fast_list(struct rig_part *part, struct rig_txn_op *mop, const char *at, const char *limit,
                                    enum rig_fast_syntax syntax, const struct rig_text_block *block, bool grows)
 {
     const struct rig_part_spine *spine = &part->spines.at[mop->key];
@@ -108,7 +108,7 @@ RIG_FAST const char *rig_fast_list(struct rig_part *part, struct rig_mop *mop, c
 }
 
 /* What was read, as the text at `at` says; behind it, or NULL. `grows`: a list may become the spine. */
-RIG_FAST const char *rig_fast_result(struct rig_part *part, struct rig_mop *mop, const char *at, const char *limit,
+RIG_FAST const char *rig_fast_result(struct rig_part *part, struct rig_txn_op *mop, const char *at, const char *limit,
                                      enum rig_fast_syntax syntax, const struct rig_text_block *block, bool grows)
 {
     if (rig_fast_is_null(at, syntax)) {

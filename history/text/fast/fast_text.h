@@ -5,8 +5,8 @@
  * Nothing is read behind the file's end: each step looks at no more than RIG_FAST_STEP bytes from where it has compared
  * with the limit.
  */
-#ifndef RIG_HISTORY_FAST_TEXT_H
-#define RIG_HISTORY_FAST_TEXT_H
+#ifndef RIG_HISTORY_TEXT_FAST_FAST_TEXT_H
+#define RIG_HISTORY_TEXT_FAST_FAST_TEXT_H
 
 #include <string.h>
 

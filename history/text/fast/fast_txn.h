@@ -1,8 +1,8 @@
 /*
  * The short way through a transaction, one micro-operation after the other, where it repeats nothing that was parsed.
  */
-#ifndef RIG_HISTORY_FAST_TXN_H
-#define RIG_HISTORY_FAST_TXN_H
+#ifndef RIG_HISTORY_TEXT_FAST_FAST_TXN_H
+#define RIG_HISTORY_TEXT_FAST_FAST_TXN_H
 
 #include "history/text/fast/fast_result.h"
 #include "history/text/part/part_keys.h"
@@ -51,7 +51,7 @@ RIG_FAST bool rig_fast_name(struct rig_fast *fast, enum rig_fast_syntax syntax, 
 }
 
 /* A result, and the bracket behind it. Before its type is known, an operation is taken for one that did not fail. */
-RIG_FAST bool rig_fast_read_result(struct rig_fast *fast, struct rig_mop *mop, enum rig_fast_syntax syntax,
+RIG_FAST bool rig_fast_read_result(struct rig_fast *fast, struct rig_txn_op *mop, enum rig_fast_syntax syntax,
                                    const struct rig_text_block *block)
 {
     bool fails = (fast->seen & RIG_FAST_TYPE) != 0 && fast->type == RIG_OPERATION_FAIL;
@@ -65,13 +65,13 @@ RIG_FAST bool rig_fast_micro(struct rig_fast *fast, const char *from, enum rig_f
 {
     bool reads;
     uint32_t key;
-    struct rig_mop *mop = rig_part_room(fast->part, fast->count);
+    struct rig_txn_op *mop = rig_part_room(fast->part, fast->count);
     if (mop == NULL || fast->at >= fast->limit || !rig_fast_name(fast, syntax, &reads))
         return false;
     rig_fast_key(fast, syntax, &key);
     if (fast->at == NULL || fast->at >= fast->limit)
         return false;
-    *mop = (struct rig_mop){.key = key, .kind = (uint8_t)((unsigned)fast->part->facts.workload * 2 + reads)};
+    *mop = (struct rig_txn_op){.key = key, .kind = (uint8_t)((unsigned)fast->part->facts.workload * 2 + reads)};
     struct rig_part_piece *piece = &fast->part->pieces[fast->count++ % RIG_PART_PIECES];
     bool has_value = rig_fast_separator(fast, syntax);
     *piece = (struct rig_part_piece){.at = from, .length = (uint32_t)(fast->at - from), .reads = reads};

@@ -16,8 +16,8 @@
  * often must be inlined too: before a call within the file GCC leaves the wide registers as they are, and the SSE
  * instructions of what is called then take many times as long.
  */
-#ifndef RIG_HISTORY_OPERATION_FAST_H
-#define RIG_HISTORY_OPERATION_FAST_H
+#ifndef RIG_HISTORY_TEXT_FAST_OPERATION_FAST_H
+#define RIG_HISTORY_TEXT_FAST_OPERATION_FAST_H
 
 #include "history/text/fast/fast_text.h"
 

@@ -8,8 +8,8 @@
  *
  * All 64 bytes from each address on must be readable.
  */
-#ifndef RIG_HISTORY_TEXT_BLOCK_H
-#define RIG_HISTORY_TEXT_BLOCK_H
+#ifndef RIG_HISTORY_TEXT_FAST_TEXT_BLOCK_H
+#define RIG_HISTORY_TEXT_FAST_TEXT_BLOCK_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -30,7 +30,7 @@ struct rig_text_block {
     bool (*number)(const char *end, unsigned width, int64_t *number);
     /* rig_lane_micros() and rig_lane_numbers() (history/text/fast/text_lanes.h), or NULL. */
     bool (*micros)(const char *at, const struct rig_lane_syntax *syntax, const struct rig_lane_slots *slots,
-                   unsigned first_kind, struct rig_mop *ops, struct rig_lane_read *reads, struct rig_lane_txn *txn);
+                   unsigned first_kind, struct rig_txn_op *ops, struct rig_lane_read *reads, struct rig_lane_txn *txn);
     uint32_t (*numbers)(const char *at, const struct rig_lane_syntax *syntax, int64_t *numbers, uint32_t *length);
 };
 

@@ -184,7 +184,7 @@ LANES __m512i find_ids(__m512i values, __mmask8 keys, const struct rig_lane_synt
 /* `count` of four operations, the first or the last four: whether they are usual. Bits 2i and 2i + 1 of `read_lanes`:
  * operation i reads. */
 LANES bool take_four(const struct text *text, const struct rig_lane_syntax *syntax, const struct rig_lane_slots *slots,
-                     unsigned half, uint32_t count, unsigned first_kind, struct rig_mop *ops, uint32_t *read_lanes,
+                     unsigned half, uint32_t count, unsigned first_kind, struct rig_txn_op *ops, uint32_t *read_lanes,
                      uint32_t *missing_lanes)
 {
     const __mmask8 lanes = _cvtu32_mask8((1U << count * 2) - 1), even = _cvtu32_mask8(0x55);
@@ -232,12 +232,12 @@ LANES __m512i list_places(uint64_t low, uint32_t low_count, uint64_t high)
     return _mm512_or_si512(first, _mm512_permutexvar_epi8(behind, others));
 }
 
-static_assert(sizeof(struct rig_mop) == 16 && offsetof(struct rig_mop, kind) == 4 &&
-                  offsetof(struct rig_mop, value) == 8,
+static_assert(sizeof(struct rig_txn_op) == 16 && offsetof(struct rig_txn_op, kind) == 4 &&
+                  offsetof(struct rig_txn_op, value) == 8,
               "take_four() makes it");
 
 RIG_LANES_TARGET bool rig_lane_micros(const char *at, const struct rig_lane_syntax *syntax,
-                                      const struct rig_lane_slots *slots, unsigned first_kind, struct rig_mop *ops,
+                                      const struct rig_lane_slots *slots, unsigned first_kind, struct rig_txn_op *ops,
                                       struct rig_lane_read *reads, struct rig_lane_txn *txn)
 {
     struct text text = {.low = _mm512_loadu_si512(at), .high = _mm512_loadu_si512(at + 64)};

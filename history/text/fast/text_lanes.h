@@ -10,8 +10,8 @@
  * Only AVX-512 with its byte permutations has this (struct rig_text_block: `micros`, `numbers`); 128 bytes of text must
  * be readable. Threads: any.
  */
-#ifndef RIG_HISTORY_TEXT_LANES_H
-#define RIG_HISTORY_TEXT_LANES_H
+#ifndef RIG_HISTORY_TEXT_FAST_TEXT_LANES_H
+#define RIG_HISTORY_TEXT_FAST_TEXT_LANES_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -62,7 +62,8 @@ struct rig_lane_txn {
  * it is unusual.
  */
 bool rig_lane_micros(const char *at, const struct rig_lane_syntax *syntax, const struct rig_lane_slots *slots,
-                     unsigned first_kind, struct rig_mop *ops, struct rig_lane_read *reads, struct rig_lane_txn *txn);
+                     unsigned first_kind, struct rig_txn_op *ops, struct rig_lane_read *reads,
+                     struct rig_lane_txn *txn);
 /*
  * The numbers at `at`, each behind a blank, up to a closing bracket, before which are `length` bytes: how many they
  * are, 0 too, or RIG_LANES_NONE, with anything there, where they are unusual. `numbers` has room for RIG_LANES.

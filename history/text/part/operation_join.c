@@ -25,7 +25,7 @@ void rig_join_done(struct rig_join *join)
     rig_text_table_done(&join->process_names);
     rig_columns_done(&join->columns);
     rig_txn_vec_done(&join->txns);
-    rig_mop_vec_done(&join->mops);
+    rig_txn_op_vec_done(&join->mops);
 }
 
 /* --- positions --- */
@@ -129,7 +129,7 @@ static bool same_ops(const struct rig_join *join, const struct rig_join_open *op
         return false;
     for (uint32_t i = 0; i < open->op_count; i++) {
         const struct rig_join_op *op = &join->ops.at[open->txn.first_op + i];
-        const struct rig_mop *mop = &segment->ops.at[first + i];
+        const struct rig_txn_op *mop = &segment->ops.at[first + i];
         bool writes = (mop->kind & 1) == 0;
         if (op->kind != mop->kind || (writes && op->value != mop->value) || !same_key(op, &segment->keys.at[mop->key]))
             return false;
@@ -154,17 +154,17 @@ static bool complete(struct rig_join *join, struct rig_part *part, const struct 
 }
 
 /* The operation under the part's number for its key. */
-static bool give_op(struct rig_part *part, const struct rig_join_op *op, struct rig_mop_vec *ops)
+static bool give_op(struct rig_part *part, const struct rig_join_op *op, struct rig_txn_op_vec *ops)
 {
     uint32_t key =
         op->text == NULL ? rig_part_number_key(part, op->key) : rig_part_text_key(part, op->text, op->text_length);
-    struct rig_mop mop = {.key = key, .kind = op->kind, .read_state = RIG_READ_UNKNOWN};
+    struct rig_txn_op mop = {.key = key, .kind = op->kind, .read_state = RIG_READ_UNKNOWN};
     mop.value = op->value;
-    return key != none && rig_mop_vec_add(ops, mop);
+    return key != none && rig_txn_op_vec_add(ops, mop);
 }
 
 static bool give_ops(const struct rig_join *join, struct rig_part *part, const struct rig_join_open *open,
-                     struct rig_mop_vec *ops)
+                     struct rig_txn_op_vec *ops)
 {
     for (uint32_t i = 0; i < open->op_count; i++) {
         if (!give_op(part, &join->ops.at[open->txn.first_op + i], ops))
@@ -181,7 +181,7 @@ static bool move_txns(struct rig_join *join, const struct rig_segment *segment, 
         size_t next = *from + 1;
         size_t op_end = next < segment->txns.count ? segment->txns.at[next].first_op : segment->ops.count;
         for (size_t i = txn.first_op; i < op_end; i++) {
-            if (!rig_mop_vec_add(&join->mops, segment->ops.at[i]))
+            if (!rig_txn_op_vec_add(&join->mops, segment->ops.at[i]))
                 return false;
         }
         txn.first_op = (uint32_t)(join->mops.count - (op_end - txn.first_op));
@@ -227,7 +227,7 @@ static bool insert_perhaps(struct rig_join *join, struct rig_part *part)
         return fits;
     fits = fits && move_txns(join, segment, &from, segment->txns.count);
     struct rig_txn_vec txns = segment->txns;
-    struct rig_mop_vec mops = segment->ops;
+    struct rig_txn_op_vec mops = segment->ops;
     rig_columns_swap_values(&segment->columns, &join->columns);
     segment->txns = join->txns;
     segment->ops = join->mops;
@@ -275,11 +275,11 @@ static bool merge_open(struct rig_join *join, struct rig_part *part)
             return false;
     }
     for (size_t i = 0; i < segment->open_ops.count; i++) {
-        if (!rig_mop_vec_add(&join->mops, segment->open_ops.at[i]))
+        if (!rig_txn_op_vec_add(&join->mops, segment->open_ops.at[i]))
             return false;
     }
     struct rig_txn_vec txns = segment->open;
-    struct rig_mop_vec mops = segment->open_ops;
+    struct rig_txn_op_vec mops = segment->open_ops;
     segment->open = join->txns;
     segment->open_ops = join->mops;
     join->txns = txns;
@@ -288,7 +288,7 @@ static bool merge_open(struct rig_join *join, struct rig_part *part)
 }
 
 /* The operation under its key's own name, which outlives the segment. */
-static bool keep_op(struct rig_join *join, const struct rig_part *part, const struct rig_mop *mop)
+static bool keep_op(struct rig_join *join, const struct rig_part *part, const struct rig_txn_op *mop)
 {
     const struct rig_segment_key *key = &part->segment->keys.at[mop->key];
     struct rig_join_op op = {

@@ -5,8 +5,8 @@
  * whole part where its positions are counted, or a transaction of it is known only now.
  * Threads: one at a time.
  */
-#ifndef RIG_HISTORY_OPERATION_JOIN_H
-#define RIG_HISTORY_OPERATION_JOIN_H
+#ifndef RIG_HISTORY_TEXT_PART_OPERATION_JOIN_H
+#define RIG_HISTORY_TEXT_PART_OPERATION_JOIN_H
 
 #include "history/text/part/operation_part.h"
 #include "history/text/text_table.h"
@@ -41,7 +41,7 @@ struct rig_join {
     unsigned key_kinds;
     /* Exchanged with those of a segment. */
     struct rig_txn_vec txns;
-    struct rig_mop_vec mops;
+    struct rig_txn_op_vec mops;
     struct rig_columns columns; /* of `txns` */
 };
 

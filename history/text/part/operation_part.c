@@ -35,7 +35,7 @@ void rig_part_free(void *given)
     free(part->process_of_small);
     rig_table_done(&part->process_of);
     rig_text_table_done(&part->process_names);
-    rig_mop_vec_done(&part->long_ops);
+    rig_txn_op_vec_done(&part->long_ops);
     rig_part_perhaps_vec_done(&part->perhaps);
     free(part->slots.at);
     rig_part_spines_done(&part->spines);
@@ -59,7 +59,7 @@ void rig_part_start(struct rig_part *part, struct rig_segment *segment, const st
     part->last_end_length = 0;
     part->refused = false;
     /* These have an address from the start: code adds to it without asking, and nothing can be added to NULL. */
-    part->no_memory = !rig_mop_vec_reserve(&segment->ops, 1) || !rig_mop_vec_reserve(&part->long_ops, 1) ||
+    part->no_memory = !rig_txn_op_vec_reserve(&segment->ops, 1) || !rig_txn_op_vec_reserve(&part->long_ops, 1) ||
                       !rig_element_vec_reserve(&part->parser.operation.elements, 1);
     part->count = 0;
     part->first_index = part->last_index = -1;
@@ -116,9 +116,9 @@ void rig_part_finish(struct rig_part *part)
             .process = (int32_t)process->process,
             .outcome = RIG_OUTCOME_INFO,
         };
-        const struct rig_mop *ops = rig_part_ops(part, process);
+        const struct rig_txn_op *ops = rig_part_ops(part, process);
         part->no_memory = !rig_txn_vec_add(&segment->open, txn);
         for (uint32_t i = 0; i < process->op_count && !part->no_memory; i++)
-            part->no_memory = !rig_mop_vec_add(&segment->open_ops, ops[i]);
+            part->no_memory = !rig_txn_op_vec_add(&segment->open_ops, ops[i]);
     }
 }

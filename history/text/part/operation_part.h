@@ -16,8 +16,8 @@
  *
  * Space: that of the segment, 4 bytes an invocation, 230 a process, 48 a key. Threads: one a part.
  */
-#ifndef RIG_HISTORY_OPERATION_PART_H
-#define RIG_HISTORY_OPERATION_PART_H
+#ifndef RIG_HISTORY_TEXT_PART_OPERATION_PART_H
+#define RIG_HISTORY_TEXT_PART_OPERATION_PART_H
 
 #include "base/table.h"
 #include "history/text/operation_parser.h"
@@ -57,7 +57,7 @@ struct rig_part_process {
     bool is_parsed;                                     /* `text` is parsed: */
     uint8_t read_count;                                 /* so many of its operations read, */
     struct rig_lane_read reads[RIG_PART_SHORT_OPS + 1]; /* these, behind which one is written in vain; from `text` on */
-    struct rig_mop short_ops[RIG_PART_SHORT_OPS];       /* the operations */
+    struct rig_txn_op short_ops[RIG_PART_SHORT_OPS];    /* the operations */
 };
 
 /* A completion without operations: it completes what its process invoked in an earlier part, if that is open. */
@@ -130,7 +130,7 @@ struct rig_part {
     uint32_t *process_of_small; /* process number -> its place in `processes`, to be verified there */
     struct rig_table process_of;
     struct rig_part_invoked invoked; /* the place in `processes` of each invocation */
-    struct rig_mop_vec long_ops;
+    struct rig_txn_op_vec long_ops;
     struct rig_part_perhaps_vec perhaps;
 
     struct rig_lane_slots slots;   /* of its keys: history/text/part/part_keys.h */
@@ -159,16 +159,16 @@ void rig_part_start(struct rig_part *part, struct rig_segment *segment, const st
                     const char *end);
 
 /* Room for one more operation behind those of the segment and `count` others; NULL when memory runs out. */
-RIG_PART_INLINE struct rig_mop *rig_part_room(struct rig_part *part, uint32_t count)
+RIG_PART_INLINE struct rig_txn_op *rig_part_room(struct rig_part *part, uint32_t count)
 {
-    struct rig_mop_vec *ops = &part->segment->ops;
-    if (ops->count + count >= ops->capacity && !rig_mop_vec_reserve(ops, ops->count + count + 1))
+    struct rig_txn_op_vec *ops = &part->segment->ops;
+    if (ops->count + count >= ops->capacity && !rig_txn_op_vec_reserve(ops, ops->count + count + 1))
         return NULL;
     return ops->at + ops->count + count;
 }
 
 /* Room for `count` operations behind those of the segment; NULL when memory runs out. */
-RIG_PART_INLINE struct rig_mop *rig_part_room_for(struct rig_part *part, uint32_t count)
+RIG_PART_INLINE struct rig_txn_op *rig_part_room_for(struct rig_part *part, uint32_t count)
 {
     return rig_part_room(part, count) == NULL ? NULL : part->segment->ops.at + part->segment->ops.count;
 }

@@ -3,8 +3,8 @@
  *
  * Space: 16 to 32 bytes a key. Threads: one a part.
  */
-#ifndef RIG_HISTORY_PART_KEYS_H
-#define RIG_HISTORY_PART_KEYS_H
+#ifndef RIG_HISTORY_TEXT_PART_PART_KEYS_H
+#define RIG_HISTORY_TEXT_PART_PART_KEYS_H
 
 #include "history/text/part/operation_part.h"
 

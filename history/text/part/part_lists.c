@@ -41,7 +41,7 @@ static bool parse_numbers(struct rig_part *part, const char **at, bool commas)
 }
 
 /* Adds elements behind those of the spine, which then is what `mop` read, and stands in the file as `text`. */
-static bool grow_spine(struct rig_part *part, const struct rig_mop *mop, const int64_t *elements, uint32_t count,
+static bool grow_spine(struct rig_part *part, const struct rig_txn_op *mop, const int64_t *elements, uint32_t count,
                        const char *text, size_t length, bool grows)
 {
     int64_t *room = rig_part_room_to_grow(part, mop->key, count);
@@ -56,7 +56,7 @@ static bool grow_spine(struct rig_part *part, const struct rig_mop *mop, const i
  * A list that has `shared` elements of the spine, all of them certain, and others behind them: the same as the key's
  * newest branch as far as both go, or a new one.
  */
-static bool add_branch(struct rig_part *part, struct rig_mop *mop, uint32_t shared, const int64_t *tail,
+static bool add_branch(struct rig_part *part, struct rig_txn_op *mop, uint32_t shared, const int64_t *tail,
                        uint32_t tail_count)
 {
     struct rig_segment *segment = part->segment;
@@ -86,7 +86,7 @@ static uint32_t first_difference(const int64_t *a, const int64_t *b, uint32_t co
 }
 
 /* A list of the first `known` elements of the spine, and of part->elements, which parts from what is certain of it. */
-static bool leave_spine(struct rig_part *part, struct rig_mop *mop, uint32_t known)
+static bool leave_spine(struct rig_part *part, struct rig_txn_op *mop, uint32_t known)
 {
     const struct rig_growing_list *spine = &part->segment->keys.at[mop->key].spine;
     struct rig_element_vec *elements = &part->elements;
@@ -105,7 +105,7 @@ static bool leave_spine(struct rig_part *part, struct rig_mop *mop, uint32_t kno
     return add_branch(part, mop, certain, elements->at, count + doubtful);
 }
 
-bool rig_part_read_prefix(struct rig_part *part, const struct rig_mop *mop, bool grows)
+bool rig_part_read_prefix(struct rig_part *part, const struct rig_txn_op *mop, bool grows)
 {
     if (mop->count <= part->spines.at[mop->key].certain)
         return true;
@@ -119,7 +119,7 @@ void rig_part_end_doubt(struct rig_part *part, uint32_t key)
 {
     struct rig_part_spine *as_text = &part->spines.at[key];
     struct rig_growing_list *spine = &part->segment->keys.at[key].spine;
-    struct rig_mop branch = {.key = key};
+    struct rig_txn_op branch = {.key = key};
     if (spine->count == as_text->certain)
         return;
     uint32_t certain = as_text->certain;
@@ -128,9 +128,9 @@ void rig_part_end_doubt(struct rig_part *part, uint32_t key)
     if (part->no_memory)
         return;
     for (uint32_t i = as_text->doubt; i != none; i = part->doubts.at[i].before) {
-        struct rig_mop *mop = &part->segment->ops.at[part->doubts.at[i].op];
+        struct rig_txn_op *mop = &part->segment->ops.at[part->doubts.at[i].op];
         RIG_INVARIANT(mop->key == key);
-        if (mop->count > certain && !rig_mop_is_branch(mop))
+        if (mop->count > certain && !rig_txn_op_is_branch(mop))
             mop->list = branch.list;
     }
     spine->count = certain;
@@ -146,7 +146,7 @@ void rig_part_end_doubts(struct rig_part *part)
 }
 
 /* A list in the file: `known` elements of it are the spine's, the others are part->elements. */
-static bool place_list(struct rig_part *part, struct rig_mop *mop, uint32_t known, const char *text, size_t length,
+static bool place_list(struct rig_part *part, struct rig_txn_op *mop, uint32_t known, const char *text, size_t length,
                        bool grows)
 {
     const struct rig_growing_list *spine = &part->segment->keys.at[mop->key].spine;
@@ -170,7 +170,7 @@ static bool place_list(struct rig_part *part, struct rig_mop *mop, uint32_t know
     return rig_part_read_prefix(part, mop, grows);
 }
 
-const char *rig_part_parse_list(struct rig_part *part, struct rig_mop *mop, const char *at, const char *behind,
+const char *rig_part_parse_list(struct rig_part *part, struct rig_txn_op *mop, const char *at, const char *behind,
                                 uint32_t known, bool commas, bool grows)
 {
     const char *from = behind;
@@ -183,8 +183,8 @@ const char *rig_part_parse_list(struct rig_part *part, struct rig_mop *mop, cons
     return fits ? from : NULL;
 }
 
-bool rig_part_list(struct rig_part *part, struct rig_mop *mop, const struct rig_micro *micro, const int64_t *elements,
-                   bool grows)
+bool rig_part_list(struct rig_part *part, struct rig_txn_op *mop, const struct rig_micro *micro,
+                   const int64_t *elements, bool grows)
 {
     const struct rig_growing_list *spine = &part->segment->keys.at[mop->key].spine;
     uint32_t count = (uint32_t)micro->element_count;

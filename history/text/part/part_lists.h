@@ -6,8 +6,8 @@
  *
  * Threads: one a part.
  */
-#ifndef RIG_HISTORY_PART_LISTS_H
-#define RIG_HISTORY_PART_LISTS_H
+#ifndef RIG_HISTORY_TEXT_PART_PART_LISTS_H
+#define RIG_HISTORY_TEXT_PART_PART_LISTS_H
 
 #include "history/text/part/operation_part.h"
 
@@ -17,7 +17,7 @@
  * anything unusual in it, or contradicts what is not certain. `commas`: they must stand between numbers, once; else
  * they are blanks. `grows`: it may become the spine, for good.
  */
-const char *rig_part_parse_list(struct rig_part *part, struct rig_mop *mop, const char *at, const char *behind,
+const char *rig_part_parse_list(struct rig_part *part, struct rig_txn_op *mop, const char *at, const char *behind,
                                 uint32_t known, bool commas, bool grows);
 /* Room for `count` more elements behind those of the spine; NULL when memory runs out. */
 RIG_PART_INLINE int64_t *rig_part_room_to_grow(struct rig_part *part, uint32_t key, uint32_t count)
@@ -50,7 +50,7 @@ RIG_PART_INLINE bool rig_part_note_spine(struct rig_part *part, uint32_t key, bo
  * `mop`, which has its place in the segment, read a prefix of its key's spine, which was noted; `grows`: for somebody
  * who did not fail. There is no branch on whether it read more than was certain.
  */
-RIG_PART_INLINE void rig_part_read_spine(struct rig_part *part, const struct rig_mop *mop, bool grows)
+RIG_PART_INLINE void rig_part_read_spine(struct rig_part *part, const struct rig_txn_op *mop, bool grows)
 {
     struct rig_part_spine *spine = &part->spines.at[mop->key];
     bool is_new = mop->count > spine->certain;
@@ -69,7 +69,7 @@ RIG_PART_INLINE void rig_part_read_spine(struct rig_part *part, const struct rig
  * The next `count` elements were written into that room, and `mop` read all that the spine has now, which stands in
  * the file as `text`, behind which is a closing bracket. False when memory runs out.
  */
-RIG_PART_INLINE bool rig_part_has_grown(struct rig_part *part, const struct rig_mop *mop, uint32_t count,
+RIG_PART_INLINE bool rig_part_has_grown(struct rig_part *part, const struct rig_txn_op *mop, uint32_t count,
                                         const char *text, size_t length, bool grows)
 {
     struct rig_growing_list *spine = &part->segment->keys.at[mop->key].spine;
@@ -85,14 +85,14 @@ RIG_PART_INLINE bool rig_part_has_grown(struct rig_part *part, const struct rig_
 }
 
 /* `mop` read a prefix of the spine that is shorter than its text. False when memory runs out. */
-bool rig_part_read_prefix(struct rig_part *part, const struct rig_mop *mop, bool grows);
+bool rig_part_read_prefix(struct rig_part *part, const struct rig_txn_op *mop, bool grows);
 /* Of the key's spine only what is certain stays; what failed transactions read beyond is a branch. Nothing of this
  * can be taken back. */
 void rig_part_end_doubt(struct rig_part *part, uint32_t key);
 /* The same for all keys, at the end of the part. */
 void rig_part_end_doubts(struct rig_part *part);
 /* A list that was parsed, of a key without doubts. False when memory runs out. */
-bool rig_part_list(struct rig_part *part, struct rig_mop *mop, const struct rig_micro *micro, const int64_t *elements,
-                   bool grows);
+bool rig_part_list(struct rig_part *part, struct rig_txn_op *mop, const struct rig_micro *micro,
+                   const int64_t *elements, bool grows);
 
 #endif

@@ -3,8 +3,8 @@
  *
  * Threads: one a part.
  */
-#ifndef RIG_HISTORY_PART_PROCESSES_H
-#define RIG_HISTORY_PART_PROCESSES_H
+#ifndef RIG_HISTORY_TEXT_PART_PART_PROCESSES_H
+#define RIG_HISTORY_TEXT_PART_PART_PROCESSES_H
 
 #include "history/text/part/operation_part.h"
 

@@ -53,14 +53,14 @@ void rig_part_set_columns(struct rig_part *part)
 /* The operations that stand from `first` on behind those of the segment are what the process invoked. */
 static void keep_ops(struct rig_part *part, struct rig_part_process *process, uint32_t first, uint32_t count)
 {
-    const struct rig_mop *ops = part->segment->ops.at + part->segment->ops.count + first;
-    struct rig_mop *kept = process->short_ops;
+    const struct rig_txn_op *ops = part->segment->ops.at + part->segment->ops.count + first;
+    struct rig_txn_op *kept = process->short_ops;
     process->text = NULL;
     process->is_parsed = false;
     process->op_count = count;
     if (count > RIG_PART_SHORT_OPS) {
         process->long_ops = (uint32_t)part->long_ops.count;
-        if (!rig_mop_vec_reserve(&part->long_ops, part->long_ops.count + count)) {
+        if (!rig_txn_op_vec_reserve(&part->long_ops, part->long_ops.count + count)) {
             part->no_memory = true;
             return;
         }
@@ -87,10 +87,10 @@ static bool place_micro(struct rig_part *part, const struct rig_operation *opera
     const struct rig_micro *micro = &operation->micros.at[number];
     bool reads = rig_micro_reads(micro);
     uint32_t key = key_of(part, micro);
-    struct rig_mop *mop = rig_part_room(part, (uint32_t)(first + number));
+    struct rig_txn_op *mop = rig_part_room(part, (uint32_t)(first + number));
     if (key == none || mop == NULL)
         return false;
-    *mop = (struct rig_mop){.key = key, .kind = (uint8_t)((unsigned)part->facts.workload * 2 + reads)};
+    *mop = (struct rig_txn_op){.key = key, .kind = (uint8_t)((unsigned)part->facts.workload * 2 + reads)};
     if (!reads)
         mop->value = micro->value;
     if (!reads || type == RIG_OPERATION_INVOKE || micro->value_kind == RIG_MICRO_MISSING)
@@ -194,7 +194,7 @@ static bool same_as_text(const struct rig_part *part, const struct rig_part_proc
 }
 
 /* Results of reads apart. */
-static bool same_ops(const struct rig_mop *invoked, const struct rig_mop *came, uint32_t count)
+static bool same_ops(const struct rig_txn_op *invoked, const struct rig_txn_op *came, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         if (invoked[i].kind != came[i].kind || invoked[i].key != came[i].key ||
@@ -207,9 +207,9 @@ static bool same_ops(const struct rig_mop *invoked, const struct rig_mop *came, 
 /* A completion without operations has those that were invoked, and no results. */
 static bool repeat_ops(struct rig_part *part, const struct rig_part_process *process)
 {
-    const struct rig_mop *ops = rig_part_ops(part, process);
+    const struct rig_txn_op *ops = rig_part_ops(part, process);
     for (uint32_t i = 0; i < process->op_count; i++) {
-        struct rig_mop *room = rig_part_room(part, i);
+        struct rig_txn_op *room = rig_part_room(part, i);
         if (room == NULL)
             return false;
         *room = ops[i];
@@ -224,7 +224,7 @@ static void compare_ops(struct rig_part *part, struct rig_part_process *process,
     rig_part_parse_invoked(part, process, count);
     if (part->refused || part->no_memory)
         return;
-    const struct rig_mop *came = part->segment->ops.at + part->segment->ops.count;
+    const struct rig_txn_op *came = part->segment->ops.at + part->segment->ops.count;
     if (!fields->has_value && fields->type == RIG_OPERATION_OK)
         rig_part_refuse(part);
     else if (!fields->has_value)
@@ -251,7 +251,7 @@ static uint32_t error_of(struct rig_part *part, const struct rig_operation_field
 /* The next `count` operations behind those of the segment are the next transaction's. */
 static void own_ops(struct rig_part *part, uint32_t count)
 {
-    struct rig_mop *ops = part->segment->ops.at + part->segment->ops.count;
+    struct rig_txn_op *ops = part->segment->ops.at + part->segment->ops.count;
     for (uint32_t i = 0; i < count; i++)
         ops[i].owner = (uint16_t)part->segment->txns.count;
 }

@@ -3,8 +3,8 @@
  *
  * Threads: one a part.
  */
-#ifndef RIG_HISTORY_PART_TAKE_H
-#define RIG_HISTORY_PART_TAKE_H
+#ifndef RIG_HISTORY_TEXT_PART_PART_TAKE_H
+#define RIG_HISTORY_TEXT_PART_PART_TAKE_H
 
 #include "history/text/part/part_processes.h"
 
@@ -89,7 +89,7 @@ RIG_PART_INLINE struct rig_txn *rig_part_add_txn(struct rig_part *part, enum rig
                                                  int64_t time_ns, uint32_t count)
 {
     struct rig_segment *segment = part->segment;
-    struct rig_mop *ops = segment->ops.at + segment->ops.count;
+    struct rig_txn_op *ops = segment->ops.at + segment->ops.count;
     if (!rig_txn_vec_reserve(&segment->txns, segment->txns.count + 1) || segment->ops.count + count >= UINT32_MAX) {
         part->no_memory = true;
         return NULL;
@@ -122,7 +122,8 @@ RIG_PART_INLINE void rig_part_take_completion(struct rig_part *part, struct rig_
     rig_part_close_process(process);
 }
 
-RIG_PART_INLINE const struct rig_mop *rig_part_ops(const struct rig_part *part, const struct rig_part_process *process)
+RIG_PART_INLINE const struct rig_txn_op *rig_part_ops(const struct rig_part *part,
+                                                      const struct rig_part_process *process)
 {
     return process->op_count <= RIG_PART_SHORT_OPS ? process->short_ops : part->long_ops.at + process->long_ops;
 }

@@ -1,0 +1,132 @@
+#include "checker/levels/anomaly.h"
+
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/nearest.h"
+
+#define A(id) RIG_ANOMALY_BIT(RIG_ANOMALY_##id)
+
+static const struct rig_anomaly_info table[RIG_ANOMALY_COUNT] = {
+#define RIG_ANOMALY_ROW(id, name, cyclic, definition, source) {name, cyclic, definition, source},
+    RIG_ANOMALY_TABLE(RIG_ANOMALY_ROW)
+#undef RIG_ANOMALY_ROW
+};
+
+const struct rig_anomaly_info *rig_anomaly_info(enum rig_anomaly anomaly)
+{
+    RIG_REQUIRE((unsigned)anomaly < RIG_ANOMALY_COUNT);
+    return &table[anomaly];
+}
+
+bool rig_anomaly_find(const char *name, enum rig_anomaly *anomaly)
+{
+    for (unsigned i = 0; i < RIG_ANOMALY_COUNT; i++) {
+        if (strcmp(table[i].name, name) == 0) {
+            *anomaly = (enum rig_anomaly)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- cycles ---- */
+
+static const enum rig_anomaly cycles[RIG_SHAPE_COUNT][RIG_ALONG_COUNT] = {
+    {RIG_ANOMALY_G0, RIG_ANOMALY_G0_PROCESS, RIG_ANOMALY_G0_REALTIME},
+    {RIG_ANOMALY_G1C, RIG_ANOMALY_G1C_PROCESS, RIG_ANOMALY_G1C_REALTIME},
+    {RIG_ANOMALY_G_SINGLE, RIG_ANOMALY_G_SINGLE_PROCESS, RIG_ANOMALY_G_SINGLE_REALTIME},
+    {RIG_ANOMALY_G_NONADJACENT, RIG_ANOMALY_G_NONADJACENT_PROCESS, RIG_ANOMALY_G_NONADJACENT_REALTIME},
+    {RIG_ANOMALY_G2_ITEM, RIG_ANOMALY_G2_ITEM_PROCESS, RIG_ANOMALY_G2_ITEM_REALTIME},
+};
+
+enum rig_anomaly rig_anomaly_of_cycle(enum rig_shape shape, enum rig_along order)
+{
+    RIG_REQUIRE((unsigned)shape < RIG_SHAPE_COUNT && (unsigned)order < RIG_ALONG_COUNT);
+    return cycles[shape][order];
+}
+
+/* The cycles that answer a request for this shape: its special cases are the shapes from `first` to itself. */
+static uint64_t cases_of_cycle(unsigned shape, unsigned order)
+{
+    static const unsigned first[RIG_SHAPE_COUNT] = {RIG_SHAPE_G0, RIG_SHAPE_G0, RIG_SHAPE_SINGLE, RIG_SHAPE_SINGLE,
+                                                    RIG_SHAPE_SINGLE};
+    uint64_t cases = 0;
+    for (unsigned s = first[shape]; s <= shape; s++) {
+        for (unsigned o = 0; o <= order; o++)
+            cases |= RIG_ANOMALY_BIT(cycles[s][o]);
+    }
+    if (shape == RIG_SHAPE_G1C)
+        cases |= A(FUTURE_READ);
+    return shape == RIG_SHAPE_G2 ? cases | A(LOST_UPDATE) : cases;
+}
+
+uint64_t rig_anomaly_cases(enum rig_anomaly anomaly)
+{
+    if (anomaly == RIG_ANOMALY_G1A)
+        return A(G1A) | A(DIRTY_UPDATE) | A(INCOMPATIBLE_ORDER);
+    for (unsigned shape = 0; shape < RIG_SHAPE_COUNT; shape++) {
+        for (unsigned order = 0; order < RIG_ALONG_COUNT; order++) {
+            if (cycles[shape][order] == anomaly)
+                return cases_of_cycle(shape, order);
+        }
+    }
+    return RIG_ANOMALY_BIT(anomaly);
+}
+
+/* ---- groups ---- */
+
+static const struct {
+    const char *name;
+    uint64_t anomalies;
+} groups[] = {
+    {"G1", A(G1A) | A(G1B) | A(G1C)},
+    {"G1-process", A(G1A) | A(G1B) | A(G1C_PROCESS)},
+    {"G1-realtime", A(G1A) | A(G1B) | A(G1C_REALTIME)},
+    {"G-single", A(G_SINGLE)},
+    {"G-single-process", A(G_SINGLE_PROCESS)},
+    {"G-single-realtime", A(G_SINGLE_REALTIME)},
+    {"G-nonadjacent", A(G_NONADJACENT)},
+    {"G-nonadjacent-process", A(G_NONADJACENT_PROCESS)},
+    {"G-nonadjacent-realtime", A(G_NONADJACENT_REALTIME)},
+    {"G2", A(G2_ITEM)},
+    {"G2-process", A(G2_ITEM_PROCESS)},
+    {"G2-realtime", A(G2_ITEM_REALTIME)},
+};
+
+bool rig_anomaly_group(uint32_t index, const char **name, uint64_t *anomalies)
+{
+    if (index >= sizeof groups / sizeof groups[0])
+        return false;
+    *name = groups[index].name;
+    *anomalies = groups[index].anomalies;
+    return true;
+}
+
+bool rig_anomaly_find_all(const char *name, uint64_t *anomalies, const char **proper)
+{
+    enum rig_anomaly anomaly;
+    if (rig_anomaly_find(name, &anomaly)) {
+        *anomalies = RIG_ANOMALY_BIT(anomaly);
+        *proper = table[anomaly].name;
+        return true;
+    }
+    for (uint32_t i = 0; rig_anomaly_group(i, proper, anomalies); i++) {
+        if (strcmp(*proper, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+const char *rig_anomaly_nearest(const char *wanted)
+{
+    struct rig_nearest nearest;
+    const char *name;
+    uint64_t anomalies;
+    rig_nearest_init(&nearest, wanted);
+    for (unsigned i = 0; i < RIG_ANOMALY_COUNT; i++)
+        rig_nearest_offer(&nearest, table[i].name);
+    for (uint32_t i = 0; rig_anomaly_group(i, &name, &anomalies); i++)
+        rig_nearest_offer(&nearest, name);
+    return nearest.best;
+}

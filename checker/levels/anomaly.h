@@ -1,0 +1,89 @@
+/*
+ * The anomalies by name, with their definitions and sources. Names follow Elle (Kingsbury & Alvaro 2020), so that
+ * results can be compared.
+ *
+ * Sources: ALO00 = Adya, Liskov & O'Neil, Generalized Isolation Level Definitions, ICDE 2000; Adya99 = Adya's thesis;
+ * CBG15 = Cerone, Bernardi & Gotsman, CONCUR 2015; CG18 = Cerone & Gotsman, JACM 2018; KA20 = Kingsbury & Alvaro, Elle,
+ * VLDB 2020.
+ */
+#ifndef RIG_CHECKER_LEVELS_ANOMALY_H
+#define RIG_CHECKER_LEVELS_ANOMALY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* X(id, name, cyclic, definition, source); most severe first: the order in which results list them. */
+#define RIG_ANOMALY_TABLE(X)                                                                                           \
+    X(DUPLICATE_ELEMENTS, "duplicate-elements", false, "a read shows the same element twice", "KA20 5.2")              \
+    X(GARBAGE_READ, "garbage-read", false, "a read shows a value that no transaction wrote", "KA20 4.2")               \
+    X(CYCLIC_VERSIONS, "cyclic-versions", false, "the versions of a key cannot be ordered", "KA20 5.3")                \
+    X(G0, "G0", true, "write cycle: a cycle of ww edges", "ALO00 4.4.1")                                               \
+    X(DIRTY_UPDATE, "dirty-update", false, "a committed write builds on an aborted one", "KA20 4.3")                   \
+    X(G1A, "G1a", false, "aborted read: a committed transaction read a value whose writer aborted", "ALO00 4.4.2")     \
+    X(G1B, "G1b", false, "intermediate read: a committed transaction read a value that its writer overwrote later",    \
+      "ALO00 4.4.2")                                                                                                   \
+    X(INCOMPATIBLE_ORDER, "incompatible-order", false,                                                                 \
+      "two reads of a list, neither of which is a prefix of the other", "KA20 5.2")                                    \
+    X(FRACTURED_APPEND, "fractured-append", false,                                                                     \
+      "a read shows an append of a transaction without an earlier one to the same key in front", "KA20 4.2")           \
+    X(FUTURE_READ, "future-read", false, "a transaction read a value that it wrote itself only later", "KA20 4.2")     \
+    X(G1C, "G1c", true, "circular information flow: a cycle of ww and wr edges, at least one wr", "ALO00 4.4.2")       \
+    X(INTERNAL, "internal", false, "a transaction's read disagrees with its own earlier reads and writes", "CBG15 2")  \
+    X(LOST_UPDATE, "lost-update", false, "two transactions read the same version of a key and both wrote it",          \
+      "CBG15 3")                                                                                                       \
+    X(G_SINGLE, "G-single-item", true, "read skew: a cycle with exactly one rw edge", "Adya99 4.2")                    \
+    X(G_NONADJACENT, "G-nonadjacent-item", true, "a cycle with two or more rw edges, no two of them adjacent",         \
+      "CG18 4")                                                                                                        \
+    X(G2_ITEM, "G2-item", true, "write skew: a cycle with two or more rw edges, two of them adjacent", "ALO00 4.4.3")  \
+    X(G0_PROCESS, "G0-process", true, "G0, with process order", "KA20 5.1")                                            \
+    X(G1C_PROCESS, "G1c-process", true, "G1c, with process order", "KA20 5.1")                                         \
+    X(G_SINGLE_PROCESS, "G-single-item-process", true, "G-single-item, with process order", "KA20 5.1")                \
+    X(G_NONADJACENT_PROCESS, "G-nonadjacent-item-process", true, "G-nonadjacent-item, with process order", "KA20 5.1") \
+    X(G2_ITEM_PROCESS, "G2-item-process", true, "G2-item, with process order", "KA20 5.1")                             \
+    X(G0_REALTIME, "G0-realtime", true, "G0, with real-time order", "KA20 5.1")                                        \
+    X(G1C_REALTIME, "G1c-realtime", true, "G1c, with real-time order", "KA20 5.1")                                     \
+    X(G_SINGLE_REALTIME, "G-single-item-realtime", true, "G-single-item, with real-time order", "KA20 5.1")            \
+    X(G_NONADJACENT_REALTIME, "G-nonadjacent-item-realtime", true, "G-nonadjacent-item, with real-time order",         \
+      "KA20 5.1")                                                                                                      \
+    X(G2_ITEM_REALTIME, "G2-item-realtime", true, "G2-item, with real-time order", "KA20 5.1")
+
+enum rig_anomaly {
+#define RIG_ANOMALY_ENUM(id, name, cyclic, definition, source) RIG_ANOMALY_##id,
+    RIG_ANOMALY_TABLE(RIG_ANOMALY_ENUM)
+#undef RIG_ANOMALY_ENUM
+        RIG_ANOMALY_COUNT
+};
+
+struct rig_anomaly_info {
+    const char *name;
+    bool cyclic;
+    const char *definition;
+    const char *source;
+};
+
+#define RIG_ANOMALY_BIT(anomaly) (UINT64_C(1) << (anomaly))
+
+const struct rig_anomaly_info *rig_anomaly_info(enum rig_anomaly anomaly);
+/* By name, exact; false when there is none. */
+bool rig_anomaly_find(const char *name, enum rig_anomaly *anomaly);
+
+/* Every cycle is of one shape, by its rw edges, and of one form, by its process and real-time edges. */
+enum rig_shape { RIG_SHAPE_G0, RIG_SHAPE_G1C, RIG_SHAPE_SINGLE, RIG_SHAPE_NONADJACENT, RIG_SHAPE_G2, RIG_SHAPE_COUNT };
+enum rig_along { RIG_ALONG_PLAIN, RIG_ALONG_PROCESS, RIG_ALONG_REALTIME, RIG_ALONG_COUNT };
+
+enum rig_anomaly rig_anomaly_of_cycle(enum rig_shape shape, enum rig_along order);
+
+/*
+ * The anomalies that answer a request for this one: itself and its special cases (docs/checker.md, "Asking for an
+ * anomaly"). G2-item, for instance, is there when G-single-item is.
+ */
+uint64_t rig_anomaly_cases(enum rig_anomaly anomaly);
+
+/* Names that stand for several anomalies, or for one of another name: "G1", "G-single-process". False past the end. */
+bool rig_anomaly_group(uint32_t index, const char **name, uint64_t *anomalies);
+/* By name of an anomaly or a group, exact: bits, and the proper name; false when there is neither. */
+bool rig_anomaly_find_all(const char *name, uint64_t *anomalies, const char **proper);
+/* The name of an anomaly or a group that is nearest to `wanted`, or NULL when none is near. */
+const char *rig_anomaly_nearest(const char *wanted);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * What a user may assume of registers, so that their versions can be ordered (checker/infer/registers.h).
+ */
+#ifndef RIG_CHECKER_LEVELS_ASSUMPTION_H
+#define RIG_CHECKER_LEVELS_ASSUMPTION_H
+
+/* X(id, name, meaning) */
+#define RIG_ASSUMPTION_TABLE(X)                                                                                        \
+    X(WFR_KEYS, "wfr-keys", "within a transaction, writes of a key follow its reads of it")                            \
+    X(SEQUENTIAL_KEYS, "sequential-keys", "each key by itself is sequentially consistent")                             \
+    X(LINEARIZABLE_KEYS, "linearizable-keys", "each key by itself is linearizable")
+
+enum rig_assumption {
+#define RIG_ASSUMPTION_ENUM(id, name, meaning) RIG_ASSUMPTION_##id,
+    RIG_ASSUMPTION_TABLE(RIG_ASSUMPTION_ENUM)
+#undef RIG_ASSUMPTION_ENUM
+        RIG_ASSUMPTION_COUNT
+};
+
+#define RIG_ASSUMPTION_BIT(assumption) (1u << (assumption))
+
+/* RIG_ASSUMPTION_BIT()s. */
+struct rig_assumptions {
+    unsigned made;
+    unsigned contradicted; /* of them, what the rest of the history is known not to keep: orders nothing */
+};
+
+#endif

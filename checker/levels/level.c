@@ -1,0 +1,212 @@
+#include "checker/levels/level.h"
+
+#include <ctype.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "base/bug.h"
+
+#define L(id) RIG_LEVEL_BIT(RIG_LEVEL_##id)
+#define A(id) RIG_ANOMALY_BIT(RIG_ANOMALY_##id)
+
+/* The levels directly below each level, and the anomalies that the level itself adds to what those forbid. */
+static const struct {
+    enum rig_level level;
+    uint64_t implies;
+    uint64_t forbids;
+} own[] = {
+    {RIG_LEVEL_READ_UNCOMMITTED, 0, A(G0) | A(DUPLICATE_ELEMENTS) | A(GARBAGE_READ) | A(CYCLIC_VERSIONS)},
+    {RIG_LEVEL_STRONG_SESSION_READ_UNCOMMITTED, L(READ_UNCOMMITTED), A(G0_PROCESS)},
+    {RIG_LEVEL_STRONG_READ_UNCOMMITTED, L(STRONG_SESSION_READ_UNCOMMITTED), A(G0_REALTIME)},
+    {RIG_LEVEL_READ_COMMITTED, L(READ_UNCOMMITTED),
+     A(G1A) | A(G1B) | A(G1C) | A(DIRTY_UPDATE) | A(INCOMPATIBLE_ORDER) | A(FRACTURED_APPEND) | A(FUTURE_READ)},
+    {RIG_LEVEL_STRONG_SESSION_READ_COMMITTED, L(READ_COMMITTED) | L(STRONG_SESSION_READ_UNCOMMITTED), A(G1C_PROCESS)},
+    {RIG_LEVEL_STRONG_READ_COMMITTED, L(STRONG_READ_UNCOMMITTED) | L(STRONG_SESSION_READ_COMMITTED), A(G1C_REALTIME)},
+    {RIG_LEVEL_CURSOR_STABILITY, L(READ_COMMITTED), A(LOST_UPDATE)},
+    {RIG_LEVEL_MONOTONIC_VIEW, L(READ_COMMITTED), 0},
+    {RIG_LEVEL_MONOTONIC_SNAPSHOT_READ, L(READ_COMMITTED), 0},
+    {RIG_LEVEL_CONSISTENT_VIEW, L(CURSOR_STABILITY) | L(MONOTONIC_VIEW), A(G_SINGLE)},
+    {RIG_LEVEL_FORWARD_CONSISTENT_VIEW, L(CONSISTENT_VIEW), 0},
+    {RIG_LEVEL_MONOTONIC_ATOMIC_VIEW, L(READ_COMMITTED), 0},
+    {RIG_LEVEL_READ_ATOMIC, L(MONOTONIC_ATOMIC_VIEW), A(INTERNAL)},
+    {RIG_LEVEL_CAUSAL_CERONE, L(READ_ATOMIC), 0},
+    {RIG_LEVEL_UPDATE_ATOMIC, L(READ_ATOMIC), A(LOST_UPDATE)},
+    {RIG_LEVEL_PREFIX, L(CAUSAL_CERONE), 0},
+    {RIG_LEVEL_PARALLEL_SNAPSHOT_ISOLATION, L(CAUSAL_CERONE) | L(UPDATE_ATOMIC), 0},
+    {RIG_LEVEL_SNAPSHOT_ISOLATION,
+     L(FORWARD_CONSISTENT_VIEW) | L(MONOTONIC_SNAPSHOT_READ) | L(MONOTONIC_ATOMIC_VIEW) |
+         L(PARALLEL_SNAPSHOT_ISOLATION) | L(PREFIX),
+     A(G_NONADJACENT)},
+    {RIG_LEVEL_STRONG_SESSION_SNAPSHOT_ISOLATION, L(SNAPSHOT_ISOLATION) | L(STRONG_SESSION_READ_COMMITTED),
+     A(G_SINGLE_PROCESS) | A(G_NONADJACENT_PROCESS)},
+    {RIG_LEVEL_STRONG_SNAPSHOT_ISOLATION, L(STRONG_READ_COMMITTED) | L(STRONG_SESSION_SNAPSHOT_ISOLATION),
+     A(G_SINGLE_REALTIME) | A(G_NONADJACENT_REALTIME)},
+    /* PL-2.99 is PL-3 but for predicates, so that some order explains each read of an item: those of what the
+     * transaction wrote itself, too, which no cycle tells of. */
+    {RIG_LEVEL_REPEATABLE_READ, L(CURSOR_STABILITY) | L(MONOTONIC_ATOMIC_VIEW),
+     A(INTERNAL) | A(G_SINGLE) | A(G_NONADJACENT) | A(G2_ITEM)},
+    {RIG_LEVEL_UPDATE_SERIALIZABLE, L(FORWARD_CONSISTENT_VIEW), 0},
+    {RIG_LEVEL_VIEW_SERIALIZABLE, 0, 0},
+    {RIG_LEVEL_SERIALIZABLE, L(REPEATABLE_READ) | L(UPDATE_SERIALIZABLE) | L(SNAPSHOT_ISOLATION) | L(VIEW_SERIALIZABLE),
+     0},
+    {RIG_LEVEL_STRONG_SESSION_SERIALIZABLE, L(SERIALIZABLE) | L(STRONG_SESSION_SNAPSHOT_ISOLATION), A(G2_ITEM_PROCESS)},
+    {RIG_LEVEL_STRICT_SERIALIZABLE, L(STRONG_SESSION_SERIALIZABLE) | L(STRONG_SNAPSHOT_ISOLATION), A(G2_ITEM_REALTIME)},
+};
+
+static const struct {
+    const char *alias;
+    enum rig_level level;
+} aliases[] = {
+    {"PL-1", RIG_LEVEL_READ_UNCOMMITTED},
+    {"PL-2", RIG_LEVEL_READ_COMMITTED},
+    {"PL-CS", RIG_LEVEL_CURSOR_STABILITY},
+    {"PL-2L", RIG_LEVEL_MONOTONIC_VIEW},
+    {"PL-MSR", RIG_LEVEL_MONOTONIC_SNAPSHOT_READ},
+    {"PL-2+", RIG_LEVEL_CONSISTENT_VIEW},
+    {"PL-FCV", RIG_LEVEL_FORWARD_CONSISTENT_VIEW},
+    {"PL-SI", RIG_LEVEL_SNAPSHOT_ISOLATION},
+    {"PL-2.99", RIG_LEVEL_REPEATABLE_READ},
+    {"PL-3U", RIG_LEVEL_UPDATE_SERIALIZABLE},
+    {"PL-3", RIG_LEVEL_SERIALIZABLE},
+    {"conflict-serializable", RIG_LEVEL_SERIALIZABLE},
+    {"PL-SS", RIG_LEVEL_STRICT_SERIALIZABLE},
+    {"strong-serializable", RIG_LEVEL_STRICT_SERIALIZABLE},
+    {"strong-PL-1", RIG_LEVEL_STRONG_READ_UNCOMMITTED},
+    {"strong-PL-2", RIG_LEVEL_STRONG_READ_COMMITTED},
+    {"strong-session-PL-1", RIG_LEVEL_STRONG_SESSION_READ_UNCOMMITTED},
+    {"strong-session-PL-2", RIG_LEVEL_STRONG_SESSION_READ_COMMITTED},
+    {"RU", RIG_LEVEL_READ_UNCOMMITTED},
+    {"RC", RIG_LEVEL_READ_COMMITTED},
+    {"MAV", RIG_LEVEL_MONOTONIC_ATOMIC_VIEW},
+    {"RA", RIG_LEVEL_READ_ATOMIC},
+    {"PSI", RIG_LEVEL_PARALLEL_SNAPSHOT_ISOLATION},
+    {"SI", RIG_LEVEL_SNAPSHOT_ISOLATION},
+    {"snapshot", RIG_LEVEL_SNAPSHOT_ISOLATION},
+    {"strong-session-SI", RIG_LEVEL_STRONG_SESSION_SNAPSHOT_ISOLATION},
+    {"strong-SI", RIG_LEVEL_STRONG_SNAPSHOT_ISOLATION},
+    {"RR", RIG_LEVEL_REPEATABLE_READ},
+    {"SER", RIG_LEVEL_SERIALIZABLE},
+    {"SR", RIG_LEVEL_SERIALIZABLE},
+    {"1SR", RIG_LEVEL_SERIALIZABLE},
+    {"strong-session-1SR", RIG_LEVEL_STRONG_SESSION_SERIALIZABLE},
+    {"SSER", RIG_LEVEL_STRICT_SERIALIZABLE},
+    {"strict-1SR", RIG_LEVEL_STRICT_SERIALIZABLE},
+    {"strong-1SR", RIG_LEVEL_STRICT_SERIALIZABLE},
+};
+
+#undef A
+
+static struct rig_level_info infos[RIG_LEVEL_COUNT] = {
+#define RIG_LEVEL_ROW(id, name, definition, source) {name, definition, source, 0, 0, 0, 0},
+    RIG_LEVEL_TABLE(RIG_LEVEL_ROW)
+#undef RIG_LEVEL_ROW
+};
+
+static pthread_once_t closed_once = PTHREAD_ONCE_INIT;
+
+/* Weaker levels stand before stronger ones, so one pass upwards closes `below` and `forbids`. */
+static void close_lattice(void)
+{
+    _Static_assert(sizeof own / sizeof own[0] == RIG_LEVEL_COUNT, "every level has its row");
+    for (unsigned i = 0; i < RIG_LEVEL_COUNT; i++) {
+        struct rig_level_info *info = &infos[i];
+        RIG_INVARIANT((unsigned)own[i].level == i);
+        info->implies = own[i].implies;
+        info->forbids = own[i].forbids;
+        info->below = RIG_LEVEL_BIT(i);
+        for (unsigned j = 0; j < i; j++) {
+            if (info->implies & RIG_LEVEL_BIT(j)) {
+                info->below |= infos[j].below;
+                info->forbids |= infos[j].forbids;
+            }
+        }
+        RIG_INVARIANT((info->implies & ~info->below) == 0);
+    }
+    for (unsigned i = 0; i < RIG_LEVEL_COUNT; i++) {
+        for (unsigned j = 0; j < RIG_LEVEL_COUNT; j++) {
+            if (infos[j].below & RIG_LEVEL_BIT(i))
+                infos[i].above |= RIG_LEVEL_BIT(j);
+        }
+    }
+}
+
+const struct rig_level_info *rig_level_info(enum rig_level level)
+{
+    RIG_REQUIRE((unsigned)level < RIG_LEVEL_COUNT);
+    (void)pthread_once(&closed_once, close_lattice);
+    return &infos[level];
+}
+
+const uint64_t rig_levels_below_committed =
+    L(READ_UNCOMMITTED) | L(STRONG_SESSION_READ_UNCOMMITTED) | L(STRONG_READ_UNCOMMITTED);
+
+#undef L
+
+uint64_t rig_levels_refuted_by(enum rig_anomaly anomaly, bool settled)
+{
+    uint64_t levels = 0;
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
+        if (rig_level_info((enum rig_level)level)->forbids & RIG_ANOMALY_BIT(anomaly))
+            levels |= RIG_LEVEL_BIT(level);
+    }
+    return settled ? levels : levels & ~rig_levels_below_committed;
+}
+
+/* Whether both are the same but for upper case, and blanks or underscores for dashes: "READ COMMITTED". */
+static bool is_same(const char *name, const char *given)
+{
+    for (; *name != '\0' && *given != '\0'; name++, given++) {
+        const char one = *given == '_' || *given == ' ' ? '-' : *given;
+        if (tolower((unsigned char)*name) != tolower((unsigned char)one))
+            return false;
+    }
+    return *name == *given;
+}
+
+bool rig_level_find(const char *name, enum rig_level *level)
+{
+    for (unsigned i = 0; i < RIG_LEVEL_COUNT; i++) {
+        if (is_same(infos[i].name, name)) {
+            *level = (enum rig_level)i;
+            return true;
+        }
+    }
+    for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; i++) {
+        if (is_same(aliases[i].alias, name)) {
+            *level = aliases[i].level;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool rig_level_alias(uint32_t index, const char **alias, enum rig_level *level)
+{
+    if (index >= sizeof aliases / sizeof aliases[0])
+        return false;
+    *alias = aliases[index].alias;
+    *level = aliases[index].level;
+    return true;
+}
+
+uint64_t rig_levels_weakest(uint64_t set)
+{
+    uint64_t weakest = 0;
+    for (unsigned i = 0; i < RIG_LEVEL_COUNT; i++) {
+        uint64_t bit = RIG_LEVEL_BIT(i);
+        if ((set & bit) && (rig_level_info((enum rig_level)i)->below & set) == bit)
+            weakest |= bit;
+    }
+    return weakest;
+}
+
+uint64_t rig_levels_strongest(uint64_t set)
+{
+    uint64_t strongest = 0;
+    for (unsigned i = 0; i < RIG_LEVEL_COUNT; i++) {
+        uint64_t bit = RIG_LEVEL_BIT(i);
+        if ((set & bit) && (rig_level_info((enum rig_level)i)->above & set) == bit)
+            strongest |= bit;
+    }
+    return strongest;
+}

@@ -1,0 +1,476 @@
+#include "checker/stream/closing.h"
+
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/table.h"
+
+/* Rounds until all wait, because it takes too long to see who does not. */
+enum { MOST_ROUNDS = 64, PIECE = 256, PASSAGES_AT_ONCE = 64 };
+
+struct search {
+    const struct rig_history *history;
+    const struct rig_links *links;
+    const struct rig_versions *versions;
+    const uint8_t *committed;
+    const struct rig_registers *registers;
+    struct rig_arena *arena;
+    uint8_t *read_by_unknown; /* per version of registers; NULL until there is one */
+    struct rig_closing *out;
+    struct rig_table *waiting; /* process -> first that waits, where there are no invocations; else NULL */
+    uint32_t least_end;        /* of a committed transaction that waits, in the real-time order */
+    uint32_t first;            /* before this transaction nobody waits, nor uses a key that is alive */
+    uint32_t *ends;            /* where there are relays, and so many rounds: of every stretch, in order, and */
+    uint32_t *least_target;    /*   per relay, the first transaction that it leads to at once */
+    uint32_t stretch_count;
+    bool any;                       /* a committed transaction, or a relay, waits */
+    bool changed, again, no_memory; /* again: somebody waits for another reason than his predecessors */
+};
+
+static void make_wait(struct search *s, uint32_t txn)
+{
+    s->out->waits[txn] = 1;
+    s->out->waiting_count++;
+    s->changed = true;
+    s->first = txn < s->first ? txn : s->first;
+    if (s->committed[txn]) {
+        s->any = true;
+        if (s->history->has_invocations && rig_txn_end(s->history, txn) < s->least_end)
+            s->least_end = rig_txn_end(s->history, txn);
+    }
+    if (s->waiting != NULL && s->history->txns[txn].outcome == RIG_OUTCOME_OK) {
+        uint32_t *earliest = rig_table_put(s->waiting, (uint32_t)s->history->txns[txn].process);
+        s->no_memory |= earliest == NULL;
+        if (earliest != NULL && txn < *earliest)
+            *earliest = txn;
+    }
+}
+
+static bool uses_alive(const struct search *s, uint32_t txn)
+{
+    const struct rig_txn_op *op = rig_txn_ops(s->history, txn), *end = op + rig_txn_op_count(s->history, txn);
+    uint8_t alive = 0;
+    for (; op < end; op++)
+        alive |= s->out->alive[op->key];
+    return alive != 0;
+}
+
+static bool waits_for_predecessor(const struct search *s, uint32_t node)
+{
+    const struct rig_links *links = s->links;
+    const uint8_t *waits = s->out->waits;
+    uint8_t any = 0;
+    if (node < links->txn_count && links->own_first != NULL) {
+        for (uint32_t i = links->own_first[node]; i < links->own_first[node + 1]; i++)
+            any |= waits[rig_edge_node(links->own[i])];
+    }
+    for (uint32_t i = *rig_links_head(links, node); i != RIG_NODE_NONE && !any; i = links->chained[i].next)
+        any |= waits[rig_edge_node(links->chained[i].edge)];
+    return any != 0;
+}
+
+/*
+ * Nothing waits for a transaction that has not committed, nor it for others. In its process only an acknowledged one
+ * comes before another (graph/orders.h).
+ */
+static bool waits_in_order(const struct search *s, uint32_t txn)
+{
+    const struct rig_txn *t = &s->history->txns[txn];
+    bool by_process =
+        s->waiting != NULL && t->outcome != RIG_OUTCOME_FAIL && rig_table_get(s->waiting, (uint32_t)t->process) < txn;
+    return by_process || (s->any && s->committed[txn] && waits_for_predecessor(s, txn));
+}
+
+static void visit(struct search *s, uint32_t txn)
+{
+    const struct rig_txn *t = &s->history->txns[txn];
+    if (s->out->waits[txn] || t->judged != RIG_JUDGED_NOT)
+        return;
+    bool too_late = s->committed[txn] && t->invoke_at != RIG_POSITION_NONE && t->invoke_at > s->least_end;
+    if (too_late || uses_alive(s, txn) || waits_in_order(s, txn))
+        make_wait(s, txn);
+}
+
+/* The latest transaction that has to come before `node`, where one that completed later does; else 0. */
+static uint32_t latest_before(const struct rig_links *links, uint32_t node)
+{
+    uint32_t latest = 0;
+    if (!links->late_before[node])
+        return 0;
+    bool has_own = links->own_first != NULL;
+    for (uint32_t i = has_own ? links->own_first[node] : 0; has_own && i < links->own_first[node + 1]; i++) {
+        uint32_t from = rig_edge_node(links->own[i]);
+        latest = latest < from ? from : latest;
+    }
+    for (uint32_t i = links->head[node]; i != RIG_NODE_NONE; i = links->chained[i].next) {
+        uint32_t from = rig_edge_node(links->chained[i].edge);
+        latest = latest < from && from < links->txn_count ? from : latest;
+        if (i < links->read_count)
+            break; /* those chained before it do not come from later ones */
+    }
+    return latest;
+}
+
+/* There and back, so that chains of backward edges take no longer than those of forward ones. True when some waits now.
+ */
+static bool visit_there_and_back(struct search *s, uint32_t begin, uint32_t end)
+{
+    bool changed = false;
+    do {
+        s->changed = false;
+        for (uint32_t txn = begin; txn < end; txn++)
+            visit(s, txn);
+        for (uint32_t txn = end - 1; s->changed && txn-- > begin;)
+            visit(s, txn);
+        changed |= s->changed;
+    } while (s->changed && end - begin > 1);
+    return changed;
+}
+
+/*
+ * In a long stretch waiting may creep back a few transactions at a time, all the way: so it is gone through in pieces
+ * from its end, each with the one behind it.
+ */
+static bool visit_stretch(struct search *s, uint32_t begin, uint32_t end)
+{
+    if (end - begin <= 2 * PIECE)
+        return visit_there_and_back(s, begin, end);
+    bool changed;
+    s->changed = false;
+    for (uint32_t txn = begin; txn < end; txn++)
+        visit(s, txn);
+    bool any = s->changed;
+    do {
+        changed = false;
+        for (uint32_t piece_end = end; piece_end > begin;) {
+            uint32_t piece = piece_end - begin > PIECE ? piece_end - PIECE : begin;
+            uint32_t behind = end - piece_end > PIECE ? piece_end + PIECE : end;
+            changed |= visit_there_and_back(s, piece, behind);
+            piece_end = piece;
+        }
+        any |= changed;
+    } while (changed);
+    return any;
+}
+
+/* The end of the stretch that begins there: nobody in it has to come after somebody behind it. */
+static uint32_t end_of_stretch(const struct search *s, uint32_t begin)
+{
+    uint32_t end = begin;
+    for (uint32_t node = begin; node <= end; node++) {
+        uint32_t latest = latest_before(s->links, node);
+        end = end < latest ? latest : end;
+    }
+    return end + 1;
+}
+
+/* The number of stretches, which are noted, that end before the first who waits. */
+static uint32_t stretches_before_first(const struct search *s)
+{
+    uint32_t low = 0, high = s->stretch_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (s->ends[middle] <= s->first)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Where the stretch of the first who waits begins: stretches are spanned by those who have to come after later ones. */
+static uint32_t begin_of_first_stretch(const struct search *s)
+{
+    const uint8_t *all = s->links->late_before, *late = all, *end = all + s->first;
+    uint32_t begin = 0, behind = 0;
+    for (; (late = memchr(late, 1, (size_t)(end - late))) != NULL; late++) {
+        uint32_t txn = (uint32_t)(late - all), latest = latest_before(s->links, txn);
+        begin = txn < behind ? begin : txn;
+        behind = behind <= latest ? latest + 1 : behind;
+    }
+    return s->first < behind ? begin : s->first;
+}
+
+static uint32_t begin_of_noted_stretch(const struct search *s, uint32_t stretch)
+{
+    return stretch == 0 ? 0 : s->ends[stretch - 1];
+}
+
+/*
+ * Those before `behind`, in completion order, in which nearly every edge leads forward; over the stretches that others
+ * span (links.h) again until nothing changes there. By real time nobody waits for one who completed later.
+ */
+static void visit_txns(struct search *s, uint32_t behind)
+{
+    bool changed = s->changed;
+    uint32_t stretch = s->ends == NULL ? 0 : stretches_before_first(s);
+    uint32_t begin = s->ends == NULL ? begin_of_first_stretch(s) : begin_of_noted_stretch(s, stretch);
+    for (uint32_t end; begin < behind; begin = end) {
+        end = s->ends == NULL ? end_of_stretch(s, begin) : s->ends[stretch++];
+        if (end > s->first)
+            changed |= visit_stretch(s, begin, end);
+    }
+    s->changed = changed;
+}
+
+static void visit_relay(struct search *s, uint32_t node)
+{
+    if (!s->out->waits[node] && waits_for_predecessor(s, node)) {
+        uint32_t target = s->least_target[node - s->links->txn_count]; /* who may have completed before */
+        s->out->waits[node] = 1;
+        s->any = s->changed = true;
+        s->first = target < s->first ? target : s->first;
+    }
+}
+
+static bool prepare_relays(struct search *s, struct rig_arena *arena)
+{
+    const struct rig_links *links = s->links;
+    uint32_t relay_count = links->node_count - links->txn_count;
+    s->ends = rig_arena_room(arena, (size_t)links->txn_count + 1, sizeof *s->ends);
+    s->least_target = rig_arena_room(arena, relay_count, sizeof *s->least_target);
+    if (s->ends == NULL || s->least_target == NULL)
+        return false;
+    for (uint32_t begin = 0; begin < links->txn_count; begin = s->ends[s->stretch_count++])
+        s->ends[s->stretch_count] = end_of_stretch(s, begin);
+    memset(s->least_target, 0xff, relay_count * sizeof *s->least_target);
+    for (uint32_t txn = links->txn_count; txn-- > 0;) {
+        for (uint32_t i = links->head[txn]; i != RIG_NODE_NONE && i >= links->read_count; i = links->chained[i].next) {
+            uint32_t from = rig_edge_node(links->chained[i].edge);
+            if (from >= links->txn_count)
+                s->least_target[from - links->txn_count] = txn;
+        }
+    }
+    return true;
+}
+
+/*
+ * Passages stand in rows that lead one way or the other, those of keys that came into use later behind the others. From
+ * these waiting may creep back key by key, all the way: so on the way back, those who completed before all who waited
+ * so far are visited at once.
+ */
+static void visit_relays(struct search *s)
+{
+    const uint32_t relay_first = s->links->txn_count;
+    for (uint32_t node = relay_first; node < s->links->node_count; node++)
+        visit_relay(s, node);
+    uint32_t first = s->first;
+    for (uint32_t node = s->links->node_count; node-- > relay_first;) {
+        visit_relay(s, node);
+        if (s->first < first && node % PASSAGES_AT_ONCE == 0) {
+            visit_txns(s, first);
+            first = s->first;
+        }
+    }
+}
+
+static void wait_again(struct search *s, uint32_t txn)
+{
+    if (s->out->waits[txn] || s->history->txns[txn].judged != RIG_JUDGED_NOT)
+        return;
+    make_wait(s, txn);
+    s->again = true;
+}
+
+/* Makes those wait who made appends to the key that nobody read. */
+static void wait_unread(struct search *s, uint32_t key)
+{
+    const struct rig_versions *versions = s->versions;
+    const struct rig_append *slots = &versions->slots[versions->key_places[key].slot_first];
+    for (uint32_t i = 0; i < versions->keys[key].slot_count; i++) {
+        if (slots[i].writer != RIG_TXN_NONE && slots[i].position == RIG_VERSION_NONE && s->committed[slots[i].writer])
+            wait_again(s, slots[i].writer);
+    }
+}
+
+static void wait_behind_read(struct search *s, const struct rig_txn_op *read)
+{
+    if (!rig_versions_is_prefix(s->versions, read)) {
+        s->out->alive[read->key] = 1;
+        s->again = true;
+        s->first = 0;
+        return;
+    }
+    uint32_t next = rig_versions_from(s->versions, read->key, read->read_state == RIG_READ_SEEN ? read->count : 0);
+    if (next == RIG_VERSION_NONE)
+        wait_unread(s, read->key);
+    else
+        wait_again(s, rig_versions_writer(s->versions, read->key, next));
+}
+
+/* It waits, and whether it committed may yet be seen. */
+static bool is_unknown(const struct search *s, uint32_t txn)
+{
+    return s->out->waits[txn] && !s->committed[txn] && s->history->txns[txn].outcome == RIG_OUTCOME_INFO;
+}
+
+/*
+ * A transaction of unknown fate counts for nothing as long as nobody read what it wrote, but may do so later. Then what
+ * it read comes before what was written next, which therefore waits too; or changes the order of the key, which
+ * therefore stays alive. (What it appended comes after everything in any case, and so before nothing.)
+ */
+static void wait_for_unknown(struct search *s)
+{
+    const struct rig_history *history = s->history;
+    for (uint32_t txn = s->first; txn < history->txn_count; txn++) {
+        if (!is_unknown(s, txn))
+            continue;
+        const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+        for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
+            bool known = ops[i].kind == RIG_OP_READ_LIST && ops[i].read_state != RIG_READ_UNKNOWN;
+            if (known && !s->out->alive[ops[i].key])
+                wait_behind_read(s, &ops[i]);
+        }
+    }
+}
+
+/* ---- the same of registers ---- */
+
+/* Marks the versions that `txn` read; keys whose transactions would count with it stay alive. */
+static void mark_reads(struct search *s, uint32_t txn, bool *marked)
+{
+    const struct rig_registers *registers = s->registers;
+    const struct rig_txn_op *ops = rig_txn_ops(s->history, txn);
+    for (uint32_t i = 0; i < rig_txn_op_count(s->history, txn); i++) {
+        uint32_t version = registers->version_of[s->history->txns[txn].first_op + i];
+        if (version == RIG_REGISTER_NONE || ops[i].kind != RIG_OP_READ_REGISTER || s->out->alive[ops[i].key])
+            continue;
+        uint32_t writer = registers->versions[version].writer;
+        if (writer == txn)
+            continue;
+        if (writer != RIG_REGISTER_NONE && !s->committed[writer] &&
+            s->history->txns[writer].outcome == RIG_OUTCOME_INFO) {
+            s->out->alive[ops[i].key] = 1;
+            s->again = true;
+            s->first = 0;
+        }
+        s->read_by_unknown[version] = 1;
+        *marked = true;
+    }
+}
+
+static bool updates_marked(const struct search *s, uint32_t txn)
+{
+    uint32_t first_op = s->history->txns[txn].first_op;
+    bool marked = false;
+    for (uint32_t i = 0; !marked && i < rig_txn_op_count(s->history, txn); i++) {
+        uint32_t version = s->registers->version_of[first_op + i];
+        marked =
+            version != RIG_REGISTER_NONE && s->read_by_unknown[version] && rig_register_is_update(s->history, txn, i);
+    }
+    return marked;
+}
+
+/*
+ * A transaction of unknown fate gives no version a place. Should it count, what it read comes before the versions
+ * behind that, whose writers therefore wait; so do those who updated the version that it read, with whom it would have
+ * lost an update; and who wrote it, should that hinge on this one.
+ */
+static void wait_for_unknown_of_registers(struct search *s)
+{
+    const struct rig_registers *registers = s->registers;
+    bool marked = false;
+    for (uint32_t txn = s->first; txn < s->history->txn_count; txn++) {
+        if (!is_unknown(s, txn))
+            continue;
+        if (s->read_by_unknown == NULL)
+            s->read_by_unknown = rig_arena_array(s->arena, (size_t)registers->version_count + 1, 1);
+        if (s->read_by_unknown == NULL) {
+            s->no_memory = true;
+            return;
+        }
+        mark_reads(s, txn, &marked);
+    }
+    for (uint32_t i = 0; marked && i < registers->edge_count; i++) {
+        uint32_t writer = registers->versions[registers->edges[i].to].writer;
+        if (s->read_by_unknown[registers->edges[i].from] && writer != RIG_REGISTER_NONE && s->committed[writer])
+            wait_again(s, writer);
+    }
+    for (uint32_t txn = 0; marked && txn < s->history->txn_count; txn++) {
+        if (s->committed[txn] && updates_marked(s, txn))
+            wait_again(s, txn);
+    }
+}
+
+/* The first operation on a key that is alive; the number of all where there is none. */
+static uint32_t find_first_op(const struct rig_history *history, const uint8_t *alive)
+{
+    uint32_t first = history->op_count;
+    for (uint32_t key = 0; history->uses != NULL && key < history->key_count; key++) {
+        if (alive[key] && history->uses->keys[key].first_op < first)
+            first = history->uses->keys[key].first_op;
+    }
+    for (uint32_t op = 0; history->uses == NULL && op < first; op++)
+        first = alive[history->ops[op].key] ? op : first;
+    return first;
+}
+
+/* The first transaction that uses a key that is alive; the number of all when none does. */
+static uint32_t find_first(const struct rig_history *history, const uint8_t *alive)
+{
+    uint32_t op = find_first_op(history, alive), low = 0, high = history->txn_count;
+    while (low < high && op < history->op_count) {
+        uint32_t middle = low + (high - low) / 2;
+        if (history->txns[middle + 1].first_op <= op)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return op < history->op_count ? low : history->txn_count;
+}
+
+static void wait_all(struct search *s)
+{
+    s->out->waiting_count = 0;
+    for (uint32_t txn = 0; txn < s->history->txn_count; txn++) {
+        s->out->waits[txn] = s->history->txns[txn].judged == RIG_JUDGED_NOT;
+        s->out->waiting_count += s->out->waits[txn];
+    }
+}
+
+static void run(struct search *s)
+{
+    bool relays = s->links->node_count > s->links->txn_count;
+    for (unsigned round = 0; round < MOST_ROUNDS && !s->no_memory; round++) {
+        s->changed = s->again = false;
+        visit_txns(s, s->history->txn_count);
+        if (relays)
+            visit_relays(s);
+        if (s->history->workload == RIG_WORKLOAD_RW_REGISTER)
+            wait_for_unknown_of_registers(s);
+        else
+            wait_for_unknown(s);
+        if (!s->again && !(relays && s->changed))
+            return;
+    }
+    wait_all(s);
+}
+
+bool rig_closing_find(const struct rig_inference *inference, uint8_t *alive, struct rig_arena *arena,
+                      struct rig_closing *closing)
+{
+    const struct rig_history *history = inference->history;
+    struct rig_table waiting;
+    RIG_REQUIRE(inference->links.late_before != NULL);
+    *closing = (struct rig_closing){.alive = alive};
+    closing->waits = rig_arena_array(arena, (size_t)inference->links.node_count + 1, sizeof *closing->waits);
+    if (closing->waits == NULL)
+        return false;
+    struct search s = {.history = history,
+                       .links = &inference->links,
+                       .versions = &inference->versions,
+                       .registers = &inference->registers,
+                       .arena = arena,
+                       .committed = rig_inference_committed(inference),
+                       .out = closing,
+                       /* Without invocations real time says nothing, and the process order has to be looked at. */
+                       .waiting = history->has_invocations ? NULL : &waiting,
+                       .least_end = RIG_POSITION_NONE,
+                       .first = find_first(history, alive)};
+    if (s.links->node_count > s.links->txn_count && !prepare_relays(&s, arena))
+        return false;
+    rig_table_init(&waiting);
+    run(&s);
+    rig_table_done(&waiting);
+    return !s.no_memory;
+}

@@ -1,0 +1,566 @@
+#include "checker/stream/stream.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/clock.h"
+#include "checker/stream/closing.h"
+#include "checker/stream/stream_private.h"
+#include "history/source.h"
+
+enum {
+    MOST_SAVINGS = 4,
+    FORGOTTEN_SHARE = 16,         /* of the limit, for which keys were forgotten */
+    REGISTERS_LOAD_PERCENT = 700, /* of a window's size, what judging it takes beside, until it is measured */
+};
+/* For what is new beside it; and because what the rest of a history takes need not be what so much of it took. */
+static const double more_now = 1.125, more_left = 1.25;
+
+enum rig_rc rig_stream_no_memory(struct rig_err *err)
+{
+    return rig_fail(err, RIG_E_LIMIT, "not enough memory for the verdict; raise --max-memory");
+}
+
+static void set_defaults(struct rig_stream_options *options)
+{
+    if (options->least_new == 0)
+        options->least_new = RIG_WINDOWS_LEAST_NEW;
+    if (options->growth == 0)
+        options->growth = RIG_WINDOWS_GROWTH;
+    if (options->idle == 0)
+        options->idle = RIG_WINDOWS_IDLE;
+    if (options->check.max_witnesses == 0)
+        options->check.max_witnesses = RIG_DEFAULT_WITNESSES;
+}
+
+enum rig_rc rig_stream_begin(enum rig_workload workload, const struct rig_stream_options *options,
+                             struct rig_stream **windows, struct rig_err *err)
+{
+    if (workload != RIG_WORKLOAD_LIST_APPEND && workload != RIG_WORKLOAD_RW_REGISTER)
+        return rig_fail(err, RIG_E_INPUT,
+                        "rig checks histories of list-append and rw-register; this one is of neither");
+    struct rig_stream *w = calloc(1, sizeof *w);
+    if (w == NULL)
+        return rig_stream_no_memory(err);
+    w->options = *options;
+    set_defaults(&w->options);
+    rig_budget_init(&w->budget, options->check.limit_bytes, w->options.idle);
+    rig_budget_take(&w->budget, options->taken_bytes);
+    w->of_registers = workload == RIG_WORKLOAD_RW_REGISTER;
+    if (w->of_registers)
+        w->budget.load_percent = REGISTERS_LOAD_PERCENT;
+    const size_t limit_bytes = options->check.limit_bytes == 0 ? 0 : rig_budget_bytes(&w->budget);
+    const struct rig_check_options *check = &w->options.check;
+    rig_judge_init(&w->judge, check->max_witnesses, check->assumptions, limit_bytes);
+    w->judge.asked = check->anomalies;
+    w->window = rig_window_new(workload, limit_bytes);
+    w->retired = rig_retired_new(limit_bytes / FORGOTTEN_SHARE);
+    w->evidence = rig_witness_txns_new(workload);
+    w->storage = rig_verdict_new(check);
+    w->zero_ns = INT64_MAX;
+    if (w->window == NULL || w->retired == NULL || w->evidence == NULL || w->storage == NULL) {
+        rig_stream_free(w);
+        return rig_stream_no_memory(err);
+    }
+    w->findings = (struct rig_findings){
+        .most_kept = check->max_witnesses, .arena = &w->storage->arena, .evidence = w->evidence, .gone = w->retired};
+    *windows = w;
+    return RIG_OK;
+}
+
+void rig_stream_free(struct rig_stream *windows)
+{
+    if (windows == NULL)
+        return;
+    rig_judge_done(&windows->judge);
+    if (windows->peeks)
+        rig_judge_done(&windows->peeking);
+    rig_window_free(windows->window);
+    rig_retired_free(windows->retired);
+    rig_witness_txns_free(windows->evidence);
+    if (windows->storage != NULL)
+        rig_verdict_free(&windows->storage->verdict);
+    free(windows);
+}
+
+void rig_stream_source(struct rig_stream *windows, size_t taken_bytes, double share)
+{
+    rig_budget_take(&windows->budget, taken_bytes);
+    windows->share = share;
+}
+
+const char *rig_stream_conflict(const struct rig_stream *windows)
+{
+    return windows->conflict;
+}
+
+/* ---- one judgement ---- */
+
+/* What one judgement works on; arrays come from the judge's scratch. */
+struct judgement {
+    struct rig_stream *w;
+    const struct rig_history *view;
+    struct rig_closing closing;
+    uint8_t *selected; /* per node: closing, and not judged before */
+    uint8_t *judged;   /* per transaction: enum rig_judged, for those who are selected; and */
+    uint8_t *all;      /*   whether it has been judged, now or before */
+    uint8_t *fate;     /* per key: enum rig_key_fate */
+    uint8_t *drop;     /* per key */
+    uint64_t selected_count;
+    struct rig_err *err;
+};
+
+/* Whether the key may be used again: it is known, or guessed. */
+static bool may_be_used(const struct judgement *j, uint32_t key)
+{
+    const struct rig_stream *w = j->w;
+    if (rig_stream_key_is_in_use(w, j->view, key))
+        return true;
+    return w->options.census == NULL && !rig_stream_key_is_idle(w, key) &&
+           !rig_retired_is_settled(&w->judge.inference, key, !w->unclean);
+}
+
+/* Keys that may be used again. */
+static uint8_t *find_alive(const struct judgement *j)
+{
+    struct rig_stream *w = j->w;
+    const struct rig_history *view = j->view;
+    uint8_t *alive = rig_arena_array(&w->judge.scratch, (size_t)view->key_count + 1, 1);
+    if (alive == NULL)
+        return NULL;
+    for (uint32_t key = 0; key < view->key_count; key++)
+        alive[key] = may_be_used(j, key);
+    return alive;
+}
+
+static bool make_arrays(struct judgement *j)
+{
+    struct rig_arena *arena = &j->w->judge.scratch;
+    size_t node_count = (size_t)j->w->judge.inference.links.node_count + 1;
+    size_t txn_count = (size_t)j->view->txn_count + 1, key_count = (size_t)j->view->key_count + 1;
+    j->selected = rig_arena_array(arena, node_count, 1);
+    j->judged = rig_arena_array(arena, txn_count, 1);
+    j->all = rig_arena_array(arena, txn_count, 1);
+    j->fate = rig_arena_array(arena, key_count, 1);
+    j->drop = rig_arena_array(arena, key_count, 1);
+    return j->selected != NULL && j->judged != NULL && j->all != NULL && j->fate != NULL && j->drop != NULL;
+}
+
+/* Of those that no judgement has seen before. Vectorized by the compiler. */
+static void choose_new(const uint8_t *restrict waits, const uint8_t *restrict committed, uint8_t *restrict selected,
+                       uint8_t *restrict all, uint8_t *restrict judged, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint8_t closes = waits[i] ^ 1U;
+        selected[i] = all[i] = closes;
+        judged[i] = (uint8_t)((RIG_JUDGED_UNCOMMITTED + committed[i]) & (0U - closes));
+    }
+}
+
+/* Everything is closing at the end of the history: `waits` is NULL then. */
+static bool choose(struct judgement *j, const uint8_t *waits)
+{
+    const struct rig_links *links = &j->w->judge.inference.links;
+    const uint8_t *committed = rig_inference_committed(&j->w->judge.inference);
+    const uint32_t old = j->w->old_count, count = j->view->txn_count;
+    if (waits == NULL)
+        waits = rig_arena_array(&j->w->judge.scratch, (size_t)links->node_count + 1, 1);
+    if (waits == NULL)
+        return false;
+    j->selected_count = count - j->closing.waiting_count;
+    for (uint32_t txn = 0; txn < old; txn++) {
+        bool before = j->view->txns[txn].judged != RIG_JUDGED_NOT;
+        bool closes = !before && !waits[txn];
+        j->selected[txn] = closes;
+        j->selected_count -= before;
+        j->all[txn] = before || closes;
+        if (closes)
+            j->judged[txn] = committed[txn] ? RIG_JUDGED_COMMITTED : RIG_JUDGED_UNCOMMITTED;
+    }
+    choose_new(waits + old, committed + old, j->selected + old, j->all + old, j->judged + old, count - old);
+    for (uint32_t node = links->txn_count; node < links->node_count; node++)
+        j->selected[node] = !waits[node];
+    return true;
+}
+
+/*
+ * What becomes of the keys: those that nobody who waits has used are dropped. Of the others, those that are done with
+ * have to be remembered as they are now, because some who used them may have been judged.
+ */
+static void decide_keys(struct judgement *j)
+{
+    const struct rig_history *view = j->view;
+    const uint8_t *alive = j->closing.alive;
+    memset(j->drop, 1, view->key_count);
+    const uint8_t *waits = memchr(j->all, 0, view->txn_count);
+    for (uint32_t txn = waits == NULL ? view->txn_count : (uint32_t)(waits - j->all); txn < view->txn_count; txn++) {
+        const struct rig_txn_op *op = rig_txn_ops(view, txn), *end = op + rig_txn_op_count(view, txn);
+        for (; !j->all[txn] && op < end; op++)
+            j->drop[op->key] = 0;
+    }
+    for (uint32_t key = 0; key < view->key_count; key++) {
+        bool is_alive = alive != NULL && alive[key];
+        j->drop[key] &= !is_alive;
+        j->fate[key] = is_alive ? RIG_KEY_ALIVE : j->drop[key] ? RIG_KEY_DROPPED : RIG_KEY_DEAD;
+    }
+}
+
+static enum rig_rc search(struct judgement *j)
+{
+    struct rig_stream *w = j->w;
+    enum rig_rc rc = rig_judge_search(&w->judge, j->selected, j->err);
+    if (rc == RIG_OK)
+        rc = rig_findings_add(&w->findings, &w->judge, j->err);
+    if (rc == RIG_OK)
+        rig_verdict_add_scope(&w->storage->verdict, &w->judge.inference, j->selected);
+    w->unclean |= !w->judge.ladder.clean;
+    return rc;
+}
+
+/* What the keys were like that are done with; those that are known to be only count. */
+static enum rig_rc remember_keys(struct judgement *j)
+{
+    struct rig_stream *w = j->w;
+    if (w->options.census == NULL)
+        return rig_retired_remember(w->retired, &w->judge.inference, j->fate, j->all, w->judge.odd_keys,
+                                    w->judge.ladder.clean, j->err);
+    rig_retired_count(w->retired, &w->judge.inference, j->fate);
+    return RIG_OK;
+}
+
+static enum rig_rc let_go(struct judgement *j)
+{
+    struct rig_stream *w = j->w;
+    enum rig_rc rc = remember_keys(j);
+    if (rc != RIG_OK)
+        return rc;
+    rig_window_drop(w->window, j->judged, j->drop);
+    w->old_count = rig_window_txn_count(w->window);
+    if (rig_budget_is_crowded(&w->budget, rig_retired_bytes(w->retired)))
+        (void)rig_retired_forget(w->retired);
+    return RIG_OK;
+}
+
+/* What is left for judging the window as it is now. */
+static void limit_judge(struct rig_stream *w)
+{
+    size_t left = rig_budget_left(&w->budget, rig_window_bytes(w->window), rig_stream_other_bytes(w));
+    /* What registers take comes from the arena, all of it. */
+    if (w->of_registers && left < SIZE_MAX / 2)
+        left += left / 3;
+    if (w->judge.scratch.held_bytes > left)
+        rig_judge_done(&w->judge);
+    w->judge.scratch.limit_bytes = left;
+}
+
+static unsigned contradicted_before(const struct rig_stream *w)
+{
+    return w->options.contradicted == NULL ? 0 : *w->options.contradicted;
+}
+
+/*
+ * What was assumed of registers orders none of them when it does not hold of one: all that was judged with it has to be
+ * judged without. What is known of the assumptions that are tried after it was found with its help.
+ */
+static void note_contradictions(struct rig_stream *w)
+{
+    unsigned before = contradicted_before(w), found = w->judge.inference.registers.contradicted;
+    unsigned fresh = found & ~before, first = fresh & (0U - fresh);
+    if (fresh == 0)
+        return;
+    if (w->options.contradicted != NULL)
+        *w->options.contradicted = (before & (first - 1)) | (found & ~(first - 1));
+    w->conflict = "what was assumed does not hold of all keys";
+}
+
+static enum rig_rc begin_judgement(struct rig_stream *w, bool last, struct judgement *j, struct rig_err *err)
+{
+    *j = (struct judgement){.w = w, .err = err, .view = rig_window_history(w->window, last)};
+    if (j->view == NULL)
+        return rig_stream_no_memory(err);
+    limit_judge(w);
+    w->judge.assumptions.contradicted = contradicted_before(w);
+    enum rig_rc rc = rig_judge_infer(&w->judge, j->view, true, err);
+    if (rc == RIG_OK)
+        note_contradictions(w);
+    return rc != RIG_OK || make_arrays(j) ? rc : rig_stream_no_memory(err);
+}
+
+/* What of the window would stay, about. */
+static size_t kept_bytes(const struct judgement *j)
+{
+    uint64_t bytes = rig_window_filled_bytes(j->w->window);
+    return (size_t)(bytes / (j->view->txn_count + 1) * j->closing.waiting_count);
+}
+
+/* Finds what can be judged; more boldly where too little could. */
+static bool find_closing(struct judgement *j)
+{
+    struct rig_stream *w = j->w;
+    do {
+        uint8_t *alive = find_alive(j);
+        if (alive == NULL || !rig_closing_find(&w->judge.inference, alive, &w->judge.scratch, &j->closing))
+            return false;
+    } while (w->options.census == NULL && rig_budget_halve_idle(&w->budget, kept_bytes(j)));
+    return true;
+}
+
+/* What can be given back, before there is not enough. */
+static void save_memory(struct rig_stream *w, unsigned times)
+{
+    rig_judge_done(&w->judge);
+    rig_window_fit(w->window);
+    if (times > 0)
+        (void)rig_retired_forget(w->retired);
+}
+
+static enum rig_rc begin_closing(struct rig_stream *w, struct judgement *j, struct rig_err *err)
+{
+    enum rig_rc rc = begin_judgement(w, false, j, err);
+    if (rc != RIG_OK || w->conflict != NULL)
+        return rc;
+    int64_t start = rig_clock_now_ns();
+    bool found = find_closing(j);
+    w->judge.search_ns += rig_clock_now_ns() - start;
+    return found ? RIG_OK : rig_stream_no_memory(err);
+}
+
+static enum rig_rc judge_closing(struct rig_stream *w, struct rig_err *err)
+{
+    struct judgement j;
+    struct rig_err why = {0};
+    enum rig_rc rc = begin_closing(w, &j, &why);
+    for (unsigned times = 0; times < MOST_SAVINGS && rc == RIG_E_LIMIT && w->options.check.limit_bytes > 0; times++) {
+        save_memory(w, times);
+        why = (struct rig_err){0};
+        rc = begin_closing(w, &j, &why);
+    }
+    if (rc != RIG_OK)
+        return rig_fail(err, rc, "%s", why.text);
+    if (w->conflict != NULL)
+        return RIG_OK;
+    int64_t start = rig_clock_now_ns();
+    j.err = err;
+    if (!choose(&j, j.closing.waits))
+        return rig_stream_no_memory(err);
+    const uint64_t held_count = j.view->txn_count - j.selected_count; /* the view goes with what is dropped */
+    decide_keys(&j);
+    w->judge.search_ns += rig_clock_now_ns() - start;
+    /* Where all would stay in the window, they are as well judged later. */
+    w->in_vain = j.selected_count == 0 || memchr(j.drop, 1, j.view->key_count) == NULL;
+    if (!w->in_vain) {
+        rc = search(&j);
+        start = rig_clock_now_ns();
+        rig_budget_measure(&w->budget, w->judge.scratch.used_bytes, rig_window_filled_bytes(w->window));
+        if (rc == RIG_OK)
+            rc = let_go(&j);
+        w->judge.search_ns += rig_clock_now_ns() - start;
+        w->judged_count++;
+    }
+    w->held_count = held_count;
+    w->new_count = w->next_look = 0;
+    return rc;
+}
+
+/* ---- feeding ---- */
+
+static void note_times(struct rig_stream *w, const struct rig_segment *segment)
+{
+    for (size_t i = 0; i < segment->txns.count && w->fed_count + i < RIG_ZERO_TXNS; i++) {
+        int64_t invoke_ns = segment->txns.at[i].invoke_ns;
+        if (invoke_ns != RIG_NO_TIME && invoke_ns < w->zero_ns)
+            w->zero_ns = invoke_ns;
+    }
+}
+
+/* Events that are not in the order of their times are put into it at the end: then nothing can be judged before. */
+static void keep_order(struct rig_stream *w, const struct rig_segment *segment)
+{
+    if (!segment->unordered)
+        return;
+    if (w->judged_count > 0)
+        w->conflict = "its events are not in the order of their times";
+    w->options.keep_all = true;
+}
+
+static size_t mib_for(const struct rig_stream *w, double times, double times_other)
+{
+    double window_bytes = (double)rig_window_bytes(w->window) * times;
+    double other = ((double)rig_stream_other_bytes(w) + (double)w->budget.taken_bytes) * times_other;
+    return (rig_budget_wanted(&w->budget, (size_t)window_bytes, (size_t)other, !w->unclean) >> 20) + 1;
+}
+
+/* The limit that holds all of the history, by what holds so much of it; 0: nobody knows how much there is. */
+static size_t whole_mib(const struct rig_stream *w)
+{
+    double txn_count = (double)rig_window_txn_count(w->window) + 1;
+    return w->share > 0 ? mib_for(w, (double)w->fed_count / w->share / txn_count * more_left, 1 / w->share) : 0;
+}
+
+/* Why it does not fit, and what would help. */
+static enum rig_rc too_large(const struct rig_stream *w, struct rig_err *err)
+{
+    char enough[64] = "";
+    const size_t wanted = mib_for(w, more_now, 1), whole = whole_mib(w);
+    if (whole > wanted)
+        (void)snprintf(enough, sizeof enough, ", and %zuMiB hold all of the history", whole);
+    return rig_fail(err, RIG_E_LIMIT,
+                    "after %llu transactions, %llu cannot be judged yet, because keys that they or earlier ones used "
+                    "are %s, and do not fit into %zu MiB; raise --max-memory: %zuMiB hold so many%s",
+                    (unsigned long long)w->fed_count, (unsigned long long)(w->held_count + w->new_count),
+                    w->options.census == NULL ? "still in use" : "used again later", w->options.check.limit_bytes >> 20,
+                    wanted, enough);
+}
+
+static bool is_limited(const struct rig_stream *w, enum rig_rc rc)
+{
+    return rc == RIG_E_LIMIT && !w->options.keep_all && w->options.check.limit_bytes > 0;
+}
+
+/* What the window says, with the name of the history before it; or why so much is still in it. */
+static enum rig_rc named(const struct rig_stream *w, enum rig_rc rc, const struct rig_err *why, struct rig_err *err)
+{
+    if (rc == RIG_OK)
+        return rc;
+    if (is_limited(w, rc))
+        return too_large(w, err);
+    return w->options.name == NULL ? rig_fail(err, rc, "%s", why->text)
+                                   : rig_fail(err, rc, "%s: %s", w->options.name, why->text);
+}
+
+static enum rig_rc add(struct rig_stream *w, const struct rig_segment *segment, struct rig_err *err)
+{
+    const struct rig_segment *cleaned;
+    struct rig_err why = {0};
+    int64_t start = rig_clock_now_ns();
+    note_times(w, segment);
+    keep_order(w, segment);
+    w->fed_count += segment->txns.count;
+    w->new_count += segment->txns.count;
+    enum rig_rc rc = RIG_OK;
+    /* Judging takes it again when it comes to that. */
+    if (w->judge.scratch.held_bytes >
+        rig_budget_left(&w->budget, rig_window_bytes_with(w->window, segment), rig_stream_other_bytes(w)))
+        rig_judge_done(&w->judge);
+    if (w->conflict == NULL)
+        rc = rig_retired_admit(w->retired, segment, &cleaned, &w->conflict, err);
+    if (rc == RIG_OK && w->conflict == NULL)
+        rc = named(w, rig_window_add(w->window, cleaned, &why), &why, err);
+    w->adding_ns += rig_clock_now_ns() - start;
+    return rc;
+}
+
+enum rig_rc rig_stream_feed(struct rig_stream *windows, const struct rig_segment *segment, struct rig_err *err)
+{
+    if (windows->conflict != NULL)
+        return RIG_OK;
+    enum rig_rc rc = add(windows, segment, err);
+    if (rc != RIG_OK || windows->conflict != NULL || !rig_stream_is_full(windows, segment))
+        return rc;
+    struct rig_err why = {0};
+    rc = judge_closing(windows, &why);
+    return rc == RIG_OK ? rc : is_limited(windows, rc) ? too_large(windows, err) : rig_fail(err, rc, "%s", why.text);
+}
+
+/* ---- the end ---- */
+
+static enum rig_rc finish_whole(struct rig_stream *w, const struct rig_source_facts *facts, struct rig_err *err)
+{
+    struct rig_history *history = NULL;
+    rig_judge_done(&w->judge);
+    rig_retired_free(w->retired);
+    w->retired = NULL;
+    struct rig_err why = {0};
+    enum rig_rc rc = named(w, rig_window_give(w->window, facts, &history, &why), &why, err);
+    w->window = NULL;
+    if (rc != RIG_OK)
+        return rc;
+    struct rig_verdict *verdict;
+    rc = rig_check(history, &w->options.check, &verdict, err);
+    if (rc != RIG_OK) {
+        rig_history_free(history);
+        return rc;
+    }
+    rig_verdict_free(&w->storage->verdict);
+    w->storage = verdict->storage;
+    w->storage->history = history;
+    /* What was inferred before, and in vain. */
+    verdict->cost.infer_ms += (double)w->judge.infer_ns / (double)RIG_NS_PER_MS;
+    verdict->cost.search_ms += (double)w->judge.search_ns / (double)RIG_NS_PER_MS;
+    return RIG_OK;
+}
+
+/* The keys that are left, and those that came back, have to be counted as those that went. */
+static enum rig_rc count_unordered(struct judgement *j)
+{
+    struct rig_stream *w = j->w;
+    decide_keys(j);
+    enum rig_rc rc = remember_keys(j);
+    w->storage->verdict.scope.unordered_keys = rig_retired_unordered(w->retired);
+    return rc;
+}
+
+static bool nothing_observed(const struct rig_stream *w)
+{
+    const uint64_t *edges = w->judge.edge_count;
+    return edges[RIG_LINK_WW] + edges[RIG_LINK_WR] + edges[RIG_LINK_RW] == 0;
+}
+
+static enum rig_rc finish_windows(struct rig_stream *w, const struct rig_source_facts *facts, struct rig_err *err)
+{
+    struct judgement j;
+    struct rig_verdict_storage *storage = w->storage;
+    enum rig_rc rc = begin_judgement(w, true, &j, err);
+    if (rc != RIG_OK || w->conflict != NULL)
+        return rc;
+    rc = choose(&j, NULL) ? search(&j) : rig_stream_no_memory(err);
+    if (rc == RIG_OK && w->options.census == NULL && nothing_observed(w)) {
+        /* What ties transactions to those of keys that went is not counted; and none is needed but one. */
+        w->conflict = "next to nothing was observed";
+        return RIG_OK;
+    }
+    if (rc == RIG_OK)
+        rc = count_unordered(&j);
+    if (rc == RIG_OK)
+        rc = rig_witness_txns_give(w->evidence, w->findings.of, w->zero_ns == INT64_MAX ? 0 : w->zero_ns,
+                                   facts->start_utc_ns, &storage->arena, &storage->history, err);
+    if (rc != RIG_OK)
+        return rc;
+    storage->verdict.history = storage->history;
+    storage->verdict.scope.truncated = facts->truncated;
+    storage->verdict.scope.damaged_at = facts->damaged_at;
+    storage->verdict.scope.damaged_bytes = facts->damaged_bytes;
+    storage->verdict.scope.damaged_txns = facts->damaged_txns;
+    storage->verdict.scope.start_utc_ns = facts->start_utc_ns;
+    storage->verdict.scope.skipped_count = facts->skipped_count;
+    storage->verdict.scope.lost_count = facts->lost_count;
+    storage->verdict.scope.faults = rig_fault_events_copy(&storage->arena, facts->faults, facts->fault_count);
+    storage->verdict.scope.fault_count = facts->fault_count;
+    if (storage->verdict.scope.faults == NULL)
+        return rig_fail(err, RIG_E_LIMIT, "not enough memory for the events of faults; raise --max-memory");
+    return rig_verdict_conclude(storage, &w->findings, &w->judge, err);
+}
+
+enum rig_rc rig_stream_finish(struct rig_stream *windows, const struct rig_source_facts *facts,
+                              struct rig_verdict **verdict, struct rig_err *err)
+{
+    struct rig_stream *w = windows;
+    RIG_REQUIRE(w->conflict == NULL);
+    uint32_t window_count = w->judged_count + 1;
+    struct rig_err why = {0};
+    enum rig_rc rc = w->judged_count == 0 ? finish_whole(w, facts, &why) : finish_windows(w, facts, &why);
+    if (rc != RIG_OK)
+        (void)(w->judged_count > 0 && is_limited(w, rc) ? too_large(w, err) : rig_fail(err, rc, "%s", why.text));
+    if (rc == RIG_OK && w->conflict != NULL)
+        *verdict = NULL;
+    else if (rc == RIG_OK) {
+        *verdict = &w->storage->verdict;
+        (*verdict)->cost.read_ms = (double)w->adding_ns / (double)RIG_NS_PER_MS;
+        (*verdict)->cost.window_count = window_count;
+        w->storage = NULL;
+    }
+    rig_stream_free(windows);
+    return rc;
+}

@@ -1,0 +1,70 @@
+/* Looking on while more is to come: rig_stream_found(), rig_stream_peek(). */
+#include <string.h>
+
+#include "checker/stream/stream_private.h"
+
+/*
+ * The levels that the anomalies counted refute whatever comes. Who wrote a value that nobody wrote may not have been
+ * seen yet; and should later reads contradict an order of writes, read committed is refuted, but no weaker level.
+ */
+static uint64_t refuted_for_good(const struct rig_stream_peek *peek)
+{
+    uint64_t refuted = 0;
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
+        uint64_t forbids = rig_level_info((enum rig_level)level)->forbids;
+        for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+            if (anomaly != RIG_ANOMALY_GARBAGE_READ && peek->count[anomaly] > 0 && (forbids & RIG_ANOMALY_BIT(anomaly)))
+                refuted |= RIG_LEVEL_BIT(level);
+        }
+    }
+    return refuted & ~rig_levels_below_committed;
+}
+
+static enum rig_rc peek_at_window(struct rig_stream *w, struct rig_stream_peek *peek, struct rig_err *err)
+{
+    struct rig_judge *judge = &w->peeking;
+    const struct rig_history *view = rig_window_history(w->window, true);
+    if (view == NULL)
+        return rig_stream_no_memory(err);
+    enum rig_rc rc = rig_judge_infer(judge, view, true, err);
+    if (rc != RIG_OK)
+        return rc;
+    size_t node_count = (size_t)judge->inference.links.node_count;
+    uint8_t *selected = rig_arena_array(&judge->scratch, node_count + 1, 1);
+    if (selected == NULL)
+        return rig_stream_no_memory(err);
+    memset(selected, 1, node_count);
+    for (uint32_t txn = 0; txn < view->txn_count; txn++) {
+        selected[txn] = view->txns[txn].judged == RIG_JUDGED_NOT;
+        peek->waiting_count += selected[txn] && view->txns[txn].complete_at != RIG_POSITION_NONE;
+    }
+    rc = rig_judge_search(judge, selected, err);
+    for (unsigned anomaly = 0; rc == RIG_OK && anomaly < RIG_ANOMALY_COUNT; anomaly++) {
+        if (anomaly != RIG_ANOMALY_GARBAGE_READ)
+            peek->count[anomaly] += judge->ladder.found[anomaly].count + judge->inference.noncyclic.count[anomaly];
+    }
+    return rc;
+}
+
+void rig_stream_found(const struct rig_stream *windows, uint64_t found[RIG_ANOMALY_COUNT])
+{
+    for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++)
+        found[anomaly] = windows->findings.of[anomaly].count;
+}
+
+enum rig_rc rig_stream_peek(struct rig_stream *windows, struct rig_stream_peek *peek, struct rig_err *err)
+{
+    struct rig_stream *w = windows;
+    struct rig_stream_peek seen = {.txn_count = w->fed_count, .window_bytes = rig_window_bytes(w->window)};
+    if (!w->peeks)
+        rig_judge_init(&w->peeking, 1, w->options.check.assumptions, w->options.check.limit_bytes);
+    w->peeks = true;
+    w->peeking.assumptions.contradicted = w->options.contradicted == NULL ? 0 : *w->options.contradicted;
+    rig_stream_found(w, seen.count);
+    enum rig_rc rc = w->conflict != NULL ? RIG_OK : peek_at_window(w, &seen, err);
+    if (rc != RIG_OK)
+        return rc;
+    seen.refuted = refuted_for_good(&seen);
+    *peek = seen;
+    return RIG_OK;
+}

@@ -1,0 +1,40 @@
+/*
+ * What a plan's faults need in place before the cluster starts: the proxy that connections go through
+ * (RIG_NEED_ROUTES), and the shim in the nodes' processes (RIG_NEED_PRELOAD).
+ *
+ * The proxy is made before the driver's `init`, the shims between that and the cluster's start; both are freed when the
+ * cluster is down. Faults find them in struct rig_fault_context.
+ */
+#ifndef RIG_NEMESIS_FAULT_SETUP_H
+#define RIG_NEMESIS_FAULT_SETUP_H
+
+#include "drivers/driver.h"
+#include "nemesis/nemesis_options.h"
+#include "nemesis/proxy.h"
+#include "nemesis/shims.h"
+
+struct rig_fault_setup {
+    struct rig_proxy *proxy; /* NULL: no fault of the plan is one of the network */
+    struct rig_shims shims;  /* of no node: no fault of the plan needs them */
+};
+
+/* What the faults of the plan need, all of them together. */
+uint64_t rig_fault_setup_needs(const struct rig_nemesis_plan *plan);
+
+/* Leaves `setup` safe for rig_fault_setup_done() also when it fails. */
+enum rig_rc rig_fault_setup_init(struct rig_fault_setup *setup, const struct rig_nemesis_plan *plan, uint64_t seed,
+                                 struct rig_err *err);
+/* Before the cluster starts: `folder` is the run's, which every account may pass through. RIG_E_CLUSTER, RIG_E_IO. */
+enum rig_rc rig_fault_setup_fit(struct rig_fault_setup *setup, const struct rig_nemesis_plan *plan,
+                                const struct rig_cluster_ops *cluster, void *run, const char *folder,
+                                struct rig_err *err);
+/* Once the cluster has started, before the load: whether what was fitted reaches all nodes. RIG_E_CLUSTER. */
+enum rig_rc rig_fault_setup_check(const struct rig_fault_setup *setup, const struct rig_cluster_ops *cluster, void *run,
+                                  struct rig_err *err);
+/* The orders of a node's shim; with `files`, those that concern files take what is below its data folder. RIG_E_CLUSTER
+ * when its processes do not have the shim. */
+enum rig_rc rig_fault_setup_shim(const struct rig_fault_site *site, uint32_t node, bool files,
+                                 struct rig_shim_control **control, struct rig_err *err);
+void rig_fault_setup_done(struct rig_fault_setup *setup);
+
+#endif

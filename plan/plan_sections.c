@@ -1,0 +1,183 @@
+#include "plan/plan_sections.h"
+
+#include "checker/levels/assumption.h"
+
+const char *const rig_plan_section_names[] = {
+#define SECTION_NAME(id, key) key,
+    RIG_PLAN_SECTION_TABLE(SECTION_NAME)
+#undef SECTION_NAME
+        NULL};
+
+const char rig_plan_nemesis_key[] = "nemesis";
+const char *const rig_plan_top_names[] = {
+#define SECTION_NAME(id, key) key,
+    RIG_PLAN_SECTION_TABLE(SECTION_NAME)
+#undef SECTION_NAME
+        rig_plan_nemesis_key,
+    NULL};
+
+/* By enum rig_report_form. */
+static const char *const report_choices[] = {"text", "json", "html", "junit", NULL};
+
+/* By enum rig_record_compression. */
+static const char *const compress_choices[] = {"none", "zstd", NULL};
+
+const struct rig_option rig_plan_top_table[] = {
+    {.name = "name",
+     .type = RIG_OPTION_TEXT,
+     .offset = offsetof(struct rig_plan_top, name),
+     .help = "name of the experiment; its runs are kept in a folder of this name",
+     .required = true},
+    {.name = "seed",
+     .type = RIG_OPTION_INT,
+     .offset = offsetof(struct rig_plan_top, seed),
+     .least = 0,
+     .most = 0x1p63,
+     .help = "seed of every random choice; a fresh one for each run when not given"},
+    {.name = "report",
+     .type = RIG_OPTION_TEXT_LIST,
+     .offset = offsetof(struct rig_plan_top, report),
+     .default_text = "text, json, html, junit",
+     .choices = report_choices,
+     .help = "forms in which a run's result is kept"},
+    {.name = "store",
+     .type = RIG_OPTION_TEXT,
+     .offset = offsetof(struct rig_plan_top, store),
+     .default_text = "store",
+     .help = "folder under which runs are kept, as `<store>/<name>/<time>`",
+     .required = true},
+    {.name = "record.compress",
+     .type = RIG_OPTION_CHOICE,
+     .offset = offsetof(struct rig_plan_top, compress),
+     .default_text = "none",
+     .choices = compress_choices,
+     .help = "how the run's record is compressed while it is written"},
+    {.name = NULL},
+};
+
+const struct rig_option rig_plan_clients_table[] = {
+    {.name = "count",
+     .type = RIG_OPTION_INT,
+     .offset = offsetof(struct rig_clients_options, count),
+     .default_text = "16",
+     .least = 1,
+     .most = 4096,
+     .help = "clients, each a thread with a session of its own"},
+    {.name = "rate",
+     .type = RIG_OPTION_RATE,
+     .offset = offsetof(struct rig_clients_options, rate),
+     .default_text = "unlimited",
+     .least = 0.001,
+     .most = 1e8,
+     .help = "transactions a second over all clients; unlimited: each client sends the next one at once"},
+    {.name = "reconnect.pause",
+     .type = RIG_OPTION_DURATION,
+     .offset = offsetof(struct rig_clients_options, backoff_ns),
+     .default_text = "10ms",
+     .least = 1e3,
+     .most = 3600e9,
+     .help = "pause after a failed connection attempt; it doubles with each further one"},
+    {.name = "reconnect.max-pause",
+     .type = RIG_OPTION_DURATION,
+     .offset = offsetof(struct rig_clients_options, max_backoff_ns),
+     .default_text = "1s",
+     .least = 1e3,
+     .most = 3600e9,
+     .help = "longest such pause"},
+    {.name = "stop-grace",
+     .type = RIG_OPTION_DURATION,
+     .offset = offsetof(struct rig_clients_options, stop_grace_ns),
+     .default_text = "10s",
+     .least = 0,
+     .most = 3600e9,
+     .help = "how long a transaction may still take when the load ends, before it is interrupted"},
+    {.name = NULL},
+};
+
+const struct rig_option rig_plan_database_table[] = {
+    {.name = "driver",
+     .type = RIG_OPTION_TEXT,
+     .offset = offsetof(struct rig_plan_database, driver),
+     .help = "what talks to the database (`rig list drivers`); the other keys are this driver's own",
+     .required = true},
+    {.name = NULL},
+};
+
+/* By enum rig_stop_on. */
+static const char *const stop_on_choices[] = {"never", "anomaly", NULL};
+
+/* By enum rig_require. */
+static const char *const require_choices[] = {"not-refuted", "held", NULL};
+
+#define ASSUMPTION_NAME(id, name, meaning) name,
+static const char *const assumption_names[] = {RIG_ASSUMPTION_TABLE(ASSUMPTION_NAME) NULL};
+#undef ASSUMPTION_NAME
+
+const struct rig_option rig_plan_check_table[] = {
+    {.name = "levels",
+     .type = RIG_OPTION_TEXT_LIST,
+     .offset = offsetof(struct rig_plan_check, levels),
+     .default_text = "strict-serializable",
+     .help = "isolation levels that must not be refuted for exit status 0 (`rig list levels`); all are reported"},
+    {.name = "require",
+     .type = RIG_OPTION_CHOICE,
+     .offset = offsetof(struct rig_plan_check, require),
+     .default_text = "not-refuted",
+     .choices = require_choices,
+     .help = "what exit status 0 needs of each of `levels`: not refuted (no anomaly refutes it, and the report says "
+             "whether it is proven to hold), or held (proven to hold; else the run is undecided)"},
+    {.name = "minimum.acknowledged",
+     .type = RIG_OPTION_INT,
+     .offset = offsetof(struct rig_plan_check, least_acknowledged),
+     .default_text = "100",
+     .least = 0,
+     .most = 1e15,
+     .help = "transactions of the load that the database must acknowledge; with fewer, a run without an anomaly is "
+             "undecided (exit status 2)"},
+    {.name = "minimum.load",
+     .type = RIG_OPTION_SHARE,
+     .offset = offsetof(struct rig_plan_check, least_load),
+     .default_text = "90%",
+     .least = 0,
+     .most = 1,
+     .help = "share of the planned transactions, or of the planned duration, that must be carried out, likewise; 0% "
+             "also accepts a record that was cut"},
+    {.name = "minimum.answering",
+     .type = RIG_OPTION_SHARE,
+     .offset = offsetof(struct rig_plan_check, least_answering),
+     .default_text = "80%",
+     .least = 0,
+     .most = 1,
+     .help = "share of the load's time in which the database must answer, likewise; faults and the recovery from them "
+             "do not count, and refused conflicts are answers"},
+    {.name = "anomalies",
+     .type = RIG_OPTION_TEXT_LIST,
+     .offset = offsetof(struct rig_plan_check, anomalies),
+     .default_text = "[]",
+     .help = "further anomalies that must not occur (`rig list anomalies`)"},
+    {.name = "assume",
+     .type = RIG_OPTION_TEXT_LIST,
+     .offset = offsetof(struct rig_plan_check, assume),
+     .default_text = "[]",
+     .choices = assumption_names,
+     .help = "what orders the versions of registers (workload rw-register), beside the initial state"},
+    {.name = "max-witnesses",
+     .type = RIG_OPTION_INT,
+     .offset = offsetof(struct rig_plan_check, max_witnesses),
+     .default_text = "8",
+     .least = 1,
+     .most = 1000,
+     .help = "witnesses kept of each anomaly; all occurrences are counted"},
+    {.name = "online",
+     .type = RIG_OPTION_BOOL,
+     .offset = offsetof(struct rig_plan_check, online),
+     .default_text = "false",
+     .help = "check while the run goes on, in memory for what is alive, and a little a key; the verdict is the same"},
+    {.name = "stop-on",
+     .type = RIG_OPTION_CHOICE,
+     .offset = offsetof(struct rig_plan_check, stop_on),
+     .default_text = "never",
+     .choices = stop_on_choices,
+     .help = "end the load at the first anomaly that `levels` or `anomalies` forbid; it takes `online: true`"},
+    {.name = NULL},
+};

@@ -1,0 +1,93 @@
+/*
+ * The life of one run: cluster up, load, record, final reads, cluster down. Checking and reporting come after it, in
+ * the caller, but for a check that goes along (online.h).
+ *
+ * Everything started is stopped on every way out. SIGINT or SIGTERM once: the load ends, what was recorded is complete;
+ * twice: the clients are interrupted and the run ends at once, the record being closed all the same. After either there
+ * are no further final reads.
+ */
+#ifndef RIG_RUN_RUN_H
+#define RIG_RUN_RUN_H
+
+#include "base/err.h"
+#include "base/histogram.h"
+#include "checker/verdict.h"
+#include "run/online.h"
+#include "plan/plan.h"
+#include "run/run_timeline.h"
+
+/*
+ * What the clients counted, the final reads included. Accounting identities, asserted at the end of a run:
+ *     invoked == ok + fail + info
+ *     sessions_opened == sessions_renewed + sessions_lost + sessions_ended
+ *     reconnect_attempts == sessions_opened + reconnect_failures
+ *     info == sessions_renewed
+ */
+struct rig_run_counters {
+    uint64_t invoked, ok, fail, info;
+    uint64_t sessions_opened;
+    uint64_t sessions_renewed;                       /* closed after an info */
+    uint64_t sessions_lost;                          /* closed because the driver said so, after ok or fail */
+    uint64_t sessions_ended;                         /* closed because a phase of the run was over */
+    uint64_t reconnect_attempts, reconnect_failures; /* attempts to open a session, the first of each client included */
+};
+
+enum { RIG_RUN_ERROR_ROWS = 32 };
+
+/* One kind of error that clients met, with how often. */
+struct rig_run_error {
+    char code[RIG_ERROR_CODE_BYTES];
+    char text[RIG_ERROR_TEXT_BYTES]; /* of the first */
+    enum rig_outcome outcome;
+    uint64_t count;
+};
+
+enum { RIG_RUN_SETTINGS_MOST = 256 };
+/* A setting of the server, without secrets. */
+struct rig_run_setting {
+    char name[64];
+    char value[256];
+};
+
+struct rig_run_result { /* some 150 KiB: not for the stack of a thread */
+    struct rig_run_counters counters;
+    struct rig_histogram
+        latency[3]; /* ok transactions from the actual start, by kind: 0 read-only, 1 writing, 2 held open */
+    struct rig_histogram intended_latency;           /* all ok, from the intended start (== actual in a closed loop) */
+    struct rig_run_error errors[RIG_RUN_ERROR_ROWS]; /* most frequent first */
+    uint32_t error_count;
+    int64_t load_ns;                  /* from the start barrier to the last completion of the load */
+    struct rig_run_timeline timeline; /* of the load; empty where time is simulated */
+    uint64_t final_reads;             /* transactions that only read once more: closing reads and the final phase */
+    uint64_t unread;                  /* final reads that were given up, or that an interruption prevented */
+    char unread_text[RIG_ERROR_CODE_BYTES + RIG_ERROR_TEXT_BYTES + 2]; /* the last error of a final read; or empty */
+    struct rig_effort effort;                                          /* `known` once clients were there */
+    bool interrupted;
+    bool stopped_by_anomaly; /* the load ended because of check.stop-on; interrupted or not afterwards */
+    enum rig_anomaly stopped_by;
+    struct rig_online *online; /* of a run that went well, with check.online: the record is complete. The caller's to
+                                  free */
+    char server[128];          /* what the driver says of the server */
+    struct rig_run_setting settings[RIG_RUN_SETTINGS_MOST]; /* of the server, that differ from its defaults */
+    uint32_t setting_count;
+    char started_utc[32];
+};
+
+struct rig_run_options {
+    const char *folder;   /* existing; history.rig and the logs go there */
+    bool progress;        /* show the progress line on stderr */
+    int64_t heartbeat_ns; /* else write a line there as often; 0: never */
+};
+
+/* Whether the plan can be run with this driver on this machine; every fault that cannot happen here is named with the
+ * remedy. Starts nothing. RIG_E_PLAN. */
+enum rig_rc rig_run_check(const struct rig_plan *plan, struct rig_err *err);
+
+/*
+ * RIG_OK also when interrupted once the load had begun. On an error what was recorded so far is closed and readable,
+ * and `result` holds what is known of it. One run at a time in a process: signals and the driver's services are global.
+ */
+enum rig_rc rig_run(const struct rig_plan *plan, const struct rig_run_options *options, struct rig_run_result *result,
+                    struct rig_err *err);
+
+#endif

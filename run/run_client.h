@@ -1,0 +1,25 @@
+/*
+ * One client: a thread with a session, in an explicit state machine (the states and their ways stand in run_client.c).
+ *
+ * Private to run/.
+ */
+#ifndef RIG_RUN_RUN_CLIENT_H
+#define RIG_RUN_RUN_CLIENT_H
+
+#include "run/run_state.h"
+
+/* Allocates what the client needs; safe for rig_run_client_done() when it fails. */
+enum rig_rc rig_run_client_init(struct rig_run_client *client, struct rig_run_state *run, uint32_t index,
+                                struct rig_err *err);
+void rig_run_client_done(struct rig_run_client *client);
+
+/* The thread: takes the client through the run's present phase. `client` is a struct rig_run_client. */
+void *rig_run_client_main(void *client);
+
+/* Interrupts the session if there is one. From the monitor thread; does not block for long. */
+void rig_run_client_interrupt(struct rig_run_client *client);
+
+/* The time that is recorded: the session's own, or the monotonic clock. */
+int64_t rig_run_client_now_ns(const struct rig_run_client *client);
+
+#endif

@@ -1,0 +1,232 @@
+#include "run/run_closing.h"
+
+#include "base/bug.h"
+#include "base/clock.h"
+#include "run/run_final.h"
+
+enum {
+    LEAST_STRIDE = 16, /* transactions of a client between two looks for keys that have left */
+    /* Keys that wait for company wait this many transactions, over all clients: far fewer than a window of a check. */
+    LONGEST_WAIT = 1024,
+};
+
+/* Also before all keys are read at the end: a check during the run can then be done with them, until they come back. */
+static bool is_wanted(const struct rig_run_state *run)
+{
+    return run->plan->workload.final_reads != RIG_FINAL_NONE;
+}
+
+enum rig_rc rig_run_closing_init(struct rig_run_state *run, struct rig_err *err)
+{
+    if (!is_wanted(run))
+        return RIG_OK;
+    struct rig_run_closing *closing = &run->closing;
+    const struct rig_generator_options *workload = &run->plan->workload;
+    RIG_INVARIANT(pthread_mutex_init(&closing->lock, NULL) == 0);
+    closing->has_lock = true;
+    closing->stride = run->client_count < LEAST_STRIDE ? LEAST_STRIDE : run->client_count;
+    return rig_key_pool_init(&closing->pool, workload, rig_generator_turns(workload, run->client_count), err);
+}
+
+void rig_run_closing_done(struct rig_run_state *run)
+{
+    struct rig_run_closing *closing = &run->closing;
+    rig_key_pool_done(&closing->pool);
+    rig_key_numbers_done(&closing->waiting);
+    rig_key_numbers_done(&closing->unread);
+    if (closing->has_lock)
+        (void)pthread_mutex_destroy(&closing->lock);
+    closing->has_lock = false;
+}
+
+/* -- positions ----------------------------------------------------------------------------------------------------- */
+
+/* A client that comes back must not use a key again that the others have seen closed meanwhile. */
+static void come_back(struct rig_run_client *client)
+{
+    struct rig_run_closing *closing = &client->run->closing;
+    pthread_mutex_lock(&closing->lock);
+    rig_generator_skip_to(client->generator, closing->horizon);
+    atomic_store(&client->position, rig_generator_position(client->generator));
+    pthread_mutex_unlock(&closing->lock);
+}
+
+void rig_run_closing_advance(struct rig_run_client *client)
+{
+    if (!is_wanted(client->run))
+        return;
+    if (atomic_load_explicit(&client->position, memory_order_relaxed) == RIG_NO_POSITION)
+        come_back(client);
+    else
+        atomic_store_explicit(&client->position, rig_generator_position(client->generator), memory_order_release);
+}
+
+void rig_run_closing_pause(struct rig_run_client *client)
+{
+    /* The simulator connects at once, and there streams are never cut short. */
+    if (is_wanted(client->run) && !client->run->simulated)
+        atomic_store(&client->position, RIG_NO_POSITION);
+}
+
+void rig_run_closing_leave(struct rig_run_client *client)
+{
+    struct rig_run_closing *closing = &client->run->closing;
+    if (!is_wanted(client->run))
+        return;
+    if (client->closing_count > 0) {
+        pthread_mutex_lock(&closing->lock);
+        for (uint32_t i = 0; i < client->closing_count; i++)
+            closing->lost_keys |= !rig_key_numbers_add(&closing->unread, client->final_ops[i].key);
+        pthread_mutex_unlock(&closing->lock);
+    }
+    client->closing_count = 0;
+    client->closing_failures = 0;
+    atomic_store(&client->position, RIG_NO_POSITION);
+}
+
+/* -- keys that have left ------------------------------------------------------------------------------------------- */
+
+/* Lock held. */
+static uint64_t least_position(const struct rig_run_state *run)
+{
+    uint64_t least = RIG_NO_POSITION;
+    for (uint32_t i = 0; i < run->client_count; i++) {
+        uint64_t position = atomic_load(&run->clients[i].position);
+        least = position < least ? position : least;
+    }
+    return least;
+}
+
+/* Lock held. Fewer keys than fill a transaction wait for company, but not long. */
+static void decide_due(struct rig_run_state *run)
+{
+    struct rig_run_closing *closing = &run->closing;
+    size_t count = closing->waiting.count - closing->taken;
+    uint64_t waited = (closing->horizon - closing->oldest_position) * run->client_count;
+    bool due = count >= run->keys_a_read || (count > 0 && waited >= LONGEST_WAIT);
+    atomic_store_explicit(&closing->due, due, memory_order_relaxed);
+}
+
+/* Lock held. */
+static void drop_taken(struct rig_run_closing *closing)
+{
+    size_t left = closing->waiting.count - closing->taken;
+    for (size_t i = 0; i < left; i++)
+        closing->waiting.at[i] = closing->waiting.at[closing->taken + i];
+    closing->waiting.count = left;
+    closing->taken = 0;
+}
+
+static void look_for_keys(struct rig_run_state *run)
+{
+    struct rig_run_closing *closing = &run->closing;
+    pthread_mutex_lock(&closing->lock);
+    drop_taken(closing);
+    uint64_t least = least_position(run);
+    RIG_INVARIANT(least >= closing->horizon && least != RIG_NO_POSITION); /* the caller has one */
+    closing->horizon = least;
+    while (rig_key_pool_next_move(&closing->pool) <= closing->horizon) {
+        if (!rig_key_numbers_reserve(&closing->waiting, closing->waiting.count + 1))
+            break; /* they are taken when there is memory, or at the end */
+        if (closing->waiting.count == 0)
+            closing->oldest_position = rig_key_pool_next_move(&closing->pool);
+        (void)rig_key_numbers_add(&closing->waiting, rig_key_pool_move(&closing->pool));
+    }
+    decide_due(run);
+    pthread_mutex_unlock(&closing->lock);
+}
+
+static bool is_my_turn(struct rig_run_client *client)
+{
+    const struct rig_run_closing *closing = &client->run->closing;
+    if (client->issued == client->looked_at || (client->issued + client->index) % closing->stride != 0)
+        return false;
+    client->looked_at = client->issued;
+    return true;
+}
+
+static void take_keys(struct rig_run_client *client)
+{
+    struct rig_run_state *run = client->run;
+    struct rig_run_closing *closing = &run->closing;
+    enum rig_op_kind kind = rig_run_read_kind(run);
+    pthread_mutex_lock(&closing->lock);
+    while (client->closing_count < run->keys_a_read && closing->taken < closing->waiting.count) {
+        int64_t key = closing->waiting.at[closing->taken++];
+        client->final_ops[client->closing_count++] = (struct rig_op){.kind = kind, .key = key};
+    }
+    closing->oldest_position = closing->horizon;
+    decide_due(run);
+    pthread_mutex_unlock(&closing->lock);
+}
+
+/* -- one closing read ---------------------------------------------------------------------------------------------- */
+
+/* A database that could not answer is not asked again at once: the load goes on meanwhile. */
+static void pause_after_failure(struct rig_run_client *client)
+{
+    const struct rig_clients_options *options = &client->run->plan->clients;
+    const int64_t doubled_ns = client->closing_pause_ns * 2;
+    client->closing_pause_ns = doubled_ns == 0                        ? options->backoff_ns
+                               : doubled_ns < options->max_backoff_ns ? doubled_ns
+                                                                      : options->max_backoff_ns;
+    client->closing_again_ns = rig_clock_now_ns() + client->closing_pause_ns;
+}
+
+static bool is_pausing(const struct rig_run_client *client)
+{
+    return client->closing_pause_ns > 0 && !client->run->simulated && rig_clock_now_ns() < client->closing_again_ns;
+}
+
+bool rig_run_closing_next(struct rig_run_client *client)
+{
+    struct rig_run_state *run = client->run;
+    if (!is_wanted(run) || is_pausing(client))
+        return false;
+    if (client->closing_count == 0 && is_my_turn(client))
+        look_for_keys(run);
+    if (client->closing_count == 0 && atomic_load_explicit(&run->closing.due, memory_order_relaxed))
+        take_keys(client);
+    if (client->closing_count == 0)
+        return false;
+    rig_run_ask_reads(client, client->closing_count);
+    client->closing = true;
+    return true;
+}
+
+void rig_run_closing_answer(struct rig_run_client *client, enum rig_outcome outcome)
+{
+    client->closing = false;
+    rig_run_count(&client->closing_reads);
+    if (outcome == RIG_OUTCOME_OK) {
+        rig_run_count(&client->closing_ok);
+        client->closing_count = 0;
+        client->closing_failures = 0;
+        client->closing_pause_ns = 0;
+        return;
+    }
+    client->closing_failures++;
+    pause_after_failure(client);
+    if (client->closing_failures >= RIG_CLOSING_ATTEMPTS)
+        rig_run_closing_leave(client);
+}
+
+/* -- the end ------------------------------------------------------------------------------------------------------- */
+
+enum rig_rc rig_run_closing_rest(struct rig_run_state *run, uint64_t position, struct rig_key_numbers *keys,
+                                 struct rig_err *err)
+{
+    struct rig_run_closing *closing = &run->closing;
+    const struct rig_key_pool *pool = &closing->pool;
+    bool kept = !closing->lost_keys;
+    for (size_t i = 0; i < closing->unread.count && kept; i++)
+        kept = rig_key_numbers_add(keys, closing->unread.at[i]);
+    for (; closing->taken < closing->waiting.count && kept; closing->taken++)
+        kept = rig_key_numbers_add(keys, closing->waiting.at[closing->taken]);
+    /* The transaction at a position sees the moves that are due there; the one at `position` was never issued. */
+    while (kept && rig_key_pool_next_move(pool) < position)
+        kept = rig_key_numbers_add(keys, rig_key_pool_move(&closing->pool));
+    for (uint32_t slot = 0; slot < pool->slot_count && kept; slot++)
+        kept = rig_key_numbers_add(keys, pool->slots[slot].key);
+    return kept ? RIG_OK : rig_fail(err, RIG_E_LIMIT, "no memory for the keys of the final reads");
+}

@@ -1,0 +1,49 @@
+/*
+ * The closing reads: a key that has left the pool (generator/keys.h) is read once more, soon, by some client, in a
+ * read-only transaction of up to RIG_FINAL_KEYS such keys. Its last versions get a reader while its transactions are
+ * still at hand, so that a check during the run can be done with the key; final reads (run_final.h) see to the keys
+ * that are still in the pool at the end, or whose closing read failed.
+ *
+ * A client's position in its stream says which keys it may still use. Each publishes it before it issues a transaction,
+ * when everything before has been answered: a key that left the pool at or before the least of these positions gets no
+ * further operation but its closing read. (A write whose outcome is unknown may still take effect in the database; then
+ * nobody reads it.) A client without a session uses no key, so that it holds up nobody; it comes back at a position
+ * that is not before the others' least.
+ *
+ * Closing reads are not part of the plan's total, wait for no rate, and are in no latency. One that fails is tried
+ * again as a new transaction, RIG_FINAL_ATTEMPTS times in a row at most; then its keys are left to the final reads.
+ *
+ * With simulated time all this depends on what the clients did only: they think one at a time.
+ *
+ * Private to run/. Threads: run->closing.lock guards what clients share; the turn to look for keys comes to a client
+ * once in as many transactions as there are clients, and `due` tells the others what it found.
+ */
+#ifndef RIG_RUN_RUN_CLOSING_H
+#define RIG_RUN_RUN_CLOSING_H
+
+#include "run/run_state.h"
+
+/* Before the clients start; nothing where the plan wants no closing reads. Undone by rig_run_closing_done(). */
+enum rig_rc rig_run_closing_init(struct rig_run_state *run, struct rig_err *err);
+/* Frees; safe after a failed or no init of a zeroed state. */
+void rig_run_closing_done(struct rig_run_state *run);
+
+/* The client is about to issue the next transaction of its stream: everything before is complete. */
+void rig_run_closing_advance(struct rig_run_client *client);
+/* The client issues nothing until it has connected again. */
+void rig_run_closing_pause(struct rig_run_client *client);
+/* The client issues nothing for a long while, or for good: what it has in hand is left to the final reads. */
+void rig_run_closing_leave(struct rig_run_client *client);
+/* Writes a closing read into the client's transaction, if there is one to do. */
+bool rig_run_closing_next(struct rig_run_client *client);
+/* The transaction came back, which was a closing read. */
+void rig_run_closing_answer(struct rig_run_client *client, enum rig_outcome outcome);
+
+/*
+ * The clients have stopped: adds the keys that were used and are not yet read, the streams having come to `position`.
+ * RIG_E_LIMIT when memory runs out.
+ */
+enum rig_rc rig_run_closing_rest(struct rig_run_state *run, uint64_t position, struct rig_key_numbers *keys,
+                                 struct rig_err *err);
+
+#endif

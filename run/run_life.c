@@ -1,0 +1,552 @@
+#include "run/run.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/password.h"
+#include "base/printable.h"
+#include "base/secret.h"
+#include "run/run_client.h"
+#include "run/run_closing.h"
+#include "run/run_final.h"
+#include "run/run_folder.h"
+#include "run/run_load.h"
+#include "run/run_monitor.h"
+#include "run/run_nemesis.h"
+#include "run/run_result.h"
+#include "run/run_services.h"
+#include "run/run_signals.h"
+
+enum { PATH_BYTES = 4096 };
+static const int64_t sleep_slice_ns = 20 * RIG_NS_PER_MS;
+
+/* -- what the other files call ------------------------------------------------------------------------------------- */
+
+void rig_run_raise(struct rig_run_state *run, enum rig_run_stop stop)
+{
+    int now = atomic_load(&run->stop);
+    while (now < (int)stop) {
+        if (atomic_compare_exchange_weak(&run->stop, &now, (int)stop)) {
+            atomic_store(&run->end_ns, rig_clock_now_ns());
+            if (now == RIG_STOP_NONE)
+                atomic_store(&run->load_end_ns, rig_clock_now_ns());
+            return;
+        }
+    }
+}
+
+bool rig_run_wait_until(struct rig_run_state *run, int64_t deadline_ns)
+{
+    for (;;) {
+        if (rig_run_is_ending(run))
+            return false;
+        int64_t now_ns = rig_clock_now_ns();
+        if (now_ns >= deadline_ns)
+            return true;
+        int64_t slice_ns = now_ns + sleep_slice_ns;
+        rig_clock_sleep_until_ns(slice_ns < deadline_ns ? slice_ns : deadline_ns);
+    }
+}
+
+/* -- servers that a bug would leave behind ------------------------------------------------------------------------- */
+
+static _Atomic(const struct rig_cluster_ops *) started_cluster;
+static void *_Atomic started_run;
+
+static void kill_cluster(void)
+{
+    const struct rig_cluster_ops *cluster = atomic_load(&started_cluster);
+    if (cluster != NULL)
+        cluster->kill_now(atomic_load(&started_run));
+}
+
+/* -- one phase ----------------------------------------------------------------------------------------------------- */
+
+/* All signals go to the main thread, whose handlers do not disturb a client in the middle of a transaction. */
+static enum rig_rc start_threads(struct rig_run_state *run, uint32_t *started, struct rig_err *err)
+{
+    sigset_t all, before;
+    (void)sigfillset(&all);
+    RIG_INVARIANT(pthread_sigmask(SIG_BLOCK, &all, &before) == 0);
+    enum rig_rc rc = RIG_OK;
+    for (*started = 0; *started < run->client_count; ++*started) {
+        struct rig_run_client *client = &run->clients[*started];
+        int error = pthread_create(&client->thread, NULL, rig_run_client_main, client);
+        if (error != 0) {
+            rc = rig_fail(err, RIG_E_LIMIT, "cannot start the thread of client %u: %s", *started, strerror(error));
+            break;
+        }
+    }
+    RIG_INVARIANT(pthread_sigmask(SIG_SETMASK, &before, NULL) == 0);
+    return rc;
+}
+
+static void wait_for_gathering(struct rig_run_state *run, uint32_t count)
+{
+    pthread_mutex_lock(&run->gate_lock);
+    while (run->gathered < count && !atomic_load(&run->abandoned)) {
+        struct timespec until;
+        (void)clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec++;
+        (void)pthread_cond_timedwait(&run->gate_moved, &run->gate_lock, &until);
+    }
+    pthread_mutex_unlock(&run->gate_lock);
+}
+
+static void open_gate(struct rig_run_state *run)
+{
+    pthread_mutex_lock(&run->gate_lock);
+    run->gate_open = true;
+    (void)pthread_cond_broadcast(&run->gate_moved);
+    pthread_mutex_unlock(&run->gate_lock);
+}
+
+/* False when a client does not come back. */
+static bool join_threads(struct rig_run_state *run, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        for (;;) {
+            struct timespec until;
+            (void)clock_gettime(CLOCK_REALTIME, &until);
+            until.tv_sec++;
+            int error = pthread_timedjoin_np(run->clients[i].thread, NULL, &until);
+            if (error == 0)
+                break;
+            RIG_INVARIANT(error == ETIMEDOUT);
+            if (atomic_load(&run->abandoned))
+                return false;
+        }
+    }
+    return true;
+}
+
+static enum rig_rc fail_unconnected(const struct rig_run_state *run, struct rig_err *err)
+{
+    for (uint32_t i = 0; i < run->client_count; i++) {
+        const struct rig_err *first = &run->clients[i].open_err;
+        if (first->rc != RIG_OK)
+            return rig_fail(err, first->rc, "no client could connect: %s", first->text);
+    }
+    return rig_fail(err, RIG_E_CLUSTER, "no client could connect");
+}
+
+static bool somebody_connected(const struct rig_run_state *run)
+{
+    for (uint32_t i = 0; i < run->client_count; i++) {
+        if (run->clients[i].has_session)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Takes all clients through one phase: sessions, barrier, transactions, until the last one is done. On RIG_E_DRIVER
+ * with `abandoned` set there are threads left that must find the run in place.
+ */
+static enum rig_rc run_phase(struct rig_run_state *run, enum rig_run_phase phase, struct rig_err *err)
+{
+    atomic_store(&run->phase, (int)phase);
+    atomic_store(&run->finished, 0);
+    run->gathered = 0;
+    run->gate_open = false;
+    for (uint32_t i = 0; i < run->client_count; i++)
+        run->clients[i].failed_opens = 0;
+    uint32_t started = 0;
+    enum rig_rc rc = start_threads(run, &started, err);
+    wait_for_gathering(run, started);
+    if (rc == RIG_OK && phase == RIG_RUN_LOAD && !rig_run_is_ending(run) && !somebody_connected(run))
+        rc = fail_unconnected(run, err);
+    if (rc != RIG_OK)
+        rig_run_raise(run, RIG_STOP_END);
+    if (phase == RIG_RUN_LOAD)
+        rig_run_load_start(run, rig_clock_now_ns());
+    if (phase == RIG_RUN_LOAD && run->nemesis != NULL && rc == RIG_OK)
+        rig_nemesis_begin(run->nemesis, atomic_load(&run->start_ns));
+    open_gate(run);
+    if (join_threads(run, started))
+        return rc;
+    return rig_fail(err, RIG_E_DRIVER, "%s", "a client does not come back from the driver although it was interrupted");
+}
+
+/* -- load and final reads ------------------------------------------------------------------------------------------ */
+
+static enum rig_rc run_phases(struct rig_run_state *run, struct rig_err *err)
+{
+    rig_run_load_init(run);
+    enum rig_rc rc = run_phase(run, RIG_RUN_LOAD, err);
+    const bool by_itself = rc == RIG_OK && rig_run_stopped(run) == RIG_STOP_NONE;
+    rig_run_raise(run, rc == RIG_OK ? RIG_STOP_LOAD : RIG_STOP_END);
+    rig_log(RIG_LOG_INFO, "run", "the load is over");
+    const enum rig_rc all_healed = rig_run_nemesis_heal_all(run, err);
+    rc = rc == RIG_OK ? all_healed : rc;
+    rig_run_load_measure(run, by_itself);
+    if (rc != RIG_OK)
+        return rc;
+    if (run->plan->workload.final_reads == RIG_FINAL_NONE || rig_run_stopped(run) >= RIG_STOP_END)
+        return RIG_OK;
+    rc = rig_run_final_init(run, err);
+    if (rc != RIG_OK)
+        return rc;
+    rc = run_phase(run, RIG_RUN_FINAL, err);
+    rig_log(RIG_LOG_INFO, "run", "the final reads are over");
+    return rc;
+}
+
+static enum rig_rc make_clients(struct rig_run_state *run, struct rig_err *err)
+{
+    size_t bytes = run->client_count * sizeof *run->clients;
+    run->clients = aligned_alloc(alignof(struct rig_run_client), bytes);
+    if (run->clients == NULL)
+        return rig_fail(err, RIG_E_LIMIT, "no memory for %u clients", run->client_count);
+    memset(run->clients, 0, bytes);
+    enum rig_rc rc = rig_run_closing_init(run, err);
+    for (uint32_t i = 0; i < run->client_count && rc == RIG_OK; i++)
+        rc = rig_run_client_init(&run->clients[i], run, i, err);
+    return rc;
+}
+
+static void free_clients(struct rig_run_state *run)
+{
+    for (uint32_t i = 0; i < run->client_count && run->clients != NULL; i++)
+        rig_run_client_done(&run->clients[i]);
+    rig_run_closing_done(run);
+    rig_run_final_done(run);
+    free(run->clients);
+    run->clients = NULL;
+}
+
+static enum rig_rc record_path(const struct rig_run_state *run, char path[PATH_BYTES], struct rig_err *err)
+{
+    int length = snprintf(path, PATH_BYTES, "%s/history.rig", run->options->folder);
+    if (length < 0 || (size_t)length >= PATH_BYTES)
+        return rig_fail(err, RIG_E_IO, "%s: the path is too long", run->options->folder);
+    return RIG_OK;
+}
+
+/* The side columns that transactions of this plan may have. */
+static uint32_t columns_of(const struct rig_plan *plan)
+{
+    const uint32_t of_holds = RIG_COLUMN_BIT(RIG_COLUMN_HELD) | RIG_COLUMN_BIT(RIG_COLUMN_HELD_BEFORE);
+    return plan->driver->columns | (plan->workload.long_share > 0 ? of_holds : 0);
+}
+
+static enum rig_rc open_recorder(struct rig_run_state *run, const char *path, struct rig_err *err)
+{
+    struct rig_buf yaml;
+    rig_buf_init(&yaml, 0);
+    rig_plan_write(run->plan, false, &yaml);
+    struct rig_recorder_options options = {.path = path,
+                                           .workload = (enum rig_workload)run->plan->workload.type,
+                                           .channel_count = run->client_count,
+                                           .simulated_time = run->simulated,
+                                           .faults = run->plan->nemesis.entry_count > 0,
+                                           .columns = columns_of(run->plan),
+                                           .names = &run->names,
+                                           .pack = run->plan->compress == RIG_RECORD_COMPRESS_ZSTD,
+                                           .meta = rig_buf_text(&yaml)};
+    enum rig_rc rc = rig_recorder_open(&options, &run->recorder, err);
+    rig_buf_done(&yaml);
+    return rc;
+}
+
+static enum rig_rc start_online(struct rig_run_state *run, const char *path, struct rig_err *err)
+{
+    const struct rig_online_options options = {
+        .path = path, .workload = (enum rig_workload)run->plan->workload.type, .check = &run->plan->check};
+    return run->plan->check.online ? rig_online_start(&options, &run->online, err) : RIG_OK;
+}
+
+/* The record is closed: of a run that went well the check belongs to the caller. */
+static void hand_over_online(struct rig_run_state *run, struct rig_run_result *result, enum rig_rc rc)
+{
+    if (run->online != NULL && rc == RIG_OK) {
+        rig_online_settle(run->online);
+        result->online = run->online;
+    } else {
+        rig_online_free(run->online);
+    }
+    run->online = NULL;
+}
+
+/* The record's part of the life: from its opening to its closing, on every way out but that of abandoned clients. */
+static enum rig_rc record_run(struct rig_run_state *run, struct rig_run_result *result, struct rig_err *err)
+{
+    char path[PATH_BYTES];
+    enum rig_rc rc = record_path(run, path, err);
+    if (rc == RIG_OK)
+        rc = open_recorder(run, path, err);
+    if (rc != RIG_OK)
+        return rc;
+    rc = start_online(run, path, err);
+    if (rc == RIG_OK)
+        rc = make_clients(run, err);
+    if (rc == RIG_OK)
+        rc = rig_run_nemesis_start(run, err);
+    struct rig_run_monitor *monitor = NULL;
+    if (rc == RIG_OK)
+        rc = rig_run_monitor_start(run, &monitor, err);
+    if (rc == RIG_OK)
+        rc = run_phases(run, err);
+    rig_run_monitor_stop(monitor);
+    rig_run_outages_flush(&run->outages);
+    if (rc == RIG_OK && run->failure.rc != RIG_OK)
+        rc = rig_fail(err, run->failure.rc, "%s", run->failure.text);
+    if (run->clients != NULL)
+        rig_run_result_collect(run, result);
+    if (atomic_load(&run->abandoned)) {
+        hand_over_online(run, result, RIG_E_DRIVER);
+        return rc;
+    }
+    enum rig_rc closed = rig_recorder_close(run->recorder, err);
+    run->recorder = NULL;
+    if (run->clients != NULL)
+        rig_run_result_check(run, result);
+    free_clients(run);
+    rc = rc == RIG_OK ? closed : rc;
+    hand_over_online(run, result, rc);
+    return rc;
+}
+
+/* -- the driver's life --------------------------------------------------------------------------------------------- */
+
+static enum rig_rc check_stopped(struct rig_err *err)
+{
+    if (rig_run_signals_count() == 0)
+        return RIG_OK;
+    return rig_fail(err, RIG_E_INTERRUPTED, "stopped by a signal before the load began");
+}
+
+static void take_setting(void *context, const char *name, const char *value)
+{
+    struct rig_run_result *result = context;
+    if (result->setting_count == RIG_RUN_SETTINGS_MOST)
+        return;
+    struct rig_run_setting *setting = &result->settings[result->setting_count++];
+    struct rig_buf safe;
+    rig_buf_init(&safe, 0);
+    rig_password_mask(NULL, value, &safe);
+    if (safe.data != NULL)
+        rig_secret_redact(safe.data, safe.size + 1);
+    (void)snprintf(setting->name, sizeof setting->name, "%s", name);
+    (void)snprintf(setting->value, sizeof setting->value, "%s",
+                   rig_password_is_key(name) ? RIG_SECRET_MASK : rig_buf_text(&safe));
+    rig_printable_line(setting->name);
+    rig_printable_line(setting->value);
+    rig_buf_done(&safe);
+}
+
+static enum rig_rc set_up_and_record(struct rig_run_state *run, struct rig_run_result *result, struct rig_err *err)
+{
+    const struct rig_driver *driver = run->driver;
+    enum rig_rc rc = driver->setup == NULL ? RIG_OK : driver->setup(run->driver_run, err);
+    if (rc == RIG_OK)
+        rc = check_stopped(err);
+    if (rc == RIG_OK) {
+        if (driver->describe != NULL)
+            driver->describe(run->driver_run, result->server, sizeof result->server);
+        rig_secret_redact(result->server, sizeof result->server);
+        rig_printable_line(result->server);
+        if (driver->settings != NULL)
+            driver->settings(run->driver_run, take_setting, result);
+        rig_log(RIG_LOG_INFO, "run", "%u clients against %s (%s), seed %llu", run->client_count, driver->name,
+                result->server, (unsigned long long)run->plan->seed);
+        rc = record_run(run, result, err);
+    }
+    if (driver->teardown != NULL && !atomic_load(&run->abandoned))
+        driver->teardown(run->driver_run);
+    return rc;
+}
+
+static enum rig_rc run_cluster(struct rig_run_state *run, struct rig_run_result *result, struct rig_err *err)
+{
+    const struct rig_cluster_ops *cluster = run->driver->cluster;
+    if (cluster == NULL || !cluster->wanted(run->env.options)) {
+        const enum rig_rc recorded = set_up_and_record(run, result, err);
+        rig_run_nemesis_end(run);
+        return recorded;
+    }
+    atomic_store(&started_run, run->driver_run);
+    atomic_store(&started_cluster, cluster);
+    rig_bug_on_exit(kill_cluster);
+    rig_log(RIG_LOG_INFO, "run", "starting the cluster");
+    enum rig_rc rc =
+        rig_fault_setup_fit(&run->setup, &run->plan->nemesis, cluster, run->driver_run, run->work_dir, err);
+    if (rc == RIG_OK)
+        rc = cluster->start(run->driver_run, err);
+    if (rc == RIG_OK)
+        rc = rig_fault_setup_check(&run->setup, cluster, run->driver_run, err);
+    if (rc == RIG_OK)
+        rc = check_stopped(err);
+    if (rc == RIG_OK)
+        rc = set_up_and_record(run, result, err);
+    cluster->stop(run->driver_run);
+    rig_log(RIG_LOG_INFO, "run", "the cluster is down");
+    rig_run_nemesis_end(run);
+    atomic_store(&started_cluster, NULL);
+    rig_bug_on_exit(NULL);
+    return rc;
+}
+
+static enum rig_rc run_driver(struct rig_run_state *run, struct rig_run_result *result, struct rig_err *err)
+{
+    const struct rig_driver *driver = run->driver;
+    run->driver_run = calloc(1, driver->run_size == 0 ? 1 : driver->run_size);
+    if (run->driver_run == NULL)
+        return rig_fail(err, RIG_E_LIMIT, "no memory for the driver");
+    enum rig_rc rc = rig_fault_setup_init(&run->setup, &run->plan->nemesis, run->plan->seed, err);
+    if (rc == RIG_OK) {
+        rc = driver->init(run->driver_run, &run->env, err);
+        if (rc == RIG_OK)
+            rc = run_cluster(run, result, err);
+        if (atomic_load(&run->abandoned))
+            return rc;
+        driver->done(run->driver_run);
+    }
+    rig_fault_setup_done(&run->setup);
+    free(run->driver_run);
+    return rc;
+}
+
+enum rig_rc rig_run_check(const struct rig_plan *plan, struct rig_err *err)
+{
+    const struct rig_driver *driver = plan->driver;
+    if ((driver->workloads & RIG_WORKLOAD_BIT(plan->workload.type)) == 0)
+        return rig_fail(err, RIG_E_PLAN, "the driver %s cannot run this workload", driver->name);
+    if (plan->workload.long_share > 0 && (driver->features & RIG_DRIVER_HOLDS) == 0)
+        return rig_fail(err, RIG_E_PLAN,
+                        "the driver %s cannot hold transactions open: remove workload.long-transactions", driver->name);
+    return rig_run_nemesis_check(plan, err);
+}
+
+/* Some databases answer for one key at a time only. */
+static uint32_t keys_a_read(const struct rig_plan *plan)
+{
+    const struct rig_driver *driver = plan->driver;
+    const enum rig_workload workload = (enum rig_workload)plan->workload.type;
+    const int64_t most = driver->most_keys == NULL ? 0 : driver->most_keys(plan->driver_options, workload);
+    return most > 0 && most < RIG_FINAL_KEYS ? (uint32_t)most : RIG_FINAL_KEYS;
+}
+
+static void init_state(struct rig_run_state *run, const struct rig_plan *plan, const struct rig_run_options *options)
+{
+    *run = (struct rig_run_state){.plan = plan,
+                                  .options = options,
+                                  .driver = plan->driver,
+                                  .client_count = (uint32_t)plan->clients.count,
+                                  .keys_a_read = keys_a_read(plan),
+                                  .simulated = plan->driver->now_ns != NULL};
+    atomic_store(&run->stopped_by, (int)RIG_ANOMALY_COUNT);
+    atomic_store(&run->deadline_ns, INT64_MAX);
+    RIG_INVARIANT(pthread_mutex_init(&run->gate_lock, NULL) == 0);
+    RIG_INVARIANT(pthread_cond_init(&run->gate_moved, NULL) == 0);
+    rig_names_init(&run->names);
+    rig_run_outages_init(&run->outages);
+    run->env = (struct rig_run_env){.core = &rig_run_core,
+                                    .options = plan->driver_options,
+                                    .workload = (enum rig_workload)plan->workload.type,
+                                    .client_count = run->client_count,
+                                    .seed = plan->seed,
+                                    .work_dir = run->work_dir,
+                                    .log_dir = options->folder,
+                                    .run_name = run->name};
+}
+
+/* A run that issued nothing has failed, and where a signal came before, the signal is why. */
+static enum rig_rc explain_nothing(const struct rig_run_result *result, enum rig_rc rc, struct rig_err *err)
+{
+    if (result->counters.invoked > 0)
+        return rc;
+    if (rig_run_signals_count() == 0)
+        return rc == RIG_OK ? rig_fail(err, RIG_E_CLUSTER, "no transaction was issued") : rc;
+    struct rig_err why = {0};
+    if (err != NULL) {
+        why = *err;
+        *err = (struct rig_err){0};
+    }
+    if (why.rc == RIG_OK || why.rc == RIG_E_INTERRUPTED)
+        return rig_fail(err, RIG_E_INTERRUPTED, "stopped by a signal before the load began");
+    return rig_fail(err, RIG_E_INTERRUPTED, "stopped by a signal before the load began: %.900s", why.text);
+}
+
+/* The folder, and its entry in the undo journal. Without faults a run goes on without a journal. */
+static enum rig_rc make_work_folder(struct rig_run_state *run, struct rig_err *err)
+{
+    struct rig_err problem = {0};
+    enum rig_rc rc = rig_run_folder_make(run->work_dir, sizeof run->work_dir, err);
+    if (rc != RIG_OK || run->simulated)
+        return rc;
+    rc = rig_journal_open(&run->journal, &problem);
+    if (rc == RIG_OK)
+        rc = rig_journal_folder(run->journal, "files of a run", run->work_dir, &run->work_dir_token, &problem);
+    if (rc == RIG_OK)
+        return RIG_OK;
+    if (run->plan->nemesis.entry_count > 0)
+        return rig_fail(err, rc, "%s", problem.text);
+    rig_log(RIG_LOG_WARN, "run", "%s: nobody removes %s if rig is killed", problem.text, run->work_dir);
+    return RIG_OK;
+}
+
+static void remove_work_folder(struct rig_run_state *run)
+{
+    if (run->work_dir[0] != '\0')
+        rig_run_folder_remove(run->work_dir);
+    if (run->journal != NULL)
+        rig_journal_forget(run->journal, run->work_dir_token);
+    rig_journal_close(run->journal);
+    run->journal = NULL;
+}
+
+enum rig_rc rig_run(const struct rig_plan *plan, const struct rig_run_options *options, struct rig_run_result *result,
+                    struct rig_err *err)
+{
+    RIG_REQUIRE(plan->clients.count >= 1 && plan->clients.count <= UINT16_MAX);
+    memset(result, 0, sizeof *result);
+    rig_clock_utc_text(result->started_utc, sizeof result->started_utc);
+    enum rig_rc rc = rig_run_check(plan, err);
+    if (rc != RIG_OK)
+        return rc;
+    struct rig_run_state *run = calloc(1, sizeof *run);
+    if (run == NULL)
+        return rig_fail(err, RIG_E_LIMIT, "no memory for the run");
+    init_state(run, plan, options);
+    rc = rig_run_signals_install(err);
+    rig_run_services_attach(run);
+    if (rc == RIG_OK)
+        rc = rig_run_name_make(run->name, err);
+    if (rc == RIG_OK)
+        rc = make_work_folder(run, err);
+    if (rc == RIG_OK)
+        rc = run_driver(run, result, err);
+    remove_work_folder(run);
+    rig_run_signals_restore();
+    result->interrupted = atomic_load(&run->interrupted);
+    result->stopped_by_anomaly = atomic_load(&run->stopped_by) != RIG_ANOMALY_COUNT;
+    result->stopped_by = (enum rig_anomaly)atomic_load(&run->stopped_by);
+    rc = explain_nothing(result, rc, err);
+    if (rc != RIG_OK) {
+        rig_online_free(result->online);
+        result->online = NULL;
+    }
+    if (err != NULL) {
+        rig_secret_redact(err->text, sizeof err->text);
+        rig_printable_lines(err->text);
+    }
+    if (atomic_load(&run->abandoned))
+        return rc; /* the client that did not come back still uses the run */
+    rig_run_services_attach(NULL);
+    rig_names_done(&run->names);
+    rig_run_outages_done(&run->outages);
+    (void)pthread_mutex_destroy(&run->gate_lock);
+    (void)pthread_cond_destroy(&run->gate_moved);
+    free(run);
+    return rc;
+}

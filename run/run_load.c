@@ -1,0 +1,151 @@
+#include "run/run_load.h"
+
+#include "base/bug.h"
+#include "base/clock.h"
+#include "run/run_closing.h"
+
+enum {
+    LARGEST_BATCH = 16,
+    /* How far behind the average one may be before it passes over transactions to catch up. Measured on PostgreSQL:
+       after 1250 transactions each, most clients are within 150 of each other. */
+    MOST_BEHIND = 32 * LARGEST_BATCH,
+};
+
+void rig_run_load_init(struct rig_run_state *run)
+{
+    const struct rig_generator_options *workload = &run->plan->workload;
+    RIG_REQUIRE(workload->transactions > 0 || workload->duration_ns > 0);
+    int64_t total = workload->transactions > 0 ? workload->transactions : INT64_MAX / 2;
+    int64_t batch = total / (8 * (int64_t)run->client_count);
+    run->batch = (uint32_t)(batch < 1 ? 1 : batch > LARGEST_BATCH ? LARGEST_BATCH : batch);
+    atomic_store(&run->stock, total);
+    if (!run->simulated || workload->transactions == 0)
+        return;
+    atomic_store(&run->stock, 0);
+    for (uint32_t i = 0; i < run->client_count; i++) {
+        int64_t share = total / run->client_count + (i < total % run->client_count ? 1 : 0);
+        RIG_REQUIRE(share <= UINT32_MAX);
+        run->clients[i].claims = (uint32_t)share;
+    }
+}
+
+void rig_run_load_start(struct rig_run_state *run, int64_t now_ns)
+{
+    int64_t duration_ns = run->plan->workload.duration_ns;
+    atomic_store(&run->start_ns, now_ns);
+    atomic_store(&run->deadline_ns, duration_ns > 0 && !run->simulated ? now_ns + duration_ns : INT64_MAX);
+}
+
+static bool stock_is_empty(struct rig_run_state *run)
+{
+    return atomic_load_explicit(&run->stock, memory_order_relaxed) <= 0;
+}
+
+static void note_exhausted(struct rig_run_state *run)
+{
+    int64_t never = 0;
+    (void)atomic_compare_exchange_strong(&run->exhausted_ns, &never, rig_clock_now_ns());
+}
+
+/*
+ * Clients at the same position use the same keys. Who fell behind (a slow node, a reconnect) would go on alone with
+ * keys that nobody else uses any more, so it rejoins the others where they are on average; what it passes over is never
+ * issued. The average and not the furthest: else whoever is ahead for a moment would drag all others along.
+ *
+ * Simulated clients do so too, and a run still depends on its seed alone: once each has issued its first transaction,
+ * the simulation lets one client at a time go on (drivers/sim/scheduler.h), so that the others' positions are no matter
+ * of timing; before that nobody is behind.
+ */
+static void rejoin_others(struct rig_run_client *client)
+{
+    struct rig_run_state *run = client->run;
+    uint64_t position = rig_generator_position(client->generator);
+    uint64_t average = atomic_load_explicit(&run->positions, memory_order_relaxed) / run->client_count;
+    if (position + MOST_BEHIND < average)
+        rig_generator_skip_to(client->generator, average);
+    position = rig_generator_position(client->generator);
+    (void)atomic_fetch_add_explicit(&run->positions, position - client->known_position, memory_order_relaxed);
+    client->known_position = position;
+}
+
+static bool claim(struct rig_run_client *client)
+{
+    struct rig_run_state *run = client->run;
+    if (run->simulated && client->issued % LARGEST_BATCH == 0)
+        rejoin_others(client);
+    if (client->claims > 0)
+        return true;
+    if (stock_is_empty(run)) {
+        note_exhausted(run);
+        return false;
+    }
+    int64_t before = atomic_fetch_sub_explicit(&run->stock, run->batch, memory_order_relaxed);
+    if (before <= 0) {
+        (void)atomic_fetch_add_explicit(&run->stock, run->batch, memory_order_relaxed);
+        note_exhausted(run);
+        return false;
+    }
+    client->claims = before < run->batch ? (uint32_t)before : run->batch;
+    if (client->claims < run->batch)
+        (void)atomic_fetch_add_explicit(&run->stock, run->batch - client->claims, memory_order_relaxed);
+    if (!run->simulated)
+        rejoin_others(client);
+    return true;
+}
+
+void rig_run_load_release(struct rig_run_client *client)
+{
+    if (client->run->simulated)
+        return;
+    rig_run_closing_leave(client);
+    if (client->claims == 0)
+        return;
+    (void)atomic_fetch_add_explicit(&client->run->stock, client->claims, memory_order_relaxed);
+    client->claims = 0;
+}
+
+bool rig_run_load_has_work(struct rig_run_client *client)
+{
+    return !rig_run_is_ending(client->run) && (client->claims > 0 || !stock_is_empty(client->run));
+}
+
+/* The time of the client's next transaction, fractions of a nanosecond not accumulated. */
+static int64_t scheduled_ns(const struct rig_run_client *client, double rate)
+{
+    const struct rig_run_state *run = client->run;
+    double interval_ns = (double)RIG_NS_PER_S * run->client_count / rate;
+    double turns = (double)client->issued + (double)client->index / run->client_count;
+    return atomic_load_explicit(&run->start_ns, memory_order_relaxed) + (int64_t)(turns * interval_ns);
+}
+
+/* Of the time at which the client's last transaction ended; the monitor ends the load for those who wait. */
+static bool time_is_over(const struct rig_run_client *client)
+{
+    const struct rig_run_state *run = client->run;
+    int64_t duration_ns = run->plan->workload.duration_ns;
+    if (run->simulated)
+        return duration_ns > 0 && client->last_ns >= duration_ns;
+    return client->last_ns >= atomic_load_explicit(&run->deadline_ns, memory_order_relaxed);
+}
+
+bool rig_run_load_next(struct rig_run_client *client)
+{
+    struct rig_run_state *run = client->run;
+    if (rig_run_is_ending(run) || time_is_over(client) || !claim(client))
+        return false;
+    rig_run_closing_advance(client);
+    if (rig_run_closing_next(client))
+        return true;
+    double rate = run->plan->clients.rate;
+    client->intended_ns = 0;
+    if (rate > 0 && !run->simulated) {
+        client->intended_ns = scheduled_ns(client, rate);
+        if (client->intended_ns >= atomic_load_explicit(&run->deadline_ns, memory_order_relaxed) ||
+            !rig_run_wait_until(run, client->intended_ns))
+            return false;
+    }
+    rig_generator_next(client->generator, &client->transaction);
+    client->claims--;
+    client->issued++;
+    return true;
+}

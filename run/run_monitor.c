@@ -1,0 +1,438 @@
+#include "run/run_monitor.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "run/run_client.h"
+#include "run/run_lag.h"
+#include "run/run_progress.h"
+#include "run/run_signals.h"
+
+enum { TICK_MS = 50, RATE_SAMPLES = 6, COLUMNS_WITHOUT_TERMINAL = 80 };
+static const int64_t draw_every_ns = 200 * RIG_NS_PER_MS;
+static const int64_t latency_every_ns = RIG_NS_PER_S;
+static const int64_t interrupt_every_ns = 100 * RIG_NS_PER_MS;
+/* How long nobody may have had a session before the database counts as lost. */
+static const int64_t lost_after_ns = 60 * RIG_NS_PER_S;
+/* How long final reads may keep the driver before they are interrupted; the driver's own time-outs come first. */
+static const int64_t final_call_ns = 60 * RIG_NS_PER_S;
+/* After the first interrupt: when the local cluster is killed, and when the client is given up. */
+static const int64_t kill_after_ns = 15 * RIG_NS_PER_S;
+static const int64_t abandon_after_ns = 30 * RIG_NS_PER_S;
+
+struct sample {
+    int64_t at_ns;
+    uint64_t done;
+};
+
+/* Over all clients, since the start. */
+struct outcomes {
+    uint64_t refused, unanswered;
+};
+
+struct rig_run_monitor {
+    struct rig_run_state *run;
+    pthread_t thread;
+    atomic_bool leaving;
+    int signals_seen;
+    /* watchdog */
+    int64_t next_interrupt_ns;
+    int64_t first_interrupt_ns; /* 0: nobody is overdue */
+    bool killed;
+    int64_t without_session_since_ns; /* 0: somebody has one */
+    /* progress */
+    bool drawn;
+    int64_t next_draw_ns, next_latency_ns;
+    struct sample samples[RATE_SAMPLES];
+    uint32_t sample_count;
+    int64_t p50_ns, p99_ns;
+    bool has_latency;
+    struct rig_histogram now, before, since;
+    struct rig_histogram noted; /* of the timeline's last moment */
+    struct rig_lag lag;         /* of the check while the run goes on */
+    uint64_t found[RIG_ANOMALY_COUNT];
+    /* answers */
+    struct outcomes outcomes;
+    bool was_under_fault, looked_last;
+};
+
+/* -- ending -------------------------------------------------------------------------------------------------------- */
+
+static void watch_signals(struct rig_run_monitor *monitor)
+{
+    struct rig_run_state *run = monitor->run;
+    int count = rig_run_signals_count();
+    if (count > 0 && monitor->signals_seen == 0) {
+        rig_log(RIG_LOG_WARN, "run", "a signal came: the run ends; a second one interrupts the clients");
+        atomic_store(&run->interrupted, true);
+        rig_run_raise(run, RIG_STOP_END);
+    }
+    if (count > 1 && monitor->signals_seen <= 1) {
+        rig_log(RIG_LOG_WARN, "run", "a second signal came: the clients are interrupted");
+        rig_run_raise(run, RIG_STOP_ABORT);
+    }
+    monitor->signals_seen = count;
+}
+
+static void watch_time(struct rig_run_state *run, int64_t now_ns)
+{
+    if (rig_run_phase(run) == RIG_RUN_LOAD && now_ns >= atomic_load(&run->deadline_ns) &&
+        rig_run_stopped(run) == RIG_STOP_NONE)
+        rig_run_raise(run, RIG_STOP_LOAD);
+}
+
+static void fail_run(struct rig_run_state *run, enum rig_rc rc, const char *text)
+{
+    if (run->failure.rc != RIG_OK)
+        return;
+    (void)rig_fail(&run->failure, rc, "%s", text);
+    rig_log(RIG_LOG_ERROR, "run", "%s", text);
+    rig_run_raise(run, RIG_STOP_END);
+}
+
+static void watch_recorder(struct rig_run_state *run)
+{
+    if (rig_recorder_failed(run->recorder))
+        fail_run(run, RIG_E_IO, "the record cannot be written; the run was ended");
+}
+
+/* check.stop-on: the load ends as if its count were reached. */
+static void watch_check(struct rig_run_state *run)
+{
+    enum rig_anomaly anomaly;
+    if (run->online == NULL || run->plan->check.stop_on != RIG_STOP_ON_ANOMALY || rig_run_phase(run) != RIG_RUN_LOAD ||
+        rig_run_stopped(run) != RIG_STOP_NONE || !rig_online_forbidden(run->online, &anomaly))
+        return;
+    rig_log(RIG_LOG_WARN, "run", "%s was found, which a requested level forbids: the load ends (check.stop-on)",
+            rig_anomaly_info(anomaly)->name);
+    atomic_store(&run->stopped_by, (int)anomaly);
+    rig_run_raise(run, RIG_STOP_LOAD);
+}
+
+static bool is_under_fault(const struct rig_run_state *run)
+{
+    char text[8] = "";
+    if (run->nemesis != NULL)
+        rig_nemesis_describe(run->nemesis, text, sizeof text);
+    return text[0] != '\0';
+}
+
+static void watch_sessions(struct rig_run_monitor *monitor, int64_t now_ns)
+{
+    struct rig_run_state *run = monitor->run;
+    /* While a fault is under way it is no wonder, however long the plan lets it last. */
+    bool somebody = is_under_fault(run) || atomic_load(&run->start_ns) == 0 || rig_run_phase(run) != RIG_RUN_LOAD ||
+                    atomic_load(&run->finished) == run->client_count;
+    for (uint32_t i = 0; i < run->client_count && !somebody; i++)
+        somebody = atomic_load_explicit(&run->clients[i].connected, memory_order_relaxed);
+    if (somebody)
+        monitor->without_session_since_ns = 0;
+    else if (monitor->without_session_since_ns == 0)
+        monitor->without_session_since_ns = now_ns;
+    else if (now_ns - monitor->without_session_since_ns > lost_after_ns + 2 * run->plan->clients.max_backoff_ns)
+        fail_run(run, RIG_E_CLUSTER, "for more than a minute no client could get a session; the load was ended");
+}
+
+/* -- the watchdog -------------------------------------------------------------------------------------------------- */
+
+/* From when on a client that is inside the driver counts as overdue; INT64_MAX: never. */
+static int64_t patience_ends_ns(const struct rig_run_state *run, int64_t busy_since_ns)
+{
+    int64_t grace_ns = run->plan->clients.stop_grace_ns;
+    int64_t exhausted_ns = atomic_load(&run->exhausted_ns);
+    if (rig_run_stopped(run) == RIG_STOP_ABORT)
+        return 0;
+    if (rig_run_is_ending(run)) {
+        int64_t end_ns = atomic_load(&run->end_ns);
+        return (busy_since_ns > end_ns ? busy_since_ns : end_ns) + grace_ns;
+    }
+    if (run->simulated)
+        return INT64_MAX; /* its clients wait for each other inside the driver, however long that takes */
+    if (rig_run_phase(run) == RIG_RUN_FINAL)
+        return busy_since_ns + (grace_ns > final_call_ns ? grace_ns : final_call_ns);
+    if (exhausted_ns != 0) {
+        int64_t from_ns = busy_since_ns > exhausted_ns ? busy_since_ns : exhausted_ns;
+        return from_ns + grace_ns + run->plan->workload.long_duration_ns;
+    }
+    return INT64_MAX;
+}
+
+/* The client called back and is not interrupted for what it does next: only the call that is overdue is. */
+static bool interrupt_overdue(struct rig_run_state *run, int64_t now_ns)
+{
+    bool overdue = false;
+    for (uint32_t i = 0; i < run->client_count; i++) {
+        struct rig_run_client *client = &run->clients[i];
+        int64_t busy_since_ns = atomic_load_explicit(&client->busy_since_ns, memory_order_relaxed);
+        if (busy_since_ns == 0 || now_ns < patience_ends_ns(run, busy_since_ns))
+            continue;
+        overdue = true;
+        rig_run_client_interrupt(client);
+    }
+    return overdue;
+}
+
+static void watch_clients(struct rig_run_monitor *monitor, int64_t now_ns)
+{
+    struct rig_run_state *run = monitor->run;
+    if (now_ns < monitor->next_interrupt_ns)
+        return;
+    monitor->next_interrupt_ns = now_ns + interrupt_every_ns;
+    if (!interrupt_overdue(run, now_ns)) {
+        monitor->first_interrupt_ns = 0;
+        return;
+    }
+    if (monitor->first_interrupt_ns == 0) {
+        monitor->first_interrupt_ns = now_ns;
+        rig_log(RIG_LOG_WARN, "run", "clients that are not done are interrupted");
+    }
+    int64_t waited_ns = now_ns - monitor->first_interrupt_ns;
+    const struct rig_cluster_ops *cluster = run->driver->cluster;
+    if (waited_ns > kill_after_ns && !monitor->killed && cluster != NULL && cluster->wanted(run->env.options)) {
+        rig_log(RIG_LOG_ERROR, "run", "clients do not come back from the driver: the cluster is killed");
+        cluster->kill_now(run->driver_run);
+        monitor->killed = true;
+    }
+    if (waited_ns > abandon_after_ns) {
+        fail_run(run, RIG_E_DRIVER, "a client does not come back from the driver although it was interrupted");
+        atomic_store(&run->abandoned, true);
+    }
+}
+
+/* -- the progress line --------------------------------------------------------------------------------------------- */
+
+static void sum_counters(const struct rig_run_state *run, struct rig_progress *progress)
+{
+    uint64_t closing_reads = 0; /* no part of the total */
+    for (uint32_t i = 0; i < run->client_count; i++) {
+        closing_reads += rig_run_read(&run->clients[i].closing_reads);
+        progress->ok += rig_run_read(&run->clients[i].ok);
+        progress->fail += rig_run_read(&run->clients[i].fail);
+        progress->info += rig_run_read(&run->clients[i].info);
+    }
+    uint64_t all = progress->ok + progress->fail + progress->info;
+    progress->done = all < closing_reads ? 0 : all - closing_reads;
+}
+
+/* Since the moment before, over all kinds of transactions. */
+static int64_t p99_lately(struct rig_run_monitor *monitor)
+{
+    const struct rig_run_state *run = monitor->run;
+    rig_histogram_init(&monitor->now);
+    for (uint32_t i = 0; i < run->client_count; i++) {
+        for (int kind = 0; kind < 3; kind++)
+            rig_histogram_merge(&monitor->now, &run->clients[i].latency[kind]);
+    }
+    rig_histogram_init(&monitor->since);
+    rig_histogram_merge(&monitor->since, &monitor->now);
+    rig_histogram_subtract(&monitor->since, &monitor->noted);
+    rig_histogram_init(&monitor->noted);
+    rig_histogram_merge(&monitor->noted, &monitor->now);
+    return rig_histogram_count(&monitor->since) > 0 ? rig_histogram_percentile(&monitor->since, 99) : 0;
+}
+
+static void look_at_client(const struct rig_run_client *client, int number, struct rig_run_look *look,
+                           struct outcomes *sum)
+{
+    const bool answered = atomic_load_explicit(&client->answered_look, memory_order_acquire) == number;
+    const int64_t from_ns = atomic_load_explicit(&client->answered_from_ns, memory_order_relaxed);
+    if (answered && (look->answered_from_ns == 0 || from_ns < look->answered_from_ns))
+        look->answered_from_ns = from_ns;
+    const uint64_t refused = rig_run_read(&client->refused);
+    sum->refused += refused;
+    sum->unanswered +=
+        rig_run_read(&client->fail) - refused + rig_run_read(&client->info) + rig_run_read(&client->open_failures);
+    look->waiting |= !atomic_load_explicit(&client->connected, memory_order_relaxed) ||
+                     atomic_load_explicit(&client->busy_since_ns, memory_order_relaxed) != 0;
+}
+
+static void note_moment(struct rig_run_monitor *monitor, int64_t now_ns)
+{
+    struct rig_run_state *run = monitor->run;
+    const int64_t start_ns = atomic_load(&run->start_ns);
+    if (run->simulated || start_ns == 0 || rig_run_phase(run) != RIG_RUN_LOAD ||
+        !rig_run_timeline_is_due(&run->timeline, now_ns - start_ns))
+        return;
+    struct rig_progress sum = {.elapsed_ns = 0};
+    sum_counters(run, &sum);
+    const struct rig_run_moment moment = {
+        .at_ns = now_ns - start_ns, .ok = sum.ok, .fail = sum.fail, .info = sum.info, .p99_ns = p99_lately(monitor)};
+    rig_run_timeline_add(&run->timeline, &moment);
+}
+
+/* Collects the clients' outcomes since the look before. The last look is after the load, so that transactions that
+ * ended just before it count. */
+static void look_at_answers(struct rig_run_monitor *monitor, int64_t now_ns)
+{
+    struct rig_run_state *run = monitor->run;
+    if (run->simulated || atomic_load(&run->start_ns) == 0 || monitor->looked_last)
+        return;
+    monitor->looked_last = rig_run_phase(run) != RIG_RUN_LOAD;
+    const int number = atomic_load(&run->looks);
+    if (number == 0)
+        rig_run_answers_begin(&run->answers, atomic_load(&run->start_ns));
+    const bool faulted = is_under_fault(run);
+    struct rig_run_look look = {.at_ns = now_ns,
+                                .under_fault = faulted || monitor->was_under_fault,
+                                .over = monitor->looked_last || atomic_load(&run->load_end_ns) != 0 ||
+                                        atomic_load(&run->exhausted_ns) != 0};
+    struct outcomes sum = {.refused = 0};
+    for (uint32_t i = 0; i < run->client_count; i++)
+        look_at_client(&run->clients[i], number, &look, &sum);
+    look.refused = sum.refused > monitor->outcomes.refused;
+    look.unanswered = sum.unanswered > monitor->outcomes.unanswered;
+    monitor->outcomes = sum;
+    monitor->was_under_fault = faulted;
+    atomic_store(&run->looks, number + 1);
+    rig_run_answers_look(&run->answers, &look);
+}
+
+/* Transactions a second since the oldest sample kept, about a second ago. */
+static double recent_rate(struct rig_run_monitor *monitor, int64_t now_ns, uint64_t done)
+{
+    if (monitor->sample_count == RATE_SAMPLES) {
+        memmove(monitor->samples, monitor->samples + 1, (RATE_SAMPLES - 1) * sizeof monitor->samples[0]);
+        monitor->sample_count--;
+    }
+    monitor->samples[monitor->sample_count++] = (struct sample){now_ns, done};
+    const struct sample *oldest = &monitor->samples[0];
+    if (now_ns <= oldest->at_ns)
+        return 0;
+    return (double)(done - oldest->done) * (double)RIG_NS_PER_S / (double)(now_ns - oldest->at_ns);
+}
+
+static void refresh_latency(struct rig_run_monitor *monitor, int64_t now_ns)
+{
+    const struct rig_run_state *run = monitor->run;
+    if (now_ns < monitor->next_latency_ns)
+        return;
+    monitor->next_latency_ns = now_ns + latency_every_ns;
+    rig_histogram_init(&monitor->now);
+    for (uint32_t i = 0; i < run->client_count; i++) {
+        for (int kind = 0; kind < 3; kind++)
+            rig_histogram_merge(&monitor->now, &run->clients[i].latency[kind]);
+    }
+    rig_histogram_init(&monitor->since);
+    rig_histogram_merge(&monitor->since, &monitor->now);
+    rig_histogram_subtract(&monitor->since, &monitor->before);
+    rig_histogram_init(&monitor->before);
+    rig_histogram_merge(&monitor->before, &monitor->now);
+    monitor->has_latency = rig_histogram_count(&monitor->since) > 0;
+    monitor->p50_ns = rig_histogram_percentile(&monitor->since, 50);
+    monitor->p99_ns = rig_histogram_percentile(&monitor->since, 99);
+}
+
+static unsigned terminal_columns(void)
+{
+    struct winsize size = {0};
+    bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    return known ? size.ws_col : COLUMNS_WITHOUT_TERMINAL;
+}
+
+static void add_check(struct rig_run_monitor *monitor, int64_t now_ns, struct rig_progress *progress)
+{
+    const struct rig_run_state *run = monitor->run;
+    if (run->online == NULL)
+        return;
+    rig_online_found(run->online, monitor->found);
+    rig_lag_note(&monitor->lag, now_ns, progress->ok + progress->fail + progress->info);
+    progress->found = monitor->found;
+    progress->put_off = !rig_online_is_on(run->online);
+    if (!progress->put_off)
+        progress->behind_ns = rig_lag_behind_ns(&monitor->lag, now_ns, rig_online_checked(run->online));
+}
+
+static void draw(struct rig_run_monitor *monitor, int64_t now_ns)
+{
+    const struct rig_run_state *run = monitor->run;
+    int64_t start_ns = atomic_load(&run->start_ns);
+    const bool line = run->options->progress;
+    const int64_t every_ns = line ? draw_every_ns : run->options->heartbeat_ns;
+    if (every_ns == 0 || start_ns == 0 || now_ns < monitor->next_draw_ns)
+        return;
+    monitor->next_draw_ns = now_ns + every_ns;
+    if (!line && !monitor->drawn) { /* the first line comes when one period is over */
+        monitor->drawn = true;
+        return;
+    }
+    struct rig_progress progress = {.elapsed_ns = now_ns - start_ns};
+    bool final = rig_run_phase(run) == RIG_RUN_FINAL;
+    progress.phase = rig_run_is_ending(run) ? "ending" : final ? "final reads" : "load";
+    sum_counters(run, &progress);
+    add_check(monitor, now_ns, &progress);
+    progress.rate = recent_rate(monitor, now_ns, progress.done);
+    refresh_latency(monitor, now_ns);
+    progress.has_latency = monitor->has_latency && !final;
+    progress.p50_ns = monitor->p50_ns;
+    progress.p99_ns = monitor->p99_ns;
+    if (!final) {
+        progress.total = (uint64_t)run->plan->workload.transactions;
+        progress.duration_ns = run->simulated ? 0 : run->plan->workload.duration_ns;
+    }
+    char faults[128] = "";
+    if (run->nemesis != NULL)
+        rig_nemesis_describe(run->nemesis, faults, sizeof faults);
+    progress.faults = faults;
+    char text[512];
+    rig_progress_text(&progress, line ? terminal_columns() : 0, text, sizeof text);
+    (void)fprintf(stderr, line ? "\r%s\033[K" : "%s\n", text);
+    (void)fflush(stderr);
+    monitor->drawn = true;
+}
+
+/* -- the thread ---------------------------------------------------------------------------------------------------- */
+
+static void *monitor_main(void *argument)
+{
+    struct rig_run_monitor *monitor = argument;
+    while (!atomic_load(&monitor->leaving)) {
+        rig_run_signals_wait(TICK_MS);
+        int64_t now_ns = rig_clock_now_ns();
+        watch_signals(monitor);
+        watch_time(monitor->run, now_ns);
+        watch_recorder(monitor->run);
+        watch_check(monitor->run);
+        watch_sessions(monitor, now_ns);
+        watch_clients(monitor, now_ns);
+        note_moment(monitor, now_ns);
+        look_at_answers(monitor, now_ns);
+        draw(monitor, now_ns);
+    }
+    return NULL;
+}
+
+enum rig_rc rig_run_monitor_start(struct rig_run_state *run, struct rig_run_monitor **monitor, struct rig_err *err)
+{
+    struct rig_run_monitor *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return rig_fail(err, RIG_E_LIMIT, "no memory for the monitor");
+    made->run = run;
+    int error = pthread_create(&made->thread, NULL, monitor_main, made);
+    if (error != 0) {
+        free(made);
+        return rig_fail(err, RIG_E_LIMIT, "cannot start the monitor's thread: %s", strerror(error));
+    }
+    *monitor = made;
+    return RIG_OK;
+}
+
+void rig_run_monitor_stop(struct rig_run_monitor *monitor)
+{
+    if (monitor == NULL)
+        return;
+    atomic_store(&monitor->leaving, true);
+    rig_run_signals_wake();
+    (void)pthread_join(monitor->thread, NULL);
+    watch_signals(monitor); /* one that came at the very end counts too */
+    look_at_answers(monitor, rig_clock_now_ns());
+    if (monitor->drawn && monitor->run->options->progress) {
+        (void)fprintf(stderr, "\r\033[K");
+        (void)fflush(stderr);
+    }
+    free(monitor);
+}

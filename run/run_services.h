@@ -1,0 +1,16 @@
+/*
+ * The services of the core to drivers (struct rig_core).
+ *
+ * Private to run/.
+ */
+#ifndef RIG_RUN_RUN_SERVICES_H
+#define RIG_RUN_RUN_SERVICES_H
+
+#include "run/run_state.h"
+
+extern const struct rig_core rig_run_core;
+
+/* The run that rig_run_core speaks for; NULL for none. */
+void rig_run_services_attach(struct rig_run_state *run);
+
+#endif
