@@ -320,12 +320,16 @@ static enum rig_outcome give_up(struct session *session, struct rig_transaction 
     return certain ? RIG_OUTCOME_FAIL : RIG_OUTCOME_INFO;
 }
 
+/* A program that announces may do so until it is killed: the announcement can lie unread behind the last line. */
 static enum rig_outcome give_up_waiting(struct session *session, struct rig_transaction *transaction,
                                         enum rig_exec_end end)
 {
     static const char *const codes[] = {"", "program-ended", "timeout", "interrupted", "too-large"};
     char room[RIG_EXEC_PROBLEM_BYTES];
-    return give_up(session, transaction, codes[end], end_text(&session->process, end, room, sizeof room));
+    const char *text = end_text(&session->process, end, room, sizeof room);
+    if (transaction->phase == RIG_PHASE_OPERATION && !rig_exec_process_silence(&session->process))
+        transaction->phase = RIG_PHASE_COMMIT;
+    return give_up(session, transaction, codes[end], text);
 }
 
 /* Reads lines until one is the answer. */
@@ -355,7 +359,7 @@ static enum rig_outcome receive(struct session *session, struct rig_transaction 
             announced = true;
             break;
         case RIG_EXEC_MALFORMED:
-            transaction->phase = RIG_PHASE_COMMIT; /* who answers nonsense may have done anything */
+            transaction->phase = RIG_PHASE_COMMIT; /* a program that answers nonsense may have done anything */
             return give_up(session, transaction, "malformed", problem);
         case RIG_EXEC_NO_ROOM:
             transaction->phase = RIG_PHASE_COMMIT;

@@ -73,6 +73,14 @@ void rig_exec_process_tell_end(struct rig_exec_process *process, char *text, siz
         (void)snprintf(text, size, "it ended with exit status %d", WEXITSTATUS(status));
 }
 
+bool rig_exec_process_silence(struct rig_exec_process *process)
+{
+    char byte;
+    if (process->answer.size > process->given || !rig_child_clear(&process->child, clear_ns, NULL))
+        return false;
+    return read(process->from - 1, &byte, 1) == 0;
+}
+
 void rig_exec_process_end(struct rig_exec_process *process, int64_t grace_ns)
 {
     close_end(&process->to);
@@ -163,10 +171,12 @@ enum rig_exec_end rig_exec_receive(struct rig_exec_process *process, const struc
         if (over != RIG_EXEC_DONE)
             return over;
         looked = answer->size;
-        char *room = rig_buf_reserve(answer, READ_BYTES);
+        const size_t left = answer->limit - answer->size;
+        const size_t most = left < READ_BYTES ? left : READ_BYTES;
+        char *room = most == 0 ? NULL : rig_buf_reserve(answer, most);
         if (room == NULL)
             return RIG_EXEC_TOO_LARGE;
-        const ssize_t got = read(process->from - 1, room, READ_BYTES);
+        const ssize_t got = read(process->from - 1, room, most);
         if (got > 0) {
             answer->size += (size_t)got;
             continue;

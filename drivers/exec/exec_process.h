@@ -43,6 +43,8 @@ enum rig_rc rig_exec_process_start(struct rig_exec_process *process, struct rig_
                                    struct rig_err *err);
 /* After RIG_EXEC_ENDED: how, for a person: "it ended with exit status 1". Ends what is left of it. */
 void rig_exec_process_tell_end(struct rig_exec_process *process, char *text, size_t size);
+/* Kills the program. True when it is gone and had written nothing that rig_exec_receive() has not given away. */
+bool rig_exec_process_silence(struct rig_exec_process *process);
 /* Closes its input, gives it `grace_ns` to end, and ends it. Fit for one that is all zero. */
 void rig_exec_process_end(struct rig_exec_process *process, int64_t grace_ns);
 

@@ -25,12 +25,12 @@ report: [json, text]
 
 # A store that all its processes share, and that dies or talks nonsense as the second argument says.
 MISCHIEF = """
-import fcntl, json, os, random, sys
+import fcntl, json, os, random, signal, sys, time
 path, mischief = sys.argv[1:]
 hello = json.loads(sys.stdin.readline())
 if hello["role"] != "client":
     open(path, "w").write("{}")
-print(json.dumps({"ready": True, "announces": mischief == "dies-announced"}), flush=True)
+print(json.dumps({"ready": True, "announces": mischief in ("dies-announced", "overtakes")}), flush=True)
 chance = random.Random(f"{hello['client']} {os.getpid()}")
 for line in sys.stdin:
     txn = json.loads(line)
@@ -48,16 +48,24 @@ for line in sys.stdin:
         if mischief == "dies-announced":
             print(json.dumps({"txn": txn["txn"], "phase": "commit"}), flush=True)
             bad = chance.random() < 0.1
+        if mischief == "overtakes":
+            bad = bad and any(op[0] == "append" for op in txn["ops"])
+            if bad:  # rig sleeps from before the announcement until its time-out is over
+                os.kill(os.getppid(), signal.SIGSTOP)
+                while open(f"/proc/{os.getppid()}/stat").read().rsplit(")", 1)[1].split()[0] != "T": pass
+            print(json.dumps({"txn": txn["txn"], "phase": "commit"}), flush=True)
         with open(path + ".new", "w") as store:
             json.dump(lists, store)
         os.replace(path + ".new", path)
+    if bad and mischief == "overtakes":
+        time.sleep(0.4); os.kill(os.getppid(), signal.SIGCONT); time.sleep(60)
     answer = json.dumps({"txn": txn["txn"], "outcome": "ok", "ops": txn["ops"]})
     if bad and mischief in ("dies-after", "dies-announced"):
         sys.exit(1)
     if bad and mischief == "killed":
         os.kill(os.getpid(), 9)
     if bad and mischief == "sleeps":
-        import time; time.sleep(60)
+        time.sleep(60)
     if bad and mischief == "deaf":
         os.close(1); sys.stdin.read(); sys.exit(0)
     if bad and mischief == "half-a-line":
@@ -91,9 +99,9 @@ for line in sys.stdin:
 
 
 class Exec(rig_command.RigTest):
-    def run_command(self, command, status=0, transactions=300, timeout="5s", workload="list-append"):
+    def run_command(self, command, status=0, transactions=300, timeout="5s", workload="list-append", options=()):
         plan = self.plan(PLAN.format(command=command, transactions=transactions, timeout=timeout, workload=workload))
-        return self.status(status, self.rig("run", plan, "-o", "run"))
+        return self.status(status, self.rig("run", plan, "-o", "run", *options))
 
     def mischief(self, kind, **more):
         program = self.folder / "mischief.py"
@@ -134,6 +142,15 @@ class Exec(rig_command.RigTest):
         history = self.mischief("dies-announced")
         self.assertGreater(history["fail"], 30, "what dies before its announcement has failed")
         self.assertGreater(history["info"], 5, "what dies after it is unknown")
+
+    def test_one_that_announces_unheard(self):
+        """The announcement arrives in time, but rig reads it after its time-out: the commit may have happened."""
+        history = self.mischief("overtakes", transactions=30, timeout="200ms")
+        self.assertGreater(history["info"], 1)
+
+    def test_a_small_limit_of_answers(self):
+        history = self.mischief("none", transactions=20, options=["--set", "database.max-answer=4KiB"])
+        self.assertEqual((history["fail"], history["info"]), (0, 0))
 
     def test_one_that_talks_nonsense(self):
         self.assertGreater(self.mischief("nonsense")["info"], 10)
