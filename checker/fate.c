@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/bug.h"
+#include "base/plural.h"
 #include "checker/witness/sentence.h"
 
 #define L(id) RIG_LEVEL_BIT(RIG_LEVEL_##id)
@@ -188,8 +189,8 @@ static void say_open(const struct judge *j, unsigned level, struct rig_buf *text
     if (j->verdict->unknown_reason != NULL)
         rig_buf_add_text(text, ", but nothing was observed");
     else if (scope->lost_count > 0)
-        rig_buf_printf(text, ", but %" PRIu64 " operations that may have read or written were left out",
-                       scope->lost_count);
+        rig_buf_printf(text, ", but %" PRIu64 " operation%s that may have read or written %s left out",
+                       scope->lost_count, rig_plural(scope->lost_count), rig_was_were(scope->lost_count));
     else if (is_found(j, RIG_ANOMALY_INCOMPATIBLE_ORDER) || is_found(j, RIG_ANOMALY_FRACTURED_APPEND))
         rig_buf_add_text(text, ", but the reads of some key contradict each other");
     else if ((bit & rig_levels_below_committed) && open_write_cycles(j))
@@ -197,14 +198,15 @@ static void say_open(const struct judge *j, unsigned level, struct rig_buf *text
     else if ((bit & rig_levels_below_committed) && open_impossible_reads(j))
         rig_buf_add_text(text, ", but a transaction of unknown fate read what no transaction can have written");
     else if (scope->unknown_reads > 0)
-        rig_buf_printf(text, ", but the results of %" PRIu64 " reads are not known", scope->unknown_reads);
+        rig_buf_printf(text, ", but the results of %" PRIu64 " read%s are not known", scope->unknown_reads,
+                       rig_plural(scope->unknown_reads));
     else if (scope->workload != RIG_WORKLOAD_LIST_APPEND)
         rig_buf_add_text(text, ", but the order of the versions is known only in part");
     else if ((bit & strong_levels) && !scope->has_invocations)
         rig_buf_add_text(text, ", but the history has no invocations, and so no real-time order");
     else if ((bit & snapshot_levels) && scope->unordered_keys > 0)
-        rig_buf_printf(text, ", but to %" PRIu64 " keys several transactions made appends that no read shows",
-                       scope->unordered_keys);
+        rig_buf_printf(text, ", but to %" PRIu64 " key%s several transactions made appends that no read shows",
+                       scope->unordered_keys, rig_plural(scope->unordered_keys));
     else
         rig_buf_add_text(text, "; rig has no exact test for it");
 }
@@ -304,8 +306,11 @@ static char *why_unknown(const struct judge *j)
     struct rig_buf text;
     rig_buf_init(&text, 0);
     if (j->scope->txn_count == 0 && j->scope->skipped_count > 0) {
-        rig_buf_printf(&text, "none of its %" PRIu64 " operations is a transaction of a client",
-                       j->scope->skipped_count);
+        if (j->scope->skipped_count == 1)
+            rig_buf_add_text(&text, "its only operation is no transaction of a client");
+        else
+            rig_buf_printf(&text, "none of its %" PRIu64 " operations is a transaction of a client",
+                           j->scope->skipped_count);
         return keep(j, &text);
     }
     rig_buf_add_text(&text,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/plural.h"
 #include "checker/verdict_storage.h"
 
 uint64_t rig_scope_faults(const struct rig_scope *scope)
@@ -16,11 +17,12 @@ uint64_t rig_scope_faults(const struct rig_scope *scope)
 
 void rig_scope_say_damage(const struct rig_scope *scope, struct rig_buf *text)
 {
-    rig_buf_printf(text, "the record is damaged at byte %" PRIu64 ": the last %" PRIu64 " bytes", scope->damaged_at,
-                   scope->damaged_bytes);
+    rig_buf_printf(text, "the record is damaged at byte %" PRIu64 ": the last %" PRIu64 " byte%s", scope->damaged_at,
+                   scope->damaged_bytes, rig_plural(scope->damaged_bytes));
     if (scope->damaged_txns > 0)
-        rig_buf_printf(text, ", with at least %" PRIu64 " transactions,", scope->damaged_txns);
-    rig_buf_add_text(text, " were not checked");
+        rig_buf_printf(text, ", with at least %" PRIu64 " transaction%s,", scope->damaged_txns,
+                       rig_plural(scope->damaged_txns));
+    rig_buf_printf(text, " %s not checked", rig_was_were(scope->damaged_bytes));
 }
 
 static void begin_reason(struct rig_buf *text)
@@ -50,13 +52,15 @@ static void say_record(const struct rig_verdict *verdict, struct rig_buf *text)
 
 static void say_lost(const struct rig_verdict *verdict, struct rig_buf *text)
 {
-    if (verdict->scope.lost_count == 0)
+    const uint64_t count = verdict->scope.lost_count;
+    if (count == 0)
         return;
     begin_reason(text);
     rig_buf_printf(text,
-                   "%" PRIu64 " operations that may have read or written were left out, because their process names no "
-                   "client or their value is no transaction",
-                   verdict->scope.lost_count);
+                   "%" PRIu64 " operation%s that may have read or written %s left out, because %s process names no "
+                   "client or %s value is no transaction",
+                   count, rig_plural(count), rig_was_were(count), count == 1 ? "its" : "their",
+                   count == 1 ? "its" : "their");
 }
 
 static void say_shares(const struct rig_verdict *verdict, struct rig_buf *text)
@@ -95,8 +99,8 @@ static void say_acknowledged(const struct rig_verdict *verdict, struct rig_buf *
     if (got >= least || said)
         return;
     begin_reason(text);
-    rig_buf_printf(text, "%" PRIu64 " transaction%s acknowledged (minimum.acknowledged: %" PRIu64 ")", got,
-                   got == 1 ? " was" : "s were", least);
+    rig_buf_printf(text, "%" PRIu64 " transaction%s %s acknowledged (minimum.acknowledged: %" PRIu64 ")", got,
+                   rig_plural(got), rig_was_were(got), least);
 }
 
 /* Faults that were to strike, and none did: the database was tested without them. */

@@ -92,7 +92,8 @@ static void describe(void *context, char *text, unsigned long size)
     rig_progress_count(atomic_load(&progress->read_count), count, sizeof count);
     const uint64_t anomalies = atomic_load(&progress->found_count);
     if (anomalies > 0)
-        (void)snprintf(found, sizeof found, ", %" PRIu64 " anomalies found so far", anomalies);
+        (void)snprintf(found, sizeof found, ", %" PRIu64 " %s found so far", anomalies,
+                       anomalies == 1 ? "anomaly" : "anomalies");
     const uint32_t permille = atomic_load(&progress->read_permille);
     (void)snprintf(
         text, size,

@@ -6,6 +6,7 @@
 
 #include "base/json_write.h"
 #include "base/output_file.h"
+#include "base/plural.h"
 #include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/input_path.h"
@@ -53,12 +54,14 @@ static void print_result(const struct rig_arguments *args, const struct rig_hist
 {
     const char *out = args->positionals[1];
     if (!rig_arguments_json(args)) {
-        printf("%s: %u transactions, %u operations, %llu left out%s", out, (unsigned)history->txn_count,
-               (unsigned)history->op_count, (unsigned long long)history->skipped_count,
+        printf("%s: %u transaction%s, %u operation%s, %llu left out%s", out, (unsigned)history->txn_count,
+               rig_plural(history->txn_count), (unsigned)history->op_count, rig_plural(history->op_count),
+               (unsigned long long)history->skipped_count,
                history->truncated && history->damaged_at == 0 ? "; the record was cut" : "");
         if (history->damaged_at > 0)
-            printf("; the record is damaged at byte %llu: the last %llu bytes are left out",
-                   (unsigned long long)history->damaged_at, (unsigned long long)history->damaged_bytes);
+            printf("; the record is damaged at byte %llu: the last %llu byte%s left out",
+                   (unsigned long long)history->damaged_at, (unsigned long long)history->damaged_bytes,
+                   history->damaged_bytes == 1 ? " is" : "s are");
         puts("");
         return;
     }
@@ -131,10 +134,11 @@ int rig_cli_convert(int argc, char **argv)
     rig_cli_interruption_begin(describe, &args);
     enum rig_rc rc = rig_history_load(in, &options, &history, &err);
     if (rc == RIG_OK && history->lost_count > 0)
-        rc = rig_fail(&err, RIG_E_INPUT,
-                      "%s: %llu operations that may have read or written would be lost, because their process names no "
-                      "client or their value is no transaction; give each client a number or a name, or take them out",
-                      in, (unsigned long long)history->lost_count);
+        rc = rig_fail(
+            &err, RIG_E_INPUT,
+            "%s: %llu operation%s that may have read or written would be lost: a process that names no client, or a "
+            "value that is no transaction; give each client a number or a name, or take such operations out",
+            in, (unsigned long long)history->lost_count, rig_plural(history->lost_count));
     if (rc == RIG_OK)
         rc = rig_history_save_as(history, args.positionals[1], &save, &err);
     rig_cli_interruption_end();

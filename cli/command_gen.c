@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/json_write.h"
+#include "base/plural.h"
 #include "cli/arguments.h"
 #include "cli/check_progress.h"
 #include "cli/cli.h"
@@ -231,9 +232,10 @@ static void print_result(const struct rig_arguments *args, enum rig_form form, c
     char rate[32];
     rig_progress_count((uint64_t)((double)counts->transactions / seconds), rate, sizeof rate);
     (void)fprintf(stream,
-                  "%s: %" PRIu64 " transactions (%" PRIu64 " ok, %" PRIu64 " fail, %" PRIu64 " info), %" PRIu64
-                  " operations, %" PRIu64 " keys, %" PRIu64 " bytes, seed %" PRId64 ", %s/s\n",
-                  out, counts->transactions, counts->ok, counts->fail, counts->info, counts->operations, counts->keys,
+                  "%s: %" PRIu64 " transaction%s (%" PRIu64 " ok, %" PRIu64 " fail, %" PRIu64 " info), %" PRIu64
+                  " operation%s, %" PRIu64 " key%s, %" PRIu64 " bytes, seed %" PRId64 ", %s/s\n",
+                  out, counts->transactions, rig_plural(counts->transactions), counts->ok, counts->fail, counts->info,
+                  counts->operations, rig_plural(counts->operations), counts->keys, rig_plural(counts->keys),
                   counts->bytes, synthetic->seed, rate);
 }
 

@@ -4,13 +4,14 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/plural.h"
 #include "history/event_order.h"
 #include "history/history_storage.h"
 
 static enum rig_rc no_memory(const struct rig_history *history, struct rig_err *err)
 {
-    return rig_fail(err, RIG_E_LIMIT, "the history does not fit into memory (%u transactions)",
-                    (unsigned)history->txn_count);
+    return rig_fail(err, RIG_E_LIMIT, "the history does not fit into memory (%u transaction%s)",
+                    (unsigned)history->txn_count, rig_plural(history->txn_count));
 }
 
 /* ---- by position ---- */

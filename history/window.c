@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/plural.h"
 #include "history/window_private.h"
 
 enum { KNOWN_USES = 16 /* operations, until their number says how often a key is used */ };
@@ -122,11 +123,11 @@ enum rig_rc rig_window_no_room(struct rig_window *window, struct rig_err *err)
 {
     window->failed = true;
     if (window->limit_bytes == SIZE_MAX)
-        return rig_fail(err, RIG_E_LIMIT, "the history does not fit into memory (%llu transactions so far)",
-                        (unsigned long long)window->added_count);
+        return rig_fail(err, RIG_E_LIMIT, "the history does not fit into memory (%llu transaction%s so far)",
+                        (unsigned long long)window->added_count, rig_plural(window->added_count));
     return rig_fail(err, RIG_E_LIMIT,
-                    "the history needs more than the %zu bytes allowed (%llu transactions so far); raise --max-memory",
-                    window->limit_bytes, (unsigned long long)window->added_count);
+                    "the history needs more than the %zu bytes allowed (%llu transaction%s so far); raise --max-memory",
+                    window->limit_bytes, (unsigned long long)window->added_count, rig_plural(window->added_count));
 }
 
 static bool view_lists(struct rig_window *window)

@@ -303,8 +303,9 @@ enum rig_rc rig_window_check_invocations(const struct rig_window *window, struct
     uint64_t with_invocation = window->with_invocation + window->open.count;
     if (with_invocation == 0 || with_invocation == all)
         return RIG_OK;
-    return rig_fail(err, RIG_E_INPUT, "%llu of %llu transactions have no invocation; give all of them one, or none",
-                    (unsigned long long)(all - with_invocation), (unsigned long long)all);
+    return rig_fail(err, RIG_E_INPUT, "%llu of %llu transactions %s no invocation; give all of them one, or none",
+                    (unsigned long long)(all - with_invocation), (unsigned long long)all,
+                    all - with_invocation == 1 ? "has" : "have");
 }
 
 /* Doubles, or grows by an eighth where every byte counts. */

@@ -1,5 +1,6 @@
 #include "nemesis/network.h"
 
+#include "base/plural.h"
 #include "nemesis/fault_setup.h"
 
 const char *const rig_between_names[] = {"all", "nodes", "clients", NULL};
@@ -89,14 +90,15 @@ enum rig_rc rig_network_rules(const struct rig_fault_site *site, const struct ri
 static void say(struct rig_evidence *evidence, const char *when, const char *verb,
                 const struct rig_proxy_counts *counts)
 {
-    const char *plural = counts->connections == 1 ? "" : "s";
+    const char *plural = rig_plural(counts->connections);
     const unsigned long long bytes = counts->bytes, connections = counts->connections;
     if (connections == 0)
-        rig_evidence_add(evidence, "%s%llu bytes %s", when, bytes, verb);
+        rig_evidence_add(evidence, "%s%llu byte%s %s", when, bytes, rig_plural(bytes), verb);
     else if (bytes == 0)
         rig_evidence_add(evidence, "%s%llu connection%s %s", when, connections, plural, verb);
     else
-        rig_evidence_add(evidence, "%s%llu bytes and %llu connection%s %s", when, bytes, connections, plural, verb);
+        rig_evidence_add(evidence, "%s%llu byte%s and %llu connection%s %s", when, bytes, rig_plural(bytes),
+                         connections, plural, verb);
 }
 
 /* What is waited for, and how it is struck again meanwhile. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
+#include "base/plural.h"
 
 /* The nemesis's own stream: those of clients are below 2^32, those of their pauses start there. */
 static const uint64_t schedule_stream = UINT64_C(1) << 33;
@@ -66,7 +67,8 @@ enum rig_rc rig_schedule_init(struct rig_schedule *schedule, const struct rig_ne
     *schedule = (struct rig_schedule){.plan = plan, .random_ns = RIG_SCHEDULE_NEVER};
     schedule->entries = calloc(plan->entry_count + 1, sizeof *schedule->entries);
     if (schedule->entries == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "no memory for the schedule of %u faults", plan->entry_count);
+        return rig_fail(err, RIG_E_LIMIT, "no memory for the schedule of %u fault%s", plan->entry_count,
+                        rig_plural(plan->entry_count));
     rig_rng_init(&schedule->rng, seed, schedule_stream);
     for (uint32_t i = 0; i < plan->entry_count; i++)
         schedule->entries[i].next_ns = first_of(schedule, &plan->entries[i]);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/plural.h"
 #include "base/utf8.h"
 #include "report/report.h"
 #include "report/svg_words.h"
@@ -107,8 +108,9 @@ static void add_step(struct rig_buf *out, const struct rig_verdict *verdict, con
 static void add_gap(struct rig_buf *out, const struct rig_witness *witness, uint32_t cluster)
 {
     const uint32_t start = gap_start(witness), end = gap_end(witness);
-    rig_buf_printf(out, "  w%" PRIu32 "t%" PRIu32 " [label=\"... %" PRIu32 " more transactions ...\", style=dotted];\n",
-                   cluster, start, end - start);
+    rig_buf_printf(out,
+                   "  w%" PRIu32 "t%" PRIu32 " [label=\"... %" PRIu32 " more transaction%s ...\", style=dotted];\n",
+                   cluster, start, end - start, rig_plural(end - start));
     begin_edge(out, cluster, start - 1, start);
     rig_buf_add_text(out, "\", style=dotted];\n");
     begin_edge(out, cluster, start, end);
@@ -144,8 +146,7 @@ static void add_title(struct rig_buf *out, const struct rig_witness *witness, ui
 {
     const struct rig_anomaly_info *info = rig_anomaly_info(witness->anomaly);
     rig_buf_printf(out, "  label=\"%s #%" PRIu32 ": %s%" PRIu32 " transaction%s\\l", info->name, number,
-                   witness->step_count > 0 ? "a cycle of " : "", witness->txn_count,
-                   witness->txn_count == 1 ? "" : "s");
+                   witness->step_count > 0 ? "a cycle of " : "", witness->txn_count, rig_plural(witness->txn_count));
     add_line(out, "", info->definition);
     rig_buf_add_text(out, "\";\n");
 }

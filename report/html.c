@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/plural.h"
 #include "checker/witness/answered.h"
 #include "report/episodes.h"
 #include "report/html_parts.h"
@@ -277,7 +278,8 @@ static void add_load(const struct page *page)
     const struct rig_report_run *run = page->run;
     struct rig_buf *out = page->out;
     const uint64_t ok = page->verdict->effort.acknowledged;
-    rig_buf_printf(out, "<dt>Load</dt><dd>%" PRIu32 " clients for %.1f s", run->client_count, run->load_s);
+    rig_buf_printf(out, "<dt>Load</dt><dd>%" PRIu32 " client%s for %.1f s", run->client_count,
+                   rig_plural(run->client_count), run->load_s);
     if (run->load_s > 0) {
         rig_buf_add_text(out, ", ");
         rig_words_count(out, (uint64_t)((double)ok / run->load_s + 0.5));
@@ -290,7 +292,7 @@ static void add_load(const struct page *page)
     if (run->final_reads > 0) {
         rig_buf_add_text(out, ", and ");
         rig_words_count(out, run->final_reads);
-        rig_buf_add_text(out, " final reads");
+        rig_buf_add_text(out, run->final_reads == 1 ? " final read" : " final reads");
     }
     rig_buf_add_text(out, "</dd>\n<dt>Evidence</dt><dd>");
     rig_words_evidence(out, page->verdict);
@@ -432,7 +434,7 @@ static void add_foot(const struct page *page)
     struct rig_buf *out = page->out;
     rig_buf_add_text(out, "<footer>Checked ");
     rig_words_count(out, verdict->scope.txn_count);
-    rig_buf_add_text(out, " transactions, ");
+    rig_buf_add_text(out, verdict->scope.txn_count == 1 ? " transaction, " : " transactions, ");
     rig_words_count(out, verdict->edge_count[RIG_EDGE_WW]);
     rig_buf_add_text(out, " ww, ");
     rig_words_count(out, verdict->edge_count[RIG_EDGE_WR]);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/plural.h"
 #include "report/svg_words.h"
 
 #define MARGIN       20.0
@@ -580,7 +581,8 @@ static void add_snake_boxes(const struct rig_history *history, const struct rig_
         if (left_out > 0 && i == count / 2) {
             box->txn = UINT32_MAX;
             box->left_out = left_out;
-            (void)snprintf(box->name, sizeof box->name, "... %" PRIu32 " more transactions ...", left_out);
+            (void)snprintf(box->name, sizeof box->name, "... %" PRIu32 " more transaction%s ...", left_out,
+                           rig_plural(left_out));
         } else {
             box->txn = witness->txns[left_out > 0 && i > count / 2 ? i + left_out - 1 : i];
             rig_svg_words_box(history, witness, 3, box);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/plural.h"
 #include "base/wrap.h"
 #include "report/episodes.h"
 #include "checker/witness/answered.h"
@@ -526,7 +527,8 @@ static void add_rate(const struct page *page)
     const uint64_t ok = page->verdict->effort.acknowledged;
     struct rig_buf line;
     rig_buf_init(&line, 0);
-    rig_buf_printf(&line, "%" PRIu32 " clients for %.1f s", run->client_count, run->load_s);
+    rig_buf_printf(&line, "%" PRIu32 " client%s for %.1f s", run->client_count, rig_plural(run->client_count),
+                   run->load_s);
     if (run->load_s > 0) {
         rig_buf_add_text(&line, ", ");
         rig_words_count(&line, (uint64_t)((double)ok / run->load_s + 0.5));
@@ -537,7 +539,7 @@ static void add_rate(const struct page *page)
     if (run->final_reads > 0) {
         rig_buf_add_text(&line, ", and ");
         rig_words_count(&line, run->final_reads);
-        rig_buf_add_text(&line, " final reads");
+        rig_buf_add_text(&line, run->final_reads == 1 ? " final read" : " final reads");
     }
     wrapped_line(page, "load", rig_buf_text(&line));
     rig_buf_clear(&line);
@@ -605,7 +607,7 @@ static void add_cost(const struct page *page)
     const struct rig_cost *cost = &verdict->cost;
     rig_buf_add_text(page->out, "\nchecked ");
     rig_words_count(page->out, verdict->scope.txn_count);
-    rig_buf_add_text(page->out, " transactions, ");
+    rig_buf_add_text(page->out, verdict->scope.txn_count == 1 ? " transaction, " : " transactions, ");
     rig_words_count(page->out, verdict->edge_count[RIG_EDGE_WW]);
     rig_buf_add_text(page->out, " ww, ");
     rig_words_count(page->out, verdict->edge_count[RIG_EDGE_WR]);

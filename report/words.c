@@ -7,6 +7,7 @@
 #include "base/printable.h"
 #include "base/bug.h"
 #include "base/clock.h"
+#include "base/plural.h"
 #include "checker/minimum.h"
 
 void rig_words_clean(struct rig_buf *out, const char *text, bool keep_lines)
@@ -393,10 +394,16 @@ void rig_words_left_out(const struct rig_scope *scope, struct rig_buf *text)
     if (scope->skipped_count == 0)
         return;
     rig_words_count(text, scope->skipped_count);
-    rig_buf_add_text(text, " operations that are no transactions of clients (nemesis and others)");
+    rig_buf_add_text(text, scope->skipped_count == 1
+                               ? " operation that is no transaction of a client (nemesis and others)"
+                               : " operations that are no transactions of clients (nemesis and others)");
     if (scope->lost_count == 0)
         return;
     rig_buf_add_text(text, "; ");
+    if (scope->skipped_count == 1) {
+        rig_buf_add_text(text, "it may have read or written");
+        return;
+    }
     rig_words_count(text, scope->lost_count);
     rig_buf_add_text(text, " of them may have read or written");
 }
@@ -406,7 +413,7 @@ void rig_words_provenance(struct rig_buf *out, const struct rig_report_provenanc
     if (facts->kernel != NULL)
         rig_buf_add_text(out, facts->kernel);
     if (facts->cores > 0)
-        rig_buf_printf(out, ", %u core%s", facts->cores, facts->cores == 1 ? "" : "s");
+        rig_buf_printf(out, ", %u core%s", facts->cores, rig_plural(facts->cores));
     if (facts->cpu != NULL && facts->cpu[0] != '\0')
         rig_buf_printf(out, " of %s", facts->cpu);
     if (facts->memory_bytes > 0) {

@@ -12,6 +12,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/plural.h"
 #include "checker/stream/stream.h"
 #include "history/source.h"
 
@@ -64,8 +65,8 @@ static void note_found(struct rig_online *online, enum rig_anomaly anomaly, uint
     if (count > before) /* counts of cycles are lower bounds, and another look may have another */
         atomic_store_explicit(&online->found[anomaly], count, memory_order_relaxed);
     if (before == 0 && count > 0)
-        rig_log(RIG_LOG_INFO, "check", "found the first %s, within %llu transactions", rig_anomaly_info(anomaly)->name,
-                (unsigned long long)rig_online_checked(online));
+        rig_log(RIG_LOG_INFO, "check", "found the first %s, within %llu transaction%s", rig_anomaly_info(anomaly)->name,
+                (unsigned long long)rig_online_checked(online), rig_plural(rig_online_checked(online)));
 }
 
 /* Of what was found, an anomaly that was requested, or that refutes a requested level by itself. */

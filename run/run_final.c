@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/bug.h"
+#include "base/plural.h"
 #include "run/run_closing.h"
 
 enum rig_op_kind rig_run_read_kind(const struct rig_run_state *run)
@@ -32,7 +33,8 @@ static enum rig_rc list_keys(struct rig_run_state *run, int64_t bound, uint64_t 
         return rig_run_closing_rest(run, position, keys, err);
     for (int64_t key = 0; key < bound; key++) {
         if (!rig_key_numbers_add(keys, key))
-            return rig_fail(err, RIG_E_LIMIT, "no memory for the %lld keys of the final reads", (long long)bound);
+            return rig_fail(err, RIG_E_LIMIT, "no memory for the %lld key%s of the final reads", (long long)bound,
+                            rig_plural((uint64_t)bound));
     }
     return RIG_OK;
 }

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/password.h"
+#include "base/plural.h"
 #include "base/printable.h"
 #include "base/secret.h"
 #include "run/run_client.h"
@@ -206,7 +207,8 @@ static enum rig_rc make_clients(struct rig_run_state *run, struct rig_err *err)
     size_t bytes = run->client_count * sizeof *run->clients;
     run->clients = aligned_alloc(alignof(struct rig_run_client), bytes);
     if (run->clients == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "no memory for %u clients", run->client_count);
+        return rig_fail(err, RIG_E_LIMIT, "no memory for %u client%s", run->client_count,
+                        rig_plural(run->client_count));
     memset(run->clients, 0, bytes);
     enum rig_rc rc = rig_run_closing_init(run, err);
     for (uint32_t i = 0; i < run->client_count && rc == RIG_OK; i++)
@@ -357,8 +359,8 @@ static enum rig_rc set_up_and_record(struct rig_run_state *run, struct rig_run_r
         rig_printable_line(result->server);
         if (driver->settings != NULL)
             driver->settings(run->driver_run, take_setting, result);
-        rig_log(RIG_LOG_INFO, "run", "%u clients against %s (%s), seed %llu", run->client_count, driver->name,
-                result->server, (unsigned long long)run->plan->seed);
+        rig_log(RIG_LOG_INFO, "run", "%u client%s against %s (%s), seed %llu", run->client_count,
+                rig_plural(run->client_count), driver->name, result->server, (unsigned long long)run->plan->seed);
         rc = record_run(run, result, err);
     }
     if (driver->teardown != NULL && !atomic_load(&run->abandoned))

@@ -7,6 +7,7 @@
 
 #include "base/bug.h"
 #include "base/log.h"
+#include "base/plural.h"
 
 void rig_run_outages_init(struct rig_run_outages *outages)
 {
@@ -43,7 +44,7 @@ static void tell_untold(struct rig_run_outage *kind)
 {
     if (kind->untold > 0)
         rig_log(RIG_LOG_WARN, "client", "%" PRIu64 " more attempt%s to connect failed like this: %s", kind->untold,
-                kind->untold == 1 ? "" : "s", kind->text);
+                rig_plural(kind->untold), kind->text);
     kind->untold = 0;
 }
 

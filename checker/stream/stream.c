@@ -6,6 +6,7 @@
 
 #include "base/bug.h"
 #include "base/clock.h"
+#include "base/plural.h"
 #include "checker/stream/closing.h"
 #include "checker/stream/stream_private.h"
 #include "history/source.h"
@@ -407,9 +408,10 @@ static enum rig_rc too_large(const struct rig_stream *w, struct rig_err *err)
     if (whole > wanted)
         (void)snprintf(enough, sizeof enough, ", and %zuMiB hold all of the history", whole);
     return rig_fail(err, RIG_E_LIMIT,
-                    "after %llu transactions, %llu cannot be judged yet, because keys that they or earlier ones used "
+                    "after %llu transaction%s, %llu cannot be judged yet, because keys that they or earlier ones used "
                     "are %s, and do not fit into %zu MiB; raise --max-memory: %zuMiB hold so many%s",
-                    (unsigned long long)w->fed_count, (unsigned long long)(w->held_count + w->new_count),
+                    (unsigned long long)w->fed_count, rig_plural(w->fed_count),
+                    (unsigned long long)(w->held_count + w->new_count),
                     w->options.census == NULL ? "still in use" : "used again later", w->options.check.limit_bytes >> 20,
                     wanted, enough);
 }

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/plural.h"
 #include "base/printable.h"
 
 static void add_name(const struct rig_history *history, uint32_t txn, enum rig_column column, struct rig_buf *text)
@@ -78,10 +79,10 @@ void rig_answered_held(const struct rig_history *history, uint32_t txn, struct r
     if (before == 0)
         rig_buf_add_text(text, " before its first operation");
     else if (before > 0)
-        rig_buf_printf(text, " after %" PRId64 " operation%s", before, before == 1 ? "" : "s");
+        rig_buf_printf(text, " after %" PRId64 " operation%s", before, rig_plural((uint64_t)before));
     if (meanwhile < 0)
         return;
     rig_buf_add_text(text, ", ");
     add_count((uint64_t)meanwhile, text);
-    rig_buf_printf(text, " transaction%s committed meanwhile", meanwhile == 1 ? "" : "s");
+    rig_buf_printf(text, " transaction%s committed meanwhile", rig_plural((uint64_t)meanwhile));
 }

@@ -13,6 +13,7 @@
 
 #include "base/bug.h"
 #include "base/folder.h"
+#include "base/plural.h"
 #include "drivers/etcd/etcd_launch.h"
 #include "drivers/etcd/etcd_membership.h"
 
@@ -225,8 +226,8 @@ enum rig_rc rig_etcd_cluster_start(struct rig_etcd_cluster *cluster, struct rig_
         rc = RIG_OK;
     }
     if (rc == RIG_OK)
-        core->log(2, "etcd", "started %u members of %s in %s, %lld ms", cluster->count, cluster->program,
-                  cluster->folder, (long long)((core->now_ns() - start_ns) / ns_per_ms));
+        core->log(2, "etcd", "started %u member%s of %s in %s, %lld ms", cluster->count, rig_plural(cluster->count),
+                  cluster->program, cluster->folder, (long long)((core->now_ns() - start_ns) / ns_per_ms));
     return rc;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "drivers/etcd/etcd_faults.h"
+#include "base/plural.h"
 #include "drivers/etcd/etcd_launch.h"
 #include "drivers/etcd/etcd_run.h"
 #include "drivers/http/http_preview.h"
@@ -72,7 +73,7 @@ static void describe(void *object, char *text, size_t size)
 {
     const struct rig_etcd_run *run = object;
     (void)snprintf(text, size, "etcd%s%s, %u member%s", run->http.version[0] == '\0' ? "" : " ", run->http.version,
-                   run->http.endpoint_count, run->http.endpoint_count == 1 ? "" : "s");
+                   run->http.endpoint_count, rig_plural(run->http.endpoint_count));
 }
 
 /* The flags of a member that rig started; another one does not tell its own. */

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/plural.h"
 #include "drivers/etcd/etcd_membership.h"
 #include "drivers/etcd/etcd_run.h"
 
@@ -98,7 +99,7 @@ static enum rig_rc defragment(const struct rig_fault_site *site, void *state, st
             return rc;
     }
     (void)snprintf(evidence->text, sizeof evidence->text, "%u member%s rewrote %s in %lld ms", site->node_count,
-                   site->node_count == 1 ? "" : "s", site->node_count == 1 ? "its file" : "their files",
+                   rig_plural(site->node_count), site->node_count == 1 ? "its file" : "their files",
                    (long long)((site->core->now_ns() - start_ns) / 1000000));
     return RIG_OK;
 }
@@ -116,9 +117,9 @@ static enum rig_rc expel(const struct rig_fault_site *site, void *object, struct
     struct replace_state *state = object;
     if (cluster->count < 3 || site->node_count * 2 >= cluster->count)
         return rig_fail(err, RIG_E_CLUSTER,
-                        "replace-member: %u of %u members cannot be taken out and a majority left; start more, or "
+                        "replace-member: %u of %u member%s cannot be taken out and a majority left; start more, or "
                         "target fewer",
-                        site->node_count, cluster->count);
+                        site->node_count, cluster->count, rig_plural(cluster->count));
     size_t length = 0;
     for (; state->count < site->node_count; state->count++) {
         const uint32_t node = site->nodes[state->count];

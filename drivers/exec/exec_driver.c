@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/output_file.h"
+#include "base/plural.h"
 #include "drivers/exec/exec_process.h"
 #include "drivers/exec/exec_protocol.h"
 
@@ -124,14 +125,14 @@ static enum rig_rc make_wakes(struct run *run, struct rig_err *err)
     const uint32_t count = run->env->client_count;
     run->wakes = malloc((count + 1) * sizeof *run->wakes);
     if (run->wakes == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "out of memory for %u clients", count);
+        return rig_fail(err, RIG_E_LIMIT, "out of memory for %u client%s", count, rig_plural(count));
     for (uint32_t i = 0; i < count; i++)
         run->wakes[i] = -1;
     for (uint32_t i = 0; i < count; i++) {
         run->wakes[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (run->wakes[i] < 0)
-            return rig_fail(err, RIG_E_DRIVER, "no descriptors for %u clients: %s; raise `ulimit -n`", count,
-                            strerror(errno));
+            return rig_fail(err, RIG_E_DRIVER, "no descriptors for %u client%s: %s; raise `ulimit -n`", count,
+                            rig_plural(count), strerror(errno));
     }
     return RIG_OK;
 }

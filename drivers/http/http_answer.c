@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/plural.h"
 
 struct taking {
     const struct rig_answer_rule *rule;
@@ -369,8 +370,8 @@ static bool take_items(struct taking *taking)
     if (count > 0 && !json_is_array(items))
         return refuse(taking, "no list at %.60s", rule->items.text);
     if (count > 0 && json_array_size(items) < count)
-        return refuse(taking, "%zu items at %.60s for %u %s", json_array_size(items), rule->items.text, count,
-                      "elements");
+        return refuse(taking, "%zu item%s at %.60s for %u element%s", json_array_size(items),
+                      rig_plural(json_array_size(items)), rule->items.text, count, rig_plural(count));
     for (uint32_t i = 0; i < count; i++) {
         if (!take_item(taking, rule->set, i, json_array_get(items, i)))
             return false;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/bug.h"
+#include "base/plural.h"
 #include "drivers/http/http_outcome.h"
 #include "drivers/http/http_request.h"
 
@@ -24,12 +25,12 @@ enum rig_rc rig_http_run_init(struct rig_http_run *run, const struct rig_run_env
     for (uint32_t i = 0; run->wakes != NULL && i < clients; i++)
         run->wakes[i] = -1;
     if (run->endpoints == NULL || run->names == NULL || run->wakes == NULL || run->shifts == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "out of memory for %u clients", clients);
+        return rig_fail(err, RIG_E_LIMIT, "out of memory for %u client%s", clients, rig_plural(clients));
     for (uint32_t i = 0; i < clients; i++) {
         run->wakes[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (run->wakes[i] < 0)
-            return rig_fail(err, RIG_E_DRIVER, "no descriptors for %u clients: %s; raise `ulimit -n`", clients,
-                            strerror(errno));
+            return rig_fail(err, RIG_E_DRIVER, "no descriptors for %u client%s: %s; raise `ulimit -n`", clients,
+                            rig_plural(clients), strerror(errno));
     }
     return rig_http_library_init(err);
 }

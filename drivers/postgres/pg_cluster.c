@@ -7,6 +7,7 @@
 
 #include "base/bug.h"
 #include "base/folder.h"
+#include "base/plural.h"
 #include "drivers/postgres/pg_configuration.h"
 #include "drivers/postgres/pg_replication.h"
 #include "drivers/postgres/pg_template.h"
@@ -169,7 +170,7 @@ enum rig_rc rig_pg_cluster_start(struct rig_pg_cluster *cluster, struct rig_err 
         rc = start_nodes(cluster, deadline_ns, err);
     if (rc == RIG_OK)
         core->log(2, "postgres", "started %s/postgres, %u node%s in %s, %lld ms", site->bin_dir, cluster->count,
-                  cluster->count == 1 ? "" : "s", site->folder, (long long)((core->now_ns() - start_ns) / 1000000));
+                  rig_plural(cluster->count), site->folder, (long long)((core->now_ns() - start_ns) / 1000000));
     return rc;
 }
 

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/plural.h"
+
 #include "drivers/postgres/pg_fault.h"
 
 struct options {
@@ -120,8 +122,9 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *state, struct
         rc = site->core->stopping() ? rig_fail(err, RIG_E_INTERRUPTED, "%s: the run ends", pair.node->name)
                                     : rig_fail(err, RIG_E_CLUSTER, "%s: no deadlock came about", pair.node->name);
     if (rc == RIG_OK)
-        rig_pg_fault_say(evidence, "%s: %d deadlock%s found by the server in %lld rounds", pair.node->name, deadlocks,
-                         deadlocks == 1 ? "" : "s", (long long)options->rounds);
+        rig_pg_fault_say(evidence, "%s: %d deadlock%s found by the server in %lld round%s", pair.node->name, deadlocks,
+                         rig_plural((uint64_t)deadlocks), (long long)options->rounds,
+                         rig_plural((uint64_t)options->rounds));
     return rc;
 }
 

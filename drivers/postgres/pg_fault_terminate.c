@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/plural.h"
+
 #include "drivers/postgres/pg_fault.h"
 
 struct options {
@@ -50,7 +52,7 @@ static enum rig_rc strike(const struct rig_fault_site *site, const struct rig_pg
     if (options->share >= 1 && !rig_pg_victim_await(&first, "Z", RIG_PG_FAULT_NS / 4))
         return rig_fail(err, RIG_E_CLUSTER, "%s: process %d was told to end, and still runs", node->name,
                         (int)first.pid);
-    rig_pg_fault_say(evidence, "%s: %ld session%s ended", node->name, told, told == 1 ? "" : "s");
+    rig_pg_fault_say(evidence, "%s: %ld session%s ended", node->name, told, rig_plural((uint64_t)told));
     return RIG_OK;
 }
 

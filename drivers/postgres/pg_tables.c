@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/plural.h"
 
 #define MARK "rig run " /* what the mark of every run begins with; the run's name follows */
 
@@ -122,8 +123,9 @@ enum rig_rc rig_pg_tables_drop(const struct rig_pg_schema *schema, const struct 
     if (rc != RIG_OK || marked == 0)
         return rc;
     if (marked != (schema->place.own ? 1 : schema->options->tables))
-        return rig_fail(err, RIG_E_CLUSTER, "PostgreSQL: only %lld of the run's %lld tables carry its mark",
-                        (long long)marked, (long long)schema->options->tables);
+        return rig_fail(err, RIG_E_CLUSTER, "PostgreSQL: only %lld of the run's %lld table%s carry its mark",
+                        (long long)marked, (long long)schema->options->tables,
+                        rig_plural((uint64_t)schema->options->tables));
     struct rig_buf sql;
     rig_buf_init(&sql, SCRIPT_MOST);
     write_removal(schema, &sql);

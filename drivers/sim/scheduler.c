@@ -7,6 +7,7 @@
 
 #include "base/bug.h"
 #include "base/clock.h"
+#include "base/plural.h"
 
 struct client {
     pthread_cond_t answered;
@@ -120,9 +121,10 @@ static void lose_patience(struct rig_sim_scheduler *scheduler)
 {
     if (!scheduler->has_lost_patience)
         scheduler->core->log(1, "sim",
-                             "%u of %u clients asked for nothing for %lld ms: the others go on without them, and this "
+                             "%u of %u client%s asked for nothing for %lld ms: the others go on without them, and this "
                              "run does not depend on its seed alone any more",
                              scheduler->taking_part_count - scheduler->waiting_count, scheduler->taking_part_count,
+                             rig_plural(scheduler->taking_part_count),
                              (long long)(scheduler->patience_ns / RIG_NS_PER_MS));
     scheduler->has_lost_patience = true;
     run_until_completion(scheduler);

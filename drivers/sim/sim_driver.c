@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "drivers/built_in.h"
+#include "base/plural.h"
 #include "drivers/sim/scheduler.h"
 
 #define ISOLATION_HELP(id, name, help)             "; " name ": " help
@@ -117,8 +118,8 @@ static enum rig_rc sim_init(void *run, const struct rig_run_env *env, struct rig
     struct sim_run *r = run;
     r->env = env;
     if (env->client_count == 0 || env->client_count >= RIG_SIM_TICK_NS - 1)
-        return rig_fail(err, RIG_E_DRIVER, "sim: %u clients; use 1 to %lld", env->client_count,
-                        (long long)RIG_SIM_TICK_NS - 2);
+        return rig_fail(err, RIG_E_DRIVER, "sim: %u client%s; use 1 to %lld", env->client_count,
+                        rig_plural(env->client_count), (long long)RIG_SIM_TICK_NS - 2);
     r->scheduler = rig_sim_scheduler_new(env->options, env->core, env->seed, env->client_count);
     if (r->scheduler == NULL)
         return rig_fail(err, RIG_E_DRIVER, "sim: out of memory");

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "history/record/record_checkpoint.h"
 #include "history/record/record_damage.h"
 #include "history/record/record_events.h"
@@ -227,9 +228,9 @@ static enum rig_rc check_counts(const struct rig_record_run *run, struct rig_rec
         told.open == before.open && same_time)
         return RIG_OK;
     return rig_fail(err, RIG_E_INPUT,
-                    "%s: a checkpoint after %llu events that does not go on from what came before; the record was "
+                    "%s: a checkpoint after %llu event%s that does not go on from what came before; the record was "
                     "written wrongly, make it anew",
-                    run->file->name, (unsigned long long)before.events);
+                    run->file->name, (unsigned long long)before.events, rig_plural(before.events));
 }
 
 enum rig_rc rig_record_goes_on(const struct rig_record_run *last, const struct rig_record_run *run, struct rig_err *err)

@@ -11,6 +11,7 @@
 
 #include "base/bug.h"
 #include "base/clock.h"
+#include "base/plural.h"
 #include "base/vec.h"
 #include "history/columns.h"
 #include "history/byte_ring.h"
@@ -723,8 +724,8 @@ enum rig_rc rig_recorder_open(const struct rig_recorder_options *options, struct
     init_locks(out);
     enum rig_rc rc = RIG_OK;
     if (!allocate(out, options))
-        rc = rig_fail(err, RIG_E_LIMIT, "%s: no memory for the buffers of %u clients", options->path,
-                      (unsigned)options->channel_count);
+        rc = rig_fail(err, RIG_E_LIMIT, "%s: no memory for the buffers of %u client%s", options->path,
+                      (unsigned)options->channel_count, rig_plural(options->channel_count));
     if (rc == RIG_OK)
         rc = start_file(out, err);
     if (rc == RIG_OK && !start_writer(out)) {

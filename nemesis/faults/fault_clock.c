@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/plural.h"
 #include "nemesis/fault_setup.h"
 #include "nemesis/fault_context.h"
 
@@ -118,8 +119,9 @@ static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, 
         if (target->control == NULL)
             continue;
         atomic_store(&target->control->clock, 0);
-        rig_evidence_add(evidence, "%s: %llu readings were off", rig_fleet_of(site)->names[site->nodes[i]],
-                         (unsigned long long)count(target));
+        const unsigned long long readings = count(target);
+        rig_evidence_add(evidence, "%s: %llu reading%s %s off", rig_fleet_of(site)->names[site->nodes[i]], readings,
+                         rig_plural(readings), rig_was_were(readings));
         *target = (struct target){.control = NULL};
     }
     return RIG_OK;

@@ -5,6 +5,8 @@
  */
 #include "nemesis/cgroup.h"
 
+#include "base/plural.h"
+
 struct options {
     double quota;
 };
@@ -64,8 +66,8 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
         if (rc == RIG_OK)
             rc = rig_await_effect(site, &effect, err);
         if (rc == RIG_OK)
-            rig_evidence_add(evidence, "%s: %u processes ran out of processor time",
-                             rig_fleet_of(site)->names[site->nodes[i]], processes);
+            rig_evidence_add(evidence, "%s: %u process%s ran out of processor time",
+                             rig_fleet_of(site)->names[site->nodes[i]], processes, processes == 1 ? "" : "es");
     }
     return rc;
 }
@@ -82,7 +84,8 @@ static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, 
         const unsigned long long periods = count(group);
         const enum rig_rc one = rig_cgroup_end(site, group, err);
         if (one == RIG_OK)
-            rig_evidence_add(evidence, "%s: in %llu periods", rig_fleet_of(site)->names[site->nodes[i]], periods);
+            rig_evidence_add(evidence, "%s: in %llu period%s", rig_fleet_of(site)->names[site->nodes[i]], periods,
+                             rig_plural(periods));
         rc = rc == RIG_OK ? one : rc;
     }
     return rc;

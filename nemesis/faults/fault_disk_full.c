@@ -4,6 +4,7 @@
  * The shim refuses it, so that nothing has to be filled. A node that gave up over it is started when the disk has room
  * again. Evidence: writes that were refused.
  */
+#include "base/plural.h"
 #include "nemesis/fault_setup.h"
 #include "nemesis/fault_context.h"
 
@@ -65,7 +66,9 @@ static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, 
         const char *name = rig_fleet_of(site)->names[site->nodes[i]];
         if (target->control != NULL) {
             atomic_store(&target->control->full, 0);
-            rig_evidence_add(evidence, "%s: %llu writes were refused", name, (unsigned long long)count(target));
+            const unsigned long long refused = count(target);
+            rig_evidence_add(evidence, "%s: %llu write%s %s refused", name, refused, rig_plural(refused),
+                             rig_was_were(refused));
             *target = (struct target){.to_start = true};
         }
         const enum rig_rc one = target->to_start ? rig_revive(site, site->nodes[i], false, err) : RIG_OK;

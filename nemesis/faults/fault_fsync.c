@@ -9,13 +9,14 @@
  *
  * Evidence: how many calls were slowed down, failed or lied about.
  */
+#include "base/plural.h"
 #include "nemesis/fault_setup.h"
 #include "nemesis/power.h"
 
 enum { MODE_SLOW, MODE_FAIL, MODE_LIE };
 static const char *const modes[] = {"slow", "fail", "lie", NULL};
 static const char *const happens[] = {"are slowed down", "fail", "are lied about"};
-static const char *const happened[] = {"were slowed down", "failed", "were lied about"};
+static const char *const happened[] = {" slowed down", "failed", " lied about"};
 
 struct options {
     int64_t mode;
@@ -137,8 +138,10 @@ static enum rig_rc heal_one(const struct rig_fault_site *site, uint32_t node, st
     if (target->control != NULL) {
         const bool loses = target->power.kept[0] != '\0';
         atomic_store(&target->control->sync, RIG_SHIM_SYNC_REAL);
-        rig_evidence_add(evidence, "%s: %llu calls %s%s", name, (unsigned long long)count(target),
-                         happened[options->mode], loses ? ", and what was written since is lost" : "");
+        const unsigned long long calls = count(target);
+        rig_evidence_add(evidence, "%s: %llu call%s %s%s%s", name, calls, rig_plural(calls),
+                         options->mode == MODE_FAIL ? "" : rig_was_were(calls), happened[options->mode],
+                         loses ? ", and what was written since is lost" : "");
         target->control = NULL;
         target->to_start = options->mode == MODE_FAIL;
     }

@@ -7,6 +7,8 @@
  */
 #include "nemesis/cgroup.h"
 
+#include "base/plural.h"
+
 struct options {
     int64_t limit_bytes;
 };
@@ -76,7 +78,7 @@ static enum rig_rc heal_one(const struct rig_fault_site *site, uint32_t node, st
         const unsigned long long times = count(&target->group);
         rc = rig_cgroup_end(site, &target->group, err);
         if (rc == RIG_OK)
-            rig_evidence_add(evidence, "%s: %llu times", rig_fleet_of(site)->names[node], times);
+            rig_evidence_add(evidence, "%s: %llu time%s", rig_fleet_of(site)->names[node], times, rig_plural(times));
     }
     const enum rig_rc started = target->to_start ? rig_revive(site, node, false, err) : RIG_OK;
     target->to_start = target->to_start && started != RIG_OK;

@@ -88,7 +88,7 @@ static void unknown_reads_leave_everything_open(void **state)
     check(&f, "ok 0 0-1: ax1; ok 1 2-3: rx[1] ry?", L(SERIALIZABLE));
     assert_int_equal(f.verdict->valid, RIG_VALID_TRUE);
     assert_int_equal(f.verdict->levels[RIG_LEVEL_SERIALIZABLE].fate, RIG_FATE_NOT_REFUTED);
-    assert_non_null(strstr(f.verdict->levels[RIG_LEVEL_SERIALIZABLE].reason, "1 reads are not known"));
+    assert_non_null(strstr(f.verdict->levels[RIG_LEVEL_SERIALIZABLE].reason, "results of 1 read are not known"));
     done(&f);
 }
 

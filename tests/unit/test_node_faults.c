@@ -336,7 +336,7 @@ static void a_failing_fsync_ends_the_node_until_it_is_healed(void **state)
     heal(&trial);
     assert_int_equal(node.starts, 2);
     await_lines(lines() + 5);
-    assert_non_null(strstr(trial.evidence.text, "n1: 1 calls failed"));
+    assert_non_null(strstr(trial.evidence.text, "n1: 1 call failed"));
 }
 
 static void a_slow_fsync_takes_its_time(void **state)

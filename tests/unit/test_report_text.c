@@ -83,7 +83,7 @@ static void run_facts_are_shown(void **state)
     hand.verdict.effort.acknowledged = 2; /* of the load: whatever became of the final reads */
     const char *text = text_of(&hand.verdict, &run, false, &out);
     assert_holds(text, "  server              PostgreSQL 15.4\n");
-    assert_holds(text, "16 clients for 2.0 s, 1 ok a second, and 1 final reads\n");
+    assert_holds(text, "16 clients for 2.0 s, 1 ok a second, and 1 final read\n");
     assert_holds(text, "  seed                18446744073709551615\n");
     assert_holds(text, "  transactions        3: 3 ok, 0 fail, 0 info (0 % of unknown fate)\n");
     assert_holds(text,
@@ -105,7 +105,7 @@ static void why_the_load_stopped_is_told(void **state)
     run.stopped_by = "G2-item";
     hand.verdict.effort.acknowledged = 2;
     const char *text = text_of(&hand.verdict, &run, false, &out);
-    assert_holds(text, "16 clients for 2.0 s, 1 ok a second, stopped at the first G2-item, and 1 final reads\n");
+    assert_holds(text, "16 clients for 2.0 s, 1 ok a second, stopped at the first G2-item, and 1 final read\n");
     rig_buf_done(&out);
     hand_verdict_done(&hand);
 }
