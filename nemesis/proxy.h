@@ -2,21 +2,22 @@
  * rig's own TCP proxy: every connection between the parties of a run (the clients, the nodes) goes through it when a
  * plan has faults of the network, so that these need no privileges.
  *
- * A route stands for "who connects to whom": (from, to) has a listening port of its own on 127.0.0.1, and what connects
+ * A route is a pair of parties (from, to). It has a listening port of its own on 127.0.0.1, and what connects
  * there is connected to where `to` listens. A link is what flows from one party to another, whichever of them opened
  * the connection. Rules are put on links, in groups: one group an injected fault.
  *
- * What a rule does to the bytes of its link:
+ * Effects of a rule on the bytes of its link:
  *
- *   hold      they wait, as those that TCP retransmits over a cut line, and pass in order once the rule is gone. What
- * is read ahead is bounded (RIG_PROXY_FLOW_BYTES); then the sender's own buffers fill. Ends of connections wait as
- * well. drop      they vanish. A connection that lost some cannot go on: it is reset on both sides when the rule goes.
- *   delay     each chunk (what one read returns) waits for delay ± jitter; order is kept.
- *   throttle  the link passes so many bytes a second, all its connections together.
- *   loss      a chunk is lost with a probability, which TCP shows as a stall: all behind it waits for the
- * retransmission time-out, which doubles with each further loss of the same chunk. (What TCP mends by fast
- * retransmission is not visible on this scale.) reset     each chunk resets its connection, on both sides, with a
- * probability; it does not arrive. refuse    new connections are reset at once.
+ *   hold      delays them until the rule is gone, in order, as TCP retransmits over a cut line. The proxy reads ahead
+ *             at most RIG_PROXY_FLOW_BYTES; then the sender's own buffers fill. Ends of connections are delayed too.
+ *   drop      discards them. A connection that lost bytes cannot continue: it is reset on both sides when the rule ends.
+ *   delay     delays each chunk (the result of one read) by delay ± jitter; order is kept.
+ *   throttle  limits the link, all its connections together, to a number of bytes a second.
+ *   loss      loses a chunk with a probability, which TCP shows as a stall: everything after it is delayed by the
+ *             retransmission time-out, which doubles with each further loss of the same chunk. (Losses that TCP repairs
+ *             by fast retransmission are not visible on this scale.)
+ *   reset     resets the connection of each chunk with a probability, on both sides; the chunk does not arrive.
+ *   refuse    resets new connections at once.
  *
  * A connection that is opened while a link of its route, in either direction, holds or drops is accepted by the kernel
  * and then waits; the target is connected once both links are free. When the target does not answer, the connection is

@@ -17,7 +17,7 @@ static void edges_stand_in_the_order_of_those_who_showed_them(void **state)
     struct rig_links links;
     struct rig_graph graph;
     struct rig_err err = {0};
-    uint32_t passage;
+    uint32_t relay;
     rig_arena_init(&arena, 0);
     assert_true(rig_links_init(&links, &arena, 4, 8, 1));
     links.own_first[0] = links.own_first[1] = links.own_first[2] = 0;
@@ -28,10 +28,10 @@ static void edges_stand_in_the_order_of_those_who_showed_them(void **state)
     assert_true(rig_links_add(&links, 1, 2, RIG_LINK_RW));
     assert_true(rig_links_add(&links, 3, 2, RIG_LINK_RW));
     links.read_count = links.chained_count;
-    assert_true(rig_links_add_nodes(&links, 1, &passage));
-    assert_int_equal(passage, 4);
-    assert_true(rig_links_add(&links, 0, passage, RIG_LINK_RW));
-    assert_true(rig_links_add(&links, passage, 2, RIG_LINK_THROUGH));
+    assert_true(rig_links_add_nodes(&links, 1, &relay));
+    assert_int_equal(relay, 4);
+    assert_true(rig_links_add(&links, 0, relay, RIG_LINK_RW));
+    assert_true(rig_links_add(&links, relay, 2, RIG_LINK_THROUGH));
     assert_true(rig_links_add(&links, 0, 2, RIG_LINK_WW));
     assert_int_equal(rig_graph_pack(&links, NULL, &arena, &graph, &err), RIG_OK);
     const uint32_t into_2[] = {rig_edge_of(0, RIG_LINK_RW), rig_edge_of(1, RIG_LINK_RW),

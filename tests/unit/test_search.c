@@ -4,7 +4,7 @@
 
 #include "checker/cycle/search.h"
 
-/* Six transactions; arcs from a text of triples: from, to, kind (w, r, a, and . for a passage's way out). */
+/* Six transactions; arcs from a text of triples: from, to, kind (w, r, a, and . for a relay's way out). */
 struct fixture {
     struct rig_txn txns[7];
     struct rig_history history;
@@ -26,10 +26,10 @@ static void build(struct fixture *f, const char *text)
         f->before[i] = RIG_NODE_NONE;
         f->txns[i] = (struct rig_txn){.invoke_at = 2 * i, .complete_at = 2 * i + 1};
     }
-    uint32_t passage;
+    uint32_t relay;
     rig_arena_init(&f->arena, 0);
     assert_true(rig_links_init(&links, &f->arena, 6, 0, 0));
-    assert_true(rig_links_add_nodes(&links, 4, &passage));
+    assert_true(rig_links_add_nodes(&links, 4, &relay));
     for (; *text != '\0'; text += text[3] == ' ' ? 4 : 3) {
         enum rig_link link = (enum rig_link)(strchr(letters, text[2]) - letters);
         assert_true(rig_links_add(&links, (uint32_t)(text[0] - '0'), (uint32_t)(text[1] - '0'), link));
@@ -157,7 +157,7 @@ static void relays_cost_nothing_and_keep_the_kind(void **state)
 {
     (void)state;
     struct fixture f;
-    /* 1 -rw-> passage 6 -> passage 7 -> 2, and a detour of three transactions. */
+    /* 1 -rw-> relay 6 -> relay 7 -> 2, and a detour of three transactions. */
     build(&f, "16a 67. 72. 20w 13w 34w 45w 52w");
     assert_int_equal(find(&f, any, 0, 1, RIG_EDGE_WW), RIG_FOUND);
     assert_found(&f, "012");
