@@ -103,6 +103,18 @@ class Checks(unittest.TestCase):
             "verify.c -> checker/witness/text.h -> checker/graph/graph.h",
         )
 
+    def test_tag_of_two_files(self):
+        twice = {"base/source.h": "struct rig_source {\n    int a;\n};\n", "history/source.h": "\nenum rig_source { A };\n"}
+        self.catches("check-layers", twice, "history/source.h:2: rig_source is defined in base/source.h:1 as well")
+        vector = {"base/source.h": "struct rig_sources { int a; };\n", "history/source.h": "RIG_VEC(int, rig_sources)\n"}
+        self.catches("check-layers", vector, "history/source.h:1: rig_sources is defined in base/source.h:1 as well")
+
+    def test_tag_that_is_used_or_of_a_test(self):
+        self.passes("check-layers", **{
+            "base/source.h": "struct rig_source {\n    int a;\n};\nstruct rig_source *next(struct rig_source *source);\n",
+            "base/source.c": "/* struct rig_source { is in a comment } */\nstatic const struct rig_source one = {.a = 1};\n",
+            "tests/unit/fake.h": "struct rig_source { int b; };\n"})
+
     def test_include_of_nothing(self):
         self.catches("check-layers", {"base/err.c": '#include "base/gone.h"\n'}, "no file of the repository")
 
