@@ -99,8 +99,8 @@ static void say_acknowledged(const struct rig_verdict *verdict, struct rig_buf *
     if (got >= least || said)
         return;
     begin_reason(text);
-    rig_buf_printf(text, "%" PRIu64 " transaction%s %s acknowledged (minimum.acknowledged: %" PRIu64 ")", got,
-                   rig_plural(got), rig_was_were(got), least);
+    rig_buf_printf(text, "%" PRIu64 " transaction%s%s %s acknowledged (minimum.acknowledged: %" PRIu64 ")", got,
+                   rig_plural(got), verdict->effort.known ? " of the load" : "", rig_was_were(got), least);
 }
 
 /* Faults that were to strike, and none did: the database was tested without them. */

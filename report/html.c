@@ -152,7 +152,7 @@ static void add_levels(const struct page *page)
     rig_html_sign(out, RIG_FATE_HELD);
     rig_buf_add_text(out, " held in this history</span><span>");
     rig_html_sign(out, RIG_FATE_NOT_REFUTED);
-    rig_buf_add_text(out, " not refuted: nothing seen against it, nothing that makes it certain</span>"
+    rig_buf_add_text(out, " not refuted: not violated here, but not proven either</span>"
                           "<span>thick outline: requested</span></p>\n<div class=\"scroll\">\n");
     rig_html_lattice(out, page->verdict);
     rig_buf_add_text(out, "</div>\n<details><summary>Each level with its reason</summary>\n<div class=\"wide\">"

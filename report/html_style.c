@@ -47,7 +47,7 @@ static const char *const rules[] = {
     ".lattice .refuted .node{fill:var(--badbg);stroke:var(--bad)}",
     ".lattice .not-refuted .node{fill:var(--openbg);stroke:var(--open);stroke-dasharray:4 3}",
     ".lattice .asked .node{stroke-width:3.2}.lattice text{fill:var(--ink);font-size:11.5px}",
-    ".lattice .asked text{font-weight:700}.lattice .link{stroke:var(--line);stroke-width:1.5;fill:none}",
+    ".lattice .link{stroke:var(--line);stroke-width:1.5;fill:none}",
     ".faults{width:100%;min-width:700px;height:auto;font-size:11.5px}.faults text{fill:var(--dim)}",
     ".faults polyline{fill:none;stroke-width:1.6}.faults .ok{stroke:var(--good)}.faults .not{stroke:var(--bad)}",
     ".faults .slow{stroke:var(--ink)}.faults .shade{fill:var(--open);opacity:.16}",

@@ -78,7 +78,7 @@ static void each_share_has_its_minimum(void **state)
     (void)state;
     struct rig_effort effort = whole;
     effort.acknowledged = 2;
-    assert_short(&asked, &effort, &unharmed, "2 transactions were acknowledged (minimum.acknowledged: 3)");
+    assert_short(&asked, &effort, &unharmed, "2 transactions of the load were acknowledged (minimum.acknowledged: 3)");
     effort = whole;
     effort.load = 0.8999;
     assert_short(&asked, &effort, &unharmed, "89.9 % of the planned load was carried out (minimum.load: 90 %)");

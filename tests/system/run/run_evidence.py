@@ -129,7 +129,7 @@ class Record(EvidenceTest):
         self.undecided("again", " bytes")
 
     def test_a_cut_record_is_undecided_unless_any_load_will_do(self):
-        self.record.write_bytes(self.record.read_bytes()[:-40])
+        self.record.write_bytes(self.record.read_bytes()[:-8])  # within the closing frame
         done = self.status(2, self.rig("check", "out/history.rig", "--level", "serializable"))
         self.assertTrue(done.out.startswith("UNDECIDED: the record was cut"), done.out)
         lenient = ("--level", "serializable", "--minimum", "load=0%")
