@@ -149,7 +149,7 @@ const struct rig_option rig_plan_check_table[] = {
      .least = 0,
      .most = 1,
      .help = "share of the load's time in which the database must answer, likewise; faults and the recovery from them "
-             "do not count, and refused conflicts are answers"},
+             "do not count, refused conflicts are answers, and reads are none while every write fails"},
     {.name = "anomalies",
      .type = RIG_OPTION_TEXT_LIST,
      .offset = offsetof(struct rig_plan_check, anomalies),

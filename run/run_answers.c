@@ -48,18 +48,30 @@ static void settle(struct rig_run_answers *answers, int64_t from_ns)
     answers->after_fault = false;
 }
 
+/* The start of the earliest transaction whose acknowledgement is an answer; 0: there is none. */
+static int64_t answer_in(struct rig_run_answers *answers, const struct rig_run_look *look)
+{
+    const bool failed_before = answers->failures >= RIG_ANSWERS_FAILURES;
+    if (look->written_from_ns != 0)
+        answers->failures = 0;
+    else if (look->write_failed && !failed_before)
+        answers->failures++;
+    return failed_before || answers->failures >= RIG_ANSWERS_FAILURES ? look->written_from_ns : look->answered_from_ns;
+}
+
 void rig_run_answers_look(struct rig_run_answers *answers, const struct rig_run_look *look)
 {
     const int64_t from_ns = answers->seen_ns;
+    const int64_t answered_from_ns = answer_in(answers, look);
     answers->seen_ns = look->at_ns;
-    if (look->answered_from_ns != 0)
-        settle(answers, look->answered_from_ns);
+    if (answered_from_ns != 0)
+        settle(answers, answered_from_ns);
     if (look->under_fault)
         answers->after_fault = true;
     if (look->over || look->under_fault || look->at_ns <= from_ns)
         return;
     answers->total_ns += look->at_ns - from_ns;
-    if (look->answered_from_ns != 0)
+    if (answered_from_ns != 0)
         return;
     answers->silent |= look->refused || look->unanswered;
     if (answers->silent || look->waiting)

@@ -50,7 +50,7 @@ enum rig_rc rig_run_client_init(struct rig_run_client *client, struct rig_run_st
     client->index = index;
     client->process = index;
     client->final_chunk = -1;
-    client->answered_look = -1;
+    client->answered.look = client->written.look = -1;
     client->looked_at = UINT64_MAX;
     RIG_INVARIANT(pthread_mutex_init(&client->session_lock, NULL) == 0);
     client->session = aligned_alloc(RIG_CACHE_LINE_BYTES, session_bytes);
@@ -229,13 +229,30 @@ static void clear_answer(struct rig_transaction *transaction)
 }
 
 /* Keeps the first acknowledged transaction of each look of the monitor: it started before the others. */
-static void note_answer(struct rig_run_client *client, int64_t start_ns)
+static void note_answer(const struct rig_run_client *client, struct rig_run_answered *answered, int64_t start_ns)
 {
     const int look = atomic_load_explicit(&client->run->looks, memory_order_relaxed);
-    if (look == atomic_load_explicit(&client->answered_look, memory_order_relaxed))
+    if (look == atomic_load_explicit(&answered->look, memory_order_relaxed))
         return;
-    atomic_store_explicit(&client->answered_from_ns, start_ns, memory_order_relaxed);
-    atomic_store_explicit(&client->answered_look, look, memory_order_release);
+    atomic_store_explicit(&answered->from_ns, start_ns, memory_order_relaxed);
+    atomic_store_explicit(&answered->look, look, memory_order_release);
+}
+
+/* Tells the monitor how the transaction ended. */
+static void note_outcome(struct rig_run_client *client, enum rig_outcome outcome, int64_t start_ns)
+{
+    const struct rig_transaction *transaction = &client->transaction;
+    rig_run_count(outcome == RIG_OUTCOME_OK     ? &client->ok
+                  : outcome == RIG_OUTCOME_FAIL ? &client->fail
+                                                : &client->info);
+    if (outcome == RIG_OUTCOME_OK)
+        note_answer(client, &client->answered, start_ns);
+    else if (outcome == RIG_OUTCOME_FAIL && !transaction->session_lost && transaction->phase != RIG_PHASE_CONNECT)
+        rig_run_count(&client->refused);
+    if (outcome == RIG_OUTCOME_OK && !transaction->read_only)
+        note_answer(client, &client->written, start_ns);
+    else if (!transaction->read_only)
+        rig_run_count(&client->failed_writes);
 }
 
 static void measure(struct rig_run_client *client, int64_t start_ns, int64_t intended_ns, int64_t end_ns)
@@ -266,13 +283,7 @@ static enum rig_outcome transact(struct rig_run_client *client)
     rig_channel_complete(client->channel, end_ns, outcome, transaction->reads, transaction->elements, error);
     mark_busy(client, 0);
     RIG_INVARIANT(end_ns >= start_ns);
-    rig_run_count(outcome == RIG_OUTCOME_OK     ? &client->ok
-                  : outcome == RIG_OUTCOME_FAIL ? &client->fail
-                                                : &client->info);
-    if (outcome == RIG_OUTCOME_OK)
-        note_answer(client, start_ns);
-    else if (outcome == RIG_OUTCOME_FAIL && !transaction->session_lost && transaction->phase != RIG_PHASE_CONNECT)
-        rig_run_count(&client->refused);
+    note_outcome(client, outcome, start_ns);
     if (rig_run_phase(run) == RIG_RUN_FINAL) {
         rig_run_final_answer(client, outcome, error);
         return outcome;

@@ -32,7 +32,7 @@ struct sample {
 
 /* Over all clients, since the start. */
 struct outcomes {
-    uint64_t refused, unanswered;
+    uint64_t refused, unanswered, failed_writes;
 };
 
 struct rig_run_monitor {
@@ -236,15 +236,23 @@ static int64_t p99_lately(struct rig_run_monitor *monitor)
     return rig_histogram_count(&monitor->since) > 0 ? rig_histogram_percentile(&monitor->since, 99) : 0;
 }
 
+/* Lowers `*earliest_ns` (0: none) to the start of what was acknowledged in look `number`. */
+static void take_answered(const struct rig_run_answered *answered, int number, int64_t *earliest_ns)
+{
+    const bool is_new = atomic_load_explicit(&answered->look, memory_order_acquire) == number;
+    const int64_t from_ns = atomic_load_explicit(&answered->from_ns, memory_order_relaxed);
+    if (is_new && (*earliest_ns == 0 || from_ns < *earliest_ns))
+        *earliest_ns = from_ns;
+}
+
 static void look_at_client(const struct rig_run_client *client, int number, struct rig_run_look *look,
                            struct outcomes *sum)
 {
-    const bool answered = atomic_load_explicit(&client->answered_look, memory_order_acquire) == number;
-    const int64_t from_ns = atomic_load_explicit(&client->answered_from_ns, memory_order_relaxed);
-    if (answered && (look->answered_from_ns == 0 || from_ns < look->answered_from_ns))
-        look->answered_from_ns = from_ns;
+    take_answered(&client->answered, number, &look->answered_from_ns);
+    take_answered(&client->written, number, &look->written_from_ns);
     const uint64_t refused = rig_run_read(&client->refused);
     sum->refused += refused;
+    sum->failed_writes += rig_run_read(&client->failed_writes);
     sum->unanswered +=
         rig_run_read(&client->fail) - refused + rig_run_read(&client->info) + rig_run_read(&client->open_failures);
     look->waiting |= !atomic_load_explicit(&client->connected, memory_order_relaxed) ||
@@ -286,6 +294,7 @@ static void look_at_answers(struct rig_run_monitor *monitor, int64_t now_ns)
         look_at_client(&run->clients[i], number, &look, &sum);
     look.refused = sum.refused > monitor->outcomes.refused;
     look.unanswered = sum.unanswered > monitor->outcomes.unanswered;
+    look.write_failed = sum.failed_writes > monitor->outcomes.failed_writes;
     monitor->outcomes = sum;
     monitor->was_under_fault = faulted;
     atomic_store(&run->looks, number + 1);

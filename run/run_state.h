@@ -52,6 +52,12 @@ RIG_VEC(int64_t, rig_key_numbers)
 
 struct rig_run_state;
 
+/* The latest look of the monitor in which a transaction was acknowledged. */
+struct rig_run_answered {
+    _Atomic int look;        /* -1: none was */
+    _Atomic int64_t from_ns; /* when the first of that look had started */
+};
+
 struct rig_run_client {
     /* written by the client, read by the monitor */
     alignas(RIG_CACHE_LINE_BYTES) _Atomic uint64_t invoked;
@@ -63,8 +69,9 @@ struct rig_run_client {
     _Atomic uint64_t closing_reads;   /* transactions */
     _Atomic uint64_t closing_ok;      /* of them */
     _Atomic uint64_t refused;         /* of `fail`: the session was kept */
-    _Atomic int answered_look;        /* the monitor's look in which a transaction was acknowledged last, */
-    _Atomic int64_t answered_from_ns; /*   and when the first of that look had started */
+    _Atomic uint64_t failed_writes;   /* transactions that write, of fail and info */
+    struct rig_run_answered answered; /* any transaction */
+    struct rig_run_answered written;  /* one that writes */
     _Atomic uint64_t position; /* of the stream: what comes before is complete; RIG_NO_POSITION: issues nothing now */
     struct rig_histogram latency[3]; /* as in rig_run_result */
     struct rig_histogram intended_latency;

@@ -11,6 +11,8 @@ static const int64_t look_ns = 50 * RIG_NS_PER_MS;
 /* A load in words, a letter a second:
  *   a answered all the time    - nothing wanted      w waiting for an answer    r refused, sessions kept
  *   x refused connections      F a fault in effect, and no answer               f a fault in effect, and answers
+ *   q reads answered, writes refused      p reads answered, writes fail with their sessions      v reads only, answered
+ *   c as v, with one write refused at the beginning
  *   A one answer at the end, to what began when the stretch of w before it did  o the load is over, nothing answers
  */
 static double share_of(const char *seconds)
@@ -27,17 +29,22 @@ static double share_of(const char *seconds)
         for (int i = 1; i <= looks; i++) {
             const int64_t at_ns = start_ns + (int64_t)second * RIG_NS_PER_S + i * look_ns;
             const bool fault = kind == 'F' || kind == 'f';
+            const bool refused = kind == 'r' || kind == 'q' || (kind == 'c' && i == 1);
+            const bool unanswered = kind == 'x' || kind == 'F' || kind == 'p';
             struct rig_run_look look = {.at_ns = at_ns,
-                                        .refused = kind == 'r',
-                                        .unanswered = kind == 'x' || kind == 'F',
+                                        .refused = refused,
+                                        .unanswered = unanswered,
+                                        .write_failed = refused || unanswered,
                                         .waiting = kind != '-' && kind != 'a',
                                         .under_fault = fault || faulted,
                                         .over = kind == 'o'};
             faulted = fault;
-            if (kind == 'a' || kind == 'f')
+            if (strchr("afqpvc", kind) != NULL)
                 look.answered_from_ns = at_ns - look_ns;
             if (kind == 'A')
                 look.answered_from_ns = i == 1 ? began_ns : at_ns - look_ns;
+            if (strchr("afA", kind) != NULL)
+                look.written_from_ns = look.answered_from_ns;
             rig_run_answers_look(&answers, &look);
         }
     }
@@ -84,6 +91,20 @@ static void conflicts_are_answers_and_refusing_everything_is_not(void **state)
     assert_share("aarrrrrraa", 0.4);
 }
 
+static void a_server_that_fails_every_write_is_silent(void **state)
+{
+    (void)state;
+    assert_share("aaqqqqqqqq", 0.21);
+    assert_share("aapppppppp", 0.21);
+    assert_share("qqqqqqqqqq", 0.01);
+    assert_share("aaqqqqqaaa", 0.51);
+    assert_share("aaqqqqqqqqvv", 2.1 / 12); /* no client tries a write any more: the reads are no answer to them */
+    assert_share("aaFqqqqaaa", 1);          /* a recovery */
+    assert_share("aqqaqqaqqa", 1);          /* conflicts */
+    assert_share("vvvvvvvvvv", 1);          /* a load without writes */
+    assert_share("vcvvvvcvvv", 1);          /* one with few, two of which are refused */
+}
+
 static void faults_and_recoveries_are_left_out(void **state)
 {
     (void)state;
@@ -112,6 +133,7 @@ int main(void)
         cmocka_unit_test(a_server_that_dies_is_silent_from_then_on),
         cmocka_unit_test(slow_transactions_are_answers),
         cmocka_unit_test(conflicts_are_answers_and_refusing_everything_is_not),
+        cmocka_unit_test(a_server_that_fails_every_write_is_silent),
         cmocka_unit_test(faults_and_recoveries_are_left_out),
         cmocka_unit_test(no_silence_is_lost_when_there_is_much_of_it),
     };

@@ -4,9 +4,12 @@ import json
 import os
 import pathlib
 import signal
+import shutil
 import time
+import unittest
 import xml.etree.ElementTree as xml
 
+import pg_server
 from rig_command import RigTest, main
 
 SIM = """
@@ -144,6 +147,74 @@ class Record(EvidenceTest):
         for words in ("acknowledged", "acknowledged=-1", "acknowledged=many", "load=200%", "lode=1%", ""):
             done = self.status(64, self.rig("check", "out/history.rig", "--minimum", words))
             self.assertIn("--minimum", done.err)
+
+
+# It fails every transaction that writes.
+READ_ONLY = """
+import json, sys
+print('{"ready": true}', flush=True)
+sys.stdin.readline()
+for line in sys.stdin:
+    txn = json.loads(line)
+    if any(op[0] != "r" for op in txn["ops"]):
+        print(json.dumps({"txn": txn["txn"], "outcome": "fail", "error": "read-only"}), flush=True)
+    else:
+        print(json.dumps({"txn": txn["txn"], "outcome": "ok", "ops": txn["ops"]}), flush=True)
+"""
+
+REFUSING = """
+name: refusing
+workload: {{type: list-append, duration: {duration}, reads: {reads}}}
+clients: {{count: 2, rate: 400/s}}
+database: {{driver: exec, setup: false, command: [python3, {program}]}}
+check: {{levels: [read-committed]}}
+"""
+
+
+class Refusing(EvidenceTest):
+    def refuse(self, **load):
+        program = self.folder / "read_only.py"
+        program.write_text(READ_ONLY)
+        self.status(2, self.rig("run", self.plan(REFUSING.format(program=program, **load)), "-o", "out"))
+        self.assertGreater(self.results("out")["evidence"]["acknowledged"], 100)
+
+    def test_a_database_that_fails_every_write_is_undecided(self):
+        self.refuse(duration="4s", reads="80%")
+        self.undecided("out", "the database answered during ")
+        self.assertLess(self.results("out")["evidence"]["answering"], 0.2)
+        self.again("out", 2)
+
+    def test_so_it_is_in_the_time_that_conflicts_may_take(self):
+        self.refuse(duration="1s", reads="80%")
+
+    def test_a_load_without_writes_is_measured_by_its_reads(self):
+        self.refuse(duration="1s", reads="100%")
+        self.assertEqual(self.results("out")["evidence"]["answering"], 1)
+
+
+GUEST = """
+name: guest
+workload: {{type: list-append, duration: 5s, reads: 90%}}
+clients: {{count: 8, reconnect: {{pause: 1ms, max-pause: 5ms}}}}
+database: {{driver: postgres, user: postgres, password: "{password}", cluster: {{hosts: ["127.0.0.1:{port}"]}}}}
+check: {{levels: [read-committed]}}
+"""
+
+
+class Guest(EvidenceTest):
+    @unittest.skipIf(pg_server.binaries() is None or shutil.which("openssl") is None or shutil.which("psql") is None,
+                     "PostgreSQL's programs are not installed")
+    def test_a_server_that_becomes_read_only_is_undecided(self):
+        server = pg_server.Server(self.folder / "server")
+        self.addCleanup(server.stop)
+        process = self.start("run", self.plan(GUEST.format(password=server.secret, port=server.port)), "-o", "out")
+        self.wait_for_record(process, "out", 20000)
+        server.sql("ALTER SYSTEM SET default_transaction_read_only = on")
+        server.sql("SELECT pg_reload_conf()")
+        self.status(2, self.finish(process))
+        self.undecided("out", "the database answered during ")
+        codes = [error["code"] for error in self.results("out")["run"]["errors"]]
+        self.assertIn("25006", codes)
 
 
 class Postgres(EvidenceTest):
