@@ -1,17 +1,14 @@
-#include "checker/witness/verify_register.h"
-
-#include <stdlib.h>
-
-#include "base/vec.h"
-
-/* A value written by a transaction whose fate its client does not know. */
-struct claim {
-    uint32_t key, txn;
-    int64_t value;
-};
-
-RIG_VEC(struct claim, claims)
-RIG_VEC(uint32_t, txns_to_follow)
+/*
+ * Proving witnesses over registers from the raw history.
+ *
+ * A step that rests on an order of versions must show both versions and, for the assumption that it names, what the
+ * assumption asks for: wfr, a transaction that read the one and then wrote the other; sequential, a process that left
+ * the one and later met the other; linearizable, the same of two transactions of which one completed before the other
+ * was invoked. A witness of cyclic-versions names two versions of a cycle and not its edges: only that the transaction
+ * wrote one of them is proved.
+ */
+#include "checker/witness/verify_commits.h"
+#include "checker/witness/verify_type.h"
 
 /* A version as a transaction saw it: a value, or the initial state. */
 struct seen {
@@ -19,66 +16,23 @@ struct seen {
     int64_t value;
 };
 
-static int compare_claims(const void *left, const void *right)
-{
-    const struct claim *a = left, *b = right;
-    if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    return (a->value > b->value) - (a->value < b->value);
-}
+/* ---- which transactions committed ---- */
 
-static bool list_claims(const struct rig_history *history, struct claims *claims)
+static bool follow_reads(struct rig_commits *commits, uint32_t txn)
 {
-    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
-        if (history->txns[txn].outcome != RIG_OUTCOME_INFO || history->txns[txn].judged != RIG_JUDGED_NOT)
-            continue;
-        const struct rig_txn_op *ops = rig_txn_ops(history, txn);
-        for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
-            struct claim claim = {ops[i].key, txn, ops[i].value};
-            if (ops[i].kind == RIG_OP_WRITE && !claims_add(claims, claim))
-                return false;
-        }
-    }
-    if (claims->count > 0)
-        qsort(claims->at, claims->count, sizeof *claims->at, compare_claims);
-    return true;
-}
-
-static bool follow(const struct rig_history *history, const struct claims *claims, uint32_t txn, bool *committed,
-                   struct txns_to_follow *more)
-{
+    const struct rig_history *history = commits->proof->history;
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
-    for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
-        if (ops[i].kind != RIG_OP_READ_REGISTER || ops[i].read_state != RIG_READ_SEEN)
-            continue;
-        struct claim wanted = {.key = ops[i].key, .value = ops[i].value};
-        const struct claim *found = bsearch(&wanted, claims->at, claims->count, sizeof wanted, compare_claims);
-        if (found == NULL || committed[found->txn])
-            continue;
-        committed[found->txn] = true;
-        if (!txns_to_follow_add(more, found->txn))
+    for (uint32_t i = 0; commits->claims.count > 0 && i < rig_txn_op_count(history, txn); i++) {
+        bool shows = ops[i].kind == RIG_OP_READ_REGISTER && ops[i].read_state == RIG_READ_SEEN;
+        if (shows && !rig_commits_show(commits, ops[i].key, ops[i].value))
             return false;
     }
     return true;
 }
 
-bool rig_verify_register_commits(const struct rig_history *history, bool *committed)
+static bool prove_committed(struct rig_proof *proof)
 {
-    struct claims claims = {0};
-    struct txns_to_follow more = {0};
-    bool done = list_claims(history, &claims);
-    for (uint32_t txn = 0; txn < history->txn_count; txn++)
-        committed[txn] =
-            history->txns[txn].outcome == RIG_OUTCOME_OK || history->txns[txn].judged == RIG_JUDGED_COMMITTED;
-    for (uint32_t txn = 0; done && claims.count > 0 && txn < history->txn_count; txn++) {
-        if (history->txns[txn].outcome == RIG_OUTCOME_OK || history->txns[txn].judged == RIG_JUDGED_COMMITTED)
-            done = follow(history, &claims, txn, committed, &more);
-    }
-    while (done && more.count > 0)
-        done = follow(history, &claims, more.at[--more.count], committed, &more);
-    claims_done(&claims);
-    txns_to_follow_done(&more);
-    return done;
+    return rig_commits_prove(proof, RIG_OP_WRITE, follow_reads);
 }
 
 /* ---- what a transaction did to a key ---- */
@@ -168,8 +122,9 @@ static bool shows_order(const struct rig_history *history, const struct rig_step
     return ordered && is_same(left, from) && is_same(later, to);
 }
 
-const char *rig_verify_register_step(const struct rig_history *history, const struct rig_step *step)
+static const char *check_step(const struct rig_proof *proof, const struct rig_step *step)
 {
+    const struct rig_history *history = proof->history;
     struct seen to = {.known = true, .value = step->to_value};
     if (step->kind == RIG_EDGE_WR) {
         const struct rig_txn_op *read = known_read(history, step->to, step->to_op);
@@ -232,10 +187,11 @@ static const char *check_future(const struct rig_history *history, const struct 
     return "did not write later what it read";
 }
 
-static const char *check_lost_update(const struct rig_history *history, const bool *committed,
-                                     const struct rig_witness *w, const struct rig_txn_op *read)
+static const char *check_lost_update(const struct rig_proof *proof, const struct rig_witness *w,
+                                     const struct rig_txn_op *read)
 {
-    if (w->txn_count != 2 || !committed[w->txns[1]])
+    const struct rig_history *history = proof->history;
+    if (w->txn_count != 2 || !proof->committed[w->txns[1]])
         return "has nobody to lose an update to";
     const struct rig_txn_op *other = known_read(history, w->txns[1], w->other_op);
     if (other == NULL || other->key != w->key || !is_same(seen_by(read), seen_by(other)))
@@ -244,9 +200,9 @@ static const char *check_lost_update(const struct rig_history *history, const bo
     return both ? NULL : "did not write like the other one";
 }
 
-const char *rig_verify_register_noncyclic(const struct rig_history *history, const bool *committed,
-                                          const struct rig_witness *w)
+static const char *check_noncyclic(const struct rig_proof *proof, const struct rig_witness *w)
 {
+    const struct rig_history *history = proof->history;
     if (w->anomaly == RIG_ANOMALY_CYCLIC_VERSIONS)
         return wrote(history, w->txns[0], w->key, w->value) || wrote(history, w->txns[0], w->key, w->other_value)
                    ? NULL
@@ -263,8 +219,21 @@ const char *rig_verify_register_noncyclic(const struct rig_history *history, con
     case RIG_ANOMALY_FUTURE_READ:
         return check_future(history, w, read);
     case RIG_ANOMALY_LOST_UPDATE:
-        return check_lost_update(history, committed, w, read);
+        return check_lost_update(proof, w, read);
     default:
         return "shows an anomaly that registers cannot show without a cycle";
     }
 }
+
+/* Only acknowledged transactions order versions. */
+static bool is_acknowledged(const struct rig_proof *proof, const struct rig_step *step)
+{
+    (void)proof;
+    (void)step;
+    return true;
+}
+
+const struct rig_type_verifier rig_verify_register = {.prove_committed = prove_committed,
+                                                      .check_step = check_step,
+                                                      .check_noncyclic = check_noncyclic,
+                                                      .is_acknowledged = is_acknowledged};

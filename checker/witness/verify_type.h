@@ -1,0 +1,32 @@
+/*
+ * The verifier (verify.h) of one data type. Like all of it, shares nothing with what found the witness.
+ */
+#ifndef RIG_CHECKER_WITNESS_VERIFY_TYPE_H
+#define RIG_CHECKER_WITNESS_VERIFY_TYPE_H
+
+#include <stdbool.h>
+
+#include "checker/verdict.h"
+
+/* What a witness is proved from. */
+struct rig_proof {
+    const struct rig_history *history;
+    bool *committed; /* per transaction: acknowledged, or unknown with a write that a committed one shows */
+    void *facts;     /* of the data type */
+};
+
+struct rig_type_verifier {
+    /* Fills in `committed`, which has room for every transaction, and `facts`. False when memory runs out. */
+    bool (*prove_committed)(struct rig_proof *proof);
+    /* Frees the facts, also after a failure; NULL where there are none. */
+    void (*free_facts)(void *facts);
+    /* What a ww, wr or rw step, or a non-cyclic witness, lacks; NULL when it holds. */
+    const char *(*check_step)(const struct rig_proof *proof, const struct rig_step *step);
+    const char *(*check_noncyclic)(const struct rig_proof *proof, const struct rig_witness *witness);
+    /* Whether reads of acknowledged transactions show the order of a ww step by themselves. */
+    bool (*is_acknowledged)(const struct rig_proof *proof, const struct rig_step *step);
+};
+
+extern const struct rig_type_verifier rig_verify_list, rig_verify_register;
+
+#endif
