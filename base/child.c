@@ -13,10 +13,11 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/bug.h"
+#include "base/clock.h"
+#include "base/process.h"
 
 enum {
     WAIT_STEP_NS = 2 * 1000 * 1000,
@@ -284,24 +285,16 @@ bool rig_child_ended(const struct rig_child *child)
     return info.si_pid == pid;
 }
 
-static int64_t monotonic_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static void wait_a_step(void)
 {
-    struct timespec step = {.tv_nsec = WAIT_STEP_NS};
-    (void)nanosleep(&step, NULL);
+    rig_clock_sleep_until_ns(rig_clock_now_ns() + WAIT_STEP_NS);
 }
 
 bool rig_child_await(const struct rig_child *child, int64_t timeout_ns)
 {
-    int64_t deadline_ns = monotonic_ns() + timeout_ns;
+    int64_t deadline_ns = rig_clock_now_ns() + timeout_ns;
     while (!rig_child_ended(child)) {
-        if (monotonic_ns() >= deadline_ns)
+        if (rig_clock_now_ns() >= deadline_ns)
             return false;
         wait_a_step();
     }
@@ -392,29 +385,9 @@ struct sweep {
 /* Whether the process is a zombie in rig's care, and of the child's program or session. */
 static bool is_orphan(const struct sweep *sweep, pid_t pid)
 {
-    char path[64];
-    char line[256];
-    (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = fd < 0 ? -1 : read(fd, line, sizeof line - 1);
-    if (fd >= 0)
-        (void)close(fd);
-    if (length <= 0)
-        return false;
-    line[length] = '\0';
-    /* PID (program) state parent group session ...; the program's name may hold anything. */
-    const char *name = strchr(line, '(');
-    const char *end = strrchr(line, ')');
-    if (name == NULL || end == NULL || strlen(end) < 5)
-        return false;
-    char *at = NULL;
-    char process_state = end[2];
-    long long parent = strtoll(end + 3, &at, 10);
-    (void)strtoll(at, &at, 10);
-    long long session = strtoll(at, NULL, 10);
-    size_t name_length = (size_t)(end - name) - 1;
-    bool same_program = name_length == strlen(sweep->program) && strncmp(name + 1, sweep->program, name_length) == 0;
-    return process_state == 'Z' && parent == getpid() && (same_program || session == sweep->session);
+    struct rig_process_stat stat;
+    return rig_process_stat(pid, &stat) && stat.state == 'Z' && stat.parent == getpid() &&
+           (strcmp(stat.program, sweep->program) == 0 || stat.session == sweep->session);
 }
 
 static void visit_orphan(pid_t pid, void *context)
@@ -449,7 +422,7 @@ static void forget(struct rig_child *child)
 /* Waits until the kernel is done with a process that is about to end, when it is rig's own to reap. */
 static void reap_orphan(pid_t pid, int64_t deadline_ns)
 {
-    while (waitpid(pid, NULL, WNOHANG) == 0 && monotonic_ns() < deadline_ns)
+    while (waitpid(pid, NULL, WNOHANG) == 0 && rig_clock_now_ns() < deadline_ns)
         wait_a_step();
 }
 
@@ -458,7 +431,7 @@ bool rig_child_clear(struct rig_child *child, int64_t timeout_ns, int *status)
     static const uint32_t room = PROCESSES_MOST;
     if (child->tether_plus_one == 0)
         return true;
-    int64_t deadline_ns = monotonic_ns() + timeout_ns;
+    int64_t deadline_ns = rig_clock_now_ns() + timeout_ns;
     pid_t *pids = malloc(room * sizeof *pids);
     RIG_INVARIANT(pids != NULL);
     pid_t main_pid = rig_child_pid(child);
@@ -473,7 +446,7 @@ bool rig_child_clear(struct rig_child *child, int64_t timeout_ns, int *status)
             (void)kill(pids[i], SIGKILL);
         for (uint32_t i = 0; i < count; i++)
             reap_orphan(pids[i], deadline_ns);
-        gone = monotonic_ns() < deadline_ns;
+        gone = rig_clock_now_ns() < deadline_ns;
         if (count == 0)
             wait_a_step();
     }

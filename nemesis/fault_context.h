@@ -10,7 +10,7 @@
 #include "drivers/driver.h"
 #include "nemesis/fleet.h"
 #include "nemesis/journal.h"
-#include "nemesis/process.h"
+#include "base/process.h"
 
 struct rig_fault_setup;
 

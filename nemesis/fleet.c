@@ -7,7 +7,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "nemesis/command.h"
-#include "nemesis/process.h"
+#include "base/process.h"
 #include "nemesis/targets.h"
 
 static const int64_t health_step_ns = 50 * RIG_NS_PER_MS;

@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "nemesis/process.h"
+#include "base/process.h"
 
 enum { RIG_JOURNAL_BYTES = 1 << 20, RIG_JOURNAL_PATH_BYTES = 1024, RIG_JOURNAL_FIELDS = 512 };
 

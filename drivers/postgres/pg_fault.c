@@ -1,12 +1,9 @@
 #include "drivers/postgres/pg_fault.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/bug.h"
 #include "drivers/postgres/pg_session.h"
@@ -54,56 +51,10 @@ enum rig_rc rig_pg_fault_heal_nothing(const struct rig_fault_site *site, void *s
     return RIG_OK;
 }
 
-/* ---- processes ---- */
-
-/* State and start time from /proc; false when there is no such process. */
-static bool look(pid_t pid, char *state, uint64_t *started)
-{
-    char path[64];
-    char line[1024];
-    (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = fd < 0 ? -1 : read(fd, line, sizeof line - 1);
-    if (fd >= 0)
-        (void)close(fd);
-    if (length <= 0)
-        return false;
-    line[length] = '\0';
-    /* PID (program) state ...; the start time is the 20th field behind the state's. */
-    char *at = strrchr(line, ')');
-    if (at == NULL || strlen(at) < 4)
-        return false;
-    *state = at[2];
-    at += 3;
-    for (int i = 0; i < 18; i++)
-        (void)strtoll(at, &at, 10);
-    *started = strtoull(at, NULL, 10);
-    return true;
-}
-
-char rig_pg_victim_state(const struct rig_pg_victim *victim)
-{
-    char state = '\0';
-    uint64_t started = 0;
-    return look(victim->pid, &state, &started) && started == victim->started ? state : '\0';
-}
-
 static void wait_a_step(void)
 {
     const struct timespec step = {.tv_nsec = STEP_NS};
     (void)nanosleep(&step, NULL);
-}
-
-bool rig_pg_victim_await(const struct rig_pg_victim *victim, const char *states, int64_t timeout_ns)
-{
-    for (int64_t waited_ns = 0;; waited_ns += STEP_NS) {
-        char state = rig_pg_victim_state(victim);
-        if (strchr(states, state == '\0' ? 'Z' : state) != NULL)
-            return true;
-        if (waited_ns >= timeout_ns)
-            return false;
-        wait_a_step();
-    }
 }
 
 /* ---- sessions ---- */
@@ -111,9 +62,8 @@ bool rig_pg_victim_await(const struct rig_pg_victim *victim, const char *states,
 /* Whether it is worth waiting for: it runs, and no fault has stopped it. */
 static bool may_answer(const struct rig_pg_node *node)
 {
-    struct rig_pg_victim server = {.pid = rig_child_pid(&node->server)};
-    char state = '\0';
-    return rig_pg_node_runs(node) && look(server.pid, &state, &server.started) && state != 'T';
+    struct rig_process_stat server;
+    return rig_pg_node_runs(node) && rig_process_stat(rig_child_pid(&node->server), &server) && server.state != 'T';
 }
 
 enum rig_rc rig_pg_fault_open(const struct rig_pg_node *node, struct rig_pg_fault_session *session, struct rig_err *err)
@@ -182,7 +132,7 @@ enum rig_rc rig_pg_fault_tables(const struct rig_pg_node *node, struct rig_pg_fa
 
 /* Among equals the injection's random number decides. */
 static enum rig_rc choose_once(const struct rig_fault_site *site, const struct rig_pg_node *node,
-                               struct rig_pg_victim *victim, struct rig_err *err)
+                               struct rig_process *victim, struct rig_err *err)
 {
     char sql[512];
     char answer[RIG_PG_ANSWER_BYTES];
@@ -190,17 +140,15 @@ static enum rig_rc choose_once(const struct rig_fault_site *site, const struct r
                    "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND application_name = 'rig'"
                    " ORDER BY xact_start IS NULL, md5(concat(pid, '%llu')) LIMIT 1",
                    (unsigned long long)site->random);
-    *victim = (struct rig_pg_victim){.pid = 0};
     enum rig_rc rc = rig_pg_node_ask(node, sql, RIG_PG_FAULT_NS / 4, answer, err);
     pid_t pid = rc == RIG_OK ? (pid_t)strtol(answer, NULL, 10) : 0;
-    char state = '\0';
-    if (pid > 0 && look(pid, &state, &victim->started) && state != 'Z')
-        victim->pid = pid;
+    if (!rig_process_find(pid, victim))
+        victim->pid = 0;
     return rc;
 }
 
 enum rig_rc rig_pg_fault_choose(const struct rig_fault_site *site, const struct rig_pg_node *node,
-                                struct rig_pg_victim *victim, struct rig_err *err)
+                                struct rig_process *victim, struct rig_err *err)
 {
     int64_t deadline_ns = site->core->now_ns() + PATIENCE_NS;
     for (;;) {

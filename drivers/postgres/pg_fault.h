@@ -8,6 +8,7 @@
 #ifndef RIG_DRIVERS_POSTGRES_PG_FAULT_H
 #define RIG_DRIVERS_POSTGRES_PG_FAULT_H
 
+#include "base/process.h"
 #include "drivers/driver.h"
 #include "drivers/postgres/pg_cluster.h"
 #include "drivers/postgres/pg_schema.h"
@@ -60,21 +61,10 @@ struct rig_pg_fault_tables {
 enum rig_rc rig_pg_fault_tables(const struct rig_pg_node *node, struct rig_pg_fault_session *session,
                                 struct rig_pg_fault_tables *tables, struct rig_err *err);
 
-/* A server process that serves a client. */
-struct rig_pg_victim {
-    pid_t pid;
-    uint64_t started; /* clock ticks since the machine's start: a number alone may have been given to another */
-};
-
 /*
  * Chooses a client's server process, one in the middle of a transaction if there is any. Waits a while for one;
  * RIG_E_CLUSTER when there is none, RIG_E_INTERRUPTED when the run ends.
  */
 enum rig_rc rig_pg_fault_choose(const struct rig_fault_site *site, const struct rig_pg_node *node,
-                                struct rig_pg_victim *victim, struct rig_err *err);
-/* Its state as ps shows it ('T': stopped, 'Z': ended); '\0' when it is no more. */
-char rig_pg_victim_state(const struct rig_pg_victim *victim);
-/* Waits until the state is one of `states` ('\0' counts with "Z"); whether it came to that. */
-bool rig_pg_victim_await(const struct rig_pg_victim *victim, const char *states, int64_t timeout_ns);
-
+                                struct rig_process *victim, struct rig_err *err);
 #endif

@@ -41,15 +41,15 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
     int signal_number = options->by == BY_KILL ? SIGKILL : SIGTERM;
     for (uint32_t i = 0; i < site->node_count; i++) {
         const struct rig_pg_node *node = rig_pg_fault_node(site, i);
-        struct rig_pg_victim victim;
+        struct rig_process victim;
         enum rig_rc rc = rig_pg_fault_choose(site, node, &victim, err);
         if (rc != RIG_OK)
             return rc;
         state->struck[i] = true;
-        if (kill(victim.pid, signal_number) != 0 && errno != ESRCH)
+        if (!rig_process_signal(&victim, signal_number) && errno != ESRCH)
             return rig_fail(err, RIG_E_CLUSTER, "%s: process %d cannot be signalled: %s", node->name, (int)victim.pid,
                             strerror(errno));
-        if (!rig_pg_victim_await(&victim, "Z", RIG_PG_FAULT_NS / 4))
+        if (!rig_process_await_end(&victim, RIG_PG_FAULT_NS / 4))
             return rig_fail(err, RIG_E_CLUSTER, "%s: process %d still runs after signal %d", node->name,
                             (int)victim.pid, signal_number);
         rig_pg_fault_say(evidence, "%s: process %d of a session is gone", node->name, (int)victim.pid);

@@ -10,7 +10,7 @@
 #include "drivers/postgres/pg_fault.h"
 
 struct state {
-    struct rig_pg_victim victims[RIG_NODES_MOST]; /* by position among the targets; .pid 0: none */
+    struct rig_process victims[RIG_NODES_MOST]; /* by position among the targets; .pid 0: none */
 };
 
 static enum rig_rc inject(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
@@ -19,12 +19,12 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
     struct state *state = private_state;
     for (uint32_t i = 0; i < site->node_count; i++) {
         const struct rig_pg_node *node = rig_pg_fault_node(site, i);
-        struct rig_pg_victim *victim = &state->victims[i];
+        struct rig_process *victim = &state->victims[i];
         enum rig_rc rc = rig_pg_fault_choose(site, node, victim, err);
         if (rc != RIG_OK)
             return rc;
-        (void)kill(victim->pid, SIGSTOP);
-        if (!rig_pg_victim_await(victim, "T", RIG_PG_FAULT_NS / 4))
+        (void)rig_process_signal(victim, SIGSTOP);
+        if (!rig_process_await_state(victim, true, RIG_PG_FAULT_NS / 4))
             return rig_fail(err, RIG_E_CLUSTER, "%s: process %d does not stop", node->name, (int)victim->pid);
         rig_pg_fault_say(evidence, "%s: process %d of a session is stopped", node->name, (int)victim->pid);
     }
@@ -38,14 +38,13 @@ static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, 
     enum rig_rc rc = RIG_OK;
     for (uint32_t i = 0; i < site->node_count; i++) {
         const struct rig_pg_node *node = rig_pg_fault_node(site, i);
-        struct rig_pg_victim *victim = &state->victims[i];
+        struct rig_process *victim = &state->victims[i];
         if (victim->pid == 0)
             continue;
-        bool lives = rig_pg_victim_state(victim) != '\0';
-        if (lives)
-            (void)kill(victim->pid, SIGCONT);
-        if (rig_pg_victim_await(victim, "RSDIZX", RIG_PG_FAULT_NS / 4)) {
-            rig_pg_fault_say(evidence, "%s: %s", node->name, lives ? "it goes on" : "it is gone");
+        (void)rig_process_signal(victim, SIGCONT);
+        bool goes_on = rig_process_await_state(victim, false, RIG_PG_FAULT_NS / 4);
+        if (goes_on || !rig_process_lives(victim)) {
+            rig_pg_fault_say(evidence, "%s: %s", node->name, goes_on ? "it goes on" : "it is gone");
             victim->pid = 0;
         } else {
             rc = rig_fail(err, RIG_E_CLUSTER, "%s: process %d does not go on", node->name, (int)victim->pid);

@@ -29,7 +29,7 @@ static enum rig_rc strike(const struct rig_fault_site *site, const struct rig_pg
                           struct rig_evidence *evidence, struct rig_err *err)
 {
     const struct options *options = site->options;
-    struct rig_pg_victim first;
+    struct rig_process first;
     char sql[1024];
     char answer[RIG_PG_ANSWER_BYTES];
     /* Waits until there is any. */
@@ -49,7 +49,7 @@ static enum rig_rc strike(const struct rig_fault_site *site, const struct rig_pg
     long told = strtol(answer, NULL, 10);
     if (told == 0)
         return rig_fail(err, RIG_E_CLUSTER, "%s: no session could be ended", node->name);
-    if (options->share >= 1 && !rig_pg_victim_await(&first, "Z", RIG_PG_FAULT_NS / 4))
+    if (options->share >= 1 && !rig_process_await_end(&first, RIG_PG_FAULT_NS / 4))
         return rig_fail(err, RIG_E_CLUSTER, "%s: process %d was told to end, and still runs", node->name,
                         (int)first.pid);
     rig_pg_fault_say(evidence, "%s: %ld session%s ended", node->name, told, rig_plural((uint64_t)told));

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "nemesis/fault_context.h"
-#include "nemesis/process.h"
+#include "base/process.h"
 
 enum how { HOW_KILL, HOW_IMMEDIATE, HOW_FAST };
 static const int64_t settle_ns = 300 * RIG_NS_PER_MS;

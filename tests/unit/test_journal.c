@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/folder.h"
 #include "nemesis/journal.h"
-#include "nemesis/process.h"
+#include "base/process.h"
 
 static char folder[64];
 static char journal_folder[128];

@@ -20,7 +20,7 @@
 #include "nemesis/fault_setup.h"
 #include "nemesis/journal.h"
 #include "nemesis/nemesis.h"
-#include "nemesis/process.h"
+#include "base/process.h"
 
 enum { NODES = 3, EVENTS_MOST = 200 };
 static const int64_t ms = RIG_NS_PER_MS;

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/folder.h"
+#include "base/process.h"
 #include "drivers/postgres/pg_session.h"
 
 extern const struct rig_driver rig_driver;
@@ -117,24 +118,10 @@ static void read_from(struct client *client, uint32_t node, int64_t key, const c
     }
 }
 
-/* Nothing runs under this number: what ended may wait for who has inherited it to take notice. */
-static bool is_gone(pid_t pid)
-{
-    char path[64], line[512];
-    (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    FILE *file = fopen(path, "r");
-    if (file == NULL)
-        return true;
-    const bool is_read = fgets(line, sizeof line, file) != NULL;
-    (void)fclose(file);
-    const char *name_end = is_read ? strrchr(line, ')') : NULL;
-    return name_end == NULL || strncmp(name_end, ") Z", 3) == 0 || strncmp(name_end, ") X", 3) == 0;
-}
-
 static void expect_gone(const pid_t *pids, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        assert_true(is_gone(pids[i]));
+        assert_false(rig_process_find(pids[i], &(struct rig_process){.pid = 0}));
 }
 
 static void killed_primary_comes_back(struct harness *server, struct client *client)

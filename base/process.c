@@ -1,4 +1,4 @@
-#include "nemesis/process.h"
+#include "base/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 
-enum { STARTED_FIELD = 22 };
+enum { STATE_FIELD = 3, PARENT_FIELD = 4, SESSION_FIELD = 6, STARTED_FIELD = 22 }; /* of proc(5), from 1 */
 static const int64_t step_ns = 2 * RIG_NS_PER_MS;
 
 static size_t read_file(const char *path, char *text, size_t size)
@@ -24,43 +24,53 @@ static size_t read_file(const char *path, char *text, size_t size)
     return got < 0 ? 0 : (size_t)got;
 }
 
-/* The state and the start time of /proc/<pid>/stat. The name, in brackets, may hold anything; fields count behind it.
- */
-static bool read_stat(pid_t pid, char *state, uint64_t *started)
+bool rig_process_stat(pid_t pid, struct rig_process_stat *stat)
 {
     char path[64], text[1024];
     (void)snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
     if (pid <= 0 || read_file(path, text, sizeof text) == 0)
         return false;
+    /* PID (program) state parent group session ...: the program's name may hold anything, brackets included. */
+    const char *name = strchr(text, '(');
     const char *at = strrchr(text, ')');
-    if (at == NULL || at[1] != ' ')
+    if (name == NULL || at == NULL || at < name || at[1] != ' ' || at[2] == '\0')
         return false;
+    struct rig_process_stat found = {.state = at[2]};
+    (void)snprintf(found.program, sizeof found.program, "%.*s", (int)(at - name) - 1, name + 1);
     at += 2;
-    *state = *at;
-    for (int field = 3; field < STARTED_FIELD; field++) {
+    for (int field = STATE_FIELD; field < STARTED_FIELD; field++) {
         at = strchr(at, ' ');
         if (at == NULL)
             return false;
         at++;
+        if (field + 1 == PARENT_FIELD)
+            found.parent = (pid_t)strtol(at, NULL, 10);
+        if (field + 1 == SESSION_FIELD)
+            found.session = (pid_t)strtol(at, NULL, 10);
     }
-    *started = strtoull(at, NULL, 10);
+    found.started = strtoull(at, NULL, 10);
+    *stat = found;
     return true;
+}
+
+static bool has_ended(const struct rig_process_stat *stat)
+{
+    return stat->state == 'Z' || stat->state == 'X';
 }
 
 bool rig_process_find(pid_t pid, struct rig_process *process)
 {
-    char state = '\0';
-    *process = (struct rig_process){.pid = pid};
-    return read_stat(pid, &state, &process->started) && state != 'Z' && state != 'X';
+    struct rig_process_stat stat = {.started = 0};
+    const bool found = rig_process_stat(pid, &stat);
+    *process = (struct rig_process){.pid = pid, .started = stat.started};
+    return found && !has_ended(&stat);
 }
 
 char rig_process_state(const struct rig_process *process)
 {
-    char state = '\0';
-    uint64_t started = 0;
-    if (!read_stat(process->pid, &state, &started) || started != process->started || state == 'Z' || state == 'X')
-        return '\0';
-    return state;
+    struct rig_process_stat stat;
+    const bool is_this_one = rig_process_stat(process->pid, &stat) && stat.started == process->started;
+    return is_this_one && !has_ended(&stat) ? stat.state : '\0';
 }
 
 bool rig_process_lives(const struct rig_process *process)
@@ -70,8 +80,10 @@ bool rig_process_lives(const struct rig_process *process)
 
 bool rig_process_signal(const struct rig_process *process, int signal_number)
 {
+    if (rig_process_lives(process))
+        return kill(process->pid, signal_number) == 0;
     errno = ESRCH;
-    return rig_process_lives(process) && kill(process->pid, signal_number) == 0;
+    return false;
 }
 
 static bool is_as_wanted(const struct rig_process *process, bool ended, bool stopped)

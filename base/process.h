@@ -1,8 +1,10 @@
 /*
- * Processes by number and start time, as /proc shows them: a number alone may have been given to somebody else.
+ * Processes as /proc shows them, by number and start time: the number alone may belong to another process by now.
+ *
+ * Threads: any. An ended process that its parent has not reaped yet (a zombie) counts as ended.
  */
-#ifndef RIG_NEMESIS_PROCESS_H
-#define RIG_NEMESIS_PROCESS_H
+#ifndef RIG_BASE_PROCESS_H
+#define RIG_BASE_PROCESS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,13 +17,26 @@ struct rig_process {
 
 enum { RIG_BOOT_ID_BYTES = 40 };
 
+/* What /proc/<pid>/stat says. */
+struct rig_process_stat {
+    char state; /* as ps shows it: 'R', 'S', 'T' (stopped), 'Z' (ended, not reaped), ... */
+    pid_t parent;
+    pid_t session;
+    uint64_t started;
+    char program[16]; /* the kernel's name of the process: at most 15 characters of the file's name */
+};
+
+/* Also of a process that has ended and was not reaped. False: there is no process of this number. */
+bool rig_process_stat(pid_t pid, struct rig_process_stat *stat);
+
 /* False: there is none, or it has ended and only its number is left. */
 bool rig_process_find(pid_t pid, struct rig_process *process);
 /* Whether it still is this one, and not ended. */
 bool rig_process_lives(const struct rig_process *process);
 /* Its state as ps shows it ('T': stopped); '\0' when it is no more. */
 char rig_process_state(const struct rig_process *process);
-/* Sends a signal, unless it is no more. False: it is no more, or may not be signalled (`errno`). */
+/* Sends a signal, unless it is no more. False: `errno` is ESRCH when it has ended, else the reason why it may not be
+ * signalled. */
 bool rig_process_signal(const struct rig_process *process, int signal_number);
 /* Waits, `timeout_ns` at most, until it has ended. Returns whether it has. */
 bool rig_process_await_end(const struct rig_process *process, int64_t timeout_ns);
