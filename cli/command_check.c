@@ -17,19 +17,14 @@
 #include "cli/outputs.h"
 #include "cli/requests.h"
 #include "cli/saved_run.h"
+#include "history/types.h"
 
 enum { MOST_THREADS = 64, MAPPED_BYTES = 128 << 10 };
-
-static const char *const workloads[] = {
-#define WORKLOAD_NAME(name, text, help) text,
-    RIG_WORKLOAD_TABLE(WORKLOAD_NAME)
-#undef WORKLOAD_NAME
-        NULL};
 
 static const struct rig_argument check_arguments[] = {
     {.name = "workload",
      .value = "list-append|rw-register",
-     .choices = workloads,
+     .choices = rig_data_type_names,
      .help = "what the transactions consist of; told by the history itself when not given"},
     RIG_ARGUMENT_LEVEL,
     RIG_ARGUMENT_ANOMALY,
@@ -111,8 +106,8 @@ static bool read_assumptions(const struct rig_arguments *args, unsigned *assumpt
 static void read_workload(const struct rig_arguments *args, struct rig_load_options *options)
 {
     const char *workload = rig_arguments_value(args, "workload");
-    for (size_t i = 0; workload != NULL && workloads[i] != NULL; i++) {
-        if (strcmp(workloads[i], workload) == 0) {
+    for (size_t i = 0; workload != NULL && rig_data_type_names[i] != NULL; i++) {
+        if (strcmp(rig_data_type_names[i], workload) == 0) {
             options->workload_given = true;
             options->workload = (enum rig_workload)i;
         }
@@ -157,7 +152,8 @@ static enum rig_rc check(const struct rig_arguments *args, struct rig_source_opt
         return rc;
     enum rig_workload workload = rig_source_facts(source)->workload;
     if (rig_arguments_has(args, "assume") && workload != RIG_WORKLOAD_RW_REGISTER)
-        rc = rig_fail(err, RIG_E_USAGE, "--assume is for rw-register; this history is %s", workloads[workload]);
+        rc = rig_fail(err, RIG_E_USAGE, "--assume is for rw-register; this history is %s",
+                      rig_data_types[workload].name);
     if (rc == RIG_OK)
         rc = rig_check_source(source, strcmp(path, "-") == 0 ? "standard input" : path, options, verdict, err);
     rig_source_close(source);

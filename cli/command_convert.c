@@ -14,12 +14,7 @@
 #include "cli/output_form.h"
 #include "cli/requests.h"
 #include "history/load.h"
-
-static const char *const workloads[] = {
-#define WORKLOAD_NAME(name, text, help) text,
-    RIG_WORKLOAD_TABLE(WORKLOAD_NAME)
-#undef WORKLOAD_NAME
-        NULL};
+#include "history/types.h"
 
 static const struct rig_argument convert_arguments[] = {
     {.name = "to",
@@ -28,7 +23,7 @@ static const struct rig_argument convert_arguments[] = {
      .help = "form to write; told by the ending of OUT when not given (.rig, .json, .jsonl, .edn)"},
     {.name = "workload",
      .value = "list-append|rw-register",
-     .choices = workloads,
+     .choices = rig_data_type_names,
      .help = "what the transactions consist of; told by the history itself when not given"},
     RIG_ARGUMENT_MAX_MEMORY,
     {.name = "compress", .help = "compress with zstd; rig's own form only"},
@@ -124,8 +119,8 @@ int rig_cli_convert(int argc, char **argv)
     if (!rig_cli_read_max_memory(&args, &options.limit_bytes))
         return RIG_EXIT_USAGE;
     const char *workload = rig_arguments_value(&args, "workload");
-    for (size_t i = 0; workload != NULL && workloads[i] != NULL; i++) {
-        if (strcmp(workload, workloads[i]) == 0) {
+    for (size_t i = 0; workload != NULL && rig_data_type_names[i] != NULL; i++) {
+        if (strcmp(workload, rig_data_type_names[i]) == 0) {
             options.workload_given = true;
             options.workload = (enum rig_workload)i;
         }

@@ -14,6 +14,7 @@
 #include "cli/cli.h"
 #include "cli/drivers.h"
 #include "generator/generator.h"
+#include "history/types.h"
 #include "nemesis/faults.h"
 #include "report/report.h"
 
@@ -93,13 +94,8 @@ static void list_drivers(struct lister *lister)
 
 static void list_workloads(struct lister *lister)
 {
-    static const char *const summaries[] = {
-#define WORKLOAD_SUMMARY(name, text, help) help,
-        RIG_WORKLOAD_TABLE(WORKLOAD_SUMMARY)
-#undef WORKLOAD_SUMMARY
-    };
     for (size_t w = 0; workload_names()[w] != NULL; w++) {
-        begin_row(lister, workload_names()[w], 12, "summary", summaries[w]);
+        begin_row(lister, workload_names()[w], 12, "summary", rig_data_types[w].help);
         end_row(lister);
     }
 }

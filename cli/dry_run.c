@@ -7,6 +7,7 @@
 
 #include "base/secret.h"
 #include "generator/generator.h"
+#include "history/types.h"
 
 enum { LOOKED_AT = 200, SHOWN_OF_A_KIND = 2 };
 
@@ -20,21 +21,13 @@ static void show(void *context, const char *text)
     free(safe);
 }
 
-static const char *op_name(enum rig_op_kind kind)
-{
-#define OP_NAME(name, text, reads, help) text,
-    static const char *const names[] = {RIG_OP_TABLE(OP_NAME)};
-#undef OP_NAME
-    return names[kind];
-}
-
 static void print_question(const struct rig_transaction *transaction, uint64_t number)
 {
     (void)printf("transaction %" PRIu64 ":", number);
     for (uint32_t i = 0; i < transaction->op_count; i++) {
         const struct rig_op *op = &transaction->ops[i];
-        (void)printf(" [%s %" PRId64, op_name(op->kind), op->key);
-        if (op->kind != RIG_OP_READ_LIST && op->kind != RIG_OP_READ_REGISTER)
+        (void)printf(" [%s %" PRId64, rig_op_infos[op->kind].name, op->key);
+        if (!rig_op_reads(op->kind))
             (void)printf(" %" PRId64, op->value);
         (void)printf("]");
     }

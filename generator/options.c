@@ -9,7 +9,7 @@
 
 /* By enum rig_workload. */
 static const char *const type_choices[] = {
-#define TYPE_CHOICE(name, text, help) text,
+#define TYPE_CHOICE(name, text, write, read, help) text,
     RIG_WORKLOAD_TABLE(TYPE_CHOICE)
 #undef TYPE_CHOICE
         NULL};

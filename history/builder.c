@@ -69,22 +69,6 @@ enum rig_rc rig_history_builder_meta(struct rig_history_builder *builder, const 
 
 /* ---- transactions ---- */
 
-static bool reads_list(enum rig_op_kind kind)
-{
-    return kind == RIG_OP_READ_LIST || kind == RIG_OP_READ_SET;
-}
-
-static bool kind_reads(enum rig_op_kind kind)
-{
-    static const bool reads[RIG_OP_KIND_COUNT] = {
-#define OP_READS(name, text, does_read, help) [name] = does_read,
-        RIG_OP_TABLE(OP_READS)
-#undef OP_READS
-    };
-    RIG_REQUIRE(kind < RIG_OP_KIND_COUNT);
-    return reads[kind];
-}
-
 static bool add_list(struct rig_history_builder *builder, const struct rig_txn_input *txn, uint32_t index,
                      struct rig_txn_op *mop)
 {
@@ -108,12 +92,13 @@ static bool add_op(struct rig_history_builder *builder, const struct rig_txn_inp
     const struct rig_op *op = &txn->ops[index];
     struct rig_txn_op mop = {.key = rig_window_key_id(builder->window, op->key), .kind = (uint8_t)op->kind};
     bool fits = mop.key != RIG_WINDOW_NONE;
-    if (!kind_reads(op->kind)) {
+    RIG_REQUIRE(op->kind < RIG_OP_KIND_COUNT);
+    if (!rig_op_reads(op->kind)) {
         mop.value = op->value;
     } else if (fits && txn->reads != NULL) {
         const struct rig_read *read = &txn->reads[index];
         mop.read_state = (uint8_t)read->state;
-        if (read->state == RIG_READ_SEEN && reads_list(op->kind))
+        if (read->state == RIG_READ_SEEN && rig_op_reads_sequence(op->kind))
             fits = add_list(builder, txn, index, &mop);
         else if (read->state == RIG_READ_SEEN)
             mop.value = read->value;

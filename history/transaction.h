@@ -11,34 +11,69 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The result of an operation. Lists, sets and rows are sequences of elements (struct rig_read). */
+enum rig_result_shape {
+    RIG_RESULT_NOTHING, /* none: the operation writes */
+    RIG_RESULT_VALUE,   /* one number */
+    RIG_RESULT_LIST,    /* the elements in the order of the list */
+    RIG_RESULT_SET,     /* the elements in any order; histories keep the order in which they saw them first */
+    RIG_RESULT_ROWS,    /* pairs of a key and a value: two elements a row */
+};
+
 /*
- * X(name, name in histories, reads, what it does)
+ * X(name, name in histories, shape of its result, what it does)
  * The numbers are part of the file format: entries are only ever appended.
  */
 #define RIG_OP_TABLE(X)                                                                                                \
-    X(RIG_OP_APPEND, "append", false, "append a value to the list of a key")                                           \
-    X(RIG_OP_READ_LIST, "r", true, "read the list of a key")                                                           \
-    X(RIG_OP_WRITE, "w", false, "set the register of a key")                                                           \
-    X(RIG_OP_READ_REGISTER, "r", true, "read the register of a key")                                                   \
-    X(RIG_OP_ADD, "add", false, "add a value to the set of a key")                                                     \
-    X(RIG_OP_READ_SET, "r", true, "read the set of a key")                                                             \
-    X(RIG_OP_INCREMENT, "inc", false, "add a number to the counter of a key")                                          \
-    X(RIG_OP_READ_COUNTER, "r", true, "read the counter of a key")
+    X(RIG_OP_APPEND, "append", RIG_RESULT_NOTHING, "append a value to the list of a key")                              \
+    X(RIG_OP_READ_LIST, "r", RIG_RESULT_LIST, "read the list of a key")                                                \
+    X(RIG_OP_WRITE, "w", RIG_RESULT_NOTHING, "set the register of a key")                                              \
+    X(RIG_OP_READ_REGISTER, "r", RIG_RESULT_VALUE, "read the register of a key")                                       \
+    X(RIG_OP_ADD, "add", RIG_RESULT_NOTHING, "add a value to the set of a key")                                        \
+    X(RIG_OP_READ_SET, "r", RIG_RESULT_SET, "read the set of a key")                                                   \
+    X(RIG_OP_INCREMENT, "inc", RIG_RESULT_NOTHING, "add a number to the counter of a key")                             \
+    X(RIG_OP_READ_COUNTER, "r", RIG_RESULT_VALUE, "read the counter of a key")
 
 enum rig_op_kind {
-#define RIG_OP_ENUM(name, text, reads, help) name,
+#define RIG_OP_ENUM(name, text, shape, help) name,
     RIG_OP_TABLE(RIG_OP_ENUM)
 #undef RIG_OP_ENUM
         RIG_OP_KIND_COUNT
 };
 
-/* X(name, name in plans and histories, what its transactions consist of). Only appended to. */
+/* Sets of kinds, a bit each. */
+enum {
+#define RIG_OP_READS(name, text, shape, help)      +(((shape) != RIG_RESULT_NOTHING) << name)
+#define RIG_OP_GIVES_MANY(name, text, shape, help) +(((shape) >= RIG_RESULT_LIST) << name)
+    RIG_OPS_THAT_READ = 0 RIG_OP_TABLE(RIG_OP_READS),
+    RIG_OPS_OF_SEQUENCES = 0 RIG_OP_TABLE(RIG_OP_GIVES_MANY),
+#undef RIG_OP_READS
+#undef RIG_OP_GIVES_MANY
+};
+
+/* Whether the operation has a result. */
+static inline bool rig_op_reads(unsigned kind)
+{
+    return (RIG_OPS_THAT_READ >> kind & 1) != 0;
+}
+
+/* Whether its result is a sequence of elements. */
+static inline bool rig_op_reads_sequence(unsigned kind)
+{
+    return (RIG_OPS_OF_SEQUENCES >> kind & 1) != 0;
+}
+
+/*
+ * X(name, name in plans and histories, its operation that writes, the one that reads, what its transactions consist of)
+ * The numbers are part of the file format: entries are only ever appended.
+ */
 #define RIG_WORKLOAD_TABLE(X)                                                                                          \
-    X(RIG_WORKLOAD_LIST_APPEND, "list-append", "appends to lists and reads of whole lists")                            \
-    X(RIG_WORKLOAD_RW_REGISTER, "rw-register", "writes and reads of registers")
+    X(RIG_WORKLOAD_LIST_APPEND, "list-append", RIG_OP_APPEND, RIG_OP_READ_LIST,                                        \
+      "appends to lists and reads of whole lists")                                                                     \
+    X(RIG_WORKLOAD_RW_REGISTER, "rw-register", RIG_OP_WRITE, RIG_OP_READ_REGISTER, "writes and reads of registers")
 
 enum rig_workload {
-#define RIG_WORKLOAD_ENUM(name, text, help) name,
+#define RIG_WORKLOAD_ENUM(name, text, write, read, help) name,
     RIG_WORKLOAD_TABLE(RIG_WORKLOAD_ENUM)
 #undef RIG_WORKLOAD_ENUM
         RIG_WORKLOAD_COUNT
@@ -114,9 +149,9 @@ static inline void rig_column_give(struct rig_column_row *row, enum rig_column c
 /* The result of one micro-operation, parallel to the operations. */
 struct rig_read {
     enum rig_read_state state;
-    uint32_t count;       /* elements of a list or set */
+    uint32_t count;       /* elements of a list, a set or rows; two a row */
     size_t first_element; /* index into the transaction's elements */
-    int64_t value;        /* of a register or counter */
+    int64_t value;        /* where the result is one number */
 };
 
 #endif

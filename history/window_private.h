@@ -91,10 +91,10 @@ struct rig_window {
     struct rig_op_uses view_uses;
 };
 
-/* A list or a set was read, and it is known. */
+/* A sequence was read, and it is known. */
 static inline bool rig_txn_op_reads_list(const struct rig_txn_op *mop)
 {
-    return ((mop->kind == RIG_OP_READ_LIST) | (mop->kind == RIG_OP_READ_SET)) & (mop->read_state == RIG_READ_SEEN);
+    return rig_op_reads_sequence(mop->kind) & (mop->read_state == RIG_READ_SEEN);
 }
 
 /* Takes over what was noted of a segment whose keys have their places and which follows what is in the window. */

@@ -11,6 +11,7 @@
 #include "base/version.h"
 #include "checker/minimum.h"
 #include "checker/witness/answered.h"
+#include "history/types.h"
 #include "report/episodes.h"
 #include "report/report.h"
 #include "report/words.h"
@@ -434,11 +435,6 @@ void rig_report_steps(const struct rig_verdict *verdict, const struct rig_witnes
 void rig_report_json(const struct rig_verdict *verdict, const struct rig_report_run *run, struct rig_buf *out)
 {
     RIG_REQUIRE(verdict != NULL && verdict->history != NULL && out != NULL);
-    static const char *const workloads[] = {
-#define WORKLOAD_NAME(name, text, help) text,
-        RIG_WORKLOAD_TABLE(WORKLOAD_NAME)
-#undef WORKLOAD_NAME
-    };
     struct rig_json_writer w;
     rig_json_init_indented(&w, out, 1, 4);
     rig_json_begin_object(&w, NULL);
@@ -453,7 +449,7 @@ void rig_report_json(const struct rig_verdict *verdict, const struct rig_report_
         rig_json_bool(&w, "valid", verdict->valid == RIG_VALID_TRUE);
     if (verdict->valid == RIG_VALID_UNKNOWN)
         add_text(&w, "unknown_reason", verdict->unknown_reason);
-    rig_json_string(&w, "workload", workloads[verdict->scope.workload]);
+    rig_json_string(&w, "workload", rig_data_types[verdict->scope.workload].name);
     add_text(&w, "summary", verdict->summary);
     rig_json_begin_array(&w, "requested");
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++)

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/plural.h"
 #include "checker/minimum.h"
+#include "history/types.h"
 
 void rig_words_clean(struct rig_buf *out, const char *text, bool keep_lines)
 {
@@ -122,18 +123,13 @@ static void add_list(struct rig_buf *out, struct rig_read_list list)
     rig_buf_add_char(out, ']');
 }
 
-static bool reads_list(uint8_t kind)
-{
-    return kind == RIG_OP_READ_LIST || kind == RIG_OP_READ_SET;
-}
-
 static void add_read_result(struct rig_buf *out, const struct rig_history *history, const struct rig_txn_op *op)
 {
     if (op->read_state == RIG_READ_UNKNOWN)
         rig_buf_add_text(out, " ?");
     else if (op->read_state == RIG_READ_NIL)
         rig_buf_add_text(out, " nil");
-    else if (reads_list(op->kind)) {
+    else if (rig_op_reads_sequence(op->kind)) {
         rig_buf_add_char(out, ' ');
         add_list(out, rig_txn_op_list(history, op));
     } else
@@ -150,21 +146,11 @@ static void add_key(struct rig_buf *out, const struct rig_history *history, uint
 
 void rig_words_op(struct rig_buf *out, const struct rig_history *history, const struct rig_txn_op *op)
 {
-    static const char *const names[] = {
-#define OP_NAME(name, text, reads, help) text,
-        RIG_OP_TABLE(OP_NAME)
-#undef OP_NAME
-    };
-    static const bool reads[] = {
-#define OP_READS(name, text, reads, help) reads,
-        RIG_OP_TABLE(OP_READS)
-#undef OP_READS
-    };
     RIG_REQUIRE(op->kind < RIG_OP_KIND_COUNT);
-    rig_buf_add_text(out, names[op->kind]);
+    rig_buf_add_text(out, rig_op_infos[op->kind].name);
     rig_buf_add_char(out, ' ');
     add_key(out, history, op->key);
-    if (reads[op->kind])
+    if (rig_op_reads(op->kind))
         add_read_result(out, history, op);
     else
         rig_buf_printf(out, " %" PRId64, op->value);

@@ -38,7 +38,7 @@ static bool gather_ops(struct writer *writer, uint32_t txn)
     if (!op_vec_reserve(&writer->ops, count))
         return false;
     for (uint32_t i = 0; i < count; i++) {
-        bool reads = mops[i].kind % 2 == 1;
+        bool reads = rig_op_reads(mops[i].kind);
         writer->ops.at[i] = (struct rig_op){
             .kind = (enum rig_op_kind)mops[i].kind,
             .key = history->keys[mops[i].key],
@@ -59,7 +59,7 @@ static bool gather_completion(struct writer *writer, uint32_t txn, struct rig_re
     bool any = false;
     rig_arena_reset(&writer->lists);
     for (uint32_t i = 0; i < count; i++) {
-        bool is_list = mops[i].kind == RIG_OP_READ_LIST || mops[i].kind == RIG_OP_READ_SET;
+        bool is_list = rig_op_reads_sequence(mops[i].kind);
         struct rig_read_list list = is_list ? rig_txn_op_list(history, &mops[i]) : (struct rig_read_list){0};
         const int64_t *elements = rig_read_whole(&list, &writer->lists);
         if (elements == NULL)

@@ -56,7 +56,7 @@ static bool workload_of(const struct rig_micro *micro, enum rig_workload *worklo
 }
 
 static const char *const workload_names[] = {
-#define WORKLOAD_NAME(name, text, help) [name] = text,
+#define WORKLOAD_NAME(name, text, write, read, help) [name] = text,
     RIG_WORKLOAD_TABLE(WORKLOAD_NAME)
 #undef WORKLOAD_NAME
 };

@@ -6,6 +6,7 @@
 #include "history/columns.h"
 #include "history/history.h"
 #include "history/text/operation_parser.h"
+#include "history/types.h"
 
 static const size_t most_kept_bytes = (size_t)64 << 20;
 
@@ -42,15 +43,6 @@ const struct rig_syntax rig_syntax_edn = {
     .null = "nil",
     .empty = "()\n",
     .has_keywords = true,
-};
-
-static const struct {
-    const char *name;
-    bool reads;
-} kinds[] = {
-#define KIND(kind, text, does_read, help) [kind] = {text, does_read},
-    RIG_OP_TABLE(KIND)
-#undef KIND
 };
 
 void rig_operation_text_init(struct rig_operation_text *text, const struct rig_syntax *dialect, char *const *key_texts,
@@ -204,13 +196,12 @@ static void put_key(struct rig_operation_text *text, int64_t key)
 static void put_read(struct rig_operation_text *text, const struct rig_op *op, const struct rig_record_read *read,
                      enum rig_outcome outcome)
 {
-    bool is_list = op->kind == RIG_OP_READ_LIST || op->kind == RIG_OP_READ_SET;
     if (read != NULL && read->state == RIG_READ_UNKNOWN && outcome == RIG_OUTCOME_OK)
         return;
     rig_buf_add_text(&text->buf, text->dialect->separator);
     if (read == NULL || read->state != RIG_READ_SEEN)
         rig_buf_add_text(&text->buf, text->dialect->null);
-    else if (is_list)
+    else if (rig_op_reads_sequence(op->kind))
         put_list(text, op->key, read);
     else
         rig_buf_add_int(&text->buf, read->value);
@@ -221,11 +212,11 @@ static void put_micro(struct rig_operation_text *text, const struct rig_op *op, 
 {
     const struct rig_syntax *dialect = text->dialect;
     rig_buf_add_text(&text->buf, dialect->name_open);
-    rig_buf_add_text(&text->buf, kinds[op->kind].name);
+    rig_buf_add_text(&text->buf, rig_op_infos[op->kind].name);
     rig_buf_add_text(&text->buf, dialect->name_close);
     rig_buf_add_text(&text->buf, dialect->separator);
     put_key(text, op->key);
-    if (kinds[op->kind].reads) {
+    if (rig_op_reads(op->kind)) {
         put_read(text, op, read, outcome);
     } else {
         rig_buf_add_text(&text->buf, dialect->separator);

@@ -26,7 +26,7 @@ static bool read_of(struct writer *writer, const struct rig_txn_op *mop, struct 
     *out = (struct rig_record_read){.state = (enum rig_read_state)mop->read_state};
     if (mop->read_state != RIG_READ_SEEN)
         return true;
-    if (mop->kind != RIG_OP_READ_LIST && mop->kind != RIG_OP_READ_SET) {
+    if (!rig_op_reads_sequence(mop->kind)) {
         out->value = mop->value;
         return true;
     }
@@ -47,7 +47,7 @@ static bool gather(struct writer *writer, uint32_t txn)
         return false;
     rig_arena_reset(&writer->lists);
     for (uint32_t i = 0; i < count; i++) {
-        bool reads = mops[i].kind % 2 == 1;
+        bool reads = rig_op_reads(mops[i].kind);
         writer->ops.at[i] = (struct rig_op){.kind = (enum rig_op_kind)mops[i].kind,
                                             .key = history->keys[mops[i].key],
                                             .value = reads ? 0 : mops[i].value};

@@ -1,0 +1,35 @@
+#include "history/types.h"
+
+#include <assert.h>
+
+static_assert(RIG_OP_KIND_COUNT < 31, "sets of operation kinds are ints");
+
+const struct rig_op_info rig_op_infos[RIG_OP_KIND_COUNT] = {
+#define OP_INFO(op, text, shape, help) [op] = {text, shape, help},
+    RIG_OP_TABLE(OP_INFO)
+#undef OP_INFO
+};
+
+#define SHAPE_OF(op, text, shape, help) op##_SHAPE = shape,
+enum { RIG_OP_TABLE(SHAPE_OF) };
+#undef SHAPE_OF
+
+const struct rig_data_type rig_data_types[RIG_WORKLOAD_COUNT] = {
+#define DATA_TYPE(workload, text, write, read, help)                                                                   \
+    [workload] = {text, help, write, read, (enum rig_result_shape)read##_SHAPE},
+    RIG_WORKLOAD_TABLE(DATA_TYPE)
+#undef DATA_TYPE
+};
+
+#define IS_SOUND(workload, text, write, read, help)                                                                    \
+    static_assert((int)(read) == (int)(write) + 1 && (int)write##_SHAPE == RIG_RESULT_NOTHING &&                       \
+                      (int)read##_SHAPE != RIG_RESULT_NOTHING,                                                         \
+                  text);
+RIG_WORKLOAD_TABLE(IS_SOUND)
+#undef IS_SOUND
+
+const char *const rig_data_type_names[RIG_WORKLOAD_COUNT + 1] = {
+#define TYPE_NAME(workload, text, write, read, help) [workload] = text,
+    RIG_WORKLOAD_TABLE(TYPE_NAME)
+#undef TYPE_NAME
+};

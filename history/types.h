@@ -1,0 +1,42 @@
+/*
+ * The data types: what each kind of operation is, and what the transactions of a workload consist of.
+ *
+ * One row a data type, and one row an operation kind. Code that serves all types asks the row: once a history, a
+ * window, a segment or a key, never an operation. What an operation's kind alone tells, rig_op_reads() and
+ * rig_op_reads_sequence() tell in one instruction (history/transaction.h).
+ *
+ * The rows are generated from RIG_OP_TABLE and RIG_WORKLOAD_TABLE. Constant; any thread.
+ */
+#ifndef RIG_HISTORY_TYPES_H
+#define RIG_HISTORY_TYPES_H
+
+#include "history/transaction.h"
+
+struct rig_op_info {
+    const char *name; /* in histories */
+    enum rig_result_shape shape;
+    const char *help;
+};
+
+/* A type has one kind of operation that writes and one that reads, numbered one after the other: the record and the
+ * texts tell them apart by one bit. */
+struct rig_data_type {
+    const char *name; /* in plans and histories */
+    const char *help;
+    enum rig_op_kind write_op;
+    enum rig_op_kind read_op;    /* write_op + 1 */
+    enum rig_result_shape shape; /* of what read_op reads */
+};
+
+extern const struct rig_op_info rig_op_infos[RIG_OP_KIND_COUNT];
+extern const struct rig_data_type rig_data_types[RIG_WORKLOAD_COUNT];
+/* The names alone, by enum rig_workload, and NULL. */
+extern const char *const rig_data_type_names[RIG_WORKLOAD_COUNT + 1];
+
+/* Whether reads of this type give sequences of elements. */
+static inline bool rig_data_type_has_sequences(const struct rig_data_type *type)
+{
+    return type->shape >= RIG_RESULT_LIST;
+}
+
+#endif
