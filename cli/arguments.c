@@ -42,8 +42,23 @@ static int point_to_help(const struct rig_arguments_table *table)
     return RIG_EXIT_USAGE;
 }
 
+/* How to get what an option of another command does; NULL where the table does not tell. */
+static const char *remedy_for(const struct rig_arguments_table *table, const char *name, size_t length)
+{
+    for (const struct rig_argument_elsewhere *at = table->elsewhere; at != NULL && at->name != NULL; at++) {
+        if (strlen(at->name) == length && strncmp(at->name, name, length) == 0)
+            return at->remedy;
+    }
+    return NULL;
+}
+
 static int complain_unknown(const struct rig_arguments_table *table, const char *name, size_t length)
 {
+    const char *remedy = remedy_for(table, name, length);
+    if (remedy != NULL) {
+        rig_cli_complain("unknown option --%.*s; %s", (int)length, name, remedy);
+        return point_to_help(table);
+    }
     char wanted[RIG_NEAREST_BYTES + 1];
     const char *near = NULL;
     if (length < sizeof wanted) {

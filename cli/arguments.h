@@ -41,13 +41,20 @@ extern const char *const rig_argument_format_choices[]; /* text, json */
         .help = "form of the result; text when not given"                                                              \
     }
 
+/* An option that a command does not take, though another command does. */
+struct rig_argument_elsewhere {
+    const char *name;   /* without the dashes; NULL ends a table */
+    const char *remedy; /* behind "unknown option --NAME; " */
+};
+
 struct rig_arguments_table {
     const char *command;     /* "run" */
     const char *positionals; /* as the usage line shows them ("IN OUT"); "" for none */
     size_t least_positionals, most_positionals;
     const char *description; /* a paragraph or more, ended by a line break */
     const struct rig_argument *arguments;
-    void (*print_more)(void); /* what --help prints behind the options; NULL: nothing */
+    const struct rig_argument_elsewhere *elsewhere; /* NULL: none */
+    void (*print_more)(void);                       /* what --help prints behind the options; NULL: nothing */
 };
 
 enum { RIG_ARGUMENTS_MAX = 256 };

@@ -35,12 +35,4 @@ void rig_cli_complain(const char *format, ...) RIG_PRINTF(1, 2);
 /* Complains of `err` and returns the exit status of its code. */
 int rig_cli_fail(const struct rig_err *err);
 
-struct rig_arguments;
-struct rig_plan;
-/*
- * Loads the plan that the first positional argument names, with --set and --seed, which the command's table must have.
- * Gives the plan to the caller with RIG_EXIT_OK; else complains and returns the exit status.
- */
-int rig_cli_load_plan(const struct rig_arguments *arguments, struct rig_plan **plan);
-
 #endif

@@ -10,6 +10,7 @@
 #include "cli/drivers.h"
 #include "cli/dry_run.h"
 #include "cli/terminal.h"
+#include "cli/plan_arguments.h"
 #include "plan/plan.h"
 #include "run/run.h"
 
@@ -43,8 +44,7 @@ static void print_keys(void)
 }
 
 static const struct rig_argument arguments_of_plan[] = {
-    {.name = "set", .value = "A.B=C", .repeatable = true, .help = "set a key of the plan, over what the file says"},
-    {.name = "seed", .value = "N", .help = "seed of every random choice"},
+    RIG_ARGUMENTS_OF_PLAN,
     {.name = "explain", .help = "a comment beside each key, and the keys that are not given"},
     {.name = "requests", .help = "instead of the plan: what some of its transactions would send (a dry run)"},
     {.name = "reference", .help = "instead of a plan: the reference page of all keys, as Markdown"},
@@ -62,24 +62,9 @@ static const struct rig_arguments_table table_of_plan = {
         "the variables that they came from, or become `***`. `-` reads the plan from standard input. Exit status\n"
         "64 when the plan cannot be used, or not on this machine: stderr says what is wrong or missing.\n",
     .arguments = arguments_of_plan,
+    .elsewhere = rig_cli_elsewhere_of_plan,
     .print_more = print_keys,
 };
-
-int rig_cli_load_plan(const struct rig_arguments *arguments, struct rig_plan **plan)
-{
-    struct rig_plan_override overrides[RIG_ARGUMENTS_MAX];
-    size_t override_count = 0;
-    for (const char *text; (text = rig_arguments_value_at(arguments, "set", override_count)) != NULL;)
-        overrides[override_count++].text = text;
-    uint64_t seed = 0;
-    if (!rig_arguments_number(arguments, "seed", 0, INT64_MAX, &seed))
-        return RIG_EXIT_USAGE;
-    struct rig_err err = {0};
-    const uint64_t *given_seed = rig_arguments_has(arguments, "seed") ? &seed : NULL;
-    if (rig_plan_load(arguments->positionals[0], overrides, override_count, given_seed, plan, &err) != RIG_OK)
-        return rig_cli_fail(&err);
-    return RIG_EXIT_OK;
-}
 
 int rig_cli_plan(int argc, char **argv)
 {

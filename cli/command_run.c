@@ -16,6 +16,7 @@
 #include "cli/cli.h"
 #include "cli/leftovers.h"
 #include "cli/outputs.h"
+#include "cli/plan_arguments.h"
 #include "cli/provenance.h"
 #include "cli/store.h"
 #include "cli/stored_logs.h"
@@ -24,8 +25,7 @@
 #include "run/run.h"
 
 static const struct rig_argument arguments_of_run[] = {
-    {.name = "set", .value = "A.B=C", .repeatable = true, .help = "set a key of the plan, over what the file says"},
-    {.name = "seed", .value = "N", .help = "seed of every random choice"},
+    RIG_ARGUMENTS_OF_PLAN,
     {.name = "output",
      .letter = 'o',
      .value = "DIR",
@@ -46,6 +46,7 @@ static const struct rig_arguments_table table_of_run = {
         "it and reports. The first SIGINT or SIGTERM ends the load; what was recorded is checked and reported. The\n"
         "second interrupts the clients too.\n",
     .arguments = arguments_of_run,
+    .elsewhere = rig_cli_elsewhere_of_plan,
 };
 
 /* One run of the command, from the folder to the reports. */

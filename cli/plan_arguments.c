@@ -1,0 +1,85 @@
+#include "cli/plan_arguments.h"
+
+#include "base/buf.h"
+#include "cli/cli.h"
+
+/* Options that are short for --set. With `joined`, all values of one option are one list; else each is KEY=VALUE. */
+static const struct {
+    const char *option, *key;
+    bool joined;
+} shorthands[] = {
+    {"level", "check.levels=", true},    {"anomaly", "check.anomalies=", true},
+    {"assume", "check.assume=", true},   {"minimum", "check.minimum.", false},
+    {"require", "check.require=", true}, {"max-witnesses", "check.max-witnesses=", true},
+};
+
+const struct rig_argument_elsewhere rig_cli_elsewhere_of_plan[] = {
+    {"workload", "the plan has it: --set workload.type=WORKLOAD"},
+    {"transactions", "the plan has it: --set workload.transactions=N"},
+    {"duration", "the plan has it: --set workload.duration=TIME"},
+    {"clients", "the plan has it: --set clients.count=N"},
+    {"isolation", "the plan has it: --set database.isolation=LEVEL"},
+    {"report", "the plan has it: --set report=FORM,..."},
+    {"max-memory", "`rig check` has it, for the folder of a run"},
+    {"threads", "`rig check` has it, for the folder of a run"},
+    {"window", "`rig check` has it, for the folder of a run"},
+    {NULL, NULL},
+};
+
+/* The overrides of one command line, in order; the texts lie in `buf`, each with its ending NUL. */
+struct overrides {
+    struct rig_plan_override at[RIG_ARGUMENTS_MAX];
+    size_t offsets[RIG_ARGUMENTS_MAX]; /* of those in `buf` */
+    size_t given_count, count;
+    struct rig_buf buf;
+};
+
+static void begin_override(struct overrides *overrides, const char *key)
+{
+    if (overrides->buf.size > 0)
+        rig_buf_add_char(&overrides->buf, '\0');
+    overrides->offsets[overrides->count++] = overrides->buf.size;
+    rig_buf_add_text(&overrides->buf, key);
+}
+
+static void add_shorthand(const struct rig_arguments *arguments, size_t row, struct overrides *overrides)
+{
+    const char *value;
+    for (size_t i = 0; (value = rig_arguments_value_at(arguments, shorthands[row].option, i)) != NULL; i++) {
+        if (i == 0 || !shorthands[row].joined)
+            begin_override(overrides, shorthands[row].key);
+        else
+            rig_buf_add_char(&overrides->buf, ',');
+        rig_buf_add_text(&overrides->buf, value);
+    }
+}
+
+/* --set first, then the shorthands, so that these win. */
+static void collect(const struct rig_arguments *arguments, struct overrides *overrides)
+{
+    for (const char *text; (text = rig_arguments_value_at(arguments, "set", overrides->count)) != NULL;)
+        overrides->at[overrides->count++].text = text;
+    overrides->given_count = overrides->count;
+    for (size_t row = 0; row < sizeof shorthands / sizeof shorthands[0]; row++)
+        add_shorthand(arguments, row, overrides);
+    const char *texts = rig_buf_text(&overrides->buf);
+    for (size_t i = overrides->given_count; i < overrides->count; i++)
+        overrides->at[i].text = texts + overrides->offsets[i];
+}
+
+int rig_cli_load_plan(const struct rig_arguments *arguments, struct rig_plan **plan)
+{
+    uint64_t seed = 0;
+    if (!rig_arguments_number(arguments, "seed", 0, INT64_MAX, &seed))
+        return RIG_EXIT_USAGE;
+    const uint64_t *given_seed = rig_arguments_has(arguments, "seed") ? &seed : NULL;
+    struct overrides overrides = {.count = 0};
+    rig_buf_init(&overrides.buf, 0);
+    collect(arguments, &overrides);
+    struct rig_err err = {0};
+    enum rig_rc rc = overrides.buf.failed ? rig_fail(&err, RIG_E_LIMIT, "not enough memory for the options") : RIG_OK;
+    if (rc == RIG_OK)
+        rc = rig_plan_load(arguments->positionals[0], overrides.at, overrides.count, given_seed, plan, &err);
+    rig_buf_done(&overrides.buf);
+    return rc == RIG_OK ? RIG_EXIT_OK : rig_cli_fail(&err);
+}

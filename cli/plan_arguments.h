@@ -1,0 +1,51 @@
+/*
+ * The options of the commands that load a plan: --set, --seed, and the requests of `rig check` that a plan has keys for.
+ *
+ * `--level X --level Y` is short for `--set check.levels=X,Y`, and wins over --set; so do the others for their keys.
+ */
+#ifndef RIG_CLI_PLAN_ARGUMENTS_H
+#define RIG_CLI_PLAN_ARGUMENTS_H
+
+#include "cli/arguments.h"
+#include "cli/requests.h"
+#include "plan/plan.h"
+
+/* Rows of a table of arguments. */
+#define RIG_ARGUMENTS_OF_PLAN                                                                                          \
+    {.name = "set", .value = "A.B=C", .repeatable = true, .help = "set a key of the plan, over what the file says"},   \
+        {.name = "seed", .value = "N", .help = "seed of every random choice"},                                         \
+        {.name = "level",                                                                                              \
+         .value = "LEVEL",                                                                                             \
+         .repeatable = true,                                                                                           \
+         .help = "isolation level that must hold, instead of the plan's check.levels (rig list levels)"},              \
+        {.name = "anomaly",                                                                                            \
+         .value = "ANOMALY",                                                                                           \
+         .repeatable = true,                                                                                           \
+         .help = "anomaly that must not occur, instead of the plan's check.anomalies (rig list anomalies)"},           \
+        {.name = "assume",                                                                                             \
+         .value = "LIST",                                                                                              \
+         .repeatable = true,                                                                                           \
+         .help = "order of register versions to assume, instead of the plan's check.assume"},                          \
+        {.name = "minimum",                                                                                            \
+         .value = "KEY=VALUE",                                                                                         \
+         .repeatable = true,                                                                                           \
+         .help = "least evidence: acknowledged=N, load=SHARE or answering=SHARE, over the plan's check.minimum"},      \
+        {.name = "require",                                                                                            \
+         .value = "not-refuted|held",                                                                                  \
+         .choices = rig_cli_require_choices,                                                                           \
+         .help = "what exit status 0 needs of each level, instead of the plan's check.require"},                       \
+    {                                                                                                                  \
+        .name = "max-witnesses", .value = "N",                                                                         \
+        .help = "witnesses kept of each anomaly, instead of the plan's check.max-witnesses"                            \
+    }
+
+/* Options of other commands, each with its remedy here; for rig_arguments_table.elsewhere. */
+extern const struct rig_argument_elsewhere rig_cli_elsewhere_of_plan[];
+
+/*
+ * Loads the plan that the first positional argument names, with the options above, which the command's table must have.
+ * Gives the plan to the caller with RIG_EXIT_OK; else complains and returns the exit status.
+ */
+int rig_cli_load_plan(const struct rig_arguments *arguments, struct rig_plan **plan);
+
+#endif
