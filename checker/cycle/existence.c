@@ -45,12 +45,11 @@ static struct rig_view view_of(const struct quest *q, unsigned links, bool split
 /* A cycle of the shape or of a special case of it. */
 static struct rig_path_rule rule_of(const struct quest *q)
 {
-    struct rig_path_rule rule = {.links = RIG_LINKS_ALL,
-                                 .process = q->order != RIG_ALONG_PLAIN,
-                                 .fewest_rw = 1,
-                                 .most_rw = q->shape == RIG_SHAPE_SINGLE ? 1 : RIG_ANY_RW,
-                                 .nonadjacent = q->shape == RIG_SHAPE_NONADJACENT};
-    return rule;
+    return (struct rig_path_rule){.links = RIG_LINKS_ALL,
+                                  .process = q->order != RIG_ALONG_PLAIN,
+                                  .fewest_rw = 1,
+                                  .most_rw = q->shape == RIG_SHAPE_SINGLE ? 1 : RIG_ANY_RW,
+                                  .nonadjacent = q->shape == RIG_SHAPE_NONADJACENT};
 }
 
 /* Searches without bounds; q->done when the cycle found is one of the cases. */
@@ -69,19 +68,18 @@ static enum rig_rc follow(struct quest *q, struct rig_seed seed, struct rig_regi
 
 /* ---- rw edges ---- */
 
-/* Adds the rw edges into a transaction, through relays too, up to `most` seeds in all. */
-static bool rw_into(const struct rig_graph *graph, uint32_t to, size_t most, struct rig_node_list *open,
-                    struct seeds *seeds)
+/* Makes `seeds` the rw edges into a transaction, through relays too. `open`: scratch. False when memory runs out. */
+static bool rw_into(const struct rig_graph *graph, uint32_t to, struct rig_node_list *open, struct seeds *seeds)
 {
-    open->count = 0;
+    open->count = seeds->count = 0;
     bool done = rig_node_list_add(open, to);
-    while (done && open->count > 0 && seeds->count < most) {
+    while (done && open->count > 0) {
         uint32_t node = open->at[--open->count];
         for (uint32_t i = graph->first[node]; done && i < graph->first[node + 1]; i++) {
             uint32_t from = rig_edge_node(graph->edges[i]);
             if (rig_edge_link(graph->edges[i]) == RIG_LINK_THROUGH)
                 done = rig_node_list_add(open, from);
-            else if (rig_edge_link(graph->edges[i]) == RIG_LINK_RW && seeds->count < most)
+            else if (rig_edge_link(graph->edges[i]) == RIG_LINK_RW)
                 done = seeds_add(seeds, (struct rig_seed){from, to, RIG_EDGE_RW});
         }
     }
@@ -107,10 +105,9 @@ static enum rig_rc try_components(struct quest *q, const struct rig_components *
     size_t tried = 0;
     for (uint32_t to = 0; rc == RIG_OK && !q->done && to < graph->txn_count && tried < MOST_SEEDS; to++) {
         uint32_t component = components->component_of[split ? 2 * to + 1 : to];
-        seeds.count = 0;
         if (component == UINT32_MAX)
             continue;
-        if (!rw_into(graph, to, SIZE_MAX, &open, &seeds))
+        if (!rw_into(graph, to, &open, &seeds))
             rc = no_memory(q->err);
         for (size_t i = 0; rc == RIG_OK && !q->done && i < seeds.count && tried < MOST_SEEDS; i++) {
             if (!is_inside(components, seeds.at[i]))
@@ -134,8 +131,9 @@ static bool ask_pairs(const struct quest *q, const struct rig_components *all, s
     struct seeds seeds = {0};
     bool done = true;
     for (uint32_t to = 0; done && to < graph->txn_count; to++) {
-        seeds.count = 0;
-        done = all->component_of[to] == UINT32_MAX || rw_into(graph, to, SIZE_MAX, &open, &seeds);
+        if (all->component_of[to] == UINT32_MAX)
+            continue;
+        done = rw_into(graph, to, &open, &seeds);
         for (size_t i = 0; done && i < seeds.count; i++)
             done = !is_inside(all, seeds.at[i]) ||
                    rig_pairs_add(pairs, (struct rig_pair){.from = to, .to = seeds.at[i].from});
