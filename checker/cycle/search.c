@@ -17,7 +17,7 @@ enum {
     FORBIDDEN = 255
 };
 
-enum { LONG_WALK = 64 /* transactions, beyond which no one asks whether they are distinct */ };
+enum { LONG_WALK = 64 /* transactions: longer walks are not tested for transactions that they pass twice */ };
 
 /* What a rule makes of memories, looked up rather than reckoned edge by edge. */
 struct table {

@@ -12,7 +12,7 @@
  * A search can be told where it may go (struct rig_region), so that it does not look for a way back where there is
  * none.
  *
- * Time: linear in the states visited, which `budget` bounds. Space: 20 bytes a state visited, 8 a node. Whether an
+ * Time: linear in the states visited, which `budget` bounds. Space: 24 bytes a state visited, 12 a node. Whether an
  * anomaly exists never depends on a search: the callers know it before.
  */
 #ifndef RIG_CHECKER_CYCLE_SEARCH_H
@@ -39,7 +39,7 @@ enum { RIG_ANY_RW = 3 };
 /* Nodes of the graph. */
 struct rig_seed {
     uint32_t from; /* a */
-    uint32_t to;   /* b; RIG_NODE_NONE: whichever real time, or process order, puts behind a; a itself: see below */
+    uint32_t to;   /* b; RIG_NODE_NONE: any transaction that process order or real time puts behind a; a: see above */
     enum rig_edge_kind kind;
 };
 
@@ -53,12 +53,16 @@ struct rig_region {
 
 struct rig_search; /* reusable memory */
 
+/* Borrows both. NULL when memory runs out. */
 struct rig_search *rig_search_new(const struct rig_history *history, const struct rig_graph *graph);
 void rig_search_free(struct rig_search *search);
 
 enum rig_found { RIG_FOUND, RIG_FOUND_NOTHING, RIG_FOUND_BUDGET_SPENT, RIG_FOUND_NO_MEMORY };
 
-/* `most_length`: only cycles of at most so many transactions (0: any); `budget`: states to visit (0: any number). */
+/*
+ * Fills `cycle`, which keeps its memory, when one is found. `most_length`: only cycles of at most so many transactions
+ * (0: any); `budget`: states to visit (0: any number).
+ */
 enum rig_found rig_search_cycle(struct rig_search *search, const struct rig_path_rule *rule, struct rig_seed seed,
                                 struct rig_region region, size_t most_length, size_t budget, struct rig_cycle *cycle);
 

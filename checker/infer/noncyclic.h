@@ -10,7 +10,7 @@
 #include "base/vec.h"
 #include "checker/levels/anomaly.h"
 
-/* Which members an anomaly uses stands in checker/witness/explain.c, beside its sentence. */
+/* The sentence of an anomaly shows which members it uses: checker/witness/sentence.c. */
 struct rig_noncyclic {
     enum rig_anomaly anomaly;
     uint32_t key;
