@@ -110,7 +110,7 @@ static enum rig_rc keep_noncyclic(const struct adding *a, const struct rig_noncy
     if (place == a->findings->most_kept)
         return RIG_OK;
     struct rig_witness witness;
-    enum rig_rc rc = rig_explain_noncyclic(&a->judge->inference, found, a->findings->arena, &witness, a->err);
+    enum rig_rc rc = rig_explain_noncyclic(found, a->findings->arena, &witness, a->err);
     if (rc == RIG_OK)
         rc = settle(a, &witness);
     if (rc != RIG_OK)

@@ -11,10 +11,16 @@
 
 #include "history/transaction.h"
 
+struct rig_inference;
+struct rig_step;
+struct rig_type_sentences;
 struct rig_type_verifier;
 
 struct rig_type_inference {
-    const struct rig_type_verifier *verifier; /* proves witnesses again (witness/verify_type.h) */
+    /* The operations behind a step of a cycle (witness/explain.h). */
+    bool (*explain_step)(const struct rig_inference *inference, struct rig_step *step);
+    const struct rig_type_sentences *sentences; /* witnesses in words (witness/sentence.h) */
+    const struct rig_type_verifier *verifier;   /* proves witnesses again (witness/verify_type.h) */
 };
 
 /* The row of a workload; NULL: rig does not check histories of it. */

@@ -1,5 +1,5 @@
 /*
- * From a cycle or an found to a witness: the operations that prove each step, as data and as text.
+ * From a cycle, or a non-cyclic anomaly, to a witness: the operations that prove each step, as data and as text.
  *
  * Each step is a sentence about operations that stand in the history, so that a person can check it by hand; verify.h
  * has a machine do the same.
@@ -10,14 +10,19 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "checker/cycle/cycle.h"
-#include "checker/infer/list_inference.h"
+#include "checker/infer/inference.h"
 #include "checker/verdict.h"
 
 /* The witness has no texts yet (sentence.h). Everything in it is allocated from `arena`. RIG_E_LIMIT when memory runs
  * out. */
 enum rig_rc rig_explain_cycle(const struct rig_inference *inference, const struct rig_cycle *cycle,
                               struct rig_arena *arena, struct rig_witness *witness, struct rig_err *err);
-enum rig_rc rig_explain_noncyclic(const struct rig_inference *inference, const struct rig_noncyclic *found,
-                                  struct rig_arena *arena, struct rig_witness *witness, struct rig_err *err);
+enum rig_rc rig_explain_noncyclic(const struct rig_noncyclic *found, struct rig_arena *arena,
+                                  struct rig_witness *witness, struct rig_err *err);
+
+/* Of lists, and of registers: finds the operations behind a ww, wr or rw step between two transactions, and what orders
+ * the versions. False: there are none. */
+bool rig_list_explain_step(const struct rig_inference *inference, struct rig_step *step);
+bool rig_register_explain_step(const struct rig_inference *inference, struct rig_step *step);
 
 #endif

@@ -3,11 +3,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "checker/types.h"
 #include "checker/witness/answered.h"
 
 enum {
-    LIST_SHOWN = 12, /* a longer list is shown by its ends */
     LIST_ENDS = 4,
     OPS_SHOWN = 16,
     KEY_BYTES = 128,
@@ -20,7 +19,7 @@ void rig_sentence_txn(const struct rig_history *history, uint32_t txn, struct ri
     rig_buf_printf(text, "T%" PRIu32, rig_txn_name(history, txn));
 }
 
-static void add_elements(struct rig_read_list list, uint32_t from, uint32_t to, struct rig_buf *text)
+void rig_sentence_elements(struct rig_read_list list, uint32_t from, uint32_t to, struct rig_buf *text)
 {
     for (uint32_t i = from; i < to; i++) {
         if (i > from)
@@ -32,18 +31,18 @@ static void add_elements(struct rig_read_list list, uint32_t from, uint32_t to, 
 void rig_sentence_list(struct rig_read_list list, struct rig_buf *text)
 {
     rig_buf_add_char(text, '[');
-    if (list.count <= LIST_SHOWN) {
-        add_elements(list, 0, list.count, text);
+    if (list.count <= RIG_SENTENCE_LIST) {
+        rig_sentence_elements(list, 0, list.count, text);
         rig_buf_add_char(text, ']');
         return;
     }
-    add_elements(list, 0, LIST_ENDS, text);
+    rig_sentence_elements(list, 0, LIST_ENDS, text);
     rig_buf_add_text(text, " ... ");
-    add_elements(list, list.count - LIST_ENDS, list.count, text);
+    rig_sentence_elements(list, list.count - LIST_ENDS, list.count, text);
     rig_buf_printf(text, " (%" PRIu32 " elements)]", list.count);
 }
 
-static void add_key(const struct rig_history *history, uint32_t key, struct rig_buf *text)
+void rig_sentence_key(const struct rig_history *history, uint32_t key, struct rig_buf *text)
 {
     char name[KEY_BYTES];
     rig_history_key_text(history, key, name, sizeof name);
@@ -70,11 +69,11 @@ void rig_sentence_ops(const struct rig_history *history, uint32_t txn, struct ri
         rig_buf_add_text(text, i > 0 ? " [" : "[");
         if (ops[i].kind == RIG_OP_APPEND || ops[i].kind == RIG_OP_WRITE) {
             rig_buf_add_text(text, ops[i].kind == RIG_OP_WRITE ? "w " : "append ");
-            add_key(history, ops[i].key, text);
+            rig_sentence_key(history, ops[i].key, text);
             rig_buf_printf(text, " %" PRId64, ops[i].value);
         } else {
             rig_buf_add_text(text, "r ");
-            add_key(history, ops[i].key, text);
+            rig_sentence_key(history, ops[i].key, text);
             rig_buf_add_char(text, ' ');
             add_read(history, &ops[i], text);
         }
@@ -84,39 +83,13 @@ void rig_sentence_ops(const struct rig_history *history, uint32_t txn, struct ri
         rig_buf_printf(text, " ... (%" PRIu32 " operations)", count);
 }
 
-/* What an operation read, as "read key 5 as [1 2]". */
-static void add_reading(const struct rig_history *history, uint32_t txn, uint32_t op, struct rig_buf *text)
+void rig_sentence_reading(const struct rig_history *history, uint32_t txn, uint32_t op, struct rig_buf *text)
 {
     const struct rig_txn_op *read = rig_txn_ops(history, txn) + op;
     rig_buf_add_text(text, "read key ");
-    add_key(history, read->key, text);
+    rig_sentence_key(history, read->key, text);
     rig_buf_add_text(text, " as ");
     add_read(history, read, text);
-}
-
-/* The part of the order of a list around `value`: "[... 3 4 5 ...]". */
-static void add_stretch(const struct rig_history *history, uint32_t txn, uint32_t op, int64_t from, int64_t to,
-                        struct rig_buf *text)
-{
-    struct rig_read_list list = rig_txn_op_list(history, rig_txn_ops(history, txn) + op);
-    if (list.count <= LIST_SHOWN) {
-        rig_sentence_list(list, text);
-        return;
-    }
-    uint32_t first = 0, last = list.count - 1;
-    for (uint32_t i = 0; i < list.count; i++) {
-        if (rig_read_element(&list, i) == from)
-            first = i;
-        if (rig_read_element(&list, i) == to)
-            last = i;
-    }
-    if (last < first || last - first > LIST_SHOWN) {
-        rig_sentence_list(list, text);
-        return;
-    }
-    rig_buf_add_text(text, first > 0 ? "[... " : "[");
-    add_elements(list, first, last + 1, text);
-    rig_buf_add_text(text, last + 1 < list.count ? " ...]" : "]");
 }
 
 static void add_time(const struct rig_history *history, int64_t ns, const char *unknown, struct rig_buf *text)
@@ -125,50 +98,6 @@ static void add_time(const struct rig_history *history, int64_t ns, const char *
         rig_buf_add_text(text, unknown);
     else
         rig_buf_printf(text, "%.6f s", (double)(ns - rig_history_zero_ns(history)) / 1e9);
-}
-
-static void describe_ww(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
-{
-    rig_buf_printf(text, ": it appended %" PRId64 " to key ", step->from_value);
-    add_key(history, step->key, text);
-    if (step->order_txn == UINT32_MAX) {
-        rig_buf_printf(text, ", which reads show; no read shows ");
-        rig_sentence_txn(history, step->to, text);
-        rig_buf_printf(text, "'s append of %" PRId64 ", so it came later.", step->to_value);
-        return;
-    }
-    rig_buf_add_text(text, ", and ");
-    rig_sentence_txn(history, step->to, text);
-    rig_buf_printf(text, " then %" PRId64 ", as ", step->to_value);
-    rig_sentence_txn(history, step->order_txn, text);
-    rig_buf_add_text(text, " read the list: ");
-    add_stretch(history, step->order_txn, step->order_op, step->from_value, step->to_value, text);
-    rig_buf_add_char(text, '.');
-}
-
-static void describe_wr(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
-{
-    rig_buf_add_text(text, ": ");
-    rig_sentence_txn(history, step->to, text);
-    rig_buf_add_char(text, ' ');
-    add_reading(history, step->to, step->to_op, text);
-    rig_buf_printf(text, " and so saw the %" PRId64 " that ", step->from_value);
-    rig_sentence_txn(history, step->from, text);
-    rig_buf_add_text(text, " appended.");
-}
-
-static void describe_rw(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
-{
-    rig_buf_add_text(text, ": ");
-    rig_sentence_txn(history, step->from, text);
-    rig_buf_add_char(text, ' ');
-    add_reading(history, step->from, step->from_op, text);
-    rig_buf_add_text(text, " and did not see ");
-    rig_sentence_txn(history, step->to, text);
-    rig_buf_printf(text, "'s append of %" PRId64, step->to_value);
-    if (step->order_txn == UINT32_MAX)
-        rig_buf_add_text(text, ", which no read shows");
-    rig_buf_add_char(text, '.');
 }
 
 static void describe_realtime(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
@@ -189,73 +118,16 @@ static void describe_realtime(const struct rig_history *history, const struct ri
     rig_buf_add_char(text, '.');
 }
 
-/* What orders two versions of a register: ", as T3 had read 1 before it wrote 2 (writes follow reads)". */
-static void add_register_order(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
-{
-    static const char *const assumptions[] = {"", "", "writes follow reads", "sequential keys", "linearizable keys"};
-    if (step->order == RIG_ORDER_INITIAL || step->order == RIG_ORDER_LIST) {
-        rig_buf_add_text(text, ", which comes after the initial state.");
-        return;
-    }
-    rig_buf_add_text(text, ": ");
-    rig_sentence_txn(history, step->order_txn, text);
-    if (step->order == RIG_ORDER_WFR) {
-        rig_buf_add_text(text, " had read the one before it wrote the other");
-    } else {
-        rig_buf_add_text(text, step->order == RIG_ORDER_SEQUENTIAL ? " left the one, and then, in its process, "
-                                                                   : " left the one and completed before ");
-        rig_sentence_txn(history, step->order_other, text);
-        rig_buf_add_text(text,
-                         step->order == RIG_ORDER_SEQUENTIAL ? " met the other" : ", which met the other, was invoked");
-    }
-    rig_buf_printf(text, " (assumed: %s).", assumptions[step->order]);
-}
-
-static void describe_register_step(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
-{
-    rig_buf_add_text(text, ": ");
-    if (step->kind == RIG_EDGE_WR) {
-        rig_sentence_txn(history, step->to, text);
-        rig_buf_add_char(text, ' ');
-        add_reading(history, step->to, step->to_op, text);
-        rig_buf_add_text(text, ", which ");
-        rig_sentence_txn(history, step->from, text);
-        rig_buf_add_text(text, " wrote.");
-        return;
-    }
-    if (step->kind == RIG_EDGE_RW) {
-        rig_sentence_txn(history, step->from, text);
-        rig_buf_add_char(text, ' ');
-        add_reading(history, step->from, step->from_op, text);
-    } else {
-        rig_buf_printf(text, "it wrote %" PRId64 " to key ", step->from_value);
-        add_key(history, step->key, text);
-    }
-    rig_buf_add_text(text, ", and ");
-    rig_sentence_txn(history, step->to, text);
-    rig_buf_printf(text, " overwrote that with %" PRId64, step->to_value);
-    add_register_order(history, step, text);
-}
-
 static void add_step(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
 {
     rig_sentence_txn(history, step->from, text);
     rig_buf_add_text(text, " before ");
     rig_sentence_txn(history, step->to, text);
-    bool dependency = step->kind != RIG_EDGE_PROCESS && step->kind != RIG_EDGE_REALTIME;
-    if (dependency && history->workload == RIG_WORKLOAD_RW_REGISTER) {
-        describe_register_step(history, step, text);
-        return;
-    }
     switch (step->kind) {
     case RIG_EDGE_WW:
-        describe_ww(history, step, text);
-        break;
     case RIG_EDGE_WR:
-        describe_wr(history, step, text);
-        break;
     case RIG_EDGE_RW:
-        describe_rw(history, step, text);
+        rig_type_inference(history->workload)->sentences->add_step(history, step, text);
         break;
     case RIG_EDGE_PROCESS:
         rig_buf_printf(text, ": process %" PRId32 " ran it first.", history->txns[step->from].process);
@@ -393,121 +265,6 @@ static void add_cycle(const struct rig_history *history, const struct rig_witnes
     rig_buf_add_text(text, "\n  No order can have each of them before the next: a contradiction.  ");
 }
 
-/* The sentence of a non-cyclic anomaly of registers, behind its name. */
-static void add_register_noncyclic(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
-{
-    uint32_t other = w->txn_count > 1 ? w->txns[1] : w->txns[0];
-    if (w->anomaly == RIG_ANOMALY_CYCLIC_VERSIONS) {
-        rig_buf_add_text(text, "what is assumed of key ");
-        add_key(history, w->key, text);
-        rig_buf_printf(text, " would put its versions %" PRId64 " and %" PRId64 " each before the other.", w->value,
-                       w->other_value);
-        return;
-    }
-    rig_sentence_txn(history, w->txns[0], text);
-    rig_buf_add_char(text, ' ');
-    add_reading(history, w->txns[0], w->op, text);
-    rig_buf_add_text(text, ", ");
-    if (w->anomaly == RIG_ANOMALY_INTERNAL) {
-        rig_buf_add_text(text, "which disagrees with what the same transaction read or wrote before.");
-        return;
-    }
-    if (w->anomaly == RIG_ANOMALY_FUTURE_READ) {
-        rig_buf_add_text(text, "which it wrote itself only after that.");
-        return;
-    }
-    if (w->anomaly == RIG_ANOMALY_LOST_UPDATE) {
-        rig_buf_add_text(text, "and ");
-        rig_sentence_txn(history, other, text);
-        rig_buf_add_text(text, " read the same; then both wrote it: one update did not see the other.");
-        return;
-    }
-    rig_buf_add_text(text, "the value of ");
-    rig_sentence_txn(history, other, text);
-    rig_buf_add_text(text, w->anomaly == RIG_ANOMALY_G1A
-                               ? ", which failed."
-                               : ", which wrote that key again later: an intermediate state.");
-}
-
-/* The sentence of a non-cyclic anomaly, behind its name. */
-/* Whether an operation read a list that holds the value. */
-static bool shows(const struct rig_history *history, uint32_t txn, uint32_t op, int64_t value)
-{
-    struct rig_read_list list = rig_txn_op_list(history, rig_txn_ops(history, txn) + op);
-    bool found = false;
-    for (uint32_t i = 0; i < list.count && !found; i++)
-        found = rig_read_element(&list, i) == value;
-    return found;
-}
-
-static void add_noncyclic_sentence(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
-{
-    if (history->workload == RIG_WORKLOAD_RW_REGISTER) {
-        add_register_noncyclic(history, w, text);
-        return;
-    }
-    uint32_t other = w->txn_count > 1 ? w->txns[1] : w->txns[0];
-    rig_sentence_txn(history, w->txns[0], text);
-    rig_buf_add_char(text, ' ');
-    if (w->op != UINT32_MAX)
-        add_reading(history, w->txns[0], w->op, text);
-    switch ((int)w->anomaly) {
-    case RIG_ANOMALY_G1A:
-        rig_buf_printf(text, ", which shows the %" PRId64 " of ", w->value);
-        rig_sentence_txn(history, other, text);
-        rig_buf_add_text(text, ", which failed");
-        break;
-    case RIG_ANOMALY_G1B:
-        rig_buf_printf(text, ", which ends with the %" PRId64 " of ", w->value);
-        rig_sentence_txn(history, other, text);
-        rig_buf_add_text(text, ", which appended to that key again later: an intermediate state");
-        break;
-    case RIG_ANOMALY_GARBAGE_READ:
-        rig_buf_printf(text, ", which shows %" PRId64 ", a value that no transaction appended", w->value);
-        break;
-    case RIG_ANOMALY_DUPLICATE_ELEMENTS:
-        rig_buf_printf(text, ", which shows %" PRId64 " more than once", w->value);
-        break;
-    case RIG_ANOMALY_INCOMPATIBLE_ORDER:
-        rig_buf_add_text(text, ", while ");
-        rig_sentence_txn(history, other, text);
-        rig_buf_add_char(text, ' ');
-        add_reading(history, other, w->other_op, text);
-        rig_buf_add_text(text, ": neither is a prefix of the other");
-        break;
-    case RIG_ANOMALY_FRACTURED_APPEND:
-        rig_buf_printf(text, ", which shows the %" PRId64 " of ", w->value);
-        rig_sentence_txn(history, other, text);
-        rig_buf_printf(text,
-                       shows(history, w->txns[0], w->op, w->other_value)
-                           ? " in front of the %" PRId64 " that it appended to that key before"
-                           : ", but not the %" PRId64 " that it appended to that key before",
-                       w->other_value);
-        break;
-    case RIG_ANOMALY_FUTURE_READ:
-        rig_buf_printf(text, ", which shows the %" PRId64 " that it appended itself only after that", w->value);
-        break;
-    case RIG_ANOMALY_INTERNAL:
-        rig_buf_add_text(text, ", which disagrees with what the same transaction read and appended before");
-        break;
-    case RIG_ANOMALY_LOST_UPDATE:
-        rig_buf_add_text(text, ", and ");
-        rig_sentence_txn(history, other, text);
-        rig_buf_add_text(text, " read the same; then both appended to it: one update did not see the other");
-        break;
-    case RIG_ANOMALY_DIRTY_UPDATE:
-        rig_buf_printf(text, "appended %" PRId64 " to key ", w->value);
-        add_key(history, w->key, text);
-        rig_buf_printf(text, " on top of the %" PRId64 " of ", w->other_value);
-        rig_sentence_txn(history, other, text);
-        rig_buf_add_text(text, ", which failed");
-        break;
-    default:
-        RIG_REQUIRE(false && "a non-cyclic anomaly");
-    }
-    rig_buf_add_char(text, '.');
-}
-
 char *rig_sentence_witness(const struct rig_history *history, const struct rig_witness *witness,
                            struct rig_arena *arena)
 {
@@ -517,7 +274,7 @@ char *rig_sentence_witness(const struct rig_history *history, const struct rig_w
     if (witness->step_count > 0) {
         add_cycle(history, witness, &text);
     } else {
-        add_noncyclic_sentence(history, witness, &text);
+        rig_type_inference(history->workload)->sentences->add_noncyclic(history, witness, &text);
         for (uint32_t i = 0; i < witness->txn_count; i++)
             add_txn_line(history, witness->txns[i], &text);
         rig_buf_add_text(&text, "\n  ");

@@ -15,9 +15,25 @@ char *rig_sentence_step(const struct rig_history *history, const struct rig_step
 char *rig_sentence_witness(const struct rig_history *history, const struct rig_witness *witness,
                            struct rig_arena *arena);
 
+/* The sentences of one data type. */
+struct rig_type_sentences {
+    /* Behind "T17 before T23": the reason, of a ww, wr or rw step. */
+    void (*add_step)(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text);
+    /* Of a non-cyclic anomaly, behind its name. */
+    void (*add_noncyclic)(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text);
+};
+
+extern const struct rig_type_sentences rig_list_sentences, rig_register_sentences;
+
+enum { RIG_SENTENCE_LIST = 12 }; /* a longer list is shown by its ends */
+
 /* "T17", and a list as "[1 2 3]", long ones with their middle left out and their length given. */
 void rig_sentence_txn(const struct rig_history *history, uint32_t txn, struct rig_buf *text);
 void rig_sentence_list(struct rig_read_list list, struct rig_buf *text);
+/* Elements [from, to) of the list: "1 2 3"; a key; and what an operation read: "read key 5 as [1 2]". */
+void rig_sentence_elements(struct rig_read_list list, uint32_t from, uint32_t to, struct rig_buf *text);
+void rig_sentence_key(const struct rig_history *history, uint32_t key, struct rig_buf *text);
+void rig_sentence_reading(const struct rig_history *history, uint32_t txn, uint32_t op, struct rig_buf *text);
 /* "[r 5 [1 2]] [append 9 4]"; of a long transaction only what touches the first operations and `key`. */
 void rig_sentence_ops(const struct rig_history *history, uint32_t txn, struct rig_buf *text);
 

@@ -1,0 +1,89 @@
+/* Witnesses over registers in words (sentence.h). */
+#include <inttypes.h>
+
+#include "checker/witness/sentence.h"
+
+/* What orders two versions of a register: ", as T3 had read 1 before it wrote 2 (writes follow reads)". */
+static void add_order(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
+{
+    static const char *const assumptions[] = {"", "", "writes follow reads", "sequential keys", "linearizable keys"};
+    if (step->order == RIG_ORDER_INITIAL || step->order == RIG_ORDER_LIST) {
+        rig_buf_add_text(text, ", which comes after the initial state.");
+        return;
+    }
+    rig_buf_add_text(text, ": ");
+    rig_sentence_txn(history, step->order_txn, text);
+    if (step->order == RIG_ORDER_WFR) {
+        rig_buf_add_text(text, " had read the one before it wrote the other");
+    } else {
+        rig_buf_add_text(text, step->order == RIG_ORDER_SEQUENTIAL ? " left the one, and then, in its process, "
+                                                                   : " left the one and completed before ");
+        rig_sentence_txn(history, step->order_other, text);
+        rig_buf_add_text(text,
+                         step->order == RIG_ORDER_SEQUENTIAL ? " met the other" : ", which met the other, was invoked");
+    }
+    rig_buf_printf(text, " (assumed: %s).", assumptions[step->order]);
+}
+
+static void add_step(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
+{
+    rig_buf_add_text(text, ": ");
+    if (step->kind == RIG_EDGE_WR) {
+        rig_sentence_txn(history, step->to, text);
+        rig_buf_add_char(text, ' ');
+        rig_sentence_reading(history, step->to, step->to_op, text);
+        rig_buf_add_text(text, ", which ");
+        rig_sentence_txn(history, step->from, text);
+        rig_buf_add_text(text, " wrote.");
+        return;
+    }
+    if (step->kind == RIG_EDGE_RW) {
+        rig_sentence_txn(history, step->from, text);
+        rig_buf_add_char(text, ' ');
+        rig_sentence_reading(history, step->from, step->from_op, text);
+    } else {
+        rig_buf_printf(text, "it wrote %" PRId64 " to key ", step->from_value);
+        rig_sentence_key(history, step->key, text);
+    }
+    rig_buf_add_text(text, ", and ");
+    rig_sentence_txn(history, step->to, text);
+    rig_buf_printf(text, " overwrote that with %" PRId64, step->to_value);
+    add_order(history, step, text);
+}
+
+static void add_noncyclic(const struct rig_history *history, const struct rig_witness *w, struct rig_buf *text)
+{
+    uint32_t other = w->txn_count > 1 ? w->txns[1] : w->txns[0];
+    if (w->anomaly == RIG_ANOMALY_CYCLIC_VERSIONS) {
+        rig_buf_add_text(text, "what is assumed of key ");
+        rig_sentence_key(history, w->key, text);
+        rig_buf_printf(text, " would put its versions %" PRId64 " and %" PRId64 " each before the other.", w->value,
+                       w->other_value);
+        return;
+    }
+    rig_sentence_txn(history, w->txns[0], text);
+    rig_buf_add_char(text, ' ');
+    rig_sentence_reading(history, w->txns[0], w->op, text);
+    rig_buf_add_text(text, ", ");
+    if (w->anomaly == RIG_ANOMALY_INTERNAL) {
+        rig_buf_add_text(text, "which disagrees with what the same transaction read or wrote before.");
+        return;
+    }
+    if (w->anomaly == RIG_ANOMALY_FUTURE_READ) {
+        rig_buf_add_text(text, "which it wrote itself only after that.");
+        return;
+    }
+    if (w->anomaly == RIG_ANOMALY_LOST_UPDATE) {
+        rig_buf_add_text(text, "and ");
+        rig_sentence_txn(history, other, text);
+        rig_buf_add_text(text, " read the same; then both wrote it: one update did not see the other.");
+        return;
+    }
+    rig_buf_add_text(text, "the value of ");
+    rig_sentence_txn(history, other, text);
+    rig_buf_add_text(text, w->anomaly == RIG_ANOMALY_G1A
+                               ? ", which failed."
+                               : ", which wrote that key again later: an intermediate state.");
+}
+
+const struct rig_type_sentences rig_register_sentences = {.add_step = add_step, .add_noncyclic = add_noncyclic};
