@@ -16,7 +16,7 @@
  *   ... rig_arguments_value(&args, "seed") ... args.positionals[0] ...
  *
  * Read are `--name VALUE`, `--name=VALUE`, `-x VALUE`, `-xVALUE`, `--` (only positional arguments follow) and `-` alone
- * (positional: standard input or output). --help and -h are everybody's. Options and positional arguments may mix.
+ * (positional: standard input or output). All commands have --help and -h. Options and positional arguments may mix.
  */
 #ifndef RIG_CLI_ARGUMENTS_H
 #define RIG_CLI_ARGUMENTS_H

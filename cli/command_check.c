@@ -39,7 +39,7 @@ static const struct rig_argument check_arguments[] = {
     {.name = "threads", .value = "N", .help = "threads to use; as many as there are cores when not given"},
     {.name = "window",
      .value = "N",
-     .help = "judge a long history whenever N transactions are new, or somewhat later; 98304 when not given"},
+     .help = "check a long history in batches of at least N transactions; 98304 when not given"},
     RIG_ARGUMENT_NO_PROGRESS,
     RIG_ARGUMENT_QUIET,
     RIG_ARGUMENT_FORMAT,

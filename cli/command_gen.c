@@ -18,7 +18,7 @@
 #include "run/run_progress.h"
 #include "synthetic/synthetic.h"
 
-/* A line of progress only for who has waited so long. */
+/* Progress is shown only after this time. */
 #define SLOW_NS       (2 * RIG_NS_PER_S)
 #define SHOW_EVERY_NS (RIG_NS_PER_S / 4)
 #define SET_BYTES     256
@@ -127,7 +127,7 @@ static bool take_option(const struct rig_arguments *args, const char *option, co
     return false;
 }
 
-/* A setting twice is a mistake of somebody's. */
+/* A setting that is given twice is refused as a mistake. */
 static bool is_given_before(const struct rig_arguments *args, size_t i, struct rig_err *err)
 {
     const char *set = rig_arguments_value_at(args, "set", i);

@@ -359,7 +359,7 @@ static int run_job(struct job *job)
     if (rc == RIG_OK)
         return status;
     rig_log(RIG_LOG_INFO, "run", "the record could not be judged: %s", err.text);
-    /* A record of rig's own that rig cannot use is no mistake of whoever runs it. */
+    /* A record of rig's own that rig cannot use is not the user's mistake. */
     if (err.rc == RIG_E_INPUT)
         err.rc = RIG_E_BUG;
     report_unjudged(job, &err);

@@ -97,10 +97,9 @@ static void write_nemesis(const struct rig_driver *const *drivers, unsigned colu
                 "nemesis.faults=[]` leaves all out.\nNothing is injected before the load starts, and everything is "
                 "healed when it ends.",
                 rig_nemesis_table, columns, out);
-    write_table(
-        columns == RIG_PLAN_MARKDOWN ? "`nemesis`, each element of `faults`" : "nemesis.faults, each:",
-        "When it happens, and to whom; the fault's own keys stand beside. Times count from the start of the load.",
-        rig_nemesis_entry_table, columns, out);
+    write_table(columns == RIG_PLAN_MARKDOWN ? "`nemesis`, each element of `faults`" : "nemesis.faults, each:",
+                "Schedule and targets; the fault's own keys stand beside. Times count from the start of the load.",
+                rig_nemesis_entry_table, columns, out);
     write_table(
         columns == RIG_PLAN_MARKDOWN ? "`nemesis`, each entry of `nodes`" : "nemesis.nodes, each:",
         "By which commands faults reach a node that rig did not start: `nodes: {db1: {kill: \"ssh {node} systemctl "

@@ -172,7 +172,9 @@ const struct rig_option rig_plan_check_table[] = {
      .type = RIG_OPTION_BOOL,
      .offset = offsetof(struct rig_plan_check, online),
      .default_text = "false",
-     .help = "check while the run goes on, in memory for what is alive, and a little a key; the verdict is the same"},
+     .help = "check while the run goes on; memory grows with the active keys, plus about 18 bytes for each finished "
+             "key; the "
+             "verdict is the same"},
     {.name = "stop-on",
      .type = RIG_OPTION_CHOICE,
      .offset = offsetof(struct rig_plan_check, stop_on),

@@ -200,7 +200,7 @@ static void add_sentence(struct rig_buf *note, const struct rig_witness *witness
     rig_buf_add(note, text, strcspn(text, "\n"));
 }
 
-/* What the picture means, for a reader who has nothing else. */
+/* An explanation of the picture, for a reader that has nothing else. */
 static void note_text(struct rig_buf *note, const struct rig_witness *witness)
 {
     if (witness->step_count > 0)

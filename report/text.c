@@ -371,7 +371,7 @@ static void add_findings(const struct page *page)
     add_witnesses(page);
 }
 
-/* What nobody could use says nothing of the database. */
+/* Warns of faults during which nothing was acknowledged: the database was not tested under them. */
 static void warn_of_barren(const struct page *page)
 {
     for (size_t i = 0; i < page->episodes.groups.count; i++) {

@@ -41,8 +41,8 @@ bool rig_online_forbidden(const struct rig_online *online, enum rig_anomaly *ano
 /* The record is complete: the thread goes on to its end. */
 void rig_online_settle(struct rig_online *online);
 /*
- * After rig_online_settle(): checks what is left, on the caller's thread, and tells `watch` (NULL: nobody). The
- * verdict, which lives no longer than `online`; NULL when there is none and the record must be checked from its
+ * After rig_online_settle(): checks what is left, on the caller's thread, and reports to `watch` (NULL: does not). Gives
+ * the verdict, which lives no longer than `online`; NULL when there is none and the record must be checked from its
  * beginning (the log says why).
  */
 struct rig_verdict *rig_online_finish(struct rig_online *online, const struct rig_check_watch *watch);

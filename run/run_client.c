@@ -119,7 +119,7 @@ static bool has_work(struct rig_run_client *client)
     return rig_run_phase(client->run) == RIG_RUN_LOAD ? rig_run_load_has_work(client) : rig_run_final_has_work(client);
 }
 
-/* A session after the first is somebody new: what a database promises a session ends with the session. */
+/* Each later session gets a new process number: the guarantees of a session end with the session. */
 static void begin_session(struct rig_run_client *client)
 {
     if (rig_run_read(&client->sessions_opened) > 0)

@@ -7,7 +7,7 @@
  * A client's position in its stream says which keys it may still use. Each publishes it before it issues a transaction,
  * when everything before has been answered: a key that left the pool at or before the least of these positions gets no
  * further operation but its closing read. (A write whose outcome is unknown may still take effect in the database; then
- * nobody reads it.) A client without a session uses no key, so that it holds up nobody; it comes back at a position
+ * no client reads it.) A client without a session uses no key, so that it holds up no other client; it comes back at a position
  * that is not before the others' least.
  *
  * Closing reads are not part of the plan's total, wait for no rate, and are in no latency. One that fails is tried

@@ -140,7 +140,7 @@ static enum rig_rc fail_unconnected(const struct rig_run_state *run, struct rig_
     return rig_fail(err, RIG_E_CLUSTER, "no client could connect");
 }
 
-static bool somebody_connected(const struct rig_run_state *run)
+static bool any_client_connected(const struct rig_run_state *run)
 {
     for (uint32_t i = 0; i < run->client_count; i++) {
         if (run->clients[i].has_session)
@@ -164,7 +164,7 @@ static enum rig_rc run_phase(struct rig_run_state *run, enum rig_run_phase phase
     uint32_t started = 0;
     enum rig_rc rc = start_threads(run, &started, err);
     wait_for_gathering(run, started);
-    if (rc == RIG_OK && phase == RIG_RUN_LOAD && !rig_run_is_ending(run) && !somebody_connected(run))
+    if (rc == RIG_OK && phase == RIG_RUN_LOAD && !rig_run_is_ending(run) && !any_client_connected(run))
         rc = fail_unconnected(run, err);
     if (rc != RIG_OK)
         rig_run_raise(run, RIG_STOP_END);
@@ -493,7 +493,7 @@ static enum rig_rc make_work_folder(struct rig_run_state *run, struct rig_err *e
         return RIG_OK;
     if (run->plan->nemesis.entry_count > 0)
         return rig_fail(err, rc, "%s", problem.text);
-    rig_log(RIG_LOG_WARN, "run", "%s: nobody removes %s if rig is killed", problem.text, run->work_dir);
+    rig_log(RIG_LOG_WARN, "run", "%s: %s will stay behind if rig is killed", problem.text, run->work_dir);
     return RIG_OK;
 }
 

@@ -48,13 +48,14 @@ static void note_exhausted(struct rig_run_state *run)
 }
 
 /*
- * Clients at the same position use the same keys. Who fell behind (a slow node, a reconnect) would go on alone with
- * keys that nobody else uses any more, so it rejoins the others where they are on average; what it passes over is never
- * issued. The average and not the furthest: else whoever is ahead for a moment would drag all others along.
+ * Clients at the same position use the same keys. A client that fell behind (a slow node, a reconnect) would go on
+ * alone with keys that no other client uses any more, so it rejoins the others at their average position and skips the
+ * transactions between. The average and not the furthest: else one client that is ahead for a moment would drag all
+ * others along.
  *
  * Simulated clients do so too, and a run still depends on its seed alone: once each has issued its first transaction,
  * the simulation lets one client at a time go on (drivers/sim/scheduler.h), so that the others' positions are no matter
- * of timing; before that nobody is behind.
+ * of timing; before that no client is behind.
  */
 static void rejoin_others(struct rig_run_client *client)
 {
@@ -118,7 +119,7 @@ static int64_t scheduled_ns(const struct rig_run_client *client, double rate)
     return atomic_load_explicit(&run->start_ns, memory_order_relaxed) + (int64_t)(turns * interval_ns);
 }
 
-/* Of the time at which the client's last transaction ended; the monitor ends the load for those who wait. */
+/* By the time at which the client's last transaction ended; for clients that wait, the monitor ends the load. */
 static bool time_is_over(const struct rig_run_client *client)
 {
     const struct rig_run_state *run = client->run;

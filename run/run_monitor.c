@@ -17,7 +17,7 @@ enum { TICK_MS = 50, RATE_SAMPLES = 6, COLUMNS_WITHOUT_TERMINAL = 80 };
 static const int64_t draw_every_ns = 200 * RIG_NS_PER_MS;
 static const int64_t latency_every_ns = RIG_NS_PER_S;
 static const int64_t interrupt_every_ns = 100 * RIG_NS_PER_MS;
-/* How long nobody may have had a session before the database counts as lost. */
+/* How long no client may have had a session before the database counts as lost. */
 static const int64_t lost_after_ns = 60 * RIG_NS_PER_S;
 /* How long final reads may keep the driver before they are interrupted; the driver's own time-outs come first. */
 static const int64_t final_call_ns = 60 * RIG_NS_PER_S;
@@ -42,9 +42,9 @@ struct rig_run_monitor {
     int signals_seen;
     /* watchdog */
     int64_t next_interrupt_ns;
-    int64_t first_interrupt_ns; /* 0: nobody is overdue */
+    int64_t first_interrupt_ns; /* 0: no client is overdue */
     bool killed;
-    int64_t without_session_since_ns; /* 0: somebody has one */
+    int64_t without_session_since_ns; /* 0: a client has one */
     /* progress */
     bool drawn;
     int64_t next_draw_ns, next_latency_ns;
@@ -126,11 +126,11 @@ static void watch_sessions(struct rig_run_monitor *monitor, int64_t now_ns)
 {
     struct rig_run_state *run = monitor->run;
     /* While a fault is under way it is no wonder, however long the plan lets it last. */
-    bool somebody = is_under_fault(run) || atomic_load(&run->start_ns) == 0 || rig_run_phase(run) != RIG_RUN_LOAD ||
-                    atomic_load(&run->finished) == run->client_count;
-    for (uint32_t i = 0; i < run->client_count && !somebody; i++)
-        somebody = atomic_load_explicit(&run->clients[i].connected, memory_order_relaxed);
-    if (somebody)
+    bool connected = is_under_fault(run) || atomic_load(&run->start_ns) == 0 || rig_run_phase(run) != RIG_RUN_LOAD ||
+                     atomic_load(&run->finished) == run->client_count;
+    for (uint32_t i = 0; i < run->client_count && !connected; i++)
+        connected = atomic_load_explicit(&run->clients[i].connected, memory_order_relaxed);
+    if (connected)
         monitor->without_session_since_ns = 0;
     else if (monitor->without_session_since_ns == 0)
         monitor->without_session_since_ns = now_ns;

@@ -64,7 +64,7 @@ static uint64_t commits_of_others(const struct rig_run_client *client)
     return sum;
 }
 
-/* Nobody is left who could commit: every client is past its phase or holds a transaction open itself. */
+/* No client is left that could commit: every client is past its phase or holds a transaction open itself. */
 static bool others_are_idle(struct rig_run_state *run)
 {
     return atomic_load(&run->holding) + atomic_load(&run->finished) >= run->client_count;
