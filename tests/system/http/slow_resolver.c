@@ -1,5 +1,6 @@
 /*
- * Preloaded: one name is asked of a server that does not answer for a minute.
+ * A getaddrinfo() in which the server of one name, slow.invalid, does not answer for a minute. Preloaded, or linked into
+ * a test in place of the C library's.
  */
 #include <dlfcn.h>
 #include <netdb.h>

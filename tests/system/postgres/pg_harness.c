@@ -208,6 +208,24 @@ void harness_stop(struct harness *harness)
     rig_folder_remove(harness->folder);
 }
 
+struct harness harness_server;
+
+int harness_start_server(void **state)
+{
+    (void)state;
+    struct rig_pg_options options;
+    harness_defaults(&options);
+    harness_start(&harness_server, &options, RIG_WORKLOAD_LIST_APPEND, 4);
+    return 0;
+}
+
+int harness_stop_server(void **state)
+{
+    (void)state;
+    harness_stop(&harness_server);
+    return 0;
+}
+
 /* ---- sessions ---- */
 
 enum rig_rc client_try_open(struct client *client, struct harness *harness, struct rig_err *err)

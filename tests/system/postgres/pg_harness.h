@@ -59,6 +59,10 @@ void harness_attach(struct harness *harness, const struct harness *server, const
 void harness_attach_without_tables(struct harness *harness, const struct harness *server,
                                    const struct rig_pg_options *options);
 void harness_stop(struct harness *harness);
+/* One server for all tests of a program, with the options' defaults: set-up and tear-down of cmocka's group. */
+extern struct harness harness_server;
+int harness_start_server(void **state);
+int harness_stop_server(void **state);
 /* The core that runs are given. */
 const struct rig_core *harness_core(void);
 /* Makes the core's stopping() answer true. */

@@ -10,24 +10,6 @@
 
 #include "base/clock.h"
 
-static struct harness server;
-
-static int start_server(void **state)
-{
-    (void)state;
-    struct rig_pg_options options;
-    harness_defaults(&options);
-    harness_start(&server, &options, RIG_WORKLOAD_LIST_APPEND, 4);
-    return 0;
-}
-
-static int stop_server(void **state)
-{
-    (void)state;
-    harness_stop(&server);
-    return 0;
-}
-
 /* Two sessions, and one of the test's own, on fresh tables. */
 struct scene {
     struct harness run;
@@ -38,7 +20,7 @@ struct scene {
 
 static void set_scene(struct scene *scene, const struct rig_pg_options *options)
 {
-    harness_attach(&scene->run, &server, options);
+    harness_attach(&scene->run, &harness_server, options);
     client_open(&scene->first, &scene->run);
     client_open(&scene->second, &scene->run);
     scene->pg = sql_connect(&scene->run);
@@ -466,5 +448,5 @@ int main(void)
         cmocka_unit_test(huge_answers_are_given_up),
         cmocka_unit_test(insert_is_beaten),
     };
-    return cmocka_run_group_tests(tests, start_server, stop_server);
+    return cmocka_run_group_tests(tests, harness_start_server, harness_stop_server);
 }

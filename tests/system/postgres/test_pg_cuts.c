@@ -10,24 +10,6 @@
 
 #include "drivers/postgres/pg_session.h"
 
-static struct harness server;
-
-static int start_server(void **state)
-{
-    (void)state;
-    struct rig_pg_options options;
-    harness_defaults(&options);
-    harness_start(&server, &options, RIG_WORKLOAD_LIST_APPEND, 4);
-    return 0;
-}
-
-static int stop_server(void **state)
-{
-    (void)state;
-    harness_stop(&server);
-    return 0;
-}
-
 /* A hold: what a pipeline sends before it ends with a Sync of its own. */
 static void do_nothing(void *context)
 {
@@ -89,11 +71,11 @@ static void cut_everywhere(bool pipeline, bool prepared, bool held)
     harness_defaults(&options);
     options.pipeline = pipeline;
     options.prepared = prepared;
-    proxy_start(&proxy, &server);
+    proxy_start(&proxy, &harness_server);
     hosts[0] = proxy.folder;
     options.hosts = (struct rig_text_list){hosts, 1};
-    harness_attach(&run, &server, &options);
-    PGconn *pg = sql_connect(&server);
+    harness_attach(&run, &harness_server, &options);
+    PGconn *pg = sql_connect(&harness_server);
     (void)sql(pg, "SET search_path = %s", run.run_name);
     int64_t value = 1;
     /* The whole conversation first, for its length in both directions. */
@@ -155,11 +137,11 @@ static void a_pooler_loses_its_server(void **state)
         struct client client;
         harness_defaults(&options);
         options.pipeline = pipeline == 1;
-        proxy_start(&proxy, &server);
+        proxy_start(&proxy, &harness_server);
         hosts[0] = proxy.folder;
         options.hosts = (struct rig_text_list){hosts, 1};
-        harness_attach(&run, &server, &options);
-        PGconn *pg = sql_connect(&server);
+        harness_attach(&run, &harness_server, &options);
+        PGconn *pg = sql_connect(&harness_server);
         (void)sql(pg, "SET search_path = %s", run.run_name);
         client_open(&client, &run);
         client_begin(&client);
@@ -186,5 +168,5 @@ int main(void)
         cmocka_unit_test(held_pipelines_are_cut),
         cmocka_unit_test(a_pooler_loses_its_server),
     };
-    return cmocka_run_group_tests(tests, start_server, stop_server);
+    return cmocka_run_group_tests(tests, harness_start_server, harness_stop_server);
 }

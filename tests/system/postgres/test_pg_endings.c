@@ -16,24 +16,6 @@
 
 extern const struct rig_driver rig_driver;
 
-static struct harness server;
-
-static int start_server(void **state)
-{
-    (void)state;
-    struct rig_pg_options options;
-    harness_defaults(&options);
-    harness_start(&server, &options, RIG_WORKLOAD_LIST_APPEND, 4);
-    return 0;
-}
-
-static int stop_server(void **state)
-{
-    (void)state;
-    harness_stop(&server);
-    return 0;
-}
-
 struct scene {
     struct harness run;
     struct client client;
@@ -47,7 +29,7 @@ static void set_scene(struct scene *scene, bool pipeline)
     harness_defaults(&options);
     options.pipeline = pipeline;
     options.isolation = RIG_PG_READ_COMMITTED;
-    harness_attach(&scene->run, &server, &options);
+    harness_attach(&scene->run, &harness_server, &options);
     client_open(&scene->client, &scene->run);
     scene->backend = client_backend(&scene->client);
     scene->pg = sql_connect(&scene->run);
@@ -229,7 +211,7 @@ static void ended_behind_the_commit_record(void **state)
             struct scene scene;
             set_scene(&scene, pipeline == 1);
             client_close(&scene.client);
-            sql_commit_waits(&server, scene.pg, true);
+            sql_commit_waits(&harness_server, scene.pg, true);
             client_open(&scene.client, &scene.run);
             scene.backend = client_backend(&scene.client);
             if (ending == TIMED_OUT)
@@ -243,7 +225,7 @@ static void ended_behind_the_commit_record(void **state)
             assert_int_equal(scene.client.transaction.phase, RIG_PHASE_COMMIT);
             assert_true(scene.client.transaction.session_lost);
             client_close(&scene.client);
-            sql_commit_waits(&server, scene.pg, false);
+            sql_commit_waits(&harness_server, scene.pg, false);
             await_gone(scene.pg, scene.backend);
             assert_string_equal(sql_list(scene.pg, 1), "1");
             clear_scene(&scene);
@@ -489,7 +471,7 @@ static void silent_server_is_given_up(void **state)
     listen_silently(&silent);
     options.hosts = (struct rig_text_list){silent.hosts, 1};
     options.connect_timeout_ns = 100 * RIG_NS_PER_MS;
-    harness_attach_without_tables(&run, &server, &options);
+    harness_attach_without_tables(&run, &harness_server, &options);
     int64_t start_ns = rig_clock_now_ns();
     assert_int_equal(client_try_open(&client, &run, &err), RIG_E_CLUSTER);
     assert_non_null(strstr(err.text, "no answer within connect-timeout"));
@@ -526,5 +508,5 @@ int main(void)
         cmocka_unit_test(full_server_is_named),
         cmocka_unit_test(silent_server_is_given_up),
     };
-    return cmocka_run_group_tests(tests, start_server, stop_server);
+    return cmocka_run_group_tests(tests, harness_start_server, harness_stop_server);
 }

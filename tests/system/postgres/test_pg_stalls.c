@@ -6,9 +6,6 @@
 #include "tests/system/postgres/pg_proxy.h"
 
 #include <arpa/inet.h>
-#include <dlfcn.h>
-#include <netdb.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -19,39 +16,9 @@
 /* Beyond the time-out; for a machine with much else to do. */
 #define GRACE_NS (3 * RIG_NS_PER_S)
 
-enum { STEP_BYTES = 23, RESOLVER_MS = 20000 };
+enum { STEP_BYTES = 23 };
 
-static struct harness server;
 static const char *hosts[1];
-
-typedef int lookup(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **found);
-
-/* In place of the resolver's: one name has a server that does not answer. */
-__attribute__((visibility("default"))) int getaddrinfo(const char *name, const char *service,
-                                                       const struct addrinfo *hints, struct addrinfo **found)
-{
-    lookup *real = (lookup *)(uintptr_t)dlsym(RTLD_NEXT, "getaddrinfo");
-    if (name == NULL || strcmp(name, "slow.invalid") != 0)
-        return real(name, service, hints, found);
-    (void)poll(NULL, 0, RESOLVER_MS);
-    return EAI_AGAIN;
-}
-
-static int start_server(void **state)
-{
-    (void)state;
-    struct rig_pg_options options;
-    harness_defaults(&options);
-    harness_start(&server, &options, RIG_WORKLOAD_LIST_APPEND, 4);
-    return 0;
-}
-
-static int stop_server(void **state)
-{
-    (void)state;
-    harness_stop(&server);
-    return 0;
-}
 
 static struct rig_pg_options options_for(const char *host)
 {
@@ -81,11 +48,11 @@ struct scene {
 static void set_scene(struct scene *scene, bool pipeline)
 {
     *scene = (struct scene){.value = 1};
-    proxy_start(&scene->proxy, &server);
+    proxy_start(&scene->proxy, &harness_server);
     struct rig_pg_options options = options_for(scene->proxy.folder);
     options.pipeline = pipeline;
-    harness_attach(&scene->run, &server, &options); /* time-outs shrink once the tables are there */
-    scene->pg = sql_connect(&server);
+    harness_attach(&scene->run, &harness_server, &options); /* time-outs shrink once the tables are there */
+    scene->pg = sql_connect(&harness_server);
     (void)sql(scene->pg, "SET search_path = %s", scene->run.run_name);
 }
 
@@ -244,7 +211,7 @@ static void expect_no_session(const struct rig_pg_options *wanted, const char *w
     struct client client;
     struct rig_err err = {.rc = RIG_OK};
     options.connect_timeout_ns = TIMEOUT_NS;
-    harness_attach_without_tables(&run, &server, &options);
+    harness_attach_without_tables(&run, &harness_server, &options);
     int64_t start_ns = rig_clock_now_ns();
     assert_int_equal(client_try_open(&client, &run, &err), RIG_E_CLUSTER);
     expect_in_time(start_ns, "opening", 0);
@@ -254,6 +221,7 @@ static void expect_no_session(const struct rig_pg_options *wanted, const char *w
     harness_stop(&run);
 }
 
+/* slow_resolver.c has the name. */
 static void a_resolver_that_does_not_answer(void **state)
 {
     (void)state;
@@ -295,5 +263,5 @@ int main(void)
         cmocka_unit_test(a_resolver_that_does_not_answer),
         cmocka_unit_test(a_server_that_does_not_accept),
     };
-    return cmocka_run_group_tests(tests, start_server, stop_server);
+    return cmocka_run_group_tests(tests, harness_start_server, harness_stop_server);
 }

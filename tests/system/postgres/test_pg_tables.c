@@ -8,16 +8,12 @@
 
 extern const struct rig_driver rig_driver;
 
-static struct harness server;
 static PGconn *admin;
 
 static int start_server(void **state)
 {
-    struct rig_pg_options options;
-    (void)state;
-    harness_defaults(&options);
-    harness_start(&server, &options, RIG_WORKLOAD_LIST_APPEND, 4);
-    admin = sql_connect(&server);
+    (void)harness_start_server(state);
+    admin = sql_connect(&harness_server);
     (void)sql(admin, "CREATE ROLE guest LOGIN");
     (void)sql(admin, "REVOKE CREATE ON SCHEMA public FROM PUBLIC"); /* as from PostgreSQL 15 on */
     return 0;
@@ -25,10 +21,8 @@ static int start_server(void **state)
 
 static int stop_server(void **state)
 {
-    (void)state;
     PQfinish(admin);
-    harness_stop(&server);
-    return 0;
+    return harness_stop_server(state);
 }
 
 /* The driver's setup for a run of its own; its error, or "" for none. */
@@ -36,7 +30,7 @@ static const char *try_setup(struct harness *run, const struct rig_pg_options *o
 {
     static struct rig_err err;
     err = (struct rig_err){.rc = RIG_OK};
-    harness_attach_without_tables(run, &server, options);
+    harness_attach_without_tables(run, &harness_server, options);
     return rig_driver.setup(run->run, &err) == RIG_OK ? "" : err.text;
 }
 
@@ -57,7 +51,7 @@ static const char *schemas_of_runs(void)
     return sql(admin,
                "SELECT coalesce(string_agg(nspname, ' ' ORDER BY nspname), '') FROM pg_namespace WHERE nspname"
                " LIKE 'rig!_%%' ESCAPE '!' AND nspname <> '%s'",
-               server.run_name);
+               harness_server.run_name);
 }
 
 static void tables_of_others_are_not_touched(void **state)
@@ -109,7 +103,7 @@ static void a_name_that_is_taken_is_refused(void **state)
         const char *kind = i == 0 ? "SCHEMA" : "TABLE";
         char name[128];
         options.schema = i == 0 ? NULL : "public";
-        harness_attach_without_tables(&run, &server, &options);
+        harness_attach_without_tables(&run, &harness_server, &options);
         (void)snprintf(name, sizeof name, i == 0 ? "%s" : "public.%s_list_0", run.run_name);
         (void)sql(admin, "CREATE %s %s%s", kind, name, i == 0 ? "" : " (mine int)");
         assert_int_equal(rig_driver.setup(run.run, &err), RIG_E_CLUSTER);

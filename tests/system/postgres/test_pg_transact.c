@@ -10,34 +10,12 @@
 
 extern const struct rig_driver rig_driver;
 
-static struct harness server;
-
-static int start_server(void **state)
-{
-    (void)state;
-    struct rig_pg_options options;
-    harness_defaults(&options);
-    int64_t start_ns = rig_clock_now_ns();
-    harness_start(&server, &options, RIG_WORKLOAD_LIST_APPEND, 4);
-    (void)printf("started in %lld ms\n", (long long)((rig_clock_now_ns() - start_ns) / RIG_NS_PER_MS));
-    return 0;
-}
-
-static int stop_server(void **state)
-{
-    (void)state;
-    int64_t start_ns = rig_clock_now_ns();
-    harness_stop(&server);
-    (void)printf("stopped in %lld ms\n", (long long)((rig_clock_now_ns() - start_ns) / RIG_NS_PER_MS));
-    return 0;
-}
-
 /* Appends and reads in one session, across transactions and tables. */
 static void exercise_lists(const struct rig_pg_options *options)
 {
     struct harness run;
     struct client client;
-    harness_attach(&run, &server, options);
+    harness_attach(&run, &harness_server, options);
     client_open(&client, &run);
     client_begin(&client);
     client_read(&client, 1);
@@ -103,7 +81,7 @@ static void session_settings_arrive(void **state)
     options.lock_timeout_ns = 1; /* rounded up: 0 would switch it off */
     options.synchronous_commit = 3;
     options.conninfo = "application_name=other options='-c work_mem=77kB'";
-    harness_attach(&run, &server, &options);
+    harness_attach(&run, &harness_server, &options);
     client_open(&client, &run);
     assert_string_equal(sql(client_connection(&client), "SHOW statement_timeout"), "1234ms");
     assert_string_equal(sql(client_connection(&client), "SHOW lock_timeout"), "1ms");
@@ -118,15 +96,15 @@ static void server_is_described(void **state)
 {
     (void)state;
     char text[128];
-    rig_driver.describe(server.run, text, sizeof text);
+    rig_driver.describe(harness_server.run, text, sizeof text);
     assert_memory_equal(text, "PostgreSQL 1", 12);
     struct rig_node_status status;
     struct rig_err err = {.rc = RIG_OK};
-    assert_int_equal(rig_driver.cluster->status(server.run, 0, &status, &err), RIG_OK);
+    assert_int_equal(rig_driver.cluster->status(harness_server.run, 0, &status, &err), RIG_OK);
     assert_true(status.reachable);
     assert_string_equal(status.role, "primary");
     assert_true(status.pid > 0);
-    assert_int_equal(rig_driver.cluster->status(server.run, 1, &status, &err), RIG_E_CLUSTER);
+    assert_int_equal(rig_driver.cluster->status(harness_server.run, 1, &status, &err), RIG_E_CLUSTER);
 }
 
 int main(void)
@@ -137,5 +115,5 @@ int main(void)
         cmocka_unit_test(session_settings_arrive),
         cmocka_unit_test(server_is_described),
     };
-    return cmocka_run_group_tests(tests, start_server, stop_server);
+    return cmocka_run_group_tests(tests, harness_start_server, harness_stop_server);
 }
