@@ -1,6 +1,7 @@
 #include "checker/asked.h"
 
 #include "base/buf.h"
+#include "checker/types.h"
 
 bool rig_verdict_case_of(const struct rig_verdict *verdict, enum rig_anomaly asked, enum rig_anomaly *found)
 {
@@ -62,7 +63,7 @@ static const char *why_open_without_cycle(const struct rig_verdict *verdict, enu
     if ((repeated && (asked == RIG_ANOMALY_INCOMPATIBLE_ORDER || asked == RIG_ANOMALY_G1A)) ||
         (contradicted && (asked == RIG_ANOMALY_FRACTURED_APPEND || asked == RIG_ANOMALY_DIRTY_UPDATE)))
         return "reads of some key contradict each other, and it is not looked for in all of them";
-    if (asked == RIG_ANOMALY_GARBAGE_READ && verdict->scope.workload == RIG_WORKLOAD_RW_REGISTER)
+    if (asked == RIG_ANOMALY_GARBAGE_READ && rig_type_inference(verdict->scope.workload)->any_initial)
         return "a register may have had a value that no transaction wrote from the start";
     return NULL;
 }

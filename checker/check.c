@@ -1,6 +1,7 @@
 #include "checker/check.h"
 
 #include "base/bug.h"
+#include "checker/types.h"
 #include "checker/verdict_storage.h"
 
 static enum rig_rc run(struct rig_verdict_storage *storage, struct rig_judge *judge, const struct rig_history *history,
@@ -32,9 +33,9 @@ static enum rig_rc run(struct rig_verdict_storage *storage, struct rig_judge *ju
 enum rig_rc rig_check(const struct rig_history *history, const struct rig_check_options *options,
                       struct rig_verdict **verdict, struct rig_err *err)
 {
-    if (history->workload != RIG_WORKLOAD_LIST_APPEND && history->workload != RIG_WORKLOAD_RW_REGISTER)
-        return rig_fail(err, RIG_E_INPUT,
-                        "rig checks histories of list-append and rw-register; this one is of neither");
+    enum rig_rc rc = rig_type_require(history->workload, err);
+    if (rc != RIG_OK)
+        return rc;
     struct rig_verdict_storage *storage = rig_verdict_new(options);
     if (storage == NULL)
         return rig_fail(err, RIG_E_LIMIT, "not enough memory for the verdict; raise --max-memory");
@@ -42,7 +43,7 @@ enum rig_rc rig_check(const struct rig_history *history, const struct rig_check_
     rig_judge_init(&judge, options->max_witnesses == 0 ? RIG_DEFAULT_WITNESSES : options->max_witnesses,
                    options->assumptions, options->limit_bytes);
     judge.asked = options->anomalies;
-    enum rig_rc rc = run(storage, &judge, history, err);
+    rc = run(storage, &judge, history, err);
     rig_judge_done(&judge);
     if (rc != RIG_OK)
         rig_verdict_free(&storage->verdict);

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/bug.h"
 #include "base/plural.h"
+#include "checker/types.h"
 #include "checker/witness/sentence.h"
 
 #define L(id) RIG_LEVEL_BIT(RIG_LEVEL_##id)
@@ -26,6 +27,7 @@ static const uint64_t strong_levels =
 
 struct judge {
     const struct rig_scope *scope;
+    const struct rig_type_inference *type;
     struct rig_verdict *verdict;
     struct rig_arena *arena;
     uint64_t refuted, held;
@@ -79,8 +81,7 @@ static void find_held(struct judge *j)
         decided |= snapshot_levels;
     if (!scope->has_invocations)
         decided &= ~strong_levels;
-    if (scope->workload != RIG_WORKLOAD_LIST_APPEND)
-        return; /* the orders of versions are partial */
+    decided &= j->type->levels;
     /* Where reads contradict each other there is no one order of versions that could be free of cycles. */
     if (is_found(j, RIG_ANOMALY_INCOMPATIBLE_ORDER) || is_found(j, RIG_ANOMALY_FRACTURED_APPEND))
         decided = 0;
@@ -200,8 +201,8 @@ static void say_open(const struct judge *j, unsigned level, struct rig_buf *text
     else if (scope->unknown_reads > 0)
         rig_buf_printf(text, ", but the results of %" PRIu64 " read%s are not known", scope->unknown_reads,
                        rig_plural(scope->unknown_reads));
-    else if (scope->workload != RIG_WORKLOAD_LIST_APPEND)
-        rig_buf_add_text(text, ", but the order of the versions is known only in part");
+    else if (j->type->undecided != NULL)
+        rig_buf_printf(text, ", but %s", j->type->undecided);
     else if ((bit & strong_levels) && !scope->has_invocations)
         rig_buf_add_text(text, ", but the history has no invocations, and so no real-time order");
     else if ((bit & snapshot_levels) && scope->unordered_keys > 0)
@@ -322,7 +323,10 @@ static char *why_unknown(const struct judge *j)
 
 enum rig_rc rig_fates_decide(struct rig_arena *arena, struct rig_verdict *verdict, struct rig_err *err)
 {
-    struct judge j = {.scope = &verdict->scope, .verdict = verdict, .arena = arena};
+    struct judge j = {.scope = &verdict->scope,
+                      .type = rig_type_inference(verdict->scope.workload),
+                      .verdict = verdict,
+                      .arena = arena};
     if (verdict->scope.lost_count > 0) /* what was left out may have written the value */
         verdict->findings[RIG_ANOMALY_GARBAGE_READ] = (struct rig_finding){0};
     verdict->unknown_reason = why_unknown(&j);

@@ -1,9 +1,7 @@
 #include "checker/judge.h"
 
+#include "base/bug.h"
 #include "base/clock.h"
-#include "checker/infer/list_anomalies.h"
-#include "checker/infer/list_inference.h"
-#include "checker/infer/register_inference.h"
 
 void rig_judge_init(struct rig_judge *judge, uint32_t most_kept, unsigned assumptions, size_t limit_bytes)
 {
@@ -32,10 +30,10 @@ enum rig_rc rig_judge_infer(struct rig_judge *judge, const struct rig_history *h
     uint32_t most_kept = some ? UINT32_MAX : judge->most_kept;
     clear(judge);
     judge->history = history;
+    judge->type = rig_type_inference(history->workload);
+    RIG_REQUIRE(judge->type != NULL);
     enum rig_rc rc =
-        history->workload == RIG_WORKLOAD_RW_REGISTER
-            ? rig_infer_registers(history, judge->assumptions, most_kept, &judge->scratch, &judge->inference, err)
-            : rig_infer_list_append(history, most_kept, &judge->scratch, &judge->inference, err);
+        judge->type->infer(history, judge->assumptions, most_kept, &judge->scratch, &judge->inference, err);
     judge->infer_ns += rig_clock_now_ns() - start;
     return rc;
 }
@@ -86,18 +84,10 @@ static void restrict_noncyclic(struct rig_noncyclic_findings *noncyclic, const u
     noncyclic->kept.count = kept;
 }
 
-/* Lost updates lie on cycles unless reads contradict each other, or show the reader's own later append; else the pass
- * over the history is saved. */
-static enum rig_rc add_lost_updates(struct rig_judge *judge, struct rig_err *err)
+static enum rig_rc infer_rest(struct rig_judge *judge, struct rig_err *err)
 {
-    struct rig_inference *inference = &judge->inference;
-    const uint64_t *odd = inference->noncyclic.count;
-    bool possible = judge->ladder.cyclic[RIG_RUNG_ALL][RIG_ALONG_PLAIN] || odd[RIG_ANOMALY_INCOMPATIBLE_ORDER] > 0 ||
-                    odd[RIG_ANOMALY_DUPLICATE_ELEMENTS] > 0 || odd[RIG_ANOMALY_FRACTURED_APPEND] > 0 ||
-                    odd[RIG_ANOMALY_FUTURE_READ] > 0;
-    if (judge->history->workload != RIG_WORKLOAD_LIST_APPEND || !possible)
-        return RIG_OK;
-    return rig_list_lost_updates(&inference->versions, &inference->noncyclic)
+    const bool cyclic = judge->ladder.cyclic[RIG_RUNG_ALL][RIG_ALONG_PLAIN];
+    return judge->type->infer_rest == NULL || judge->type->infer_rest(&judge->inference, cyclic)
                ? RIG_OK
                : rig_fail(err, RIG_E_LIMIT, "not enough memory for the verdict; raise --max-memory");
 }
@@ -124,7 +114,7 @@ enum rig_rc rig_judge_search(struct rig_judge *judge, const uint8_t *selected, s
     enum rig_rc rc =
         rig_ladder_climb(judge->history, inference, selected, judge->most_kept, judge->asked, &judge->ladder, err);
     if (rc == RIG_OK)
-        rc = add_lost_updates(judge, err);
+        rc = infer_rest(judge, err);
     if (rc == RIG_OK && selected != NULL)
         rc = note_odd_keys(judge, err);
     if (rc == RIG_OK && selected != NULL)

@@ -16,13 +16,15 @@
 #include "checker/cycle/ladder.h"
 #include "checker/infer/inference.h"
 #include "checker/levels/assumption.h"
+#include "checker/types.h"
 
 struct rig_judge {
-    uint32_t most_kept;                 /* witnesses of each anomaly */
-    uint64_t asked;                     /* bits of anomalies of which it has to be certain whether there is one */
-    struct rig_assumptions assumptions; /* `contradicted` may be set at any time */
-    const struct rig_history *history;  /* borrowed */
-    struct rig_arena scratch;           /* inference and graph */
+    uint32_t most_kept;                    /* witnesses of each anomaly */
+    uint64_t asked;                        /* bits of anomalies of which it has to be certain whether there is one */
+    struct rig_assumptions assumptions;    /* `contradicted` may be set at any time */
+    const struct rig_history *history;     /* borrowed, and */
+    const struct rig_type_inference *type; /*   the row of its workload */
+    struct rig_arena scratch;              /* inference and graph */
     struct rig_inference inference;
     struct rig_ladder ladder;
     uint8_t *odd_keys;      /* per key: it has an anomaly, whoever shows it; NULL: none has */

@@ -1,18 +1,46 @@
 #include "checker/types.h"
 
+#include "checker/infer/list_inference.h"
+#include "checker/infer/register_inference.h"
+#include "checker/levels/anomaly.h"
+#include "checker/levels/level.h"
 #include "checker/witness/explain.h"
 #include "checker/witness/sentence.h"
 #include "checker/witness/verify_type.h"
 
+#define A(id) RIG_ANOMALY_BIT(RIG_ANOMALY_##id)
+
+static enum rig_rc infer_lists(const struct rig_history *history, struct rig_assumptions assumptions,
+                               uint32_t most_kept, struct rig_arena *arena, struct rig_inference *inference,
+                               struct rig_err *err)
+{
+    (void)assumptions;
+    return rig_infer_list_append(history, most_kept, arena, inference, err);
+}
+
 static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
     [RIG_WORKLOAD_LIST_APPEND] =
         {
+            .infer = infer_lists,
+            .infer_rest = rig_infer_list_rest,
+            .total_orders = true,
+            .anomalies = A(G1A) | A(G1B) | A(GARBAGE_READ) | A(DUPLICATE_ELEMENTS) | A(INCOMPATIBLE_ORDER) |
+                         A(FRACTURED_APPEND) | A(FUTURE_READ) | A(INTERNAL) | A(LOST_UPDATE) | A(DIRTY_UPDATE),
+            .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1,
+            .load_percent = 250,
             .explain_step = rig_list_explain_step,
             .sentences = &rig_list_sentences,
             .verifier = &rig_verify_list,
         },
     [RIG_WORKLOAD_RW_REGISTER] =
         {
+            .infer = rig_infer_registers,
+            .assumptions = RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_COUNT) - 1,
+            .any_initial = true,
+            .anomalies = A(G1A) | A(G1B) | A(FUTURE_READ) | A(INTERNAL) | A(LOST_UPDATE) | A(CYCLIC_VERSIONS),
+            .undecided = "the order of the versions is known only in part",
+            .load_percent = 700,
+            .arena_only = true,
             .explain_step = rig_register_explain_step,
             .sentences = &rig_register_sentences,
             .verifier = &rig_verify_register,
@@ -21,5 +49,12 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
 
 const struct rig_type_inference *rig_type_inference(enum rig_workload workload)
 {
-    return (unsigned)workload < RIG_WORKLOAD_COUNT && types[workload].verifier != NULL ? &types[workload] : NULL;
+    return (unsigned)workload < RIG_WORKLOAD_COUNT && types[workload].infer != NULL ? &types[workload] : NULL;
+}
+
+enum rig_rc rig_type_require(enum rig_workload workload, struct rig_err *err)
+{
+    return rig_type_inference(workload) != NULL
+               ? RIG_OK
+               : rig_fail(err, RIG_E_INPUT, "rig does not check histories of this workload");
 }

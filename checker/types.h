@@ -1,29 +1,65 @@
 /*
- * The checker's table of data types: all that it does differently from one workload to the next is a row of it.
+ * The checker's table of data types: all that it does differently from one workload to the next is in a row of it.
  *
- * A row is asked once a history, window, segment or key, never an operation. Files that are named after a type have
- * what is long of its row; only they and the table name its operations. To add a type is to add a row and such files.
+ * A row is asked once a history, window, segment or key, never an operation. What is long of a row is in files that are
+ * named after the type; only these and the table name its operations. To add a type is to add such files and a row.
  *
- * Includes nothing of what finds anomalies, so that what proves them again (witness/verify.h) may ask it, too.
+ * This header includes nothing of what finds anomalies: what proves them again (witness/verify.h) asks it, too.
  */
 #ifndef RIG_CHECKER_TYPES_H
 #define RIG_CHECKER_TYPES_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "checker/levels/assumption.h"
 #include "history/transaction.h"
 
+struct rig_history;
 struct rig_inference;
 struct rig_step;
 struct rig_type_sentences;
 struct rig_type_verifier;
 
 struct rig_type_inference {
-    /* The operations behind a step of a cycle (witness/explain.h). */
+    /* ---- inference (infer/inference.h) ---- */
+
+    /* Fills in all of the inference, but keeps at most so many non-cyclic anomalies of each kind. Arrays come from the
+     * arena; rig_inference_done() releases the rest, also after a failure. RIG_E_INPUT when an operation is of another
+     * type or a value is written twice to a key; RIG_E_LIMIT when memory runs out. */
+    enum rig_rc (*infer)(const struct rig_history *history, struct rig_assumptions assumptions, uint32_t most_kept,
+                         struct rig_arena *arena, struct rig_inference *inference, struct rig_err *err);
+    /* After the search for cycles (`cyclic`: there is one): adds the anomalies that take a pass of their own and cannot
+     * be there without others. NULL: there are none. False when memory runs out. */
+    bool (*infer_rest)(struct rig_inference *inference, bool cyclic);
+    unsigned assumptions; /* RIG_ASSUMPTION_BIT()s of what a user may assume */
+    bool total_orders;    /* inference.versions has the versions of each key in one order (infer/versions.h) */
+    bool any_initial;     /* a key may have had a value that no transaction wrote from the start */
+
+    /* ---- what it can show ---- */
+
+    uint64_t anomalies;    /* bits: the non-cyclic ones that it can have */
+    uint64_t levels;       /* bits: those that can be held, where every read is known */
+    const char *undecided; /* why the others cannot, behind ", but"; NULL: fate.c knows */
+
+    /* ---- streaming ---- */
+
+    uint32_t load_percent; /* of a window's size: what judging it takes beside, until that is measured */
+    bool arena_only;       /* all of that comes from the judge's arena */
+
+    /* ---- witnesses ---- */
+
+    /* Finds the operations behind a ww, wr or rw step (witness/explain.h). */
     bool (*explain_step)(const struct rig_inference *inference, struct rig_step *step);
-    const struct rig_type_sentences *sentences; /* witnesses in words (witness/sentence.h) */
-    const struct rig_type_verifier *verifier;   /* proves witnesses again (witness/verify_type.h) */
+    const struct rig_type_sentences *sentences; /* witness/sentence.h */
+    const struct rig_type_verifier *verifier;   /* witness/verify_type.h */
 };
 
 /* The row of a workload; NULL: rig does not check histories of it. */
 const struct rig_type_inference *rig_type_inference(enum rig_workload workload);
+/* RIG_E_INPUT when there is none. */
+enum rig_rc rig_type_require(enum rig_workload workload, struct rig_err *err);
 
 #endif

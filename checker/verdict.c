@@ -38,8 +38,7 @@ static uint64_t count_unknown_reads(const struct rig_history *history, uint32_t 
     const struct rig_txn_op *op = rig_txn_ops(history, txn), *end = op + rig_txn_op_count(history, txn);
     uint64_t count = 0;
     for (; history->txns[txn].outcome == RIG_OUTCOME_OK && op < end; op++)
-        count +=
-            (op->kind == RIG_OP_READ_LIST || op->kind == RIG_OP_READ_REGISTER) && op->read_state == RIG_READ_UNKNOWN;
+        count += rig_op_reads(op->kind) && op->read_state == RIG_READ_UNKNOWN;
     return count;
 }
 
@@ -52,7 +51,7 @@ struct tally {
 static void leave_out(const struct rig_inference *inference, const uint8_t *selected, struct tally *tally)
 {
     const struct rig_history *history = inference->history;
-    const uint8_t *committed = rig_inference_committed(inference);
+    const uint8_t *committed = inference->committed;
     const uint32_t count = history->txn_count;
     for (uint32_t txn = 0; (txn = rig_judge_left_out(selected, txn, count)) < count; txn++) {
         enum rig_outcome outcome = (enum rig_outcome)history->txns[txn].outcome;

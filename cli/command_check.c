@@ -10,6 +10,7 @@
 #include "checker/check_source.h"
 #include "checker/minimum.h"
 #include "checker/levels/assumption.h"
+#include "checker/types.h"
 #include "cli/arguments.h"
 #include "cli/check_progress.h"
 #include "cli/cli.h"
@@ -151,7 +152,7 @@ static enum rig_rc check(const struct rig_arguments *args, struct rig_source_opt
     if (rc != RIG_OK)
         return rc;
     enum rig_workload workload = rig_source_facts(source)->workload;
-    if (rig_arguments_has(args, "assume") && workload != RIG_WORKLOAD_RW_REGISTER)
+    if (rig_arguments_has(args, "assume") && rig_type_inference(workload)->assumptions == 0)
         rc = rig_fail(err, RIG_E_USAGE, "--assume is for rw-register; this history is %s",
                       rig_data_types[workload].name);
     if (rc == RIG_OK)

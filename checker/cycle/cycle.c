@@ -4,7 +4,7 @@
 
 #include "base/bug.h"
 #include "base/table.h"
-#include "checker/infer/acknowledged.h"
+#include "checker/infer/list_acknowledged.h"
 
 enum { FEW = 64 }; /* so many places are looked through, more are looked up */
 

@@ -15,7 +15,8 @@
 #include "checker/cycle/search.h"
 #include "checker/cycle/shortest.h"
 #include "checker/cycle/web.h"
-#include "checker/infer/acknowledged.h"
+#include "checker/infer/list_acknowledged.h"
+#include "checker/types.h"
 
 /* How hard to look for short witnesses; no verdict depends on these. */
 enum {
@@ -31,10 +32,12 @@ enum {
 struct climb {
     const struct rig_history *history;
     struct rig_inference *inference;
+    bool total_orders;
     struct rig_ladder *ladder;
     struct rig_graph graph; /* the core */
-    struct rig_web web;     /* the same, with edges between versions that are not adjacent; of lists */
-    struct rig_web writes;  /* the web of writes, of lists with transactions of unknown fate that count as committed; */
+    struct rig_web web;     /* the same, with edges between versions that are not adjacent; of total orders */
+    struct rig_web
+        writes; /* the web of writes, of total orders with transactions of unknown fate that count as committed; */
     struct rig_search *writes_search; /* NULL, like this, until it is wanted */
     struct rig_collector collector;
     struct rig_search *search;
@@ -367,24 +370,24 @@ static enum rig_rc climb_rung(struct climb *c, enum rig_rung rung, bool process)
 static enum rig_rc climb_read_skew(struct climb *c)
 {
     struct rig_skews skews = {0};
-    bool lists = c->history->workload == RIG_WORKLOAD_LIST_APPEND;
+    const bool total = c->total_orders;
     enum rig_rc rc = RIG_OK;
     if (c->flow.order == NULL)
         rc = rig_components_find(view_of(c, RIG_RUNG_FLOW, false), &c->flow, c->err);
     if (rc == RIG_OK)
-        rc = rig_read_skews(lists ? &c->inference->versions : NULL, &c->all, &c->flow,
-                            lists ? SKEWS_WANTED : SKEWS_TRIED, &skews, c->err);
+        rc = rig_read_skews(total ? &c->inference->versions : NULL, &c->all, &c->flow,
+                            total ? SKEWS_WANTED : SKEWS_TRIED, &skews, c->err);
     struct rig_path_rule rule = {
         .links = RIG_LINKS_WW | RIG_LINKS_WR, .fewest_rw = 1, .most_rw = 1, .nonadjacent = false};
     size_t shortest = 0;
     c->budget = RUNG_BUDGET;
     for (size_t i = 0; rc == RIG_OK && i < skews.count; i++) {
-        bool bounded = !lists || i + 1 < skews.count || shortest > 0;
+        bool bounded = !total || i + 1 < skews.count || shortest > 0;
         const struct rig_skew *skew = &skews.at[i];
         struct rig_region region = {.components = &c->all, .component = c->all.component_of[skew->reader]};
         rc = try_seed(c, &rule, (struct rig_seed){skew->reader, skew->writer, RIG_EDGE_RW}, region, bounded, &shortest);
     }
-    RIG_INVARIANT(rc != RIG_OK || !lists || skews.count == 0 || c->ladder->found[RIG_ANOMALY_G_SINGLE].count > 0);
+    RIG_INVARIANT(rc != RIG_OK || !total || skews.count == 0 || c->ladder->found[RIG_ANOMALY_G_SINGLE].count > 0);
     rig_skews_done(&skews);
     rig_components_done(&c->all);
     rig_components_done(&c->flow);
@@ -437,13 +440,12 @@ static enum rig_rc climb_all(struct climb *c)
 static bool prepare(struct climb *c)
 {
     struct rig_versions *versions = &c->inference->versions;
-    const bool lists = c->history->workload == RIG_WORKLOAD_LIST_APPEND;
     const bool unsettled = c->inference->committed_count > c->inference->ok_count;
-    if (lists && !rig_web_make(versions, &c->graph, &c->web))
+    if (c->total_orders && !rig_web_make(versions, &c->graph, &c->web))
         return false;
-    if (lists && unsettled && !rig_acknowledged_find(versions, c->inference->links.arena))
+    if (c->total_orders && unsettled && !rig_acknowledged_find(versions, c->inference->links.arena))
         return false;
-    c->search = rig_search_new(c->history, lists ? &c->web.graph : &c->graph);
+    c->search = rig_search_new(c->history, c->total_orders ? &c->web.graph : &c->graph);
     return c->search != NULL;
 }
 
@@ -495,8 +497,12 @@ enum rig_rc rig_ladder_climb(const struct rig_history *history, struct rig_infer
     ladder->clean = rc == RIG_OK && clean && history->has_invocations;
     if (rc != RIG_OK || ladder->clean)
         return rc;
-    struct climb c = {.history = history, .inference = inference, .ladder = ladder, .err = err};
-    rc = rig_core_find(&inference->links, history, rig_inference_committed(inference), selected, &c.graph, err);
+    struct climb c = {.history = history,
+                      .inference = inference,
+                      .total_orders = rig_type_inference(history->workload)->total_orders,
+                      .ladder = ladder,
+                      .err = err};
+    rc = rig_core_find(&inference->links, history, inference->committed, selected, &c.graph, err);
     rig_links_abandon(&inference->links);
     return rc == RIG_OK && c.graph.node_count > 0 ? climb_core(&c, most_kept, asked) : rc;
 }

@@ -77,7 +77,7 @@ static struct observed find_observed(const struct skew *s, uint32_t node)
     const uint32_t txn = rig_graph_txn(s->all->view.graph, node);
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
-        if (ops[i].kind != RIG_OP_APPEND || s->versions->keys[ops[i].key].contested)
+        if (rig_op_reads(ops[i].kind) || s->versions->keys[ops[i].key].contested)
             continue; /* the writers of a contested key form no chain */
         const struct rig_append *slot = rig_versions_append(s->versions, ops[i].key, ops[i].value);
         if (rig_append_is_placed(slot))

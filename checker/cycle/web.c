@@ -72,7 +72,7 @@ static void collect_node(struct weave *w, uint32_t node)
     const uint32_t count =
         w->writes && history->txns[txn].outcome != RIG_OUTCOME_OK ? 0 : rig_txn_op_count(history, txn);
     for (uint32_t i = 0; w->done && i < count; i++) {
-        struct use use = {.key = ops[i].key, .node = node, .is_read = ops[i].kind != RIG_OP_APPEND};
+        struct use use = {.key = ops[i].key, .node = node, .is_read = rig_op_reads(ops[i].kind)};
         if (w->versions->keys[use.key].contested || (w->writes && use.is_read))
             continue;
         if (use.is_read) {

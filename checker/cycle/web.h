@@ -11,7 +11,7 @@
  * Nodes of the core keep their numbers; relays of the web follow. Lists only: a register's order is partial.
  *
  * The web of writes has the ww edges between acknowledged transactions in the order that acknowledged reads show, and
- * no others: versions that only transactions of unknown fate read count as unread (infer/acknowledged.h).
+ * no others: versions that only transactions of unknown fate read count as unread (infer/list_acknowledged.h).
  *
  * Time: n log n in the operations of the core's transactions. Space: about 60 bytes such an operation.
  */

@@ -7,7 +7,7 @@ enum rig_rc rig_inference_pack(struct rig_inference *inference, struct rig_err *
     if (inference->graph.first != NULL)
         return RIG_OK;
     const struct rig_history *history = inference->history;
-    const uint8_t *committed = rig_inference_committed(inference);
+    const uint8_t *committed = inference->committed;
     struct rig_arena *arena = inference->links.arena;
     uint32_t *before = rig_arena_room(arena, (size_t)history->txn_count + 1, sizeof *before);
     if (before == NULL || !rig_process_order(history, committed, arena, before))

@@ -19,18 +19,13 @@ struct rig_inference {
     struct rig_links links;            /* the graph's edges as they were found, and */
     struct rig_graph graph;            /*   the whole graph: only link_count before rig_inference_pack() */
     struct rig_noncyclic_findings noncyclic;
+    const uint8_t *committed; /* per transaction: it counts as committed */
     uint32_t committed_count;
     uint32_t ok_count, fail_count; /* transactions with that outcome */
+    unsigned contradicted;         /* RIG_ASSUMPTION_BIT()s of what was assumed and does not hold here */
     uint64_t unordered_keys;       /* keys to which two or more committed transactions made appends that nobody read */
     uint64_t unknown_reads;        /* reads of ok transactions whose results are not known */
 };
-
-/* Per transaction: it counts as committed. */
-static inline const uint8_t *rig_inference_committed(const struct rig_inference *inference)
-{
-    bool registers = inference->history->workload == RIG_WORKLOAD_RW_REGISTER;
-    return registers ? inference->registers.committed : inference->versions.committed;
-}
 
 /* Makes the graph of the links, with process order, unless it is made; in the arena that the inference was given. */
 enum rig_rc rig_inference_pack(struct rig_inference *inference, struct rig_err *err);

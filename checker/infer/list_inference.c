@@ -358,6 +358,7 @@ static enum rig_rc infer_lists(const struct rig_history *history, uint32_t most_
                        .links = &inference->links};
     rc = link_all(&in, arena, plainly, err);
     rig_unread_done(&in.unread);
+    inference->committed = inference->versions.committed;
     inference->committed_count = inference->versions.committed_count;
     inference->ok_count = inference->versions.ok_count;
     inference->fail_count = inference->versions.fail_count;
@@ -371,6 +372,14 @@ enum rig_rc rig_infer_list_append(const struct rig_history *history, uint32_t mo
                                   struct rig_inference *inference, struct rig_err *err)
 {
     return infer_lists(history, most_kept, true, arena, inference, err);
+}
+
+bool rig_infer_list_rest(struct rig_inference *inference, bool cyclic)
+{
+    const uint64_t *count = inference->noncyclic.count;
+    bool possible = cyclic || count[RIG_ANOMALY_INCOMPATIBLE_ORDER] > 0 || count[RIG_ANOMALY_DUPLICATE_ELEMENTS] > 0 ||
+                    count[RIG_ANOMALY_FRACTURED_APPEND] > 0 || count[RIG_ANOMALY_FUTURE_READ] > 0;
+    return !possible || rig_list_lost_updates(&inference->versions, &inference->noncyclic);
 }
 
 enum rig_rc rig_infer_list_append_in_full(const struct rig_history *history, uint32_t most_kept,

@@ -24,5 +24,8 @@ enum rig_rc rig_infer_list_append(const struct rig_history *history, uint32_t mo
 enum rig_rc rig_infer_list_append_in_full(const struct rig_history *history, uint32_t most_kept,
                                           struct rig_arena *arena, struct rig_inference *inference,
                                           struct rig_err *err);
+/* Adds lost updates. They lie on cycles unless reads contradict each other, or show the reader's own later append; else
+ * the pass over the history is saved. False when memory runs out. */
+bool rig_infer_list_rest(struct rig_inference *inference, bool cyclic);
 
 #endif

@@ -268,6 +268,8 @@ enum rig_rc rig_infer_registers(const struct rig_history *history, struct rig_as
         rig_registers_build(history, assumptions, arena, &inference->registers, &inference->noncyclic, err);
     if (rc != RIG_OK)
         return rc;
+    inference->committed = inference->registers.committed;
+    inference->contradicted = inference->registers.contradicted;
     inference->committed_count = inference->registers.committed_count;
     count_outcomes(history, inference);
     struct infer in = {.history = history,

@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "checker/infer/appends.h"
+#include "checker/infer/list_appends.h"
 #include "checker/infer/branches.h"
 #include "checker/infer/repetition.h"
-#include "checker/infer/survey.h"
+#include "checker/infer/list_survey.h"
 #include "history/read_list.h"
 
 struct build {

@@ -7,7 +7,7 @@
  * transaction of unknown fate (info) counts as committed exactly when a committed read shows one of its writes; in a
  * window (history/window.h) it is what was judged before.
  *
- * Time: linear in the history (plus sorting for branches). Space: 8 bytes a slot (appends.h), 4 an observed
+ * Time: linear in the history (plus sorting for branches). Space: 8 bytes a slot (list_appends.h), 4 an observed
  * element, 1 a transaction, 128 a key.
  */
 #ifndef RIG_CHECKER_INFER_VERSIONS_H
@@ -88,9 +88,10 @@ struct rig_versions {
     uint32_t *before_at;   /* for keys with gaps, parallel to places: the nearest version at or before a position */
     uint32_t *from_at;     /* likewise: the nearest version at or after it */
     struct rig_branch_facts *branches; /* parallel to the history's; NULL when no committed read shows one */
-    uint32_t *acknowledged; /* per key: so many leading elements acknowledged reads show (acknowledged.h); NULL: they
+    uint32_t
+        *acknowledged;  /* per key: so many leading elements acknowledged reads show (list_acknowledged.h); NULL: they
                                show all that is shown, or no cycle has asked yet */
-    uint8_t *committed;     /* per transaction */
+    uint8_t *committed; /* per transaction */
     uint32_t committed_count;
     uint32_t ok_count, fail_count; /* transactions with that outcome */
     uint32_t counted_ops;          /* operations of committed transactions, at most, and */

@@ -461,7 +461,7 @@ bool rig_closing_find(const struct rig_inference *inference, uint8_t *alive, str
                        .versions = &inference->versions,
                        .registers = &inference->registers,
                        .arena = arena,
-                       .committed = rig_inference_committed(inference),
+                       .committed = inference->committed,
                        .out = closing,
                        /* Without invocations real time says nothing, and the process order has to be looked at. */
                        .waiting = history->has_invocations ? NULL : &waiting,

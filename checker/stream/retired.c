@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "checker/stream/retired_private.h"
-#include "checker/stream/unread_chain.h"
+#include "checker/stream/list_unread_chain.h"
 
 enum { DENSE_SLACK = 1 << 16 /* bits */ };
 

@@ -11,7 +11,7 @@
  *                         may miss it from now on
  *   several unread ones   may be read in any order, which would order those who made them: any read is a conflict; but
  *                         where all was well and real time orders them, they have to be read in that order, which is no
- *                         news then (unread_chain.h)
+ *                         news then (list_unread_chain.h)
  *   anything odd          (anomalies, failed or unknown writers in the list): any use is a conflict
  *   a register            may be written again, and shows what is written from then on; who reads what it held, or its
  *                         initial state once it was written, is a conflict: it would come before those who were judged
@@ -41,7 +41,7 @@ uint64_t rig_retired_unordered(const struct rig_retired *retired);
 /*
  * Whether the key, as inference found it, could be remembered now and come back without a conflict as long as nothing
  * is wrong with it: at most one append that nobody read is committed or may yet turn out to be, or, where the window is
- * `clean`, they have an order (unread_chain.h).
+ * `clean`, they have an order (list_unread_chain.h).
  */
 bool rig_retired_is_settled(const struct rig_inference *inference, uint32_t key, bool clean);
 

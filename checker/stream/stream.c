@@ -13,8 +13,7 @@
 
 enum {
     MOST_SAVINGS = 4,
-    FORGOTTEN_SHARE = 16,         /* of the limit, for which keys were forgotten */
-    REGISTERS_LOAD_PERCENT = 700, /* of a window's size, what judging it takes beside, until it is measured */
+    FORGOTTEN_SHARE = 16, /* of the limit, for which keys were forgotten */
 };
 /* For what is new beside it; and because what the rest of a history takes need not be what so much of it took. */
 static const double more_now = 1.125, more_left = 1.25;
@@ -39,9 +38,9 @@ static void set_defaults(struct rig_stream_options *options)
 enum rig_rc rig_stream_begin(enum rig_workload workload, const struct rig_stream_options *options,
                              struct rig_stream **windows, struct rig_err *err)
 {
-    if (workload != RIG_WORKLOAD_LIST_APPEND && workload != RIG_WORKLOAD_RW_REGISTER)
-        return rig_fail(err, RIG_E_INPUT,
-                        "rig checks histories of list-append and rw-register; this one is of neither");
+    enum rig_rc rc = rig_type_require(workload, err);
+    if (rc != RIG_OK)
+        return rc;
     struct rig_stream *w = calloc(1, sizeof *w);
     if (w == NULL)
         return rig_stream_no_memory(err);
@@ -49,9 +48,8 @@ enum rig_rc rig_stream_begin(enum rig_workload workload, const struct rig_stream
     set_defaults(&w->options);
     rig_budget_init(&w->budget, options->check.limit_bytes, w->options.idle);
     rig_budget_take(&w->budget, options->taken_bytes);
-    w->of_registers = workload == RIG_WORKLOAD_RW_REGISTER;
-    if (w->of_registers)
-        w->budget.load_percent = REGISTERS_LOAD_PERCENT;
+    w->type = rig_type_inference(workload);
+    w->budget.load_percent = w->type->load_percent;
     const size_t limit_bytes = options->check.limit_bytes == 0 ? 0 : rig_budget_bytes(&w->budget);
     const struct rig_check_options *check = &w->options.check;
     rig_judge_init(&w->judge, check->max_witnesses, check->assumptions, limit_bytes);
@@ -164,7 +162,7 @@ static void choose_new(const uint8_t *restrict waits, const uint8_t *restrict co
 static bool choose(struct judgement *j, const uint8_t *waits)
 {
     const struct rig_links *links = &j->w->judge.inference.links;
-    const uint8_t *committed = rig_inference_committed(&j->w->judge.inference);
+    const uint8_t *committed = j->w->judge.inference.committed;
     const uint32_t old = j->w->old_count, count = j->view->txn_count;
     if (waits == NULL)
         waits = rig_arena_array(&j->w->judge.scratch, (size_t)links->node_count + 1, 1);
@@ -248,8 +246,7 @@ static enum rig_rc let_go(struct judgement *j)
 static void limit_judge(struct rig_stream *w)
 {
     size_t left = rig_budget_left(&w->budget, rig_window_bytes(w->window), rig_stream_other_bytes(w));
-    /* What registers take comes from the arena, all of it. */
-    if (w->of_registers && left < SIZE_MAX / 2)
+    if (w->type->arena_only && left < SIZE_MAX / 2)
         left += left / 3;
     if (w->judge.scratch.held_bytes > left)
         rig_judge_done(&w->judge);
@@ -267,7 +264,7 @@ static unsigned contradicted_before(const struct rig_stream *w)
  */
 static void note_contradictions(struct rig_stream *w)
 {
-    unsigned before = contradicted_before(w), found = w->judge.inference.registers.contradicted;
+    unsigned before = contradicted_before(w), found = w->judge.inference.contradicted;
     unsigned fresh = found & ~before, first = fresh & (0U - fresh);
     if (fresh == 0)
         return;

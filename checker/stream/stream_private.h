@@ -10,6 +10,7 @@
 
 struct rig_stream {
     struct rig_stream_options options;
+    const struct rig_type_inference *type;
     struct rig_window *window;
     struct rig_judge judge;
     struct rig_judge peeking; /* set up by the first peek */
@@ -26,10 +27,9 @@ struct rig_stream {
     uint32_t old_count;  /*   and all that stayed */
     uint32_t judged_count; /* judgements made */
     bool in_vain;          /* the last judgement could let go of nothing */
-    bool of_registers;
-    bool unclean;    /* a judgement found a cycle, or could not count real time */
-    double share;    /* of the source, as read so far; 0: unknown */
-    int64_t zero_ns; /* the first invocation */
+    bool unclean;          /* a judgement found a cycle, or could not count real time */
+    double share;          /* of the source, as read so far; 0: unknown */
+    int64_t zero_ns;       /* the first invocation */
     int64_t adding_ns;
     const char *conflict;
 };

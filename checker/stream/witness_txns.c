@@ -161,7 +161,7 @@ static enum rig_rc keep_op(struct rig_witness_txns *evidence, const struct rig_t
     enum rig_rc rc = keep_key(evidence, op->key, &kept.op.key, err);
     if (rc != RIG_OK)
         return rc;
-    if (op->kind == RIG_OP_READ_LIST && op->read_state == RIG_READ_SEEN && !keep_list(evidence, op, &kept.list))
+    if (rig_op_reads_sequence(op->kind) && op->read_state == RIG_READ_SEEN && !keep_list(evidence, op, &kept.list))
         return no_memory(err);
     return kept_ops_add(&evidence->ops, kept) ? RIG_OK : no_memory(err);
 }
@@ -367,8 +367,8 @@ static enum rig_rc rebuild(struct rig_witness_txns *evidence, const struct kept_
         return no_memory(err);
     for (uint32_t i = 0; i < kept->op_count; i++) {
         const struct kept_op *k = &evidence->ops.at[kept->txn.first_op + i];
-        bool list = k->op.kind == RIG_OP_READ_LIST;
-        bool value = !list && (k->op.kind != RIG_OP_READ_REGISTER || k->op.read_state == RIG_READ_SEEN);
+        bool reads = rig_op_reads(k->op.kind);
+        bool value = !reads || (!rig_op_reads_sequence(k->op.kind) && k->op.read_state == RIG_READ_SEEN);
         r->ops[i] = (struct rig_op){.kind = (enum rig_op_kind)k->op.kind,
                                     .key = evidence->keys.at[k->op.key],
                                     .value = value ? k->op.value : 0};

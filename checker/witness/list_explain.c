@@ -1,6 +1,6 @@
 /* The operations behind the edges between versions of lists (explain.h). */
 #include "base/bug.h"
-#include "checker/infer/acknowledged.h"
+#include "checker/infer/list_acknowledged.h"
 #include "checker/witness/explain.h"
 
 /* The first and the last place from `begin` on, and before `end`, at which `txn` wrote the key; or RIG_VERSION_NONE. */

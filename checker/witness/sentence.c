@@ -5,6 +5,7 @@
 
 #include "checker/types.h"
 #include "checker/witness/answered.h"
+#include "history/types.h"
 
 enum {
     LIST_ENDS = 4,
@@ -55,7 +56,7 @@ static void add_read(const struct rig_history *history, const struct rig_txn_op 
         rig_buf_add_text(text, "?");
     else if (op->read_state == RIG_READ_NIL)
         rig_buf_add_text(text, "nil");
-    else if (op->kind == RIG_OP_READ_REGISTER)
+    else if (rig_op_infos[op->kind].shape == RIG_RESULT_VALUE)
         rig_buf_add_int(text, op->value);
     else
         rig_sentence_list(rig_txn_op_list(history, op), text);
@@ -66,17 +67,13 @@ void rig_sentence_ops(const struct rig_history *history, uint32_t txn, struct ri
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     uint32_t count = rig_txn_op_count(history, txn);
     for (uint32_t i = 0; i < count && i < OPS_SHOWN; i++) {
-        rig_buf_add_text(text, i > 0 ? " [" : "[");
-        if (ops[i].kind == RIG_OP_APPEND || ops[i].kind == RIG_OP_WRITE) {
-            rig_buf_add_text(text, ops[i].kind == RIG_OP_WRITE ? "w " : "append ");
-            rig_sentence_key(history, ops[i].key, text);
-            rig_buf_printf(text, " %" PRId64, ops[i].value);
-        } else {
-            rig_buf_add_text(text, "r ");
-            rig_sentence_key(history, ops[i].key, text);
-            rig_buf_add_char(text, ' ');
+        rig_buf_printf(text, "%s[%s ", i > 0 ? " " : "", rig_op_infos[ops[i].kind].name);
+        rig_sentence_key(history, ops[i].key, text);
+        rig_buf_add_char(text, ' ');
+        if (rig_op_reads(ops[i].kind))
             add_read(history, &ops[i], text);
-        }
+        else
+            rig_buf_add_int(text, ops[i].value);
         rig_buf_add_char(text, ']');
     }
     if (count > OPS_SHOWN)

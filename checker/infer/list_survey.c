@@ -1,4 +1,4 @@
-#include "checker/infer/survey.h"
+#include "checker/infer/list_survey.h"
 
 #include <string.h>
 

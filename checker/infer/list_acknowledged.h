@@ -7,8 +7,8 @@
  *
  * Time: one pass over the operations. Space: 4 bytes a key.
  */
-#ifndef RIG_CHECKER_INFER_ACKNOWLEDGED_H
-#define RIG_CHECKER_INFER_ACKNOWLEDGED_H
+#ifndef RIG_CHECKER_INFER_LIST_ACKNOWLEDGED_H
+#define RIG_CHECKER_INFER_LIST_ACKNOWLEDGED_H
 
 #include "checker/infer/versions.h"
 

@@ -1,4 +1,4 @@
-#include "checker/infer/acknowledged.h"
+#include "checker/infer/list_acknowledged.h"
 
 bool rig_acknowledged_find(struct rig_versions *versions, struct rig_arena *arena)
 {

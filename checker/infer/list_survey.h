@@ -6,8 +6,8 @@
  *
  * Time: linear. Space: 36 bytes a key, 1 a transaction, 8 an append. Threads: one at a time.
  */
-#ifndef RIG_CHECKER_INFER_SURVEY_H
-#define RIG_CHECKER_INFER_SURVEY_H
+#ifndef RIG_CHECKER_INFER_LIST_SURVEY_H
+#define RIG_CHECKER_INFER_LIST_SURVEY_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,10 +4,10 @@
  *
  * Time: one pass over the operations. Space: at most 4 slots of 8 bytes an append, or, of sparse keys, 3 of 16 bytes.
  */
-#ifndef RIG_CHECKER_INFER_APPENDS_H
-#define RIG_CHECKER_INFER_APPENDS_H
+#ifndef RIG_CHECKER_INFER_LIST_APPENDS_H
+#define RIG_CHECKER_INFER_LIST_APPENDS_H
 
-#include "checker/infer/survey.h"
+#include "checker/infer/list_survey.h"
 #include "checker/infer/versions.h"
 
 /*

@@ -1,4 +1,4 @@
-#include "checker/infer/appends.h"
+#include "checker/infer/list_appends.h"
 
 #include "base/bug.h"
 

@@ -1,4 +1,4 @@
-#include "checker/stream/unread_chain.h"
+#include "checker/stream/list_unread_chain.h"
 
 struct writers {
     uint32_t txns[RIG_UNREAD_MOST]; /* by completion: transactions are numbered so */

@@ -8,8 +8,8 @@
  *
  * Time: linear in the key's appends and in the operations of the writers. Threads: one.
  */
-#ifndef RIG_CHECKER_STREAM_UNREAD_CHAIN_H
-#define RIG_CHECKER_STREAM_UNREAD_CHAIN_H
+#ifndef RIG_CHECKER_STREAM_LIST_UNREAD_CHAIN_H
+#define RIG_CHECKER_STREAM_LIST_UNREAD_CHAIN_H
 
 #include <stdbool.h>
 #include <stdint.h>
