@@ -193,7 +193,7 @@ static void collect_facts(struct job *job)
         .stopped_by = result->stopped_by_anomaly ? rig_anomaly_info(result->stopped_by)->name : NULL,
         .latencies = job->latencies,
         .errors = job->errors,
-        .error_count = result->error_count,
+        .error_count = result->errors.count,
         .moments = job->moments,
         .moment_count = result->timeline.count};
     for (uint32_t i = 0; i < result->timeline.count; i++) {
@@ -201,13 +201,13 @@ static void collect_facts(struct job *job)
         job->moments[i] =
             (struct rig_report_moment){moment->at_ns, moment->ok, moment->fail, moment->info, moment->p99_ns};
     }
-    add_latency(job, "read-only", &result->latency[0]);
-    add_latency(job, "writing", &result->latency[1]);
-    add_latency(job, "held open", &result->latency[2]);
+    add_latency(job, "read-only", &result->latency.by_kind[RIG_LATENCY_READ_ONLY]);
+    add_latency(job, "writing", &result->latency.by_kind[RIG_LATENCY_WRITING]);
+    add_latency(job, "held open", &result->latency.by_kind[RIG_LATENCY_HELD_OPEN]);
     if (job->plan->clients.rate > 0)
-        add_latency(job, "from intended start", &result->intended_latency);
-    for (uint32_t i = 0; i < result->error_count; i++) {
-        const struct rig_run_error *error = &result->errors[i];
+        add_latency(job, "from intended start", &result->latency.intended);
+    for (uint32_t i = 0; i < result->errors.count; i++) {
+        const struct rig_run_error *error = &result->errors.rows[i];
         const char *outcome = error->outcome == RIG_OUTCOME_FAIL ? "fail" : "info";
         job->errors[i] = (struct rig_report_error){outcome, error->code, error->text, error->count};
     }

@@ -10,10 +10,11 @@
 #define RIG_RUN_RUN_H
 
 #include "base/err.h"
-#include "base/histogram.h"
 #include "checker/verdict.h"
-#include "run/online.h"
 #include "plan/plan.h"
+#include "run/online.h"
+#include "run/run_errors.h"
+#include "run/run_latency.h"
 #include "run/run_timeline.h"
 
 /*
@@ -32,16 +33,6 @@ struct rig_run_counters {
     uint64_t reconnect_attempts, reconnect_failures; /* attempts to open a session, the first of each client included */
 };
 
-enum { RIG_RUN_ERROR_ROWS = 32 };
-
-/* One kind of error that clients met, with how often. */
-struct rig_run_error {
-    char code[RIG_ERROR_CODE_BYTES];
-    char text[RIG_ERROR_TEXT_BYTES]; /* of the first */
-    enum rig_outcome outcome;
-    uint64_t count;
-};
-
 enum { RIG_RUN_SETTINGS_MOST = 256 };
 /* A setting of the server, without secrets. */
 struct rig_run_setting {
@@ -51,11 +42,8 @@ struct rig_run_setting {
 
 struct rig_run_result { /* some 150 KiB: not for the stack of a thread */
     struct rig_run_counters counters;
-    struct rig_histogram
-        latency[3]; /* ok transactions from the actual start, by kind: 0 read-only, 1 writing, 2 held open */
-    struct rig_histogram intended_latency;           /* all ok, from the intended start (== actual in a closed loop) */
-    struct rig_run_error errors[RIG_RUN_ERROR_ROWS]; /* most frequent first */
-    uint32_t error_count;
+    struct rig_run_latency latency;   /* of acknowledged transactions of the load */
+    struct rig_run_errors errors;     /* most frequent first */
     int64_t load_ns;                  /* from the start barrier to the last completion of the load */
     struct rig_run_timeline timeline; /* of the load; empty where time is simulated */
     uint64_t final_reads;             /* transactions that only read once more: closing reads and the final phase */

@@ -6,7 +6,12 @@
 #ifndef RIG_RUN_RUN_CLIENT_H
 #define RIG_RUN_RUN_CLIENT_H
 
-#include "run/run_state.h"
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct rig_run_client;
+struct rig_run_state;
 
 /* Allocates what the client needs; safe for rig_run_client_done() when it fails. */
 enum rig_rc rig_run_client_init(struct rig_run_client *client, struct rig_run_state *run, uint32_t index,
@@ -15,9 +20,6 @@ void rig_run_client_done(struct rig_run_client *client);
 
 /* The thread: takes the client through the run's present phase. `client` is a struct rig_run_client. */
 void *rig_run_client_main(void *client);
-
-/* Interrupts the session if there is one. From the monitor thread; does not block for long. */
-void rig_run_client_interrupt(struct rig_run_client *client);
 
 /* The time that is recorded: the session's own, or the monotonic clock. */
 int64_t rig_run_client_now_ns(const struct rig_run_client *client);

@@ -2,7 +2,7 @@
 
 #include "base/bug.h"
 #include "base/clock.h"
-#include "run/run_final.h"
+#include "run/run_state.h"
 
 enum {
     LEAST_STRIDE = 16, /* transactions of a client between two looks for keys that have left */
@@ -47,7 +47,7 @@ static void come_back(struct rig_run_client *client)
     struct rig_run_closing *closing = &client->run->closing;
     pthread_mutex_lock(&closing->lock);
     rig_generator_skip_to(client->generator, closing->horizon);
-    atomic_store(&client->position, rig_generator_position(client->generator));
+    atomic_store(&client->closing.position, rig_generator_position(client->generator));
     pthread_mutex_unlock(&closing->lock);
 }
 
@@ -55,17 +55,18 @@ void rig_run_closing_advance(struct rig_run_client *client)
 {
     if (!is_wanted(client->run))
         return;
-    if (atomic_load_explicit(&client->position, memory_order_relaxed) == RIG_NO_POSITION)
+    if (atomic_load_explicit(&client->closing.position, memory_order_relaxed) == RIG_NO_POSITION)
         come_back(client);
     else
-        atomic_store_explicit(&client->position, rig_generator_position(client->generator), memory_order_release);
+        atomic_store_explicit(&client->closing.position, rig_generator_position(client->generator),
+                              memory_order_release);
 }
 
 void rig_run_closing_pause(struct rig_run_client *client)
 {
     /* The simulator connects at once, and there streams are never cut short. */
     if (is_wanted(client->run) && !client->run->simulated)
-        atomic_store(&client->position, RIG_NO_POSITION);
+        atomic_store(&client->closing.position, RIG_NO_POSITION);
 }
 
 void rig_run_closing_leave(struct rig_run_client *client)
@@ -73,15 +74,15 @@ void rig_run_closing_leave(struct rig_run_client *client)
     struct rig_run_closing *closing = &client->run->closing;
     if (!is_wanted(client->run))
         return;
-    if (client->closing_count > 0) {
+    if (client->closing.count > 0) {
         pthread_mutex_lock(&closing->lock);
-        for (uint32_t i = 0; i < client->closing_count; i++)
-            closing->lost_keys |= !rig_key_numbers_add(&closing->unread, client->final_ops[i].key);
+        for (uint32_t i = 0; i < client->closing.count; i++)
+            closing->lost_keys |= !rig_key_numbers_add(&closing->unread, client->closing.ops[i].key);
         pthread_mutex_unlock(&closing->lock);
     }
-    client->closing_count = 0;
-    client->closing_failures = 0;
-    atomic_store(&client->position, RIG_NO_POSITION);
+    client->closing.count = 0;
+    client->closing.failures = 0;
+    atomic_store(&client->closing.position, RIG_NO_POSITION);
 }
 
 /* -- keys that have left ------------------------------------------------------------------------------------------- */
@@ -91,7 +92,7 @@ static uint64_t least_position(const struct rig_run_state *run)
 {
     uint64_t least = RIG_NO_POSITION;
     for (uint32_t i = 0; i < run->client_count; i++) {
-        uint64_t position = atomic_load(&run->clients[i].position);
+        uint64_t position = atomic_load(&run->clients[i].closing.position);
         least = position < least ? position : least;
     }
     return least;
@@ -103,7 +104,7 @@ static void decide_due(struct rig_run_state *run)
     struct rig_run_closing *closing = &run->closing;
     size_t count = closing->waiting.count - closing->taken;
     uint64_t waited = (closing->horizon - closing->oldest_position) * run->client_count;
-    bool due = count >= run->keys_a_read || (count > 0 && waited >= LONGEST_WAIT);
+    bool due = count >= run->final.keys_a_read || (count > 0 && waited >= LONGEST_WAIT);
     atomic_store_explicit(&closing->due, due, memory_order_relaxed);
 }
 
@@ -139,9 +140,10 @@ static void look_for_keys(struct rig_run_state *run)
 static bool is_my_turn(struct rig_run_client *client)
 {
     const struct rig_run_closing *closing = &client->run->closing;
-    if (client->issued == client->looked_at || (client->issued + client->index) % closing->stride != 0)
+    if (client->load.issued == client->closing.looked_at ||
+        (client->load.issued + client->index) % closing->stride != 0)
         return false;
-    client->looked_at = client->issued;
+    client->closing.looked_at = client->load.issued;
     return true;
 }
 
@@ -151,9 +153,9 @@ static void take_keys(struct rig_run_client *client)
     struct rig_run_closing *closing = &run->closing;
     enum rig_op_kind kind = rig_run_read_kind(run);
     pthread_mutex_lock(&closing->lock);
-    while (client->closing_count < run->keys_a_read && closing->taken < closing->waiting.count) {
+    while (client->closing.count < run->final.keys_a_read && closing->taken < closing->waiting.count) {
         int64_t key = closing->waiting.at[closing->taken++];
-        client->final_ops[client->closing_count++] = (struct rig_op){.kind = kind, .key = key};
+        client->closing.ops[client->closing.count++] = (struct rig_op){.kind = kind, .key = key};
     }
     closing->oldest_position = closing->horizon;
     decide_due(run);
@@ -166,16 +168,16 @@ static void take_keys(struct rig_run_client *client)
 static void pause_after_failure(struct rig_run_client *client)
 {
     const struct rig_clients_options *options = &client->run->plan->clients;
-    const int64_t doubled_ns = client->closing_pause_ns * 2;
-    client->closing_pause_ns = doubled_ns == 0                        ? options->backoff_ns
+    const int64_t doubled_ns = client->closing.pause_ns * 2;
+    client->closing.pause_ns = doubled_ns == 0                        ? options->backoff_ns
                                : doubled_ns < options->max_backoff_ns ? doubled_ns
                                                                       : options->max_backoff_ns;
-    client->closing_again_ns = rig_clock_now_ns() + client->closing_pause_ns;
+    client->closing.again_ns = rig_clock_now_ns() + client->closing.pause_ns;
 }
 
 static bool is_pausing(const struct rig_run_client *client)
 {
-    return client->closing_pause_ns > 0 && !client->run->simulated && rig_clock_now_ns() < client->closing_again_ns;
+    return client->closing.pause_ns > 0 && !client->run->simulated && rig_clock_now_ns() < client->closing.again_ns;
 }
 
 bool rig_run_closing_next(struct rig_run_client *client)
@@ -183,31 +185,31 @@ bool rig_run_closing_next(struct rig_run_client *client)
     struct rig_run_state *run = client->run;
     if (!is_wanted(run) || is_pausing(client))
         return false;
-    if (client->closing_count == 0 && is_my_turn(client))
+    if (client->closing.count == 0 && is_my_turn(client))
         look_for_keys(run);
-    if (client->closing_count == 0 && atomic_load_explicit(&run->closing.due, memory_order_relaxed))
+    if (client->closing.count == 0 && atomic_load_explicit(&run->closing.due, memory_order_relaxed))
         take_keys(client);
-    if (client->closing_count == 0)
+    if (client->closing.count == 0)
         return false;
-    rig_run_ask_reads(client, client->closing_count);
-    client->closing = true;
+    rig_run_ask_reads(client, client->closing.ops, client->closing.count);
+    client->closing.is_under_way = true;
     return true;
 }
 
 void rig_run_closing_answer(struct rig_run_client *client, enum rig_outcome outcome)
 {
-    client->closing = false;
-    rig_run_count(&client->closing_reads);
+    client->closing.is_under_way = false;
+    rig_run_count(&client->closing.reads);
     if (outcome == RIG_OUTCOME_OK) {
-        rig_run_count(&client->closing_ok);
-        client->closing_count = 0;
-        client->closing_failures = 0;
-        client->closing_pause_ns = 0;
+        rig_run_count(&client->closing.ok);
+        client->closing.count = 0;
+        client->closing.failures = 0;
+        client->closing.pause_ns = 0;
         return;
     }
-    client->closing_failures++;
+    client->closing.failures++;
     pause_after_failure(client);
-    if (client->closing_failures >= RIG_CLOSING_ATTEMPTS)
+    if (client->closing.failures >= RIG_CLOSING_ATTEMPTS)
         rig_run_closing_leave(client);
 }
 

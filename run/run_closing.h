@@ -11,7 +11,7 @@
  * that is not before the others' least.
  *
  * Closing reads are not part of the plan's total, wait for no rate, and are in no latency. One that fails is tried
- * again as a new transaction, RIG_FINAL_ATTEMPTS times in a row at most; then its keys are left to the final reads.
+ * again as a new transaction, RIG_CLOSING_ATTEMPTS times in a row at most; then its keys are left to the final reads.
  *
  * With simulated time all this depends on what the clients did only: they think one at a time.
  *
@@ -21,7 +21,48 @@
 #ifndef RIG_RUN_RUN_CLOSING_H
 #define RIG_RUN_RUN_CLOSING_H
 
-#include "run/run_state.h"
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/vec.h"
+#include "generator/keys.h"
+#include "run/run_final.h"
+
+#define RIG_NO_POSITION UINT64_MAX
+
+enum { RIG_CLOSING_ATTEMPTS = 5 }; /* failures in a row after which a client leaves a closing read to the final ones */
+
+/* What the clients share. */
+struct rig_run_closing {
+    _Atomic bool due; /* there are keys to read */
+    uint32_t stride;
+    bool has_lock;
+    pthread_mutex_t lock;           /* guards what follows */
+    struct rig_key_pool pool;       /* as it is at the horizon */
+    uint64_t horizon;               /* no client is before this position, nor will be */
+    struct rig_key_numbers waiting; /* keys that have left; those before `taken` were given to a client */
+    size_t taken;
+    uint64_t oldest_position;      /* since when there are keys waiting */
+    struct rig_key_numbers unread; /* whose closing read failed */
+    bool lost_keys;                /* no memory for one of them */
+};
+
+/* One client's part. The monitor and the others read what is atomic. */
+struct rig_run_client_closing {
+    _Atomic uint64_t reads;    /* transactions */
+    _Atomic uint64_t ok;       /* of them */
+    _Atomic uint64_t position; /* of the stream: what comes before is complete; RIG_NO_POSITION: issues nothing now */
+    bool is_under_way;         /* the present transaction is one */
+    struct rig_op ops[RIG_FINAL_KEYS]; /* the keys in hand */
+    uint32_t count;                    /* of them */
+    uint32_t failures;                 /* in a row */
+    int64_t pause_ns;                  /* before the next attempt after a failure; 0: none failed */
+    int64_t again_ns;                  /* monotonic: not before */
+    uint64_t looked_at;                /* `load.issued` when this client last looked for keys */
+};
+
+struct rig_run_client;
+struct rig_run_state;
 
 /* Before the clients start; nothing where the plan wants no closing reads. Undone by rig_run_closing_done(). */
 enum rig_rc rig_run_closing_init(struct rig_run_state *run, struct rig_err *err);

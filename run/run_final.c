@@ -4,22 +4,22 @@
 
 #include "base/bug.h"
 #include "base/plural.h"
-#include "run/run_closing.h"
+#include "run/run_state.h"
 
 enum rig_op_kind rig_run_read_kind(const struct rig_run_state *run)
 {
     return run->plan->workload.type == RIG_WORKLOAD_RW_REGISTER ? RIG_OP_READ_REGISTER : RIG_OP_READ_LIST;
 }
 
-void rig_run_ask_reads(struct rig_run_client *client, uint32_t count)
+void rig_run_ask_reads(struct rig_run_client *client, const struct rig_op *ops, uint32_t count)
 {
     RIG_INVARIANT(count > 0 && count <= RIG_FINAL_KEYS);
-    client->transaction.ops = client->final_ops;
+    client->transaction.ops = ops;
     client->transaction.op_count = count;
     client->transaction.read_only = true;
     client->transaction.node = 0;
     client->transaction.hold = (struct rig_hold){0};
-    client->intended_ns = 0;
+    client->load.intended_ns = 0;
 }
 
 /*
@@ -28,8 +28,8 @@ void rig_run_ask_reads(struct rig_run_client *client, uint32_t count)
  */
 static enum rig_rc list_keys(struct rig_run_state *run, int64_t bound, uint64_t position, struct rig_err *err)
 {
-    struct rig_key_numbers *keys = &run->final_keys;
-    if (run->plan->workload.final_reads == RIG_FINAL_CLOSING && run->nemesis == NULL)
+    struct rig_key_numbers *keys = &run->final.keys;
+    if (run->plan->workload.final_reads == RIG_FINAL_CLOSING && run->faults.nemesis == NULL)
         return rig_run_closing_rest(run, position, keys, err);
     for (int64_t key = 0; key < bound; key++) {
         if (!rig_key_numbers_add(keys, key))
@@ -43,8 +43,8 @@ static enum rig_rc list_keys(struct rig_run_state *run, int64_t bound, uint64_t 
 static uint32_t count_nodes(const struct rig_run_state *run)
 {
     const struct rig_driver *driver = run->driver;
-    const bool asks = run->nemesis != NULL && (driver->features & RIG_DRIVER_NODES) != 0 && driver->cluster != NULL &&
-                      driver->cluster->node_count != NULL;
+    const bool asks = run->faults.nemesis != NULL && (driver->features & RIG_DRIVER_NODES) != 0 &&
+                      driver->cluster != NULL && driver->cluster->node_count != NULL;
     const uint32_t count = asks ? driver->cluster->node_count(run->driver_run) : 0;
     return count > 1 ? count : 0;
 }
@@ -55,42 +55,42 @@ enum rig_rc rig_run_final_init(struct rig_run_state *run, struct rig_err *err)
     uint64_t position = 0;
     for (uint32_t i = 0; i < run->client_count; i++) {
         const struct rig_generator *generator = run->clients[i].generator;
-        if (rig_run_read(&run->clients[i].invoked) > 0 && rig_generator_key_bound(generator) > bound)
+        if (rig_run_read(&run->clients[i].counts.invoked) > 0 && rig_generator_key_bound(generator) > bound)
             bound = rig_generator_key_bound(generator);
-        if (rig_run_read(&run->clients[i].invoked) > 0 && rig_generator_position(generator) > position)
+        if (rig_run_read(&run->clients[i].counts.invoked) > 0 && rig_generator_position(generator) > position)
             position = rig_generator_position(generator);
         /* With simulated time the chunks are dealt out beforehand: client, client + client_count, ... */
-        run->clients[i].final_chunk = run->simulated ? (int64_t)i - (int64_t)run->client_count : -1;
+        run->clients[i].final.chunk = run->simulated ? (int64_t)i - (int64_t)run->client_count : -1;
     }
     enum rig_rc rc = position == 0 ? RIG_OK : list_keys(run, bound, position, err);
-    run->key_chunks = (int64_t)((run->final_keys.count + run->keys_a_read - 1) / run->keys_a_read);
-    run->final_nodes = count_nodes(run);
-    run->chunk_count = run->key_chunks * (run->final_nodes > 0 ? run->final_nodes : 1);
-    atomic_store(&run->next_chunk, 0);
+    run->final.key_chunks = (int64_t)((run->final.keys.count + run->final.keys_a_read - 1) / run->final.keys_a_read);
+    run->final.nodes = count_nodes(run);
+    run->final.chunk_count = run->final.key_chunks * (run->final.nodes > 0 ? run->final.nodes : 1);
+    atomic_store(&run->final.next_chunk, 0);
     return rc;
 }
 
 void rig_run_final_done(struct rig_run_state *run)
 {
-    rig_key_numbers_done(&run->final_keys);
+    rig_key_numbers_done(&run->final.keys);
 }
 
 static bool gives_up(const struct rig_run_client *client)
 {
-    return rig_run_is_ending(client->run) || client->final_failures >= RIG_FINAL_ATTEMPTS;
+    return rig_run_is_ending(client->run) || client->final.failures >= RIG_FINAL_ATTEMPTS;
 }
 
 /* The chunk to read next: the one that failed again, or a new one. */
 static bool take_chunk(struct rig_run_client *client)
 {
     struct rig_run_state *run = client->run;
-    if (client->final_failures > 0)
+    if (client->final.failures > 0)
         return true;
     if (run->simulated)
-        client->final_chunk += run->client_count;
+        client->final.chunk += run->client_count;
     else
-        client->final_chunk = atomic_fetch_add_explicit(&run->next_chunk, 1, memory_order_relaxed);
-    return client->final_chunk < run->chunk_count;
+        client->final.chunk = atomic_fetch_add_explicit(&run->final.next_chunk, 1, memory_order_relaxed);
+    return client->final.chunk < run->final.chunk_count;
 }
 
 bool rig_run_final_next(struct rig_run_client *client)
@@ -99,27 +99,27 @@ bool rig_run_final_next(struct rig_run_client *client)
     if (gives_up(client) || !take_chunk(client))
         return false;
     enum rig_op_kind kind = rig_run_read_kind(run);
-    size_t first = (size_t)(client->final_chunk % run->key_chunks) * run->keys_a_read;
+    size_t first = (size_t)(client->final.chunk % run->final.key_chunks) * run->final.keys_a_read;
     uint32_t count = 0;
-    while (count < run->keys_a_read && first + count < run->final_keys.count) {
-        client->final_ops[count] = (struct rig_op){.kind = kind, .key = run->final_keys.at[first + count]};
+    while (count < run->final.keys_a_read && first + count < run->final.keys.count) {
+        client->final.ops[count] = (struct rig_op){.kind = kind, .key = run->final.keys.at[first + count]};
         count++;
     }
-    rig_run_ask_reads(client, count);
-    if (run->final_nodes > 0)
-        client->transaction.node = 1 + (uint32_t)(client->final_chunk / run->key_chunks);
+    rig_run_ask_reads(client, client->final.ops, count);
+    if (run->final.nodes > 0)
+        client->transaction.node = 1 + (uint32_t)(client->final.chunk / run->final.key_chunks);
     return true;
 }
 
 void rig_run_final_answer(struct rig_run_client *client, enum rig_outcome outcome, const char *error)
 {
-    client->final_failures = outcome == RIG_OUTCOME_OK ? 0 : client->final_failures + 1;
-    client->final_done += outcome == RIG_OUTCOME_OK;
+    client->final.failures = outcome == RIG_OUTCOME_OK ? 0 : client->final.failures + 1;
+    client->final.done_count += outcome == RIG_OUTCOME_OK;
     if (outcome != RIG_OUTCOME_OK)
-        (void)snprintf(client->final_error, sizeof client->final_error, "%s", error);
+        (void)snprintf(client->final.error, sizeof client->final.error, "%s", error);
 }
 
 bool rig_run_final_has_work(struct rig_run_client *client)
 {
-    return !gives_up(client) && client->failed_opens < RIG_FINAL_ATTEMPTS;
+    return !gives_up(client) && client->session.failed_in_a_row < RIG_FINAL_ATTEMPTS;
 }

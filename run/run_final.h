@@ -10,7 +10,39 @@
 #ifndef RIG_RUN_RUN_FINAL_H
 #define RIG_RUN_RUN_FINAL_H
 
-#include "run/run_state.h"
+#include <stdatomic.h>
+
+#include "base/vec.h"
+#include "drivers/driver.h"
+
+enum {
+    RIG_FINAL_KEYS = 4,      /* keys that one transaction of the final reads covers */
+    RIG_FINAL_ATTEMPTS = 12, /* failures in a row after which a client gives up its final reads */
+};
+
+RIG_VEC(int64_t, rig_key_numbers)
+
+/* What the clients share. */
+struct rig_run_final {
+    uint32_t keys_a_read; /* of a closing or final read: RIG_FINAL_KEYS, or as few as the driver takes */
+    struct rig_key_numbers keys;
+    int64_t key_chunks; /* so many transactions read all of them */
+    uint32_t nodes;     /* each is asked for all of them; 0: whichever answers, once */
+    int64_t chunk_count;
+    _Atomic int64_t next_chunk;
+};
+
+/* One client's part. */
+struct rig_run_client_final {
+    struct rig_op ops[RIG_FINAL_KEYS];
+    int64_t chunk;                                               /* being read, or -1 */
+    uint32_t failures;                                           /* in a row */
+    uint64_t done_count;                                         /* chunks that were read */
+    char error[RIG_ERROR_CODE_BYTES + RIG_ERROR_TEXT_BYTES + 2]; /* why the last attempt failed */
+};
+
+struct rig_run_client;
+struct rig_run_state;
 
 /* After the load: finds out which keys there are. Undone by rig_run_final_done(). */
 enum rig_rc rig_run_final_init(struct rig_run_state *run, struct rig_err *err);
@@ -25,7 +57,7 @@ bool rig_run_final_has_work(struct rig_run_client *client);
 
 /* What reads a key in this run's workload. */
 enum rig_op_kind rig_run_read_kind(const struct rig_run_state *run);
-/* Makes the first `count` final_ops of the client its transaction's question. */
-void rig_run_ask_reads(struct rig_run_client *client, uint32_t count);
+/* Makes `ops`, which stay in place until it is answered, the question of the client's transaction. */
+void rig_run_ask_reads(struct rig_run_client *client, const struct rig_op *ops, uint32_t count);
 
 #endif

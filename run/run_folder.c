@@ -8,10 +8,11 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "nemesis/journal.h"
 
 enum { LONGEST_PREFIX = 60 }; /* a socket's path has 107 bytes in all */
 
-enum rig_rc rig_run_folder_make(char *path, size_t size, struct rig_err *err)
+static enum rig_rc make(char *path, size_t size, struct rig_err *err)
 {
     const char *parent = getenv("TMPDIR");
     if (parent == NULL || parent[0] != '/' || strlen(parent) > LONGEST_PREFIX)
@@ -51,7 +52,7 @@ static void remove_entry(const FTSENT *entry)
         rig_log(RIG_LOG_WARN, "run", "%s: cannot remove: %s", entry->fts_path, strerror(errno));
 }
 
-void rig_run_folder_remove(const char *path)
+static void remove_tree(const char *path)
 {
     char copy[256];
     (void)snprintf(copy, sizeof copy, "%s", path);
@@ -64,4 +65,31 @@ void rig_run_folder_remove(const char *path)
     for (FTSENT *entry = fts_read(tree); entry != NULL; entry = fts_read(tree))
         remove_entry(entry);
     (void)fts_close(tree);
+}
+
+enum rig_rc rig_run_folder_make(struct rig_run_folder *folder, bool simulated, bool faults, struct rig_err *err)
+{
+    struct rig_err problem = {0};
+    enum rig_rc rc = make(folder->path, sizeof folder->path, err);
+    if (rc != RIG_OK || simulated)
+        return rc;
+    rc = rig_journal_open(&folder->journal, &problem);
+    if (rc == RIG_OK)
+        rc = rig_journal_folder(folder->journal, "files of a run", folder->path, &folder->token, &problem);
+    if (rc == RIG_OK)
+        return RIG_OK;
+    if (faults)
+        return rig_fail(err, rc, "%s", problem.text);
+    rig_log(RIG_LOG_WARN, "run", "%s: %s will stay behind if rig is killed", problem.text, folder->path);
+    return RIG_OK;
+}
+
+void rig_run_folder_remove(struct rig_run_folder *folder)
+{
+    if (folder->path[0] != '\0')
+        remove_tree(folder->path);
+    if (folder->journal != NULL)
+        rig_journal_forget(folder->journal, folder->token);
+    rig_journal_close(folder->journal);
+    folder->journal = NULL;
 }

@@ -9,13 +9,26 @@
 #ifndef RIG_RUN_RUN_FOLDER_H
 #define RIG_RUN_RUN_FOLDER_H
 
-#include <stddef.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "base/err.h"
 
-/* Makes the folder (mode 0711) and writes its path; `path` stays empty on failure. */
-enum rig_rc rig_run_folder_make(char *path, size_t size, struct rig_err *err);
-/* Removes the folder and all in it, following no links. What cannot be removed is logged. */
-void rig_run_folder_remove(const char *path);
+struct rig_journal;
+
+struct rig_run_folder {
+    char path[256];              /* empty: there is none */
+    struct rig_journal *journal; /* of what the next start undoes when this rig is killed; NULL: it cannot be kept */
+    uint64_t token;              /* of the folder's entry there */
+};
+
+/*
+ * Makes the folder (mode 0711) and its entry in the undo journal. When the journal cannot be kept, a run with faults
+ * fails, one without goes on without a journal, and a simulated one needs none. `folder` is zeroed, and safe for
+ * rig_run_folder_remove() in any case.
+ */
+enum rig_rc rig_run_folder_make(struct rig_run_folder *folder, bool simulated, bool faults, struct rig_err *err);
+/* Removes the folder and all in it, following no links, and its entry. What cannot be removed is logged. */
+void rig_run_folder_remove(struct rig_run_folder *folder);
 
 #endif

@@ -17,46 +17,11 @@
 #include "base/printable.h"
 #include "base/secret.h"
 #include "run/run_client.h"
-#include "run/run_closing.h"
-#include "run/run_final.h"
-#include "run/run_folder.h"
-#include "run/run_load.h"
-#include "run/run_monitor.h"
-#include "run/run_nemesis.h"
 #include "run/run_result.h"
-#include "run/run_services.h"
 #include "run/run_signals.h"
+#include "run/run_state.h"
 
 enum { PATH_BYTES = 4096 };
-static const int64_t sleep_slice_ns = 20 * RIG_NS_PER_MS;
-
-/* -- what the other files call ------------------------------------------------------------------------------------- */
-
-void rig_run_raise(struct rig_run_state *run, enum rig_run_stop stop)
-{
-    int now = atomic_load(&run->stop);
-    while (now < (int)stop) {
-        if (atomic_compare_exchange_weak(&run->stop, &now, (int)stop)) {
-            atomic_store(&run->end_ns, rig_clock_now_ns());
-            if (now == RIG_STOP_NONE)
-                atomic_store(&run->load_end_ns, rig_clock_now_ns());
-            return;
-        }
-    }
-}
-
-bool rig_run_wait_until(struct rig_run_state *run, int64_t deadline_ns)
-{
-    for (;;) {
-        if (rig_run_is_ending(run))
-            return false;
-        int64_t now_ns = rig_clock_now_ns();
-        if (now_ns >= deadline_ns)
-            return true;
-        int64_t slice_ns = now_ns + sleep_slice_ns;
-        rig_clock_sleep_until_ns(slice_ns < deadline_ns ? slice_ns : deadline_ns);
-    }
-}
 
 /* -- servers that a bug would leave behind ------------------------------------------------------------------------- */
 
@@ -91,26 +56,6 @@ static enum rig_rc start_threads(struct rig_run_state *run, uint32_t *started, s
     return rc;
 }
 
-static void wait_for_gathering(struct rig_run_state *run, uint32_t count)
-{
-    pthread_mutex_lock(&run->gate_lock);
-    while (run->gathered < count && !atomic_load(&run->abandoned)) {
-        struct timespec until;
-        (void)clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_sec++;
-        (void)pthread_cond_timedwait(&run->gate_moved, &run->gate_lock, &until);
-    }
-    pthread_mutex_unlock(&run->gate_lock);
-}
-
-static void open_gate(struct rig_run_state *run)
-{
-    pthread_mutex_lock(&run->gate_lock);
-    run->gate_open = true;
-    (void)pthread_cond_broadcast(&run->gate_moved);
-    pthread_mutex_unlock(&run->gate_lock);
-}
-
 /* False when a client does not come back. */
 static bool join_threads(struct rig_run_state *run, uint32_t count)
 {
@@ -123,7 +68,7 @@ static bool join_threads(struct rig_run_state *run, uint32_t count)
             if (error == 0)
                 break;
             RIG_INVARIANT(error == ETIMEDOUT);
-            if (atomic_load(&run->abandoned))
+            if (atomic_load(&run->ending.abandoned))
                 return false;
         }
     }
@@ -133,7 +78,7 @@ static bool join_threads(struct rig_run_state *run, uint32_t count)
 static enum rig_rc fail_unconnected(const struct rig_run_state *run, struct rig_err *err)
 {
     for (uint32_t i = 0; i < run->client_count; i++) {
-        const struct rig_err *first = &run->clients[i].open_err;
+        const struct rig_err *first = &run->clients[i].session.first_err;
         if (first->rc != RIG_OK)
             return rig_fail(err, first->rc, "no client could connect: %s", first->text);
     }
@@ -143,7 +88,7 @@ static enum rig_rc fail_unconnected(const struct rig_run_state *run, struct rig_
 static bool any_client_connected(const struct rig_run_state *run)
 {
     for (uint32_t i = 0; i < run->client_count; i++) {
-        if (run->clients[i].has_session)
+        if (run->clients[i].session.is_open)
             return true;
     }
     return false;
@@ -156,23 +101,21 @@ static bool any_client_connected(const struct rig_run_state *run)
 static enum rig_rc run_phase(struct rig_run_state *run, enum rig_run_phase phase, struct rig_err *err)
 {
     atomic_store(&run->phase, (int)phase);
-    atomic_store(&run->finished, 0);
-    run->gathered = 0;
-    run->gate_open = false;
+    rig_run_gate_close(&run->gate);
     for (uint32_t i = 0; i < run->client_count; i++)
-        run->clients[i].failed_opens = 0;
+        run->clients[i].session.failed_in_a_row = 0;
     uint32_t started = 0;
     enum rig_rc rc = start_threads(run, &started, err);
-    wait_for_gathering(run, started);
+    rig_run_gate_await(&run->gate, started, &run->ending.abandoned);
     if (rc == RIG_OK && phase == RIG_RUN_LOAD && !rig_run_is_ending(run) && !any_client_connected(run))
         rc = fail_unconnected(run, err);
     if (rc != RIG_OK)
         rig_run_raise(run, RIG_STOP_END);
     if (phase == RIG_RUN_LOAD)
         rig_run_load_start(run, rig_clock_now_ns());
-    if (phase == RIG_RUN_LOAD && run->nemesis != NULL && rc == RIG_OK)
-        rig_nemesis_begin(run->nemesis, atomic_load(&run->start_ns));
-    open_gate(run);
+    if (phase == RIG_RUN_LOAD && run->faults.nemesis != NULL && rc == RIG_OK)
+        rig_nemesis_begin(run->faults.nemesis, atomic_load(&run->load.start_ns));
+    rig_run_gate_open(&run->gate);
     if (join_threads(run, started))
         return rc;
     return rig_fail(err, RIG_E_DRIVER, "%s", "a client does not come back from the driver although it was interrupted");
@@ -252,7 +195,7 @@ static enum rig_rc open_recorder(struct rig_run_state *run, const char *path, st
                                            .simulated_time = run->simulated,
                                            .faults = run->plan->nemesis.entry_count > 0,
                                            .columns = columns_of(run->plan),
-                                           .names = &run->names,
+                                           .names = &run->services.names,
                                            .pack = run->plan->compress == RIG_RECORD_COMPRESS_ZSTD,
                                            .meta = rig_buf_text(&yaml)};
     enum rig_rc rc = rig_recorder_open(&options, &run->recorder, err);
@@ -300,11 +243,11 @@ static enum rig_rc record_run(struct rig_run_state *run, struct rig_run_result *
         rc = run_phases(run, err);
     rig_run_monitor_stop(monitor);
     rig_run_outages_flush(&run->outages);
-    if (rc == RIG_OK && run->failure.rc != RIG_OK)
-        rc = rig_fail(err, run->failure.rc, "%s", run->failure.text);
+    if (rc == RIG_OK && run->ending.failure.rc != RIG_OK)
+        rc = rig_fail(err, run->ending.failure.rc, "%s", run->ending.failure.text);
     if (run->clients != NULL)
         rig_run_result_collect(run, result);
-    if (atomic_load(&run->abandoned)) {
+    if (atomic_load(&run->ending.abandoned)) {
         hand_over_online(run, result, RIG_E_DRIVER);
         return rc;
     }
@@ -363,7 +306,7 @@ static enum rig_rc set_up_and_record(struct rig_run_state *run, struct rig_run_r
                 rig_plural(run->client_count), driver->name, result->server, (unsigned long long)run->plan->seed);
         rc = record_run(run, result, err);
     }
-    if (driver->teardown != NULL && !atomic_load(&run->abandoned))
+    if (driver->teardown != NULL && !atomic_load(&run->ending.abandoned))
         driver->teardown(run->driver_run);
     return rc;
 }
@@ -381,11 +324,11 @@ static enum rig_rc run_cluster(struct rig_run_state *run, struct rig_run_result 
     rig_bug_on_exit(kill_cluster);
     rig_log(RIG_LOG_INFO, "run", "starting the cluster");
     enum rig_rc rc =
-        rig_fault_setup_fit(&run->setup, &run->plan->nemesis, cluster, run->driver_run, run->work_dir, err);
+        rig_fault_setup_fit(&run->faults.setup, &run->plan->nemesis, cluster, run->driver_run, run->folder.path, err);
     if (rc == RIG_OK)
         rc = cluster->start(run->driver_run, err);
     if (rc == RIG_OK)
-        rc = rig_fault_setup_check(&run->setup, cluster, run->driver_run, err);
+        rc = rig_fault_setup_check(&run->faults.setup, cluster, run->driver_run, err);
     if (rc == RIG_OK)
         rc = check_stopped(err);
     if (rc == RIG_OK)
@@ -404,16 +347,16 @@ static enum rig_rc run_driver(struct rig_run_state *run, struct rig_run_result *
     run->driver_run = calloc(1, driver->run_size == 0 ? 1 : driver->run_size);
     if (run->driver_run == NULL)
         return rig_fail(err, RIG_E_LIMIT, "no memory for the driver");
-    enum rig_rc rc = rig_fault_setup_init(&run->setup, &run->plan->nemesis, run->plan->seed, err);
+    enum rig_rc rc = rig_fault_setup_init(&run->faults.setup, &run->plan->nemesis, run->plan->seed, err);
     if (rc == RIG_OK) {
         rc = driver->init(run->driver_run, &run->env, err);
         if (rc == RIG_OK)
             rc = run_cluster(run, result, err);
-        if (atomic_load(&run->abandoned))
+        if (atomic_load(&run->ending.abandoned))
             return rc;
         driver->done(run->driver_run);
     }
-    rig_fault_setup_done(&run->setup);
+    rig_fault_setup_done(&run->faults.setup);
     free(run->driver_run);
     return rc;
 }
@@ -444,20 +387,19 @@ static void init_state(struct rig_run_state *run, const struct rig_plan *plan, c
                                   .options = options,
                                   .driver = plan->driver,
                                   .client_count = (uint32_t)plan->clients.count,
-                                  .keys_a_read = keys_a_read(plan),
+                                  .final.keys_a_read = keys_a_read(plan),
                                   .simulated = plan->driver->now_ns != NULL};
-    atomic_store(&run->stopped_by, (int)RIG_ANOMALY_COUNT);
-    atomic_store(&run->deadline_ns, INT64_MAX);
-    RIG_INVARIANT(pthread_mutex_init(&run->gate_lock, NULL) == 0);
-    RIG_INVARIANT(pthread_cond_init(&run->gate_moved, NULL) == 0);
-    rig_names_init(&run->names);
+    atomic_store(&run->ending.stopped_by, (int)RIG_ANOMALY_COUNT);
+    atomic_store(&run->load.deadline_ns, INT64_MAX);
+    rig_run_gate_init(&run->gate);
+    rig_names_init(&run->services.names);
     rig_run_outages_init(&run->outages);
     run->env = (struct rig_run_env){.core = &rig_run_core,
                                     .options = plan->driver_options,
                                     .workload = (enum rig_workload)plan->workload.type,
                                     .client_count = run->client_count,
                                     .seed = plan->seed,
-                                    .work_dir = run->work_dir,
+                                    .work_dir = run->folder.path,
                                     .log_dir = options->folder,
                                     .run_name = run->name};
 }
@@ -479,34 +421,6 @@ static enum rig_rc explain_nothing(const struct rig_run_result *result, enum rig
     return rig_fail(err, RIG_E_INTERRUPTED, "stopped by a signal before the load began: %.900s", why.text);
 }
 
-/* The folder, and its entry in the undo journal. Without faults a run goes on without a journal. */
-static enum rig_rc make_work_folder(struct rig_run_state *run, struct rig_err *err)
-{
-    struct rig_err problem = {0};
-    enum rig_rc rc = rig_run_folder_make(run->work_dir, sizeof run->work_dir, err);
-    if (rc != RIG_OK || run->simulated)
-        return rc;
-    rc = rig_journal_open(&run->journal, &problem);
-    if (rc == RIG_OK)
-        rc = rig_journal_folder(run->journal, "files of a run", run->work_dir, &run->work_dir_token, &problem);
-    if (rc == RIG_OK)
-        return RIG_OK;
-    if (run->plan->nemesis.entry_count > 0)
-        return rig_fail(err, rc, "%s", problem.text);
-    rig_log(RIG_LOG_WARN, "run", "%s: %s will stay behind if rig is killed", problem.text, run->work_dir);
-    return RIG_OK;
-}
-
-static void remove_work_folder(struct rig_run_state *run)
-{
-    if (run->work_dir[0] != '\0')
-        rig_run_folder_remove(run->work_dir);
-    if (run->journal != NULL)
-        rig_journal_forget(run->journal, run->work_dir_token);
-    rig_journal_close(run->journal);
-    run->journal = NULL;
-}
-
 enum rig_rc rig_run(const struct rig_plan *plan, const struct rig_run_options *options, struct rig_run_result *result,
                     struct rig_err *err)
 {
@@ -525,14 +439,14 @@ enum rig_rc rig_run(const struct rig_plan *plan, const struct rig_run_options *o
     if (rc == RIG_OK)
         rc = rig_run_name_make(run->name, err);
     if (rc == RIG_OK)
-        rc = make_work_folder(run, err);
+        rc = rig_run_folder_make(&run->folder, run->simulated, plan->nemesis.entry_count > 0, err);
     if (rc == RIG_OK)
         rc = run_driver(run, result, err);
-    remove_work_folder(run);
+    rig_run_folder_remove(&run->folder);
     rig_run_signals_restore();
-    result->interrupted = atomic_load(&run->interrupted);
-    result->stopped_by_anomaly = atomic_load(&run->stopped_by) != RIG_ANOMALY_COUNT;
-    result->stopped_by = (enum rig_anomaly)atomic_load(&run->stopped_by);
+    result->interrupted = atomic_load(&run->ending.interrupted);
+    result->stopped_by_anomaly = atomic_load(&run->ending.stopped_by) != RIG_ANOMALY_COUNT;
+    result->stopped_by = (enum rig_anomaly)atomic_load(&run->ending.stopped_by);
     rc = explain_nothing(result, rc, err);
     if (rc != RIG_OK) {
         rig_online_free(result->online);
@@ -542,13 +456,12 @@ enum rig_rc rig_run(const struct rig_plan *plan, const struct rig_run_options *o
         rig_secret_redact(err->text, sizeof err->text);
         rig_printable_lines(err->text);
     }
-    if (atomic_load(&run->abandoned))
+    if (atomic_load(&run->ending.abandoned))
         return rc; /* the client that did not come back still uses the run */
     rig_run_services_attach(NULL);
-    rig_names_done(&run->names);
+    rig_names_done(&run->services.names);
     rig_run_outages_done(&run->outages);
-    (void)pthread_mutex_destroy(&run->gate_lock);
-    (void)pthread_cond_destroy(&run->gate_moved);
+    rig_run_gate_done(&run->gate);
     free(run);
     return rc;
 }

@@ -2,7 +2,7 @@
 
 #include "base/bug.h"
 #include "base/clock.h"
-#include "run/run_closing.h"
+#include "run/run_state.h"
 
 enum {
     LARGEST_BATCH = 16,
@@ -17,34 +17,34 @@ void rig_run_load_init(struct rig_run_state *run)
     RIG_REQUIRE(workload->transactions > 0 || workload->duration_ns > 0);
     int64_t total = workload->transactions > 0 ? workload->transactions : INT64_MAX / 2;
     int64_t batch = total / (8 * (int64_t)run->client_count);
-    run->batch = (uint32_t)(batch < 1 ? 1 : batch > LARGEST_BATCH ? LARGEST_BATCH : batch);
-    atomic_store(&run->stock, total);
+    run->load.batch = (uint32_t)(batch < 1 ? 1 : batch > LARGEST_BATCH ? LARGEST_BATCH : batch);
+    atomic_store(&run->load.stock, total);
     if (!run->simulated || workload->transactions == 0)
         return;
-    atomic_store(&run->stock, 0);
+    atomic_store(&run->load.stock, 0);
     for (uint32_t i = 0; i < run->client_count; i++) {
         int64_t share = total / run->client_count + (i < total % run->client_count ? 1 : 0);
         RIG_REQUIRE(share <= UINT32_MAX);
-        run->clients[i].claims = (uint32_t)share;
+        run->clients[i].load.claims = (uint32_t)share;
     }
 }
 
 void rig_run_load_start(struct rig_run_state *run, int64_t now_ns)
 {
     int64_t duration_ns = run->plan->workload.duration_ns;
-    atomic_store(&run->start_ns, now_ns);
-    atomic_store(&run->deadline_ns, duration_ns > 0 && !run->simulated ? now_ns + duration_ns : INT64_MAX);
+    atomic_store(&run->load.start_ns, now_ns);
+    atomic_store(&run->load.deadline_ns, duration_ns > 0 && !run->simulated ? now_ns + duration_ns : INT64_MAX);
 }
 
 static bool stock_is_empty(struct rig_run_state *run)
 {
-    return atomic_load_explicit(&run->stock, memory_order_relaxed) <= 0;
+    return atomic_load_explicit(&run->load.stock, memory_order_relaxed) <= 0;
 }
 
 static void note_exhausted(struct rig_run_state *run)
 {
     int64_t never = 0;
-    (void)atomic_compare_exchange_strong(&run->exhausted_ns, &never, rig_clock_now_ns());
+    (void)atomic_compare_exchange_strong(&run->load.exhausted_ns, &never, rig_clock_now_ns());
 }
 
 /*
@@ -61,34 +61,34 @@ static void rejoin_others(struct rig_run_client *client)
 {
     struct rig_run_state *run = client->run;
     uint64_t position = rig_generator_position(client->generator);
-    uint64_t average = atomic_load_explicit(&run->positions, memory_order_relaxed) / run->client_count;
+    uint64_t average = atomic_load_explicit(&run->load.positions, memory_order_relaxed) / run->client_count;
     if (position + MOST_BEHIND < average)
         rig_generator_skip_to(client->generator, average);
     position = rig_generator_position(client->generator);
-    (void)atomic_fetch_add_explicit(&run->positions, position - client->known_position, memory_order_relaxed);
-    client->known_position = position;
+    (void)atomic_fetch_add_explicit(&run->load.positions, position - client->load.known_position, memory_order_relaxed);
+    client->load.known_position = position;
 }
 
 static bool claim(struct rig_run_client *client)
 {
     struct rig_run_state *run = client->run;
-    if (run->simulated && client->issued % LARGEST_BATCH == 0)
+    if (run->simulated && client->load.issued % LARGEST_BATCH == 0)
         rejoin_others(client);
-    if (client->claims > 0)
+    if (client->load.claims > 0)
         return true;
     if (stock_is_empty(run)) {
         note_exhausted(run);
         return false;
     }
-    int64_t before = atomic_fetch_sub_explicit(&run->stock, run->batch, memory_order_relaxed);
+    int64_t before = atomic_fetch_sub_explicit(&run->load.stock, run->load.batch, memory_order_relaxed);
     if (before <= 0) {
-        (void)atomic_fetch_add_explicit(&run->stock, run->batch, memory_order_relaxed);
+        (void)atomic_fetch_add_explicit(&run->load.stock, run->load.batch, memory_order_relaxed);
         note_exhausted(run);
         return false;
     }
-    client->claims = before < run->batch ? (uint32_t)before : run->batch;
-    if (client->claims < run->batch)
-        (void)atomic_fetch_add_explicit(&run->stock, run->batch - client->claims, memory_order_relaxed);
+    client->load.claims = before < run->load.batch ? (uint32_t)before : run->load.batch;
+    if (client->load.claims < run->load.batch)
+        (void)atomic_fetch_add_explicit(&run->load.stock, run->load.batch - client->load.claims, memory_order_relaxed);
     if (!run->simulated)
         rejoin_others(client);
     return true;
@@ -99,15 +99,15 @@ void rig_run_load_release(struct rig_run_client *client)
     if (client->run->simulated)
         return;
     rig_run_closing_leave(client);
-    if (client->claims == 0)
+    if (client->load.claims == 0)
         return;
-    (void)atomic_fetch_add_explicit(&client->run->stock, client->claims, memory_order_relaxed);
-    client->claims = 0;
+    (void)atomic_fetch_add_explicit(&client->run->load.stock, client->load.claims, memory_order_relaxed);
+    client->load.claims = 0;
 }
 
 bool rig_run_load_has_work(struct rig_run_client *client)
 {
-    return !rig_run_is_ending(client->run) && (client->claims > 0 || !stock_is_empty(client->run));
+    return !rig_run_is_ending(client->run) && (client->load.claims > 0 || !stock_is_empty(client->run));
 }
 
 /* The time of the client's next transaction, fractions of a nanosecond not accumulated. */
@@ -115,8 +115,8 @@ static int64_t scheduled_ns(const struct rig_run_client *client, double rate)
 {
     const struct rig_run_state *run = client->run;
     double interval_ns = (double)RIG_NS_PER_S * run->client_count / rate;
-    double turns = (double)client->issued + (double)client->index / run->client_count;
-    return atomic_load_explicit(&run->start_ns, memory_order_relaxed) + (int64_t)(turns * interval_ns);
+    double turns = (double)client->load.issued + (double)client->index / run->client_count;
+    return atomic_load_explicit(&run->load.start_ns, memory_order_relaxed) + (int64_t)(turns * interval_ns);
 }
 
 /* By the time at which the client's last transaction ended; for clients that wait, the monitor ends the load. */
@@ -125,8 +125,8 @@ static bool time_is_over(const struct rig_run_client *client)
     const struct rig_run_state *run = client->run;
     int64_t duration_ns = run->plan->workload.duration_ns;
     if (run->simulated)
-        return duration_ns > 0 && client->last_ns >= duration_ns;
-    return client->last_ns >= atomic_load_explicit(&run->deadline_ns, memory_order_relaxed);
+        return duration_ns > 0 && client->load.last_ns >= duration_ns;
+    return client->load.last_ns >= atomic_load_explicit(&run->load.deadline_ns, memory_order_relaxed);
 }
 
 bool rig_run_load_next(struct rig_run_client *client)
@@ -138,15 +138,45 @@ bool rig_run_load_next(struct rig_run_client *client)
     if (rig_run_closing_next(client))
         return true;
     double rate = run->plan->clients.rate;
-    client->intended_ns = 0;
+    client->load.intended_ns = 0;
     if (rate > 0 && !run->simulated) {
-        client->intended_ns = scheduled_ns(client, rate);
-        if (client->intended_ns >= atomic_load_explicit(&run->deadline_ns, memory_order_relaxed) ||
-            !rig_run_wait_until(run, client->intended_ns))
+        client->load.intended_ns = scheduled_ns(client, rate);
+        if (client->load.intended_ns >= atomic_load_explicit(&run->load.deadline_ns, memory_order_relaxed) ||
+            !rig_run_wait_until(run, client->load.intended_ns))
             return false;
     }
     rig_generator_next(client->generator, &client->transaction);
-    client->claims--;
-    client->issued++;
+    client->load.claims--;
+    client->load.issued++;
     return true;
+}
+
+/* Whichever comes first of the plan's count and its duration ends a load: the larger share counts. */
+static double share_of_load(const struct rig_run_state *run, uint64_t carried_out)
+{
+    const struct rig_generator_options *workload = &run->plan->workload;
+    const int64_t end_ns = atomic_load(&run->ending.load_end_ns);
+    const int64_t start_ns = atomic_load(&run->load.start_ns);
+    const int64_t took_ns = run->simulated ? run->load.took_ns : start_ns == 0 ? 0 : end_ns - start_ns;
+    double share = 0;
+    if (workload->transactions > 0)
+        share = (double)carried_out / (double)workload->transactions;
+    if (workload->duration_ns > 0 && (double)took_ns / (double)workload->duration_ns > share)
+        share = (double)took_ns / (double)workload->duration_ns;
+    return share > 1 ? 1 : share;
+}
+
+void rig_run_load_measure(struct rig_run_state *run, bool by_itself)
+{
+    uint64_t closing_reads = 0;
+    int64_t start_ns = run->simulated ? 0 : atomic_load(&run->load.start_ns);
+    for (uint32_t i = 0; i < run->client_count; i++) {
+        const struct rig_run_client *client = &run->clients[i];
+        if (client->load.last_ns - start_ns > run->load.took_ns)
+            run->load.took_ns = client->load.last_ns - start_ns;
+        run->load.invoked += rig_run_read(&client->counts.invoked);
+        run->load.ok += rig_run_read(&client->counts.ok) - rig_run_read(&client->closing.ok);
+        closing_reads += rig_run_read(&client->closing.reads);
+    }
+    run->load.share = by_itself ? 1 : share_of_load(run, run->load.invoked - closing_reads);
 }

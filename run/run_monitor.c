@@ -8,10 +8,10 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "run/run_client.h"
 #include "run/run_lag.h"
 #include "run/run_progress.h"
 #include "run/run_signals.h"
+#include "run/run_state.h"
 
 enum { TICK_MS = 50, RATE_SAMPLES = 6, COLUMNS_WITHOUT_TERMINAL = 80 };
 static const int64_t draw_every_ns = 200 * RIG_NS_PER_MS;
@@ -52,9 +52,8 @@ struct rig_run_monitor {
     uint32_t sample_count;
     int64_t p50_ns, p99_ns;
     bool has_latency;
-    struct rig_histogram now, before, since;
-    struct rig_histogram noted; /* of the timeline's last moment */
-    struct rig_lag lag;         /* of the check while the run goes on */
+    struct rig_latency_interval shown, noted; /* since the last line, and since the timeline's last moment */
+    struct rig_lag lag;                       /* of the check while the run goes on */
     uint64_t found[RIG_ANOMALY_COUNT];
     /* answers */
     struct outcomes outcomes;
@@ -69,7 +68,7 @@ static void watch_signals(struct rig_run_monitor *monitor)
     int count = rig_run_signals_count();
     if (count > 0 && monitor->signals_seen == 0) {
         rig_log(RIG_LOG_WARN, "run", "a signal came: the run ends; a second one interrupts the clients");
-        atomic_store(&run->interrupted, true);
+        atomic_store(&run->ending.interrupted, true);
         rig_run_raise(run, RIG_STOP_END);
     }
     if (count > 1 && monitor->signals_seen <= 1) {
@@ -81,16 +80,16 @@ static void watch_signals(struct rig_run_monitor *monitor)
 
 static void watch_time(struct rig_run_state *run, int64_t now_ns)
 {
-    if (rig_run_phase(run) == RIG_RUN_LOAD && now_ns >= atomic_load(&run->deadline_ns) &&
+    if (rig_run_phase(run) == RIG_RUN_LOAD && now_ns >= atomic_load(&run->load.deadline_ns) &&
         rig_run_stopped(run) == RIG_STOP_NONE)
         rig_run_raise(run, RIG_STOP_LOAD);
 }
 
 static void fail_run(struct rig_run_state *run, enum rig_rc rc, const char *text)
 {
-    if (run->failure.rc != RIG_OK)
+    if (run->ending.failure.rc != RIG_OK)
         return;
-    (void)rig_fail(&run->failure, rc, "%s", text);
+    (void)rig_fail(&run->ending.failure, rc, "%s", text);
     rig_log(RIG_LOG_ERROR, "run", "%s", text);
     rig_run_raise(run, RIG_STOP_END);
 }
@@ -110,15 +109,15 @@ static void watch_check(struct rig_run_state *run)
         return;
     rig_log(RIG_LOG_WARN, "run", "%s was found, which a requested level forbids: the load ends (check.stop-on)",
             rig_anomaly_info(anomaly)->name);
-    atomic_store(&run->stopped_by, (int)anomaly);
+    atomic_store(&run->ending.stopped_by, (int)anomaly);
     rig_run_raise(run, RIG_STOP_LOAD);
 }
 
 static bool is_under_fault(const struct rig_run_state *run)
 {
     char text[8] = "";
-    if (run->nemesis != NULL)
-        rig_nemesis_describe(run->nemesis, text, sizeof text);
+    if (run->faults.nemesis != NULL)
+        rig_nemesis_describe(run->faults.nemesis, text, sizeof text);
     return text[0] != '\0';
 }
 
@@ -126,10 +125,10 @@ static void watch_sessions(struct rig_run_monitor *monitor, int64_t now_ns)
 {
     struct rig_run_state *run = monitor->run;
     /* While a fault is under way it is no wonder, however long the plan lets it last. */
-    bool connected = is_under_fault(run) || atomic_load(&run->start_ns) == 0 || rig_run_phase(run) != RIG_RUN_LOAD ||
-                     atomic_load(&run->finished) == run->client_count;
+    bool connected = is_under_fault(run) || atomic_load(&run->load.start_ns) == 0 ||
+                     rig_run_phase(run) != RIG_RUN_LOAD || atomic_load(&run->gate.finished) == run->client_count;
     for (uint32_t i = 0; i < run->client_count && !connected; i++)
-        connected = atomic_load_explicit(&run->clients[i].connected, memory_order_relaxed);
+        connected = atomic_load_explicit(&run->clients[i].session.connected, memory_order_relaxed);
     if (connected)
         monitor->without_session_since_ns = 0;
     else if (monitor->without_session_since_ns == 0)
@@ -144,11 +143,11 @@ static void watch_sessions(struct rig_run_monitor *monitor, int64_t now_ns)
 static int64_t patience_ends_ns(const struct rig_run_state *run, int64_t busy_since_ns)
 {
     int64_t grace_ns = run->plan->clients.stop_grace_ns;
-    int64_t exhausted_ns = atomic_load(&run->exhausted_ns);
+    int64_t exhausted_ns = atomic_load(&run->load.exhausted_ns);
     if (rig_run_stopped(run) == RIG_STOP_ABORT)
         return 0;
     if (rig_run_is_ending(run)) {
-        int64_t end_ns = atomic_load(&run->end_ns);
+        int64_t end_ns = atomic_load(&run->ending.raised_ns);
         return (busy_since_ns > end_ns ? busy_since_ns : end_ns) + grace_ns;
     }
     if (run->simulated)
@@ -168,11 +167,11 @@ static bool interrupt_overdue(struct rig_run_state *run, int64_t now_ns)
     bool overdue = false;
     for (uint32_t i = 0; i < run->client_count; i++) {
         struct rig_run_client *client = &run->clients[i];
-        int64_t busy_since_ns = atomic_load_explicit(&client->busy_since_ns, memory_order_relaxed);
+        int64_t busy_since_ns = atomic_load_explicit(&client->session.busy_since_ns, memory_order_relaxed);
         if (busy_since_ns == 0 || now_ns < patience_ends_ns(run, busy_since_ns))
             continue;
         overdue = true;
-        rig_run_client_interrupt(client);
+        rig_run_session_interrupt(client);
     }
     return overdue;
 }
@@ -200,7 +199,7 @@ static void watch_clients(struct rig_run_monitor *monitor, int64_t now_ns)
     }
     if (waited_ns > abandon_after_ns) {
         fail_run(run, RIG_E_DRIVER, "a client does not come back from the driver although it was interrupted");
-        atomic_store(&run->abandoned, true);
+        atomic_store(&run->ending.abandoned, true);
     }
 }
 
@@ -210,30 +209,22 @@ static void sum_counters(const struct rig_run_state *run, struct rig_progress *p
 {
     uint64_t closing_reads = 0; /* no part of the total */
     for (uint32_t i = 0; i < run->client_count; i++) {
-        closing_reads += rig_run_read(&run->clients[i].closing_reads);
-        progress->ok += rig_run_read(&run->clients[i].ok);
-        progress->fail += rig_run_read(&run->clients[i].fail);
-        progress->info += rig_run_read(&run->clients[i].info);
+        closing_reads += rig_run_read(&run->clients[i].closing.reads);
+        progress->ok += rig_run_read(&run->clients[i].counts.ok);
+        progress->fail += rig_run_read(&run->clients[i].counts.fail);
+        progress->info += rig_run_read(&run->clients[i].counts.info);
     }
     uint64_t all = progress->ok + progress->fail + progress->info;
     progress->done = all < closing_reads ? 0 : all - closing_reads;
 }
 
-/* Since the moment before, over all kinds of transactions. */
-static int64_t p99_lately(struct rig_run_monitor *monitor)
+/* What was acknowledged since the interval ended last, over all kinds of transactions. */
+static const struct rig_histogram *latency_since(const struct rig_run_state *run, struct rig_latency_interval *interval)
 {
-    const struct rig_run_state *run = monitor->run;
-    rig_histogram_init(&monitor->now);
-    for (uint32_t i = 0; i < run->client_count; i++) {
-        for (int kind = 0; kind < 3; kind++)
-            rig_histogram_merge(&monitor->now, &run->clients[i].latency[kind]);
-    }
-    rig_histogram_init(&monitor->since);
-    rig_histogram_merge(&monitor->since, &monitor->now);
-    rig_histogram_subtract(&monitor->since, &monitor->noted);
-    rig_histogram_init(&monitor->noted);
-    rig_histogram_merge(&monitor->noted, &monitor->now);
-    return rig_histogram_count(&monitor->since) > 0 ? rig_histogram_percentile(&monitor->since, 99) : 0;
+    rig_latency_interval_begin(interval);
+    for (uint32_t i = 0; i < run->client_count; i++)
+        rig_latency_interval_add(interval, &run->clients[i].latency);
+    return rig_latency_interval_end(interval);
 }
 
 /* Lowers `*earliest_ns` (0: none) to the start of what was acknowledged in look `number`. */
@@ -248,29 +239,34 @@ static void take_answered(const struct rig_run_answered *answered, int number, i
 static void look_at_client(const struct rig_run_client *client, int number, struct rig_run_look *look,
                            struct outcomes *sum)
 {
-    take_answered(&client->answered, number, &look->answered_from_ns);
-    take_answered(&client->written, number, &look->written_from_ns);
-    const uint64_t refused = rig_run_read(&client->refused);
+    take_answered(&client->answered.any, number, &look->answered_from_ns);
+    take_answered(&client->answered.writing, number, &look->written_from_ns);
+    const uint64_t refused = rig_run_read(&client->counts.refused);
     sum->refused += refused;
-    sum->failed_writes += rig_run_read(&client->failed_writes);
-    sum->unanswered +=
-        rig_run_read(&client->fail) - refused + rig_run_read(&client->info) + rig_run_read(&client->open_failures);
-    look->waiting |= !atomic_load_explicit(&client->connected, memory_order_relaxed) ||
-                     atomic_load_explicit(&client->busy_since_ns, memory_order_relaxed) != 0;
+    sum->failed_writes += rig_run_read(&client->counts.failed_writes);
+    sum->unanswered += rig_run_read(&client->counts.fail) - refused + rig_run_read(&client->counts.info) +
+                       rig_run_read(&client->session.failures);
+    look->waiting |= !atomic_load_explicit(&client->session.connected, memory_order_relaxed) ||
+                     atomic_load_explicit(&client->session.busy_since_ns, memory_order_relaxed) != 0;
 }
 
 static void note_moment(struct rig_run_monitor *monitor, int64_t now_ns)
 {
     struct rig_run_state *run = monitor->run;
-    const int64_t start_ns = atomic_load(&run->start_ns);
+    const int64_t start_ns = atomic_load(&run->load.start_ns);
     if (run->simulated || start_ns == 0 || rig_run_phase(run) != RIG_RUN_LOAD ||
-        !rig_run_timeline_is_due(&run->timeline, now_ns - start_ns))
+        !rig_run_timeline_is_due(&run->seen.timeline, now_ns - start_ns))
         return;
     struct rig_progress sum = {.elapsed_ns = 0};
     sum_counters(run, &sum);
     const struct rig_run_moment moment = {
-        .at_ns = now_ns - start_ns, .ok = sum.ok, .fail = sum.fail, .info = sum.info, .p99_ns = p99_lately(monitor)};
-    rig_run_timeline_add(&run->timeline, &moment);
+        .at_ns = now_ns - start_ns,
+        .ok = sum.ok,
+        .fail = sum.fail,
+        .info = sum.info,
+        .p99_ns = rig_histogram_percentile(latency_since(run, &monitor->noted), 99),
+    };
+    rig_run_timeline_add(&run->seen.timeline, &moment);
 }
 
 /* Collects the clients' outcomes since the look before. The last look is after the load, so that transactions that
@@ -278,17 +274,17 @@ static void note_moment(struct rig_run_monitor *monitor, int64_t now_ns)
 static void look_at_answers(struct rig_run_monitor *monitor, int64_t now_ns)
 {
     struct rig_run_state *run = monitor->run;
-    if (run->simulated || atomic_load(&run->start_ns) == 0 || monitor->looked_last)
+    if (run->simulated || atomic_load(&run->load.start_ns) == 0 || monitor->looked_last)
         return;
     monitor->looked_last = rig_run_phase(run) != RIG_RUN_LOAD;
-    const int number = atomic_load(&run->looks);
+    const int number = atomic_load(&run->seen.looks);
     if (number == 0)
-        rig_run_answers_begin(&run->answers, atomic_load(&run->start_ns));
+        rig_run_answers_begin(&run->seen.answers, atomic_load(&run->load.start_ns));
     const bool faulted = is_under_fault(run);
     struct rig_run_look look = {.at_ns = now_ns,
                                 .under_fault = faulted || monitor->was_under_fault,
-                                .over = monitor->looked_last || atomic_load(&run->load_end_ns) != 0 ||
-                                        atomic_load(&run->exhausted_ns) != 0};
+                                .over = monitor->looked_last || atomic_load(&run->ending.load_end_ns) != 0 ||
+                                        atomic_load(&run->load.exhausted_ns) != 0};
     struct outcomes sum = {.refused = 0};
     for (uint32_t i = 0; i < run->client_count; i++)
         look_at_client(&run->clients[i], number, &look, &sum);
@@ -297,8 +293,8 @@ static void look_at_answers(struct rig_run_monitor *monitor, int64_t now_ns)
     look.write_failed = sum.failed_writes > monitor->outcomes.failed_writes;
     monitor->outcomes = sum;
     monitor->was_under_fault = faulted;
-    atomic_store(&run->looks, number + 1);
-    rig_run_answers_look(&run->answers, &look);
+    atomic_store(&run->seen.looks, number + 1);
+    rig_run_answers_look(&run->seen.answers, &look);
 }
 
 /* Transactions a second since the oldest sample kept, about a second ago. */
@@ -317,23 +313,13 @@ static double recent_rate(struct rig_run_monitor *monitor, int64_t now_ns, uint6
 
 static void refresh_latency(struct rig_run_monitor *monitor, int64_t now_ns)
 {
-    const struct rig_run_state *run = monitor->run;
     if (now_ns < monitor->next_latency_ns)
         return;
     monitor->next_latency_ns = now_ns + latency_every_ns;
-    rig_histogram_init(&monitor->now);
-    for (uint32_t i = 0; i < run->client_count; i++) {
-        for (int kind = 0; kind < 3; kind++)
-            rig_histogram_merge(&monitor->now, &run->clients[i].latency[kind]);
-    }
-    rig_histogram_init(&monitor->since);
-    rig_histogram_merge(&monitor->since, &monitor->now);
-    rig_histogram_subtract(&monitor->since, &monitor->before);
-    rig_histogram_init(&monitor->before);
-    rig_histogram_merge(&monitor->before, &monitor->now);
-    monitor->has_latency = rig_histogram_count(&monitor->since) > 0;
-    monitor->p50_ns = rig_histogram_percentile(&monitor->since, 50);
-    monitor->p99_ns = rig_histogram_percentile(&monitor->since, 99);
+    const struct rig_histogram *since = latency_since(monitor->run, &monitor->shown);
+    monitor->has_latency = rig_histogram_count(since) > 0;
+    monitor->p50_ns = rig_histogram_percentile(since, 50);
+    monitor->p99_ns = rig_histogram_percentile(since, 99);
 }
 
 static unsigned terminal_columns(void)
@@ -359,7 +345,7 @@ static void add_check(struct rig_run_monitor *monitor, int64_t now_ns, struct ri
 static void draw(struct rig_run_monitor *monitor, int64_t now_ns)
 {
     const struct rig_run_state *run = monitor->run;
-    int64_t start_ns = atomic_load(&run->start_ns);
+    int64_t start_ns = atomic_load(&run->load.start_ns);
     const bool line = run->options->progress;
     const int64_t every_ns = line ? draw_every_ns : run->options->heartbeat_ns;
     if (every_ns == 0 || start_ns == 0 || now_ns < monitor->next_draw_ns)
@@ -384,8 +370,8 @@ static void draw(struct rig_run_monitor *monitor, int64_t now_ns)
         progress.duration_ns = run->simulated ? 0 : run->plan->workload.duration_ns;
     }
     char faults[128] = "";
-    if (run->nemesis != NULL)
-        rig_nemesis_describe(run->nemesis, faults, sizeof faults);
+    if (run->faults.nemesis != NULL)
+        rig_nemesis_describe(run->faults.nemesis, faults, sizeof faults);
     progress.faults = faults;
     char text[512];
     rig_progress_text(&progress, line ? terminal_columns() : 0, text, sizeof text);

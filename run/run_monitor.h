@@ -7,7 +7,33 @@
 #ifndef RIG_RUN_RUN_MONITOR_H
 #define RIG_RUN_RUN_MONITOR_H
 
-#include "run/run_state.h"
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "run/run_answers.h"
+#include "run/run_timeline.h"
+
+struct rig_run_state;
+
+/* What the monitor saw of the load; read when it was joined, but for `looks`. */
+struct rig_run_seen {
+    _Atomic int looks; /* at the clients' answers */
+    struct rig_run_timeline timeline;
+    struct rig_run_answers answers;
+};
+
+/* The latest look of the monitor in which a transaction was acknowledged. */
+struct rig_run_answered {
+    _Atomic int look;        /* -1: none was */
+    _Atomic int64_t from_ns; /* when the first of that look had started */
+};
+
+/* One client's part. */
+struct rig_run_client_answered {
+    struct rig_run_answered any;     /* transaction */
+    struct rig_run_answered writing; /* one that writes */
+};
 
 struct rig_run_monitor;
 

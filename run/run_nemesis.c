@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "nemesis/nemesis.h"
-#include "run/run_services.h"
+#include "run/run_state.h"
 
 static bool is_started(const struct rig_plan *plan)
 {
@@ -52,9 +51,9 @@ static void count_outcomes(const struct rig_run_state *run, uint64_t counts[3])
 {
     memset(counts, 0, 3 * sizeof counts[0]);
     for (uint32_t i = 0; i < run->client_count; i++) {
-        counts[RIG_OUTCOME_OK] += rig_run_read(&run->clients[i].ok);
-        counts[RIG_OUTCOME_FAIL] += rig_run_read(&run->clients[i].fail);
-        counts[RIG_OUTCOME_INFO] += rig_run_read(&run->clients[i].info);
+        counts[RIG_OUTCOME_OK] += rig_run_read(&run->clients[i].counts.ok);
+        counts[RIG_OUTCOME_FAIL] += rig_run_read(&run->clients[i].counts.fail);
+        counts[RIG_OUTCOME_INFO] += rig_run_read(&run->clients[i].counts.info);
     }
 }
 
@@ -70,7 +69,7 @@ static void take_difference(const uint64_t now[3], const uint64_t before[3], str
 static void count_during(struct rig_run_state *run, const struct rig_nemesis_event *event,
                          struct rig_fault_event *recorded)
 {
-    struct rig_run_under_fault *under = &run->under_fault[event->injection % RIG_UNDER_FAULT_MOST];
+    struct rig_run_under_fault *under = &run->faults.under[event->injection % RIG_UNDER_FAULT_MOST];
     uint64_t now[3];
     count_outcomes(run, now);
     if (event->step == RIG_NEMESIS_INJECT) {
@@ -117,7 +116,7 @@ static void on_event(void *context, const struct rig_nemesis_event *event)
 static bool on_is_over(void *context)
 {
     const struct rig_run_state *run = context;
-    return rig_run_stopped(run) >= RIG_STOP_LOAD || atomic_load(&run->exhausted_ns) != 0;
+    return rig_run_stopped(run) >= RIG_STOP_LOAD || atomic_load(&run->load.exhausted_ns) != 0;
 }
 
 static void on_failed(void *context, const struct rig_err *err)
@@ -139,22 +138,24 @@ enum rig_rc rig_run_nemesis_start(struct rig_run_state *run, struct rig_err *err
                                               .run = run->driver_run,
                                               .started = is_started(plan),
                                               .seed = plan->seed,
-                                              .setup = &run->setup,
-                                              .journal = run->journal,
+                                              .setup = &run->faults.setup,
+                                              .journal = run->folder.journal,
                                               .context = run,
                                               .event = on_event,
                                               .is_over = on_is_over,
                                               .failed = on_failed};
-    return rig_nemesis_start(&config, &run->nemesis, err);
+    return rig_nemesis_start(&config, &run->faults.nemesis, err);
 }
 
 enum rig_rc rig_run_nemesis_heal_all(struct rig_run_state *run, struct rig_err *err)
 {
-    return run->nemesis == NULL ? RIG_OK : rig_nemesis_heal_all(run->nemesis, rig_run_stopped(run) < RIG_STOP_END, err);
+    return run->faults.nemesis == NULL
+               ? RIG_OK
+               : rig_nemesis_heal_all(run->faults.nemesis, rig_run_stopped(run) < RIG_STOP_END, err);
 }
 
 void rig_run_nemesis_end(struct rig_run_state *run)
 {
-    rig_nemesis_free(run->nemesis);
-    run->nemesis = NULL;
+    rig_nemesis_free(run->faults.nemesis);
+    run->faults.nemesis = NULL;
 }

@@ -7,7 +7,25 @@
 #ifndef RIG_RUN_RUN_NEMESIS_H
 #define RIG_RUN_RUN_NEMESIS_H
 
-#include "run/run_state.h"
+#include "nemesis/fault_setup.h"
+#include "nemesis/nemesis.h"
+#include "plan/plan.h"
+
+struct rig_run_state;
+
+enum { RIG_UNDER_FAULT_MOST = 64 }; /* injections that can be under way together */
+
+/* What had completed when an injection began, and when it took effect, by outcome. */
+struct rig_run_under_fault {
+    uint64_t injection;
+    uint64_t begun[3], in_effect[3];
+};
+
+struct rig_run_faults {
+    struct rig_fault_setup setup; /* of the plan's faults; from before the driver's init until its done */
+    struct rig_nemesis *nemesis;  /* NULL: the plan has no faults */
+    struct rig_run_under_fault under[RIG_UNDER_FAULT_MOST]; /* by injection; the nemesis's own */
+};
 
 /* Starts the thread, when the plan has faults. Refuses faults that this cluster or machine cannot have: RIG_E_PLAN. */
 enum rig_rc rig_run_nemesis_start(struct rig_run_state *run, struct rig_err *err);

@@ -1,76 +1,22 @@
 #include "run/run_result.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/bug.h"
-
-/* Whichever comes first of the plan's count and its duration ends a load: the larger share counts. */
-static double share_of_load(const struct rig_run_state *run, uint64_t carried_out)
-{
-    const struct rig_generator_options *workload = &run->plan->workload;
-    const int64_t end_ns = atomic_load(&run->load_end_ns);
-    const int64_t start_ns = atomic_load(&run->start_ns);
-    const int64_t took_ns = run->simulated ? run->load_ns : start_ns == 0 ? 0 : end_ns - start_ns;
-    double share = 0;
-    if (workload->transactions > 0)
-        share = (double)carried_out / (double)workload->transactions;
-    if (workload->duration_ns > 0 && (double)took_ns / (double)workload->duration_ns > share)
-        share = (double)took_ns / (double)workload->duration_ns;
-    return share > 1 ? 1 : share;
-}
-
-void rig_run_load_measure(struct rig_run_state *run, bool by_itself)
-{
-    uint64_t closing_reads = 0;
-    int64_t start_ns = run->simulated ? 0 : atomic_load(&run->start_ns);
-    for (uint32_t i = 0; i < run->client_count; i++) {
-        const struct rig_run_client *client = &run->clients[i];
-        if (client->last_ns - start_ns > run->load_ns)
-            run->load_ns = client->last_ns - start_ns;
-        run->load_invoked += rig_run_read(&client->invoked);
-        run->load_ok += rig_run_read(&client->ok) - rig_run_read(&client->closing_ok);
-        closing_reads += rig_run_read(&client->closing_reads);
-    }
-    run->load_share = by_itself ? 1 : share_of_load(run, run->load_invoked - closing_reads);
-}
+#include "run/run_state.h"
 
 static void add_counters(struct rig_run_counters *sum, const struct rig_run_client *client)
 {
-    sum->invoked += rig_run_read(&client->invoked);
-    sum->ok += rig_run_read(&client->ok);
-    sum->fail += rig_run_read(&client->fail);
-    sum->info += rig_run_read(&client->info);
-    sum->sessions_opened += rig_run_read(&client->sessions_opened);
-    sum->sessions_renewed += rig_run_read(&client->sessions_renewed);
-    sum->sessions_lost += rig_run_read(&client->sessions_lost);
-    sum->sessions_ended += rig_run_read(&client->sessions_ended);
-    sum->reconnect_attempts += rig_run_read(&client->open_attempts);
-    sum->reconnect_failures += rig_run_read(&client->open_failures);
-}
-
-/* The table's last row takes what finds none of its own. */
-static void add_error(struct rig_run_result *result, const struct rig_run_error *error)
-{
-    for (uint32_t i = 0; i < result->error_count; i++) {
-        struct rig_run_error *row = &result->errors[i];
-        bool last = i + 1 == RIG_RUN_ERROR_ROWS;
-        if (last || (row->outcome == error->outcome && strcmp(row->code, error->code) == 0)) {
-            row->count += error->count;
-            return;
-        }
-    }
-    result->errors[result->error_count++] = *error;
-}
-
-static int by_count_down(const void *a, const void *b)
-{
-    const struct rig_run_error *x = a, *y = b;
-    if (x->count != y->count)
-        return x->count < y->count ? 1 : -1;
-    int order = strcmp(x->code, y->code);
-    return order != 0 ? order : (x->outcome > y->outcome) - (x->outcome < y->outcome);
+    sum->invoked += rig_run_read(&client->counts.invoked);
+    sum->ok += rig_run_read(&client->counts.ok);
+    sum->fail += rig_run_read(&client->counts.fail);
+    sum->info += rig_run_read(&client->counts.info);
+    sum->sessions_opened += rig_run_read(&client->session.opened);
+    sum->sessions_renewed += rig_run_read(&client->session.renewed);
+    sum->sessions_lost += rig_run_read(&client->session.lost);
+    sum->sessions_ended += rig_run_read(&client->session.ended);
+    sum->reconnect_attempts += rig_run_read(&client->session.attempts);
+    sum->reconnect_failures += rig_run_read(&client->session.failures);
 }
 
 /* Rounded down: results keep so much of a share, and it has to mean the same when it is read again. */
@@ -84,11 +30,11 @@ static void collect_unread(const struct rig_run_state *run, struct rig_run_resul
 {
     if (rig_run_phase(run) != RIG_RUN_FINAL)
         return;
-    result->unread = (uint64_t)run->chunk_count;
+    result->unread = (uint64_t)run->final.chunk_count;
     for (uint32_t i = 0; i < run->client_count; i++) {
         const struct rig_run_client *client = &run->clients[i];
-        result->unread -= client->final_done;
-        const char *why = client->final_error[0] != '\0' ? client->final_error : client->open_err.text;
+        result->unread -= client->final.done_count;
+        const char *why = client->final.error[0] != '\0' ? client->final.error : client->session.first_err.text;
         if (why[0] != '\0')
             (void)snprintf(result->unread_text, sizeof result->unread_text, "%.*s", (int)sizeof result->unread_text - 1,
                            why);
@@ -102,25 +48,22 @@ void rig_run_result_collect(const struct rig_run_state *run, struct rig_run_resu
         if (client->run == NULL)
             continue; /* never came into being */
         add_counters(&result->counters, client);
-        for (int kind = 0; kind < 3; kind++)
-            rig_histogram_merge(&result->latency[kind], &client->latency[kind]);
-        rig_histogram_merge(&result->intended_latency, &client->intended_latency);
-        for (uint32_t row = 0; row < client->error_count; row++)
-            add_error(result, &client->errors[row]);
+        rig_run_latency_merge(&result->latency, &client->latency);
+        rig_run_errors_merge(&result->errors, &client->errors);
     }
-    qsort(result->errors, result->error_count, sizeof result->errors[0], by_count_down);
-    result->load_ns = run->load_ns;
-    result->timeline = run->timeline;
+    rig_run_errors_sort(&result->errors);
+    result->load_ns = run->load.took_ns;
+    result->timeline = run->seen.timeline;
     for (uint32_t i = 0; i < run->client_count; i++)
-        result->final_reads += rig_run_read(&run->clients[i].closing_reads);
+        result->final_reads += rig_run_read(&run->clients[i].closing.reads);
     if (rig_run_phase(run) == RIG_RUN_FINAL)
-        result->final_reads += result->counters.invoked - run->load_invoked;
+        result->final_reads += result->counters.invoked - run->load.invoked;
     collect_unread(run, result);
     result->effort =
         (struct rig_effort){.known = true,
-                            .acknowledged = run->load_ok,
-                            .load = in_thousandths(run->load_share),
-                            .answering = in_thousandths(run->simulated ? 1 : rig_run_answers_share(&run->answers)),
+                            .acknowledged = run->load.ok,
+                            .load = in_thousandths(run->load.share),
+                            .answering = in_thousandths(run->simulated ? 1 : rig_run_answers_share(&run->seen.answers)),
                             .planned_faults = run->plan->nemesis.entry_count};
 }
 
@@ -141,11 +84,8 @@ void rig_run_result_check(const struct rig_run_state *run, const struct rig_run_
         check_identities(&one);
     }
     check_identities(&result->counters);
-    uint64_t errors = 0, measured = rig_histogram_count(&result->intended_latency);
-    for (uint32_t i = 0; i < result->error_count; i++)
-        errors += result->errors[i].count;
-    RIG_INVARIANT(errors == result->counters.fail + result->counters.info);
-    RIG_INVARIANT(measured == rig_histogram_count(&result->latency[0]) + rig_histogram_count(&result->latency[1]) +
-                                  rig_histogram_count(&result->latency[2]));
+    const uint64_t measured = rig_histogram_count(&result->latency.intended);
+    RIG_INVARIANT(rig_run_errors_total(&result->errors) == result->counters.fail + result->counters.info);
+    RIG_INVARIANT(measured == rig_run_latency_count(&result->latency));
     RIG_INVARIANT(measured <= result->counters.ok);
 }

@@ -6,11 +6,10 @@
 #ifndef RIG_RUN_RUN_RESULT_H
 #define RIG_RUN_RUN_RESULT_H
 
-#include "run/run_state.h"
+#include "run/run.h"
 
-/* After the load, before the final reads: how long it took, and how much of it was carried out. `by_itself`: nothing
- * ended it before its time. */
-void rig_run_load_measure(struct rig_run_state *run, bool by_itself);
+struct rig_run_state;
+
 /* Sums up what the clients counted. They have stopped, or are abandoned. */
 void rig_run_result_collect(const struct rig_run_state *run, struct rig_run_result *result);
 /* Asserts the accounting identities of rig_run_counters, client by client and in all. The clients have stopped. */

@@ -1,11 +1,14 @@
 #include "run/run_services.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "nemesis/journal.h"
 #include "run/run_signals.h"
+#include "run/run_state.h"
 
 static const size_t most_elements = ((size_t)64 << 20) / sizeof(int64_t);
 enum { FIRST_ELEMENTS = 1024 };
@@ -59,7 +62,7 @@ static uint64_t commits_of_others(const struct rig_run_client *client)
     uint64_t sum = 0;
     for (uint32_t i = 0; i < run->client_count; i++) {
         if (i != client->index)
-            sum += rig_run_read(&run->clients[i].ok);
+            sum += rig_run_read(&run->clients[i].counts.ok);
     }
     return sum;
 }
@@ -67,7 +70,7 @@ static uint64_t commits_of_others(const struct rig_run_client *client)
 /* No client is left that could commit: every client is past its phase or holds a transaction open itself. */
 static bool others_are_idle(struct rig_run_state *run)
 {
-    return atomic_load(&run->holding) + atomic_load(&run->finished) >= run->client_count;
+    return atomic_load(&run->services.holding) + atomic_load(&run->gate.finished) >= run->client_count;
 }
 
 static bool wait_for_hold(struct rig_run_client *client, const struct rig_hold *hold)
@@ -97,10 +100,10 @@ static bool core_hold(struct rig_transaction *transaction)
 {
     struct rig_run_client *client = transaction->core_private;
     RIG_REQUIRE(client != NULL);
-    (void)atomic_fetch_add(&client->run->holding, 1);
+    (void)atomic_fetch_add(&client->run->services.holding, 1);
     const int64_t from_ns = rig_clock_now_ns();
     bool held = wait_for_hold(client, &transaction->hold);
-    (void)atomic_fetch_sub(&client->run->holding, 1);
+    (void)atomic_fetch_sub(&client->run->services.holding, 1);
     rig_column_give(&transaction->columns, RIG_COLUMN_HELD, rig_clock_now_ns() - from_ns);
     rig_column_give(&transaction->columns, RIG_COLUMN_HELD_BEFORE, transaction->hold.before_op);
     return held;
@@ -116,8 +119,8 @@ static enum rig_rc core_route(const char *from, const char *to, const char *host
                               struct rig_err *err)
 {
     struct rig_run_state *run = atomic_load(&attached);
-    if (run != NULL && run->setup.proxy != NULL)
-        return rig_proxy_route(run->setup.proxy, from, to, host, port, via, err);
+    if (run != NULL && run->faults.setup.proxy != NULL)
+        return rig_proxy_route(run->faults.setup.proxy, from, to, host, port, via, err);
     *via = port;
     return RIG_OK;
 }
@@ -125,13 +128,13 @@ static enum rig_rc core_route(const char *from, const char *to, const char *host
 static bool core_routed(void)
 {
     const struct rig_run_state *run = atomic_load(&attached);
-    return run != NULL && run->setup.proxy != NULL;
+    return run != NULL && run->faults.setup.proxy != NULL;
 }
 
 static int64_t core_name(const char *text)
 {
     struct rig_run_state *run = atomic_load(&attached);
-    return run == NULL ? RIG_COLUMN_NONE : rig_names_number(&run->names, text);
+    return run == NULL ? RIG_COLUMN_NONE : rig_names_number(&run->services.names, text);
 }
 
 static uint64_t core_remind(const char *text)
@@ -139,7 +142,8 @@ static uint64_t core_remind(const char *text)
     struct rig_run_state *run = atomic_load(&attached);
     uint64_t token = 0;
     struct rig_err err = {.rc = RIG_OK};
-    if (run != NULL && run->journal != NULL && rig_journal_note(run->journal, text, &token, &err) != RIG_OK)
+    if (run != NULL && run->folder.journal != NULL &&
+        rig_journal_note(run->folder.journal, text, &token, &err) != RIG_OK)
         rig_log(RIG_LOG_WARN, "run", "%s", err.text);
     return token;
 }
@@ -147,8 +151,8 @@ static uint64_t core_remind(const char *text)
 static void core_forget(uint64_t reminder)
 {
     struct rig_run_state *run = atomic_load(&attached);
-    if (run != NULL && run->journal != NULL)
-        rig_journal_forget(run->journal, reminder);
+    if (run != NULL && run->folder.journal != NULL)
+        rig_journal_forget(run->folder.journal, reminder);
 }
 
 const struct rig_core rig_run_core = {

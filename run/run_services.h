@@ -6,7 +6,17 @@
 #ifndef RIG_RUN_RUN_SERVICES_H
 #define RIG_RUN_RUN_SERVICES_H
 
-#include "run/run_state.h"
+#include <stdatomic.h>
+
+#include "drivers/driver.h"
+#include "history/names.h"
+
+struct rig_run_state;
+
+struct rig_run_services {
+    struct rig_names names;   /* of side columns: nodes */
+    _Atomic uint32_t holding; /* clients inside a hold */
+};
 
 extern const struct rig_core rig_run_core;
 

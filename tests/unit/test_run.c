@@ -88,7 +88,7 @@ static void the_total_is_issued_exactly(void **state)
         assert_int_equal(result.counters.ok, totals[i]);
         assert_int_equal(recorded(), totals[i]);
         assert_int_equal(atomic_load(&fake_transactions), (unsigned long long)totals[i]);
-        assert_int_equal(rig_histogram_count(&result.intended_latency), totals[i]);
+        assert_int_equal(rig_histogram_count(&result.latency.intended), totals[i]);
         assert_int_equal(result.final_reads, 0);
         assert_int_equal(fake_closed, 1);
         assert_int_equal(atomic_load(&fake_most_live), 8);
@@ -140,13 +140,13 @@ static void errors_are_tabled_redacted_and_printable(void **state)
     fake.fail_every = 4;
     fake.info_every = 9;
     assert_ok(run());
-    assert_int_equal(result.error_count, 2);
-    assert_string_equal(result.errors[0].code, "40001");
-    assert_int_equal(result.errors[0].outcome, RIG_OUTCOME_FAIL);
-    assert_string_equal(result.errors[0].text, "as the test wanted?, ***");
-    assert_string_equal(result.errors[1].code, "08006");
-    assert_int_equal(result.errors[0].count, result.counters.fail);
-    assert_int_equal(result.errors[1].count, result.counters.info);
+    assert_int_equal(result.errors.count, 2);
+    assert_string_equal(result.errors.rows[0].code, "40001");
+    assert_int_equal(result.errors.rows[0].outcome, RIG_OUTCOME_FAIL);
+    assert_string_equal(result.errors.rows[0].text, "as the test wanted?, ***");
+    assert_string_equal(result.errors.rows[1].code, "08006");
+    assert_int_equal(result.errors.rows[0].count, result.counters.fail);
+    assert_int_equal(result.errors.rows[1].count, result.counters.info);
     for (size_t i = 0; i < fake_record.channels[0].count; i++) {
         const struct fake_event *event = &fake_record.channels[0].events[i];
         const char *expected = event->outcome == RIG_OUTCOME_OK     ? ""
@@ -191,7 +191,8 @@ static void a_rate_sets_the_intended_times(void **state)
             assert_true(event->invoke_ns >= event->intended_ns);
         }
     }
-    int64_t direct = rig_histogram_max(&result.latency[1]), intended = rig_histogram_max(&result.intended_latency);
+    int64_t direct = rig_histogram_max(&result.latency.by_kind[RIG_LATENCY_WRITING]),
+            intended = rig_histogram_max(&result.latency.intended);
     assert_true(intended > direct + 50 * RIG_NS_PER_MS);
 }
 
@@ -369,7 +370,7 @@ static void keys_that_left_are_read_soon(void **state)
     fake.in_step = 20;
     assert_ok(run());
     assert_int_equal(recorded(), 4000 + result.final_reads);
-    assert_int_equal(rig_histogram_count(&result.intended_latency), 4000);
+    assert_int_equal(rig_histogram_count(&result.latency.intended), 4000);
     int64_t count = tell_stories(), load_end_ns = 0;
     for (int64_t key = 0; key < count; key++)
         load_end_ns = stories[key].last_append_ns > load_end_ns ? stories[key].last_append_ns : load_end_ns;
@@ -434,8 +435,9 @@ static void holds_wait_for_time(void **state)
     plan.workload.long_share = 0.05;
     plan.workload.long_duration_ns = 10 * RIG_NS_PER_MS;
     assert_ok(run());
-    assert_true(rig_histogram_count(&result.latency[2]) > 2);
-    assert_true(rig_histogram_percentile(&result.latency[2], 0) >= 10 * RIG_NS_PER_MS * 255 / 256);
+    assert_true(rig_histogram_count(&result.latency.by_kind[RIG_LATENCY_HELD_OPEN]) > 2);
+    assert_true(rig_histogram_percentile(&result.latency.by_kind[RIG_LATENCY_HELD_OPEN], 0) >=
+                10 * RIG_NS_PER_MS * 255 / 256);
 }
 
 /* All clients hold at last, and nobody is left to commit: the run ends all the same. */
@@ -447,7 +449,7 @@ static void holds_wait_for_commits_of_others(void **state)
     plan.workload.long_commits = 30;
     assert_ok(run());
     assert_int_equal(result.counters.ok, 400);
-    assert_true(rig_histogram_count(&result.latency[2]) > 20);
+    assert_true(rig_histogram_count(&result.latency.by_kind[RIG_LATENCY_HELD_OPEN]) > 20);
 }
 
 /* -- signals and the watchdog -------------------------------------------------------------------------------------- */
