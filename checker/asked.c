@@ -1,7 +1,7 @@
 #include "checker/asked.h"
 
 #include "base/buf.h"
-#include "checker/types.h"
+#include "checker/checker_types.h"
 
 bool rig_verdict_case_of(const struct rig_verdict *verdict, enum rig_anomaly asked, enum rig_anomaly *found)
 {

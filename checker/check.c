@@ -1,7 +1,7 @@
 #include "checker/check.h"
 
 #include "base/bug.h"
-#include "checker/types.h"
+#include "checker/checker_types.h"
 #include "checker/verdict_storage.h"
 
 static enum rig_rc run(struct rig_verdict_storage *storage, struct rig_judge *judge, const struct rig_history *history,

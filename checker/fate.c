@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/bug.h"
 #include "base/plural.h"
-#include "checker/types.h"
+#include "checker/checker_types.h"
 #include "checker/witness/sentence.h"
 
 #define L(id) RIG_LEVEL_BIT(RIG_LEVEL_##id)

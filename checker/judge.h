@@ -16,7 +16,7 @@
 #include "checker/cycle/ladder.h"
 #include "checker/infer/inference.h"
 #include "checker/levels/assumption.h"
-#include "checker/types.h"
+#include "checker/checker_types.h"
 
 struct rig_judge {
     uint32_t most_kept;                    /* witnesses of each anomaly */

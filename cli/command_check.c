@@ -10,7 +10,7 @@
 #include "checker/check_source.h"
 #include "checker/minimum.h"
 #include "checker/levels/assumption.h"
-#include "checker/types.h"
+#include "checker/checker_types.h"
 #include "cli/arguments.h"
 #include "cli/check_progress.h"
 #include "cli/cli.h"

@@ -16,7 +16,7 @@
 #include "checker/cycle/shortest.h"
 #include "checker/cycle/web.h"
 #include "checker/infer/list_acknowledged.h"
-#include "checker/types.h"
+#include "checker/checker_types.h"
 
 /* How hard to look for short witnesses; no verdict depends on these. */
 enum {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "checker/types.h"
+#include "checker/checker_types.h"
 
 static enum rig_rc no_memory(struct rig_err *err)
 {

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "checker/types.h"
+#include "checker/checker_types.h"
 #include "checker/witness/answered.h"
 #include "history/types.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "checker/types.h"
+#include "checker/checker_types.h"
 #include "checker/witness/verify_type.h"
 
 struct rig_verifier {

@@ -1,4 +1,4 @@
-#include "checker/types.h"
+#include "checker/checker_types.h"
 
 #include "checker/infer/list_inference.h"
 #include "checker/infer/register_inference.h"

@@ -6,8 +6,8 @@
  *
  * This header includes nothing of what finds anomalies: what proves them again (witness/verify.h) asks it, too.
  */
-#ifndef RIG_CHECKER_TYPES_H
-#define RIG_CHECKER_TYPES_H
+#ifndef RIG_CHECKER_CHECKER_TYPES_H
+#define RIG_CHECKER_CHECKER_TYPES_H
 
 #include <stdbool.h>
 #include <stdint.h>
