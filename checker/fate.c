@@ -263,7 +263,7 @@ static char *summarise(const struct judge *j)
     } else {
         rig_buf_add_text(&text, j->refuted & RIG_LEVEL_BIT(RIG_LEVEL_READ_UNCOMMITTED)
                                     ? "This history keeps no isolation level"
-                                    : "Nothing is certain to hold of this history");
+                                    : "No isolation level could be confirmed for this history");
     }
     if (j->refuted == 0) {
         rig_buf_add_char(&text, '.');

@@ -78,6 +78,68 @@ static int complain_unknown(const struct rig_arguments_table *table, const char 
     return point_to_help(table);
 }
 
+/* -- help ---------------------------------------------------------------------------------------------------------- */
+
+static void print_wrapped(const char *text, size_t indent)
+{
+    struct rig_buf out;
+    rig_buf_init(&out, 0);
+    rig_wrap(text, indent, rig_terminal_text_columns(stdout), &out);
+    (void)fputs(rig_buf_text(&out), stdout);
+    rig_buf_done(&out);
+}
+
+static void print_argument(const char *name, char letter, const char *value, bool repeatable, const char *help)
+{
+    char left[80];
+    const int width =
+        snprintf(left, sizeof left, "  %c%c%s--%s%s%s", letter == 0 ? ' ' : '-', letter == 0 ? ' ' : letter,
+                 letter == 0 ? "  " : ", ", name, value == NULL ? "" : " ", value == NULL ? "" : value);
+    if (width >= HELP_COLUMN - 1)
+        printf("%s\n%*s", left, HELP_COLUMN, "");
+    else
+        printf("%-*s", HELP_COLUMN, left);
+    struct rig_buf text;
+    rig_buf_init(&text, 0);
+    rig_buf_printf(&text, "%s%s", help, repeatable ? " (repeatable)" : "");
+    print_wrapped(rig_buf_text(&text), HELP_COLUMN);
+    rig_buf_done(&text);
+}
+
+/* Paragraphs as wide as the terminal. A line that starts with a blank stands as it is, and ends the one before it. */
+static void print_prose(const char *text)
+{
+    struct rig_buf paragraph;
+    rig_buf_init(&paragraph, 0);
+    while (*text != '\0') {
+        const size_t length = strcspn(text, "\n");
+        if (text[0] != ' ')
+            rig_buf_printf(&paragraph, "%s%.*s", paragraph.size == 0 ? "" : " ", (int)length, text);
+        const char *next = text + length + (text[length] == '\0' ? 0 : 1);
+        if (paragraph.size > 0 && (text[0] == ' ' || *next == '\0' || *next == ' ' || *next == '\n')) {
+            print_wrapped(rig_buf_text(&paragraph), 0);
+            rig_buf_clear(&paragraph);
+        }
+        if (text[0] == ' ' || length == 0)
+            printf("%.*s\n", (int)length, text);
+        text = next;
+    }
+    rig_buf_done(&paragraph);
+}
+
+static void print_help(const struct rig_arguments_table *table)
+{
+    const char *gap = table->positionals[0] == '\0' ? "" : " ";
+    printf("usage: rig %s [option]...%s%s\n\n", table->command, gap, table->positionals);
+    print_prose(table->description);
+    puts("\noptions:");
+    for (const struct rig_argument *argument = table->arguments; argument->name != NULL; argument++)
+        print_argument(argument->name, argument->letter, argument->value, argument->repeatable, argument->help);
+    print_argument("help", 'h', NULL, false, "this text");
+    if (table->print_more != NULL)
+        table->print_more();
+}
+
 /* -- parsing ------------------------------------------------------------------------------------------------------- */
 
 static int add_positional(struct rig_arguments *arguments, const char *text)
@@ -187,7 +249,7 @@ int rig_arguments_parse(const struct rig_arguments_table *table, int argc, char 
     RIG_REQUIRE(argc >= 1 && table->arguments != NULL);
     *arguments = (struct rig_arguments){.table = table};
     if (asks_for_help(argc, argv)) {
-        rig_arguments_print_help(table);
+        print_help(table);
         return RIG_EXIT_OK;
     }
     bool only_positionals = false;
@@ -265,66 +327,4 @@ bool rig_arguments_number(const struct rig_arguments *arguments, const char *nam
     }
     *number = value;
     return true;
-}
-
-/* -- help ---------------------------------------------------------------------------------------------------------- */
-
-static void print_wrapped(const char *text, size_t indent)
-{
-    struct rig_buf out;
-    rig_buf_init(&out, 0);
-    rig_wrap(text, indent, rig_terminal_text_columns(stdout), &out);
-    (void)fputs(rig_buf_text(&out), stdout);
-    rig_buf_done(&out);
-}
-
-static void print_argument(const char *name, char letter, const char *value, bool repeatable, const char *help)
-{
-    char left[80];
-    const int width =
-        snprintf(left, sizeof left, "  %c%c%s--%s%s%s", letter == 0 ? ' ' : '-', letter == 0 ? ' ' : letter,
-                 letter == 0 ? "  " : ", ", name, value == NULL ? "" : " ", value == NULL ? "" : value);
-    if (width >= HELP_COLUMN - 1)
-        printf("%s\n%*s", left, HELP_COLUMN, "");
-    else
-        printf("%-*s", HELP_COLUMN, left);
-    struct rig_buf text;
-    rig_buf_init(&text, 0);
-    rig_buf_printf(&text, "%s%s", help, repeatable ? " (repeatable)" : "");
-    print_wrapped(rig_buf_text(&text), HELP_COLUMN);
-    rig_buf_done(&text);
-}
-
-/* Paragraphs as wide as the terminal. A line that starts with a blank stands as it is, and ends the one before it. */
-static void print_prose(const char *text)
-{
-    struct rig_buf paragraph;
-    rig_buf_init(&paragraph, 0);
-    while (*text != '\0') {
-        const size_t length = strcspn(text, "\n");
-        if (text[0] != ' ')
-            rig_buf_printf(&paragraph, "%s%.*s", paragraph.size == 0 ? "" : " ", (int)length, text);
-        const char *next = text + length + (text[length] == '\0' ? 0 : 1);
-        if (paragraph.size > 0 && (text[0] == ' ' || *next == '\0' || *next == ' ' || *next == '\n')) {
-            print_wrapped(rig_buf_text(&paragraph), 0);
-            rig_buf_clear(&paragraph);
-        }
-        if (text[0] == ' ' || length == 0)
-            printf("%.*s\n", (int)length, text);
-        text = next;
-    }
-    rig_buf_done(&paragraph);
-}
-
-void rig_arguments_print_help(const struct rig_arguments_table *table)
-{
-    const char *gap = table->positionals[0] == '\0' ? "" : " ";
-    printf("usage: rig %s [option]...%s%s\n\n", table->command, gap, table->positionals);
-    print_prose(table->description);
-    puts("\noptions:");
-    for (const struct rig_argument *argument = table->arguments; argument->name != NULL; argument++)
-        print_argument(argument->name, argument->letter, argument->value, argument->repeatable, argument->help);
-    print_argument("help", 'h', NULL, false, "this text");
-    if (table->print_more != NULL)
-        table->print_more();
 }

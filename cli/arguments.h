@@ -98,7 +98,5 @@ bool rig_arguments_number(const struct rig_arguments *arguments, const char *nam
 
 /* Complains that a positional argument is missing; returns RIG_EXIT_USAGE. */
 int rig_arguments_miss(const struct rig_arguments_table *table);
-/* The help text, as --help prints it, to stdout. */
-void rig_arguments_print_help(const struct rig_arguments_table *table);
 
 #endif

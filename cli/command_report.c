@@ -35,6 +35,12 @@ static const struct rig_argument report_arguments[] = {
     {.name = NULL},
 };
 
+#define ONLY_CHECK "`rig check` has it, for the folder of a run"
+static const struct rig_argument_elsewhere elsewhere[] = {
+    {"report", ONLY_CHECK},  {"assume", ONLY_CHECK}, {"workload", ONLY_CHECK},
+    {"threads", ONLY_CHECK}, {"window", ONLY_CHECK}, {NULL, NULL},
+};
+
 static const struct rig_arguments_table report_table = {
     .command = "report",
     .positionals = "DIR",
@@ -45,6 +51,7 @@ static const struct rig_arguments_table report_table = {
         "report.html, junit.xml and one file a witness. DIR is the run's folder, or store/NAME for the latest\n"
         "run. The levels that the run was judged by are kept unless --level or --anomaly says otherwise.\n",
     .arguments = report_arguments,
+    .elsewhere = elsewhere,
 };
 
 /* The last folder of the path, for a run that left no name. Owned by the caller; NULL without memory. */

@@ -178,11 +178,6 @@ const char *rig_words_fate(enum rig_fate fate)
     return fate == RIG_FATE_HELD ? "held" : fate == RIG_FATE_REFUTED ? "refuted" : "not-refuted";
 }
 
-const char *rig_words_outcome(enum rig_outcome outcome)
-{
-    return outcome == RIG_OUTCOME_OK ? "ok" : outcome == RIG_OUTCOME_FAIL ? "fail" : "info";
-}
-
 const char *rig_words_valid(enum rig_valid valid)
 {
     return valid == RIG_VALID_TRUE ? "VALID" : valid == RIG_VALID_FALSE ? "ANOMALY" : "UNDECIDED";

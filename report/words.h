@@ -47,8 +47,6 @@ void rig_words_key(struct rig_buf *out, const struct rig_history *history, uint3
 const char *rig_words_edge(enum rig_edge_kind kind);
 /* "not-refuted", "held", "refuted". */
 const char *rig_words_fate(enum rig_fate fate);
-/* "ok", "fail", "info". */
-const char *rig_words_outcome(enum rig_outcome outcome);
 
 /* Bits of the levels with this fate. */
 uint64_t rig_words_levels_of(const struct rig_verdict *verdict, enum rig_fate fate);

@@ -73,7 +73,8 @@ void rig_run_client_done(struct rig_run_client *client)
     *client = (struct rig_run_client){0};
 }
 
-int64_t rig_run_client_now_ns(const struct rig_run_client *client)
+/* The time that is recorded: the session's own, or the monotonic clock. */
+static int64_t client_now_ns(const struct rig_run_client *client)
 {
     const struct rig_run_state *run = client->run;
     return run->simulated ? run->driver->now_ns(client->session.object) : rig_clock_now_ns();
@@ -160,14 +161,14 @@ static enum rig_outcome transact(struct rig_run_client *client)
     struct rig_run_state *run = client->run;
     struct rig_transaction *transaction = &client->transaction;
     clear_answer(transaction);
-    int64_t start_ns = rig_run_client_now_ns(client);
+    int64_t start_ns = client_now_ns(client);
     int64_t intended_ns = client->load.intended_ns != 0 ? client->load.intended_ns : start_ns;
     rig_run_session_mark_busy(&client->session, run->simulated ? rig_clock_now_ns() : start_ns);
     rig_run_count(&client->counts.invoked);
     rig_channel_invoke(client->channel, client->session.process, start_ns, intended_ns, transaction->ops,
                        transaction->op_count);
     enum rig_outcome outcome = run->driver->transact(client->session.object, transaction);
-    int64_t end_ns = rig_run_client_now_ns(client);
+    int64_t end_ns = client_now_ns(client);
     char text[ERROR_BYTES];
     const char *error = outcome == RIG_OUTCOME_OK ? NULL : describe_error(client, outcome, text);
     rig_channel_columns(client->channel, &transaction->columns);

@@ -21,7 +21,4 @@ void rig_run_client_done(struct rig_run_client *client);
 /* The thread: takes the client through the run's present phase. `client` is a struct rig_run_client. */
 void *rig_run_client_main(void *client);
 
-/* The time that is recorded: the session's own, or the monotonic clock. */
-int64_t rig_run_client_now_ns(const struct rig_run_client *client);
-
 #endif
