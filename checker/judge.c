@@ -46,7 +46,7 @@ static void uncount(uint64_t *count, uint32_t edge)
 
 /*
  * Adds up the edges into selected transactions: all but those into the others, which are few. An edge into a relay
- * belongs to its source: the relay will be made again as long as it leads to somebody who waits.
+ * belongs to its source: the relay is made again as long as it leads to a transaction that waits.
  */
 static void count_edges(struct rig_judge *judge, const uint8_t *selected)
 {

@@ -65,7 +65,7 @@ struct rig_witness {
     char *text;          /* the whole witness, several lines, as in the text report, without its running number */
 };
 
-/* Of a longer cycle, which nobody reads through, reports show so many transactions and steps from either end. */
+/* Reports show so many transactions and steps from either end of a longer cycle. */
 enum { RIG_WITNESS_WHOLE = 256, RIG_WITNESS_ENDS = 32 };
 
 static inline bool rig_witness_is_long(const struct rig_witness *witness)

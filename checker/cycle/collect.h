@@ -7,7 +7,7 @@
 #include "base/table.h"
 #include "checker/cycle/ladder.h"
 
-/* Of cycles longer than this, which nobody reads, only the shortest is kept, and only in want of a shorter one. */
+/* A cycle longer than this is kept only while it is the shortest. */
 enum { RIG_CYCLE_LONG = RIG_WITNESS_WHOLE };
 
 struct rig_collector {

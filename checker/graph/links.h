@@ -51,7 +51,7 @@ struct rig_links {
     uint32_t node_count;  /* with relays */
     uint32_t *own;        /* ww and wr edges of transaction t: [own_first[t], own_first[t + 1]) */
     uint32_t *own_first;  /* NULL when there are no own edges */
-    uint32_t *head;       /* per transaction, and one place more that nobody reads */
+    uint32_t *head;       /* per transaction, and one slot past the last, never read */
     uint32_t *relay_head; /* per node behind the transactions */
     uint32_t relay_room;
     struct rig_chained *chained;

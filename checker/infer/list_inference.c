@@ -319,7 +319,7 @@ static void count_links(struct infer *in)
     links->link_count[RIG_LINK_RW] = links->read_count = links->chained_count;
 }
 
-/* An edge a read, and one an append that nobody read, about; half as many for relays among these (bundle.h). */
+/* About one edge for each read and each unread append, and half as many for their relays (bundle.h). */
 static uint32_t chained_room(const struct rig_versions *versions)
 {
     uint64_t placed = 0, appends = versions->counted_ops - versions->counted_reads;

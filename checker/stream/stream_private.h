@@ -1,4 +1,4 @@
-/* What a check in windows is made of: for the files that implement checker/stream/stream.h and for nobody else. */
+/* The parts of a check in windows, only for the files that implement checker/stream/stream.h. */
 #ifndef RIG_CHECKER_STREAM_STREAM_PRIVATE_H
 #define RIG_CHECKER_STREAM_STREAM_PRIVATE_H
 

@@ -6,7 +6,7 @@
 
 #define NO_LIST UINT32_MAX
 
-/* What committed transactions read. Lists by number: the spines of the keys, then the branches. */
+/* The reads of committed transactions. Lists by number: the spines of the keys, then the branches. */
 struct list_facts {
     uint32_t *shown;        /* per list: its leading elements that some committed transaction read, */
     uint32_t *acknowledged; /*   and that some acknowledged transaction read */
@@ -285,7 +285,7 @@ static const char *check_garbage(const struct rig_proof *proof, const struct rig
         return "did not read the value";
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         if (find_append(history, txn, w->key, w->value) != UINT32_MAX)
-            return "read a value that somebody appended";
+            return "read a value that some transaction appended";
     }
     return NULL;
 }
@@ -386,7 +386,7 @@ static const char *check_lost_update(const struct rig_proof *proof, const struct
 {
     const struct rig_history *history = proof->history;
     if (w->txn_count != 2)
-        return "has nobody to lose an update to";
+        return "has no other transaction to lose an update to";
     const struct rig_txn_op *other = known_read(history, w->txns[1], w->other_op);
     if (other == NULL || other->key != w->key || !proof->committed[w->txns[1]])
         return "has no other committed read of the key";

@@ -192,7 +192,7 @@ static const char *check_lost_update(const struct rig_proof *proof, const struct
 {
     const struct rig_history *history = proof->history;
     if (w->txn_count != 2 || !proof->committed[w->txns[1]])
-        return "has nobody to lose an update to";
+        return "has no other transaction to lose an update to";
     const struct rig_txn_op *other = known_read(history, w->txns[1], w->other_op);
     if (other == NULL || other->key != w->key || !is_same(seen_by(read), seen_by(other)))
         return "read another version than the other one";

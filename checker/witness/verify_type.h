@@ -8,7 +8,7 @@
 
 #include "checker/verdict.h"
 
-/* What a witness is proved from. */
+/* The facts that a witness is proved from. */
 struct rig_proof {
     const struct rig_history *history;
     bool *committed; /* per transaction: acknowledged, or unknown with a write that a committed one shows */
@@ -20,7 +20,7 @@ struct rig_type_verifier {
     bool (*prove_committed)(struct rig_proof *proof);
     /* Frees the facts, also after a failure; NULL where there are none. */
     void (*free_facts)(void *facts);
-    /* What a ww, wr or rw step, or a non-cyclic witness, lacks; NULL when it holds. */
+    /* The proof that a ww, wr or rw step, or a non-cyclic witness, lacks; NULL when it holds. */
     const char *(*check_step)(const struct rig_proof *proof, const struct rig_step *step);
     const char *(*check_noncyclic)(const struct rig_proof *proof, const struct rig_witness *witness);
     /* Whether reads of acknowledged transactions show the order of a ww step by themselves. */
