@@ -75,7 +75,7 @@ static void take(struct reading *reading, const char *bytes, size_t count)
     }
 }
 
-/* Reads what is there. False: nobody writes any more. */
+/* Reads what is there. False: no process writes any more. */
 static bool read_some(int fd, struct reading *reading)
 {
     char bytes[4096];

@@ -52,7 +52,7 @@ static bool tells_roles(const struct rig_fleet *fleet, const struct rig_node_sta
     return false;
 }
 
-/* Of nodes that rig did not start. Else the run would look in vain for who is struck. */
+/* For nodes that rig did not start. Else the run would look for a target in vain. */
 static enum rig_rc check_roles(const struct rig_fleet *fleet, const struct rig_node_status *nodes, struct rig_err *err)
 {
     for (uint32_t i = 0; fleet->count > 0 && i < fleet->plan->entry_count; i++) {

@@ -42,7 +42,7 @@ enum rig_rc rig_fleet_restore(struct rig_fleet *fleet, struct rig_err *err);
 /* Waits until every node is healthy, `timeout_ns` at most; what is not known counts as healthy. */
 enum rig_rc rig_fleet_await_health(struct rig_fleet *fleet, int64_t timeout_ns, struct rig_err *err);
 
-/* Whom an entry of the plan strikes, in the plan's words. */
+/* The target of an entry, in the plan's words. */
 const char *rig_fleet_target(const struct rig_nemesis_entry *entry);
 /* The main process of the node, 0 when rig did not start it or it is down. */
 pid_t rig_fleet_main_process(struct rig_fleet *fleet, uint32_t node);

@@ -26,7 +26,7 @@ struct rig_journal {
 
 /* -- the folder ---------------------------------------------------------------------------------------------------- */
 
-/* Makes the folder and those above it; true when it is there, is the user's own and nobody else's. */
+/* Makes the folder and those above it; true when it is there and only the user can write to it. */
 static bool make_folder(const char *path)
 {
     char prefix[RIG_JOURNAL_PATH_BYTES];

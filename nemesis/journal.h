@@ -8,7 +8,7 @@
  *
  * A file is a line each, fields separated by a blank and percent-encoded:
  *
- *     rig-undo 1 <boot id> <pid> <start time>                whose it is
+ *     rig-undo 1 <boot id> <pid> <start time>                its owner
  *     command <token> <what> <folder> <argument>...          run the command there
  *     process <token> <what> <pid> <start time> <boot id>    end this process, if it still is this one
  *     remove <token> <what> <folder>                         remove the folder and all in it

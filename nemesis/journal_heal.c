@@ -231,7 +231,7 @@ static void heal_entries(const struct healer *given, const char *path, int fd,
         (void)unlink(path);
 }
 
-/* The lock is held: nobody else heals the file. */
+/* The lock is held: no other rig heals the file. */
 static void heal_locked(const struct healer *healer, const char *path, int fd)
 {
     struct rig_arena arena;

@@ -263,7 +263,7 @@ static enum rig_rc forgive_rival(const struct rig_nemesis *nemesis, const struct
                     rival->targets);
 }
 
-/* When the load ends the clients leave: what was not seen by then may have had nobody left to strike. */
+/* When the load ends the clients leave: what was not seen by then may have had no client left to strike. */
 static enum rig_rc forgive_end(const struct rig_nemesis *nemesis, enum rig_rc rc, struct rig_err *err)
 {
     if (rc != RIG_E_CLUSTER || !is_over(nemesis))

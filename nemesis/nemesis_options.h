@@ -1,5 +1,5 @@
 /*
- * What a plan's section `nemesis` says: which faults come when, to whom, and how nodes are reached that rig did not
+ * What a plan's section `nemesis` says: which faults come when, with which targets, and how nodes are reached that rig did not
  * start.
  *
  * The tables are those of a mapping of the section, of one entry of `faults` (beside it stand the fault's own options),

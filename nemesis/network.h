@@ -1,9 +1,9 @@
 /*
- * What the faults of the network have in common: whose links they are about, one group of rules at the proxy, and
+ * What the faults of the network have in common: the links they are about, one group of rules at the proxy, and
  * the wait for its effect.
  *
- * Between whom: each target and the other nodes, each target and the clients, or both. The direction is that of the
- * bytes as the targets see it, whoever opened the connection.
+ * Links: between each target and the other nodes, each target and the clients, or both. The direction is that of the
+ * bytes as the targets see it, whichever side opened the connection.
  *
  * Evidence: inject returns when the group's counters show that the fault touched something; when nothing happens on
  * these links for 10 s, the fault has no effect, and that is an error.

@@ -100,7 +100,7 @@ static bool try_again(int error)
     return error == EAGAIN || error == EINTR;
 }
 
-/* The end has been reset by its peer: what came from it passes, then the reset; what is under way to it is for nobody.
+/* The end has been reset by its peer: what came from it passes, then the reset; what is under way to it is dropped.
  */
 static void end_by_reset(struct rig_proxy_loop *loop, struct rig_proxy_connection *connection, int from)
 {
@@ -129,9 +129,9 @@ static void keep(struct rig_proxy_loop *loop, struct rig_proxy_connection *conne
         close_both(loop, connection, true);
         return;
     }
-    bool nobody = connection->ends[1 - from].fd < 0;
+    bool gone = connection->ends[1 - from].fd < 0;
     flow->holed = flow->holed || fate.lost;
-    if (!flow->holed && !nobody)
+    if (!flow->holed && !gone)
         rig_proxy_flow_put(flow, size, fate.due_ns);
 }
 

@@ -1,10 +1,10 @@
 /*
- * One connection through the proxy: the socket of who opened it, that of its target, and a flow each way.
+ * One connection through the proxy: the socket of the side that opened it, that of its target, and a flow each way.
  *
  *     waiting ──(both links are free)──> connecting ──> open ──(both ways have ended)──> over
  *        └───────────────(the opener gave up)─────────────┴────(a reset, a half-open end)───^
  *
- * A socket is registered with epoll only while there is something to do with it, so that one which nobody reads or
+ * A socket is registered with epoll only while there is something to do with it, so that one which no side reads or
  * writes for the time being cannot report its end again and again.
  *
  * Private to the proxy. Threads: under the proxy's lock.

@@ -1,5 +1,5 @@
 /*
- * Who is struck: a plan's `target` resolved against what the nodes are at that moment.
+ * The nodes that a fault strikes: a plan's `target` resolved against what the nodes are at that moment.
  *
  *     target = part {"," part}
  *     part   = "all" | "one" | "minority" | "majority"       of all nodes; chosen at random

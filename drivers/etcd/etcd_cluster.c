@@ -323,7 +323,7 @@ enum rig_rc rig_etcd_cluster_find(const struct rig_etcd_cluster *cluster, uint32
     return rig_fail(err, RIG_E_CLUSTER, "no member knows a leader%s%s", last.rc == RIG_OK ? "" : ": ", last.text);
 }
 
-/* Asks whoever leads to hand over. RIG_OK also when nobody does, for now. */
+/* Asks the leader to hand over. RIG_OK also when there is no leader for now. */
 static enum rig_rc ask_leader(struct rig_etcd_cluster *cluster, uint64_t to, struct rig_err *err)
 {
     for (uint32_t i = 0; i < cluster->count; i++) {
@@ -355,7 +355,7 @@ enum rig_rc rig_etcd_cluster_promote(struct rig_etcd_cluster *cluster, uint32_t 
         if (core->stopping())
             return rig_fail(err, RIG_E_INTERRUPTED, "stopped while %s was to lead", cluster->members[node].name);
         if (core->now_ns() > deadline_ns)
-            return rig_fail(err, RIG_E_CLUSTER, "nobody hands over to %s%s%s", cluster->members[node].name,
+            return rig_fail(err, RIG_E_CLUSTER, "no leader hands over to %s%s%s", cluster->members[node].name,
                             rc == RIG_OK ? "" : ": ", last.text);
         rig_etcd_pause();
     }

@@ -20,7 +20,8 @@ enum rig_rc rig_dialect_choose(const struct rig_dialect_choice *choice, enum rig
     if (rc == RIG_OK && !found->workloads[workload].given)
         rc = rig_fail(err, RIG_E_PLAN, "`dialect`: %s does not describe this workload", found->name);
     if (rc == RIG_OK && by_role && found->role.count == 0)
-        rc = rig_fail(err, RIG_E_PLAN, "`spread`: the dialect %s does not say who leads (`role`)", found->name);
+        rc =
+            rig_fail(err, RIG_E_PLAN, "`spread`: the dialect %s does not say which server leads (`role`)", found->name);
     if (rc != RIG_OK) {
         rig_dialect_free(found);
         return rc;

@@ -112,8 +112,9 @@ static enum rig_rc read_step(const struct rig_dialect_reader *reader, const stru
     step->answer_is_json = answer_reads_body(&step->answer);
     if (rc == RIG_OK && (step->answer.value.given || step->answer.version.given) && step->answer.set == RIG_SET_ONCE &&
         step->set == RIG_SET_ONCE)
-        rc = rig_dialect_refuse(reader, answer, "answer", err,
-                                "whose value is it? Say `each` and `items`, or give the step a `for`");
+        rc = rig_dialect_refuse(
+            reader, answer, "answer", err,
+            "which element does the value belong to? Give `each` and `items`, or give the step a `for`");
     if (rc == RIG_OK)
         rc = rig_rules_outcomes(reader, rig_dialect_member(node, "outcomes"), &step->outcomes, err);
     return rc;

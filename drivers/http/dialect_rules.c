@@ -126,7 +126,7 @@ enum rig_rc rig_rules_answer(const struct rig_dialect_reader *reader, const stru
     enum rig_rc rc = rig_dialect_mapping(reader, node, "answer", keys, err);
     if (rc == RIG_OK && (each == NULL) != (items == NULL))
         rc = rig_dialect_refuse(reader, node, "answer", err,
-                                "`each` and `items` go together: whose elements, and where their list is");
+                                "`each` and `items` go together: the set of elements, and where their list is");
     if (rc == RIG_OK && each != NULL) {
         unsigned set = 0;
         rc = rig_dialect_choice(reader, each, "answer.each", rig_dialect_set_names + 1, &set, err);
@@ -262,7 +262,7 @@ static enum rig_rc check_rule(const struct rig_dialect_reader *reader, const str
         (rule->any_phase || rule->at_commit))
         return rig_dialect_refuse(
             reader, node, "outcomes", err,
-            "after `%s` of a commit nobody knows whether it was executed: it cannot be fail (with "
+            "after `%s` of a commit it is unknown whether it was executed: it cannot be fail (with "
             "`phase: operation` it can)",
             rig_http_end_names[rule->end]);
     if (!answered && (rule->status_count > 0 || rule->test_count > 0 || rule->contains != NULL))

@@ -46,8 +46,8 @@ static size_t take_header(char *line, size_t size, size_t count, void *context)
 }
 
 /*
- * Whether something can be read from a kept connection before the request is sent: its end, or bytes that nobody asked
- * for, such as a second answer to the request before, which would pass for the answer to this one. HTTP/2 names the
+ * Whether something can be read from a kept connection before the request is sent: its end, or bytes without a
+ * request, such as a second answer to the request before, which would pass for the answer to this one. HTTP/2 names the
  * request that it answers, and may send frames at any time. libcurl tells the ports here, not the socket.
  */
 static bool has_unread(const struct rig_http_client *client, int local_port, int remote_port)
@@ -266,7 +266,7 @@ static bool drive(struct rig_http_client *client, CURLcode *code)
         if (curl_multi_poll(client->multi, &wake, 1, POLL_MOST_MS, NULL) != CURLM_OK)
             return true;
         uint64_t calls;
-        /* Somebody's interrupt of a session before this one: it must not keep the loop awake. */
+        /* The interrupt was for an earlier session: it must not keep the loop awake. */
         if ((wake.revents & CURL_WAIT_POLLIN) != 0 && !atomic_load(client->interrupted))
             (void)!read(client->wake_fd, &calls, sizeof calls);
     }
@@ -281,7 +281,7 @@ static const char *remedy(const struct rig_http_client *client, const char *base
     if (strncmp(base, "https:", 6) != 0)
         return framing && client->options->version == RIG_HTTP_VERSION_2 ? "; does it speak `http-version: 2`?" : "";
     if (code == CURLE_PEER_FAILED_VERIFICATION)
-        return "; `tls.ca` says whom to trust";
+        return "; `tls.ca` names the certificates to trust";
     const bool lost = code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR || code == CURLE_SSL_CONNECT_ERROR ||
                       code == CURLE_SSL_CLIENTCERT || code == CURLE_GOT_NOTHING;
     /* With TLS 1.3 a client that is not let in learns of it from what it reads first. */

@@ -193,7 +193,7 @@ static bool read_answer(struct exchange *exchange, const struct rig_dialect_step
             rig_outcome_find(dialect, step, at_commit, end, answer, root, &verdict);
         }
     } else if (end == RIG_HTTP_ANSWERED && !verdict.by_dialect) {
-        excerpt(answer, problem, sizeof problem); /* what no rule knows: somebody will want to write one */
+        excerpt(answer, problem, sizeof problem); /* no rule knows it: the text helps to write one */
     }
     json_decref(root);
     if (verdict.ruling != RIG_RULING_OK)

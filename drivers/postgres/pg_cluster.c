@@ -179,7 +179,7 @@ enum rig_rc rig_pg_cluster_start(struct rig_pg_cluster *cluster, struct rig_err 
 void rig_pg_cluster_stop(struct rig_pg_cluster *cluster)
 {
     const struct rig_core *core = cluster->site.env->core;
-    /* Their data go with them, so that nobody has to write it down: all at once, without a checkpoint. */
+    /* Their data go with them, so they need not be written down: all at once, without a checkpoint. */
     for (uint32_t i = 0; i < cluster->count; i++)
         rig_pg_node_begin_stop(&cluster->nodes[i]);
     for (uint32_t i = 0; i < cluster->count; i++) {
@@ -265,7 +265,7 @@ enum rig_rc rig_pg_cluster_stop_node(struct rig_pg_cluster *cluster, uint32_t no
     return rig_pg_node_stop(&cluster->nodes[node], how, err);
 }
 
-/* Points everybody who runs at the primary, except `except`. */
+/* Points each running node at the primary, except `except`. */
 static enum rig_rc point_followers(struct rig_pg_cluster *cluster, const struct rig_pg_node *except,
                                    struct rig_err *err)
 {

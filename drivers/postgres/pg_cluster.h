@@ -47,7 +47,7 @@ enum rig_rc rig_pg_cluster_restore(struct rig_pg_cluster *cluster, struct rig_er
 
 /* How many nodes there are or will be. */
 uint32_t rig_pg_cluster_count(const struct rig_pg_cluster *cluster);
-/* Who was made the primary last. */
+/* The node that was made the primary last. */
 uint32_t rig_pg_cluster_primary(const struct rig_pg_cluster *cluster);
 /* Where a client reaches a node; valid after start. */
 enum rig_rc rig_pg_cluster_endpoint(struct rig_pg_cluster *cluster, uint32_t node, struct rig_pg_endpoint *endpoint,

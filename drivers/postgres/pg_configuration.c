@@ -51,7 +51,7 @@ static void add_basics(struct rig_buf *text, const struct rig_pg_site *site)
     add_setting(text, "listen_addresses", site->tcp ? "127.0.0.1" : "");
     add_setting(text, "unix_socket_directories", socket_folder);
     rig_buf_add_text(text, "unix_socket_permissions = 0700\n");
-    /* In the data folder, which rig removes: what a killed server leaves in /dev/shm nobody would. */
+    /* In the data folder, which rig removes: files that a killed server leaves in /dev/shm would stay. */
     rig_buf_add_text(text, "dynamic_shared_memory_type = mmap\n");
     /* Far above what is used: serializable keeps ten transactions a connection before it summarises the oldest, which
        costs it precision and rig the names of the conflicts. */
@@ -64,7 +64,7 @@ static void add_basics(struct rig_buf *text, const struct rig_pg_site *site)
     rig_buf_add_text(text, "log_line_prefix = '%m [%p] '\n");
 }
 
-/* ANY k of all the others: whoever is the primary, and whoever may become one. */
+/* ANY k of all the other nodes, on every node: each may become the primary. */
 static void add_synchronous_standbys(struct rig_buf *text, const struct rig_pg_node *node)
 {
     const struct rig_pg_site *site = node->site;

@@ -1,5 +1,5 @@
 /*
- * The configuration of a local server: rig's own settings, the plan's, and whom a standby follows.
+ * The configuration of a local server: rig's own settings, the plan's, and the primary of a standby.
  *
  * It stands in rig.conf in the data folder, which postgresql.conf includes at its end, and is written before each start
  * and each change of roles: pg_rewind and base backups bring along that of another node.
@@ -9,7 +9,7 @@
 
 #include "drivers/postgres/pg_node.h"
 
-/* `primary`: where the node finds whom it follows as a standby; NULL: nobody. */
+/* `primary`: where the node finds its primary when it is a standby; NULL: it is none. */
 enum rig_rc rig_pg_configuration_write(const struct rig_pg_node *node, const struct rig_pg_endpoint *primary,
                                        struct rig_err *err);
 

@@ -4,7 +4,7 @@
  *
  * Names of hosts are looked up here (pg_resolve.h), because libpq would wait for the resolver without a deadline.
  *
- * Threads: one a connection. A waiter is shared with whoever interrupts it.
+ * Threads: one a connection. A waiter is shared with the threads that interrupt it.
  */
 #ifndef RIG_DRIVERS_POSTGRES_PG_CONNECTION_H
 #define RIG_DRIVERS_POSTGRES_PG_CONNECTION_H
@@ -49,7 +49,7 @@ void rig_pg_waiter_interrupt(struct rig_pg_waiter *waiter);
  */
 const char *rig_pg_waiter_wait(struct rig_pg_waiter *waiter, int fd, short events, int64_t deadline_ns, short *ready);
 
-/* Whom to connect to, and as whom. Texts that are NULL or empty are left to libpq. Borrowed. */
+/* The server to connect to, and the account. Texts that are NULL or empty are left to libpq. Borrowed. */
 struct rig_pg_target {
     const struct rig_pg_endpoint *endpoint;
     const char *user;

@@ -31,7 +31,7 @@ extern const struct rig_fault rig_pg_fault_deadlocks;
 
 /* The target number `i` of the injection. */
 struct rig_pg_node *rig_pg_fault_node(const struct rig_fault_site *site, uint32_t i);
-/* Who is the primary now. */
+/* The present primary. */
 struct rig_pg_node *rig_pg_fault_primary(const struct rig_fault_site *site);
 /* Adds to what was said already, with "; " between. */
 void rig_pg_fault_say(struct rig_evidence *evidence, const char *format, ...) RIG_PRINTF(2, 3);

@@ -116,7 +116,7 @@ static enum rig_rc undo(const struct rig_pg_node *node, const char *template, st
     return rc;
 }
 
-/* On whoever is the primary by now: the change has followed it there. */
+/* On the present primary: the change has followed it there. */
 static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
                         struct rig_err *err)
 {

@@ -1,6 +1,6 @@
 /*
  * deadlocks: two sessions lock rows that clients use, each the other's first row second, again and again; the server
- * has to find each circle and to abort somebody in it, a client perhaps.
+ * has to find each circle and to abort one session in it, a client's perhaps.
  *
  * Evidence: how often one of the two was told of a deadlock, and that none was left waiting.
  */
@@ -83,7 +83,7 @@ static enum rig_rc close_circle(struct pair *pair, int *deadlocks, struct rig_er
     enum rig_rc rc = RIG_OK;
     struct rig_err first = {.rc = RIG_OK};
     bool locked = true;
-    /* A client may wait for the first row with the second one locked: that circle is closed by nobody. */
+    /* A client may wait for the first row with the second one locked: no session closes that circle. */
     for (int i = 0; rc == RIG_OK && i < 2; i++)
         rc = rig_pg_fault_ask(pair->node, &pair->sessions[i], "BEGIN; SET LOCAL lock_timeout = '300ms'", NULL, err);
     for (int i = 0; rc == RIG_OK && locked && i < 2; i++)

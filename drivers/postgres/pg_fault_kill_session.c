@@ -64,7 +64,7 @@ static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, 
     enum rig_rc rc = RIG_OK;
     for (uint32_t i = 0; i < site->node_count; i++) {
         struct rig_pg_node *node = rig_pg_fault_node(site, i);
-        /* Of a node that was brought down meanwhile whoever did that takes care. */
+        /* The fault that brought the node down meanwhile also brings it back. */
         if (!state->struck[i] || !rig_pg_node_runs(node))
             continue;
         enum rig_rc one = rig_pg_node_start(node, true, site->core->now_ns() + RIG_PG_FAULT_NS, err);

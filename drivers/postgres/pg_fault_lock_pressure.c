@@ -1,6 +1,6 @@
 /*
- * lock-pressure: fills the server's lock table with locks that nobody else wants, until it is full or there are as many
- * as asked for. Who needs a lock then gets "out of shared memory", also for locks of serializable transactions' own.
+ * lock-pressure: fills the server's lock table with locks that no other session wants, until it is full or there are as many
+ * as asked for. A session that needs a lock then gets "out of shared memory", also for locks of serializable transactions' own.
  *
  * Evidence: pg_locks shows them while the fault lasts. They go with the session that holds them.
  */
@@ -94,7 +94,7 @@ static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, 
 
 const struct rig_fault rig_pg_fault_lock_pressure = {
     .name = "lock-pressure",
-    .summary = "fills the lock table, so that who needs a lock gets none",
+    .summary = "fills the lock table, so that sessions fail to get locks",
     .target = "primary",
     .needs = RIG_NEED_PROCESSES,
     .options = table,

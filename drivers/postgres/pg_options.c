@@ -61,7 +61,8 @@ const struct rig_option rig_pg_option_table[] = {
     {"conninfo", RIG_OPTION_TEXT, AT(conninfo), NULL, 0, 0, NULL,
      "Further libpq connection parameters, such as `sslmode=verify-full sslrootcert=ca.pem`.", false},
     {"reads-from", RIG_OPTION_CHOICE, AT(reads_from), "auto", 0, 0, reads_from_words,
-     "Who answers transactions that only read: the primary; for each client a standby; for each client one of all "
+     "Which server answers transactions that only read: the primary; for each client a standby; for each client one of "
+     "all "
      "servers in turn; auto: the read-only hosts where some are given, else the primary. A standby reads at repeatable "
      "read where serializable is asked for, since it refuses that.",
      false},

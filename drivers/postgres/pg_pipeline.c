@@ -74,7 +74,7 @@ static enum rig_phase phase_of(int which)
 }
 
 /*
- * Whether an error is the server's answer to the statement whose turn it is, so that it skips the statements behind it.
+ * Whether an error is the server's own answer to the present statement, after which it skips the statements behind it.
  * Without an SQLSTATE the connection broke. A pooler that loses its server answers with an error of its own that ends
  * the session; by then the server may have executed the whole pipeline. Such an error names no routine, PostgreSQL's
  * does.

@@ -1,7 +1,7 @@
 /*
- * Where each node is reached by whom: past rig's own proxy, where the plan has faults of the network.
+ * The ways to each node: past rig's own proxy, where the plan has faults of the network.
  *
- * A route is asked for when somebody is about to connect, and again when the node listens on another port.
+ * A route is asked for before a client or a node connects, and again when the node listens on another port.
  *
  * Threads: any.
  */

@@ -32,7 +32,7 @@ enum rig_rc rig_pg_servers_init(struct rig_pg_servers *servers, const struct rig
 void rig_pg_servers_done(struct rig_pg_servers *servers);
 
 uint32_t rig_pg_servers_count(const struct rig_pg_servers *servers);
-/* Whom to connect to and as whom; `endpoint` is filled, and borrowed by `target`. */
+/* The server to connect to and the account; `endpoint` is filled, and borrowed by `target`. */
 enum rig_rc rig_pg_servers_target(const struct rig_pg_servers *servers, uint32_t server,
                                   struct rig_pg_endpoint *endpoint, struct rig_pg_target *target, struct rig_err *err);
 

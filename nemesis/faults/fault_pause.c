@@ -128,7 +128,7 @@ static enum rig_rc pause_own(const struct rig_fault_site *site, uint32_t node, s
     return RIG_OK;
 }
 
-/* Also of those that are stopped by somebody else; what has ended needs nothing. */
+/* Also those that another program stopped; what has ended needs nothing. */
 static enum rig_rc resume_own(const struct rig_fault_site *site, uint32_t node, struct target *target,
                               struct rig_err *err)
 {
