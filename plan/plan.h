@@ -29,7 +29,7 @@ struct rig_clients_options {
     int64_t stop_grace_ns; /* how long a client may take to finish once the run ends, before it is interrupted */
 };
 
-/* What a check during the run ends the load on, in the order of the choices. */
+/* The findings on which a check during the run ends the load, in the order of the choices. */
 enum rig_stop_on { RIG_STOP_ON_NOTHING, RIG_STOP_ON_ANOMALY };
 
 /* The condition on a requested level for exit status 0, in the order of the choices. */

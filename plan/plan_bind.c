@@ -35,7 +35,7 @@ enum rig_rc rig_plan_part_init(struct rig_plan_part *part, const struct rig_opti
 
 /* -- names --------------------------------------------------------------------------------------------------------- */
 
-/* What a key leads to. */
+/* The option or section that a key names. */
 struct target {
     struct rig_plan_part *part; /* an option, at `index`; or */
     size_t index;

@@ -16,7 +16,7 @@
 #include "nemesis/faults.h"
 #include "plan/plan_bind.h"
 
-/* What hangs on a plan. */
+/* The faults of a plan and its nodes, as they were read. */
 struct rig_plan_nemesis {
     struct rig_plan_section top;
     struct rig_plan_section *faults, *nodes; /* by number */

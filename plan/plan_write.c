@@ -146,7 +146,7 @@ static void write_value(const struct rig_plan_part *part, size_t index, struct r
 
 /* -- YAML ---------------------------------------------------------------------------------------------------------- */
 
-/* What one part writes at one place of the nesting: the options whose names start with `prefix`. */
+/* The options of one part at one level of the nesting: their names start with `prefix`. */
 struct level {
     const struct rig_plan_part *part;
     const char *prefix;

@@ -69,7 +69,7 @@ static void note_found(struct rig_online *online, enum rig_anomaly anomaly, uint
                 (unsigned long long)rig_online_checked(online), rig_plural(rig_online_checked(online)));
 }
 
-/* Of what was found, an anomaly that was requested, or that refutes a requested level by itself. */
+/* Notes the first anomaly found that was requested, or that refutes a requested level by itself. */
 static void note_forbidden(struct rig_online *online, const struct rig_stream_peek *peek)
 {
     uint64_t forbidden = 0;
@@ -180,7 +180,7 @@ static void close_check(struct rig_online *online)
     online->source = NULL;
 }
 
-/* What was found with an assumption that does not hold need not be so. */
+/* Drops the findings: the assumption that they rest on does not hold. */
 static void forget_found(struct rig_online *online)
 {
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++)

@@ -18,7 +18,7 @@
 #include "run/run_timeline.h"
 
 /*
- * What the clients counted, the final reads included. Accounting identities, asserted at the end of a run:
+ * The counts of all clients, final reads included. Accounting identities, asserted at the end of a run:
  *     invoked == ok + fail + info
  *     sessions_opened == sessions_renewed + sessions_lost + sessions_ended
  *     reconnect_attempts == sessions_opened + reconnect_failures

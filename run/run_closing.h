@@ -32,7 +32,7 @@
 
 enum { RIG_CLOSING_ATTEMPTS = 5 }; /* failures in a row after which a client leaves a closing read to the final ones */
 
-/* What the clients share. */
+/* The state that the clients share. */
 struct rig_run_closing {
     _Atomic bool due; /* there are keys to read */
     uint32_t stride;
@@ -43,7 +43,7 @@ struct rig_run_closing {
     struct rig_key_numbers waiting; /* keys that have left; those before `taken` were given to a client */
     size_t taken;
     uint64_t oldest_position;      /* since when there are keys waiting */
-    struct rig_key_numbers unread; /* whose closing read failed */
+    struct rig_key_numbers unread; /* their closing read failed */
     bool lost_keys;                /* no memory for one of them */
 };
 

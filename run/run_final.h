@@ -22,7 +22,7 @@ enum {
 
 RIG_VEC(int64_t, rig_key_numbers)
 
-/* What the clients share. */
+/* The state that the clients share. */
 struct rig_run_final {
     uint32_t keys_a_read; /* of a closing or final read: RIG_FINAL_KEYS, or as few as the driver takes */
     struct rig_key_numbers keys;
@@ -55,7 +55,7 @@ void rig_run_final_answer(struct rig_run_client *client, enum rig_outcome outcom
 /* True while a client without a session has reason to get one. */
 bool rig_run_final_has_work(struct rig_run_client *client);
 
-/* What reads a key in this run's workload. */
+/* The operation that reads a key in this run's workload. */
 enum rig_op_kind rig_run_read_kind(const struct rig_run_state *run);
 /* Makes `ops`, which stay in place until it is answered, the question of the client's transaction. */
 void rig_run_ask_reads(struct rig_run_client *client, const struct rig_op *ops, uint32_t count);

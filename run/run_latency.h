@@ -33,7 +33,7 @@ struct rig_latency_interval {
 /* Ends the interval and begins the next: add each client's latency in between. Private to run/. */
 void rig_latency_interval_begin(struct rig_latency_interval *interval);
 void rig_latency_interval_add(struct rig_latency_interval *interval, const struct rig_run_latency *latency);
-/* What came since the interval before; valid until the next begin. */
+/* The latencies since the interval before; valid until the next begin. */
 const struct rig_histogram *rig_latency_interval_end(struct rig_latency_interval *interval);
 
 #endif

@@ -17,7 +17,7 @@
 struct rig_run_client;
 struct rig_run_state;
 
-/* What the clients share. */
+/* The state that the clients share. */
 struct rig_run_load {
     _Atomic int64_t start_ns;     /* of the load, monotonic; 0 before */
     _Atomic int64_t deadline_ns;  /* monotonic; INT64_MAX: none */

@@ -218,7 +218,7 @@ static void sum_counters(const struct rig_run_state *run, struct rig_progress *p
     progress->done = all < closing_reads ? 0 : all - closing_reads;
 }
 
-/* What was acknowledged since the interval ended last, over all kinds of transactions. */
+/* The latencies of transactions acknowledged since the interval ended last, over all kinds of transactions. */
 static const struct rig_histogram *latency_since(const struct rig_run_state *run, struct rig_latency_interval *interval)
 {
     rig_latency_interval_begin(interval);

@@ -16,7 +16,7 @@
 
 struct rig_run_state;
 
-/* What the monitor saw of the load; read when it was joined, but for `looks`. */
+/* The monitor's observations of the load; to be read after it was joined, except `looks`. */
 struct rig_run_seen {
     _Atomic int looks; /* at the clients' answers */
     struct rig_run_timeline timeline;

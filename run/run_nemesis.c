@@ -64,8 +64,8 @@ static void take_difference(const uint64_t now[3], const uint64_t before[3], str
     recorded->info = now[RIG_OUTCOME_INFO] - before[RIG_OUTCOME_INFO];
 }
 
-/* What completed while the fault was in effect, and from before it was injected until it is healed: some happen all in
- * their injection. */
+/* Counts the transactions completed while the fault was in effect, and from before its injection until it is healed:
+ * some faults happen entirely within their injection. */
 static void count_during(struct rig_run_state *run, const struct rig_nemesis_event *event,
                          struct rig_fault_event *recorded)
 {

@@ -15,7 +15,7 @@ struct rig_run_state;
 
 enum { RIG_UNDER_FAULT_MOST = 64 }; /* injections that can be under way together */
 
-/* What had completed when an injection began, and when it took effect, by outcome. */
+/* The transactions completed when an injection began, and when it took effect, by outcome. */
 struct rig_run_under_fault {
     uint64_t injection;
     uint64_t begun[3], in_effect[3];

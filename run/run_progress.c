@@ -51,7 +51,7 @@ void rig_progress_count(uint64_t count, char *text, size_t size)
     (void)snprintf(text, size, "%" PRIu64, count);
 }
 
-/* What is left by the bound that will be reached first; below 0: unknown. */
+/* The time left by the bound that will be reached first; below 0: unknown. */
 static int64_t remaining_ns(const struct rig_progress *progress)
 {
     if (progress->has_share && progress->share >= 1)

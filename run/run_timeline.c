@@ -9,7 +9,7 @@ bool rig_run_timeline_is_due(const struct rig_run_timeline *timeline, int64_t at
     return at_ns >= timeline->at[timeline->count - 1].at_ns + timeline->distance_ns;
 }
 
-/* Of two neighbours the later one stays: it has what completed in both; and the worse of their latencies. */
+/* Keeps the later one of two neighbours, with the worse of their latencies: its counts include the earlier ones. */
 static void thin_out(struct rig_run_timeline *timeline)
 {
     uint32_t kept = 0;
