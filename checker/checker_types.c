@@ -4,6 +4,8 @@
 #include "checker/infer/register_inference.h"
 #include "checker/levels/anomaly.h"
 #include "checker/levels/level.h"
+#include "checker/stream/closing_private.h"
+#include "checker/stream/retired_private.h"
 #include "checker/witness/explain.h"
 #include "checker/witness/sentence.h"
 #include "checker/witness/verify_type.h"
@@ -27,6 +29,8 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
             .anomalies = A(G1A) | A(G1B) | A(GARBAGE_READ) | A(DUPLICATE_ELEMENTS) | A(INCOMPATIBLE_ORDER) |
                          A(FRACTURED_APPEND) | A(FUTURE_READ) | A(INTERNAL) | A(LOST_UPDATE) | A(DIRTY_UPDATE),
             .levels = RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1,
+            .wait_for_unknown = rig_list_wait_for_unknown,
+            .retired = &rig_list_retired,
             .load_percent = 250,
             .explain_step = rig_list_explain_step,
             .sentences = &rig_list_sentences,
@@ -39,6 +43,8 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
             .any_initial = true,
             .anomalies = A(G1A) | A(G1B) | A(FUTURE_READ) | A(INTERNAL) | A(LOST_UPDATE) | A(CYCLIC_VERSIONS),
             .undecided = "the order of the versions is known only in part",
+            .wait_for_unknown = rig_register_wait_for_unknown,
+            .retired = &rig_register_retired,
             .load_percent = 700,
             .arena_only = true,
             .explain_step = rig_register_explain_step,

@@ -17,9 +17,11 @@
 #include "checker/levels/assumption.h"
 #include "history/transaction.h"
 
+struct rig_closing_search;
 struct rig_history;
 struct rig_inference;
 struct rig_step;
+struct rig_type_retired;
 struct rig_type_sentences;
 struct rig_type_verifier;
 
@@ -46,6 +48,9 @@ struct rig_type_inference {
 
     /* ---- streaming ---- */
 
+    /* For the closing set (stream/closing.h). */
+    void (*wait_for_unknown)(struct rig_closing_search *search);
+    const struct rig_type_retired *retired; /* what is remembered of finished keys: stream/retired_private.h */
     uint32_t load_percent; /* of a window's size: what judging it takes beside, until that is measured */
     bool arena_only;       /* all of that comes from the judge's arena */
 

@@ -3,31 +3,13 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "base/table.h"
+#include "checker/checker_types.h"
+#include "checker/stream/closing_private.h"
 
 /* Rounds until all wait, because it takes too long to see who does not. */
 enum { MOST_ROUNDS = 64, PIECE = 256, PASSAGES_AT_ONCE = 64 };
 
-struct search {
-    const struct rig_history *history;
-    const struct rig_links *links;
-    const struct rig_versions *versions;
-    const uint8_t *committed;
-    const struct rig_registers *registers;
-    struct rig_arena *arena;
-    uint8_t *read_by_unknown; /* per version of registers; NULL until there is one */
-    struct rig_closing *out;
-    struct rig_table *waiting; /* process -> first that waits, where there are no invocations; else NULL */
-    uint32_t least_end;        /* of a committed transaction that waits, in the real-time order */
-    uint32_t first;            /* before this transaction nobody waits, nor uses a key that is alive */
-    uint32_t *ends;            /* where there are relays, and so many rounds: of every stretch, in order, and */
-    uint32_t *least_target;    /*   per relay, the first transaction that it leads to at once */
-    uint32_t stretch_count;
-    bool any;                       /* a committed transaction, or a relay, waits */
-    bool changed, again, no_memory; /* again: somebody waits for another reason than his predecessors */
-};
-
-static void make_wait(struct search *s, uint32_t txn)
+static void make_wait(struct rig_closing_search *s, uint32_t txn)
 {
     s->out->waits[txn] = 1;
     s->out->waiting_count++;
@@ -46,7 +28,7 @@ static void make_wait(struct search *s, uint32_t txn)
     }
 }
 
-static bool uses_alive(const struct search *s, uint32_t txn)
+static bool uses_alive(const struct rig_closing_search *s, uint32_t txn)
 {
     const struct rig_txn_op *op = rig_txn_ops(s->history, txn), *end = op + rig_txn_op_count(s->history, txn);
     uint8_t alive = 0;
@@ -55,7 +37,7 @@ static bool uses_alive(const struct search *s, uint32_t txn)
     return alive != 0;
 }
 
-static bool waits_for_predecessor(const struct search *s, uint32_t node)
+static bool waits_for_predecessor(const struct rig_closing_search *s, uint32_t node)
 {
     const struct rig_links *links = s->links;
     const uint8_t *waits = s->out->waits;
@@ -73,7 +55,7 @@ static bool waits_for_predecessor(const struct search *s, uint32_t node)
  * Nothing waits for a transaction that has not committed, nor it for others. In its process only an acknowledged one
  * comes before another (graph/orders.h).
  */
-static bool waits_in_order(const struct search *s, uint32_t txn)
+static bool waits_in_order(const struct rig_closing_search *s, uint32_t txn)
 {
     const struct rig_txn *t = &s->history->txns[txn];
     bool by_process =
@@ -81,7 +63,7 @@ static bool waits_in_order(const struct search *s, uint32_t txn)
     return by_process || (s->any && s->committed[txn] && waits_for_predecessor(s, txn));
 }
 
-static void visit(struct search *s, uint32_t txn)
+static void visit(struct rig_closing_search *s, uint32_t txn)
 {
     const struct rig_txn *t = &s->history->txns[txn];
     if (s->out->waits[txn] || t->judged != RIG_JUDGED_NOT)
@@ -113,7 +95,7 @@ static uint32_t latest_before(const struct rig_links *links, uint32_t node)
 
 /* There and back, so that chains of backward edges take no longer than those of forward ones. True when some waits now.
  */
-static bool visit_there_and_back(struct search *s, uint32_t begin, uint32_t end)
+static bool visit_there_and_back(struct rig_closing_search *s, uint32_t begin, uint32_t end)
 {
     bool changed = false;
     do {
@@ -131,7 +113,7 @@ static bool visit_there_and_back(struct search *s, uint32_t begin, uint32_t end)
  * In a long stretch waiting may creep back a few transactions at a time, all the way: so it is gone through in pieces
  * from its end, each with the one behind it.
  */
-static bool visit_stretch(struct search *s, uint32_t begin, uint32_t end)
+static bool visit_stretch(struct rig_closing_search *s, uint32_t begin, uint32_t end)
 {
     if (end - begin <= 2 * PIECE)
         return visit_there_and_back(s, begin, end);
@@ -154,7 +136,7 @@ static bool visit_stretch(struct search *s, uint32_t begin, uint32_t end)
 }
 
 /* The end of the stretch that begins there: nobody in it has to come after somebody behind it. */
-static uint32_t end_of_stretch(const struct search *s, uint32_t begin)
+static uint32_t end_of_stretch(const struct rig_closing_search *s, uint32_t begin)
 {
     uint32_t end = begin;
     for (uint32_t node = begin; node <= end; node++) {
@@ -165,7 +147,7 @@ static uint32_t end_of_stretch(const struct search *s, uint32_t begin)
 }
 
 /* The number of stretches, which are noted, that end before the first who waits. */
-static uint32_t stretches_before_first(const struct search *s)
+static uint32_t stretches_before_first(const struct rig_closing_search *s)
 {
     uint32_t low = 0, high = s->stretch_count;
     while (low < high) {
@@ -179,7 +161,7 @@ static uint32_t stretches_before_first(const struct search *s)
 }
 
 /* Where the stretch of the first who waits begins: stretches are spanned by those who have to come after later ones. */
-static uint32_t begin_of_first_stretch(const struct search *s)
+static uint32_t begin_of_first_stretch(const struct rig_closing_search *s)
 {
     const uint8_t *all = s->links->late_before, *late = all, *end = all + s->first;
     uint32_t begin = 0, behind = 0;
@@ -191,7 +173,7 @@ static uint32_t begin_of_first_stretch(const struct search *s)
     return s->first < behind ? begin : s->first;
 }
 
-static uint32_t begin_of_noted_stretch(const struct search *s, uint32_t stretch)
+static uint32_t begin_of_noted_stretch(const struct rig_closing_search *s, uint32_t stretch)
 {
     return stretch == 0 ? 0 : s->ends[stretch - 1];
 }
@@ -200,7 +182,7 @@ static uint32_t begin_of_noted_stretch(const struct search *s, uint32_t stretch)
  * Those before `behind`, in completion order, in which nearly every edge leads forward; over the stretches that others
  * span (links.h) again until nothing changes there. By real time nobody waits for one who completed later.
  */
-static void visit_txns(struct search *s, uint32_t behind)
+static void visit_txns(struct rig_closing_search *s, uint32_t behind)
 {
     bool changed = s->changed;
     uint32_t stretch = s->ends == NULL ? 0 : stretches_before_first(s);
@@ -213,7 +195,7 @@ static void visit_txns(struct search *s, uint32_t behind)
     s->changed = changed;
 }
 
-static void visit_relay(struct search *s, uint32_t node)
+static void visit_relay(struct rig_closing_search *s, uint32_t node)
 {
     if (!s->out->waits[node] && waits_for_predecessor(s, node)) {
         uint32_t target = s->least_target[node - s->links->txn_count]; /* who may have completed before */
@@ -223,7 +205,7 @@ static void visit_relay(struct search *s, uint32_t node)
     }
 }
 
-static bool prepare_relays(struct search *s, struct rig_arena *arena)
+static bool prepare_relays(struct rig_closing_search *s, struct rig_arena *arena)
 {
     const struct rig_links *links = s->links;
     uint32_t relay_count = links->node_count - links->txn_count;
@@ -249,7 +231,7 @@ static bool prepare_relays(struct search *s, struct rig_arena *arena)
  * these waiting may creep back key by key, all the way: so on the way back, those who completed before all who waited
  * so far are visited at once.
  */
-static void visit_relays(struct search *s)
+static void visit_relays(struct rig_closing_search *s)
 {
     const uint32_t relay_first = s->links->txn_count;
     for (uint32_t node = relay_first; node < s->links->node_count; node++)
@@ -264,132 +246,12 @@ static void visit_relays(struct search *s)
     }
 }
 
-static void wait_again(struct search *s, uint32_t txn)
+void rig_closing_wait_again(struct rig_closing_search *s, uint32_t txn)
 {
     if (s->out->waits[txn] || s->history->txns[txn].judged != RIG_JUDGED_NOT)
         return;
     make_wait(s, txn);
     s->again = true;
-}
-
-/* Makes those wait who made appends to the key that nobody read. */
-static void wait_unread(struct search *s, uint32_t key)
-{
-    const struct rig_versions *versions = s->versions;
-    const struct rig_append *slots = &versions->slots[versions->key_places[key].slot_first];
-    for (uint32_t i = 0; i < versions->keys[key].slot_count; i++) {
-        if (slots[i].writer != RIG_TXN_NONE && slots[i].position == RIG_VERSION_NONE && s->committed[slots[i].writer])
-            wait_again(s, slots[i].writer);
-    }
-}
-
-static void wait_behind_read(struct search *s, const struct rig_txn_op *read)
-{
-    if (!rig_versions_is_prefix(s->versions, read)) {
-        s->out->alive[read->key] = 1;
-        s->again = true;
-        s->first = 0;
-        return;
-    }
-    uint32_t next = rig_versions_from(s->versions, read->key, read->read_state == RIG_READ_SEEN ? read->count : 0);
-    if (next == RIG_VERSION_NONE)
-        wait_unread(s, read->key);
-    else
-        wait_again(s, rig_versions_writer(s->versions, read->key, next));
-}
-
-/* It waits, and whether it committed may yet be seen. */
-static bool is_unknown(const struct search *s, uint32_t txn)
-{
-    return s->out->waits[txn] && !s->committed[txn] && s->history->txns[txn].outcome == RIG_OUTCOME_INFO;
-}
-
-/*
- * A transaction of unknown fate counts for nothing as long as nobody read what it wrote, but may do so later. Then what
- * it read comes before what was written next, which therefore waits too; or changes the order of the key, which
- * therefore stays alive. (What it appended comes after everything in any case, and so before nothing.)
- */
-static void wait_for_unknown(struct search *s)
-{
-    const struct rig_history *history = s->history;
-    for (uint32_t txn = s->first; txn < history->txn_count; txn++) {
-        if (!is_unknown(s, txn))
-            continue;
-        const struct rig_txn_op *ops = rig_txn_ops(history, txn);
-        for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
-            bool known = ops[i].kind == RIG_OP_READ_LIST && ops[i].read_state != RIG_READ_UNKNOWN;
-            if (known && !s->out->alive[ops[i].key])
-                wait_behind_read(s, &ops[i]);
-        }
-    }
-}
-
-/* ---- the same of registers ---- */
-
-/* Marks the versions that `txn` read; keys whose transactions would count with it stay alive. */
-static void mark_reads(struct search *s, uint32_t txn, bool *marked)
-{
-    const struct rig_registers *registers = s->registers;
-    const struct rig_txn_op *ops = rig_txn_ops(s->history, txn);
-    for (uint32_t i = 0; i < rig_txn_op_count(s->history, txn); i++) {
-        uint32_t version = registers->version_of[s->history->txns[txn].first_op + i];
-        if (version == RIG_REGISTER_NONE || ops[i].kind != RIG_OP_READ_REGISTER || s->out->alive[ops[i].key])
-            continue;
-        uint32_t writer = registers->versions[version].writer;
-        if (writer == txn)
-            continue;
-        if (writer != RIG_REGISTER_NONE && !s->committed[writer] &&
-            s->history->txns[writer].outcome == RIG_OUTCOME_INFO) {
-            s->out->alive[ops[i].key] = 1;
-            s->again = true;
-            s->first = 0;
-        }
-        s->read_by_unknown[version] = 1;
-        *marked = true;
-    }
-}
-
-static bool updates_marked(const struct search *s, uint32_t txn)
-{
-    uint32_t first_op = s->history->txns[txn].first_op;
-    bool marked = false;
-    for (uint32_t i = 0; !marked && i < rig_txn_op_count(s->history, txn); i++) {
-        uint32_t version = s->registers->version_of[first_op + i];
-        marked =
-            version != RIG_REGISTER_NONE && s->read_by_unknown[version] && rig_register_is_update(s->history, txn, i);
-    }
-    return marked;
-}
-
-/*
- * A transaction of unknown fate gives no version a place. Should it count, what it read comes before the versions
- * behind that, whose writers therefore wait; so do those who updated the version that it read, with whom it would have
- * lost an update; and who wrote it, should that hinge on this one.
- */
-static void wait_for_unknown_of_registers(struct search *s)
-{
-    const struct rig_registers *registers = s->registers;
-    bool marked = false;
-    for (uint32_t txn = s->first; txn < s->history->txn_count; txn++) {
-        if (!is_unknown(s, txn))
-            continue;
-        if (s->read_by_unknown == NULL)
-            s->read_by_unknown = rig_arena_array(s->arena, (size_t)registers->version_count + 1, 1);
-        if (s->read_by_unknown == NULL) {
-            s->no_memory = true;
-            return;
-        }
-        mark_reads(s, txn, &marked);
-    }
-    for (uint32_t i = 0; marked && i < registers->edge_count; i++) {
-        uint32_t writer = registers->versions[registers->edges[i].to].writer;
-        if (s->read_by_unknown[registers->edges[i].from] && writer != RIG_REGISTER_NONE && s->committed[writer])
-            wait_again(s, writer);
-    }
-    for (uint32_t txn = 0; marked && txn < s->history->txn_count; txn++) {
-        if (s->committed[txn] && updates_marked(s, txn))
-            wait_again(s, txn);
-    }
 }
 
 /* The first operation on a key that is alive; the number of all where there is none. */
@@ -419,7 +281,7 @@ static uint32_t find_first(const struct rig_history *history, const uint8_t *ali
     return op < history->op_count ? low : history->txn_count;
 }
 
-static void wait_all(struct search *s)
+static void wait_all(struct rig_closing_search *s)
 {
     s->out->waiting_count = 0;
     for (uint32_t txn = 0; txn < s->history->txn_count; txn++) {
@@ -428,18 +290,16 @@ static void wait_all(struct search *s)
     }
 }
 
-static void run(struct search *s)
+static void run(struct rig_closing_search *s)
 {
+    rig_closing_unknown *const wait_for_unknown = rig_type_inference(s->history->workload)->wait_for_unknown;
     bool relays = s->links->node_count > s->links->txn_count;
     for (unsigned round = 0; round < MOST_ROUNDS && !s->no_memory; round++) {
         s->changed = s->again = false;
         visit_txns(s, s->history->txn_count);
         if (relays)
             visit_relays(s);
-        if (s->history->workload == RIG_WORKLOAD_RW_REGISTER)
-            wait_for_unknown_of_registers(s);
-        else
-            wait_for_unknown(s);
+        wait_for_unknown(s);
         if (!s->again && !(relays && s->changed))
             return;
     }
@@ -456,17 +316,18 @@ bool rig_closing_find(const struct rig_inference *inference, uint8_t *alive, str
     closing->waits = rig_arena_array(arena, (size_t)inference->links.node_count + 1, sizeof *closing->waits);
     if (closing->waits == NULL)
         return false;
-    struct search s = {.history = history,
-                       .links = &inference->links,
-                       .versions = &inference->versions,
-                       .registers = &inference->registers,
-                       .arena = arena,
-                       .committed = inference->committed,
-                       .out = closing,
-                       /* Without invocations real time says nothing, and the process order has to be looked at. */
-                       .waiting = history->has_invocations ? NULL : &waiting,
-                       .least_end = RIG_POSITION_NONE,
-                       .first = find_first(history, alive)};
+    struct rig_closing_search s = {
+        .history = history,
+        .links = &inference->links,
+        .versions = &inference->versions,
+        .registers = &inference->registers,
+        .arena = arena,
+        .committed = inference->committed,
+        .out = closing,
+        /* Without invocations real time says nothing, and the process order has to be looked at. */
+        .waiting = history->has_invocations ? NULL : &waiting,
+        .least_end = RIG_POSITION_NONE,
+        .first = find_first(history, alive)};
     if (s.links->node_count > s.links->txn_count && !prepare_relays(&s, arena))
         return false;
     rig_table_init(&waiting);

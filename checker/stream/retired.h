@@ -30,8 +30,8 @@
 
 struct rig_retired;
 
-/* What is forgotten may take so many bytes; 0: a default. NULL when memory runs out. */
-struct rig_retired *rig_retired_new(size_t forgotten_bytes);
+/* Of a workload that rig checks. What is forgotten may take so many bytes; 0: a default. NULL when memory runs out. */
+struct rig_retired *rig_retired_new(enum rig_workload workload, size_t forgotten_bytes);
 /* Takes NULL. */
 void rig_retired_free(struct rig_retired *retired);
 size_t rig_retired_bytes(const struct rig_retired *retired);
@@ -43,7 +43,8 @@ uint64_t rig_retired_unordered(const struct rig_retired *retired);
  * is wrong with it: at most one append that nobody read is committed or may yet turn out to be, or, where the window is
  * `clean`, they have an order (list_unread_chain.h).
  */
-bool rig_retired_is_settled(const struct rig_inference *inference, uint32_t key, bool clean);
+bool rig_retired_is_settled(const struct rig_retired *retired, const struct rig_inference *inference, uint32_t key,
+                            bool clean);
 
 /*
  * Makes room: of the keys that no transaction in the window used and that were remembered longer ago than the others on

@@ -44,6 +44,7 @@ RIG_VEC(uint32_t, list_limits)
 RIG_VEC(uint8_t, packed_keys)
 
 struct rig_retired {
+    const struct rig_type_retired *type;
     struct retired_keys keys;    /* that transactions which are held use */
     struct rig_table ids;        /* name -> index into keys */
     struct rig_key_pages gone;   /* the others, packed, by name */
@@ -76,9 +77,69 @@ static inline size_t rig_retired_words(uint64_t span)
     return (size_t)(span / 64 + 1);
 }
 
+/* Values that a judgement shows of a key. */
+struct rig_retired_values {
+    int64_t lowest, highest; /* where there are any */
+    uint32_t count;
+};
+
+/* The number of a key of a history, or RIG_RETIRED_NONE; and whether it was forgotten. */
+uint32_t rig_retired_find(const struct rig_retired *retired, const struct rig_history *history, uint32_t key);
+bool rig_retired_is_forgotten(const struct rig_retired *retired, const struct rig_history *history, uint32_t key);
+/* The retired key, new or known; NULL when memory runs out. One that is in the window is not packed. */
+struct retired_key *rig_retired_put(struct rig_retired *retired, const struct rig_history *history, uint32_t key);
+/* Makes the key's range cover the values, as bits while that pays. False when memory runs out. */
+bool rig_retired_widen(struct rig_retired *retired, struct retired_key *key, const struct rig_retired_values *values);
+/* Of a key that has bits: the value, which is in its range, was written. */
+static inline void rig_retired_set_bit(struct retired_key *key, int64_t value)
+{
+    uint64_t place = (uint64_t)value - (uint64_t)key->lowest;
+    key->bits[place / 64] |= UINT64_C(1) << (place % 64);
+}
+
 /* No transaction in the window uses the key any more. False when memory runs out. */
 bool rig_retired_rest(struct rig_retired *retired, struct retired_key *key);
 /* The key, if it is retired; one that rested does so no more. False when memory runs out. */
 bool rig_retired_wake(struct rig_retired *retired, uint64_t name, uint32_t *number);
+
+/* ---- data types ---- */
+
+/* A judgement whose keys are remembered (rig_retired_remember()). */
+struct rig_retiring {
+    struct rig_retired *retired;
+    const struct rig_inference *inference;
+    const uint8_t *judged, *odd;
+    bool clean;
+};
+
+/* A segment with retired keys: `retired` has a copy, of which the type cuts off what was judged. */
+struct rig_admission {
+    struct rig_retired *retired;
+    const struct rig_segment *segment;
+    const char *conflict; /* NULL: none so far */
+};
+
+/* What is remembered of the keys of one type, and what may happen to them later. */
+struct rig_type_retired {
+    /* False when memory runs out. */
+    bool (*remember)(const struct rig_retiring *r, uint32_t key, bool dropped);
+    /* Two or more committed transactions made writes that no read shows and no order is known of; NULL: never. */
+    bool (*is_unordered)(const struct rig_inference *inference, uint32_t key);
+    /* rig_retired_is_settled(); NULL: never. */
+    bool (*is_settled)(const struct rig_inference *inference, uint32_t key, bool clean);
+    /* Looks for conflicts. False when memory runs out. */
+    bool (*admit)(struct rig_admission *a);
+};
+
+extern const struct rig_type_retired rig_list_retired, rig_register_retired;
+bool rig_list_admit(struct rig_admission *a); /* the one of lists */
+
+/* An operation of the copy on a retired key. */
+typedef void rig_admit_op(struct rig_admission *a, struct retired_key *key, enum rig_outcome outcome,
+                          struct rig_txn_op *op);
+/* Shows each of them, and writes of transactions that are still open, until there is a conflict. */
+void rig_admission_walk(struct rig_admission *a, rig_admit_op *admit);
+/* A write of a retired key. */
+void rig_admission_write(struct rig_admission *a, const struct retired_key *key, int64_t value);
 
 #endif

@@ -55,7 +55,7 @@ enum rig_rc rig_stream_begin(enum rig_workload workload, const struct rig_stream
     rig_judge_init(&w->judge, check->max_witnesses, check->assumptions, limit_bytes);
     w->judge.asked = check->anomalies;
     w->window = rig_window_new(workload, limit_bytes);
-    w->retired = rig_retired_new(limit_bytes / FORGOTTEN_SHARE);
+    w->retired = rig_retired_new(workload, limit_bytes / FORGOTTEN_SHARE);
     w->evidence = rig_witness_txns_new(workload);
     w->storage = rig_verdict_new(check);
     w->zero_ns = INT64_MAX;
@@ -118,7 +118,7 @@ static bool may_be_used(const struct judgement *j, uint32_t key)
     if (rig_stream_key_is_in_use(w, j->view, key))
         return true;
     return w->options.census == NULL && !rig_stream_key_is_idle(w, key) &&
-           !rig_retired_is_settled(&w->judge.inference, key, !w->unclean);
+           !rig_retired_is_settled(w->retired, &w->judge.inference, key, !w->unclean);
 }
 
 /* Keys that may be used again. */

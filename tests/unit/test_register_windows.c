@@ -165,7 +165,7 @@ static const char *conflict_of(const char *gone, const char *comes)
     uint8_t judged[SMALL_TXNS], fate[SMALL_KEYS];
     const struct rig_segment *cleaned;
     const char *conflict = NULL;
-    struct rig_retired *retired = rig_retired_new(0);
+    struct rig_retired *retired = rig_retired_new(RIG_WORKLOAD_RW_REGISTER, 0);
     memset(judged, 1, sizeof judged);
     memset(fate, RIG_KEY_DROPPED, sizeof fate);
     infer(&before, gone, 0);

@@ -34,7 +34,7 @@ static void remember(struct rig_retired *retired, const struct rig_history *hist
 static void go(struct fixture *f, const char *gone, uint8_t key_fate, const char *comes)
 {
     struct rig_history *before = given(gone);
-    f->retired = rig_retired_new(0);
+    f->retired = rig_retired_new(RIG_WORKLOAD_LIST_APPEND, 0);
     remember(f->retired, before, key_fate);
     rig_history_free(before);
     f->history = given(comes);
@@ -252,7 +252,7 @@ static bool may_be_read(struct rig_retired *retired, char *name, const char *com
 static void keys_that_are_texts_are_forgotten_too(void **state)
 {
     (void)state;
-    struct rig_retired *retired = rig_retired_new(0);
+    struct rig_retired *retired = rig_retired_new(RIG_WORKLOAD_LIST_APPEND, 0);
     char name[] = "key a", in_use[] = "key b";
     char *named = name;
     for (char letter = 'a'; letter < 'a' + 20; letter++) {
