@@ -61,10 +61,15 @@ struct rig_run_result { /* some 150 KiB: not for the stack of a thread */
     char started_utc[32];
 };
 
+struct rig_questions;
+
 struct rig_run_options {
     const char *folder;   /* existing; history.rig and the logs go there */
     bool progress;        /* show the progress line on stderr */
     int64_t heartbeat_ns; /* else write a line there as often; 0: never */
+    /* Where the transactions come from; NULL: the plan's generator. The number of transactions in streams that end takes
+       the place of the plan's. Borrowed. */
+    const struct rig_questions *questions;
 };
 
 /* Whether the plan can be run with this driver on this machine; every fault that cannot happen here is named with the

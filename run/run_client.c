@@ -41,8 +41,7 @@ enum state {
 enum rig_rc rig_run_client_init(struct rig_run_client *client, struct rig_run_state *run, uint32_t index,
                                 struct rig_err *err)
 {
-    const struct rig_plan *plan = run->plan;
-    size_t most_ops = (size_t)plan->workload.max_operations;
+    size_t most_ops = run->questions->most_operations;
     if (most_ops < RIG_FINAL_KEYS)
         most_ops = RIG_FINAL_KEYS;
     client->run = run;
@@ -56,17 +55,18 @@ enum rig_rc rig_run_client_init(struct rig_run_client *client, struct rig_run_st
     client->reads = calloc(most_ops, sizeof *client->reads);
     if (client->reads == NULL)
         return rig_fail(err, RIG_E_LIMIT, "no memory for client %u", index);
-    rig_rng_init(&client->jitter, plan->seed, (UINT64_C(1) << 32) + index);
+    rig_rng_init(&client->jitter, run->plan->seed, (UINT64_C(1) << 32) + index);
     client->channel = rig_recorder_channel(run->recorder, index);
     client->transaction = (struct rig_transaction){.client = index, .reads = client->reads, .core_private = client};
-    return rig_generator_new(&plan->workload, plan->seed, index, run->client_count, &client->generator, err);
+    return run->questions->open(run->questions, index, run->client_count, &client->stream, err);
 }
 
 void rig_run_client_done(struct rig_run_client *client)
 {
     if (client->run == NULL)
         return;
-    rig_generator_free(client->generator);
+    if (client->stream != NULL)
+        client->stream->ops->free(client->stream);
     free(client->transaction.elements);
     free(client->reads);
     rig_run_session_done(&client->session);

@@ -11,21 +11,20 @@ enum {
 };
 
 /* Also before all keys are read at the end: a check during the run can then be done with them, until they come back. */
-static bool is_wanted(const struct rig_run_state *run)
+bool rig_run_closing_is_on(const struct rig_run_state *run)
 {
-    return run->plan->workload.final_reads != RIG_FINAL_NONE;
+    return run->plan->workload.final_reads != RIG_FINAL_NONE && run->questions->key_pool != NULL;
 }
 
 enum rig_rc rig_run_closing_init(struct rig_run_state *run, struct rig_err *err)
 {
-    if (!is_wanted(run))
+    if (!rig_run_closing_is_on(run))
         return RIG_OK;
     struct rig_run_closing *closing = &run->closing;
-    const struct rig_generator_options *workload = &run->plan->workload;
     RIG_INVARIANT(pthread_mutex_init(&closing->lock, NULL) == 0);
     closing->has_lock = true;
     closing->stride = run->client_count < LEAST_STRIDE ? LEAST_STRIDE : run->client_count;
-    return rig_key_pool_init(&closing->pool, workload, rig_generator_turns(workload, run->client_count), err);
+    return run->questions->key_pool(run->questions, run->client_count, &closing->pool, err);
 }
 
 void rig_run_closing_done(struct rig_run_state *run)
@@ -46,33 +45,33 @@ static void come_back(struct rig_run_client *client)
 {
     struct rig_run_closing *closing = &client->run->closing;
     pthread_mutex_lock(&closing->lock);
-    rig_generator_skip_to(client->generator, closing->horizon);
-    atomic_store(&client->closing.position, rig_generator_position(client->generator));
+    client->stream->ops->skip_to(client->stream, closing->horizon);
+    atomic_store(&client->closing.position, client->stream->ops->position(client->stream));
     pthread_mutex_unlock(&closing->lock);
 }
 
 void rig_run_closing_advance(struct rig_run_client *client)
 {
-    if (!is_wanted(client->run))
+    if (!rig_run_closing_is_on(client->run))
         return;
     if (atomic_load_explicit(&client->closing.position, memory_order_relaxed) == RIG_NO_POSITION)
         come_back(client);
     else
-        atomic_store_explicit(&client->closing.position, rig_generator_position(client->generator),
+        atomic_store_explicit(&client->closing.position, client->stream->ops->position(client->stream),
                               memory_order_release);
 }
 
 void rig_run_closing_pause(struct rig_run_client *client)
 {
     /* The simulator connects at once, and there streams are never cut short. */
-    if (is_wanted(client->run) && !client->run->simulated)
+    if (rig_run_closing_is_on(client->run) && !client->run->simulated)
         atomic_store(&client->closing.position, RIG_NO_POSITION);
 }
 
 void rig_run_closing_leave(struct rig_run_client *client)
 {
     struct rig_run_closing *closing = &client->run->closing;
-    if (!is_wanted(client->run))
+    if (!rig_run_closing_is_on(client->run))
         return;
     if (client->closing.count > 0) {
         pthread_mutex_lock(&closing->lock);
@@ -183,7 +182,7 @@ static bool is_pausing(const struct rig_run_client *client)
 bool rig_run_closing_next(struct rig_run_client *client)
 {
     struct rig_run_state *run = client->run;
-    if (!is_wanted(run) || is_pausing(client))
+    if (!rig_run_closing_is_on(run) || is_pausing(client))
         return false;
     if (client->closing.count == 0 && is_my_turn(client))
         look_for_keys(run);

@@ -64,7 +64,9 @@ struct rig_run_client_closing {
 struct rig_run_client;
 struct rig_run_state;
 
-/* Before the clients start; nothing where the plan wants no closing reads. Undone by rig_run_closing_done(). */
+/* False where the plan wants no closing reads, or the run's questions do not say when a key is done with. */
+bool rig_run_closing_is_on(const struct rig_run_state *run);
+/* Before the clients start; nothing where there are no closing reads. Undone by rig_run_closing_done(). */
 enum rig_rc rig_run_closing_init(struct rig_run_state *run, struct rig_err *err);
 /* Frees; safe after a failed or no init of a zeroed state. */
 void rig_run_closing_done(struct rig_run_state *run);

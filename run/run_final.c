@@ -29,7 +29,8 @@ void rig_run_ask_reads(struct rig_run_client *client, const struct rig_op *ops, 
 static enum rig_rc list_keys(struct rig_run_state *run, int64_t bound, uint64_t position, struct rig_err *err)
 {
     struct rig_key_numbers *keys = &run->final.keys;
-    if (run->plan->workload.final_reads == RIG_FINAL_CLOSING && run->faults.nemesis == NULL)
+    if (run->plan->workload.final_reads == RIG_FINAL_CLOSING && run->faults.nemesis == NULL &&
+        rig_run_closing_is_on(run))
         return rig_run_closing_rest(run, position, keys, err);
     for (int64_t key = 0; key < bound; key++) {
         if (!rig_key_numbers_add(keys, key))
@@ -54,11 +55,12 @@ enum rig_rc rig_run_final_init(struct rig_run_state *run, struct rig_err *err)
     int64_t bound = 0;
     uint64_t position = 0;
     for (uint32_t i = 0; i < run->client_count; i++) {
-        const struct rig_generator *generator = run->clients[i].generator;
-        if (rig_run_read(&run->clients[i].counts.invoked) > 0 && rig_generator_key_bound(generator) > bound)
-            bound = rig_generator_key_bound(generator);
-        if (rig_run_read(&run->clients[i].counts.invoked) > 0 && rig_generator_position(generator) > position)
-            position = rig_generator_position(generator);
+        const struct rig_question_stream *stream = run->clients[i].stream;
+        const bool used = rig_run_read(&run->clients[i].counts.invoked) > 0;
+        if (used && stream->ops->key_bound(stream) > bound)
+            bound = stream->ops->key_bound(stream);
+        if (used && stream->ops->position(stream) > position)
+            position = stream->ops->position(stream);
         /* With simulated time the chunks are dealt out beforehand: client, client + client_count, ... */
         run->clients[i].final.chunk = run->simulated ? (int64_t)i - (int64_t)run->client_count : -1;
     }

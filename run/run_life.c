@@ -394,6 +394,8 @@ static void init_state(struct rig_run_state *run, const struct rig_plan *plan, c
     rig_run_gate_init(&run->gate);
     rig_names_init(&run->services.names);
     rig_run_outages_init(&run->outages);
+    rig_generated_questions_init(&run->generated, &plan->workload, plan->seed);
+    run->questions = options->questions != NULL ? options->questions : &run->generated.questions;
     run->env = (struct rig_run_env){.core = &rig_run_core,
                                     .options = plan->driver_options,
                                     .workload = (enum rig_workload)plan->workload.type,

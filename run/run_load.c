@@ -11,22 +11,49 @@ enum {
     MOST_BEHIND = 32 * LARGEST_BATCH,
 };
 
-void rig_run_load_init(struct rig_run_state *run)
+/* With simulated time nothing may depend on which thread comes first: each client gets its share beforehand. */
+static void divide(struct rig_run_state *run, int64_t total)
 {
-    const struct rig_generator_options *workload = &run->plan->workload;
-    RIG_REQUIRE(workload->transactions > 0 || workload->duration_ns > 0);
-    int64_t total = workload->transactions > 0 ? workload->transactions : INT64_MAX / 2;
-    int64_t batch = total / (8 * (int64_t)run->client_count);
-    run->load.batch = (uint32_t)(batch < 1 ? 1 : batch > LARGEST_BATCH ? LARGEST_BATCH : batch);
-    atomic_store(&run->load.stock, total);
-    if (!run->simulated || workload->transactions == 0)
-        return;
-    atomic_store(&run->load.stock, 0);
     for (uint32_t i = 0; i < run->client_count; i++) {
         int64_t share = total / run->client_count + (i < total % run->client_count ? 1 : 0);
         RIG_REQUIRE(share <= UINT32_MAX);
         run->clients[i].load.claims = (uint32_t)share;
     }
+}
+
+/* Streams that end are issued whole, each by its own client. */
+static bool claim_streams(struct rig_run_state *run)
+{
+    for (uint32_t i = 0; i < run->client_count; i++) {
+        struct rig_run_client *client = &run->clients[i];
+        const uint64_t left = client->stream->ops->left(client->stream);
+        if (left == RIG_QUESTIONS_ENDLESS && i == 0)
+            return false;
+        RIG_REQUIRE(left <= UINT32_MAX);
+        client->load.claims = (uint32_t)left;
+        run->load.total += (int64_t)left;
+    }
+    return true;
+}
+
+void rig_run_load_init(struct rig_run_state *run)
+{
+    const struct rig_generator_options *workload = &run->plan->workload;
+    struct rig_run_load *load = &run->load;
+    RIG_REQUIRE(workload->transactions > 0 || workload->duration_ns > 0);
+    load->is_divided = true;
+    if (claim_streams(run))
+        return;
+    load->total = workload->transactions;
+    load->is_divided = run->simulated && load->total > 0;
+    if (load->is_divided) {
+        divide(run, load->total);
+        return;
+    }
+    const int64_t stock = load->total > 0 ? load->total : INT64_MAX / 2;
+    const int64_t batch = stock / (8 * (int64_t)run->client_count);
+    load->batch = (uint32_t)(batch < 1 ? 1 : batch > LARGEST_BATCH ? LARGEST_BATCH : batch);
+    atomic_store(&load->stock, stock);
 }
 
 void rig_run_load_start(struct rig_run_state *run, int64_t now_ns)
@@ -60,11 +87,14 @@ static void note_exhausted(struct rig_run_state *run)
 static void rejoin_others(struct rig_run_client *client)
 {
     struct rig_run_state *run = client->run;
-    uint64_t position = rig_generator_position(client->generator);
+    const struct rig_question_stream_ops *stream = client->stream->ops;
+    if (stream->skip_to == NULL)
+        return;
+    uint64_t position = stream->position(client->stream);
     uint64_t average = atomic_load_explicit(&run->load.positions, memory_order_relaxed) / run->client_count;
     if (position + MOST_BEHIND < average)
-        rig_generator_skip_to(client->generator, average);
-    position = rig_generator_position(client->generator);
+        stream->skip_to(client->stream, average);
+    position = stream->position(client->stream);
     (void)atomic_fetch_add_explicit(&run->load.positions, position - client->load.known_position, memory_order_relaxed);
     client->load.known_position = position;
 }
@@ -99,7 +129,7 @@ void rig_run_load_release(struct rig_run_client *client)
     if (client->run->simulated)
         return;
     rig_run_closing_leave(client);
-    if (client->load.claims == 0)
+    if (client->load.claims == 0 || client->run->load.is_divided)
         return;
     (void)atomic_fetch_add_explicit(&client->run->load.stock, client->load.claims, memory_order_relaxed);
     client->load.claims = 0;
@@ -145,7 +175,7 @@ bool rig_run_load_next(struct rig_run_client *client)
             !rig_run_wait_until(run, client->load.intended_ns))
             return false;
     }
-    rig_generator_next(client->generator, &client->transaction);
+    client->stream->ops->next(client->stream, &client->transaction);
     client->load.claims--;
     client->load.issued++;
     return true;
@@ -159,8 +189,8 @@ static double share_of_load(const struct rig_run_state *run, uint64_t carried_ou
     const int64_t start_ns = atomic_load(&run->load.start_ns);
     const int64_t took_ns = run->simulated ? run->load.took_ns : start_ns == 0 ? 0 : end_ns - start_ns;
     double share = 0;
-    if (workload->transactions > 0)
-        share = (double)carried_out / (double)workload->transactions;
+    if (run->load.total > 0)
+        share = (double)carried_out / (double)run->load.total;
     if (workload->duration_ns > 0 && (double)took_ns / (double)workload->duration_ns > share)
         share = (double)took_ns / (double)workload->duration_ns;
     return share > 1 ? 1 : share;

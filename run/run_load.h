@@ -2,7 +2,8 @@
  * The load: which transaction a client issues next, and when.
  *
  * The plan's total is a stock that clients claim in batches; with simulated time it is divided beforehand, so that
- * nothing depends on which thread comes first. Under a rate each client has a schedule of its own: its k-th transaction
+ * nothing depends on which thread comes first. Streams of questions that end (generator/question_stream.h) are issued
+ * whole instead. Under a rate each client has a schedule of its own: its k-th transaction
  * is meant to start at start + (k + client / client_count) * interval, late or not (open loop, wrk2's way).
  *
  * Private to run/.
@@ -24,6 +25,8 @@ struct rig_run_load {
     _Atomic int64_t stock;        /* transactions that no client has claimed; below 0: none */
     _Atomic int64_t exhausted_ns; /* when the stock was first found empty; 0 before */
     uint32_t batch;               /* how many a client claims at once */
+    bool is_divided;              /* each client has its claims from the start, and the stock is empty */
+    int64_t total;                /* transactions to issue; 0: no such bound */
     _Atomic uint64_t positions;   /* sum of the clients' positions in their streams */
     /* measured afterwards */
     double share;    /* how much of the planned load was carried out */

@@ -366,7 +366,7 @@ static void draw(struct rig_run_monitor *monitor, int64_t now_ns)
     progress.p50_ns = monitor->p50_ns;
     progress.p99_ns = monitor->p99_ns;
     if (!final) {
-        progress.total = (uint64_t)run->plan->workload.transactions;
+        progress.total = (uint64_t)run->load.total;
         progress.duration_ns = run->simulated ? 0 : run->plan->workload.duration_ns;
     }
     char faults[128] = "";

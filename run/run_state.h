@@ -16,6 +16,7 @@
 #include <stdatomic.h>
 
 #include "base/rng.h"
+#include "generator/generated_questions.h"
 #include "history/record/recorder.h"
 #include "run/run.h"
 #include "run/run_closing.h"
@@ -50,7 +51,7 @@ struct rig_run_client {
     pthread_t thread;
     struct rig_run_session session;
     struct rig_channel *channel;
-    struct rig_generator *generator;
+    struct rig_question_stream *stream;
     struct rig_rng jitter;
     struct rig_transaction transaction;
     struct rig_read *reads;
@@ -69,6 +70,8 @@ struct rig_run_state {
     char name[RIG_RUN_NAME_BYTES]; /* on servers */
     bool simulated;                /* the driver has its own clock: nothing may depend on real time */
     struct rig_run_folder folder;
+    struct rig_generated_questions generated; /* the plan's own, */
+    const struct rig_questions *questions;    /*   or those of the options */
     struct rig_recorder *recorder;
     struct rig_online *online; /* NULL: no check while the run goes on */
     struct rig_run_client *clients;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "generator/generator.h"
+#include "generator/generated_questions.h"
 #include "generator/keys.h"
 
 static const struct rig_generator_options defaults = {.type = RIG_WORKLOAD_LIST_APPEND,
@@ -27,21 +27,27 @@ static struct rig_generator *new_generator(const struct rig_generator_options *o
     return generator;
 }
 
-/* The same transaction from both, field by field. */
+/* Field by field. */
+static void assert_same(const struct rig_transaction *x, const struct rig_transaction *y)
+{
+    assert_int_equal(x->op_count, y->op_count);
+    assert_int_equal(x->read_only, y->read_only);
+    assert_int_equal(x->hold.wanted, y->hold.wanted);
+    assert_int_equal(x->hold.before_op, y->hold.before_op);
+    for (uint32_t i = 0; i < x->op_count; i++) {
+        assert_int_equal(x->ops[i].kind, y->ops[i].kind);
+        assert_int_equal(x->ops[i].key, y->ops[i].key);
+        assert_int_equal(x->ops[i].value, y->ops[i].value);
+    }
+}
+
+/* The same transaction from both. */
 static void assert_same_next(struct rig_generator *a, struct rig_generator *b)
 {
     struct rig_transaction x = {0}, y = {0};
     rig_generator_next(a, &x);
     rig_generator_next(b, &y);
-    assert_int_equal(x.op_count, y.op_count);
-    assert_int_equal(x.read_only, y.read_only);
-    assert_int_equal(x.hold.wanted, y.hold.wanted);
-    assert_int_equal(x.hold.before_op, y.hold.before_op);
-    for (uint32_t i = 0; i < x.op_count; i++) {
-        assert_int_equal(x.ops[i].kind, y.ops[i].kind);
-        assert_int_equal(x.ops[i].key, y.ops[i].key);
-        assert_int_equal(x.ops[i].value, y.ops[i].value);
-    }
+    assert_same(&x, &y);
 }
 
 /* The stream of a client is the same alone and interleaved with others in any way. */
@@ -300,6 +306,40 @@ static void extreme_options_work(void **state)
     rig_generator_free(generator);
 }
 
+/* As a run's source of questions it gives the same transactions, and its pool the keys that they use. */
+static void it_is_a_source_of_questions(void **state)
+{
+    (void)state;
+    struct rig_err err = {0};
+    struct rig_generated_questions generated;
+    rig_generated_questions_init(&generated, &defaults, 42);
+    const struct rig_questions *questions = &generated.questions;
+    struct rig_question_stream *stream = NULL;
+    struct rig_key_pool pool = {0};
+    assert_int_equal(questions->open(questions, 1, 4, &stream, &err), RIG_OK);
+    assert_int_equal(questions->key_pool(questions, 4, &pool, &err), RIG_OK);
+    assert_int_equal(questions->most_operations, defaults.max_operations);
+    struct rig_generator *direct = new_generator(&defaults, 42, 1, 4);
+    for (int i = 0; i < 3000; i++) {
+        struct rig_transaction x = {0}, y = {0};
+        if (i % 100 == 99) {
+            stream->ops->skip_to(stream, stream->ops->position(stream) + 7);
+            rig_generator_skip_to(direct, rig_generator_position(direct) + 7);
+        }
+        rig_key_pool_advance(&pool, stream->ops->position(stream));
+        assert_true(stream->ops->left(stream) == RIG_QUESTIONS_ENDLESS);
+        stream->ops->next(stream, &x);
+        rig_generator_next(direct, &y);
+        assert_same(&x, &y);
+        assert_int_equal(stream->ops->position(stream), rig_generator_position(direct));
+        assert_int_equal(stream->ops->key_bound(stream), rig_generator_key_bound(direct));
+        assert_int_equal(pool.next_key, rig_generator_key_bound(direct));
+    }
+    rig_key_pool_done(&pool);
+    rig_generator_free(direct);
+    stream->ops->free(stream);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -312,6 +352,7 @@ int main(void)
         cmocka_unit_test(shares_and_sizes_are_kept),
         cmocka_unit_test(all_reads_and_no_reads_are_exact),
         cmocka_unit_test(extreme_options_work),
+        cmocka_unit_test(it_is_a_source_of_questions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
