@@ -119,7 +119,7 @@ static bool take(struct rig_pg_turn *turn, int which)
         else if (which >= 0)
             rig_pg_turn_take(turn, (uint32_t)which,
                              RIG_PHASE_COMMIT == turn->phase ? RIG_PHASE_COMMIT : phase_of(which), result);
-    } else if (status != PGRES_PIPELINE_ABORTED) {
+    } else if (status != PGRES_PIPELINE_ABORTED || !turn->failed) { /* skipped statements follow one that failed */
         rig_pg_turn_fail_result(turn, answers_statement(result) ? phase_of(which) : turn->phase, result);
     }
     PQclear(result);
@@ -132,8 +132,7 @@ static bool take(struct rig_pg_turn *turn, int which)
     return take_end(turn);
 }
 
-/* Takes the answer to the Sync, the end of the pipeline; false, and the turn failed or committed, when there is none.
- */
+/* Takes the answer to the Sync, the end of the pipeline. False: there is none, and the turn failed or has committed. */
 static bool take_sync(struct rig_pg_turn *turn)
 {
     PGresult *result = NULL;
