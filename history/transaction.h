@@ -21,21 +21,21 @@ enum rig_result_shape {
 };
 
 /*
- * X(name, name in histories, shape of its result, what it does)
+ * X(name, name in histories, noun, shape of its result, what it does)
  * The numbers are part of the file format: entries are only ever appended.
  */
 #define RIG_OP_TABLE(X)                                                                                                \
-    X(RIG_OP_APPEND, "append", RIG_RESULT_NOTHING, "append a value to the list of a key")                              \
-    X(RIG_OP_READ_LIST, "r", RIG_RESULT_LIST, "read the list of a key")                                                \
-    X(RIG_OP_WRITE, "w", RIG_RESULT_NOTHING, "set the register of a key")                                              \
-    X(RIG_OP_READ_REGISTER, "r", RIG_RESULT_VALUE, "read the register of a key")                                       \
-    X(RIG_OP_ADD, "add", RIG_RESULT_NOTHING, "add a value to the set of a key")                                        \
-    X(RIG_OP_READ_SET, "r", RIG_RESULT_SET, "read the set of a key")                                                   \
-    X(RIG_OP_INCREMENT, "inc", RIG_RESULT_NOTHING, "add a number to the counter of a key")                             \
-    X(RIG_OP_READ_COUNTER, "r", RIG_RESULT_VALUE, "read the counter of a key")
+    X(RIG_OP_APPEND, "append", "an append", RIG_RESULT_NOTHING, "append a value to the list of a key")                 \
+    X(RIG_OP_READ_LIST, "r", "a read", RIG_RESULT_LIST, "read the list of a key")                                      \
+    X(RIG_OP_WRITE, "w", "a write", RIG_RESULT_NOTHING, "set the register of a key")                                   \
+    X(RIG_OP_READ_REGISTER, "r", "a read", RIG_RESULT_VALUE, "read the register of a key")                             \
+    X(RIG_OP_ADD, "add", "an addition", RIG_RESULT_NOTHING, "add a value to the set of a key")                         \
+    X(RIG_OP_READ_SET, "r", "a read", RIG_RESULT_SET, "read the set of a key")                                         \
+    X(RIG_OP_INCREMENT, "inc", "an increment", RIG_RESULT_NOTHING, "add a number to the counter of a key")             \
+    X(RIG_OP_READ_COUNTER, "r", "a read", RIG_RESULT_VALUE, "read the counter of a key")
 
 enum rig_op_kind {
-#define RIG_OP_ENUM(name, text, shape, help) name,
+#define RIG_OP_ENUM(name, text, noun, shape, help) name,
     RIG_OP_TABLE(RIG_OP_ENUM)
 #undef RIG_OP_ENUM
         RIG_OP_KIND_COUNT
@@ -43,8 +43,8 @@ enum rig_op_kind {
 
 /* Sets of kinds, a bit each. */
 enum {
-#define RIG_OP_READS(name, text, shape, help)      +(((shape) != RIG_RESULT_NOTHING) << name)
-#define RIG_OP_GIVES_MANY(name, text, shape, help) +(((shape) >= RIG_RESULT_LIST) << name)
+#define RIG_OP_READS(name, text, noun, shape, help)      +(((shape) != RIG_RESULT_NOTHING) << name)
+#define RIG_OP_GIVES_MANY(name, text, noun, shape, help) +(((shape) >= RIG_RESULT_LIST) << name)
     RIG_OPS_THAT_READ = 0 RIG_OP_TABLE(RIG_OP_READS),
     RIG_OPS_OF_SEQUENCES = 0 RIG_OP_TABLE(RIG_OP_GIVES_MANY),
 #undef RIG_OP_READS

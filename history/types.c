@@ -4,13 +4,18 @@
 
 static_assert(RIG_OP_KIND_COUNT < 31, "sets of operation kinds are ints");
 
+/* The short ways through texts compare eight bytes: the name, quotes or a colon, and what separates it from the key. */
+#define NAME_FITS(op, text, noun, shape, help) static_assert(sizeof(text) <= 7, "a name of at most six letters");
+RIG_OP_TABLE(NAME_FITS)
+#undef NAME_FITS
+
 const struct rig_op_info rig_op_infos[RIG_OP_KIND_COUNT] = {
-#define OP_INFO(op, text, shape, help) [op] = {text, shape, help},
+#define OP_INFO(op, text, noun, shape, help) [op] = {text, noun, shape, help},
     RIG_OP_TABLE(OP_INFO)
 #undef OP_INFO
 };
 
-#define SHAPE_OF(op, text, shape, help) op##_SHAPE = shape,
+#define SHAPE_OF(op, text, noun, shape, help) op##_SHAPE = shape,
 enum { RIG_OP_TABLE(SHAPE_OF) };
 #undef SHAPE_OF
 
@@ -22,7 +27,7 @@ const struct rig_data_type rig_data_types[RIG_WORKLOAD_COUNT] = {
 };
 
 #define IS_SOUND(workload, text, write, read, help)                                                                    \
-    static_assert((int)(read) == (int)(write) + 1 && (int)write##_SHAPE == RIG_RESULT_NOTHING &&                       \
+    static_assert((write) % 2 == 0 && (int)(read) == (int)(write) + 1 && (int)write##_SHAPE == RIG_RESULT_NOTHING &&   \
                       (int)read##_SHAPE != RIG_RESULT_NOTHING,                                                         \
                   text);
 RIG_WORKLOAD_TABLE(IS_SOUND)

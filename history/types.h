@@ -13,20 +13,26 @@
 #include "history/transaction.h"
 
 struct rig_op_info {
-    const char *name; /* in histories */
+    const char *name; /* in histories; "r" of all that read */
+    const char *noun; /* with its article */
     enum rig_result_shape shape;
     const char *help;
 };
 
-/* A type has one kind of operation that writes and one that reads, numbered one after the other: the record and the
- * texts tell them apart by one bit. */
+/*
+ * A type has one kind of operation that writes and one that reads. The record tells them apart by one bit, which is the
+ * last bit of the kind: write_op is even, and read_op follows it.
+ */
 struct rig_data_type {
     const char *name; /* in plans and histories */
     const char *help;
     enum rig_op_kind write_op;
-    enum rig_op_kind read_op;    /* write_op + 1 */
+    enum rig_op_kind read_op;
     enum rig_result_shape shape; /* of what read_op reads */
 };
+
+/* The type of a history that tells none, as an empty one. */
+enum { RIG_WORKLOAD_DEFAULT = RIG_WORKLOAD_LIST_APPEND };
 
 extern const struct rig_op_info rig_op_infos[RIG_OP_KIND_COUNT];
 extern const struct rig_data_type rig_data_types[RIG_WORKLOAD_COUNT];

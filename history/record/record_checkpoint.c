@@ -54,7 +54,7 @@ static enum rig_rc get_open_op(struct rig_record_decoder *decoder, struct rig_tx
         return rig_record_damaged(decoder, "an operation on a key that is not defined");
     *key = (uint32_t)(code >> 1);
     *op = (struct rig_txn_op){
-        .kind = (uint8_t)((unsigned)decoder->shape->workload * 2 + (unsigned)reads),
+        .kind = (uint8_t)((unsigned)decoder->shape->type->write_op + (unsigned)reads),
         .value = reads ? 0 : rig_cursor_signed(&decoder->cursor),
     };
     return RIG_OK;

@@ -27,12 +27,14 @@
 #include "history/record/record_cursor.h"
 #include "history/record/record_frame.h"
 #include "history/segment.h"
+#include "history/types.h"
 
 /* What the header says, and how errors name the file. */
 struct rig_record_shape {
     const char *name;
     unsigned version;
     enum rig_workload workload;
+    const struct rig_data_type *type; /* of the workload */
     unsigned flags;
     struct rig_record_columns columns;
     size_t limit_bytes;         /* for a decoder, its segment and what is unpacked for it */

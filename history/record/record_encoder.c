@@ -7,6 +7,7 @@
 #include "history/history.h"
 #include "history/record/record_encoder_private.h"
 #include "history/record/varint.h"
+#include "history/types.h"
 
 static const size_t default_state_bytes = (size_t)64 << 20;
 
@@ -111,15 +112,15 @@ static uint32_t put_key(struct rig_record_encoder *encoder, int64_t key, unsigne
 static void put_ops(struct rig_record_encoder *encoder, const struct rig_op *ops, uint32_t op_count,
                     struct rig_open_op_vec *open)
 {
+    const struct rig_data_type *type = &rig_data_types[encoder->head.workload];
     open->count = 0;
     if (!rig_open_op_vec_reserve(open, op_count)) {
         encoder->failed = true;
         return;
     }
     for (uint32_t i = 0; i < op_count; i++) {
-        /* Kinds come in pairs, one pair a workload: what writes, then what reads. */
-        RIG_REQUIRE((unsigned)ops[i].kind / 2 == (unsigned)encoder->head.workload);
-        bool reads = (unsigned)ops[i].kind % 2 == 1;
+        bool reads = ops[i].kind == type->read_op;
+        RIG_REQUIRE(reads || ops[i].kind == type->write_op);
         uint32_t index = put_key(encoder, ops[i].key, reads);
         encoder->failed |= encoder->keys.failed;
         if (encoder->failed)
@@ -204,7 +205,7 @@ static void put_read(struct rig_record_encoder *encoder, struct rig_encoder_key 
 {
     if (read->state != RIG_READ_SEEN) {
         rig_varint_put(&encoder->frame, read->state == RIG_READ_NIL ? RIG_READ_CODE_NIL : RIG_READ_CODE_UNKNOWN);
-    } else if (encoder->head.workload == RIG_WORKLOAD_LIST_APPEND) {
+    } else if (rig_data_type_has_sequences(&rig_data_types[encoder->head.workload])) {
         put_list(encoder, entry, outcome, read);
     } else {
         rig_varint_put(&encoder->frame, RIG_READ_CODE_PREFIX);

@@ -7,7 +7,7 @@
 
 /*
  * The forms of files, known at compile time, so that a form costs nothing where it differs: version 1; version 2; and
- * of version 2 only lists, without positions, with ascending times and event numbers far from their limit: with side
+ * of version 2 only sequences, without positions, with ascending times and event numbers far from their limit: with side
  * columns, and without.
  */
 enum form { FORM_1, FORM_2, FORM_COLUMNS, FORM_PLAIN };
@@ -173,7 +173,7 @@ static enum rig_rc get_any_op(struct rig_record_decoder *decoder, struct rig_rec
         key->last_value = rig_sum(key->last_value, rig_cursor_signed(&decoder->cursor));
     slot->keys[i] = number;
     slot->ops[i] = (struct rig_txn_op){.key = key->local,
-                                       .kind = (uint8_t)((unsigned)decoder->shape->workload * 2 + (unsigned)reads),
+                                       .kind = (uint8_t)((unsigned)decoder->shape->type->write_op + (unsigned)reads),
                                        .value = reads ? 0 : key->last_value};
     return RIG_OK;
 }
@@ -212,7 +212,7 @@ RIG_ALWAYS_INLINE enum rig_rc get_ops(struct rig_record_decoder *decoder, struct
                                       struct rig_record_slot *slot, uint64_t op_count, enum form form)
 {
     enum rig_rc away_rc;
-    unsigned kind = is_plain(form) ? 0 : (unsigned)decoder->shape->workload * 2;
+    const unsigned kind = decoder->shape->type->write_op;
     struct rig_record_key *keys = decoder->keys.at;
     uint64_t key_count = decoder->keys.count;
     uint32_t stamp = decoder->stamp;
@@ -306,13 +306,13 @@ RIG_ALWAYS_INLINE enum rig_rc get_read(struct rig_record_decoder *decoder, struc
     uint64_t code = rig_cursor_number(cursor);
     if (code <= RIG_READ_CODE_NIL) {
         mop->read_state = code == RIG_READ_CODE_NIL ? RIG_READ_NIL : RIG_READ_UNKNOWN;
-    } else if (is_plain(form) || decoder->shape->workload == RIG_WORKLOAD_LIST_APPEND) {
+    } else if (is_plain(form) || rig_data_type_has_sequences(decoder->shape->type)) {
         return get_list(decoder, cursor, number, outcome, code, form, mop);
     } else if (code == RIG_READ_CODE_PREFIX) {
         mop->read_state = RIG_READ_SEEN;
         mop->value = rig_sum(decoder->keys.at[number].last_value, rig_cursor_signed(cursor));
     } else {
-        return damaged_at(decoder, *cursor, "a list read from a register");
+        return damaged_at(decoder, *cursor, "a sequence read from a type whose reads are single numbers");
     }
     return RIG_OK;
 }
@@ -638,7 +638,7 @@ enum rig_rc rig_record_decode_events(struct rig_record_decoder *decoder, const u
     const unsigned other = RIG_RECORD_POSITIONS | RIG_RECORD_TIMES_DESCEND;
     if (shape->version == 1)
         return decode_events(decoder, stop, FORM_1);
-    if ((shape->flags & other) != 0 || shape->workload != RIG_WORKLOAD_LIST_APPEND ||
+    if ((shape->flags & other) != 0 || !rig_data_type_has_sequences(shape->type) ||
         decoder->event_count + rig_cursor_left(&decoder->cursor) >= RIG_POSITION_NONE - 1)
         return decode_events(decoder, stop, FORM_2);
     const bool has_columns = (shape->flags & RIG_RECORD_COLUMNS) != 0;

@@ -80,6 +80,7 @@ static enum rig_rc decode_header(struct rig_record_file *file, struct rig_record
                         "installed",
                         file->name);
     file->shape.workload = (enum rig_workload)workload;
+    file->shape.type = &rig_data_types[workload];
     file->shape.flags = (unsigned)flags;
     return meta_bytes == 0 ? RIG_OK : keep_meta(file, decoder, left);
 }
@@ -110,13 +111,15 @@ static enum rig_rc read_header(struct rig_record_file *file, struct rig_err *err
 enum rig_rc rig_record_file_init(struct rig_record_file *file, const char *name, const void *data, size_t size,
                                  const struct rig_load_options *options, struct rig_err *err)
 {
+    const enum rig_workload assumed = options->workload_given ? options->workload : RIG_WORKLOAD_DEFAULT;
     *file = (struct rig_record_file){.name = strdup(name), .data = data, .size = size};
     if (file->name == NULL)
         return rig_fail(err, RIG_E_LIMIT, "%s: no memory for reading it", name);
     file->shape = (struct rig_record_shape){
         .name = file->name,
         .version = RIG_RECORD_VERSION,
-        .workload = options->workload_given ? options->workload : RIG_WORKLOAD_LIST_APPEND,
+        .workload = assumed,
+        .type = &rig_data_types[assumed],
         .limit_bytes = options->decode_bytes == 0 ? SIZE_MAX : options->decode_bytes,
         .segment_limit_bytes = options->segment_bytes == 0 ? SIZE_MAX : options->segment_bytes,
     };

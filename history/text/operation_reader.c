@@ -3,8 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bug.h"
 #include "base/table.h"
 #include "history/text/text_table.h"
+#include "history/types.h"
 
 RIG_VEC(struct rig_op, op_vec)
 
@@ -20,7 +22,7 @@ RIG_VEC(struct invocation, invocation_vec)
 
 struct reader {
     struct rig_operation_parser parser;
-    enum rig_workload workload;
+    const struct rig_data_type *type;
     struct op_vec ops; /* of the operation being read */
     struct rig_text_table process_names;
     bool has_negative_process;
@@ -39,54 +41,96 @@ static bool is_text(const char *text, size_t length, const char *wanted)
     return length == strlen(wanted) && memcmp(text, wanted, length) == 0;
 }
 
-/* Which workload a micro-operation belongs to; a read of null to any. */
-static bool workload_of(const struct rig_micro *micro, enum rig_workload *workload)
-{
-    if (is_text(micro->name, micro->name_length, "append"))
-        *workload = RIG_WORKLOAD_LIST_APPEND;
-    else if (is_text(micro->name, micro->name_length, "w"))
-        *workload = RIG_WORKLOAD_RW_REGISTER;
-    else if (micro->value_kind == RIG_MICRO_LIST)
-        *workload = RIG_WORKLOAD_LIST_APPEND;
-    else if (micro->value_kind == RIG_MICRO_NUMBER)
-        *workload = RIG_WORKLOAD_RW_REGISTER;
-    else
-        return false;
-    return true;
-}
-
-static const char *const workload_names[] = {
-#define WORKLOAD_NAME(name, text, write, read, help) [name] = text,
-    RIG_WORKLOAD_TABLE(WORKLOAD_NAME)
-#undef WORKLOAD_NAME
-};
-
 bool rig_micro_reads(const struct rig_micro *micro)
 {
     return micro->name_length == 1 && micro->name[0] == 'r';
 }
 
-enum rig_rc rig_micro_check(const struct rig_text_cursor *cursor, enum rig_workload workload,
+/* Whether a result of the shape may stand as such a value. */
+static bool value_fits(enum rig_micro_value kind, enum rig_result_shape shape)
+{
+    return (kind == RIG_MICRO_NUMBER && shape == RIG_RESULT_VALUE) ||
+           (kind == RIG_MICRO_LIST && shape >= RIG_RESULT_LIST);
+}
+
+static bool writes_under(const struct rig_data_type *type, const struct rig_micro *micro)
+{
+    return is_text(micro->name, micro->name_length, rig_op_infos[type->write_op].name);
+}
+
+/* The first type that has such a micro-operation: by its name, else by its value. NULL: a read of null is of any. */
+static const struct rig_data_type *type_of(const struct rig_micro *micro)
+{
+    for (size_t i = 0; i < RIG_WORKLOAD_COUNT; i++) {
+        if (writes_under(&rig_data_types[i], micro))
+            return &rig_data_types[i];
+    }
+    for (size_t i = 0; i < RIG_WORKLOAD_COUNT; i++) {
+        if (value_fits(micro->value_kind, rig_data_types[i].shape))
+            return &rig_data_types[i];
+    }
+    return NULL;
+}
+
+/* "append, r and w": the names of all types' micro-operations. */
+static void name_all(char *text, size_t size)
+{
+    const char *names[2 * RIG_WORKLOAD_COUNT];
+    size_t count = 0, length = 0;
+    for (size_t i = 0; i < 2 * RIG_WORKLOAD_COUNT; i++) {
+        const struct rig_data_type *type = &rig_data_types[i / 2];
+        const char *name = rig_op_infos[i % 2 == 0 ? type->write_op : type->read_op].name;
+        bool is_new = true;
+        for (size_t j = 0; j < count; j++)
+            is_new = is_new && strcmp(names[j], name) != 0;
+        if (is_new)
+            names[count++] = name;
+    }
+    for (size_t i = 0; i < count && length < size; i++)
+        length += (size_t)snprintf(text + length, size - length, "%s%s",
+                                   i == 0           ? ""
+                                   : i + 1 == count ? " and "
+                                                    : ", ",
+                                   names[i]);
+}
+
+static enum rig_rc unknown_name(const struct rig_text_cursor *cursor, const struct rig_micro *micro)
+{
+    char names[256];
+    name_all(names, sizeof names);
+    return rig_cursor_fail(cursor, micro->at, "no micro-operation is called \"%.*s\"; there are %s",
+                           micro->name_length > 40 ? 40 : (int)micro->name_length, micro->name, names);
+}
+
+/* Says why the micro-operation is none of the type. */
+static enum rig_rc misfit(const struct rig_text_cursor *cursor, const struct rig_data_type *type,
+                          const struct rig_micro *micro)
+{
+    const bool reads = rig_micro_reads(micro);
+    const struct rig_data_type *own = writes_under(type, micro) ? type : type_of(micro);
+    if (!reads && (own == NULL || !writes_under(own, micro)))
+        return unknown_name(cursor, micro);
+    RIG_INVARIANT(own != NULL);
+    const char *noun = rig_op_infos[reads ? own->read_op : own->write_op].noun;
+    if (!reads && micro->value_kind != RIG_MICRO_NUMBER)
+        return rig_cursor_fail(cursor, micro->value_at, "the value of %s must be an integer", noun);
+    return rig_cursor_fail(cursor, reads ? micro->value_at : micro->at,
+                           "%s of %s in a history of %s; split the history, or name its workload", noun, own->name,
+                           type->name);
+}
+
+enum rig_rc rig_micro_check(const struct rig_text_cursor *cursor, const struct rig_data_type *type,
                             const struct rig_micro *micro)
 {
-    bool reads = rig_micro_reads(micro);
-    bool appends = is_text(micro->name, micro->name_length, "append");
-    if (!reads && !appends && !is_text(micro->name, micro->name_length, "w"))
-        return rig_cursor_fail(cursor, micro->at, "no micro-operation is called \"%.*s\"; there are append, r and w",
-                               micro->name_length > 40 ? 40 : (int)micro->name_length, micro->name);
-    if (!reads && micro->value_kind != RIG_MICRO_NUMBER)
-        return rig_cursor_fail(cursor, micro->value_at, "the value of %s must be an integer",
-                               appends ? "an append" : "a write");
-    enum rig_workload own;
-    if (workload_of(micro, &own) && own != workload)
-        return rig_cursor_fail(cursor, reads ? micro->value_at : micro->at,
-                               "%s of %s in a history of %s; split the history, or name its workload",
-                               reads     ? "a read"
-                               : appends ? "an append"
-                                         : "a write",
-                               workload_names[own], workload_names[workload]);
+    const enum rig_micro_value kind = micro->value_kind;
+    const bool says_nothing = kind == RIG_MICRO_MISSING || kind == RIG_MICRO_NULL;
+    if (rig_micro_reads(micro) ? !says_nothing && !value_fits(kind, type->shape)
+                               : kind != RIG_MICRO_NUMBER || !writes_under(type, micro))
+        return misfit(cursor, type, micro);
     if (micro->element_count >= UINT32_MAX)
         return rig_cursor_fail(cursor, micro->value_at, "a list of more than 4294967294 elements");
+    if (type->shape == RIG_RESULT_ROWS && micro->element_count % 2 != 0)
+        return rig_cursor_fail(cursor, micro->value_at, "a row without a value; a row is a key and a value");
     return RIG_OK;
 }
 
@@ -113,8 +157,8 @@ static enum rig_rc find_key(struct reader *reader, const struct rig_micro *micro
 static enum rig_rc take_micro(void *context, const struct rig_micro *micro)
 {
     struct reader *reader = context;
-    struct rig_op op = {.kind = rig_micro_reads(micro) ? RIG_OP_READ_LIST : RIG_OP_APPEND};
-    enum rig_rc rc = rig_micro_check(&reader->parser.cursor, reader->workload, micro);
+    struct rig_op op = {.kind = rig_micro_reads(micro) ? reader->type->read_op : reader->type->write_op};
+    enum rig_rc rc = rig_micro_check(&reader->parser.cursor, reader->type, micro);
     if (rc == RIG_OK)
         rc = find_key(reader, micro, &op.key);
     if (rc != RIG_OK)
@@ -310,7 +354,7 @@ static enum rig_rc read_all(struct reader *reader)
 enum rig_rc rig_operation_blame(const struct rig_text_syntax *syntax, const char *name, const char *data, size_t size,
                                 enum rig_workload workload, struct rig_err *err)
 {
-    struct reader reader = {.workload = workload, .last_index = -1};
+    struct reader reader = {.type = &rig_data_types[workload], .last_index = -1};
     rig_operation_parser_init(&reader.parser, syntax, name, data, size, err);
     reader.parser.on_micro = take_micro;
     reader.parser.context = &reader;
@@ -337,7 +381,9 @@ struct probe {
 static enum rig_rc probe_micro(void *context, const struct rig_micro *micro)
 {
     struct probe *probe = context;
-    probe->decided = probe->decided || workload_of(micro, &probe->workload);
+    const struct rig_data_type *type = probe->decided ? NULL : type_of(micro);
+    if (type != NULL)
+        *probe = (struct probe){.decided = true, .workload = (enum rig_workload)(type - rig_data_types)};
     return RIG_OK;
 }
 
@@ -346,7 +392,7 @@ void rig_operation_probe(const struct rig_text_syntax *syntax, const char *data,
 {
     struct rig_operation_parser parser;
     struct probe probe = {.decided = options->workload_given,
-                          .workload = options->workload_given ? options->workload : RIG_WORKLOAD_LIST_APPEND};
+                          .workload = options->workload_given ? options->workload : RIG_WORKLOAD_DEFAULT};
     bool more = false, has_client = false, has_first = false;
     *facts = (struct rig_operation_facts){.has_invocations = true};
     rig_operation_parser_init(&parser, syntax, "", data, size, NULL);

@@ -18,6 +18,7 @@
 
 #include "history/load.h"
 #include "history/text/operation_parser.h"
+#include "history/types.h"
 
 /* What the beginning of a file tells. */
 struct rig_operation_facts {
@@ -36,8 +37,8 @@ void rig_operation_probe(const struct rig_text_syntax *syntax, const char *data,
 enum rig_rc rig_operation_blame(const struct rig_text_syntax *syntax, const char *name, const char *data, size_t size,
                                 enum rig_workload workload, struct rig_err *err);
 
-/* Whether the micro-operation can be one of the workload. */
-enum rig_rc rig_micro_check(const struct rig_text_cursor *cursor, enum rig_workload workload,
+/* Whether the micro-operation can be one of the data type. */
+enum rig_rc rig_micro_check(const struct rig_text_cursor *cursor, const struct rig_data_type *type,
                             const struct rig_micro *micro);
 bool rig_micro_reads(const struct rig_micro *micro);
 

@@ -13,16 +13,18 @@ static struct rig_rng rng;
 
 /* A form of text, as the grammar has it. */
 struct form {
-    const struct rig_lane_syntax *syntax;
-    const char *write, *read, *between, *null;
+    struct rig_lane_syntax syntax;
+    const char *name, *write, *read, *between, *null;
     char blank;
 };
 
-static const struct form forms[] = {
-    {&rig_lane_json_lists, "\"append\"", "\"r\"", ",[", "null", ','},
-    {&rig_lane_json_registers, "\"w\"", "\"r\"", ",[", "null", ','},
-    {&rig_lane_edn_lists, ":append", ":r", " [", "nil", ' '},
-    {&rig_lane_edn_registers, ":w", ":r", " [", "nil", ' '},
+static struct form forms[] = {
+    {.name = "append", .write = "\"append\"", .read = "\"r\"", .between = ",[", .null = "null", .blank = ','},
+    {.name = "w", .write = "\"w\"", .read = "\"r\"", .between = ",[", .null = "null", .blank = ','},
+    {.name = "inc", .write = "\"inc\"", .read = "\"r\"", .between = ",[", .null = "null", .blank = ','},
+    {.name = "append", .write = ":append", .read = ":r", .between = " [", .null = "nil", .blank = ' '},
+    {.name = "w", .write = ":w", .read = ":r", .between = " [", .null = "nil", .blank = ' '},
+    {.name = "inc", .write = ":inc", .read = ":r", .between = " [", .null = "nil", .blank = ' '},
 };
 
 /* What a transaction is, read one character after the other. */
@@ -177,7 +179,7 @@ static void micros_are_those_of_the_text(void **state)
         if (rig_rng_below(&rng, 2) == 0)
             spoil(text, 2, text_length);
         bool fits = expect_micros(form, text, &expected, &slots);
-        if (block->micros(text, form->syntax, &slots, 2, got.ops, got.reads, &got.txn) != fits)
+        if (block->micros(text, &form->syntax, &slots, 2, got.ops, got.reads, &got.txn) != fits)
             fail_msg("%.128s: %s", text, fits ? "not taken" : "taken");
         usual += fits;
         unusual += !fits;
@@ -224,7 +226,7 @@ static void numbers_are_those_of_the_text(void **state)
         if (rig_rng_below(&rng, 2) == 0)
             spoil(text, 0, strlen(text));
         uint32_t count = expect_numbers(form, text, expected, &expected_length);
-        if (block->numbers(text, form->syntax, got, &length) != count)
+        if (block->numbers(text, &form->syntax, got, &length) != count)
             fail_msg("%.64s: not %u", text, count);
         usual += count != RIG_LANES_NONE;
         unusual += count == RIG_LANES_NONE;
@@ -239,6 +241,8 @@ int main(void)
     uint64_t seed = rig_rng_fresh_seed();
     print_message("seed %llu\n", (unsigned long long)seed);
     rig_rng_init(&rng, seed, 0);
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
+        rig_lane_syntax_init(&forms[i].syntax, forms[i].name, forms[i].blank == ' ');
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(micros_are_those_of_the_text),
         cmocka_unit_test(numbers_are_those_of_the_text),

@@ -304,7 +304,7 @@ static void all_invocations_or_none(void **state)
     add_read(f, add_key(f, 1, 0, 0), 0, 0);
     add_read(f, 0, 0, 0);
     f->segment.txns.at[1].invoke_at = RIG_POSITION_NONE;
-    refuse(f, "1 of 2 transactions have no invocation; give all of them one, or none");
+    refuse(f, "1 of 2 transactions has no invocation; give all of them one, or none");
 }
 
 static void open_ones_have_positions_of_their_own(void **state)

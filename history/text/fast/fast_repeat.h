@@ -15,34 +15,12 @@
 #include "history/text/part/part_keys.h"
 #include "history/text/part/part_processes.h"
 
-/* How a micro-operation begins, behind its bracket and up to its key. */
-struct rig_fast_name {
-    uint64_t word;  /* the first eight bytes */
-    uint32_t blind; /* so many of its last bits are not looked at */
-    uint32_t length;
-};
-
 /* A micro-operation as it is invoked. */
 struct rig_fast_micro {
     bool reads;
     int64_t key, value;
     const char *value_at;
 };
-
-/* What writes, and what reads. */
-RIG_FAST void rig_fast_names(const struct rig_part *part, enum rig_fast_syntax syntax, struct rig_fast_name names[2])
-{
-    bool lists = part->facts.workload == RIG_WORKLOAD_LIST_APPEND;
-    if (syntax == RIG_FAST_EDN) {
-        names[0] = lists ? (struct rig_fast_name){rig_fast_word_of(":append ", 8), 0, 8}
-                         : (struct rig_fast_name){rig_fast_word_of(":w ", 3), 40, 3};
-        names[1] = (struct rig_fast_name){rig_fast_word_of(":r ", 3), 40, 3};
-    } else {
-        names[0] = lists ? (struct rig_fast_name){rig_fast_word_of("\"append\"", 8), 0, 9}
-                         : (struct rig_fast_name){rig_fast_word_of("\"w\",", 4), 32, 4};
-        names[1] = (struct rig_fast_name){rig_fast_word_of("\"r\",", 4), 32, 4};
-    }
-}
 
 RIG_FAST char rig_fast_blank(enum rig_fast_syntax syntax)
 {
@@ -62,12 +40,12 @@ RIG_FAST_RARE bool rig_fast_long_micro(struct rig_fast_micro *micro, const char 
 }
 
 /* What stands from `at`, behind a bracket, to the bracket at `close`. */
-RIG_FAST bool rig_fast_read_micro(struct rig_fast_micro *micro, const struct rig_fast_name names[2], const char *at,
+RIG_FAST bool rig_fast_read_micro(struct rig_fast_micro *micro, const struct rig_op_name names[2], const char *at,
                                   const char *close, enum rig_fast_syntax syntax)
 {
     char blank = rig_fast_blank(syntax);
     micro->reads = at[1] == 'r';
-    const struct rig_fast_name *name = &names[micro->reads];
+    const struct rig_op_name *name = &names[micro->reads];
     const char *key_at = at + name->length;
     if ((rig_text_load(at) ^ name->word) << name->blind != 0 || key_at[-1] != blank)
         return false;
@@ -90,9 +68,9 @@ RIG_FAST bool rig_fast_read_micro(struct rig_fast_micro *micro, const struct rig
 RIG_FAST const char *rig_fast_invoked_lanes(struct rig_part *part, struct rig_part_process *process, const char *at,
                                             enum rig_fast_syntax syntax, const struct rig_text_block *block)
 {
-    const unsigned first_kind = (unsigned)part->facts.workload * 2;
+    const unsigned first_kind = part->type->write_op;
     struct rig_lane_txn txn;
-    if (block->micros == NULL || !block->micros(at, rig_fast_lanes(part, syntax), &part->slots, first_kind,
+    if (block->micros == NULL || !block->micros(at, &part->names[syntax].lanes, &part->slots, first_kind,
                                                 process->short_ops, process->reads, &txn))
         return NULL;
     for (uint32_t missing = txn.missing; __builtin_expect(missing != 0, 0); missing &= missing - 1) {
@@ -115,17 +93,16 @@ RIG_FAST const char *rig_fast_invoked(struct rig_part *part, struct rig_part_pro
                                       const char *limit, enum rig_fast_syntax syntax,
                                       const struct rig_text_block *block)
 {
-    struct rig_fast_name names[2];
+    const struct rig_op_name *names = part->names[syntax].at;
     struct rig_fast_micro micro;
     const char *const text = at, *from = at;
-    const uint32_t first_kind = (uint32_t)part->facts.workload * 2;
+    const uint32_t first_kind = part->type->write_op;
     uint32_t count = 0, read_count = 0;
     if (at >= limit || at[0] != '[' || at[1] != '[')
         return NULL;
     const char *behind = rig_fast_invoked_lanes(part, process, at, syntax, block);
     if (__builtin_expect(behind != NULL, 1))
         return behind;
-    rig_fast_names(part, syntax, names);
     at += 2;
     for (uint64_t closes = block->equal(from, ']');;) {
         while (closes == 0) {

@@ -22,14 +22,6 @@ RIG_FAST uint32_t rig_fast_null_length(enum rig_fast_syntax syntax)
     return syntax == RIG_FAST_EDN ? 3 : 4;
 }
 
-RIG_FAST const struct rig_lane_syntax *rig_fast_lanes(const struct rig_part *part, enum rig_fast_syntax syntax)
-{
-    bool lists = part->facts.workload == RIG_WORKLOAD_LIST_APPEND;
-    if (syntax == RIG_FAST_EDN)
-        return lists ? &rig_lane_edn_lists : &rig_lane_edn_registers;
-    return lists ? &rig_lane_json_lists : &rig_lane_json_registers;
-}
-
 /*
  * The numbers from `behind`, before the limit, where the spine's text ends, to the closing bracket; the list's text
  * begins at `at`. All that are taken fit into a step behind the limit. Mostly there are one or two, or none: the spine
@@ -45,7 +37,7 @@ RIG_FAST const char *rig_fast_new_numbers(struct rig_part *part, struct rig_txn_
         return NULL;
     if (block->numbers != NULL) {
         uint32_t length;
-        count = block->numbers(behind, rig_fast_lanes(part, syntax), numbers, &length);
+        count = block->numbers(behind, &part->names[syntax].lanes, numbers, &length);
         if (count == RIG_LANES_NONE)
             return NULL;
         behind += length;
@@ -63,13 +55,13 @@ RIG_FAST const char *rig_fast_new_numbers(struct rig_part *part, struct rig_txn_
     return rig_part_has_grown(part, mop, count, at, (size_t)(behind - at), grows) ? behind + 1 : NULL;
 }
 
-/* Whether the transaction of `mop` appended to its key before: nobody else may come to read what it read. */
-RIG_FAST bool rig_fast_appended(const struct rig_part *part, const struct rig_txn_op *mop)
+/* Whether the transaction of `mop` wrote to its key before: nobody else may come to read what it read. */
+RIG_FAST bool rig_fast_wrote(const struct rig_part *part, const struct rig_txn_op *mop)
 {
-    bool appended = false;
+    bool wrote = false;
     for (const struct rig_txn_op *op = part->segment->ops.at + part->segment->ops.count; op < mop; op++)
-        appended |= (op->key == mop->key) & (op->kind == RIG_OP_APPEND);
-    return appended;
+        wrote |= (op->key == mop->key) & !rig_op_reads(op->kind);
+    return wrote;
 }
 
 /*
@@ -99,7 +91,7 @@ RIG_FAST const char *rig_fast_list(struct rig_part *part, struct rig_txn_op *mop
     const char *behind = at + spine->length;
     mop->count = spine->count;
     bool is_longest = spine->count == part->segment->keys.at[mop->key].spine.count;
-    if (is_longest && behind < limit && (grows || !rig_fast_appended(part, mop))) {
+    if (is_longest && behind < limit && (grows || !rig_fast_wrote(part, mop))) {
         const char *closed = rig_fast_new_numbers(part, mop, at, behind, syntax, block, grows);
         if (closed != NULL)
             return closed;
@@ -107,7 +99,8 @@ RIG_FAST const char *rig_fast_list(struct rig_part *part, struct rig_txn_op *mop
     return rig_part_parse_list(part, mop, at, behind, spine->count, commas, grows);
 }
 
-/* What was read, as the text at `at` says; behind it, or NULL. `grows`: a list may become the spine. */
+/* What was read, as the text at `at` says; behind it, or NULL. `grows`: a list may become the spine. Rows are left to the
+ * grammar, which checks that they are whole. */
 RIG_FAST const char *rig_fast_result(struct rig_part *part, struct rig_txn_op *mop, const char *at, const char *limit,
                                      enum rig_fast_syntax syntax, const struct rig_text_block *block, bool grows)
 {
@@ -117,9 +110,11 @@ RIG_FAST const char *rig_fast_result(struct rig_part *part, struct rig_txn_op *m
         return at + rig_fast_null_length(syntax);
     }
     mop->read_state = RIG_READ_SEEN;
-    if (part->facts.workload != RIG_WORKLOAD_LIST_APPEND)
+    if (!rig_data_type_has_sequences(part->type))
         return rig_number_short(at, &mop->value);
-    return *at == '[' ? rig_fast_list(part, mop, at + 1, limit, syntax, block, grows) : NULL;
+    return *at == '[' && part->type->shape != RIG_RESULT_ROWS
+               ? rig_fast_list(part, mop, at + 1, limit, syntax, block, grows)
+               : NULL;
 }
 
 #endif

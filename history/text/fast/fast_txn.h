@@ -38,14 +38,16 @@ RIG_FAST void rig_fast_key(struct rig_fast *fast, enum rig_fast_syntax syntax, u
     fast->at = *key == RIG_TABLE_NONE ? NULL : behind;
 }
 
-/* The name, up to where the key begins: whether it reads. */
+/* The bracket and the name, up to where the key begins: whether it reads. */
 RIG_FAST bool rig_fast_name(struct rig_fast *fast, enum rig_fast_syntax syntax, bool *reads)
 {
-    bool lists = fast->part->facts.workload == RIG_WORKLOAD_LIST_APPEND;
-    *reads = RIG_FAST_TAKE_EITHER(fast, syntax, "[\"r\",", "[:r ");
-    if (!*reads && !(lists ? RIG_FAST_TAKE_EITHER(fast, syntax, "[\"append\",", "[:append ")
-                           : RIG_FAST_TAKE_EITHER(fast, syntax, "[\"w\",", "[:w ")))
+    const char *at = fast->at + 1;
+    *reads = at[1] == 'r';
+    const struct rig_op_name *name = &fast->part->names[syntax].at[*reads];
+    if (at[-1] != '[' || (rig_text_load(at) ^ name->word) << name->blind != 0 ||
+        at[name->length - 1] != (syntax == RIG_FAST_EDN ? ' ' : ','))
         return false;
+    fast->at = at + name->length;
     fast->at += *fast->at == ' ';
     return true;
 }
@@ -71,7 +73,7 @@ RIG_FAST bool rig_fast_micro(struct rig_fast *fast, const char *from, enum rig_f
     rig_fast_key(fast, syntax, &key);
     if (fast->at == NULL || fast->at >= fast->limit)
         return false;
-    *mop = (struct rig_txn_op){.key = key, .kind = (uint8_t)((unsigned)fast->part->facts.workload * 2 + reads)};
+    *mop = (struct rig_txn_op){.key = key, .kind = (uint8_t)(fast->part->type->write_op + (unsigned)reads)};
     struct rig_part_piece *piece = &fast->part->pieces[fast->count++ % RIG_PART_PIECES];
     bool has_value = rig_fast_separator(fast, syntax);
     *piece = (struct rig_part_piece){.at = from, .length = (uint32_t)(fast->at - from), .reads = reads};

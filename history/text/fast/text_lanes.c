@@ -2,6 +2,58 @@
 
 #include <assert.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bug.h"
+
+/* The last four bytes of eight. */
+#define LAST_BYTES(a, b, c, d) ((uint64_t)(a) << 32 | (uint64_t)(b) << 40 | (uint64_t)(c) << 48 | (uint64_t)(d) << 56)
+
+static uint64_t each_byte(char c)
+{
+    return UINT64_C(0x0101010101010101) * (unsigned char)c;
+}
+
+/* `name` as it stands behind another micro-operation; the first of all is behind two brackets instead. */
+static void name_init(struct rig_lane_name *name, const char *word, bool is_edn)
+{
+    char text[sizeof name->text + 1];
+    const int length = snprintf(text, sizeof text, is_edn ? "] [:%s" : "],[\"%s\"", word);
+    RIG_REQUIRE(length > 0 && length <= (int)sizeof name->text);
+    const size_t from = sizeof name->text - (size_t)length;
+    memset(name, 0, sizeof *name);
+    memset(name->text, ' ', from);
+    memcpy(name->text + from, text, (size_t)length);
+    name->first_at = (uint32_t)length - 1;
+    for (size_t i = 0; i < sizeof name->compared[0]; i++) {
+        name->compared[0][i] = i % 16 >= from + (i < 16 ? 2 : 0) ? 0xff : 0;
+        name->compared[1][i] = i % 16 >= from ? 0xff : 0;
+    }
+}
+
+void rig_lane_syntax_init(struct rig_lane_syntax *syntax, const char *write, bool is_edn)
+{
+    *syntax = (struct rig_lane_syntax){
+        .type = each_byte('r'),
+        .blank = each_byte(is_edn ? ' ' : ','),
+        .null = is_edn ? LAST_BYTES(0, 'n' ^ '0', 'i' ^ '0', 'l' ^ '0')
+                       : LAST_BYTES('n' ^ '0', 'u' ^ '0', 'l' ^ '0', 'l' ^ '0'),
+        .close = each_byte(']'),
+        .zero = each_byte('0'),
+        .nine = each_byte(9),
+        .low_byte = 0xff,
+        .one_digit = 56,
+        .tens = UINT64_C(0x010a010a010a010a),
+        .hundreds = UINT64_C(0x0001006400010064),
+        .myriads = UINT64_C(0x0001271000012710),
+        .hash = RIG_LANE_HASH,
+        .ids = UINT32_MAX,
+    };
+    memset(syntax->type_at, is_edn ? 15 : 14, sizeof syntax->type_at);
+    name_init(&syntax->write, write, is_edn);
+    name_init(&syntax->read, "r", is_edn);
+}
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -50,56 +102,6 @@ static const struct {
     .result_added = {THIRTY_TWO(RESULT_ADDED, 0, 0)},
     .key_and_value = {0, 1, 2, 3, 128, 128, 128, 128, 4, 5, 6, 7, 128, 128, 128, 128},
 };
-
-/* The end of a name and what is before it, back to the micro-operation before. */
-struct name {
-    char text[16];
-    uint8_t compared[2][64]; /* of four micro-operations, the first four, and others */
-    uint32_t first_at;       /* where the first name of a transaction ends */
-};
-
-/* The first name of all is behind two brackets instead. */
-#define IN_NAME(i, length)       ((i) % 16 >= 16 - (length) ? 0xff : 0)
-#define IN_FIRST_NAME(i, length) ((i) % 16 >= 16 - (length) + ((i) < 16) * 2 ? 0xff : 0)
-#define NAME(name, length)                                                                                             \
-    {                                                                                                                  \
-        .text = name, .compared = {{SIXTY_FOUR(IN_FIRST_NAME, 0, length)}, {SIXTY_FOUR(IN_NAME, 0, length)}},          \
-        .first_at = (length)-1                                                                                         \
-    }
-
-#define EACH_BYTE(c) (UINT64_C(0x0101010101010101) * (unsigned char)(c))
-/* The last four bytes of eight. */
-#define LAST_BYTES(a, b, c, d) ((uint64_t)(a) << 32 | (uint64_t)(b) << 40 | (uint64_t)(c) << 48 | (uint64_t)(d) << 56)
-
-/* Constants, too, that a compiler would make of registers over and over again if it knew them. */
-struct rig_lane_syntax {
-    struct name write, read;
-    uint8_t type_at[16];  /* where a name has the letter that only reads have there: */
-    uint64_t type;        /*   this one */
-    uint64_t blank, null; /* null: its bytes ^ '0' */
-    uint64_t close, zero, nine, low_byte;
-    uint64_t one_digit; /* what it leaves of the bits of its lane */
-    uint64_t tens, hundreds, myriads, hash, ids;
-};
-
-#define SYNTAX(letter_at, blank_, null_)                                                                               \
-    .type_at = {letter_at, letter_at, letter_at, letter_at, letter_at, letter_at, letter_at, letter_at,                \
-                letter_at, letter_at, letter_at, letter_at, letter_at, letter_at, letter_at, letter_at},               \
-    .blank = EACH_BYTE(blank_), .null = null_, .close = EACH_BYTE(']'), .type = EACH_BYTE('r'),                        \
-    .zero = EACH_BYTE('0'), .nine = EACH_BYTE(9), .low_byte = 0xff, .one_digit = 56, .ids = UINT32_MAX,                \
-    .hash = RIG_LANE_HASH, .tens = UINT64_C(0x010a010a010a010a), .hundreds = UINT64_C(0x0001006400010064),             \
-    .myriads = UINT64_C(0x0001271000012710)
-#define JSON_SYNTAX SYNTAX(14, ',', LAST_BYTES('n' ^ '0', 'u' ^ '0', 'l' ^ '0', 'l' ^ '0'))
-#define EDN_SYNTAX  SYNTAX(15, ' ', LAST_BYTES(0, 'n' ^ '0', 'i' ^ '0', 'l' ^ '0'))
-
-const struct rig_lane_syntax rig_lane_json_lists = {
-    .write = NAME("     ],[\"append\"", 11), .read = NAME("          ],[\"r\"", 6), JSON_SYNTAX};
-const struct rig_lane_syntax rig_lane_json_registers = {
-    .write = NAME("          ],[\"w\"", 6), .read = NAME("          ],[\"r\"", 6), JSON_SYNTAX};
-const struct rig_lane_syntax rig_lane_edn_lists = {
-    .write = NAME("      ] [:append", 10), .read = NAME("           ] [:r", 5), EDN_SYNTAX};
-const struct rig_lane_syntax rig_lane_edn_registers = {
-    .write = NAME("           ] [:w", 5), .read = NAME("           ] [:r", 5), EDN_SYNTAX};
 
 /* What _mm512_ternarylogic_epi64() makes of a, b and c: a | (b ^ c), (a ^ b) & c. */
 enum { A_OR_B_XOR_C = 0xf6, A_XOR_B_AND_C = 0x28 };

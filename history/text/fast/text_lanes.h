@@ -20,10 +20,28 @@
 
 enum { RIG_LANES = 8, RIG_LANES_NONE = UINT8_MAX };
 
-/* How micro-operations stand in a text. */
-struct rig_lane_syntax;
-extern const struct rig_lane_syntax rig_lane_json_lists, rig_lane_json_registers, rig_lane_edn_lists,
-    rig_lane_edn_registers;
+/* The end of a name and what is before it, back to the micro-operation before. */
+struct rig_lane_name {
+    char text[16];
+    uint8_t compared[2][64]; /* of four micro-operations, the first four, and others */
+    uint32_t first_at;       /* where the first name of a transaction ends */
+};
+
+/* How micro-operations stand in a text. Constants, too, that a compiler would make of registers over and over again if
+ * it knew them. */
+struct rig_lane_syntax {
+    struct rig_lane_name write, read;
+    uint8_t type_at[16];  /* where a name has the letter that only reads have there: */
+    uint64_t type;        /*   this one */
+    uint64_t blank, null; /* null: its bytes ^ '0' */
+    uint64_t close, zero, nine, low_byte;
+    uint64_t one_digit; /* what it leaves of the bits of its lane */
+    uint64_t tens, hundreds, myriads, hash, ids;
+};
+
+/* Of micro-operations that write under the name `write`, of at most RIG_LANE_NAME_LETTERS letters, and read as "r". */
+enum { RIG_LANE_NAME_LETTERS = 11 };
+void rig_lane_syntax_init(struct rig_lane_syntax *syntax, const char *write, bool is_edn);
 
 /*
  * Where the id of a small number is found: in the slot (number * RIG_LANE_HASH mod 2^32) >> shift, or, where that one

@@ -47,6 +47,13 @@ void rig_part_free(void *given)
     free(part);
 }
 
+static void set_type(struct rig_part *part, const struct rig_data_type *type)
+{
+    part->type = type;
+    rig_op_names_init(&part->names[false], type, false);
+    rig_op_names_init(&part->names[true], type, true);
+}
+
 void rig_part_start(struct rig_part *part, struct rig_segment *segment, const struct rig_operation_facts *facts,
                     const char *end)
 {
@@ -54,6 +61,8 @@ void rig_part_start(struct rig_part *part, struct rig_segment *segment, const st
     part->segment = segment;
     segment->owned = true;
     part->facts = *facts;
+    if (part->type != &rig_data_types[facts->workload])
+        set_type(part, &rig_data_types[facts->workload]);
     part->end = end;
     part->index_width = part->time_width = 1;
     part->last_end_length = 0;

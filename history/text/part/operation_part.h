@@ -22,7 +22,7 @@
 #include "base/table.h"
 #include "history/text/operation_parser.h"
 #include "history/text/operation_reader.h"
-#include "history/text/fast/text_lanes.h"
+#include "history/text/fast/op_names.h"
 #include "history/segment.h"
 #include "history/text/text_table.h"
 
@@ -107,8 +107,10 @@ RIG_VEC(struct rig_part_doubt, rig_part_doubts)
 struct rig_part {
     struct rig_segment *segment;
     struct rig_operation_facts facts;
-    const char *end;                 /* of the file */
-    uint8_t index_width, time_width; /* digits of the last ones */
+    const struct rig_data_type *type; /* of facts.workload */
+    struct rig_op_names names[2];     /* its: in JSON, in EDN */
+    const char *end;                  /* of the file */
+    uint8_t index_width, time_width;  /* digits of the last ones */
     /* How the last line with an error ends, behind its transaction, with its line feed; length 0: none does. */
     const char *last_end;
     uint32_t last_end_length, last_error;

@@ -70,7 +70,7 @@ static void keep_ops(struct rig_part *part, struct rig_part_process *process, ui
     for (uint32_t i = 0; i < count; i++) {
         kept[i] = ops[i];
         kept[i].read_state = RIG_READ_UNKNOWN;
-        kept[i].value = (ops[i].kind & 1) == 0 ? ops[i].value : 0;
+        kept[i].value = rig_op_reads(ops[i].kind) ? 0 : ops[i].value;
     }
 }
 
@@ -90,7 +90,7 @@ static bool place_micro(struct rig_part *part, const struct rig_operation *opera
     struct rig_txn_op *mop = rig_part_room(part, (uint32_t)(first + number));
     if (key == none || mop == NULL)
         return false;
-    *mop = (struct rig_txn_op){.key = key, .kind = (uint8_t)((unsigned)part->facts.workload * 2 + reads)};
+    *mop = (struct rig_txn_op){.key = key, .kind = (uint8_t)(part->type->write_op + (unsigned)reads)};
     if (!reads)
         mop->value = micro->value;
     if (!reads || type == RIG_OPERATION_INVOKE || micro->value_kind == RIG_MICRO_MISSING)
@@ -110,7 +110,7 @@ static void check_micros(struct rig_part *part, const struct rig_operation_parse
     for (size_t i = 0; i < operation->micros.count; i++) {
         const struct rig_micro *micro = &operation->micros.at[i];
         part->key_kinds |= 1U << micro->key_kind;
-        if (rig_micro_check(&parser->cursor, part->facts.workload, micro) != RIG_OK ||
+        if (rig_micro_check(&parser->cursor, part->type, micro) != RIG_OK ||
             (micro->key_kind != RIG_KEY_NUMBER &&
              (memchr(micro->key_text, '\0', micro->key_length) != NULL || micro->key_length >= UINT32_MAX)))
             rig_part_refuse(part);

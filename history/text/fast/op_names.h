@@ -1,0 +1,25 @@
+/*
+ * How the operations of a data type are named in JSON lines and in EDN, as the short ways through a text compare it:
+ * eight bytes at a time, or in lanes.
+ */
+#ifndef RIG_HISTORY_TEXT_FAST_OP_NAMES_H
+#define RIG_HISTORY_TEXT_FAST_OP_NAMES_H
+
+#include "history/text/fast/text_lanes.h"
+#include "history/types.h"
+
+/* What stands behind the bracket of a micro-operation, up to its key. */
+struct rig_op_name {
+    uint64_t word;  /* the first eight bytes */
+    uint32_t blind; /* so many of its last bits are not looked at */
+    uint32_t length;
+};
+
+struct rig_op_names {
+    struct rig_op_name at[2]; /* of what writes, and of what reads */
+    struct rig_lane_syntax lanes;
+};
+
+void rig_op_names_init(struct rig_op_names *names, const struct rig_data_type *type, bool is_edn);
+
+#endif
