@@ -20,6 +20,7 @@ enum {
     MORE_SHARE = 4           /* of what a part takes: others may take more */
 };
 static const size_t least_part_bytes = (size_t)64 << 10;
+static const size_t least_part_decode_bytes = (size_t)2 << 20; /* a short part fits any limit */
 static const size_t least_decode_bytes = (size_t)256 << 20;
 
 enum part_state { PART_FREE, PART_TAKEN, PART_READY };
@@ -221,6 +222,8 @@ static void limit_decoding(struct rig_source *source)
     const bool shared = load->limit_bytes > 0 && source->part_count > 1;
     load->segment_bytes = shared ? all / source->part_count : all;
     load->decode_bytes = shared && source->reader->parallel ? load->segment_bytes : all;
+    if (load->decode_bytes < least_part_decode_bytes)
+        load->decode_bytes = least_part_decode_bytes;
 }
 
 /* How many parts are in memory at a time, and how long they should be. */
@@ -253,7 +256,7 @@ static bool make_parts(struct rig_source *source)
     if (source->parts == NULL || source->segments == NULL || source->idle == NULL)
         return false;
     for (unsigned i = 0; i < source->part_count; i++) {
-        rig_segment_init(&source->segments[i], source->options.load.limit_bytes);
+        rig_segment_init(&source->segments[i], source->options.load.decode_bytes);
         source->idle[source->idle_count++] = &source->segments[i];
     }
     return true;
@@ -487,7 +490,7 @@ static void empty_segments(struct rig_source *source)
     RIG_INVARIANT(source->idle_count == source->part_count);
     for (unsigned i = 0; i < source->part_count; i++) {
         rig_segment_done(&source->segments[i]);
-        rig_segment_init(&source->segments[i], source->options.load.limit_bytes);
+        rig_segment_init(&source->segments[i], source->options.load.decode_bytes);
     }
     pthread_mutex_unlock(&source->lock);
 }

@@ -79,28 +79,54 @@ static enum rig_rc get_word(struct rig_operation_parser *parser, const char *wan
     return rc;
 }
 
+/* Whether a vector of so many items may double. */
+static bool may_double(const struct rig_operation_parser *parser, size_t capacity, size_t item_bytes)
+{
+    const struct rig_operation *operation = &parser->operation;
+    const size_t held = operation->micros.capacity * sizeof *operation->micros.at +
+                        operation->elements.capacity * sizeof *operation->elements.at;
+    return parser->limit_bytes == 0 || held + capacity * item_bytes <= parser->limit_bytes;
+}
+
+static bool keep_element(struct rig_operation_parser *parser, int64_t element)
+{
+    struct rig_element_vec *elements = &parser->operation.elements;
+    if (parser->forgets)
+        return true;
+    return (elements->count < elements->capacity || may_double(parser, elements->capacity, sizeof element)) &&
+           rig_element_vec_add(elements, element);
+}
+
+static bool keep_micro(struct rig_operation_parser *parser, struct rig_micro micro)
+{
+    struct rig_micro_vec *micros = &parser->operation.micros;
+    if (parser->forgets)
+        return true;
+    return (micros->count < micros->capacity || may_double(parser, micros->capacity, sizeof micro)) &&
+           rig_micro_vec_add(micros, micro);
+}
+
 /* The items of the list whose opening bracket is at the cursor. */
 static enum rig_rc get_elements(struct rig_operation_parser *parser, struct rig_micro *micro)
 {
-    struct rig_element_vec *elements = &parser->operation.elements;
     char closer = closer_here(parser);
     micro->value_kind = RIG_MICRO_LIST;
-    micro->first_element = elements->count;
+    micro->first_element = parser->operation.elements.count;
     micro->list_text = ++parser->cursor.at;
     bool more = false;
     for (bool is_first = true;; is_first = false) {
         int64_t element;
         enum rig_rc rc = parser->syntax->more(&parser->cursor, closer, is_first, &more);
         if (rc != RIG_OK || !more) {
-            micro->element_count = elements->count - micro->first_element;
             micro->list_length = (size_t)(parser->cursor.at - micro->list_text) - (rc == RIG_OK);
             return rc;
         }
         rc = get_integer(parser, &element);
         if (rc != RIG_OK)
             return rc;
-        if (!rig_element_vec_add(elements, element))
+        if (!keep_element(parser, element))
             return rig_cursor_no_memory(&parser->cursor);
+        micro->element_count++;
     }
 }
 
@@ -162,7 +188,7 @@ static enum rig_rc get_micro(struct rig_operation_parser *parser)
     parser->cursor.at++;
     micro.name = name.at;
     micro.name_length = name.length;
-    if (!rig_micro_vec_add(&parser->operation.micros, micro))
+    if (!keep_micro(parser, micro))
         return rig_cursor_no_memory(&parser->cursor);
     return parser->on_micro == NULL ? RIG_OK : parser->on_micro(parser->context, &micro);
 }

@@ -5,7 +5,8 @@
  * number. Here is what an operation consists of, in whatever order its fields come. Nothing is judged beyond the
  * grammar: the rules stand in history/text/operation_reader.h.
  *
- * Bytes are read in place, without recursion. Time: O(size). Space: the longest operation. Threads: one at a time.
+ * Bytes are read in place, without recursion. Time: O(size). Space: the longest operation, up to a limit (RIG_E_LIMIT).
+ * Threads: one at a time.
  */
 #ifndef RIG_HISTORY_TEXT_OPERATION_PARSER_H
 #define RIG_HISTORY_TEXT_OPERATION_PARSER_H
@@ -50,6 +51,8 @@ struct rig_operation_parser {
     struct rig_operation operation; /* the last one that was read */
     struct rig_arena texts;         /* of the operation: those that had escapes */
     char closer;                    /* of the sequence that holds all operations; 0: there is none */
+    size_t limit_bytes;             /* of the operation's micro-operations and elements; 0: none */
+    bool forgets;                   /* they are not kept: only `on_micro` sees them, without elements */
     /* Sees each micro-operation as it comes; may be NULL. May set `stopped`: the operation then ends in its middle. */
     enum rig_rc (*on_micro)(void *context, const struct rig_micro *micro);
     void *context;

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "base/bug.h"
 #include "base/table.h"
@@ -10,7 +11,9 @@
 
 RIG_VEC(struct rig_op, op_vec)
 
-/* What a process last invoked; kept until it invokes again. */
+enum { LONG_OPS = 64 };
+
+/* What a process last invoked; kept until it invokes again, unless it is long. */
 struct invocation {
     bool open;
     size_t at;
@@ -28,7 +31,6 @@ struct reader {
     bool has_negative_process;
     struct rig_table invocation_of_process;
     struct invocation_vec invocations;
-    struct rig_text_table key_texts;
     uint64_t count;
     int64_t last_index;
     bool uses_index, has_client, has_invocations;
@@ -147,10 +149,7 @@ static enum rig_rc find_key(struct reader *reader, const struct rig_micro *micro
         return RIG_OK;
     if (memchr(micro->key_text, '\0', micro->key_length) != NULL)
         return rig_cursor_fail(cursor, micro->at, "a key with a NUL character in it; rename the key");
-    uint32_t id = rig_text_table_put(&reader->key_texts, micro->key_text, micro->key_length);
-    if (id == RIG_TABLE_NONE)
-        return rig_cursor_no_memory(cursor);
-    *key = id;
+    *key = (int64_t)XXH3_64bits(micro->key_text, micro->key_length); /* compared with one other key, and not kept */
     return RIG_OK;
 }
 
@@ -303,6 +302,8 @@ static enum rig_rc take_completion(struct reader *reader, struct invocation *inv
                                "what was read",
                                (long long)invocation->process, rig_cursor_line(cursor, invocation->at));
     invocation->open = false;
+    if (invocation->ops.count > LONG_OPS)
+        op_vec_done(&invocation->ops);
     return check_process(reader, invocation, operation->at);
 }
 
@@ -356,16 +357,15 @@ enum rig_rc rig_operation_blame(const struct rig_text_syntax *syntax, const char
 {
     struct reader reader = {.type = &rig_data_types[workload], .last_index = -1};
     rig_operation_parser_init(&reader.parser, syntax, name, data, size, err);
+    reader.parser.forgets = true;
     reader.parser.on_micro = take_micro;
     reader.parser.context = &reader;
     rig_table_init(&reader.invocation_of_process);
-    rig_text_table_init(&reader.key_texts, 0);
     rig_text_table_init(&reader.process_names, 0);
     enum rig_rc rc = read_all(&reader);
     for (size_t i = 0; i < reader.invocations.count; i++)
         op_vec_done(&reader.invocations.at[i].ops);
     invocation_vec_done(&reader.invocations);
-    rig_text_table_done(&reader.key_texts);
     rig_text_table_done(&reader.process_names);
     rig_table_done(&reader.invocation_of_process);
     op_vec_done(&reader.ops);
@@ -396,6 +396,7 @@ void rig_operation_probe(const struct rig_text_syntax *syntax, const char *data,
     bool more = false, has_client = false, has_first = false;
     *facts = (struct rig_operation_facts){.has_invocations = true};
     rig_operation_parser_init(&parser, syntax, "", data, size, NULL);
+    parser.forgets = true;
     parser.on_micro = probe_micro;
     parser.context = &probe;
     /* Whatever is wrong is found again, and told, when the file is read. */

@@ -7,7 +7,10 @@
 #include "history/text/part/operation_join.h"
 #include "history/text/part/part_take.h"
 
-enum { LINE_BYTES = 1 << 16 /* so far a cut looks for the next operation */ };
+enum {
+    LINE_BYTES = 1 << 16, /* so far a cut looks for the next operation */
+    STEP_BYTES = 1 << 16  /* between two looks at the memory that a part takes */
+};
 
 static const size_t nowhere = SIZE_MAX;
 
@@ -115,6 +118,7 @@ enum rig_rc rig_text_reader_look(const struct rig_text_syntax *syntax, const cha
     struct rig_err why = {0};
     bool more = false;
     rig_operation_parser_init(&parser, syntax, name, data, size, &why);
+    parser.forgets = true;
     enum rig_rc rc = rig_operation_parser_start(&parser, &more);
     if (rc == RIG_OK && more)
         rc = rig_operation_parser_read(&parser);
@@ -236,8 +240,13 @@ static void read_part(const struct reader *reader, struct rig_part *part, size_t
     enum rig_rc rc = find_first(reader, parser, begin, &more);
     if (rc == RIG_OK)
         part->first_at = rig_cursor_offset(&parser->cursor);
+    const char *measured = parser->cursor.at;
     while (rc == RIG_OK && more && is_own(reader, part) && !part->refused && !part->no_memory) {
         rc = read_operation(reader, part);
+        if (parser->cursor.at - measured >= STEP_BYTES) {
+            part->no_memory = part->no_memory || !rig_part_fits(part);
+            measured = parser->cursor.at;
+        }
         if (rc == RIG_OK && !part->refused)
             rc = find_next(parser, &more);
     }
@@ -252,7 +261,7 @@ static void start_part(const struct reader *reader, struct rig_part *part, struc
                        size_t end, bool is_again)
 {
     const char *data_end = reader->data + reader->size;
-    rig_part_start(part, segment, &reader->facts, data_end);
+    rig_part_start(part, segment, &reader->facts, data_end, reader->options.decode_bytes);
     part->end_at = end;
     part->is_again = is_again;
     part->parser.syntax = reader->form->syntax;

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Small files that become large in memory: rig stays below --max-memory, and without it below a bound of its own.
+"""Small files and long lines that become large in memory: rig stays below --max-memory, and without it below a bound of
+its own.
 
 The records come from tests/unit/test_record_bombs.c, which also says what each of them is.
 """
@@ -13,6 +14,7 @@ import attack
 
 MIB = 1 << 20
 BUILD = os.environ.get("RIG_BUILD", str(pathlib.Path(__file__).resolve().parents[2] / "build/release"))
+LINE_BYTES = 8 * MIB
 PROGRAM_BYTES = 40 * MIB  # of the program itself, its libraries and its stacks
 
 
@@ -40,6 +42,23 @@ def make(folder):
     return sorted(p for p in folder.iterdir() if p.is_file())
 
 
+def make_long_lines(folder):
+    """One transaction of LINE_BYTES each: many keys, appends, reads, lists, and one long list."""
+    micros = {"appends": '["append",7,%d]', "keys": '["append",%d,1]', "unknown": '["r",%d]', "lists": '["r",7,[%d]]'}
+    for name, micro in micros.items():
+        with (folder / f"line-{name}.jsonl").open("w") as file:
+            for type in ["invoke", "info"] if name == "unknown" else ["ok"]:
+                file.write('{"type":"%s","process":0,"value":[' % type)
+                for i in range(LINE_BYTES // (len(micro) + 6)):
+                    file.write(("," if i > 0 else "") + micro % (10**6 + i))
+                file.write("]}\n")
+    with (folder / "line-list.edn").open("w") as file:
+        file.write("{:type :ok, :process 0, :value [[:r 7 [")
+        for i in range(LINE_BYTES // 2):
+            file.write(f"{i % 10} ")
+        file.write("]]]}\n")
+
+
 def commands(folder, path):
     yield ("check", path)
     yield ("check", path, "--threads", "1")
@@ -51,7 +70,16 @@ def commands(folder, path):
 
 
 def the_limit_binds(folder):
-    for path in make(folder):
+    stay_below(folder, make(folder))
+
+
+def the_limit_binds_within_a_line(folder):
+    make_long_lines(folder)
+    stay_below(folder, sorted(folder.iterdir()))
+
+
+def stay_below(folder, paths):
+    for path in paths:
         for limit in (16 * MIB, 64 * MIB):
             for command in commands(folder, path):
                 status, peak = peak_of(*command, "--max-memory", f"{limit // MIB}MiB")
@@ -72,4 +100,4 @@ if __name__ == "__main__":
     if attack.SANITIZED:
         print("skipped: a sanitizer takes memory of its own; unit-record_bombs counts what is allocated")
         sys.exit(77)
-    attack.run([the_limit_binds, without_a_limit_small_files_stay_small])
+    attack.run([the_limit_binds, the_limit_binds_within_a_line, without_a_limit_small_files_stay_small])

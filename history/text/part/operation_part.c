@@ -55,9 +55,10 @@ static void set_type(struct rig_part *part, const struct rig_data_type *type)
 }
 
 void rig_part_start(struct rig_part *part, struct rig_segment *segment, const struct rig_operation_facts *facts,
-                    const char *end)
+                    const char *end, size_t limit_bytes)
 {
     rig_segment_reset(segment);
+    part->limit_bytes = part->parser.limit_bytes = part->text_parser.limit_bytes = limit_bytes;
     part->segment = segment;
     segment->owned = true;
     part->facts = *facts;
@@ -88,6 +89,29 @@ void rig_part_start(struct rig_part *part, struct rig_segment *segment, const st
     part->spines.count = 0;
     part->doubts.count = 0;
     rig_part_begin(part);
+}
+
+static size_t parser_bytes(const struct rig_operation_parser *parser)
+{
+    return parser->operation.micros.capacity * sizeof *parser->operation.micros.at +
+           parser->operation.elements.capacity * sizeof *parser->operation.elements.at + parser->texts.held_bytes;
+}
+
+bool rig_part_fits(const struct rig_part *part)
+{
+    const size_t bytes =
+        rig_segment_bytes(part->segment) + parser_bytes(&part->parser) + parser_bytes(&part->text_parser) +
+        part->processes.capacity * sizeof *part->processes.at + part->invoked.capacity * sizeof *part->invoked.at +
+        rig_text_table_bytes(&part->process_names) + part->long_ops.capacity * sizeof *part->long_ops.at +
+        part->perhaps.capacity * sizeof *part->perhaps.at + (part->slots.mask + 1) * sizeof *part->slots.at +
+        part->spines.capacity * sizeof *part->spines.at + part->doubts.capacity * sizeof *part->doubts.at +
+        part->changes.capacity * sizeof *part->changes.at + part->elements.capacity * sizeof *part->elements.at;
+    return part->limit_bytes == 0 || bytes <= part->limit_bytes;
+}
+
+bool rig_part_may_grow(const struct rig_part *part, size_t count)
+{
+    return count < RIG_PART_FEW || rig_part_fits(part);
 }
 
 void rig_part_take_back(struct rig_part *part)
@@ -129,5 +153,7 @@ void rig_part_finish(struct rig_part *part)
         part->no_memory = !rig_txn_vec_add(&segment->open, txn);
         for (uint32_t i = 0; i < process->op_count && !part->no_memory; i++)
             part->no_memory = !rig_txn_op_vec_add(&segment->open_ops, ops[i]);
+        if (process->op_count > RIG_PART_FEW)
+            part->no_memory = part->no_memory || !rig_part_fits(part);
     }
 }

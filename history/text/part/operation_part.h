@@ -14,7 +14,8 @@
  * fail comes to read it, too. An operation can be taken back until it is complete: the short way gives up at anything
  * unusual, and the operation is read again by the grammar.
  *
- * Space: that of the segment, 4 bytes an invocation, 230 a process, 48 a key. Threads: one a part.
+ * Space: that of the segment, 4 bytes an invocation, 230 a process, 48 a key, and the longest operation's, up to a
+ * limit that vectors may pass once, by doubling. Threads: one a part.
  */
 #ifndef RIG_HISTORY_TEXT_PART_OPERATION_PART_H
 #define RIG_HISTORY_TEXT_PART_OPERATION_PART_H
@@ -28,7 +29,8 @@
 
 enum {
     RIG_PART_SHORT_OPS = 8, /* operations of an invocation that need no further room */
-    RIG_PART_PIECES = 16    /* operations of a completion that are compared as text */
+    RIG_PART_PIECES = 16,   /* operations of a completion that are compared as text */
+    RIG_PART_FEW = 1024     /* so many of anything are added without a look at the memory */
 };
 
 /*
@@ -121,6 +123,7 @@ struct rig_part {
     size_t behind_at; /* where the first operation begins that was not read */
     bool refused;     /* there is a fault */
     bool no_memory;
+    size_t limit_bytes; /* of the part with its segment; 0: none */
 
     uint32_t count; /* operations */
     int64_t first_index, last_index;
@@ -158,13 +161,18 @@ struct rig_part *rig_part_new(void);
 void rig_part_free(void *part);
 /* Empties part and segment. */
 void rig_part_start(struct rig_part *part, struct rig_segment *segment, const struct rig_operation_facts *facts,
-                    const char *end);
+                    const char *end, size_t limit_bytes);
+/* Whether the memory of the part and its segment is within the limit. */
+bool rig_part_fits(const struct rig_part *part);
+/* The same, before a vector of `count` items doubles; few items always may. */
+bool rig_part_may_grow(const struct rig_part *part, size_t count);
 
 /* Room for one more operation behind those of the segment and `count` others; NULL when memory runs out. */
 RIG_PART_INLINE struct rig_txn_op *rig_part_room(struct rig_part *part, uint32_t count)
 {
     struct rig_txn_op_vec *ops = &part->segment->ops;
-    if (ops->count + count >= ops->capacity && !rig_txn_op_vec_reserve(ops, ops->count + count + 1))
+    if (ops->count + count >= ops->capacity &&
+        (!rig_part_may_grow(part, ops->capacity) || !rig_txn_op_vec_reserve(ops, ops->count + count + 1)))
         return NULL;
     return ops->at + ops->count + count;
 }

@@ -51,7 +51,8 @@ static uint32_t tag_of(const struct rig_segment_key *key)
 static bool grow_slots(struct rig_part *part)
 {
     const struct rig_segment_keys *keys = &part->segment->keys;
-    if (part->slots.shift <= 1 || !make_slots(part, 33 - (unsigned)part->slots.shift))
+    if (part->slots.shift <= 1 || !rig_part_may_grow(part, keys->count) ||
+        !make_slots(part, 33 - (unsigned)part->slots.shift))
         return false;
     for (uint32_t i = 0; i < keys->count; i++)
         put_slot(part, tag_of(&keys->at[i]), i);

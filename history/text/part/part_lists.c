@@ -24,16 +24,23 @@ static bool next_number(const char **at, bool commas, bool *more)
     return *from != ']';
 }
 
+/* False without memory, and beyond the limit: then the grammar says so. */
+static bool keep_number(struct rig_part *part, int64_t number)
+{
+    struct rig_element_vec *elements = &part->elements;
+    return (elements->count < elements->capacity || rig_part_may_grow(part, elements->count)) &&
+           rig_element_vec_add(elements, number);
+}
+
 /* Numbers from *at up to and with the closing bracket, into part->elements. */
 static bool parse_numbers(struct rig_part *part, const char **at, bool commas)
 {
-    struct rig_element_vec *elements = &part->elements;
     const char *from = *at;
-    elements->count = 0;
+    part->elements.count = 0;
     for (bool more = true; more;) {
         int64_t number;
         if (part->end - from < RIG_NUMBER_TEXT_ROOM || (from = rig_number_short(from, &number)) == NULL ||
-            !next_number(&from, commas, &more) || !rig_element_vec_add(elements, number))
+            !next_number(&from, commas, &more) || !keep_number(part, number))
             return false;
     }
     *at = from;

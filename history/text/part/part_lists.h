@@ -34,7 +34,8 @@ RIG_PART_INLINE int64_t *rig_part_room_to_grow(struct rig_part *part, uint32_t k
  * False when memory runs out. */
 RIG_PART_INLINE bool rig_part_note_spine(struct rig_part *part, uint32_t key, bool grows)
 {
-    if (!rig_part_changes_reserve(&part->changes, part->changes.count + 1) ||
+    if ((part->changes.count == part->changes.capacity && !rig_part_may_grow(part, part->changes.count)) ||
+        !rig_part_changes_reserve(&part->changes, part->changes.count + 1) ||
         (!grows && !rig_part_doubts_reserve(&part->doubts, part->doubts.count + 1))) {
         part->no_memory = true;
         return false;

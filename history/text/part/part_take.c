@@ -139,7 +139,8 @@ static void place_micros(struct rig_part *part, const struct rig_operation_parse
                          size_t first)
 {
     for (size_t i = 0; !part->refused && !part->no_memory && i < parser->operation.micros.count; i++)
-        part->no_memory = !place_micro(part, &parser->operation, type, i, first);
+        part->no_memory = !place_micro(part, &parser->operation, type, i, first) ||
+                          ((i + 1) % RIG_PART_FEW == 0 && !rig_part_fits(part));
 }
 
 void rig_part_parse_invoked(struct rig_part *part, struct rig_part_process *process, uint32_t first)
