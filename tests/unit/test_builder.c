@@ -207,7 +207,7 @@ static void wrong_positions_are_refused(void **state)
     txn.complete_at = 9;
     assert_int_equal(rig_history_builder_add(builder, &txn, &err), RIG_OK);
     assert_int_equal(rig_history_builder_finish(builder, &history, &err), RIG_E_INPUT);
-    assert_string_equal(err.text, "1 of 2 transactions have no invocation; give all of them one, or none");
+    assert_string_equal(err.text, "1 of 2 transactions has no invocation; give all of them one, or none");
 }
 
 static void large_process_is_refused(void **state)
