@@ -1,0 +1,145 @@
+#include "history/history_excerpt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "history/builder.h"
+#include "history/read_list.h"
+
+/* A transaction on its way; the arrays have room for the longest one. */
+struct passing {
+    const struct rig_history *history;
+    struct rig_history_builder *builder;
+    struct rig_op *ops;
+    struct rig_read *reads;
+    const int64_t **lists;
+    struct rig_arena copies; /* of lists in two pieces */
+};
+
+static enum rig_rc no_memory(struct rig_err *err)
+{
+    return rig_fail(err, RIG_E_LIMIT, "not enough memory for an excerpt of the history");
+}
+
+static bool make_room(struct passing *p, const uint8_t *keep)
+{
+    uint32_t most = 1;
+    for (uint32_t txn = 0; txn < p->history->txn_count; txn++) {
+        if (keep[txn] && rig_txn_op_count(p->history, txn) > most)
+            most = rig_txn_op_count(p->history, txn);
+    }
+    p->ops = calloc(most, sizeof *p->ops);
+    p->reads = calloc(most, sizeof *p->reads);
+    p->lists = calloc(most, sizeof *p->lists);
+    return p->ops != NULL && p->reads != NULL && p->lists != NULL;
+}
+
+static enum rig_rc pass_op(struct passing *p, const struct rig_txn_op *op, uint32_t i, struct rig_err *err)
+{
+    const struct rig_history *history = p->history;
+    const bool reads = rig_op_reads(op->kind), seen = op->read_state == RIG_READ_SEEN;
+    const struct rig_read_list list =
+        rig_op_reads_sequence(op->kind) ? rig_txn_op_list(history, op) : (struct rig_read_list){0};
+    enum rig_rc rc = RIG_OK;
+    p->ops[i] = (struct rig_op){
+        .kind = (enum rig_op_kind)op->kind, .key = history->keys[op->key], .value = reads ? 0 : op->value};
+    p->reads[i] = (struct rig_read){.state = (enum rig_read_state)op->read_state, .count = list.count};
+    if (seen && reads && !rig_op_reads_sequence(op->kind))
+        p->reads[i].value = op->value;
+    p->lists[i] = rig_read_whole(&list, &p->copies);
+    if (p->lists[i] == NULL)
+        return no_memory(err);
+    if (history->key_texts != NULL) {
+        const char *text = history->key_texts[history->keys[op->key]];
+        rc = rig_history_builder_text_key(p->builder, text, strlen(text), &p->ops[i].key, err);
+    }
+    return rc;
+}
+
+static enum rig_rc pass_txn(struct passing *p, uint32_t txn, struct rig_err *err)
+{
+    const struct rig_history *history = p->history;
+    const struct rig_txn *t = &history->txns[txn];
+    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+    const uint32_t count = rig_txn_op_count(history, txn);
+    enum rig_rc rc = RIG_OK;
+    rig_arena_reset(&p->copies);
+    for (uint32_t i = 0; rc == RIG_OK && i < count; i++)
+        rc = pass_op(p, &ops[i], i, err);
+    if (rc != RIG_OK)
+        return rc;
+    struct rig_column_row row = {0};
+    struct rig_txn_input input = {.invoke_ns = t->invoke_ns,
+                                  .complete_ns = t->complete_ns,
+                                  .invoke_at = t->invoke_at,
+                                  .complete_at = t->complete_at,
+                                  .process = t->process,
+                                  .outcome = (enum rig_outcome)t->outcome,
+                                  .ops = p->ops,
+                                  .reads = p->reads,
+                                  .lists = p->lists,
+                                  .op_count = count,
+                                  .error = t->error == 0 ? NULL : history->errors[t->error - 1]};
+    if (history->columns != NULL) {
+        row = rig_columns_row(history->columns, txn);
+        input.columns = &row;
+        input.names = (const char *const *)history->columns->names.texts;
+    }
+    return rig_history_builder_add(p->builder, &input, err);
+}
+
+static enum rig_rc pass_all(struct passing *p, const uint8_t *keep, struct rig_err *err)
+{
+    const struct rig_history *history = p->history;
+    enum rig_rc rc = RIG_OK;
+    if (p->builder == NULL || !make_room(p, keep))
+        return no_memory(err);
+    if (history->keyword_keys)
+        rig_history_builder_keyword_keys(p->builder);
+    if (history->meta != NULL)
+        rc = rig_history_builder_meta(p->builder, history->meta, strlen(history->meta), err);
+    for (uint32_t txn = 0; rc == RIG_OK && txn < history->txn_count; txn++) {
+        if (keep[txn])
+            rc = pass_txn(p, txn, err);
+    }
+    return rc;
+}
+
+/* What is known of the history as a whole. */
+static void copy_facts(const struct rig_history *from, struct rig_history *to)
+{
+    to->has_invocations = from->has_invocations;
+    to->truncated = from->truncated;
+    to->damaged_at = from->damaged_at;
+    to->damaged_bytes = from->damaged_bytes;
+    to->damaged_txns = from->damaged_txns;
+    to->skipped_count = from->skipped_count;
+    to->lost_count = from->lost_count;
+    to->start_utc_ns = from->start_utc_ns;
+    to->is_excerpt = true;
+    to->zero_ns = rig_history_zero_ns(from);
+}
+
+enum rig_rc rig_history_excerpt(const struct rig_history *history, const uint8_t *keep, struct rig_history **excerpt,
+                                struct rig_err *err)
+{
+    struct passing p = {.history = history, .builder = rig_history_builder_new(history->workload, 0)};
+    struct rig_history *out = NULL;
+    rig_arena_init(&p.copies, 0);
+    enum rig_rc rc = pass_all(&p, keep, err);
+    if (rc == RIG_OK) {
+        rc = rig_history_builder_finish(p.builder, &out, err);
+        p.builder = NULL;
+    }
+    if (rc == RIG_OK) {
+        copy_facts(history, out);
+        *excerpt = out;
+    }
+    rig_history_builder_free(p.builder);
+    rig_arena_done(&p.copies);
+    free(p.ops);
+    free(p.reads);
+    free(p.lists);
+    return rc;
+}

@@ -1,0 +1,24 @@
+/*
+ * An excerpt of a history: some of its transactions, with all that is known of them, as a history of its own. What
+ * shrinks histories, solves parts of them or shows a few transactions of a large one works on excerpts.
+ *
+ * Time: linear in the operations that are kept and the elements that they show. Space: that of a history.
+ */
+#ifndef RIG_HISTORY_HISTORY_EXCERPT_H
+#define RIG_HISTORY_HISTORY_EXCERPT_H
+
+#include "base/err.h"
+#include "history/history.h"
+
+/*
+ * Gives a history with the transactions for which `keep` is not 0, in their order, under the positions, times,
+ * processes, errors and side columns that they have in `history`, and what is known of the history as a whole (what is
+ * missing from it, its metadata). Keys have new ids; those of transactions that are not kept are left out, and so are
+ * the faults. Times shown count from the first invocation of `history`, which is not needed afterwards.
+ *
+ * RIG_E_LIMIT when memory runs out; *excerpt is written on success only. Freed with rig_history_free().
+ */
+enum rig_rc rig_history_excerpt(const struct rig_history *history, const uint8_t *keep, struct rig_history **excerpt,
+                                struct rig_err *err);
+
+#endif
