@@ -13,7 +13,7 @@
 #include "base/printable.h"
 #include "base/secret.h"
 #include "nemesis/fault_context.h"
-#include "nemesis/schedule.h"
+#include "nemesis/planned_schedule.h"
 #include "nemesis/targets.h"
 
 enum { UNDER_WAY_MOST = 64, TARGETS_BYTES = 512, DESCRIBE_MOST = 4 };
@@ -37,7 +37,8 @@ struct injection {
 struct rig_nemesis {
     struct rig_nemesis_config config;
     struct rig_fault_context context;
-    struct rig_schedule schedule;
+    struct rig_planned_schedule planned;
+    struct rig_schedule *schedule; /* the planned one, or the config's */
     pthread_t thread;
 
     /* the thread's own */
@@ -202,6 +203,12 @@ static bool is_over(const struct rig_nemesis *nemesis)
     return nemesis->config.is_over(nemesis->config.context);
 }
 
+/* Now, from the start of the load. */
+static int64_t load_ns(const struct rig_nemesis *nemesis)
+{
+    return rig_clock_now_ns() - nemesis->start_ns;
+}
+
 static void heal(struct rig_nemesis *nemesis, uint32_t slot)
 {
     struct injection *injection = nemesis->under_way[slot];
@@ -221,7 +228,7 @@ static void heal(struct rig_nemesis *nemesis, uint32_t slot)
     nemesis->under_way[slot] = NULL;
     nemesis->context.under_way--;
     describe_all(nemesis);
-    rig_schedule_over(&nemesis->schedule, injection->entry, rig_clock_now_ns() - nemesis->start_ns);
+    nemesis->schedule->ops->over(nemesis->schedule, injection->entry, load_ns(nemesis));
     free(injection->state);
     free(injection);
 }
@@ -299,18 +306,19 @@ static void inject(struct rig_nemesis *nemesis, struct injection *injection, int
 /* Leaves out the next injection of the entry. */
 static void skip(struct rig_nemesis *nemesis, uint32_t entry)
 {
-    (void)rig_schedule_take(&nemesis->schedule, entry, rig_clock_now_ns() - nemesis->start_ns);
-    rig_schedule_over(&nemesis->schedule, entry, rig_clock_now_ns() - nemesis->start_ns);
+    (void)nemesis->schedule->ops->take(nemesis->schedule, entry, load_ns(nemesis));
+    nemesis->schedule->ops->over(nemesis->schedule, entry, load_ns(nemesis));
     nemesis->target_missing_ns = 0;
 }
 
 /* The nodes that are struck; false: none fits just now, or none ever will (then the run fails, or the fault is
  * skipped). */
-static bool find_targets(struct rig_nemesis *nemesis, uint32_t entry, struct rig_rng *rng, struct rig_targets *targets,
-                         char text[TARGETS_BYTES])
+static bool find_targets(struct rig_nemesis *nemesis, const struct rig_scheduled_fault *fault, struct rig_rng *rng,
+                         struct rig_targets *targets, char text[TARGETS_BYTES])
 {
+    const uint32_t entry = fault->entry;
     const struct rig_nemesis_entry *planned = &nemesis->config.plan->entries[entry];
-    const char *target = rig_fleet_target(planned);
+    const char *target = fault->target != NULL ? fault->target : rig_fleet_target(planned);
     struct rig_fleet *fleet = &nemesis->context.fleet;
     struct rig_node_status nodes[RIG_NODES_MOST];
     struct rig_err err = {0};
@@ -341,16 +349,16 @@ static bool find_targets(struct rig_nemesis *nemesis, uint32_t entry, struct rig
     return false;
 }
 
-static void happen(struct rig_nemesis *nemesis, uint32_t entry)
+static void happen(struct rig_nemesis *nemesis, const struct rig_scheduled_fault *fault)
 {
     struct rig_rng rng;
     struct rig_targets targets;
     char text[TARGETS_BYTES];
     rig_rng_init(&rng, nemesis->config.seed, injection_streams + nemesis->injections);
     const uint64_t random = rig_rng_next(&rng);
-    if (!find_targets(nemesis, entry, &rng, &targets, text))
+    if (!find_targets(nemesis, fault, &rng, &targets, text))
         return;
-    struct injection *injection = new_injection(nemesis, entry, &targets, random);
+    struct injection *injection = new_injection(nemesis, fault->entry, &targets, random);
     if (injection == NULL) {
         struct rig_err err = {0};
         (void)rig_fail(&err, RIG_E_LIMIT, "no memory");
@@ -358,7 +366,7 @@ static void happen(struct rig_nemesis *nemesis, uint32_t entry)
         return;
     }
     (void)snprintf(injection->targets, sizeof injection->targets, "%s", text);
-    const int64_t length_ns = rig_schedule_take(&nemesis->schedule, entry, rig_clock_now_ns() - nemesis->start_ns);
+    const int64_t length_ns = nemesis->schedule->ops->take(nemesis->schedule, fault->entry, load_ns(nemesis));
     inject(nemesis, injection, length_ns);
 }
 
@@ -398,17 +406,17 @@ static int64_t act(struct rig_nemesis *nemesis)
         else if (injection != NULL && injection->heal_ns < next_ns)
             next_ns = injection->heal_ns;
     }
-    uint32_t entry = 0;
-    const int64_t due_ns = rig_schedule_next(&nemesis->schedule, &entry);
+    const struct rig_scheduled_fault fault = nemesis->schedule->ops->next(nemesis->schedule);
     const bool room =
         nemesis->config.plan->options.overlap ? free_slot(nemesis) < UNDER_WAY_MOST : !anything_under_way(nemesis);
-    if (due_ns == RIG_SCHEDULE_NEVER || !room || nemesis->err.rc != RIG_OK)
+    if (fault.at_ns == RIG_SCHEDULE_NEVER || !room || nemesis->err.rc != RIG_OK)
         return next_ns;
     now_ns = rig_clock_now_ns();
-    if (nemesis->start_ns + due_ns > now_ns)
-        return nemesis->start_ns + due_ns < next_ns ? nemesis->start_ns + due_ns : next_ns;
+    const int64_t due_ns = nemesis->start_ns + fault.at_ns;
+    if (due_ns > now_ns)
+        return due_ns < next_ns ? due_ns : next_ns;
     if (!is_over(nemesis))
-        happen(nemesis, entry);
+        happen(nemesis, &fault);
     return nemesis->target_missing_ns != 0 ? next_ns : now_ns;
 }
 
@@ -493,7 +501,7 @@ static void *nemesis_main(void *argument)
 
 static void destroy(struct rig_nemesis *nemesis)
 {
-    rig_schedule_done(&nemesis->schedule);
+    rig_planned_schedule_done(&nemesis->planned);
     (void)pthread_mutex_destroy(&nemesis->lock);
     (void)pthread_cond_destroy(&nemesis->moved);
     free(nemesis);
@@ -534,8 +542,9 @@ enum rig_rc rig_nemesis_start(const struct rig_nemesis_config *config, struct ri
     init_locks(made);
     enum rig_rc rc = rig_fleet_init(&made->context.fleet, config->cluster, config->run, config->started, config->plan,
                                     config->core->stopping, err);
-    if (rc == RIG_OK)
-        rc = rig_schedule_init(&made->schedule, config->plan, config->seed, err);
+    made->schedule = config->schedule != NULL ? config->schedule : &made->planned.schedule;
+    if (rc == RIG_OK && config->schedule == NULL)
+        rc = rig_planned_schedule_init(&made->planned, config->plan, config->seed, err);
     if (rc == RIG_OK)
         rc = start_thread(made, err);
     if (rc == RIG_OK)

@@ -19,6 +19,7 @@
 #include "nemesis/faults.h"
 
 struct rig_nemesis;
+struct rig_schedule;
 
 enum rig_nemesis_step {
     RIG_NEMESIS_INJECT,   /* a fault is about to be injected */
@@ -46,6 +47,7 @@ struct rig_nemesis_config {
     void *run;                             /* the driver's */
     bool started;                          /* rig started the cluster */
     uint64_t seed;
+    struct rig_schedule *schedule;       /* NULL: the plan's own */
     const struct rig_fault_setup *setup; /* of this plan */
     struct rig_journal *journal;         /* of this rig */
     void *context;

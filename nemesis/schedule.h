@@ -1,38 +1,40 @@
 /*
- * When faults come: the plan's entries turned into one sequence of moments, deterministic under the run's seed.
+ * The schedule of a run's faults: which entry of the plan is injected when, and for how long.
  *
- * Times are ns from the start of the load. An entry with `at` comes at these times, one with `every` again and again,
- * one with `after` alone once; a moment that passed while the entry could not happen (faults exclude each other) is
- * made up for once, not several times. Entries with a `weight` share one sequence: a quiet period, one of them, and
- * when it is over (with `overlap`: has begun) the next quiet period.
+ * The nemesis asks for the next injection, takes it when its time has come and no other fault is in the way, and reports
+ * when it is over. Times are ns from the start of the load. The plan is one schedule (nemesis/planned_schedule.h); a list
+ * of the injections of an earlier run can be another.
  *
  * Threads: one.
  */
 #ifndef RIG_NEMESIS_SCHEDULE_H
 #define RIG_NEMESIS_SCHEDULE_H
 
-#include "base/rng.h"
-#include "nemesis/nemesis_options.h"
-
-struct rig_schedule {
-    const struct rig_nemesis_plan *plan;
-    struct rig_rng rng;
-    struct rig_schedule_entry *entries; /* one each of the plan's */
-    int64_t random_ns;                  /* when the next random fault comes; INT64_MAX: none */
-    uint32_t random_entry;              /* the one that was drawn for it */
-};
+#include <stdint.h>
 
 #define RIG_SCHEDULE_NEVER INT64_MAX
 
-/* Borrows the plan. RIG_E_LIMIT. */
-enum rig_rc rig_schedule_init(struct rig_schedule *schedule, const struct rig_nemesis_plan *plan, uint64_t seed,
-                              struct rig_err *err);
-void rig_schedule_done(struct rig_schedule *schedule);
-/* When the next fault is due and which entry it is; RIG_SCHEDULE_NEVER: none (until a random one is over). */
-int64_t rig_schedule_next(const struct rig_schedule *schedule, uint32_t *entry);
-/* The entry happens now. Gives how long it is to last. */
-int64_t rig_schedule_take(struct rig_schedule *schedule, uint32_t entry, int64_t now_ns);
-/* The entry's fault is over. */
-void rig_schedule_over(struct rig_schedule *schedule, uint32_t entry, int64_t now_ns);
+struct rig_schedule;
+
+struct rig_scheduled_fault {
+    int64_t at_ns;      /* RIG_SCHEDULE_NEVER: no fault comes, until another one is over */
+    uint32_t entry;     /* of the plan */
+    const char *target; /* nodes, as a plan names them; NULL: as the entry says. Valid until the fault is taken */
+};
+
+/* All functions are required. */
+struct rig_schedule_ops {
+    /* The next fault; the same again until it is taken. */
+    struct rig_scheduled_fault (*next)(const struct rig_schedule *schedule);
+    /* The next fault, which is of `entry`, is injected now. Gives how long it is to last. */
+    int64_t (*take)(struct rig_schedule *schedule, uint32_t entry, int64_t now_ns);
+    /* A fault of the entry is over. */
+    void (*over)(struct rig_schedule *schedule, uint32_t entry, int64_t now_ns);
+};
+
+/* The first member of an implementation. */
+struct rig_schedule {
+    const struct rig_schedule_ops *ops;
+};
 
 #endif

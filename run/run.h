@@ -62,6 +62,7 @@ struct rig_run_result { /* some 150 KiB: not for the stack of a thread */
 };
 
 struct rig_questions;
+struct rig_schedule;
 
 struct rig_run_options {
     const char *folder;   /* existing; history.rig and the logs go there */
@@ -70,6 +71,8 @@ struct rig_run_options {
     /* Where the transactions come from; NULL: the plan's generator. The number of transactions in streams that end takes
        the place of the plan's. Borrowed. */
     const struct rig_questions *questions;
+    /* When the plan's faults come (nemesis/schedule.h); NULL: as the plan says. Borrowed, and used up. */
+    struct rig_schedule *schedule;
 };
 
 /* Whether the plan can be run with this driver on this machine; every fault that cannot happen here is named with the

@@ -138,6 +138,7 @@ enum rig_rc rig_run_nemesis_start(struct rig_run_state *run, struct rig_err *err
                                               .run = run->driver_run,
                                               .started = is_started(plan),
                                               .seed = plan->seed,
+                                              .schedule = run->options->schedule,
                                               .setup = &run->faults.setup,
                                               .journal = run->folder.journal,
                                               .context = run,

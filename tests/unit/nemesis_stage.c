@@ -253,6 +253,7 @@ void stage_begin(bool started)
                                               .setup = &stage.setup,
                                               .journal = stage.journal,
                                               .seed = 5,
+                                              .schedule = stage.schedule,
                                               .event = note,
                                               .is_over = is_over,
                                               .failed = failed};

@@ -39,6 +39,7 @@ struct stage {
     uint64_t option_room[STAGE_ENTRIES_MOST][16];
     struct rig_nemesis_plan plan;
     struct rig_fault_setup setup;
+    struct rig_schedule *schedule; /* NULL: the plan's */
     /* the nemesis */
     struct rig_nemesis *nemesis;
     struct rig_journal *journal;

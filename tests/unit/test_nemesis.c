@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/process.h"
+#include "nemesis/schedule.h"
 
 static const int64_t ms = RIG_NS_PER_MS;
 
@@ -241,6 +242,68 @@ static void a_node_that_stays_ill_fails_the_run(void **state)
                            "ill"));
 }
 
+/* -- a list in the place of the plan's schedule -------------------------------------------------------------------- */
+
+struct listed_fault {
+    struct rig_scheduled_fault fault;
+    int64_t for_ns;
+};
+
+static struct listed {
+    struct rig_schedule schedule;
+    struct listed_fault faults[3];
+    uint32_t count, taken, over;
+} listed;
+
+static struct rig_scheduled_fault listed_next(const struct rig_schedule *schedule)
+{
+    (void)schedule;
+    return listed.taken < listed.count ? listed.faults[listed.taken].fault
+                                       : (struct rig_scheduled_fault){.at_ns = RIG_SCHEDULE_NEVER};
+}
+
+static int64_t listed_take(struct rig_schedule *schedule, uint32_t entry, int64_t now_ns)
+{
+    assert_ptr_equal(schedule, &listed.schedule);
+    const struct listed_fault *fault = &listed.faults[listed.taken++];
+    assert_int_equal(entry, fault->fault.entry);
+    assert_true(now_ns >= fault->fault.at_ns);
+    return fault->for_ns;
+}
+
+static void listed_over(struct rig_schedule *schedule, uint32_t entry, int64_t now_ns)
+{
+    (void)schedule;
+    assert_int_equal(entry, listed.faults[listed.over].fault.entry);
+    assert_true(now_ns >= listed.faults[listed.over].fault.at_ns + listed.faults[listed.over].for_ns);
+    listed.over++;
+}
+
+static const struct rig_schedule_ops listed_ops = {.next = listed_next, .take = listed_take, .over = listed_over};
+
+/* Times, lengths and nodes are those of the list, whatever the plan says of its entries. */
+static void a_list_can_be_the_schedule(void **state)
+{
+    (void)state;
+    stage_add("kill", "n1", 3600 * RIG_NS_PER_S, 0);
+    stage_add("pause", "all", 0, 3600 * RIG_NS_PER_S);
+    listed = (struct listed){.schedule.ops = &listed_ops, .count = 3};
+    listed.faults[0] =
+        (struct listed_fault){.fault = {.at_ns = 10 * ms, .entry = 1, .target = "n3"}, .for_ns = 20 * ms};
+    listed.faults[1] = (struct listed_fault){.fault = {.at_ns = 40 * ms, .entry = 0}, .for_ns = 10 * ms};
+    listed.faults[2] = (struct listed_fault){.fault = {.at_ns = 45 * ms, .entry = 0, .target = "n2"}};
+    stage.schedule = &listed.schedule;
+    stage_begin(true);
+    stage_await(12);
+    assert_int_equal(rig_nemesis_heal_all(stage.nemesis, true, &stage.err), RIG_OK);
+    assert_int_equal(atomic_load(&stage.event_count), 12);
+    stage_assert_event(1, RIG_NEMESIS_INJECTED, "n3", "is stopped");
+    stage_assert_event(5, RIG_NEMESIS_INJECTED, "n1", "is gone");
+    stage_assert_event(9, RIG_NEMESIS_INJECTED, "n2", "is gone");
+    assert_true(stage.events[2].at_ns - stage.events[1].at_ns >= 20 * ms);
+    assert_int_equal(listed.over, 3);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, stage_prepare, stage_release)
 
 int main(void)
@@ -260,6 +323,7 @@ int main(void)
         TEST(a_target_that_never_is_fails_the_run),
         TEST(a_node_that_stays_ill_fails_the_run),
         TEST(a_load_without_any_fault_fails_the_run),
+        TEST(a_list_can_be_the_schedule),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,12 +3,12 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "nemesis/schedule.h"
+#include "nemesis/planned_schedule.h"
 
 static const int64_t second = RIG_NS_PER_S;
 static struct rig_nemesis_entry entries[3];
 static struct rig_nemesis_plan plan;
-static struct rig_schedule schedule;
+static struct rig_planned_schedule planned;
 static struct rig_err err;
 
 static int prepare(void **state)
@@ -25,22 +25,33 @@ static int prepare(void **state)
 static int release(void **state)
 {
     (void)state;
-    rig_schedule_done(&schedule);
+    rig_planned_schedule_done(&planned);
     return 0;
 }
 
 static void begin(uint32_t entry_count, uint64_t seed)
 {
     plan.entry_count = entry_count;
-    assert_int_equal(rig_schedule_init(&schedule, &plan, seed, &err), RIG_OK);
+    assert_int_equal(rig_planned_schedule_init(&planned, &plan, seed, &err), RIG_OK);
+}
+
+static struct rig_scheduled_fault next(void)
+{
+    return planned.schedule.ops->next(&planned.schedule);
+}
+
+static int64_t take(uint32_t entry, int64_t now_ns)
+{
+    return planned.schedule.ops->take(&planned.schedule, entry, now_ns);
 }
 
 static void assert_next(int64_t at_ns, uint32_t entry)
 {
-    uint32_t found = UINT32_MAX;
-    assert_int_equal(rig_schedule_next(&schedule, &found), at_ns);
+    const struct rig_scheduled_fault fault = next();
+    assert_int_equal(fault.at_ns, at_ns);
+    assert_null(fault.target);
     if (at_ns != RIG_SCHEDULE_NEVER)
-        assert_int_equal(found, entry);
+        assert_int_equal(fault.entry, entry);
 }
 
 static void times_come_in_order(void **state)
@@ -55,15 +66,15 @@ static void times_come_in_order(void **state)
     entries[2].schedule.count = 2;
     begin(3, 1);
     assert_next(second, 0);
-    assert_int_equal(rig_schedule_take(&schedule, 0, second), 7);
+    assert_int_equal(take(0, second), 7);
     assert_next(2 * second, 1);
-    (void)rig_schedule_take(&schedule, 1, 2 * second);
+    (void)take(1, 2 * second);
     assert_next(3 * second, 2);
-    (void)rig_schedule_take(&schedule, 2, 3 * second);
+    (void)take(2, 3 * second);
     assert_next(4 * second, 0);
-    (void)rig_schedule_take(&schedule, 0, 4 * second);
+    (void)take(0, 4 * second);
     assert_next(6 * second, 2);
-    (void)rig_schedule_take(&schedule, 2, 6 * second);
+    (void)take(2, 6 * second);
     assert_next(RIG_SCHEDULE_NEVER, 0);
 }
 
@@ -75,9 +86,9 @@ static void missed_moments_are_made_up_for_once(void **state)
     entries[0].schedule.every_ns = 2 * second;
     begin(1, 1);
     assert_next(second, 0);
-    (void)rig_schedule_take(&schedule, 0, 6 * second);
+    (void)take(0, 6 * second);
     assert_next(7 * second, 0);
-    (void)rig_schedule_take(&schedule, 0, 7 * second);
+    (void)take(0, 7 * second);
     assert_next(9 * second, 0);
 }
 
@@ -90,11 +101,10 @@ static void lengths_vary_to_both_sides(void **state)
     begin(1, 3);
     int64_t now_ns = 0, shortest_ns = INT64_MAX, longest_ns = 0;
     for (int i = 0; i < 500; i++) {
-        uint32_t entry = 0;
-        const int64_t next_ns = rig_schedule_next(&schedule, &entry);
+        const int64_t next_ns = next().at_ns;
         assert_true(next_ns - now_ns >= second / 2 && next_ns - now_ns <= second * 3 / 2);
         now_ns = next_ns;
-        const int64_t length_ns = rig_schedule_take(&schedule, 0, now_ns);
+        const int64_t length_ns = take(0, now_ns);
         shortest_ns = length_ns < shortest_ns ? length_ns : shortest_ns;
         longest_ns = length_ns > longest_ns ? length_ns : longest_ns;
     }
@@ -108,14 +118,15 @@ static void take_random(uint64_t seed, int count, uint32_t *taken, int64_t *time
     begin(2, seed);
     int64_t over_ns = 0;
     for (int i = 0; i < count; i++) {
-        times[i] = rig_schedule_next(&schedule, &taken[i]);
+        times[i] = next().at_ns;
+        taken[i] = next().entry;
         assert_true(times[i] >= over_ns + 2 * second && times[i] <= over_ns + 5 * second);
-        (void)rig_schedule_take(&schedule, taken[i], times[i]);
+        (void)take(taken[i], times[i]);
         assert_next(RIG_SCHEDULE_NEVER, 0);
         over_ns = times[i] + second;
-        rig_schedule_over(&schedule, taken[i], over_ns);
+        planned.schedule.ops->over(&planned.schedule, taken[i], over_ns);
     }
-    rig_schedule_done(&schedule);
+    rig_planned_schedule_done(&planned);
 }
 
 static void chance_follows_weights_and_seed(void **state)
@@ -146,14 +157,13 @@ static void overlap_and_count(void **state)
     entries[0].schedule.weight = 1;
     entries[0].schedule.count = 2;
     begin(1, 5);
-    uint32_t entry = 0;
-    const int64_t one_ns = rig_schedule_next(&schedule, &entry);
-    (void)rig_schedule_take(&schedule, 0, one_ns);
-    const int64_t two_ns = rig_schedule_next(&schedule, &entry);
+    const int64_t one_ns = next().at_ns;
+    (void)take(0, one_ns);
+    const int64_t two_ns = next().at_ns;
     assert_true(two_ns >= one_ns + 2 * second && two_ns <= one_ns + 5 * second);
-    (void)rig_schedule_take(&schedule, 0, two_ns);
+    (void)take(0, two_ns);
     assert_next(RIG_SCHEDULE_NEVER, 0);
-    rig_schedule_over(&schedule, 0, two_ns + second);
+    planned.schedule.ops->over(&planned.schedule, 0, two_ns + second);
     assert_next(RIG_SCHEDULE_NEVER, 0);
 }
 
