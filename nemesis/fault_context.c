@@ -13,6 +13,20 @@ static const int64_t effect_timeout_ns = 10 * RIG_NS_PER_S;
 static const int64_t hidden_timeout_ns = RIG_NS_PER_S;
 static const int64_t effect_step_ns = 2 * RIG_NS_PER_MS;
 
+enum rig_rc rig_fault_heal(const struct rig_fault *fault, const struct rig_fault_site *site, void *state,
+                           struct rig_evidence *evidence, struct rig_err *err)
+{
+    if (fault->heal != NULL)
+        return fault->heal(site, state, evidence, err);
+    const uint32_t calls = fault->heal_node == NULL ? 0 : site->node_count == 0 ? 1 : site->node_count;
+    enum rig_rc rc = RIG_OK;
+    for (uint32_t i = 0; i < calls; i++) {
+        const enum rig_rc one = fault->heal_node(site, i, state, evidence, err);
+        rc = rc == RIG_OK ? one : rc;
+    }
+    return rc;
+}
+
 void rig_evidence_add(struct rig_evidence *evidence, const char *format, ...)
 {
     size_t used = strlen(evidence->text);

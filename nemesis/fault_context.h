@@ -38,6 +38,19 @@ static inline bool rig_fault_context_is_over(const struct rig_fault_site *site)
     return rig_fault_context_of(site)->is_over(rig_fault_context_of(site)->context) || site->core->stopping();
 }
 
+/* The name of target `i`. */
+static inline const char *rig_target_name(const struct rig_fault_site *site, uint32_t i)
+{
+    return rig_fleet_of(site)->names[site->nodes[i]];
+}
+
+/*
+ * Heals as the contract says (drivers/fault.h): all at once, or target by target, where a target that fails does not
+ * keep the others from being healed. Returns the first error.
+ */
+enum rig_rc rig_fault_heal(const struct rig_fault *fault, const struct rig_fault_site *site, void *state,
+                           struct rig_evidence *evidence, struct rig_err *err);
+
 /* Adds to what was said already, with "; " between. */
 void rig_evidence_add(struct rig_evidence *evidence, const char *format, ...) RIG_PRINTF(2, 3);
 

@@ -214,11 +214,11 @@ static void heal(struct rig_nemesis *nemesis, uint32_t slot)
     struct injection *injection = nemesis->under_way[slot];
     struct rig_err err = {0};
     report(nemesis, injection, RIG_NEMESIS_HEAL, NULL);
-    enum rig_rc rc = injection->fault->heal(&injection->site, injection->state, &injection->evidence, &err);
+    enum rig_rc rc = rig_fault_heal(injection->fault, &injection->site, injection->state, &injection->evidence, &err);
     if (rc != RIG_OK) {
         /* Once more: what kept it from healing may have been another fault, or a moment. */
         struct rig_err again = {0};
-        rc = injection->fault->heal(&injection->site, injection->state, &injection->evidence, &again);
+        rc = rig_fault_heal(injection->fault, &injection->site, injection->state, &injection->evidence, &again);
         if (rc == RIG_OK)
             err = (struct rig_err){0};
     }

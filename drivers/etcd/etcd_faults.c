@@ -13,13 +13,6 @@ static struct rig_etcd_cluster *cluster_of(const struct rig_fault_site *site)
     return &((struct rig_etcd_run *)site->run)->cluster;
 }
 
-static enum rig_rc heal_nothing(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
-                                struct rig_err *err)
-{
-    (void)site, (void)state, (void)evidence, (void)err;
-    return RIG_OK;
-}
-
 /* -- compact ------------------------------------------------------------------------------------------------------- */
 
 struct compact_options {
@@ -135,18 +128,12 @@ static enum rig_rc expel(const struct rig_fault_site *site, void *object, struct
     return RIG_OK;
 }
 
-static enum rig_rc readmit(const struct rig_fault_site *site, void *object, struct rig_evidence *evidence,
-                           struct rig_err *err)
+static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void *object, struct rig_evidence *evidence,
+                             struct rig_err *err)
 {
-    struct rig_etcd_cluster *cluster = cluster_of(site);
-    struct replace_state *state = object;
-    enum rig_rc rc = RIG_OK;
+    const struct replace_state *state = object;
     (void)evidence;
-    for (uint32_t i = 0; i < state->count; i++) {
-        const enum rig_rc one = rig_etcd_readmit(cluster, site->nodes[i], err);
-        rc = rc == RIG_OK ? one : rc;
-    }
-    return rc;
+    return i < state->count ? rig_etcd_readmit(cluster_of(site), site->nodes[i], err) : RIG_OK;
 }
 
 static const struct rig_fault faults[] = {
@@ -155,21 +142,19 @@ static const struct rig_fault faults[] = {
      .needs = RIG_NEED_PROCESSES,
      .options = compact_table,
      .options_size = sizeof(struct compact_options),
-     .inject = compact,
-     .heal = heal_nothing},
+     .inject = compact},
     {.name = "defragment",
      .summary = "has a member rewrite its file; it serves no requests meanwhile",
      .needs = RIG_NEED_PROCESSES,
      .options = defragment_table,
      .options_size = sizeof(struct defragment_options),
-     .inject = defragment,
-     .heal = heal_nothing},
+     .inject = defragment},
     {.name = "replace-member",
      .summary = "takes a member out of the cluster, with its data; healed by a new member in its place",
      .needs = RIG_NEED_PROCESSES,
      .state_size = sizeof(struct replace_state),
      .inject = expel,
-     .heal = readmit},
+     .heal_node = heal_node},
 };
 
 const struct rig_fault *const rig_etcd_faults[] = {&faults[0], &faults[1], &faults[2], NULL};

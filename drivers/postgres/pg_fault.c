@@ -3,14 +3,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/bug.h"
+#include "base/clock.h"
 #include "drivers/postgres/pg_session.h"
 
-#define SECOND_NS   INT64_C(1000000000)
-#define STEP_NS     (INT64_C(10) * 1000000)
-#define PATIENCE_NS (5 * SECOND_NS) /* for a session to strike: clients may be connecting just now */
+static const int64_t step_ns = 10 * RIG_NS_PER_MS;
+/* How long to wait for a session to strike: clients may be connecting just now. */
+static const int64_t patience_ns = 5 * RIG_NS_PER_S;
 
 const struct rig_fault *const rig_pg_faults[] = {
     &rig_pg_fault_terminate,     &rig_pg_fault_kill_session, &rig_pg_fault_pause_session,
@@ -44,19 +44,6 @@ void rig_pg_fault_say(struct rig_evidence *evidence, const char *format, ...)
     va_end(arguments);
 }
 
-enum rig_rc rig_pg_fault_heal_nothing(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
-                                      struct rig_err *err)
-{
-    (void)site, (void)state, (void)evidence, (void)err;
-    return RIG_OK;
-}
-
-static void wait_a_step(void)
-{
-    const struct timespec step = {.tv_nsec = STEP_NS};
-    (void)nanosleep(&step, NULL);
-}
-
 /* ---- sessions ---- */
 
 /* Whether it is worth waiting for: it runs, and no fault has stopped it. */
@@ -80,7 +67,7 @@ enum rig_rc rig_pg_fault_open(const struct rig_pg_node *node, struct rig_pg_faul
         /* It may be recovering from a crash. */
         if (!may_answer(node) || core->now_ns() > deadline_ns)
             return rig_fail(err, RIG_E_CLUSTER, "%s: %s", node->name, problem.text);
-        wait_a_step();
+        rig_clock_sleep_until_ns(rig_clock_now_ns() + step_ns);
     }
     return rig_pg_fault_ask(node, session,
                             "SET synchronous_commit = local; SET lock_timeout = '15s'; SET statement_timeout = '18s'",
@@ -150,7 +137,7 @@ static enum rig_rc choose_once(const struct rig_fault_site *site, const struct r
 enum rig_rc rig_pg_fault_choose(const struct rig_fault_site *site, const struct rig_pg_node *node,
                                 struct rig_process *victim, struct rig_err *err)
 {
-    int64_t deadline_ns = site->core->now_ns() + PATIENCE_NS;
+    int64_t deadline_ns = site->core->now_ns() + patience_ns;
     for (;;) {
         struct rig_err problem = {.rc = RIG_OK};
         enum rig_rc rc = choose_once(site, node, victim, &problem);
@@ -163,6 +150,6 @@ enum rig_rc rig_pg_fault_choose(const struct rig_fault_site *site, const struct 
             return rig_fail(err, rc, "%s: %s", node->name, problem.text);
         if (is_late)
             return rig_fail(err, RIG_E_CLUSTER, "%s: no client has a session there", node->name);
-        wait_a_step();
+        rig_clock_sleep_until_ns(rig_clock_now_ns() + step_ns);
     }
 }

@@ -35,10 +35,6 @@ struct rig_pg_node *rig_pg_fault_node(const struct rig_fault_site *site, uint32_
 struct rig_pg_node *rig_pg_fault_primary(const struct rig_fault_site *site);
 /* Adds to what was said already, with "; " between. */
 void rig_pg_fault_say(struct rig_evidence *evidence, const char *format, ...) RIG_PRINTF(2, 3);
-/* For a fault that has nothing to undo. */
-enum rig_rc rig_pg_fault_heal_nothing(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
-                                      struct rig_err *err);
-
 /* A session of the fault's own; it outlives inject where its state holds it. */
 struct rig_pg_fault_session {
     struct rig_pg_waiter waiter;

@@ -48,5 +48,4 @@ const struct rig_fault rig_pg_fault_checkpoint = {
     .target = "primary",
     .needs = RIG_NEED_PROCESSES,
     .inject = inject,
-    .heal = rig_pg_fault_heal_nothing,
 };

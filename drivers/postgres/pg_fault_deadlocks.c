@@ -136,5 +136,4 @@ const struct rig_fault rig_pg_fault_deadlocks = {
     .options = table,
     .options_size = sizeof(struct options),
     .inject = inject,
-    .heal = rig_pg_fault_heal_nothing,
 };

@@ -57,22 +57,18 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
     return RIG_OK;
 }
 
-static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
-                        struct rig_err *err)
+static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void *private_state,
+                             struct rig_evidence *evidence, struct rig_err *err)
 {
     struct state *state = private_state;
-    enum rig_rc rc = RIG_OK;
-    for (uint32_t i = 0; i < site->node_count; i++) {
-        struct rig_pg_node *node = rig_pg_fault_node(site, i);
-        /* The fault that brought the node down meanwhile also brings it back. */
-        if (!state->struck[i] || !rig_pg_node_runs(node))
-            continue;
-        enum rig_rc one = rig_pg_node_start(node, true, site->core->now_ns() + RIG_PG_FAULT_NS, err);
-        if (one == RIG_OK)
-            rig_pg_fault_say(evidence, "%s answers", node->name);
-        state->struck[i] = one != RIG_OK;
-        rc = rc == RIG_OK ? one : rc;
-    }
+    struct rig_pg_node *node = rig_pg_fault_node(site, i);
+    /* The fault that brought the node down meanwhile also brings it back. */
+    if (!state->struck[i] || !rig_pg_node_runs(node))
+        return RIG_OK;
+    enum rig_rc rc = rig_pg_node_start(node, true, site->core->now_ns() + RIG_PG_FAULT_NS, err);
+    if (rc == RIG_OK)
+        rig_pg_fault_say(evidence, "%s answers", node->name);
+    state->struck[i] = rc != RIG_OK;
     return rc;
 }
 
@@ -85,5 +81,5 @@ const struct rig_fault rig_pg_fault_kill_session = {
     .options_size = sizeof(struct options),
     .state_size = sizeof(struct state),
     .inject = inject,
-    .heal = heal,
+    .heal_node = heal_node,
 };

@@ -31,26 +31,21 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
     return RIG_OK;
 }
 
-static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
-                        struct rig_err *err)
+static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void *private_state,
+                             struct rig_evidence *evidence, struct rig_err *err)
 {
     struct state *state = private_state;
-    enum rig_rc rc = RIG_OK;
-    for (uint32_t i = 0; i < site->node_count; i++) {
-        const struct rig_pg_node *node = rig_pg_fault_node(site, i);
-        struct rig_process *victim = &state->victims[i];
-        if (victim->pid == 0)
-            continue;
-        (void)rig_process_signal(victim, SIGCONT);
-        bool goes_on = rig_process_await_state(victim, false, RIG_PG_FAULT_NS / 4);
-        if (goes_on || !rig_process_lives(victim)) {
-            rig_pg_fault_say(evidence, "%s: %s", node->name, goes_on ? "it goes on" : "it is gone");
-            victim->pid = 0;
-        } else {
-            rc = rig_fail(err, RIG_E_CLUSTER, "%s: process %d does not go on", node->name, (int)victim->pid);
-        }
-    }
-    return rc;
+    const struct rig_pg_node *node = rig_pg_fault_node(site, i);
+    struct rig_process *victim = &state->victims[i];
+    if (victim->pid == 0)
+        return RIG_OK;
+    (void)rig_process_signal(victim, SIGCONT);
+    bool goes_on = rig_process_await_state(victim, false, RIG_PG_FAULT_NS / 4);
+    if (!goes_on && rig_process_lives(victim))
+        return rig_fail(err, RIG_E_CLUSTER, "%s: process %d does not go on", node->name, (int)victim->pid);
+    rig_pg_fault_say(evidence, "%s: %s", node->name, goes_on ? "it goes on" : "it is gone");
+    victim->pid = 0;
+    return RIG_OK;
 }
 
 const struct rig_fault rig_pg_fault_pause_session = {
@@ -60,5 +55,5 @@ const struct rig_fault rig_pg_fault_pause_session = {
     .needs = RIG_NEED_PROCESSES,
     .state_size = sizeof(struct state),
     .inject = inject,
-    .heal = heal,
+    .heal_node = heal_node,
 };

@@ -55,5 +55,4 @@ const struct rig_fault rig_pg_fault_vacuum_full = {
     .target = "primary",
     .needs = RIG_NEED_PROCESSES,
     .inject = inject,
-    .heal = rig_pg_fault_heal_nothing,
 };

@@ -103,27 +103,23 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
             .count = count, .context = &state->targets[i], .what = "readings of the clock that rig's shim saw"};
         rc = rig_await_effect(site, &effect, err);
         if (rc == RIG_OK)
-            rig_evidence_add(evidence, "%s: its programs read a clock that is off",
-                             rig_fleet_of(site)->names[site->nodes[i]]);
+            rig_evidence_add(evidence, "%s: its programs read a clock that is off", rig_target_name(site, i));
     }
     return rc;
 }
 
-static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
-                        struct rig_err *err)
+static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void *private_state,
+                             struct rig_evidence *evidence, struct rig_err *err)
 {
-    struct state *state = private_state;
+    struct target *target = &((struct state *)private_state)->targets[i];
     (void)err;
-    for (uint32_t i = 0; i < site->node_count; i++) {
-        struct target *target = &state->targets[i];
-        if (target->control == NULL)
-            continue;
-        atomic_store(&target->control->clock, 0);
-        const unsigned long long readings = count(target);
-        rig_evidence_add(evidence, "%s: %llu reading%s %s off", rig_fleet_of(site)->names[site->nodes[i]], readings,
-                         rig_plural(readings), rig_was_were(readings));
-        *target = (struct target){.control = NULL};
-    }
+    if (target->control == NULL)
+        return RIG_OK;
+    atomic_store(&target->control->clock, 0);
+    const unsigned long long readings = count(target);
+    rig_evidence_add(evidence, "%s: %llu reading%s %s off", rig_target_name(site, i), readings, rig_plural(readings),
+                     rig_was_were(readings));
+    *target = (struct target){.control = NULL};
     return RIG_OK;
 }
 
@@ -142,5 +138,5 @@ const struct rig_fault rig_fault_clock = {
     .state_size = sizeof(struct state),
     .available = available,
     .inject = inject,
-    .heal = heal,
+    .heal_node = heal_node,
 };

@@ -66,28 +66,22 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
         if (rc == RIG_OK)
             rc = rig_await_effect(site, &effect, err);
         if (rc == RIG_OK)
-            rig_evidence_add(evidence, "%s: %u process%s ran out of processor time",
-                             rig_fleet_of(site)->names[site->nodes[i]], processes, processes == 1 ? "" : "es");
+            rig_evidence_add(evidence, "%s: %u process%s ran out of processor time", rig_target_name(site, i),
+                             processes, processes == 1 ? "" : "es");
     }
     return rc;
 }
 
-static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
-                        struct rig_err *err)
+static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void *private_state,
+                             struct rig_evidence *evidence, struct rig_err *err)
 {
-    struct state *state = private_state;
-    enum rig_rc rc = RIG_OK;
-    for (uint32_t i = 0; i < site->node_count; i++) {
-        struct rig_cgroup *group = &state->groups[i];
-        if (group->path[0] == '\0')
-            continue;
-        const unsigned long long periods = count(group);
-        const enum rig_rc one = rig_cgroup_end(site, group, err);
-        if (one == RIG_OK)
-            rig_evidence_add(evidence, "%s: in %llu period%s", rig_fleet_of(site)->names[site->nodes[i]], periods,
-                             rig_plural(periods));
-        rc = rc == RIG_OK ? one : rc;
-    }
+    struct rig_cgroup *group = &((struct state *)private_state)->groups[i];
+    if (group->path[0] == '\0')
+        return RIG_OK;
+    const unsigned long long periods = count(group);
+    const enum rig_rc rc = rig_cgroup_end(site, group, err);
+    if (rc == RIG_OK)
+        rig_evidence_add(evidence, "%s: in %llu period%s", rig_target_name(site, i), periods, rig_plural(periods));
     return rc;
 }
 
@@ -106,5 +100,5 @@ const struct rig_fault rig_fault_cpu = {
     .state_size = sizeof(struct state),
     .available = available,
     .inject = inject,
-    .heal = heal,
+    .heal_node = heal_node,
 };

@@ -51,30 +51,24 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
                                           .what = "writes that rig's shim saw and that make a file grow"};
         rc = rig_await_effect(site, &effect, err);
         if (rc == RIG_OK)
-            rig_evidence_add(evidence, "%s: a write was refused", rig_fleet_of(site)->names[site->nodes[i]]);
+            rig_evidence_add(evidence, "%s: a write was refused", rig_target_name(site, i));
     }
     return rc;
 }
 
-static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
-                        struct rig_err *err)
+static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void *private_state,
+                             struct rig_evidence *evidence, struct rig_err *err)
 {
-    struct state *state = private_state;
-    enum rig_rc rc = RIG_OK;
-    for (uint32_t i = 0; i < site->node_count; i++) {
-        struct target *target = &state->targets[i];
-        const char *name = rig_fleet_of(site)->names[site->nodes[i]];
-        if (target->control != NULL) {
-            atomic_store(&target->control->full, 0);
-            const unsigned long long refused = count(target);
-            rig_evidence_add(evidence, "%s: %llu write%s %s refused", name, refused, rig_plural(refused),
-                             rig_was_were(refused));
-            *target = (struct target){.to_start = true};
-        }
-        const enum rig_rc one = target->to_start ? rig_revive(site, site->nodes[i], false, err) : RIG_OK;
-        target->to_start = target->to_start && one != RIG_OK;
-        rc = rc == RIG_OK ? one : rc;
+    struct target *target = &((struct state *)private_state)->targets[i];
+    if (target->control != NULL) {
+        atomic_store(&target->control->full, 0);
+        const unsigned long long refused = count(target);
+        rig_evidence_add(evidence, "%s: %llu write%s %s refused", rig_target_name(site, i), refused,
+                         rig_plural(refused), rig_was_were(refused));
+        *target = (struct target){.to_start = true};
     }
+    const enum rig_rc rc = target->to_start ? rig_revive(site, site->nodes[i], false, err) : RIG_OK;
+    target->to_start = target->to_start && rc != RIG_OK;
     return rc;
 }
 
@@ -91,5 +85,5 @@ const struct rig_fault rig_fault_disk_full = {
     .state_size = sizeof(struct state),
     .available = available,
     .inject = inject,
-    .heal = heal,
+    .heal_node = heal_node,
 };

@@ -57,7 +57,7 @@ static uint32_t times(const struct rig_fault_site *site)
 
 static const char *name_of(const struct rig_fault_site *site, uint32_t i)
 {
-    return site->node_count == 0 ? NULL : rig_fleet_of(site)->names[site->nodes[i]];
+    return site->node_count == 0 ? NULL : rig_target_name(site, i);
 }
 
 /* NULL: it is about no node. */
@@ -115,26 +115,22 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
     return rc;
 }
 
-static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
-                        struct rig_err *err)
+static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void *private_state,
+                             struct rig_evidence *evidence, struct rig_err *err)
 {
     struct state *state = private_state;
     const struct options *options = site->options;
-    enum rig_rc rc = RIG_OK;
-    for (uint32_t i = 0; i < RIG_NODES_MOST; i++) {
-        if (!state->touched[i])
-            continue;
-        struct rig_command_answer answer;
-        struct rig_place room;
-        const enum rig_rc one = run(site, &options->undo, place_of(site, i, &room), NULL, &answer, err);
-        if (one == RIG_OK) {
-            state->touched[i] = false;
-            rig_journal_forget(rig_fault_context_of(site)->journal, state->token[i]);
-            rig_evidence_add(evidence, "undone");
-        }
-        rc = rc == RIG_OK ? one : rc;
-    }
-    return rc;
+    struct rig_command_answer answer;
+    struct rig_place room;
+    if (!state->touched[i])
+        return RIG_OK;
+    const enum rig_rc rc = run(site, &options->undo, place_of(site, i, &room), NULL, &answer, err);
+    if (rc != RIG_OK)
+        return rc;
+    state->touched[i] = false;
+    rig_journal_forget(rig_fault_context_of(site)->journal, state->token[i]);
+    rig_evidence_add(evidence, "undone");
+    return RIG_OK;
 }
 
 const struct rig_fault rig_fault_exec = {
@@ -145,5 +141,5 @@ const struct rig_fault rig_fault_exec = {
     .options_size = sizeof(struct options),
     .state_size = sizeof(struct state),
     .inject = inject,
-    .heal = heal,
+    .heal_node = heal_node,
 };

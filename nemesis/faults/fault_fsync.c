@@ -124,43 +124,30 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
             .count = count, .context = &state->targets[i], .what = "calls of fsync that rig's shim saw"};
         rc = rig_await_effect(site, &effect, err);
         if (rc == RIG_OK)
-            rig_evidence_add(evidence, "%s: calls %s", rig_fleet_of(site)->names[site->nodes[i]],
-                             happens[options->mode]);
+            rig_evidence_add(evidence, "%s: calls %s", rig_target_name(site, i), happens[options->mode]);
     }
     return rc;
 }
 
-static enum rig_rc heal_one(const struct rig_fault_site *site, uint32_t node, struct target *target,
-                            struct rig_evidence *evidence, struct rig_err *err)
+static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void *private_state,
+                             struct rig_evidence *evidence, struct rig_err *err)
 {
+    struct target *target = &((struct state *)private_state)->targets[i];
     const struct options *options = site->options;
-    const char *name = rig_fleet_of(site)->names[node];
     if (target->control != NULL) {
         const bool loses = target->power.kept[0] != '\0';
         atomic_store(&target->control->sync, RIG_SHIM_SYNC_REAL);
         const unsigned long long calls = count(target);
-        rig_evidence_add(evidence, "%s: %llu call%s %s%s%s", name, calls, rig_plural(calls),
+        rig_evidence_add(evidence, "%s: %llu call%s %s%s%s", rig_target_name(site, i), calls, rig_plural(calls),
                          options->mode == MODE_FAIL ? "" : rig_was_were(calls), happened[options->mode],
                          loses ? ", and what was written since is lost" : "");
         target->control = NULL;
         target->to_start = options->mode == MODE_FAIL;
     }
-    enum rig_rc rc = rig_power_lose(site, node, &target->power, err);
+    enum rig_rc rc = rig_power_lose(site, site->nodes[i], &target->power, err);
     if (rc == RIG_OK && target->to_start)
-        rc = rig_revive(site, node, true, err);
+        rc = rig_revive(site, site->nodes[i], true, err);
     target->to_start = target->to_start && rc != RIG_OK;
-    return rc;
-}
-
-static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
-                        struct rig_err *err)
-{
-    struct state *state = private_state;
-    enum rig_rc rc = RIG_OK;
-    for (uint32_t i = 0; i < site->node_count; i++) {
-        const enum rig_rc one = heal_one(site, site->nodes[i], &state->targets[i], evidence, err);
-        rc = rc == RIG_OK ? one : rc;
-    }
     return rc;
 }
 
@@ -179,5 +166,5 @@ const struct rig_fault rig_fault_fsync = {
     .state_size = sizeof(struct state),
     .available = available,
     .inject = inject,
-    .heal = heal,
+    .heal_node = heal_node,
 };

@@ -128,32 +128,28 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
     return rc;
 }
 
-static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
-                        struct rig_err *err)
+static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void *private_state,
+                             struct rig_evidence *evidence, struct rig_err *err)
 {
     struct state *state = private_state;
     const struct options *options = site->options;
-    struct rig_fleet *fleet = rig_fleet_of(site);
-    enum rig_rc rc = RIG_OK;
-    for (uint32_t i = 0; i < site->node_count; i++) {
-        if (!state->touched[i])
-            continue;
-        const int64_t since_ns = rig_clock_now_ns();
-        /* There are processes over whose end a whole node goes down, in its own time. */
-        if (options->part == PART_PROCESS)
-            rig_clock_sleep_until_ns(since_ns + settle_ns);
-        const enum rig_rc one = rig_fleet_start_node(fleet, site->nodes[i], err);
-        if (one == RIG_OK) {
-            state->touched[i] = false;
-            rig_journal_forget(rig_fault_context_of(site)->journal, state->token[i]);
-            state->token[i] = 0;
-        }
-        if (one == RIG_OK && (options->part == PART_NODE || rig_clock_now_ns() - since_ns > settle_ns + noticed_ns))
-            rig_evidence_add(evidence, "%s: started in %.1f s", fleet->names[site->nodes[i]],
-                             (double)(rig_clock_now_ns() - since_ns) / (double)RIG_NS_PER_S);
-        rc = rc == RIG_OK ? one : rc;
-    }
-    return rc;
+    const int64_t since_ns = rig_clock_now_ns();
+    if (!state->touched[i])
+        return RIG_OK;
+    /* There are processes over whose end a whole node goes down, in its own time. */
+    if (options->part == PART_PROCESS)
+        rig_clock_sleep_until_ns(since_ns + settle_ns);
+    const enum rig_rc rc = rig_fleet_start_node(rig_fleet_of(site), site->nodes[i], err);
+    if (rc != RIG_OK)
+        return rc;
+    state->touched[i] = false;
+    rig_journal_forget(rig_fault_context_of(site)->journal, state->token[i]);
+    state->token[i] = 0;
+    const int64_t took_ns = rig_clock_now_ns() - since_ns;
+    if (options->part == PART_NODE || took_ns > settle_ns + noticed_ns)
+        rig_evidence_add(evidence, "%s: started in %.1f s", rig_target_name(site, i),
+                         (double)took_ns / (double)RIG_NS_PER_S);
+    return RIG_OK;
 }
 
 const struct rig_fault rig_fault_kill = {
@@ -164,5 +160,5 @@ const struct rig_fault rig_fault_kill = {
     .options_size = sizeof(struct options),
     .state_size = sizeof(struct state),
     .inject = inject,
-    .heal = heal,
+    .heal_node = heal_node,
 };

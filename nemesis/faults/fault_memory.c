@@ -65,36 +65,25 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
     for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++) {
         rc = press(site, site->nodes[i], &state->targets[i], err);
         if (rc == RIG_OK)
-            rig_evidence_add(evidence, "%s: met its limit of memory", rig_fleet_of(site)->names[site->nodes[i]]);
+            rig_evidence_add(evidence, "%s: met its limit of memory", rig_target_name(site, i));
     }
     return rc;
 }
 
-static enum rig_rc heal_one(const struct rig_fault_site *site, uint32_t node, struct target *target,
-                            struct rig_evidence *evidence, struct rig_err *err)
+static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void *private_state,
+                             struct rig_evidence *evidence, struct rig_err *err)
 {
+    struct target *target = &((struct state *)private_state)->targets[i];
     enum rig_rc rc = RIG_OK;
     if (target->group.path[0] != '\0') {
         const unsigned long long times = count(&target->group);
         rc = rig_cgroup_end(site, &target->group, err);
         if (rc == RIG_OK)
-            rig_evidence_add(evidence, "%s: %llu time%s", rig_fleet_of(site)->names[node], times, rig_plural(times));
+            rig_evidence_add(evidence, "%s: %llu time%s", rig_target_name(site, i), times, rig_plural(times));
     }
-    const enum rig_rc started = target->to_start ? rig_revive(site, node, false, err) : RIG_OK;
+    const enum rig_rc started = target->to_start ? rig_revive(site, site->nodes[i], false, err) : RIG_OK;
     target->to_start = target->to_start && started != RIG_OK;
     return rc == RIG_OK ? started : rc;
-}
-
-static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
-                        struct rig_err *err)
-{
-    struct state *state = private_state;
-    enum rig_rc rc = RIG_OK;
-    for (uint32_t i = 0; i < site->node_count; i++) {
-        const enum rig_rc one = heal_one(site, site->nodes[i], &state->targets[i], evidence, err);
-        rc = rc == RIG_OK ? one : rc;
-    }
-    return rc;
 }
 
 static bool available(const void *options, char *why, size_t size)
@@ -112,5 +101,5 @@ const struct rig_fault rig_fault_memory = {
     .state_size = sizeof(struct state),
     .available = available,
     .inject = inject,
-    .heal = heal,
+    .heal_node = heal_node,
 };

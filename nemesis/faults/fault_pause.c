@@ -197,21 +197,16 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
     return rc;
 }
 
-static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
-                        struct rig_err *err)
+static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void *private_state,
+                             struct rig_evidence *evidence, struct rig_err *err)
 {
-    struct state *state = private_state;
-    enum rig_rc rc = RIG_OK;
-    for (uint32_t i = 0; i < site->node_count; i++) {
-        struct target *target = &state->targets[i];
-        if (target->at == NULL && !target->commanded)
-            continue;
-        const enum rig_rc one = target->commanded ? resume_by_command(site, site->nodes[i], target, err)
-                                                  : resume_own(site, site->nodes[i], target, err);
-        if (one == RIG_OK)
-            rig_evidence_add(evidence, "%s: goes on", rig_fleet_of(site)->names[site->nodes[i]]);
-        rc = rc == RIG_OK ? one : rc;
-    }
+    struct target *target = &((struct state *)private_state)->targets[i];
+    if (target->at == NULL && !target->commanded)
+        return RIG_OK;
+    const enum rig_rc rc = target->commanded ? resume_by_command(site, site->nodes[i], target, err)
+                                             : resume_own(site, site->nodes[i], target, err);
+    if (rc == RIG_OK)
+        rig_evidence_add(evidence, "%s: goes on", rig_target_name(site, i));
     return rc;
 }
 
@@ -223,5 +218,5 @@ const struct rig_fault rig_fault_pause = {
     .options_size = sizeof(struct options),
     .state_size = sizeof(struct state),
     .inject = inject,
-    .heal = heal,
+    .heal_node = heal_node,
 };

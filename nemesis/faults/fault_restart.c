@@ -60,7 +60,7 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
     struct rig_fleet *fleet = rig_fleet_of(site);
     enum rig_rc rc = RIG_OK;
     for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++) {
-        const char *name = fleet->names[site->nodes[i]];
+        const char *name = rig_target_name(site, i);
         const pid_t before = rig_fleet_main_process(fleet, site->nodes[i]);
         const int64_t since_ns = rig_clock_now_ns();
         rc = stop(site, state, i, err);
@@ -83,17 +83,12 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
     return rc;
 }
 
-static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
-                        struct rig_err *err)
+static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void *private_state,
+                             struct rig_evidence *evidence, struct rig_err *err)
 {
     struct state *state = private_state;
-    enum rig_rc rc = RIG_OK;
     (void)evidence;
-    for (uint32_t i = 0; i < site->node_count; i++) {
-        const enum rig_rc one = state->down[i] ? start(site, state, i, err) : RIG_OK;
-        rc = rc == RIG_OK ? one : rc;
-    }
-    return rc;
+    return state->down[i] ? start(site, state, i, err) : RIG_OK;
 }
 
 const struct rig_fault rig_fault_restart = {
@@ -104,5 +99,5 @@ const struct rig_fault rig_fault_restart = {
     .options_size = sizeof(struct options),
     .state_size = sizeof(struct state),
     .inject = inject,
-    .heal = heal,
+    .heal_node = heal_node,
 };

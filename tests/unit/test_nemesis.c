@@ -114,6 +114,107 @@ static void what_cannot_be_healed_fails_the_run(void **state)
     assert_string_equal(stage.err.text, "nemesis: cannot heal kill n1: n1 does not start");
 }
 
+/* A fault of the test's own, of which each target is healed by itself. */
+static struct {
+    int calls[STAGE_NODES]; /* of heal_node, by position among the targets */
+    int failing;            /* position of the target that cannot be healed; -1: none */
+    int failures;           /* how often it fails */
+    bool no_effect;         /* inject fails */
+} spread;
+
+static enum rig_rc spread_inject(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
+                                 struct rig_err *problem)
+{
+    (void)site, (void)state, (void)evidence;
+    return spread.no_effect ? rig_fail(problem, RIG_E_CLUSTER, "nothing happened") : RIG_OK;
+}
+
+static enum rig_rc spread_heal_node(const struct rig_fault_site *site, uint32_t i, void *state,
+                                    struct rig_evidence *evidence, struct rig_err *problem)
+{
+    (void)site, (void)state, (void)evidence;
+    assert_true(i < STAGE_NODES);
+    spread.calls[i]++;
+    if ((int)i != spread.failing || spread.failures == 0)
+        return RIG_OK;
+    spread.failures--;
+    return rig_fail(problem, RIG_E_CLUSTER, "target %u is stuck", i);
+}
+
+static const struct rig_fault spread_fault = {
+    .name = "spread", .summary = "does nothing", .inject = spread_inject, .heal_node = spread_heal_node};
+static const struct rig_fault lasting_fault = {.name = "lasting", .summary = "does nothing", .inject = spread_inject};
+
+static void run_own_fault(const struct rig_fault *fault, const char *target)
+{
+    memset(spread.calls, 0, sizeof spread.calls);
+    stage.plan.entry_count = 0;
+    stage_add("kill", target, 10 * ms, 10 * ms)->fault = fault;
+    atomic_store(&stage.event_count, 0);
+    atomic_store(&stage.over, false);
+    stage.err = (struct rig_err){0};
+    stage_begin(true);
+    stage_await(4);
+}
+
+/* One that cannot be healed keeps no other from it; all of them are tried once more. */
+static void each_target_is_healed_by_itself(void **state)
+{
+    (void)state;
+    spread.failing = 1;
+    spread.failures = 2;
+    run_own_fault(&spread_fault, "all");
+    assert_true(stage.events[3].failed);
+    for (int i = 0; i < STAGE_NODES; i++)
+        assert_int_equal(spread.calls[i], 2);
+    assert_int_equal(rig_nemesis_heal_all(stage.nemesis, false, &stage.err), RIG_E_CLUSTER);
+    assert_string_equal(stage.err.text, "nemesis: cannot heal spread n1, n2, n3: target 1 is stuck");
+    stage_end();
+
+    spread.failures = 1; /* the second time it can */
+    run_own_fault(&spread_fault, "all");
+    assert_false(stage.events[3].failed);
+    assert_int_equal(rig_nemesis_heal_all(stage.nemesis, false, &stage.err), RIG_OK);
+    stage_end();
+
+    spread.failing = -1;
+    run_own_fault(&spread_fault, "n2");
+    assert_false(stage.events[3].failed);
+    assert_int_equal(spread.calls[0], 1);
+    assert_int_equal(spread.calls[1], 0);
+    assert_int_equal(rig_nemesis_heal_all(stage.nemesis, false, &stage.err), RIG_OK);
+    assert_int_equal(spread.calls[0], 1); /* it is over */
+}
+
+static void targets_are_healed_also_where_the_fault_failed(void **state)
+{
+    (void)state;
+    spread.failing = -1;
+    spread.no_effect = true;
+    run_own_fault(&spread_fault, "all");
+    spread.no_effect = false;
+    assert_true(stage.events[1].failed);
+    for (int i = 0; i < STAGE_NODES; i++)
+        assert_int_equal(spread.calls[i], 1);
+    assert_int_equal(rig_nemesis_heal_all(stage.nemesis, false, &stage.err), RIG_E_CLUSTER);
+    assert_string_equal(stage.err.text, "nemesis: no effect of spread n1, n2, n3: nothing happened");
+}
+
+static void a_fault_without_targets_is_healed_once(void **state)
+{
+    (void)state;
+    spread.failing = -1;
+    run_own_fault(&spread_fault, "");
+    assert_false(stage.events[3].failed);
+    assert_int_equal(spread.calls[0], 1);
+    assert_int_equal(spread.calls[1], 0);
+    stage_end();
+    run_own_fault(&lasting_fault, "all"); /* it has nothing to undo */
+    stage_assert_event(3, RIG_NEMESIS_HEALED, "n1, n2, n3", "");
+    assert_false(stage.events[3].failed);
+    assert_int_equal(rig_nemesis_heal_all(stage.nemesis, false, &stage.err), RIG_OK);
+}
+
 /* The signal that ends the run may keep a fault from its effect: that is no failure. */
 static void what_a_signal_ends_is_no_failure(void **state)
 {
@@ -315,6 +416,9 @@ int main(void)
         TEST(a_failover_changes_the_primary),
         TEST(what_had_no_effect_fails_the_run),
         TEST(what_cannot_be_healed_fails_the_run),
+        TEST(each_target_is_healed_by_itself),
+        TEST(targets_are_healed_also_where_the_fault_failed),
+        TEST(a_fault_without_targets_is_healed_once),
         TEST(what_a_signal_ends_is_no_failure),
         TEST(what_the_end_of_the_load_hides_is_no_failure),
         TEST(the_end_of_the_load_heals),

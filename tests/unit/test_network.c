@@ -162,9 +162,9 @@ static enum rig_rc inject(struct trial *trial)
 /* Heals twice: the second time there is nothing to do, and nothing to say. */
 static void heal(struct trial *trial)
 {
-    assert_int_equal(trial->fault->heal(&trial->site, trial->state, &trial->evidence, &trial->err), RIG_OK);
+    assert_int_equal(rig_fault_heal(trial->fault, &trial->site, trial->state, &trial->evidence, &trial->err), RIG_OK);
     struct rig_evidence said = trial->evidence;
-    assert_int_equal(trial->fault->heal(&trial->site, trial->state, &trial->evidence, &trial->err), RIG_OK);
+    assert_int_equal(rig_fault_heal(trial->fault, &trial->site, trial->state, &trial->evidence, &trial->err), RIG_OK);
     assert_string_equal(said.text, trial->evidence.text);
     free(trial->state);
 }

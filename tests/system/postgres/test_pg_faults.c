@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "drivers/postgres/pg_session.h"
+#include "nemesis/fault_context.h"
 
 extern const struct rig_driver rig_driver;
 
@@ -142,7 +143,7 @@ static void heal(struct injection *injection)
 {
     struct rig_err err = {.rc = RIG_OK};
     for (int i = 0; i < 2; i++) { /* it may come twice */
-        if (injection->fault->heal(&injection->site, injection->state, &injection->evidence, &err) != RIG_OK)
+        if (rig_fault_heal(injection->fault, &injection->site, injection->state, &injection->evidence, &err) != RIG_OK)
             fail_msg("%s: %s", injection->fault->name, err.text);
     }
     free(injection->state);
