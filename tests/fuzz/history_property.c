@@ -7,8 +7,15 @@
 #include "history/load.h"
 #include "history/record/record_frame.h"
 #include "history/source.h"
+#include "tests/unit/counted_heap.h"
 
-static const size_t memory_bytes = (size_t)256 << 20;
+static const size_t memory_bytes = (size_t)16 << 20;
+
+/* Whether what was allocated since then, when `before` was, was within the limit at any time. */
+static void check_memory(size_t before)
+{
+    RIG_INVARIANT(heap_peak_since(before) <= memory_bytes);
+}
 
 /* The sizes of frames are taken as they are; what is no frame stays. */
 static void mend_checksums(uint8_t *data, size_t size)
@@ -86,8 +93,10 @@ static enum rig_rc read_with(const uint8_t *data, size_t size, unsigned threads,
 static void check_readers(const uint8_t *data, size_t size)
 {
     uint64_t in_order = 0, in_blocks = 0;
+    const size_t before = restart_heap_peak();
     enum rig_rc rc = read_with(data, size, 1, &in_order);
     RIG_INVARIANT(rc == read_with(data, size, 3, &in_blocks));
+    check_memory(before);
     RIG_INVARIANT(rc != RIG_OK || in_order == in_blocks);
 }
 
@@ -105,7 +114,9 @@ enum rig_rc history_property(const uint8_t *data, size_t size)
     struct rig_load_options options = {.form = RIG_FORM_AUTO, .limit_bytes = memory_bytes};
     struct rig_history *history = NULL;
     struct rig_err err = {0};
+    const size_t before = restart_heap_peak();
     enum rig_rc rc = rig_history_parse("input", copy, size, &options, &history, &err);
+    check_memory(before);
     free(copy);
     RIG_INVARIANT((rc == RIG_OK) == (history != NULL) && (rc == RIG_OK || err.text[0] != '\0'));
     if (rc != RIG_OK)

@@ -1,6 +1,9 @@
 /*
- * One input for the parsers of histories, in whatever form its first bytes tell: parsed, walked, and written in every
- * form. A binary record gets its checksums mended first, so that inputs reach what lies behind them.
+ * One input for the parsers of histories, in whatever form its first bytes tell: parsed under a limit of memory, which
+ * what is allocated must keep, walked, and written in every form. A binary record gets its checksums mended first, so
+ * that inputs reach what lies behind them.
+ *
+ * A program with it counts its allocations: link it as tests/fuzz/CMakeLists.txt does.
  */
 #ifndef RIG_TESTS_FUZZ_HISTORY_PROPERTY_H
 #define RIG_TESTS_FUZZ_HISTORY_PROPERTY_H
