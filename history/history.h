@@ -89,8 +89,8 @@ struct rig_owned_op {
 
 /* What the operations on one key are. */
 struct rig_key_use {
-    int64_t lowest, highest; /* values appended; INT64_MAX and INT64_MIN without appends */
-    uint32_t appends;        /* operations */
+    int64_t lowest, highest; /* values written; INT64_MAX and INT64_MIN without writes */
+    uint32_t appends;        /* operations that write */
     uint32_t longest;     /* elements of the longest prefix of the spine that was read by a transaction which is ok or
                              known to have committed (rig_txn.judged), plus 1; 0: none */
     uint32_t longest_txn; /* the first such read */
@@ -103,13 +103,13 @@ static inline struct rig_key_use rig_key_use_none(void)
     return (struct rig_key_use){.lowest = INT64_MAX, .highest = INT64_MIN, .first_op = UINT32_MAX};
 }
 
-/* What a window knows of operations of list-append, for whoever infers from them. */
+/* What a window knows of the operations, for whoever infers from them. */
 struct rig_op_uses {
     const struct rig_key_use *keys;     /* one a key */
-    const struct rig_owned_op *appends; /* all of them, in order */
+    const struct rig_owned_op *appends; /* all operations that write, in order */
     uint32_t append_count;
     bool any_branch;  /* a transaction that did not fail read a branch */
-    bool any_foreign; /* there are operations that are not of list-append */
+    bool any_foreign; /* there are operations of another data type than the history's */
 };
 
 struct rig_history {

@@ -8,25 +8,24 @@ struct pass {
     struct rig_key_note *keys;
     struct rig_owned_op *append;
     uint32_t *branch_read;
-    uint32_t kinds; /* of all operations, or-ed; above RIG_OP_READ_LIST: foreign ones */
+    uint32_t kinds; /* of all operations, a bit each */
 };
 
 /* The operation may be a read of a branch; else its value looks like one. Such reads are rare. */
 static __attribute__((noinline)) uint32_t *note_branch(uint32_t *branch_read, const struct rig_txn_op *mop, uint32_t op)
 {
-    bool reads_list = mop->kind == RIG_OP_READ_LIST || mop->kind == RIG_OP_READ_SET;
     *branch_read = op;
-    return branch_read + (reads_list && mop->read_state == RIG_READ_SEEN);
+    return branch_read + (rig_op_reads_sequence(mop->kind) && mop->read_state == RIG_READ_SEEN);
 }
 
 /*
- * One operation, without branching on what it is: reads and appends come as they like, so that a branch would be
+ * One operation, without branching on what it is: reads and writes come as they like, so that a branch would be
  * mispredicted every other time. `ok`: the transaction is.
  */
 static inline void note_op(struct pass *pass, const struct rig_txn_op *mop, struct rig_owned_op place, bool ok)
 {
     struct rig_key_note *key = &pass->keys[mop->key];
-    uint32_t kind = mop->kind, op_count = key->op_count;
+    const uint32_t kind = UINT32_C(1) << mop->kind, op_count = key->op_count;
     if (__builtin_expect(rig_txn_op_is_branch(mop), false)) {
         pass->branch_read = note_branch(pass->branch_read, mop, place.op);
         ok = false;
@@ -40,7 +39,7 @@ static inline void note_op(struct pass *pass, const struct rig_txn_op *mop, stru
     key->last_op = place.op;
     key->op_count = op_count + 1;
     *pass->append = place;
-    pass->append += kind == RIG_OP_APPEND;
+    pass->append += (kind & RIG_OPS_THAT_READ) == 0;
     pass->kinds |= kind;
 }
 
@@ -107,7 +106,7 @@ bool rig_segment_note_make(struct rig_segment_note *note, const struct rig_segme
     note->keys.count = segment->keys.count;
     note->appends.count = (size_t)(pass.append - note->appends.at);
     note->branch_reads.count = (size_t)(pass.branch_read - note->branch_reads.at);
-    note->any_foreign = pass.kinds > RIG_OP_READ_LIST;
+    note->kinds = pass.kinds;
     note_appends(segment, note);
     note->made = true;
     return true;

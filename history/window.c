@@ -16,6 +16,7 @@ struct rig_window *rig_window_new(enum rig_workload workload, size_t limit_bytes
     if (window == NULL)
         return NULL;
     window->workload = workload;
+    window->type = &rig_data_types[workload];
     window->limit_bytes = limit_bytes == 0 ? SIZE_MAX : limit_bytes;
     window->last_position = RIG_POSITION_NONE;
     rig_table_init(&window->key_ids);

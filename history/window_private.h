@@ -9,6 +9,7 @@
 
 #include "base/table.h"
 #include "history/text/text_table.h"
+#include "history/types.h"
 #include "history/window.h"
 
 #define RIG_WINDOW_NONE UINT32_MAX
@@ -48,6 +49,7 @@ RIG_VEC(struct rig_open_mark, rig_open_marks)
 
 struct rig_window {
     enum rig_workload workload;
+    const struct rig_data_type *type; /* of the workload */
     size_t limit_bytes;
     struct rig_txn_vec txns; /* complete ones, by completion; room for one more */
     struct rig_txn_op_vec ops;
@@ -58,7 +60,7 @@ struct rig_window {
     struct rig_window_keys keys;    /* parallel to names */
     struct rig_growing_branches branches;
     struct rig_window_uses uses;  /* parallel to keys; of complete transactions, as is */
-    struct rig_owned_ops appends; /*   this */
+    struct rig_owned_ops appends; /*   these, which write */
     struct rig_columns columns;   /* parallel to txns */
     bool any_branch, any_foreign; /* see struct rig_op_uses */
     bool contradicted;            /* what segments noted is not what uses say: lists did not go where they expected */

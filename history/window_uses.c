@@ -19,7 +19,7 @@ static void take_key_note(struct rig_window *window, const struct rig_list_place
                           const struct rig_key_note *note, uint32_t op_base)
 {
     struct rig_key_use *use = &window->uses.at[place->key];
-    uint32_t longest = (uint32_t)(note->longest_read >> 32);
+    const uint32_t longest = rig_data_type_has_sequences(window->type) ? (uint32_t)(note->longest_read >> 32) : 0;
     use->lowest = note->lowest < use->lowest ? note->lowest : use->lowest;
     use->highest = note->highest > use->highest ? note->highest : use->highest;
     use->appends += note->appends;
@@ -29,6 +29,12 @@ static void take_key_note(struct rig_window *window, const struct rig_list_place
         use->longest = longest;
         use->longest_txn = (uint32_t)window->txns.count + ~(uint32_t)note->longest_read;
     }
+}
+
+/* Whether one of the kinds, a bit each, is of another data type. */
+static bool is_foreign(const struct rig_window *window, uint32_t kinds)
+{
+    return (kinds & ~(UINT32_C(1) << window->type->write_op | UINT32_C(1) << window->type->read_op)) != 0;
 }
 
 void rig_window_take_note(struct rig_window *window, const struct rig_segment *segment,
@@ -49,22 +55,22 @@ void rig_window_take_note(struct rig_window *window, const struct rig_segment *s
         to[i] = (struct rig_owned_op){.op = op_base + append.op, .txn = txn_base + append.txn};
     }
     window->appends.count += note->appends.count;
-    window->any_foreign |= note->any_foreign;
+    window->any_foreign |= is_foreign(window, note->kinds);
 }
 
-/* Reads and appends come as they like, and so do transactions that failed: there are no branches on them. */
+/* Reads and writes come as they like, and so do transactions that failed: there are no branches on them. */
 static void recount_op(struct rig_window *window, uint32_t op, uint32_t txn, bool failed, bool committed)
 {
     const struct rig_txn_op *mop = &window->ops.at[op];
     struct rig_key_use *use = &window->uses.at[mop->key];
     struct rig_owned_op *to = &window->appends.at[window->appends.count];
-    bool appends = mop->kind == RIG_OP_APPEND, reads = !appends & (mop->read_state == RIG_READ_SEEN);
+    bool writes = !rig_op_reads(mop->kind), reads = rig_txn_op_reads_list(mop);
     bool branch = rig_txn_op_is_branch(mop);
-    window->any_foreign |= mop->kind > RIG_OP_READ_LIST;
+    window->any_foreign |= is_foreign(window, UINT32_C(1) << mop->kind);
     window->any_branch |= reads & branch & !failed;
     *to = (struct rig_owned_op){.op = op, .txn = txn};
     use->first_op = op < use->first_op ? op : use->first_op;
-    window->appends.count += appends;
+    window->appends.count += writes;
     uint32_t longer = 0U - (uint32_t)(reads & !branch & committed & (mop->count + 1 > use->longest));
     use->longest ^= (use->longest ^ (mop->count + 1)) & longer;
     use->longest_txn ^= (use->longest_txn ^ txn) & longer;
