@@ -26,6 +26,17 @@ def rig(*arguments, folder=None, stdin=subprocess.DEVNULL, time_s=TIME_S, **more
     return done
 
 
+def run_sim(folder, transactions, clients):
+    """Runs a plan against the simulated database; gives the run's folder."""
+    plan = folder / "plan.yaml"
+    plan.write_text(
+        f"name: attacked\nworkload: {{type: list-append, transactions: {transactions}}}\nclients: {{count: {clients}}}\n"
+        "database: {driver: sim, isolation: serializable}\n"
+    )
+    assert rig("run", plan, "-o", folder / "run", "-q").returncode == 0
+    return folder / "run"
+
+
 def run(cases):
     failed = 0
     for case in cases:

@@ -127,18 +127,12 @@ def generate(folder, name, transactions, *more):
 
 
 def originals(folder):
-    plan = folder / "plan.yaml"
-    plan.write_text(
-        "name: damaged\nworkload: {type: list-append, transactions: 3000}\nclients: {count: 4}\n"
-        "database: {driver: sim, isolation: serializable}\n"
-    )
-    assert rig("run", plan, "-o", folder / "run", "-q").returncode == 0
     corpus = SOURCE / "tests/fuzz/corpus/history"
     return {
         "generated": generate(folder, "g.rig", 3000),
         "long": generate(folder, "l.rig", 30000),
         "packed": generate(folder, "p.rig", 3000, "--compress"),
-        "run": (folder / "run/history.rig").read_bytes(),
+        "run": (attack.run_sim(folder, 3000, 4) / "history.rig").read_bytes(),
         "version 1": (corpus / "serial.rig").read_bytes(),
         "version 1, registers": (corpus / "registers.rig").read_bytes(),
     }

@@ -148,12 +148,7 @@ def no_output_is_an_input(folder):
 
 
 def a_run_keeps_its_record(folder):
-    plan = folder / "plan.yaml"
-    plan.write_text(
-        "name: kept\nworkload: {type: list-append, transactions: 200}\nclients: {count: 2}\n"
-        "database: {driver: sim, isolation: serializable}\n"
-    )
-    assert rig("run", plan, "-o", folder / "run", "-q").returncode == 0
+    attack.run_sim(folder, 200, 2)
     kept = (folder / "run/history.rig").read_bytes()
     (folder / "other").mkdir()
     os.link(folder / "run/history.rig", folder / "other/report.txt")
@@ -162,7 +157,7 @@ def a_run_keeps_its_record(folder):
     (folder / "run/report.txt").symlink_to("plan.yaml")
     assert rig("report", folder / "run").returncode == 64
     assert (folder / "run/history.rig").read_bytes() == kept
-    assert (folder / "run/plan.yaml").read_text().startswith("name: kept")
+    assert (folder / "run/plan.yaml").read_text().startswith("name: attacked")
 
 
 def witnesses_of_elsewhere_are_kept(folder):

@@ -8,6 +8,8 @@ import re
 import subprocess
 import sys
 
+import document
+
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parents[1]
 RIG = os.environ.get("RIG", str(SOURCE / "build/release/rig"))
@@ -60,10 +62,7 @@ def main():
     for status in re.findall(r"\b(\d+) [a-z]", help_of().split("exit status:", 1)[1]):
         if not re.search(rf"^\.B {status}$", page, flags=re.MULTILINE):
             problems.append(f"exit status {status} is missing")
-    for problem in problems:
-        print(f"docs/rig.1: {problem}")
-    print(f"{0 if problems else 1} passed, {len(problems)} failed")
-    return 1 if problems else 0
+    return document.finish("docs/rig.1", problems)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 
+import document
+
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parents[1]
 RIG = os.environ.get("RIG", str(SOURCE / "build/release/rig"))
@@ -79,10 +81,7 @@ def main():
             problems.append(f"`{path}` is in no result")
         if path in found and "(rare)" in kinds:
             problems.append(f"`{path}` is not rare")
-    for problem in problems:
-        print(f"docs/results.md: {problem}")
-    print(f"{0 if problems else 1} passed, {len(problems)} failed")
-    return 1 if problems else 0
+    return document.finish("docs/results.md", problems)
 
 
 if __name__ == "__main__":
