@@ -87,6 +87,14 @@ class Checks(unittest.TestCase):
         planted = {"drivers/other/other.c": '#include "drivers/postgres/pg.h"\n'}
         self.catches("check-layers", planted, "drivers/other may not include drivers/postgres/pg.h")
 
+    def test_folders_of_a_room_that_include_each_other(self):
+        down = {"history/text/fast/lines.c": '#include "history/text/part/keys.h"\n',
+                "history/text/part/keys.h": '#include "history/text/scan/block.h"\n',
+                "history/text/scan/block.h": "int block;\n"}
+        self.passes("check-layers", **down, **{"history/CMakeLists.txt": "rig_library(history SOURCES text/fast/lines.c)\n"})
+        up = {**down, "history/text/scan/block.h": '#include "history/text/fast/lines.h"\n', "history/text/fast/lines.h": "int x;\n"}
+        self.catches("check-layers", up, "block.h:1: history/text/scan may not include history/text/fast/lines.h")
+
     def test_checker_that_sees_the_run(self):
         planted = {"checker/check.c": '#include "run/run.h"\n', "run/run.h": "int run;\n"}
         self.catches("check-layers", planted, "checker may not include run/run.h")

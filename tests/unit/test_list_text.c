@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/rng.h"
-#include "history/text/fast/list_text.h"
+#include "history/text/scan/list_text.h"
 
 enum { ROOM = 4096, ROUNDS = 20000 };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "history/text/fast/text_block.h"
+#include "history/text/scan/text_block.h"
 
 enum { ROUNDS = 20000 };
 

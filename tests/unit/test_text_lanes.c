@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "history/text/fast/text_block.h"
+#include "history/text/scan/text_block.h"
 
 enum { ROUNDS = 200000, TEXT_BYTES = 512, LANES_BYTES = 128, NUMBERS_BYTES = 64, SLOT_BITS = 6 };
 

@@ -9,7 +9,7 @@
 #include "history/load.h"
 #include "history/read_list.h"
 #include "history/source.h"
-#include "history/text/fast/text_block.h"
+#include "history/text/scan/text_block.h"
 #include "history/window.h"
 #include "tests/history/history_model.h"
 

@@ -7,7 +7,7 @@
 #define RIG_HISTORY_TEXT_FAST_FAST_RESULT_H
 
 #include "history/text/fast/fast_text.h"
-#include "history/text/fast/list_text.h"
+#include "history/text/scan/list_text.h"
 #include "history/text/part/part_lists.h"
 
 enum { RIG_FAST_NEW_NUMBERS = 16 /* more than these are not added the short way */ };

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "history/text/part/operation_part.h"
-#include "history/text/fast/text_block.h"
+#include "history/text/scan/text_block.h"
 
 enum rig_fast_syntax { RIG_FAST_JSON, RIG_FAST_EDN };
 enum { RIG_FAST_STEP = 256 };

@@ -12,7 +12,7 @@
  * What is invoked is compared, as text, with what its completion repeats (history/text/fast/fast_repeat.h), and lists
  * with what was read before (history/text/fast/fast_result.h).
  *
- * Written once, and inlined into functions for each instruction set (history/text/fast/text_block.h). What is called
+ * Written once, and inlined into functions for each instruction set (history/text/scan/text_block.h). What is called
  * often must be inlined too: before a call within the file GCC leaves the wide registers as they are, and the SSE
  * instructions of what is called then take many times as long.
  */

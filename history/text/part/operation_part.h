@@ -8,7 +8,7 @@
  *
  * What is invoked is mostly only compared as text with what its completion repeats, and never parsed.
  *
- * A list read is compared as text with the longest list of its key (history/text/fast/list_text.h); what differs in
+ * A list read is compared as text with the longest list of its key (history/text/scan/list_text.h); what differs in
  * more than its length is parsed, and compared as numbers. A failed transaction may be the first to read a list: what
  * it read counts with the spine while nothing contradicts it, and leaves it, as a branch, unless somebody who did not
  * fail comes to read it, too. An operation can be taken back until it is complete: the short way gives up at anything
@@ -23,7 +23,7 @@
 #include "base/table.h"
 #include "history/text/operation_parser.h"
 #include "history/text/operation_reader.h"
-#include "history/text/fast/op_names.h"
+#include "history/text/scan/op_names.h"
 #include "history/segment.h"
 #include "history/text/text_table.h"
 
@@ -39,7 +39,7 @@ enum {
  */
 #define RIG_PART_NAMED_PROCESS ((int64_t)INT32_MAX + 1)
 
-/* For what the short way calls for each operation: see history/text/fast/operation_fast.h. */
+/* For functions that a parser calls for each operation, inlined into its copy for each instruction set. */
 #define RIG_PART_INLINE __attribute__((always_inline, unused)) static inline
 
 /* What the part saw first of a process. */

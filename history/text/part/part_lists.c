@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "history/text/fast/list_text.h"
+#include "history/text/scan/list_text.h"
 
 static const uint32_t none = RIG_TABLE_NONE;
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "history/text/fault_text.h"
-#include "history/text/fast/number_text.h"
+#include "history/text/scan/number_text.h"
 #include "history/text/part/part_keys.h"
 #include "history/text/part/part_lists.h"
 #include "history/text/part/part_processes.h"

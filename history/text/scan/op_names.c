@@ -1,4 +1,4 @@
-#include "history/text/fast/op_names.h"
+#include "history/text/scan/op_names.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,19 +3,19 @@
  *
  * Three sets of functions give the same answers: for AVX-512 (as processors have it from 2019 on, with VBMI2: the
  * others are as quick with AVX2), for AVX2, and for every machine. Code that uses them is written once and inlined into
- * a function for each set (history/text/fast/operation_fast.c), which carries the set's RIG_BLOCK_TARGET;
- * rig_text_blocks() tells which of them this processor can run.
+ * a function for each set, which carries the set's RIG_BLOCK_TARGET; rig_text_blocks() tells which of them this
+ * processor can run.
  *
  * All 64 bytes from each address on must be readable.
  */
-#ifndef RIG_HISTORY_TEXT_FAST_TEXT_BLOCK_H
-#define RIG_HISTORY_TEXT_FAST_TEXT_BLOCK_H
+#ifndef RIG_HISTORY_TEXT_SCAN_TEXT_BLOCK_H
+#define RIG_HISTORY_TEXT_SCAN_TEXT_BLOCK_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "history/text/fast/number_text.h"
-#include "history/text/fast/text_lanes.h"
+#include "history/text/scan/number_text.h"
+#include "history/text/scan/text_lanes.h"
 
 enum { RIG_BLOCK_BYTES = 64 };
 
@@ -28,7 +28,7 @@ struct rig_text_block {
     /* The number of `width` digits, 1 to 16, that ends at `end`; false where they are not all digits. The 16 bytes
      * before `end` must be readable. */
     bool (*number)(const char *end, unsigned width, int64_t *number);
-    /* rig_lane_micros() and rig_lane_numbers() (history/text/fast/text_lanes.h), or NULL. */
+    /* rig_lane_micros() and rig_lane_numbers() (history/text/scan/text_lanes.h), or NULL. */
     bool (*micros)(const char *at, const struct rig_lane_syntax *syntax, const struct rig_lane_slots *slots,
                    unsigned first_kind, struct rig_txn_op *ops, struct rig_lane_read *reads, struct rig_lane_txn *txn);
     uint32_t (*numbers)(const char *at, const struct rig_lane_syntax *syntax, int64_t *numbers, uint32_t *length);

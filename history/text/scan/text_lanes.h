@@ -10,8 +10,8 @@
  * Only AVX-512 with its byte permutations has this (struct rig_text_block: `micros`, `numbers`); 128 bytes of text must
  * be readable. Threads: any.
  */
-#ifndef RIG_HISTORY_TEXT_FAST_TEXT_LANES_H
-#define RIG_HISTORY_TEXT_FAST_TEXT_LANES_H
+#ifndef RIG_HISTORY_TEXT_SCAN_TEXT_LANES_H
+#define RIG_HISTORY_TEXT_SCAN_TEXT_LANES_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -70,7 +70,7 @@ struct rig_lane_txn {
 };
 
 #if defined(__x86_64__)
-/* What the processor must have; RIG_BLOCK_TARGET_AVX512 (history/text/fast/text_block.h) is the same. */
+/* What the processor must have; RIG_BLOCK_TARGET_AVX512 (history/text/scan/text_block.h) is the same. */
 #define RIG_LANES_TARGET                                                                                               \
     __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,popcnt,bmi,bmi2")))
 

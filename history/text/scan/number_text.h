@@ -1,8 +1,8 @@
 /*
  * The short way to read an integer in place: eight digits at a time, without a loop.
  */
-#ifndef RIG_HISTORY_TEXT_FAST_NUMBER_TEXT_H
-#define RIG_HISTORY_TEXT_FAST_NUMBER_TEXT_H
+#ifndef RIG_HISTORY_TEXT_SCAN_NUMBER_TEXT_H
+#define RIG_HISTORY_TEXT_SCAN_NUMBER_TEXT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,10 +2,10 @@
  * How the operations of a data type are named in JSON lines and in EDN, as the short ways through a text compare it:
  * eight bytes at a time, or in lanes.
  */
-#ifndef RIG_HISTORY_TEXT_FAST_OP_NAMES_H
-#define RIG_HISTORY_TEXT_FAST_OP_NAMES_H
+#ifndef RIG_HISTORY_TEXT_SCAN_OP_NAMES_H
+#define RIG_HISTORY_TEXT_SCAN_OP_NAMES_H
 
-#include "history/text/fast/text_lanes.h"
+#include "history/text/scan/text_lanes.h"
 #include "history/types.h"
 
 /* What stands behind the bracket of a micro-operation, up to its key. */

@@ -1,4 +1,4 @@
-#include "history/text/fast/text_lanes.h"
+#include "history/text/scan/text_lanes.h"
 
 #include <assert.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "history/text/fast/text_block.h"
+#include "history/text/scan/text_block.h"
 
 static const struct rig_text_block *const blocks[] = {
 #if defined(__x86_64__)

@@ -5,10 +5,10 @@
  * Most lists that are read are prefixes of one that was read before, and 64 bytes of text are compared in the time in
  * which one number is parsed.
  */
-#ifndef RIG_HISTORY_TEXT_FAST_LIST_TEXT_H
-#define RIG_HISTORY_TEXT_FAST_LIST_TEXT_H
+#ifndef RIG_HISTORY_TEXT_SCAN_LIST_TEXT_H
+#define RIG_HISTORY_TEXT_SCAN_LIST_TEXT_H
 
-#include "history/text/fast/text_block.h"
+#include "history/text/scan/text_block.h"
 
 enum { RIG_LIST_STEP = 4 * RIG_BLOCK_BYTES };
 #define RIG_LIST_NO_MATCH SIZE_MAX
