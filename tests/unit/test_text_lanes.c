@@ -193,6 +193,28 @@ static void micros_are_those_of_the_text(void **state)
     assert_true(usual > ROUNDS / 4 && unusual > ROUNDS / 4);
 }
 
+/* Up to eight bytes between the brackets and the first name make it as long as another name. */
+static void bytes_before_the_first_name_are_noticed(void **state)
+{
+    (void)state;
+    const struct rig_text_block *block = block_with_lanes();
+    struct rig_lane_slot table[1 << SLOT_BITS];
+    const struct rig_lane_slots slots = {.at = table, .shift = 32 - SLOT_BITS, .mask = (1 << SLOT_BITS) - 1};
+    fill_slots(table);
+    for (size_t i = 0; i < 16 * sizeof forms / sizeof forms[0]; i++) {
+        const struct form *form = &forms[i / 16];
+        char text[TEXT_BYTES];
+        struct expected got;
+        memset(text, ']', sizeof text);
+        text[0] = '\0';
+        add(text, "[[%.*s%s%s%c5%c%s]]", (int)(i % 8), "rrrrrrr", i % 8 > 0 ? "[" : "",
+            i % 16 < 8 ? form->read : form->write, form->blank, form->blank, i % 16 < 8 ? form->null : "7");
+        text[strlen(text)] = '}';
+        if (block->micros(text, &form->syntax, &slots, 2, got.ops, got.reads, &got.txn) != (i % 8 == 0))
+            fail_msg("%.40s: %s", text, i % 8 == 0 ? "not taken" : "taken");
+    }
+}
+
 static uint32_t expect_numbers(const struct form *form, const char *text, int64_t *numbers, uint32_t *length)
 {
     const char *at = text;
@@ -245,6 +267,7 @@ int main(void)
         rig_lane_syntax_init(&forms[i].syntax, forms[i].name, forms[i].blank == ' ');
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(micros_are_those_of_the_text),
+        cmocka_unit_test(bytes_before_the_first_name_are_noticed),
         cmocka_unit_test(numbers_are_those_of_the_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

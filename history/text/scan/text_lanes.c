@@ -254,14 +254,14 @@ RIG_LANES_TARGET bool rig_lane_micros(const char *at, const struct rig_lane_synt
     high &= seen_high;
     uint32_t low_count = (uint32_t)_mm_popcnt_u64(low), place_count = low_count + (uint32_t)_mm_popcnt_u64(high);
     uint32_t count = (uint32_t)(_mm_popcnt_u64(close_low & seen_low) + _mm_popcnt_u64(close_high & seen_high));
-    uint32_t first_at = at[3] == 'r' ? syntax->read.first_at : syntax->write.first_at;
-    if ((end_low | end_high) == 0 || place_count + 1 != 4 * count || count > RIG_LANES || _tzcnt_u64(low) != first_at)
+    if ((end_low | end_high) == 0 || place_count + 1 != 4 * count || count > RIG_LANES)
         return false;
     text.places = list_places(low, low_count, high);
     uint32_t read_lanes, missing, more_reads = 0, more_missing = 0;
     bool usual = take_four(&text, syntax, slots, 0, count < 4 ? count : 4, first_kind, ops, &read_lanes, &missing);
     if (count > 4)
         usual &= take_four(&text, syntax, slots, 1, count - 4, first_kind, ops, &more_reads, &more_missing);
+    usual &= _tzcnt_u64(low) == ((read_lanes & 1) != 0 ? syntax->read.first_at : syntax->write.first_at);
     uint32_t read_ops = _pext_u32(read_lanes | more_reads << 8, 0x5555);
     list_reads(text.places, read_ops, reads);
     txn->op_count = count;
