@@ -3,11 +3,12 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "history/text/edn.h"
-#include "history/text/json_lines.h"
 #include "base/output_file.h"
+#include "base/utf8.h"
 #include "history/record/record_writer.h"
 #include "history/source.h"
+#include "history/text/edn.h"
+#include "history/text/json_lines.h"
 #include "history/window.h"
 
 /* Joins every segment to one window and gives that away. */
@@ -75,6 +76,27 @@ enum rig_rc rig_history_save(const struct rig_history *history, const char *path
     return rig_history_save_as(history, path, &(struct rig_save_options){.form = form}, err);
 }
 
+static bool is_utf8(const char *text)
+{
+    size_t bytes = 1;
+    for (size_t left = strlen(text); left > 0 && bytes > 0; left -= bytes, text += bytes)
+        bytes = rig_utf8_decode(text, left, NULL);
+    return bytes > 0;
+}
+
+/* JSON lines and EDN have no bytes that are not UTF-8: keys that differ in these alone would become one. */
+static enum rig_rc check_keys(const struct rig_history *history, const char *path, struct rig_err *err)
+{
+    for (uint32_t key = 0; history->key_texts != NULL && key < history->key_count; key++) {
+        if (!is_utf8(history->key_texts[history->keys[key]]))
+            return rig_fail(err, RIG_E_INPUT,
+                            "%s: key %u of the history is not UTF-8, which JSON lines and EDN cannot hold; rename it, "
+                            "or write a .rig file",
+                            path, (unsigned)key + 1);
+    }
+    return RIG_OK;
+}
+
 enum rig_rc rig_history_save_as(const struct rig_history *history, const char *path,
                                 const struct rig_save_options *options, struct rig_err *err)
 {
@@ -82,7 +104,9 @@ enum rig_rc rig_history_save_as(const struct rig_history *history, const char *p
     RIG_REQUIRE(form != RIG_FORM_AUTO && (form == RIG_FORM_RIG || !options->pack));
     const struct rig_record_write_options record_options = {.pack = options->pack};
     struct rig_output output;
-    enum rig_rc rc = rig_output_open(&output, path, err);
+    enum rig_rc rc = form == RIG_FORM_RIG ? RIG_OK : check_keys(history, path, err);
+    if (rc == RIG_OK)
+        rc = rig_output_open(&output, path, err);
     if (rc != RIG_OK)
         return rc;
     if (form == RIG_FORM_RIG)

@@ -39,7 +39,7 @@ struct rig_save_options {
     bool pack;          /* compressed: rig's own form only; RIG_E_USAGE where this build cannot */
 };
 
-/* Writes atomically; "-" is standard output. */
+/* Writes atomically; "-" is standard output. RIG_E_INPUT for keys that are not UTF-8 in JSON lines and EDN. */
 enum rig_rc rig_history_save_as(const struct rig_history *history, const char *path,
                                 const struct rig_save_options *options, struct rig_err *err);
 /* The same with no options. */

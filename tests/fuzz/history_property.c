@@ -100,6 +100,15 @@ static void check_readers(const uint8_t *data, size_t size)
     RIG_INVARIANT(rc != RIG_OK || in_order == in_blocks);
 }
 
+/* Only keys that are not UTF-8 cannot be written, and only as text. */
+static void check_save(const struct rig_history *history, enum rig_form form)
+{
+    struct rig_err err = {0};
+    const enum rig_rc rc = rig_history_save(history, "/dev/null", form, &err);
+    const bool refused = form != RIG_FORM_RIG && history->key_texts != NULL && strstr(err.text, "is not UTF-8") != NULL;
+    RIG_INVARIANT(rc == RIG_OK || (rc == RIG_E_INPUT && refused));
+}
+
 enum rig_rc history_property(const uint8_t *data, size_t size)
 {
     uint8_t *copy = malloc(size == 0 ? 1 : size);
@@ -123,7 +132,7 @@ enum rig_rc history_property(const uint8_t *data, size_t size)
         return rc;
     check_history(history);
     for (unsigned form = RIG_FORM_RIG; form <= RIG_FORM_EDN; form++)
-        RIG_INVARIANT(rig_history_save(history, "/dev/null", (enum rig_form)form, &err) == RIG_OK);
+        check_save(history, (enum rig_form)form);
     rig_history_free(history);
     return RIG_OK;
 }
