@@ -24,7 +24,7 @@ enum { MOST_THREADS = 64, MAPPED_BYTES = 128 << 10 };
 
 static const struct rig_argument check_arguments[] = {
     {.name = "workload",
-     .value = "list-append|rw-register",
+     .value = RIG_DATA_TYPE_CHOICES,
      .choices = rig_data_type_names,
      .help = "what the transactions consist of; told by the history itself when not given"},
     RIG_ARGUMENT_LEVEL,
@@ -152,7 +152,8 @@ static enum rig_rc check(const struct rig_arguments *args, struct rig_source_opt
     if (rc != RIG_OK)
         return rc;
     enum rig_workload workload = rig_source_facts(source)->workload;
-    if (rig_arguments_has(args, "assume") && rig_type_inference(workload)->assumptions == 0)
+    const struct rig_type_inference *type = rig_type_inference(workload);
+    if (rig_arguments_has(args, "assume") && type != NULL && type->assumptions == 0)
         rc = rig_fail(err, RIG_E_USAGE, "--assume is for rw-register; this history is %s",
                       rig_data_types[workload].name);
     if (rc == RIG_OK)

@@ -22,7 +22,7 @@ static const struct rig_argument convert_arguments[] = {
      .choices = rig_cli_form_names,
      .help = "form to write; told by the ending of OUT when not given (.rig, .json, .jsonl, .edn)"},
     {.name = "workload",
-     .value = "list-append|rw-register",
+     .value = RIG_DATA_TYPE_CHOICES,
      .choices = rig_data_type_names,
      .help = "what the transactions consist of; told by the history itself when not given"},
     RIG_ARGUMENT_MAX_MEMORY,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
+#include "generator/generator_types.h"
 #include "generator/workload.h"
 
 double rig_generator_turns(const struct rig_generator_options *options, uint32_t client_count)
@@ -15,7 +16,7 @@ enum rig_rc rig_generator_new(const struct rig_generator_options *options, uint6
                               uint32_t client_count, struct rig_generator **generator, struct rig_err *err)
 {
     RIG_REQUIRE(client < client_count);
-    RIG_REQUIRE(options->type == RIG_WORKLOAD_LIST_APPEND || options->type == RIG_WORKLOAD_RW_REGISTER);
+    RIG_REQUIRE(options->type >= 0 && options->type < RIG_WORKLOAD_COUNT);
     RIG_REQUIRE(options->min_operations >= 1 && options->min_operations <= options->max_operations);
     RIG_REQUIRE(options->max_operations <= UINT32_MAX / 2 && options->appends_per_key >= 1);
     RIG_REQUIRE(options->reads >= 0 && options->reads <= 1);
@@ -27,6 +28,8 @@ enum rig_rc rig_generator_new(const struct rig_generator_options *options, uint6
         return rig_fail(err, RIG_E_LIMIT, "no memory for the generator of client %u", client);
     }
     *made = (struct rig_generator){.options = *options,
+                                   .type = &rig_data_types[options->type],
+                                   .draw = rig_generator_types[options->type].draw,
                                    .client = client,
                                    .client_count = client_count,
                                    .ops = ops,
@@ -71,8 +74,7 @@ void rig_generator_next(struct rig_generator *generator, struct rig_transaction 
     uint32_t op_count = (uint32_t)((uint64_t)options->min_operations + rig_rng_below(&generator->rng, choices));
     bool read_only = true;
     for (uint32_t i = 0; i < op_count; i++) {
-        bool reads = options->type == RIG_WORKLOAD_LIST_APPEND ? rig_list_append_op(generator, &generator->ops[i])
-                                                               : rig_rw_register_op(generator, &generator->ops[i]);
+        const bool reads = generator->draw(generator, &generator->ops[i]);
         read_only &= reads;
     }
     transaction->ops = generator->ops;

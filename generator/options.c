@@ -4,15 +4,10 @@
 #include <inttypes.h>
 
 #include "generator/generator.h"
+#include "history/types.h"
 
 #define AT(member) offsetof(struct rig_generator_options, member)
 
-/* By enum rig_workload. */
-static const char *const type_choices[] = {
-#define TYPE_CHOICE(name, text, write, read, help) text,
-    RIG_WORKLOAD_TABLE(TYPE_CHOICE)
-#undef TYPE_CHOICE
-        NULL};
 /* By enum rig_key_distribution. */
 static const char *const distribution_choices[] = {"uniform", "exponential", "zipf", NULL};
 /* By enum rig_final_reads. */
@@ -25,7 +20,7 @@ const struct rig_option rig_generator_option_table[] = {
      .type = RIG_OPTION_CHOICE,
      .offset = AT(type),
      .default_text = "list-append",
-     .choices = type_choices,
+     .choices = rig_data_type_names,
      .help = "what the transactions consist of (`rig list workloads`)"},
     {.name = "transactions",
      .type = RIG_OPTION_INT,

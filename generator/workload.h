@@ -1,5 +1,5 @@
 /*
- * What the generator's files share: the generator's insides, and one function a workload.
+ * What the generator's files share: the generator's insides.
  *
  * Private to generator/.
  */
@@ -8,9 +8,12 @@
 
 #include "generator/generator.h"
 #include "generator/keys.h"
+#include "history/types.h"
 
 struct rig_generator {
     struct rig_generator_options options;
+    const struct rig_data_type *type;
+    bool (*draw)(struct rig_generator *generator, struct rig_op *op); /* generator/generator_types.h */
     uint32_t client;
     uint32_t client_count;
     struct rig_rng rng;
@@ -32,9 +35,5 @@ static inline bool rig_generator_reads(struct rig_generator *generator)
 {
     return generator->reads_only | ((uint32_t)(rig_rng_next(&generator->rng) >> 32) < generator->read_chance);
 }
-
-/* Each writes one operation; true when it reads. */
-bool rig_list_append_op(struct rig_generator *generator, struct rig_op *op);
-bool rig_rw_register_op(struct rig_generator *generator, struct rig_op *op);
 
 #endif

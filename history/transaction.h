@@ -35,7 +35,7 @@ enum rig_result_shape {
     X(RIG_OP_READ_COUNTER, "r", "a read", RIG_RESULT_VALUE, "read the counter of a key")
 
 enum rig_op_kind {
-#define RIG_OP_ENUM(name, text, noun, shape, help) name,
+#define RIG_OP_ENUM(name, ...) name,
     RIG_OP_TABLE(RIG_OP_ENUM)
 #undef RIG_OP_ENUM
         RIG_OP_KIND_COUNT
@@ -64,16 +64,18 @@ static inline bool rig_op_reads_sequence(unsigned kind)
 }
 
 /*
- * X(name, name in plans and histories, its operation that writes, the one that reads, what its transactions consist of)
+ * X(name, name in plans and histories, its operation that writes, the one that reads, what links a value with the next
+ *   one of its key in a sentence, what its transactions consist of)
  * The numbers are part of the file format: entries are only ever appended.
  */
 #define RIG_WORKLOAD_TABLE(X)                                                                                          \
-    X(RIG_WORKLOAD_LIST_APPEND, "list-append", RIG_OP_APPEND, RIG_OP_READ_LIST,                                        \
+    X(RIG_WORKLOAD_LIST_APPEND, "list-append", RIG_OP_APPEND, RIG_OP_READ_LIST, "was appended before",                 \
       "appends to lists and reads of whole lists")                                                                     \
-    X(RIG_WORKLOAD_RW_REGISTER, "rw-register", RIG_OP_WRITE, RIG_OP_READ_REGISTER, "writes and reads of registers")
+    X(RIG_WORKLOAD_RW_REGISTER, "rw-register", RIG_OP_WRITE, RIG_OP_READ_REGISTER, "was overwritten by",               \
+      "writes and reads of registers")
 
 enum rig_workload {
-#define RIG_WORKLOAD_ENUM(name, text, write, read, help) name,
+#define RIG_WORKLOAD_ENUM(name, ...) name,
     RIG_WORKLOAD_TABLE(RIG_WORKLOAD_ENUM)
 #undef RIG_WORKLOAD_ENUM
         RIG_WORKLOAD_COUNT

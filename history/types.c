@@ -5,7 +5,7 @@
 static_assert(RIG_OP_KIND_COUNT < 31, "sets of operation kinds are ints");
 
 /* The short ways through texts compare eight bytes: the name, quotes or a colon, and what separates it from the key. */
-#define NAME_FITS(op, text, noun, shape, help) static_assert(sizeof(text) <= 7, "a name of at most six letters");
+#define NAME_FITS(op, text, ...) static_assert(sizeof(text) <= 7, "a name of at most six letters");
 RIG_OP_TABLE(NAME_FITS)
 #undef NAME_FITS
 
@@ -15,18 +15,18 @@ const struct rig_op_info rig_op_infos[RIG_OP_KIND_COUNT] = {
 #undef OP_INFO
 };
 
-#define SHAPE_OF(op, text, noun, shape, help) op##_SHAPE = shape,
+#define SHAPE_OF(op, text, noun, shape, ...) op##_SHAPE = shape,
 enum { RIG_OP_TABLE(SHAPE_OF) };
 #undef SHAPE_OF
 
 const struct rig_data_type rig_data_types[RIG_WORKLOAD_COUNT] = {
-#define DATA_TYPE(workload, text, write, read, help)                                                                   \
-    [workload] = {text, help, write, read, (enum rig_result_shape)read##_SHAPE},
+#define DATA_TYPE(workload, text, write, read, followed_by, help)                                                      \
+    [workload] = {text, help, write, read, (enum rig_result_shape)read##_SHAPE, followed_by},
     RIG_WORKLOAD_TABLE(DATA_TYPE)
 #undef DATA_TYPE
 };
 
-#define IS_SOUND(workload, text, write, read, help)                                                                    \
+#define IS_SOUND(workload, text, write, read, ...)                                                                     \
     static_assert((write) % 2 == 0 && (int)(read) == (int)(write) + 1 && (int)write##_SHAPE == RIG_RESULT_NOTHING &&   \
                       (int)read##_SHAPE != RIG_RESULT_NOTHING,                                                         \
                   text);
@@ -34,7 +34,7 @@ RIG_WORKLOAD_TABLE(IS_SOUND)
 #undef IS_SOUND
 
 const char *const rig_data_type_names[RIG_WORKLOAD_COUNT + 1] = {
-#define TYPE_NAME(workload, text, write, read, help) [workload] = text,
+#define TYPE_NAME(workload, text, ...) [workload] = text,
     RIG_WORKLOAD_TABLE(TYPE_NAME)
 #undef TYPE_NAME
 };

@@ -29,6 +29,7 @@ struct rig_data_type {
     enum rig_op_kind write_op;
     enum rig_op_kind read_op;
     enum rig_result_shape shape; /* of what read_op reads */
+    const char *followed_by;     /* what links a value with the next one of its key: "was overwritten by" */
 };
 
 /* The type of a history that tells none, as an empty one. */
@@ -38,6 +39,10 @@ extern const struct rig_op_info rig_op_infos[RIG_OP_KIND_COUNT];
 extern const struct rig_data_type rig_data_types[RIG_WORKLOAD_COUNT];
 /* The names alone, by enum rig_workload, and NULL. */
 extern const char *const rig_data_type_names[RIG_WORKLOAD_COUNT + 1];
+
+/* They as an argument: "list-append|rw-register". */
+#define RIG_DATA_TYPE_OR(name, text, ...) "|" text
+#define RIG_DATA_TYPE_CHOICES             (&(RIG_WORKLOAD_TABLE(RIG_DATA_TYPE_OR))[1])
 
 /* Whether reads of this type give sequences of elements. */
 static inline bool rig_data_type_has_sequences(const struct rig_data_type *type)

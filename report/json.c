@@ -68,7 +68,7 @@ static void add_edge(struct rig_json_writer *w, const struct rig_history *histor
             const struct rig_txn_op *op =
                 step->from_op == UINT32_MAX ? NULL : rig_txn_ops(history, step->from) + step->from_op;
             if (op == NULL || op->read_state != RIG_READ_SEEN ||
-                (op->kind == RIG_OP_READ_LIST && rig_txn_op_list(history, op).count == 0))
+                (rig_op_reads_sequence(op->kind) && rig_txn_op_list(history, op).count == 0))
                 rig_json_null(w, "from_value");
             else
                 rig_json_int(w, "from_value", step->from_value);

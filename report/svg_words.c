@@ -6,6 +6,7 @@
 
 #include "base/bug.h"
 #include "base/clock.h"
+#include "history/types.h"
 #include "report/words.h"
 
 enum { OP_COLUMNS = 44, LABEL_COLUMNS = 40, ODDITY_COLUMNS = 56 };
@@ -53,7 +54,7 @@ static void take(char *line, struct rig_buf *text, size_t most)
 
 static bool is_write(const struct rig_txn_op *mop)
 {
-    return mop->kind == RIG_OP_APPEND || mop->kind == RIG_OP_WRITE || mop->kind == RIG_OP_ADD;
+    return !rig_op_reads(mop->kind);
 }
 
 /* Whether an anomaly that is no cycle rests on this operation. */
@@ -173,7 +174,7 @@ void rig_svg_words_box(const struct rig_history *history, const struct rig_witne
 static void add_rw_words(struct rig_buf *out, const struct rig_history *history, const struct rig_step *step)
 {
     const struct rig_txn_op *op = step->from_op == UINT32_MAX ? NULL : rig_txn_ops(history, step->from) + step->from_op;
-    bool is_list = op != NULL && op->kind == RIG_OP_READ_LIST;
+    bool is_list = op != NULL && rig_op_reads_sequence(op->kind);
     rig_words_txn(out, history, step->from);
     if (op != NULL && op->read_state != RIG_READ_SEEN)
         rig_buf_add_text(out, " read nil");
@@ -202,13 +203,10 @@ static void add_realtime_words(struct rig_buf *out, const struct rig_history *hi
 
 static void add_words(struct rig_buf *out, const struct rig_history *history, const struct rig_step *step)
 {
-    bool list = history->workload == RIG_WORKLOAD_LIST_APPEND;
     switch (step->kind) {
     case RIG_EDGE_WW:
-        if (list)
-            rig_buf_printf(out, "%" PRId64 " was appended before %" PRId64, step->from_value, step->to_value);
-        else
-            rig_buf_printf(out, "%" PRId64 " was overwritten by %" PRId64, step->from_value, step->to_value);
+        rig_buf_printf(out, "%" PRId64 " %s %" PRId64, step->from_value, rig_data_types[history->workload].followed_by,
+                       step->to_value);
         break;
     case RIG_EDGE_WR:
         rig_words_txn(out, history, step->to);

@@ -4,11 +4,12 @@
 
 #include "base/bug.h"
 #include "base/plural.h"
+#include "history/types.h"
 #include "run/run_state.h"
 
 enum rig_op_kind rig_run_read_kind(const struct rig_run_state *run)
 {
-    return run->plan->workload.type == RIG_WORKLOAD_RW_REGISTER ? RIG_OP_READ_REGISTER : RIG_OP_READ_LIST;
+    return rig_data_types[run->plan->workload.type].read_op;
 }
 
 void rig_run_ask_reads(struct rig_run_client *client, const struct rig_op *ops, uint32_t count)

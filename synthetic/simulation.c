@@ -5,6 +5,7 @@
 
 #include "base/bug.h"
 #include "base/heap.h"
+#include "history/types.h"
 #include "synthetic/closing_reads.h"
 
 enum {
@@ -81,7 +82,7 @@ static bool take_closing_read(struct making *m, uint32_t id)
             forget(m, keys[i]);
         return false;
     }
-    enum rig_op_kind kind = workload->type == RIG_WORKLOAD_LIST_APPEND ? RIG_OP_READ_LIST : RIG_OP_READ_REGISTER;
+    enum rig_op_kind kind = rig_data_types[workload->type].read_op;
     for (uint32_t i = 0; i < count; i++)
         ops_of(m, id)[i] = (struct rig_op){.kind = kind, .key = keys[i]};
     session->op_count = count;
@@ -131,7 +132,8 @@ static const struct rig_record_read *gather_reads(struct making *m, uint32_t id,
     const struct rig_sim_list *lists = NULL;
     if (answer->reads == NULL)
         return NULL;
-    if (m->synthetic->workload.type == RIG_WORKLOAD_LIST_APPEND && m->synthetic->shape != RIG_SHAPE_BLIND) {
+    if (rig_data_type_has_sequences(&rig_data_types[m->synthetic->workload.type]) &&
+        m->synthetic->shape != RIG_SHAPE_BLIND) {
         lists = rig_sim_engine_lists(m->engine, id);
         if (lists == NULL)
             return NULL;

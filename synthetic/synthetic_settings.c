@@ -4,6 +4,7 @@
 #include "base/nearest.h"
 #include "base/option_parse.h"
 #include "drivers/built_in.h"
+#include "history/types.h"
 #include "synthetic/synthetic.h"
 
 /* By enum rig_synthetic_shape. */
@@ -162,7 +163,7 @@ enum rig_rc rig_synthetic_check(const struct rig_synthetic *synthetic, struct ri
         return rig_fail(err, RIG_E_PLAN,
                         "`workload.transactions` is %" PRId64 ", and a history has 2^32 events at most; use up to %.0f",
                         synthetic->workload.transactions, MOST_TRANSACTIONS);
-    if (synthetic->shape != RIG_SHAPE_SIMULATED && synthetic->workload.type != RIG_WORKLOAD_LIST_APPEND)
+    if (synthetic->shape != RIG_SHAPE_SIMULATED && rig_data_types[synthetic->workload.type].shape != RIG_RESULT_LIST)
         return rig_fail(err, RIG_E_PLAN, "shape `%s` needs the workload `list-append`", shape);
     if (!is_ring)
         return check_simulated(synthetic, err);

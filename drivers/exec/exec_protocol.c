@@ -10,7 +10,7 @@
 
 static const char *workload_name(enum rig_workload workload)
 {
-#define WORKLOAD_NAME(name, text, write, read, help) text,
+#define WORKLOAD_NAME(name, text, ...) text,
     static const char *const names[] = {RIG_WORKLOAD_TABLE(WORKLOAD_NAME)};
 #undef WORKLOAD_NAME
     return names[workload];
@@ -18,7 +18,7 @@ static const char *workload_name(enum rig_workload workload)
 
 static const char *op_name(enum rig_op_kind kind)
 {
-#define OP_NAME(name, text, noun, shape, help) text,
+#define OP_NAME(name, text, ...) text,
     static const char *const names[] = {RIG_OP_TABLE(OP_NAME)};
 #undef OP_NAME
     return names[kind];
@@ -26,7 +26,7 @@ static const char *op_name(enum rig_op_kind kind)
 
 static bool op_reads(enum rig_op_kind kind)
 {
-#define OP_READS(name, text, noun, shape, help) ((shape) != RIG_RESULT_NOTHING),
+#define OP_READS(name, text, noun, shape, ...) ((shape) != RIG_RESULT_NOTHING),
     static const bool table[] = {RIG_OP_TABLE(OP_READS)};
 #undef OP_READS
     return table[kind];

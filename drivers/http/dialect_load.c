@@ -191,7 +191,7 @@ static enum rig_rc read_workload(const struct rig_dialect_reader *reader, const 
 static enum rig_rc read_workloads(const struct rig_dialect_reader *reader, const struct rig_yaml_node *node,
                                   struct rig_err *err)
 {
-#define WORKLOAD_NAME(name, text, write, read, help) text,
+#define WORKLOAD_NAME(name, text, ...) text,
     static const char *const names[] = {RIG_WORKLOAD_TABLE(WORKLOAD_NAME) NULL};
 #undef WORKLOAD_NAME
     enum rig_rc rc = rig_dialect_mapping(reader, node, "workloads", names, err);

@@ -1,0 +1,8 @@
+#include "generator/generator_types.h"
+
+#include "generator/unique_ops.h"
+
+const struct rig_generator_type rig_generator_types[RIG_WORKLOAD_COUNT] = {
+    [RIG_WORKLOAD_LIST_APPEND] = {.draw = rig_unique_op},
+    [RIG_WORKLOAD_RW_REGISTER] = {.draw = rig_unique_op},
+};

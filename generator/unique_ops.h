@@ -1,0 +1,16 @@
+/*
+ * Operations that write a value which no other operation writes to the key, and reads of all of a key: for lists, where
+ * a read shows the whole version history of its key, and for registers, which are written blindly (Kingsbury & Alvaro
+ * 2020).
+ *
+ * Private to generator/.
+ */
+#ifndef RIG_GENERATOR_UNIQUE_OPS_H
+#define RIG_GENERATOR_UNIQUE_OPS_H
+
+#include "generator/generator.h"
+
+/* Writes one operation; true when it reads. */
+bool rig_unique_op(struct rig_generator *generator, struct rig_op *op);
+
+#endif
