@@ -4,18 +4,19 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static void (*exit_handler)(void);
+static void (*_Atomic exit_handler)(void);
 static atomic_flag exiting = ATOMIC_FLAG_INIT;
 
 void rig_bug_on_exit(void (*handler)(void))
 {
-    exit_handler = handler;
+    atomic_store(&exit_handler, handler);
 }
 
 _Noreturn void rig_bug(const char *file, int line, const char *condition)
 {
     (void)fprintf(stderr, "rig: BUG at %s:%d: %s\n", file, line, condition);
-    if (!atomic_flag_test_and_set(&exiting) && exit_handler != NULL)
-        exit_handler();
+    void (*handler)(void) = atomic_load(&exit_handler);
+    if (!atomic_flag_test_and_set(&exiting) && handler != NULL)
+        handler();
     _exit(70);
 }

@@ -13,7 +13,7 @@
 
 _Noreturn void rig_bug(const char *file, int line, const char *condition);
 
-/* Runs once, before the exit of rig_bug(); NULL for none. Set it while there is one thread. */
+/* Runs once, before the exit of rig_bug(), in place of an earlier handler; NULL for none. From any thread. */
 void rig_bug_on_exit(void (*handler)(void));
 
 #endif

@@ -18,6 +18,7 @@
 #include "cli/outputs.h"
 #include "cli/plan_arguments.h"
 #include "cli/provenance.h"
+#include "cli/stop_signals.h"
 #include "cli/store.h"
 #include "cli/stored_logs.h"
 #include "cli/terminal.h"
@@ -102,11 +103,13 @@ static void announce(const struct job *job)
 static enum rig_rc drive(struct job *job, struct rig_err *err)
 {
     const bool wanted = rig_cli_wants_progress(job->arguments), live = rig_terminal_is_live(stderr);
-    const struct rig_run_options options = {.folder = job->folder,
+    const struct rig_run_options options = {.interrupts = rig_cli_stop_signals_begin(),
+                                            .folder = job->folder,
                                             .progress = wanted && live,
                                             .heartbeat_ns = wanted && !live ? rig_cli_heartbeat_ns() : 0};
     const int64_t start_ns = rig_clock_now_ns();
     enum rig_rc rc = rig_run(job->plan, &options, &job->result, err);
+    rig_cli_stop_signals_end();
     job->took_ns = rig_clock_now_ns() - start_ns;
     struct rig_err redaction = {0};
     if (rig_cli_redact_logs(job->folder, &redaction) != RIG_OK) {

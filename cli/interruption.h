@@ -3,7 +3,7 @@
  * with 128 plus the signal's number (130 after Ctrl-C). Outputs appear whole or not at all, so nothing half-written
  * is left.
  *
- * `rig run` has signals of its own while the load goes on (run/run_signals.h); this is for its check afterwards.
+ * `rig run` has signals of its own while the load goes on (cli/stop_signals.h); this is for its check afterwards.
  */
 #ifndef RIG_CLI_INTERRUPTION_H
 #define RIG_CLI_INTERRUPTION_H

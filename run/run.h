@@ -2,12 +2,17 @@
  * The life of one run: cluster up, load, record, final reads, cluster down. Checking and reporting come after it, in
  * the caller, but for a check that goes along (online.h).
  *
- * Everything started is stopped on every way out. SIGINT or SIGTERM once: the load ends, what was recorded is complete;
- * twice: the clients are interrupted and the run ends at once, the record being closed all the same. After either there
- * are no further final reads.
+ * Everything started is stopped on every way out. When the user asks once, the load ends and the record is complete;
+ * when the user asks twice, the clients are interrupted and the run ends at once, and the record is closed all the same.
+ * After either there are no further final reads.
+ *
+ * Several runs can be under way in a process, each with a plan object, a folder and options of its own: see
+ * docs/adr/0018-runs-in-one-process.md for what they share.
  */
 #ifndef RIG_RUN_RUN_H
 #define RIG_RUN_RUN_H
+
+#include <stdatomic.h>
 
 #include "base/err.h"
 #include "checker/verdict.h"
@@ -65,6 +70,10 @@ struct rig_questions;
 struct rig_schedule;
 
 struct rig_run_options {
+    /* How often the user has asked the run to end, so far: once ends the load, twice interrupts the clients. May rise at
+       any time, from a signal handler too. NULL: never. Borrowed; of a run that failed because a client did not come back
+       (RIG_E_DRIVER), for good. */
+    const atomic_int *interrupts;
     const char *folder;   /* existing; history.rig and the logs go there */
     bool progress;        /* show the progress line on stderr */
     int64_t heartbeat_ns; /* else write a line there as often; 0: never */
@@ -81,7 +90,8 @@ enum rig_rc rig_run_check(const struct rig_plan *plan, struct rig_err *err);
 
 /*
  * RIG_OK also when interrupted once the load had begun. On an error what was recorded so far is closed and readable,
- * and `result` holds what is known of it. One run at a time in a process: signals and the driver's services are global.
+ * and `result` holds what is known of it. RIG_E_LIMIT when too many runs are under way in this process. From any thread,
+ * as often as needed, also at the same time.
  */
 enum rig_rc rig_run(const struct rig_plan *plan, const struct rig_run_options *options, struct rig_run_result *result,
                     struct rig_err *err);

@@ -18,22 +18,9 @@
 #include "base/secret.h"
 #include "run/run_client.h"
 #include "run/run_result.h"
-#include "run/run_signals.h"
 #include "run/run_state.h"
 
 enum { PATH_BYTES = 4096 };
-
-/* -- servers that a bug would leave behind ------------------------------------------------------------------------- */
-
-static _Atomic(const struct rig_cluster_ops *) started_cluster;
-static void *_Atomic started_run;
-
-static void kill_cluster(void)
-{
-    const struct rig_cluster_ops *cluster = atomic_load(&started_cluster);
-    if (cluster != NULL)
-        cluster->kill_now(atomic_load(&started_run));
-}
 
 /* -- one phase ----------------------------------------------------------------------------------------------------- */
 
@@ -263,9 +250,9 @@ static enum rig_rc record_run(struct rig_run_state *run, struct rig_run_result *
 
 /* -- the driver's life --------------------------------------------------------------------------------------------- */
 
-static enum rig_rc check_stopped(struct rig_err *err)
+static enum rig_rc check_stopped(const struct rig_run_state *run, struct rig_err *err)
 {
-    if (rig_run_signals_count() == 0)
+    if (rig_run_interrupts(run) == 0)
         return RIG_OK;
     return rig_fail(err, RIG_E_INTERRUPTED, "stopped by a signal before the load began");
 }
@@ -294,7 +281,7 @@ static enum rig_rc set_up_and_record(struct rig_run_state *run, struct rig_run_r
     const struct rig_driver *driver = run->driver;
     enum rig_rc rc = driver->setup == NULL ? RIG_OK : driver->setup(run->driver_run, err);
     if (rc == RIG_OK)
-        rc = check_stopped(err);
+        rc = check_stopped(run, err);
     if (rc == RIG_OK) {
         if (driver->describe != NULL)
             driver->describe(run->driver_run, result->server, sizeof result->server);
@@ -319,9 +306,7 @@ static enum rig_rc run_cluster(struct rig_run_state *run, struct rig_run_result 
         rig_run_nemesis_end(run);
         return recorded;
     }
-    atomic_store(&started_run, run->driver_run);
-    atomic_store(&started_cluster, cluster);
-    rig_bug_on_exit(kill_cluster);
+    rig_run_services_note_cluster(run);
     rig_log(RIG_LOG_INFO, "run", "starting the cluster");
     enum rig_rc rc =
         rig_fault_setup_fit(&run->faults.setup, &run->plan->nemesis, cluster, run->driver_run, run->folder.path, err);
@@ -330,14 +315,13 @@ static enum rig_rc run_cluster(struct rig_run_state *run, struct rig_run_result 
     if (rc == RIG_OK)
         rc = rig_fault_setup_check(&run->faults.setup, cluster, run->driver_run, err);
     if (rc == RIG_OK)
-        rc = check_stopped(err);
+        rc = check_stopped(run, err);
     if (rc == RIG_OK)
         rc = set_up_and_record(run, result, err);
     cluster->stop(run->driver_run);
     rig_log(RIG_LOG_INFO, "run", "the cluster is down");
     rig_run_nemesis_end(run);
-    atomic_store(&started_cluster, NULL);
-    rig_bug_on_exit(NULL);
+    rig_run_services_forget_cluster(run);
     return rc;
 }
 
@@ -381,7 +365,8 @@ static uint32_t keys_a_read(const struct rig_plan *plan)
     return most > 0 && most < RIG_FINAL_KEYS ? (uint32_t)most : RIG_FINAL_KEYS;
 }
 
-static void init_state(struct rig_run_state *run, const struct rig_plan *plan, const struct rig_run_options *options)
+static enum rig_rc init_state(struct rig_run_state *run, const struct rig_plan *plan,
+                              const struct rig_run_options *options, struct rig_err *err)
 {
     *run = (struct rig_run_state){.plan = plan,
                                   .options = options,
@@ -392,11 +377,11 @@ static void init_state(struct rig_run_state *run, const struct rig_plan *plan, c
     atomic_store(&run->ending.stopped_by, (int)RIG_ANOMALY_COUNT);
     atomic_store(&run->load.deadline_ns, INT64_MAX);
     rig_run_gate_init(&run->gate);
-    rig_names_init(&run->services.names);
     rig_run_outages_init(&run->outages);
     rig_generated_questions_init(&run->generated, &plan->workload, plan->seed);
     run->questions = options->questions != NULL ? options->questions : &run->generated.questions;
-    run->env = (struct rig_run_env){.core = &rig_run_core,
+    enum rig_rc rc = rig_run_services_init(run, err);
+    run->env = (struct rig_run_env){.core = run->services.core,
                                     .options = plan->driver_options,
                                     .workload = (enum rig_workload)plan->workload.type,
                                     .client_count = run->client_count,
@@ -404,14 +389,16 @@ static void init_state(struct rig_run_state *run, const struct rig_plan *plan, c
                                     .work_dir = run->folder.path,
                                     .log_dir = options->folder,
                                     .run_name = run->name};
+    return rc;
 }
 
 /* A run that issued nothing has failed, and where a signal came before, the signal is why. */
-static enum rig_rc explain_nothing(const struct rig_run_result *result, enum rig_rc rc, struct rig_err *err)
+static enum rig_rc explain_nothing(const struct rig_run_state *run, const struct rig_run_result *result, enum rig_rc rc,
+                                   struct rig_err *err)
 {
     if (result->counters.invoked > 0)
         return rc;
-    if (rig_run_signals_count() == 0)
+    if (rig_run_interrupts(run) == 0)
         return rc == RIG_OK ? rig_fail(err, RIG_E_CLUSTER, "no transaction was issued") : rc;
     struct rig_err why = {0};
     if (err != NULL) {
@@ -435,9 +422,7 @@ enum rig_rc rig_run(const struct rig_plan *plan, const struct rig_run_options *o
     struct rig_run_state *run = calloc(1, sizeof *run);
     if (run == NULL)
         return rig_fail(err, RIG_E_LIMIT, "no memory for the run");
-    init_state(run, plan, options);
-    rc = rig_run_signals_install(err);
-    rig_run_services_attach(run);
+    rc = init_state(run, plan, options, err);
     if (rc == RIG_OK)
         rc = rig_run_name_make(run->name, err);
     if (rc == RIG_OK)
@@ -445,11 +430,10 @@ enum rig_rc rig_run(const struct rig_plan *plan, const struct rig_run_options *o
     if (rc == RIG_OK)
         rc = run_driver(run, result, err);
     rig_run_folder_remove(&run->folder);
-    rig_run_signals_restore();
     result->interrupted = atomic_load(&run->ending.interrupted);
     result->stopped_by_anomaly = atomic_load(&run->ending.stopped_by) != RIG_ANOMALY_COUNT;
     result->stopped_by = (enum rig_anomaly)atomic_load(&run->ending.stopped_by);
-    rc = explain_nothing(result, rc, err);
+    rc = explain_nothing(run, result, rc, err);
     if (rc != RIG_OK) {
         rig_online_free(result->online);
         result->online = NULL;
@@ -460,8 +444,7 @@ enum rig_rc rig_run(const struct rig_plan *plan, const struct rig_run_options *o
     }
     if (atomic_load(&run->ending.abandoned))
         return rc; /* the client that did not come back still uses the run */
-    rig_run_services_attach(NULL);
-    rig_names_done(&run->services.names);
+    rig_run_services_done(run);
     rig_run_outages_done(&run->outages);
     rig_run_gate_done(&run->gate);
     free(run);

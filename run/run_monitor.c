@@ -4,16 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "run/run_lag.h"
 #include "run/run_progress.h"
-#include "run/run_signals.h"
 #include "run/run_state.h"
 
-enum { TICK_MS = 50, RATE_SAMPLES = 6, COLUMNS_WITHOUT_TERMINAL = 80 };
+enum { RATE_SAMPLES = 6, COLUMNS_WITHOUT_TERMINAL = 80 };
+static const int64_t tick_ns = 50 * RIG_NS_PER_MS;
 static const int64_t draw_every_ns = 200 * RIG_NS_PER_MS;
 static const int64_t latency_every_ns = RIG_NS_PER_S;
 static const int64_t interrupt_every_ns = 100 * RIG_NS_PER_MS;
@@ -38,8 +40,10 @@ struct outcomes {
 struct rig_run_monitor {
     struct rig_run_state *run;
     pthread_t thread;
-    atomic_bool leaving;
-    int signals_seen;
+    pthread_mutex_t lock; /* guards `leaving` */
+    pthread_cond_t wake;
+    bool leaving;
+    int interrupts_seen;
     /* watchdog */
     int64_t next_interrupt_ns;
     int64_t first_interrupt_ns; /* 0: no client is overdue */
@@ -62,20 +66,20 @@ struct rig_run_monitor {
 
 /* -- ending -------------------------------------------------------------------------------------------------------- */
 
-static void watch_signals(struct rig_run_monitor *monitor)
+static void watch_interrupts(struct rig_run_monitor *monitor)
 {
     struct rig_run_state *run = monitor->run;
-    int count = rig_run_signals_count();
-    if (count > 0 && monitor->signals_seen == 0) {
+    const int count = rig_run_interrupts(run);
+    if (count > 0 && monitor->interrupts_seen == 0) {
         rig_log(RIG_LOG_WARN, "run", "a signal came: the run ends; a second one interrupts the clients");
         atomic_store(&run->ending.interrupted, true);
         rig_run_raise(run, RIG_STOP_END);
     }
-    if (count > 1 && monitor->signals_seen <= 1) {
+    if (count > 1 && monitor->interrupts_seen <= 1) {
         rig_log(RIG_LOG_WARN, "run", "a second signal came: the clients are interrupted");
         rig_run_raise(run, RIG_STOP_ABORT);
     }
-    monitor->signals_seen = count;
+    monitor->interrupts_seen = count;
 }
 
 static void watch_time(struct rig_run_state *run, int64_t now_ns)
@@ -382,13 +386,26 @@ static void draw(struct rig_run_monitor *monitor, int64_t now_ns)
 
 /* -- the thread ---------------------------------------------------------------------------------------------------- */
 
+/* Waits for the next tick; false when the run is over. */
+static bool wait_for_tick(struct rig_run_monitor *monitor)
+{
+    const int64_t at_ns = rig_clock_now_ns() + tick_ns;
+    const struct timespec at = {.tv_sec = at_ns / RIG_NS_PER_S, .tv_nsec = at_ns % RIG_NS_PER_S};
+    int error = 0;
+    pthread_mutex_lock(&monitor->lock);
+    while (!monitor->leaving && error == 0)
+        error = pthread_cond_timedwait(&monitor->wake, &monitor->lock, &at);
+    const bool goes_on = !monitor->leaving;
+    pthread_mutex_unlock(&monitor->lock);
+    return goes_on;
+}
+
 static void *monitor_main(void *argument)
 {
     struct rig_run_monitor *monitor = argument;
-    while (!atomic_load(&monitor->leaving)) {
-        rig_run_signals_wait(TICK_MS);
+    while (wait_for_tick(monitor)) {
         int64_t now_ns = rig_clock_now_ns();
-        watch_signals(monitor);
+        watch_interrupts(monitor);
         watch_time(monitor->run, now_ns);
         watch_recorder(monitor->run);
         watch_check(monitor->run);
@@ -401,15 +418,33 @@ static void *monitor_main(void *argument)
     return NULL;
 }
 
+static void init_locks(struct rig_run_monitor *monitor)
+{
+    pthread_condattr_t attributes;
+    RIG_INVARIANT(pthread_condattr_init(&attributes) == 0);
+    RIG_INVARIANT(pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0);
+    RIG_INVARIANT(pthread_cond_init(&monitor->wake, &attributes) == 0);
+    (void)pthread_condattr_destroy(&attributes);
+    RIG_INVARIANT(pthread_mutex_init(&monitor->lock, NULL) == 0);
+}
+
+static void destroy(struct rig_run_monitor *monitor)
+{
+    (void)pthread_cond_destroy(&monitor->wake);
+    (void)pthread_mutex_destroy(&monitor->lock);
+    free(monitor);
+}
+
 enum rig_rc rig_run_monitor_start(struct rig_run_state *run, struct rig_run_monitor **monitor, struct rig_err *err)
 {
     struct rig_run_monitor *made = calloc(1, sizeof *made);
     if (made == NULL)
         return rig_fail(err, RIG_E_LIMIT, "no memory for the monitor");
     made->run = run;
+    init_locks(made);
     int error = pthread_create(&made->thread, NULL, monitor_main, made);
     if (error != 0) {
-        free(made);
+        destroy(made);
         return rig_fail(err, RIG_E_LIMIT, "cannot start the monitor's thread: %s", strerror(error));
     }
     *monitor = made;
@@ -420,14 +455,16 @@ void rig_run_monitor_stop(struct rig_run_monitor *monitor)
 {
     if (monitor == NULL)
         return;
-    atomic_store(&monitor->leaving, true);
-    rig_run_signals_wake();
+    pthread_mutex_lock(&monitor->lock);
+    monitor->leaving = true;
+    (void)pthread_cond_signal(&monitor->wake);
+    pthread_mutex_unlock(&monitor->lock);
     (void)pthread_join(monitor->thread, NULL);
-    watch_signals(monitor); /* one that came at the very end counts too */
+    watch_interrupts(monitor); /* one that came at the very end counts too */
     look_at_answers(monitor, rig_clock_now_ns());
     if (monitor->drawn && monitor->run->options->progress) {
         (void)fprintf(stderr, "\r\033[K");
         (void)fflush(stderr);
     }
-    free(monitor);
+    destroy(monitor);
 }

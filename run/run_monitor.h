@@ -1,5 +1,5 @@
 /*
- * The monitor: one thread that turns signals into the run's end, ends the load at its time, interrupts clients that do
+ * The monitor: one thread that ends the run when the user asks, ends the load at its time, interrupts clients that do
  * not finish, gives up on a database that stays unreachable, and draws the progress line.
  *
  * Private to run/.

@@ -133,7 +133,7 @@ enum rig_rc rig_run_nemesis_start(struct rig_run_state *run, struct rig_err *err
     if (plan->nemesis.entry_count == 0)
         return RIG_OK;
     const struct rig_nemesis_config config = {.plan = &plan->nemesis,
-                                              .core = &rig_run_core,
+                                              .core = run->services.core,
                                               .cluster = plan->driver->cluster,
                                               .run = run->driver_run,
                                               .started = is_started(plan),

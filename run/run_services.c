@@ -7,19 +7,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "nemesis/journal.h"
-#include "run/run_signals.h"
 #include "run/run_state.h"
 
 static const size_t most_elements = ((size_t)64 << 20) / sizeof(int64_t);
 enum { FIRST_ELEMENTS = 1024 };
 static const int64_t poll_ns = RIG_NS_PER_MS / 2;
-
-static _Atomic(struct rig_run_state *) attached;
-
-void rig_run_services_attach(struct rig_run_state *run)
-{
-    atomic_store(&attached, run);
-}
 
 RIG_PRINTF(3, 4) static void core_log(int level, const char *area, const char *format, ...)
 {
@@ -109,62 +101,146 @@ static bool core_hold(struct rig_transaction *transaction)
     return held;
 }
 
-static bool core_stopping(void)
+/* -- what the functions of a slot do for its run -------------------------------------------------------------------- */
+
+static bool is_stopping(const struct rig_run_state *run)
 {
-    struct rig_run_state *run = atomic_load(&attached);
-    return rig_run_signals_count() > 0 || (run != NULL && rig_run_stopped(run) >= RIG_STOP_END);
+    return rig_run_interrupts(run) > 0 || rig_run_stopped(run) >= RIG_STOP_END;
 }
 
-static enum rig_rc core_route(const char *from, const char *to, const char *host, uint16_t port, uint16_t *via,
-                              struct rig_err *err)
+static bool is_routed(const struct rig_run_state *run)
 {
-    struct rig_run_state *run = atomic_load(&attached);
-    if (run != NULL && run->faults.setup.proxy != NULL)
+    return run->faults.setup.proxy != NULL;
+}
+
+static enum rig_rc route(struct rig_run_state *run, const char *from, const char *to, const char *host, uint16_t port,
+                         uint16_t *via, struct rig_err *err)
+{
+    if (is_routed(run))
         return rig_proxy_route(run->faults.setup.proxy, from, to, host, port, via, err);
     *via = port;
     return RIG_OK;
 }
 
-static bool core_routed(void)
+static uint64_t remind(struct rig_run_state *run, const char *text)
 {
-    const struct rig_run_state *run = atomic_load(&attached);
-    return run != NULL && run->faults.setup.proxy != NULL;
-}
-
-static int64_t core_name(const char *text)
-{
-    struct rig_run_state *run = atomic_load(&attached);
-    return run == NULL ? RIG_COLUMN_NONE : rig_names_number(&run->services.names, text);
-}
-
-static uint64_t core_remind(const char *text)
-{
-    struct rig_run_state *run = atomic_load(&attached);
     uint64_t token = 0;
     struct rig_err err = {.rc = RIG_OK};
-    if (run != NULL && run->folder.journal != NULL &&
-        rig_journal_note(run->folder.journal, text, &token, &err) != RIG_OK)
+    if (run->folder.journal != NULL && rig_journal_note(run->folder.journal, text, &token, &err) != RIG_OK)
         rig_log(RIG_LOG_WARN, "run", "%s", err.text);
     return token;
 }
 
-static void core_forget(uint64_t reminder)
+static void forget(struct rig_run_state *run, uint64_t reminder)
 {
-    struct rig_run_state *run = atomic_load(&attached);
-    if (run != NULL && run->folder.journal != NULL)
+    if (run->folder.journal != NULL)
         rig_journal_forget(run->folder.journal, reminder);
 }
 
-const struct rig_core rig_run_core = {
-    .abi = RIG_DRIVER_ABI,
-    .log = core_log,
-    .now_ns = rig_clock_now_ns,
-    .elements = core_elements,
-    .hold = core_hold,
-    .stopping = core_stopping,
-    .route = core_route,
-    .routed = core_routed,
-    .name = core_name,
-    .remind = core_remind,
-    .forget = core_forget,
-};
+/* -- slots --------------------------------------------------------------------------------------------------------- */
+
+static struct slot {
+    _Atomic(struct rig_run_state *) run; /* NULL: the slot is free */
+    /* What rig_bug() kills; NULL: nothing. */
+    _Atomic(const struct rig_cluster_ops *) cluster;
+    void *_Atomic driver_run;
+} slots[RIG_RUNS_MOST];
+
+static struct rig_run_state *run_of(unsigned slot)
+{
+    struct rig_run_state *run = atomic_load(&slots[slot].run);
+    RIG_REQUIRE(run != NULL); /* a driver calls after its `done` has returned */
+    return run;
+}
+
+#define SLOTS(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
+
+#define SLOT_FUNCTIONS(n)                                                                                              \
+    static bool stopping_##n(void)                                                                                     \
+    {                                                                                                                  \
+        return is_stopping(run_of(n));                                                                                 \
+    }                                                                                                                  \
+    static bool routed_##n(void)                                                                                       \
+    {                                                                                                                  \
+        return is_routed(run_of(n));                                                                                   \
+    }                                                                                                                  \
+    static enum rig_rc route_##n(const char *from, const char *to, const char *host, uint16_t port, uint16_t *via,     \
+                                 struct rig_err *err)                                                                  \
+    {                                                                                                                  \
+        return route(run_of(n), from, to, host, port, via, err);                                                       \
+    }                                                                                                                  \
+    static int64_t name_##n(const char *text)                                                                          \
+    {                                                                                                                  \
+        return rig_names_number(&run_of(n)->services.names, text);                                                     \
+    }                                                                                                                  \
+    static uint64_t remind_##n(const char *text)                                                                       \
+    {                                                                                                                  \
+        return remind(run_of(n), text);                                                                                \
+    }                                                                                                                  \
+    static void forget_##n(uint64_t reminder)                                                                          \
+    {                                                                                                                  \
+        forget(run_of(n), reminder);                                                                                   \
+    }
+SLOTS(SLOT_FUNCTIONS)
+
+#define SLOT_CORE(n)                                                                                                   \
+    {.abi = RIG_DRIVER_ABI,                                                                                            \
+     .log = core_log,                                                                                                  \
+     .now_ns = rig_clock_now_ns,                                                                                       \
+     .elements = core_elements,                                                                                        \
+     .hold = core_hold,                                                                                                \
+     .stopping = stopping_##n,                                                                                         \
+     .route = route_##n,                                                                                               \
+     .routed = routed_##n,                                                                                             \
+     .name = name_##n,                                                                                                 \
+     .remind = remind_##n,                                                                                             \
+     .forget = forget_##n},
+static const struct rig_core cores[] = {SLOTS(SLOT_CORE)};
+_Static_assert(sizeof cores / sizeof cores[0] == RIG_RUNS_MOST, "a core for each slot");
+
+/* -- life ---------------------------------------------------------------------------------------------------------- */
+
+enum rig_rc rig_run_services_init(struct rig_run_state *run, struct rig_err *err)
+{
+    rig_names_init(&run->services.names);
+    for (uint32_t i = 0; i < RIG_RUNS_MOST; i++) {
+        struct rig_run_state *none = NULL;
+        if (!atomic_compare_exchange_strong(&slots[i].run, &none, run))
+            continue;
+        run->services.slot = i;
+        run->services.core = &cores[i];
+        return RIG_OK;
+    }
+    return rig_fail(err, RIG_E_LIMIT, "%d runs are under way in this process, and it can have no more at once",
+                    RIG_RUNS_MOST);
+}
+
+void rig_run_services_done(struct rig_run_state *run)
+{
+    if (run->services.core != NULL)
+        atomic_store(&slots[run->services.slot].run, NULL);
+    run->services.core = NULL;
+    rig_names_done(&run->services.names);
+}
+
+static void kill_clusters(void)
+{
+    for (uint32_t i = 0; i < RIG_RUNS_MOST; i++) {
+        const struct rig_cluster_ops *cluster = atomic_load(&slots[i].cluster);
+        if (cluster != NULL)
+            cluster->kill_now(atomic_load(&slots[i].driver_run));
+    }
+}
+
+void rig_run_services_note_cluster(const struct rig_run_state *run)
+{
+    struct slot *slot = &slots[run->services.slot];
+    atomic_store(&slot->driver_run, run->driver_run);
+    atomic_store(&slot->cluster, run->driver->cluster);
+    rig_bug_on_exit(kill_clusters);
+}
+
+void rig_run_services_forget_cluster(const struct rig_run_state *run)
+{
+    atomic_store(&slots[run->services.slot].cluster, NULL);
+}

@@ -4,7 +4,7 @@
  * Private to run/.
  *
  * Threads: the main thread starts and joins the client threads, phase by phase, and one monitor thread that watches
- * them (signals, time-outs, progress). Data that several threads touch is atomic or guarded by the lock named beside
+ * them (interrupts, time-outs, progress). Data that several threads touch is atomic or guarded by the lock named beside
  * it; a counter has one writer, its client, and the monitor reads it relaxed. Clients share nothing that they write on
  * the way through a transaction. Lock order: there is never more than one lock held.
  */
@@ -96,6 +96,12 @@ static inline enum rig_run_phase rig_run_phase(const struct rig_run_state *run)
 static inline enum rig_run_stop rig_run_stopped(const struct rig_run_state *run)
 {
     return (enum rig_run_stop)atomic_load_explicit(&run->ending.stop, memory_order_acquire);
+}
+
+/* How often the user has asked the run to end. */
+static inline int rig_run_interrupts(const struct rig_run_state *run)
+{
+    return run->options->interrupts == NULL ? 0 : atomic_load(run->options->interrupts);
 }
 
 /* True when the present phase is to begin nothing more. */

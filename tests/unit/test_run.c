@@ -1,6 +1,5 @@
 #include "tests/unit/cmocka_first.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,11 +20,13 @@ void rig_plan_write(const struct rig_plan *plan, bool with_help, struct rig_buf 
 static struct rig_plan plan;
 static struct rig_run_result result;
 static struct rig_err err;
+static atomic_int interrupts;
 
 static int prepare(void **state)
 {
     (void)state;
     fake_reset();
+    atomic_store(&interrupts, 0);
     atomic_store(&fake_fails, false);
     err = (struct rig_err){0};
     plan = (struct rig_plan){
@@ -49,7 +50,7 @@ static int prepare(void **state)
 
 static enum rig_rc run(void)
 {
-    const struct rig_run_options options = {.folder = "/nonexistent", .progress = false};
+    const struct rig_run_options options = {.interrupts = &interrupts, .folder = "/nonexistent"};
     enum rig_rc rc = rig_run(&plan, &options, &result, &err);
     /* On every way out: all that was begun is undone. */
     assert_int_equal(atomic_load(&fake_inits), atomic_load(&fake_dones));
@@ -452,15 +453,15 @@ static void holds_wait_for_commits_of_others(void **state)
     assert_true(rig_histogram_count(&result.latency.by_kind[RIG_LATENCY_HELD_OPEN]) > 20);
 }
 
-/* -- signals and the watchdog -------------------------------------------------------------------------------------- */
+/* -- interrupts and the watchdog -------------------------------------------------------------------------------------- */
 
-static void signal_at_500(uint64_t number)
+static void interrupt_at_500(uint64_t number)
 {
     if (number == 500)
-        (void)kill(getpid(), SIGINT);
+        atomic_fetch_add(&interrupts, 1);
 }
 
-static void a_signal_ends_the_load(void **state)
+static void an_interrupt_ends_the_load(void **state)
 {
     (void)state;
     plan.workload.transactions = 0;
@@ -469,7 +470,7 @@ static void a_signal_ends_the_load(void **state)
     plan.workload.appends_per_key = 1000000; /* none leaves the load and is read before its end */
     fake.cluster = true;
     fake.transact_ns = RIG_NS_PER_MS;
-    fake.at_transaction = signal_at_500;
+    fake.at_transaction = interrupt_at_500;
     assert_ok(run());
     assert_true(result.interrupted);
     assert_true(result.counters.invoked >= 500 && result.counters.invoked < 20000);
@@ -477,24 +478,19 @@ static void a_signal_ends_the_load(void **state)
     assert_int_equal(result.final_reads, 0);
     assert_int_equal(atomic_load(&fake_interrupts), 0);
     assert_int_equal(fake_closed, 1);
-    /* The handlers are gone. */
-    struct sigaction action;
-    assert_int_equal(sigaction(SIGINT, NULL, &action), 0);
-    assert_true(action.sa_handler == SIG_DFL);
 }
 
-static void two_signals(uint64_t number)
+static void two_interrupts(uint64_t number)
 {
     if (number != 50)
         return;
-    (void)kill(getpid(), SIGTERM);
-    while (!fake_env->core->stopping()) /* the first has arrived: two that are pending would count as one */
-        rig_clock_sleep_until_ns(rig_clock_now_ns() + RIG_NS_PER_MS);
-    (void)kill(getpid(), SIGTERM);
+    atomic_fetch_add(&interrupts, 1);
+    assert_true(fake_env->core->stopping());
+    atomic_fetch_add(&interrupts, 1);
 }
 
 /* Client 0 never answers by itself, and its grace would last an hour. */
-static void a_second_signal_interrupts(void **state)
+static void a_second_interrupt_cuts_the_clients_off(void **state)
 {
     (void)state;
     plan.clients.stop_grace_ns = 3600 * RIG_NS_PER_S;
@@ -502,7 +498,7 @@ static void a_second_signal_interrupts(void **state)
     plan.workload.duration_ns = 600 * RIG_NS_PER_S;
     fake.transact_ns = RIG_NS_PER_MS;
     fake.stuck = true;
-    fake.at_transaction = two_signals;
+    fake.at_transaction = two_interrupts;
     assert_ok(run());
     assert_true(result.interrupted);
     assert_true(atomic_load(&fake_interrupts) > 0);
@@ -683,8 +679,8 @@ int main(void)
         cmocka_unit_test_setup(closing_reads_that_fail_back_off, prepare),
         cmocka_unit_test_setup(holds_wait_for_time, prepare),
         cmocka_unit_test_setup(holds_wait_for_commits_of_others, prepare),
-        cmocka_unit_test_setup(a_signal_ends_the_load, prepare),
-        cmocka_unit_test_setup(a_second_signal_interrupts, prepare),
+        cmocka_unit_test_setup(an_interrupt_ends_the_load, prepare),
+        cmocka_unit_test_setup(a_second_interrupt_cuts_the_clients_off, prepare),
         cmocka_unit_test_setup(the_watchdog_interrupts_who_does_not_finish, prepare),
         cmocka_unit_test_setup(the_watchdog_also_guards_a_total, prepare),
         cmocka_unit_test_setup(faults_are_injected_recorded_and_healed, prepare),
