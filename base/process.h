@@ -17,7 +17,7 @@ struct rig_process {
 
 enum { RIG_BOOT_ID_BYTES = 40 };
 
-/* What /proc/<pid>/stat says. */
+/* The fields of /proc/<pid>/stat. */
 struct rig_process_stat {
     char state; /* as ps shows it: 'R', 'S', 'T' (stopped), 'Z' (ended, not reaped), ... */
     pid_t parent;

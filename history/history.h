@@ -103,7 +103,7 @@ static inline struct rig_key_use rig_key_use_none(void)
     return (struct rig_key_use){.lowest = INT64_MAX, .highest = INT64_MIN, .first_op = UINT32_MAX};
 }
 
-/* What a window knows of the operations, for whoever infers from them. */
+/* A window's knowledge of the operations, for inference. */
 struct rig_op_uses {
     const struct rig_key_use *keys;     /* one a key */
     const struct rig_owned_op *appends; /* all operations that write, in order */

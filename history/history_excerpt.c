@@ -106,7 +106,7 @@ static enum rig_rc pass_all(struct passing *p, const uint8_t *keep, struct rig_e
     return rc;
 }
 
-/* What is known of the history as a whole. */
+/* The facts of the history as a whole. */
 static void copy_facts(const struct rig_history *from, struct rig_history *to)
 {
     to->has_invocations = from->has_invocations;

@@ -13,7 +13,7 @@ RIG_VEC(struct rig_op, op_vec)
 
 enum { LONG_OPS = 64 };
 
-/* What a process last invoked; kept until it invokes again, unless it is long. */
+/* A process's last invocation; kept until it invokes again, unless it is long. */
 struct invocation {
     bool open;
     size_t at;

@@ -31,7 +31,7 @@ struct fake_options {
 };
 
 static struct fake_options fake;
-/* What `run/` did. */
+/* The calls that `run/` made. */
 static atomic_int fake_inits, fake_dones, fake_setups, fake_teardowns, fake_starts, fake_stops, fake_kills;
 static atomic_int fake_opens, fake_closes, fake_live, fake_most_live, fake_interrupts, fake_last_closes;
 static atomic_ullong fake_transactions;

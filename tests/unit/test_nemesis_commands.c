@@ -27,7 +27,7 @@ static const struct rig_text_list *words(const char *const *at)
     return list;
 }
 
-/* What fault_exec.c keeps in its options. */
+/* The options of fault_exec.c. */
 struct exec_options {
     struct rig_text_list command, undo, check;
     int64_t timeout_ns;

@@ -10,7 +10,7 @@ static struct rig_op_name name_of(const char *word, bool is_edn)
     char text[16] = "";
     const int length = snprintf(text, sizeof text, is_edn ? ":%s " : "\"%s\",", word);
     const uint32_t compared = length < 8 ? (uint32_t)length : 8;
-    /* Of nine bytes the last is the blank, which is compared by itself. */
+    /* The last of nine bytes is the blank, which is compared by itself. */
     RIG_REQUIRE(length > 0 && length <= 9);
     struct rig_op_name name = {.blind = 64 - compared * 8, .length = (uint32_t)length};
     memcpy(&name.word, text, compared);

@@ -8,7 +8,7 @@
 #include "history/text/scan/text_lanes.h"
 #include "history/types.h"
 
-/* What stands behind the bracket of a micro-operation, up to its key. */
+/* The text of a micro-operation from behind its bracket up to its key. */
 struct rig_op_name {
     uint64_t word;  /* the first eight bytes */
     uint32_t blind; /* so many of its last bits are not looked at */
