@@ -70,7 +70,7 @@ struct rig_lane_txn {
 };
 
 #if defined(__x86_64__)
-/* The instruction sets that the processor must have; RIG_BLOCK_TARGET_AVX512 (history/text/scan/text_block.h) is the same. */
+/* The instruction sets that are needed; RIG_BLOCK_TARGET_AVX512 (history/text/scan/text_block.h) is the same. */
 #define RIG_LANES_TARGET                                                                                               \
     __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,popcnt,bmi,bmi2")))
 
