@@ -7,7 +7,7 @@
 
 #include "base/bug.h"
 
-/* The last four bytes of eight. */
+/* Bytes 4 to 7 of a word. */
 #define LAST_BYTES(a, b, c, d) ((uint64_t)(a) << 32 | (uint64_t)(b) << 40 | (uint64_t)(c) << 48 | (uint64_t)(d) << 56)
 
 static uint64_t each_byte(char c)
@@ -15,7 +15,8 @@ static uint64_t each_byte(char c)
     return UINT64_C(0x0101010101010101) * (unsigned char)c;
 }
 
-/* `name` as it stands behind another micro-operation; the first of all is behind two brackets instead. */
+/* `word` as a name with the separator before it. The first operation of a transaction has two brackets instead, which
+ * are not compared. */
 static void name_init(struct rig_lane_name *name, const char *word, bool is_edn)
 {
     char text[sizeof name->text + 1];
@@ -66,18 +67,14 @@ void rig_lane_syntax_init(struct rig_lane_syntax *syntax, const char *write, boo
 #define THIRTY_TWO(f, i, n) EIGHT(f, i, n), EIGHT(f, (i) + 8, n), EIGHT(f, (i) + 16, n), EIGHT(f, (i) + 24, n)
 #define SIXTY_FOUR(f, i, n) THIRTY_TWO(f, i, n), THIRTY_TWO(f, (i) + 32, n)
 
-/*
- * The places of a transaction, behind which a part of it begins: of micro-operation m, 4 m ends its name, 4 m + 1 its
- * key, 4 m + 2 its value, with a bracket, and 4 m + 3 is the blank before the next one.
- *
- * Four micro-operations are looked at together, 16 bytes each: its key and its value, or its name.
- */
+/* Byte i of the tables that select places and bytes (text_lanes.h, steps 2 to 6). Four operations are read together, 16
+ * bytes each: key and value, or the name. */
 #define ITSELF(i, n)       (i)
 #define NUMBER_END(i, m)   (4 * ((m) + (i) / 16) + 1 + (i) % 16 / 8)
 #define NUMBER_FROM(i, m)  (NUMBER_END(i, m) - 1)
 #define NAME_END(i, m)     (4 * ((m) + (i) / 16))
 #define NTH_END(i, n)      ((i) / 8 + (n))
-#define BACK(i, n)         ((uint8_t)((i) % (n) - (n))) /* byte i of n is so far behind the end */
+#define BACK(i, n)         ((uint8_t)((i) % (n) - (n))) /* distance of byte i, of n, from the end */
 #define RESULT_PLACE(i, n) ((i) % 4 == 2 ? (i) / 4 * 4 + 1 : 0)
 #define RESULT_KEPT(i, n)  ((i) % 4 == 2 ? 0xff : 0)
 #define RESULT_ADDED(i, n) ((i) % 4 == 2 ? 1 : (i) % 4 == 0 ? (i) / 4 : 0)
@@ -103,7 +100,7 @@ static const struct {
     .key_and_value = {0, 1, 2, 3, 128, 128, 128, 128, 4, 5, 6, 7, 128, 128, 128, 128},
 };
 
-/* What _mm512_ternarylogic_epi64() makes of a, b and c: a | (b ^ c), (a ^ b) & c. */
+/* Truth tables for _mm512_ternarylogic_epi64(a, b, c): a | (b ^ c), (a ^ b) & c. */
 enum { A_OR_B_XOR_C = 0xf6, A_XOR_B_AND_C = 0x28 };
 
 LANES __m512i all(uint64_t word)
@@ -123,12 +120,12 @@ LANES __m256i load_half(const void *bytes)
 
 /* A number in each lane, its last digit in the top byte. */
 struct numbers {
-    __m512i digits; /* less '0' */
-    __m512i bits;   /* of the lane that are not its: 0 to 56; more for no digit, or for more than eight */
-    __m512i first;  /* the digits, with the first one in the lowest byte */
+    __m512i digits; /* as values, 0 to 9 */
+    __m512i bits;   /* unused bits of the lane, 0 to 56; more than 56 for no digit and for more than eight */
+    __m512i first;  /* the same digits, with the first one in the lowest byte */
 };
 
-/* The bytes before `ends`, of which those behind `from` are a number. */
+/* Cuts each lane of `text`, the bytes before `ends`, to those after `from`. */
 LANES struct numbers cut_numbers(__m512i text, __m512i ends, __m512i from, const struct rig_lane_syntax *syntax)
 {
     __m512i unused = _mm512_sub_epi8(_mm512_add_epi8(from, all(syntax->nine)), ends); /* 8 - digits; in each byte */
@@ -139,8 +136,8 @@ LANES struct numbers cut_numbers(__m512i text, __m512i ends, __m512i from, const
     return numbers;
 }
 
-/* Not 0 where they are no numbers of one to eight digits; `digits`: those, or 0 in lanes that are judged elsewhere. Of
- * no digit, and of more than eight, all bits are shifted out: that looks like a 0 in front of others. */
+/* Not 0 in lanes that hold no number of one to eight digits. `digits`: those of the numbers, or 0 in lanes that the caller
+ * checks itself. No digit and more than eight leave an empty lane, which looks like a leading 0. */
 LANES __m512i odd_numbers(struct numbers numbers, __m512i digits, const struct rig_lane_syntax *syntax)
 {
     __m512i odd = _mm512_subs_epu8(digits, all(syntax->nine));
@@ -148,7 +145,7 @@ LANES __m512i odd_numbers(struct numbers numbers, __m512i digits, const struct r
     return _mm512_mask_ternarylogic_epi64(odd, begins_with_zero, numbers.bits, all(syntax->one_digit), A_OR_B_XOR_C);
 }
 
-/* Neighbours are added up to numbers of 2 digits, of 4, of 8. */
+/* Adds neighbours up to numbers of 2 digits, of 4, of 8. */
 LANES __m512i number_values(__m512i digits, const struct rig_lane_syntax *syntax)
 {
     __m512i twos = _mm512_maddubs_epi16(digits, all(syntax->tens));
@@ -157,7 +154,7 @@ LANES __m512i number_values(__m512i digits, const struct rig_lane_syntax *syntax
     return _mm512_shuffle_epi8(eights, four(shape.key_and_value));
 }
 
-/* Of a transaction: its text, and the places. */
+/* A transaction's text and its places. */
 struct text {
     __m512i low, high, places;
 };
@@ -172,7 +169,7 @@ LANES __m512i places_of(const struct text *text, const uint8_t *which)
     return _mm512_permutexvar_epi8(_mm512_loadu_si512(which), text->places);
 }
 
-/* Keys that are numbers, as ids, where they have a slot; bits of those that do not are set in `missing`. */
+/* The ids of keys. A key without a slot keeps its number and sets its bit in `missing`. */
 LANES __m512i find_ids(__m512i values, __mmask8 keys, const struct rig_lane_syntax *syntax,
                        const struct rig_lane_slots *slots, __mmask8 *missing)
 {
@@ -183,8 +180,8 @@ LANES __m512i find_ids(__m512i values, __mmask8 keys, const struct rig_lane_synt
     return _mm512_mask_and_epi64(values, _kandn_mask8(*missing, keys), found, all(syntax->ids));
 }
 
-/* `count` of four operations, the first or the last four: whether they are usual. Bits 2i and 2i + 1 of `read_lanes`:
- * operation i reads. */
+/* Reads `count` of four operations, the first four (`half` 0) or the last; false if they are not of this form. Bits 2i and
+ * 2i + 1 of `read_lanes`: operation i reads. */
 LANES bool take_four(const struct text *text, const struct rig_lane_syntax *syntax, const struct rig_lane_slots *slots,
                      unsigned half, uint32_t count, unsigned first_kind, struct rig_txn_op *ops, uint32_t *read_lanes,
                      uint32_t *missing_lanes)
@@ -215,7 +212,7 @@ LANES bool take_four(const struct text *text, const struct rig_lane_syntax *synt
     return _cvtmask8_u32(_mm512_mask_test_epi64_mask(lanes, odd, odd)) == 0;
 }
 
-/* `reads`: bit i: operation i does. */
+/* Writes a row for each read to `to`. Bit i of `reads`: operation i reads. */
 LANES void list_reads(__m512i places, uint32_t reads, struct rig_lane_read *to)
 {
     __m512i which = _mm512_castsi256_si512(load_half(shape.result_places));
@@ -224,7 +221,7 @@ LANES void list_reads(__m512i places, uint32_t reads, struct rig_lane_read *to)
     _mm256_storeu_si256((__m256i_u *)(void *)to, _mm256_maskz_compress_epi32(_cvtu32_mask8(reads), results));
 }
 
-/* The numbers of the bits that are set, one behind the other: of `low`, then, from 64 on, of `high`. */
+/* The positions of the set bits, packed: those of `low`, then those of `high`, which count from 64. */
 LANES __m512i list_places(uint64_t low, uint32_t low_count, uint64_t high)
 {
     __m512i places = _mm512_loadu_si512(shape.places);
@@ -247,7 +244,7 @@ RIG_LANES_TARGET bool rig_lane_micros(const char *at, const struct rig_lane_synt
     uint64_t close_high = _cvtmask64_u64(_mm512_cmpeq_epi8_mask(text.high, all(syntax->close)));
     uint64_t low = _cvtmask64_u64(_mm512_cmpeq_epi8_mask(text.low, all(syntax->blank))) | close_low;
     uint64_t high = _cvtmask64_u64(_mm512_cmpeq_epi8_mask(text.high, all(syntax->blank))) | close_high;
-    /* The end is where two brackets come first: what is behind the first one of them is not looked at. */
+    /* The transaction ends at the first two brackets in a row; bits after the first of them are dropped. */
     uint64_t end_low = close_low & (close_low >> 1 | close_high << 63), end_high = close_high & close_high >> 1;
     uint64_t seen_low = _blsmsk_u64(end_low), seen_high = end_low != 0 ? 0 : _blsmsk_u64(end_high);
     low &= seen_low;
