@@ -5,21 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "drivers/local/local_machine.h"
 
 #define PACKAGED_ROOT "/usr/lib/postgresql"
 
-enum { PROGRAM_BYTES = RIG_PG_PATH_BYTES + 16 };
-
-static bool has_binaries(const char *folder)
-{
-    char path[PROGRAM_BYTES];
-    (void)snprintf(path, sizeof path, "%s/initdb", folder);
-    if (access(path, X_OK) != 0)
-        return false;
-    (void)snprintf(path, sizeof path, "%s/postgres", folder);
-    return access(path, X_OK) == 0;
-}
+static const char *const programs[] = {"initdb", "postgres", NULL};
 
 /* The newest version below PACKAGED_ROOT, where Debian puts them. */
 static bool find_packaged(char *folder, size_t size)
@@ -31,7 +22,7 @@ static bool find_packaged(char *folder, size_t size)
         char candidate[RIG_PG_PATH_BYTES];
         long version = strtol(entry->d_name, NULL, 10);
         (void)snprintf(candidate, sizeof candidate, PACKAGED_ROOT "/%s/bin", entry->d_name);
-        if (version > newest && has_binaries(candidate)) {
+        if (version > newest && rig_local_has_programs(candidate, programs)) {
             newest = version;
             (void)snprintf(folder, size, "%s", candidate);
         }
@@ -41,26 +32,10 @@ static bool find_packaged(char *folder, size_t size)
     return newest > 0;
 }
 
-static bool find_in_path(char *folder, size_t size)
-{
-    const char *path = getenv("PATH");
-    while (path != NULL && *path != '\0') {
-        size_t length = strcspn(path, ":");
-        char candidate[RIG_PG_PATH_BYTES];
-        (void)snprintf(candidate, sizeof candidate, "%.*s", (int)length, path);
-        if (candidate[0] == '/' && has_binaries(candidate)) {
-            (void)snprintf(folder, size, "%s", candidate);
-            return true;
-        }
-        path += length + (path[length] == ':');
-    }
-    return false;
-}
-
 enum rig_rc rig_pg_binaries_find(const char *asked, char *folder, size_t size, struct rig_err *err)
 {
     if (asked != NULL && asked[0] != '\0') {
-        if (asked[0] != '/' || strlen(asked) >= size || !has_binaries(asked))
+        if (asked[0] != '/' || strlen(asked) >= size || !rig_local_has_programs(asked, programs))
             return rig_fail(err, RIG_E_CLUSTER,
                             "database.cluster.local.bin-dir: `%s` is no absolute path of a folder with executable "
                             "initdb and postgres",
@@ -68,7 +43,7 @@ enum rig_rc rig_pg_binaries_find(const char *asked, char *folder, size_t size, s
         (void)snprintf(folder, size, "%s", asked);
         return RIG_OK;
     }
-    if (find_packaged(folder, size) || find_in_path(folder, size))
+    if (find_packaged(folder, size) || rig_local_find_programs(programs, folder, size))
         return RIG_OK;
     return rig_fail(err, RIG_E_CLUSTER,
                     "PostgreSQL's initdb and postgres were not found below " PACKAGED_ROOT

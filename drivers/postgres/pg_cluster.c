@@ -21,19 +21,18 @@
 void rig_pg_cluster_init(struct rig_pg_cluster *cluster, const struct rig_run_env *env,
                          const struct rig_pg_options *options)
 {
-    *cluster = (struct rig_pg_cluster){.site = {.env = env, .options = options}};
+    *cluster = (struct rig_pg_cluster){.count = 0};
+    rig_pg_site_init(&cluster->site, env, options);
     rig_pg_routes_init(&cluster->routes);
 }
 
 void rig_pg_cluster_done(struct rig_pg_cluster *cluster)
 {
-    if (cluster->site.env == NULL)
+    if (cluster->site.local.env == NULL)
         return;
     rig_pg_cluster_stop(cluster);
-    for (uint32_t i = 0; i < RIG_NODES_MOST; i++) {
-        if (rig_child_pid(&cluster->nodes[i].server) == 0) /* variables were set, and it was never started */
-            rig_pg_node_done(&cluster->nodes[i]);
-    }
+    for (uint32_t i = 0; i < RIG_NODES_MOST; i++)
+        rig_local_node_done(&cluster->nodes[i].local);
     rig_pg_routes_done(&cluster->routes);
 }
 
@@ -73,7 +72,7 @@ static struct rig_pg_node *primary_of(struct rig_pg_cluster *cluster)
 
 static int64_t start_deadline_ns(const struct rig_pg_cluster *cluster)
 {
-    return cluster->site.env->core->now_ns() + cluster->site.options->start_timeout_ns;
+    return cluster->site.local.env->core->now_ns() + cluster->site.options->start_timeout_ns;
 }
 
 /* ---- starting ---- */
@@ -82,9 +81,9 @@ static int64_t start_deadline_ns(const struct rig_pg_cluster *cluster)
 static enum rig_rc create_data(struct rig_pg_cluster *cluster, int64_t deadline_ns, struct rig_err *err)
 {
     struct rig_pg_site *site = &cluster->site;
-    enum rig_rc rc = rig_pg_template_provide(site, cluster->nodes[0].data, deadline_ns, err);
+    enum rig_rc rc = rig_pg_template_provide(site, cluster->nodes[0].local.data, deadline_ns, err);
     for (uint32_t i = 1; rc == RIG_OK && i < cluster->count; i++) {
-        rc = rig_folder_copy(cluster->nodes[0].data, cluster->nodes[i].data, &site->account, err);
+        rc = rig_folder_copy(cluster->nodes[0].local.data, cluster->nodes[i].local.data, &site->local.account, err);
         if (rc == RIG_OK)
             rc = rig_pg_node_make_standby(&cluster->nodes[i], err);
     }
@@ -137,10 +136,10 @@ static enum rig_rc start_standby(struct rig_pg_cluster *cluster, struct rig_pg_n
 {
     struct rig_err attempt = {.rc = RIG_OK};
     enum rig_rc rc = start_in_role(cluster, node, false, deadline_ns, &attempt);
-    if (rc == RIG_OK || cluster->site.env->core->stopping())
+    if (rc == RIG_OK || cluster->site.local.env->core->stopping())
         return rc == RIG_OK ? rc : rig_fail(err, rc, "%s", attempt.text);
     /* The template's log begins with the defaults of settings that a standby may not have lower than its primary. */
-    cluster->site.env->core->log(2, "postgres", "%s", attempt.text);
+    cluster->site.local.env->core->log(2, "postgres", "%s", attempt.text);
     return rig_pg_rejoin(node, primary_of(cluster), &cluster->routes, true, deadline_ns, err);
 }
 
@@ -155,7 +154,7 @@ static enum rig_rc start_nodes(struct rig_pg_cluster *cluster, int64_t deadline_
 enum rig_rc rig_pg_cluster_start(struct rig_pg_cluster *cluster, struct rig_err *err)
 {
     struct rig_pg_site *site = &cluster->site;
-    const struct rig_core *core = site->env->core;
+    const struct rig_core *core = site->local.env->core;
     int64_t start_ns = core->now_ns();
     int64_t deadline_ns = start_deadline_ns(cluster);
     RIG_INVARIANT(cluster->count == 0);
@@ -170,7 +169,7 @@ enum rig_rc rig_pg_cluster_start(struct rig_pg_cluster *cluster, struct rig_err 
         rc = start_nodes(cluster, deadline_ns, err);
     if (rc == RIG_OK)
         core->log(2, "postgres", "started %s/postgres, %u node%s in %s, %lld ms", site->bin_dir, cluster->count,
-                  rig_plural(cluster->count), site->folder, (long long)((core->now_ns() - start_ns) / 1000000));
+                  rig_plural(cluster->count), site->local.folder, (long long)((core->now_ns() - start_ns) / 1000000));
     return rc;
 }
 
@@ -178,15 +177,13 @@ enum rig_rc rig_pg_cluster_start(struct rig_pg_cluster *cluster, struct rig_err 
 
 void rig_pg_cluster_stop(struct rig_pg_cluster *cluster)
 {
-    const struct rig_core *core = cluster->site.env->core;
+    const struct rig_core *core = cluster->site.local.env->core;
     /* Their data go with them, so they need not be written down: all at once, without a checkpoint. */
     for (uint32_t i = 0; i < cluster->count; i++)
-        rig_pg_node_begin_stop(&cluster->nodes[i]);
+        rig_local_node_kill_now(&cluster->nodes[i].local);
     for (uint32_t i = 0; i < cluster->count; i++) {
         struct rig_err err = {.rc = RIG_OK};
-        if (rig_pg_node_stop(&cluster->nodes[i], RIG_NODE_IMMEDIATE, &err) == RIG_OK)
-            rig_pg_node_done(&cluster->nodes[i]);
-        else
+        if (rig_pg_node_stop(&cluster->nodes[i], RIG_NODE_IMMEDIATE, &err) != RIG_OK)
             core->log(0, "postgres", "%s", err.text);
     }
     cluster->count = 0;
@@ -196,7 +193,7 @@ void rig_pg_cluster_stop(struct rig_pg_cluster *cluster)
 void rig_pg_cluster_kill_now(struct rig_pg_cluster *cluster)
 {
     for (uint32_t i = 0; i < cluster->count; i++)
-        rig_pg_node_begin_stop(&cluster->nodes[i]);
+        rig_local_node_kill_now(&cluster->nodes[i].local);
 }
 
 /* ---- status ---- */
@@ -241,11 +238,11 @@ enum rig_rc rig_pg_cluster_status(struct rig_pg_cluster *cluster, uint32_t index
     struct rig_node_status found = {.healthy = false};
     struct rig_err attempt = {.rc = RIG_OK};
     char answer[RIG_PG_ANSWER_BYTES];
-    (void)snprintf(found.name, sizeof found.name, "%s", node->name);
-    if (!rig_pg_node_runs(node)) {
+    (void)snprintf(found.name, sizeof found.name, "%s", node->local.name);
+    if (!rig_local_node_runs(&node->local)) {
         (void)snprintf(found.detail, sizeof found.detail, "its main process has ended");
     } else {
-        found.pid = rig_child_pid(&node->server);
+        found.pid = rig_child_pid(&node->local.server);
         found.reachable = rig_pg_node_ask(node, status_sql, STATUS_NS, answer, &attempt) == RIG_OK;
         if (found.reachable)
             judge(cluster, index, answer, &found);
@@ -273,7 +270,7 @@ static enum rig_rc point_followers(struct rig_pg_cluster *cluster, const struct 
     enum rig_rc rc = RIG_OK;
     for (uint32_t i = 0; i < cluster->count; i++) {
         struct rig_pg_node *node = &cluster->nodes[i];
-        if (node == primary || node == except || !rig_pg_node_runs(node))
+        if (node == primary || node == except || !rig_local_node_runs(&node->local))
             continue;
         enum rig_rc one = rig_pg_follow(node, primary, &cluster->routes, err);
         rc = rc == RIG_OK ? one : rc;
@@ -285,7 +282,7 @@ enum rig_rc rig_pg_cluster_start_node(struct rig_pg_cluster *cluster, uint32_t i
 {
     RIG_REQUIRE(index < cluster->count);
     struct rig_pg_node *node = &cluster->nodes[index];
-    if (rig_pg_node_runs(node))
+    if (rig_local_node_runs(&node->local))
         return RIG_OK;
     int port = atomic_load(&node->port);
     enum rig_rc rc = start_in_role(cluster, node, true, start_deadline_ns(cluster), err);
@@ -299,17 +296,17 @@ enum rig_rc rig_pg_cluster_promote(struct rig_pg_cluster *cluster, uint32_t inde
     RIG_REQUIRE(index < cluster->count);
     struct rig_pg_node *node = &cluster->nodes[index];
     const struct rig_pg_node *old = primary_of(cluster);
-    if (!rig_pg_node_runs(node))
-        return rig_fail(err, RIG_E_CLUSTER, "%s cannot be promoted: it is down", node->name);
+    if (!rig_local_node_runs(&node->local))
+        return rig_fail(err, RIG_E_CLUSTER, "%s cannot be promoted: it is down", node->local.name);
     if (!rig_pg_node_is_standby(node))
-        return node == old ? RIG_OK : rig_fail(err, RIG_E_CLUSTER, "%s is a primary already", node->name);
+        return node == old ? RIG_OK : rig_fail(err, RIG_E_CLUSTER, "%s is a primary already", node->local.name);
     enum rig_rc rc = rig_pg_promote(node, PROMOTE_NS, &cluster->line, err);
     if (rc != RIG_OK)
         return rc;
     atomic_store(&cluster->timeline, cluster->line.timeline);
     atomic_store(&cluster->primary, index);
-    cluster->site.env->core->log(2, "postgres", "%s is the primary now, timeline %d", node->name,
-                                 cluster->line.timeline);
+    cluster->site.local.env->core->log(2, "postgres", "%s is the primary now, timeline %d", node->local.name,
+                                       cluster->line.timeline);
     return point_followers(cluster, old, err);
 }
 
@@ -320,7 +317,7 @@ static enum rig_rc restore_primary(struct rig_pg_cluster *cluster, int64_t deadl
 {
     struct rig_pg_node *primary = primary_of(cluster);
     enum rig_rc rc = RIG_OK;
-    if (!rig_pg_node_runs(primary))
+    if (!rig_local_node_runs(&primary->local))
         rc = rig_pg_cluster_start_node(cluster, primary->index, err);
     else
         rc = rig_pg_node_start(primary, true, deadline_ns, err); /* it may be recovering from a crash */
@@ -379,7 +376,8 @@ static enum rig_rc convert_followers(struct rig_pg_cluster *cluster, struct retu
         if (node == primary || (states[i].starts && !states[i].ahead))
             continue;
         if (states[i].ahead)
-            cluster->site.env->core->log(2, "postgres", "%s is ahead of the primary: it is made anew", node->name);
+            cluster->site.local.env->core->log(2, "postgres", "%s is ahead of the primary: it is made anew",
+                                               node->local.name);
         states[i].rejoined = true;
         /* Only a base backup starts without more of the primary's log. */
         rc = rig_pg_rejoin(node, primary, &cluster->routes, states[i].ahead || states[i].cut, deadline_ns, err);
@@ -389,7 +387,7 @@ static enum rig_rc convert_followers(struct rig_pg_cluster *cluster, struct retu
 
 static bool catches_up(struct rig_pg_cluster *cluster, const struct rig_pg_node *node, const char *position)
 {
-    const struct rig_core *core = cluster->site.env->core;
+    const struct rig_core *core = cluster->site.local.env->core;
     struct rig_err attempt = {.rc = RIG_OK};
     if (rig_pg_await_caught_up(node, position, &cluster->line, core->now_ns() + CATCH_UP_NS, &attempt) == RIG_OK)
         return true;
@@ -412,7 +410,8 @@ static enum rig_rc reunite(struct rig_pg_cluster *cluster, struct rig_pg_node *n
         rc = rig_pg_rejoin(node, primary, &cluster->routes, anew == 1, deadline_ns, err);
     }
     if (rc == RIG_OK && !catches_up(cluster, node, position))
-        cluster->site.env->core->log(1, "postgres", "%s has the primary's data, and does not come along", node->name);
+        cluster->site.local.env->core->log(1, "postgres", "%s has the primary's data, and does not come along",
+                                           node->local.name);
     return rc;
 }
 
@@ -426,7 +425,7 @@ static enum rig_rc reunite_all(struct rig_pg_cluster *cluster, const struct retu
         if (node == primary_of(cluster))
             continue;
         if (states[i].cut)
-            cluster->site.env->core->log(2, "postgres", "%s has no line to the primary now", node->name);
+            cluster->site.local.env->core->log(2, "postgres", "%s has no line to the primary now", node->local.name);
         else
             rc = reunite(cluster, node, states[i].rejoined, position, deadline_ns, err);
     }

@@ -10,7 +10,7 @@
 
 enum { CONNECTIONS_LEAST = 200, CONFIGURATION_MOST = 64 * 1024 };
 
-#define PATH_BYTES (RIG_PG_FILE_BYTES + 32)
+#define PATH_BYTES (RIG_LOCAL_PATH_BYTES + 32)
 
 /* name = 'value', with the value's quotes doubled. */
 static void add_setting(struct rig_buf *text, const char *name, const char *value)
@@ -44,9 +44,9 @@ static enum rig_rc add_settings(struct rig_buf *text, const struct rig_text_list
 
 static void add_basics(struct rig_buf *text, const struct rig_pg_site *site)
 {
-    unsigned connections = site->env->client_count * 10;
-    char socket_folder[sizeof site->folder + 2];
-    (void)snprintf(socket_folder, sizeof socket_folder, "\"%s\"", site->folder);
+    unsigned connections = site->local.env->client_count * 10;
+    char socket_folder[sizeof site->local.folder + 2];
+    (void)snprintf(socket_folder, sizeof socket_folder, "\"%s\"", site->local.folder);
     rig_buf_add_text(text, "# Written by rig; the last of equal names wins.\n");
     add_setting(text, "listen_addresses", site->tcp ? "127.0.0.1" : "");
     add_setting(text, "unix_socket_directories", socket_folder);
@@ -105,7 +105,7 @@ static void add_primary(struct rig_buf *text, const struct rig_pg_node *node, co
     rig_buf_printf(text,
                    "primary_conninfo = 'host=%s port=%s user=" RIG_PG_SUPERUSER " password=%s application_name=%s "
                    "connect_timeout=3 gssencmode=disable sslmode=disable'\n",
-                   primary->host, primary->port, node->site->password, node->name);
+                   primary->host, primary->port, node->site->password, node->local.name);
 }
 
 static enum rig_rc compose(struct rig_buf *text, const struct rig_pg_node *node, const struct rig_pg_endpoint *primary,
@@ -142,10 +142,10 @@ static enum rig_rc replace(const struct rig_pg_node *node, const char *text, str
 {
     char path[PATH_BYTES];
     char fresh[PATH_BYTES];
-    (void)snprintf(path, sizeof path, "%s/rig.conf", node->data);
-    (void)snprintf(fresh, sizeof fresh, "%s/rig.conf.new", node->data);
+    (void)snprintf(path, sizeof path, "%s/rig.conf", node->local.data);
+    (void)snprintf(fresh, sizeof fresh, "%s/rig.conf.new", node->local.data);
     (void)unlink(fresh);
-    enum rig_rc rc = rig_pg_site_write(node->site, fresh, O_CREAT | O_EXCL, text, err);
+    enum rig_rc rc = rig_local_write(&node->site->local, fresh, O_CREAT | O_EXCL, text, err);
     if (rc == RIG_OK && rename(fresh, path) != 0)
         rc = rig_fail(err, RIG_E_CLUSTER, "cannot write %s: %s", path, strerror(errno));
     return rc;
@@ -161,8 +161,8 @@ enum rig_rc rig_pg_configuration_write(const struct rig_pg_node *node, const str
     if (rc == RIG_OK)
         rc = replace(node, rig_buf_text(&text), err);
     rig_buf_done(&text);
-    (void)snprintf(path, sizeof path, "%s/postgresql.conf", node->data);
+    (void)snprintf(path, sizeof path, "%s/postgresql.conf", node->local.data);
     if (rc == RIG_OK && !is_included(path))
-        rc = rig_pg_site_write(node->site, path, O_APPEND, "include 'rig.conf'\n", err);
+        rc = rig_local_write(&node->site->local, path, O_APPEND, "include 'rig.conf'\n", err);
     return rc;
 }

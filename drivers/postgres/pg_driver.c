@@ -233,13 +233,13 @@ static enum rig_rc cluster_restore(void *object, struct rig_err *err)
 static uint32_t cluster_processes(void *object, uint32_t node, pid_t *pids, uint32_t capacity)
 {
     const struct rig_pg_run *run = object;
-    return node < run->cluster.count ? rig_child_processes(&run->cluster.nodes[node].server, pids, capacity) : 0;
+    return node < run->cluster.count ? rig_child_processes(&run->cluster.nodes[node].local.server, pids, capacity) : 0;
 }
 
 static const char *cluster_data_dir(const void *object, uint32_t node)
 {
     const struct rig_pg_run *run = object;
-    return node < run->cluster.count ? run->cluster.nodes[node].data : NULL;
+    return node < run->cluster.count ? run->cluster.nodes[node].local.data : NULL;
 }
 
 static enum rig_rc cluster_address(void *object, uint32_t node, struct rig_node_address *address, struct rig_err *err)
@@ -253,7 +253,7 @@ static enum rig_rc cluster_set_environment(void *object, uint32_t node, const ch
 {
     struct rig_pg_run *run = object;
     RIG_REQUIRE(node < rig_pg_cluster_count(&run->cluster)); /* perhaps before the start */
-    return rig_pg_node_set_variable(&run->cluster.nodes[node], name, value, err);
+    return rig_local_node_set_variable(&run->cluster.nodes[node].local, name, value, err);
 }
 
 static const struct rig_cluster_ops cluster_ops = {

@@ -50,12 +50,13 @@ void rig_pg_fault_say(struct rig_evidence *evidence, const char *format, ...)
 static bool may_answer(const struct rig_pg_node *node)
 {
     struct rig_process_stat server;
-    return rig_pg_node_runs(node) && rig_process_stat(rig_child_pid(&node->server), &server) && server.state != 'T';
+    return rig_local_node_runs(&node->local) && rig_process_stat(rig_child_pid(&node->local.server), &server) &&
+           server.state != 'T';
 }
 
 enum rig_rc rig_pg_fault_open(const struct rig_pg_node *node, struct rig_pg_fault_session *session, struct rig_err *err)
 {
-    const struct rig_core *core = node->site->env->core;
+    const struct rig_core *core = node->site->local.env->core;
     int64_t deadline_ns = core->now_ns() + RIG_PG_FAULT_NS / 2;
     session->waiter.core = core;
     session->waiter.to_the_end = true;
@@ -66,7 +67,7 @@ enum rig_rc rig_pg_fault_open(const struct rig_pg_node *node, struct rig_pg_faul
         rig_pg_disconnect(&session->connection);
         /* It may be recovering from a crash. */
         if (!may_answer(node) || core->now_ns() > deadline_ns)
-            return rig_fail(err, RIG_E_CLUSTER, "%s: %s", node->name, problem.text);
+            return rig_fail(err, RIG_E_CLUSTER, "%s: %s", node->local.name, problem.text);
         rig_clock_sleep_until_ns(rig_clock_now_ns() + step_ns);
     }
     return rig_pg_fault_ask(node, session,
@@ -89,7 +90,7 @@ enum rig_rc rig_pg_fault_ask(const struct rig_pg_node *node, struct rig_pg_fault
     if (rc == RIG_OK && answer != NULL)
         (void)snprintf(answer, RIG_PG_ANSWER_BYTES, "%s", PQntuples(result) > 0 ? PQgetvalue(result, 0, 0) : "");
     PQclear(result);
-    return rc == RIG_OK ? RIG_OK : rig_fail(err, rc, "%s: %s", node->name, problem.text);
+    return rc == RIG_OK ? RIG_OK : rig_fail(err, rc, "%s: %s", node->local.name, problem.text);
 }
 
 enum rig_rc rig_pg_fault_tables(const struct rig_pg_node *node, struct rig_pg_fault_session *session,
@@ -99,7 +100,7 @@ enum rig_rc rig_pg_fault_tables(const struct rig_pg_node *node, struct rig_pg_fa
     struct rig_pg_place place;
     struct rig_err problem = {.rc = RIG_OK};
     PGresult *result = NULL;
-    rig_pg_place_find(node->site->env, node->site->options, &place);
+    rig_pg_place_find(node->site->local.env, node->site->options, &place);
     (void)snprintf(sql, sizeof sql,
                    "SELECT substr(c.relname, %zu) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
                    " WHERE n.nspname = '%s' AND c.relkind = 'r' AND c.relname ~ '^%s[0-9]+$' ORDER BY c.relname",
@@ -111,8 +112,9 @@ enum rig_rc rig_pg_fault_tables(const struct rig_pg_node *node, struct rig_pg_fa
         rig_pg_place_table(&place, strtoll(PQgetvalue(result, i, 0), NULL, 10), tables->names[tables->count++]);
     PQclear(result);
     if (rc != RIG_OK)
-        return rig_fail(err, rc, "%s: %s", node->name, problem.text);
-    return tables->count > 0 ? RIG_OK : rig_fail(err, RIG_E_CLUSTER, "%s: the run's tables are not there", node->name);
+        return rig_fail(err, rc, "%s: %s", node->local.name, problem.text);
+    return tables->count > 0 ? RIG_OK
+                             : rig_fail(err, RIG_E_CLUSTER, "%s: the run's tables are not there", node->local.name);
 }
 
 /* ---- choosing ---- */
@@ -144,12 +146,12 @@ enum rig_rc rig_pg_fault_choose(const struct rig_fault_site *site, const struct 
         if (victim->pid != 0)
             return RIG_OK;
         if (site->core->stopping())
-            return rig_fail(err, RIG_E_INTERRUPTED, "%s: the run ends", node->name);
+            return rig_fail(err, RIG_E_INTERRUPTED, "%s: the run ends", node->local.name);
         bool is_late = site->core->now_ns() > deadline_ns;
         if (rc != RIG_OK && (is_late || !may_answer(node)))
-            return rig_fail(err, rc, "%s: %s", node->name, problem.text);
+            return rig_fail(err, rc, "%s: %s", node->local.name, problem.text);
         if (is_late)
-            return rig_fail(err, RIG_E_CLUSTER, "%s: no client has a session there", node->name);
+            return rig_fail(err, RIG_E_CLUSTER, "%s: no client has a session there", node->local.name);
         rig_clock_sleep_until_ns(rig_clock_now_ns() + step_ns);
     }
 }

@@ -73,9 +73,10 @@ static enum rig_rc change_table(const struct rig_pg_node *node, struct rig_pg_fa
         rc = ask(node, session, change->show, name, after, err);
     if (rc == RIG_OK && strcmp(before, after) == 0)
         rc = rig_fail(err, RIG_E_CLUSTER, "%s: ALTER TABLE %s changed nothing: the catalogue shows %s as before",
-                      node->name, name, after);
+                      node->local.name, name, after);
     if (rc == RIG_OK)
-        rig_pg_fault_say(evidence, "%s: the catalogue shows %s for %s, before %s", node->name, after, name, before);
+        rig_pg_fault_say(evidence, "%s: the catalogue shows %s for %s, before %s", node->local.name, after, name,
+                         before);
     return rc;
 }
 
@@ -133,7 +134,8 @@ static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, 
     bool undone = undo(primary, template, &problem) == RIG_OK;
     *state = (struct state){{false}};
     /* The change does no harm: that another fault has the primary now is no reason to end the run. */
-    rig_pg_fault_say(evidence, "%s: %s", primary->name, undone ? "changed back" : "left as it is, it does not answer");
+    rig_pg_fault_say(evidence, "%s: %s", primary->local.name,
+                     undone ? "changed back" : "left as it is, it does not answer");
     (void)err;
     return RIG_OK;
 }

@@ -26,9 +26,9 @@ static enum rig_rc strike(const struct rig_pg_node *node, struct rig_evidence *e
         rc = rig_fail(err, RIG_E_CLUSTER,
                       "%s: the last checkpoint is at %s as before: a standby makes one only where "
                       "its primary has made one",
-                      node->name, after);
+                      node->local.name, after);
     if (rc == RIG_OK)
-        rig_pg_fault_say(evidence, "%s: the last checkpoint is at %s, before at %s", node->name, after, before);
+        rig_pg_fault_say(evidence, "%s: the last checkpoint is at %s, before at %s", node->local.name, after, before);
     return rc;
 }
 

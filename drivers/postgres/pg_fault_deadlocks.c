@@ -53,8 +53,8 @@ static enum rig_rc find_rows(struct pair *pair, struct rig_err *err)
     keys[0] = strtok_r(answer, " ", &rest);
     keys[1] = strtok_r(NULL, " ", &rest);
     if (keys[0] == NULL || keys[1] == NULL)
-        return rig_fail(err, RIG_E_CLUSTER, "%s: %s has no two rows yet: let the fault come later", pair->node->name,
-                        tables.names[0]);
+        return rig_fail(err, RIG_E_CLUSTER, "%s: %s has no two rows yet: let the fault come later",
+                        pair->node->local.name, tables.names[0]);
     for (int row = 0; row < 2; row++)
         (void)snprintf(pair->lock[row], sizeof pair->lock[row], "SELECT 1 FROM %s WHERE k = %s FOR UPDATE",
                        tables.names[0], keys[row]);
@@ -92,7 +92,7 @@ static enum rig_rc close_circle(struct pair *pair, int *deadlocks, struct rig_er
         struct rig_pg_connection *connection = &pair->sessions[i].connection;
         if (PQsendQuery(connection->pg, pair->lock[1 - i]) != 1 ||
             rig_pg_flush(connection, pair->sessions[i].waiter.core->now_ns() + RIG_PG_FAULT_NS) != NULL)
-            rc = rig_fail(err, RIG_E_CLUSTER, "%s: %s", pair->node->name, PQerrorMessage(connection->pg));
+            rc = rig_fail(err, RIG_E_CLUSTER, "%s: %s", pair->node->local.name, PQerrorMessage(connection->pg));
     }
     /* The one that is aborted lets the other go on; which one is the server's choice. */
     for (int i = 0; rc == RIG_OK && locked && i < 2; i++)
@@ -119,11 +119,11 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *state, struct
     for (int i = 0; i < 2; i++)
         rig_pg_fault_close(&pair.sessions[i]);
     if (rc == RIG_OK && deadlocks == 0)
-        rc = site->core->stopping() ? rig_fail(err, RIG_E_INTERRUPTED, "%s: the run ends", pair.node->name)
-                                    : rig_fail(err, RIG_E_CLUSTER, "%s: no deadlock came about", pair.node->name);
+        rc = site->core->stopping() ? rig_fail(err, RIG_E_INTERRUPTED, "%s: the run ends", pair.node->local.name)
+                                    : rig_fail(err, RIG_E_CLUSTER, "%s: no deadlock came about", pair.node->local.name);
     if (rc == RIG_OK)
-        rig_pg_fault_say(evidence, "%s: %d deadlock%s found by the server in %lld round%s", pair.node->name, deadlocks,
-                         rig_plural((uint64_t)deadlocks), (long long)options->rounds,
+        rig_pg_fault_say(evidence, "%s: %d deadlock%s found by the server in %lld round%s", pair.node->local.name,
+                         deadlocks, rig_plural((uint64_t)deadlocks), (long long)options->rounds,
                          rig_plural((uint64_t)options->rounds));
     return rc;
 }

@@ -47,12 +47,12 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
             return rc;
         state->struck[i] = true;
         if (!rig_process_signal(&victim, signal_number) && errno != ESRCH)
-            return rig_fail(err, RIG_E_CLUSTER, "%s: process %d cannot be signalled: %s", node->name, (int)victim.pid,
-                            strerror(errno));
+            return rig_fail(err, RIG_E_CLUSTER, "%s: process %d cannot be signalled: %s", node->local.name,
+                            (int)victim.pid, strerror(errno));
         if (!rig_process_await_end(&victim, RIG_PG_FAULT_NS / 4))
-            return rig_fail(err, RIG_E_CLUSTER, "%s: process %d still runs after signal %d", node->name,
+            return rig_fail(err, RIG_E_CLUSTER, "%s: process %d still runs after signal %d", node->local.name,
                             (int)victim.pid, signal_number);
-        rig_pg_fault_say(evidence, "%s: process %d of a session is gone", node->name, (int)victim.pid);
+        rig_pg_fault_say(evidence, "%s: process %d of a session is gone", node->local.name, (int)victim.pid);
     }
     return RIG_OK;
 }
@@ -63,11 +63,11 @@ static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void
     struct state *state = private_state;
     struct rig_pg_node *node = rig_pg_fault_node(site, i);
     /* The fault that brought the node down meanwhile also brings it back. */
-    if (!state->struck[i] || !rig_pg_node_runs(node))
+    if (!state->struck[i] || !rig_local_node_runs(&node->local))
         return RIG_OK;
     enum rig_rc rc = rig_pg_node_start(node, true, site->core->now_ns() + RIG_PG_FAULT_NS, err);
     if (rc == RIG_OK)
-        rig_pg_fault_say(evidence, "%s answers", node->name);
+        rig_pg_fault_say(evidence, "%s answers", node->local.name);
     state->struck[i] = rc != RIG_OK;
     return rc;
 }

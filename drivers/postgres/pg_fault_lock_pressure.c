@@ -69,16 +69,16 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
         else
             misses++;
         if (site->core->stopping())
-            rc = rig_fail(err, RIG_E_INTERRUPTED, "%s: the run ends", node->name);
+            rc = rig_fail(err, RIG_E_INTERRUPTED, "%s: the run ends", node->local.name);
     }
     if (rc == RIG_OK)
         rc = rig_pg_fault_ask(node, &state->session,
                               "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()",
                               answer, err);
     if (rc == RIG_OK && strtol(answer, NULL, 10) == 0)
-        rc = rig_fail(err, RIG_E_CLUSTER, "%s: no lock could be had", node->name);
+        rc = rig_fail(err, RIG_E_CLUSTER, "%s: no lock could be had", node->local.name);
     if (rc == RIG_OK)
-        rig_pg_fault_say(evidence, "%s: %s locks in the lock table%s", node->name, answer,
+        rig_pg_fault_say(evidence, "%s: %s locks in the lock table%s", node->local.name, answer,
                          misses > 0 ? ", which is full" : "");
     return rc;
 }

@@ -48,11 +48,11 @@ static enum rig_rc strike(const struct rig_fault_site *site, const struct rig_pg
         return rc;
     long told = strtol(answer, NULL, 10);
     if (told == 0)
-        return rig_fail(err, RIG_E_CLUSTER, "%s: no session could be ended", node->name);
+        return rig_fail(err, RIG_E_CLUSTER, "%s: no session could be ended", node->local.name);
     if (options->share >= 1 && !rig_process_await_end(&first, RIG_PG_FAULT_NS / 4))
-        return rig_fail(err, RIG_E_CLUSTER, "%s: process %d was told to end, and still runs", node->name,
+        return rig_fail(err, RIG_E_CLUSTER, "%s: process %d was told to end, and still runs", node->local.name,
                         (int)first.pid);
-    rig_pg_fault_say(evidence, "%s: %ld session%s ended", node->name, told, rig_plural((uint64_t)told));
+    rig_pg_fault_say(evidence, "%s: %ld session%s ended", node->local.name, told, rig_plural((uint64_t)told));
     return RIG_OK;
 }
 

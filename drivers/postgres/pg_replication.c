@@ -26,7 +26,7 @@ enum rig_rc rig_pg_follow(struct rig_pg_node *node, struct rig_pg_node *primary,
     enum rig_rc rc = follows ? rig_pg_routes_find(routes, node, primary, &endpoint, err) : RIG_OK;
     if (rc == RIG_OK)
         rc = rig_pg_configuration_write(node, follows ? &endpoint : NULL, err);
-    pid_t pid = rig_child_pid(&node->server);
+    pid_t pid = rig_child_pid(&node->local.server);
     if (rc == RIG_OK && pid > 0)
         (void)kill(pid, SIGHUP);
     return rc;
@@ -56,7 +56,7 @@ enum rig_rc rig_pg_promote(struct rig_pg_node *node, int64_t timeout_ns, struct 
     (void)snprintf(sql, sizeof sql, "SELECT pg_promote(true, %lld)", (long long)(timeout_ns / SECOND_NS));
     enum rig_rc rc = rig_pg_node_ask(node, sql, timeout_ns + SECOND_NS, answer, err);
     if (rc == RIG_OK && answer[0] != 't')
-        rc = rig_fail(err, RIG_E_CLUSTER, "%s was not promoted within %lld s", node->name,
+        rc = rig_fail(err, RIG_E_CLUSTER, "%s was not promoted within %lld s", node->local.name,
                       (long long)(timeout_ns / SECOND_NS));
     return rc != RIG_OK ? rc : rig_pg_find_line(node, line, err);
 }
@@ -64,7 +64,7 @@ enum rig_rc rig_pg_promote(struct rig_pg_node *node, int64_t timeout_ns, struct 
 enum rig_rc rig_pg_await_caught_up(const struct rig_pg_node *node, const char *position, const struct rig_pg_line *line,
                                    int64_t deadline_ns, struct rig_err *err)
 {
-    const struct rig_core *core = node->site->env->core;
+    const struct rig_core *core = node->site->local.env->core;
     char answer[RIG_PG_ANSWER_BYTES] = "";
     char sql[768];
     (void)snprintf(
@@ -82,9 +82,9 @@ enum rig_rc rig_pg_await_caught_up(const struct rig_pg_node *node, const char *p
         if (rc == RIG_OK && strcmp(answer, "yes") == 0)
             return RIG_OK;
         const bool forked = rc == RIG_OK && strncmp(answer, FORKED, sizeof FORKED - 1) == 0;
-        if (forked || core->now_ns() > deadline_ns || !rig_pg_node_runs(node))
+        if (forked || core->now_ns() > deadline_ns || !rig_local_node_runs(&node->local))
             return rig_fail(err, RIG_E_CLUSTER, "%s does not catch up with the primary (timeline %d, %s): %s",
-                            node->name, line->timeline, position, rc == RIG_OK ? answer : attempt.text);
+                            node->local.name, line->timeline, position, rc == RIG_OK ? answer : attempt.text);
         const struct timespec step = {.tv_nsec = 10 * MILLISECOND_NS};
         (void)nanosleep(&step, NULL);
     }
@@ -92,7 +92,7 @@ enum rig_rc rig_pg_await_caught_up(const struct rig_pg_node *node, const char *p
 
 bool rig_pg_has_line(const struct rig_pg_node *node, const struct rig_pg_node *primary, struct rig_pg_routes *routes)
 {
-    const struct rig_core *core = node->site->env->core;
+    const struct rig_core *core = node->site->local.env->core;
     struct rig_err ignored = {.rc = RIG_OK};
     struct rig_pg_endpoint endpoint;
     if (rig_pg_routes_find(routes, node, primary, &endpoint, &ignored) != RIG_OK)
@@ -114,24 +114,24 @@ bool rig_pg_has_line(const struct rig_pg_node *node, const struct rig_pg_node *p
 /* False where the data cannot be set back, say because the log that it takes is gone. */
 static bool rewind_data(struct rig_pg_node *node, const char *source, const char *log_name, int64_t deadline_ns)
 {
-    char path[RIG_PG_FILE_BYTES + 32];
-    const char *const arguments[] = {"pg_rewind", "-D", node->data, "--source-server", source, "--no-sync", NULL};
+    char path[RIG_LOCAL_PATH_BYTES + 32];
+    const char *const arguments[] = {"pg_rewind", "-D", node->local.data, "--source-server", source, "--no-sync", NULL};
     struct rig_err err = {.rc = RIG_OK};
     /* It may have to run the server by itself first, to recover from a crash, which no standby can. */
-    (void)snprintf(path, sizeof path, "%s/standby.signal", node->data);
+    (void)snprintf(path, sizeof path, "%s/standby.signal", node->local.data);
     (void)unlink(path);
     if (rig_pg_site_run(node->site, arguments, log_name, true, deadline_ns, &err) == RIG_OK)
         return true;
-    node->site->env->core->log(2, "postgres", "%s is made anew: %s", node->name, err.text);
+    node->site->local.env->core->log(2, "postgres", "%s is made anew: %s", node->local.name, err.text);
     return false;
 }
 
 static enum rig_rc back_up(struct rig_pg_node *node, const char *source, const char *log_name, int64_t deadline_ns,
                            struct rig_err *err)
 {
-    const char *const arguments[] = {"pg_basebackup", "-D", node->data, "-d",        source, "-X",
-                                     "stream",        "-c", "fast",     "--no-sync", NULL};
-    rig_folder_remove(node->data);
+    const char *const arguments[] = {"pg_basebackup", "-D", node->local.data, "-d",        source, "-X",
+                                     "stream",        "-c", "fast",           "--no-sync", NULL};
+    rig_folder_remove(node->local.data);
     return rig_pg_site_run(node->site, arguments, log_name, true, deadline_ns, err);
 }
 
@@ -147,7 +147,7 @@ static enum rig_rc start_as_standby(struct rig_pg_node *node, struct rig_pg_node
 /* Data that were set back are soon consistent, or never. */
 static int64_t sooner_ns(const struct rig_pg_node *node, int64_t deadline_ns)
 {
-    int64_t soon_ns = node->site->env->core->now_ns() + REWOUND_NS;
+    int64_t soon_ns = node->site->local.env->core->now_ns() + REWOUND_NS;
     return soon_ns < deadline_ns ? soon_ns : deadline_ns;
 }
 
@@ -162,7 +162,7 @@ enum rig_rc rig_pg_rejoin(struct rig_pg_node *node, struct rig_pg_node *primary,
     (void)snprintf(source, sizeof source,
                    "host=%s port=%s user=" RIG_PG_SUPERUSER " dbname=" RIG_PG_SUPERUSER " connect_timeout=10",
                    socket.host, socket.port);
-    (void)snprintf(log_name, sizeof log_name, "%s-rejoin.log", node->name);
+    (void)snprintf(log_name, sizeof log_name, "%s-rejoin.log", node->local.name);
     enum rig_node_end how = rig_pg_node_is_standby(node) ? RIG_NODE_FAST : RIG_NODE_IMMEDIATE;
     enum rig_rc rc = rig_pg_node_stop(node, how, err);
     /* The timeline in the primary's control file, which pg_rewind goes by, is that of its last checkpoint. */

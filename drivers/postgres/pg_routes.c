@@ -40,7 +40,8 @@ enum rig_rc rig_pg_routes_find(struct rig_pg_routes *routes, const struct rig_pg
     enum rig_rc rc = RIG_OK;
     (void)pthread_mutex_lock(&routes->mutex);
     if (route->port != port)
-        rc = ask_core(to->site->env->core, from == NULL ? "client" : from->name, to->name, route, port, err);
+        rc = ask_core(to->site->local.env->core, from == NULL ? "client" : from->local.name, to->local.name, route,
+                      port, err);
     uint16_t via = route->via;
     (void)pthread_mutex_unlock(&routes->mutex);
     if (rc != RIG_OK)

@@ -76,7 +76,7 @@ const char *rig_pg_servers_name(const struct rig_pg_servers *servers, uint32_t s
     const struct rig_pg_options *options = servers->options;
     RIG_REQUIRE(server < rig_pg_servers_count(servers));
     if (is_local(servers))
-        return servers->cluster->nodes[server].name;
+        return servers->cluster->nodes[server].local.name;
     return server < servers->host_count ? options->hosts.at[server]
                                         : options->read_only_hosts.at[server - servers->host_count];
 }

@@ -177,7 +177,7 @@ static bool copy_from(const struct rig_pg_site *site, const struct cache *cache,
     path_of(cache, cache->name, path);
     if (access(path, F_OK) != 0)
         return false;
-    if (rig_folder_copy(path, data, &site->account, &ignored) == RIG_OK) {
+    if (rig_folder_copy(path, data, &site->local.account, &ignored) == RIG_OK) {
         (void)utimensat(AT_FDCWD, path, NULL, 0); /* used now */
         return true;
     }
@@ -205,7 +205,7 @@ static void keep(const struct rig_pg_site *site, struct cache *cache, const char
     temporary[length] = '\0';
     rig_folder_remove(temporary);
     if (rc != RIG_OK)
-        site->env->core->log(2, "postgres", "no template was kept in %s: %s", cache->folder, err.text);
+        site->local.env->core->log(2, "postgres", "no template was kept in %s: %s", cache->folder, err.text);
 }
 
 static enum rig_rc run_initdb(struct rig_pg_site *site, const char *data, int64_t deadline_ns, struct rig_err *err)

@@ -42,8 +42,8 @@ static void files_are_private_and_go(void **state)
     harness_defaults(&options);
     harness_start(&server, &options, RIG_WORKLOAD_LIST_APPEND, 1);
     const struct rig_pg_cluster *cluster = cluster_of(&server);
-    pid_t pid = rig_child_pid(&cluster->nodes[0].server);
-    (void)snprintf(folder, sizeof folder, "%s", cluster->site.folder);
+    pid_t pid = rig_child_pid(&cluster->nodes[0].local.server);
+    (void)snprintf(folder, sizeof folder, "%s", cluster->site.local.folder);
     assert_memory_equal(folder, server.folder, strlen(server.folder));
     assert_int_equal(stat(folder, &status), 0);
     assert_int_equal(status.st_mode & 07777, 0700);
@@ -124,8 +124,8 @@ static const char *start_failing(const struct rig_pg_options *options)
     assert_int_not_equal(rig_driver.cluster->start(server.run, &err), RIG_OK);
     assert_int_not_equal(err.rc, RIG_OK);
     rig_driver.cluster->stop(server.run);
-    assert_string_equal(cluster_of(&server)->site.folder, "");
-    assert_int_equal(rig_child_pid(&cluster_of(&server)->nodes[0].server), 0);
+    assert_string_equal(cluster_of(&server)->site.local.folder, "");
+    assert_int_equal(rig_child_pid(&cluster_of(&server)->nodes[0].local.server), 0);
     harness_stop(&server);
     return err.text;
 }
@@ -200,7 +200,7 @@ static void paused_server_is_stopped(void **state)
     struct rig_pg_options options;
     harness_defaults(&options);
     harness_start(&server, &options, RIG_WORKLOAD_LIST_APPEND, 1);
-    pid_t pid = rig_child_pid(&cluster_of(&server)->nodes[0].server);
+    pid_t pid = rig_child_pid(&cluster_of(&server)->nodes[0].local.server);
     assert_int_equal(kill(pid, SIGSTOP), 0);
     harness_stop(&server);
     assert_int_equal(kill(pid, 0), -1);
@@ -212,7 +212,7 @@ static int segment_of(const struct rig_pg_cluster *cluster)
     char path[512];
     char line[128];
     int id = -1;
-    (void)snprintf(path, sizeof path, "%s/postmaster.pid", cluster->nodes[0].data);
+    (void)snprintf(path, sizeof path, "%s/postmaster.pid", cluster->nodes[0].local.data);
     FILE *file = fopen(path, "r");
     assert_non_null(file);
     for (int number = 1; fgets(line, sizeof line, file) != NULL; number++) {
@@ -254,14 +254,14 @@ static void killed_server_is_seen_and_cleared(void **state)
     if (rig_driver.cluster->start(server.run, &err) != RIG_OK)
         fail_msg("%s", err.text);
     if (geteuid() == 0)
-        assert_memory_equal(cluster_of(&server)->site.folder, "/var/tmp/", 9);
-    pid_t pid = rig_child_pid(&cluster_of(&server)->nodes[0].server);
+        assert_memory_equal(cluster_of(&server)->site.local.folder, "/var/tmp/", 9);
+    pid_t pid = rig_child_pid(&cluster_of(&server)->nodes[0].local.server);
     assert_false(maps_shared_file(pid));
     int id = segment_of(cluster_of(&server));
     assert_int_equal(shmctl(id, IPC_STAT, &segment), 0);
     /* Not kill_now(), on which the server cleans up. */
     assert_int_equal(kill(pid, SIGKILL), 0);
-    assert_true(rig_child_await(&cluster_of(&server)->nodes[0].server, 20 * RIG_NS_PER_S));
+    assert_true(rig_child_await(&cluster_of(&server)->nodes[0].local.server, 20 * RIG_NS_PER_S));
     assert_int_equal(rig_driver.cluster->status(server.run, 0, &status, &err), RIG_OK);
     assert_false(status.reachable);
     assert_string_equal(status.detail, "its main process has ended");
@@ -286,9 +286,9 @@ _Noreturn static void start_and_wait_for_death(int report)
     memset(&orphan, 0, sizeof orphan);
     harness_defaults(&options);
     harness_start(&server, &options, RIG_WORKLOAD_LIST_APPEND, 1);
-    orphan.server = rig_child_pid(&cluster_of(&server)->nodes[0].server);
+    orphan.server = rig_child_pid(&cluster_of(&server)->nodes[0].local.server);
     (void)snprintf(orphan.test_folder, sizeof orphan.test_folder, "%s", server.folder);
-    (void)snprintf(orphan.folder, sizeof orphan.folder, "%s", cluster_of(&server)->site.folder);
+    (void)snprintf(orphan.folder, sizeof orphan.folder, "%s", cluster_of(&server)->site.local.folder);
     (void)!write(report, &orphan, sizeof orphan);
     for (;;)
         (void)pause();

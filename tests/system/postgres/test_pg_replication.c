@@ -223,7 +223,7 @@ static void cluster_is_broken_and_mended(void **state)
     client_close(&client);
     for (uint32_t node = 0; node < 3; node++)
         counts[node] = ops()->processes(server.run, node, pids[node], 64);
-    (void)snprintf(folder, sizeof folder, "%s", ((const struct rig_pg_run *)server.run)->cluster.site.folder);
+    (void)snprintf(folder, sizeof folder, "%s", ((const struct rig_pg_run *)server.run)->cluster.site.local.folder);
     harness_stop(&server);
     for (uint32_t node = 0; node < 3; node++)
         expect_gone(pids[node], counts[node]);

@@ -1,0 +1,199 @@
+#include "drivers/local/local_site.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+#include "base/folder.h"
+#include "base/output_file.h"
+
+enum { SOCKET_PATH_MOST = 107, LOG_PATH_BYTES = 4096 };
+
+/* The pause between two looks at a program that runs. */
+static const int64_t look_ns = 100000000;
+
+void rig_local_site_init(struct rig_local_site *site, const struct rig_local_kind *kind, const struct rig_run_env *env)
+{
+    *site = (struct rig_local_site){.kind = kind, .env = env};
+}
+
+/* ---- opening and closing ---- */
+
+static enum rig_rc find_account(struct rig_local_site *site, const char *name, struct rig_err *err)
+{
+    const struct rig_local_kind *kind = site->kind;
+    const char *package = kind->account_package;
+    if (!rig_account_find(name, &site->account))
+        return rig_fail(err, RIG_E_CLUSTER,
+                        "there is no user `%s` to run %s as: %s%s%sname another user as database.cluster.local.run-as",
+                        name, kind->product, package == NULL ? "" : "install the package ",
+                        package == NULL ? "" : package, package == NULL ? "" : ", or ");
+    if (kind->refuses_root && site->account.uid == 0)
+        return rig_fail(err, RIG_E_CLUSTER,
+                        "%s refuses to run as root: name another user than `%s` as database.cluster.local.run-as",
+                        kind->product, name);
+    return RIG_OK;
+}
+
+/* Makes the private folder below `parent`; false when it cannot be there. */
+static bool make_folder_below(struct rig_local_site *site, const char *parent)
+{
+    const size_t socket_bytes = site->kind->socket_name_bytes;
+    char real[PATH_MAX];
+    char path[sizeof site->folder];
+    if (realpath(parent, real) == NULL || !rig_account_can_reach(&site->account, real))
+        return false;
+    const int length = snprintf(path, sizeof path, "%s/rig-%s-XXXXXX", real, site->kind->name);
+    if (length < 0 || (size_t)length >= sizeof path ||
+        (socket_bytes > 0 && (size_t)length + 1 + socket_bytes > SOCKET_PATH_MOST) || mkdtemp(path) == NULL)
+        return false;
+    if (site->account.drop && chown(path, site->account.uid, site->account.gid) != 0) {
+        (void)rmdir(path);
+        return false;
+    }
+    (void)snprintf(site->folder, sizeof site->folder, "%s", path);
+    return true;
+}
+
+static enum rig_rc make_private_folder(struct rig_local_site *site, struct rig_err *err)
+{
+    const char *const parents[] = {site->env->work_dir, "/var/tmp", "/tmp"};
+    for (size_t i = 0; i < sizeof parents / sizeof parents[0]; i++) {
+        if (make_folder_below(site, parents[i]))
+            return RIG_OK;
+    }
+    return rig_fail(err, RIG_E_CLUSTER,
+                    "no folder for the cluster: %s, /var/tmp and /tmp are not writable, or %s cannot reach them",
+                    site->env->work_dir, site->account.drop ? site->account.name : "rig");
+}
+
+enum rig_rc rig_local_site_open(struct rig_local_site *site, const char *run_as, struct rig_err *err)
+{
+    RIG_REQUIRE(site->folder[0] == '\0' && site->children == NULL);
+    enum rig_rc rc = find_account(site, run_as, err);
+    if (rc == RIG_OK)
+        rc = rig_children_new(&site->children, err);
+    return rc == RIG_OK ? make_private_folder(site, err) : rc;
+}
+
+void rig_local_site_close(struct rig_local_site *site)
+{
+    if (site->folder[0] != '\0')
+        rig_folder_remove(site->folder);
+    site->folder[0] = '\0';
+    rig_children_free(site->children);
+    site->children = NULL;
+}
+
+/* ---- files ---- */
+
+void rig_local_path(const struct rig_local_site *site, const char *name, char path[static RIG_LOCAL_PATH_BYTES])
+{
+    (void)snprintf(path, RIG_LOCAL_PATH_BYTES, "%s/%s", site->folder, name);
+}
+
+enum rig_rc rig_local_make_folder(const struct rig_local_site *site, const char *path, struct rig_err *err)
+{
+    const struct rig_account *account = &site->account;
+    if (mkdir(path, 0700) != 0)
+        return rig_fail(err, RIG_E_CLUSTER, "cannot make %s: %s", path, strerror(errno));
+    if (account->drop && chown(path, account->uid, account->gid) != 0)
+        return rig_fail(err, RIG_E_CLUSTER, "cannot give %s to %s: %s", path, account->name, strerror(errno));
+    return RIG_OK;
+}
+
+enum rig_rc rig_local_write(const struct rig_local_site *site, const char *path, int flags, const char *text,
+                            struct rig_err *err)
+{
+    const int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+    const size_t length = strlen(text);
+    const bool written = fd >= 0 && write(fd, text, length) == (ssize_t)length &&
+                         (!site->account.drop || fchown(fd, site->account.uid, site->account.gid) == 0);
+    const int error = errno;
+    if (fd >= 0)
+        (void)close(fd);
+    return written ? RIG_OK : rig_fail(err, RIG_E_CLUSTER, "cannot write %s: %s", path, strerror(error));
+}
+
+/* ---- logs ---- */
+
+static void log_path(const struct rig_local_site *site, const char *name, char path[static LOG_PATH_BYTES])
+{
+    (void)snprintf(path, LOG_PATH_BYTES, "%s/%s", site->env->log_dir, name);
+}
+
+int rig_local_open_log(const struct rig_local_site *site, const char *name, struct rig_err *err)
+{
+    char path[LOG_PATH_BYTES];
+    log_path(site, name, path);
+    const int fd = rig_output_append(path);
+    if (fd < 0)
+        (void)rig_fail(err, RIG_E_CLUSTER, "cannot write %s: %s", path, strerror(errno));
+    return fd;
+}
+
+void rig_local_log_tail(const struct rig_local_site *site, const char *name, char line[static RIG_LOCAL_TAIL_BYTES])
+{
+    char path[LOG_PATH_BYTES];
+    char tail[RIG_LOCAL_TAIL_BYTES];
+    ssize_t length = 0;
+    size_t used = 0;
+    log_path(site, name, path);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        (void)lseek(fd, -(off_t)(sizeof tail - 1), SEEK_END); /* fails, harmlessly, on a shorter file */
+        length = read(fd, tail, sizeof tail - 1);
+        (void)close(fd);
+    }
+    /* Line ends and other control characters become blanks, of which one is enough. */
+    for (ssize_t i = 0; i < length; i++) {
+        const bool blank = (unsigned char)tail[i] <= ' ';
+        if (!blank || (used > 0 && line[used - 1] != ' '))
+            line[used++] = blank ? ' ' : tail[i];
+    }
+    line[used > 0 && line[used - 1] == ' ' ? used - 1 : used] = '\0';
+}
+
+/* ---- programs ---- */
+
+enum rig_rc rig_local_run(struct rig_local_site *site, const char *const *arguments, const char *log_name, bool always,
+                          int64_t deadline_ns, struct rig_err *err)
+{
+    const struct rig_core *core = site->env->core;
+    const int output = rig_local_open_log(site, log_name, err);
+    if (output < 0)
+        return RIG_E_CLUSTER;
+    const struct rig_child_command command = {.arguments = arguments,
+                                              .account = &site->account,
+                                              .home = site->folder,
+                                              .output = output,
+                                              .death_signal = SIGKILL};
+    struct rig_child child = {.children = NULL};
+    const enum rig_rc rc = rig_child_start(site->children, &command, &child, err);
+    (void)close(output);
+    if (rc != RIG_OK)
+        return rc;
+    while (!rig_child_await(&child, look_ns) && (always || !core->stopping()) && core->now_ns() < deadline_ns)
+        ;
+    const bool ended = rig_child_ended(&child);
+    int status = 0;
+    /* With what it runs itself: initdb, say, has the server as its child. */
+    if (!rig_child_clear(&child, RIG_LOCAL_CLEAR_NS, &status))
+        return rig_fail(err, RIG_E_CLUSTER, "%s cannot be ended", arguments[0]);
+    if (ended && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return RIG_OK;
+    if (!ended && !always && core->stopping())
+        return rig_fail(err, RIG_E_INTERRUPTED, "stopped while %s was running", arguments[0]);
+    char tail[RIG_LOCAL_TAIL_BYTES];
+    rig_local_log_tail(site, log_name, tail);
+    return rig_fail(err, RIG_E_CLUSTER, "%s %s; its log %s ends: %s", arguments[0],
+                    ended ? "failed" : "did not end within start-timeout", log_name, tail);
+}
