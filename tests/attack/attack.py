@@ -1,7 +1,6 @@
-"""Shared by the attack scripts: a folder of their own, rig with a limit on its time, and the count of failures.
-
-A case is a function that takes an empty folder and raises AssertionError. No case touches a file outside of its folder:
-device nodes are made there.
+"""Shared by the attack scripts: a folder for each case, rig with a time limit, and the count of failures. A case is a
+function that takes an empty folder and raises AssertionError. No case touches a file outside its folder: device
+nodes are made there.
 """
 
 import os
@@ -43,7 +42,7 @@ def run(cases):
         folder = pathlib.Path(tempfile.mkdtemp(prefix="rig-attack-"))
         try:
             case(folder)
-        except Exception:  # noqa: BLE001: every failure of a case is one line of the result
+        except Exception:  # noqa: BLE001: each failure of a case is one line of the result
             failed += 1
             print(f"FAILED {case.__name__}")
             traceback.print_exc()

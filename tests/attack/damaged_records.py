@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Damages 1,000 records of valid histories at random; no check of one may end with exit status 0.
+"""Damages 1,000 records of valid histories at random; no check of a damaged record may end with exit status 0.
 
     damaged_records.py [SEED]
 
-Packed and plain, of this format version and of version 1: flipped bits, overwritten ranges, cuts, inserted and removed
-bytes, frames swapped, doubled or left out, tails and holes of zeros. A damaged record passes only if it still holds the
-same history, byte for byte in JSON lines, and says that it is complete. Under a sanitizer 150 records are damaged.
+The records are packed and plain, of this format version and of version 1. The damage: flipped bits, overwritten
+ranges, cuts, inserted and removed bytes, frames swapped, doubled or left out, tails and holes of zeros. A damaged
+record passes only if it still holds the same history, byte for byte in JSON lines, and is reported as complete.
+Under a sanitizer 150 records are damaged.
 """
 
 import json
@@ -25,7 +26,7 @@ START_BYTES, HEAD_BYTES = 16, 16
 
 
 def frames_of(data):
-    """Begin and end of each frame."""
+    """The begin and end of each frame."""
     at, frames = START_BYTES, []
     while at + HEAD_BYTES <= len(data):
         assert data[at : at + 3] == b"RIG", at
@@ -139,7 +140,7 @@ def originals(folder):
 
 
 def can_be_a_cut(original, damaged):
-    """Whether only the last frame changed, which now has fewer bytes than it tells: as if it had been cut."""
+    """Whether only the last frame changed, and has fewer bytes than its header states, as if it had been cut."""
     if original.startswith(damaged):
         return True
     last = frames_of(original)[-1][0]
@@ -165,7 +166,7 @@ def no_damaged_record_passes(folder):
         path = folder / "original.rig"
         path.write_bytes(data)
         done = rig("check", path, "--format", "json")
-        assert done.returncode == 0, (name, done)  # else there is nothing that damage could hide
+        assert done.returncode == 0, (name, done)  # otherwise damage could not change anything
         wanted[name] = json.loads(done.stdout)["history"]
         assert rig("convert", path, folder / "original.jsonl", "--force").returncode == 0
         lines[name] = (folder / "original.jsonl").read_bytes()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Attacks on what rig reads: input without an end, escapes in names, byte order marks, control characters."""
+"""Attacks on rig's inputs: endless input, escapes in names, byte order marks, control characters."""
 
 import json
 import subprocess
@@ -12,7 +12,7 @@ OK = '{"type":"ok","process":0,"value":[["append",1,1]]}\n'
 
 
 def check_endless(command):
-    """Pipes an endless command into a check, which must refuse it soon; the pipe then ends the command."""
+    """Pipes an endless command into a check, which must reject it soon; the pipe then ends the command."""
     with subprocess.Popen(["sh", "-c", command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as writer:
         done = rig("check", "-", stdin=writer.stdout, time_s=20)
         writer.stdout.close()

@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
-"""Small files and long lines that become large in memory: rig stays below --max-memory, and without it below a bound of
-its own.
-
-The records come from tests/unit/test_record_bombs.c, which also says what each of them is.
+"""Small files and long lines that grow in memory: rig stays below --max-memory, and without it below a bound of its
+own. tests/unit/test_record_bombs.c makes the records and describes each of them.
 """
 
 import os
@@ -15,11 +13,11 @@ import attack
 MIB = 1 << 20
 BUILD = os.environ.get("RIG_BUILD", str(pathlib.Path(__file__).resolve().parents[2] / "build/release"))
 LINE_BYTES = 8 * MIB
-PROGRAM_BYTES = 40 * MIB  # of the program itself, its libraries and its stacks
+PROGRAM_BYTES = 40 * MIB  # for the program, its libraries and its stacks
 
 
 def peak_of(*arguments):
-    """Exit status and the most memory that rig held."""
+    """The exit status and rig's peak memory."""
     child = os.posix_spawn(
         attack.RIG,
         [attack.RIG, *map(str, arguments)],
@@ -35,7 +33,7 @@ def make(folder):
     program = pathlib.Path(BUILD) / "tests/test_record_bombs"
     assert subprocess.run([program, folder], timeout=attack.TIME_S).returncode == 0
     (folder / "run").mkdir()
-    # Piece by piece: what this process held counts as the peak of those that it starts.
+    # Read in pieces: this process's memory counts towards the peak of the processes that it starts.
     with (folder / "many-keys.jsonl").open("w") as file:
         for key in range(300000):
             file.write('{"type":"ok","process":0,"value":[["append",%d,1]]}\n' % key)

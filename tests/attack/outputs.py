@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Attacks on what rig writes: devices, pipes, links, names that another user could guess, outputs that are inputs."""
+"""Attacks on rig's outputs: devices, pipes, links, names that another user could guess, outputs that are inputs."""
 
 import os
 import stat
@@ -29,7 +29,7 @@ def record(folder, name="h.rig"):
 
 
 def device(folder, name, minor):
-    """A character device of the case's own; None where that is not allowed."""
+    """A character device made for this case; None where that is not allowed."""
     path = folder / name
     try:
         os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, minor))
@@ -40,7 +40,7 @@ def device(folder, name, minor):
 
 
 def every_writer(folder, path):
-    """Each command that writes to a path that the user names."""
+    """Each command that writes to a path given by the user."""
     source = history(folder)
     yield ("check", source, "--report", f"json={path}")
     yield ("check", source, "--report", f"html={path}")

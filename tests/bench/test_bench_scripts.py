@@ -1,5 +1,5 @@
-"""scripts/bench and scripts/bench-compare run to their end on small histories and print tables of the right shape; what
-they make of numbers is right."""
+"""scripts/bench and scripts/bench-compare run to their end on small histories, print tables of the right shape, and
+compute the right results from given numbers."""
 
 import json
 import os
@@ -30,7 +30,7 @@ def run(script, *options):
 
 
 def tables(text):
-    """The Markdown tables of a text: each a list of lines, each a list of cells; without the rulers."""
+    """The Markdown tables of a text: each a list of lines, each line a list of cells; without the rulers."""
     found = []
     for block in text.strip().split("\n\n"):
         if block.startswith("|"):
@@ -84,7 +84,7 @@ class Bench(unittest.TestCase):
             for cell in line[3:]:
                 self.assertRegex(cell, r"^\d+ \(\d+ to \d+\), \d+ B$")
 
-    def test_what_is_refused(self):
+    def test_bad_options_are_rejected(self):
         for options, said in ((["--size", "0"], "not a number from 1 to 1e9"), (["--case", "nonsense"], "nonsense"),
                               (["--rig", "/nowhere/rig"], "build it first")):  # fmt: skip
             answer = run("bench", *options)
@@ -92,7 +92,7 @@ class Bench(unittest.TestCase):
             self.assertIn(said, answer.stderr)
 
     def test_a_history_that_is_judged_wrongly_ends_it(self):
-        """A program that calls everything broken."""
+        """A program that reports every history as invalid."""
         with tempfile.TemporaryDirectory(prefix="rig-bench-test-") as folder:
             liar = os.path.join(folder, "rig")
             with open(liar, "w", encoding="utf-8") as file:
@@ -115,7 +115,7 @@ class Compare(unittest.TestCase):
         for line in found[1:]:
             self.assertIn(line[-1], ("faster", "SLOWER", "noise"))
 
-    def test_what_is_refused(self):
+    def test_a_folder_without_rig_is_rejected(self):
         answer = run("bench-compare", ROOT + "/docs", BUILD)
         self.assertEqual(answer.returncode, 1)
         self.assertIn("a folder without rig", answer.stderr)

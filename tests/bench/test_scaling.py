@@ -1,6 +1,7 @@
-"""What a transaction costs does not grow with the number of transactions, of processes, or of elements in a list, beyond
-what each pair below allows; memory does not grow with the number of transactions at all. Both of a pair are measured here, in turn, as processor time: how fast the machine is, and
-what else it does, hardly matters. For the release build only: elsewhere the costs are not those of rig."""
+"""The cost of a transaction does not grow with the number of transactions, of processes, or of elements in a list,
+beyond the bound of each pair below; memory does not grow with the number of transactions at all. Both cases of a
+pair are measured here, in turn, as processor time, so the speed and the load of the machine hardly matter. For the
+release build only: other builds have other costs."""
 
 import os
 import re
@@ -33,7 +34,7 @@ class Scaling(unittest.TestCase):
         return self.histories.path(cases.BY_NAME[case], size, form)
 
     def least_cost(self, *paths):
-        """Of each the least processor time a transaction: what comes on top of it is others' doing."""
+        """The least processor time a transaction of each case; other processes cause the rest."""
         least = [float("inf")] * len(paths)
         for _ in range(TURNS):
             for i, path in enumerate(paths):
@@ -42,12 +43,12 @@ class Scaling(unittest.TestCase):
 
     def assert_ratio(self, small, large, most, form="rig"):
         """`small` and `large` are (case, size)."""
-        cheap, dear = self.least_cost(self.path(*small, form), self.path(*large, form))
-        print(f"{form}: {large} over {small}: {dear:.0f} / {cheap:.0f} ns = {dear / cheap:.2f}, at most {most}")
-        self.assertLessEqual(dear / cheap, most)
+        small_cost, large_cost = self.least_cost(self.path(*small, form), self.path(*large, form))
+        print(f"{form}: {large} over {small}: {large_cost:.0f} / {small_cost:.0f} ns = {large_cost / small_cost:.2f}, at most {most}")
+        self.assertLessEqual(large_cost / small_cost, most)
 
     def test_one_window_to_many(self):
-        """What windows cost, which a short history does not have."""
+        """The cost of windows, which a short history does not have."""
         self.assert_ratio(("valid", 10**5), ("valid", 10**6), 2)
 
     def test_five_times_the_transactions(self):

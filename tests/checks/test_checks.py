@@ -1,5 +1,5 @@
-"""The checks in scripts/ catch what they are for: each is run over a small tree with one violation planted, and over
-the same tree without it."""
+"""The checks in scripts/ find their violations: each is run over a small tree with one violation planted, and over the
+same tree without it."""
 
 import os
 import subprocess

@@ -1,5 +1,5 @@
-"""The documents are true of the tree: links lead somewhere, files named exist, the README's plan is a plan and its
-commands are commands."""
+"""The documents match the tree: links have targets, named files exist, the README's plan is valid, and its commands
+exist."""
 
 import glob
 import os

@@ -1,4 +1,4 @@
-"""Every header of the repository compiles by itself, twice included, with the project's warnings."""
+"""Each header of the repository compiles by itself, included twice, with the project's warnings."""
 
 import concurrent.futures
 import os

@@ -1,5 +1,5 @@
-"""`cmake --install` into a folder gives a rig that works there, and still does after the folder was moved: it answers,
-finds its drivers, and its headers compile a driver from outside."""
+"""`cmake --install` into a folder gives a rig that works there, and still works after the folder was moved: it answers,
+finds its drivers, and its headers compile a driver outside the tree."""
 
 import glob
 import os
@@ -30,7 +30,7 @@ class Install(unittest.TestCase):
         call(CMAKE, "--install", BUILD, "--prefix", first)
         os.rename(first, cls.prefix)
         cls.rig = os.path.join(cls.prefix, "bin", "rig")
-        # Nothing of the build tree may be needed: only what was installed is in reach.
+        # Only the installed files are in reach; nothing of the build tree may be needed.
         cls.environment = {"PATH": "/usr/bin:/bin", "HOME": cls.folder.name, "LANG": "C"}
 
     @classmethod
@@ -63,7 +63,7 @@ class Install(unittest.TestCase):
             done = subprocess.run([self.rig, "plan", plan], cwd="/", env=self.environment, capture_output=True, text=True)
             self.assertTrue(done.returncode == 0 or "cannot be run here" in done.stderr, f"{plan}: {done.stderr}")
 
-    def test_its_documents_link_to_what_is_there(self):
+    def test_its_documents_link_to_existing_files(self):
         documents = glob.glob(os.path.join(self.prefix, "share", "doc", "**", "*.md"), recursive=True)
         self.assertIn("README.md", map(os.path.basename, documents))
         for document in documents:

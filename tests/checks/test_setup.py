@@ -1,4 +1,4 @@
-"""scripts/setup, with a PATH that holds stand-ins only: what it would do is recorded, nothing is changed."""
+"""scripts/setup, with a PATH of stand-ins only: its actions are recorded, and nothing is changed."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ import unittest
 
 SETUP = os.path.join(os.environ["RIG_SOURCE"], "scripts", "setup")
 
-# Real programs that the script itself is made of.
+# Real programs that the script uses.
 REAL = ("bash", "sed", "env", "true", "ls", "mv", "touch")
 COMMANDS = {"gcc": "gcc", "cmake": "cmake", "ninja": "ninja-build", "pkg-config": "pkg-config", "python3": "python3",
             "git": "git", "zstd": "zstd", "etcd": "etcd-server",
@@ -102,7 +102,7 @@ class Setup(unittest.TestCase):
         status, output, called = self.run_setup("--for", "test")
         self.assertEqual((status, output, called), (0, "", ""))
 
-    def test_installs_what_is_missing_and_only_that(self):
+    def test_installs_only_missing_packages(self):
         self.have_postgres()
         self.lack("libyaml-dev")
         status, output, called = self.run_setup("--for", "run")
@@ -112,7 +112,7 @@ class Setup(unittest.TestCase):
         self.assertTrue(installs[0].endswith("--no-install-recommends libyaml-dev"), installs[0])
         self.assertNotIn("update", called)
 
-    def test_what_only_tests_need_is_not_installed_for_a_run(self):
+    def test_packages_of_tests_are_not_installed_for_a_run(self):
         self.have_postgres()
         self.lack("libcmocka-dev")
         self.assertEqual(self.run_setup("--for", "run"), (0, "", ""))
@@ -138,7 +138,7 @@ class Setup(unittest.TestCase):
         self.assertEqual(called.count(" install "), 2)
         self.assertEqual(called.count("update"), 1)
 
-    def test_failure_says_what_to_do(self):
+    def test_failure_names_the_remedy(self):
         self.have_postgres()
         self.mark("broken")
         self.lack("libpq-dev")
@@ -188,7 +188,7 @@ class Setup(unittest.TestCase):
         self.assertLess(called.index(" install "), taken)
 
     def npm(self, works):
-        """One that installs a stand-in, or fails."""
+        """A stand-in for npm that installs one, or fails."""
         make = 'echo "#!/bin/bash" >"${0%npm}pouchdb-server" && chmod +x "${0%npm}pouchdb-server"' if works else "exit 1"
         self.stub("npm", f'#!/bin/bash\necho "npm $*" >>"$STUBS/log"\n{make}\n')
 

@@ -3,7 +3,7 @@
 
     cli.py [--update] [NAME...]
 
-A case is a file of comments and commands, each command followed by what it must give:
+A case is a file of comments and commands, each command followed by its expected output:
 
     # why this case is here
     $ rig check skew.jsonl          run by sh in an empty folder that holds copies of inputs/; `$ pty ...` on a terminal
@@ -11,8 +11,8 @@ A case is a file of comments and commands, each command followed by what it must
     ! a line of standard error
     ? 1                             the exit status; 0 where the line is missing
 
-The commands of one case share a folder, so that later ones see the files of earlier ones. --update writes what came
-instead of comparing: review the difference. Only what the check itself took (times, bytes) is blanked.
+The commands of one case share a folder, so that later ones see the files of earlier ones. --update writes the actual
+output instead of comparing: review the difference. Only the cost of the check (times, bytes) is blanked.
 
 On a terminal (`pty`) both streams are one, escape characters are shown as ^[.
 """
@@ -51,7 +51,7 @@ def blanked(text):
 
 
 def read_terminal(fd):
-    """All that is written to a terminal until its last writer is gone."""
+    """Everything written to a terminal until its last writer has closed it."""
     parts = []
     while True:
         try:
@@ -98,12 +98,12 @@ def shown(stdout, stderr, status):
 
 
 def came(case):
-    """The whole case file as it would be if all that came now were right."""
+    """The whole case file with the actual outputs as the expected ones."""
     environment = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "TERM")}
     environment.update(PATH=f"{RIG.parent}:{os.environ['PATH']}", LC_ALL="C", TZ="UTC")
     lines = []
     with tempfile.TemporaryDirectory(prefix="rig-cli-") as folder, tempfile.TemporaryDirectory() as journal:
-        environment["RIG_JOURNAL"] = journal  # what other rigs of this account have left is none of a case's
+        environment["RIG_JOURNAL"] = journal  # leftovers of other rigs of this account do not concern a case
         shutil.copytree(HERE / "inputs", folder, dirs_exist_ok=True)
         for line in case.read_text().splitlines():
             if line.startswith("$ "):

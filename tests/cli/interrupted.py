@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A command that a signal ends says how far it came, leaves nothing behind, and exits with 128 and the signal's number.
-
-The commands read from a pipe that stays open, so that they are at work when the signal comes, however fast they are."""
+"""A command that a signal ends reports its progress, leaves nothing behind, and exits with 128 plus the signal's
+number. The commands read from a pipe that stays open, so that they are running when the signal comes, however fast
+they are."""
 
 import os
 import pathlib
@@ -24,11 +24,11 @@ class Interrupted(unittest.TestCase):
         self.folder.cleanup()
 
     def end(self, number, *arguments, ignored=False):
-        """Gives the standard error of `rig ARGUMENTS` when the signal comes while it waits for more input."""
+        """Returns the standard error of `rig ARGUMENTS` when the signal comes while it waits for more input."""
         start = (lambda: signal.signal(number, signal.SIG_IGN)) if ignored else None
         process = subprocess.Popen([RIG, *arguments], cwd=self.folder.name, stdin=subprocess.PIPE, text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=start)
-        # More than a pipe holds: when all is written, the command has begun to read.
+        # More than a pipe's capacity: once all is written, the command has begun to read.
         for i in range(20000):
             process.stdin.write(LINE.format(i))
         process.stdin.flush()
@@ -51,7 +51,7 @@ class Interrupted(unittest.TestCase):
             self.assertIn("no verdict", err)
             self.assertEqual(os.listdir(self.folder.name), ["out.jsonl"])
 
-    def test_convert_leaves_what_was_there(self):
+    def test_convert_leaves_an_existing_output(self):
         status, _, err = self.end(signal.SIGINT, "convert", "-", "out.jsonl", "--force")
         self.assertEqual(status, 130)
         self.assertIn("out.jsonl is as it was", err)

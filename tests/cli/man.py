@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Holds the manual page to the program: each command and each of its options stands in docs/rig.1, and the page names no
-option that the command does not have. Exit statuses likewise."""
+"""Compares the manual page with the program: docs/rig.1 has each command and each of its options, and names no option
+that the command does not have. Exit statuses likewise."""
 
 import os
 import pathlib
@@ -32,7 +32,7 @@ def options_in_help(command):
 
 
 def defaults(text, option):
-    """The defaults that the description of an option tells: `8 when not given`."""
+    """The defaults that an option's description states: `8 when not given`."""
     told = re.search(rf"--{option}\b(.*?)(?=^ *(?:-\w, )?--|^\.TP|\Z)", text, flags=re.MULTILINE | re.DOTALL)
     return set(re.findall(r"(\d+)\s+when\s+not\s+given", told.group(1))) if told else set()
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""docs/results.md tells every field of results.json, and no other.
+"""docs/results.md has every field of results.json, and no other.
 
 The fields of the document are the rows of its tables: a path (`run.latencies[].count`; `*` is the name of a level, an
-anomaly or the like) and a type. They are compared with the results of checks and runs that have, together, every
-field; `(rare)` marks a field that none of them has."""
+anomaly or the like) and a type. They are compared with the results of checks and runs that together have every field;
+`(rare)` marks a field that none of these results has."""
 
 import json
 import os

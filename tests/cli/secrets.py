@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""No secret of a plan is in anything that rig prints or keeps, whatever a server echoes.
+"""No secret of a plan is in anything that rig prints or stores, whatever a server echoes.
 
-A server refuses every request, and shows the request's headers as they are, in base64, percent-encoded, in hexadecimal
-and as JSON: each client's first error text holds them all. Then every file of the run's folder and both streams are
-searched for each secret in each of these forms."""
+A server refuses every request, and shows the request's headers as they are, in base64, percent-encoded, in
+hexadecimal and as JSON: each client's first error text holds them all. Then each file of the run's folder and both
+streams are searched for each secret in each of these forms."""
 
 import base64
 import http.server

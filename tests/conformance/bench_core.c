@@ -47,7 +47,7 @@ static int64_t *core_elements(struct rig_transaction *transaction, size_t count)
     if (wanted > client->element_limit)
         return NULL;
     if (wanted > transaction->element_capacity) {
-        /* Always moves, so that a driver that keeps an old pointer is found out. */
+        /* Always moves the array, so that a driver that keeps an old pointer fails. */
         int64_t *moved = malloc((wanted + 1) * sizeof *moved);
         if (moved == NULL)
             return NULL;

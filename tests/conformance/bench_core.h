@@ -1,7 +1,8 @@
 /*
  * A core for testing drivers: the services that a driver may call, and one run with its sessions, without `run/`.
  *
- * Threads: the core's services from any; a harness and its clients as the contract of drivers/driver.h says.
+ * Threads: the core's services can be called from any thread; for a harness and its clients the contract of
+ * drivers/driver.h holds.
  */
 #ifndef RIG_TESTS_CONFORMANCE_BENCH_CORE_H
 #define RIG_TESTS_CONFORMANCE_BENCH_CORE_H
@@ -36,12 +37,12 @@ struct bench_client {
     void *session;
     uint32_t index;
     struct rig_transaction transaction;
-    size_t element_limit; /* most that the core hands out for one transaction */
+    size_t element_limit; /* most elements that the core allocates for one transaction */
     unsigned hold_calls;  /* of the core's hold, for the last transaction */
     int64_t invoke_ns, complete_ns;
 };
 
-/* Options with defaults and overrides; aborts the program with a message when they are refused. */
+/* Options with defaults and overrides; aborts the program with a message when they are rejected. */
 void *bench_options(const struct bench_settings *settings, struct rig_arena *arena);
 
 /* init, the cluster's start when the options ask for it, setup. Reports a failure through `err` after undoing it. */
@@ -54,13 +55,13 @@ enum rig_rc bench_client_open(struct bench_client *client, struct bench_run *run
 void bench_client_close(struct bench_client *client, bool last);
 /* Frees what the transaction holds, after close. */
 void bench_client_done(struct bench_client *client);
-/* Runs one transaction; the question is cleared of everything but what is given. */
+/* Runs one transaction; first resets all of the question but the given operations. */
 enum rig_outcome bench_client_transact(struct bench_client *client, const struct rig_op *ops, uint32_t op_count);
 /* The same, held open before the operation `hold->before_op`. */
 enum rig_outcome bench_client_transact_held(struct bench_client *client, const struct rig_op *ops, uint32_t op_count,
                                             const struct rig_hold *hold);
 
-/* The text that core->name() gave the number, or NULL. */
+/* The text whose number core->name() returned, or NULL. */
 const char *bench_name(int64_t number);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * One suite for every driver: conformance <driver> [option=value]...
  *
- * It holds a driver to the contract of drivers/driver.h; it does not judge isolation beyond what one session sees of
- * its own acknowledged commits. `null` keeps nothing, so what needs a memory is skipped for it, visibly.
+ * It holds a driver to the contract of drivers/driver.h; it does not judge isolation beyond what one session reads of
+ * its own acknowledged commits. `null` stores nothing, so tests that need stored data are reported as skipped for it.
  */
 #include "tests/unit/cmocka_first.h"
 
@@ -70,7 +70,7 @@ static void assert_line(const char *text, size_t size, bool wanted)
     assert_null(strpbrk(text, "\r\n"));
 }
 
-/* What every answer must be, whatever the outcome. */
+/* The conditions on every answer, whatever the outcome. */
 /* Only columns that the driver lists, beside those of holds; names are numbers of core->name(). */
 static void assert_columns(const struct bench_client *client)
 {
@@ -137,7 +137,7 @@ static void finish(struct bench_client *client, struct bench_run *run)
     bench_run_stop(run);
 }
 
-/* ---- what the driver says of itself ---- */
+/* ---- the driver's description of itself ---- */
 
 static void driver_is_valid(void **state)
 {
@@ -187,7 +187,7 @@ static void run_ends_before_it_is_set_up(void **state)
     bench_run_stop(&model);
 }
 
-/* No clients at all: a driver may refuse that or not; either way `done` must cope with what init left. */
+/* No clients at all: a driver may refuse that or not; either way `done` must accept the state that init left. */
 static void done_copes_with_any_init(void **state)
 {
     (void)state;
@@ -410,7 +410,7 @@ static void transactions_are_held_where_asked(void **state)
         assert_answer(&client, outcome);
         assert_int_equal(outcome, RIG_OUTCOME_OK);
         assert_true(client.complete_ns - client.invoke_ns >= 20 * RIG_NS_PER_MS);
-        /* A driver with a time of its own holds in that time. */
+        /* A driver that holds transactions by its own clock keeps to that clock. */
         assert_int_equal(client.hold_calls, settings.driver->now_ns == NULL ? 1 : 0);
     }
     finish(&client, &run);
@@ -490,7 +490,7 @@ struct busy_client {
     atomic_bool interrupted;
 };
 
-/* Runs transactions until the interrupt has come and one more is answered. */
+/* Runs transactions until the interrupt has come and one more transaction was answered. */
 static void *be_busy(void *context)
 {
     struct busy_client *busy = context;
@@ -505,7 +505,7 @@ static void *be_busy(void *context)
     }
 }
 
-/* The second client, which takes no part, makes drivers that wait for it do so. */
+/* The second client, which runs no transaction, makes drivers that wait for it do so. */
 static void interrupted_while_in_a_transaction(void **state)
 {
     (void)state;
@@ -540,8 +540,8 @@ struct parallel_client {
     const char *problem;
 };
 
-/* Later clients leave earlier, so that the others must go on without them; but none before a transaction of its has
- * committed, which conflicts with the others may prevent for long. */
+/* Later clients leave earlier, so that the others must go on without them; but no client leaves before one of its
+ * transactions has committed, which conflicts with the others may delay. */
 static void *be_parallel(void *context)
 {
     struct parallel_client *parallel = context;

@@ -1,5 +1,5 @@
-"""A driver made from the skeleton as docs/driver-guide.md says, outside of rig's tree and against an installed rig, passes
-the conformance suite and is driven by `rig run`. Arguments: the C compiler, cmake, the conformance program."""
+"""A driver made from the skeleton as docs/driver-guide.md says, outside rig's tree and against an installed rig, passes
+the conformance suite and works with `rig run`. Arguments: the C compiler, cmake, the conformance program."""
 
 import json
 import os
@@ -37,8 +37,7 @@ def call(command, status=0, **options):
 
 
 def guide_commands(mark="tested"):
-    """The lines that the guide tells a person to type, behind <!-- mark -->: `tested` makes the driver, from the source to
-    the shared object."""
+    """The guide's command lines behind <!-- mark -->: `tested` marks the steps from the source to the shared object."""
     guide = os.path.join(os.environ["RIG_SOURCE"], "docs", "driver-guide.md")
     with open(guide, encoding="utf-8") as file:
         text = file.read()
@@ -78,7 +77,7 @@ class OutOfTree(unittest.TestCase):
         self.assertGreaterEqual(results["history"]["ok"], 2000)
 
     def follow(self, mark):
-        """Does in a folder of its own what the guide says, with nothing but what is installed."""
+        """Follows the guide in a folder of its own, with only the installed files."""
         with tempfile.TemporaryDirectory(prefix="rig-guide-") as folder:
             return call(["bash", "-euc", guide_commands(mark)], cwd=folder, env=self.environment)
 

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Compares `rig check` with the reference checker's answers on the histories of ../shared/corpus.
 
-Compared per case: `valid`, every level that the reference refutes, and the types of anomalies that it found. rig may prove
-more: the reference stops at the first kind of cycle in a component, skips what that implies, and does not look for what
-the requested level allows. A difference in which the reference says more must be explained: by one of the RULES, which
-hold for a whole class of histories and say how to recognise it in rig's own result, or by EXPLAINED, case by case. All of
-them stand in docs/checker.md with their reasons. An explanation that is no longer needed fails as well.
+Compared per case: `valid`, every level that the reference refutes, and the types of anomalies that it found. rig may
+prove more: the reference stops at the first kind of cycle in a component, skips what that implies, and does not
+search for anomalies that the requested level allows. A difference in which the reference finds more needs an
+explanation: by one of the RULES, each of which holds for a whole class of histories and recognises it in rig's own
+result, or by EXPLAINED, case by case. docs/checker.md has all of them with their reasons. An explanation that is no
+longer needed fails as well.
 
-With --windows, they are instead judged in tiny windows and as a whole, which must agree.
+With --windows, the histories are instead checked in tiny windows and as a whole, which must agree.
 
-The binary is $RIG, or build/release/rig. Exit status 77 when the corpus is not there.
+The binary is $RIG, or build/release/rig. Exit status 77 when the corpus is missing.
 """
 
 import json
@@ -43,9 +44,9 @@ ANOMALIES = {
 ASSUMPTIONS = ["wfr-keys", "sequential-keys", "linearizable-keys"]
 LEVELS = {"strong-serializable": "strict-serializable"}
 
-# What explains a difference wherever rig's own result shows it; docs/checker.md, "Agreement with the reference".
+# The explanations of a difference that rig's own result shows; docs/checker.md, "Agreement with the reference".
 RULES = {
-    "contradiction": "types of cycles built on a key whose reads contradict each other; rig says that they do",
+    "contradiction": "types of cycles built on a key with contradicting reads; rig reports the contradiction",
     "unproven": "a level below read committed, refuted by a write cycle that only contradictory reads show",
     "vacuous": "nothing was observed; the reference counts process or real-time edges alone as an observation",
     "observed": "the reference inferred no edge, and rig did: from aborted or intermediate reads, or writes of unknown fate",
@@ -55,7 +56,7 @@ TRANSACTION_ORDER = "The order of the transactions was given to the reference; r
 EXPLAINED = {
     "rw-register-test/checker-test/G-single-transaction-order#2": TRANSACTION_ORDER,
     "rw-register-test/checker-test/G2-item-transaction-order#2": TRANSACTION_ORDER,
-    "rw-register-test/type-sanity#1": "The reference stops with an error on a value that nobody wrote; rig: undecided.",
+    "rw-register-test/type-sanity#1": "The reference stops with an error on a value that no transaction wrote; rig: undecided.",
 }
 
 
@@ -114,8 +115,8 @@ def says_contradiction(found):
 
 
 def is_unproven(case, result, unrefuted, found):
-    """Below read committed, by write cycles alone, where rig refutes read committed by a key whose reads contradict each
-    other (or lack an append) and found no write cycle itself."""
+    """Below read committed: the reference refutes by write cycles alone. rig refutes read committed by a key with
+    contradicting reads (or a lost append), and found no write cycle itself."""
     certain = found & {"incompatible-order", "fractured-append"}
     types = case["result"]["anomaly-types"]
     writes = {name for name in types if name.startswith("G0") or name.endswith("PL-1-cycle-exists")}
@@ -129,7 +130,7 @@ def is_unproven(case, result, unrefuted, found):
 
 
 def differences(case, result):
-    """(the rule that explains it or None, the text) for everything in which the reference says more, or otherwise."""
+    """(the explaining rule or None, the text) for each point in which the reference finds more, or something else."""
     expected = case["result"]["valid"]
     found = {name for name, finding in result["anomalies"].items() if finding["count"] > 0}
     fails = [level for level in levels_of(case) if result["levels"][level] == "refuted"]

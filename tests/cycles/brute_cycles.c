@@ -5,7 +5,7 @@
 #include "tests/oracle/oracle.h"
 
 enum kind { WW, WR, RW, PROCESS, REALTIME, KINDS };
-enum { NOBODY = -1, UNREAD = 1000 /* the place of appends that no read shows */ };
+enum { NO_WRITER = -1, UNREAD = 1000 /* the index of appends that no read shows */ };
 
 struct brute {
     const struct small_history *history;
@@ -28,7 +28,7 @@ static int writer_of(const struct brute *b, int key, int value)
 {
     int op;
     int writer = small_writer(b->history, key, value, &op);
-    return is_committed(b, writer) ? writer : NOBODY;
+    return is_committed(b, writer) ? writer : NO_WRITER;
 }
 
 static bool is_prefix(const struct brute *b, const struct small_op *read)
@@ -37,8 +37,8 @@ static bool is_prefix(const struct brute *b, const struct small_op *read)
            memcmp(read->list, b->order[read->key], (size_t)read->count * sizeof *read->list) == 0;
 }
 
-/* The longest read of each key; false when some read is no prefix of it, shows an element twice or one without its
- * writer's earlier ones. */
+/* The longest read of each key; false when some read is no prefix of it, shows an element twice, or shows an element
+ * without its writer's earlier ones. */
 static bool find_orders(struct brute *b)
 {
     for (int pass = 0; pass < 2; pass++) {
@@ -60,7 +60,7 @@ static bool find_orders(struct brute *b)
     return true;
 }
 
-/* Where `value` stands in its key's order. */
+/* The index of `value` in its key's order. */
 static int place_of(const struct brute *b, int key, int value)
 {
     for (int place = 0; place < b->count[key]; place++) {
@@ -70,7 +70,7 @@ static int place_of(const struct brute *b, int key, int value)
     return UNREAD;
 }
 
-/* No element twice, and none without the earlier appends of its writer to the key in front. */
+/* No element twice, and none without its writer's earlier appends to the key in front of it. */
 static bool orders_are_whole(const struct brute *b)
 {
     for (int key = 0; key < SMALL_KEYS; key++) {
@@ -95,7 +95,7 @@ static void join(struct brute *b, enum kind kind, int from, int to)
         b->edge[kind][from][to] = true;
 }
 
-/* Whether `txn` wrote a version of the key at a place in [from, to). */
+/* Whether `txn` wrote a version of the key with an index in [from, to). */
 static bool wrote_between(const struct brute *b, int txn, int key, int from, int to)
 {
     for (int place = from; place < to && place < b->count[key]; place++) {
@@ -105,7 +105,7 @@ static bool wrote_between(const struct brute *b, int txn, int key, int from, int
     return false;
 }
 
-/* From everything that a committed transaction wrote or read to the append `op` of `to`. */
+/* From all that a committed transaction wrote or read to the append `op` of `to`. */
 static void join_append(struct brute *b, int to, const struct small_op *op)
 {
     int place = place_of(b, op->key, op->value);

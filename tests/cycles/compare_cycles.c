@@ -1,6 +1,6 @@
 /*
- * The checker against brute force over small histories: whether there is each anomaly that is asked for, and whether
- * the first witness of each kind of cycle is as short as one can be.
+ * Compares the checker with brute force over small histories: whether each requested anomaly exists, and whether the
+ * first witness of each kind of cycle has the least length.
  *
  *     compare_cycles [--count N] [--seed N]
  */
@@ -24,7 +24,7 @@ static bool complain(const struct small_history *small, enum rig_anomaly anomaly
     return false;
 }
 
-/* Whether brute force found a cycle that answers the request, or the checker an anomaly that is none. */
+/* Whether brute force found a cycle that answers the request, or the checker found a non-cyclic anomaly. */
 static bool is_there(const struct brute_cycles *brute, const struct rig_verdict *verdict, enum rig_anomaly asked)
 {
     const uint64_t cases = rig_anomaly_cases(asked);

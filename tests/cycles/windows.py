@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Whether there is an anomaly that is asked for does not depend on how a history is cut into windows.
+"""The answer to a request for an anomaly does not depend on how the history is cut into windows.
 
     windows.py [--count N]
 
-Generates histories under several isolation levels, asks for every anomaly of cycles, and compares the answers (found,
-not there, undecided) of a check as a whole with those in windows of several sizes and under limits of memory.
+Generates histories under several isolation levels, requests every cyclic anomaly, and compares the answers (found,
+absent, undecided) of a check as a whole with those of checks in windows of several sizes and under limits of memory.
 
 The binary is $RIG, or build/release/rig.
 """

@@ -1,7 +1,7 @@
 /*
- * Dialects that were damaged at random: each is taken or refused with its place, and nothing else happens.
+ * Randomly damaged dialects: each is accepted, or rejected with its place; nothing crashes or hangs.
  *
- *     mutate_dialects FILE...        RIG_MUTATIONS: how many of each file; RIG_SEED
+ *     mutate_dialects FILE...        RIG_MUTATIONS: mutations of each file; RIG_SEED
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static const char *const pieces[] = {
 };
 enum { PIECE_COUNT = sizeof pieces / sizeof pieces[0] };
 
-/* Cuts something out of the text, or puts something in. */
+/* Removes a part of the text, or inserts something. */
 static void mutate(struct rig_rng *rng, const struct rig_buf *from, struct rig_buf *to)
 {
     const size_t at = (size_t)rig_rng_below(rng, from->size + 1);
@@ -65,7 +65,7 @@ static void show(void *context, const char *text)
     *shown += strlen(text);
 }
 
-/* What was taken can be rendered, or says why not. */
+/* An accepted dialect can be rendered, or the error says why not. */
 static bool previews(const struct rig_dialect *dialect)
 {
     static const struct rig_op lists[] = {{RIG_OP_READ_LIST, 1, 0}, {RIG_OP_APPEND, 2, 3}, {RIG_OP_READ_LIST, 2, 0}};
@@ -84,7 +84,7 @@ static bool previews(const struct rig_dialect *dialect)
     return good;
 }
 
-/* Whether the text is taken, or refused in the way that it must be. */
+/* Whether the text is accepted, or rejected with a place. */
 static bool holds(const struct rig_buf *text, int *taken)
 {
     struct rig_dialect *dialect = NULL;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every bad dialect is refused with its message, which names the place, and exit status 64."""
+"""Every bad dialect is rejected with its message, which names the place, and exit status 64."""
 
 import os
 import pathlib

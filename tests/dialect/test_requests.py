@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`rig plan --requests`: what each shipped dialect sends, to the byte. --update writes the expectation anew."""
+"""`rig plan --requests`: the requests of each shipped dialect, byte for byte. --update rewrites the expectation."""
 
 import os
 import pathlib

@@ -1,5 +1,5 @@
 /*
- * The main() of a fuzzer that is built without libFuzzer: every file of the folders that are named, once.
+ * The main() of a fuzzer that is built without libFuzzer: runs each file of the given folders once.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static int replay_file(const char *path)
     return 1;
 }
 
-/* How many files were replayed; -1 when one could not be read. */
+/* The number of files replayed; -1 when a file could not be read. */
 static int replay_folder(const char *path)
 {
     DIR *folder = opendir(path);

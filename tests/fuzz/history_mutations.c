@@ -1,6 +1,6 @@
 /*
  * The corpus of the history fuzzer, and random histories with random damage, as a plain test: no crash, no hang, no
- * leak (under the sanitizers), and whatever is accepted keeps the promises of history/history.h.
+ * leak (under the sanitizers), and every accepted input meets the guarantees of history/history.h.
  *
  *   history_mutations CORPUS [SEED]
  */

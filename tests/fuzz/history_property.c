@@ -17,7 +17,7 @@ static void check_memory(size_t before)
     RIG_INVARIANT(heap_peak_since(before) <= memory_bytes);
 }
 
-/* The sizes of frames are taken as they are; what is no frame stays. */
+/* Takes the sizes of frames as they are; bytes outside frames stay unchanged. */
 static void mend_checksums(uint8_t *data, size_t size)
 {
     size_t at = RIG_RECORD_START_BYTES;
@@ -35,7 +35,7 @@ static void mend_checksums(uint8_t *data, size_t size)
     }
 }
 
-/* What the header of history.h promises. */
+/* The guarantees in the header of history.h. */
 static void check_history(const struct rig_history *history)
 {
     int64_t sum = 0;
@@ -59,11 +59,11 @@ static void check_history(const struct rig_history *history)
         }
     }
     RIG_INVARIANT(history->txns[history->txn_count].first_op == history->op_count);
-    volatile int64_t seen = sum; /* so that the reads above are not left out */
+    volatile int64_t seen = sum; /* so that the compiler keeps the reads above */
     (void)seen;
 }
 
-/* Reads in order, or block by block; what came of each transaction, in one number. */
+/* Reads in order, or block by block; `digest` sums up all transactions. */
 static enum rig_rc read_with(const uint8_t *data, size_t size, unsigned threads, uint64_t *digest)
 {
     struct rig_source_options options = {.load = {.limit_bytes = memory_bytes}, .threads = threads};
@@ -89,7 +89,7 @@ static enum rig_rc read_with(const uint8_t *data, size_t size, unsigned threads,
     return rc;
 }
 
-/* A record is the same whichever way it is read. */
+/* A record is the same whether it is read in order or in blocks. */
 static void check_readers(const uint8_t *data, size_t size)
 {
     uint64_t in_order = 0, in_blocks = 0;

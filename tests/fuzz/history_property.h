@@ -1,7 +1,7 @@
 /*
- * One input for the parsers of histories, in whatever form its first bytes tell: parsed under a limit of memory, which
- * what is allocated must keep, walked, and written in every form. A binary record gets its checksums mended first, so
- * that inputs reach what lies behind them.
+ * One input for the parsers of histories, in the form that its first bytes select: parsed under a limit of memory, which
+ * the allocations must keep, walked, and written in every form. The checksums of a binary record are corrected first, so
+ * that inputs reach the code behind them.
  *
  * A program with it counts its allocations: link it as tests/fuzz/CMakeLists.txt does.
  */
@@ -13,7 +13,7 @@
 
 #include "base/err.h"
 
-/* Gives how parsing went; a history that breaks its own rules ends the process. */
+/* Returns the result of parsing; a history that breaks a guarantee ends the process. */
 enum rig_rc history_property(const uint8_t *data, size_t size);
 
 #endif

@@ -3,9 +3,10 @@
 
     golden.py [--update] [NAME...]
 
-cases.json states by hand what each history must give: the exit status, `valid`, the weakest levels refuted (`not`) and
-the anomalies found. reports/NAME.txt holds the exact text; --update writes it anew (review the difference: the facts in
-cases.json are never written). Times and sizes, which differ from run to run, are blanked before comparing.
+cases.json states, written by hand, the expected result of each history: the exit status, `valid`, the weakest levels
+refuted (`not`) and the anomalies found. reports/NAME.txt holds the exact text; --update rewrites it (review the
+difference: the facts in cases.json are never written). Times and sizes, which differ from run to run, are blanked
+before comparing.
 
 The binary is $RIG, or build/release/rig.
 """
@@ -49,7 +50,7 @@ def differences_in_facts(case):
 
 
 def blank_cost(text):
-    """What the check itself took differs from run to run."""
+    """The cost of the check differs from run to run."""
     return re.sub(r"^(checked .* edges)\nin .*$", r"\1", text, flags=re.MULTILINE)
 
 
@@ -70,7 +71,7 @@ def differences_in_text(case, update):
 
 
 def strays(cases):
-    """Files that no case names would look tested and not be."""
+    """Files that no case names would look tested without being tested."""
     names = {case["name"] for case in cases}
     for path in sorted([*HERE.glob("histories/*"), *HERE.glob("reports/*")]):
         if path.stem not in names:

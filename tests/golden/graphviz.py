@@ -1,10 +1,8 @@
 #!/usr/bin/env python3
 """Feeds to Graphviz the graphs that rig writes: the witnesses of every golden history, and the lattice of levels.
 
-Counts in the drawing what the graph must hold: a box for each transaction of each witness, an edge for each step. Exits
-with 77 where `dot` is not installed.
-
-The binary is $RIG, or build/release/rig.
+Counts the parts of the drawing: a box for each transaction of each witness, an edge for each step. Exits with 77
+where `dot` is not installed. The binary is $RIG, or build/release/rig.
 """
 
 import json
@@ -23,7 +21,7 @@ def run(*arguments, given=None):
 
 
 def drawing_of(graph):
-    """The SVG; Graphviz must have nothing to complain about."""
+    """The SVG; Graphviz must not complain."""
     done = run("dot", "-Tsvg", given=graph)
     assert done.returncode == 0 and not done.stderr, done.stderr
     return done.stdout

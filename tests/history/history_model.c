@@ -23,7 +23,7 @@ struct maker {
     int64_t lists[KEYS][LIST_MAX];
     uint32_t counts[KEYS];
     int64_t next_value;
-    struct rig_column_row columns[KEYS]; /* of each channel's last transaction, those that last */
+    struct rig_column_row columns[KEYS]; /* each channel's last transaction, for channels that have one */
     int64_t next_number;
 };
 
@@ -116,7 +116,7 @@ static void make_reads(struct maker *maker, struct model_txn *txn)
     }
 }
 
-/* Most of a channel's transactions have what its last one had. */
+/* Most transactions of a channel have the same columns as its previous one. */
 static void make_columns(struct maker *maker, struct model_txn *txn)
 {
     static const enum rig_column lasting[] = {RIG_COLUMN_NODE, RIG_COLUMN_BACKEND, RIG_COLUMN_MEMBER};
@@ -318,7 +318,7 @@ static void assert_kept_columns(const struct rig_history *got, uint32_t got_txn,
     }
 }
 
-/* By counting one after the other. */
+/* Counts transaction by transaction. */
 static int64_t committed_meanwhile(const struct rig_history *history, uint32_t txn)
 {
     const struct rig_txn *held = &history->txns[txn];

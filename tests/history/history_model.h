@@ -1,6 +1,6 @@
 /*
- * Random transactions for the tests of recording, reading and writing: what clients did, as plain data, fed to any of
- * them, and the history that must come out.
+ * Random transactions for the tests of recording, reading and writing: the clients' transactions as plain data, the
+ * input of these tests, and the history that must result.
  */
 #ifndef RIG_TESTS_HISTORY_HISTORY_MODEL_H
 #define RIG_TESTS_HISTORY_HISTORY_MODEL_H
@@ -48,7 +48,7 @@ struct model_options {
     uint32_t channel_count;
     int64_t key_count;
     int64_t first_ns;
-    bool exchange; /* only what JSON lines and EDN can tell apart */
+    bool exchange; /* only what JSON lines and EDN can express */
     bool position_gaps;
     bool text_keys;
     bool no_invocations;
@@ -61,15 +61,16 @@ void model_done(struct model *model);
 /* The history of the first `event_count` events. Fails the test on any error. */
 struct rig_history *model_history(const struct model *model, uint32_t event_count);
 
-/* Fails the test where the two differ; `meta` too. Times are compared as differences to the first one. */
+/* Fails the test where the two differ, `meta` included. Times are compared as differences to the first one. */
 void assert_same_history(const struct rig_history *got, const struct rig_history *wanted);
-/* Fails the test unless the transaction of the one has the side columns of that of the other; with as many as committed
- * meanwhile in all of `wanted`. */
+/* Fails the test unless both transactions have the same side columns, and the same count of transactions committed
+ * meanwhile, counted over all of `wanted`. */
 void assert_same_columns(const struct rig_history *got, uint32_t got_txn, const struct rig_history *wanted,
                          uint32_t wanted_txn);
-/* Fails the test unless each transaction that was held has as many as committed while it was open, and no other one. */
+/* Fails the test unless each held transaction has the number of transactions that committed while it was open, and no
+ * other transaction has a count. */
 void assert_meanwhile(const struct rig_history *history);
-/* The same for one operation of each. */
+/* Fails the test unless both operations are the same. */
 void assert_same_op(const struct rig_history *got, const struct rig_txn_op *a, const struct rig_history *wanted,
                     const struct rig_txn_op *b);
 

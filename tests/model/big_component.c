@@ -90,7 +90,7 @@ static int judge(const struct expectation *expected, const struct rig_verdict *v
     return 0;
 }
 
-/* In a process of its own, whose memory is measured. */
+/* In a process of its own, to measure its memory. */
 static int decide(const struct expectation *expected)
 {
     struct rig_err err = {0};

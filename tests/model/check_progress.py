@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A check that takes long shows on a terminal how far it is, through both passes, and leaves nothing behind.
+"""A long check shows its progress on a terminal, through both passes, and leaves nothing behind.
 
 The binary is $RIG, or build/release/rig; other programs are in $RIG_BUILD/tests.
 """
@@ -19,7 +19,7 @@ LINE = re.compile(r"(check|check again|judge) [\d.]+s \S+ \S+/s (?:(\d+)% left \
 
 
 def shown_on_terminal(*arguments):
-    """What the command writes to a terminal, its status, and its standard output."""
+    """The command's output to a terminal, its status, and its standard output."""
     master, slave = pty.openpty()
     process = subprocess.Popen([RIG, *arguments], env={**os.environ, "TERM": "xterm"}, stderr=slave,
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)

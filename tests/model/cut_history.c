@@ -49,7 +49,7 @@ static uint32_t number_key(struct cut_history *cut, uint32_t key)
     return number;
 }
 
-/* Lets the list hold all elements behind the first `shared`. */
+/* Extends the list to all elements behind the first `shared`. */
 static void grow(struct cut_history *cut, struct rig_growing_list *list, const struct rig_read_list *all,
                  uint32_t shared)
 {
@@ -70,7 +70,7 @@ static void place_read(struct cut_history *cut, struct rig_txn_op *op, uint32_t 
         grow(cut, spine, &all, 0);
         return;
     }
-    /* It shares what the spine has now, which may be less than it will have in common with it. */
+    /* Shares the current elements of the spine, which may be fewer than the common prefix will be. */
     uint32_t *branch = &cut->branch_of[rig_txn_op_branch(op)];
     if (*branch == 0) {
         uint32_t shared = all.shared < spine->count ? all.shared : spine->count;
@@ -105,13 +105,13 @@ static void add_txn(struct cut_history *cut, uint32_t txn, bool open)
         else if (list && op.read_state == RIG_READ_SEEN)
             place_read(cut, &op, key);
         op.key = key;
-        op.owner = (uint16_t)(segment->txns.count - 1); /* of an open one: nothing */
+        op.owner = (uint16_t)(segment->txns.count - 1); /* unused for an open transaction */
         require(rig_txn_op_vec_add(ops, op));
     }
     segment->owned &= open || rig_txn_op_count(cut->history, txn) > 0;
 }
 
-/* Whether the transaction is under way when those before `next` are complete. */
+/* Whether the transaction is open when all transactions before `next` are complete. */
 static bool is_open(const struct cut_history *cut, uint32_t txn, uint32_t next)
 {
     const struct rig_txn *t = &cut->history->txns[txn];
@@ -133,7 +133,7 @@ const struct rig_segment *cut_history_next(struct cut_history *cut)
     memset(cut->branch_of, 0, history->branch_count * sizeof *cut->branch_of);
     rig_segment_reset(&cut->segment);
     uint32_t count = 0;
-    cut->segment.owned = cut->next % 2 == 0; /* by turns, so that both ways of noting operations are gone */
+    cut->segment.owned = cut->next % 2 == 0; /* in turn, so that both ways of noting operations are tested */
     while (count < cut->txns_per_segment && cut->next < history->txn_count &&
            history->txns[cut->next].complete_at != RIG_POSITION_NONE) {
         add_txn(cut, cut->next++, false);

@@ -1,6 +1,6 @@
 /*
- * A history in memory as the stream of segments that a reader would make of its record: so many complete transactions
- * each, with those that are open where it ends. For tests of what takes segments.
+ * A history in memory as the stream of segments that a reader would make of its record: the given number of complete
+ * transactions each, with those that are open where it ends. For tests of modules that take segments.
  */
 #ifndef RIG_TESTS_MODEL_CUT_HISTORY_H
 #define RIG_TESTS_MODEL_CUT_HISTORY_H
@@ -19,7 +19,7 @@ struct cut_history {
     uint32_t *branch_of; /* per branch of the history: the same */
 };
 
-/* Stops the program when memory runs out, as all of these. */
+/* Stops the program when memory runs out, as all functions here do. */
 void cut_history_init(struct cut_history *cut, const struct rig_history *history, uint32_t txns_per_segment);
 void cut_history_done(struct cut_history *cut);
 /* The next segment, borrowed until the next call; NULL at the end. There is at least one. */

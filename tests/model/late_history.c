@@ -67,7 +67,7 @@ static void begin(struct late *late)
     rig_arena_reset(&late->copies);
 }
 
-/* Further apart, so that others fit in between. */
+/* Spreads the positions, so that others fit in between. */
 static uint32_t moved(uint32_t position)
 {
     return position == RIG_POSITION_NONE ? position : position * SPACING;
@@ -102,7 +102,7 @@ static bool shows(const struct rig_history *history, uint32_t key, int64_t value
     return false;
 }
 
-/* Puts what somebody of this outcome appended to the key before `end`, and nobody saw, behind the elements. */
+/* Appends to the elements what a transaction of this outcome appended to the key before `end` and no read shows. */
 static bool add_unseen(struct late *late, uint32_t key, uint32_t end, enum rig_outcome outcome)
 {
     const struct rig_history *history = late->history;
@@ -119,7 +119,7 @@ static bool add_unseen(struct late *late, uint32_t key, uint32_t end, enum rig_o
     return false;
 }
 
-/* What the late transaction on the key is; false when there is none of this kind. */
+/* Makes the late transaction's operation on the key; false when this kind is not possible there. */
 static bool make_op(struct late *late, enum late_kind kind, uint32_t key, uint32_t end)
 {
     const struct rig_history *history = late->history;
@@ -145,7 +145,7 @@ static bool make_op(struct late *late, enum late_kind kind, uint32_t key, uint32
     return fits;
 }
 
-/* Puts one in behind the transaction, if there is a key that was idle for so long. */
+/* Inserts one behind the transaction, if some key was idle for long enough. */
 static bool come_back(struct late *late, uint32_t number, unsigned kinds, uint32_t idle)
 {
     const struct rig_history *history = late->history;

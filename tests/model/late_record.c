@@ -1,9 +1,9 @@
 /*
- * Writes a long record with keys that come back late: late_record TXNS SPAN FILE
+ * Writes a long record with keys that are used again late: late_record TXNS SPAN FILE
  *
- * One client after the other appends to one of 100 keys and reads it; after 100 appends a key gives way to a new one.
- * Every 20,000 transactions one of unknown fate appends to a key that was just left, and nobody sees it until the key
- * is read once more, SPAN transactions later. The history is serializable.
+ * One client after the other appends to one of 100 keys and reads it; after 100 appends a new key replaces it. Every
+ * 20,000 transactions an indeterminate one appends to a key that was just left. The first read that shows this append
+ * comes SPAN transactions later. The history is serializable.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -53,7 +53,7 @@ static void append_and_read(uint64_t i)
     run((uint32_t)(i % CLIENTS), (int64_t)(i % CLIENTS), ops, 2, RIG_OUTCOME_OK, reads);
 }
 
-/* The key that was left when the transaction `i`, a multiple of EVERY, came. */
+/* The key that was left when transaction `i`, a multiple of EVERY, came. */
 static int64_t key_left(uint64_t i)
 {
     return (int64_t)((i / (ACTIVE * APPENDS) - 1) * ACTIVE);

@@ -2,7 +2,7 @@
  * same_history <history.rig> <history.rig>: status 0 when both records hold the same history, 1 when
  * not, 3 when one cannot be read.
  *
- * Records of the same history may differ in their bytes: frames end where the writer thread happened to wake up.
+ * Records of the same history may differ in their bytes, since frames end where the writer thread wakes up.
  */
 #include <stdio.h>
 #include <string.h>

@@ -92,7 +92,7 @@ struct event {
     bool completes;
 };
 
-/* Times differ but for a completion and the next invocation of one session, which cannot be equal either. */
+/* Times are distinct, but for a completion and the next invocation of one session, which must not be equal either. */
 static int compare_events(const void *a, const void *b)
 {
     const struct event *left = a, *right = b;

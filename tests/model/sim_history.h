@@ -1,5 +1,5 @@
 /*
- * What the clients of one simulated run see, straight from the engine, without threads.
+ * The clients' view of one simulated run, directly from the engine, without threads.
  *
  * Each session issues its generator's stream until the transactions are spent, under a new process after each info, as
  * `run/` does. A run is a pure function of its settings.
@@ -51,7 +51,7 @@ void sim_settings_init(struct sim_settings *settings, enum rig_sim_isolation iso
 void seen_run_init(struct seen_run *run, const struct sim_settings *settings);
 void seen_run_done(struct seen_run *run);
 
-/* As the checker reads it; gives. */
+/* As the checker reads it; the caller owns it. */
 struct rig_history *seen_run_history(const struct seen_run *run, enum rig_workload workload);
 
 #endif

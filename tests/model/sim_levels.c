@@ -1,8 +1,8 @@
 /*
  * The checker against the simulated database: sim_levels [--seeds N] [--transactions N] [--first-seed N]
  *
- * A database that is right at a level is never refuted there or below, and refuted at the next stronger levels; each
- * mistake is found under its name, and refutes nothing that it leaves intact. Every case runs over all seeds; half of
+ * A database that is right at a level is never refuted at it or below, and is refuted at the next stronger levels. Each
+ * mistake is found under its name, and refutes no level that it leaves intact. Every case runs over all seeds; half of
  * them with aborts, lost answers and broken connections.
  */
 #include <inttypes.h>
@@ -26,7 +26,7 @@ struct expectation {
     uint64_t finds;  /* anomalies that every history must show */
 };
 
-/* What aborts only now and then, or needs a rare coincidence, has a rate at which 5,000 transactions surely show it. */
+/* Mistakes that rarely show, such as rare aborts, have a rate at which 5,000 transactions surely show them. */
 static const struct expectation expectations[] = {
     {RIG_SIM_SERIALIZABLE, RIG_SIM_BUG_NONE, 0, L(STRICT_SERIALIZABLE), 0, 0},
     {RIG_SIM_REPEATABLE_READ, RIG_SIM_BUG_NONE, 0, L(STRICT_SERIALIZABLE), 0, 0},
@@ -139,7 +139,7 @@ static void run_case(const struct expectation *expected, uint64_t first_seed, ui
             settings.sim.info_rate = 0.02;
             settings.sim.loss_rate = 0.01;
         }
-        /* Without aborts nobody reads what was aborted. */
+        /* Without aborts no transaction reads an aborted write. */
         if (expected->bug == RIG_SIM_BUG_ABORTED_READ)
             settings.sim.abort_rate = 0.05;
         run_one(totals, &settings, expected);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What `rig gen` makes of each level is right there, and each mistake of the simulated database is found in it; through a
-# pipe, as somebody would use the two.
+# `rig gen` makes histories that are right at each level, and each mistake of the simulated database is found;
+# through a pipe, as a user would combine the two.
 set -uo pipefail
 
 status=0

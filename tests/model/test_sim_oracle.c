@@ -13,7 +13,7 @@
 
 enum { SEED_COUNT = 3000 };
 
-/* The oracle's tables are small; a run that does not fit is left out. */
+/* The oracle's tables are small; a run that exceeds them is skipped. */
 static bool to_small(const struct seen_run *run, struct small_history *small)
 {
     memset(small, 0, sizeof *small);
@@ -67,7 +67,7 @@ static void settings_for(struct sim_settings *settings, enum rig_sim_isolation i
     settings->txn_count = 8;
 }
 
-/* How many of the histories have no explanation at `level`; stops at the first when none may lack one. */
+/* The number of histories without an explanation at `level`; stops at the first when each must have one. */
 static unsigned count_unexplained(enum rig_sim_isolation isolation, enum rig_sim_bug bug, struct oracle_level level,
                                   bool must_hold)
 {

@@ -1,12 +1,12 @@
 /*
  * Checking in windows against checking as a whole: windows_agree [--seeds N] [--first-seed N] [--small N] [FILE...]
  *
- * Histories of the simulated database, right and with each of its mistakes, as they are and with keys that come back
- * long after their last use, small random ones of all kinds, and those of the files given, are cut into windows of a
- * few transactions. The verdict must be the same: validity, every level's fate, the scope, the counts of anomalies that
- * are no cycles, and which anomalies there are. Each cut is checked twice: with a guess which keys are done with, and
- * with a census of their last uses. Where a guess was wrong, the check says so, and nothing more is asked of it; how
- * often is printed. A census must never be wrong.
+ * Histories of the simulated database, right and with each of its mistakes, as they are and with keys that are used
+ * again long after their last use, small random ones of all kinds, and those of the files given, are cut into windows
+ * of a few transactions. The verdict must be the same: validity, every level's fate, the scope, the counts of anomalies
+ * that are no cycles, and which anomalies exist. Each cut is checked twice: with a guess at which keys are finished,
+ * and with a census of their last uses. Where a guess was wrong, the check must report it, and nothing else is
+ * compared; the number of such checks is printed. A census must never be wrong.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -82,7 +82,7 @@ static void compare(struct totals *totals, const struct cutting *cutting, const 
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
         const struct rig_finding *a = &whole->findings[anomaly], *b = &windowed->findings[anomaly];
         const char *name = rig_anomaly_info((enum rig_anomaly)anomaly)->name;
-        /* Searches for longer cycles, of what is refuted anyway, are bounded, and bounded in each window. */
+        /* Searches for longer cycles at levels already refuted are bounded, and bounded in each window. */
         const struct rig_finding *found = a->count > 0 ? a : b;
         bool longer = found->witness_count > 0 && found->witnesses[0].txn_count > 2 && !found->exact;
         bool more = (a->count > 0) != (b->count > 0) && longer;
@@ -102,7 +102,7 @@ static void compare(struct totals *totals, const struct cutting *cutting, const 
         complain(totals, cutting, "other names of transactions", "");
 }
 
-/* What somebody who looks on is told must come true. */
+/* The progress that a watcher is told must match the result. */
 static void look_on(struct totals *totals, const struct cutting *cutting, struct rig_stream *windows,
                     const struct rig_verdict *whole)
 {
@@ -140,7 +140,7 @@ static struct rig_census *take_census(const struct cutting *cutting, const struc
     return census;
 }
 
-/* What the windows say in the end; or that a guess was wrong, which may not be where there was none. */
+/* The verdict of the windows; or that a guess was wrong, which is an error with a census. */
 static enum rig_rc finish(struct totals *totals, const struct cutting *cutting, const struct rig_history *history,
                           const struct rig_verdict *whole, struct rig_stream *windows, unsigned contradicted_before,
                           struct rig_err *err)
@@ -169,7 +169,7 @@ static enum rig_rc finish(struct totals *totals, const struct cutting *cutting, 
     return rc;
 }
 
-/* True when it has to be done again, because an assumption turned out not to hold. */
+/* True when the check must be repeated, because an assumption proved wrong. */
 static bool check_cut_once(struct totals *totals, struct cutting *cutting, const struct rig_history *history,
                            const struct rig_verdict *whole)
 {
@@ -244,7 +244,7 @@ static void check_assuming(struct totals *totals, const char *name, const struct
     rig_verdict_free(whole);
 }
 
-/* Registers with what can be assumed of them: a few of these at a time, and the next ones of the next history. */
+/* Registers under sets of assumptions: `count` sets, and the next sets for the next history. */
 static void check_registers(struct totals *totals, const char *name, const struct rig_history *history, unsigned count)
 {
     static unsigned next;
@@ -252,7 +252,7 @@ static void check_registers(struct totals *totals, const char *name, const struc
         check_assuming(totals, name, history, next++ % (1u << RIG_ASSUMPTION_COUNT));
 }
 
-/* Of lists, as they are and as registers. */
+/* A history of lists, as it is and as registers. */
 static void check_history(struct totals *totals, const char *name, const struct rig_history *history)
 {
     check_assuming(totals, name, history, 0);
@@ -266,7 +266,7 @@ static void check_history(struct totals *totals, const char *name, const struct 
     }
 }
 
-/* With keys that come back: of one kind, of all kinds, one key only. */
+/* With keys that are used again: of one kind, of all kinds, one key only. */
 static void check_late(struct totals *totals, const char *of, const struct rig_history *history, uint64_t seed)
 {
     char name[160];
@@ -355,7 +355,7 @@ static void check_file(struct totals *totals, const char *path)
     struct rig_err err = {0};
     struct rig_history *history = NULL;
     if (rig_history_load(path, &(struct rig_load_options){0}, &history, &err) != RIG_OK)
-        return; /* refused for what it is */
+        return; /* rejected with its proper reason */
     if (history->workload == RIG_WORKLOAD_LIST_APPEND)
         check_history(totals, path, history);
     else if (history->workload == RIG_WORKLOAD_RW_REGISTER)

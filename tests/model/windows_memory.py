@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""A history that takes more than three times --max-memory to check as a whole is judged in windows within it.
+"""A history that takes more than three times --max-memory to check as a whole is checked in windows within the limit.
 
-In one pass where keys are done with once they are left; in two where some come back long after, so that a guess about
-them is wrong. Through a pipe, which is kept in memory, it is refused with the remedy. Registers take no more where there
-are twice as many, whatever is assumed of them. In each form a limit of a third of the file is kept to, also
-where keys are used seldom and so for long. Where all keys stay in use, the limit that the error names is enough.
-The binary is $RIG, or build/release/rig; other programs are in $RIG_BUILD/tests.
+One pass suffices where keys are never used again once they are left; two passes where some are used again long
+after, so that a guess about them is wrong. Through a pipe, whose input is kept in memory, the history is rejected
+with the remedy. Memory for registers does not grow with twice as many, whatever is assumed of them. In each form a
+limit of a third of the file is kept to, also where keys are used seldom and so for long. Where all keys stay in use,
+the limit that the error names is enough. The binary is $RIG, or build/release/rig; other programs are in
+$RIG_BUILD/tests.
 """
 
 import json
@@ -31,7 +32,8 @@ def check(history, *arguments):
 
 
 def check_within(history, passes, problems, *arguments):
-    """The history is judged within the limit, in so many passes, and takes three times as much without windows."""
+    """The history is judged within the limit, in the given number of passes, and takes three times as much without
+    windows."""
     limited = check(history, "--max-memory", f"{LIMIT_MIB}MiB", *arguments)
     if limited.returncode != 0:
         problems.append(f"{history.name}: exit status {limited.returncode}: {limited.stderr}")
@@ -62,7 +64,7 @@ def check_piped(history, problems):
 
 
 def check_share(history, share, problems):
-    """A limit of such a share of the file is kept to, on one thread and on two."""
+    """The limit, a share of the file's size, is kept to, on one thread and on two."""
     limit_kib = history.stat().st_size // share // 1024
     for threads in ("1", "2"):
         limited = check(history, "--max-memory", f"{limit_kib}KiB", "--threads", threads)
@@ -75,7 +77,8 @@ def check_share(history, share, problems):
 
 
 def check_refused(history, limit, problems):
-    """What does not fit says where, why, and which limit would do; that one does."""
+    """A history that does not fit gives an error with the place, the reason and a sufficient limit; that limit
+    suffices."""
     refused = check(history, "--max-memory", f"{limit}MiB", "--threads", "1")
     print(refused.stderr.strip())
     said = re.search(r"after (\d+) transactions.* (?:still in use|used again later),.*raise --max-memory: (\d+MiB) hold so many, and (\d+MiB) "

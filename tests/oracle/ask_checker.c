@@ -19,7 +19,7 @@ enum rig_level checker_level(struct oracle_level level)
     return levels[level.base][level.order];
 }
 
-/* The history that the checker has before it: printed when an assertion of rig's ends the program. */
+/* The history under check: printed when an assertion of rig's ends the program. */
 static const struct small_history *current;
 
 static void print_current(void)
@@ -86,7 +86,7 @@ static bool is_below_committed(const struct rig_level_info *info)
     return (info->below & RIG_LEVEL_BIT(RIG_LEVEL_READ_COMMITTED)) == 0;
 }
 
-/* What a verdict must be, whatever the history: closed under the lattice, each refutation with its anomaly. */
+/* The properties of every verdict, whatever the history: closed under the lattice, each refutation with its anomaly. */
 static void check_closed(const struct rig_verdict *verdict, struct checker_answer *answer)
 {
     for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
@@ -123,7 +123,7 @@ static void check_closed(const struct rig_verdict *verdict, struct checker_answe
     }
 }
 
-/* Each witness by itself, and that it refutes something that the verdict says is refuted. */
+/* Each witness is proved, and refutes a level that the verdict reports as refuted. */
 static void check_witnesses(const struct small_history *history, const struct rig_verdict *verdict,
                             struct checker_answer *answer)
 {

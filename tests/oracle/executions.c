@@ -11,9 +11,9 @@ struct seen {
     int txn, op, key;
     const struct small_op *read;
     int writer;       /* of the version read; NOTHING: the initial state */
-    uint32_t writers; /* of all that it shows */
+    uint32_t writers; /* of all elements that it shows */
     bool own;         /* the version is the reader's own */
-    bool impossible;  /* shows what no execution has */
+    bool impossible;  /* shows something that no execution has */
     bool uncommitted; /* intermediate, or written only later: no read committed */
 };
 
@@ -27,10 +27,10 @@ struct search {
     uint32_t writes[SMALL_TXNS]; /* bits of keys */
     uint32_t infos, known;       /* known: ok, or shown by one that is known */
     uint32_t ghosts;             /* failed, but assumed operations of a key */
-    bool silent[SMALL_KEYS];     /* reads of the key say nothing at RU */
+    bool silent[SMALL_KEYS];     /* reads of the key are no evidence at RU */
     /* of one set */
     uint32_t committed;
-    bool all_committed_reads, all_inner; /* what RC and Int ask of each read by itself */
+    bool all_committed_reads, all_inner; /* the conditions of RC and Int on each read by itself */
     /* of one order */
     int count, order[SMALL_TXNS], place[SMALL_TXNS];
     struct executions *found;
@@ -67,7 +67,7 @@ void executions_order(const struct small_history *history, enum execution_order 
     }
 }
 
-/* ---- what reads show by themselves ---- */
+/* ---- conditions on reads by themselves ---- */
 
 static int writes_between(const struct small_txn *txn, int key, int from, int to)
 {
@@ -126,7 +126,8 @@ static struct seen look_at(const struct small_history *history, int t, int i)
     return seen;
 }
 
-/* Whether `read` shows the transaction's writes to the key so far, or no own ones, and `*others` else. */
+/* The number of elements in front of the transaction's own writes to the key so far; NOTHING when the read does not end
+ * with all of these writes. */
 static int elements_before_own(const struct small_txn *txn, const struct small_op *read, int i)
 {
     int own = writes_between(txn, read->key, 0, i), at = read->count;
@@ -203,7 +204,7 @@ static bool is_prefix(const struct small_op *a, const struct small_op *b)
     return a->count <= b->count && memcmp(a->list, b->list, (size_t)a->count * sizeof a->list[0]) == 0;
 }
 
-/* Whether a read shows an append of a known transaction without one that this made earlier to the key. */
+/* Whether a read shows an append of a known transaction without one of its earlier appends to the key. */
 static bool is_fractured(const struct search *s, const struct small_op *read)
 {
     const struct small_history *history = s->history;
@@ -319,7 +320,7 @@ static bool lists_are_traceable(const struct search *s)
     return true;
 }
 
-/* At RU: what the read shows of committed transactions begins the key's list. */
+/* At RU: the elements of committed transactions that the read shows are a prefix of the key's list. */
 static bool begins_list(const struct search *s, const struct seen *seen)
 {
     int list[LISTS], position = 0, count = list_in_order(s, seen->key, list);
@@ -364,7 +365,7 @@ static bool is_external(const struct search *s, const struct seen *seen)
            (seen->writer == NOTHING || in(s->committed, seen->writer));
 }
 
-/* Those that wrote a later version of the key than the one read, the reader left out. */
+/* The writers of later versions of the key than the one read, without the reader. */
 static uint32_t missed_by(const struct search *s, const struct seen *seen)
 {
     uint32_t missed = 0;
@@ -386,7 +387,8 @@ static bool reads_go_back(const struct search *s)
     return true;
 }
 
-/* Per transaction: the writers of the version that it overwrote and of those before; and those that it read from. */
+/* Per transaction: the writers of the version that it overwrote and of the versions before; and the writers that it
+ * read from. */
 static void find_dependencies(const struct search *s, uint32_t overwrites[SMALL_TXNS], uint32_t reads_from[SMALL_TXNS])
 {
     memset(overwrites, 0, SMALL_TXNS * sizeof overwrites[0]);
@@ -404,7 +406,7 @@ static void find_dependencies(const struct search *s, uint32_t overwrites[SMALL_
     }
 }
 
-/* Adds what those in each set have in theirs. All lead back in the order. */
+/* Adds to each set the sets of its members. All lead back in the order. */
 static void close_over(const struct search *s, uint32_t sets[SMALL_TXNS])
 {
     for (int p = 0; p < s->count; p++) {
@@ -415,7 +417,7 @@ static void close_over(const struct search *s, uint32_t sets[SMALL_TXNS])
     }
 }
 
-/* Adds all that come before one in the set in the order. */
+/* Adds all transactions that precede a member of the set in the order. */
 static void close_down(const struct search *s, uint32_t sets[SMALL_TXNS])
 {
     for (int p = 0; p < s->count; p++) {
@@ -429,7 +431,7 @@ static void close_down(const struct search *s, uint32_t sets[SMALL_TXNS])
     }
 }
 
-/* Ext: no read misses what its transaction sees. */
+/* Ext: no read misses a write that its transaction sees. */
 static bool misses_nothing(const struct search *s, const uint32_t sees[SMALL_TXNS])
 {
     for (int r = 0; r < s->read_count; r++) {
@@ -488,7 +490,7 @@ static uint32_t met_before(const struct search *s, int txn, int op, bool writes)
     return met;
 }
 
-/* A read misses nothing of those met before; with `depends`, nor what these depend on. */
+/* A read misses no write of the writers met before; with `depends`, nor of their dependencies. */
 static bool is_monotonic(const struct search *s, const uint32_t *depends)
 {
     for (int r = 0; r < s->read_count; r++) {
@@ -540,7 +542,7 @@ static bool updates_are_serializable(const struct search *s, const uint32_t depe
     return !has_cycle(updates, after);
 }
 
-/* One operation on the key in hand. */
+/* One operation on the current key. */
 struct key_op {
     int txn, op;
     const struct small_op *does;
@@ -561,7 +563,7 @@ static int list_key_ops(const struct search *s, int key, struct key_op ops[KEY_O
     return count;
 }
 
-/* Whether the version that `write` makes comes after the one that `of` makes, or leaves behind. */
+/* Whether the version that `write` makes is later than the one that `of` makes. */
 static bool is_later(const struct search *s, const struct key_op *of, const struct key_op *write)
 {
     if (of->txn == write->txn)
@@ -569,7 +571,7 @@ static bool is_later(const struct search *s, const struct key_op *of, const stru
     return s->place[of->txn] < s->place[write->txn];
 }
 
-/* Whether `a` comes before `b` in every serial order of the operations that keeps `order`, and the version order. */
+/* Whether `a` comes before `b` in every serial order of the operations that keeps `order` and the version order. */
 static bool comes_before(const struct search *s, enum execution_order order, const struct key_op *a,
                          const struct key_op *b, const struct key_op *read_by_a)
 {
@@ -594,8 +596,8 @@ static const struct key_op *writer_op(const struct key_op *ops, int count, const
 }
 
 /*
- * Closes the order, and adds what a read forces: another write comes before the write it returns, or after the read.
- * False when there is nothing to add.
+ * Closes the order, and adds the orders that a read forces: another write comes before the write it returns, or after
+ * the read. False when there is nothing to add.
  */
 static bool add_forced(const struct key_op *ops, int count, uint64_t after[KEY_OPS])
 {
@@ -619,8 +621,8 @@ static bool add_forced(const struct key_op *ops, int count, uint64_t after[KEY_O
 }
 
 /*
- * A necessary condition, of operations by themselves: an order of all of them, in which only the writes of a
- * transaction stand together.
+ * A necessary condition on the operations alone: an order of all of them exists in which only the writes of a
+ * transaction are adjacent.
  */
 static bool key_is_serial(const struct search *s, int key, enum execution_order order)
 {

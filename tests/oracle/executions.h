@@ -3,7 +3,8 @@
  *
  * An execution is a set of committed transactions (all that are ok, none that failed, any of those that are info) in
  * one total order AR (arbitration). The versions of each key follow their writers in this order; a transaction's
- * version is that of its last write to the key. All sets and all orders are tried. Each level asks this of one:
+ * version is that of its last write to the key. All sets and all orders are tried. Each level has these conditions on
+ * an execution:
  *
  * RU        PL-1, Adya's thesis 4.1 (no G0). AR exists for version orders without a cycle of ww; reads say only what is
  *           below under "lists".
@@ -20,33 +21,35 @@
  *
  * PL3U      4.3 (no G-update): RC, and the update transactions with any one other have no cycle.
  *
- * SER       PL-3, 4.4: the committed transactions one after the other in AR return all that was read.
+ * SER       PL-3, 4.4: the committed transactions, executed one after the other in AR, return all known reads.
  *
  * RA, CC, UA, PREFIX, PSI and SI follow Cerone, Bernardi & Gotsman 2015, section 3. Each transaction has the set VIS of
- * those it sees, inside AR, the least that the level's axioms allow: those it read from; for UA, PSI and SI those
+ * those it sees, inside AR, the least set that the level's axioms allow: those it read from; for UA, PSI and SI those
  * before it in AR that wrote a key it writes (NoConflict); for CC and PSI closed under VIS (TransVis), for PREFIX and
  * SI under AR (Prefix). Then Int: a read after an operation on the same key agrees with it; and Ext: another read
  * returns the last version in AR that is in VIS.
  *
  * Session and strong forms (Daudjee & Salem 2004, 2006; Cerone & Gotsman 2018, 2): AR, and VIS where there is one,
  * contains the order of each process, or that of real time: A before B when A is ok and completed before B was invoked.
- * An info transaction has no end: it comes after what its process did before, and before nothing. Without invocations a
- * process is still sequential: its ok completions come before its later transactions. Nothing else has real time.
+ * An info transaction has no end: it follows the earlier transactions of its process, and precedes nothing. Without
+ * invocations a process is still sequential: its ok completions precede its later transactions. Nothing else has real
+ * time.
  *
- * Lists. An append builds on the list that was there, so the list that a version holds is what its predecessors and
- * itself appended (traceability, Kingsbury & Alvaro 2020, 4.2): RC and above ask each read to be such a list. A list
- * that ends with the reader's own appends says what came before them, and not that this was read. At RU a read may be
- * dirty, and so says less: the elements that it shows of committed transactions begin the key's list. That goes for
- * reads of ok transactions, and of the info ones whose writes such reads show. Each append counts by itself: two of one
- * transaction with another's between them are a write cycle, as in Kingsbury & Alvaro (in Adya's definition, where only
- * last writes are versions, they are none). Where the reads of a key contradict each other, or show a later append of a
- * transaction without an earlier one, they say nothing at RU. No committed transaction can read a value that no
- * transaction wrote, or an element twice, at any level. The levels do not restrict the reads of aborted transactions.
+ * Lists. An append extends the existing list, so a version's list holds the appends of its predecessors and its own
+ * (traceability, Kingsbury & Alvaro 2020, 4.2): RC and above require each read to be such a list. A list that ends with
+ * the reader's own appends shows what preceded them, but does not count as a read of it. At RU a read may be dirty, and
+ * so proves less: the elements of committed transactions that it shows are a prefix of the key's list. This holds for
+ * reads of ok transactions, and of the info transactions that have a write in such a read. Each append counts by
+ * itself: two of one transaction with another's between them are a write cycle, as in Kingsbury & Alvaro (in Adya's
+ * definition, where only last writes are versions, they are none). Where the reads of a key contradict each other, or
+ * show a later append of a transaction without an earlier one, they prove nothing at RU. No committed transaction can
+ * read a value that no transaction wrote, or an element twice, at any level. The levels do not restrict the reads of
+ * aborted transactions.
  *
- * Registers, with the assumptions that rig offers: each is one on version orders. wfr-keys: a transaction that reads a
+ * Registers, with the assumptions that rig offers, which restrict version orders. wfr-keys: a transaction that reads a
  * version and then writes the key writes a later one. sequential-keys, linearizable-keys: for each key by itself the
  * operations on it have an order that keeps process order, or real time, and in which each read returns the write
- * before it; a write that was read is one of them, whatever became of its transaction. Here, too, another's write
+ * before it; a write that was read is one of them, whatever the outcome of its transaction. Here, too, another's write
  * between two of one transaction is a write cycle.
  *
  * Cost: factorial in the transactions; up to EXECUTION_TXNS that may have committed.

@@ -3,23 +3,23 @@
  *
  *   executions_compare [--count N] [--seed S] [--first NUMBER] [--most-open FILE]
  *
- * Each history is told to rig as JSON lines: as a whole, in windows of single transactions, or so and under a limit of
- * memory; those of registers under each set of assumptions in turn. Then, of every level:
+ * rig reads each history as JSON lines: as a whole, in windows of single transactions, or in such windows and under a
+ * limit of memory; those of registers under each set of assumptions in turn. Then, for each level:
  *
  * - refuted: the oracle finds no execution (else FALSE ALARM);
  * - held: the oracle finds one (else FALSELY HELD);
- * - neither, on a level that rig says it decides (of lists: read committed, repeatable read and serializable, in their
+ * - neither, on a level that rig claims to decide (of lists: read committed, repeatable read and serializable, in their
  *   session and strong forms; the snapshot levels where all versions are ordered): the oracle finds one (else MISSED).
  *   On other levels this is counted as open.
  *
- * And of every anomaly, which are all asked for by name: where rig says yes, the oracle knows one that all version
- * orders share (or one of that kind or a stronger in each of them); where it says no, there is none in what they share,
- * and, of lists, some order without any. Where it is undecided the oracle knows a reason; that counts as open. So does
- * a cycle in which only several real-time edges together make the kind: rig has no name for it.
+ * For each anomaly, requested by name: where rig says yes, the oracle finds one that all version orders share (or one
+ * of that kind or a stronger in each of them); where rig says no, the orders share none, and, for lists, some order has
+ * none. Where rig is undecided the oracle knows a reason; that counts as open. So does a cycle in which only several
+ * real-time edges together make the kind: rig has no name for it.
  *
- * A disagreement is shrunk and printed with its history as JSON lines, for `rig check -`, and the exit status is 1. So
- * it is when more is open than FILE says: the rows of the table printed at the end of another run. Fewer are welcome,
- * and then the file ought to be written anew.
+ * A disagreement is shrunk and printed with its history as JSON lines, for `rig check -`, and the exit status is 1. The
+ * exit status is also 1 when more is open than FILE states: it holds the rows of the table printed at the end of
+ * another run. When fewer are open, update the file.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,8 +32,7 @@
 #include "tests/oracle/small_random.h"
 #include "tests/oracle/small_wild.h"
 
-/* The level of the oracle that a level of rig's is; of one without a definition of its own, two that it lies between.
- */
+/* The oracle's level for a level of rig's; for one without a definition of its own, the two that it lies between. */
 struct meaning {
     enum rig_level level;
     enum execution_kind least, most; /* an execution at `most` is one at the level, and that is one at `least` */
@@ -99,7 +98,7 @@ struct answer {
     bool ordered; /* no two transactions made unread appends to one key */
 };
 
-/* The history that rig has before it: printed when an assertion of rig's ends the program. */
+/* The history under check: printed when an assertion of rig's ends the program. */
 static const struct small_history *current;
 
 static void print_current(void)
@@ -235,7 +234,7 @@ static const enum rig_anomaly cycle_anomalies[NAMED_CYCLE_COUNT][3] = {
     {RIG_ANOMALY_G_NONADJACENT, RIG_ANOMALY_G_NONADJACENT_PROCESS, RIG_ANOMALY_G_NONADJACENT_REALTIME},
     {RIG_ANOMALY_G2_ITEM, RIG_ANOMALY_G2_ITEM_PROCESS, RIG_ANOMALY_G2_ITEM_REALTIME}};
 
-/* Cycles `from` to `to`, as they are and in all forms up to `form`. */
+/* Cycles `from` to `to`, in their plain form and in all forms up to `form`. */
 static uint32_t cycles_up_to(int from, int to, int form)
 {
     uint32_t bits = 0;
@@ -269,7 +268,7 @@ static bool in_every_graph(const struct named_anomalies *named, uint32_t cycles)
     return named->graph_count > 0;
 }
 
-/* Why it may be left open whether there is such a cycle, although the oracle knows none. */
+/* The reason why rig may leave open whether such a cycle exists, although the oracle finds none. */
 static bool may_be_open(const struct small_history *history, const struct named_anomalies *named,
                         enum named_cycle cycle, int form)
 {
@@ -313,7 +312,7 @@ static enum agreement compare_plain(const struct named_anomalies *named, enum re
     return there == (reply == YES) ? AGREE : there ? FALSE_NO : FALSE_YES;
 }
 
-/* Whether rig looks for it in registers. */
+/* Whether rig searches for it in registers. */
 static bool is_of_registers(enum named_plain anomaly)
 {
     return anomaly == NAMED_G1A || anomaly == NAMED_G1B || anomaly == NAMED_FUTURE_READ || anomaly == NAMED_INTERNAL ||
@@ -395,7 +394,7 @@ static void report(const struct small_history *history, struct wanted wanted, ui
     printf("\n");
 }
 
-/* ---- what is open ---- */
+/* ---- open cases ---- */
 
 struct totals {
     uint64_t histories, disagreements;
@@ -438,7 +437,7 @@ static bool find_row(const char *workload, const char *name, int *registers, int
     return false;
 }
 
-/* Whether no more is open than the file says. */
+/* Whether no more is open than the file states. */
 static bool is_bounded(const struct totals *totals, const char *path)
 {
     uint64_t most[2][QUESTIONS] = {{0}};

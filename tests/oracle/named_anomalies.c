@@ -19,7 +19,7 @@ struct look {
     uint32_t committed;
     struct versions keys[SMALL_KEYS];
     uint32_t process[SMALL_TXNS], realtime[SMALL_TXNS];
-    unsigned edges[SMALL_TXNS][SMALL_TXNS]; /* of the graph in hand: bits of enum edge */
+    unsigned edges[SMALL_TXNS][SMALL_TXNS]; /* of the current graph: bits of enum edge */
 };
 
 /* The edges of a walk so far. */
@@ -101,7 +101,7 @@ static void find_committed(struct look *look)
     }
 }
 
-/* ---- anomalies that are no cycles ---- */
+/* ---- non-cyclic anomalies ---- */
 
 static void note(struct look *look, enum named_plain anomaly)
 {
@@ -276,7 +276,7 @@ static void add_version(struct versions *versions, int writer, int value)
     versions->value[versions->count++] = value;
 }
 
-/* Known: as the longest read shows them. Then the others, transaction by transaction. */
+/* The known versions, as the longest read shows them; then the others, transaction by transaction. */
 static void find_versions(struct look *look, int key)
 {
     struct versions *versions = &look->keys[key];
@@ -305,7 +305,7 @@ static void add_edge(struct look *look, int from, int to, enum edge edge)
         look->edges[from][to] |= edge;
 }
 
-/* How many of the key's versions the read shows: all that are before the last of them. */
+/* The number of the key's versions that the read shows: all up to the last one shown. */
 static int seen_versions(const struct versions *versions, const struct small_op *read)
 {
     int seen = 0;
@@ -329,7 +329,7 @@ static void add_edges_of_read(struct look *look, int t, const struct small_op *r
     if (seen == 0 && read->count > 0 && look->history->registers)
         return; /* of no committed transaction */
     if (look->history->registers && !total && seen > 0)
-        return; /* only the initial state comes before others for certain */
+        return; /* only the initial state is certain to precede others */
     for (int v = seen; v < versions->count; v++) {
         bool open = !total && v >= versions->known;
         if (versions->writer[v] == t && !open)

@@ -1,10 +1,10 @@
 /*
- * The second oracle, of anomalies by name: which there are in a small history, by trying everything.
+ * The second oracle, of anomalies by name: those that a small history contains, by brute force.
  *
- * The committed transactions are the ok ones, and the info ones of which a read of a committed one shows a write. Only
- * these are looked at.
+ * The committed transactions are the ok ones, and each info one with a write that a committed one read. Only these are
+ * examined.
  *
- * No cycles (`rig list anomalies`; Kingsbury & Alvaro 2020, 4; Adya, Liskov & O'Neil 2000, 4.4.2):
+ * Non-cyclic anomalies (`rig list anomalies`; Kingsbury & Alvaro 2020, 4; Adya, Liskov & O'Neil 2000, 4.4.2):
  *
  * duplicate-elements   a read shows an element twice
  * garbage-read         a read shows a value that no transaction wrote (of lists)

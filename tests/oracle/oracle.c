@@ -9,8 +9,8 @@ struct lists {
     int at[SMALL_KEYS][SMALL_TXNS * SMALL_OPS];
 };
 
-/* One attempt: the transactions in `included` are to be put into an order, of which `order` holds the first `placed`.
- */
+/* One attempt: the transactions in `included` are to be put into an order, of which `order` holds the first
+ * `placed`. */
 struct attempt {
     const struct small_history *history;
     enum oracle_base base;
@@ -47,7 +47,7 @@ void oracle_order_before(const struct small_history *history, enum oracle_order 
     }
 }
 
-/* Executes a transaction on the lists; false when a known read would have returned something else. */
+/* Executes a transaction on the lists; false when a known read would have returned another list. */
 static bool execute(const struct small_txn *txn, struct lists *lists)
 {
     for (int i = 0; i < txn->op_count; i++) {
@@ -104,7 +104,7 @@ static bool fits_snapshot(const struct attempt *attempt, int t, int snapshot)
 
 static bool fits_next(const struct attempt *attempt, int t)
 {
-    /* nothing that is still to come may have to be before t */
+    /* nothing still to be placed may have to precede t */
     uint64_t placed = 0;
     for (int p = 0; p < attempt->placed; p++)
         placed |= UINT64_C(1) << attempt->order[p];

@@ -1,5 +1,5 @@
 /*
- * The oracle: whether any execution at an isolation level explains what the clients saw, by trying them all.
+ * The oracle: whether any execution at an isolation level explains the clients' reads, by trying all executions.
  *
  * Three definitions, kept apart from each other and from everything in checker/:
  *
@@ -16,12 +16,11 @@
  * read committed a transaction that does not see its own appends, or sees a key change between two reads, breaks
  * nothing: PL-2 forbids G0 and G1 alone.
  *
- * Read uncommitted (PL-1: no G0) allows dirty reads: what a read shows of transactions that did not commit is left out,
- * and an info transaction that was read may have aborted all the same. The rest must be a prefix of the version order.
+ * Read uncommitted (PL-1: no G0) allows dirty reads: elements of transactions that did not commit are removed from
+ * reads, and an info transaction that was read may still have aborted. The rest must be a prefix of the version order.
  *
- * What all the definitions share: a value that nobody wrote, an element twice, and two reads neither of which is a
- * prefix of the other have no explanation at any of these levels, since a list is built by appending to the list that
- * was there.
+ * All definitions share this: a value that no transaction wrote, an element twice, and two reads neither of which is a
+ * prefix of the other have no explanation at any of these levels, since a list grows only by appends at its end.
  *
  * Cost: factorial in the transactions, up to about 8; with the first two shortcuts polynomial, up to SMALL_TXNS.
  */
@@ -40,7 +39,7 @@ enum oracle_base {
     ORACLE_BASES
 };
 /*
- * Also respected: nothing, each process's order, or the order of completion before invocation. An info
+ * The order that is also respected: none, each process's order, or the order of completion before invocation. An info
  * transaction comes before nothing, since it may take effect later. Without invocations a process's transactions follow
  * each other as they complete, and there is no other order.
  */
@@ -51,14 +50,14 @@ struct oracle_level {
     enum oracle_order order;
 };
 
-/* Restrictions of oracle_explains() to what a checker's shortcuts look at; a shortcut loses nothing where the answer
-   stays the same. */
+/* Restrictions of oracle_explains() to the cases that a checker's shortcuts examine; a shortcut loses nothing where the
+ * answer stays the same. */
 enum oracle_shortcut {
     /* an info transaction is committed exactly when a committed read shows one of its appends */
     ORACLE_OBSERVED_INFOS = 1,
     /* appends that no read shows follow the last one shown and are not ordered among themselves */
     ORACLE_UNOBSERVED_UNORDERED = 2,
-    /* besides: of two such appends to one key, the writer that leads to the other by a path without two adjacent
+    /* in addition: of two such appends to one key, the writer that leads to the other by a path without two adjacent
        anti-dependencies is the first, since the other way round snapshot isolation would be broken */
     ORACLE_UNOBSERVED_FORCED = 4,
 };

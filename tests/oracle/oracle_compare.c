@@ -3,18 +3,18 @@
  *
  *   oracle_compare [--full] [--count N] [--seed S] [--first NUMBER]
  *
- * A level is refuted exactly when the oracle knows no execution at it; a level that held has one. A disagreement is
+ * A level is refuted exactly when the oracle finds no execution at it; a level that held has one. A disagreement is
  * shrunk and printed, in the oracle's notation and as JSON lines that `rig check -` reads, and the exit status is 1.
  *
  * At the read uncommitted levels only false alarms count: rig, like the literature, refutes them
  * by G0, repetitions and garbage alone.
  *
- * One kind of incompleteness is known and counted apart: at the snapshot isolation levels, where several appends to one
- * key were not read by anyone, the checker leaves them unordered, and the oracle, which tries both orders, may know
- * that neither will do. These are told by asking the oracle again with the same appends unordered.
+ * One kind of incompleteness is known and counted apart: at the snapshot isolation levels, where no transaction read
+ * several appends to one key, the checker leaves them unordered, and the oracle, which tries both orders, may find that
+ * neither is possible. The oracle recognises these cases by a second decision with the same appends unordered.
  *
- * --full takes histories too large for brute force and compares with the same definitions under the shortcuts that
- * test_oracle proves: explicit edges, transitive closure, one choice.
+ * --full takes histories too large for brute force and compares them with the same definitions under the shortcuts that
+ * test_oracle tests: explicit edges, transitive closure, one choice.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +46,7 @@ enum { LEVEL_COUNT = sizeof levels / sizeof levels[0] };
 
 enum { TINY_TXNS = 8, SHORT = ORACLE_OBSERVED_INFOS | ORACLE_UNOBSERVED_UNORDERED };
 
-/* Whether an execution exists; of a history too large for brute force, what the shortcuts leave of the question. */
+/* Whether an execution exists; for a history too large for brute force, decided under the shortcuts. */
 static bool is_possible(const struct small_history *history, struct oracle_level level)
 {
     return oracle_explains(history, level, history->txn_count > TINY_TXNS ? SHORT | ORACLE_UNOBSERVED_FORCED : 0);

@@ -84,7 +84,7 @@ static void add_writes(const struct choice *choice, struct edges *edges)
     }
 }
 
-/* rw: from the reader of the first `count` elements to whoever appended next. */
+/* rw: from the reader of the first `count` elements to the writer of the next append. */
 static void add_overwrites(const struct choice *choice, int reader, int key, int count, struct edges *edges)
 {
     bool unordered = (choice->shortcuts & ORACLE_UNOBSERVED_UNORDERED) != 0 && count == choice->shown[key];
@@ -96,9 +96,9 @@ static void add_overwrites(const struct choice *choice, int reader, int key, int
 }
 
 /*
- * Judges one known read against the version order of its key, and adds its edges. PL-2 wants the version of a committed
- * transaction's last append, or one of the reader's own that was appended before. The stronger levels want the
- * transaction to see its own appends, all of them, and nothing of others change (CBG15's INT).
+ * Judges one known read against the version order of its key, and adds its edges. PL-2 requires the version of a
+ * committed transaction's last append, or one of the reader's own that was appended before. The stronger levels require
+ * that the transaction sees all of its own appends, and no change by others (CBG15's INT).
  */
 static bool judge_read(const struct choice *choice, int t, int i, struct edges *wr, struct edges *rw)
 {
@@ -145,7 +145,7 @@ static bool leads_to(const struct edges *depends, const struct edges *rw, int a,
     return (by_any >> b & 1) != 0;
 }
 
-/* ORACLE_UNOBSERVED_FORCED: adds the orders that snapshot isolation leaves no choice about, until there are no more. */
+/* ORACLE_UNOBSERVED_FORCED: adds the orders that snapshot isolation forces, until there are no more. */
 static void force_orders(const struct choice *choice, struct edges *depends, const struct edges *rw)
 {
     for (bool added = true; added;) {
@@ -197,8 +197,8 @@ static bool orders_are_allowed(const struct choice *choice)
 }
 
 /*
- * The element at `position` of what a read shows, or -1 behind its end. At read uncommitted the elements of
- * transactions that did not commit are left out.
+ * The element at `position` of a read's list, or -1 behind its end. At read uncommitted the elements of transactions
+ * that did not commit are left out.
  */
 static int shown_at(const struct choice *choice, const struct small_op *read, int position)
 {
@@ -282,7 +282,7 @@ static bool choose_orders(struct choice *choice, int key)
             choice->op[key][p] = i;
             bool found = choose_orders(choice, key);
             choice->count[key]--;
-            /* one order of what no read shows is as good as another when it makes no edges */
+            /* any order of appends that no read shows is equivalent when it makes no edges */
             if (found || (choice->shortcuts & ORACLE_UNOBSERVED_UNORDERED) != 0)
                 return found;
         }
@@ -290,7 +290,7 @@ static bool choose_orders(struct choice *choice, int key)
     return false;
 }
 
-/* An element twice in a read, or one that nobody appended: no list is built like that. */
+/* An element twice in a read, or one that no transaction appended: no list is built like that. */
 static bool shows_the_impossible(const struct choice *choice)
 {
     for (int t = 0; t < choice->history->txn_count; t++) {

@@ -4,7 +4,7 @@
 
 #include "tests/oracle/oracle.h"
 
-/* The small transaction that the checker's id means: they are told apart by their positions. */
+/* The small transaction of the checker's id; positions identify transactions. */
 static int small_id(const struct small_history *small, const struct rig_history *history, uint32_t txn)
 {
     int name = (int)rig_txn_name(history, txn);
@@ -16,7 +16,7 @@ static int small_id(const struct small_history *small, const struct rig_history 
     return -1;
 }
 
-/* The small key that the checker's id means. */
+/* The small key of the checker's id. */
 static int small_key(const struct rig_history *history, uint32_t key)
 {
     return key < history->key_count ? (int)history->keys[key] : -1;
@@ -60,8 +60,8 @@ static bool is_shown(const struct small_history *small, uint64_t readers, int ke
 }
 
 /*
- * Whether every version order that the readers' reads allow has `first` before `second`: a read shows them so, or one
- * shows the first (-1: nothing) and none the second.
+ * Whether every version order that the readers' reads allow has `first` before `second`: a read shows both in this
+ * order, or a read shows the first (-1: nothing) and none shows the second.
  */
 static bool is_ordered(const struct small_history *small, uint64_t readers, int key, int64_t first, int64_t second)
 {
@@ -142,7 +142,8 @@ static const char *judge_step(const struct small_history *small, const struct ri
     return "an edge of no kind";
 }
 
-/* Whether reads of acknowledged transactions show the order of a ww step. No others order registers. */
+/* Whether reads of acknowledged transactions show the order of a ww step. Registers are always ordered by such
+ * reads. */
 static bool is_acknowledged(const struct small_history *small, const struct rig_history *history,
                             const struct rig_step *step)
 {
@@ -151,8 +152,8 @@ static bool is_acknowledged(const struct small_history *small, const struct rig_
            is_ordered(small, readers, small_key(history, step->key), step->from_value, step->to_value);
 }
 
-/* The name that the kinds of the steps give the cycle; of writes alone it is G0 only if all of them, and the reads that
- * order them, were acknowledged. */
+/* The name that the kinds of the steps give the cycle. A cycle of writes alone is G0 only if all its transactions, and
+ * the reads that order them, were acknowledged. */
 static enum rig_anomaly name_of(const struct small_history *small, const struct rig_history *history,
                                 const struct rig_witness *witness)
 {

@@ -1,5 +1,5 @@
 /*
- * Whether a witness is what it claims to be, read off the small history alone.
+ * Whether a witness proves its claim, decided from the small history alone.
  */
 #ifndef RIG_TESTS_ORACLE_PROVE_WITNESS_H
 #define RIG_TESTS_ORACLE_PROVE_WITNESS_H
@@ -7,8 +7,7 @@
 #include "checker/verdict.h"
 #include "tests/oracle/small_history.h"
 
-/* NULL, or what is wrong with the witness (a static string). The history's keys, values and positions are as in
- * `small`. */
+/* NULL, or the fault of the witness (a static string). The history's keys, values and positions are as in `small`. */
 const char *prove_witness(const struct small_history *small, const struct rig_history *history,
                           const struct rig_witness *witness);
 

@@ -14,7 +14,7 @@ static const char *skip_blanks(const char *at)
     return at;
 }
 
-/* A number at *at, which moves behind it. */
+/* A number at *at; moves *at behind it. */
 static bool take_int(const char **at, int *number)
 {
     char *end;

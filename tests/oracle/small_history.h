@@ -8,9 +8,9 @@
  *
  *     ok 0 1-4: ax1 rx[1 2] ry? rz[]
  *
- * outcome (ok, fail, info), process, position of the invocation - of the completion ('-' alone: none came), then the
- * operations: `ax1` appends 1 to key x, `rx[1 2]` reads, `ry?` is a read whose result is not known. Keys are w, x, y,
- * z.
+ * outcome (ok, fail, info), process, positions of the invocation and the completion, joined by '-' (no second one: no
+ * completion came), then the operations: `ax1` appends 1 to key x, `rx[1 2]` reads, `ry?` is a read whose result is not
+ * known. Keys are w, x, y, z.
  */
 #ifndef RIG_TESTS_ORACLE_SMALL_HISTORY_H
 #define RIG_TESTS_ORACLE_SMALL_HISTORY_H
@@ -25,18 +25,18 @@ enum small_outcome { SMALL_OK, SMALL_FAIL, SMALL_INFO };
 
 struct small_op {
     bool append;
-    bool known; /* of a read: a result came back */
+    bool known; /* for a read: a result came back */
     int key;    /* 0 .. SMALL_KEYS-1 */
     int value;  /* appended */
-    int count;  /* of a read: elements */
+    int count;  /* for a read: elements */
     int list[SMALL_LIST];
 };
 
 struct small_txn {
     enum small_outcome outcome;
     int process;
-    /* positions in one sequence; complete_at SMALL_NEVER when no completion came, invoke_at in all transactions of a
-     * history of completions only, where every one has a completion */
+    /* positions in one sequence; complete_at is SMALL_NEVER when no completion came; invoke_at is SMALL_NEVER in a
+     * history of completions only, where every transaction has a completion */
     int invoke_at, complete_at;
     int op_count;
     struct small_op ops[SMALL_OPS];
@@ -45,7 +45,7 @@ struct small_txn {
 struct small_history {
     int txn_count;
     bool registers; /* an "append" writes a register, a read shows the one value in `list`, or the initial state */
-    int same_times; /* so many events in a row have the same time; 0: one */
+    int same_times; /* this many events in a row have the same time; 0: one */
     struct small_txn txns[SMALL_TXNS];
 };
 
@@ -56,7 +56,7 @@ void small_print_json(const struct small_history *history, FILE *out);
 /* In the notation, one transaction a line, each line behind `indent`. */
 void small_print(const struct small_history *history, const char *indent, FILE *out);
 
-/* The transaction that appended `value` to `key`, and the operation; -1 when none did. */
+/* The transaction that appended `value` to `key`, and the operation; -1 when there is none. */
 int small_writer(const struct small_history *history, int key, int value, int *op);
 /* The number of `txn`'s appends to `key` before operation `op` (op_count: all of them). */
 int small_appends_before(const struct small_txn *txn, int key, int op);

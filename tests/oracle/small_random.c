@@ -31,7 +31,7 @@ struct simulation {
     bool keeps_process; /* a client goes on as the same process after info, as in histories of other programs */
     int next_value[SMALL_KEYS];
     int next_process;
-    int process[SMALL_TXNS]; /* current process of each client, and the transaction it waits for */
+    int process[SMALL_TXNS]; /* current process of each client, and its pending transaction */
     int waits_for[SMALL_TXNS];
     int position;
     struct lists database;
@@ -68,7 +68,7 @@ static enum fate choose_fate(struct simulation *sim)
     return troubles[below(&sim->rng, (int)(sizeof troubles / sizeof troubles[0]))];
 }
 
-/* What the transaction's operation `op` sees: its base, and its own appends before. */
+/* The result of the transaction's operation `op`: the base, and the transaction's own earlier appends. */
 static void run_operation(struct simulation *sim, struct small_txn *txn, const struct client_txn *client, int op)
 {
     if (txn->ops[op].append)
@@ -134,7 +134,7 @@ static void complete(struct simulation *sim, int t)
     }
 }
 
-/* Moves a transaction one step further in its life. */
+/* Executes the next step of a transaction. */
 static void step(struct simulation *sim, int t)
 {
     struct small_txn *txn = &sim->history->txns[t];
@@ -282,7 +282,7 @@ static void falsify(struct rig_rng *rng, struct small_history *history, int posi
     struct small_op *read = choose_read(rng, history, percent(rng, 90) ? SMALL_OK : SMALL_INFO);
     int what = below(rng, 20);
     if (what < 2 && txn->outcome != SMALL_OK) {
-        txn->outcome = SMALL_OK; /* its reads may be unknown: then they say nothing */
+        txn->outcome = SMALL_OK; /* its reads may be unknown */
         txn->complete_at = txn->complete_at == SMALL_NEVER ? position_count : txn->complete_at;
     } else if (what == 2 && txn->outcome == SMALL_OK) {
         txn->outcome = SMALL_FAIL;
@@ -296,7 +296,7 @@ static void falsify(struct rig_rng *rng, struct small_history *history, int posi
     }
 }
 
-/* Then every transaction has a completion: those without one get it at the end. */
+/* Every transaction then has a completion: those without one get it at the end. */
 static void forget_invocations(struct small_history *history, int position_count)
 {
     for (int t = 0; t < history->txn_count; t++) {
@@ -321,7 +321,7 @@ void small_random(uint64_t seed, uint64_t number, enum small_size size, struct s
     sim.appends_percent = 30 + 10 * below(&sim.rng, 5);
     sim.trouble_percent = 15 * below(&sim.rng, 4);
     sim.one_counter = percent(&sim.rng, 50);
-    struct rig_rng shape; /* of the record; what happens is the same with any */
+    struct rig_rng shape; /* for the form of the record, which does not change the simulation */
     rig_rng_init(&shape, ~seed, number);
     sim.keeps_process = percent(&shape, 40);
     bool completions_only = percent(&shape, 10);

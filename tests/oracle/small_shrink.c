@@ -36,7 +36,7 @@ void small_drop(struct small_history *history, int txn, int op)
     history->txn_count--;
 }
 
-/* Gives the events the positions 0, 1, 2, ... in the order they have. */
+/* Gives the events the positions 0, 1, 2, ... in their order. */
 static void close_gaps(struct small_history *history)
 {
     int next = 0;
@@ -50,7 +50,7 @@ static void close_gaps(struct small_history *history)
     }
 }
 
-/* Takes `smaller` over when it still shows what is looked for. */
+/* Adopts `smaller` when it still has the property under test. */
 static bool take(struct small_history *history, struct small_history *smaller,
                  bool (*keep)(const struct small_history *, void *), void *context)
 {
@@ -75,7 +75,7 @@ static bool shrink_read(struct small_history *history, int t, int i, bool (*keep
     return false;
 }
 
-/* Whole transactions first, then operations, then what reads show. */
+/* Whole transactions first, then operations, then elements of reads. */
 static bool shrink_once(struct small_history *history, bool (*keep)(const struct small_history *, void *),
                         void *context)
 {

@@ -13,7 +13,7 @@ static bool percent(struct rig_rng *rng, int chance)
     return below(rng, 100) < chance;
 }
 
-/* Where it begins; without invocations, as far as that is known. */
+/* The position of its begin; without invocations, that of its completion. */
 static int begin_of(const struct small_txn *txn)
 {
     return txn->invoke_at != SMALL_NEVER ? txn->invoke_at : txn->complete_at;
@@ -95,7 +95,7 @@ static void change_outcome(struct rig_rng *rng, struct small_history *history)
         txn->ops[i].known = false;
 }
 
-/* A read shows one element more, one less, one in another place, or what another read shows. */
+/* Gives a read one element more, one less, one in another place, or the list of another read. */
 static void change_read(struct rig_rng *rng, struct small_history *history)
 {
     struct small_txn *txn = &history->txns[below(rng, history->txn_count)];
@@ -130,7 +130,7 @@ static void drop_reads(struct small_history *history, int key)
     }
 }
 
-/* And with them what never completed. */
+/* Also drops the transactions that never completed. */
 static void forget_invocations(struct small_history *history)
 {
     for (int t = history->txn_count; t-- > 0;) {
@@ -140,7 +140,7 @@ static void forget_invocations(struct small_history *history)
     }
 }
 
-/* The register holds the last element of the list. A null outside of acknowledged transactions says nothing. */
+/* The register holds the last element of the list. A null outside acknowledged transactions is no evidence. */
 static void make_registers(struct small_history *history)
 {
     history->registers = true;

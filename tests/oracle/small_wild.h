@@ -1,8 +1,9 @@
 /*
- * Wilder random histories: those of small_random.h, with what recorded runs of other tools and broken clients bring in.
+ * Wilder random histories: those of small_random.h, with features of recorded runs of other tools and of broken
+ * clients.
  *
  * Processes that go on after an info completion; transactions never completed; completions without invocations; events
- * of equal times; transactions without operations; aborted writers that are read; acknowledged transactions told as
+ * of equal times; transactions without operations; aborted writers that are read; acknowledged transactions recorded as
  * info; keys without reads; contradicting reads; and registers beside lists. Processes stay sequential: none has two
  * transactions at a time. The same (seed, number) gives the same history. Up to SMALL_WILD_TXNS transactions.
  */

@@ -124,7 +124,7 @@ static void expect_refusal(struct rig_history *history, const struct rig_check_o
 static void broken_workloads_are_refused(void **state)
 {
     (void)state;
-    /* one value twice to one key: nobody can tell whose it is */
+    /* one value twice to one key: the writer of the value is ambiguous */
     struct rig_history_builder *builder = rig_history_builder_new(RIG_WORKLOAD_LIST_APPEND, 0);
     const struct rig_op append = {.kind = RIG_OP_APPEND, .key = 7, .value = 1};
     add(builder, 0, 1, 0, &append, NULL, 1, NULL);
@@ -142,7 +142,7 @@ static void broken_workloads_are_refused(void **state)
 
 enum { MANY = 100 };
 
-/* Transactions that all read key 1 as empty and append to it; nobody reads what came of it. */
+/* Transactions that all read key 1 as empty and append to it; no transaction reads the result. */
 static struct rig_history *many_lost_updates(void)
 {
     struct rig_history_builder *builder = rig_history_builder_new(RIG_WORKLOAD_LIST_APPEND, 0);
@@ -198,7 +198,7 @@ static void same_history_same_words(void **state)
 /*
  * A chain: every transaction appends to the key of its index and reads the key before; all overlap but its two ends.
  * The last one completes before the first is invoked, which did not see its append: a contradiction in real time of two
- * transactions, and the chain makes a long one as well.
+ * transactions. The chain also makes a long cycle.
  */
 static struct rig_history *long_chain(uint32_t length)
 {
@@ -206,7 +206,7 @@ static struct rig_history *long_chain(uint32_t length)
     const int64_t one = 1;
     const struct rig_read nil_read[2] = {{.state = RIG_READ_NIL}};
     const struct rig_read one_read[2] = {{.state = RIG_READ_SEEN, .count = 1}};
-    /* the writer of key 0, done before the stale reader starts; it saw the end of the chain */
+    /* the writer of key 0 completes before the stale reader starts; it saw the end of the chain */
     const struct rig_op writer[2] = {{.kind = RIG_OP_READ_LIST, .key = length},
                                      {.kind = RIG_OP_APPEND, .key = 0, .value = 1}};
     add(builder, length, length + 1, 0, writer, one_read, 2, &one);

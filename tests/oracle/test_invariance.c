@@ -33,7 +33,7 @@ static void expect(bool same, const char *what, const char *name, uint64_t numbe
     fail();
 }
 
-/* Refuted levels and anomalies must be the same; with `fates`, what held and what stayed open as well. */
+/* Refuted levels and anomalies must be the same; with `fates`, also the held and the undecided levels. */
 static void expect_same(const struct checker_answer *a, const struct checker_answer *b, bool fates, const char *what,
                         uint64_t number, const struct small_history *history)
 {
@@ -77,7 +77,7 @@ static void names_do_not_matter(void **state)
     }
 }
 
-/* Keys w is never used by small_random(). */
+/* Key w is never used by small_random(). */
 static void add_stranger(struct small_history *history, struct rig_rng *rng, bool writes)
 {
     enum { FREE_KEY = SMALL_KEYS - 1, FREE_PROCESS = 90 };
@@ -118,7 +118,7 @@ static void strangers_do_not_matter(void **state)
     }
 }
 
-/* A transaction that failed, and one of which nothing is known, say nothing, unless someone read what they wrote. */
+/* A failed transaction, and an indeterminate one, change nothing, unless another transaction read their writes. */
 static void silent_failures_do_not_matter(void **state)
 {
     (void)state;
@@ -137,7 +137,7 @@ static void silent_failures_do_not_matter(void **state)
         added->complete_at = number % 2 == 0 || !invoked ? 301 : SMALL_NEVER;
         added->invoke_at = invoked ? 300 : SMALL_NEVER;
         for (int i = 0; i < added->op_count; i++)
-            added->ops[i].value += 500; /* of its own; what it read stays */
+            added->ops[i].value += 500; /* own values; its reads stay */
         ask_checker(&history, NULL, &with);
         expect_same(&without, &with, false, "the verdict depends on a transaction that did not commit", number,
                     &history);

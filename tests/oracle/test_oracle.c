@@ -25,8 +25,8 @@ static const struct oracle_level lettered[] = {
     {ORACLE_SERIALIZABLE, ORACLE_REALTIME},
 };
 
-/* `possible`: three letters a base (r, i, s), each followed by the orders that an execution may respect: - plain,
- * p process, t real time. */
+/* `possible`: three letters a base (r, i, s), each followed by the orders that an execution may respect: - plain, p
+ * process, t real time. */
 static const struct {
     const char *name;
     const char *history;
@@ -123,8 +123,8 @@ static void expect(bool condition, const char *what, uint64_t number, const stru
     fail();
 }
 
-/* Cerone & Gotsman's theorem, and Adya's for PL-3, on thousands of histories: the definitions by execution and by
- * graph agree. */
+/* Cerone & Gotsman's theorem, and Adya's for PL-3, on thousands of histories: the definitions by execution and by graph
+ * agree. */
 static void definitions_agree(void **state)
 {
     (void)state;
@@ -141,8 +141,7 @@ static void definitions_agree(void **state)
             impossible += !executes;
         }
     }
-    assert_true(possible > RANDOM_CASES / 2 &&
-                impossible > RANDOM_CASES / 2); /* both sides of the question were asked */
+    assert_true(possible > RANDOM_CASES / 2 && impossible > RANDOM_CASES / 2); /* both answers occur */
 }
 
 /* Stronger levels are possible less often: a wrong oracle would hardly keep the lattice. */
@@ -165,9 +164,9 @@ static void lattice_is_kept(void **state)
     }
 }
 
-/* The checker's rules: an info transaction is committed exactly when a committed read shows one of its appends; what
- * no read shows follows what reads show, unordered. The first loses nothing anywhere, the second nothing but at
- * snapshot isolation, where two writers of a key must not overlap, whichever came first. */
+/* The checker's rules: an info transaction is committed exactly when a committed read shows one of its appends; appends
+ * that no read shows follow those that reads show, unordered. The first rule loses nothing at any level, the second
+ * nothing except at snapshot isolation, where two writers of a key must not overlap, in either order. */
 static void shortcuts_lose_nothing(void **state)
 {
     (void)state;
@@ -196,7 +195,7 @@ static void shortcuts_lose_nothing(void **state)
     assert_true(lost_forced <= lost);
 }
 
-/* The generator reaches every corner: each level splits its histories. */
+/* The generator covers all cases: each level splits its histories. */
 static void random_histories_are_mixed(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
 /*
- * Every allocation of reading a plan fails once: the first in one round, the second in the next, and so on. Whatever
- * fails, the plan is taken or refused with a text, nothing crashes, and (under the address sanitizer) nothing leaks.
+ * Every allocation of reading a plan fails once: the first in one round, the second in the next, and so on. After each
+ * failure the plan is accepted, or rejected with a text, nothing crashes, and (under the address sanitizer) nothing
+ * leaks.
  *
  *   fail_allocations PLAN.yaml...
  *
@@ -65,7 +66,7 @@ struct tally {
     int rounds, refused, wrong;
 };
 
-/* One round: false once every allocation has had its turn. */
+/* One round: false once every allocation has failed once. */
 static bool run_round(const struct rig_buf *text, long which, bool good, struct tally *tally)
 {
     struct rig_plan *plan = NULL;

@@ -1,5 +1,5 @@
 /*
- * Good plans, damaged a thousand times: none may crash or hang the reader, or be refused without a place.
+ * Good plans, damaged a thousand times: none may crash or hang the reader, or be rejected without a place.
  *
  *   mutate_plans PLAN.yaml...
  *
@@ -112,7 +112,7 @@ static void damage(struct rig_buf *text, const struct plans *plans, struct rig_r
         replace(text, at, length, other->data + from, count);
         break;
     }
-    case 5: { /* a word that means something */
+    case 5: { /* a meaningful word */
         const char *word = words[below(rng, sizeof words / sizeof words[0])];
         replace(text, at, rig_rng_below(rng, 2) == 0 ? 0 : length, word, strlen(word));
         break;

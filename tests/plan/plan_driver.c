@@ -1,6 +1,6 @@
 /*
- * A driver for the tests of plans: options of every kind, a check of its own, and limits to what it can run. It answers
- * nothing: no test opens a session of it.
+ * A driver for the tests of plans: options of every kind, a check of its own, and limits to what it can run. No test
+ * opens a session of it.
  */
 #include "drivers/driver.h"
 

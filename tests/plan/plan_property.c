@@ -33,7 +33,7 @@ static bool reads_back(const struct rig_plan *plan, bool with_help, char problem
     rig_buf_init(&second, 0);
     rig_plan_write(plan, with_help, &first);
     bool holds = true;
-    /* A plan with a secret is written with a mask, which is refused when it is read. */
+    /* A plan with a secret is written with a mask, which is rejected when it is read. */
     const bool masked = strstr(rig_buf_text(&first), RIG_SECRET_MASK) != NULL;
     const enum rig_rc rc = rig_plan_parse(name, rig_buf_text(&first), first.size, NULL, 0, NULL, &again, &err);
     if (rc == RIG_OK) {

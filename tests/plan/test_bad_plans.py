@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Every bad plan is refused with exactly its message and exit status 64.
+"""Every bad plan is rejected with exactly its message and exit status 64.
 
-bad/<case>.yaml is a plan, bad/<case>.message all that stderr says, bad/<case>.arguments (optional) further arguments, one
-a line. Plans that cannot be kept as text files are made here. Argument: the folder of the test driver.
+bad/<case>.yaml is a plan, bad/<case>.message all of stderr, bad/<case>.arguments (optional) further arguments, one a
+line. Plans that cannot be kept as text files are made here. Argument: the folder of the test driver.
 """
 
 import os

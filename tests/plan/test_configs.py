@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Every experiment in configs/ is a plan that can be used, with each of the --set that its comments propose.
+"""Every experiment in configs/ is a valid plan, with each of the --set that its comments propose.
 
-Its name is that of its file, and its resolved form is a plan again: the same one.
+Its name is that of its file, and its resolved form reads back as the same plan.
 """
 
 import json
@@ -24,7 +24,7 @@ def plan(path, *arguments, text=None):
 
 
 def proposals(path):
-    """The arguments of each comment line that starts with --set: up to the blanks before what is said of it."""
+    """The arguments of each comment line that starts with --set: up to the blanks before its explanation."""
     for line in path.read_text().splitlines():
         if line.startswith("#   --set "):
             yield shlex.split(re.split(r" {3,}", line[4:])[0])

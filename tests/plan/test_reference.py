@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/plan-reference.md is what `rig plan --reference` prints."""
+"""docs/plan-reference.md is the output of `rig plan --reference`."""
 
 import difflib
 import os

@@ -1,8 +1,9 @@
 /*
- * Files that are no histories, one fault each, with the exact message: expected.txt has a line a file, `name: message`.
+ * Files that are not histories, one fault each, with the exact message: expected.txt has a line a file, `name:
+ * message`.
  *
  *   refused_histories FOLDER            compares
- *   refused_histories FOLDER --update   writes expected.txt from what came: review the difference
+ *   refused_histories FOLDER --update   writes expected.txt from the actual messages: review the difference
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@ static int not_hidden(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-/* The line for one file; an accepted one is a line as well, which no expectation has. */
+/* The line for one file. An accepted file is a line as well, which no expectation has. */
 static void try_file(const char *name, struct rig_buf *came)
 {
     struct rig_load_options options = {.form = RIG_FORM_AUTO};

@@ -103,7 +103,7 @@ static void real_time_orders_too(void **state)
     done(&f);
 }
 
-static void uncommitted_hold_nobody_up_in_real_time(void **state)
+static void uncommitted_transactions_delay_no_closing_in_real_time(void **state)
 {
     (void)state;
     struct fixture f;
@@ -152,7 +152,7 @@ int main(void)
         cmocka_unit_test(who_comes_after_one_who_waits_waits),
         cmocka_unit_test(backward_edges_are_followed),
         cmocka_unit_test(real_time_orders_too),
-        cmocka_unit_test(uncommitted_hold_nobody_up_in_real_time),
+        cmocka_unit_test(uncommitted_transactions_delay_no_closing_in_real_time),
         cmocka_unit_test(the_read_of_an_unknown_one_may_come_to_count),
         cmocka_unit_test(unread_appends_wait_for_who_read_before_them),
     };

@@ -96,7 +96,7 @@ static void edges_hold_up_who_comes_later(void **state)
     done(&f.of);
 }
 
-static void what_is_not_ordered_holds_up_nobody(void **state)
+static void unordered_registers_delay_no_closing(void **state)
 {
     (void)state;
     struct closing f;
@@ -294,7 +294,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(edges_hold_up_who_comes_later),
-        cmocka_unit_test(what_is_not_ordered_holds_up_nobody),
+        cmocka_unit_test(unordered_registers_delay_no_closing),
         cmocka_unit_test(an_unknown_fate_holds_up_who_wrote_next),
         cmocka_unit_test(an_unknown_fate_holds_up_who_updated_the_same),
         cmocka_unit_test(one_unknown_fate_may_settle_another),

@@ -123,7 +123,7 @@ static void same_seed_same_history(void **state)
 static const struct rig_op one_append = {RIG_OP_APPEND, 1, 1};
 
 /* Two clients take part, the second never comes: after `patience` the first goes on. */
-static void missing_client_stops_nobody(void **state)
+static void missing_client_stops_no_other(void **state)
 {
     (void)state;
     const char *const overrides[] = {"patience=20ms"};
@@ -184,7 +184,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_seed_same_history),
-        cmocka_unit_test(missing_client_stops_nobody),
+        cmocka_unit_test(missing_client_stops_no_other),
         cmocka_unit_test(interrupt_ends_the_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,9 +31,9 @@ class ConditionTest(FaultTest):
         return PLAN.format(fault=fault, duration=duration, nodes=nodes, keys=keys, kept=KEPT)
 
     def strike(self, fault, *arguments, least_ok=0, **others):
-        """Runs under one fault; returns the finished run, and what the results say of the fault.
+        """Runs under one fault; returns the finished run, and the fault's entry in the results.
 
-        `least_ok`: so many transactions are acknowledged while it lasts.
+        `least_ok`: at least this many transactions are acknowledged during the fault.
         """
         def is_enough(results):
             return load_went_on(results) and results["faults"][0]["ok_in_effect"] >= least_ok
@@ -58,7 +58,7 @@ class Network(ConditionTest):
         self.assertRegex(fault["evidence"], r"^at first \d+ bytes .*held up")
         self.assertLessEqual(fault["ok_in_effect"], 6)  # answers that were on their way
 
-    def test_what_is_dropped_leaves_fates_unknown_or_failed(self):
+    def test_dropped_bytes_leave_fates_unknown_or_failed(self):
         self.strike("{fault: partition, bytes: drop, at: [300ms], for: 500ms}")
         history = self.results("out")["history"]
         self.assertGreater(history["fail"] + history["info"], 0)
@@ -89,7 +89,7 @@ class Network(ConditionTest):
                 self.assertRegex(fault["evidence"], r"^at first \d connections? left half open; in all \d")
 
     def test_half_open_connections_are_noticed_in_time(self):
-        """Each client gives its connection up after transaction-timeout, while the fault lasts, and goes on with another."""
+        """Each client gives up its connection after transaction-timeout, during the fault, and continues on another."""
         _, fault = self.strike("{fault: half-open, at: [300ms], for: 5s}", "--set", "database.transaction-timeout=1s",
                                duration=6, least_ok=100)
         self.assertGreater(seconds_of(fault), 4.5)
@@ -125,10 +125,10 @@ class Disk(ConditionTest):
         self.assertRegex(fault["evidence"], rf"^{NODE}: calls fail; {NODE}: \d+ calls? failed$")
         self.assertIn("PANIC", (self.folder / "out" / f"{NODE}.log").read_text())
 
-    def test_a_lying_fsync_loses_what_was_acknowledged(self):
+    def test_a_lying_fsync_loses_acknowledged_writes(self):
         for done in self.attempts((CONFIGS / "pg-lying-disk.yaml").read_text()):
             fault, = self.results("out")["faults"]
-            if fault.get("ok_in_effect", 0) > 100:  # of so many, some are missed
+            if fault.get("ok_in_effect", 0) > 100:  # with this many, some are missed
                 break
         self.status(1, done)
         self.assertRegex(fault["evidence"], r"\d+ calls? (was|were) lied about, and what was written since is lost$")
@@ -138,7 +138,7 @@ class Disk(ConditionTest):
         self.strike("{fault: fsync, mode: lie, lose: false, at: [300ms], for: 500ms}")
 
     def test_a_full_disk_is_survived(self):
-        # Many keys: the table grows.
+        # Many keys make the table grow.
         done, fault = self.strike("{fault: disk-full, at: [300ms], for: 1s}", duration=4,
                                keys="{active: 3000, appends-per-key: 16, distribution: uniform}")
         self.assertRegex(fault["evidence"], rf"^{NODE}: a write was refused; {NODE}: \d+ writes? (was|were) refused$")
@@ -155,7 +155,7 @@ class Clock(ConditionTest):
 
 
 def is_lacking(fault):
-    """Why this machine cannot have the fault; empty: it can."""
+    """Why the fault is not possible on this machine; empty: it is."""
     listed = subprocess.run([RIG, "list", "faults", "--format", "json"], capture_output=True, text=True, timeout=60)
     return next(row["missing"] for row in json.loads(listed.stdout)["faults"] if row["name"] == fault)
 

@@ -1,5 +1,5 @@
-"""Every fault that rig knows, each on a cluster that rig starts: what is seen of it, that it is healed, and that nothing is
-left of it when rig is killed while it lasts.
+"""Every fault that rig knows, each on a cluster that rig starts: its evidence, that it is healed, and that nothing is
+left of it when rig is killed during the fault.
 
 A fault without a row here fails the test.
 """
@@ -26,12 +26,12 @@ nemesis:
 check: {{levels: [{level}]}}
 """
 POSTGRES = "{driver: postgres, isolation: serializable, cluster: {local: {nodes: 1}}}"
-# None of them may be the one that does not have what was acknowledged.
+# Every node must have all acknowledged transactions.
 SYNCHRONOUS = ("{driver: postgres, isolation: serializable, "
                "cluster: {local: {nodes: 3, replication: on, synchronous-standbys: 2}}}")
 ETCD = "{driver: etcd, cluster: {local: {nodes: 3}}}"
 STOPPED = r"\d+ process(es are| is) stopped"
-# Name: options, what is seen of it, and where it is not one PostgreSQL, what else.
+# Name: options, evidence, and the database where it is not a single PostgreSQL.
 FAULTS = {
     "kill": ("how: kill", r"process \d+ is gone; pg-1: started in"),
     "pause": ("", rf"pg-1: {STOPPED}, first \d+; pg-1: goes on"),
@@ -64,7 +64,7 @@ FAULTS = {
 
 
 def listed():
-    """What this build knows, and why this machine may not have it."""
+    """The faults of this build, each with the reason why this machine lacks it, if so."""
     done = subprocess.run([RIG, "list", "faults", "--format", "json"], capture_output=True, text=True, timeout=60)
     return {row["name"]: row["missing"] for row in json.loads(done.stdout)["faults"]}
 
@@ -73,7 +73,7 @@ class EveryFault(FaultTest):
     def plan_of(self, name, length, duration):
         options, _, database = (*FAULTS[name], POSTGRES)[:3]
         fault = ", ".join(part for part in (name, options.format(mark=self.folder / "mark")) if part)
-        # A full disk is felt where tables grow.
+        # A full disk affects growing tables.
         return PLAN.format(fault=fault, length=length, duration=duration, keys=3000 if name == "disk-full" else 10,
                            database=database, level="serializable" if database == ETCD else KEPT)
 

@@ -26,11 +26,12 @@ nemesis:
 {faults}
 check: {{levels: [{level}]}}
 """
-# The times of a plan's load and of its faults, and by what they are stretched where the machine is too slow for them.
+# The times in a plan's load and faults, and the factors that stretch them on a machine that is too slow.
 TIMES = re.compile(r"(\b(?:duration|after|at|every|for): \[?)(\d+)(ms|s)\b")
 STRETCHES = (1, 4, 16)
-BEFORE, AFTER = 20, 50  # transactions acknowledged, of a load that was there and goes on
-# Given the folder of a server's socket, its port, its main process and its data: asks the server whether they are one.
+BEFORE, AFTER = 20, 50  # transactions acknowledged before and after a fault: the load ran and goes on
+# Given the folder of a server's socket, its port, its main process and its data folder: asks the server whether they
+# belong together.
 LOOK = """set -e
 kill -0 "$3"
 test "$(head -n 1 "$4/postmaster.pid")" = "$3"
@@ -56,7 +57,7 @@ def stretched(plan, factor):
 
 
 def acknowledged_around(fault, timeline):
-    """How many transactions were acknowledged before the fault, and after it was healed, as far as moments show it."""
+    """The numbers of transactions acknowledged before the fault, and after it was healed, as far as moments show them."""
     moments = [(0, 0), *((at_ns, ok) for at_ns, ok, *_ in timeline)]
     before = [ok for at_ns, ok in moments if at_ns <= fault["from_ns"]]
     after = [ok for at_ns, ok in moments if at_ns >= fault["to_ns"]]
@@ -64,7 +65,7 @@ def acknowledged_around(fault, timeline):
 
 
 def load_went_on(results):
-    """Whether each fault met a load that was there before, took effect, and was followed by a load when it was healed."""
+    """Whether each fault met a running load, took effect, and was followed by load once it was healed."""
     timeline = results["run"]["timeline"]
     around = [acknowledged_around(fault, timeline) for fault in results["faults"] if fault["took_effect"]]
     return len(around) == len(results["faults"]) and all(b >= BEFORE and a >= AFTER for b, a in around)
@@ -75,12 +76,12 @@ def effects_of(results):
 
 
 def is_without_target(done):
-    """Whether the load was over before the nodes, on a busy machine, could say which of them is the primary."""
+    """Whether the load ended before the nodes, on a busy machine, could name the primary."""
     return done.status == 3 and "no fault came until the load was over" in done.err
 
 
 def state_of(pid):
-    """As ps shows it; None: it is gone, or only its number is left."""
+    """The state as ps shows it; None: the process is gone, or a zombie."""
     try:
         state = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
     except OSError:
@@ -95,7 +96,7 @@ class FaultTest(PostgresTest):
         self.addCleanup(self.no_server_is_left)
 
     def servers(self):
-        """Processes of servers: their data lies below the test's folder."""
+        """The server processes: their data folder is in the test's folder."""
         found = {}
         for entry in pathlib.Path("/proc").iterdir():
             if not entry.name.isdigit() or int(entry.name) == os.getpid():
@@ -128,7 +129,7 @@ class FaultTest(PostgresTest):
         return self.plan(fault_text(faults, duration))
 
     def results_of(self, done, run):
-        """What a run ended with in which all was healed and nothing was refuted."""
+        """The results of a run in which all was healed and nothing was refuted."""
         self.status(0, done)
         results = self.results(run)
         self.keeps_serializable(results)
@@ -137,7 +138,7 @@ class FaultTest(PostgresTest):
         return results
 
     def attempts(self, text, *arguments):
-        """Runs under the plan, the second and the third in slow motion, for who finds that the first was too short."""
+        """Runs of the plan, the second and the third in slow motion, for callers that find the first too short."""
         for stretch in STRETCHES:
             shutil.rmtree(self.folder / "out", ignore_errors=True)
             plan = self.plan(stretched(text, stretch))
@@ -147,7 +148,7 @@ class FaultTest(PostgresTest):
                 yield done
 
     def run_until(self, is_enough, text, *arguments):
-        """A run that brought what is waited for; only that: what else a run has to show, each attempt has."""
+        """A run that is long enough; every other requirement is checked on each attempt."""
         for done in self.attempts(text, *arguments):
             results = self.results_of(done, "out")
             if results.get("faults") and is_enough(results):
@@ -184,13 +185,13 @@ class Healed(FaultTest):
         self.assertEqual((fault["fault"], fault["targets"]), ("kill", NODE))
         self.assertRegex(fault["evidence"], rf"^{NODE}: process \d+ is gone; {NODE}: started in \d+\.\d s$")
         self.assertGreater(fault["to_ns"] - fault["from_ns"], 500e6)
-        # The load came to nothing meanwhile, but for answers that were on their way when the machine was busy.
+        # Nothing is acknowledged meanwhile, but for answers that were on their way when the machine was busy.
         self.assertLessEqual(fault["ok_in_effect"], 6)
         self.assertEqual(fault["ok_in_effect"] == 0, "warning: nothing was acknowledged under kill" in done.out)
         html = (self.folder / "out" / "report.html").read_text()
         for part in ('class="under"', 'polyline class="ok"', 'polyline class="slow"'):
             self.assertIn(part, html)
-        # Made again from what was kept, it is the same.
+        # `rig report` makes the same from the stored run.
         self.status(0, self.rig("report", "out"))
         self.assertEqual((self.folder / "out" / "report.html").read_text().count("polyline"), html.count("polyline"))
 
@@ -240,7 +241,7 @@ class Commands(FaultTest):
         self.assertRegex(fault["evidence"], r"^pg-1: cat confirms it: the same server \d+; undone$")
         self.assertFalse(mark.exists())
 
-    def test_what_a_node_does_not_have_is_said_before_the_load(self):
+    def test_a_missing_attribute_of_a_node_is_reported_before_the_load(self):
         plan = self.fault_plan(["{fault: exec, target: one, at: [500ms], command: 'echo {socket}{host}', undo: 'true'}"],
                                3600)
         done = self.status(3, self.rig("run", plan, "-o", "out"))
@@ -252,16 +253,16 @@ class Commands(FaultTest):
     def test_a_command_without_effect_fails_the_run(self):
         plan = self.fault_plan([f"{{fault: exec, command: 'true', check: 'ls {self.folder}/none', undo: 'true', "
                                 "at: [500ms]}"], 3600)
-        done = self.status(3, self.rig("run", plan, "-o", "out"))  # it does not wait for the end of the load
+        done = self.status(3, self.rig("run", plan, "-o", "out"))  # without waiting for the end of the load
         self.assertIn("nemesis: no effect of exec", done.err)
-        # What was recorded says so too.
+        # The record has the failure, too.
         record = self.rig("convert", "out/history.rig", "-", "--to", "json")
         self.assertIn('"step":"injected","injection":1,"fault":"exec","failed":true', record.out)
         self.all_is_undone()
 
 
 class Interrupted(FaultTest):
-    """Whatever ends rig in the middle of a fault."""
+    """Every way in which rig can end during a fault."""
 
     def pause_for_long(self):
         process = self.start("run", self.fault_plan(["{fault: pause, at: [500ms], for: 1h}"], 3600), "-o", "out")
@@ -293,11 +294,11 @@ class Interrupted(FaultTest):
         process.kill()
         process.communicate()
         time.sleep(0.2)
-        if NODE == "pg-1":  # whose death signal is one that a stopped process does not take
+        if NODE == "pg-1":  # a stopped process does not receive pg-1's death signal
             self.assertGreater(len([pid for pid in stopped if state_of(pid) == "T"]), 0)
         return stopped
 
-    def test_heal_ends_what_a_killed_rig_left_stopped(self):
+    def test_heal_ends_processes_that_a_killed_rig_left_stopped(self):
         stopped = self.kill_rig()
         done = self.status(0, self.rig("heal"))
         self.assertRegex(done.out, "a paused process of .*: process [0-9]+ (was ended|was killed|is gone)")
@@ -321,7 +322,7 @@ class Interrupted(FaultTest):
                                3600)
         process = self.start("run", plan, "-o", "out")
         self.wait_for_log(process, "out", "injected #1 exec")
-        # One that lives heals itself.
+        # A living rig heals itself.
         self.assertEqual(self.status(0, self.rig("heal")).out, "nothing was left to undo\n")
         process.kill()
         process.communicate()
@@ -344,13 +345,13 @@ class Interrupted(FaultTest):
         self.no_server_is_left()
         healed = self.status(0, self.rig("heal")).out
         self.assertIn(f"undone: a fault of {NODE}: env RIG_NODE_NAME={NODE} ", healed)
-        self.assertEqual(list(self.folder.glob("mark*")), [])  # and nothing was done to a process that is gone
+        self.assertEqual(list(self.folder.glob("mark*")), [])  # and no command ran for a process that is gone
         self.assertTrue(gone.read_text().startswith("/"))
         self.all_is_undone()
 
 
 class Refused(FaultTest):
-    def test_what_cannot_happen_is_said_before_the_run(self):
+    def test_an_impossible_fault_is_reported_before_the_run(self):
         plan = self.plan(plan_text(1, '{driver: "null"}', KILL_AND_PAUSE))
         done = self.status(64, self.rig("run", plan, "-o", "out"))
         for text in ("kill: rig did not start the nodes", "pause: rig did not start the nodes", "nemesis.nodes"):
@@ -359,7 +360,7 @@ class Refused(FaultTest):
 
 
 def what_is_missing():
-    """What `rig plan` says that this machine lacks for the faults."""
+    """The missing requirements of the faults on this machine, as `rig plan` states them."""
     plan = plan_text(1, DATABASE, KILL_AND_PAUSE)
     return subprocess.run([RIG, "plan", "-"], input=plan, capture_output=True, text=True, timeout=60).stderr
 

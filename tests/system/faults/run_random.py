@@ -2,9 +2,8 @@
 
     run_random.py [RUNS [FIRST_SEED]]
 
-Reads are on the primary, and no failover happens, so nothing that was acknowledged may be lost: serializable has to hold,
-but for what PostgreSQL is known to do to it.
-A run that fails names its seed.
+Reads are on the primary, and no failover happens, so nothing that was acknowledged may be lost: serializable has to
+hold, except for PostgreSQL's known anomaly (pg_finding.py). A run that fails names its seed.
 """
 
 import pathlib
@@ -35,7 +34,7 @@ check: {levels: [%s]}
 
 class Random(FaultTest):
     def faults_of_run(self, seed, duration):
-        """Under load, how many took effect; 0: too few, or too few transactions to show anything."""
+        """The number of faults that took effect; 0: too few, or too few transactions for a verdict."""
         run = f"out-{seed}-{duration}"
         plan = self.plan(PLAN % (duration, "true" if seed % 2 == 0 else "false", KEPT))
         done = self.rig("run", plan, "-o", run, "--seed", seed, timeout=300)
@@ -44,7 +43,7 @@ class Random(FaultTest):
             return 0
         results = self.results_of(done, run)
         for fault in results.get("faults", []):
-            # Withdrawn: another fault had taken its node down just then, or the load was over.
+            # Withdrawn: another fault had just taken its node down, or the load was over.
             excused = fault["withdrawn"] and (seed % 2 == 0 or "the load is over" in fault["evidence"])
             self.assertTrue(fault["took_effect"] or excused, fault)
         faults = effects_of(results)
@@ -54,7 +53,7 @@ class Random(FaultTest):
         faults = 0
         for seed in range(FIRST_SEED, FIRST_SEED + RUNS):
             with self.subTest(seed=seed):
-                # A slow machine takes longer until there is enough to judge by.
+                # A slow machine needs longer to acknowledge enough transactions.
                 found = next(filter(None, (self.faults_of_run(seed, 4 * stretch) for stretch in STRETCHES)), 0)
                 self.assertGreater(found, 0)
                 faults += found

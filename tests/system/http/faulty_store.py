@@ -1,15 +1,14 @@
-"""A strictly serializable store of lists behind HTTP that runs what it is asked, and then breaks its answers.
+"""A strictly serializable store of lists behind HTTP that runs its requests, and then breaks its answers.
 
-Every transaction is run whole, or, by chance, not at all, before the answer is broken: so whoever calls one that was run
-a failure, one that was not run a success, or sends one twice, makes an anomaly. Behind answers that are only odd it was
-always run.
+Every transaction is run whole, or, by chance, not at all, before the answer is broken. So a driver makes an anomaly
+when it reports a transaction that ran as failed, one that did not run as ok, or sends one twice. Behind valid
+answers in unusual forms the transaction always ran. The shape of each result of a good answer can be checked; a
+false result in the right shape could not be detected.
 
-Each result of a good answer says so by its shape: a lie in the right shape nobody could find out.
-
-    POST /txn      {"ops": [["append", k, v], ["r", k]]}          in one request
-    POST /read     {"keys": [k, ...]}                              with versions
-    POST /write    {"if": [[k, version], ...], "put": [[k, list], ...]}
-    GET  /role     which of its ports was asked, and which leads
+POST /txn      {"ops": [["append", k, v], ["r", k]]}          in one request
+POST /read     {"keys": [k, ...]}                              with versions
+POST /write    {"if": [[k, version], ...], "put": [[k, list], ...]}
+GET  /role     which of its ports was asked, and which leads
 
 It can listen on several ports, and speak TLS.
 """
@@ -25,7 +24,7 @@ import time
 
 HUGE = 300_000
 BOMB = gzip.compress(b" " * 20_000_000)
-SEVERAL_READS = 20_000  # more than libcurl reads at once, so that it stops at the body's end; less than TCP splits up
+SEVERAL_READS = 20_000  # more than libcurl reads at once, so that it stops at the body's end; TCP does not split it
 
 
 def good(body, status="200 OK", *headers):
@@ -47,7 +46,7 @@ def results(text):
 
 
 def lies(body):
-    """Results that nobody wrote, and behind them one that shows that the answer is worth nothing."""
+    """Results that no transaction wrote, and behind them one that makes the answer invalid."""
     count = len(json.loads(body).get("results", [0]))
     return json.dumps([*[{"value": [424242], "version": 7, "list": [424242]}] * (count - 1), "x"]).encode()
 
@@ -82,7 +81,7 @@ BROKEN = {
     "a NUL in the body": lambda body: (good(body[:10] + b"\0" + body[10:]), True),
     "a mark before the body": lambda body: (good(b"\xef\xbb\xbf" + body), True),
     "huge": lambda body: (good(b" " * HUGE + body), True),
-    "packed, and nobody asked for that": lambda body: (good(gzip.compress(body), "200 OK", "Content-Encoding: gzip"), True),
+    "packed without being asked": lambda body: (good(gzip.compress(body), "200 OK", "Content-Encoding: gzip"), True),
     "packed so that it bursts": lambda body: (good(BOMB, "200 OK", "Content-Encoding: gzip"), True),
     "endless chunks": lambda body: (chunked(*[(b"2000", b"x" * 0x2000)] * 20, last=b""), False),
     "broken chunks": lambda body: (chunked((b"zz", b"abc")), False),
@@ -117,7 +116,7 @@ BROKEN = {
     "endless headers": None,
 }
 
-# The same for answers that are true, if in an odd form: they may be taken.
+# The same for valid answers in unusual forms, which a driver may accept.
 ODD = {
     "texts in place of numbers": lambda body: (good(re.sub(rb"(\d+)", rb'"\1"', body)), True),
     "promises first": lambda body: (b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" + good(body), True),
@@ -138,7 +137,8 @@ ODD = {
 
 class Store:
     def __init__(self, seed=1, share=0.0, faults=None, ports=1, tls=None, delay=0.0):
-        """`tls`: a context for each connection, called with the number of those before it. `delay`: s, before answers."""
+        """`tls`: a function from the number of earlier connections to a connection's context. `delay`: s, before
+        answers."""
         self.lock = threading.Lock()
         self.lists, self.versions = {}, {}
         self.random, self.share = random.Random(seed), share
@@ -271,7 +271,7 @@ class Store:
 
     @staticmethod
     def trickle(connection, pieces):
-        """Until the other side gives up."""
+        """Sends until the other side gives up."""
         connection.settimeout(0.02)
         for piece in pieces:
             connection.sendall(piece)

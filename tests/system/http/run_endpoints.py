@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Several servers: who is asked by each way to spread, and what becomes of time-outs and of servers that are away."""
+"""Several servers: the targets of each `spread`, and the outcomes of time-outs and of unreachable servers."""
 
 import json
 import os
@@ -86,21 +86,21 @@ class Endpoints(rig_command.RigTest):
         self.run_against(store.ports, dialect=dialect, transactions=30)
         self.assertEqual((self.history()["fail"], self.history()["info"]), (0, 0))
 
-    def test_nobody_leads(self):
+    def test_no_server_leads(self):
         store = self.store(2)
         store.leader = 7
         done = self.run_against(store.ports, "spread: leader", status=3)
         self.assertIn("no server says that it is the leader", done.err)
 
     def test_a_server_that_is_away_from_the_start(self):
-        """Its clients go to the next one."""
+        """Its clients use the next server."""
         store = self.store(2)
         self.run_against([store.ports[0], 1, store.ports[1]])
         self.assertEqual((self.history()["fail"], self.history()["info"]), (0, 0))
         self.assertGreater(min(store.served), 50, store.served)
 
     def test_a_server_that_does_not_even_refuse(self):
-        """Its queue of connections is full, so that connecting takes for ever."""
+        """Its queue of connections is full, so that connecting never ends."""
         with socket.create_server(("127.0.0.1", 0), backlog=0) as full:
             waiting = [socket.socket() for _ in range(4)]
             for client in waiting:
@@ -113,7 +113,7 @@ class Endpoints(rig_command.RigTest):
         self.assertLess(done.seconds, 20)
 
     def test_a_request_that_is_late(self):
-        """By its own time-out: what writes is unknown, what only reads has failed."""
+        """A request that times out: a transaction with writes is unknown, one that only reads has failed."""
         store = self.store(1, share=0.1, seed=9, faults=["silence"])
         self.run_against(store.ports, "request-timeout: 150ms", transactions=200)
         late = 0

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""etcd as a person meets it: the experiments in configs/, with their promised verdicts, and etcd's own faults."""
+"""etcd as a user runs it: the experiments in configs/, with their documented verdicts, and etcd's own faults."""
 
 import base64
 import json
@@ -82,7 +82,7 @@ report: [json, text]
 
     @unittest.skipUnless(shutil.which("openssl"), "there is no openssl in PATH")
     def test_tls_and_with_it_http_2(self):
-        """A member that is there already, with a certificate of its own; etcd offers HTTP/2 over TLS."""
+        """An existing member, with a certificate of its own; etcd offers HTTP/2 over TLS."""
         names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]
         subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out",
                         "cert.pem", "-days", "2", *names], cwd=self.folder, check=True, capture_output=True)
@@ -135,7 +135,8 @@ report: [json]
         self.fail("the member does not answer")
 
     def completions(self, incomplete=0):
-        """The completions in the record. Each tells the node that answered; those that are ok, its member id and the revision."""
+        """The completions in the record. Each names the node that answered; ok ones also its member id and the
+        revision."""
         self.members = {}
         self.status(incomplete, self.rig("convert", "run/history.rig", "history.jsonl"))
         for event in map(json.loads, (self.folder / "history.jsonl").read_text().splitlines()):
@@ -172,7 +173,7 @@ report: [json]
             self.assertEqual(revisions, sorted(revisions), f"key {key}")
 
     def test_the_revisions_of_a_run_that_is_killed(self):
-        """They are in the record, frame by frame, with the transactions."""
+        """The orders are in the record, frame by frame, with the transactions."""
         process = self.start("run", self.plan("""
 name: orders
 seed: 5

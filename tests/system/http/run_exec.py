@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Programs that are drivers: the example of the guide, and programs that misbehave."""
+"""Programs that are drivers: the guide's example, and programs that misbehave."""
 
 import os
 import pathlib
@@ -23,7 +23,7 @@ check: {{levels: [strict-serializable], minimum: {{acknowledged: 1, answering: 0
 report: [json, text]
 """
 
-# A store that all its processes share, and that dies or talks nonsense as the second argument says.
+# A store that all its processes share; the second argument selects a way to die or to answer nonsense.
 MISCHIEF = """
 import fcntl, json, os, random, signal, sys, time
 path, mischief = sys.argv[1:]
@@ -37,7 +37,7 @@ for line in sys.stdin:
     bad = chance.random() < 0.2
     if bad and mischief in ("dies-before", "dies-announced"):
         sys.exit(1)
-    with open(path + ".lock", "w") as lock:  # whoever is killed leaves a whole store behind
+    with open(path + ".lock", "w") as lock:  # a killed process leaves a whole store behind
         fcntl.flock(lock, fcntl.LOCK_EX)
         lists = json.load(open(path))
         for op in txn["ops"]:
@@ -159,14 +159,14 @@ class Exec(rig_command.RigTest):
         self.assertGreater(self.mischief("sleeps", transactions=60, timeout="100ms")["info"], 2)
 
     def test_one_that_never_pauses(self):
-        """A byte at a time, always one more: less than max-answer, and no reason to wait on."""
+        """Sends one byte after another, without end: less than max-answer, but the time-out still holds."""
         history = self.mischief("byte-by-byte", transactions=20, timeout="200ms")
         self.assertGreater(history["info"], 0)
         slowest = self.results("run")["run"]
         self.assertEqual({error["code"] for error in slowest["errors"] if error["outcome"] == "info"}, {"timeout"})
 
-    def test_what_it_did_is_said(self):
-        """In the first error of the report; and whatever it did, no run hangs, and no outcome is wrong."""
+    def test_its_misbehaviour_is_reported(self):
+        """The first error of the report says what the program did; no run hangs, and no outcome is wrong."""
         for kind, words in [("dies-after", "it ended with exit status 1"), ("killed", "it was ended by signal 9"),
                             ("deaf", "it closed its output"), ("half-a-line", "it ended with exit status 1"),
                             ("no-newline", "it ended with exit status 1"), ("endless-line", "longer than `max-answer`"),
@@ -184,7 +184,7 @@ class Exec(rig_command.RigTest):
         self.assertEqual((history["fail"], history["info"]), (0, 0))
         self.assertGreater((self.folder / "run" / "exec.log").stat().st_size, 300_000)
 
-    def test_what_cannot_be_started(self):
+    def test_programs_that_cannot_be_started(self):
         refuse = self.folder / "refuse.py"
         refuse.write_text("print('{\"error\": \"no licence\"}')")
         for command, message in [("no-such-program-anywhere", "there is no no-such-program-anywhere in PATH"),

@@ -46,7 +46,7 @@ class Faulty(rig_command.RigTest):
         unseen = [fault for fault, count in store.faults.items() if count == 0]
         self.assertEqual(unseen, [], "faults that never came")
         self.assertGreater(history["ok"], 300)
-        self.assertGreater(history["info"], 50, "transactions whose commit lost its answer")
+        self.assertGreater(history["info"], 50, "transactions that lost the answer to their commit")
         self.assertGreater(history["fail"], 50, "transactions that read only, or were not sent")
 
     def test_a_transaction_in_one_request(self):
@@ -60,13 +60,14 @@ class Faulty(rig_command.RigTest):
         self.assertEqual((history["fail"], history["info"]), (0, 0))
 
     def test_a_kept_connection_that_dies_is_no_reason_to_ask_again(self):
-        """libcurl by itself would send the request once more: with versions that is a conflict with oneself."""
+        """libcurl would by default send the request once more: with versions the transaction would conflict with
+        itself."""
         fault = "no answer, and the connection closed"
         store, history = self.run_against("optimistic.yaml", 0.3, 14, 1500, [fault])
         self.assertGreater(store.faults[fault], 100)
         self.assertGreater(history["info"], 50)
 
-    def test_what_is_left_of_an_answer_is_not_the_answer_to_the_next(self):
+    def test_the_rest_of_an_answer_is_not_the_answer_to_the_next_request(self):
         for faults in (["the answer twice", "a second answer that lies in wait"], ["an answer, and then the end"],
                        ["a shorter length than there is"]):
             with self.subTest(faults=faults):
@@ -88,7 +89,7 @@ class Faulty(rig_command.RigTest):
         self.assertEqual(set(errors), {"too-large"})
 
     def test_a_resolver_that_does_not_answer(self):
-        """Nor does giving up wait for it."""
+        """Giving up does not wait for the resolver, either."""
         text = PLAN.format(dialect=HERE / "whole.yaml", port=1, seed=1, transactions=10).replace("127.0.0.1", "slow.invalid")
         done = self.status(3, self.rig("run", self.plan(text), "-o", "run",
                                        env={"LD_PRELOAD": os.environ["RIG_SLOW_RESOLVER"], "ASAN_OPTIONS": "verify_asan_link_order=0"}))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""HTTP/2, with TLS and without, good and broken. The server is node's. Skipped where there is none."""
+"""HTTP/2, with TLS and without, good and broken. The server is node's. Skipped where node is missing."""
 
 import json
 import os

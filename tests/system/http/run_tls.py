@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""TLS: who is trusted, who is refused, with which words, and that a refusal is never a wrong outcome.
+"""TLS: which certificates are trusted and which rejected, with which error, and that a rejection is never a wrong
+outcome.
 
 The certificates are made here, by openssl.
 """
@@ -134,10 +135,10 @@ class Tls(rig_command.RigTest):
         self.refused(store, "ca: ours.pem", "(not-sent)")
 
     def test_broken_answers_inside_of_tls(self):
-        """Every kind of fault once more; a connection in three is with a server that is not trusted, and so not used.
+        """Every kind of fault once more. A third of the connections have an untrusted certificate, and so are not used.
 
-        Left out is a second answer that is in one record of TLS with the end of the first: libcurl has decrypted it, and
-        does not tell.
+        Not tested: a second answer in the same TLS record as the end of the first; libcurl has decrypted it, and
+        does not report it.
         """
         good, bad = self.context("server"), self.context("elsewhere")
         faults = [fault for fault in [*faulty_store.BROKEN, *faulty_store.ODD] if fault != "a second answer that lies in wait"]

@@ -1,6 +1,6 @@
 /*
- * A getaddrinfo() in which the server of one name, slow.invalid, does not answer for a minute. Preloaded, or linked into
- * a test in place of the C library's.
+ * A getaddrinfo() that takes a minute for one name, slow.invalid. Preloaded, or linked into a test in place of the C
+ * library's.
  */
 #include <dlfcn.h>
 #include <netdb.h>

@@ -1,8 +1,8 @@
-"""Stand-ins for rqlite and libSQL: SQLite behind the two HTTP interfaces, with answers in the shapes that their documents
-record. They show that the dialects ask and read as documented, not that the databases keep their promises.
+"""Stand-ins for rqlite and libSQL: SQLite behind the two HTTP interfaces, with answers in their documented shapes. They
+show that the dialects send and parse the documented forms, not that the databases keep their promises.
 
-With `trouble` a part of the transactions ends as the documents say that they may: a statement that fails, a leader or a
-stream that is lost, before or after the commit.
+With `trouble` some transactions end in a documented error: a statement that fails, a leader or a stream that is
+lost, before or after the commit.
 """
 
 import http.server
@@ -102,7 +102,7 @@ class Rqlite(StandIn):
 
 
 class LibSql(StandIn):
-    """Hrana over HTTP, version 2: streams that are named by batons."""
+    """Hrana over HTTP, version 2: batons name the streams."""
 
     def __init__(self, trouble=0.0):
         super().__init__(trouble)

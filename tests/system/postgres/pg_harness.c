@@ -396,7 +396,7 @@ const char *sql(PGconn *pg, const char *format, ...)
 void sql_await(PGconn *pg, const char *query, const char *expected)
 {
     int64_t deadline_ns = rig_clock_now_ns() + 20 * RIG_NS_PER_S;
-    /* Inside a transaction the server shows the same statistics for ever, unless told to look again. */
+    /* Within a transaction the server returns the same statistics until its snapshot of them is cleared. */
     while (sql(pg, "SELECT pg_stat_clear_snapshot()"), strcmp(sql(pg, "%s", query), expected) != 0) {
         if (rig_clock_now_ns() > deadline_ns)
             fail_msg("%s: still %s, not %s", query, sql(pg, "%s", query), expected);
@@ -419,7 +419,7 @@ void sql_await_wait(PGconn *pg, int backend, const char *event)
     sql_await(pg, query, event);
 }
 
-/* Commits something; true when that came to wait for a standby, which is then cancelled. */
+/* Commits a write; true when the commit waited for a standby; the wait is then cancelled. */
 static bool probe_waits(PGconn *pg, PGconn *probe)
 {
     char query[128];
@@ -439,12 +439,12 @@ static bool probe_waits(PGconn *pg, PGconn *probe)
 void sql_commit_waits(const struct harness *harness, PGconn *pg, bool waits)
 {
     (void)sql(pg, "SET synchronous_commit = local");
-    (void)sql(pg, "ALTER SYSTEM SET synchronous_standby_names = '%s'", waits ? "nobody" : "");
+    (void)sql(pg, "ALTER SYSTEM SET synchronous_standby_names = '%s'", waits ? "absent" : "");
     (void)sql(pg, "SELECT pg_reload_conf()");
-    sql_await(pg, "SHOW synchronous_standby_names", waits ? "nobody" : "");
+    sql_await(pg, "SHOW synchronous_standby_names", waits ? "absent" : "");
     if (!waits)
         return;
-    /* The other processes of the server take note in their own time: the checkpointer, too, has to. */
+    /* The other processes of the server reload asynchronously; the checkpointer has to, too. */
     int64_t deadline_ns = rig_clock_now_ns() + 20 * RIG_NS_PER_S;
     PGconn *probe = sql_connect(harness);
     (void)sql(probe, "SET client_min_messages = error");

@@ -1,8 +1,8 @@
 /*
- * What the live tests of the postgres driver share: a core for the driver, a server started by the driver's own cluster
+ * Shared by the live tests of the postgres driver: a core for the driver, a server started by the driver's own cluster
  * operations, sessions, and SQL beside the driver.
  *
- * Without PostgreSQL's binaries a test says so and ends with status 77, which ctest shows as skipped.
+ * Without PostgreSQL's binaries a test reports that and ends with status 77, which ctest shows as skipped.
  */
 #ifndef RIG_TESTS_SYSTEM_POSTGRES_PG_HARNESS_H
 #define RIG_TESTS_SYSTEM_POSTGRES_PG_HARNESS_H
@@ -47,7 +47,7 @@ struct client {
 void harness_require_postgres(void);
 /* The options' defaults, as the table states them. */
 void harness_defaults(struct rig_pg_options *options);
-/* Begins a run, up to and with the driver's init. */
+/* Begins a run, up to and including the driver's init. */
 void harness_begin(struct harness *harness, const struct rig_pg_options *options, enum rig_workload workload,
                    uint32_t client_count);
 /* Starts a server as `options` say and creates the tables; fails the test on an error. */
@@ -63,7 +63,7 @@ void harness_stop(struct harness *harness);
 extern struct harness harness_server;
 int harness_start_server(void **state);
 int harness_stop_server(void **state);
-/* The core that runs are given. */
+/* The core that the runs use. */
 const struct rig_core *harness_core(void);
 /* Makes the core's stopping() answer true. */
 void harness_set_stopping(bool stopping);
@@ -100,7 +100,7 @@ const char *sql_list(PGconn *pg, int64_t key);
 /* Waits until the server process waits for `event` ("Lock" types by their wait_event, "SyncRep", ...). */
 void sql_await_wait(PGconn *pg, int backend, const char *event);
 /*
- * In sessions that are opened from now on COMMIT waits for a standby that does not exist; or no more. The connection
+ * COMMIT waits for a standby that does not exist, in sessions that are opened from now on; or no longer. The connection
  * itself does not wait.
  */
 void sql_commit_waits(const struct harness *harness, PGconn *pg, bool waits);
@@ -109,7 +109,7 @@ void sql_commit_waits(const struct harness *harness, PGconn *pg, bool waits);
 struct rig_pg_endpoint server_endpoint(const struct harness *harness);
 
 const char *outcome_name(enum rig_outcome outcome);
-/* Fails the test, naming everything the transaction says, unless outcome and code are these. */
+/* Fails the test, with all details of the transaction, unless outcome and code are these. */
 void expect_outcome(const struct client *client, enum rig_outcome got, enum rig_outcome expected, const char *code);
 
 #endif

@@ -46,7 +46,7 @@ static bool forward(struct proxy *proxy, int from, int to, enum proxy_direction 
         return false;
     if (atomic_load(&proxy->armed))
         (void)atomic_fetch_add(&proxy->passed[direction], got);
-    /* Cut as soon as the last allowed byte is through, not when the next one comes. */
+    /* Cuts as soon as the last allowed byte is through, not when the next one comes. */
     return !limited || atomic_fetch_sub(&proxy->allowed, got) > got || drips;
 }
 

@@ -1,6 +1,6 @@
 /*
- * A proxy between the driver and the first server of a harness. Once armed it lets so many more bytes pass in one
- * direction, and then cuts the connection, falls silent, or lets a byte pass now and then.
+ * A proxy between the driver and the first server of a harness. Once armed it forwards a given number of bytes in one
+ * direction, and then cuts the connection, falls silent, or forwards single bytes slowly.
  */
 #ifndef RIG_TESTS_SYSTEM_POSTGRES_PG_PROXY_H
 #define RIG_TESTS_SYSTEM_POSTGRES_PG_PROXY_H
@@ -16,8 +16,8 @@ enum proxy_end {
     PROXY_CUTS,   /* closes both sides */
     PROXY_STALLS, /* reads and sends nothing more, in either direction, until the client closes */
     PROXY_DRIPS,  /* a byte each 20 ms in that direction */
-    PROXY_LOSES,  /* to the client: when the server answers, an error as poolers send it that lost their server; then it
-                     closes both sides */
+    PROXY_LOSES,  /* to the client: when the server answers, sends the error of a pooler that lost its server; then
+                   * closes both sides */
 };
 
 /* Forwards one connection at a time. */

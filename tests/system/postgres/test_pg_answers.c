@@ -1,7 +1,7 @@
 /*
- * Errors that a living server answers: each SQLSTATE of the outcome table raised before and at COMMIT, and the
- * situations that raise them by themselves. After each the table's row must hold on the wire: the outcome, the code,
- * whether the session can go on, and whether the write is in the database.
+ * Errors answered by a running server: each SQLSTATE of the outcome table raised before and at COMMIT, and the
+ * situations that cause them. After each the table's row must hold on the wire: the outcome, the code, whether the
+ * session can go on, and whether the write is in the database.
  */
 #include "tests/system/postgres/pg_harness.h"
 
@@ -43,7 +43,7 @@ static struct rig_pg_options options_of(bool pipeline, enum rig_pg_isolation iso
     return options;
 }
 
-/* The session takes another transaction and the server is in no old one. */
+/* The session can run another transaction, and the server has no old one open. */
 static void expect_usable(struct client *client)
 {
     assert_false(client->transaction.session_lost);
@@ -250,8 +250,8 @@ static void own_time_out_before_commit(void **state)
     clear_scene(&scene);
 }
 
-/* In one round trip COMMIT has left with the rest: the client cannot know, and the row does appear once the lock goes.
- */
+/* In one round trip COMMIT left together with the statements: the client cannot know, and the row does appear once the
+ * lock is released. */
 static void own_time_out_in_a_pipeline(void **state)
 {
     (void)state;
@@ -281,7 +281,7 @@ static void await_idle_end(void *context)
     sql_await(scene->pg, query, "0");
 }
 
-/* The server ends a session that holds a transaction open for too long; COMMIT is answered with the reason. */
+/* The server ends a session that holds a transaction open for too long; it answers COMMIT with the reason. */
 static void idle_in_transaction_time_out(void **state)
 {
     (void)state;
@@ -374,7 +374,7 @@ static long peak_kib(void)
     return usage.ru_maxrss;
 }
 
-/* A row of 40 MB: neither held as a whole, nor waited for. */
+/* A row of 40 MB is neither held as a whole, nor waited for. */
 static void huge_answers_are_given_up(void **state)
 {
     (void)state;
@@ -392,12 +392,12 @@ static void huge_answers_are_given_up(void **state)
         expect_outcome(&scene.first, client_run(&scene.first), pipeline == 1 ? RIG_OUTCOME_INFO : RIG_OUTCOME_FAIL,
                        "answer-limit");
         assert_in_range(rig_clock_now_ns() - start_ns, 0, 10 * RIG_NS_PER_S);
-        /* libpq reads on while a row keeps coming: it may be there once more as a result. Its elements are never there.
-         */
+        /* libpq reads on while a row arrives, so a result may hold a second copy of the row; its elements are never
+         * parsed. */
         assert_in_range(peak_kib() - peak_before_kib, 0, 96 << 10);
         assert_true(scene.first.transaction.session_lost);
         assert_string_equal(client_seen(&scene.first, 1), "unknown");
-        /* Many transactions within the limit are not one that passes it. */
+        /* Several transactions within the limit do not add up to one above it. */
         client_begin(&scene.second);
         client_append(&scene.second, 3, 1);
         assert_int_equal(client_run(&scene.second), RIG_OUTCOME_OK);
@@ -411,7 +411,7 @@ static void huge_answers_are_given_up(void **state)
     }
 }
 
-/* Two sessions insert one key: the second waits, is beaten, and updates instead. */
+/* Two sessions insert one key: the second waits, gets a conflict, and updates instead. */
 static void insert_is_beaten(void **state)
 {
     (void)state;

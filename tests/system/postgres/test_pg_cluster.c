@@ -1,6 +1,6 @@
 /*
- * The server that the driver starts: where its files lie, who owns them, what an error says, and that nothing of it
- * survives: not a stop, not a paused server, not the death of rig.
+ * The server that the driver starts: the place and the owner of its files, its errors, and that nothing of it survives
+ * a stop, a paused server, or the death of rig.
  */
 #include "tests/system/postgres/pg_harness.h"
 
@@ -64,7 +64,7 @@ static void files_are_private_and_go(void **state)
     harness_stop(&server);
 }
 
-/* As root, a work folder that the server's account cannot reach is left for one that it can. */
+/* As root, a work folder that the server's account cannot reach is replaced by one that it can. */
 static void unreachable_work_folder(void **state)
 {
     (void)state;
@@ -93,7 +93,7 @@ static void tcp_asks_for_the_password(void **state)
     struct rig_pg_options options;
     harness_defaults(&options);
     options.listen = RIG_PG_LISTEN_TCP;
-    options.user = "postgres"; /* named, it is the same user */
+    options.user = "postgres"; /* the same user, named explicitly */
     harness_start(&server, &options, RIG_WORKLOAD_RW_REGISTER, 1);
     client_open(&client, &server);
     client_begin(&client);
@@ -114,7 +114,7 @@ static void tcp_asks_for_the_password(void **state)
     harness_stop(&server);
 }
 
-/* Starts a run by hand whose cluster does not come up; returns the error's text, in static storage. */
+/* Starts a run by hand with a cluster that does not come up; returns the error's text, in static storage. */
 static const char *start_failing(const struct rig_pg_options *options)
 {
     static struct rig_err err;
@@ -163,7 +163,7 @@ static void failures_say_what_to_do(void **state)
     harness_set_stopping(false);
 }
 
-/* initdb that fails, and one that cannot be executed by the server's account. */
+/* initdb that fails, and one that the server's account cannot execute. */
 static void bad_programs_are_named(void **state)
 {
     (void)state;
@@ -206,7 +206,7 @@ static void paused_server_is_stopped(void **state)
     assert_int_equal(kill(pid, 0), -1);
 }
 
-/* The segment of System V that a server holds, by its postmaster.pid; -1: none. */
+/* The System V segment that a server holds, from its postmaster.pid; -1: none. */
 static int segment_of(const struct rig_pg_cluster *cluster)
 {
     char path[512];
@@ -249,7 +249,7 @@ static void killed_server_is_seen_and_cleared(void **state)
     struct rig_err err = {.rc = RIG_OK};
     harness_defaults(&options);
     harness_begin(&server, &options, RIG_WORKLOAD_LIST_APPEND, 1);
-    /* Out of reach for the server's account when rig is root: its files then lie elsewhere. */
+    /* Out of reach for the server's account when rig is root: its files are then elsewhere. */
     assert_int_equal(chmod(server.folder, 0700), 0);
     if (rig_driver.cluster->start(server.run, &err) != RIG_OK)
         fail_msg("%s", err.text);
@@ -271,7 +271,7 @@ static void killed_server_is_seen_and_cleared(void **state)
     harness_stop(&server);
 }
 
-/* What a run leaves behind when rig is killed: its folders, known through a pipe, and no process. */
+/* The remains of a run when rig is killed: its folders, known through a pipe, and no process. */
 struct orphan {
     pid_t server;
     char test_folder[256];

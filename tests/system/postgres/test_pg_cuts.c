@@ -1,7 +1,7 @@
 /*
  * A connection cut after every single byte of a transaction's conversation, in either direction, by a proxy between the
- * driver and the server. Whatever the driver says must agree with the database: never ok without the row, never fail
- * with it.
+ * driver and the server. The driver's outcome must agree with the database: never ok without the row, never fail with
+ * it.
  */
 #include "tests/system/postgres/pg_harness.h"
 #include "tests/system/postgres/pg_proxy.h"
@@ -10,7 +10,7 @@
 
 #include "drivers/postgres/pg_session.h"
 
-/* A hold: what a pipeline sends before it ends with a Sync of its own. */
+/* A hold: a pipeline ends its messages before it with a Sync of its own. */
 static void do_nothing(void *context)
 {
     (void)context;
@@ -42,7 +42,7 @@ static enum rig_outcome cut_once(struct proxy *proxy, struct harness *run, PGcon
     if (outcome == RIG_OUTCOME_OK)
         assert_int_equal(client.reads[1].state, RIG_READ_SEEN);
     client_close(&client);
-    /* Once its server process is gone, nothing of the transaction can happen any more. */
+    /* Once its server process is gone, the transaction cannot change any more. */
     sql_await(pg, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'rig'", "0");
     char whole[64];
     (void)snprintf(whole, sizeof whole, "%lld,-%lld", (long long)value, (long long)value);
@@ -125,7 +125,7 @@ static void held_pipelines_are_cut(void **state)
     cut_everywhere(true, true, true);
 }
 
-/* The pooler has passed on all that the client sent, and answers the first statement with an error of its own. */
+/* The pooler has forwarded all of the client's messages, and answers the first statement with an error of its own. */
 static void a_pooler_loses_its_server(void **state)
 {
     (void)state;

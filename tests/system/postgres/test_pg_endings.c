@@ -1,7 +1,7 @@
 /*
  * Sessions and servers that end in the middle of a transaction: terminated, cancelled and interrupted before, during
- * and after COMMIT; shut down fast, shut down at once, crashed; full; silent. The outcome is compared with what is in
- * the database afterwards: never ok or fail against the facts, info only where a client cannot know.
+ * and after COMMIT; shut down fast, shut down at once, crashed; full; silent. The outcome is compared with the database
+ * afterwards: never ok or fail against the facts, info only where a client cannot know.
  */
 #include "tests/system/postgres/pg_harness.h"
 
@@ -68,7 +68,7 @@ static void terminated_between_transactions(void **state)
         client_append(&scene.client, 1, 1);
         expect_outcome(&scene.client, client_run(&scene.client), RIG_OUTCOME_OK, "");
         terminate(&scene);
-        /* What was acknowledged before is there; what comes after is certain not to be, even sent in one go. */
+        /* The write acknowledged before is there; later ones are certain not to be, even when sent in one go. */
         client_begin(&scene.client);
         client_append(&scene.client, 1, 2);
         expect_outcome(&scene.client, client_run(&scene.client), RIG_OUTCOME_FAIL, "57P01");
@@ -89,7 +89,7 @@ static void terminated_within_a_transaction(void **state)
         client_append(&scene.client, 1, 1);
         client_append(&scene.client, 2, 1);
         client_hold(&scene.client, before_commit ? 2 : 1, terminate, &scene);
-        /* With nothing but COMMIT sent since, its answer could be that of a server that commits: info. */
+        /* When only COMMIT was sent since, the answer could be that of a server that commits: info. */
         expect_outcome(&scene.client, client_run(&scene.client), before_commit ? RIG_OUTCOME_INFO : RIG_OUTCOME_FAIL,
                        "57P01");
         assert_true(scene.client.transaction.session_lost);
@@ -163,7 +163,7 @@ static void interrupted_in_a_statement(void **state)
         rig_driver.interrupt(scene.client.session);
         enum rig_outcome outcome = client_join(&scene.client);
         assert_true(rig_clock_now_ns() - start_ns < 5 * RIG_NS_PER_S);
-        /* In one go COMMIT is on its way already. */
+        /* In one go COMMIT is already on its way. */
         expect_outcome(&scene.client, outcome, pipeline == 1 ? RIG_OUTCOME_INFO : RIG_OUTCOME_FAIL, "interrupted");
         assert_true(scene.client.transaction.session_lost);
         client_begin(&scene.client);
@@ -201,7 +201,7 @@ static void end_commit(struct scene *scene, enum ending ending)
     }
 }
 
-/* The commit record is written and the server waits for a standby: the row is there, whatever the client hears. */
+/* The commit record is written and the server waits for a standby: the row is there, whatever the client receives. */
 static void ended_behind_the_commit_record(void **state)
 {
     (void)state;
@@ -233,7 +233,8 @@ static void ended_behind_the_commit_record(void **state)
     }
 }
 
-/* A deferred trigger keeps COMMIT from reaching its record: the row is not there, and the client hears the same. */
+/* A deferred trigger keeps COMMIT from reaching its record: the row is not there, and the client receives the same
+ * answer. */
 static void ended_before_the_commit_record(void **state)
 {
     (void)state;
@@ -285,7 +286,7 @@ static void send_and_await_end(void *context)
 {
     struct shutdown *shutdown = context;
     assert_int_equal(kill(shutdown->victim, shutdown->signal), 0);
-    /* The session's end shows on its socket, which nobody reads meanwhile. */
+    /* The session's end shows on its socket, which is not read meanwhile. */
     int fd = PQsocket(client_connection(&shutdown->client));
     char byte;
     int64_t deadline_ns = rig_clock_now_ns() + 20 * RIG_NS_PER_S;
@@ -295,7 +296,7 @@ static void send_and_await_end(void *context)
     }
 }
 
-/* A server that ends its sessions at once tells them why in most cases, not in all. */
+/* A server that ends its sessions at once sends them the reason in most cases, not in all. */
 static void expect_torn_down(const struct client *client, enum rig_outcome got, enum rig_outcome expected,
                              const char *code)
 {
@@ -303,8 +304,7 @@ static void expect_torn_down(const struct client *client, enum rig_outcome got, 
     expect_outcome(client, got, expected, told ? code : "connection-lost");
 }
 
-/* The server goes down while the transaction is held open; afterwards sessions do not open, with a text that says why.
- */
+/* The server goes down while the transaction is held open. Afterwards sessions fail to open, with the reason. */
 static void shut_down(int signal, bool pipeline, const char *code)
 {
     struct shutdown shutdown = {.signal = signal};
@@ -321,7 +321,7 @@ static void shut_down(int signal, bool pipeline, const char *code)
     client_hold(&shutdown.client, 1, send_and_await_end, &shutdown);
     enum rig_outcome outcome = client_run(&shutdown.client);
     bool answered = signal == SIGINT;
-    /* Without an answer to an earlier statement, a pipeline that holds COMMIT may have been received. */
+    /* Without an answer to an earlier statement, the server may have received a pipeline that holds COMMIT. */
     if (answered)
         expect_outcome(&shutdown.client, outcome, RIG_OUTCOME_FAIL, code);
     else
@@ -348,7 +348,7 @@ static void shut_down_at_once(void **state)
     shut_down(SIGQUIT, true, "57P01");
 }
 
-/* One backend is killed; the server ends all others, recovers, and has what it had written. */
+/* One backend is killed; the server ends all others, recovers, and has all that it had committed. */
 static void crash(bool pipeline, bool at_commit)
 {
     struct shutdown shutdown = {.signal = SIGKILL};
@@ -478,7 +478,7 @@ static void silent_server_is_given_up(void **state)
     assert_in_range(rig_clock_now_ns() - start_ns, 100 * RIG_NS_PER_MS, 5 * RIG_NS_PER_S);
     client_close(&client);
 
-    /* An interrupt that comes before, while and after it waits has the same effect: the flag stays up. */
+    /* An interrupt before, during or after the wait has the same effect: the flag stays set. */
     run.options.connect_timeout_ns = 60 * RIG_NS_PER_S;
     client = (struct client){.harness = &run, .open = true, .session = calloc(1, rig_driver.session_size)};
     assert_non_null(client.session);

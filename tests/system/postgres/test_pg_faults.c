@@ -1,6 +1,6 @@
 /*
- * The faults that only PostgreSQL knows, each on a live cluster under load: what it gives as evidence, what clients see
- * of it, and that everything is as it was once it is healed.
+ * The PostgreSQL-only faults, each on a live cluster under load: their evidence, their effect on clients, and that the
+ * original state returns once they are healed.
  */
 #include "tests/system/postgres/pg_harness.h"
 
@@ -17,7 +17,7 @@ extern const struct rig_driver rig_driver;
 
 enum { LOAD_CLIENTS = 3 };
 
-/* Clients that write and read until they are told to stop, opening sessions again as they are lost. */
+/* Clients that write and read until they are stopped, and reopen sessions that are lost. */
 struct load {
     struct harness *harness;
     pthread_t threads[LOAD_CLIENTS];
@@ -82,7 +82,7 @@ static void load_stop(void)
         assert_int_equal(pthread_join(load.threads[i], NULL), 0);
 }
 
-/* Waits until so many more transactions have committed. */
+/* Waits until `count` more transactions have committed. */
 static void load_goes_on(int count)
 {
     int64_t deadline_ns = rig_clock_now_ns() + 30 * RIG_NS_PER_S;
@@ -99,7 +99,7 @@ static void load_goes_on(int count)
 struct injection {
     const struct rig_fault *fault;
     struct rig_fault_site site;
-    char options[256]; /* its options object, by the bytes that the test wrote */
+    char options[256]; /* its options object, as raw bytes */
     void *state;
     struct rig_evidence evidence;
 };
@@ -142,7 +142,7 @@ static void expect_evidence(const struct injection *injection, const char *part)
 static void heal(struct injection *injection)
 {
     struct rig_err err = {.rc = RIG_OK};
-    for (int i = 0; i < 2; i++) { /* it may come twice */
+    for (int i = 0; i < 2; i++) { /* heal is idempotent */
         if (rig_fault_heal(injection->fault, &injection->site, injection->state, &injection->evidence, &err) != RIG_OK)
             fail_msg("%s: %s", injection->fault->name, err.text);
     }
@@ -176,7 +176,7 @@ static void killed_session_has_the_server_recover(void **state)
     expect_evidence(&injection, "of a session is gone");
     heal(&injection);
     expect_evidence(&injection, "pg-1 answers");
-    /* All sessions went with the one. */
+    /* The server ended all sessions with the one. */
     PGresult *result = PQexec(bystander, "SELECT 1");
     assert_int_not_equal(PQresultStatus(result), PGRES_TUPLES_OK);
     PQclear(result);

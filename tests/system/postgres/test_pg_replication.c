@@ -1,6 +1,6 @@
 /*
- * A primary with standbys that the driver starts: up in seconds, killed, promoted, mended; clients find the primary
- * again, reads go where they should, and nothing of it stays.
+ * A primary with standbys that the driver starts: up in seconds, killed, promoted, repaired; clients find the primary
+ * again, reads go to the configured nodes, and nothing of it remains.
  */
 #include "tests/system/postgres/pg_harness.h"
 
@@ -86,7 +86,7 @@ static void append(struct client *client, int64_t key, int64_t value)
     expect_outcome(client, client_run(client), RIG_OUTCOME_OK, "");
 }
 
-/* A session as a client gets one after it lost the last; tried again while nobody takes writes. */
+/* A session opened after the last one was lost; tries again while no node accepts writes. */
 static void reopen(struct client *client, struct harness *server)
 {
     struct rig_err err = {.rc = RIG_OK};
@@ -100,7 +100,7 @@ static void reopen(struct client *client, struct harness *server)
     }
 }
 
-/* Reads from one node until it shows what is expected; connections to a node that was down break first. */
+/* Reads from one node until the read shows `expected`; connections to a node that was down fail first. */
 static void read_from(struct client *client, uint32_t node, int64_t key, const char *expected)
 {
     int64_t deadline_ns = rig_clock_now_ns() + 10 * RIG_NS_PER_S;
@@ -132,7 +132,7 @@ static void killed_primary_comes_back(struct harness *server, struct client *cli
     assert_in_range(count, 4, 64);
     DO(ops()->status(server->run, 0, &status, &err));
     assert_int_equal(status.pid, pids[0]);
-    /* Backends that are stopped outlive their server, until they are looked for. */
+    /* Stopped backends outlive their server until the driver ends them. */
     assert_int_equal(kill(client_backend(client), SIGSTOP), 0);
     DO(ops()->stop_node(server->run, 0, RIG_NODE_KILL, &err));
     expect_gone(pids, count);
@@ -151,7 +151,7 @@ static void killed_primary_comes_back(struct harness *server, struct client *cli
 static void standby_is_promoted_and_followed(struct harness *server, struct client *client)
 {
     struct rig_err refused = {.rc = RIG_OK};
-    read_from(client, 1, 1, "1,2"); /* what was acknowledged may not be there yet */
+    read_from(client, 1, 1, "1,2"); /* acknowledged writes may not have arrived yet */
     DO(ops()->stop_node(server->run, 0, RIG_NODE_KILL, &err));
     assert_int_equal(ops()->promote(server->run, 0, &refused), RIG_E_CLUSTER);
     DO(ops()->promote(server->run, 1, &err));
@@ -168,7 +168,7 @@ static void standby_is_promoted_and_followed(struct harness *server, struct clie
     read_from(client, 0, 1, "1,2,3");
 }
 
-/* Two primaries: what the old one took alone is lost when it is made a standby again. */
+/* Two primaries: the writes of the old one alone are lost when it becomes a standby again. */
 static void set_aside_primary_is_set_back(struct harness *server, struct client *client)
 {
     PGconn *standby = node_connect(server, 0);
@@ -177,7 +177,7 @@ static void set_aside_primary_is_set_back(struct harness *server, struct client 
     DO(ops()->promote(server->run, 0, &err));
     (void)sql(old, "UPDATE rig_list_0 SET v = v || ',99' WHERE k = 1");
     expect_status(server, 1, "primary", false);
-    append(client, 1, 100); /* the session is still there, with the old primary */
+    append(client, 1, 100); /* the session is still there, on the old primary */
     reopen(client, server);
     append(client, 1, 4);
     DO(ops()->restore(server->run, &err));
@@ -188,7 +188,7 @@ static void set_aside_primary_is_set_back(struct harness *server, struct client 
     PQfinish(old);
 }
 
-/* A standby's lost or spoilt data are made anew from the primary. */
+/* A standby's lost or damaged data are copied from the primary again. */
 static void spoilt_standby_is_made_anew(struct harness *server, struct client *client)
 {
     char path[512];
@@ -255,7 +255,7 @@ static void node_that_is_down_cannot_be_read(void **state)
     harness_stop(&server);
 }
 
-/* COMMIT waits until the standby shows the transaction; without one it waits, and what was given up is info. */
+/* COMMIT waits until the standby shows the transaction; without one it waits, and a client that gave up has info. */
 static void synchronous_commit_waits(void **state)
 {
     (void)state;
@@ -290,7 +290,7 @@ static void synchronous_commit_waits(void **state)
     harness_stop(&server);
 }
 
-/* What COMMIT waits for, and for how many: what the plan asks, in the servers' words. */
+/* The standbys that COMMIT waits for, and their number, as the plan sets them and as the servers report them. */
 static void synchronous_replication_is_as_asked(void **state)
 {
     (void)state;
@@ -337,7 +337,7 @@ static void reads_go_where_they_should(void **state)
         assert_int_equal(session->reader.pg != NULL, modes[i] == RIG_PG_READS_STANDBY);
         if (session->reader.pg != NULL)
             assert_int_equal(session->reader_server, 1);
-        /* What was just written takes its time to the standby, by its setting. */
+        /* A write reaches the standby after the delay of its setting. */
         append(&client, 1, 2 + (int64_t)i);
         client_begin(&client);
         client_read(&client, 1);
@@ -423,7 +423,7 @@ static void template_is_kept_and_bounded(void **state)
     assert_int_equal(count_entries(cache, "template-"), 4);
     assert_int_equal(count_entries(cache, "new-"), 0);
     assert_true(starts_from_template());
-    /* Others could have written into it: not used. */
+    /* Another account could have written into it: not used. */
     assert_int_equal(chmod(cache, 0777), 0);
     assert_false(starts_from_template());
     rig_folder_remove(home);

@@ -1,6 +1,6 @@
 /*
- * A server that falls silent, or sends a byte now and then, at each phase of a session and of a transaction: nothing
- * outlasts its time-out, and the outcome agrees with the database.
+ * A server that falls silent, or sends single bytes slowly, at each phase of a session and of a transaction: nothing
+ * exceeds its time-out, and the outcome agrees with the database.
  */
 #include "tests/system/postgres/pg_harness.h"
 #include "tests/system/postgres/pg_proxy.h"
@@ -13,7 +13,7 @@
 #include "base/clock.h"
 
 #define TIMEOUT_NS (150 * RIG_NS_PER_MS)
-/* Beyond the time-out; for a machine with much else to do. */
+/* Beyond the time-out, for a busy machine. */
 #define GRACE_NS (3 * RIG_NS_PER_S)
 
 enum { STEP_BYTES = 23 };
@@ -145,7 +145,7 @@ static void held_pipelines_stall(void **state)
     transactions_stall(true, true);
 }
 
-/* Greeting, authentication, preparing: all of them are connect-timeout's. */
+/* connect-timeout covers the greeting, the authentication and the preparation. */
 static void sessions_stall_while_they_open(void **state)
 {
     struct scene scene;
@@ -157,7 +157,7 @@ static void sessions_stall_while_they_open(void **state)
     client_close(&whole);
     long length[2] = {atomic_load(&scene.proxy.passed[0]), atomic_load(&scene.proxy.passed[1])};
     for (int direction = PROXY_TO_SERVER; direction <= PROXY_TO_CLIENT; direction++) {
-        /* Its end says farewell to the server; with fewer than 10 bytes missing a drip is in time. */
+        /* At its end the client sends its goodbye to the server; with fewer than 10 bytes missing a drip is in time. */
         for (long allowed = 0; allowed < length[direction] - 30; allowed += 50) {
             struct client client;
             struct rig_err err = {.rc = RIG_OK};
@@ -174,7 +174,7 @@ static void sessions_stall_while_they_open(void **state)
     clear_scene(&scene);
 }
 
-/* More than the socket takes: the sending itself has to wait. */
+/* More than the socket buffers: the sending itself has to wait. */
 static void a_server_that_does_not_read(void **state)
 {
     (void)state;
@@ -221,7 +221,7 @@ static void expect_no_session(const struct rig_pg_options *wanted, const char *w
     harness_stop(&run);
 }
 
-/* slow_resolver.c has the name. */
+/* slow_resolver.c resolves the name. */
 static void a_resolver_that_does_not_answer(void **state)
 {
     (void)state;
@@ -229,7 +229,7 @@ static void a_resolver_that_does_not_answer(void **state)
     expect_no_session(&options, "the resolver does not answer within connect-timeout");
 }
 
-/* The kernel accepts for it; neither TLS nor the greeting is answered. */
+/* The kernel accepts the connection; neither TLS nor the greeting is answered. */
 static void a_server_that_does_not_accept(void **state)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -242,7 +242,7 @@ static void a_server_that_does_not_accept(void **state)
     assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &size), 0);
     static const char *const modes[] = {"sslmode=require", "sslmode=disable"};
     for (int i = 0; i < 2; i++) {
-        /* By a name that has two addresses at most places, one of which refuses. */
+        /* By a name that usually has two addresses, one of which refuses connections. */
         (void)snprintf(host, sizeof host, "localhost:%u", ntohs(address.sin_port));
         struct rig_pg_options options = options_for(host);
         options.conninfo = modes[i];

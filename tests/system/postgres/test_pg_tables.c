@@ -1,5 +1,5 @@
 /*
- * Where a run's tables are on a server that rig did not start, and that nothing else there is touched.
+ * The place of a run's tables on a server that rig did not start, and that rig touches nothing else there.
  */
 #include "tests/system/postgres/pg_harness.h"
 
@@ -177,7 +177,7 @@ static void a_grant_that_is_missing_is_named(void **state)
     options.schema = "nowhere";
     assert_non_null(strstr(try_setup(&run, &options), "leave database.schema out"));
     harness_stop(&run);
-    /* With a schema of its own the user needs no more. */
+    /* With a schema of its own the user needs no further right. */
     (void)sql(admin, "CREATE SCHEMA \"the-guest\" AUTHORIZATION guest");
     options.schema = "the-guest";
     assert_string_equal(try_setup(&run, &options), "");

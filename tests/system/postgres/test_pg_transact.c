@@ -1,5 +1,5 @@
 /*
- * Transactions without trouble, in every way that the options offer: what is written is what is read.
+ * Transactions without errors, under every option: reads return what was written.
  */
 #include "tests/system/postgres/pg_harness.h"
 
@@ -78,7 +78,7 @@ static void session_settings_arrive(void **state)
     harness_defaults(&options);
     options.pipeline = false;
     options.statement_timeout_ns = 1234 * RIG_NS_PER_MS;
-    options.lock_timeout_ns = 1; /* rounded up: 0 would switch it off */
+    options.lock_timeout_ns = 1; /* rounded up: 0 would disable it */
     options.synchronous_commit = 3;
     options.conninfo = "application_name=other options='-c work_mem=77kB'";
     harness_attach(&run, &harness_server, &options);

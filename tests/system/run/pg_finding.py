@@ -1,7 +1,8 @@
-"""The one anomaly that PostgreSQL is known to show at SERIALIZABLE, told from all others: docs/findings.md has its cause.
+"""The one anomaly that PostgreSQL is known to show at SERIALIZABLE, distinguished from all others: docs/findings.md has
+its cause.
 
-Tests of other things ask rig for KEPT, which it does not touch, and keeps_serializable() for the rest: nothing beside it is
-let pass. Tests of serializability itself ask serializable_run().
+Tests of other things request KEPT, which the anomaly does not refute, and check the rest by keeps_serializable(),
+which accepts no other anomaly. Tests of serializability itself call serializable_run().
 """
 
 import json
@@ -9,11 +10,12 @@ import sys
 
 from rig_command import RigTest
 
-# The strongest level that PostgreSQL keeps at SERIALIZABLE also where its bug strikes.
+# The strongest level that PostgreSQL keeps at SERIALIZABLE despite its bug.
 KEPT = "strong-snapshot-isolation"
 REFUTED = {"repeatable-read", "serializable", "strong-session-serializable", "strict-serializable"}
 RUNS = 3
-# Between the ends of the two whose commits meet; seen: 29 us and 73 us. One of them waits for a processor meanwhile.
+# Between the ends of the two transactions with simultaneous commits; observed: 29 us and 73 us. One of them waits for a
+# processor meanwhile.
 CLOSE_S = 0.010
 
 
@@ -33,7 +35,7 @@ def kinds_around(witness, cycle):
 
 
 def next_writer(completions, edge):
-    """The transaction that appended what comes right after all that the reader of an rw edge saw, or None."""
+    """The writer of the element right after all that the reader of an rw edge saw, or None."""
     reads = [value for done in completions for f, key, value in done["value"] if f == "r" and key == edge["key"] and value]
     order = max(reads, key=len, default=[])
     place = order.index(edge["from_value"]) + 1 if edge["from_value"] in order else 0
@@ -44,7 +46,7 @@ def next_writer(completions, edge):
 
 
 def why_not_two(witness, end_s, completions):
-    """A cycle R -> W -> R: W missed T as well, whose version comes before R's, so that T need not be in the shortest cycle."""
+    """A cycle R -> W -> R: W also missed T, whose version precedes R's, so T need not be in the shortest cycle."""
     cycle = witness["transactions"]
     if kinds_around(witness, cycle) != ("rw", "rw"):
         return "no two adjacent rw edges in a cycle of dependencies"
@@ -111,7 +113,7 @@ class PostgresTest(RigTest):
         return results
 
     def keeps_serializable(self, results):
-        """Fails unless serializable was kept but for PostgreSQL's finding; whether without that, too."""
+        """Fails unless serializable held but for PostgreSQL's finding; returns whether it held without that exception."""
         if results["levels"]["serializable"] != "refuted":
             return True
         texts = [witness["text"] for found in results["anomalies"].values() for witness in found["witnesses"]]
@@ -120,9 +122,10 @@ class PostgresTest(RigTest):
         return False
 
     def serializable_run(self, *arguments):
-        """A run that keeps serializable, after others with PostgreSQL's finding, if need be; it and its results."""
+        """A run that keeps serializable, after others with PostgreSQL's finding, if need be; returns the run and its
+        results."""
         for attempt in range(RUNS):
-            run = f"serializable-{attempt}"  # the seed is another each time
+            run = f"serializable-{attempt}"  # each has another seed
             done = self.rig("run", *arguments, "-o", run)
             if done.status != 1:
                 self.status(0, done)

@@ -1,4 +1,4 @@
-"""A PostgreSQL server that rig did not start: where rig is a guest, beside tables that are not its own."""
+"""A PostgreSQL server that rig did not start, with tables that are not rig's."""
 
 import getpass
 import os
@@ -51,7 +51,7 @@ class Server:
                            stderr=log, check=True, timeout=120)
 
     def sql(self, text):
-        """Gives the output of psql: rows separated by newlines, columns by bars."""
+        """Returns the output of psql: rows separated by newlines, columns by bars."""
         done = subprocess.run(["psql", "-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p",
                                str(self.port), "-U", USER, "-c", text], env={**os.environ, "PGPASSWORD": self.secret},
                               capture_output=True, text=True, check=True, timeout=60)

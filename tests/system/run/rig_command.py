@@ -1,4 +1,4 @@
-"""Runs the rig binary for tests, and finds what it leaves behind."""
+"""Runs the rig binary for tests, and finds its leftovers."""
 
 import json
 import os
@@ -23,7 +23,8 @@ class Finished:
 
 
 def descendants(mark):
-    """Process ids whose environment holds `mark`: what a run started inherits it, whoever its parent is by now."""
+    """Process ids whose environment holds `mark`: every process that a run started inherits it, whatever its parent is
+    by now."""
     found = []
     for entry in pathlib.Path("/proc").iterdir():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
@@ -39,7 +40,7 @@ def descendants(mark):
 class RigTest(unittest.TestCase):
     """Each test has a folder of its own, and may leave no process and no work folder behind.
 
-    The folder of a test that fails is kept: an anomaly in a real database may not come a second time.
+    The folder of a test that fails is kept: an anomaly in a real database may not occur again.
     """
 
     def run(self, result=None):
@@ -75,7 +76,7 @@ class RigTest(unittest.TestCase):
 
     def environment(self, extra=None):
         name, value = self.mark.split("=")
-        # A journal of its own: no other test's rig tells, or undoes, what this one's has left.
+        # A journal of its own: no other test's rig reports, or undoes, the leftovers of this test's rig.
         own = {name: value, "TMPDIR": str(self.work), "RIG_JOURNAL": str(self.folder / "undo")}
         return {**os.environ, **own, **(extra or {})}
 
@@ -108,7 +109,7 @@ class RigTest(unittest.TestCase):
         return finished
 
     def wait_for_record(self, process, run, least_bytes):
-        """Until the clients of a run in progress have recorded something."""
+        """Waits until the clients of a run in progress have recorded something."""
         record = self.folder / run / "history.rig"
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
@@ -133,7 +134,7 @@ class RigTest(unittest.TestCase):
 
 
 def main():
-    # Ignored where a shell starts the test in the background, and then by rig too, which tests interrupt.
+    # Ignored where a shell starts the test in the background; rig, which tests interrupt, would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     program = unittest.main(module="__main__", exit=False, verbosity=2)
     sys.exit(0 if program.result.wasSuccessful() else 1)

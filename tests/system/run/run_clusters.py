@@ -1,4 +1,4 @@
-"""rig run on primaries with standbys: what the experiments of configs/ promise, in short form."""
+"""rig run on primaries with standbys: the documented verdicts of the experiments in configs/, in short form."""
 
 import json
 import os
@@ -18,7 +18,7 @@ ONE_FAILOVER = ["--set", "workload.duration=10s", "--set", "nemesis.faults.0.aft
 
 
 def servers():
-    """The servers that this test's account runs anywhere below /tmp or /var/tmp."""
+    """The servers of this test's account anywhere below /tmp or /var/tmp."""
     done = subprocess.run(["pgrep", "-af", "postgres -D .*rig-postgres-"], capture_output=True, text=True)
     return set(done.stdout.splitlines())
 
@@ -83,7 +83,7 @@ report: [json]
         self.assertGreater(held, 20)
         self.no_server_is_left()
 
-    def test_an_asynchronous_failover_loses_what_was_acknowledged(self):
+    def test_an_asynchronous_failover_loses_acknowledged_writes(self):
         self.status(1, self.rig("run", CONFIGS / "pg-failover-async.yaml", "-o", "out", *ONE_FAILOVER))
         results = self.results("out")
         self.assertIn("incompatible-order", results["anomalies"])

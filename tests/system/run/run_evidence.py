@@ -1,4 +1,4 @@
-"""A run that tested too little is undecided, and says so first in every report; rig report says the same again."""
+"""A run that tested too little is undecided, and every report says so first; rig report gives the same answer again."""
 
 import json
 import os
@@ -99,13 +99,13 @@ class Load(EvidenceTest):
         self.status(0, self.rig("run", plan, *settings, "-o", "enough", "--set", "check.minimum.acknowledged=10"))
         self.again("enough", 0)
 
-    def test_the_headline_says_what_it_rests_on(self):
+    def test_the_headline_states_its_evidence(self):
         done = self.status(0, self.rig("run", self.plan(SIM), "--seed", 1, "-o", "out"))
         count = f"{self.results('out')['history']['ok']:,}"
         self.assertIn(f"VALID: in {count} acknowledged transactions, serializable held\n", done.out)
 
     def test_held_can_be_required(self):
-        # Registers without assumptions: versions are ordered in part only, so nothing is proven to hold.
+        # Registers without assumptions: versions are only partly ordered, so no level is proven to hold.
         plan = self.plan(SIM.replace("list-append", "rw-register"))
         done = self.status(0, self.rig("run", plan, "-o", "open"))
         self.assertIn("serializable was not refuted, but is not proven to hold", done.out)
@@ -290,11 +290,11 @@ class Faults(EvidenceTest):
         done = self.status(0, self.run_with("true", "false", ", on-failure: continue"))
         self.assertIn("FAILED: false ended with status 1", done.out)
 
-    def test_a_run_whose_faults_all_failed_is_undecided(self):
+    def test_a_run_with_only_failed_faults_is_undecided(self):
         self.status(2, self.run_with("false", "true", ", on-failure: continue"))
         self.undecided("out", "none of the plan's faults took effect")
         self.again("out", 2)
-        # The record says it by itself.
+        # The record alone shows it.
         done = self.status(2, self.rig("check", "out/history.rig", "--level", "read-committed"))
         self.assertIn("none of the plan's faults took effect", done.out)
 

@@ -1,4 +1,4 @@
-"""rig run on a PostgreSQL server that is given: its errors in a person's words, and what a killed rig leaves there."""
+"""rig run on a given PostgreSQL server: its errors in plain words, and the leftovers of a killed rig there."""
 
 import re
 import shutil
@@ -28,14 +28,14 @@ class Guest(RigTest):
         return self.plan(PLAN.format(transactions=transactions, password=password, port=self.server.port))
 
     def test_a_wrong_password_is_said_once(self):
-        """libpq tries again without TLS, and tells both times."""
+        """libpq tries again without TLS, and reports both errors."""
         done = self.status(3, self.rig("run", self.guest_plan(password="wrong"), "-o", "out"))
         self.assertEqual(done.err.count("FATAL"), 1, done.err)
         self.assertEqual(done.err.count("password authentication failed"), 1, done.err)
         self.assertNotIn("tables", done.err, "none were made")
 
     def kill_one(self, run):
-        """A run that is killed under way; the schema that it leaves."""
+        """Starts a run and kills it; returns the schema that remains."""
         before = set(self.server.sql(SCHEMAS).split())
         process = self.start("run", self.guest_plan(transactions=4_000_000_000), "-o", run)
         self.wait_for_record(process, run, 5000)
@@ -45,12 +45,12 @@ class Guest(RigTest):
         return left
 
     def tells(self, text, schema):
-        """It names the server, the schema, and a statement that removes it."""
+        """The report names the server, the schema, and a statement that removes it."""
         line, = [line for line in text.splitlines() if f"127.0.0.1:{self.server.port}" in line and schema in line]
         self.assertIn("database postgres", line)
         return re.search(r"`(DROP SCHEMA [a-z0-9_]+ CASCADE)`", line)[1]
 
-    def test_what_a_killed_rig_leaves_is_told_and_not_removed(self):
+    def test_leftovers_of_a_killed_rig_are_reported_and_not_removed(self):
         # Neither is touched: their names are like rig's own, but rig did not make them.
         self.server.sql("CREATE SCHEMA rig_20200101_000000_00000000; CREATE TABLE rig_20200101_000000_00000000.t AS SELECT 1;"
                         "CREATE TABLE public.rig_list_0 AS SELECT 1 AS mine")
@@ -58,7 +58,7 @@ class Guest(RigTest):
         remedy = self.tells(self.status(3, self.rig("heal")).out, left)
         self.assertIn(left, self.server.sql(SCHEMAS), "heal removes nothing on a server")
         self.assertEqual(remedy, f"DROP SCHEMA {left} CASCADE")
-        # So does the next start.
+        # The next start reports it, too.
         second = self.kill_one("second")
         done = self.rig("run", self.guest_plan(), "-o", "third")
         self.assertIn(done.status, (0, 1, 2), repr(done))

@@ -35,8 +35,8 @@ class OnlineTest(RigTest):
         return json.loads(done.out)
 
     def said(self, results):
-        """What a verdict says, without its words and witnesses. How many cycles the search met ("at least") depends on
-        where windows end, and so on how much of the record was there at a time."""
+        """A verdict without its wording and witnesses. The number of cycles that the search met ("at least") depends on
+        the ends of windows, and so on how much of the record existed at a time."""
         return {"valid": results["valid"], "not": results["not"], "levels": results["levels"],
                 "counts": {name: finding["count"] if finding["exact"] else "at least one"
                            for name, finding in results["anomalies"].items()},
@@ -94,7 +94,7 @@ class Agreement(OnlineTest):
         self.agrees((0,), "workload.final-reads=all")
 
     def test_keys_that_come_back_as_they_were_left(self):
-        """Several windows long; what is read at the end was read when its key had left the load, too."""
+        """Several windows long; keys that had left the load before its end are read again in the final reads."""
         self.agrees((0,), "workload.final-reads=all", "database.info-rate=0.1%", transactions=500000)
         self.was_checked_during_the_run("out")
         self.assertGreater(self.results("out")["cost"]["windows"], 1)
@@ -124,7 +124,7 @@ class Agreement(OnlineTest):
                 self.same_verdict(run, "--level", "serializable", "--assume", "wfr-keys,linearizable-keys")
                 self.was_checked_during_the_run(run)
 
-    def test_registers_that_are_not_what_they_are_assumed_to_be(self):
+    def test_registers_that_break_their_assumptions(self):
         plan = self.plan(online_plan(workload="rw-register", isolation="snapshot-isolation"))
         done = self.rig("run", plan, "--seed", 5, "-o", "out", "--set", "check.assume=[linearizable-keys]", "--set",
                         "database.bug=stale-read", "--set", "database.bug-rate=1%")
@@ -152,7 +152,7 @@ class StopOn(OnlineTest):
         again = self.status(1, self.rig("report", "out"))
         self.assertIn(f"stopped at the first {stopped_by}", " ".join(again.out.split()))
 
-    def test_what_no_level_forbids_does_not(self):
+    def test_an_anomaly_that_no_level_forbids_does_not(self):
         plan = self.plan(online_plan(isolation="snapshot-isolation", level="snapshot-isolation"))
         self.status(0, self.rig("run", plan, "-o", "out", "--set", "check.stop-on=anomaly"))
         results = self.results("out")
@@ -204,18 +204,18 @@ class Memory(OnlineTest):
                           "workload.keys.distribution=uniform", "--set", "workload.keys.appends-per-key=32")
 
     def peak_mib(self, process):
-        """Of a process that ends."""
+        """The peak memory of a process that ends."""
         _, wait_status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(wait_status)
         process.communicate()
         return usage.ru_maxrss / 1024
 
     def whole_mib(self, run):
-        """What it would take to check the record of a run as a whole."""
+        """The planned memory to check the record of a run as a whole."""
         return self.offline(run, "--level", "serializable")["cost"]["planned_bytes"] / 2**20
 
     def test_it_does_not_grow_with_the_run(self):
-        # The simulated database keeps what was written, so what counts is what the check takes beyond it.
+        # The simulated database keeps what was written, so only the check's additional memory counts.
         process = self.start_long("checked", 2000000, "true")
         checked = self.peak_mib(process)
         self.assertEqual(process.returncode, 0)
@@ -224,8 +224,8 @@ class Memory(OnlineTest):
         self.wait_for_record(process, "bare", (self.folder / "checked" / "history.rig").stat().st_size)
         process.kill()
         bare = self.peak_mib(process)
-        # How large a window gets depends on how far the check is behind the load, and so on what else the machine has
-        # to do. Measured for two million transactions: 130 to 150 MiB, where the whole takes 470.
+        # The size of a window depends on how far the check is behind the load, and so on the load of the machine.
+        # Measured for two million transactions: 130 to 150 MiB, where the whole takes 470.
         self.assertLess(checked - bare, self.whole_mib("checked") / 2,
                         f"{checked:.0f} MiB, {bare:.0f} MiB without a check")
 

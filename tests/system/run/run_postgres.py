@@ -1,4 +1,4 @@
-"""rig run on the PostgreSQL that it starts: the three levels, signals, kills, secrets, what is left behind."""
+"""rig run on the PostgreSQL that it starts: the three levels, signals, kills, secrets, leftovers."""
 
 import json
 import pathlib
@@ -118,7 +118,7 @@ class Signals(PostgresTest):
         process = self.start_endless()
         process.kill()
         self.finish(process)
-        # Its files, too, go with the next start.
+        # The next start removes its files, too.
         self.assertIn("undone: files of a run", self.status(0, self.rig("heal")).out)
         self.work_folder_is_empty()
         check = self.rig("check", "out/history.rig", "--level", KEPT, "--format", "json")

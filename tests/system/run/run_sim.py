@@ -94,7 +94,7 @@ class Files(RigTest):
         self.assertEqual(self.facts("first"), self.facts("second"))
 
     def facts(self, run):
-        """The verdict and the run, without what depends on real time."""
+        """The verdict and the run, without parts that depend on real time."""
         results = self.results(run)
         for volatile in ("cost",):
             results.pop(volatile, None)
@@ -115,8 +115,8 @@ class Files(RigTest):
         self.assertEqual(witnesses[0], witnesses[1])
 
     def key_lives(self, run):
-        """The history as text without what depends on real time, and per key from which transaction to which it lives,
-        of the keys that came last."""
+        """The history as text without parts that depend on real time, and, for the last keys, the first and last
+        transaction that uses each."""
         done = self.status(0, self.rig("convert", f"{run}/history.rig", "-", "--to", "jsonl"))
         first, last, count = {}, {}, 0
         for line in done.out.splitlines():
@@ -134,7 +134,8 @@ class Files(RigTest):
         for run in ("first", "second"):
             self.status(0, self.rig("run", plan, "--seed", 1, "-q", "-o", run, *settings))
         history, lives = self.key_lives("first")
-        # Without rejoining the others the slower client would be 5,000 transactions behind by now, and ever more.
+        # Without rejoining the others the slower client would be 5,000 transactions behind by now, and the gap would
+        # grow.
         self.assertLess(max(lives), 3000)
         self.assertEqual(history, self.key_lives("second")[0])
 
@@ -182,7 +183,7 @@ class Signals(RigTest):
                 process.kill()
                 self.finish(process)
                 check = self.rig("check", f"{run}/history.rig", "--level", "serializable", "--format", "json")
-                # No false alarm: what was cut off can make nothing look wrong. Nor is it whole.
+                # No false alarm: the lost tail cannot make the rest look wrong. The record is not reported as complete.
                 self.status(2, check)
                 self.assertIn('"truncated": true', check.out)
 

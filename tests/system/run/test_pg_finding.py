@@ -1,4 +1,5 @@
-"""What passes for PostgreSQL's finding, and that nothing else does: on histories made up here, and on the golden ones."""
+"""The recognition of PostgreSQL's finding, and of nothing else as this finding: on histories made up here, and on the
+golden ones."""
 
 import copy
 import json
@@ -18,7 +19,7 @@ PIVOT = (4, 211936, 212263, [["r", 24, [1]], ["append", 23, 2]])
 HELD_UP = (5, 211712, 212336, [["append", 24, 2], ["r", 24, [1, 2]]])
 READER = (2, 212164, 212818, [["append", 24, 3], ["r", 23, [1]], ["r", 24, [1, 2, 3]]])
 FIRST = (0, 1000, 2000, [["append", 24, 1], ["append", 23, 1]])
-# One that only reads what was held up: then that is in the shortest cycle.
+# A transaction that reads the held-up write: then HELD_UP is in the shortest cycle.
 ONLY_READER = (2, 212164, 212818, [["r", 23, [1]], ["r", 24, [1, 2]]])
 LAST_OF_TWO = (0, 900000, 901000, [["r", 24, [1, 2]], ["r", 23, [1, 2]]])
 LAST = (0, 900000, 901000, [["r", 24, [1, 2, 3]], ["r", 23, [1, 2]]])
@@ -74,7 +75,7 @@ class Accepted(unittest.TestCase):
         results["run"] = {"driver": "postgres", "isolation": "serializable"}
         self.assertIsNone(unlike_the_finding(results))
 
-    def test_a_reader_that_builds_on_what_was_held_up(self):
+    def test_a_reader_that_builds_on_the_held_up_write(self):
         for seen in ("ww", "wr"):
             results = the_finding_of_three()
             witness, = results["anomalies"]["G2-item"]["witnesses"]
@@ -98,7 +99,7 @@ class Refused(unittest.TestCase):
     def test_every_golden_anomaly(self):
         refuted = 0
         for path in sorted(GOLDEN.glob("*.jsonl")):
-            if path.stem == "empty":  # is no history
+            if path.stem == "empty":  # not a history
                 continue
             workload = ["--workload", "rw-register"] if path.stem.startswith("register-") else []
             results = judged(path.read_text(), *workload)
@@ -112,7 +113,7 @@ class Refused(unittest.TestCase):
         self.refused(judged((GOLDEN / "G2-item.jsonl").read_text()), "^2 transactions$")
 
     def test_a_longer_cycle(self):
-        # HELD_UP is seen by one more, whom READER builds on.
+        # Another transaction sees HELD_UP, and READER depends on that one.
         link = (6, 212100, 212400, [["r", 24, [1, 2]], ["append", 22, 1]])
         reader = (2, 212164, 212818, [["r", 22, [1]], ["r", 23, [1]], ["append", 22, 2]])
         last = (0, 900000, 901000, [["r", 24, [1, 2]], ["r", 23, [1, 2]], ["r", 22, [1, 2]]])
@@ -132,7 +133,7 @@ class Refused(unittest.TestCase):
         self.refused(results_of(FIRST, before, HELD_UP, between(READER, 211500, 212818), LAST), f"{KEPT}: refuted$")
         early = between(HELD_UP, 211712, 212150)  # READER begins after it
         self.refused(results_of(FIRST, PIVOT, early, READER, LAST), "^anomalies: G2-item, G2-item-realtime$")
-        late = between(READER, 212300, 212818)  # begins after PIVOT, whose append it does not see
+        late = between(READER, 212300, 212818)  # begins after PIVOT and does not see its append
         self.refused(results_of(FIRST, PIVOT, HELD_UP, late, LAST), f"{KEPT}: refuted$")
 
     def test_a_fate_that_is_unknown(self):
@@ -178,7 +179,7 @@ class Refused(unittest.TestCase):
 
 
 class Told(PostgresTest):
-    """A test that is given the results of its runs."""
+    """A test with given results of its runs."""
 
     def told(self, *runs):
         self.given = list(runs)
@@ -219,7 +220,7 @@ class Told(PostgresTest):
                 self.serializable_run("run")
             self.assertEqual(len(self.ran), 1)
 
-    def test_what_is_kept(self):
+    def test_the_level_that_is_kept(self):
         self.assertTrue(self.keeps_serializable(self.clean))
         self.assertFalse(self.keeps_serializable(the_finding()))
         with self.assertRaises(AssertionError):
