@@ -321,6 +321,18 @@ static char *why_unknown(const struct judge *j)
     return keep(j, &text);
 }
 
+/* What a held level implies is held, what implies a refuted one is refuted, and none is both. */
+static bool are_closed(const struct judge *j)
+{
+    bool closed = (j->held & j->refuted) == 0;
+    for (unsigned level = 0; level < RIG_LEVEL_COUNT; level++) {
+        const struct rig_level_info *info = rig_level_info((enum rig_level)level);
+        closed &= (j->held & RIG_LEVEL_BIT(level)) == 0 || (info->below & ~j->held) == 0;
+        closed &= (j->refuted & RIG_LEVEL_BIT(level)) == 0 || (info->above & ~j->refuted) == 0;
+    }
+    return closed;
+}
+
 enum rig_rc rig_fates_decide(struct rig_arena *arena, struct rig_verdict *verdict, struct rig_err *err)
 {
     struct judge j = {.scope = &verdict->scope,
@@ -332,6 +344,7 @@ enum rig_rc rig_fates_decide(struct rig_arena *arena, struct rig_verdict *verdic
     verdict->unknown_reason = why_unknown(&j);
     find_refuted(&j);
     find_held(&j);
+    RIG_INVARIANT(are_closed(&j));
     verdict->weakest_refuted = rig_levels_weakest(j.refuted);
     verdict->strongest_unrefuted = rig_levels_strongest(~j.refuted & (RIG_LEVEL_BIT(RIG_LEVEL_COUNT) - 1));
     decide(&j);

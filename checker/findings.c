@@ -106,6 +106,7 @@ static enum rig_rc keep_noncyclic(const struct adding *a, const struct rig_noncy
 {
     struct rig_finding *finding = &a->findings->of[found->anomaly];
     const uint32_t place = place_of_noncyclic(finding, found);
+    RIG_INVARIANT(a->judge->inference.committed[found->txn] && found->key < a->judge->history->key_count);
     RIG_INVARIANT((a->judge->type->anomalies & RIG_ANOMALY_BIT(found->anomaly)) != 0);
     finding->exact = true;
     if (place == a->findings->most_kept)

@@ -2,6 +2,7 @@
 
 #include "base/bug.h"
 #include "base/clock.h"
+#include "checker/graph/graph_audit.h"
 
 void rig_judge_init(struct rig_judge *judge, uint32_t most_kept, unsigned assumptions, size_t limit_bytes)
 {
@@ -35,13 +36,16 @@ enum rig_rc rig_judge_infer(struct rig_judge *judge, const struct rig_history *h
     enum rig_rc rc =
         judge->type->infer(history, judge->assumptions, most_kept, &judge->scratch, &judge->inference, err);
     judge->infer_ns += rig_clock_now_ns() - start;
+    RIG_COSTLY(rc != RIG_OK || rig_links_are_sound(&judge->inference.links, judge->inference.committed));
     return rc;
 }
 
 static void uncount(uint64_t *count, uint32_t edge)
 {
-    if (rig_edge_link(edge) != RIG_LINK_THROUGH)
-        count[rig_edge_link(edge)]--;
+    if (rig_edge_link(edge) == RIG_LINK_THROUGH)
+        return;
+    RIG_INVARIANT(count[rig_edge_link(edge)] > 0);
+    count[rig_edge_link(edge)]--;
 }
 
 /*

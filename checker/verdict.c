@@ -89,6 +89,8 @@ void rig_verdict_add_scope(struct rig_verdict *verdict, const struct rig_inferen
     verdict->ok_count += tally.ok;
     verdict->fail_count += tally.fail;
     verdict->info_count += tally.txns - tally.ok - tally.fail;
+    RIG_INVARIANT(tally.ok <= tally.committed && tally.committed + tally.fail <= tally.txns);
+    RIG_INVARIANT(verdict->ok_count + verdict->fail_count + verdict->info_count == scope->txn_count);
 }
 
 /* Of this program since it began: ru_maxrss also counts whoever started it. */

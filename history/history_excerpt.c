@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/bug.h"
 #include "history/builder.h"
 #include "history/read_list.h"
 
@@ -15,6 +16,7 @@ struct passing {
     struct rig_read *reads;
     const int64_t **lists;
     struct rig_arena copies; /* of lists in two pieces */
+    uint32_t kept_count;
 };
 
 static enum rig_rc no_memory(struct rig_err *err)
@@ -26,6 +28,7 @@ static bool make_room(struct passing *p, const uint8_t *keep)
 {
     uint32_t most = 1;
     for (uint32_t txn = 0; txn < p->history->txn_count; txn++) {
+        p->kept_count += keep[txn] != 0;
         if (keep[txn] && rig_txn_op_count(p->history, txn) > most)
             most = rig_txn_op_count(p->history, txn);
     }
@@ -133,6 +136,7 @@ enum rig_rc rig_history_excerpt(const struct rig_history *history, const uint8_t
         p.builder = NULL;
     }
     if (rc == RIG_OK) {
+        RIG_INVARIANT(out->txn_count == p.kept_count);
         copy_facts(history, out);
         *excerpt = out;
     }

@@ -79,6 +79,7 @@ bool rig_collector_add(struct rig_collector *collector, struct rig_cycle *cycle,
     if (!rig_cycle_simplify(cycle))
         return false;
     rig_cycle_rotate(cycle);
+    RIG_INVARIANT(cycle->count >= 2);
     *anomaly = rig_cycle_anomaly(collector->history, collector->versions, cycle);
     uint32_t *seen = rig_table_put(&collector->seen, fingerprint(cycle, *anomaly));
     if (seen == NULL)

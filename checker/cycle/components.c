@@ -243,5 +243,62 @@ enum rig_rc rig_components_find(struct rig_view view, struct rig_components *com
     RIG_INVARIANT(t.placed == state_count && t.open_count == 0);
     for (uint32_t state = 0; state < state_count; state++)
         components->component_of[state] = t.index[state] == ALONE ? UINT32_MAX : t.index[state] & ~CLOSED;
+    RIG_COSTLY(rig_components_are_sound(components));
     return RIG_OK;
+}
+
+/* ---- checking ---- */
+
+static bool members_stand_together(const struct rig_components *c)
+{
+    uint32_t end = 0, members = 0, alone = 0;
+    for (size_t i = 0; i < c->list.count; i++) {
+        const struct rig_component *component = &c->list.at[i];
+        if (component->begin < end || component->end < component->begin + 2 || component->end > c->state_count)
+            return false;
+        for (uint32_t place = component->begin; place < component->end; place++) {
+            if (c->component_of[c->order[place]] != i)
+                return false;
+        }
+        end = component->end;
+        members += component->end - component->begin;
+    }
+    for (uint32_t state = 0; state < c->state_count; state++)
+        alone += c->component_of[state] == UINT32_MAX;
+    return members + alone == c->state_count;
+}
+
+static bool stands_behind(const struct rig_components *c, const uint32_t *places, uint32_t state)
+{
+    const uint32_t component = c->component_of[state];
+    struct rig_cursor cursor = {0};
+    bool inside = component == UINT32_MAX;
+    for (uint32_t from; (from = rig_view_next(&c->view, state, &cursor)) != RIG_NODE_NONE;) {
+        const bool together = component != UINT32_MAX && c->component_of[from] == component;
+        inside |= together;
+        if (!together && places[from] >= places[state])
+            return false;
+    }
+    return inside;
+}
+
+bool rig_components_are_sound(const struct rig_components *components)
+{
+    const uint32_t count = components->state_count;
+    uint32_t *places = malloc(((size_t)count + 1) * sizeof *places);
+    bool sound = true;
+    if (places == NULL)
+        return true;
+    memset(places, 0xff, ((size_t)count + 1) * sizeof *places);
+    for (uint32_t place = 0; sound && place < count; place++) {
+        const uint32_t state = components->order[place];
+        sound = state < count && places[state] == UINT32_MAX;
+        if (sound)
+            places[state] = place;
+    }
+    sound = sound && members_stand_together(components);
+    for (uint32_t state = 0; sound && state < count; state++)
+        sound = stands_behind(components, places, state);
+    free(places);
+    return sound;
 }

@@ -486,6 +486,20 @@ static enum rig_rc climb_core(struct climb *c, uint32_t most_kept, uint64_t aske
     return rc;
 }
 
+/* What is clean has no core: two walks agree. True also when memory runs out. */
+static bool has_no_core(const struct rig_inference *inference)
+{
+    struct rig_arena arena;
+    struct rig_links links = inference->links;
+    struct rig_graph core = {0};
+    struct rig_err err = {0};
+    rig_arena_init(&arena, 0);
+    links.arena = &arena;
+    enum rig_rc rc = rig_core_find(&links, inference->history, inference->committed, NULL, &core, &err);
+    rig_arena_done(&arena);
+    return rc != RIG_OK || core.node_count == 0;
+}
+
 enum rig_rc rig_ladder_climb(const struct rig_history *history, struct rig_inference *inference,
                              const uint8_t *selected, uint32_t most_kept, uint64_t asked, struct rig_ladder *ladder,
                              struct rig_err *err)
@@ -495,6 +509,7 @@ enum rig_rc rig_ladder_climb(const struct rig_history *history, struct rig_infer
     enum rig_rc rc = rig_links_clean(&inference->links, history, &clean, err);
     /* Process order is part of real-time order where invocations are known. */
     ladder->clean = rc == RIG_OK && clean && history->has_invocations;
+    RIG_COSTLY(!ladder->clean || has_no_core(inference));
     if (rc != RIG_OK || ladder->clean)
         return rc;
     struct climb c = {.history = history,

@@ -5,6 +5,7 @@
 
 #include "base/bug.h"
 #include "base/vec.h"
+#include "checker/graph/graph_audit.h"
 
 /* An operation of the core on a key: an append at its place, or a read that shows what stands before `place`. */
 struct use {
@@ -358,6 +359,7 @@ static bool make(const struct rig_versions *versions, const struct rig_graph *co
     web->graph.first = web->first;
     web->graph.edges = web->edges;
     web->graph.unsettled = web->unsettled;
+    RIG_COSTLY(rig_graph_is_sound(&web->graph));
     return true;
 }
 

@@ -137,8 +137,10 @@ bool rig_bundle_link(const uint32_t *targets, uint32_t target_count, const struc
         return true;
     if (!relays)
         return link_pairs(&b);
-    for (uint32_t i = 0; i < target_count; i++)
+    for (uint32_t i = 0; i < target_count; i++) {
+        RIG_REQUIRE(i == 0 || targets[i - 1] < targets[i]);
         links->late_before[targets[i]] |= targets[i] < sources[source_count - 1].txn;
+    }
     bool linked = find_cuts(&b) && make_segments(&b) && make_ways(&b) && link_sources(&b);
     cuts_done(&b.cuts);
     return linked;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "checker/graph/graph_audit.h"
 
 /* Whether a chained edge into `node` was found after the node's own ones. */
 static bool comes_after(const struct rig_links *links, uint32_t chained, uint32_t node)
@@ -93,5 +94,6 @@ enum rig_rc rig_graph_pack(const struct rig_links *links, const struct rig_subgr
     }
     RIG_INVARIANT(result.first[result.node_count] == edge_count);
     *graph = result;
+    RIG_COSTLY(rig_graph_is_sound(graph));
     return RIG_OK;
 }

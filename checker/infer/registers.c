@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "checker/graph/links.h"
 #include "checker/infer/register_orders.h"
+#include "checker/infer/versions_audit.h"
 
 enum { DENSE_FACTOR = 4, DENSE_SLACK = 64 };
 
@@ -349,7 +350,9 @@ enum rig_rc rig_registers_build(const struct rig_history *history, struct rig_as
     if (rc == RIG_OK)
         rc = rig_register_orders_find(&result, assumptions, arena, noncyclic, err);
     mentions_done(&b.mentions);
-    if (rc == RIG_OK)
-        *registers = result;
-    return rc;
+    if (rc != RIG_OK)
+        return rc;
+    *registers = result;
+    RIG_COSTLY(rig_registers_are_sound(registers));
+    return RIG_OK;
 }

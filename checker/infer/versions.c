@@ -7,6 +7,7 @@
 #include "checker/infer/branches.h"
 #include "checker/infer/repetition.h"
 #include "checker/infer/list_survey.h"
+#include "checker/infer/versions_audit.h"
 #include "history/read_list.h"
 
 struct build {
@@ -436,6 +437,7 @@ enum rig_rc rig_versions_build(const struct rig_history *history, struct rig_are
     for (uint32_t key = 0; key < history->key_count; key++)
         result.counted_reads -= build.survey.counted[key];
     *versions = result;
+    RIG_COSTLY(rig_versions_are_sound(versions));
     return RIG_OK;
 }
 

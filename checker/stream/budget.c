@@ -1,5 +1,7 @@
 #include "checker/stream/budget.h"
 
+#include "base/bug.h"
+
 enum {
     USUAL_LOAD_PERCENT = 250, /* of a history that is not clean; it may turn out to be that with any window */
     MOST_LOAD_PERCENT = 1000,
@@ -36,6 +38,7 @@ size_t rig_budget_bytes(const struct rig_budget *budget)
 {
     if (budget->limit_bytes == 0)
         return SIZE_MAX;
+    RIG_INVARIANT(budget->reserved_bytes <= budget->limit_bytes && budget->least_idle <= budget->idle);
     size_t left = budget->limit_bytes - budget->reserved_bytes;
     return left > budget->taken_bytes ? left - budget->taken_bytes : 1;
 }

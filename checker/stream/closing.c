@@ -306,6 +306,31 @@ static void run(struct rig_closing_search *s)
     wait_all(s);
 }
 
+/* ---- checking ---- */
+
+/* Whether the transaction, which is said to be closing, comes after none that waits, and uses no key that is alive. */
+static bool is_closing(const struct rig_closing_search *s, uint32_t txn)
+{
+    const struct rig_txn *t = &s->history->txns[txn];
+    const bool too_late = s->committed[txn] && t->invoke_at != RIG_POSITION_NONE && t->invoke_at > s->least_end;
+    return !too_late && !uses_alive(s, txn) && !(s->committed[txn] && waits_for_predecessor(s, txn));
+}
+
+/* No edge leads from one that waits to one that is closing; and those that wait are counted. */
+static bool is_closed(const struct rig_closing_search *s)
+{
+    uint64_t waiting = 0;
+    bool closed = true;
+    for (uint32_t txn = 0; txn < s->history->txn_count && closed; txn++) {
+        const bool judged = s->history->txns[txn].judged != RIG_JUDGED_NOT;
+        closed = s->out->waits[txn] ? !judged : judged || is_closing(s, txn);
+        waiting += s->out->waits[txn];
+    }
+    for (uint32_t node = s->links->txn_count; node < s->links->node_count && closed; node++)
+        closed = s->out->waits[node] || !waits_for_predecessor(s, node);
+    return closed && waiting == s->out->waiting_count;
+}
+
 bool rig_closing_find(const struct rig_inference *inference, uint8_t *alive, struct rig_arena *arena,
                       struct rig_closing *closing)
 {
@@ -333,5 +358,6 @@ bool rig_closing_find(const struct rig_inference *inference, uint8_t *alive, str
     rig_table_init(&waiting);
     run(&s);
     rig_table_done(&waiting);
+    RIG_COSTLY(s.no_memory || is_closed(&s));
     return !s.no_memory;
 }

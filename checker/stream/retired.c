@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bug.h"
 #include "checker/checker_types.h"
 #include "checker/stream/retired_private.h"
 
@@ -170,6 +171,20 @@ bool rig_retired_widen(struct rig_retired *retired, struct retired_key *key, con
 
 /* ---- remembering ---- */
 
+/* Bits and prefixes are all that is owned, and no list is shorter than what was cut off it. */
+static bool bytes_are_counted(const struct rig_retired *retired)
+{
+    size_t bytes = 0;
+    bool sound = true;
+    for (size_t i = 0; i < retired->keys.count; i++) {
+        const struct retired_key *key = &retired->keys.at[i];
+        bytes += key->bits == NULL ? 0 : rig_retired_words(key->span) * sizeof *key->bits;
+        bytes += key->prefix == NULL ? 0 : key->cut * sizeof *key->prefix;
+        sound &= key->cut <= key->count && rig_table_get(&retired->ids, key->name) == i;
+    }
+    return sound && bytes == retired->owned_bytes;
+}
+
 enum rig_rc rig_retired_remember(struct rig_retired *retired, const struct rig_inference *inference,
                                  const uint8_t *fate, const uint8_t *judged, const uint8_t *odd, bool clean,
                                  struct rig_err *err)
@@ -182,6 +197,7 @@ enum rig_rc rig_retired_remember(struct rig_retired *retired, const struct rig_i
         if (fate[key] != RIG_KEY_ALIVE && !retired->type->remember(&r, key, fate[key] == RIG_KEY_DROPPED))
             return rig_retired_no_memory(err);
     }
+    RIG_COSTLY(bytes_are_counted(retired));
     return RIG_OK;
 }
 

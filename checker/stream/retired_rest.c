@@ -58,6 +58,7 @@ static size_t bytes_of(uint64_t span)
 /* A key that no transaction in the window uses: it has no prefix, and all of its list is cut off. */
 static bool pack(struct packed_keys *packed, const struct retired_key *key)
 {
+    RIG_INVARIANT(!(key->full && key->bits != NULL) && (key->values > 0 || key->span == 0));
     /* Without them, any value of the range may have been written. */
     bool keeps_bits = key->bits != NULL && key->span < (uint64_t)key->values * RIG_RETIRED_DENSE_FACTOR + PACKED_SLACK;
     uint64_t flags = key->full | (uint64_t)key->odd << 1 | (uint64_t)key->many_unread << 2 |

@@ -235,8 +235,10 @@ static enum rig_rc let_go(struct judgement *j)
     enum rig_rc rc = remember_keys(j);
     if (rc != RIG_OK)
         return rc;
+    const uint32_t txn_count = rig_window_txn_count(w->window);
     rig_window_drop(w->window, j->judged, j->drop);
     w->old_count = rig_window_txn_count(w->window);
+    RIG_INVARIANT(w->old_count >= j->closing.waiting_count && w->old_count <= txn_count);
     if (rig_budget_is_crowded(&w->budget, rig_retired_bytes(w->retired)))
         (void)rig_retired_forget(w->retired);
     return RIG_OK;
@@ -343,6 +345,7 @@ static enum rig_rc judge_closing(struct rig_stream *w, struct rig_err *err)
     j.err = err;
     if (!choose(&j, j.closing.waits))
         return rig_stream_no_memory(err);
+    RIG_INVARIANT(j.selected_count + j.closing.waiting_count <= j.view->txn_count);
     const uint64_t held_count = j.view->txn_count - j.selected_count; /* the view goes with what is dropped */
     decide_keys(&j);
     w->judge.search_ns += rig_clock_now_ns() - start;

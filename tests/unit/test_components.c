@@ -182,11 +182,49 @@ static void real_time_agrees_with_every_edge_written_out(void **state)
     assert_true(violated > 100 && kept > 100);
 }
 
+/* Two components and a node alone; then each way in which that can be wrong. */
+static void what_is_no_partition_in_order_is_found(void **state)
+{
+    (void)state;
+    static const uint32_t cycle[][2] = {{0, 1}, {1, 0}, {2, 3}, {3, 2}, {1, 2}, {3, 4}};
+    struct rig_arena arena;
+    struct rig_links links;
+    struct rig_graph graph;
+    struct rig_components c;
+    struct rig_err err = {0};
+    rig_arena_init(&arena, 0);
+    assert_true(rig_links_init(&links, &arena, 5, 0, 0));
+    for (size_t i = 0; i < sizeof cycle / sizeof cycle[0]; i++)
+        assert_true(rig_links_add(&links, cycle[i][0], cycle[i][1], RIG_LINK_WW));
+    assert_int_equal(rig_graph_pack(&links, NULL, &arena, &graph, &err), RIG_OK);
+    struct rig_view view = {.graph = &graph, .links = RIG_LINKS_ALL};
+    assert_int_equal(rig_components_find(view, &c, &err), RIG_OK);
+    assert_int_equal(c.list.count, 2);
+    assert_true(rig_components_are_sound(&c));
+    uint32_t kept = c.order[4];
+    c.order[4] = c.order[3]; /* one state twice */
+    assert_false(rig_components_are_sound(&c));
+    c.order[4] = c.order[0]; /* one behind its successors */
+    c.order[0] = kept;
+    assert_false(rig_components_are_sound(&c));
+    c.order[0] = c.order[4];
+    c.order[4] = kept;
+    assert_true(rig_components_are_sound(&c));
+    c.list.at[0].end++;
+    assert_false(rig_components_are_sound(&c));
+    c.list.at[0].end--;
+    c.component_of[kept] = 0;
+    assert_false(rig_components_are_sound(&c));
+    rig_components_done(&c);
+    rig_arena_done(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(components_agree_with_transitive_closure),
         cmocka_unit_test(real_time_agrees_with_every_edge_written_out),
+        cmocka_unit_test(what_is_no_partition_in_order_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 
 #include "checker/check.h"
 #include "checker/infer/register_inference.h"
+#include "checker/infer/versions_audit.h"
 #include "checker/levels/assumption.h"
 #include "checker/witness/verify.h"
 #include "history/load.h"
@@ -202,6 +203,31 @@ static void false_witnesses_are_refused(void **state)
     rig_history_free(history);
 }
 
+static void orders_that_do_not_fit_are_found(void **state)
+{
+    (void)state;
+    struct fixture f;
+    infer(&f, chain, WFR);
+    struct rig_registers *r = &f.inference.registers;
+    assert_true(rig_registers_are_sound(r));
+    uint32_t version = r->version_of[0];
+    r->version_of[0] = 0; /* a write of the initial state */
+    assert_false(rig_registers_are_sound(r));
+    r->version_of[0] = version;
+    uint32_t i = 0;
+    while (r->edges[i].source != RIG_ORDER_WFR)
+        i++;
+    struct rig_version_edge kept = r->edges[i];
+    r->edges[i].to = r->edges[i].from; /* a cycle of one */
+    assert_false(rig_registers_are_sound(r));
+    r->edges[i] = kept;
+    r->edges[i].to = 0;
+    assert_false(rig_registers_are_sound(r));
+    r->edges[i] = kept;
+    assert_true(rig_registers_are_sound(r));
+    done(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +238,7 @@ int main(void)
         cmocka_unit_test(a_value_written_twice_is_refused),
         cmocka_unit_test(nothing_is_held),
         cmocka_unit_test(false_witnesses_are_refused),
+        cmocka_unit_test(orders_that_do_not_fit_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include "checker/infer/list_inference.h"
 #include "checker/infer/repetition.h"
 #include "checker/infer/versions.h"
+#include "checker/infer/versions_audit.h"
 
 struct fixture {
     struct rig_history *history;
@@ -193,6 +194,29 @@ static void repetitions_are_found_whatever_the_length(void **state)
     done(&f);
 }
 
+static void orders_that_do_not_fit_are_found(void **state)
+{
+    (void)state;
+    struct fixture f;
+    build(&f, "ok 0 0-1: ax1; fail 1 2-3: ax2; ok 2 4-5: ax3; ok 3 6-7: rx[1 2 3]");
+    uint32_t x = given_key(f.history, 'x');
+    struct rig_append *append = rig_versions_append(&f.versions, x, 3);
+    uint32_t *places = f.versions.places + f.versions.key_places[x].place_first;
+    assert_true(rig_versions_are_sound(&f.versions));
+    append->position = 0;
+    assert_false(rig_versions_are_sound(&f.versions));
+    append->position = RIG_VERSION_NONE;
+    assert_false(rig_versions_are_sound(&f.versions));
+    append->position = 2;
+    places[1] = given_txn(f.history, 3); /* it failed */
+    assert_false(rig_versions_are_sound(&f.versions));
+    places[1] = RIG_PLACE_ODD;
+    assert_true(rig_versions_are_sound(&f.versions));
+    f.versions.committed_count++;
+    assert_false(rig_versions_are_sound(&f.versions));
+    done(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +230,7 @@ int main(void)
         cmocka_unit_test(a_value_appended_twice_is_refused),
         cmocka_unit_test(repetitions_are_found_by_marks),
         cmocka_unit_test(repetitions_are_found_whatever_the_length),
+        cmocka_unit_test(orders_that_do_not_fit_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,23 @@
+/*
+ * What inferences rest on, checked in full: for RIG_COSTLY(), and tests. Without memory nothing is checked.
+ */
+#ifndef RIG_CHECKER_INFER_VERSIONS_AUDIT_H
+#define RIG_CHECKER_INFER_VERSIONS_AUDIT_H
+
+#include "checker/infer/registers.h"
+#include "checker/infer/versions.h"
+
+/*
+ * Lists, when their orders have been found: no element stands in a key's order twice; an append that stands in it knows
+ * its place, and its place knows a writer if and only if that committed; as many transactions committed as are counted.
+ * Time: linear in the orders and the appends.
+ */
+bool rig_versions_are_sound(const struct rig_versions *versions);
+
+/*
+ * Registers: initial states come first; an operation's version has its key and value; edges join versions of one key,
+ * never lead to an initial state, ascend by their ends in each row, and close no cycle. Time: linear.
+ */
+bool rig_registers_are_sound(const struct rig_registers *registers);
+
+#endif
