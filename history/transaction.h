@@ -16,9 +16,15 @@ enum rig_result_shape {
     RIG_RESULT_NOTHING, /* none: the operation writes */
     RIG_RESULT_VALUE,   /* one number */
     RIG_RESULT_LIST,    /* the elements in the order of the list */
-    RIG_RESULT_SET,     /* the elements in any order; histories keep the order in which they saw them first */
+    RIG_RESULT_SET,     /* the elements, in any order */
     RIG_RESULT_ROWS,    /* pairs of a key and a value: two elements a row */
 };
+
+/* Rows that a test adds to the tables below. */
+#ifndef RIG_TEST_OPS
+#define RIG_TEST_OPS(X)
+#define RIG_TEST_WORKLOADS(X)
+#endif
 
 /*
  * X(name, name in histories, noun, shape of its result, what it does)
@@ -32,7 +38,8 @@ enum rig_result_shape {
     X(RIG_OP_ADD, "add", "an addition", RIG_RESULT_NOTHING, "add a value to the set of a key")                         \
     X(RIG_OP_READ_SET, "r", "a read", RIG_RESULT_SET, "read the set of a key")                                         \
     X(RIG_OP_INCREMENT, "inc", "an increment", RIG_RESULT_NOTHING, "add a number to the counter of a key")             \
-    X(RIG_OP_READ_COUNTER, "r", "a read", RIG_RESULT_VALUE, "read the counter of a key")
+    X(RIG_OP_READ_COUNTER, "r", "a read", RIG_RESULT_VALUE, "read the counter of a key")                               \
+    RIG_TEST_OPS(X)
 
 enum rig_op_kind {
 #define RIG_OP_ENUM(name, ...) name,
@@ -72,7 +79,8 @@ static inline bool rig_op_reads_sequence(unsigned kind)
     X(RIG_WORKLOAD_LIST_APPEND, "list-append", RIG_OP_APPEND, RIG_OP_READ_LIST, "was appended before",                 \
       "appends to lists and reads of whole lists")                                                                     \
     X(RIG_WORKLOAD_RW_REGISTER, "rw-register", RIG_OP_WRITE, RIG_OP_READ_REGISTER, "was overwritten by",               \
-      "writes and reads of registers")
+      "writes and reads of registers")                                                                                 \
+    RIG_TEST_WORKLOADS(X)
 
 enum rig_workload {
 #define RIG_WORKLOAD_ENUM(name, ...) name,

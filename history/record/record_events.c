@@ -7,7 +7,7 @@
 
 /*
  * The forms of files, known at compile time, so that a form costs nothing where it differs: version 1; version 2; and
- * of version 2 only sequences, without positions, with ascending times and event numbers far from their limit: with side
+ * of version 2 only lists and sets, without positions, with ascending times and event numbers far from their limit: with side
  * columns, and without.
  */
 enum form { FORM_1, FORM_2, FORM_COLUMNS, FORM_PLAIN };
@@ -307,7 +307,9 @@ RIG_ALWAYS_INLINE enum rig_rc get_read(struct rig_record_decoder *decoder, struc
     if (code <= RIG_READ_CODE_NIL) {
         mop->read_state = code == RIG_READ_CODE_NIL ? RIG_READ_NIL : RIG_READ_UNKNOWN;
     } else if (is_plain(form) || rig_data_type_has_sequences(decoder->shape->type)) {
-        return get_list(decoder, cursor, number, outcome, code, form, mop);
+        enum rig_rc rc = get_list(decoder, cursor, number, outcome, code, form, mop);
+        bool is_cut = !is_plain(form) && decoder->shape->type->shape == RIG_RESULT_ROWS && mop->count % 2 != 0;
+        return rc == RIG_OK && is_cut ? damaged_at(decoder, *cursor, "a row without a value") : rc;
     } else if (code == RIG_READ_CODE_PREFIX) {
         mop->read_state = RIG_READ_SEEN;
         mop->value = rig_sum(decoder->keys.at[number].last_value, rig_cursor_signed(cursor));
@@ -632,13 +634,19 @@ RIG_ALWAYS_INLINE enum rig_rc decode_events(struct rig_record_decoder *decoder, 
     return rc;
 }
 
+/* Rows are checked for being whole, which the plain forms do not. */
+static bool is_plain_type(const struct rig_data_type *type)
+{
+    return type->shape == RIG_RESULT_LIST || type->shape == RIG_RESULT_SET;
+}
+
 enum rig_rc rig_record_decode_events(struct rig_record_decoder *decoder, const uint8_t *stop)
 {
     const struct rig_record_shape *shape = decoder->shape;
     const unsigned other = RIG_RECORD_POSITIONS | RIG_RECORD_TIMES_DESCEND;
     if (shape->version == 1)
         return decode_events(decoder, stop, FORM_1);
-    if ((shape->flags & other) != 0 || !rig_data_type_has_sequences(shape->type) ||
+    if ((shape->flags & other) != 0 || !is_plain_type(shape->type) ||
         decoder->event_count + rig_cursor_left(&decoder->cursor) >= RIG_POSITION_NONE - 1)
         return decode_events(decoder, stop, FORM_2);
     const bool has_columns = (shape->flags & RIG_RECORD_COLUMNS) != 0;

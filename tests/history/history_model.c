@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "history/types.h"
 #include "tests/unit/cmocka_first.h"
 
 enum { KEYS = 64, LIST_MAX = 24 };
@@ -48,11 +49,12 @@ static int64_t column_number(struct maker *maker)
 static void make_ops(struct maker *maker, struct model_txn *txn)
 {
     const struct model_options *options = maker->model->options;
+    const struct rig_data_type *type = &rig_data_types[options->workload];
     txn->op_count = (uint32_t)below(maker, MODEL_MAX_OPS + 1);
     for (uint32_t i = 0; i < txn->op_count; i++) {
         bool reads = below(maker, 2) == 1;
         txn->ops[i] = (struct rig_op){
-            .kind = (enum rig_op_kind)((unsigned)options->workload * 2 + reads),
+            .kind = reads ? type->read_op : type->write_op,
             .key = (int64_t)below(maker, (uint64_t)options->key_count),
         };
         if (!reads)
@@ -64,7 +66,7 @@ static void append_all(struct maker *maker, const struct model_txn *txn)
 {
     for (uint32_t i = 0; i < txn->op_count; i++) {
         int64_t key = txn->ops[i].key % KEYS;
-        if ((unsigned)txn->ops[i].kind % 2 == 0 && maker->counts[key] < LIST_MAX)
+        if (!rig_op_reads(txn->ops[i].kind) && maker->counts[key] < LIST_MAX)
             maker->lists[key][maker->counts[key]++] = txn->ops[i].value;
     }
 }
@@ -97,7 +99,7 @@ static void make_reads(struct maker *maker, struct model_txn *txn)
     txn->has_reads = ok || below(maker, 2) == 0;
     for (uint32_t i = 0; txn->has_reads && i < txn->op_count; i++) {
         struct rig_read *read = &txn->reads[i];
-        if ((unsigned)txn->ops[i].kind % 2 == 0)
+        if (!rig_op_reads(txn->ops[i].kind))
             continue;
         /* In JSON and EDN null is the initial state in ok transactions, and unknown in others. */
         enum rig_read_state unseen = ok ? RIG_READ_NIL : RIG_READ_UNKNOWN;
@@ -106,9 +108,11 @@ static void make_reads(struct maker *maker, struct model_txn *txn)
         read->state = below(maker, 5) == 0 ? unseen : RIG_READ_SEEN;
         if (read->state != RIG_READ_SEEN)
             continue;
-        if (options->workload == RIG_WORKLOAD_LIST_APPEND) {
+        if (rig_op_reads_sequence(txn->ops[i].kind)) {
             read->first_element = used;
             read->count = make_list(maker, txn->ops[i].key, txn->elements + used, MODEL_MAX_ELEMENTS - used);
+            if (rig_data_types[options->workload].shape == RIG_RESULT_ROWS)
+                read->count &= ~1U;
             used += read->count;
         } else {
             read->value = below(maker, 20) == 0 ? odd_number(maker) : maker->next_value - (int64_t)below(maker, 5);
@@ -290,7 +294,7 @@ void assert_same_op(const struct rig_history *got, const struct rig_txn_op *a, c
     assert_string_equal(key_a, key_b);
     assert_int_equal(a->kind, b->kind);
     assert_int_equal(a->read_state, b->read_state);
-    if (a->kind == RIG_OP_READ_LIST) {
+    if (rig_op_reads_sequence(a->kind)) {
         struct rig_read_list list_a = rig_txn_op_list(got, a);
         struct rig_read_list list_b = rig_txn_op_list(wanted, b);
         assert_int_equal(list_a.count, list_b.count);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "history/types.h"
 #include "tests/unit/cmocka_first.h"
 
 struct maker {
@@ -83,13 +84,13 @@ static void add_ops(struct maker *maker, struct rig_txn_op_vec *ops)
     for (uint32_t i = 0; i < txn->op_count; i++) {
         const struct rig_op *op = &txn->ops[i];
         struct rig_txn_op mop = {.key = find_key(maker, op->key), .kind = (uint8_t)op->kind};
-        bool reads = (unsigned)op->kind % 2 == 1;
+        bool reads = rig_op_reads(op->kind);
         if (!reads)
             mop.value = op->value;
         if (reads && maker->completed && txn->has_reads) {
             const struct rig_read *read = &txn->reads[i];
             mop.read_state = (uint8_t)read->state;
-            if (read->state == RIG_READ_SEEN && op->kind == RIG_OP_READ_LIST)
+            if (read->state == RIG_READ_SEEN && rig_op_reads_sequence(op->kind))
                 place_list(maker, &mop, op->key, txn->elements + read->first_element, read->count);
             else if (read->state == RIG_READ_SEEN)
                 mop.value = read->value;

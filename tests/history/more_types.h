@@ -1,0 +1,19 @@
+/*
+ * Data types that rig does not have, as further rows of its tables: included before all else by a second build of
+ * history/, with which a test shows that rows are all that a type takes there. One of each shape that a result has.
+ */
+#ifndef RIG_TESTS_HISTORY_MORE_TYPES_H
+#define RIG_TESTS_HISTORY_MORE_TYPES_H
+
+#define RIG_TEST_OPS(X)                                                                                                \
+    X(RIG_OP_PUT_ROW, "put", "a put", RIG_RESULT_NOTHING, "put a row into the table of a key")                         \
+    X(RIG_OP_READ_ROWS, "r", "a read", RIG_RESULT_ROWS, "read the rows of the table of a key")
+
+#define RIG_TEST_WORKLOADS(X)                                                                                          \
+    X(RIG_WORKLOAD_SET, "set", RIG_OP_ADD, RIG_OP_READ_SET, "was added before", "sets")                                \
+    X(RIG_WORKLOAD_COUNTER, "counter", RIG_OP_INCREMENT, RIG_OP_READ_COUNTER, "was added before", "counters")          \
+    X(RIG_WORKLOAD_ROWS, "rows", RIG_OP_PUT_ROW, RIG_OP_READ_ROWS, "was put before", "tables")
+
+#include "history/transaction.h"
+
+#endif
