@@ -1,8 +1,7 @@
 /*
  * The local cluster: 1 to 5 etcd members that rig starts on 127.0.0.1, watches, ends, starts again and removes.
  *
- * Everything lies in one private folder below the run's: a folder of data for each member. Logs go to etcd-<n>.log in
- * the run's folder. Members listen on ports that were free a moment before; when one was taken meanwhile, all are
+ * Folder, processes and logs are those of drivers/local/, with a folder of data for each member. Members listen on ports that were free a moment before; when one was taken meanwhile, all are
  * started again on others.
  *
  * When the plan has faults of the network, clients come through core->route(), and members reach each other through the
@@ -16,32 +15,27 @@
 
 #include <stdatomic.h>
 
-#include "base/child.h"
 #include "drivers/etcd/etcd_admin.h"
 #include "drivers/etcd/etcd_options.h"
 #include "drivers/etcd/etcd_switch.h"
+#include "drivers/local/local_node.h"
 
 enum { RIG_ETCD_PATH_BYTES = 1024 };
 
 struct rig_etcd_member {
-    char name[RIG_NODE_NAME_BYTES]; /* "etcd-1" */
-    char data[RIG_ETCD_PATH_BYTES];
+    struct rig_local_node node; /* "etcd-1" */
     uint16_t client_port;
     uint16_t peer_port;      /* where it listens */
     uint16_t announced_port; /* where the others reach it: its own, or the switch's */
     bool joins;              /* it starts into a cluster that is there */
     atomic_bool left;        /* it was removed from the cluster */
-    struct rig_child child;
 };
 
 struct rig_etcd_cluster {
-    const struct rig_run_env *env;
+    struct rig_local_site site;
     const struct rig_etcd_options *options;
-    struct rig_account account;
-    struct rig_children *children;
     struct rig_etcd_switch *peers; /* NULL: members reach each other directly */
     char program[RIG_ETCD_PATH_BYTES];
-    char folder[RIG_ETCD_PATH_BYTES]; /* empty: none was made */
     struct rig_etcd_member members[RIG_ETCD_MEMBERS_MOST];
     uint32_t count;
 };
@@ -72,8 +66,5 @@ enum rig_rc rig_etcd_cluster_find(const struct rig_etcd_cluster *cluster, uint32
 enum rig_rc rig_etcd_cluster_await_healthy(struct rig_etcd_cluster *cluster, int64_t timeout_ns, struct rig_err *err);
 /* Where the others reach it. */
 void rig_etcd_peer_url(const struct rig_etcd_member *member, char *url, size_t size);
-
-/* Makes a folder that belongs to the members' account. */
-enum rig_rc rig_etcd_make_folder(const struct rig_etcd_cluster *cluster, const char *path, struct rig_err *err);
 
 #endif

@@ -115,10 +115,10 @@ static enum rig_rc add_endpoints(struct rig_etcd_run *run, struct rig_err *err)
         uint16_t port = member->client_port;
         char base[64];
         if (core->routed())
-            rc = core->route("client", member->name, "127.0.0.1", member->client_port, &port, err);
+            rc = core->route("client", member->node.name, "127.0.0.1", member->client_port, &port, err);
         (void)snprintf(base, sizeof base, "http://127.0.0.1:%u", port);
         if (rc == RIG_OK)
-            rc = rig_http_run_add_endpoint(&run->http, base, member->name, err);
+            rc = rig_http_run_add_endpoint(&run->http, base, member->node.name, err);
     }
     return rc;
 }
@@ -172,12 +172,12 @@ static enum rig_rc cluster_restore(void *run, struct rig_err *err)
 
 static uint32_t cluster_processes(void *run, uint32_t node, pid_t *pids, uint32_t capacity)
 {
-    return rig_child_processes(&((struct rig_etcd_run *)run)->cluster.members[node].child, pids, capacity);
+    return rig_child_processes(&((struct rig_etcd_run *)run)->cluster.members[node].node.server, pids, capacity);
 }
 
 static const char *cluster_data_dir(const void *run, uint32_t node)
 {
-    return ((const struct rig_etcd_run *)run)->cluster.members[node].data;
+    return ((const struct rig_etcd_run *)run)->cluster.members[node].node.data;
 }
 
 static enum rig_rc cluster_address(void *run, uint32_t node, struct rig_node_address *address, struct rig_err *err)

@@ -57,7 +57,7 @@ static enum rig_rc compact(const struct rig_fault_site *site, void *state, struc
         rc = rig_etcd_compact(&patient, revision, err);
     if (rc == RIG_OK)
         (void)snprintf(evidence->text, sizeof evidence->text, "%s compacted what was before revision %lld of %lld",
-                       cluster->members[node].name, (long long)revision, (long long)said.revision);
+                       cluster->members[node].node.name, (long long)revision, (long long)said.revision);
     return rc;
 }
 
@@ -122,7 +122,7 @@ static enum rig_rc expel(const struct rig_fault_site *site, void *object, struct
             return rc;
         }
         length += (size_t)snprintf(evidence->text + length, sizeof evidence->text - length, "%s%s",
-                                   length == 0 ? "" : ", ", cluster->members[node].name);
+                                   length == 0 ? "" : ", ", cluster->members[node].node.name);
     }
     (void)snprintf(evidence->text + length, sizeof evidence->text - length, " left the cluster, its data is gone");
     return RIG_OK;

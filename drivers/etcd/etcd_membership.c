@@ -1,9 +1,6 @@
 #include "drivers/etcd/etcd_membership.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/folder.h"
 #include "drivers/etcd/etcd_launch.h"
@@ -17,7 +14,7 @@ static const int64_t ask_ns = 1000000000;
 static enum rig_rc change_members(const struct rig_etcd_cluster *cluster, const struct rig_etcd_asked *asked,
                                   uint64_t remove, const char *add_url, struct rig_err *err)
 {
-    const struct rig_core *core = cluster->env->core;
+    const struct rig_core *core = cluster->site.env->core;
     const int64_t deadline_ns = core->now_ns() + cluster->options->start_timeout_ns;
     for (;;) {
         uint64_t number = 0;
@@ -53,7 +50,7 @@ enum rig_rc rig_etcd_expel(struct rig_etcd_cluster *cluster, uint32_t node, stru
         return rc;
     rc = rig_etcd_cluster_stop_node(cluster, node, RIG_NODE_KILL, err);
     if (rc == RIG_OK)
-        rig_folder_remove(member->data);
+        rig_folder_remove(member->node.data);
     return rc;
 }
 
@@ -79,7 +76,7 @@ static enum rig_rc find_member(const struct rig_etcd_asked *asked, const char *u
 enum rig_rc rig_etcd_readmit(struct rig_etcd_cluster *cluster, uint32_t node, struct rig_err *err)
 {
     struct rig_etcd_member *member = &cluster->members[node];
-    const int64_t deadline_ns = cluster->env->core->now_ns() + cluster->options->start_timeout_ns;
+    const int64_t deadline_ns = cluster->site.env->core->now_ns() + cluster->options->start_timeout_ns;
     struct rig_etcd_said said = {0};
     uint32_t helper = 0;
     char url[64];
@@ -97,8 +94,8 @@ enum rig_rc rig_etcd_readmit(struct rig_etcd_cluster *cluster, uint32_t node, st
         /* A new member, so none of what it was before. */
         rc = rig_etcd_cluster_stop_node(cluster, node, RIG_NODE_KILL, err);
         if (rc == RIG_OK) {
-            rig_folder_remove(member->data);
-            rc = rig_etcd_make_folder(cluster, member->data, err);
+            rig_folder_remove(member->node.data);
+            rc = rig_local_make_folder(&cluster->site, member->node.data, err);
         }
         if (rc == RIG_OK)
             rc = change_members(cluster, &helping, 0, url, err);
@@ -106,10 +103,10 @@ enum rig_rc rig_etcd_readmit(struct rig_etcd_cluster *cluster, uint32_t node, st
     if (rc != RIG_OK)
         return rc;
     member->joins = true;
-    if (rig_child_ended(&member->child))
+    if (!rig_local_node_runs(&member->node))
         rc = rig_etcd_launch(cluster, member, err);
     if (rc == RIG_OK)
-        rc = rig_etcd_await_member(cluster, node, true, deadline_ns, err);
+        rc = rig_etcd_await_member(cluster, node, true, true, deadline_ns, err);
     if (rc == RIG_OK)
         atomic_store(&member->left, false);
     return rc;

@@ -16,10 +16,11 @@ static const int64_t longest_step_ns = 100 * RIG_NS_PER_MS;
 
 void rig_local_node_init(struct rig_local_node *node, struct rig_local_site *site, uint32_t index)
 {
-    RIG_REQUIRE(site->folder[0] != '\0' && rig_child_pid(&node->server) == 0);
+    RIG_REQUIRE(rig_child_pid(&node->server) == 0);
     node->site = site;
     (void)snprintf(node->name, sizeof node->name, "%s-%u", site->kind->node_prefix, index + 1);
-    rig_local_path(site, node->name, node->data);
+    if (site->folder[0] != '\0')
+        rig_local_path(site, node->name, node->data);
 }
 
 void rig_local_node_done(struct rig_local_node *node)

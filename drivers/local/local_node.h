@@ -22,7 +22,8 @@ struct rig_local_node {
     char *variables[RIG_LOCAL_VARIABLES_MOST + 1]; /* owned: "NAME=value", ended by NULL */
 };
 
-/* Node `index`, from 0. Zeroed before; variables that were set by then stay. Once the site is open. */
+/* Node `index`, from 0. Zeroed before; variables that were set by then stay. Before the site is open the node gets its
+ * name only: call it again then. */
 void rig_local_node_init(struct rig_local_node *node, struct rig_local_site *site, uint32_t index);
 /* Frees what the node owns; leaves one alone that could not be ended. Safe on a zeroed one, safe to repeat. */
 void rig_local_node_done(struct rig_local_node *node);
