@@ -21,7 +21,7 @@ const struct rig_option rig_generator_option_table[] = {
      .offset = AT(type),
      .default_text = "list-append",
      .choices = rig_data_type_names,
-     .help = "what the transactions consist of (`rig list workloads`)"},
+     .help = "kind of data and operations of the transactions (`rig list workloads`)"},
     {.name = "transactions",
      .type = RIG_OPTION_INT,
      .offset = AT(transactions),
@@ -33,7 +33,7 @@ const struct rig_option rig_generator_option_table[] = {
      .offset = AT(duration_ns),
      .least = 1e6,
      .most = LONGEST_LOAD_NS,
-     .help = "longest time that the load may take"},
+     .help = "maximum duration of the load"},
     {.name = "operations.min",
      .type = RIG_OPTION_INT,
      .offset = AT(min_operations),
@@ -65,7 +65,7 @@ const struct rig_option rig_generator_option_table[] = {
      .offset = AT(key_distribution),
      .default_text = "exponential",
      .choices = distribution_choices,
-     .help = "how often each active key is chosen"},
+     .help = "distribution of the choice among the active keys"},
     {.name = "keys.zipf-exponent",
      .type = RIG_OPTION_DOUBLE,
      .offset = AT(zipf_exponent),
@@ -90,21 +90,21 @@ const struct rig_option rig_generator_option_table[] = {
      .offset = AT(long_duration_ns),
      .least = 1e3,
      .most = 3600e9,
-     .help = "how long they are held open"},
+     .help = "time for which they are held open"},
     {.name = "long-transactions.until-commits",
      .type = RIG_OPTION_INT,
      .offset = AT(long_commits),
      .least = 1,
      .most = 1e9,
-     .help = "hold them until this many transactions of other clients have committed, `hold` being the longest"},
+     .help = "hold them until this many transactions of other clients have committed, but at most for `hold`"},
     {.name = "final-reads",
      .type = RIG_OPTION_CHOICE,
      .offset = AT(final_reads),
      .default_text = "closing",
      .choices = final_reads_choices,
-     .help = "which keys are read once more, so that their last appends are seen too; closing: each soon after the "
-             "load has moved on to a fresh key, and after the load those in use last (after faults: every key); all: "
-             "the same, and after the load every key that was used (rig gen: only that)"},
+     .help = "keys that are read once more, so that reads show their last appends; closing: each key soon after the "
+             "load has left it, and after the load the keys in use last (after faults: every key); all: the same, "
+             "and after the load every key that was used (rig gen: only the latter)"},
     {.name = NULL},
 };
 
@@ -112,14 +112,14 @@ enum rig_rc rig_generator_check(const struct rig_generator_options *options, str
 {
     if (options->transactions == 0 && options->duration_ns == 0)
         return rig_fail(err, RIG_E_PLAN,
-                        "the load has no end: give `transactions` (as 20000), `duration` (as 60s) or both");
+                        "the load has no end: give `transactions` (such as 20000), `duration` (such as 60s) or both");
     if (options->min_operations > options->max_operations)
         return rig_fail(err, RIG_E_PLAN, "`operations.min` (%" PRId64 ") is above `operations.max` (%" PRId64 ")",
                         options->min_operations, options->max_operations);
     const bool held = options->long_duration_ns > 0 || options->long_commits > 0;
     if (options->long_share > 0 && !held)
         return rig_fail(err, RIG_E_PLAN,
-                        "`long-transactions.share` needs `long-transactions.hold` (as 500ms), "
+                        "`long-transactions.share` needs `long-transactions.hold` (such as 500ms), "
                         "`long-transactions.until-commits` or both");
     if (options->long_share <= 0 && held)
         return rig_fail(err, RIG_E_PLAN, "`long-transactions.%s` has no effect: `long-transactions.share` is 0%%",

@@ -13,7 +13,8 @@ const struct rig_option rig_nemesis_table[] = {
      .type = RIG_OPTION_BOOL,
      .offset = AT(overlap),
      .default_text = "false",
-     .help = "faults may be under way together; false: one that is due waits until the one before it is healed"},
+     .help = "several faults may be in effect together; false: a fault that is due waits until the previous one is "
+             "healed"},
     {.name = "quiet.min",
      .type = RIG_OPTION_DURATION,
      .offset = AT(quiet_least_ns),
@@ -34,14 +35,14 @@ const struct rig_option rig_nemesis_table[] = {
      .default_text = "60s",
      .least = 1e9,
      .most = LONGEST_NS,
-     .help = "how long the nodes may take after the load, when everything is healed, until all are healthy"},
+     .help = "time in which all nodes must be healthy again after the load, when everything is healed"},
     {.name = "command-timeout",
      .type = RIG_OPTION_DURATION,
      .offset = AT(command_ns),
      .default_text = "30s",
      .least = 1e6,
      .most = LONGEST_NS,
-     .help = "how long a command of the plan may take before it is killed and counts as failed"},
+     .help = "time after which a command of the plan is killed and counts as failed"},
     {.name = NULL},
 };
 #undef AT
@@ -54,66 +55,66 @@ const struct rig_option rig_nemesis_entry_table[] = {
     {.name = "fault",
      .type = RIG_OPTION_TEXT,
      .offset = AT(fault),
-     .help = "what happens (`rig list faults`); the keys of the fault itself stand beside",
+     .help = "the kind of fault (`rig list faults`); the other keys belong to the schedule or to this fault",
      .required = true},
     {.name = "target",
      .type = RIG_OPTION_TEXT,
      .offset = AT(target),
-     .help = "to which nodes, looked up when it happens: a role (`primary`, `standby`, `leader`, `follower`), `one` or "
-             "`one ROLE`, `minority`, `majority`, `all`, the name of a node, or several of these with commas; when not "
-             "given, what suits the fault"},
+     .help = "nodes, resolved at the moment of the fault: a role (`primary`, `standby`, `leader`, `follower`), `one` "
+             "or `one ROLE`, `minority`, `majority`, `all`, the name of a node, or several of these with commas; the "
+             "default depends on the fault"},
     {.name = "at",
      .type = RIG_OPTION_TEXT_LIST,
      .offset = AT(at),
-     .help = "when: durations from the start of the load"},
+     .help = "times, as durations from the start of the load"},
     {.name = "after",
      .type = RIG_OPTION_DURATION,
      .offset = AT(after_ns),
      .least = 0,
      .most = LONGEST_NS,
-     .help = "when it happens first; with `every` and not given: after that time"},
+     .help = "time of the first injection; by default that of `every`"},
     {.name = "every",
      .type = RIG_OPTION_DURATION,
      .offset = AT(every_ns),
      .least = 1e6,
      .most = LONGEST_NS,
-     .help = "it happens again and again, this far apart"},
+     .help = "interval between injections"},
     {.name = "for",
      .type = RIG_OPTION_DURATION,
      .offset = AT(for_ns),
      .default_text = "3s",
      .least = 0,
      .most = LONGEST_NS,
-     .help = "how long it lasts until it is healed"},
+     .help = "duration until it is healed"},
     {.name = "count",
      .type = RIG_OPTION_INT,
      .offset = AT(count),
      .default_text = "0",
      .least = 0,
      .most = 1e9,
-     .help = "how often at most; 0: no limit"},
+     .help = "maximum number of injections; 0: no limit"},
     {.name = "vary",
      .type = RIG_OPTION_SHARE,
      .offset = AT(vary),
      .default_text = "0%",
      .least = 0,
      .most = 1,
-     .help = "share by which `every` and `for` vary at random, to both sides"},
+     .help = "share by which `every` and `for` vary at random, up and down"},
     {.name = "on-failure",
      .type = RIG_OPTION_CHOICE,
      .offset = AT(on_failure),
      .default_text = "fail",
      .choices = on_failure_choices,
-     .help = "when the fault has no effect, finds no target or cannot be healed, the run fails, or continues "
-             "without it; if no fault of the run took effect, the run is undecided in any case"},
+     .help = "whether the run fails or continues if the fault has no effect, finds no target or cannot be healed; if "
+             "no fault took effect, the run is undecided in any case"},
     {.name = "weight",
      .type = RIG_OPTION_INT,
      .offset = AT(weight),
      .default_text = "0",
      .least = 0,
      .most = 1000,
-     .help = "it comes at random: after a quiet period one of the entries with a weight is drawn, in proportion to it; "
-             "in place of `at`, `after` and `every`"},
+     .help = "random schedule instead of `at`, `after` and `every`: after a quiet period one of the entries with a "
+             "weight is drawn, in proportion to the weights"},
     {.name = NULL},
 };
 #undef AT
@@ -128,9 +129,9 @@ const struct rig_option rig_nemesis_node_table[] = {
     COMMAND("stop", stop, "shuts the node down cleanly; for `how: fast`. `start` undoes it"),
     COMMAND("start", start, "starts the node; harmless when it runs"),
     COMMAND("pause", pause, "stops the node's processes without ending them. `resume` undoes it"),
-    COMMAND("resume", resume, "lets them go on; harmless when they do"),
-    COMMAND("promote", promote, "makes the node the primary, and points the others at it. `restore` undoes it"),
-    COMMAND("restore", restore, "makes the cluster what it was, from whatever it is; harmless when it is"),
+    COMMAND("resume", resume, "resumes them; harmless when they run"),
+    COMMAND("promote", promote, "makes the node the primary, and the others its followers. `restore` undoes it"),
+    COMMAND("restore", restore, "restores the original roles from any state; harmless when they are restored"),
     COMMAND("role", role, "prints the node's role, as a word: primary, standby, ..."),
     COMMAND("check", check, "succeeds (exit status 0) when the node answers and has caught up"),
     {.name = NULL},
@@ -184,14 +185,12 @@ enum rig_rc rig_nemesis_entry_resolve(struct rig_nemesis_entry *entry, struct ri
     const struct rig_nemesis_entry_options *schedule = &entry->schedule;
     const bool periodic = schedule->every_ns > 0 || schedule->after_ns > 0;
     if (schedule->weight > 0 && (periodic || schedule->at.count > 0))
-        return rig_fail(err, RIG_E_PLAN,
-                        "`weight` lets chance decide when it happens: leave out `at`, `after` and `every`");
+        return rig_fail(err, RIG_E_PLAN, "`weight` gives a random schedule: leave out `at`, `after` and `every`");
     if (schedule->at.count > 0 && periodic)
         return rig_fail(err, RIG_E_PLAN, "`at` gives the times: leave out `after` and `every`");
     if (schedule->weight == 0 && schedule->at.count == 0 && !periodic)
         return rig_fail(err, RIG_E_PLAN,
-                        "nothing says when it happens: give `at` (times), `after` (once), `every` (again and again) or "
-                        "`weight` (at random)");
+                        "no schedule: give `at` (times), `after` (once), `every` (repeatedly) or `weight` (at random)");
     const enum rig_rc rc = parse_times(entry, arena, err);
     if (rc != RIG_OK || entry->fault == NULL || entry->options == NULL)
         return rc;

@@ -37,7 +37,7 @@ extern const char *const rig_direction_names[];
     {                                                                                                                  \
         .name = "direction", .type = RIG_OPTION_CHOICE, .offset = offsetof(struct_name, member),                       \
         .default_text = "both", .choices = rig_direction_names,                                                        \
-        .help = "which way: in: what the targets receive; out: what they send; both"                                   \
+        .help = "in: bytes that the targets receive; out: bytes that they send; both"                                  \
     }
 
 /* The state object of each of them, or its first member. */

@@ -161,9 +161,8 @@ static enum rig_rc refuse_unknown_key(const struct rig_plan_section *section, co
     rig_option_quote(entry->key, &key);
     enum rig_rc rc;
     if (strchr(entry->key, '.') != NULL) {
-        rc = rig_yaml_refuse(tree, &entry->key_place, err,
-                             "unknown key %s%s; in a plan `a.b: c` is written as `a: {b: c}`", rig_buf_text(&key),
-                             rig_buf_text(&where));
+        rc = rig_yaml_refuse(tree, &entry->key_place, err, "unknown key %s%s; write `a.b: c` as `a: {b: c}` in a plan",
+                             rig_buf_text(&key), rig_buf_text(&where));
     } else if (deeper != NULL) {
         rc = rig_yaml_refuse(tree, &entry->key_place, err, "unknown key %s%s; did you mean `%s%s%s`?",
                              rig_buf_text(&key), rig_buf_text(&where), section->name,
@@ -249,8 +248,7 @@ static enum rig_rc take_text(const struct binding *binding, const struct rig_yam
     if (strstr(*text, RIG_SECRET_MASK) != NULL)
         return refuse_value(binding, node,
                             "`" RIG_SECRET_MASK
-                            "` stands where a stored plan hides a secret; put the secret back, best "
-                            "as a variable: `${NAME}`",
+                            "` replaces a secret in a stored plan; give the secret, best as a variable: `${NAME}`",
                             err);
     if (!rig_plan_register(binding->option, before, raw, *text))
         return refuse_value(binding, node, "too many secrets in one plan", err);
@@ -326,7 +324,7 @@ static enum rig_rc bind_sequence(const struct binding *binding, const struct rig
     size_t count = 0;
     for (const struct rig_yaml_entry *entry = node->first; entry != NULL; entry = entry->next) {
         if (entry->value->kind != RIG_YAML_SCALAR || entry->value->is_null)
-            return refuse_value(binding, entry->value, "expected texts in the list, nothing else", err);
+            return refuse_value(binding, entry->value, "expected only texts in the list", err);
         elements[count++] = entry->value->text;
     }
     return store_elements(binding, node, node->first, elements, count, err);
@@ -369,7 +367,7 @@ static enum rig_rc refuse_duplicate(const struct rig_yaml_tree *tree, const stru
 {
     for (const struct rig_yaml_entry *earlier = mapping->first; earlier != entry; earlier = earlier->next) {
         if (strcmp(earlier->key, entry->key) == 0)
-            return rig_yaml_refuse(tree, &entry->key_place, err, "the key `%s` stands twice; the first is on line %u",
+            return rig_yaml_refuse(tree, &entry->key_place, err, "the key `%s` is repeated; the first is on line %u",
                                    entry->key, earlier->key_place.line);
     }
     return RIG_OK;

@@ -78,8 +78,8 @@ static enum rig_rc refuse_driver(const struct reader *reader, const struct rig_y
                              search.near);
     else
         rc = rig_yaml_refuse(&reader->tree, &node->place, err,
-                             "database.driver: there is no driver %s; there are %s, and RIG_DRIVER_PATH names folders "
-                             "of further ones",
+                             "database.driver: there is no driver %s; expected one of %s, or a driver in a folder of "
+                             "RIG_DRIVER_PATH",
                              rig_buf_text(&quoted), rig_buf_text(&search.names));
     rig_buf_done(&quoted);
     rig_buf_done(&search.names);
@@ -418,7 +418,7 @@ static enum rig_rc check_checking(const struct reader *reader, struct rig_err *e
     if (check->stop_on == RIG_STOP_ON_NOTHING || check->online)
         return RIG_OK;
     return refuse_section(reader, RIG_PLAN_CHECK,
-                          "`stop-on` has no effect after the run: give `online: true` (check while it goes on)", err);
+                          "`stop-on` has no effect after the run: give `online: true` (check during the run)", err);
 }
 
 static enum rig_rc check_driver(const struct reader *reader, struct rig_err *err)
@@ -444,8 +444,8 @@ static enum rig_rc check_driver(const struct reader *reader, struct rig_err *err
     if (most > 0 && plan->workload.max_operations > most && plan->workload.active_keys > most) {
         (void)snprintf(
             problem, sizeof problem,
-            "`operations.max` is above %lld: the database takes transactions of at most so many keys; set it "
-            "to that, or `keys.active`",
+            "`operations.max` is above %lld, the largest number of keys in a transaction of this database; lower it, "
+            "or `keys.active`",
             (long long)most);
         return refuse_section(reader, RIG_PLAN_WORKLOAD, problem, err);
     }

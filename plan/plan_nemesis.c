@@ -158,8 +158,7 @@ static enum rig_rc bind_faults(const struct binder *binder, struct rig_err *err)
     if (list->kind != RIG_YAML_SEQUENCE)
         return rig_yaml_refuse(binder->tree, &list->place, err,
                                "nemesis.faults: expected a list of mappings, `- {fault: kill, every: 10s}`; `--set "
-                               "nemesis.faults=[]` leaves all out, and one of them is changed by `--set "
-                               "nemesis.faults.0.every=10s`");
+                               "nemesis.faults=[]` removes all, `--set nemesis.faults.0.every=10s` changes one");
     if (list->count > FAULTS_MOST)
         return rig_yaml_refuse(binder->tree, &list->place, err, "nemesis.faults: more than %d entries",
                                (int)FAULTS_MOST);
@@ -188,7 +187,7 @@ static enum rig_rc bind_node(const struct binder *binder, struct rig_plan_sectio
     for (const struct rig_yaml_entry *earlier = binder->nodes->first; earlier != entry; earlier = earlier->next) {
         if (strcmp(earlier->key, entry->key) == 0)
             return rig_yaml_refuse(binder->tree, &entry->key_place, err,
-                                   "the key `%s` stands twice; the first is on line %u", entry->key,
+                                   "the key `%s` is repeated; the first is on line %u", entry->key,
                                    earlier->key_place.line);
     }
     if (entry->key[0] == '\0' || strlen(entry->key) >= RIG_NODE_NAME_BYTES || strpbrk(entry->key, ", ") != NULL)

@@ -65,7 +65,15 @@ static void write_table(const char *title, const char *about, const struct rig_o
             write_line(table, columns, out);
         return;
     }
-    rig_buf_printf(out, "\n## %s\n\n%s\n\n| key | takes | default | what it does |\n|---|---|---|---|\n", title, about);
+    rig_buf_printf(out,
+                   "\n"
+                   "## %s\n"
+                   "\n"
+                   "%s\n"
+                   "\n"
+                   "| key | takes | default | meaning |\n"
+                   "|---|---|---|---|\n",
+                   title, about);
     for (; table->name != NULL; table++)
         write_row(table, out);
 }
@@ -92,20 +100,23 @@ static void write_fault(void *context, const struct rig_fault *fault, bool drive
 static void write_nemesis(const struct rig_driver *const *drivers, unsigned columns, struct rig_buf *out)
 {
     write_table(columns == RIG_PLAN_MARKDOWN ? "`nemesis`" : "nemesis:",
-                "Which faults come, and when (`rig list faults`). A list of faults may stand in its place: `nemesis: "
-                "[...]` is\n`nemesis: {faults: [...]}`. `--set nemesis.faults.0.every=5s` changes the first, `--set "
-                "nemesis.faults=[]` leaves all out.\nNothing is injected before the load starts, and everything is "
-                "healed when it ends.",
+                "Faults and their schedules (`rig list faults`). A list of faults may replace the mapping: `nemesis: "
+                "[...]` means\n"
+                "`nemesis: {faults: [...]}`. `--set nemesis.faults.0.every=5s` changes the first, `--set "
+                "nemesis.faults=[]` removes all.\n"
+                "Nothing is injected before the load starts, and everything is healed when it ends.",
                 rig_nemesis_table, columns, out);
     write_table(columns == RIG_PLAN_MARKDOWN ? "`nemesis`, each element of `faults`" : "nemesis.faults, each:",
-                "Schedule and targets; the fault's own keys stand beside. Times count from the start of the load.",
+                "Schedule and targets, beside the keys of the fault itself. Times count from the start of the load.",
                 rig_nemesis_entry_table, columns, out);
     write_table(
         columns == RIG_PLAN_MARKDOWN ? "`nemesis`, each entry of `nodes`" : "nemesis.nodes, each:",
-        "By which commands faults reach a node that rig did not start: `nodes: {db1: {kill: \"ssh {node} systemctl "
-        "kill -s KILL\npostgresql\", start: \"ssh {node} systemctl start postgresql\"}}`. `{node}` stands for its "
-        "name, `{host}` and `{port}`\nfor its address. A command is split at blanks outside of quotes and runs without "
-        "a shell; `[sh, -c, \"...\"]`\nasks for one.",
+        "Commands by which faults reach a node that rig did not start: `nodes: {db1: {kill: \"ssh {node} systemctl "
+        "kill -s KILL\n"
+        "postgresql\", start: \"ssh {node} systemctl start postgresql\"}}`. `{node}` is its name, `{host}` and "
+        "`{port}` are\n"
+        "its address. A command is split at blanks outside of quotes and runs without a shell; `[sh, -c, \"...\"]`\n"
+        "uses one.",
         rig_nemesis_node_table, columns, out);
     struct fault_writer writer = {.columns = columns, .out = out};
     rig_fault_each(NULL, write_fault, &writer);
@@ -118,7 +129,7 @@ static void write_nemesis(const struct rig_driver *const *drivers, unsigned colu
 static const char introduction[] =
     "# Plans: every key\n\n"
     "<!-- Written by `rig plan --reference` from the option tables; a test compares the two. -->\n\n"
-    "A plan is one YAML mapping of the keys below, in any order. A dot in a name means nesting: `keys.active` in\n"
+    "A plan is one YAML mapping with the keys below, in any order. A dot in a name means nesting: `keys.active` in\n"
     "`workload` is `workload: {keys: {active: 10}}`, and `--set workload.keys.active=10` on the command line.\n"
     "`rig plan PLAN.yaml` checks a plan and prints it with every default.\n\n"
     "- Durations carry a unit: `ns`, `us`, `ms`, `s`, `m` or `h`. Sizes too: `B`, `KiB`, `MiB`, `GiB` or `TiB`.\n"
@@ -128,12 +139,12 @@ static const char introduction[] =
     "  string, `scheme://user:password@host`, `-u user:password` and `-H 'Authorization: ...'` in commands, and\n"
     "  variables with a name that ends in a word such as `PASSWORD`, `SECRET`, `TOKEN` or `API_KEY`. Logs, errors\n"
     "  and the record show `***` instead, also where a server echoes a secret in base64, percent-encoded or escaped.\n"
-    "- A printed or stored plan keeps `${NAME}` where the secret came from a variable, and runs again where the\n"
-    "  variable is set. A secret that stands in the plan itself becomes `***`; such a plan is refused until the\n"
-    "  secret is given, best by a variable: `--set 'database.password=${PGPASSWORD}'`.\n"
+    "- A printed or stored plan keeps `${NAME}` if the secret came from a variable, and can run again if the\n"
+    "  variable is set. A secret in the plan itself becomes `***`; such a plan is refused until the\n"
+    "  secret is given, best as a variable: `--set 'database.password=${PGPASSWORD}'`.\n"
     "- Anchors, aliases, tags, several documents, repeated keys, nesting deeper than 16 levels, texts longer than\n"
     "  16 KiB and plans larger than 1 MiB are refused.\n"
-    "- `--set SECTION.KEY=VALUE` wins over the file and is checked in the same way; a list is written as `a,b` or\n"
+    "- `--set SECTION.KEY=VALUE` overrides the file and is checked in the same way; a list is written as `a,b` or\n"
     "  `[a,b]`. `--level X` is short for `--set check.levels=X`; so are `--anomaly`, `--assume`, `--minimum`, "
     "`--require`\n"
     "  and `--max-witnesses` for their keys of `check`.\n";
@@ -142,17 +153,16 @@ void rig_plan_write_reference(const struct rig_driver *const *drivers, unsigned 
 {
     if (columns == RIG_PLAN_MARKDOWN)
         rig_buf_add_text(out, introduction);
-    write_table(columns == RIG_PLAN_MARKDOWN ? "The top" : "keys of a plan:", "Beside the sections that follow.",
+    write_table(columns == RIG_PLAN_MARKDOWN ? "The top" : "keys of a plan:", "Keys outside of the sections below.",
                 rig_plan_top_table, columns, out);
     write_table(columns == RIG_PLAN_MARKDOWN ? "`workload`" : "workload:", "The transactions of the clients.",
                 rig_generator_option_table, columns, out);
     write_table(columns == RIG_PLAN_MARKDOWN ? "`clients`" : "clients:",
-                "How many clients there are, and how they go about it.", rig_plan_clients_table, columns, out);
+                "The number of clients, their rate and their connections.", rig_plan_clients_table, columns, out);
     write_table(columns == RIG_PLAN_MARKDOWN ? "`check`" : "check:", "The conditions of the exit status.",
                 rig_plan_check_table, columns, out);
     write_table(columns == RIG_PLAN_MARKDOWN ? "`database`" : "database:",
-                "Which driver talks to the database; its own keys stand beside.", rig_plan_database_table, columns,
-                out);
+                "The driver of the database, and the keys of that driver.", rig_plan_database_table, columns, out);
     write_nemesis(drivers, columns, out);
     for (; *drivers != NULL; drivers++) {
         char title[96];

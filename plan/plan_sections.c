@@ -44,14 +44,14 @@ const struct rig_option rig_plan_top_table[] = {
      .type = RIG_OPTION_TEXT,
      .offset = offsetof(struct rig_plan_top, store),
      .default_text = "store",
-     .help = "folder under which runs are kept, as `<store>/<name>/<time>`",
+     .help = "folder in which runs are kept, as `<store>/<name>/<time>`",
      .required = true},
     {.name = "record.compress",
      .type = RIG_OPTION_CHOICE,
      .offset = offsetof(struct rig_plan_top, compress),
      .default_text = "none",
      .choices = compress_choices,
-     .help = "how the run's record is compressed while it is written"},
+     .help = "compression of the run's record"},
     {.name = NULL},
 };
 
@@ -90,7 +90,7 @@ const struct rig_option rig_plan_clients_table[] = {
      .default_text = "10s",
      .least = 0,
      .most = 3600e9,
-     .help = "how long a transaction may still take when the load ends, before it is interrupted"},
+     .help = "time that a transaction under way may still take after the load, before it is interrupted"},
     {.name = NULL},
 };
 
@@ -98,7 +98,7 @@ const struct rig_option rig_plan_database_table[] = {
     {.name = "driver",
      .type = RIG_OPTION_TEXT,
      .offset = offsetof(struct rig_plan_database, driver),
-     .help = "what talks to the database (`rig list drivers`); the other keys are this driver's own",
+     .help = "the driver (`rig list drivers`); the other keys belong to this driver",
      .required = true},
     {.name = NULL},
 };
@@ -124,8 +124,8 @@ const struct rig_option rig_plan_check_table[] = {
      .offset = offsetof(struct rig_plan_check, require),
      .default_text = "not-refuted",
      .choices = require_choices,
-     .help = "what exit status 0 needs of each of `levels`: not refuted (no anomaly refutes it, and the report says "
-             "whether it is proven to hold), or held (proven to hold; else the run is undecided)"},
+     .help = "the condition on each of `levels` for exit status 0: not refuted (no anomaly refutes it; the report "
+             "says whether it is proven to hold), or held (proven to hold; else the run is undecided)"},
     {.name = "minimum.acknowledged",
      .type = RIG_OPTION_INT,
      .offset = offsetof(struct rig_plan_check, least_acknowledged),
@@ -141,15 +141,15 @@ const struct rig_option rig_plan_check_table[] = {
      .least = 0,
      .most = 1,
      .help = "share of the planned transactions, or of the planned duration, that must be carried out, likewise; 0% "
-             "also accepts a record that was cut"},
+             "also accepts a cut record"},
     {.name = "minimum.answering",
      .type = RIG_OPTION_SHARE,
      .offset = offsetof(struct rig_plan_check, least_answering),
      .default_text = "80%",
      .least = 0,
      .most = 1,
-     .help = "share of the load's time in which the database must answer, likewise; faults and the recovery from them "
-             "do not count, refused conflicts are answers, and reads are none while every write fails"},
+     .help = "share of the load's time in which the database must answer, likewise; faults and the recovery from "
+             "them do not count; refused conflicts count as answers; reads do not while every write fails"},
     {.name = "anomalies",
      .type = RIG_OPTION_TEXT_LIST,
      .offset = offsetof(struct rig_plan_check, anomalies),
@@ -160,7 +160,7 @@ const struct rig_option rig_plan_check_table[] = {
      .offset = offsetof(struct rig_plan_check, assume),
      .default_text = "[]",
      .choices = assumption_names,
-     .help = "what orders the versions of registers (workload rw-register), beside the initial state"},
+     .help = "assumptions that order the versions of registers (workload rw-register)"},
     {.name = "max-witnesses",
      .type = RIG_OPTION_INT,
      .offset = offsetof(struct rig_plan_check, max_witnesses),
@@ -172,14 +172,13 @@ const struct rig_option rig_plan_check_table[] = {
      .type = RIG_OPTION_BOOL,
      .offset = offsetof(struct rig_plan_check, online),
      .default_text = "false",
-     .help = "check while the run goes on; memory grows with the active keys, plus about 18 bytes for each finished "
-             "key; the "
-             "verdict is the same"},
+     .help = "check during the run; memory grows with the active keys, plus about 18 bytes for each finished key; "
+             "the verdict is the same"},
     {.name = "stop-on",
      .type = RIG_OPTION_CHOICE,
      .offset = offsetof(struct rig_plan_check, stop_on),
      .default_text = "never",
      .choices = stop_on_choices,
-     .help = "end the load at the first anomaly that `levels` or `anomalies` forbid; it takes `online: true`"},
+     .help = "end the load at the first anomaly that `levels` or `anomalies` forbid; needs `online: true`"},
     {.name = NULL},
 };

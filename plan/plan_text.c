@@ -33,8 +33,7 @@ static enum rig_rc expand_one(const char **at, struct rig_buf *out, struct rig_e
     const char *end = has_default ? strchr(fallback, '}') : (*rest == '}' ? rest : NULL);
     char variable[128];
     if (length == 0 || length >= sizeof variable || end == NULL)
-        return rig_fail(err, RIG_E_PLAN,
-                        "expected `${NAME}` or `${NAME:-default}` behind a `${`; a `$` itself is written as `$$`");
+        return rig_fail(err, RIG_E_PLAN, "expected `${NAME}` or `${NAME:-default}`; write `$$` for a `$` itself");
     memcpy(variable, name, length);
     variable[length] = '\0';
     *at = end + 1;

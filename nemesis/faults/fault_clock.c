@@ -25,19 +25,19 @@ static const struct rig_option table[] = {
      .default_text = "60s",
      .least = 0,
      .most = 366 * 24 * 3600e9,
-     .help = "by how much the clock jumps at once, and back when it is healed"},
+     .help = "immediate jump of the clock, undone when it is healed"},
     {.name = "backwards",
      .type = RIG_OPTION_BOOL,
      .offset = offsetof(struct options, backwards),
      .default_text = "false",
-     .help = "whether it jumps into the past"},
+     .help = "whether the clock jumps into the past"},
     {.name = "drift",
      .type = RIG_OPTION_DOUBLE,
      .offset = offsetof(struct options, drift),
      .default_text = "0",
      .least = -0.99,
      .most = 1000,
-     .help = "how many seconds the clock gains in each second from then on; below 0: loses"},
+     .help = "seconds that the clock gains in each second from then on; negative: loses"},
     {.name = NULL},
 };
 
@@ -73,7 +73,7 @@ static enum rig_rc set_clock(const struct rig_fault_site *site, uint32_t node, s
     if (rc != RIG_OK)
         return rc;
     if (atomic_load(&control->clock) != 0)
-        return rig_fail(err, RIG_E_CLUSTER, "%s: its clock is off already: let no two faults of it overlap", name);
+        return rig_fail(err, RIG_E_CLUSTER, "%s: its clock is already wrong: faults of a clock must not overlap", name);
     struct rig_shim_clock *clock = &control->clocks[0];
     atomic_store(&clock->offset_ns, options->backwards ? -options->jump_ns : options->jump_ns);
     atomic_store(&clock->since_ns, real_ns());
@@ -100,10 +100,10 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
         rc = set_clock(site, site->nodes[i], &state->targets[i], err);
     for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++) {
         const struct rig_effect effect = {
-            .count = count, .context = &state->targets[i], .what = "readings of the clock that rig's shim saw"};
+            .count = count, .context = &state->targets[i], .what = "readings of the clock through rig's shim"};
         rc = rig_await_effect(site, &effect, err);
         if (rc == RIG_OK)
-            rig_evidence_add(evidence, "%s: its programs read a clock that is off", rig_target_name(site, i));
+            rig_evidence_add(evidence, "%s: its programs read a wrong clock", rig_target_name(site, i));
     }
     return rc;
 }
@@ -117,7 +117,7 @@ static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void
         return RIG_OK;
     atomic_store(&target->control->clock, 0);
     const unsigned long long readings = count(target);
-    rig_evidence_add(evidence, "%s: %llu reading%s %s off", rig_target_name(site, i), readings, rig_plural(readings),
+    rig_evidence_add(evidence, "%s: %llu reading%s %s wrong", rig_target_name(site, i), readings, rig_plural(readings),
                      rig_was_were(readings));
     *target = (struct target){.control = NULL};
     return RIG_OK;
@@ -131,7 +131,7 @@ static bool available(const void *options, char *why, size_t size)
 
 const struct rig_fault rig_fault_clock = {
     .name = "clock",
-    .summary = "lets the wall clock of nodes jump, or run fast or slow; never the machine's",
+    .summary = "makes the wall clock of nodes jump, or run fast or slow; never the machine's clock",
     .needs = RIG_NEED_PRELOAD,
     .options = table,
     .options_size = sizeof(struct options),

@@ -18,7 +18,7 @@ static const struct rig_option table[] = {
      .default_text = "10%",
      .least = 0.01,
      .most = 1,
-     .help = "how much of one processor the node's processes get, all together"},
+     .help = "share of one processor for all the node's processes together"},
     {.name = NULL},
 };
 
@@ -93,7 +93,7 @@ static bool available(const void *options, char *why, size_t size)
 
 const struct rig_fault rig_fault_cpu = {
     .name = "cpu",
-    .summary = "leaves nodes only a part of a processor, by a control group",
+    .summary = "limits nodes to a share of a processor, by a control group",
     .needs = RIG_NEED_PROCESSES,
     .options = table,
     .options_size = sizeof(struct options),

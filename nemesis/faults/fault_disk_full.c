@@ -33,7 +33,7 @@ static enum rig_rc fill(const struct rig_fault_site *site, uint32_t node, struct
         return rc;
     target->before = atomic_load(&control->grows);
     if (atomic_exchange(&control->full, 1) != 0)
-        return rig_fail(err, RIG_E_CLUSTER, "%s: its disk is full already: let no two faults of it overlap", name);
+        return rig_fail(err, RIG_E_CLUSTER, "%s: its disk is already full: faults of a disk must not overlap", name);
     target->control = control;
     return RIG_OK;
 }
@@ -46,9 +46,8 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
     for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++)
         rc = fill(site, site->nodes[i], &state->targets[i], err);
     for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++) {
-        const struct rig_effect effect = {.count = count,
-                                          .context = &state->targets[i],
-                                          .what = "writes that rig's shim saw and that make a file grow"};
+        const struct rig_effect effect = {
+            .count = count, .context = &state->targets[i], .what = "writes through rig's shim that make a file grow"};
         rc = rig_await_effect(site, &effect, err);
         if (rc == RIG_OK)
             rig_evidence_add(evidence, "%s: a write was refused", rig_target_name(site, i));

@@ -20,25 +20,26 @@ static const struct rig_option table[] = {
      .type = RIG_OPTION_COMMAND,
      .offset = offsetof(struct options, command),
      .required = true,
-     .help = "what to run. `{node}`, `{host}`, `{port}`, `{socket}`, `{data}` and `{pid}` stand for the target's name, "
-             "address, data folder and main process, as RIG_NODE_NAME, RIG_NODE_HOST, ... in the environment; with one "
-             "of them it runs once for each target"},
+     .help = "the command. `{node}`, `{host}`, `{port}`, `{socket}`, `{data}` and `{pid}` are the target's name, "
+             "address, data folder and main process, in the environment RIG_NODE_NAME, RIG_NODE_HOST, ...; with one "
+             "of them the command runs once for each target"},
     {.name = "undo",
      .type = RIG_OPTION_COMMAND,
      .offset = offsetof(struct options, undo),
      .required = true,
-     .help = "what undoes it, harmless when there is nothing to undo (`true` where it needs none)"},
+     .help = "the command that undoes it, harmless when there is nothing to undo (`true` if there never is)"},
     {.name = "check",
      .type = RIG_OPTION_COMMAND,
      .offset = offsetof(struct options, check),
-     .help = "what succeeds (exit status 0) when the command took effect; what it prints first is the evidence"},
+     .help = "a command that succeeds (exit status 0) if the first took effect; its first line of output is the "
+             "evidence"},
     {.name = "timeout",
      .type = RIG_OPTION_DURATION,
      .offset = offsetof(struct options, timeout_ns),
      .default_text = "30s",
      .least = 1e6,
      .most = 24 * 3600e9,
-     .help = "how long each of them may take"},
+     .help = "time limit of each command"},
     {.name = NULL},
 };
 
@@ -135,7 +136,7 @@ static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void
 
 const struct rig_fault rig_fault_exec = {
     .name = "exec",
-    .summary = "any command, with one that undoes it",
+    .summary = "runs any command, and one that undoes it",
     .target = "",
     .options = table,
     .options_size = sizeof(struct options),

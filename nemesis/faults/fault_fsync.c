@@ -31,26 +31,26 @@ static const struct rig_option table[] = {
      .offset = offsetof(struct options, mode),
      .default_text = "slow",
      .choices = modes,
-     .help = "slow: it takes longer; fail: it says EIO; lie: it says that all is well, and does nothing"},
+     .help = "slow: it takes longer; fail: it fails with EIO; lie: it reports success and does nothing"},
     {.name = "delay",
      .type = RIG_OPTION_DURATION,
      .offset = offsetof(struct options, delay_ns),
      .default_text = "100ms",
      .least = 1e3,
      .most = 60e9,
-     .help = "how much longer it takes (`mode: slow`)"},
+     .help = "additional time of each call (`mode: slow`)"},
     {.name = "share",
      .type = RIG_OPTION_SHARE,
      .offset = offsetof(struct options, share),
      .default_text = "100%",
      .least = 0.0001,
      .most = 1,
-     .help = "which part of the calls it strikes"},
+     .help = "share of the calls that are affected"},
     {.name = "lose",
      .type = RIG_OPTION_BOOL,
      .offset = offsetof(struct options, lose),
      .default_text = "true",
-     .help = ("whether the node loses in the end what it wrote since the fault began, as in a power failure "
+     .help = ("whether the node finally loses everything that it wrote since the fault began, as in a power failure "
               "(`mode: lie`)")},
     {.name = NULL},
 };
@@ -100,7 +100,7 @@ static enum rig_rc strike(const struct rig_fault_site *site, uint32_t node, stru
     if (rc != RIG_OK)
         return rc;
     if (atomic_load(&control->sync) != RIG_SHIM_SYNC_REAL)
-        return rig_fail(err, RIG_E_CLUSTER, "%s: a fault of fsync is under way already: let no two of them overlap",
+        return rig_fail(err, RIG_E_CLUSTER, "%s: a fault of fsync is already in effect: they must not overlap",
                         rig_fleet_of(site)->names[node]);
     struct order order = {.options = options, .control = control};
     target->before = atomic_load(&control->syncs);
@@ -121,7 +121,7 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
         rc = strike(site, site->nodes[i], &state->targets[i], err);
     for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++) {
         const struct rig_effect effect = {
-            .count = count, .context = &state->targets[i], .what = "calls of fsync that rig's shim saw"};
+            .count = count, .context = &state->targets[i], .what = "calls of fsync through rig's shim"};
         rc = rig_await_effect(site, &effect, err);
         if (rc == RIG_OK)
             rig_evidence_add(evidence, "%s: calls %s", rig_target_name(site, i), happens[options->mode]);
@@ -140,7 +140,7 @@ static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void
         const unsigned long long calls = count(target);
         rig_evidence_add(evidence, "%s: %llu call%s %s%s%s", rig_target_name(site, i), calls, rig_plural(calls),
                          options->mode == MODE_FAIL ? "" : rig_was_were(calls), happened[options->mode],
-                         loses ? ", and what was written since is lost" : "");
+                         loses ? ", and everything written since is lost" : "");
         target->control = NULL;
         target->to_start = options->mode == MODE_FAIL;
     }
@@ -159,7 +159,7 @@ static bool available(const void *options, char *why, size_t size)
 
 const struct rig_fault rig_fault_fsync = {
     .name = "fsync",
-    .summary = "lets fsync be slow, fail, or lie: then what was not durable is lost in a power failure",
+    .summary = "makes fsync slow, fail, or lie; after a lie a power failure loses everything that was not durable",
     .needs = RIG_NEED_PRELOAD | RIG_NEED_PROCESSES | RIG_NEED_RESTART,
     .options = table,
     .options_size = sizeof(struct options),

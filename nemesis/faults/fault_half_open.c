@@ -22,7 +22,8 @@ static const struct rig_option table[] = {
      .offset = offsetof(struct options, closed),
      .default_text = "server",
      .choices = ends,
-     .help = "which end is closed: the one that took the connection (server) or the one that opened it (client)"},
+     .help = "the end that is closed: the one that accepted the connection (server) or the one that opened it "
+             "(client)"},
     RIG_NETWORK_BETWEEN(struct options, network.between),
     {.name = NULL},
 };
@@ -48,7 +49,7 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *state, struct
 
 const struct rig_fault rig_fault_half_open = {
     .name = "half-open",
-    .summary = "closes one end of connections of nodes, while the other never learns of it",
+    .summary = "closes one end of connections of nodes without notifying the other",
     .needs = RIG_NEED_ROUTES,
     .options = table,
     .options_size = sizeof(struct options),

@@ -41,7 +41,8 @@ static const struct rig_option table[] = {
      .offset = offsetof(struct options, part),
      .default_text = "node",
      .choices = parts,
-     .help = "node: all of it; process: SIGKILL to one of its processes that is not the main one, say of a session"},
+     .help = "node: all of it; process: SIGKILL to one of its processes other than the main one, such as that of a "
+             "session"},
     {.name = NULL},
 };
 
@@ -77,7 +78,7 @@ static enum rig_rc kill_node(const struct rig_fault_site *site, struct state *st
     const pid_t pid = rig_fleet_main_process(fleet, node);
     const bool known = pid > 0 && rig_process_find(pid, &before);
     if (fleet->started && !known)
-        return rig_fail(err, RIG_E_CLUSTER, "%s: there is no process to end: the node is down already",
+        return rig_fail(err, RIG_E_CLUSTER, "%s: there is no process to end: the node is already down",
                         fleet->names[node]);
     enum rig_rc rc = note_undo(site, node, &state->token[i], err);
     if (rc != RIG_OK)

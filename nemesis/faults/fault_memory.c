@@ -20,7 +20,7 @@ static const struct rig_option table[] = {
      .default_text = "512KiB",
      .least = 1 << 16,
      .most = 1e13,
-     .help = "how much memory the node's processes get beyond what they have, files' pages included"},
+     .help = "additional memory for the node's processes, including pages of files"},
     {.name = NULL},
 };
 
@@ -53,7 +53,7 @@ static enum rig_rc press(const struct rig_fault_site *site, uint32_t node, struc
     target->to_start = rc == RIG_OK;
     if (rc == RIG_OK)
         rc = rig_cgroup_take(site, node, group, &processes, err);
-    const struct rig_effect effect = {.count = count, .context = group, .what = "times that the limit was met"};
+    const struct rig_effect effect = {.count = count, .context = group, .what = "times that the limit was reached"};
     return rc == RIG_OK ? rig_await_effect(site, &effect, err) : rc;
 }
 
@@ -65,7 +65,7 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
     for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++) {
         rc = press(site, site->nodes[i], &state->targets[i], err);
         if (rc == RIG_OK)
-            rig_evidence_add(evidence, "%s: met its limit of memory", rig_target_name(site, i));
+            rig_evidence_add(evidence, "%s: reached its limit of memory", rig_target_name(site, i));
     }
     return rc;
 }
@@ -94,7 +94,7 @@ static bool available(const void *options, char *why, size_t size)
 
 const struct rig_fault rig_fault_memory = {
     .name = "memory",
-    .summary = "leaves nodes only so much memory beyond what they have, by a control group",
+    .summary = "limits the additional memory of nodes, by a control group",
     .needs = RIG_NEED_PROCESSES | RIG_NEED_RESTART,
     .options = table,
     .options_size = sizeof(struct options),

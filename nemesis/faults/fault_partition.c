@@ -33,7 +33,7 @@ static const struct rig_option table[] = {
      .choices = shapes,
      .help =
          ("isolate: each target is cut off from all others; halves: the targets from the rest (`target: minority`); "
-          "ring: each of four or more nodes sees a majority, and no two the same")},
+          "ring: each of four or more nodes sees a majority, no two the same one")},
     RIG_NETWORK_BETWEEN(struct options, network.between),
     RIG_NETWORK_DIRECTION(struct options, network.direction),
     {.name = "bytes",
@@ -41,8 +41,8 @@ static const struct rig_option table[] = {
      .offset = offsetof(struct options, bytes),
      .default_text = "hold",
      .choices = fates,
-     .help = ("hold: what is sent arrives once the line is whole; drop: it is lost, and its connections are reset "
-              "then")},
+     .help = ("hold: bytes that are sent arrive when the link is restored; drop: they are lost, and their "
+              "connections are reset then")},
     {.name = NULL},
 };
 
@@ -94,7 +94,7 @@ static enum rig_rc cut_ring(const struct rig_fault_site *site, const struct rig_
     struct rig_rng rng;
     enum rig_rc rc = RIG_OK;
     if (count < 4)
-        return rig_fail(err, RIG_E_CLUSTER, "`shape: ring` takes four nodes or more, and there are %u", count);
+        return rig_fail(err, RIG_E_CLUSTER, "`shape: ring` needs at least four nodes, and there are %u", count);
     rig_rng_init(&rng, site->random, 0);
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t at = (uint32_t)rig_rng_below(&rng, i + 1);
@@ -118,7 +118,7 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *state, struct
     struct rig_network *network = state;
     const struct options *options = site->options;
     const struct rig_proxy_rule rule = rule_of(options);
-    enum rig_rc rc = rig_network_begin(site, network, "held up", err);
+    enum rig_rc rc = rig_network_begin(site, network, "held back", err);
     if (rc == RIG_OK && options->shape == SHAPE_ISOLATE)
         rc = rig_network_rules(site, network, &options->network, &rule, err);
     else if (rc == RIG_OK && options->shape == SHAPE_HALVES)
@@ -130,7 +130,7 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *state, struct
 
 const struct rig_fault rig_fault_partition = {
     .name = "partition",
-    .summary = "cuts the lines between nodes, and between nodes and clients, in both directions or one",
+    .summary = "cuts the links between nodes, and between nodes and clients, in both directions or one",
     .needs = RIG_NEED_ROUTES,
     .options = table,
     .options_size = sizeof(struct options),

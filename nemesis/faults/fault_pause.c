@@ -27,7 +27,7 @@ static const struct rig_option table[] = {
      .offset = offsetof(struct options, part),
      .default_text = "node",
      .choices = parts,
-     .help = "node: all of its processes; process: one that is not the main one, say of a session"},
+     .help = "node: all of its processes; process: one other than the main one, such as that of a session"},
     {.name = NULL},
 };
 
@@ -139,7 +139,7 @@ static enum rig_rc resume_own(const struct rig_fault_site *site, uint32_t node, 
         struct paused *paused = &target->at[i];
         if (!rig_process_await_state(&paused->process, false, state_timeout_ns) &&
             rig_process_lives(&paused->process)) {
-            rc = rig_fail(err, RIG_E_CLUSTER, "%s: process %ld does not go on", rig_fleet_of(site)->names[node],
+            rc = rig_fail(err, RIG_E_CLUSTER, "%s: process %ld does not resume", rig_fleet_of(site)->names[node],
                           (long)paused->process.pid);
             continue;
         }
@@ -190,7 +190,7 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
     const bool own = rig_fleet_of(site)->started;
     enum rig_rc rc = RIG_OK;
     if (!own && options->part == PART_PROCESS)
-        return rig_fail(err, RIG_E_CLUSTER, "`part: process` takes nodes that rig started");
+        return rig_fail(err, RIG_E_CLUSTER, "`part: process` needs nodes that rig started");
     for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++)
         rc = own ? pause_own(site, site->nodes[i], &state->targets[i], evidence, err)
                  : pause_by_command(site, site->nodes[i], &state->targets[i], evidence, err);
@@ -206,13 +206,13 @@ static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void
     const enum rig_rc rc = target->commanded ? resume_by_command(site, site->nodes[i], target, err)
                                              : resume_own(site, site->nodes[i], target, err);
     if (rc == RIG_OK)
-        rig_evidence_add(evidence, "%s: goes on", rig_target_name(site, i));
+        rig_evidence_add(evidence, "%s: resumed", rig_target_name(site, i));
     return rc;
 }
 
 const struct rig_fault rig_fault_pause = {
     .name = "pause",
-    .summary = "stops the processes of nodes, or one of them, without ending them, and lets them go on",
+    .summary = "stops the processes of nodes, or one of them, without ending them, and resumes them",
     .needs = RIG_NEED_PAUSE,
     .options = table,
     .options_size = sizeof(struct options),

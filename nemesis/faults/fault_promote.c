@@ -24,8 +24,8 @@ static const struct rig_option table[] = {
      .offset = offsetof(struct options, old),
      .default_text = "kill",
      .choices = olds,
-     .help = "what becomes of the old primary: kill (SIGKILL to every process), immediate (the database's own way "
-             "without a clean shutdown), fast (a clean shutdown), none: it is left alone and does not know"},
+     .help = "treatment of the old primary: kill (SIGKILL to every process), immediate (the database's own way "
+             "without a clean shutdown), fast (a clean shutdown), none (it keeps running, uninformed)"},
     {.name = NULL},
 };
 
@@ -92,13 +92,13 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
     const struct options *options = site->options;
     struct rig_fleet *fleet = rig_fleet_of(site);
     if (site->node_count != 1)
-        return rig_fail(err, RIG_E_CLUSTER, "one node is promoted, not %u: say `target: one standby`",
+        return rig_fail(err, RIG_E_CLUSTER, "one node is promoted, not %u: give `target: one standby`",
                         site->node_count);
     const uint32_t chosen = site->nodes[0];
     struct rig_node_status before;
     rig_fleet_status(fleet, chosen, &before);
     if (rig_fleet_role_is(before.role, "primary"))
-        return rig_fail(err, RIG_E_CLUSTER, "%s is the primary already", fleet->names[chosen]);
+        return rig_fail(err, RIG_E_CLUSTER, "%s is already the primary", fleet->names[chosen]);
     enum rig_rc rc = note_undo(site, state, err);
     if (rc != RIG_OK)
         return rc;

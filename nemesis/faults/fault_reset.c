@@ -19,7 +19,7 @@ static const struct rig_option table[] = {
      .default_text = "0%",
      .least = 0,
      .most = 1,
-     .help = "with which probability a chunk resets its connection while the fault lasts, instead of arriving"},
+     .help = "probability that a chunk resets its connection instead of arriving, while the fault lasts"},
     {.name = "refuse",
      .type = RIG_OPTION_BOOL,
      .offset = offsetof(struct options, refuse),
@@ -56,7 +56,7 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *state, struct
 
 const struct rig_fault rig_fault_reset = {
     .name = "reset",
-    .summary = "resets connections of nodes, and refuses new ones where asked to",
+    .summary = "resets connections of nodes, and optionally refuses new ones",
     .needs = RIG_NEED_ROUTES,
     .options = table,
     .options_size = sizeof(struct options),

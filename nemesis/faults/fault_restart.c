@@ -70,7 +70,7 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
             return rc;
         const pid_t after = rig_fleet_main_process(fleet, site->nodes[i]);
         if (fleet->started && (after == 0 || after == before))
-            return rig_fail(err, RIG_E_CLUSTER, "%s: process %ld runs as before", name, (long)before);
+            return rig_fail(err, RIG_E_CLUSTER, "%s: process %ld still runs", name, (long)before);
         const double took_s = (double)(rig_clock_now_ns() - since_ns) / (double)RIG_NS_PER_S;
         if (fleet->started && before == 0)
             rig_evidence_add(evidence, "%s: was down; process %ld, in %.1f s", name, (long)after, took_s);

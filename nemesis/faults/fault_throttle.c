@@ -17,7 +17,7 @@ static const struct rig_option table[] = {
      .default_text = "16KiB",
      .least = 1,
      .most = 1e12,
-     .help = "how much a link passes in a second, each way"},
+     .help = "bytes a second over a link, each way"},
     RIG_NETWORK_BETWEEN(struct options, network.between),
     RIG_NETWORK_DIRECTION(struct options, network.direction),
     {.name = NULL},
@@ -33,7 +33,7 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *state, struct
 
 const struct rig_fault rig_fault_throttle = {
     .name = "throttle",
-    .summary = "lets the links of nodes pass only so many bytes a second",
+    .summary = "limits the bytes a second over the links of nodes",
     .needs = RIG_NEED_ROUTES,
     .options = table,
     .options_size = sizeof(struct options),

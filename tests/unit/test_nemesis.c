@@ -52,7 +52,7 @@ static void a_paused_node_stands_and_goes_on(void **state)
     stage_begin(true);
     stage_await(4);
     stage_assert_event(1, RIG_NEMESIS_INJECTED, "n2", "n2: 1 process is stopped, first ");
-    stage_assert_event(3, RIG_NEMESIS_HEALED, "n2", "; n2: goes on");
+    stage_assert_event(3, RIG_NEMESIS_HEALED, "n2", "; n2: resumed");
     assert_int_equal(state_while_paused, 'T');
     assert_int_equal(journals_while_paused, 1);
     struct rig_process process;
@@ -98,7 +98,7 @@ static void what_had_no_effect_fails_the_run(void **state)
     stage_assert_event(3, RIG_NEMESIS_HEALED, "n1", "");
     assert_int_equal(rig_nemesis_heal_all(stage.nemesis, true, &stage.err), RIG_E_CLUSTER);
     assert_non_null(strstr(stage.err.text, "nemesis: no effect of restart n1: n1: process "));
-    assert_non_null(strstr(stage.err.text, " runs as before"));
+    assert_non_null(strstr(stage.err.text, " still runs"));
     assert_int_equal(atomic_load(&stage.failures), 1);
 }
 
@@ -244,7 +244,7 @@ static void what_the_end_of_the_load_hides_is_no_failure(void **state)
     stage_begin(true);
     stage_await(4);
     assert_true(stage.events[1].failed && stage.events[1].withdrawn);
-    assert_non_null(strstr(stage.events[1].text, " runs as before, and the load is over"));
+    assert_non_null(strstr(stage.events[1].text, " still runs, and the load is over"));
     assert_int_equal(rig_nemesis_heal_all(stage.nemesis, true, &stage.err), RIG_OK);
     assert_int_equal(atomic_load(&stage.failures), 0);
 }

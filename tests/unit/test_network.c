@@ -302,7 +302,7 @@ static void assert_cut(const struct partition_options *options, const uint32_t *
     memcpy(trial.site.nodes, targets, count * sizeof targets[0]);
     trial.site.node_count = count;
     assert_int_equal(inject(&trial), RIG_OK);
-    assert_non_null(strstr(trial.evidence.text, "held up"));
+    assert_non_null(strstr(trial.evidence.text, "held back"));
     const struct arrivals arrivals = arrivals_now(is_cut);
     for (int from = 0; from < PARTIES; from++) {
         for (int to = 0; to < PARTIES; to++)

@@ -290,7 +290,7 @@ static void what_was_lied_about_is_lost(void **state)
     assert_true(lines() >= durable);
     await_lines(written + 5); /* the node goes on from there */
     assert_int_equal(node.starts, 2);
-    assert_non_null(strstr(trial.evidence.text, "what was written since is lost"));
+    assert_non_null(strstr(trial.evidence.text, "everything written since is lost"));
     (void)snprintf(copy, sizeof copy, "%s.durable", node.data);
     assert_int_equal(stat(copy, &status), -1);
 }
@@ -398,7 +398,7 @@ static void a_clock_jumps_and_comes_back(void **state)
     assert_true(seconds_off() > 3570 && seconds_off() < 3601);
     heal(&trial);
     assert_true(seconds_off() > -30 && seconds_off() < 1);
-    assert_non_null(strstr(trial.evidence.text, "readings were off"));
+    assert_non_null(strstr(trial.evidence.text, "readings were wrong"));
     options.backwards = true;
     trial = trial_of(&rig_fault_clock, &options);
     assert_int_equal(inject(&trial), RIG_OK);
@@ -487,7 +487,7 @@ static void a_node_meets_its_limit_of_memory(void **state)
     skip_without_groups(&rig_fault_memory);
     struct trial trial = trial_of(&rig_fault_memory, &limit_bytes);
     assert_int_equal(inject(&trial), RIG_OK);
-    assert_non_null(strstr(trial.evidence.text, "met its limit"));
+    assert_non_null(strstr(trial.evidence.text, "reached its limit"));
     heal(&trial);
     char after[256];
     group_of_node("memory", after);

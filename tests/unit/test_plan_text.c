@@ -64,13 +64,13 @@ static void bad_variables_are_refused(void **state)
     } cases[] = {
         {"${RIG_TEST_NONE}", "the environment variable RIG_TEST_NONE is not set; set it, or give a default: "
                              "`${RIG_TEST_NONE:-default}`"},
-        {"${", "expected `${NAME}` or `${NAME:-default}` behind a `${`; a `$` itself is written as `$$`"},
-        {"${}", "expected `${NAME}` or `${NAME:-default}` behind a `${`; a `$` itself is written as `$$`"},
-        {"${A", "expected `${NAME}` or `${NAME:-default}` behind a `${`; a `$` itself is written as `$$`"},
-        {"${A:-b", "expected `${NAME}` or `${NAME:-default}` behind a `${`; a `$` itself is written as `$$`"},
-        {"${1A}", "expected `${NAME}` or `${NAME:-default}` behind a `${`; a `$` itself is written as `$$`"},
-        {"${A B}", "expected `${NAME}` or `${NAME:-default}` behind a `${`; a `$` itself is written as `$$`"},
-        {"${A:?x}", "expected `${NAME}` or `${NAME:-default}` behind a `${`; a `$` itself is written as `$$`"},
+        {"${", "expected `${NAME}` or `${NAME:-default}`; write `$$` for a `$` itself"},
+        {"${}", "expected `${NAME}` or `${NAME:-default}`; write `$$` for a `$` itself"},
+        {"${A", "expected `${NAME}` or `${NAME:-default}`; write `$$` for a `$` itself"},
+        {"${A:-b", "expected `${NAME}` or `${NAME:-default}`; write `$$` for a `$` itself"},
+        {"${1A}", "expected `${NAME}` or `${NAME:-default}`; write `$$` for a `$` itself"},
+        {"${A B}", "expected `${NAME}` or `${NAME:-default}`; write `$$` for a `$` itself"},
+        {"${A:?x}", "expected `${NAME}` or `${NAME:-default}`; write `$$` for a `$` itself"},
         {"${RIG_TEST_LATIN}", "not UTF-8 with its variables expanded"},
     };
     struct rig_arena arena;

@@ -50,12 +50,12 @@ def seconds_of(fault):
 class Network(ConditionTest):
     def test_a_partition_holds_everything_up(self):
         _, fault = self.strike("{fault: partition, at: [300ms], for: 500ms}")
-        self.assertRegex(fault["evidence"], r"^at first \d+ bytes .*held up; in all \d+ bytes .*held up$")
+        self.assertRegex(fault["evidence"], r"^at first \d+ bytes .*held back; in all \d+ bytes .*held back$")
         self.assertLessEqual(fault["ok_in_effect"], 6)  # answers that were on their way
 
     def test_one_way_is_enough(self):
         _, fault = self.strike("{fault: partition, direction: out, at: [300ms], for: 500ms}")
-        self.assertRegex(fault["evidence"], r"^at first \d+ bytes .*held up")
+        self.assertRegex(fault["evidence"], r"^at first \d+ bytes .*held back")
         self.assertLessEqual(fault["ok_in_effect"], 6)  # answers that were on their way
 
     def test_dropped_bytes_leave_fates_unknown_or_failed(self):
@@ -131,7 +131,7 @@ class Disk(ConditionTest):
             if fault.get("ok_in_effect", 0) > 100:  # with this many, some are missed
                 break
         self.status(1, done)
-        self.assertRegex(fault["evidence"], r"\d+ calls? (was|were) lied about, and what was written since is lost$")
+        self.assertRegex(fault["evidence"], r"\d+ calls? (was|were) lied about, and everything written since is lost$")
         self.assertNotEqual(self.results("out")["not"], [])
 
     def test_a_lie_without_power_failure_loses_nothing(self):
@@ -148,7 +148,7 @@ class Disk(ConditionTest):
 class Clock(ConditionTest):
     def test_a_clock_jumps_and_comes_back(self):
         _, fault = self.strike("{fault: clock, jump: 1h, at: [300ms], for: 500ms}")
-        self.assertRegex(fault["evidence"], rf"^{NODE}: its programs read a clock that is off; {NODE}: \d+ readings")
+        self.assertRegex(fault["evidence"], rf"^{NODE}: its programs read a wrong clock; {NODE}: \d+ readings")
 
     def test_a_clock_drifts(self):
         self.strike("{fault: clock, jump: 0s, drift: -0.5, at: [300ms], for: 500ms}")
@@ -174,7 +174,7 @@ class Pressure(ConditionTest):
 
     def test_a_limit_of_memory(self):
         _, fault = self.strike("{fault: memory, limit: 256KiB, at: [300ms], for: 500ms}", duration=4)
-        self.assertRegex(fault["evidence"], rf"^{NODE}: met its limit of memory; {NODE}: \d+ times$")
+        self.assertRegex(fault["evidence"], rf"^{NODE}: reached its limit of memory; {NODE}: \d+ times$")
         self.assertEqual(self.groups(), [])
 
 

@@ -34,10 +34,10 @@ STOPPED = r"\d+ process(es are| is) stopped"
 # Name: options, evidence, and the database where it is not a single PostgreSQL.
 FAULTS = {
     "kill": ("how: kill", r"process \d+ is gone; pg-1: started in"),
-    "pause": ("", rf"pg-1: {STOPPED}, first \d+; pg-1: goes on"),
+    "pause": ("", rf"pg-1: {STOPPED}, first \d+; pg-1: resumed"),
     "restart": ("", r"pg-1: process \d+ instead of \d+"),
     "promote": ("", r"pg-1, the primary, is down; pg-\d, which was standby, is the primary; roles were restored", SYNCHRONOUS),
-    "partition": ("", r"at first \d+ bytes .*held up; in all \d+ bytes .*held up"),
+    "partition": ("", r"at first \d+ bytes .*held back; in all \d+ bytes .*held back"),
     "delay": ("", r"at first \d+ bytes delayed"),
     "loss": ("share: 20%", r"at first \d+ bytes lost and sent again"),
     "throttle": ("rate: 8KiB", r"at first \d+ bytes slowed down"),
@@ -47,7 +47,7 @@ FAULTS = {
     "disk-full": ("", r"pg-1: \d+ writes? (was|were) refused"),
     "clock": ("jump: 1h", r"\d+ readings"),
     "cpu": ("quota: 5%", r"ran out of processor time; pg-1: in \d+ periods?"),
-    "memory": ("limit: 256KiB", r"met its limit of memory; pg-1: \d+ times"),
+    "memory": ("limit: 256KiB", r"reached its limit of memory; pg-1: \d+ times"),
     "exec": ("command: touch {mark}, check: ls {mark}, undo: rm -f {mark}", r"ls confirms it: .*; undone"),
     "compact": ("", r"compacted what was before revision \d+", ETCD),
     "defragment": ("", r"rewrote its file", ETCD),

@@ -198,7 +198,7 @@ class Healed(FaultTest):
     def test_a_paused_server_goes_on(self):
         _, results = self.run_with("{fault: pause, at: [1s], for: 700ms}")
         self.assertRegex(results["faults"][0]["evidence"],
-                         rf"^{NODE}: \d+ process(es are| is) stopped, first \d+; {NODE}: goes on$")
+                         rf"^{NODE}: \d+ process(es are| is) stopped, first \d+; {NODE}: resumed$")
 
     def test_a_restarted_server_is_another(self):
         _, results = self.run_with("{fault: restart, after: 1s, how: immediate}")
