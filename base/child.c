@@ -18,6 +18,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/process.h"
+#include "base/thread.h"
 
 enum {
     WAIT_STEP_NS = 2 * 1000 * 1000,
@@ -219,13 +220,7 @@ enum rig_rc rig_children_new(struct rig_children **children, struct rig_err *err
         return rig_fail(err, RIG_E_LIMIT, "out of memory");
     (void)pthread_mutex_init(&made->mutex, NULL);
     (void)pthread_cond_init(&made->changed, NULL);
-    /* Signals are for the threads that wait for them. */
-    sigset_t all;
-    sigset_t before;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&made->thread, NULL, fork_on_request, made);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int error = rig_thread_start(&made->thread, fork_on_request, made);
     if (error != 0) {
         free(made);
         return rig_fail(err, RIG_E_CLUSTER, "no thread for child processes: %s", strerror(error));

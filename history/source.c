@@ -2,12 +2,12 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bug.h"
 #include "base/machine.h"
+#include "base/thread.h"
 #include "history/form_reader.h"
 #include "history/record/record_reader.h"
 #include "history/source_bytes.h"
@@ -138,16 +138,12 @@ static void *parse_parts(void *context)
     return NULL;
 }
 
-/* Signals are for other threads. Fewer threads than wished for are slower, and no failure. */
+/* Fewer threads than wished for are slower, and no failure. */
 static void start_threads(struct rig_source *source)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
     while (source->thread_count + 1 < source->options.threads &&
-           pthread_create(&source->threads[source->thread_count], NULL, parse_parts, source) == 0)
+           rig_thread_start(&source->threads[source->thread_count], parse_parts, source) == 0)
         source->thread_count++;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 static void stop_threads(struct rig_source *source)

@@ -1,7 +1,6 @@
 #include "nemesis/nemesis.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "base/log.h"
 #include "base/printable.h"
 #include "base/secret.h"
+#include "base/thread.h"
 #include "nemesis/fault_context.h"
 #include "nemesis/planned_schedule.h"
 #include "nemesis/targets.h"
@@ -517,14 +517,9 @@ static void init_locks(struct rig_nemesis *nemesis)
     RIG_INVARIANT(pthread_mutex_init(&nemesis->lock, NULL) == 0);
 }
 
-/* Signals are for the main thread. */
 static enum rig_rc start_thread(struct rig_nemesis *nemesis, struct rig_err *err)
 {
-    sigset_t all, before;
-    (void)sigfillset(&all);
-    RIG_INVARIANT(pthread_sigmask(SIG_BLOCK, &all, &before) == 0);
-    const int error = pthread_create(&nemesis->thread, NULL, nemesis_main, nemesis);
-    RIG_INVARIANT(pthread_sigmask(SIG_SETMASK, &before, NULL) == 0);
+    const int error = rig_thread_start(&nemesis->thread, nemesis_main, nemesis);
     return error == 0 ? RIG_OK : rig_fail(err, RIG_E_LIMIT, "cannot start the nemesis's thread: %s", strerror(error));
 }
 

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 
 #include "base/bug.h"
 #include "base/clock.h"
+#include "base/thread.h"
 #include "nemesis/proxy_state.h"
 
 enum { QUEUE_LENGTH = 256, DESCRIPTORS_WANTED = 4 * RIG_PROXY_CONNECTIONS_MOST };
@@ -85,11 +85,7 @@ static void free_proxy(struct rig_proxy *proxy)
 
 static int start_thread(struct rig_proxy *proxy)
 {
-    sigset_t all, before;
-    (void)sigfillset(&all);
-    RIG_INVARIANT(pthread_sigmask(SIG_BLOCK, &all, &before) == 0);
-    int error = pthread_create(&proxy->thread, NULL, rig_proxy_main, proxy);
-    RIG_INVARIANT(pthread_sigmask(SIG_SETMASK, &before, NULL) == 0);
+    int error = rig_thread_start(&proxy->thread, rig_proxy_main, proxy);
     return error;
 }
 

@@ -1,7 +1,6 @@
 #include "run/online.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/plural.h"
+#include "base/thread.h"
 #include "checker/stream/stream.h"
 #include "history/source.h"
 
@@ -277,14 +277,9 @@ static void init_locks(struct rig_online *online)
     (void)pthread_condattr_destroy(&attributes);
 }
 
-/* Signals are the main thread's. */
 static enum rig_rc start_thread(struct rig_online *online, struct rig_err *err)
 {
-    sigset_t all, before;
-    (void)sigfillset(&all);
-    RIG_INVARIANT(pthread_sigmask(SIG_BLOCK, &all, &before) == 0);
-    int error = pthread_create(&online->thread, NULL, online_main, online);
-    RIG_INVARIANT(pthread_sigmask(SIG_SETMASK, &before, NULL) == 0);
+    int error = rig_thread_start(&online->thread, online_main, online);
     online->started = error == 0;
     return error == 0 ? RIG_OK : rig_fail(err, RIG_E_LIMIT, "cannot start the checking thread: %s", strerror(error));
 }

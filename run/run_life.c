@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,6 +15,7 @@
 #include "base/plural.h"
 #include "base/printable.h"
 #include "base/secret.h"
+#include "base/thread.h"
 #include "run/run_client.h"
 #include "run/run_result.h"
 #include "run/run_state.h"
@@ -24,22 +24,17 @@ enum { PATH_BYTES = 4096 };
 
 /* -- one phase ----------------------------------------------------------------------------------------------------- */
 
-/* All signals go to the main thread, whose handlers do not disturb a client in the middle of a transaction. */
 static enum rig_rc start_threads(struct rig_run_state *run, uint32_t *started, struct rig_err *err)
 {
-    sigset_t all, before;
-    (void)sigfillset(&all);
-    RIG_INVARIANT(pthread_sigmask(SIG_BLOCK, &all, &before) == 0);
     enum rig_rc rc = RIG_OK;
     for (*started = 0; *started < run->client_count; ++*started) {
         struct rig_run_client *client = &run->clients[*started];
-        int error = pthread_create(&client->thread, NULL, rig_run_client_main, client);
+        int error = rig_thread_start(&client->thread, rig_run_client_main, client);
         if (error != 0) {
             rc = rig_fail(err, RIG_E_LIMIT, "cannot start the thread of client %u: %s", *started, strerror(error));
             break;
         }
     }
-    RIG_INVARIANT(pthread_sigmask(SIG_SETMASK, &before, NULL) == 0);
     return rc;
 }
 

@@ -10,6 +10,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "run/run_lag.h"
 #include "run/run_progress.h"
 #include "run/run_state.h"
@@ -442,7 +443,7 @@ enum rig_rc rig_run_monitor_start(struct rig_run_state *run, struct rig_run_moni
         return rig_fail(err, RIG_E_LIMIT, "no memory for the monitor");
     made->run = run;
     init_locks(made);
-    int error = pthread_create(&made->thread, NULL, monitor_main, made);
+    int error = rig_thread_start(&made->thread, monitor_main, made);
     if (error != 0) {
         destroy(made);
         return rig_fail(err, RIG_E_LIMIT, "cannot start the monitor's thread: %s", strerror(error));

@@ -1,5 +1,6 @@
 #include "run/run_services.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,20 +13,6 @@
 static const size_t most_elements = ((size_t)64 << 20) / sizeof(int64_t);
 enum { FIRST_ELEMENTS = 1024 };
 static const int64_t poll_ns = RIG_NS_PER_MS / 2;
-
-RIG_PRINTF(3, 4) static void core_log(int level, const char *area, const char *format, ...)
-{
-    char text[2048];
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    enum rig_log_level known = level <= 0   ? RIG_LOG_ERROR
-                               : level == 1 ? RIG_LOG_WARN
-                               : level == 2 ? RIG_LOG_INFO
-                                            : RIG_LOG_DEBUG;
-    rig_log(known, area, "%s", text);
-}
 
 static int64_t *core_elements(struct rig_transaction *transaction, size_t count)
 {
@@ -155,7 +142,26 @@ static struct rig_run_state *run_of(unsigned slot)
 
 #define SLOTS(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
 
+RIG_PRINTF(4, 0)
+static void log_entry(unsigned slot, int level, const char *area, const char *format, va_list arguments)
+{
+    char text[2048];
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    const enum rig_log_level known = level <= 0   ? RIG_LOG_ERROR
+                                     : level == 1 ? RIG_LOG_WARN
+                                     : level == 2 ? RIG_LOG_INFO
+                                                  : RIG_LOG_DEBUG;
+    rig_log_into(run_of(slot)->services.log, known, area, "%s", text);
+}
+
 #define SLOT_FUNCTIONS(n)                                                                                              \
+    RIG_PRINTF(3, 4) static void log_##n(int level, const char *area, const char *format, ...)                         \
+    {                                                                                                                  \
+        va_list arguments;                                                                                             \
+        va_start(arguments, format);                                                                                   \
+        log_entry(n, level, area, format, arguments);                                                                  \
+        va_end(arguments);                                                                                             \
+    }                                                                                                                  \
     static bool stopping_##n(void)                                                                                     \
     {                                                                                                                  \
         return is_stopping(run_of(n));                                                                                 \
@@ -185,7 +191,7 @@ SLOTS(SLOT_FUNCTIONS)
 
 #define SLOT_CORE(n)                                                                                                   \
     {.abi = RIG_DRIVER_ABI,                                                                                            \
-     .log = core_log,                                                                                                  \
+     .log = log_##n,                                                                                                   \
      .now_ns = rig_clock_now_ns,                                                                                       \
      .elements = core_elements,                                                                                        \
      .hold = core_hold,                                                                                                \
@@ -203,6 +209,7 @@ _Static_assert(sizeof cores / sizeof cores[0] == RIG_RUNS_MOST, "a core for each
 enum rig_rc rig_run_services_init(struct rig_run_state *run, struct rig_err *err)
 {
     rig_names_init(&run->services.names);
+    run->services.log = rig_log_share();
     for (uint32_t i = 0; i < RIG_RUNS_MOST; i++) {
         struct rig_run_state *none = NULL;
         if (!atomic_compare_exchange_strong(&slots[i].run, &none, run))
@@ -221,6 +228,7 @@ void rig_run_services_done(struct rig_run_state *run)
         atomic_store(&slots[run->services.slot].run, NULL);
     run->services.core = NULL;
     rig_names_done(&run->services.names);
+    rig_log_release(run->services.log);
 }
 
 static void kill_clusters(void)

@@ -12,6 +12,7 @@
 
 #include <stdatomic.h>
 
+#include "base/log.h"
 #include "drivers/driver.h"
 #include "history/names.h"
 
@@ -22,6 +23,7 @@ enum { RIG_RUNS_MOST = 16 }; /* at once, in a process */
 struct rig_run_services {
     const struct rig_core *core; /* of this run; NULL: it has no slot */
     uint32_t slot;
+    struct rig_log_file *log; /* of the thread that started the run; NULL: none */
     struct rig_names names;   /* of side columns: nodes */
     _Atomic uint32_t holding; /* clients inside a hold */
 };

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -12,6 +11,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/plural.h"
+#include "base/thread.h"
 #include "base/vec.h"
 #include "history/columns.h"
 #include "history/byte_ring.h"
@@ -692,14 +692,10 @@ static enum rig_rc start_file(struct rig_recorder *recorder, struct rig_err *err
     return rig_fail(err, recorder->err.rc, "%s", recorder->err.text);
 }
 
-/* Signals are for other threads; SIGXFSZ becomes an error of write(). */
+/* The thread takes no signals: SIGXFSZ becomes an error of write(). */
 static bool start_writer(struct rig_recorder *recorder)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    recorder->started = pthread_create(&recorder->writer, NULL, writer_main, recorder) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    recorder->started = rig_thread_start(&recorder->writer, writer_main, recorder) == 0;
     return recorder->started;
 }
 

@@ -1,6 +1,7 @@
 #include "tests/unit/cmocka_first.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/secret.h"
+#include "base/thread.h"
 
 static char folder[] = "/tmp/rig-log-XXXXXX";
 static char path[64];
@@ -146,7 +148,7 @@ static void lines_of_several_threads_stay_whole(void **state)
     for (int i = 0; i < THREADS; i++) {
         memset(names[i], 'a' + i, sizeof names[i] - 1);
         names[i][sizeof names[i] - 1] = '\0';
-        assert_int_equal(pthread_create(&threads[i], NULL, write_lines, names[i]), 0);
+        assert_int_equal(rig_thread_start(&threads[i], write_lines, names[i]), 0);
     }
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
@@ -168,6 +170,54 @@ static void lines_of_several_threads_stay_whole(void **state)
     rig_buf_done(&text);
 }
 
+static void *log_elsewhere(void *other_path)
+{
+    assert_int_equal(rig_log_open(other_path, NULL), RIG_OK);
+    rig_log(RIG_LOG_INFO, "other", "of the other thread");
+    return NULL; /* which closes it */
+}
+
+static void *is_blocked(void *argument)
+{
+    (void)argument;
+    sigset_t blocked;
+    assert_int_equal(pthread_sigmask(SIG_BLOCK, NULL, &blocked), 0);
+    return sigismember(&blocked, SIGINT) == 1 ? argument : NULL;
+}
+
+/* Threads log where their starter does, until they open a log of their own; and they leave signals to it. */
+static void each_thread_has_its_log(void **state)
+{
+    (void)state;
+    char other_path[sizeof path + 8];
+    (void)snprintf(other_path, sizeof other_path, "%s.other", path);
+    pthread_t thread;
+    void *result = NULL;
+    assert_int_equal(rig_thread_start(&thread, log_elsewhere, other_path), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(rig_thread_start(&thread, is_blocked, other_path), 0);
+    assert_int_equal(pthread_join(thread, &result), 0);
+    assert_ptr_equal(result, other_path);
+    rig_log(RIG_LOG_INFO, "own", "of this thread");
+    struct rig_log_file *held = rig_log_share();
+    rig_log_close();
+    rig_log(RIG_LOG_INFO, "own", "nowhere");
+    rig_log_into(held, RIG_LOG_INFO, "held", "while it is held");
+    rig_log_release(held);
+    struct rig_buf own = log_text(), other;
+    rig_buf_init(&other, 0);
+    assert_int_equal(rig_buf_read_file(&other, other_path, NULL), RIG_OK);
+    assert_non_null(strstr(rig_buf_text(&own), "info own: of this thread\n"));
+    assert_non_null(strstr(rig_buf_text(&own), "info held: while it is held\n"));
+    assert_null(strstr(rig_buf_text(&own), "other"));
+    assert_null(strstr(rig_buf_text(&own), "nowhere"));
+    assert_non_null(strstr(rig_buf_text(&other), "info other: of the other thread\n"));
+    assert_null(strstr(rig_buf_text(&other), "own"));
+    rig_buf_done(&own);
+    rig_buf_done(&other);
+    assert_int_equal(unlink(other_path), 0);
+}
+
 static void folder_that_is_not_there_is_an_error(void **state)
 {
     (void)state;
@@ -186,6 +236,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(secrets_never_reach_the_file, open_log, remove_log),
         cmocka_unit_test_setup_teardown(long_lines_are_cut, open_log, remove_log),
         cmocka_unit_test_setup_teardown(lines_of_several_threads_stay_whole, open_log, remove_log),
+        cmocka_unit_test_setup_teardown(each_thread_has_its_log, open_log, remove_log),
         cmocka_unit_test(folder_that_is_not_there_is_an_error),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -6,7 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "history/history.h"
 #include "history/load.h"
 #include "run/run.h"
@@ -46,8 +48,36 @@ static void *run(void *argument)
 {
     struct one_run *one = argument;
     const struct rig_run_options options = {.interrupts = &one->interrupts, .folder = one->folder};
+    char path[PATH_BYTES];
+    (void)snprintf(path, sizeof path, "%s/rig.log", one->folder);
+    assert_int_equal(rig_log_open(path, &one->err), RIG_OK);
     one->rc = rig_run(one->plan, &options, &one->result, &one->err);
+    rig_log_close();
     return NULL;
+}
+
+static int count_of(const char *text, const char *piece)
+{
+    int count = 0;
+    for (const char *at = strstr(text, piece); at != NULL; at = strstr(at + 1, piece))
+        count++;
+    return count;
+}
+
+/* The log of the run has its own lines, and no other run's. */
+static void check_log(const struct one_run *one)
+{
+    char path[PATH_BYTES], expected[64];
+    struct rig_buf text;
+    (void)snprintf(path, sizeof path, "%s/rig.log", one->folder);
+    (void)snprintf(expected, sizeof expected, " info run: %lld clients against ", (long long)one->plan->clients.count);
+    rig_buf_init(&text, 0);
+    assert_int_equal(rig_buf_read_file(&text, path, NULL), RIG_OK);
+    assert_int_equal(count_of(rig_buf_text(&text), expected), 1);
+    assert_int_equal(count_of(rig_buf_text(&text), " clients against "), 1);
+    assert_int_equal(count_of(rig_buf_text(&text), "the load is over"), 1);
+    rig_buf_done(&text);
+    assert_int_equal(unlink(path), 0);
 }
 
 /* The record in the run's folder; the folder goes. */
@@ -62,6 +92,7 @@ static struct rig_history *take_history(struct one_run *one)
     if (rig_history_load(path, &options, &history, &one->err) != RIG_OK)
         fail_msg("%s", one->err.text);
     assert_int_equal(unlink(path), 0);
+    check_log(one);
     assert_int_equal(rmdir(one->folder), 0);
     rig_online_free(one->result.online);
     rig_plan_free(one->plan);
