@@ -13,7 +13,8 @@ CLEAN = {
     "base/err.h": "int rig_err;\n",
     "base/err.c": '#include "base/err.h"\n',
     "base/CMakeLists.txt": "rig_library(base SOURCES err.c LINKS m)\n",
-    "history/transaction.h": '#include "base/err.h"\n',
+    "history/transaction.h": '#include "base/err.h"\n'
+    '#define RIG_OP_TABLE(X) \\\n    X(RIG_OP_APPEND, "append")\n#define RIG_WORKLOAD_TABLE(X) \\\n    X(RIG_WORKLOAD_LIST_APPEND, "l")\n',
     "history/history.h": '#include "transaction.h"\n',
     "history/history.c": '#include "history/history.h"\n#include <stdio.h>\n',
     "history/CMakeLists.txt": "rig_library(history SOURCES history.c LINKS rig_base)\n",
@@ -122,6 +123,20 @@ class Checks(unittest.TestCase):
             "base/source.h": "struct rig_source {\n    int a;\n};\nstruct rig_source *next(struct rig_source *source);\n",
             "base/source.c": "/* struct rig_source { is in a comment } */\nstatic const struct rig_source one = {.a = 1};\n",
             "tests/unit/fake.h": "struct rig_source { int b; };\n"})
+
+    def test_data_type_outside_of_its_table(self):
+        for name in ("RIG_OP_APPEND", "RIG_WORKLOAD_LIST_APPEND"):
+            planted = {"history/segment.c": f"/* of {name} */\nint x = {name};\n"}
+            self.catches("check-layers", planted, f"history/segment.c:2: {name} belongs into a table of data types")
+
+    def test_data_type_in_its_own_files(self):
+        own = "int x = RIG_OP_APPEND;\n"
+        self.passes("check-layers", **{
+            "checker/infer/list_appends.c": own, "checker/witness/verify_list.c": own, "history/types.c": own,
+            "drivers/postgres/pg_ops.c": own, "checker/listing.c": "int y = RIG_OP_APPENDED;\n"})
+
+    def test_table_of_data_types_that_is_gone(self):
+        self.catches("check-layers", {"history/transaction.h": "enum { NONE };\n"}, "no table of operations or workloads")
 
     def test_include_of_nothing(self):
         self.catches("check-layers", {"base/err.c": '#include "base/gone.h"\n'}, "no file of the repository")
