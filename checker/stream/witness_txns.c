@@ -9,47 +9,43 @@
 #include "checker/stream/retired.h"
 #include "checker/witness/sentence.h"
 #include "history/builder.h"
+#include "history/history_excerpt.h"
 #include "history/read_list.h"
-#include "history/text/text_table.h"
 
-/* One operation kept; `list` is set of a list that was read. */
+/* An operation of a transaction that was kept. */
 struct kept_op {
-    struct rig_txn_op op; /* its key is one of the evidence's */
-    struct rig_list list;
+    uint32_t key; /* into rig_witness_txns.keys */
+    bool shows_any;
+    int64_t last; /* element of the list that was read, where it shows any */
 };
 
 struct kept_txn {
-    struct rig_txn txn; /* first_op counts in `ops` */
-    uint32_t op_count;
-    const char *error;
-    struct rig_column_row columns; /* names by their numbers in the evidence's `names` */
+    uint32_t complete_at, invoke_at;
+    uint32_t first_op, op_count; /* in `ops` */
 };
 
 RIG_VEC(struct kept_op, kept_ops)
 RIG_VEC(struct kept_txn, kept_txns)
 RIG_VEC(int64_t, key_names)
 
-/* What has been copied of one history: per list, spines first, its copy. */
-struct copying {
-    const struct rig_history *history;
-    const struct rig_retired *gone;
-    struct rig_table lists; /* list -> index into copies */
-};
-
-RIG_VEC(struct rig_list, list_copies)
-
 struct rig_witness_txns {
-    struct rig_history_builder *builder;
-    bool keyword_keys;
-    struct rig_arena arena; /* lists and errors */
+    struct rig_history_builder *builder; /* has what was kept, in this order: */
     struct kept_txns txns;
     struct kept_ops ops;
+    bool keyword_keys;
     struct rig_table txn_ids; /* name -> index into txns */
     struct rig_table key_ids; /* the key as the builder calls it -> index into keys */
     struct key_names keys;
-    struct rig_text_table names; /* of side columns */
-    struct list_copies copies;
-    struct copying now;
+    struct rig_arena scratch;
+    const struct rig_history *history; /* being copied from, and */
+    const struct rig_retired *gone;    /*   what its lists begin with and do not show */
+};
+
+/* A transaction with the operations and results that the builder wants, in the scratch. */
+struct copy {
+    struct rig_op *ops;
+    struct rig_read *reads;
+    const int64_t **lists;
 };
 
 static enum rig_rc no_memory(struct rig_err *err)
@@ -62,11 +58,9 @@ struct rig_witness_txns *rig_witness_txns_new(enum rig_workload workload)
     struct rig_witness_txns *evidence = calloc(1, sizeof *evidence);
     if (evidence == NULL)
         return NULL;
-    rig_arena_init(&evidence->arena, 0);
+    rig_arena_init(&evidence->scratch, 0);
     rig_table_init(&evidence->txn_ids);
     rig_table_init(&evidence->key_ids);
-    rig_table_init(&evidence->now.lists);
-    rig_text_table_init(&evidence->names, 0);
     evidence->builder = rig_history_builder_new(workload, 0);
     if (evidence->builder == NULL) {
         rig_witness_txns_free(evidence);
@@ -80,15 +74,12 @@ void rig_witness_txns_free(struct rig_witness_txns *evidence)
     if (evidence == NULL)
         return;
     rig_history_builder_free(evidence->builder);
-    rig_arena_done(&evidence->arena);
+    rig_arena_done(&evidence->scratch);
     kept_txns_done(&evidence->txns);
     kept_ops_done(&evidence->ops);
     rig_table_done(&evidence->txn_ids);
     rig_table_done(&evidence->key_ids);
     key_names_done(&evidence->keys);
-    rig_text_table_done(&evidence->names);
-    list_copies_done(&evidence->copies);
-    rig_table_done(&evidence->now.lists);
     free(evidence);
 }
 
@@ -96,7 +87,7 @@ void rig_witness_txns_free(struct rig_witness_txns *evidence)
 
 static enum rig_rc keep_key(struct rig_witness_txns *evidence, uint32_t key, uint32_t *kept, struct rig_err *err)
 {
-    const struct rig_history *history = evidence->now.history;
+    const struct rig_history *history = evidence->history;
     int64_t name = history->keys[key];
     enum rig_rc rc = RIG_OK;
     if (history->key_texts != NULL) {
@@ -118,93 +109,102 @@ static enum rig_rc keep_key(struct rig_witness_txns *evidence, uint32_t key, uin
     return RIG_OK;
 }
 
-static bool copy_list(struct rig_witness_txns *evidence, uint32_t key, const struct rig_read_list *list,
-                      struct rig_list *copy)
+/* The list that `op` read, from its first element on. */
+static bool copy_list(struct rig_witness_txns *evidence, const struct rig_txn_op *op, const int64_t **at,
+                      uint32_t *count)
 {
-    struct rig_list begins = rig_retired_prefix(evidence->now.gone, evidence->now.history, key);
-    size_t count = (size_t)begins.count + list->count;
-    int64_t *at = rig_arena_room(&evidence->arena, count + 1, sizeof *at);
-    if (at == NULL)
-        return false;
-    if (begins.count > 0)
-        memcpy(at, begins.at, begins.count * sizeof *at);
-    rig_read_copy(list, 0, list->count, at + begins.count);
-    *copy = (struct rig_list){at, (uint32_t)count};
-    return true;
-}
-
-/* The list that `op` read: a prefix of a copy that it shares with the other reads of that list. */
-static bool keep_list(struct rig_witness_txns *evidence, const struct rig_txn_op *op, struct rig_list *kept)
-{
-    const struct rig_history *history = evidence->now.history;
-    struct rig_read_list list =
-        rig_txn_op_is_branch(op)
-            ? rig_read_of_branch(history, rig_txn_op_branch(op), history->branches[rig_txn_op_branch(op)].count)
-            : rig_read_of(history->spines[op->key], history->spines[op->key].count);
-    uint32_t *id = rig_table_put(&evidence->now.lists, rig_txn_op_is_branch(op) ? op->list : op->key);
-    if (id == NULL)
-        return false;
-    if (*id == RIG_TABLE_NONE) {
-        struct rig_list copy;
-        if (!copy_list(evidence, op->key, &list, &copy) || !list_copies_add(&evidence->copies, copy))
-            return false;
-        *id = (uint32_t)(evidence->copies.count - 1);
+    const struct rig_list begins = rig_retired_prefix(evidence->gone, evidence->history, op->key);
+    const struct rig_read_list list = rig_txn_op_list(evidence->history, op);
+    *count = begins.count + list.count;
+    if (begins.count == 0) {
+        *at = rig_read_whole(&list, &evidence->scratch);
+        return *at != NULL;
     }
-    struct rig_list copy = evidence->copies.at[*id];
-    *kept = (struct rig_list){copy.at, copy.count - list.count + op->count};
+    int64_t *whole = rig_arena_room(&evidence->scratch, *count, sizeof *whole);
+    if (whole == NULL)
+        return false;
+    memcpy(whole, begins.at, begins.count * sizeof *whole);
+    rig_read_copy(&list, 0, list.count, whole + begins.count);
+    *at = whole;
     return true;
 }
 
-static enum rig_rc keep_op(struct rig_witness_txns *evidence, const struct rig_txn_op *op, struct rig_err *err)
+static enum rig_rc copy_op(struct rig_witness_txns *evidence, const struct rig_txn_op *op, uint32_t i,
+                           struct copy *copy, struct rig_err *err)
 {
-    struct kept_op kept = {.op = *op};
-    enum rig_rc rc = keep_key(evidence, op->key, &kept.op.key, err);
+    const bool reads = rig_op_reads(op->kind), seen = op->read_state == RIG_READ_SEEN;
+    struct kept_op kept = {0};
+    enum rig_rc rc = keep_key(evidence, op->key, &kept.key, err);
     if (rc != RIG_OK)
         return rc;
-    if (rig_op_reads_sequence(op->kind) && op->read_state == RIG_READ_SEEN && !keep_list(evidence, op, &kept.list))
+    copy->ops[i] = (struct rig_op){.kind = (enum rig_op_kind)op->kind, .key = evidence->keys.at[kept.key]};
+    copy->reads[i] = (struct rig_read){.state = (enum rig_read_state)op->read_state};
+    if (!reads)
+        copy->ops[i].value = op->value;
+    else if (seen && !rig_op_reads_sequence(op->kind))
+        copy->reads[i].value = op->value;
+    else if (seen && !copy_list(evidence, op, &copy->lists[i], &copy->reads[i].count))
         return no_memory(err);
+    if (copy->reads[i].count > 0) {
+        kept.shows_any = true;
+        kept.last = copy->lists[i][copy->reads[i].count - 1];
+    }
     return kept_ops_add(&evidence->ops, kept) ? RIG_OK : no_memory(err);
 }
 
-static bool keep_columns(struct rig_witness_txns *evidence, uint32_t txn, struct rig_column_row *row)
+static enum rig_rc copy_ops(struct rig_witness_txns *evidence, uint32_t txn, struct copy *copy, struct rig_err *err)
 {
-    const struct rig_history *history = evidence->now.history;
-    if (history->columns == NULL)
-        return true;
-    *row = rig_columns_row(history->columns, txn);
-    for (uint32_t left = row->given; left != 0; left &= left - 1) {
-        const enum rig_column column = (enum rig_column)__builtin_ctz(left);
-        if (rig_column_infos[column].type != RIG_COLUMN_NAME)
-            continue;
-        const char *name = history->columns->names.texts[row->at[column]];
-        const uint32_t number = rig_text_table_put(&evidence->names, name, strlen(name));
-        if (number == RIG_TABLE_NONE)
-            return false;
-        row->at[column] = number;
+    const struct rig_txn_op *ops = rig_txn_ops(evidence->history, txn);
+    const uint32_t count = rig_txn_op_count(evidence->history, txn);
+    copy->ops = rig_arena_array(&evidence->scratch, (size_t)count + 1, sizeof *copy->ops);
+    copy->reads = rig_arena_array(&evidence->scratch, (size_t)count + 1, sizeof *copy->reads);
+    copy->lists = rig_arena_array(&evidence->scratch, (size_t)count + 1, sizeof *copy->lists);
+    if (copy->ops == NULL || copy->reads == NULL || copy->lists == NULL)
+        return no_memory(err);
+    enum rig_rc rc = RIG_OK;
+    for (uint32_t i = 0; rc == RIG_OK && i < count; i++)
+        rc = copy_op(evidence, &ops[i], i, copy, err);
+    return rc;
+}
+
+static enum rig_rc add_txn(struct rig_witness_txns *evidence, uint32_t txn, const struct copy *copy,
+                           struct rig_err *err)
+{
+    const struct rig_history *history = evidence->history;
+    const struct rig_txn *t = &history->txns[txn];
+    struct rig_column_row row = {0};
+    struct rig_txn_input input = {.invoke_ns = t->invoke_ns,
+                                  .complete_ns = t->complete_ns,
+                                  .invoke_at = t->invoke_at,
+                                  .complete_at = t->complete_at,
+                                  .process = t->process,
+                                  .outcome = (enum rig_outcome)t->outcome,
+                                  .ops = copy->ops,
+                                  .reads = copy->reads,
+                                  .lists = copy->lists,
+                                  .op_count = rig_txn_op_count(history, txn),
+                                  .error = t->error == 0 ? NULL : history->errors[t->error - 1]};
+    if (history->columns != NULL) {
+        row = rig_columns_row(history->columns, txn);
+        input.columns = &row;
+        input.names = (const char *const *)history->columns->names.texts;
     }
-    return true;
+    return rig_history_builder_add(evidence->builder, &input, err);
 }
 
 static enum rig_rc copy_txn(struct rig_witness_txns *evidence, uint32_t txn, struct rig_err *err)
 {
-    const struct rig_history *history = evidence->now.history;
-    struct kept_txn kept = {.txn = history->txns[txn], .op_count = rig_txn_op_count(history, txn)};
-    kept.txn.first_op = (uint32_t)evidence->ops.count;
-    if (kept.txn.error != 0) {
-        const char *error = history->errors[kept.txn.error - 1];
-        kept.error = rig_arena_text(&evidence->arena, error, strlen(error));
-        if (kept.error == NULL)
-            return no_memory(err);
-    }
-    if (!keep_columns(evidence, txn, &kept.columns))
-        return no_memory(err);
-    const struct rig_txn_op *ops = rig_txn_ops(history, txn);
-    for (uint32_t i = 0; i < kept.op_count; i++) {
-        enum rig_rc rc = keep_op(evidence, &ops[i], err);
-        if (rc != RIG_OK)
-            return rc;
-    }
-    return kept_txns_add(&evidence->txns, kept) ? RIG_OK : no_memory(err);
+    const struct rig_history *history = evidence->history;
+    struct copy copy = {0};
+    const struct kept_txn kept = {.complete_at = history->txns[txn].complete_at,
+                                  .invoke_at = history->txns[txn].invoke_at,
+                                  .first_op = (uint32_t)evidence->ops.count,
+                                  .op_count = rig_txn_op_count(history, txn)};
+    rig_arena_reset(&evidence->scratch);
+    enum rig_rc rc = copy_ops(evidence, txn, &copy, err);
+    if (rc == RIG_OK)
+        rc = add_txn(evidence, txn, &copy, err);
+    return rc != RIG_OK || kept_txns_add(&evidence->txns, kept) ? rc : no_memory(err);
 }
 
 /* Replaces a transaction of the history by its number here. */
@@ -212,7 +212,7 @@ static enum rig_rc keep_txn(struct rig_witness_txns *evidence, uint32_t *txn, st
 {
     if (*txn == UINT32_MAX)
         return RIG_OK;
-    uint32_t *id = rig_table_put(&evidence->txn_ids, rig_txn_name(evidence->now.history, *txn));
+    uint32_t *id = rig_table_put(&evidence->txn_ids, rig_txn_name(evidence->history, *txn));
     if (id == NULL)
         return no_memory(err);
     if (*id == RIG_TABLE_NONE) {
@@ -235,7 +235,7 @@ static enum rig_rc map_op(struct rig_witness_txns *evidence, uint32_t txn, uint3
 {
     if (txn == UINT32_MAX || *op == UINT32_MAX)
         return RIG_OK;
-    const struct rig_txn_op *ops = rig_txn_ops(evidence->now.history, txn);
+    const struct rig_txn_op *ops = rig_txn_ops(evidence->history, txn);
     uint32_t rank = 0, key;
     for (uint32_t i = 0; i < *op; i++)
         rank += ops[i].key == ops[*op].key;
@@ -244,7 +244,7 @@ static enum rig_rc map_op(struct rig_witness_txns *evidence, uint32_t txn, uint3
         return rc;
     const struct kept_txn *t = &evidence->txns.at[kept];
     for (uint32_t i = 0; i < t->op_count; i++) {
-        if (evidence->ops.at[t->txn.first_op + i].op.key == key && rank-- == 0) {
+        if (evidence->ops.at[t->first_op + i].key == key && rank-- == 0) {
             *op = i;
             return RIG_OK;
         }
@@ -276,26 +276,18 @@ static enum rig_rc keep_step(struct rig_witness_txns *evidence, struct rig_step 
         rc = keep_key(evidence, step->key, &step->key, err);
     if (rc == RIG_OK && step->kind == RIG_EDGE_RW && step->from_op != UINT32_MAX) {
         /* The whole list that was read may end before the part that the window had of it begins. */
-        const struct kept_op *read = &evidence->ops.at[evidence->txns.at[step->from].txn.first_op + step->from_op];
-        if (read->list.count > 0)
-            step->from_value = read->list.at[read->list.count - 1];
+        const struct kept_op *read = &evidence->ops.at[evidence->txns.at[step->from].first_op + step->from_op];
+        if (read->shows_any)
+            step->from_value = read->last;
     }
     return rc;
-}
-
-static void begin_history(struct rig_witness_txns *evidence, const struct rig_history *history,
-                          const struct rig_retired *gone)
-{
-    evidence->now.history = history;
-    evidence->now.gone = gone;
-    rig_table_clear(&evidence->now.lists);
-    evidence->copies.count = 0;
 }
 
 enum rig_rc rig_witness_txns_keep(struct rig_witness_txns *evidence, const struct rig_history *history,
                                   const struct rig_retired *gone, struct rig_witness *witness, struct rig_err *err)
 {
-    begin_history(evidence, history, gone);
+    evidence->history = history;
+    evidence->gone = gone;
     enum rig_rc rc = RIG_OK;
     uint32_t none = UINT32_MAX;
     for (uint32_t i = 0; rc == RIG_OK && i < witness->step_count; i++)
@@ -337,61 +329,6 @@ static void mark_wanted(const struct rig_finding *findings, uint32_t *wanted)
     }
 }
 
-/* A transaction with the operations and results that the builder wants. */
-struct rebuilt {
-    struct rig_op *ops;
-    struct rig_read *reads;
-    const int64_t **lists;
-    uint32_t room;
-};
-
-static bool rebuild_room(struct rebuilt *r, uint32_t op_count)
-{
-    if (op_count < r->room)
-        return true;
-    uint32_t room = op_count * 2 + 16;
-    free(r->ops);
-    free(r->reads);
-    free(r->lists);
-    r->ops = calloc(room, sizeof *r->ops);
-    r->reads = calloc(room, sizeof *r->reads);
-    r->lists = calloc(room, sizeof *r->lists);
-    r->room = r->ops != NULL && r->reads != NULL && r->lists != NULL ? room : 0;
-    return r->room > 0;
-}
-
-static enum rig_rc rebuild(struct rig_witness_txns *evidence, const struct kept_txn *kept, struct rebuilt *r,
-                           struct rig_err *err)
-{
-    if (!rebuild_room(r, kept->op_count))
-        return no_memory(err);
-    for (uint32_t i = 0; i < kept->op_count; i++) {
-        const struct kept_op *k = &evidence->ops.at[kept->txn.first_op + i];
-        bool reads = rig_op_reads(k->op.kind);
-        bool value = !reads || (!rig_op_reads_sequence(k->op.kind) && k->op.read_state == RIG_READ_SEEN);
-        r->ops[i] = (struct rig_op){.kind = (enum rig_op_kind)k->op.kind,
-                                    .key = evidence->keys.at[k->op.key],
-                                    .value = value ? k->op.value : 0};
-        r->reads[i] = (struct rig_read){
-            .state = (enum rig_read_state)k->op.read_state, .count = k->list.count, .value = value ? k->op.value : 0};
-        r->lists[i] = k->list.at;
-    }
-    struct rig_txn_input input = {.invoke_ns = kept->txn.invoke_ns,
-                                  .complete_ns = kept->txn.complete_ns,
-                                  .invoke_at = kept->txn.invoke_at,
-                                  .complete_at = kept->txn.complete_at,
-                                  .process = kept->txn.process,
-                                  .outcome = (enum rig_outcome)kept->txn.outcome,
-                                  .ops = r->ops,
-                                  .reads = r->reads,
-                                  .lists = r->lists,
-                                  .op_count = kept->op_count,
-                                  .error = kept->error,
-                                  .columns = &kept->columns,
-                                  .names = (const char *const *)evidence->names.texts};
-    return rig_history_builder_add(evidence->builder, &input, err);
-}
-
 struct place {
     uint32_t complete_at, invoke_at, txn;
 };
@@ -404,71 +341,91 @@ static int compare_places(const void *left, const void *right)
     return (a->invoke_at > b->invoke_at) - (a->invoke_at < b->invoke_at);
 }
 
-/* Puts what is wanted into the builder, in the order in which a history numbers it; turns `wanted` into that number. */
-static enum rig_rc rebuild_all(struct rig_witness_txns *evidence, uint32_t *wanted, struct rig_err *err)
+/* What becomes of what was kept. */
+struct giving {
+    struct place *places;    /* in the order in which histories number them */
+    uint8_t *keep;           /* parallel: wanted */
+    uint32_t *number;        /* per transaction kept: wanted; and in the end its number in the history given */
+    uint32_t *key_number;    /* per key likewise; UINT32_MAX: no wanted transaction used it */
+    struct rig_history *all; /* what was kept, and */
+    struct rig_history *given;
+};
+
+static void number_txns(const struct rig_witness_txns *evidence, struct giving *g)
 {
-    struct place *places = calloc(evidence->txns.count + 1, sizeof *places);
-    if (places == NULL)
+    const uint32_t count = (uint32_t)evidence->txns.count;
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < count; i++)
+        g->places[i] = (struct place){evidence->txns.at[i].complete_at, evidence->txns.at[i].invoke_at, i};
+    qsort(g->places, count, sizeof *g->places, compare_places);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t *number = &g->number[g->places[i].txn];
+        g->keep[i] = *number != 0;
+        *number = g->keep[i] ? next++ : UINT32_MAX;
+    }
+}
+
+static void number_keys(const struct rig_witness_txns *evidence, struct giving *g)
+{
+    uint32_t txn = 0;
+    memset(g->key_number, 0xff, (evidence->keys.count + 1) * sizeof *g->key_number);
+    for (uint32_t i = 0; i < g->all->txn_count; i++) {
+        const struct rig_txn_op *ops = rig_txn_ops(g->all, i);
+        for (uint32_t op = 0; g->keep[i] && op < rig_txn_op_count(g->all, i); op++) {
+            uint32_t key = rig_table_get(&evidence->key_ids, (uint64_t)g->all->keys[ops[op].key]);
+            g->key_number[key] = rig_txn_ops(g->given, txn)[op].key;
+        }
+        txn += g->keep[i];
+    }
+}
+
+/* The wanted transactions as a history. */
+static enum rig_rc give_wanted(struct rig_witness_txns *evidence, const struct rig_finding *findings, struct giving *g,
+                               struct rig_err *err)
+{
+    const size_t count = evidence->txns.count + 1;
+    g->places = calloc(count, sizeof *g->places);
+    g->keep = calloc(count, sizeof *g->keep);
+    g->number = calloc(count, sizeof *g->number);
+    g->key_number = calloc(evidence->keys.count + 1, sizeof *g->key_number);
+    if (g->places == NULL || g->keep == NULL || g->number == NULL || g->key_number == NULL)
         return no_memory(err);
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < evidence->txns.count; i++) {
-        const struct rig_txn *txn = &evidence->txns.at[i].txn;
-        if (wanted[i])
-            places[count++] = (struct place){txn->complete_at, txn->invoke_at, i};
-    }
-    qsort(places, count, sizeof *places, compare_places);
-    struct rebuilt r = {0};
-    enum rig_rc rc = RIG_OK;
-    for (uint32_t i = 0; rc == RIG_OK && i < count; i++) {
-        wanted[places[i].txn] = i;
-        rc = rebuild(evidence, &evidence->txns.at[places[i].txn], &r, err);
-    }
-    free(r.ops);
-    free(r.reads);
-    free(r.lists);
-    free(places);
+    mark_wanted(findings, g->number);
+    number_txns(evidence, g);
+    if (evidence->keyword_keys)
+        rig_history_builder_keyword_keys(evidence->builder);
+    enum rig_rc rc = rig_history_builder_finish(evidence->builder, &g->all, err);
+    evidence->builder = NULL;
+    if (rc == RIG_OK)
+        rc = rig_history_excerpt(g->all, g->keep, &g->given, err);
+    if (rc == RIG_OK)
+        number_keys(evidence, g);
     return rc;
 }
 
-/* The key's number in the history given; UINT32_MAX stays. */
-static uint32_t find_key(const struct rig_witness_txns *evidence, const struct rig_table *numbers, uint32_t key)
-{
-    return key == UINT32_MAX ? UINT32_MAX : rig_table_get(numbers, (uint64_t)evidence->keys.at[key]);
-}
-
-static bool word(struct rig_witness_txns *evidence, struct rig_witness *witness, const uint32_t *number,
-                 const struct rig_table *keys, const struct rig_history *history, struct rig_arena *arena)
+static void renumber(const struct giving *g, struct rig_witness *witness)
 {
     for (uint32_t i = 0; i < witness->txn_count; i++)
-        witness->txns[i] = number[witness->txns[i]];
-    witness->key = find_key(evidence, keys, witness->key);
+        witness->txns[i] = g->number[witness->txns[i]];
+    witness->key = witness->key == UINT32_MAX ? UINT32_MAX : g->key_number[witness->key];
     for (uint32_t i = 0; i < witness->step_count; i++) {
         struct rig_step *step = &witness->steps[i];
         uint32_t *const txns[] = {&step->from, &step->to, &step->order_txn, &step->order_other};
         for (size_t t = 0; t < sizeof txns / sizeof txns[0]; t++)
-            *txns[t] = *txns[t] == UINT32_MAX ? UINT32_MAX : number[*txns[t]];
-        step->key = find_key(evidence, keys, step->key);
+            *txns[t] = *txns[t] == UINT32_MAX ? UINT32_MAX : g->number[*txns[t]];
+        step->key = step->key == UINT32_MAX ? UINT32_MAX : g->key_number[step->key];
     }
-    return rig_sentence_word(history, witness, arena);
 }
 
-static bool word_all(struct rig_witness_txns *evidence, struct rig_finding *findings, const uint32_t *number,
-                     const struct rig_history *history, struct rig_arena *arena)
+static bool word_all(const struct giving *g, struct rig_finding *findings, struct rig_arena *arena)
 {
-    struct rig_table keys;
-    rig_table_init(&keys);
     bool done = true;
-    for (uint32_t key = 0; done && key < history->key_count; key++) {
-        uint32_t *id = rig_table_put(&keys, (uint64_t)history->keys[key]);
-        done = id != NULL;
-        if (done)
-            *id = key;
-    }
     for (unsigned anomaly = 0; done && anomaly < RIG_ANOMALY_COUNT; anomaly++) {
-        for (uint32_t i = 0; done && i < findings[anomaly].witness_count; i++)
-            done = word(evidence, &findings[anomaly].witnesses[i], number, &keys, history, arena);
+        for (uint32_t i = 0; done && i < findings[anomaly].witness_count; i++) {
+            renumber(g, &findings[anomaly].witnesses[i]);
+            done = rig_sentence_word(g->given, &findings[anomaly].witnesses[i], arena);
+        }
     }
-    rig_table_done(&keys);
     return done;
 }
 
@@ -476,29 +433,22 @@ enum rig_rc rig_witness_txns_give(struct rig_witness_txns *evidence, struct rig_
                                   int64_t start_utc_ns, struct rig_arena *arena, struct rig_history **history,
                                   struct rig_err *err)
 {
-    uint32_t *number = calloc(evidence->txns.count + 1, sizeof *number);
-    if (number == NULL)
-        return no_memory(err);
-    mark_wanted(findings, number);
-    if (evidence->keyword_keys)
-        rig_history_builder_keyword_keys(evidence->builder);
-    struct rig_history *given = NULL;
-    enum rig_rc rc = rebuild_all(evidence, number, err);
+    struct giving g = {0};
+    enum rig_rc rc = give_wanted(evidence, findings, &g, err);
     if (rc == RIG_OK) {
-        rc = rig_history_builder_finish(evidence->builder, &given, err);
-        evidence->builder = NULL;
-    }
-    if (rc == RIG_OK) {
-        given->is_excerpt = true;
-        given->zero_ns = zero_ns;
-        given->start_utc_ns = start_utc_ns;
-        if (!word_all(evidence, findings, number, given, arena))
+        g.given->zero_ns = zero_ns;
+        g.given->start_utc_ns = start_utc_ns;
+        if (!word_all(&g, findings, arena))
             rc = no_memory(err);
     }
-    free(number);
+    rig_history_free(g.all);
+    free(g.places);
+    free(g.keep);
+    free(g.number);
+    free(g.key_number);
     if (rc == RIG_OK)
-        *history = given;
+        *history = g.given;
     else
-        rig_history_free(given);
+        rig_history_free(g.given);
     return rc;
 }

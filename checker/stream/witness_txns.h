@@ -5,7 +5,7 @@
  * A transaction that was judged before, and stayed for the sake of some of its keys, is kept with its operations on
  * these, unless it had been kept before.
  *
- * Space: that of the transactions kept, and once a window of the longest lists of the keys that they read.
+ * Space: that of the transactions kept, as a history.
  */
 #ifndef RIG_CHECKER_STREAM_WITNESS_TXNS_H
 #define RIG_CHECKER_STREAM_WITNESS_TXNS_H
