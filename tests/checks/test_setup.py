@@ -146,7 +146,7 @@ class Setup(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("apt-get install --no-install-recommends libpq-dev", output)
 
-    def test_user_without_sudo_is_told(self):
+    def test_a_user_without_sudo_gets_an_error(self):
         self.have_postgres()
         self.be_user(1000)
         self.lack("libpq-dev")

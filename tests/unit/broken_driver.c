@@ -1,6 +1,6 @@
 /*
  * A driver with one fault, chosen by BROKEN when it is built, for tests/unit/test_loader.c: each makes the loader
- * refuse it. BROKEN_NONE is a sound one.
+ * reject it. BROKEN_NONE is a valid one.
  */
 #include "drivers/driver.h"
 

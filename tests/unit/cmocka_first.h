@@ -1,4 +1,4 @@
-/* cmocka.h and the four headers that it wants before it. */
+/* cmocka.h and the four headers that it requires before it. */
 #ifndef RIG_TESTS_UNIT_CMOCKA_FIRST_H
 #define RIG_TESTS_UNIT_CMOCKA_FIRST_H
 

@@ -1,6 +1,6 @@
 /*
- * Counts what is allocated: for programs that are linked with RIG_COUNTED_HEAP (tests/CMakeLists.txt), which leads
- * malloc() and its kin here. Included by one file of a program. Threads: any.
+ * Counts allocations in programs that are linked with RIG_COUNTED_HEAP (tests/CMakeLists.txt), which redirects malloc()
+ * and its relatives here. Included by one file of a program. Threads: any.
  */
 #ifndef RIG_TESTS_COUNTED_HEAP_H
 #define RIG_TESTS_COUNTED_HEAP_H
@@ -61,7 +61,7 @@ void __wrap_free(void *memory)
     __real_free(memory);
 }
 
-/* From here on the peak counts beside what is allocated now. Returns that. */
+/* Restarts the peak at the bytes allocated now. Returns these. */
 static size_t restart_heap_peak(void)
 {
     const size_t now = atomic_load(&heap_bytes);

@@ -15,17 +15,17 @@
 #include "base/clock.h"
 #include "drivers/driver.h"
 
-/* What the test wants; set before the run. */
+/* The behaviour for the test; set before the run. */
 struct fake_options {
     bool cluster;
     bool fail_start, fail_setup;
-    int fail_opens;      /* how many opens in a row fail at first, over all clients; -1: all */
-    int64_t transact_ns; /* how long a transaction takes */
+    int fail_opens;      /* this many opens fail at first, over all clients; -1: all */
+    int64_t transact_ns; /* the duration of a transaction */
     int info_every;      /* every n-th transaction of a session's client is info (0: none) */
     int fail_every;      /* ... fails */
     int lose_every;      /* ... fails and loses its session */
     bool stuck;          /* the first transaction of client 0 lasts until it is interrupted */
-    int in_step;         /* no client gets further ahead of another, in transactions (0: they may) */
+    int in_step;         /* most transactions by which one client may be ahead of another (0: no limit) */
     bool final_fails;    /* read-only transactions fail */
     void (*at_transaction)(uint64_t number);
 };

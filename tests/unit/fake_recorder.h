@@ -1,6 +1,6 @@
 /*
- * The recorder's functions in memory, in place of history/record/recorder.c: tests of `run/` look at what was
- * recorded.
+ * The recorder's functions in memory, in place of history/record/recorder.c: tests of `run/` examine the recorded
+ * events.
  *
  * Include it once a test program; the linker then takes these and leaves the library's out.
  */
@@ -36,7 +36,7 @@ struct rig_recorder {
     uint32_t channel_count;
 };
 
-/* What the last run recorded; valid until the next one opens its recorder. */
+/* The last run's recorded events; valid until the next one opens its recorder. */
 static struct rig_recorder fake_record;
 static int fake_closed;
 static atomic_bool fake_fails;
@@ -113,7 +113,7 @@ enum rig_rc rig_recorder_close(struct rig_recorder *recorder, struct rig_err *er
 
 enum { FAKE_FAULTS = 64, FAKE_FAULT_BYTES = 256 };
 
-/* What the nemesis said, texts cut. */
+/* The nemesis's events, texts cut. */
 static struct fake_fault {
     struct rig_fault_event event;
     char fault[32], targets[64], text[FAKE_FAULT_BYTES];

@@ -1,7 +1,6 @@
 /*
  * Verdicts made by hand, for the tests of the reports: write skew between two transactions, a clean history, longer
- * cycles, anomalies that are no cycles, and one whose texts are hostile. hand_verdict_done() frees what
- * hand_verdict_*() made.
+ * cycles, non-cyclic anomalies, and one with hostile texts. hand_verdict_done() frees the results of hand_verdict_*().
  */
 #ifndef RIG_TESTS_UNIT_HAND_VERDICT_H
 #define RIG_TESTS_UNIT_HAND_VERDICT_H
@@ -144,8 +143,8 @@ static inline void hand_verdict_skew(struct hand_verdict *hand)
 }
 
 /*
- * A cycle of `count` transactions, one a process, each overlapping the next; the kinds of its edges go round ww, wr,
- * rw, and the last is real-time. Every transaction also has operations that do not matter, and long lists.
+ * A cycle of `count` transactions, one a process, each overlapping the next; the kinds of its edges repeat ww, wr, rw,
+ * and the last is real-time. Every transaction also has irrelevant operations, and long lists.
  */
 static inline void hand_verdict_ring(struct hand_verdict *hand, uint32_t count)
 {
@@ -196,8 +195,7 @@ static inline void hand_verdict_ring(struct hand_verdict *hand, uint32_t count)
 }
 
 /*
- * What T17 read of the first transaction's appends to key 5, as an anomaly that is no cycle; of T17 alone when
- * `txn_count` is 1.
+ * T17's read of the first transaction's appends to key 5, as a non-cyclic anomaly; of T17 alone when `txn_count` is 1.
  */
 static inline void hand_verdict_noncyclic(struct hand_verdict *hand, enum rig_anomaly anomaly, uint32_t txn_count)
 {

@@ -1,6 +1,6 @@
 /*
- * A cluster of three processes that do nothing, and a nemesis over it. The nodes are named n1 to n3 and are children of
- * the test; the driver's hooks fork and kill them. The nemesis's events and failures are kept for the test.
+ * A cluster of three idle processes, and a nemesis over it. The nodes are named n1 to n3 and are children of the test;
+ * the driver's hooks fork and kill them. The nemesis's events and failures are kept for the test.
  *
  * Each test begins with stage_prepare() and ends with stage_release(), which also checks that no undo is left.
  * Threads: the nemesis's own thread calls the hooks; a test changes a field before stage_begin(), or an atomic one later.
@@ -32,7 +32,7 @@ struct stage {
     uint32_t primary, count; /* UINT32_MAX: no primary */
     bool deaf;               /* stop_node does nothing */
     bool broken;             /* start_node fails */
-    atomic_bool ill;         /* node 1 never is healthy */
+    atomic_bool ill;         /* node 1 is never healthy */
     atomic_int restores, starts;
     /* the plan; entries have room for the options' defaults: zero is the first choice */
     struct rig_nemesis_entry entries[STAGE_ENTRIES_MOST];
@@ -65,7 +65,7 @@ struct rig_nemesis_entry *stage_add(const char *fault, const char *target, int64
 void stage_begin(bool started);
 /* Frees nemesis and journal. */
 void stage_end(void);
-/* Waits until there are so many events; fails the test after 20 s. */
+/* Waits until there are `count` events; fails the test after 20 s. */
 void stage_await(int wanted);
 /* Event `at` is this step, with these targets and a text that holds `text`. */
 void stage_assert_event(int at, enum rig_nemesis_step step, const char *targets, const char *text);

@@ -1,5 +1,5 @@
 /*
- * Sockets for tests of the proxy: a server that listens, a client that connects, and reads that wait, but not for ever.
+ * Sockets for tests of the proxy: a server that listens, a client that connects, and reads with a bounded wait.
  */
 #ifndef RIG_TESTS_UNIT_PROXY_ENDS_H
 #define RIG_TESTS_UNIT_PROXY_ENDS_H
@@ -21,7 +21,7 @@
 
 enum { PATIENCE_MS = 20000, QUIET_MS = 60 };
 
-/* What a read of one byte or more ended with, beside a count above 0. */
+/* The results of a read of one byte or more, besides a count above 0. */
 enum { GOT_END = 0, GOT_RESET = -1, GOT_NOTHING = -2 };
 
 static inline int server_open(uint16_t *port)
@@ -71,7 +71,7 @@ static inline void send_text(int fd, const char *text)
     assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
 }
 
-/* A count above 0, GOT_END or GOT_RESET; GOT_NOTHING when nothing comes for so long. */
+/* A count above 0, GOT_END or GOT_RESET; GOT_NOTHING when no byte arrives in this time. */
 static inline ssize_t receive_within(int fd, char *bytes, size_t size, int timeout_ms)
 {
     if (!is_ready(fd, POLLIN, timeout_ms))

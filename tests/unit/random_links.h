@@ -1,5 +1,5 @@
 /*
- * Random links over a history of random intervals, for the unit tests of what walks over links.
+ * Random links over a history of random intervals, for the unit tests of modules that walk over links.
  */
 #ifndef RIG_TESTS_UNIT_RANDOM_LINKS_H
 #define RIG_TESTS_UNIT_RANDOM_LINKS_H
@@ -33,7 +33,8 @@ static inline void make_history(struct fixture *f, struct rig_rng *rng, unsigned
     f->history = (struct rig_history){.txns = f->txns, .txn_count = TXNS, .has_invocations = true};
 }
 
-/* Mostly forward edges, some of them own; now and then one that leads back a little. The others go by their `from`. */
+/* Mostly forward edges, some of them own; now and then one that leads back a little. The others are stored by their
+ * `from`. */
 static inline void make_links(struct fixture *f, struct rig_rng *rng, unsigned back_percent, bool own)
 {
     struct rig_links *links = &f->links;

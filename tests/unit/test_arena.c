@@ -78,7 +78,7 @@ static void reset_keeps_the_memory_and_zeroes_it_again(void **state)
     rig_arena_done(&arena);
 }
 
-/* What a reset kept counts, but does not keep anything else out. */
+/* Memory kept by a reset counts towards the limit, but makes no allocation fail. */
 static void spare_blocks_give_way_to_larger_ones(void **state)
 {
     (void)state;
@@ -94,7 +94,7 @@ static void spare_blocks_give_way_to_larger_ones(void **state)
     rig_arena_done(&arena);
 }
 
-/* How many of the pages that lie wholly in it are in memory. */
+/* The number of resident pages among those that lie wholly in it. */
 static size_t resident_pages(const unsigned char *at, size_t size, size_t page_bytes)
 {
     static unsigned char pages[4096];
@@ -108,7 +108,7 @@ static size_t resident_pages(const unsigned char *at, size_t size, size_t page_b
     return resident;
 }
 
-static void what_is_abandoned_goes_back_and_nothing_else(void **state)
+static void only_abandoned_memory_is_given_back(void **state)
 {
     (void)state;
     enum { SIZE = 5000000, ROOM = 8192 };
@@ -116,7 +116,7 @@ static void what_is_abandoned_goes_back_and_nothing_else(void **state)
     struct rig_arena arena;
     rig_arena_init(&arena, 0);
     for (unsigned round = 0; round < 2; round++) {
-        assert_non_null(rig_arena_room(&arena, 1, 6 << 20)); /* what follows is in one block */
+        assert_non_null(rig_arena_room(&arena, 1, 6 << 20)); /* later allocations are in one block */
         unsigned char *before = rig_arena_room(&arena, ROOM, 1), *large = rig_arena_room(&arena, SIZE, 1);
         unsigned char *behind = rig_arena_room(&arena, ROOM, 1);
         assert_true(large == before + ROOM && behind >= large + SIZE && behind < large + SIZE + 16);
@@ -143,7 +143,7 @@ int main(void)
         cmocka_unit_test(overflow_is_refused),
         cmocka_unit_test(done_leaves_it_usable),
         cmocka_unit_test(reset_keeps_the_memory_and_zeroes_it_again),
-        cmocka_unit_test(what_is_abandoned_goes_back_and_nothing_else),
+        cmocka_unit_test(only_abandoned_memory_is_given_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* What a check in windows does as memory gets short. */
+/* The decisions of a check in windows as memory gets short. */
 #include "tests/unit/cmocka_first.h"
 
 #include "checker/stream/budget.h"
@@ -13,7 +13,7 @@ static void without_a_limit_there_is_room_for_all(void **state)
     assert_true(rig_budget_bytes(&budget) == SIZE_MAX);
     assert_false(rig_budget_is_spent(&budget, SIZE_MAX / 8, SIZE_MAX / 8, SIZE_MAX / 8));
     assert_true(rig_budget_left(&budget, SIZE_MAX / 8, 0) == SIZE_MAX);
-    assert_false(rig_budget_is_crowded(&budget, 128 * (size_t)MIB)); /* but for what is known of keys */
+    assert_false(rig_budget_is_crowded(&budget, 128 * (size_t)MIB)); /* but for the data on keys */
     assert_true(rig_budget_is_crowded(&budget, 129 * (size_t)MIB));
     assert_false(rig_budget_halve_idle(&budget, SIZE_MAX / 8));
     assert_int_equal(budget.least_idle, 1000);
@@ -30,25 +30,25 @@ static struct rig_budget hundred(void)
     return budget;
 }
 
-static void what_judging_takes_counts(void **state)
+static void memory_for_judging_counts(void **state)
 {
     (void)state;
     struct rig_budget budget = hundred();
-    /* A window may turn out not to be clean, which takes more than the last one took. */
+    /* A window may prove not to be clean, and then needs more than the last one. */
     rig_budget_measure(&budget, 10 * (size_t)MIB, 20 * (size_t)MIB);
     assert_false(rig_budget_is_spent(&budget, 20 * (size_t)MIB, 20 * (size_t)MIB, 0));
     assert_true(rig_budget_is_spent(&budget, 20 * (size_t)MIB, 20 * (size_t)MIB, 20 * (size_t)MIB));
     assert_true(rig_budget_is_spent(&budget, 30 * (size_t)MIB, 30 * (size_t)MIB, 0));
-    /* A quarter of what is left is for searching, beside the arena. */
+    /* A quarter of the rest is for searching, beside the arena. */
     assert_in_range(rig_budget_left(&budget, 50 * (size_t)MIB, 10 * (size_t)MIB), 30 * MIB - 3, 30 * MIB + 1);
     assert_int_equal(rig_budget_left(&budget, 90 * (size_t)MIB, 10 * (size_t)MIB), 1);
-    /* What is not filled takes no judging. */
+    /* The unfilled part needs no memory for judging. */
     assert_false(rig_budget_is_spent(&budget, 30 * (size_t)MIB, 10 * (size_t)MIB, 0));
     rig_budget_measure(&budget, 200 * (size_t)MIB, 20 * (size_t)MIB);
     assert_true(rig_budget_is_spent(&budget, 10 * (size_t)MIB, 10 * (size_t)MIB, 0));
 }
 
-static void what_the_source_takes_is_gone(void **state)
+static void memory_of_the_source_is_subtracted(void **state)
 {
     (void)state;
     struct rig_budget budget = hundred();
@@ -81,7 +81,7 @@ static void keys_are_left_sooner_as_much_is_kept(void **state)
     assert_int_equal(budget.idle, 16384);
 }
 
-/* Under the limit that is named there is room for the window, for what judging it took, and for the rest. */
+/* The named limit has space for the window, for the memory of its judging, and for the rest. */
 static void the_limit_wanted_is_enough(void **state)
 {
     (void)state;
@@ -99,8 +99,8 @@ static void the_limit_wanted_is_enough(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_a_limit_there_is_room_for_all), cmocka_unit_test(what_judging_takes_counts),
-        cmocka_unit_test(what_the_source_takes_is_gone),         cmocka_unit_test(too_many_keys_are_a_crowd),
+        cmocka_unit_test(without_a_limit_there_is_room_for_all), cmocka_unit_test(memory_for_judging_counts),
+        cmocka_unit_test(memory_of_the_source_is_subtracted),    cmocka_unit_test(too_many_keys_are_a_crowd),
         cmocka_unit_test(keys_are_left_sooner_as_much_is_kept),  cmocka_unit_test(the_limit_wanted_is_enough),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,7 +21,7 @@ static void fail_in_turn(void)
     RIG_INVARIANT(1 == 2);
 }
 
-/* Runs the failing assertion in a child; gives its exit status and what it wrote to stderr. */
+/* Runs the failing assertion in a child; gives its exit status and its stderr. */
 static int status_of_failure(void (*handler)(void), char *text, size_t size)
 {
     int ends[2];

@@ -93,7 +93,7 @@ static void other_lists_are_stored_whole(void **state)
     add_read(builder, 0, RIG_OUTCOME_OK, 5, 4);
     set_elements(1, 2, 4); /* 1 3 5 7: diverges at once */
     add_read(builder, 2, RIG_OUTCOME_OK, 5, 3);
-    add_read(builder, 4, RIG_OUTCOME_OK, 5, 4); /* goes on where the list above ended */
+    add_read(builder, 4, RIG_OUTCOME_OK, 5, 4); /* continues where the list above ended */
     add_read(builder, 6, RIG_OUTCOME_OK, 5, 2);
     struct rig_history *history = finish(builder);
     assert_int_equal(history->spines[0].count, 4);
@@ -279,7 +279,7 @@ static void empty_history(void **state)
 
 enum { RANDOM_TXNS = 2000 };
 
-/* Every read comes back as it went in, whatever the mix of branches, outcomes and the order of adding. */
+/* Every read comes back as it was added, for any mix of branches and outcomes, and in any order of adding. */
 static void random_lists_come_back(void **state)
 {
     struct rig_history_builder *builder = *state;

@@ -18,7 +18,7 @@ static uint32_t pick(struct rig_rng *rng, unsigned percent, uint32_t *picked)
     return count;
 }
 
-/* Over which kind of edge each transaction reaches `to`; as bits, relays followed. */
+/* The kinds of edges over which each transaction reaches `to`; as bits, relays followed. */
 static void find_sources(const struct rig_links *links, uint32_t to, unsigned reached[TXNS])
 {
     uint32_t open[4 * TXNS], depth = 0;
@@ -76,7 +76,7 @@ static void every_source_reaches_every_target_but_itself(void **state)
     }
 }
 
-/* The readers of a list that nobody showed: few of them append to it. */
+/* The readers of a list that no read showed: few of them append to it. */
 static void relays_are_few(void **state)
 {
     (void)state;

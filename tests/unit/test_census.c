@@ -18,7 +18,8 @@ static struct rig_census *census_of(const struct rig_history *history, uint32_t 
     return census;
 }
 
-/* How many transactions have to be through before the key of this name is used no more; of one that never is, 1000. */
+/* The number of transactions that must be complete before the key of this name is finished; 1000 for a key that never
+ * is. */
 static unsigned uses_end(const struct rig_census *census, const struct rig_history *history, int64_t name)
 {
     unsigned count = 0;
@@ -47,8 +48,8 @@ static void the_last_use_counts(void **state)
     rig_history_free(history);
 }
 
-/* y is used while a transaction is open, and done with when that completes; z by one that never does. */
-static void what_stays_open_is_never_done_with(void **state)
+/* y is used while a transaction is open, and finished when that completes; z is used by one that never does. */
+static void keys_of_open_transactions_are_never_finished(void **state)
 {
     (void)state;
     struct rig_history *history =
@@ -107,7 +108,7 @@ static void an_unknown_key_may_be_used(void **state)
     rig_history_free(other);
 }
 
-/* A few bytes a key, as the header promises. */
+/* A few bytes a key, as documented in the header. */
 static void it_is_small(void **state)
 {
     (void)state;
@@ -127,7 +128,7 @@ static void it_is_small(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_last_use_counts),  cmocka_unit_test(what_stays_open_is_never_done_with),
+        cmocka_unit_test(the_last_use_counts),  cmocka_unit_test(keys_of_open_transactions_are_never_finished),
         cmocka_unit_test(keys_may_be_anything), cmocka_unit_test(an_unknown_key_may_be_used),
         cmocka_unit_test(it_is_small),
     };

@@ -1,6 +1,6 @@
 /*
- * Control groups in trees of plain folders that look like those of the kernel, of both versions: where a group is made,
- * what is written and read there, and where its processes go in the end. Real groups are in the tests of the faults.
+ * Control groups in trees of plain folders that imitate the kernel's, of both versions: the place of a group, its reads
+ * and writes there, and where its processes go in the end. The tests of the faults use real groups.
  */
 #include "tests/unit/cmocka_first.h"
 
@@ -115,7 +115,7 @@ static int tear_down(void **state)
 
 /* -- tests --------------------------------------------------------------------------------------------------------- */
 
-/* Fills the group as the kernel would, and takes it through its life. The pids go back to `origin`. */
+/* Fills the group as the kernel would, and runs it through all states. The pids go back to `origin`. */
 static void live(struct rig_cgroup *group, const char *limit, const char *value, const char *origin)
 {
     char pid[32];
@@ -134,7 +134,7 @@ static void live(struct rig_cgroup *group, const char *limit, const char *value,
     assert_int_equal(rig_cgroup_number(group, "cpu.stat", "nr_throttled"), 7);
     assert_int_equal(rig_cgroup_number(group, "cpu.stat", "throttled"), 0);
     put(path_of(origin), "");
-    /* A folder with files is not removed; the kernel's files are none. */
+    /* A folder with files is not removed; the kernel's control files do not count. */
     assert_int_equal(rig_cgroup_end(&site, group, &err), RIG_E_CLUSTER);
     expect(path_of(origin), pid);
     err = (struct rig_err){0};
@@ -183,7 +183,7 @@ static void version_2_groups_go_where_the_controller_is(void **state)
     live(&group, "cpu.max", "10000 100000", "tree/slice/service/cgroup.procs");
 }
 
-/* As in a container, whose group is the top that it sees. */
+/* As in a container, which sees its own group as the top. */
 static void version_2_groups_of_the_top_are_below_it(void **state)
 {
     (void)state;

@@ -27,7 +27,7 @@ static void done(struct fixture *f)
 
 #define L(id) RIG_LEVEL_BIT(RIG_LEVEL_##id)
 
-static void a_clean_history_holds_everything_that_can_be_told(void **state)
+static void a_clean_history_holds_every_decidable_level(void **state)
 {
     (void)state;
     struct fixture f;
@@ -145,7 +145,7 @@ static void a_single_read_and_append_at_the_tail_is_no_cycle(void **state)
     (void)state;
     struct rig_history_builder *builder = rig_history_builder_new(RIG_WORKLOAD_LIST_APPEND, 0);
     struct rig_err err = {0};
-    /* 100 pure readers and 100 pure writers of x, and one that reads and then appends: no one may depend on itself. */
+    /* 100 pure readers and 100 pure writers of x, and one that reads and then appends: none may depend on itself. */
     for (uint32_t i = 0; i <= 200; i++) {
         struct rig_op ops[] = {{RIG_OP_READ_LIST, 0, 0}, {RIG_OP_APPEND, 0, i + 1}};
         struct rig_read reads[] = {{.state = RIG_READ_NIL}, {.state = RIG_READ_UNKNOWN}};
@@ -184,7 +184,7 @@ static void other_workloads_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_clean_history_holds_everything_that_can_be_told),
+        cmocka_unit_test(a_clean_history_holds_every_decidable_level),
         cmocka_unit_test(the_requested_levels_decide),
         cmocka_unit_test(nothing_observed_is_undecided),
         cmocka_unit_test(unread_appends_leave_snapshots_open),

@@ -1,5 +1,5 @@
 /*
- * Child processes: what they are given, and that nothing of them stays, orphans included.
+ * Child processes: their environment, and that no process remains, orphans included.
  */
 #include "tests/unit/cmocka_first.h"
 
@@ -87,7 +87,7 @@ static void child_gets_environment_session_and_status(void **state)
     assert_int_equal(WEXITSTATUS(status), 7);
     assert_int_equal(rig_child_pid(&bench.child), 0);
     assert_int_equal(kill(pid, 0), -1);
-    /* The object serves again. */
+    /* The object can be used again. */
     run(&bench, "ps -o sid= -p $$ | tr -d ' '; exec sleep 1000");
     char expected[16];
     (void)snprintf(expected, sizeof expected, "%d", (int)rig_child_pid(&bench.child));
@@ -103,7 +103,7 @@ static void descendants_are_found_and_ended(void **state)
     struct bench bench;
     pid_t pids[8];
     begin(&bench);
-    /* Sessions of their own, as the processes of a database server have. */
+    /* In sessions of their own, like the processes of a database server. */
     run(&bench, "setsid sleep 1000 & setsid sleep 1000 & sleep 0.05; echo ready; wait");
     assert_string_equal(line(&bench), "ready");
     assert_int_equal(rig_child_processes(&bench.child, pids, 8), 3);
@@ -121,7 +121,7 @@ static void orphans_of_a_killed_child_are_found(void **state)
     struct bench bench;
     pid_t pids[8];
     begin(&bench);
-    /* The shell's own copies are orphans that end by themselves: nobody has seen them before they are zombies. */
+    /* The shell's own copies are orphans that end by themselves, unseen before they are zombies. */
     run(&bench, "setsid sleep 1000 & (exec 0</dev/null; sleep 0.02) & sleep 0.05; echo ready; wait");
     assert_string_equal(line(&bench), "ready");
     assert_int_equal(kill(rig_child_pid(&bench.child), SIGKILL), 0);

@@ -1,4 +1,4 @@
-/* Whether links are clean, on random ones, against components and real time on the graph made of them. */
+/* Whether links are clean, on random ones, compared with components and real time on their graph. */
 #include "tests/unit/random_links.h"
 
 #include "checker/cycle/clean.h"
@@ -56,7 +56,7 @@ static void clean_means_no_component_and_no_violation(void **state)
     assert_true(counted[0] > ROUNDS / 10 && counted[1] > ROUNDS / 10);
 }
 
-/* Deeper than any stack would stand. */
+/* Too deep for recursion. */
 static void a_chain_that_leads_back_is_walked(void **state)
 {
     (void)state;

@@ -49,7 +49,7 @@ static void all_close_when_no_key_is_alive(void **state)
     done(&f);
 }
 
-static void who_used_a_live_key_waits(void **state)
+static void users_of_a_live_key_wait(void **state)
 {
     (void)state;
     struct fixture f;
@@ -62,11 +62,12 @@ static void who_used_a_live_key_waits(void **state)
     done(&f);
 }
 
-static void who_comes_after_one_who_waits_waits(void **state)
+static void successors_of_waiting_transactions_wait(void **state)
 {
     (void)state;
     struct fixture f;
-    /* T10 uses the live y; T11 reads what it wrote to x, T12 overwrites what T11 read, T13 read nothing of it. */
+    /* T10 uses the live y; T11 reads T10's write to x, T12 overwrites the version that T11 read, T13 reads none of
+     * these. */
     close_set(
         &f,
         "ok 0 0-10: ax1 ay1; ok 1 1-11: rx[1]; ok 2 2-12: ax2; ok 3 3-13: rx[1 2]; ok 4 4-14: az1; ok 0 20-21: rx[1 2]",
@@ -98,7 +99,7 @@ static void real_time_orders_too(void **state)
     close_set(&f, "ok 0 0-1: ay1; ok 1 2-3: ax1; fail 2 4-5: az1; ok 3 0-6: az2", "y");
     assert_true(waits(&f, 1));
     assert_true(waits(&f, 3));
-    assert_false(waits(&f, 5)); /* nothing comes before what never was */
+    assert_false(waits(&f, 5)); /* a failed transaction has no predecessors */
     assert_false(waits(&f, 6)); /* it began before */
     done(&f);
 }
@@ -118,7 +119,7 @@ static void the_read_of_an_unknown_one_may_come_to_count(void **state)
 {
     (void)state;
     struct fixture f;
-    /* Should T11's y2 be read, it committed, and its read of x comes before T12's append; T10 comes before either. */
+    /* If T11's y2 is read later, T11 committed, and its read of x precedes T12's append; T10 precedes both. */
     close_set(&f, "ok 0 0-10: ax1; info 1 1-11: rx[1] ay2; ok 2 2-12: ax2; ok 3 3-13: rx[1 2]", "y");
     assert_false(waits(&f, 10));
     assert_true(waits(&f, 11));
@@ -126,14 +127,14 @@ static void the_read_of_an_unknown_one_may_come_to_count(void **state)
     assert_true(waits(&f, 13));
     assert_false(f.closing.alive[given_key(f.history, 'x')]);
     done(&f);
-    /* Or it changes the order of x: 3 is in nobody else's list. */
+    /* Or it changes the order of x: 3 is in no other list. */
     close_set(&f, "ok 0 0-10: ax1; ok 4 1-14: ax3; info 1 1-11: rx[1 3] ay2; ok 3 3-13: rx[1]", "y");
     assert_true(waits(&f, 10));
     assert_true(f.closing.alive[given_key(f.history, 'x')]);
     done(&f);
 }
 
-static void unread_appends_wait_for_who_read_before_them(void **state)
+static void unread_appends_wait_for_earlier_readers(void **state)
 {
     (void)state;
     struct fixture f;
@@ -148,13 +149,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_close_when_no_key_is_alive),
-        cmocka_unit_test(who_used_a_live_key_waits),
-        cmocka_unit_test(who_comes_after_one_who_waits_waits),
+        cmocka_unit_test(users_of_a_live_key_wait),
+        cmocka_unit_test(successors_of_waiting_transactions_wait),
         cmocka_unit_test(backward_edges_are_followed),
         cmocka_unit_test(real_time_orders_too),
         cmocka_unit_test(uncommitted_transactions_delay_no_closing_in_real_time),
         cmocka_unit_test(the_read_of_an_unknown_one_may_come_to_count),
-        cmocka_unit_test(unread_appends_wait_for_who_read_before_them),
+        cmocka_unit_test(unread_appends_wait_for_earlier_readers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

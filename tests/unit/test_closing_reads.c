@@ -20,7 +20,7 @@ static struct rig_generator_options options_of(enum rig_final_reads final_reads)
 
 enum { QUESTIONS = 5000, CONCURRENT = 7 };
 
-/* Issues all questions, of which CONCURRENT are under way at a time; each key comes once, when it is no longer used. */
+/* Issues all questions, with CONCURRENT open at a time; each key comes once, when it is no longer used. */
 static void keys_come_once_and_in_time(void **state)
 {
     (void)state;
@@ -45,7 +45,7 @@ static void keys_come_once_and_in_time(void **state)
                 assert_int_not_equal(closing.pool.slots[slot].key, keys[i]);
         }
     }
-    /* 1.5 appends a question, 10 a key; few are still in use or wait. */
+    /* 1.5 appends a question, 10 a key; few are still in use or waiting. */
     assert_in_range(taken_count, QUESTIONS * 3 / 20 - 20, QUESTIONS * 3 / 20);
     assert_true(closing.complete.capacity < 16384 && closing.waiting.capacity < 4096);
     for (uint64_t number = QUESTIONS - CONCURRENT; number < QUESTIONS; number++)

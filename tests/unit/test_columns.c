@@ -1,4 +1,4 @@
-/* Side columns: as values parallel to transactions, and through every form of files. */
+/* Side columns: values parallel to transactions, and through every form of files. */
 #include "tests/unit/cmocka_first.h"
 
 #include <stdio.h>
@@ -69,7 +69,7 @@ static void appending_renumbers_names(void **state)
     rig_columns_done(&more);
 }
 
-static void what_can_be_no_name_has_no_number(void **state)
+static void invalid_names_have_no_number(void **state)
 {
     (void)state;
     struct rig_names names;
@@ -157,7 +157,7 @@ static void every_form_keeps_them(void **state)
     }
 }
 
-/* ---- as other programs write them ---- */
+/* ---- as written by other programs ---- */
 
 static struct rig_history *parse(const char *text)
 {
@@ -169,8 +169,8 @@ static struct rig_history *parse(const char *text)
     return history;
 }
 
-/* One transaction; its completion has these fields behind its value. Padding at the end keeps the short way through
- * texts from giving up. */
+/* One transaction; its completion has these fields behind its value. Padding at the end keeps the fast path for texts
+ * in use. */
 static struct rig_history *parse_fields(bool edn, bool padded, const char *fields)
 {
     static char text[2048];
@@ -225,7 +225,7 @@ static void fields_of_other_kinds_are_skipped(void **state)
     }
 }
 
-/* A completion that does not repeat its operations is found when the parts of a file are joined. */
+/* The reader finds a completion that does not repeat its operations when it joins the parts of a file. */
 static void completions_without_a_value_have_columns(void **state)
 {
     (void)state;
@@ -238,7 +238,7 @@ static void completions_without_a_value_have_columns(void **state)
     assert_string_equal(rig_history_column_name(history, 1, RIG_COLUMN_NODE), "a");
     assert_int_equal(rig_history_column(history, 1, RIG_COLUMN_HELD), 5);
     assert_int_equal(rig_history_column(history, 1, RIG_COLUMN_MEANWHILE), 1);
-    assert_true(history->start_utc_ns == 0); /* the first operation tells it */
+    assert_true(history->start_utc_ns == 0); /* the first operation states it */
     rig_history_free(history);
 }
 
@@ -247,7 +247,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_end_with_the_last_transaction_that_has_one),
         cmocka_unit_test(appending_renumbers_names),
-        cmocka_unit_test(what_can_be_no_name_has_no_number),
+        cmocka_unit_test(invalid_names_have_no_number),
         cmocka_unit_test(every_form_keeps_them),
         cmocka_unit_test(fields_of_other_kinds_are_skipped),
         cmocka_unit_test(completions_without_a_value_have_columns),

@@ -46,7 +46,7 @@ static void blanks_separate_and_quotes_keep(void **state)
     assert_split("$HOME ~ * | ; >", "[$HOME][~][*][|][;][>]");
 }
 
-static void what_cannot_be_split_is_refused(void **state)
+static void unfinished_command_lines_are_rejected(void **state)
 {
     (void)state;
     const char *const lines[][2] = {
@@ -78,7 +78,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(blanks_separate_and_quotes_keep, prepare, release),
-        cmocka_unit_test_setup_teardown(what_cannot_be_split_is_refused, prepare, release),
+        cmocka_unit_test_setup_teardown(unfinished_command_lines_are_rejected, prepare, release),
         cmocka_unit_test_setup_teardown(joined_splits_into_the_same, prepare, release),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

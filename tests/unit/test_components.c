@@ -39,7 +39,7 @@ static void make(struct graph *g, struct rig_rng *rng, unsigned percent, bool fo
     g->graph.process_before = g->before;
 }
 
-/* One step in a view, from state to state; the split view by its definition. */
+/* One step in a view, from state to state; the split view follows its definition. */
 static bool steps(const struct graph *g, const struct rig_view *view, uint32_t from, uint32_t to)
 {
     uint32_t a = rig_view_node(view, from), b = rig_view_node(view, to);

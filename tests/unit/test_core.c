@@ -1,4 +1,4 @@
-/* The core of random graphs: it decides about cycles of every kind as the whole graph does. */
+/* The core of random graphs gives the same decision on cycles of every kind as the whole graph. */
 #include "tests/unit/random_links.h"
 
 #include "checker/cycle/core.h"
@@ -7,7 +7,7 @@
 
 enum { ROUNDS = 3000 };
 
-/* What one view of a graph has. */
+/* The result for one view of a graph. */
 struct found {
     uint32_t members;  /* of components */
     uint32_t violated; /* the transactions that violate real time, as bits */
@@ -40,7 +40,7 @@ static void make_whole(struct fixture *f, const uint8_t *committed, struct rig_g
     assert_int_equal(rig_graph_add_orders(&f->history, committed, before, &f->arena, whole, &err), RIG_OK);
 }
 
-/* Leaves out the edges of nodes that are not selected. */
+/* Removes the edges of nodes that are not selected. */
 static void restrict_to(struct rig_graph *graph, const uint8_t *selected)
 {
     uint32_t kept = 0, begin = 0;

@@ -85,7 +85,7 @@ static void a_closed_walk_is_cut_to_a_cycle(void **state)
     rig_cycle_done(&cycle);
 }
 
-/* Long walks are cut by looking places up: the same as short ones, and in time that is linear. */
+/* Long walks are cut by looking up indices: the same result as for short ones, in linear time. */
 static void a_long_walk_is_cut_like_a_short_one(void **state)
 {
     (void)state;

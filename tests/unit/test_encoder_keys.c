@@ -27,7 +27,7 @@ static void keys_are_found_by_name(void **state)
 }
 
 /* Three keys: one in use, one left long ago by its own measure, one that an open transaction holds. */
-static void a_block_starts_with_what_is_in_use(void **state)
+static void a_block_starts_with_the_keys_in_use(void **state)
 {
     (void)state;
     struct rig_encoder_keys keys;
@@ -57,7 +57,7 @@ static void a_block_starts_with_what_is_in_use(void **state)
     assert_int_equal(keys.entries.at[busy].id, 1);
     assert_int_equal(rig_encoder_keys_find(&keys, 7), RIG_TABLE_NONE);
     assert_int_equal(rig_encoder_keys_find(&keys, 9), busy);
-    /* What was left comes back as new, in the place that is free. */
+    /* A dropped key comes back as new, in the free slot. */
     assert_int_equal(use(&keys, 7, 100001), left);
     assert_int_equal(keys.entries.at[left].id, 2);
     assert_int_equal(keys.entries.at[left].spine.count, 0);
@@ -87,7 +87,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keys_are_found_by_name),
-        cmocka_unit_test(a_block_starts_with_what_is_in_use),
+        cmocka_unit_test(a_block_starts_with_the_keys_in_use),
         cmocka_unit_test(where_all_is_too_much_the_latest_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,7 +35,7 @@ static enum rig_outcome run_alone(struct rig_sim_engine *engine, uint32_t sessio
     return answer->outcome;
 }
 
-/* The list that a key has once all is still. */
+/* The list of a key once no transaction is open. */
 static void assert_list(struct rig_sim_engine *engine, int64_t key, const int64_t *expected, uint32_t count)
 {
     const struct rig_op op = {.kind = RIG_OP_READ_LIST, .key = key};
@@ -63,7 +63,7 @@ static void options_that_do_not_fit_are_refused(void **state)
     assert_int_equal(rig_sim_options_check(&options, RIG_WORKLOAD_LIST_APPEND, &err), RIG_OK);
 }
 
-/* Reads of the own session see, between others' commits, exactly what the transaction wrote. */
+/* Between others' commits, the session's own reads see exactly what the transaction wrote. */
 static void lists_grow_by_commit(void **state)
 {
     (void)state;
@@ -99,7 +99,7 @@ static void registers_hold_the_last_write(void **state)
     rig_sim_engine_free(engine);
 }
 
-static void every_loss_of_an_answer_is_told_as_it_is(void **state)
+static void every_loss_of_an_answer_has_its_outcome(void **state)
 {
     (void)state;
     struct rig_sim_options options = options_of(RIG_SIM_SERIALIZABLE);
@@ -170,8 +170,8 @@ static void held_for_a_time(void **state)
     rig_sim_engine_free(engine);
 }
 
-/* Session 0 is held until three others have committed; it keeps its old snapshot all the while. */
-static void held_for_commits_of_others(void **state)
+/* Session 0 is held until three others have committed; it keeps its old snapshot until then. */
+static void held_for_other_commits(void **state)
 {
     (void)state;
     struct rig_sim_options options = options_of(RIG_SIM_SNAPSHOT);
@@ -196,7 +196,7 @@ static void held_for_commits_of_others(void **state)
     rig_sim_engine_free(engine);
 }
 
-/* Everybody waits for commits that nobody makes: they must go on all the same, also with locks between them. */
+/* All sessions wait for commits that none can make: they must go on all the same, also with locks between them. */
 static void holds_that_cannot_be_met_end(void **state)
 {
     (void)state;
@@ -215,7 +215,7 @@ static void holds_that_cannot_be_met_end(void **state)
     rig_sim_engine_free(engine);
 }
 
-/* Two sessions that lock two keys the other way round: over many tries some meet, and one of each pair goes on. */
+/* Two sessions that lock two keys in opposite order: over many tries some deadlock, and one of each pair goes on. */
 static void deadlocks_end_one_of_two(void **state)
 {
     (void)state;
@@ -295,8 +295,8 @@ static void workers_take_turns(void **state)
     }
 }
 
-/* Lists of one origin are equal as far as they say, whatever was lost, reordered or never committed. */
-static void origins_tell_what_is_equal(void **state)
+/* Lists of one origin are equal as far as they reach, even with lost, reordered and uncommitted appends. */
+static void equal_origins_have_equal_elements(void **state)
 {
     (void)state;
     enum { SESSIONS = 5, READS = 4000, MOST = 4096 };
@@ -370,15 +370,15 @@ int main(void)
         cmocka_unit_test(options_that_do_not_fit_are_refused),
         cmocka_unit_test(lists_grow_by_commit),
         cmocka_unit_test(registers_hold_the_last_write),
-        cmocka_unit_test(every_loss_of_an_answer_is_told_as_it_is),
+        cmocka_unit_test(every_loss_of_an_answer_has_its_outcome),
         cmocka_unit_test(aborts_leave_nothing),
         cmocka_unit_test(held_for_a_time),
-        cmocka_unit_test(held_for_commits_of_others),
+        cmocka_unit_test(held_for_other_commits),
         cmocka_unit_test(holds_that_cannot_be_met_end),
         cmocka_unit_test(deadlocks_end_one_of_two),
         cmocka_unit_test(cancelled_transactions_fail),
         cmocka_unit_test(workers_take_turns),
-        cmocka_unit_test(origins_tell_what_is_equal),
+        cmocka_unit_test(equal_origins_have_equal_elements),
         cmocka_unit_test(forgotten_keys_are_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

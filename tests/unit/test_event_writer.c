@@ -104,7 +104,7 @@ static void complete(struct rig_event_writer *writer, int64_t time_ns, const int
     check(rig_event_writer_complete(writer, 0, 0, time_ns, &op, 1, &completion, &err), &err);
 }
 
-/* Lists with an origin, with another one, beyond it, forgotten in between: the file is the same as without any. */
+/* Lists with an origin, with another one, beyond it, forgotten in between: the file is the same as without origins. */
 static void origins_change_nothing(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /*
- * Whole folders: what a copy keeps, what it refuses, and what removing leaves alone.
+ * Whole folders: what a copy keeps and refuses, and what removal leaves alone.
  */
 #include "tests/unit/cmocka_first.h"
 
@@ -79,7 +79,7 @@ static void copy_keeps_contents_modes_and_links(void **state)
     assert_int_equal(access(home, F_OK), -1);
 }
 
-static void copy_refuses_what_is_there_and_what_is_not(void **state)
+static void copy_rejects_an_existing_target_and_a_missing_source(void **state)
 {
     (void)state;
     char home[] = "/tmp/rig-test-XXXXXX";
@@ -115,7 +115,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copy_keeps_contents_modes_and_links),
-        cmocka_unit_test(copy_refuses_what_is_there_and_what_is_not),
+        cmocka_unit_test(copy_rejects_an_existing_target_and_a_missing_source),
         cmocka_unit_test(removing_follows_no_links),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

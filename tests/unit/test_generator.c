@@ -27,7 +27,7 @@ static struct rig_generator *new_generator(const struct rig_generator_options *o
     return generator;
 }
 
-/* Field by field. */
+/* Compares field by field. */
 static void assert_same(const struct rig_transaction *x, const struct rig_transaction *y)
 {
     assert_int_equal(x->op_count, y->op_count);
@@ -113,7 +113,7 @@ static void skipping_stays_on_the_stream(void **state)
 enum { KEYS = 4096, VALUES = 2048, CLIENTS = 5 };
 static uint8_t writer[KEYS][VALUES];
 
-/* All clients at one pace: what they write to each key, and who. Returns the number of keys that were written. */
+/* All clients at one pace: records the clients' writes to each key. Returns the number of keys that were written. */
 static int64_t write_all(const struct rig_generator_options *options, int transactions, uint64_t *appends)
 {
     memset(writer, 0, sizeof writer);
@@ -134,7 +134,7 @@ static int64_t write_all(const struct rig_generator_options *options, int transa
                 }
                 assert_in_range(at->key, 0, KEYS - 1);
                 assert_in_range(at->value, 1, VALUES - 1);
-                assert_int_equal(writer[at->key][at->value], 0); /* never twice, by nobody */
+                assert_int_equal(writer[at->key][at->value], 0); /* never twice, by any client */
                 writer[at->key][at->value] = (uint8_t)(c + 1);
                 ++*appends;
             }
@@ -281,7 +281,7 @@ static void all_reads_and_no_reads_are_exact(void **state)
     }
 }
 
-/* One active key, one append a key, many clients: the busiest rotation there is. */
+/* One active key, one append a key, many clients: the fastest rotation possible. */
 static void extreme_options_work(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Branches that grow, and the lists in two pieces that they are read as. */
+/* Branches that grow, and the lists in two pieces that represent them. */
 #include "tests/unit/cmocka_first.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ static void lists_one_behind_the_other_are_one_branch(void **state)
     rig_list_pool_init(&pool, 0);
     struct rig_read_list list = make(3, first, 2);
     assert_true(take(&pool, &branch, &list));
-    list = make(5, later, 3); /* the spine has become what the branch said */
+    list = make(5, later, 3); /* the spine has grown into the branch */
     assert_true(take(&pool, &branch, &list));
     assert_int_equal(rig_growing_branch_count(&branch), 8);
     list = make(5, later, 1);
@@ -42,7 +42,7 @@ static void lists_one_behind_the_other_are_one_branch(void **state)
     list = make(7, other, 1);
     assert_false(take(&pool, &branch, &list)); /* another one */
     list = make(2, later, 1);
-    assert_false(take(&pool, &branch, &list)); /* parts from the spine before the branch does */
+    assert_false(take(&pool, &branch, &list)); /* leaves the spine before the branch does */
     assert_int_equal(rig_growing_branch_count(&branch), 8);
     for (uint32_t i = 0; i < branch.tail.count; i++)
         assert_int_equal(branch.tail.at[i], i + 4);
@@ -59,7 +59,7 @@ static void a_branch_that_is_far_back_is_left_alone(void **state)
     struct rig_read_list list = make(3 + RIG_BRANCH_REACH + 1, &value, 1);
     assert_false(take(&pool, &branch, &list));
     list = make(3 + RIG_BRANCH_REACH, &value, 1);
-    assert_true(take(&pool, &branch, &list)); /* elements of the spine that the branch lacks come with it */
+    assert_true(take(&pool, &branch, &list)); /* the spine's elements that the branch lacks are added */
     assert_int_equal(branch.tail.count, RIG_BRANCH_REACH + 1);
     assert_int_equal(branch.tail.at[0], 4);
     assert_int_equal(branch.tail.at[RIG_BRANCH_REACH], value);

@@ -28,7 +28,7 @@ static void comes_out_in_order(void **state)
     rig_heap_done(&heap);
 }
 
-/* Whatever is taken out of the middle, the rest still comes in order. */
+/* Whichever elements are taken out of the middle, the rest still comes in order. */
 static void entries_can_be_taken_out(void **state)
 {
     (void)state;

@@ -101,7 +101,7 @@ static void values_outside_the_range_are_kept_at_its_ends(void **state)
     assert_int_equal(rig_histogram_max(&one), INT64_C(1) << 50);
 }
 
-static void subtracting_leaves_what_was_added_since(void **state)
+static void subtracting_leaves_later_additions(void **state)
 {
     (void)state;
     for (int64_t value = 1; value <= 100; value++)
@@ -123,7 +123,7 @@ int main(void)
         cmocka_unit_test_setup(single_values_keep_the_bound, clear),
         cmocka_unit_test_setup(percentiles_match_sorted_values, clear),
         cmocka_unit_test_setup(values_outside_the_range_are_kept_at_its_ends, clear),
-        cmocka_unit_test_setup(subtracting_leaves_what_was_added_since, clear),
+        cmocka_unit_test_setup(subtracting_leaves_later_additions, clear),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Excerpts of histories: what is kept is as it was, and the rest is gone. */
+/* Excerpts of histories: the kept part is unchanged, and the rest is gone. */
 #include "tests/unit/cmocka_first.h"
 
 #include <stdio.h>

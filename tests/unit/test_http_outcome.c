@@ -1,4 +1,4 @@
-/* drivers/http/http_outcome: each row of the general table, and how a dialect's rules come before it. */
+/* drivers/http/http_outcome: each row of the general table, and the precedence of a dialect's rules. */
 #include "tests/unit/cmocka_first.h"
 
 #include <string.h>

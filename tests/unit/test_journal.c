@@ -67,7 +67,7 @@ static int files(void)
     return count;
 }
 
-/* What a rig does that dies by SIGKILL behind its last line. */
+/* A rig that dies by SIGKILL after its last line. */
 static void die_after(void (*act)(struct rig_journal *journal, void *context), void *context)
 {
     const pid_t child = fork();
@@ -98,7 +98,7 @@ static void leave_commands(struct rig_journal *journal, void *context)
     rig_journal_forget(journal, forgotten);
 }
 
-/* Latest first, what is done not at all; and once only. */
+/* Latest first, skipping commands that are already done; and once only. */
 static void commands_of_the_dead_are_run(void **state)
 {
     (void)state;
@@ -113,7 +113,7 @@ static void commands_of_the_dead_are_run(void **state)
     assert_non_null(strstr(rig_buf_text(&said), "+ the last: sh -c"));
     assert_null(strstr(rig_buf_text(&said), "done already"));
     assert_int_equal(access(made[0], F_OK), 0);
-    assert_int_equal(access(made[1], F_OK), 0); /* made while the first was not: the order was reversed */
+    assert_int_equal(access(made[1], F_OK), 0); /* made while the first was missing: the order was reversed */
     assert_int_equal(files(), 0);
     heal(false);
     assert_int_equal(healing.healed, 0);
@@ -128,7 +128,7 @@ static void leave_failing(struct rig_journal *journal, void *context)
         _exit(1);
 }
 
-static void what_fails_stays_until_it_is_forgotten(void **state)
+static void failed_entries_stay_until_they_are_forgotten(void **state)
 {
     (void)state;
     die_after(leave_failing, NULL);
@@ -152,7 +152,7 @@ static void leave_note(struct rig_journal *journal, void *context)
     rig_journal_forget(journal, done);
 }
 
-static void what_a_person_has_to_remove_is_told_until_it_is_forgotten(void **state)
+static void notes_are_reported_until_they_are_forgotten(void **state)
 {
     (void)state;
     die_after(leave_note, NULL);
@@ -178,7 +178,7 @@ static void die_quietly(int number)
     _exit(0);
 }
 
-/* Stopped, with a segment of shared memory. One that is stubborn does not end when it is asked to. */
+/* Stopped, with a segment of shared memory. A stubborn process does not end when asked. */
 static void stopped_process_is_ended(bool stubborn)
 {
     int ready[2];
@@ -226,7 +226,7 @@ static void stopped_processes_are_ended(void **state)
     stopped_process_is_ended(true);
 }
 
-/* A number that was given to somebody else since is left alone. */
+/* A process number that was reused since is left alone. */
 static void another_process_with_the_number_is_left_alone(void **state)
 {
     (void)state;
@@ -246,7 +246,7 @@ static void another_process_with_the_number_is_left_alone(void **state)
     assert_non_null(strstr(rig_buf_text(&said), "is gone"));
 }
 
-/* The living heal themselves; and a line that was cut was never acknowledged. */
+/* The living heal themselves; a line that was cut was never acknowledged. */
 static void the_living_are_left_alone(void **state)
 {
     (void)state;
@@ -300,7 +300,7 @@ static void damaged_files_are_said_and_kept(void **state)
             strstr(rig_buf_text(&said), i == 0 ? "1-7.undo:1: this is no line" : "1-7.undo:2: this is no line"));
         assert_int_equal(files(), 1);
     }
-    /* What others may have written is not run. */
+    /* A journal that others may have written to is not run. */
     write_journal("1-7.undo", "rig-undo 1 - 1 7\ncommand 1 x / true\n", 0666);
     heal(false);
     assert_int_equal(healing.healed + healing.failed, 0);
@@ -321,8 +321,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(commands_of_the_dead_are_run, prepare, release),
-        cmocka_unit_test_setup_teardown(what_fails_stays_until_it_is_forgotten, prepare, release),
-        cmocka_unit_test_setup_teardown(what_a_person_has_to_remove_is_told_until_it_is_forgotten, prepare, release),
+        cmocka_unit_test_setup_teardown(failed_entries_stay_until_they_are_forgotten, prepare, release),
+        cmocka_unit_test_setup_teardown(notes_are_reported_until_they_are_forgotten, prepare, release),
         cmocka_unit_test_setup_teardown(stopped_processes_are_ended, prepare, release),
         cmocka_unit_test_setup_teardown(another_process_with_the_number_is_left_alone, prepare, release),
         cmocka_unit_test_setup_teardown(the_living_are_left_alone, prepare, release),

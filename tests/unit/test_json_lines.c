@@ -110,7 +110,7 @@ static void others_are_skipped_and_counted(void **state)
               "{\"type\":\"invoke\",\"process\":1,\"f\":\"txn\",\"value\":[[\"append\",1,2]]}\n");
     assert_int_equal(history->skipped_count, 5);
     assert_int_equal(history->txn_count, 2);
-    assert_int_equal(history->txns[0].complete_at, 5); /* its operations are those invoked */
+    assert_int_equal(history->txns[0].complete_at, 5); /* its operations are those of the invocation */
     assert_int_equal(rig_txn_op_count(history, 0), 1);
     assert_int_equal(history->txns[1].complete_at, RIG_POSITION_NONE);
     assert_int_equal(history->txns[1].outcome, RIG_OUTCOME_INFO);
@@ -203,7 +203,7 @@ static void random_histories_come_back(void **state)
     (void)unlink(path);
 }
 
-/* What an ok transaction does not know is not written as the initial state. */
+/* An unknown read of an ok transaction is not written as the initial state. */
 static void unknown_is_not_nil(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* drivers/http/json_path: which texts are paths, and what they find. */
+/* drivers/http/json_path: which texts are paths, and the values that they find. */
 #include "tests/unit/cmocka_first.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 static const char answer[] = "{\"header\": {\"revision\": \"5\"}, \"rows\": [[1], [2, {\"x.y\": 3}]], \"none\": null,"
                              " \"results\": [{\"time\": 1}, {\"error\": \"no\"}, {\"error\": \"never\"}]}";
 
-/* What the path finds, as JSON; "-" for nothing. */
+/* The value at the path, as JSON; "-" for none. */
 static void finds(const char *text, const char *expected)
 {
     struct rig_arena arena;
@@ -70,7 +70,7 @@ static void test_any_element(void **state)
     finds("$.header[*]", "-");
 }
 
-static void test_what_is_no_path(void **state)
+static void test_texts_that_are_no_path(void **state)
 {
     (void)state;
     const char *const texts[] = {"",      "header", "$header",        "$.",   "$..a",  "$[",     "$[a]", "$[1", "$['a]",
@@ -86,7 +86,7 @@ int main(void)
         cmocka_unit_test(test_members_and_elements),
         cmocka_unit_test(test_nothing_there),
         cmocka_unit_test(test_any_element),
-        cmocka_unit_test(test_what_is_no_path),
+        cmocka_unit_test(test_texts_that_are_no_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,7 +78,7 @@ static void strings_are_escaped(void **state)
     }
 }
 
-/* Whatever the bytes, another reader of JSON takes the string. */
+/* For any bytes, another JSON reader accepts the string. */
 static void any_bytes_make_valid_json(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Bytes by name, in pages of neighbours: against plain arrays, through random changes. */
+/* Bytes by key, in pages of neighbours: compared with plain arrays, through random changes. */
 #include "tests/unit/cmocka_first.h"
 
 #include <string.h>
@@ -47,7 +47,7 @@ static void expect_same(const struct rig_key_pages *pages, const struct model *m
     }
 }
 
-static void what_was_put_is_there(void **state)
+static void stored_bytes_are_found(void **state)
 {
     (void)state;
     static struct model model;
@@ -86,7 +86,7 @@ static void pages_go_with_all_their_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_put_is_there),
+        cmocka_unit_test(stored_bytes_are_found),
         cmocka_unit_test(pages_go_with_all_their_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Keys that were forgotten: ranges of neighbours, and what is given up where there would be too many ranges. */
+/* Sets of forgotten keys: ranges of neighbours, and the precision lost where there would be too many ranges. */
 #include "tests/unit/cmocka_first.h"
 
 #include <string.h>
@@ -58,7 +58,7 @@ static void too_many_ranges_lose_their_gaps(void **state)
     assert_true(set.ranges.count <= 100);
     for (int64_t i = 1; i <= 1000; i++)
         assert_true(has(&set, i * i));
-    assert_true(has(&set, 3)); /* in a small gap; but not what was never between two of them */
+    assert_true(has(&set, 3)); /* in a small gap; but not a key outside the ranges' ends */
     assert_false(has(&set, 0) || has(&set, 1000001));
     rig_key_set_done(&set);
 }

@@ -126,7 +126,7 @@ static bool flows(const struct rig_graph *graph, uint32_t from, uint32_t to)
     return false;
 }
 
-/* A random history in which reads see arbitrary prefixes of lists that were fixed beforehand. */
+/* A random history in which reads show arbitrary prefixes of fixed lists. */
 static void random_notation(struct rig_rng *rng, char *text, size_t size)
 {
     size_t length = 0;

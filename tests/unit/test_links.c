@@ -10,7 +10,7 @@ static void assert_edges(const struct rig_graph *graph, uint32_t node, const uin
         assert_int_equal(graph->edges[graph->first[node] + i], edges[i]);
 }
 
-static void edges_stand_in_the_order_of_those_who_showed_them(void **state)
+static void edges_keep_the_order_of_their_readers(void **state)
 {
     (void)state;
     struct rig_arena arena;
@@ -74,7 +74,7 @@ static void rooms_grow(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(edges_stand_in_the_order_of_those_who_showed_them),
+        cmocka_unit_test(edges_keep_the_order_of_their_readers),
         cmocka_unit_test(rooms_grow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

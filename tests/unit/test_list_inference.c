@@ -1,4 +1,4 @@
-/* The short way for transactions that show nothing odd, against the long one, on random histories of every kind. */
+/* The fast path for transactions without anomalies, compared with the full one, on random histories of every kind. */
 #include "tests/unit/given_history.h"
 
 #include <string.h>
@@ -57,7 +57,7 @@ static bool same_oddities(const struct rig_noncyclic_findings *a, const struct r
     return true;
 }
 
-/* Where the short way was tried in vain it may say more than is needed. */
+/* After a failed fast path the values may be larger than necessary. */
 static bool looks_back(const struct rig_links *a, const struct rig_links *b)
 {
     for (uint32_t txn = 0; txn < a->txn_count; txn++) {
@@ -67,7 +67,7 @@ static bool looks_back(const struct rig_links *a, const struct rig_links *b)
     return true;
 }
 
-/* Values far apart take another table. */
+/* Values far apart use another table. */
 static struct checker_names names_of(uint64_t number)
 {
     struct checker_names names = {.key = {0, 1, 2, 3}, .process_factor = 1, .value_factor = 1, .position_factor = 1};
@@ -94,7 +94,7 @@ static bool agree(const struct rig_history *history, unsigned *odd, unsigned *li
     return same;
 }
 
-/* The same history with transactions that have no operations in between, now and then more than a byte can count. */
+/* The same history with transactions without operations in between, sometimes more than a byte can count. */
 static bool agree_with_gaps(const struct rig_history *history, struct rig_rng *rng)
 {
     enum { MOST = 600 };
@@ -137,8 +137,8 @@ static void the_short_way_hides_nothing(void **state)
     assert_true(odd > CASES / 20 && odd < CASES && linked > CASES / 20);
 }
 
-/* An unknown transaction is what it was judged to be, whatever reads show; else what reads show. */
-static void judged_transactions_stay_what_they_were(void **state)
+/* A transaction judged before keeps its outcome, whatever reads show; another unknown one depends on the reads. */
+static void judged_transactions_keep_their_outcome(void **state)
 {
     (void)state;
     const uint8_t judged[] = {RIG_JUDGED_NOT, RIG_JUDGED_UNCOMMITTED, RIG_JUDGED_COMMITTED};
@@ -163,7 +163,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_short_way_hides_nothing),
-        cmocka_unit_test(judged_transactions_stay_what_they_were),
+        cmocka_unit_test(judged_transactions_keep_their_outcome),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@ enum { ROOM = 4096, ROUNDS = 20000 };
 
 static struct rig_rng rng;
 
-/* Byte by byte, as the header says it. */
+/* Byte by byte, as the header specifies. */
 static size_t plain_match(const char *spine, size_t spine_length, const char *text)
 {
     size_t length = 0;
@@ -29,7 +29,7 @@ static uint32_t plain_count(const char *text, size_t length)
     return count;
 }
 
-/* Of the bytes behind the spine's bracket nothing is asked: they may be the same or not. */
+/* The bytes behind the spine's bracket may be the same or not. */
 static void compare_all(const char *spine, size_t spine_length, const char *text, const char *limit)
 {
     size_t count = 0;
@@ -119,7 +119,7 @@ static void random_texts(void **state)
     }
 }
 
-static void what_a_match_says(void **state)
+static void the_result_of_a_match(void **state)
 {
     (void)state;
     size_t count = 0;
@@ -142,7 +142,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_difference_at_each_offset),
         cmocka_unit_test(random_texts),
-        cmocka_unit_test(what_a_match_says),
+        cmocka_unit_test(the_result_of_a_match),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

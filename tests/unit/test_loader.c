@@ -1,4 +1,4 @@
-/* drivers/loader.h; the folder of the drivers with one fault each is given as DRIVER_FOLDER. */
+/* drivers/loader.h; DRIVER_FOLDER is the folder of the drivers with one fault each. */
 #include "tests/unit/cmocka_first.h"
 
 #include <stdio.h>
@@ -78,7 +78,7 @@ static void other_name_is_refused(void **state)
                    "/rig-driver-name.so: holds the driver `another`; name the file rig-driver-another.so");
 }
 
-/* The whole text depends on where the binary lies; it must name the file, the built-in drivers and the folder. */
+/* The whole text depends on the binary's folder; it must name the file, the built-in drivers and the folder. */
 static void missing_file_names_every_place(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /*
- * What a cluster on this machine is made of, with shell scripts as servers: folder and account, environment and log,
+ * The parts of a cluster on this machine, with shell scripts as servers: folder and account, environment and log,
  * waiting for an answer, each way to end a server with all its processes, and free ports.
  */
 #include "tests/unit/cmocka_first.h"
@@ -299,7 +299,7 @@ static void start_that_fails_says_why(void **state)
     assert_int_equal(await_up(true, 20 * RIG_NS_PER_MS, &err), RIG_E_CLUSTER); /* asked all the same */
 }
 
-/* Which signals come, and that every process is gone after the last. */
+/* The signals that the server gets, and that every process is gone after the last. */
 static void each_end_has_its_signals(void **state)
 {
     (void)state;
@@ -344,7 +344,7 @@ static void each_end_has_its_signals(void **state)
     assert_string_equal(stage.warning, "node-1 did not end within stop-timeout of signal 3");
 }
 
-/* A process that a fault has stopped is woken, or it could not follow the order. */
+/* A process that a fault has stopped is woken; otherwise it could not follow the order. */
 static void stopped_processes_end_as_well(void **state)
 {
     (void)state;
@@ -419,7 +419,7 @@ static void programs_are_found_together(void **state)
     assert_int_equal(setenv("PATH", path, 1), 0);
     assert_true(rig_local_find_programs(both, folder, sizeof folder));
     assert_string_equal(folder, second);
-    assert_false(rig_local_find_programs(both, folder, strlen(second))); /* its path takes more */
+    assert_false(rig_local_find_programs(both, folder, strlen(second))); /* its path is longer */
     assert_int_equal(chmod(file, 0644), 0);
     assert_int_equal(rig_local_has_programs(second, both), false);
     assert_int_equal(setenv("PATH", "", 1), 0);

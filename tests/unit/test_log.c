@@ -45,7 +45,7 @@ static int remove_log(void **state)
     return unlink(path);
 }
 
-/* What the log holds; the caller frees it with rig_buf_done(). */
+/* The contents of the log; the caller frees them with rig_buf_done(). */
 static struct rig_buf log_text(void)
 {
     struct rig_buf buf;
@@ -97,7 +97,7 @@ static void nothing_that_a_terminal_obeys_is_written(void **state)
     rig_buf_done(&text);
 }
 
-/* Wherever a secret stands in a line, also across the place where the line is cut, no part of it is written. */
+/* No part of a secret is written, wherever it is in a line, also across the place where the line is cut. */
 static void secrets_never_reach_the_file(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The minimum of evidence: each thing that may be missing makes a valid verdict undecided, and nothing else does. */
+/* The minimum of evidence: each missing part makes a valid verdict undecided, and nothing else does. */
 #include "tests/unit/given_history.h"
 
 #include <string.h>
@@ -43,7 +43,7 @@ static struct judged judge(const char *notation, const struct rig_minimum *minim
 
 static const struct rig_scope unharmed = {.fault_count = 0};
 
-/* Undecided without an anomaly; with one it stays an anomaly, and the shortfall is told beside. */
+/* Undecided without an anomaly; with one it stays an anomaly, and the shortfall is reported beside it. */
 static void assert_short(const struct rig_minimum *minimum, const struct rig_effort *effort,
                          const struct rig_scope *scope, const char *reason)
 {
@@ -135,7 +135,7 @@ static void faults_that_were_wanted_have_to_strike(void **state)
         {.injection = 2, .step = RIG_FAULT_INJECTED, .fault = "kill", .targets = "", .text = "seen"}};
     struct rig_scope scope = {.faults = events, .fault_count = 3};
     assert_short(&asked, &effort, &scope, none);
-    assert_short(&asked, NULL, &scope, none); /* a history says so by itself */
+    assert_short(&asked, NULL, &scope, none); /* the history itself shows it */
     scope.fault_count = 4;
     assert_enough(&asked, &effort, &scope);
     assert_enough(&asked, NULL, &scope);

@@ -1,6 +1,6 @@
 /*
- * The life of a fault: it takes effect and is healed, waits for its target and for other faults, and fails the run where
- * it had no effect. Each node of the cluster is a process of this test, so that what faults do to it is real.
+ * The life of a fault: it takes effect and is healed, waits for its target and for other faults, and fails the run
+ * where it had no effect. Each node of the cluster is a process of this test, so the effects of faults are real.
  */
 #include "tests/unit/nemesis_stage.h"
 
@@ -102,7 +102,7 @@ static void what_had_no_effect_fails_the_run(void **state)
     assert_int_equal(atomic_load(&stage.failures), 1);
 }
 
-static void what_cannot_be_healed_fails_the_run(void **state)
+static void a_failed_heal_fails_the_run(void **state)
 {
     (void)state;
     stage.broken = true;
@@ -114,11 +114,11 @@ static void what_cannot_be_healed_fails_the_run(void **state)
     assert_string_equal(stage.err.text, "nemesis: cannot heal kill n1: n1 does not start");
 }
 
-/* A fault of the test's own, of which each target is healed by itself. */
+/* A fault of the test's own, whose targets are healed one by one. */
 static struct {
     int calls[STAGE_NODES]; /* of heal_node, by position among the targets */
-    int failing;            /* position of the target that cannot be healed; -1: none */
-    int failures;           /* how often it fails */
+    int failing;            /* position of the target that fails to heal; -1: none */
+    int failures;           /* the number of its failures */
     bool no_effect;         /* inject fails */
 } spread;
 
@@ -157,7 +157,7 @@ static void run_own_fault(const struct rig_fault *fault, const char *target)
     stage_await(4);
 }
 
-/* One that cannot be healed keeps no other from it; all of them are tried once more. */
+/* A target that fails to heal does not keep others from healing; all failed ones are tried once more. */
 static void each_target_is_healed_by_itself(void **state)
 {
     (void)state;
@@ -171,7 +171,7 @@ static void each_target_is_healed_by_itself(void **state)
     assert_string_equal(stage.err.text, "nemesis: cannot heal spread n1, n2, n3: target 1 is stuck");
     stage_end();
 
-    spread.failures = 1; /* the second time it can */
+    spread.failures = 1; /* the second attempt succeeds */
     run_own_fault(&spread_fault, "all");
     assert_false(stage.events[3].failed);
     assert_int_equal(rig_nemesis_heal_all(stage.nemesis, false, &stage.err), RIG_OK);
@@ -215,7 +215,7 @@ static void a_fault_without_targets_is_healed_once(void **state)
     assert_int_equal(rig_nemesis_heal_all(stage.nemesis, false, &stage.err), RIG_OK);
 }
 
-/* The signal that ends the run may keep a fault from its effect: that is no failure. */
+/* The signal that ends the run may come before the fault's effect: that is no failure. */
 static void what_a_signal_ends_is_no_failure(void **state)
 {
     (void)state;
@@ -234,7 +234,7 @@ static void end_the_load(const struct rig_nemesis_event *event)
         atomic_store(&stage.over, true);
 }
 
-/* So may the end of the load, with which the clients leave. */
+/* So may the end of the load, when the clients leave. */
 static void what_the_end_of_the_load_hides_is_no_failure(void **state)
 {
     (void)state;
@@ -249,7 +249,7 @@ static void what_the_end_of_the_load_hides_is_no_failure(void **state)
     assert_int_equal(atomic_load(&stage.failures), 0);
 }
 
-/* The end of the load heals what would last longer, and nothing comes any more. */
+/* The end of the load heals faults that would last longer, and no further fault comes. */
 static void the_end_of_the_load_heals(void **state)
 {
     (void)state;
@@ -269,7 +269,7 @@ static void the_end_of_the_load_heals(void **state)
     assert_string_equal(text, "");
 }
 
-/* Two at once only where the plan wants it. */
+/* Two at once only with `overlap`. */
 static void faults_wait_for_each_other(void **state)
 {
     (void)state;
@@ -288,7 +288,7 @@ static void faults_wait_for_each_other(void **state)
     }
 }
 
-/* A role that no node has just now is waited for. */
+/* A fault waits for a role that no node has at the moment. */
 static void a_missing_target_is_waited_for(void **state)
 {
     (void)state;
@@ -302,7 +302,7 @@ static void a_missing_target_is_waited_for(void **state)
     stage_assert_event(1, RIG_NEMESIS_INJECTED, "n3", "is gone");
 }
 
-/* Else a run whose faults all found no target would pass as one that had them. */
+/* Otherwise a run would pass although none of its faults found a target. */
 static void a_load_without_any_fault_fails_the_run(void **state)
 {
     (void)state;
@@ -415,7 +415,7 @@ int main(void)
         TEST(a_restarted_node_is_another_process),
         TEST(a_failover_changes_the_primary),
         TEST(what_had_no_effect_fails_the_run),
-        TEST(what_cannot_be_healed_fails_the_run),
+        TEST(a_failed_heal_fails_the_run),
         TEST(each_target_is_healed_by_itself),
         TEST(targets_are_healed_also_where_the_fault_failed),
         TEST(a_fault_without_targets_is_healed_once),

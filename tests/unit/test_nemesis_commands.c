@@ -50,7 +50,7 @@ static void commands_are_done_checked_and_undone(void **state)
     assert_int_not_equal(access(mark, F_OK), 0);
 }
 
-/* The command succeeded, and its check does not see what it should have done. */
+/* The command succeeded, and its check does not see the effect. */
 static void a_command_without_effect_fails_the_run(void **state)
 {
     (void)state;
@@ -75,7 +75,7 @@ static void a_command_that_hangs_is_ended(void **state)
     assert_non_null(strstr(stage.err.text, "sh was killed: it took too long"));
 }
 
-/* Each target's own address; the values reach a script in quotes; what does not exist has no variable. */
+/* Each target's own address; the values reach a script in quotes; a missing value has no variable. */
 static void commands_learn_where_a_node_is(void **state)
 {
     (void)state;
@@ -110,7 +110,7 @@ static void each_target_has_its_own_port(void **state)
                        "127.0.0.1:7003");
 }
 
-/* Where the process was not started again, its number is not used once more. */
+/* When the process was not started again, its number is not used once more. */
 static void an_undo_without_its_process_is_said(void **state)
 {
     (void)state;
@@ -136,7 +136,7 @@ static void ignore(void *context, const char *text, bool healed)
     (void)context, (void)text, (void)healed;
 }
 
-/* A process of its own that is gone while its fault is under way. */
+/* A process of its own that ends during its fault. */
 static void leave_a_fault(const char *target)
 {
     const pid_t rig = fork();
@@ -151,7 +151,7 @@ static void leave_a_fault(const char *target)
     assert_int_equal(stage_journals(), 1);
 }
 
-/* The next start of rig knows the node as it was, and strikes no other process with its number. */
+/* The next start of rig knows the node's former state, and strikes no other process with its number. */
 static void an_undo_is_kept_with_its_node(void **state)
 {
     (void)state;
@@ -244,7 +244,7 @@ static void nodes_of_the_user_have_the_plans_hosts(void **state)
     assert_string_equal(place.at[RIG_PLACEHOLDER_PORT], "7001");
 }
 
-/* Nodes of the user's: by the plan's commands, `{node}` replaced; roles and health too. */
+/* The user's nodes: by the plan's commands, `{node}` replaced; roles and health too. */
 static void nodes_of_the_user_are_reached_by_commands(void **state)
 {
     (void)state;

@@ -15,8 +15,9 @@
 
 enum { NODES = 5, CLIENT = NODES, PARTIES = NODES + 1 };
 /*
- * Traffic comes in waves: the byte says which. Each begins when the one before has come on the lines that are whole; by
- * the last of these the proxy, which handles in one turn all that is ready, has passed on the first wherever it may.
+ * Traffic consists of waves of one byte value each. A wave begins when the one before has arrived on all whole lines.
+ * When the last wave has arrived, the proxy, which handles in one turn all ready connections, has forwarded the first
+ * one wherever it may.
  */
 enum { WAVES = 4 };
 
@@ -159,7 +160,7 @@ static enum rig_rc inject(struct trial *trial)
     return trial->fault->inject(&trial->site, trial->state, &trial->evidence, &trial->err);
 }
 
-/* Heals twice: the second time there is nothing to do, and nothing to say. */
+/* Heals twice: the second time changes nothing, and adds no text. */
 static void heal(struct trial *trial)
 {
     assert_int_equal(rig_fault_heal(trial->fault, &trial->site, trial->state, &trial->evidence, &trial->err), RIG_OK);
@@ -177,7 +178,7 @@ enum { ALL, ONLY_NODES, ONLY_CLIENTS };
 enum { BOTH, IN, OUT };
 enum { ISOLATE, HALVES, RING };
 
-/* What has come since a look began, on the connection that one party opened to another. */
+/* The bytes received since a look began, on the connection that one party opened to another. */
 struct seen {
     unsigned bytes;       /* of the look's waves; the end of the connection counts as one */
     unsigned char latest; /* wave */
@@ -212,7 +213,7 @@ static void take_all(struct arrivals *arrivals)
     }
 }
 
-/* Whether bytes get from one party to the other, on the connections of both; those two must agree. */
+/* Whether bytes get from one party to the other, on the connections of both; the two must agree. */
 static bool arrives(const struct arrivals *arrivals, int from, int to)
 {
     bool known = false, answer = false;
@@ -228,7 +229,7 @@ static bool arrives(const struct arrivals *arrivals, int from, int to)
     return answer;
 }
 
-/* Whether the wave has come on each connection of the lines that are whole for sure. */
+/* Whether the wave has arrived on each connection of the lines that are certainly whole. */
 static bool has_come(const struct arrivals *arrivals, unsigned char wave, bool (*may_be_cut)(int from, int to))
 {
     for (int from = 0; from < PARTIES; from++) {
@@ -263,7 +264,8 @@ static unsigned char next_wave(void)
     return (unsigned char)(before + 1);
 }
 
-/* What arrives of what is sent from now on: that on lines which may not be cut, and of the others what is whole. */
+/* The arrivals of all bytes sent from now on: all waves on lines that may not be cut, and on the others where they are
+ * whole. */
 static struct arrivals arrivals_now(bool (*may_be_cut)(int from, int to))
 {
     struct arrivals arrivals = {.first = next_wave()};
@@ -284,7 +286,7 @@ static void assert_all_arrive(void)
     (void)arrivals_now(never_cut);
 }
 
-/* Ends the traffic, and waits until nothing of it is under way. */
+/* Ends the traffic, and waits until no byte is under way. */
 static void settle_traffic(void)
 {
     stop_traffic();
@@ -552,7 +554,7 @@ static void the_end_of_the_load_is_no_failure(void **state)
     heal(&trial);
 }
 
-/* Others that are under way may be why nobody sends: it waits less, and the run goes on without it. */
+/* Other faults under way may be the reason for no traffic: it waits less, and the run goes on without it. */
 static void other_faults_may_hide_one(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /*
- * The faults of disk and clock by their contract, on a node that is a small program: it appends line after line to a
- * file in its data folder and makes each durable, ends when that fails, goes on when the disk is full, and says what
- * time it is.
+ * The faults of disk and clock by their contract, on a node that is a small program. It appends line after line to a
+ * file in its data folder and makes each durable, ends when that fails, continues when the disk is full, and reports
+ * its time.
  */
 #include "tests/unit/cmocka_first.h"
 
@@ -162,13 +162,13 @@ static void await_lines(int64_t count)
     }
 }
 
-/* By how many seconds the node's clock was off when it said the time last. */
+/* The node's clock error, in seconds, when it last reported the time. */
 static double seconds_off(void)
 {
     char path[128], text[32] = "";
     struct timespec now;
     (void)snprintf(path, sizeof path, "%s/clock", node.folder);
-    await_lines(lines() + 3); /* it has said it anew */
+    await_lines(lines() + 3); /* it has reported again */
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     assert_true(fd >= 0 && read(fd, text, sizeof text - 1) > 0);
     (void)close(fd);
@@ -249,7 +249,7 @@ static enum rig_rc inject(struct trial *trial)
     return trial->fault->inject(&trial->site, trial->state, &trial->evidence, &trial->err);
 }
 
-/* Twice: the second time there is nothing to do, and nothing to say. */
+/* Heals twice: the second time changes nothing, and adds no text. */
 static void heal(struct trial *trial)
 {
     assert_int_equal(rig_fault_heal(trial->fault, &trial->site, trial->state, &trial->evidence, &trial->err), RIG_OK);
@@ -288,14 +288,14 @@ static void what_was_lied_about_is_lost(void **state)
     assert_true(lines() >= written);
     heal(&trial);
     assert_true(lines() >= durable);
-    await_lines(written + 5); /* the node goes on from there */
+    await_lines(written + 5); /* the node continues from there */
     assert_int_equal(node.starts, 2);
     assert_non_null(strstr(trial.evidence.text, "everything written since is lost"));
     (void)snprintf(copy, sizeof copy, "%s.durable", node.data);
     assert_int_equal(stat(copy, &status), -1);
 }
 
-/* The node counts from what it finds: numbers after the loss show that it found less. */
+/* The node counts from the last line of the file: numbers after the loss show that lines are gone. */
 static void the_state_is_that_of_the_moment(void **state)
 {
     (void)state;
@@ -451,7 +451,7 @@ static void group_of_node(const char *controller, char group[256])
         (void)fclose(file);
 }
 
-/* Control groups take rights that not everybody has. */
+/* Control groups need rights that not every account has. */
 static void skip_without_groups(const struct rig_fault *fault)
 {
     char why[512] = "";
@@ -519,7 +519,7 @@ static uint32_t go_process(void *run, uint32_t at, pid_t *pids, uint32_t capacit
     return 1;
 }
 
-/* A program that has the mark of Go's linker. */
+/* A program with the mark of Go's linker. */
 static pid_t start_marked(const char *path)
 {
     static const char mark[] = "\xff Go buildinf:";

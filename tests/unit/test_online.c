@@ -1,5 +1,5 @@
 /*
- * The check during a run, between a record and a checker that the test plays.
+ * The check during a run, between a record and a checker that the test simulates.
  */
 #include "tests/unit/cmocka_first.h"
 
@@ -75,8 +75,7 @@ void rig_source_close(struct rig_source *source)
         assert_ptr_equal(source, &record);
 }
 
-/* -- the checker: in place of checker/stream/stream.c
- * -------------------------------------------------------------------- */
+/* -- the checker: in place of checker/stream/stream.c -- */
 
 struct rig_stream {
     int fed;
@@ -85,9 +84,9 @@ struct rig_stream {
 
 static struct rig_stream checker;
 static struct rig_verdict the_verdict;
-static atomic_int fed_in_all; /* by whichever thread */
+static atomic_int fed_in_all; /* by any thread */
 static int conflict_at, finishes, finish_fails, verdicts_freed;
-static uint32_t conflict_idle; /* with so much patience, or less */
+static uint32_t conflict_idle; /* at this idle threshold or below */
 static pthread_t caller;
 static atomic_int fed_by_caller;
 
@@ -118,7 +117,7 @@ enum rig_rc rig_stream_feed(struct rig_stream *windows, const struct rig_segment
     return RIG_OK;
 }
 
-/* From the third stretch on there is a G2-item each, from the fifth on a lost update too. */
+/* From the third segment on each adds a G2-item, from the fifth on also a lost update. */
 enum rig_rc rig_stream_peek(struct rig_stream *windows, struct rig_stream_peek *peek, struct rig_err *error)
 {
     (void)error;
@@ -207,7 +206,7 @@ static void wait_for_found(enum rig_anomaly anomaly, uint64_t count)
     } while (found[anomaly] < count);
 }
 
-static void what_is_written_is_checked_soon(void **state)
+static void written_segments_are_checked_soon(void **state)
 {
     (void)state;
     uint64_t found[RIG_ANOMALY_COUNT];
@@ -237,7 +236,7 @@ static void keep(void *context, const struct rig_check_progress *progress)
     *last = *progress;
 }
 
-/* Nothing is lost, whoever checks it: the thread as long as the run takes, the caller after that. */
+/* Every segment is checked: by the thread while the run lasts, by the caller after that. */
 static void the_rest_is_checked_at_the_end(void **state)
 {
     (void)state;
@@ -255,7 +254,7 @@ static void the_rest_is_checked_at_the_end(void **state)
     rig_online_free(online);
 }
 
-static void only_what_is_requested_is_forbidden(void **state)
+static void only_requested_levels_forbid(void **state)
 {
     (void)state;
     enum rig_anomaly first;
@@ -280,7 +279,7 @@ static void only_what_is_requested_is_forbidden(void **state)
     rig_online_free(online);
 }
 
-static void what_cannot_go_on_gives_no_verdict(void **state)
+static void a_check_that_cannot_go_on_gives_no_verdict(void **state)
 {
     (void)state;
     start();
@@ -336,7 +335,7 @@ static void a_conflict_makes_it_start_over(void **state)
     assert_int_equal(verdict->cost.pass_count, 2);
     rig_online_free(online);
     (void)prepare(NULL);
-    conflict_at = 3; /* with whatever patience */
+    conflict_at = 3; /* at any idle threshold */
     start();
     atomic_store(&written, 5);
     wait_until_given_up();
@@ -365,10 +364,10 @@ static void it_can_be_stopped_at_any_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(what_is_written_is_checked_soon, prepare),
+        cmocka_unit_test_setup(written_segments_are_checked_soon, prepare),
         cmocka_unit_test_setup(the_rest_is_checked_at_the_end, prepare),
-        cmocka_unit_test_setup(only_what_is_requested_is_forbidden, prepare),
-        cmocka_unit_test_setup(what_cannot_go_on_gives_no_verdict, prepare),
+        cmocka_unit_test_setup(only_requested_levels_forbid, prepare),
+        cmocka_unit_test_setup(a_check_that_cannot_go_on_gives_no_verdict, prepare),
         cmocka_unit_test_setup(a_conflict_makes_it_start_over, prepare),
         cmocka_unit_test_setup(it_can_be_stopped_at_any_time, prepare),
     };

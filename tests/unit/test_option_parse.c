@@ -77,7 +77,7 @@ static const struct rig_option *option_called(const char *name)
     return option;
 }
 
-/* -- what is taken ------------------------------------------------------------------------------------------------- */
+/* -- accepted values ----------------------------------------------------------------------------------------------- */
 
 static void whole_numbers_with_units_are_exact(void **state)
 {
@@ -160,9 +160,9 @@ static void texts_and_flags(void **state)
     assert_false(object.flag);
 }
 
-/* -- what is refused ----------------------------------------------------------------------------------------------- */
+/* -- rejected values ----------------------------------------------------------------------------------------------- */
 
-static void refusals_say_what_was_expected(void **state)
+static void rejections_name_the_expected_values(void **state)
 {
     (void)state;
     static const struct {
@@ -314,7 +314,7 @@ static void list_elements_are_checked(void **state)
     assert_string_equal(err.text, "expected a list of texts, each one of text, json, not `jsn`; did you mean `json`?");
 }
 
-/* -- there and back ------------------------------------------------------------------------------------------------ */
+/* -- round trips --------------------------------------------------------------------------------------------------- */
 
 static void formatted_as_a_person_would(void **state)
 {
@@ -387,7 +387,7 @@ static void random_values_round_trip(void **state)
     rig_buf_done(&out);
 }
 
-/* Random text never crashes the parsers, and a refusal always says something. */
+/* Random text never crashes the parsers, and a rejection always has a message. */
 static void random_text_is_taken_or_refused(void **state)
 {
     (void)state;
@@ -476,7 +476,7 @@ int main(void)
         cmocka_unit_test(whole_numbers_with_units_are_exact),
         cmocka_unit_test(fractions_and_rates),
         cmocka_unit_test(texts_and_flags),
-        cmocka_unit_test(refusals_say_what_was_expected),
+        cmocka_unit_test(rejections_name_the_expected_values),
         cmocka_unit_test(long_and_dirty_values_are_shown_safely),
         cmocka_unit_test(lists_are_split),
         cmocka_unit_test(list_elements_are_checked),

@@ -159,7 +159,7 @@ static void pipes_are_written_through(void **state)
     assert_int_equal(rig_output_append("to-pipe"), -1);
 }
 
-/* Devices of this test's own, so that a defect cannot break the machine's. */
+/* Devices made by this test, so that a defect cannot break the machine's. */
 static void devices_are_written_through(void **state)
 {
     (void)state;
@@ -195,7 +195,7 @@ static void inputs_are_never_written(void **state)
     }
     assert_holds("input", "history");
 
-    /* Also one that takes the output's place meanwhile. */
+    /* Also a link that replaces the output meanwhile. */
     struct rig_output output;
     err = (struct rig_err){0};
     assert_int_equal(rig_output_open(&output, "later", &err), RIG_OK);
@@ -219,7 +219,7 @@ static void descriptors_are_not_opened_anew(void **state)
     assert_int_equal(save("/dev/fd/999", "tail", &err), RIG_E_IO);
 }
 
-static void what_cannot_be_a_file_is_refused(void **state)
+static void paths_that_cannot_be_files_are_rejected(void **state)
 {
     (void)state;
     struct rig_err err;
@@ -253,10 +253,14 @@ static void only_links_are_replaced_by_links(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_appears_whole_or_not_at_all),  cmocka_unit_test(nothing_else_in_the_folder_is_touched),
-        cmocka_unit_test(links_stay_and_lead_to_their_target), cmocka_unit_test(pipes_are_written_through),
-        cmocka_unit_test(devices_are_written_through),         cmocka_unit_test(inputs_are_never_written),
-        cmocka_unit_test(descriptors_are_not_opened_anew),     cmocka_unit_test(what_cannot_be_a_file_is_refused),
+        cmocka_unit_test(a_file_appears_whole_or_not_at_all),
+        cmocka_unit_test(nothing_else_in_the_folder_is_touched),
+        cmocka_unit_test(links_stay_and_lead_to_their_target),
+        cmocka_unit_test(pipes_are_written_through),
+        cmocka_unit_test(devices_are_written_through),
+        cmocka_unit_test(inputs_are_never_written),
+        cmocka_unit_test(descriptors_are_not_opened_anew),
+        cmocka_unit_test(paths_that_cannot_be_files_are_rejected),
         cmocka_unit_test(only_links_are_replaced_by_links),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

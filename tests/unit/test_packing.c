@@ -5,7 +5,7 @@
 
 #include "history/record/packing.h"
 
-/* Where rig was built without zstd there is nothing to test but that it says so. */
+/* Where rig was built without zstd, the only test is that packing reports it. */
 static bool is_missing(void)
 {
     if (rig_packing_available())
@@ -14,7 +14,7 @@ static bool is_missing(void)
     return true;
 }
 
-static void what_was_packed_comes_back(void **state)
+static void packed_bytes_come_back(void **state)
 {
     (void)state;
     if (is_missing())
@@ -44,7 +44,7 @@ static void what_was_packed_comes_back(void **state)
     rig_packer_free(packer);
 }
 
-static void what_would_be_longer_stays(void **state)
+static void bytes_that_would_grow_are_not_packed(void **state)
 {
     (void)state;
     if (is_missing())
@@ -59,7 +59,7 @@ static void what_would_be_longer_stays(void **state)
     rig_packer_free(packer);
 }
 
-/* Every cut and every flipped bit: refused, or unpacked to the size that is told (a checksum is not zstd's here). */
+/* Every cut and every flipped bit: rejected, or unpacked to the stated size (zstd has no checksum here). */
 static void damage_is_survived(void **state)
 {
     (void)state;
@@ -88,8 +88,8 @@ static void damage_is_survived(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_packed_comes_back),
-        cmocka_unit_test(what_would_be_longer_stays),
+        cmocka_unit_test(packed_bytes_come_back),
+        cmocka_unit_test(bytes_that_would_grow_are_not_packed),
         cmocka_unit_test(damage_is_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,7 +63,7 @@ static void passwords_are_masked(void **state)
         rig_buf_clear(&out);
         rig_password_mask(NULL, passwords[i].text, &out);
         assert_string_equal(rig_buf_text(&out), passwords[i].masked);
-        /* Masking twice changes nothing: the mask is what is found where the password was. */
+        /* Masking twice changes nothing: the second pass finds the mask in the password's place. */
         char *once = strdup(rig_buf_text(&out));
         assert_non_null(once);
         rig_buf_clear(&out);
@@ -74,7 +74,7 @@ static void passwords_are_masked(void **state)
     rig_buf_done(&out);
 }
 
-/* Other programs show a password as it is meant, not as it was written. */
+/* Other programs show a password decoded, not as it was written. */
 static void passwords_are_known_in_every_notation(void **state)
 {
     (void)state;
@@ -201,7 +201,7 @@ static void arguments_of_commands(void **state)
     rig_buf_done(&out);
 }
 
-/* A server may show what a header says decoded, and a pair as Basic authentication encodes it. */
+/* A server may show a header's value decoded, and a pair as Basic authentication encodes it. */
 static void pairs_are_hidden_whole(void **state)
 {
     (void)state;

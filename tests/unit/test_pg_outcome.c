@@ -4,7 +4,7 @@
 
 #include "drivers/postgres/pg_outcome.h"
 
-/* What each code must come to; a row of the table without an entry here fails the test. */
+/* The expected outcome of each code; a row of the table without an entry here fails the test. */
 static const struct {
     const char *code;
     enum rig_outcome before; /* COMMIT was sent */
@@ -85,7 +85,7 @@ static void rows_are_sound(void **state)
         const struct rig_pg_outcome_row *row = &rig_pg_outcome_table[r];
         assert_true(row->from <= row->to);
         assert_true(strlen(row->reason) > 20 && strlen(row->reason) < RIG_ERROR_TEXT_BYTES);
-        /* Before a commit everything is certain; info gives up the session with the process. */
+        /* Before COMMIT every outcome is certain; info gives up the session with the process. */
         if (row->to < RIG_PHASE_COMMIT)
             assert_int_equal(row->outcome, RIG_OUTCOME_FAIL);
         if (row->outcome == RIG_OUTCOME_INFO)

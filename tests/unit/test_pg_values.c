@@ -51,7 +51,7 @@ static void bad_numbers_are_refused(void **state)
     }
 }
 
-/* Parses as PostgreSQL gives texts: with a length, and nothing to rely on behind it. */
+/* Parses as PostgreSQL gives texts: with a length, and no terminator behind it. */
 static bool parse(enum rig_pg_list_form form, const char *text, int64_t *elements, size_t *count)
 {
     size_t length = strlen(text);
@@ -111,7 +111,7 @@ static void bad_lists_are_refused(void **state)
     }
 }
 
-/* Whatever comes, no more than the counted elements are written. */
+/* For any text, no more than the counted elements are written. */
 static void garbage_stays_in_bounds(void **state)
 {
     (void)state;

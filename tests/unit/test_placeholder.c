@@ -1,4 +1,4 @@
-/* Commands are expanded for a node, and what they then do in a real shell is looked at. */
+/* Commands are expanded for a node, and run in a real shell. */
 #include "tests/unit/cmocka_first.h"
 
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static void placeholders_are_replaced(void **state)
 {
     (void)state;
     assert_string_equal(expand("{node}:{port}"), "pg-1:5432");
-    assert_string_equal(expand("{data}"), data); /* an argument is not read by a shell */
+    assert_string_equal(expand("{data}"), data); /* no shell parses an argument */
     assert_string_equal(expand("{{node}}"), "{pg-1}");
     assert_string_equal(expand(""), "");
     assert_null(strchr(expand("{port}{port}{port}"), '{'));
@@ -122,7 +122,7 @@ static const char *run(const char *const *arguments, size_t count)
     return answer.line;
 }
 
-/* Whatever the value, a shell takes it as one word, at each place of a script. */
+/* For any value, a shell takes it as one word, at each place of a script. */
 static void scripts_cannot_be_broken(void **state)
 {
     (void)state;

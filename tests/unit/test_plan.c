@@ -55,7 +55,7 @@ static void assert_refused(const char *text, const char *message)
     assert_null(plan);
 }
 
-/* What the driver's option holds, as a person writes it. */
+/* The value of the driver's option, as a person writes it. */
 static char *driver_value(const struct rig_plan *plan, const char *name)
 {
     const struct rig_option *option = rig_option_find(plan->driver->options, name);
@@ -87,7 +87,7 @@ static char *written(const struct rig_plan *plan, bool with_help)
     return text;
 }
 
-/* -- what a plan says ---------------------------------------------------------------------------------------------- */
+/* -- the contents of a plan ---------------------------------------------------------------------------------------- */
 
 static void defaults_are_filled(void **state)
 {
@@ -196,7 +196,7 @@ static void order_of_keys_does_not_matter(void **state)
     rig_plan_free(other);
 }
 
-/* The resolved plan is a plan again: the same one. */
+/* The resolved plan reads back as the same plan. */
 static void resolved_plan_reads_back(void **state)
 {
     (void)state;
@@ -267,7 +267,7 @@ static void overrides_win(void **state)
     assert_string_equal(plan->name, "other");
     rig_plan_free(plan);
 
-    /* What the file says wrongly does not matter once it is overridden. */
+    /* A wrong value in the file does not matter when it is overridden. */
     static const char *const mend[] = {"workload.transactions=5"};
     plan = parse_with("name: n\nworkload: {transactions: 10x}\ndatabase: {driver: plantest}\n", mend, 1, NULL);
     assert_int_equal(plan->workload.transactions, 5);

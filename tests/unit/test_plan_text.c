@@ -40,7 +40,7 @@ static void variables_are_expanded(void **state)
         {"$${RIG_TEST_A}", "${RIG_TEST_A}"},
         {"$$$${", "$${"},
         {"$$${RIG_TEST_A}", "$alpha"},
-        {"${RIG_TEST_DOLLAR}", "${RIG_TEST_A}$$"}, /* what comes out is not expanded again */
+        {"${RIG_TEST_DOLLAR}", "${RIG_TEST_A}$$"}, /* the result is not expanded again */
         {"${RIG_TEST_NONE:-a:-b}", "a:-b"},
     };
     struct rig_arena arena;

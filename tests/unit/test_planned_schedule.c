@@ -78,7 +78,7 @@ static void times_come_in_order(void **state)
     assert_next(RIG_SCHEDULE_NEVER, 0);
 }
 
-/* What was missed while the entry could not happen comes once, and then the rhythm goes on. */
+/* A fault that was skipped while the entry could not happen runs once afterwards, and then the interval goes on. */
 static void missed_moments_are_made_up_for_once(void **state)
 {
     (void)state;
@@ -112,7 +112,7 @@ static void lengths_vary_to_both_sides(void **state)
     assert_true(longest_ns <= second * 3 / 2 && longest_ns > second * 29 / 20);
 }
 
-/* Takes `count` random faults, each a second long; writes the entries, and checks the quiet periods. */
+/* Takes `count` random faults of a second each; writes the entries, and checks the quiet periods. */
 static void take_random(uint64_t seed, int count, uint32_t *taken, int64_t *times)
 {
     begin(2, seed);
@@ -149,7 +149,7 @@ static void chance_follows_weights_and_seed(void **state)
     assert_true(ones > COUNT / 5 && ones < COUNT * 3 / 10);
 }
 
-/* With overlap the quiet period begins with the fault; an entry that has come often enough comes no more. */
+/* With overlap the quiet period begins with the fault; an entry that has reached its count comes no more. */
 static void overlap_and_count(void **state)
 {
     (void)state;

@@ -11,7 +11,7 @@ static void assert_line(const char *before, const char *after)
     (void)snprintf(text, sizeof text, "%s", before);
     rig_printable_line(text);
     assert_string_equal(text, after);
-    rig_printable_line(text); /* what is printable stays */
+    rig_printable_line(text); /* printable text stays */
     assert_string_equal(text, after);
 }
 

@@ -1,6 +1,6 @@
 /*
- * Processes as /proc shows them: each field of a process with any name, one that has ended, one whose number was given
- * to another.
+ * Processes as /proc shows them: each field of a process with any name, a process that has ended, one whose number was
+ * reused.
  */
 #include "tests/unit/cmocka_first.h"
 
@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/process.h"
 
-/* A child in a session of its own, under this name, which does nothing until it is told to end. */
+/* A child in a session of its own, under this name, which idles until it is told to end. */
 static pid_t start_child(const char *name)
 {
     int ready[2];

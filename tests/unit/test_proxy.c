@@ -1,4 +1,5 @@
-/* The proxy with real sockets: what passes, how ends pass, what each rule does and what is left when it goes. */
+/* The proxy with real sockets: forwarded bytes, ends of connections, the effect of each rule and what remains after
+ * it. */
 #include "tests/unit/proxy_ends.h"
 
 #include <pthread.h>
@@ -181,7 +182,7 @@ static void a_half_close_and_then_a_reset_pass(void **state)
     assert_ends_with(world->peer, GOT_END);
     close_with_reset(world->client);
     world->client = -1;
-    /* The reset is noticed when something is on its way to where it came from. */
+    /* The proxy notices the reset when it forwards data to the end that reset. */
     while (send(world->peer, "x", 1, MSG_NOSIGNAL) == 1)
         assert_int_equal(rig_proxy_route_count(world->proxy), 1);
     await_connections(world->proxy, 0);
@@ -215,7 +216,7 @@ static void a_target_that_moves_is_found(void **state)
     int peer = server_accept(server);
     send_text(peer, "here");
     assert_receives(client, "here");
-    send_text(world->client, "there"); /* what was open stays where it is */
+    send_text(world->client, "there"); /* open connections stay where they are */
     assert_receives(world->peer, "there");
     (void)close(client);
     (void)close(peer);
@@ -307,12 +308,12 @@ static void a_connection_waits_for_a_cut_link(void **state)
     assert_receives(peer, "hello");
     send_text(peer, "welcome");
     assert_receives(patient, "welcome");
-    assert_false(is_ready(world->server, POLLIN, QUIET_MS)); /* who gave up was never heard of */
+    assert_false(is_ready(world->server, POLLIN, QUIET_MS)); /* the peer never learns of a client that gave up */
     (void)close(patient);
     (void)close(peer);
 }
 
-static void what_is_dropped_costs_the_connection(void **state)
+static void dropped_bytes_cost_the_connection(void **state)
 {
     struct world *world = *state;
     int other = client_open(world->via);
@@ -447,7 +448,7 @@ static void a_server_can_be_the_one_that_never_learns(void **state)
     assert_int_equal(rig_proxy_group_half_open(world->proxy, world->token, NULL, "n1", true), 1);
     assert_ends_with(world->client, GOT_RESET);
     assert_quiet(world->peer);
-    (void)close(world->peer); /* it gives up by itself */
+    (void)close(world->peer); /* the client gives up by itself */
     world->peer = -1;
     await_connections(world->proxy, 0);
     assert_int_equal(end(world).connections, 1);
@@ -505,7 +506,8 @@ static void limits_are_said(void **state)
     assert_int_equal(rc, RIG_E_LIMIT);
 }
 
-/* -- what must not happen ------------------------------------------------------------------------------------------ */
+/* -- forbidden behaviour
+ * -------------------------------------------------------------------------------------------- */
 
 static int64_t process_time_ns(void)
 {
@@ -514,7 +516,7 @@ static int64_t process_time_ns(void)
     return (int64_t)time.tv_sec * RIG_NS_PER_S + time.tv_nsec;
 }
 
-/* A sender is stopped by its own buffers once the proxy's are full; its end then keeps nobody busy. */
+/* A sender is stopped by its own buffers once the proxy's are full; its end then uses no processor time. */
 static void what_is_held_is_bounded_and_costs_no_time(void **state)
 {
     struct world *world = *state;
@@ -538,7 +540,7 @@ static void what_is_held_is_bounded_and_costs_no_time(void **state)
     await_connections(world->proxy, 0);
 }
 
-/* An end that is gone, heard from while the other direction is cut, and the other end then closes. */
+/* An end that is gone, reported while the other direction is cut, and the other end then closes. */
 static void ends_under_a_cut_cost_no_time(void **state)
 {
     struct world *world = *state;
@@ -644,7 +646,7 @@ int main(void)
         PROXY_TEST(ends_are_held_as_well),
         PROXY_TEST(a_cut_in_one_direction_leaves_the_other),
         PROXY_TEST(a_connection_waits_for_a_cut_link),
-        PROXY_TEST(what_is_dropped_costs_the_connection),
+        PROXY_TEST(dropped_bytes_cost_the_connection),
         PROXY_TEST(delay_keeps_order_and_never_hurries),
         PROXY_TEST(what_is_delayed_passes_at_once_in_the_end),
         PROXY_TEST(delays_add_up),

@@ -70,8 +70,8 @@ static void bad_varints_are_refused(void **state)
     }
 }
 
-/* The reader's cursor and the plain function see the same numbers, and the same ends of them. */
-static void a_cursor_reads_what_varints_are(void **state)
+/* The reader's cursor and the plain function read the same numbers, and end at the same bytes. */
+static void a_cursor_reads_varints(void **state)
 {
     (void)state;
     for (int i = 0; i < 20000; i++) {
@@ -246,7 +246,7 @@ static void truncations(const struct model *model, size_t block_bytes, unsigned 
     for (size_t size = 1; size <= encoded.file.size; size++) {
         while (frames < encoded.frame_count && encoded.frame_ends[frames] <= size)
             frames++;
-        /* A copy of exactly that size, so that a sanitizer sees a read behind the end. */
+        /* A copy of exactly that size, so that a sanitizer detects a read behind the end. */
         void *copy = malloc(size);
         assert_non_null(copy);
         memcpy(copy, encoded.file.data, size);
@@ -310,7 +310,7 @@ static void every_flipped_bit_is_noticed(void **state)
     model_done(&model);
 }
 
-/* A history in blocks of any length, and with keys let go of at every chance, is the same history. */
+/* A history in blocks of any length, and with keys dropped at every chance, is the same history. */
 static void blocks_of(struct model_options options)
 {
     static const size_t block_bytes[] = {0, 1, 1000, 20000};
@@ -336,7 +336,7 @@ static void blocks_of(struct model_options options)
         }
     }
     assert_true(sizes[1] > sizes[2] && sizes[2] > sizes[3] && sizes[3] >= sizes[0]); /* more blocks, more bytes */
-    assert_true(sizes[4] > sizes[0]);                                                /* keys were let go of */
+    assert_true(sizes[4] > sizes[0]);                                                /* keys were dropped */
     rig_history_free(wanted);
     model_done(&model);
 }
@@ -352,8 +352,8 @@ static void blocks_lose_nothing(void **state)
     blocks_of(options);
 }
 
-/* A damaged frame ends what is read, also where whole blocks follow it, which is told. */
-static void damage_in_the_middle_is_told(void **state)
+/* A damaged frame ends the readable part, also where whole blocks follow it; the reader reports them. */
+static void damage_in_the_middle_is_reported(void **state)
 {
     (void)state;
     struct model model;
@@ -399,7 +399,7 @@ static uint32_t completions_in(const struct model *model, uint32_t event_count)
     return count;
 }
 
-/* All segments that there are by now; returns how many transactions completed in them. */
+/* All segments that exist by now; returns the number of transactions that completed in them. */
 static size_t take_what_is_there(struct rig_source *source, struct rig_window *window)
 {
     const struct rig_segment *segment = NULL;
@@ -416,8 +416,8 @@ static size_t take_what_is_there(struct rig_source *source, struct rig_window *w
     return completed;
 }
 
-/* A file that grows by any number of bytes: read up to its last whole frame, and on from there. `rest`: the end is cut
- * by so much. */
+/* A file that grows by any number of bytes: read up to its last whole frame, and on from there. `rest`: the number of
+ * bytes cut off its end. */
 static void follow(const struct model *model, const struct encoded *encoded, size_t rest)
 {
     char path[] = "/tmp/rig-test-record-XXXXXX";
@@ -540,12 +540,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(varints_come_back),
         cmocka_unit_test(bad_varints_are_refused),
-        cmocka_unit_test(a_cursor_reads_what_varints_are),
+        cmocka_unit_test(a_cursor_reads_varints),
         cmocka_unit_test(events_sort_by_time_then_kind),
         cmocka_unit_test(every_truncation_loads_its_whole_frames),
         cmocka_unit_test(every_flipped_bit_is_noticed),
         cmocka_unit_test(blocks_lose_nothing),
-        cmocka_unit_test(damage_in_the_middle_is_told),
+        cmocka_unit_test(damage_in_the_middle_is_reported),
         cmocka_unit_test(a_growing_file_is_followed),
         cmocka_unit_test(a_second_invocation_leaves_the_first_open),
         cmocka_unit_test(saved_histories_come_back),

@@ -1,4 +1,4 @@
-/* Small records that become large in memory: what they take stays below the limit. */
+/* Small records that become large in memory: their memory stays below the limit. */
 #include "tests/unit/cmocka_first.h"
 
 #include <string.h>
@@ -99,7 +99,7 @@ static void complete(struct bomb *bomb, uint64_t client, enum rig_outcome outcom
         put(bomb, 0);
 }
 
-/* A key is defined, or the last one is used. */
+/* Defines a key, or uses the last one. */
 static void read_key(struct bomb *bomb, bool defines)
 {
     put(bomb, defines ? 1 : 3);
@@ -199,7 +199,7 @@ static void many_open_transactions(struct bomb *bomb)
     put(bomb, MANY);
     for (int i = 0; i < MANY; i++) {
         put(bomb, 0); /* client */
-        put(bomb, 1); /* so many positions ago */
+        put(bomb, 1); /* this many positions ago */
         put(bomb, 0); /* process */
         put(bomb, 1); /* without time */
         put(bomb, 0); /* operations */
@@ -207,7 +207,7 @@ static void many_open_transactions(struct bomb *bomb)
     end(bomb, RIG_FRAME_CHECKPOINT);
 }
 
-/* Each list parts from the spine's end, and becomes the spine: the earlier ones stay. */
+/* Each list leaves the spine at its end, and becomes the spine: the earlier ones stay. */
 static void spines_of_spines(struct bomb *bomb, unsigned version)
 {
     if (version == 1)
@@ -231,7 +231,7 @@ static void spines_of_spines_2(struct bomb *bomb)
     spines_of_spines(bomb, 2);
 }
 
-/* In version 1 the list of a failed transaction is the spine, of which no other read may keep anything. */
+/* In version 1 the list of a failed transaction is the spine, of which no other read may keep any element. */
 static void branches_of_failures(struct bomb *bomb)
 {
     make(bomb, 1, false);

@@ -158,7 +158,7 @@ static void times_count_from_the_origin(void **state)
     rig_history_free(history);
 }
 
-/* Between the transactions, by their times, and whole; a long text is cut. */
+/* Faults are recorded between the transactions, by their times, and whole; a long text is cut. */
 static void faults_stand_among_the_transactions(void **state)
 {
     (void)state;
@@ -217,7 +217,7 @@ static void wait_for_events(const struct rig_recorder *recorder, uint64_t count)
     }
 }
 
-/* What comes with a time before that of events that were written already. */
+/* Events with a time before that of events that were written already. */
 static void late_events_move_to_the_last_time(void **state)
 {
     (void)state;
@@ -239,7 +239,7 @@ static void late_events_move_to_the_last_time(void **state)
     rig_history_free(history);
 }
 
-/* Simulated times are those of another clock: an event is held until no channel can bring one from before it. */
+/* Simulated times come from another clock: an event is held until no channel can still add one before it. */
 static void simulated_times_are_never_late(void **state)
 {
     (void)state;
@@ -331,7 +331,7 @@ static void an_existing_file_is_kept(void **state)
     rig_history_free(load());
 }
 
-/* Clients write past a file size limit: they go on, the failure is told, what was written stays. */
+/* Clients write past a file size limit: they go on, the failure is reported, the written part stays. */
 static void a_full_disk_loses_no_frame(void **state)
 {
     (void)state;

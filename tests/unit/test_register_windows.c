@@ -1,6 +1,6 @@
 /*
- * Windows of registers: who closes, what may come back, and what becomes of assumptions that do not hold. In the
- * notation of lists (tests/model/as_registers.h): ax1 writes 1 to x, rx[1] reads it, rx[] reads the initial state.
+ * Windows of registers: closing sets, keys that are used again, and assumptions that do not hold. In the notation of
+ * lists (tests/model/as_registers.h): ax1 writes 1 to x, rx[1] reads it, rx[] reads the initial state.
  */
 #include "tests/unit/given_history.h"
 
@@ -50,7 +50,7 @@ static void done(struct inferred *f)
     rig_history_free(f->history);
 }
 
-/* ---- who closes, while y may be used again ---- */
+/* ---- closing sets, while y may be used again ---- */
 
 struct closing {
     struct inferred of;
@@ -76,11 +76,11 @@ static bool stays_alive(const struct closing *f, char key)
     return f->closing.alive[given_key(f->of.history, key)] != 0;
 }
 
-static void edges_hold_up_who_comes_later(void **state)
+static void edges_delay_successors(void **state)
 {
     (void)state;
     struct closing f;
-    /* T10 wrote what T11 read and saw nothing of T12, who has read what T10 left. */
+    /* T11 read the version that T10 wrote, and did not see T12's write; T12 read T10's version, too. */
     static const char notation[] = "ok 0 0-10: ax1 ay1; ok 1 1-11: rx[1]; ok 2 2-12: rx[1] ax2; ok 3 3-13: az1";
     close_set(&f, notation, 0);
     assert_true(waits(&f, 10));
@@ -88,7 +88,7 @@ static void edges_hold_up_who_comes_later(void **state)
     assert_true(waits(&f, 12));
     assert_false(waits(&f, 13));
     done(&f.of);
-    /* The initial state comes before every write, and before nothing else. */
+    /* The initial state precedes every write, and no read. */
     close_set(&f, "ok 0 0-10: rx[] ay1; ok 1 1-11: ax1; ok 2 2-12: rx[1]; ok 3 3-13: rx[]", 0);
     assert_true(waits(&f, 11));
     assert_true(waits(&f, 12));
@@ -111,7 +111,7 @@ static void unordered_registers_delay_no_closing(void **state)
     done(&f.of);
 }
 
-static void an_unknown_fate_holds_up_who_wrote_next(void **state)
+static void an_unknown_fate_delays_the_next_writer(void **state)
 {
     (void)state;
     struct closing f;
@@ -127,7 +127,7 @@ static void an_unknown_fate_holds_up_who_wrote_next(void **state)
     done(&f.of);
 }
 
-static void an_unknown_fate_holds_up_who_updated_the_same(void **state)
+static void an_unknown_fate_delays_updates_of_the_same_version(void **state)
 {
     (void)state;
     struct closing f;
@@ -146,16 +146,16 @@ static void one_unknown_fate_may_settle_another(void **state)
     assert_true(stays_alive(&f, 'x'));
     assert_true(waits(&f, 10));
     assert_true(waits(&f, 12));
-    assert_true(waits(&f, 13)); /* comes after T12 */
+    assert_true(waits(&f, 13)); /* follows T12 */
     done(&f.of);
-    /* What failed stays so. */
+    /* A failed transaction stays failed. */
     close_set(&f, "fail 0 0-10: ax1; info 1 1-11: rx[1] ay1; ok 2 2-12: ax2", 0);
     assert_false(stays_alive(&f, 'x'));
     assert_false(waits(&f, 12));
     done(&f.of);
 }
 
-/* ---- keys that come back ---- */
+/* ---- keys that are used again ---- */
 
 static const char *conflict_of(const char *gone, const char *comes)
 {
@@ -236,12 +236,12 @@ static void free_judged(struct judged *f)
     rig_history_free(f->history);
 }
 
-/* A stale read of w; later, one process meets the versions of x in both orders. */
+/* A stale read of w; later, one process reads the versions of x in both orders. */
 static const char stale_and_cyclic[] =
     "ok 0 0-1: aw1; ok 0 2-3: aw2; ok 1 4-5: rw[1]; ok 2 6-7: az1; ok 2 8-9: rz[1]; "
     "ok 0 10-11: ax1; ok 0 12-13: ax2; ok 1 14-15: rx[2]; ok 1 16-17: rx[1]; ok 2 18-19: ay1; ok 2 20-21: ry[1]";
 
-static void an_assumption_is_dropped_for_what_was_judged_before(void **state)
+static void an_assumption_is_dropped_for_judged_windows_too(void **state)
 {
     (void)state;
     struct judged f;
@@ -259,12 +259,12 @@ static void an_assumption_is_dropped_for_what_was_judged_before(void **state)
     free_judged(&f);
 }
 
-static void what_was_tried_on_top_of_it_is_tried_anew(void **state)
+static void assumptions_on_top_of_a_dropped_one_are_tried_again(void **state)
 {
     (void)state;
     struct judged f;
     unsigned contradicted = SEQUENTIAL | LINEARIZABLE;
-    /* Each writes what the other one read. */
+    /* Each wrote the value that the other one read. */
     judge(&f, "ok 0 0-4: rx[2] ax1; ok 1 1-5: rx[1] ax2; ok 2 6-7: ay1; ok 2 8-9: ry[1]; ok 2 10-11: az1",
           WFR | SEQUENTIAL | LINEARIZABLE, &contradicted);
     assert_null(f.verdict);
@@ -293,15 +293,15 @@ static void registers_are_judged_in_windows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(edges_hold_up_who_comes_later),
+        cmocka_unit_test(edges_delay_successors),
         cmocka_unit_test(unordered_registers_delay_no_closing),
-        cmocka_unit_test(an_unknown_fate_holds_up_who_wrote_next),
-        cmocka_unit_test(an_unknown_fate_holds_up_who_updated_the_same),
+        cmocka_unit_test(an_unknown_fate_delays_the_next_writer),
+        cmocka_unit_test(an_unknown_fate_delays_updates_of_the_same_version),
         cmocka_unit_test(one_unknown_fate_may_settle_another),
         cmocka_unit_test(a_register_may_go_on_with_other_values),
         cmocka_unit_test(old_values_are_conflicts),
-        cmocka_unit_test(an_assumption_is_dropped_for_what_was_judged_before),
-        cmocka_unit_test(what_was_tried_on_top_of_it_is_tried_anew),
+        cmocka_unit_test(an_assumption_is_dropped_for_judged_windows_too),
+        cmocka_unit_test(assumptions_on_top_of_a_dropped_one_are_tried_again),
         cmocka_unit_test(registers_are_judged_in_windows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Registers: how versions are ordered, what is found, and that no false witness passes. */
+/* Registers: how versions are ordered, the anomalies that are found, and that no false witness passes. */
 #include "tests/unit/cmocka_first.h"
 
 #include <string.h>
@@ -52,8 +52,8 @@ static void done(struct fixture *f)
     rig_history_free(f->history);
 }
 
-/* The source by which version `from` of the only key comes right before `to`; -1: it does not. 0 is the initial state.
- */
+/* The source by which version `from` of the only key directly precedes `to`; -1: it does not. 0 is the initial
+ * state. */
 static int source_of(const struct fixture *f, int64_t from, int64_t to)
 {
     const struct rig_registers *r = &f->inference.registers;
@@ -68,7 +68,7 @@ static int source_of(const struct fixture *f, int64_t from, int64_t to)
 static const char chain[] =
     TXN("0", "[[\"w\",1,1]]") TXN("0", "[[\"r\",1,1],[\"w\",1,2]]") TXN("1", "[[\"w\",1,3]]") TXN("1", "[[\"r\",1,3]]");
 
-static void each_source_orders_what_it_says(void **state)
+static void each_source_orders_its_own_versions(void **state)
 {
     (void)state;
     struct fixture f;
@@ -82,7 +82,7 @@ static void each_source_orders_what_it_says(void **state)
     assert_int_equal(source_of(&f, 2, 3), -1);
     done(&f);
     infer(&f, chain, SEQUENTIAL);
-    assert_int_equal(source_of(&f, 1, 2), -1); /* the process left 1 and met 1 */
+    assert_int_equal(source_of(&f, 1, 2), -1); /* the process left 1 and then met 1 */
     done(&f);
     infer(&f, chain, WFR | LINEARIZABLE);
     assert_int_equal(source_of(&f, 2, 3), RIG_ORDER_LINEARIZABLE);
@@ -231,7 +231,7 @@ static void orders_that_do_not_fit_are_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_source_orders_what_it_says),
+        cmocka_unit_test(each_source_orders_its_own_versions),
         cmocka_unit_test(processes_order_versions),
         cmocka_unit_test(a_source_that_contradicts_is_dropped_whole),
         cmocka_unit_test(unknown_writers_count_once_they_are_read),

@@ -5,7 +5,7 @@
 #include "report/report.h"
 #include "tests/unit/hand_verdict.h"
 
-static void a_cycle_is_told_exactly(void **state)
+static void the_sentence_of_a_cycle_is_exact(void **state)
 {
     (void)state;
     struct hand_verdict hand;
@@ -40,7 +40,7 @@ static size_t count_of(const char *text, const char *part)
     return count;
 }
 
-/* No transaction and no step of a long cycle is left out; what is only the order of time is dashed. */
+/* No transaction and no step of a long cycle is left out; edges that are only real time are dashed. */
 static void a_long_cycle_is_whole(void **state)
 {
     (void)state;
@@ -122,7 +122,7 @@ static void foreign_text_stays_quoted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cycle_is_told_exactly),
+        cmocka_unit_test(the_sentence_of_a_cycle_is_exact),
         cmocka_unit_test(a_long_cycle_is_whole),
         cmocka_unit_test(one_graph_has_a_cluster_for_each_witness),
         cmocka_unit_test(an_oddity_is_an_edge_without_direction),

@@ -142,7 +142,7 @@ static void a_clean_history_says_so(void **state)
     hand_verdict_done(&hand);
 }
 
-/* RIG_HTML_DIR: where to leave pages for a person to look at. */
+/* RIG_HTML_DIR: a folder to store the pages in, for a person to look at. */
 static void pages_for_the_eye(void **state)
 {
     (void)state;

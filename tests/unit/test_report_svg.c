@@ -74,8 +74,8 @@ static void nothing_overlaps_at_any_length(void **state)
     free(layout);
 }
 
-/* Every step of the cycle is drawn once and in words. */
-static void steps_are_told(void **state)
+/* Every step of the cycle is drawn once and described. */
+static void each_step_has_a_sentence(void **state)
 {
     (void)state;
     struct hand_verdict hand;
@@ -146,8 +146,8 @@ static void one_process_has_one_lane(void **state)
     hand_verdict_done(&hand);
 }
 
-/* Each anomaly that is no cycle: one label that says what is wrong, the operations in question marked. */
-static void noncyclic_anomalies_are_told(void **state)
+/* Each non-cyclic anomaly: one label that states the violation, the operations concerned marked. */
+static void noncyclic_anomalies_have_sentences(void **state)
 {
     (void)state;
     static const struct {
@@ -199,7 +199,8 @@ static void noncyclic_anomalies_are_told(void **state)
     free(layout);
 }
 
-/* Real time runs to the right, also across lanes, and stands on the axis between the completion and the invocation. */
+/* Real time goes to the right, also across lanes, and is marked on the axis between the completion and the
+ * invocation. */
 static void real_time_runs_along_the_axis(void **state)
 {
     (void)state;
@@ -230,7 +231,7 @@ static void real_time_runs_along_the_axis(void **state)
     free(layout);
 }
 
-/* RIG_SVG_DIR: where to leave pictures for a person to look at. */
+/* RIG_SVG_DIR: a folder to store the pictures in, for a person to look at. */
 static void pictures_for_the_eye(void **state)
 {
     (void)state;
@@ -258,9 +259,12 @@ static void pictures_for_the_eye(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_overlaps_at_any_length), cmocka_unit_test(steps_are_told),
-        cmocka_unit_test(boxes_keep_the_order_of_time),   cmocka_unit_test(one_process_has_one_lane),
-        cmocka_unit_test(noncyclic_anomalies_are_told),   cmocka_unit_test(real_time_runs_along_the_axis),
+        cmocka_unit_test(nothing_overlaps_at_any_length),
+        cmocka_unit_test(each_step_has_a_sentence),
+        cmocka_unit_test(boxes_keep_the_order_of_time),
+        cmocka_unit_test(one_process_has_one_lane),
+        cmocka_unit_test(noncyclic_anomalies_have_sentences),
+        cmocka_unit_test(real_time_runs_along_the_axis),
         cmocka_unit_test(pictures_for_the_eye),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

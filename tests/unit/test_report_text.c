@@ -80,7 +80,7 @@ static void run_facts_are_shown(void **state)
     struct rig_buf out;
     hand_verdict_skew(&hand);
     const struct rig_report_run run = hand_run();
-    hand.verdict.effort.acknowledged = 2; /* of the load: whatever became of the final reads */
+    hand.verdict.effort.acknowledged = 2; /* of the load: whatever the outcome of the final reads */
     const char *text = text_of(&hand.verdict, &run, false, &out);
     assert_holds(text, "  server              PostgreSQL 15.4\n");
     assert_holds(text, "16 clients for 2.0 s, 1 ok a second, and 1 final read\n");
@@ -95,7 +95,7 @@ static void run_facts_are_shown(void **state)
     hand_verdict_done(&hand);
 }
 
-static void why_the_load_stopped_is_told(void **state)
+static void the_reason_for_the_end_of_the_load_is_reported(void **state)
 {
     (void)state;
     struct hand_verdict hand;
@@ -137,7 +137,7 @@ static struct rig_fault_event step_of(enum rig_fault_step step, bool failed, con
                                     .text = text};
 }
 
-static void faults_without_effect_are_told_apart(void **state)
+static void faults_without_effect_are_distinguished(void **state)
 {
     (void)state;
     static const struct {
@@ -169,7 +169,7 @@ static void faults_without_effect_are_told_apart(void **state)
     hand_verdict_done(&hand);
 }
 
-/* Faults that come again and again are one line, in text and on the page; those that ended otherwise have their own. */
+/* Repeated faults share one line, in text and on the page; those that ended otherwise have their own. */
 static void many_faults_alike_are_folded(void **state)
 {
     (void)state;
@@ -251,7 +251,7 @@ static void colour_only_when_asked_for(void **state)
     hand_verdict_done(&hand);
 }
 
-/* Terminal sequences in what a server said must not reach the terminal. */
+/* Terminal sequences in a server's message must not reach the terminal. */
 static void hostile_texts_are_defused(void **state)
 {
     (void)state;
@@ -370,9 +370,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(summary_comes_first_then_the_verdict),
         cmocka_unit_test(run_facts_are_shown),
-        cmocka_unit_test(why_the_load_stopped_is_told),
+        cmocka_unit_test(the_reason_for_the_end_of_the_load_is_reported),
         cmocka_unit_test(many_unknown_fates_are_warned_of),
-        cmocka_unit_test(faults_without_effect_are_told_apart),
+        cmocka_unit_test(faults_without_effect_are_distinguished),
         cmocka_unit_test(many_faults_alike_are_folded),
         cmocka_unit_test(truncation_and_indecision_are_said),
         cmocka_unit_test(colour_only_when_asked_for),

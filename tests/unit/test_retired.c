@@ -1,4 +1,4 @@
-/* Keys that are done with: what is cut off when they come back. (What is a conflict: test_windows.c.) */
+/* Finished keys: the known part is cut off when they are used again. (test_windows.c tests conflicts.) */
 #include "tests/unit/given_history.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 
 struct fixture {
     struct rig_retired *retired;
-    struct rig_history *history; /* what comes */
+    struct rig_history *history; /* the later history */
     struct cut_history cut;
     const struct rig_segment *segment, *cleaned;
     const char *conflict;
@@ -30,7 +30,7 @@ static void remember(struct rig_retired *retired, const struct rig_history *hist
     rig_arena_done(&arena);
 }
 
-/* Judges one history, after which all its keys have this fate, and has the segment of another one. */
+/* Judges one history, after which all its keys have this fate, and makes the segment of another one. */
 static void go(struct fixture *f, const char *gone, uint8_t key_fate, const char *comes)
 {
     struct rig_history *before = given(gone);
@@ -72,7 +72,7 @@ static void other_keys_pass_as_they_are(void **state)
     done(&f);
 }
 
-static void what_was_judged_is_cut_off(void **state)
+static void the_judged_part_is_cut_off(void **state)
 {
     (void)state;
     struct fixture f;
@@ -113,7 +113,7 @@ static void the_reads_of_aborted_ones_do_not_matter(void **state)
     done(&f);
 }
 
-/* What was judged ends in the branch's tail, or in what it shares with the spine. */
+/* The judged part ends in the branch's tail, or in the elements that it shares with the spine. */
 static void branches_are_cut_like_spines(void **state)
 {
     (void)state;
@@ -134,7 +134,7 @@ static void branches_are_cut_like_spines(void **state)
     done(&f);
 }
 
-/* A spine that contradicts what was judged goes, but not what a branch that agrees with it shares. */
+/* A spine that contradicts the judged list is removed, but a branch that agrees keeps the elements it shares. */
 static void branches_outlive_their_spines(void **state)
 {
     (void)state;
@@ -182,13 +182,13 @@ static void unread_appends_in_order_have_to_be_read_so(void **state)
     come_back(&f, gone, "ok 0 6-7: rx[1 2]");
     assert_non_null(f.conflict);
     done(&f);
-    /* At the same time there is no order to count on; nor when one of them may take effect later. */
+    /* Concurrent appends have no certain order; nor has one that may take effect later. */
     come_back(&f, "ok 0 0-3: ax1; ok 1 2-4: ax2", "ok 0 6-7: rx[1 2]");
     assert_non_null(f.conflict);
     done(&f);
 }
 
-/* Between values that were appended there may be others that were not, also far apart; but none comes twice. */
+/* Late appends may have values between the retired ones, also far apart; but no value comes twice. */
 static void values_that_were_left_out_may_come(void **state)
 {
     (void)state;
@@ -206,7 +206,7 @@ static void values_that_were_left_out_may_come(void **state)
     done(&f);
 }
 
-static void what_is_forgotten_may_not_come_back(void **state)
+static void forgotten_keys_may_not_come_back(void **state)
 {
     (void)state;
     struct fixture f;
@@ -235,7 +235,7 @@ static void what_is_forgotten_may_not_come_back(void **state)
     done(&f);
 }
 
-/* Admits a read of a key that is this text; true where there is no conflict. */
+/* Admits a read of a key with this text as its name; true where there is no conflict. */
 static bool may_be_read(struct rig_retired *retired, char *name, const char *comes)
 {
     struct fixture f = {.retired = retired, .history = given(comes)};
@@ -248,7 +248,7 @@ static bool may_be_read(struct rig_retired *retired, char *name, const char *com
     return f.conflict == NULL;
 }
 
-/* Twenty texts, one after the other, of which the first sixteen are forgotten together. */
+/* Twenty texts, one after the other; the first sixteen are forgotten together. */
 static void keys_that_are_texts_are_forgotten_too(void **state)
 {
     (void)state;
@@ -281,9 +281,9 @@ int main(void)
         cmocka_unit_test(other_keys_pass_as_they_are),
         cmocka_unit_test(unread_appends_in_order_have_to_be_read_so),
         cmocka_unit_test(values_that_were_left_out_may_come),
-        cmocka_unit_test(what_is_forgotten_may_not_come_back),
+        cmocka_unit_test(forgotten_keys_may_not_come_back),
         cmocka_unit_test(keys_that_are_texts_are_forgotten_too),
-        cmocka_unit_test(what_was_judged_is_cut_off),
+        cmocka_unit_test(the_judged_part_is_cut_off),
         cmocka_unit_test(an_unread_append_counts_as_the_end_of_the_list),
         cmocka_unit_test(the_reads_of_aborted_ones_do_not_matter),
         cmocka_unit_test(branches_are_cut_like_spines),

@@ -257,7 +257,7 @@ static void a_plan_beyond_the_driver_is_refused(void **state)
 
 /* -- final reads --------------------------------------------------------------------------------------------------- */
 
-/* What the record says of one key. */
+/* The recorded facts about one key. */
 struct key_story {
     int64_t last_append_ns;    /* completion */
     int64_t last_read_ns;      /* invocation of the last transaction that only read and was acknowledged */
@@ -353,7 +353,7 @@ static void final_reads_that_fail_are_given_up(void **state)
     plan.workload.reads = 0;
     fake.final_fails = true;
     assert_ok(run());
-    assert_true(result.final_reads >= 8 * 12); /* each client: so many attempts; and what it read before the end */
+    assert_true(result.final_reads >= 8 * 12); /* the attempts of each client, and its earlier reads */
     assert_int_equal(result.counters.fail, result.final_reads);
     assert_true(result.unread > 0);
     assert_non_null(strstr(result.unread_text, "no-reads"));
@@ -397,7 +397,7 @@ static void closing_reads_bear_breaking_sessions(void **state)
     assert_all_keys_read();
 }
 
-/* The final phase tries again what failed during the load, and gives up in its turn. */
+/* The final phase tries again reads that failed during the load, and gives up in its turn. */
 static void closing_reads_that_fail_are_given_up(void **state)
 {
     (void)state;
@@ -411,7 +411,7 @@ static void closing_reads_that_fail_are_given_up(void **state)
     assert_int_equal(result.counters.ok, 2000);
 }
 
-/* However many keys leave while the database refuses to read them: it is asked after ever longer pauses. */
+/* Any number of keys may leave while the database refuses to read them: the pauses between attempts grow. */
 static void closing_reads_that_fail_back_off(void **state)
 {
     (void)state;
@@ -441,8 +441,8 @@ static void holds_wait_for_time(void **state)
                 10 * RIG_NS_PER_MS * 255 / 256);
 }
 
-/* All clients hold at last, and nobody is left to commit: the run ends all the same. */
-static void holds_wait_for_commits_of_others(void **state)
+/* In the end all clients hold, and none can commit: the run ends all the same. */
+static void holds_wait_for_other_commits(void **state)
 {
     (void)state;
     plan.workload.transactions = 400;
@@ -507,7 +507,7 @@ static void a_second_interrupt_cuts_the_clients_off(void **state)
     assert_string_equal(fake_record.channels[0].events[0].error, "cancelled: as the test wanted?, hunter2secret");
 }
 
-static void the_watchdog_interrupts_who_does_not_finish(void **state)
+static void the_watchdog_interrupts_unfinished_clients(void **state)
 {
     (void)state;
     plan.clients.stop_grace_ns = 200 * RIG_NS_PER_MS;
@@ -522,7 +522,7 @@ static void the_watchdog_interrupts_who_does_not_finish(void **state)
     assert_int_equal(result.counters.info, 1);
 }
 
-/* The stock is used up, there is no duration: the last client must not hold the run for ever. */
+/* All transactions are issued and there is no duration: the last client must not delay the end for ever. */
 static void the_watchdog_also_guards_a_total(void **state)
 {
     (void)state;
@@ -598,13 +598,13 @@ static void faults_are_injected_recorded_and_healed(void **state)
         assert_int_equal(fake_faults[i].event.injection, 1 + i / 4);
         assert_string_equal(fake_faults[i].fault, "hurt");
         assert_string_equal(fake_faults[i].text, i % 4 == 0 ? "" : "it hurts");
-        /* Eight clients at a millisecond each: 30 ms of load, give or take. */
+        /* Eight clients at a millisecond each: about 30 ms of load. */
         assert_true(i % 4 >= 2 ? fake_faults[i].event.ok > 0 : fake_faults[i].event.ok == 0);
     }
     assert_true(result.final_reads > 0);
 }
 
-/* The load's end heals what the plan lets last longer; also when only the count is reached. */
+/* The load's end heals a fault that the plan lets last longer; also when the load ends by its count. */
 static void the_end_of_the_load_ends_faults(void **state)
 {
     (void)state;
@@ -678,10 +678,10 @@ int main(void)
         cmocka_unit_test_setup(closing_reads_that_fail_are_given_up, prepare),
         cmocka_unit_test_setup(closing_reads_that_fail_back_off, prepare),
         cmocka_unit_test_setup(holds_wait_for_time, prepare),
-        cmocka_unit_test_setup(holds_wait_for_commits_of_others, prepare),
+        cmocka_unit_test_setup(holds_wait_for_other_commits, prepare),
         cmocka_unit_test_setup(an_interrupt_ends_the_load, prepare),
         cmocka_unit_test_setup(a_second_interrupt_cuts_the_clients_off, prepare),
-        cmocka_unit_test_setup(the_watchdog_interrupts_who_does_not_finish, prepare),
+        cmocka_unit_test_setup(the_watchdog_interrupts_unfinished_clients, prepare),
         cmocka_unit_test_setup(the_watchdog_also_guards_a_total, prepare),
         cmocka_unit_test_setup(faults_are_injected_recorded_and_healed, prepare),
         cmocka_unit_test_setup(the_end_of_the_load_ends_faults, prepare),

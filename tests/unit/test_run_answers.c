@@ -13,7 +13,7 @@ static const int64_t look_ns = 50 * RIG_NS_PER_MS;
  *   x refused connections      F a fault in effect, and no answer               f a fault in effect, and answers
  *   q reads answered, writes refused      p reads answered, writes fail with their sessions      v reads only, answered
  *   c as v, with one write refused at the beginning
- *   A one answer at the end, to what began when the stretch of w before it did  o the load is over, nothing answers
+ *   A one answer at the end, to the transaction that began with the w before it  o the load is over, nothing answers
  */
 static double share_of(const char *seconds)
 {
@@ -72,7 +72,7 @@ static void a_server_that_dies_is_silent_from_then_on(void **state)
     assert_share("aaaxxxxxxxxx", 0.25);
     assert_share("aaaxxxxxxxxxo", 0.25);
     assert_share("aaxxxxaaaa", 0.6);
-    assert_share("aax---aaaa", 0.6); /* without questions after an error there are no answers */
+    assert_share("aax---aaaa", 0.6); /* without requests after an error there are no answers */
     assert_share("xxxx", 0);
 }
 
@@ -98,7 +98,7 @@ static void a_server_that_fails_every_write_is_silent(void **state)
     assert_share("aapppppppp", 0.21);
     assert_share("qqqqqqqqqq", 0.01);
     assert_share("aaqqqqqaaa", 0.51);
-    assert_share("aaqqqqqqqqvv", 2.1 / 12); /* no client tries a write any more: the reads are no answer to them */
+    assert_share("aaqqqqqqqqvv", 2.1 / 12); /* no writes any more: answered reads do not end the silence */
     assert_share("aaFqqqqaaa", 1);          /* a recovery */
     assert_share("aqqaqqaqqa", 1);          /* conflicts */
     assert_share("vvvvvvvvvv", 1);          /* a load without writes */

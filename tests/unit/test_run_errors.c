@@ -5,7 +5,7 @@
 
 #include "run/run_errors.h"
 
-static void kinds_are_told_apart_by_code_and_outcome(void **state)
+static void kinds_are_distinguished_by_code_and_outcome(void **state)
 {
     (void)state;
     struct rig_run_errors errors = {.count = 0};
@@ -30,7 +30,7 @@ static void add_codes(struct rig_run_errors *errors, int first, int count)
     }
 }
 
-/* However many kinds there are, and from however many clients: none is lost. */
+/* No error is lost, for any number of kinds and of clients. */
 static void the_last_row_takes_the_rest(void **state)
 {
     (void)state;
@@ -50,7 +50,7 @@ static void the_last_row_takes_the_rest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kinds_are_told_apart_by_code_and_outcome),
+        cmocka_unit_test(kinds_are_distinguished_by_code_and_outcome),
         cmocka_unit_test(the_last_row_takes_the_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

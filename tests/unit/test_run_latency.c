@@ -20,14 +20,14 @@ static const struct rig_histogram *next_interval(void)
     return rig_latency_interval_end(&interval);
 }
 
-static void an_interval_has_what_came_since_the_last(void **state)
+static void an_interval_begins_at_the_last_one(void **state)
 {
     (void)state;
     add(0, true, false, 10);
     add(1, false, false, 20);
     assert_int_equal(rig_histogram_count(next_interval()), 2);
     add(0, false, true, 200);
-    add(1, true, true, 100); /* a hold counts before anything else */
+    add(1, true, true, 100); /* a hold counts first */
     const struct rig_histogram *since = next_interval();
     assert_int_equal(rig_histogram_count(since), 2);
     assert_int_equal(rig_histogram_percentile(since, 0), 100);
@@ -53,7 +53,7 @@ static void kinds_add_up_to_the_intended(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_interval_has_what_came_since_the_last),
+        cmocka_unit_test(an_interval_begins_at_the_last_one),
         cmocka_unit_test(kinds_add_up_to_the_intended),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

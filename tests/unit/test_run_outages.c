@@ -43,7 +43,7 @@ static size_t count(const char *text)
     return found;
 }
 
-static void the_first_of_a_kind_is_told_and_the_others_counted(void **state)
+static void the_first_of_a_kind_is_logged_and_the_others_counted(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 40; i++) {
@@ -62,7 +62,7 @@ static void the_first_of_a_kind_is_told_and_the_others_counted(void **state)
     assert_int_equal(count("\n"), 4);
 }
 
-static void a_kind_that_comes_back_is_told_again(void **state)
+static void a_kind_that_comes_back_is_logged_again(void **state)
 {
     (void)state;
     rig_run_outages_note(&outages, 1, "refused", 0);
@@ -92,8 +92,8 @@ static void too_many_kinds_lose_no_count(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_first_of_a_kind_is_told_and_the_others_counted, open_all, close_all),
-        cmocka_unit_test_setup_teardown(a_kind_that_comes_back_is_told_again, open_all, close_all),
+        cmocka_unit_test_setup_teardown(the_first_of_a_kind_is_logged_and_the_others_counted, open_all, close_all),
+        cmocka_unit_test_setup_teardown(a_kind_that_comes_back_is_logged_again, open_all, close_all),
         cmocka_unit_test_setup_teardown(too_many_kinds_lose_no_count, open_all, close_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

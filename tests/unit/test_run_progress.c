@@ -61,7 +61,7 @@ static struct rig_progress halfway(void)
                                  .total = 20000};
 }
 
-static void the_line_tells_all(void **state)
+static void the_line_has_all_parts(void **state)
 {
     (void)state;
     char text[256];
@@ -70,8 +70,8 @@ static void the_line_tells_all(void **state)
     assert_string_equal(text, "load 5.0s 10k/20k 2000/s ok 9000 fail 999 info 1 p50 110us p99 12ms left 5.0s");
 }
 
-/* Whichever bound comes first; without a bound or a rate nothing is promised. */
-static void what_is_left_is_the_nearer_bound(void **state)
+/* The earlier of the two bounds; without a bound or a rate there is no estimate. */
+static void the_remaining_time_is_that_of_the_nearer_bound(void **state)
 {
     (void)state;
     char text[256];
@@ -104,7 +104,7 @@ static void it_fits_the_terminal(void **state)
     assert_non_null(strstr(text, "left"));
 }
 
-static void a_check_tells_what_it_found(void **state)
+static void a_check_shows_its_findings(void **state)
 {
     (void)state;
     char text[256];
@@ -133,7 +133,7 @@ static void a_check_tells_what_it_found(void **state)
     assert_non_null(strstr(text, more));
 }
 
-static void being_behind_is_told_in_time(void **state)
+static void a_delay_is_shown_in_time(void **state)
 {
     (void)state;
     struct rig_lag lag = {0};
@@ -147,7 +147,7 @@ static void being_behind_is_told_in_time(void **state)
     assert_int_equal(rig_lag_behind_ns(&lag, now_ns, 50), 0);
 }
 
-/* An hour behind is still told, to within a few per cent, in the same space. */
+/* A delay of an hour is still shown, to within a few per cent, in the same space. */
 static void long_delays_are_remembered(void **state)
 {
     (void)state;
@@ -159,7 +159,7 @@ static void long_delays_are_remembered(void **state)
     assert_in_range(behind_ns, hour_ns - 720 * RIG_NS_PER_S, hour_ns - 600 * RIG_NS_PER_S);
 }
 
-/* A check: what was read, how much of the history that is, no outcomes. */
+/* A check: the transactions read, their share of the history, no outcomes. */
 static void a_check_says_how_far_it_is(void **state)
 {
     (void)state;
@@ -184,11 +184,11 @@ int main(void)
         cmocka_unit_test(a_check_says_how_far_it_is),
         cmocka_unit_test(durations_are_short),
         cmocka_unit_test(counts_are_short),
-        cmocka_unit_test(the_line_tells_all),
-        cmocka_unit_test(what_is_left_is_the_nearer_bound),
+        cmocka_unit_test(the_line_has_all_parts),
+        cmocka_unit_test(the_remaining_time_is_that_of_the_nearer_bound),
         cmocka_unit_test(it_fits_the_terminal),
-        cmocka_unit_test(a_check_tells_what_it_found),
-        cmocka_unit_test(being_behind_is_told_in_time),
+        cmocka_unit_test(a_check_shows_its_findings),
+        cmocka_unit_test(a_delay_is_shown_in_time),
         cmocka_unit_test(long_delays_are_remembered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -120,7 +120,7 @@ static int prepare(void **state)
         .name = "test",
         .seed = 11,
         .workload = {.type = RIG_WORKLOAD_LIST_APPEND,
-                     .transactions = 7, /* has no say */
+                     .transactions = 7, /* has no effect */
                      .min_operations = 1,
                      .max_operations = 1,
                      .active_keys = 5,
@@ -143,7 +143,7 @@ static void run(void)
     assert_int_equal(atomic_load(&listed_open), 0);
 }
 
-/* What was recorded of the client begins with its list, and no more of the load follows. */
+/* The client's recorded transactions begin with its list, and no more of the load follows. */
 static void assert_issued(uint32_t client)
 {
     const struct rig_channel *channel = &fake_record.channels[client];
@@ -179,7 +179,7 @@ static void streams_are_issued_whole_and_in_order(void **state)
     }
 }
 
-/* A client that is cut off goes on with its own list: none of it is lost, or issued by another client. */
+/* A client that is cut off continues with its own list: no transaction is lost, or issued by another client. */
 static void lost_sessions_lose_no_question(void **state)
 {
     (void)state;

@@ -15,7 +15,7 @@ static void moments_keep_their_distance(void **state)
     assert_true(rig_run_timeline_is_due(&timeline, 2 * distance_ns));
 }
 
-/* However long a run is: the sums stay right, the worst latency stays, and the whole length is covered evenly. */
+/* For a run of any length the sums are right, the worst latency is kept, and the whole length is covered evenly. */
 static void a_long_run_is_thinned_out(void **state)
 {
     (void)state;

@@ -17,7 +17,7 @@
 
 enum { RUNS = 2, PATH_BYTES = 128 };
 
-/* Different in all that a run has, so that it shows when something of one gets into the other. */
+/* The runs differ in every option, so that state shared by mistake shows. */
 static const char *const simulated[RUNS] = {
     "name: one\nworkload: {type: list-append, transactions: 3000, final-reads: all}\n"
     "clients: {count: 3}\ndatabase: {driver: sim, isolation: serializable, info-rate: 1%}\n",
@@ -80,7 +80,7 @@ static void check_log(const struct one_run *one)
     assert_int_equal(unlink(path), 0);
 }
 
-/* The record in the run's folder; the folder goes. */
+/* Returns the record in the run's folder; removes the folder. */
 static struct rig_history *take_history(struct one_run *one)
 {
     char path[PATH_BYTES];
@@ -132,7 +132,7 @@ static void simulated_runs_are_what_they_are_alone(void **state)
         rig_history_free(alone[i]);
 }
 
-/* One is ended by its user; the other one goes on to its count. */
+/* One is ended by its user; the other continues to its count. */
 static void an_interrupt_is_of_one_run(void **state)
 {
     (void)state;
@@ -159,7 +159,7 @@ static void an_interrupt_is_of_one_run(void **state)
     assert_string_not_equal(runs[0].result.started_utc, "");
 }
 
-/* Each run has services of its own, and there is a last one. */
+/* Each run has services of its own, up to a maximum. */
 static void every_run_has_services_of_its_own(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The driver `sim` under threads: what is seen depends on the seed alone, and nobody waits for ever. */
+/* The driver `sim` under threads: the results depend on the seed alone, and no client waits for ever. */
 #include "tests/unit/cmocka_first.h"
 
 #include <pthread.h>
@@ -71,7 +71,7 @@ static void *work(void *context)
     return NULL;
 }
 
-/* Everything that the clients of one run saw, client by client. */
+/* The results of all clients of one run, client by client. */
 static void run_once(const struct bench_settings *settings, uint64_t seed, struct rig_buf *seen)
 {
     struct bench_run run;

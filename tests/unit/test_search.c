@@ -148,7 +148,7 @@ static void any_later_transaction_closes_a_real_time_cycle(void **state)
     f.txns[1].invoke_at = 0;
     assert_int_equal(rig_search_cycle(f.search, &any, seed, (struct rig_region){0}, 0, 0, &f.cycle), RIG_FOUND);
     assert_int_equal(f.cycle.count, 3);
-    f.txns[0].outcome = RIG_OUTCOME_INFO; /* never completed, so nothing comes after it */
+    f.txns[0].outcome = RIG_OUTCOME_INFO; /* never completed, so nothing follows it */
     assert_int_equal(rig_search_cycle(f.search, &any, seed, (struct rig_region){0}, 0, 0, &f.cycle), RIG_FOUND_NOTHING);
     done(&f);
 }

@@ -41,7 +41,7 @@ static void short_texts_are_not_secrets(void **state)
     assert_redacted("abcabcd", "abc***");
 }
 
-/* Whichever was registered first, a part of a secret must not leave the rest of it readable. */
+/* In any order of registration, a part of a secret must not leave the rest of it readable. */
 static void secret_inside_another(void **state)
 {
     (void)state;
@@ -51,7 +51,7 @@ static void secret_inside_another(void **state)
     assert_redacted("passphrase pass", "*** ***");
 }
 
-/* Programs echo a header, a password or a connection string in the notation of whatever they write. */
+/* Programs echo a header, a password or a connection string in the notation of their output. */
 static void encodings_are_masked(void **state)
 {
     (void)state;
@@ -72,7 +72,7 @@ static void encodings_are_masked(void **state)
         {"QmVhcmVyIHRvaytlbi80Mg==", "***=="},
         {"QmVhcmVyIHRvaytlbi80Mg", "***"},
         {"QmVhcmVyIHRvaytlbi80Mg%3D%3D", "***%3D%3D"},
-        /* Within what is encoded: behind one, two and three other bytes, something following. */
+        /* Within an encoded text: behind one, two and three other bytes, with bytes following. */
         {"YUJlYXJlciB0b2srZW4vNDJ6", "Y***6"},
         {"YWJCZWFyZXIgdG9rK2VuLzQyenp6", "YW***enp6"},
         {"YWFhQmVhcmVyIHRvaytlbi80Mno=", "YWFh***o="},
@@ -91,7 +91,7 @@ static void alphabets_of_base64(void **state)
     assert_redacted("Authorization: Basic Ym9iOnB3", "Authorization: Basic ***");
 }
 
-/* No character of the base64 that is left tells a bit of the secret. */
+/* No character of the remaining base64 holds a bit of the secret. */
 static void nothing_of_base64_is_left(void **state)
 {
     (void)state;
@@ -129,7 +129,7 @@ static void a_cut_leaves_no_half(void **state)
     rig_secret_register("hunter2-and-more");
     rig_secret_redact(text, sizeof text);
     assert_string_equal(text + sizeof text - 11, "...***");
-    /* A text that ends by itself keeps its end. */
+    /* A text that ends before its buffer does keeps its end. */
     assert_redacted("hunter2", "hunter2");
 }
 

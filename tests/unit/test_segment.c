@@ -25,7 +25,7 @@ static void a_segment_is_used_again(void **state)
         assert_true(segment.txns.count > 0 && segment.keys.count > 0 && segment.open.count > 0);
         if (round == 0)
             held = rig_segment_bytes(&segment);
-        assert_int_equal(rig_segment_bytes(&segment), held); /* of what it had, all is used again */
+        assert_int_equal(rig_segment_bytes(&segment), held); /* all its memory is reused */
         segment.unordered = segment.keyword_keys = true;
         segment.skipped_count = 3;
         rig_segment_reset(&segment);

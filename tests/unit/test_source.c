@@ -14,12 +14,12 @@
 #include "tests/history/history_model.h"
 
 /*
- * A form for tests: every byte is a transaction that appends it, at the position of its place in the file, to key 0. A
- * comma ends a part, after at most eight bytes. 'x' cannot be parsed, 'j' not joined. What follows the last comma is
- * not whole.
+ * A form for tests: every byte is a transaction that appends it, at the byte's offset in the file as position, to key
+ * 0. A comma ends a part, after at most eight bytes. 'x' cannot be parsed, 'j' not joined. Bytes behind the last comma
+ * are incomplete.
  */
 struct toy {
-    bool waits[64]; /* this part, until the one behind it is parsed */
+    bool waits[64]; /* this part, until the next one is parsed */
     const char *data;
     size_t size;
     size_t joined; /* transactions */
@@ -151,7 +151,7 @@ static struct rig_source *open_text(const char *text, bool parallel, unsigned th
     return source;
 }
 
-/* Reads on, to the end or what is the end for now; the bytes are those of `text` from *at on. */
+/* Reads on, to the end or the present end; the bytes are those of `text` from *at on. */
 static enum rig_rc read_on(struct rig_source *source, const char *text, size_t *at)
 {
     const struct rig_segment *segment = NULL;
@@ -192,7 +192,7 @@ static void parts_come_in_order(void **state)
 static void parts_may_be_ready_in_any_order(void **state)
 {
     (void)state;
-    toy.waits[0] = toy.waits[2] = true; /* further ones could wait for what there is no room for */
+    toy.waits[0] = toy.waits[2] = true; /* further ones could wait for memory that the limit refuses */
     struct rig_source *source = open_text(sixteen, true, 3);
     size_t at = 0;
     assert_int_equal(read_on(source, sixteen, &at), RIG_OK);
@@ -256,7 +256,7 @@ static void no_more_than_a_few_parts_are_ahead(void **state)
     const struct rig_segment *segment = NULL;
     assert_int_equal(rig_source_next(source, &segment, &err), RIG_OK);
     assert_int_equal(rig_source_next(source, &segment, &err), RIG_OK);
-    rig_source_close(source); /* nothing is parsed behind this */
+    rig_source_close(source); /* nothing behind this is parsed */
     assert_true(toy.parse_count <= 1 + 5);
 }
 
@@ -279,7 +279,7 @@ static void a_source_rewinds(void **state)
     }
 }
 
-static void what_cannot_be_opened_says_why(void **state)
+static void failed_opens_give_the_reason(void **state)
 {
     (void)state;
     struct rig_source *source = NULL;
@@ -436,7 +436,7 @@ static void every_form_is_a_source(void **state)
     (void)unlink(path);
 }
 
-/* Under a limit that a block is too large for, the frames of which end parts anywhere. */
+/* Under a limit that is too small for a block, whose frames end parts anywhere. */
 static void frames_are_read_in_parts(void **state)
 {
     (void)state;
@@ -468,7 +468,7 @@ static void frames_are_read_in_parts(void **state)
     (void)unlink(path);
 }
 
-/* Adds what there is of the source to the window; the end for now is none of its. */
+/* Adds the available part of the source to the window; the present end is not the window's end. */
 static void add_what_there_is(struct rig_source *source, struct rig_window *window)
 {
     const struct rig_segment *segment = NULL;
@@ -578,7 +578,7 @@ int main(void)
         cmocka_unit_test_setup(a_source_may_be_closed_early, start),
         cmocka_unit_test_setup(no_more_than_a_few_parts_are_ahead, start),
         cmocka_unit_test_setup(a_source_rewinds, start),
-        cmocka_unit_test_setup(what_cannot_be_opened_says_why, start),
+        cmocka_unit_test_setup(failed_opens_give_the_reason, start),
         cmocka_unit_test_setup(frames_are_read_in_parts, start),
         cmocka_unit_test_setup(a_growing_file_is_followed, start),
         cmocka_unit_test_setup(a_large_file_is_read_in_parts, start),

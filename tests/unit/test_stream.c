@@ -1,4 +1,5 @@
-/* Windows: one transaction a segment and a window, idle keys done with at once; what comes back, and what may not. */
+/* Windows: one transaction a segment and a window, idle keys finished at once; keys that are used again, and the uses
+ * that are conflicts. */
 #include "tests/unit/given_history.h"
 
 #include <stdio.h>
@@ -15,7 +16,7 @@ struct fixture {
     const char *conflict;
 };
 
-/* Takes the history. */
+/* Feeds the history. */
 static void feed_history(struct fixture *f, struct rig_history *history, const struct rig_stream_options *options)
 {
     struct rig_err err = {0};
@@ -74,7 +75,7 @@ static void a_short_history_is_one_window(void **state)
     done(&f);
 }
 
-static void windows_count_what_has_gone(void **state)
+static void windows_count_dropped_transactions(void **state)
 {
     (void)state;
     struct fixture f;
@@ -91,7 +92,7 @@ static void windows_count_what_has_gone(void **state)
     done(&f);
 }
 
-/* Write skew early in the history: its transactions are kept under their names, and nothing else is. */
+/* Write skew early in the history: only its transactions are kept, under their names. */
 static void witnesses_outlive_their_window(void **state)
 {
     (void)state;
@@ -136,26 +137,26 @@ static void one_unread_append_may_be_read_late(void **state)
     done(&f);
 }
 
-/* What a guess cannot know. */
+/* Late uses that a guess cannot know. */
 static const char *const late_histories[] = {
     /* a stale read */
     "ok 0 0-1: ax1; ok 1 2-3: rx[1]; ok 2 4-5: ay1; ok 2 6-7: ry[1]; ok 0 8-9: rx[]; ok 2 10-11: ry[1]",
-    /* one that misses the append that nobody had read */
+    /* one that misses an append that no transaction had read */
     "ok 0 0-1: ax1; ok 2 4-5: ay1; ok 2 6-7: ry[1]; ok 2 8-9: az1; ok 1 10-11: rx[]; ok 1 12-13: rz[1]",
-    /* several that nobody had read */
+    /* several appends that no transaction had read */
     "ok 0 0-2: ax1; ok 1 1-3: ax2; ok 2 4-5: ay1; ok 2 6-7: ry[1]; ok 2 8-9: az1; ok 1 10-11: rx[1 2]; ok 1 12-13: "
     "rz[1]",
-    /* a value of one who was thought never to have committed */
+    /* a value of a transaction that counted as uncommitted */
     "ok 0 0-1: ax1; ok 1 2-3: rx[1]; info 0 4-5: ax2; ok 2 6-7: ay1; ok 2 8-9: ry[1]; ok 2 10-11: rx[1 2]; ok 1 "
     "12-13: ry[1]",
-    /* and of one who aborted */
+    /* and of one that aborted */
     "ok 0 0-1: ax1; ok 1 2-3: rx[1]; fail 0 4-5: ax2; ok 2 6-7: ay1; ok 2 8-9: ry[1]; ok 2 10-11: rx[1 2]; ok 1 "
     "12-13: ry[1]",
     /* a value appended again, which makes the history unusable */
     "ok 0 0-1: ax1; ok 1 2-3: rx[1]; ok 2 6-7: ay1; ok 2 8-9: ry[1]; ok 2 10-11: ax1; ok 1 12-13: ry[1]",
 };
 
-static void what_orders_those_who_were_judged_is_a_conflict(void **state)
+static void an_order_of_judged_transactions_is_a_conflict(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof late_histories / sizeof late_histories[0]; i++) {
@@ -166,7 +167,7 @@ static void what_orders_those_who_were_judged_is_a_conflict(void **state)
     }
 }
 
-/* All but the last, which is unusable: it has to say so. */
+/* All but the last, which is unusable: it gives an error. */
 static void with_a_census_there_is_no_conflict(void **state)
 {
     (void)state;
@@ -179,7 +180,7 @@ static void with_a_census_there_is_no_conflict(void **state)
         struct rig_census *census = rig_census_new();
         struct cut_history cut;
         const struct rig_segment *segment;
-        char longer[256]; /* by what comes when all is done with */
+        char longer[256]; /* with later transactions when all keys are finished */
         (void)snprintf(longer, sizeof longer, "%s; ok 3 20-21: aw1; ok 3 22-23: rw[1]", late_histories[i]);
         struct rig_history *history = given(longer);
         cut_history_init(&cut, history, 1);
@@ -241,7 +242,7 @@ static void with_keep_all_there_is_no_conflict(void **state)
     done(&f);
 }
 
-static void a_look_shows_what_is_not_judged_yet(void **state)
+static void a_look_shows_the_unjudged_part(void **state)
 {
     (void)state;
     struct fixture f;
@@ -260,7 +261,7 @@ static void a_look_shows_what_is_not_judged_yet(void **state)
     done(&f);
 }
 
-/* Transactions one after the other, by twos on a key of their own: one appends, the next one reads that. */
+/* Transactions one after the other, in pairs on a key of their own: one appends, the next one reads that. */
 static struct rig_history *passing_keys(int txn_count)
 {
     struct rig_err err = {0};
@@ -284,7 +285,7 @@ static uint64_t waiting_of(struct fixture *f)
     return peek.waiting_count;
 }
 
-/* As soon as there is enough that is new while the window is most of the history, and later when it has grown. */
+/* As soon as enough transactions are new while the window is most of the history, and later when it has grown. */
 static void a_short_history_is_judged_early(void **state)
 {
     (void)state;
@@ -298,7 +299,7 @@ static void a_short_history_is_judged_early(void **state)
     done(&f);
 }
 
-/* A third of the operations has to go: two of eight are too few, four are enough. */
+/* A third of the operations has to leave: two of eight are too few, four are enough. */
 static void nothing_is_judged_before_much_can_go(void **state)
 {
     (void)state;
@@ -320,15 +321,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_short_history_is_one_window),
-        cmocka_unit_test(windows_count_what_has_gone),
+        cmocka_unit_test(windows_count_dropped_transactions),
         cmocka_unit_test(witnesses_outlive_their_window),
         cmocka_unit_test(a_key_may_come_back_where_it_was),
         cmocka_unit_test(one_unread_append_may_be_read_late),
-        cmocka_unit_test(what_orders_those_who_were_judged_is_a_conflict),
+        cmocka_unit_test(an_order_of_judged_transactions_is_a_conflict),
         cmocka_unit_test(with_a_census_there_is_no_conflict),
         cmocka_unit_test(with_a_census_a_value_is_still_refused_twice),
         cmocka_unit_test(with_keep_all_there_is_no_conflict),
-        cmocka_unit_test(a_look_shows_what_is_not_judged_yet),
+        cmocka_unit_test(a_look_shows_the_unjudged_part),
         cmocka_unit_test(a_short_history_is_judged_early),
         cmocka_unit_test(nothing_is_judged_before_much_can_go),
     };

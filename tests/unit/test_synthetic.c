@@ -38,7 +38,7 @@ static struct rig_history *make(const char *settings)
     return history;
 }
 
-/* Clients are sequential, never more than there are, and all of them busy: that is what a run of so many looks like. */
+/* Clients are sequential, never more than given, and all of them busy, as in a run with this many. */
 static void clients_overlap(void **state)
 {
     (void)state;
@@ -69,7 +69,7 @@ static void clients_overlap(void **state)
     }
 }
 
-/* Every key has a committed read behind its last append: that is what closing reads are for. */
+/* Every key has a committed read behind its last append, which closing reads guarantee. */
 static void keys_are_read_when_they_are_done_with(void **state)
 {
     (void)state;

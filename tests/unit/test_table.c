@@ -19,7 +19,7 @@ static void absent_keys_read_as_none(void **state)
     assert_int_equal(rig_table_get(&table, UINT64_MAX), RIG_TABLE_NONE);
 }
 
-static void put_finds_what_is_there(void **state)
+static void put_finds_an_existing_key(void **state)
 {
     (void)state;
     struct rig_table table;
@@ -35,7 +35,7 @@ static void put_finds_what_is_there(void **state)
     rig_table_done(&table);
 }
 
-/* A key that is put and left absent takes no room for good. */
+/* A key that is put and left absent uses no slot permanently. */
 static void absent_puts_do_not_fill_it(void **state)
 {
     (void)state;
@@ -72,7 +72,7 @@ static void agrees_with_an_array(void **state)
     rig_table_done(&table);
 }
 
-/* Removing and putting back in turns, against a plain array: what stays must be found past every gap. */
+/* Removing and putting back in turn, compared with a plain array: remaining keys must be found past every gap. */
 static void removed_keys_are_absent(void **state)
 {
     (void)state;
@@ -110,7 +110,7 @@ static void removed_keys_are_absent(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(absent_keys_read_as_none),   cmocka_unit_test(put_finds_what_is_there),
+        cmocka_unit_test(absent_keys_read_as_none),   cmocka_unit_test(put_finds_an_existing_key),
         cmocka_unit_test(absent_puts_do_not_fill_it), cmocka_unit_test(agrees_with_an_array),
         cmocka_unit_test(removed_keys_are_absent),
     };

@@ -46,13 +46,13 @@ static void roles_and_names_are_found(void **state)
     assert_string_equal(resolve("one", 1), "pg-1");
 }
 
-/* Every choice comes about as often as any other. */
+/* Every choice occurs about equally often. */
 static void chance_is_fair(void **state)
 {
     (void)state;
     static const struct {
         const char *target;
-        uint32_t count, size, choices; /* how many nodes are drawn, from how many */
+        uint32_t count, size, choices; /* number of drawn nodes, number of all */
     } cases[] = {{"one", 5, 1, 5}, {"minority", 5, 2, 5}, {"majority", 5, 3, 5}, {"one standby", 5, 1, 3}};
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         int drawn[5] = {0};
@@ -70,7 +70,7 @@ static void chance_is_fair(void **state)
     }
 }
 
-static void what_is_missing_is_said(void **state)
+static void missing_targets_are_reported(void **state)
 {
     (void)state;
     struct rig_targets targets;
@@ -94,7 +94,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(roles_and_names_are_found, prepare),
         cmocka_unit_test_setup(chance_is_fair, prepare),
-        cmocka_unit_test_setup(what_is_missing_is_said, prepare),
+        cmocka_unit_test_setup(missing_targets_are_reported, prepare),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

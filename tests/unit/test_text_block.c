@@ -10,7 +10,7 @@ enum { ROUNDS = 20000 };
 
 static struct rig_rng rng;
 
-/* Any bytes, mostly alike in both. */
+/* Any bytes, mostly equal in both. */
 static void make_bytes(char *at, char *other)
 {
     for (size_t i = 0; i < RIG_BLOCK_BYTES; i++) {

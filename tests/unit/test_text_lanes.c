@@ -27,7 +27,7 @@ static struct form forms[] = {
     {.name = "inc", .write = ":inc", .read = ":r", .between = " [", .null = "nil", .blank = ' '},
 };
 
-/* What a transaction is, read one character after the other. */
+/* The operations of a transaction, read one character after the other. */
 struct expected {
     struct rig_txn_op ops[RIG_LANES];
     struct rig_lane_read reads[RIG_LANES];
@@ -111,7 +111,7 @@ static void add_number(char *text)
     add(text, "%llu", (unsigned long long)rig_rng_below(&rng, limits[rig_rng_below(&rng, 8)]));
 }
 
-/* Its length. What comes behind looks like more of it. */
+/* Returns its length. The bytes behind it look like more of it. */
 static size_t make_txn(const struct form *form, char *text)
 {
     const uint64_t most = rig_rng_below(&rng, 8) == 0 ? 10 : 5;
@@ -136,7 +136,7 @@ static size_t make_txn(const struct form *form, char *text)
     return length;
 }
 
-/* A byte or two less, more, or others. */
+/* Removes, adds or replaces a byte or two. */
 static void spoil(char *text, size_t from, size_t length)
 {
     static const char likely[] = "[],: \"0123456789-nr";

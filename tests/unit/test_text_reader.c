@@ -15,7 +15,7 @@
 
 static struct rig_rng rng;
 
-/* Parts of `part_bytes`, read by `threads` threads. Each time by the next set of rig_text_blocks(). */
+/* Parts of `part_bytes`, read by `threads` threads; each call uses the next set of rig_text_blocks(). */
 static enum rig_rc read_in_parts(const char *data, size_t size, size_t part_bytes, unsigned threads,
                                  struct rig_history **history, struct rig_err *err)
 {
@@ -82,7 +82,7 @@ static void without_indices(struct rig_buf *buf, enum rig_form form)
         memcpy(at, other, strlen(other));
 }
 
-/* Whatever the size of the parts and the number of threads: the history that is read in one piece. */
+/* For any size of the parts and any number of threads: the history that is read in one piece. */
 static void compare_cuts(const struct rig_buf *buf, size_t from, size_t to, size_t step)
 {
     struct rig_history *whole = NULL;
@@ -139,7 +139,7 @@ static void name_processes(const struct rig_buf *from, enum rig_form form, int64
     rig_buf_add_text(to, at);
 }
 
-/* The named ones became numbers from -1 downwards, each one number; all else is the same. */
+/* The named ones became numbers from -1 downwards, each its own number; all else is the same. */
 static void expect_named(const struct rig_history *named, const struct rig_history *plain, int64_t rest)
 {
     enum { MOST = 4096 };
@@ -230,8 +230,8 @@ static void lost_of(const char *text, uint64_t skipped, uint64_t lost)
     }
 }
 
-/* Those that may have read or written are told apart from those that did not. */
-static void what_is_left_out_is_weighed(void **state)
+/* Left-out operations that may have read or written are distinguished from those that did not. */
+static void left_out_operations_are_weighed(void **state)
 {
     (void)state;
 #define CLIENT "{\"type\":\"invoke\",\"process\":1,\"value\":[[\"append\",1,1]]}\n"
@@ -250,7 +250,7 @@ static void what_is_left_out_is_weighed(void **state)
 #undef CLIENT
 }
 
-static void faults_are_told_alike(void **state)
+static void errors_have_the_same_text(void **state)
 {
     (void)state;
     struct rig_buf buf;
@@ -271,7 +271,7 @@ static void texts_that_look_like_something_else(void **state)
         "[{\"type\":\"invoke\",\"process\":1,\n\"value\":[[\"append\",1,2]]}\n,\n{\"type\":\"ok\",\n\"process\":1,"
         "\"value\":[[\"append\",1,2]]},{\"type\":\"invoke\",\"process\":1,\"value\":[[\"r\",1,null]]},\n"
         "{\"type\":\"info\",\"process\":1,\"value\":null}]\n\n",
-        /* a fault behind the last comma */
+        /* an error behind the last comma */
         "[{\"type\":\"invoke\",\"process\":1,\"value\":[[\"append\",1,2]]},\n",
         "[{\"type\":\"invoke\",\"process\":1,\"value\":[[\"append\",1,2]]},\n]",
         /* brackets in texts */
@@ -289,7 +289,7 @@ static void texts_that_look_like_something_else(void **state)
         rig_buf_init(&buf, 0);
         rig_buf_add_text(&buf, texts[i]);
         compare_cuts(&buf, 1, buf.size, 1);
-        /* far from the file's end, so that the short way is taken */
+        /* far from the file's end, so that the fast path is used */
         for (unsigned k = 0; k < 400; k++)
             rig_buf_add_char(&buf, '\n');
         compare_cuts(&buf, 1, buf.size, 7);
@@ -311,7 +311,7 @@ static void with_spaces(const struct rig_buf *from, struct rig_buf *to)
     }
 }
 
-/* Lines as programs write them, and the same in a writing that goes another way. */
+/* Lines as programs write them, and the same in another notation. */
 static void every_way_reads_the_same(void **state)
 {
     (void)state;
@@ -333,7 +333,7 @@ static void every_way_reads_the_same(void **state)
     rig_buf_done(&buf);
 }
 
-/* Invocations that nearly are what programs write, far enough into a file, and whether there is a fault in them. */
+/* Invocations that nearly have the form that programs write, far enough into a file, and whether they have an error. */
 static void odd_invocations(void **state)
 {
     (void)state;
@@ -422,8 +422,8 @@ static void lists_in_every_writing(void **state)
     rig_buf_done(&buf);
 }
 
-/* What failed transactions read before others did, or alone. */
-static void what_failed_transactions_read(void **state)
+/* Reads of failed transactions, before other reads of the same list or alone. */
+static void reads_of_failed_transactions(void **state)
 {
     (void)state;
     static const struct {
@@ -432,16 +432,16 @@ static void what_failed_transactions_read(void **state)
         bool branch;    /* it is no prefix of the spine */
     } cases[] = {
         {"ok", "[[\"r\",1,null]]", "[[\"r\",1,[1,2]]]", 2, false},
-        {"fail", "[[\"r\",1,null]]", "[[\"r\",1,[1,2,3]]]", 3, false}, /* others come to read it */
+        {"fail", "[[\"r\",1,null]]", "[[\"r\",1,[1,2,3]]]", 3, false}, /* others read it later */
         {"fail", "[[\"r\",1,null]]", "[[\"r\",1,[1,2,3,4]]]", 4, false},
         {"fail", "[[\"r\",1,null]]", "[[\"r\",1,[1,2,3]]]", 3, false},
         {"ok", "[[\"r\",1,null]]", "[[\"r\",1,[1,2,3]]]", 3, false},
         {"ok", "[[\"r\",1,null]]", "[[\"r\",1,[1,2,3,4,5]]]", 5, false},
         {"fail", "[[\"append\",1,6],[\"r\",1,null]]", "[[\"append\",1,6],[\"r\",1,[1,2,3,4,5,6]]]", 6, true},
-        {"fail", "[[\"r\",1,null]]", "[[\"r\",1,[1,2,3,4,5,7,8]]]", 7, true}, /* nobody else reads it */
+        {"fail", "[[\"r\",1,null]]", "[[\"r\",1,[1,2,3,4,5,7,8]]]", 7, true}, /* no other transaction reads it */
         {"fail", "[[\"r\",1,null]]", "[[\"r\",1,[1,2,3,4,5,7]]]", 6, true},
         {"fail", "[[\"r\",1,null]]", "[[\"r\",1,[1,2,3,4,5]]]", 5, false},
-        {"ok", "[[\"r\",1,null]]", "[[\"r\",1,[1,2,3,4,5,9]]]", 6, false}, /* somebody reads something else */
+        {"ok", "[[\"r\",1,null]]", "[[\"r\",1,[1,2,3,4,5,9]]]", 6, false}, /* another transaction reads another list */
         {"ok", "[[\"r\",1,null]]", "[[\"r\",1,[1,2,3,4,5,9,10]]]", 7, false},
         {"ok", "[[\"r\",1,null]]", "[[\"r\",1,[1,2,3,4,5,7]]]", 6, true},
         {"fail", "[[\"r\",1,null]]", "[[\"r\",1,[1,2,3,4,5,9,10,11]]]", 8, true}, /* the last ones */
@@ -473,7 +473,7 @@ static void what_failed_transactions_read(void **state)
     rig_buf_done(&buf);
 }
 
-/* What the parts of a file with so many processes are planned to take. */
+/* The planned memory for the parts of a file with this many processes. */
 static size_t planned_bytes(unsigned process_count, size_t limit_bytes, bool edn)
 {
     const struct rig_source_options options = {.load = {.limit_bytes = limit_bytes}, .threads = 1};
@@ -513,17 +513,12 @@ int main(void)
     print_message("seed %llu\n", (unsigned long long)seed);
     rig_rng_init(&rng, seed, 0);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_cut_gives_the_same),
-        cmocka_unit_test(names_of_processes_are_clients),
-        cmocka_unit_test(names_beside_negative_numbers),
-        cmocka_unit_test(what_is_left_out_is_weighed),
-        cmocka_unit_test(faults_are_told_alike),
-        cmocka_unit_test(texts_that_look_like_something_else),
-        cmocka_unit_test(every_way_reads_the_same),
-        cmocka_unit_test(odd_invocations),
-        cmocka_unit_test(parts_of_many_processes_are_long),
-        cmocka_unit_test(lists_in_every_writing),
-        cmocka_unit_test(what_failed_transactions_read),
+        cmocka_unit_test(every_cut_gives_the_same),         cmocka_unit_test(names_of_processes_are_clients),
+        cmocka_unit_test(names_beside_negative_numbers),    cmocka_unit_test(left_out_operations_are_weighed),
+        cmocka_unit_test(errors_have_the_same_text),        cmocka_unit_test(texts_that_look_like_something_else),
+        cmocka_unit_test(every_way_reads_the_same),         cmocka_unit_test(odd_invocations),
+        cmocka_unit_test(parts_of_many_processes_are_long), cmocka_unit_test(lists_in_every_writing),
+        cmocka_unit_test(reads_of_failed_transactions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* drivers/http/transaction_state: sets, what operations make of a key, and how reads are answered. */
+/* drivers/http/transaction_state: sets, the effect of operations on a key, and the answers to reads. */
 #include "tests/unit/cmocka_first.h"
 
 #include <string.h>
@@ -91,7 +91,7 @@ static void test_registers(void **unused)
     (void)unused;
     const struct rig_op ops[] = {{WRITE, 5, 1}, {READ, 5, 0}, {WRITE, 5, 2}, {READ, 6, 0}, {WRITE, 6, 9}};
     begin(ops, 5);
-    /* A write needs nobody to tell what was before. */
+    /* A write does not need the previous value. */
     assert_int_equal(rig_state_final_value(&state, &state.keys[0]).integer, 2);
     state.keys[1].told = state.keys[1].exists = true;
     state.keys[1].value = (struct rig_value){.kind = RIG_IS_INTEGER, .integer = -4};

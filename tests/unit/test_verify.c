@@ -1,4 +1,4 @@
-/* The witness verifier: what the checker says holds, and every falsification of it is refused. */
+/* The witness verifier accepts the checker's witnesses, and rejects every falsification of them. */
 #include "tests/unit/given_history.h"
 
 #include <string.h>
@@ -79,8 +79,8 @@ static void every_false_step_is_refused(void **state)
     done(&f);
 }
 
-/* Histories with each of the non-cyclic anomalies, all but one false statement about them. */
-static void every_false_oddity_is_refused(void **state)
+/* Histories with each of the non-cyclic anomalies: a witness of any other one is rejected. */
+static void every_false_noncyclic_anomaly_is_rejected(void **state)
 {
     (void)state;
     static const struct {
@@ -143,7 +143,7 @@ static void chains_of_unknown_transactions_are_followed(void **state)
 {
     (void)state;
     struct fixture f;
-    /* Only the next one's read proves each to have committed; the last is read by an acknowledged one. */
+    /* Only the next one's read proves each to have committed; an acknowledged transaction reads the last. */
     check(&f, "info 0 0-1: aw1 ry[]; info 1 2-3: rw[1] ax1; info 2 4-5: rx[1] ay1; info 3 6-7: ry[1] az1;"
               "ok 4 8-9: rz[1]; ok 5 10-11: rw[]");
     const struct rig_finding *finding = &f.verdict->findings[RIG_ANOMALY_G_SINGLE];
@@ -160,7 +160,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_false_step_is_refused),
-        cmocka_unit_test(every_false_oddity_is_refused),
+        cmocka_unit_test(every_false_noncyclic_anomaly_is_rejected),
         cmocka_unit_test(unread_appends_must_be_unread),
         cmocka_unit_test(chains_of_unknown_transactions_are_followed),
     };

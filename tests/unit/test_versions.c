@@ -60,7 +60,7 @@ static void unknown_transactions_commit_by_being_read(void **state)
 {
     (void)state;
     struct fixture f;
-    /* 3 is read by an acknowledged transaction, 4 only by the one that wrote 3, 5 only by a failed one, 6 by nobody. */
+    /* An acknowledged transaction reads 3, only the writer of 3 reads 4, only a failed one reads 5, none reads 6. */
     build(&f, "info 0 0-1: ry[4] ax3; info 1 2-3: ay4; info 2 4-5: az5; info 3 6-7: az6; ok 4 8-9: rx[3];"
               "fail 5 10-11: rz[5]");
     assert_true(f.versions.committed[given_txn(f.history, 1)]);
@@ -103,7 +103,7 @@ static void lost_appends_are_not_unread(void **state)
     struct rig_inference inference;
     struct rig_err err = {0};
     assert_int_equal(rig_infer_list_append(f.history, 8, &f.arena, &inference, &err), RIG_OK);
-    f.versions = inference.versions; /* that they were lost is found while they are linked */
+    f.versions = inference.versions; /* the linking finds that they were lost */
     rig_inference_done(&inference);
     uint32_t x = given_key(f.history, 'x');
     assert_int_equal(rig_versions_append(&f.versions, x, 1)->position, RIG_VERSION_UNPLACED);

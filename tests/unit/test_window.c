@@ -128,12 +128,12 @@ static void spines_that_part_become_branches(void **state)
     add_read(f, add_key(f, 7, 6, 9), 0, 6);
     join(f);
     uint32_t key = add_key(f, 7, 5, 3);
-    add_read(f, key, key, 3); /* before they part */
+    add_read(f, key, key, 3); /* before the spine and the read diverge */
     add_read(f, key, key, 5);
     join(f);
-    key = add_key(f, 7, 8, 3); /* the branch goes on */
+    key = add_key(f, 7, 8, 3); /* the branch continues */
     add_read(f, key, key, 7);
-    key = add_key(f, 7, 4, 1); /* the same key under another number, parting elsewhere */
+    key = add_key(f, 7, 4, 1); /* the same key under another number, diverging elsewhere */
     add_read(f, key, key, 4);
     add_read(f, key, key, 1);
     join(f);
@@ -157,7 +157,7 @@ static void branches_may_turn_out_to_be_prefixes(void **state)
     struct fixture *f = *state;
     add_read(f, add_key(f, 7, 4, 9), 0, 4);
     join(f);
-    /* Here the spine parts from the window's, and the branch is the window's. */
+    /* Here the spine leaves the window's, and the branch is the window's. */
     uint32_t key = add_key(f, 7, 4, 2);
     struct rig_growing_branch branch = {.key = key, .shared = 2};
     for (int64_t i = 3; i <= 6; i++)
@@ -173,7 +173,7 @@ static void branches_may_turn_out_to_be_prefixes(void **state)
     assert_read(history, 2, true, 4, 2);
 }
 
-/* What a failed transaction read of its own is no reason to take the lists of others for branches. */
+/* A failed transaction's read of its own appends does not turn the lists of others into branches. */
 static void failed_reads_do_not_make_spines(void **state)
 {
     struct fixture *f = *state;
@@ -354,7 +354,7 @@ static struct rig_window *join_model(const struct model *model, bool unordered)
     return window;
 }
 
-static void windows_are_what_builders_make(void **state)
+static void windows_equal_built_histories(void **state)
 {
     (void)state;
     for (uint32_t round = 0; round < 200; round++) {
@@ -419,7 +419,7 @@ static void drop_forgets_keys(void **state)
     assert_read(history, 1, true, 4, 2);
     assert_true(rig_window_key_is_open(f->window, 0));
     assert_int_equal(rig_window_key_used_at(f->window, 0), 4);
-    /* A key that comes back is new; what stayed goes on. */
+    /* A key that comes back is new; the remaining part continues. */
     one = add_key(f, 1, 2, 0);
     stays = add_key(f, 2, 6, 2);
     add_read(f, one, one, 2);
@@ -432,7 +432,7 @@ static void drop_forgets_keys(void **state)
     assert_read(history, 3, true, 6, 2);
 }
 
-/* The first operation on each key is known, unless nothing is. */
+/* The first operation on each key is known, unless nothing is known. */
 static void assert_first_ops(const struct rig_history *view)
 {
     uint32_t op_count = view->uses == NULL ? 0 : view->op_count;
@@ -449,7 +449,7 @@ static void assert_first_ops(const struct rig_history *view)
     free(met);
 }
 
-/* What should be left of the model's transactions, of those that complete before `end`. */
+/* The expected rest of the model's transactions, of those that complete before `end`. */
 struct left {
     const struct rig_history *whole;
     uint32_t *txn_at;      /* position of completion -> transaction of `whole`, + 1 */
@@ -487,7 +487,7 @@ static void assert_left(const struct rig_history *view, const struct left *left,
     }
 }
 
-/* Judges most transactions and drops some keys that may be dropped. */
+/* Judges most transactions and drops some of the droppable keys. */
 static void drop_some(struct rig_window *window, struct left *left, uint32_t end)
 {
     const struct rig_history *view = rig_window_history(window, false);
@@ -518,7 +518,7 @@ static void drop_some(struct rig_window *window, struct left *left, uint32_t end
     free(drop);
 }
 
-static void what_is_dropped_is_gone_and_no_more(void **state)
+static void only_the_dropped_part_is_gone(void **state)
 {
     (void)state;
     for (uint32_t round = 0; round < 60; round++) {
@@ -563,7 +563,7 @@ static void what_is_dropped_is_gone_and_no_more(void **state)
     }
 }
 
-/* Keys, errors and texts that come and go: memory stays what it was after a while. */
+/* Keys, errors and texts that come and go: memory stops growing after a while. */
 static void memory_is_bounded(void **state)
 {
     struct fixture *f = *state;
@@ -605,7 +605,7 @@ static void unordered_events_are_put_in_order(void **state)
         struct model model;
         model_make(&model, &options, &rng);
         struct rig_history *wanted = model_history(&model, model.event_count);
-        /* The same events in another order of the file: each channel's in its own, the times say the rest. */
+        /* The same events in another order of the file: each channel's in its own order, interleaved by their times. */
         for (uint32_t swap = 0; swap < 5000; swap++) {
             uint32_t at = 1 + (uint32_t)rig_rng_below(&rng, model.event_count - 1);
             struct model_event *a = &model.events[at - 1], *b = &model.events[at];
@@ -648,9 +648,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(all_invocations_or_none, start, stop),
         cmocka_unit_test_setup_teardown(open_ones_have_positions_of_their_own, start, stop),
         cmocka_unit_test_setup_teardown(the_limit_holds, start, stop),
-        cmocka_unit_test(windows_are_what_builders_make),
+        cmocka_unit_test(windows_equal_built_histories),
         cmocka_unit_test_setup_teardown(drop_forgets_keys, start, stop),
-        cmocka_unit_test(what_is_dropped_is_gone_and_no_more),
+        cmocka_unit_test(only_the_dropped_part_is_gone),
         cmocka_unit_test_setup_teardown(memory_is_bounded, start, stop),
         cmocka_unit_test(unordered_events_are_put_in_order),
     };

@@ -54,7 +54,7 @@ static const char *schemas_of_runs(void)
                harness_server.run_name);
 }
 
-static void tables_of_others_are_not_touched(void **state)
+static void other_tables_are_not_touched(void **state)
 {
     struct rig_pg_options options;
     struct harness run;
@@ -114,7 +114,7 @@ static void a_name_that_is_taken_is_refused(void **state)
     }
 }
 
-static void only_what_carries_the_mark_is_removed(void **state)
+static void only_marked_schemas_are_removed(void **state)
 {
     struct rig_pg_options options;
     struct harness run;
@@ -195,10 +195,10 @@ int main(void)
 {
     harness_require_postgres();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_of_others_are_not_touched),
+        cmocka_unit_test(other_tables_are_not_touched),
         cmocka_unit_test(runs_at_one_time_do_not_meet),
         cmocka_unit_test(a_name_that_is_taken_is_refused),
-        cmocka_unit_test(only_what_carries_the_mark_is_removed),
+        cmocka_unit_test(only_marked_schemas_are_removed),
         cmocka_unit_test(all_tables_go_again),
         cmocka_unit_test(a_grant_that_is_missing_is_named),
     };
