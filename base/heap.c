@@ -4,7 +4,7 @@
 
 static bool comes_before(struct rig_due a, struct rig_due b)
 {
-    return a.when != b.when ? a.when < b.when : a.who < b.who;
+    return a.when != b.when ? a.when < b.when : a.id < b.id;
 }
 
 static void sift_up(struct rig_heap *heap, size_t at)
@@ -34,9 +34,9 @@ static void sift_down(struct rig_heap *heap, size_t at)
     heap->at[at] = entry;
 }
 
-bool rig_heap_push(struct rig_heap *heap, int64_t when, uint32_t who)
+bool rig_heap_push(struct rig_heap *heap, int64_t when, uint32_t id)
 {
-    if (!rig_heap_add(heap, (struct rig_due){.when = when, .who = who}))
+    if (!rig_heap_add(heap, (struct rig_due){.when = when, .id = id}))
         return false;
     sift_up(heap, heap->count - 1);
     return true;
@@ -60,10 +60,10 @@ struct rig_due rig_heap_pop(struct rig_heap *heap)
     return first;
 }
 
-bool rig_heap_remove(struct rig_heap *heap, uint32_t who)
+bool rig_heap_remove(struct rig_heap *heap, uint32_t id)
 {
     for (size_t at = 0; at < heap->count; at++) {
-        if (heap->at[at].who == who) {
+        if (heap->at[at].id == id) {
             take_out(heap, at);
             return true;
         }

@@ -1,5 +1,5 @@
 /*
- * Binary min-heap of (when, who): what falls due first. Ties go to the lower `who`, so that the order is determined.
+ * Binary min-heap of (when, id): what falls due first. Ties go to the lower `id`, so that the order is determined.
  *
  * A zeroed heap is empty. Time: O(log n) an entry. Space: 16 bytes an entry. Threads: one.
  */
@@ -13,17 +13,17 @@
 
 struct rig_due {
     int64_t when;
-    uint32_t who;
+    uint32_t id;
 };
 
 RIG_VEC(struct rig_due, rig_heap)
 
 /* False when memory runs out. */
-bool rig_heap_push(struct rig_heap *heap, int64_t when, uint32_t who);
+bool rig_heap_push(struct rig_heap *heap, int64_t when, uint32_t id);
 /* Takes the first entry out; the heap has one. */
 struct rig_due rig_heap_pop(struct rig_heap *heap);
-/* Takes the entry of `who` out, wherever it is. O(n). False when there is none. */
-bool rig_heap_remove(struct rig_heap *heap, uint32_t who);
+/* Takes the entry of `id` out, wherever it is. O(n). False when there is none. */
+bool rig_heap_remove(struct rig_heap *heap, uint32_t id);
 
 static inline const struct rig_due *rig_heap_first(const struct rig_heap *heap)
 {

@@ -1,10 +1,10 @@
 /*
- * How many requests a second the HTTP driver sends, beside a bare loop of libcurl's that sends the same bodies.
+ * The requests a second of the HTTP driver, compared with a bare loop of libcurl's that sends the same bodies.
  *
  *     bench_http http://127.0.0.1:2379 [clients] [seconds a round] [rounds]
  *
  * The server is an etcd; the transactions are those of the dialect etcd for registers, one request each. Rounds of both
- * alternate; what is printed are medians and their ratio.
+ * alternate; the program prints the medians and their ratio.
  */
 #include <curl/curl.h>
 #include <pthread.h>
@@ -20,7 +20,7 @@
 
 enum { CLIENTS_MOST = 256, QUESTIONS = 2000, ROUNDS_MOST = 31 };
 
-/* What a client sends, made before anything is measured. */
+/* A client's request bodies, made before the measurement. */
 struct question {
     struct rig_op ops[4];
     uint32_t count;
@@ -158,7 +158,7 @@ static double measure(void *(*loop)(void *), int64_t round_ns)
     return (double)done * 1e9 / (double)(rig_clock_now_ns() - start_ns);
 }
 
-/* -- making ready -------------------------------------------------------------------------------------------------- */
+/* -- set-up -------------------------------------------------------------------------------------------------------- */
 
 static void make_body(struct question *question, struct rig_arena *arena, struct rig_request_maker *maker)
 {

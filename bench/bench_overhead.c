@@ -1,14 +1,14 @@
 /*
- * What rig itself costs: the generator alone, and whole runs against the driver `null`, which does nothing.
+ * The cost of rig itself: the generator alone, and whole runs against the driver `null`, which does nothing.
  *
  *   bench_overhead [transactions] [repetitions] [online]
  *
- * With `online`, each run also with a check that goes along (run/online.h): what that takes from the clients. The
- * driver's answers make no history, so the check finds more than it ever would in a database.
+ * With `online`, each run is also measured with a check during the run (run/online.h), for its cost to the clients. The
+ * driver's answers make no history, so the check finds more anomalies than in any database.
  *
- * Prints medians. "wall" is the load's time times the threads that can run at once, over the transactions: what one
- * client waits for rig between two calls of its driver, the recorder's thread competing for the cores. "cpu" is all
- * processor time of the process, the recorder's thread and the set-up included, over the transactions.
+ * Prints medians. "wall" is the load's time times the threads that can run at once, over the transactions: a client's
+ * time in rig between two calls of its driver, the recorder's thread competing for the cores. "cpu" is all processor
+ * time of the process, the recorder's thread and the set-up included, over the transactions.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +70,7 @@ static void remove_record(const char *folder)
     (void)rmdir(folder);
 }
 
-/* One run; the nanoseconds a transaction. */
+/* One run; returns the nanoseconds a transaction. */
 static void measure_run(const struct rig_plan *plan, double *wall, double *cpu)
 {
     static struct rig_run_result result;
@@ -82,7 +82,7 @@ static void measure_run(const struct rig_plan *plan, double *wall, double *cpu)
     double before = cpu_ns();
     enum rig_rc rc = rig_run(plan, &options, &result, &err);
     double after = cpu_ns();
-    rig_online_free(result.online); /* what it has not checked during the load is not asked for */
+    rig_online_free(result.online); /* the part not checked during the load is left out */
     remove_record(folder);
     if (rc != RIG_OK)
         die(err.text);

@@ -1,5 +1,5 @@
 /*
- * What the phases of checking a history cost, each alone, where the cost that `rig check` reports does not tell.
+ * The cost of each phase of a check alone, where the cost that `rig check` reports does not separate them.
  *
  *   bench_phases HISTORY [phase]...
  *
@@ -9,7 +9,7 @@
  *   infer       dependencies and anomalies that need no cycle, of the history in memory
  *   graph       the dependencies as a graph, which only histories with cycles need
  *   components  strongly connected components of all dependencies
- *   check       inference, every level, witnesses: what follows on load
+ *   check       inference, every level, witnesses: all that follows on load
  *
  * Prints one JSON object: by phase, the ns a transaction and the most resident memory while the phase ran, in bytes a
  * transaction; and the transactions in the largest component. One run: `scripts/bench` repeats it and makes the table.
@@ -34,7 +34,7 @@ struct subject {
 
 struct phase {
     const char *name;
-    /* Does the work, and returns when it began: what comes before is not measured. */
+    /* Does the work, and returns the time of its start, which leaves preparations out of the measurement. */
     int64_t (*run)(struct subject *subject, struct rig_err *err);
 };
 
@@ -46,7 +46,7 @@ static _Noreturn void die(const char *what)
 
 /* ---- memory ---- */
 
-/* From here on the kernel's peak is that of what comes. */
+/* Restarts the kernel's peak. */
 static void forget_peak(void)
 {
     FILE *file = fopen("/proc/self/clear_refs", "w");
@@ -72,7 +72,7 @@ static double peak_bytes(void)
 
 /* ---- phases ---- */
 
-/* Reads the segments into `window`, or, where that is NULL, nowhere; returns the ns that the window took. */
+/* Reads the segments into `window`, or, where that is NULL, drops them; returns the ns that the window took. */
 static int64_t read_segments(const char *path, struct rig_window *window, struct rig_err *err)
 {
     const struct rig_source_options options = {.threads = 1};
@@ -200,7 +200,7 @@ static int64_t run_check(struct subject *subject, struct rig_err *err)
     return start;
 }
 
-/* In the order of the pipeline; those behind `load` have the history in memory. */
+/* In the order of the pipeline; the phases behind `load` have the history in memory. */
 static const struct phase phases[] = {
     {"decode", run_decode}, {"window", run_window},         {"load", run_load},   {"infer", run_infer},
     {"graph", run_graph},   {"components", run_components}, {"check", run_check},

@@ -1,12 +1,12 @@
 /*
- * What the recorder costs a client: invoke and complete of one transaction, without generator, driver and pacing.
+ * The recorder's cost to a client: invoke and complete of one transaction, without generator, driver and pacing.
  *
  *   bench_recorder [transactions] [repetitions]
  *
  * Per number of channels, in ns a transaction, medians: "client" is processor time of the client threads, "writer" that
- * of the recorder's thread, from its start to the end of closing, "load" that of reading the record back. "stalls"
- * counts full rings: clients here do nothing but record, so they can outrun the writer, which no client of a database
- * does. A transaction appends to one key and reads another, whose list is 0 to 100 elements long.
+ * of the recorder's thread, from its start to the end of closing, "load" the time to read the record back. "stalls"
+ * counts full rings: clients here do nothing but record, so they can outrun the writer, unlike clients of a database. A
+ * transaction appends to one key and reads a list of 0 to 100 elements of another.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,14 +1,14 @@
 /*
- * How fast this machine is at the moment: what tables of different days, and machines, are compared by.
+ * The speed of this machine at the moment, to compare tables of different days and machines.
  *
  * Virtual machines share cores, caches and memory with others, and run twice as fast on one day as on another. So
- * `scripts/bench` runs this before and after it measures, and puts the answer into the head of its tables.
+ * `scripts/bench` runs this before and after its measurements, and prints the result in the head of its tables.
  *
  * Prints one JSON object, in ns:
  *
- *   chain   a multiplication that waits for the one before: the clock
- *   wide    eight additions that wait for nothing: what a core does at once, less where it is shared with another
- *   near    a step through 1 MiB in an order that nothing can guess: the second cache
+ *   chain   a multiplication that depends on the one before: the clock rate
+ *   wide    eight independent additions: the width of a core, less where it is shared with another
+ *   near    a step through 1 MiB in an unpredictable order: the second cache
  *   far     the same through 16 MiB: the third cache, where there is one, or memory
  */
 #include <stdint.h>
@@ -20,7 +20,7 @@
 
 enum { RUNS = 5, ROUNDS = 20 * 1000 * 1000, STEPS = 1000 * 1000 };
 
-/* A value that the compiler knows nothing of, and that it must have made. */
+/* A value that the compiler cannot know, and has to compute. */
 static uint64_t opaque(uint64_t value)
 {
     __asm__ volatile("" : "+r"(value));
@@ -47,7 +47,7 @@ static double wide(void)
     return (double)(rig_clock_now_ns() - start) / ROUNDS;
 }
 
-/* One cycle through all places, in random order (Sattolo 1986). */
+/* One cycle through all slots, in random order (Sattolo 1986). */
 static uint32_t *make_cycle(uint32_t count)
 {
     struct rig_rng rng;

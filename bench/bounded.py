@@ -1,4 +1,4 @@
-"""Histories that are larger than the memory they may be checked in."""
+"""Checks of histories under a limit of memory smaller than the history."""
 
 import dataclasses
 import statistics
@@ -17,7 +17,7 @@ class Bounded:
     size: int
     file_bytes: int
     limit_bytes: int
-    held_bytes: int  # 0: refused
+    held_bytes: int  # 0: rejected
     ns: list
 
     def holds(self):

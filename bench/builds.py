@@ -1,11 +1,11 @@
-"""Builds revisions in work trees of their own, beside whatever lies in the repository."""
+"""Builds revisions in work trees of their own, apart from the repository's files."""
 
 import os
 import subprocess
 
 
 class BuildError(Exception):
-    """A revision is none, or does not build; the text has the command and the end of its output."""
+    """A revision does not exist, or does not build; the text has the command and the end of its output."""
 
 
 def _run(command, folder):
@@ -17,7 +17,7 @@ def _run(command, folder):
 
 
 class Builds:
-    """`folder` keeps a folder a commit: its work tree and its build, used again when they are there."""
+    """`folder` holds a folder a commit: its work tree and its build, reused when they exist."""
 
     def __init__(self, source, folder, say=lambda text: None):
         self.source = source
@@ -25,7 +25,7 @@ class Builds:
         self.say = say
 
     def rig(self, revision):
-        """The program of a revision, and what to call it. A folder is one that holds a build, used as it is."""
+        """The program of a revision, and its label. A folder is one that holds a build, used as it is."""
         if os.path.isdir(revision):
             program = os.path.join(os.path.abspath(revision), "rig")
             if not os.access(program, os.X_OK):
@@ -46,6 +46,6 @@ class Builds:
         _run(["cmake", "--build", build, "--target", "rig", "--parallel", str(os.cpu_count() or 1)], tree)
 
     def remove(self):
-        """The work trees made here, also out of git's list."""
+        """Removes the work trees made here, also from git's list."""
         for name in os.listdir(self.folder) if os.path.isdir(self.folder) else []:
             _run(["git", "worktree", "remove", "--force", os.path.join(self.folder, name)], self.source)

@@ -1,4 +1,4 @@
-"""The histories that the benchmarks measure, and the sizes and forms in which the standard table has each."""
+"""The histories that the benchmarks measure, and their sizes and forms in the standard table."""
 
 import dataclasses
 
@@ -12,8 +12,8 @@ class Case:
     name: str
     what: str
     settings: tuple[str, ...]  # of the generator, named as in a plan
-    valid: bool  # whether strict serializability must hold of it; else it must be refuted, once there is room for it
-    most: dict[str, int]  # per form: the largest history of the standard table; a form that is not here is not in it
+    valid: bool  # whether strict serializability must hold; otherwise large histories must refute it
+    most: dict[str, int]  # per form: the largest history of the standard table; a missing form is not in it
     quick: bool = False
     check: tuple[str, ...] = ()  # options of `rig check`
     phases: bool = True  # can be measured in isolation
@@ -32,7 +32,7 @@ LONG = _shape(100, 5000)
 MANY = ("clients.count=10000", "database.workers=20")
 REGISTERS = (*SHORT, "workload.type=rw-register")
 SNAPSHOT = "database.isolation=snapshot-isolation"
-ANY = 10**9  # as far as it is asked for
+ANY = 10**9  # as far as requested
 
 
 def _broken(name, what, *settings, most=10**6):

@@ -1,4 +1,4 @@
-"""What rig promises of its speed and memory (bench/RESULTS.md), held against the rows measured."""
+"""The documented goals of speed and memory (bench/RESULTS.md), compared with the measured rows."""
 
 from rows import power
 
@@ -25,7 +25,7 @@ def _bytes(rows, most):
 
 
 def _flat(rows):
-    """From 10^6 to as far as was measured, the dearest size against the cheapest."""
+    """From 10^6 to the largest measured size, the highest cost against the lowest."""
     found = [row for row in rows if (row.case, row.form, row.cores) == ("valid", "rig", 1) and row.size >= 10**6]
     if len({row.size for row in found}) < 2:
         return None
@@ -34,7 +34,7 @@ def _flat(rows):
 
 
 def _processes(rows):
-    """At the largest size that both were measured at."""
+    """At the largest size at which both were measured."""
     sizes = {row.size for row in rows if (row.case, row.form, row.cores) == ("processes", "rig", 1)}
     pairs = [(_row(rows, "valid", "rig", size, 1), _row(rows, "processes", "rig", size, 1)) for size in sorted(sizes)]
     pairs = [pair for pair in pairs if pair[0]]
@@ -73,7 +73,7 @@ GOALS = (
     ("JSON lines, 10^7 valid, two cores: million transactions/s", "at least 5",
      lambda rows: _speed(rows, "jsonl", 2, 5)),
     ("binary, 10^7 valid: resident bytes a transaction", "at most 150", lambda rows: _bytes(rows, 150)),
-    ("binary, valid, from 10^6 to 10^8: dearest size over cheapest", f"at most {FLAT}", _flat),
+    ("binary, valid, from 10^6 to 10^8: highest cost over lowest", f"at most {FLAT}", _flat),
     ("binary, 10,000 processes over 20", f"at most {PROCESSES:.0f}", _processes),
     ("10^8 transactions: resident GiB", "below 16", _hundred_million),
 )  # fmt: skip

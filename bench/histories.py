@@ -1,4 +1,4 @@
-"""Makes the histories that are measured, each once, and keeps them in a folder."""
+"""Makes the measured histories, each once, and stores them in a folder."""
 
 import hashlib
 import os
@@ -10,7 +10,7 @@ PROBE_SIZE = 500
 
 
 class HistoryError(Exception):
-    """A history could not be made; the text says what was tried."""
+    """A history could not be made; the text has the command."""
 
 
 def run(command):
@@ -23,7 +23,7 @@ def run(command):
 
 
 def generate(rig, case, size, path):
-    """Writes the history, in the form that the ending of `path` names, over what is there."""
+    """Writes the history, in the form that the ending of `path` names, and replaces an existing file."""
     settings = [word for setting in case.settings for word in ("--set", setting)]
     run([rig, "gen", path, "--force", "--transactions", str(size), *settings])
 
@@ -31,8 +31,8 @@ def generate(rig, case, size, path):
 class Histories:
     """Histories made by the program `rig`, in `folder`.
 
-    A history's name holds a digest of its settings and of a small history made with the same ones: when the generator
-    or the form changes, another name follows, and a folder that is kept never gives a history that is out of date.
+    A history's name holds a digest of its settings and of a small history made with the same ones: when the
+    generator or the form changes, the name changes, so a stored folder never gives an outdated history.
     """
 
     def __init__(self, rig, folder, say=lambda text: None):
@@ -42,7 +42,7 @@ class Histories:
         os.makedirs(folder, exist_ok=True)
 
     def path(self, case, size, form):
-        """Makes the history unless it is there."""
+        """Makes the history unless it exists."""
         path = self._name(case, size, form)
         if not os.path.exists(path):
             self.say(f"making {case.name}, {power(size)} transactions, {form}")
@@ -62,7 +62,7 @@ class Histories:
         return os.path.join(self.folder, f"{case.name}-{size}-{digest.hexdigest()[:8]}.{form}")
 
     def _make(self, case, size, form, path):
-        """Under another name first: what is there by its name is whole."""
+        """Under another name first, so that a file under its own name is whole."""
         partial = f"{path}.partial.{form}"
         try:
             generate(self.rig, case, size, partial)

@@ -1,4 +1,4 @@
-"""Names the machine and the build, as a table of measurements has to."""
+"""Names the machine and the build, for the head of a table of measurements."""
 
 import os
 import re
@@ -81,7 +81,7 @@ def load():
 
 
 def describe(rig, source=None):
-    """One sentence for the head of a table; `source` is the work tree whose revision is named."""
+    """One sentence for the head of a table; `source` is the work tree that gives the revision."""
     count = len(cores())
     caches = _caches()
     return (f"Machine: {count} core{'s' if count > 1 else ''} of {_processor()}{', ' + caches if caches else ''}, "

@@ -1,4 +1,4 @@
-"""What `rig gen` takes to write a history."""
+"""The cost of writing a history with `rig gen`."""
 
 import dataclasses
 import os

@@ -1,4 +1,4 @@
-"""Runs `rig check` on a history as a process of its own, and tells what it took."""
+"""Runs `rig check` on a history as a process of its own, and measures its cost."""
 
 import dataclasses
 import json
@@ -11,11 +11,11 @@ import time
 from machine import cores
 
 SEEN_EVERY_S = 0.001
-UNSEEN_AT_MOST = 100  # on a busy machine a small check can be over before the first look
+UNSEEN_AT_MOST = 100  # on a busy machine a small check can end before the first sample
 
 
 class MeasureError(Exception):
-    """A check did not come to a verdict, or to another than its history has."""
+    """A check came to no verdict, or to another than its history has."""
 
 
 @dataclasses.dataclass
@@ -27,11 +27,11 @@ class Sample:
     read_ms: float
     infer_ms: float
     search_ms: float
-    windows: int  # the history was judged in so many parts
-    passes: int  # and read so many times
+    windows: int  # the number of windows
+    passes: int  # the number of passes over the file
 
     def per_transaction(self):
-        """ns: what the check says of its phases, and the whole process."""
+        """ns: the check's reported phases, and the whole process."""
         phases = {"read": self.read_ms, "infer": self.infer_ms, "search": self.search_ms}
         found = {name: ms * 1e6 / self.transactions for name, ms in phases.items()}
         found["total"] = self.wall_ns / self.transactions
@@ -41,7 +41,7 @@ class Sample:
 
 @dataclasses.dataclass
 class Memory:
-    """The most that was resident, bytes; `held` without the pages of files, which the system can take back."""
+    """The peak of resident memory, bytes; `held` without the pages of files, which the system can take back."""
 
     resident: int
     held: int
@@ -63,7 +63,7 @@ class Checker:
         return [self.rig, "check", "--format", "json", *threads, *options, history]
 
     def sample(self, history, core_count=1, options=()):
-        """One run, timed from its start to its end; the history is in the page cache, if that can hold it."""
+        """One run, timed from its start to its end; the history is in the page cache, if it fits there."""
         _warm(history)
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as complaints:
             with Pinned(core_count):
@@ -75,7 +75,7 @@ class Checker:
             return _read_sample(process, out, complaints, wall_ns, usage)
 
     def memory(self, history, core_count=1, options=()):
-        """A run that is watched, which makes it slower."""
+        """A run sampled for its memory, which slows it down."""
         for _ in range(UNSEEN_AT_MOST):
             most = self._watch(self._command(history, core_count, options))
             if most.resident > 0:
@@ -94,7 +94,7 @@ class Checker:
 
 
 class Pinned:
-    """This process, and what it starts, stays on the first cores."""
+    """Pins this process, and those that it starts, to the first cores."""
 
     def __init__(self, core_count):
         self.core_count = core_count
@@ -108,7 +108,7 @@ class Pinned:
 
 
 def _warm(path):
-    """Some systems take pages of files back although there is room."""
+    """Some systems take back pages of files although memory is free."""
     if os.path.getsize(path) > os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2:
         return
     with open(path, "rb", buffering=0) as file:

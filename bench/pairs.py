@@ -1,4 +1,4 @@
-"""Two programs on the same history, in turn, and whether they differ by more than they vary."""
+"""Two programs on the same history, in turn, and whether their difference is beyond noise."""
 
 import dataclasses
 import statistics
@@ -26,7 +26,7 @@ class Pair:
         return sorted(b / a for a, b in zip(self.a, self.b))
 
     def differs(self):
-        """By at least 2 %, and all pairs, of many all but the extreme ones, say so."""
+        """By at least 2 %, in all pairs, or in all but the extreme ones where there are many."""
         ratios = self.ratios()
         out = len(ratios) // 8
         inner = ratios[out : len(ratios) - out]
@@ -41,9 +41,9 @@ class Pair:
 
 
 def measure(case, form, core_count, sides, count):
-    """`sides`: (checker, history) of A and of B. Who goes first changes from pair to pair.
+    """`sides`: (checker, history) of A and of B. The first of the two alternates from pair to pair.
 
-    On one core, processor time is taken, which other processes on the machine disturb less; on two, time passed.
+    On one core, processor time is measured, which other processes on the machine disturb less; on two, time passed.
     """
     what = "cpu" if core_count == 1 else "total"
     held = tuple(max(1, checker.memory(history, core_count, case.check).held) for checker, history in sides)

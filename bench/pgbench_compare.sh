@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# rig against pgbench on one PostgreSQL: the same statements, the same mix, the same clients, taken in turn.
+# rig against pgbench on one PostgreSQL: the same statements, the same mix, the same clients, in turn.
 #
 #   bench/pgbench_compare.sh [build/release/rig] [rounds]
 #
@@ -7,8 +7,8 @@
 # statement).
 #
 # Both sides run transactions of four operations, each a read or an upsert of a list kept as text with even chance, on
-# 2000 keys chosen uniformly, at READ COMMITTED, with prepared statements. Each run starts with an empty table. The two
-# take turns in who goes first; each pair gives a ratio, and the median of the ratios is the result.
+# 2000 keys chosen uniformly, at READ COMMITTED, with prepared statements. Each run starts with an empty table. The side
+# that goes first alternates; each pair gives a ratio, and the median of the ratios is the result.
 set -euo pipefail
 
 rig=$(realpath "${1:-build/release/rig}")

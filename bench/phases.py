@@ -1,4 +1,4 @@
-"""The phases of a check, each alone: what bench/bench_phases.c measures, repeated."""
+"""The phases of a check, each alone: repeats the measurements of bench/bench_phases.c."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from measure import MeasureError, Pinned
 
 
 def program(rig):
-    """Beside the `rig` that is measured; None in builds without it."""
+    """Beside the measured `rig`; None in builds without it."""
     path = os.path.join(os.path.dirname(rig), "bench", "bench_phases")
     return path if os.access(path, os.X_OK) else None
 

@@ -1,4 +1,4 @@
-"""One line of the table of measurements: a history, checked again and again; and how such lines are written."""
+"""One line of the table of measurements, a history checked several times; and the form of such lines."""
 
 import dataclasses
 import os
@@ -13,7 +13,7 @@ HEAD = ("case", "form", "transactions", "cores", *PHASES, "cpu", "total", "lowes
 class Row:
     case: str
     form: str
-    size: int  # as asked for: the history has some more, the final reads
+    size: int  # as requested: the history also has the final reads
     transactions: int
     cores: int
     samples: list  # of ns a transaction, by phase
@@ -62,7 +62,7 @@ def label(row):
 
 
 def measure(checker, case, form, size, core_count, history, runs):
-    """A run that is watched and warms the page cache, then `runs` that are timed."""
+    """A sampled run that warms the page cache, then `runs` timed ones."""
     memory = checker.memory(history, core_count, case.check)
     samples = [checker.sample(history, core_count, case.check) for _ in range(runs)]
     return Row(case=case.name, form=form, size=size, transactions=samples[0].transactions, cores=core_count,
@@ -72,7 +72,7 @@ def measure(checker, case, form, size, core_count, history, runs):
 
 
 def markdown(head, lines):
-    """A Markdown table with its columns in line."""
+    """A Markdown table with aligned columns."""
     table = [list(head), *lines]
     widths = [max(len(line[i]) for line in table) for i in range(len(head))]
     ruler = ["-" * width for width in widths]

@@ -1,4 +1,4 @@
-"""How fast the machine is at the moment: what bench/bench_yardstick.c measures, in words."""
+"""The speed of the machine at the moment: the results of bench/bench_yardstick.c, in words."""
 
 import json
 import os

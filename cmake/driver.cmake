@@ -1,7 +1,7 @@
 # rig_driver(<name> SOURCES <file>... [LINKS <target>...] [NO_INSTALL])
 #
 # A driver as a shared object of its own: rig-driver-<name>.so beside the binary, found there by drivers/loader.c, and
-# installed into the library folder. It shares no symbol with rig: what it links statically (rig_base, say) is a copy of
+# installed into the library folder. It shares no symbol with rig: a library linked statically (rig_base, say) is a copy of
 # its own and stays hidden, so logs and secrets go through the core's services, never through that copy.
 set(RIG_DRIVER_LIBDIR ${CMAKE_INSTALL_LIBDIR}/rig)
 
@@ -14,7 +14,7 @@ function(rig_driver name)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${target} PRIVATE rig_warnings ${ARG_LINKS})
   target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL)
-  # A sanitizer's run-time is found in the program, so only a plain build can insist on complete symbols.
+  # A sanitizer's run-time is in the program, so only a plain build can require complete symbols.
   if(NOT CMAKE_C_FLAGS MATCHES "-fsanitize")
     target_link_options(${target} PRIVATE -Wl,-z,defs)
   endif()

@@ -1,6 +1,6 @@
 # rig_library(<folder> SOURCES <file>... [LINKS <target>...])
 #
-# One folder of the house is one static library, rig_<folder>, with an explicit list of what it may link.
+# One folder is one static library, rig_<folder>, with an explicit list of the libraries that it may link.
 # scripts/check-layers holds the includes to the same list.
 function(rig_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})

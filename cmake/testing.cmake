@@ -1,17 +1,17 @@
-# How tests are registered. scripts/check-registration fails when a test file is in none of these lists.
+# The registration of tests. scripts/check-registration fails when a test file is in none of these lists.
 #
 # Labels: every test has exactly one of
 #   short    seconds; no server; run on every change
 #   medium   up to a few minutes; starts servers, runs thousands of histories
 #   long     anything above; run before a release, by `scripts/test --all`
-# short and medium together stay under 20 minutes on two cores. A test that cannot run here says why and exits with
+# short and medium together stay under 20 minutes on two cores. A test that cannot run here prints the reason and exits with
 # 77: ctest then shows it as skipped, never as passed.
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
 find_program(RIG_BASH bash)
 find_program(RIG_PYTHON NAMES /usr/bin/python3 python3)
 
-# rig itself needs none of these: without them it builds all the same, and ctest, called with --no-tests=error as by
+# rig itself needs none of these. Without them the build succeeds, and ctest, called with --no-tests=error as by
 # scripts/test, fails.
 set(RIG_TESTS ${BUILD_TESTING})
 if(BUILD_TESTING AND NOT (CMOCKA_FOUND AND RIG_BASH AND RIG_PYTHON))
@@ -48,8 +48,8 @@ endfunction()
 #                 [ALONE] [PROCESSORS <count>])
 #
 # Registers a test that is a script or a program. A file ending in .py is run by python3, one ending in .sh by bash,
-# anything else as it is; a relative file is one of the calling folder. The environment gives scripts what they need:
-#   RIG          the binary           RIG_BUILD    the build folder       RIG_SOURCE   the repository
+# Registers a test that is a script or a program. A file ending in .py is run by python3, one ending in .sh by bash,
+# any other file directly; a relative file is one of the calling folder. The environment for scripts:
 # ALONE: no other test runs beside it (measures time, or needs the whole machine).
 function(rig_script_test name)
   cmake_parse_arguments(ARG "ALONE" "LABEL;TIMEOUT;PROCESSORS" "COMMAND" ${ARGN})

@@ -1,4 +1,5 @@
-# RIG_COMMIT: which sources these are. In a clone git knows; in an archive that git made, its line below; else unknown.
+# RIG_COMMIT: the revision of the sources: from git in a clone, from the line below in an archive that git made; else
+# unknown.
 set(RIG_COMMIT unknown)
 set(rig_archived "$Format:%H$")
 find_package(Git QUIET)

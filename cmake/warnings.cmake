@@ -1,4 +1,4 @@
-# The warnings that main builds without, in GCC and in Clang.
+# The warnings of every build, in GCC and in Clang; there are none on main.
 add_library(rig_warnings INTERFACE)
 target_compile_options(rig_warnings INTERFACE
   -Werror -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wstrict-prototypes

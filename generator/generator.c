@@ -54,7 +54,8 @@ void rig_generator_free(struct rig_generator *generator)
     free(generator);
 }
 
-/* A transaction that is held open is held after at least one of its operations, else nothing would be open. */
+/* A transaction that is held open is held after at least one of its operations; before the first it would not be
+ * open. */
 static struct rig_hold draw_hold(struct rig_generator *generator, uint32_t op_count)
 {
     const struct rig_generator_options *options = &generator->options;

@@ -2,10 +2,10 @@
  * The stream of transactions that one client issues.
  *
  * A stream is a pure function of (options, seed, client, client_count): the same for every run, whatever the timing.
- * Keys come from a rotating pool of `active_keys` slots (generator/keys.h). When a slot moves on to a fresh key depends
- * only on how many transactions of the stream came before, and is the same for all clients: clients at the same
+ * Keys come from a rotating pool of `active_keys` slots (generator/keys.h). The move of a slot to a fresh key depends
+ * only on the number of earlier transactions of the stream, and is the same for all clients: clients at the same
  * position use the same keys without sharing anything, and a key receives `appends_per_key` writes on average when all
- * clients go at the same pace. The j-th value that client c writes to a key is 1 + c + j * client_count: unique over
+ * clients run at the same rate. The j-th value that client c writes to a key is 1 + c + j * client_count: unique over
  * the run, and dense, so that the checker can use direct tables.
  *
  * Time: O(operations) a transaction, and O(log active_keys) a fresh key; no allocation after rig_generator_new().
@@ -22,10 +22,10 @@
 
 enum rig_key_distribution { RIG_KEYS_UNIFORM, RIG_KEYS_EXPONENTIAL, RIG_KEYS_ZIPF };
 
-/* Which keys are read once more when nobody appends to them any longer. */
+/* The keys that are read once more when no client appends to them any longer. */
 enum rig_final_reads {
     RIG_FINAL_NONE,
-    RIG_FINAL_CLOSING, /* each soon after it has left the pool, those that are left after the load */
+    RIG_FINAL_CLOSING, /* each soon after it has left the pool; the remaining ones after the load */
     RIG_FINAL_ALL,     /* the same, and all after the load */
 };
 
@@ -48,7 +48,7 @@ struct rig_generator_options {
 
 extern const struct rig_option rig_generator_option_table[];
 
-/* Refuses options that contradict each other, with a remedy. */
+/* Rejects options that contradict each other, with a remedy. */
 enum rig_rc rig_generator_check(const struct rig_generator_options *options, struct rig_err *err);
 
 /* Fresh keys per transaction of one client, so that each key gets its writes from all clients together. */
@@ -67,12 +67,12 @@ void rig_generator_free(struct rig_generator *generator);
 void rig_generator_next(struct rig_generator *generator, struct rig_transaction *transaction);
 
 /*
- * Passes over transactions, unissued, until `position` of them are behind; no-op when they are already. So a client
- * that fell behind the others comes back to the keys that they use, and its stream stays what it is.
+ * Skips transactions, without issuing them, until `position` of them are behind; no-op when they are already. So a
+ * client that fell behind the others returns to the keys that they use, and its stream is unchanged.
  */
 void rig_generator_skip_to(struct rig_generator *generator, uint64_t position);
 
-/* How many transactions of the stream are behind. */
+/* The number of transactions of the stream that are behind. */
 uint64_t rig_generator_position(const struct rig_generator *generator);
 
 /* The highest key this client may have used so far plus one; all keys lie in [0, this), and each was active once. */

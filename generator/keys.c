@@ -20,7 +20,7 @@ static double raw_weight(const struct rig_generator_options *options, uint32_t s
     return 1;
 }
 
-/* Vose's construction: slots lighter than the mean borrow what they lack from heavier ones. */
+/* Vose's construction: slots lighter than the mean borrow their difference from heavier ones. */
 static void build_alias(struct rig_key_pool *pool, double *scaled, uint32_t *work)
 {
     uint32_t count = pool->slot_count, light = 0, heavy = count;
@@ -40,7 +40,7 @@ static void build_alias(struct rig_key_pool *pool, double *scaled, uint32_t *wor
             work[light++] = rich;
         }
     }
-    /* What is left has weight 1 but for rounding. */
+    /* The remaining slots have weight 1 but for rounding. */
     while (light > 0 || heavy < count) {
         uint32_t slot = light > 0 ? work[--light] : work[heavy++];
         pool->stay[slot] = UINT32_MAX;

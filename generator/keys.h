@@ -22,7 +22,7 @@ struct rig_key_slot {
     double moves_per_position;
     double phase;
     uint64_t generation; /* moves so far */
-    int64_t key;         /* the key it stands for now */
+    int64_t key;         /* its current key */
     int64_t written;     /* values that this client has written to it */
 };
 
@@ -45,7 +45,7 @@ void rig_key_pool_done(struct rig_key_pool *pool);
 
 /* Performs the moves due at `position`, which never goes back. */
 void rig_key_pool_advance(struct rig_key_pool *pool, uint64_t position);
-/* The position of the next move: who is there, or further, no longer uses the key that it replaces. */
+/* The position of the next move: a client there, or further, no longer uses the key that it replaces. */
 uint64_t rig_key_pool_next_move(const struct rig_key_pool *pool);
 /* Performs the next move, whenever it is due. Returns the key that left the pool by it. */
 int64_t rig_key_pool_move(struct rig_key_pool *pool);

@@ -1,5 +1,5 @@
 /*
- * Where the questions of a run come from: one stream of transactions a client.
+ * The source of a run's questions: one stream of transactions a client.
  *
  * `struct rig_questions` is the source for a whole run, `struct rig_question_stream` the stream of one client of it. A
  * source fills in the functions and puts its own members behind them. The generator is one
@@ -24,14 +24,14 @@ struct rig_question_stream_ops {
     /* Writes ops (owned by the stream, valid until the next call), op_count, hold and read_only of the next transaction.
        Not called when none is left. (required) */
     void (*next)(struct rig_question_stream *stream, struct rig_transaction *transaction);
-    /* How many transactions are left; RIG_QUESTIONS_ENDLESS. (required) */
+    /* The number of transactions left; RIG_QUESTIONS_ENDLESS. (required) */
     uint64_t (*left)(const struct rig_question_stream *stream);
-    /* How many are behind, those passed over included. (required) */
+    /* The number of transactions behind, skipped ones included. (required) */
     uint64_t (*position)(const struct rig_question_stream *stream);
     /* Every key that was used so far is in [0, this). (required) */
     int64_t (*key_bound)(const struct rig_question_stream *stream);
-    /* Passes over transactions until `position` of them are behind; no-op when they are already. NULL: the stream is
-       issued whole. */
+    /* Skips transactions until `position` of them are behind; no-op when they are already. NULL: the stream is issued
+     * whole. */
     void (*skip_to)(struct rig_question_stream *stream, uint64_t position);
     /* (required) */
     void (*free)(struct rig_question_stream *stream);
@@ -49,8 +49,9 @@ struct rig_questions {
     enum rig_rc (*open)(const struct rig_questions *questions, uint32_t client, uint32_t client_count,
                         struct rig_question_stream **stream, struct rig_err *err);
     /*
-     * Makes the pool of keys that every stream follows: a stream at a position uses the keys that are in the pool there.
-     * NULL: the streams follow none, and no key is known to be done with before the end. Requires `skip_to`. RIG_E_LIMIT.
+     * Makes the pool of keys that every stream follows: a stream at a position uses the keys that are in the pool
+     * there. NULL: the streams follow none, and no key is known to be finished before the end. Requires `skip_to`.
+     * RIG_E_LIMIT.
      */
     enum rig_rc (*key_pool)(const struct rig_questions *questions, uint32_t client_count, struct rig_key_pool *pool,
                             struct rig_err *err);

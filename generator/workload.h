@@ -1,5 +1,5 @@
 /*
- * What the generator's files share: the generator's insides.
+ * The generator's insides, shared by its files.
  *
  * Private to generator/.
  */
@@ -21,7 +21,7 @@ struct rig_generator {
     struct rig_op *ops;   /* max_operations of them */
     uint64_t position;    /* transactions so far */
     uint32_t read_chance; /* that an operation reads, in 2^-32 */
-    bool reads_only;      /* a chance of 1, which 2^-32 cannot say */
+    bool reads_only;      /* a chance of 1, for which 2^-32 has no number */
 };
 
 /* The next value that this client writes to the slot's key. */

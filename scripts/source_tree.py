@@ -1,7 +1,7 @@
 """The files of the repository, for the checks beside this file.
 
-In a git work tree: what is tracked or could be (untracked and not ignored). Elsewhere (a release's tarball, a test's
-planted tree): everything that is not hidden and not under build/ or store/. Paths are relative, with slashes.
+In a git work tree: tracked files and those that could be (untracked and not ignored). Elsewhere (a release's tarball, a
+test's planted tree): all files that are not hidden and not under build/ or store/. Paths are relative, with slashes.
 """
 
 import argparse
@@ -46,14 +46,15 @@ def read(root, path):
 
 
 def root_argument(description):
-    """The repository that a check is run on: --root, else the one that holds this file."""
+    """The repository that a check runs on: --root, else the one that holds this file."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--root", default=os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     return parser.parse_args().root
 
 
 def finish(check, problems, looked_at):
-    """Prints the problems and exits: 1 when there is one, 2 when nothing was looked at (a check of nothing is none)."""
+    """Prints the problems and exits: 1 when there is one, 2 when no file was checked (an empty check proves
+    nothing)."""
     for problem in sorted(problems):
         print(problem)
     if problems:

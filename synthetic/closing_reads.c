@@ -4,7 +4,7 @@
 
 #include "base/bug.h"
 
-/* Keys wait for company for at most so many questions: far fewer than a check holds at a time. */
+/* A key waits for further keys for at most this many questions: far fewer than a check holds at a time. */
 enum { LONGEST_WAIT = 1024 };
 
 enum rig_rc rig_closing_reads_init(struct rig_closing_reads *closing, const struct rig_generator_options *options,
@@ -26,7 +26,7 @@ int64_t rig_closing_reads_key_bound(const struct rig_closing_reads *closing)
     return closing->pool.next_key;
 }
 
-/* Moves what is still in use to the front once more than half is not. */
+/* Moves the used part to the front once more than half is unused. */
 static void compact_flags(struct rig_closing_reads *closing)
 {
     struct rig_question_flags *flags = &closing->complete;
@@ -78,7 +78,7 @@ bool rig_closing_reads_end(struct rig_closing_reads *closing)
         added = add_waiting(closing, key, 0);
     for (uint32_t slot = 0; added && !closing->keeps_all && slot < closing->pool.slot_count; slot++)
         added = add_waiting(closing, closing->pool.slots[slot].key, 0);
-    closing->oldest = closing->issued = UINT64_MAX; /* nothing waits for company any more */
+    closing->oldest = closing->issued = UINT64_MAX; /* no key waits for further ones any more */
     return added;
 }
 

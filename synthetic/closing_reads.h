@@ -1,11 +1,11 @@
 /*
- * Which keys are done with: they have left the pool of the generator, and no transaction that could name them is under
- * way. Each is read once more, so that its last versions have a reader, and then nothing need be kept of it.
+ * Finished keys: they have left the pool of the generator, and no transaction that could name them is open. Each is
+ * read once more, so that its last versions have a reader, and then its state can be dropped.
  *
  * Questions of the generator are numbered from 0 in the order in which they are issued.
  *
- * Time: O(1) a question, O(log active keys) a key. Space: 16 bytes a key that waits, 1 byte a question behind the
- * oldest that is under way. Private to synthetic/. Threads: one.
+ * Time: O(1) a question, O(log active keys) a key. Space: 16 bytes a waiting key, 1 byte a question behind the oldest
+ * open one. Private to synthetic/. Threads: one.
  */
 #ifndef RIG_SYNTHETIC_CLOSING_READS_H
 #define RIG_SYNTHETIC_CLOSING_READS_H
@@ -25,12 +25,12 @@ RIG_VEC(uint8_t, rig_question_flags)
 
 struct rig_closing_reads {
     struct rig_key_pool pool; /* moves as the generator's does */
-    bool keeps_all;           /* keys are only done with at the end */
+    bool keeps_all;           /* keys are finished only at the end */
     struct rig_left_keys waiting;
     size_t first_waiting;
     struct rig_question_flags complete; /* of the questions from `oldest` on */
     size_t first_complete;
-    uint64_t oldest; /* question under way, or the next one */
+    uint64_t oldest; /* open question, or the next one */
     uint64_t issued;
 };
 
@@ -42,9 +42,9 @@ void rig_closing_reads_done(struct rig_closing_reads *closing);
 /* The next question is issued. False when memory runs out. */
 bool rig_closing_reads_issue(struct rig_closing_reads *closing);
 void rig_closing_reads_complete(struct rig_closing_reads *closing, uint64_t number);
-/* All questions were issued and are complete: every key that was ever in the pool is done with. */
+/* All questions were issued and are complete: every key that was ever in the pool is finished. */
 bool rig_closing_reads_end(struct rig_closing_reads *closing);
-/* Takes keys that are done with, at most RIG_CLOSING_KEYS; fewer only when they have waited for long, or at the end. */
+/* Takes finished keys, at most RIG_CLOSING_KEYS; fewer only when they have waited for long, or at the end. */
 uint32_t rig_closing_reads_take(struct rig_closing_reads *closing, int64_t *keys);
 
 /* Keys that were ever in the pool: all below this. */

@@ -1,9 +1,9 @@
 /*
  * Rings: transactions that all overlap in real time, each with one edge to the next. Private to synthetic/.
  *
- * Transaction i appends 1 to key i and reads the key of its neighbour: of the one before it, with its append in it
- * (wr into i), or of the one after it, still empty (rw out of i). In a mixed ring the links from even transactions are
- * wr, the others rw; with an odd number of transactions the last two edges are both wr.
+ * Transaction i appends 1 to key i and reads a neighbour's key: that of the one before it, with its append (wr into i),
+ * or that of the one after it, still empty (rw out of i). In a mixed ring the links from even transactions are wr, the
+ * others rw; with an odd number of transactions the last two edges are both wr.
  */
 #ifndef RIG_SYNTHETIC_RING_H
 #define RIG_SYNTHETIC_RING_H

@@ -14,7 +14,7 @@ enum {
 };
 
 struct session {
-    const struct rig_op *ops; /* of the making's op_room */
+    const struct rig_op *ops; /* of the op_room of `struct making` */
     uint32_t op_count;
     uint32_t attempts; /* 0: a question of the generator, else of a closing read */
     uint64_t number;   /* of the question */
@@ -54,7 +54,7 @@ static struct rig_op *ops_of(struct making *m, uint32_t id)
     return m->op_room + (size_t)id * m->most_ops;
 }
 
-/* Gives the session's question to the database; it is written when its time has come. */
+/* Gives the session's question to the database; the event is written when its time has come. */
 static enum rig_rc begin(struct making *m, uint32_t id, const struct rig_hold *hold)
 {
     struct session *session = &m->sessions[id];
@@ -118,14 +118,14 @@ static enum rig_rc write_invocations(struct making *m, int64_t before_ns)
     enum rig_rc rc = RIG_OK;
     while (rc == RIG_OK && (first = rig_heap_first(&m->invocations)) != NULL && first->when < before_ns) {
         struct rig_due due = rig_heap_pop(&m->invocations);
-        const struct session *session = &m->sessions[due.who];
-        rc = rig_event_writer_invoke(m->writer, due.who, session->process, due.when, session->ops, session->op_count,
+        const struct session *session = &m->sessions[due.id];
+        rc = rig_event_writer_invoke(m->writer, due.id, session->process, due.when, session->ops, session->op_count,
                                      m->err);
     }
     return rc;
 }
 
-/* What the client was told of each operation; NULL when of none. */
+/* The client's result for each operation; NULL when there is none. */
 static const struct rig_record_read *gather_reads(struct making *m, uint32_t id, const struct rig_sim_answer *answer)
 {
     const struct session *session = &m->sessions[id];
@@ -171,7 +171,7 @@ static void count_answer(struct making *m, const struct session *session, enum r
     }
 }
 
-/* The transaction is written; true when the session is to ask the same again. */
+/* The transaction is written; true when the session has to repeat it. */
 static bool settle(struct making *m, uint32_t id, enum rig_outcome outcome)
 {
     struct session *session = &m->sessions[id];
@@ -221,7 +221,7 @@ static enum rig_rc answer(struct making *m, uint32_t id)
     return settle(m, id, answer.outcome) ? begin(m, id, &no_hold) : issue(m, id);
 }
 
-/* ---- from start to end ---- */
+/* ---- the whole run ---- */
 
 static enum rig_rc start(struct making *m)
 {
@@ -259,7 +259,7 @@ static enum rig_rc go_on(struct making *m)
     return rc;
 }
 
-/* Nobody writes any more: the sessions read the keys that are left. */
+/* No session writes any more: the sessions read the remaining keys. */
 static enum rig_rc read_the_rest(struct making *m)
 {
     if (!rig_closing_reads_end(&m->closing))

@@ -1,5 +1,5 @@
 /*
- * Drives sessions of the simulated database and writes what their clients see. Private to synthetic/.
+ * Drives sessions of the simulated database and writes their clients' events. Private to synthetic/.
  */
 #ifndef RIG_SYNTHETIC_SIMULATION_H
 #define RIG_SYNTHETIC_SIMULATION_H

@@ -1,5 +1,5 @@
 /*
- * Synthetic histories: what clients of the simulated database would have seen, made at full speed on one thread.
+ * Synthetic histories: those of clients of the simulated database, made at full speed on one thread.
  *
  * A history is a pure function of its settings, to the byte. Shapes:
  *   simulated  sessions of the simulated database, as the settings of database and workload say
@@ -8,11 +8,11 @@
  *              by turns) to the next, the last one to the first: one cycle of all of them, and no shorter one
  *
  * Clients share one stream of questions, dealt out as they become free: the same keys are in use by all of them at any
- * time, and values of a key count from 1. Reads that are not of the stream, as `workload.final-reads` says, come on top
- * of `workload.transactions`. Times are virtual, no two the same.
+ * time, and values of a key count from 1. The reads that `workload.final-reads` adds to the stream are not counted in
+ * `workload.transactions`. Times are virtual, no two the same.
  *
  * Time: about 0.5 us a transaction (bench/RESULTS.md), whatever the lengths of lists and the number of clients. Space:
- * that of what is alive: sessions, keys in use and those that wait for their closing read; with `workload.final-reads`
+ * that of the sessions, the keys in use and the keys that wait for their closing read; with `workload.final-reads`
  * `all`, of every key ever used. Rings: 32 bytes a transaction, all of them being open. Threads: one.
  */
 #ifndef RIG_SYNTHETIC_SYNTHETIC_H
@@ -22,7 +22,7 @@
 #include "generator/generator.h"
 #include "history/load.h"
 
-/* X(id, name, how the history comes about) */
+/* X(id, name, how the history is made) */
 #define RIG_SYNTHETIC_SHAPE_TABLE(X)                                                                                   \
     X(SIMULATED, "simulated", "clients of the simulated database")                                                     \
     X(BLIND, "blind", "the same, but every read shows the empty list")                                                 \
@@ -44,7 +44,8 @@ struct rig_synthetic {
     int64_t shape; /* enum rig_synthetic_shape */
     int64_t clients;
     int64_t seed;
-    /* Settings that were given and mean nothing with some others, by name; "" when none was (rig_synthetic_check()). */
+    /* The names of given settings that have no effect with some others; "" when none was given
+     * (rig_synthetic_check()). */
     char simulation_setting[RIG_SYNTHETIC_NAME_BYTES];
     bool has_bug_rate, has_patience;
 };
@@ -57,7 +58,7 @@ extern const struct rig_option rig_synthetic_option_table[];
 enum rig_rc rig_synthetic_defaults(struct rig_synthetic *synthetic, struct rig_err *err);
 /* One setting as `name=value`: workload.*, database.*, clients.count, seed, shape, as in a plan. RIG_E_PLAN. */
 enum rig_rc rig_synthetic_set(struct rig_synthetic *synthetic, const char *assignment, struct rig_err *err);
-/* RIG_E_PLAN for settings that contradict each other, or that mean nothing together. The functions below check too. */
+/* RIG_E_PLAN for settings that contradict each other, or have no effect together. The functions below check too. */
 enum rig_rc rig_synthetic_check(const struct rig_synthetic *synthetic, struct rig_err *err);
 
 struct rig_synthetic_counts {
@@ -68,7 +69,7 @@ struct rig_synthetic_counts {
     uint64_t bytes; /* written; until the end, in blocks of about 1 MiB */
 };
 
-/* Is told now and then how far it is; NULL: nobody. */
+/* Called now and then with the progress; NULL: not called. */
 struct rig_synthetic_watch {
     void (*progress)(void *context, const struct rig_synthetic_counts *counts);
     void *context;

@@ -14,7 +14,7 @@ static const char *const shapes[] = {
 #undef SHAPE_NAME
         NULL};
 
-/* Positions are 32 bits, two a transaction; a tenth of them stays for reads beyond the transactions asked for. */
+/* Positions are 32 bits, two a transaction; a tenth of them is reserved for reads beyond the requested transactions. */
 #define MOST_TRANSACTIONS 1.9e9
 
 const struct rig_option rig_synthetic_option_table[] = {
@@ -62,7 +62,7 @@ enum rig_rc rig_synthetic_defaults(struct rig_synthetic *synthetic, struct rig_e
     return rc;
 }
 
-/* Remembers what only means something together with other settings. */
+/* Remembers the settings that have an effect only together with others. */
 static void note_given(struct rig_synthetic *synthetic, const char *name)
 {
     static const char *const always[] = {"shape", "seed", "workload.type", "workload.transactions"};
@@ -75,7 +75,7 @@ static void note_given(struct rig_synthetic *synthetic, const char *name)
     (void)snprintf(synthetic->simulation_setting, sizeof synthetic->simulation_setting, "%s", name);
 }
 
-/* `prefix` is that of the group whose table has no such name. */
+/* `prefix` is that of the group without this name in its table. */
 static enum rig_rc complain_unknown(const char *assignment, const char *prefix, const struct rig_option *table,
                                     struct rig_err *err)
 {

@@ -47,13 +47,13 @@ static void arrive(struct rig_sim_engine *engine, uint32_t session)
 static void begin_queued(struct rig_sim_engine *engine)
 {
     while (engine->queued.count > 0 && engine->working_count < engine->options.workers) {
-        uint32_t session = rig_heap_pop(&engine->queued).who;
+        uint32_t session = rig_heap_pop(&engine->queued).id;
         engine->working_count++;
         make_ready(engine, session);
         /* Long ago, nobody has looked at them: what the first step needs now, and whom it will be the turn of next. */
         __builtin_prefetch(engine->sessions[session].ops);
         if (engine->queued.count > 0)
-            fetch_session(engine, rig_heap_first(&engine->queued)->who);
+            fetch_session(engine, rig_heap_first(&engine->queued)->id);
     }
 }
 
@@ -140,14 +140,14 @@ static void release_due(struct rig_sim_engine *engine)
     const struct rig_due *first;
     while ((first = rig_heap_first(&engine->timed)) != NULL &&
            first->when < (engine->now_ticks + 1) * RIG_SIM_TICK_NS) {
-        uint32_t session = rig_heap_pop(&engine->timed).who;
+        uint32_t session = rig_heap_pop(&engine->timed).id;
         if (engine->sessions[session].begun)
             make_ready(engine, session);
         else
             arrive(engine, session);
     }
     while ((first = rig_heap_first(&engine->counted)) != NULL && (uint64_t)first->when <= engine->counts.commits)
-        make_ready(engine, rig_heap_pop(&engine->counted).who);
+        make_ready(engine, rig_heap_pop(&engine->counted).id);
 }
 
 /*
@@ -164,7 +164,7 @@ static void wake_somebody(struct rig_sim_engine *engine)
     }
     if (engine->counted.count == 0)
         rig_bug(__FILE__, __LINE__, "invariant every deadlock is detected");
-    make_ready(engine, rig_heap_pop(&engine->counted).who);
+    make_ready(engine, rig_heap_pop(&engine->counted).id);
 }
 
 static uint32_t draw(struct rig_sim_engine *engine)

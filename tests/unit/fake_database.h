@@ -1,5 +1,5 @@
 /*
- * A driver whose behaviour a test chooses, and which notes every call of its life cycle.
+ * A driver with behaviour that a test chooses; it notes every call of its life cycle.
  */
 #ifndef RIG_TESTS_UNIT_FAKE_DATABASE_H
 #define RIG_TESTS_UNIT_FAKE_DATABASE_H

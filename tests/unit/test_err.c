@@ -17,7 +17,7 @@ static void first_error_wins(void **state)
 static void details_are_optional(void **state)
 {
     (void)state;
-    assert_int_equal(rig_fail(NULL, RIG_E_LIMIT, "nobody listens"), RIG_E_LIMIT);
+    assert_int_equal(rig_fail(NULL, RIG_E_LIMIT, "no listener"), RIG_E_LIMIT);
 }
 
 static void long_texts_are_cut(void **state)

@@ -18,10 +18,10 @@ static void comes_out_in_order(void **state)
     for (uint32_t i = 0; i < COUNT; i++) {
         const struct rig_due *first = rig_heap_first(&heap);
         assert_non_null(first);
-        uint32_t who = first == NULL ? UINT32_MAX : first->who;
+        uint32_t id = first == NULL ? UINT32_MAX : first->id;
         struct rig_due due = rig_heap_pop(&heap);
-        assert_int_equal(who, due.who);
-        assert_true(last.when < due.when || (last.when == due.when && last.who < due.who));
+        assert_int_equal(id, due.id);
+        assert_true(last.when < due.when || (last.when == due.when && last.id < due.id));
         last = due;
     }
     assert_int_equal(heap.count, 0);
@@ -42,7 +42,7 @@ static void entries_can_be_taken_out(void **state)
         int64_t last = -1;
         for (uint32_t i = 1; i < COUNT; i++) {
             struct rig_due due = rig_heap_pop(&heap);
-            assert_true(due.who != gone && due.when > last);
+            assert_true(due.id != gone && due.when > last);
             last = due.when;
         }
         rig_heap_done(&heap);
