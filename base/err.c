@@ -2,23 +2,14 @@
 
 #include "base/bug.h"
 
-static const struct {
-    int status;
-    const char *text;
-} rc_table[] = {
-#define RIG_RC_ROW(name, status, text) {status, text},
+static const int rc_statuses[] = {
+#define RIG_RC_ROW(name, status, text) status,
     RIG_RC_TABLE(RIG_RC_ROW)
 #undef RIG_RC_ROW
 };
 
 int rig_rc_exit_status(enum rig_rc rc)
 {
-    RIG_REQUIRE((size_t)rc < sizeof rc_table / sizeof rc_table[0]);
-    return rc_table[rc].status;
-}
-
-const char *rig_rc_text(enum rig_rc rc)
-{
-    RIG_REQUIRE((size_t)rc < sizeof rc_table / sizeof rc_table[0]);
-    return rc_table[rc].text;
+    RIG_REQUIRE((size_t)rc < sizeof rc_statuses / sizeof rc_statuses[0]);
+    return rc_statuses[rc];
 }

@@ -65,8 +65,7 @@ static inline enum rig_rc rig_fail(struct rig_err *err, enum rig_rc rc, const ch
     return rc;
 }
 
-/* The exit status of the command line for `rc`, and its description (a static string). */
+/* The exit status of the command line for `rc`. */
 int rig_rc_exit_status(enum rig_rc rc);
-const char *rig_rc_text(enum rig_rc rc);
 
 #endif

@@ -24,8 +24,6 @@ struct rig_log_file {
 /* Guards all of this but `own`; innermost: nothing is locked while it is held. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local struct rig_log_file *own;
-static enum rig_log_level stderr_level = RIG_LOG_ERROR;
-static enum rig_log_level verbosity = RIG_LOG_INFO;
 
 static const char *const level_names[] = {"error", "warn", "info", "debug"};
 
@@ -76,20 +74,6 @@ void rig_log_close(void)
     rig_log_use(NULL);
 }
 
-void rig_log_to_stderr(enum rig_log_level level)
-{
-    pthread_mutex_lock(&lock);
-    stderr_level = level;
-    pthread_mutex_unlock(&lock);
-}
-
-void rig_log_verbosity(enum rig_log_level level)
-{
-    pthread_mutex_lock(&lock);
-    verbosity = level;
-    pthread_mutex_unlock(&lock);
-}
-
 static void write_line(int fd, const char *line, size_t length)
 {
     ssize_t written = write(fd, line, length);
@@ -115,9 +99,9 @@ static void write_entry(const struct rig_log_file *file, enum rig_log_level leve
     line[length] = '\n';
 
     pthread_mutex_lock(&lock);
-    if (level <= verbosity && file != NULL)
+    if (level <= RIG_LOG_INFO && file != NULL)
         write_line(file->fd, line, length + 1);
-    if (level <= verbosity && level <= stderr_level)
+    if (level <= RIG_LOG_ERROR)
         write_line(STDERR_FILENO, line, length + 1);
     pthread_mutex_unlock(&lock);
 }

@@ -135,7 +135,7 @@ int rig_cli_convert(int argc, char **argv)
             "value that is no transaction; give each client a number or a name, or take such operations out",
             in, (unsigned long long)history->lost_count, rig_plural(history->lost_count));
     if (rc == RIG_OK)
-        rc = rig_history_save_as(history, args.positionals[1], &save, &err);
+        rc = rig_history_save(history, args.positionals[1], &save, &err);
     rig_cli_interruption_end();
     status = RIG_EXIT_OK;
     if (rc != RIG_OK)

@@ -11,8 +11,6 @@
 /* A window that is filled one transaction at a time, in any order. */
 struct rig_history_builder {
     struct rig_window *window;
-    bool truncated;
-    uint64_t skipped_count;
     char *meta;
 };
 
@@ -45,12 +43,6 @@ enum rig_rc rig_history_builder_text_key(struct rig_history_builder *builder, co
 void rig_history_builder_keyword_keys(struct rig_history_builder *builder)
 {
     builder->window->keyword_keys = true;
-}
-
-void rig_history_builder_mark(struct rig_history_builder *builder, bool truncated, uint64_t skipped_count)
-{
-    builder->truncated = truncated;
-    builder->skipped_count = skipped_count;
 }
 
 enum rig_rc rig_history_builder_meta(struct rig_history_builder *builder, const char *meta, size_t length,
@@ -177,8 +169,7 @@ enum rig_rc rig_history_builder_add(struct rig_history_builder *builder, const s
 enum rig_rc rig_history_builder_finish(struct rig_history_builder *builder, struct rig_history **history,
                                        struct rig_err *err)
 {
-    struct rig_source_facts facts = {
-        .meta = builder->meta, .skipped_count = builder->skipped_count, .truncated = builder->truncated};
+    struct rig_source_facts facts = {.meta = builder->meta};
     struct rig_history *out = NULL;
     enum rig_rc rc = rig_window_give(builder->window, &facts, &out, err);
     builder->window = NULL;

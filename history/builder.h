@@ -46,8 +46,7 @@ void rig_history_builder_keyword_keys(struct rig_history_builder *builder);
 enum rig_rc rig_history_builder_add(struct rig_history_builder *builder, const struct rig_txn_input *txn,
                                     struct rig_err *err);
 
-/* Fields of the history that are not transactions. */
-void rig_history_builder_mark(struct rig_history_builder *builder, bool truncated, uint64_t skipped_count);
+/* The text that goes with the transactions. */
 enum rig_rc rig_history_builder_meta(struct rig_history_builder *builder, const char *meta, size_t length,
                                      struct rig_err *err);
 

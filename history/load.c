@@ -70,12 +70,6 @@ enum rig_rc rig_history_load(const char *path, const struct rig_load_options *op
     return load(source, options, strcmp(path, "-") == 0 ? "standard input" : path, history, err);
 }
 
-enum rig_rc rig_history_save(const struct rig_history *history, const char *path, enum rig_form form,
-                             struct rig_err *err)
-{
-    return rig_history_save_as(history, path, &(struct rig_save_options){.form = form}, err);
-}
-
 static bool is_utf8(const char *text)
 {
     size_t bytes = 1;
@@ -97,8 +91,8 @@ static enum rig_rc check_keys(const struct rig_history *history, const char *pat
     return RIG_OK;
 }
 
-enum rig_rc rig_history_save_as(const struct rig_history *history, const char *path,
-                                const struct rig_save_options *options, struct rig_err *err)
+enum rig_rc rig_history_save(const struct rig_history *history, const char *path,
+                             const struct rig_save_options *options, struct rig_err *err)
 {
     enum rig_form form = options->form;
     RIG_REQUIRE(form != RIG_FORM_AUTO && (form == RIG_FORM_RIG || !options->pack));

@@ -40,10 +40,7 @@ struct rig_save_options {
 };
 
 /* Writes atomically; "-" is standard output. RIG_E_INPUT for keys that are not UTF-8 in JSON lines and EDN. */
-enum rig_rc rig_history_save_as(const struct rig_history *history, const char *path,
-                                const struct rig_save_options *options, struct rig_err *err);
-/* The same with no options. */
-enum rig_rc rig_history_save(const struct rig_history *history, const char *path, enum rig_form form,
-                             struct rig_err *err);
+enum rig_rc rig_history_save(const struct rig_history *history, const char *path,
+                             const struct rig_save_options *options, struct rig_err *err);
 
 #endif

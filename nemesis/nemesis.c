@@ -583,8 +583,3 @@ void rig_nemesis_free(struct rig_nemesis *nemesis)
     (void)pthread_join(nemesis->thread, NULL);
     destroy(nemesis);
 }
-
-uint32_t rig_nemesis_node_count(const struct rig_nemesis *nemesis)
-{
-    return nemesis->context.fleet.count;
-}

@@ -74,7 +74,5 @@ void rig_nemesis_free(struct rig_nemesis *nemesis);
 
 /* What is under way, for the progress line ("kill pg-1"); empty when nothing is. From any thread. */
 void rig_nemesis_describe(struct rig_nemesis *nemesis, char *text, size_t size);
-/* How many nodes there are, and the name of one. */
-uint32_t rig_nemesis_node_count(const struct rig_nemesis *nemesis);
 
 #endif

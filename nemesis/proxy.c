@@ -260,17 +260,6 @@ static struct rig_proxy_connection *next_whole(struct rig_proxy_connection *at, 
     return at;
 }
 
-uint32_t rig_proxy_connection_count(struct rig_proxy *proxy, const char *from, const char *to)
-{
-    uint32_t count = 0;
-    lock(proxy);
-    struct rig_proxy_connection *at = next_whole(proxy->connections, from, to);
-    for (; at != NULL; at = next_whole(at->next, from, to))
-        count++;
-    unlock(proxy);
-    return count;
-}
-
 /* -- groups -------------------------------------------------------------------------------------------------------- */
 
 static struct rig_proxy_group *find_group(struct rig_proxy *proxy, uint32_t token)

@@ -84,8 +84,6 @@ void rig_proxy_stop(struct rig_proxy *proxy);
 enum rig_rc rig_proxy_route(struct rig_proxy *proxy, const char *from, const char *to, const char *host, uint16_t port,
                             uint16_t *via, struct rig_err *err);
 uint32_t rig_proxy_route_count(struct rig_proxy *proxy);
-/* How many connections there are from `from` to `to` (NULL: any) that reach their target. */
-uint32_t rig_proxy_connection_count(struct rig_proxy *proxy, const char *from, const char *to);
 
 /* A new group of rules, without any; never 0. RIG_E_LIMIT when there are 64 already. */
 enum rig_rc rig_proxy_group_new(struct rig_proxy *proxy, uint32_t *token, struct rig_err *err);

@@ -146,12 +146,6 @@ uint32_t rig_sim_engine_busy_count(const struct rig_sim_engine *engine)
     return engine->busy_count;
 }
 
-bool rig_sim_engine_busy(const struct rig_sim_engine *engine, uint32_t session)
-{
-    RIG_REQUIRE(session < engine->session_count);
-    return engine->sessions[session].busy;
-}
-
 static void give_back_work(struct rig_sim_engine *engine, struct rig_sim_session *session)
 {
     if (session->work == NULL)
@@ -503,9 +497,4 @@ void rig_sim_engine_answer(struct rig_sim_engine *engine, uint32_t session, stru
 void rig_sim_engine_forget(struct rig_sim_engine *engine, int64_t key)
 {
     rig_sim_store_forget(&engine->store, key);
-}
-
-void rig_sim_engine_counts(const struct rig_sim_engine *engine, struct rig_sim_counts *counts)
-{
-    *counts = engine->counts;
 }

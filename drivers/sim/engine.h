@@ -149,7 +149,6 @@ uint32_t rig_sim_engine_step(struct rig_sim_engine *engine);
 
 /* Sessions with a transaction under way. */
 uint32_t rig_sim_engine_busy_count(const struct rig_sim_engine *engine);
-bool rig_sim_engine_busy(const struct rig_sim_engine *engine, uint32_t session);
 
 /* Aborts the session's transaction, which has not committed: its answer is fail, the session is lost. */
 void rig_sim_engine_cancel(struct rig_sim_engine *engine, uint32_t session);
@@ -170,7 +169,5 @@ void rig_sim_engine_catch_up(struct rig_sim_engine *engine, uint32_t session);
 /* Forgets all that was ever written to the key, which no transaction under way has named; a key that comes back begins
  * empty. */
 void rig_sim_engine_forget(struct rig_sim_engine *engine, int64_t key);
-
-void rig_sim_engine_counts(const struct rig_sim_engine *engine, struct rig_sim_counts *counts);
 
 #endif

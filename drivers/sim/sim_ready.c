@@ -118,9 +118,3 @@ uint32_t rig_sim_ready_at(const struct rig_sim_ready *ready, uint32_t rank)
     RIG_REQUIRE(rank < ready->count);
     return ready->has_bits ? find_with_bits(ready, rank) : find_plain(ready, rank);
 }
-
-uint32_t rig_sim_ready_at_plain(const struct rig_sim_ready *ready, uint32_t rank)
-{
-    RIG_REQUIRE(rank < ready->count);
-    return find_plain(ready, rank);
-}

@@ -27,7 +27,5 @@ void rig_sim_ready_add(struct rig_sim_ready *ready, uint32_t session);
 void rig_sim_ready_remove(struct rig_sim_ready *ready, uint32_t session);
 /* The session with `rank` lower ones in the set; rank < count. */
 uint32_t rig_sim_ready_at(const struct rig_sim_ready *ready, uint32_t rank);
-/* The same, on any processor. */
-uint32_t rig_sim_ready_at_plain(const struct rig_sim_ready *ready, uint32_t rank);
 
 #endif

@@ -307,13 +307,6 @@ void rig_record_encoder_invoke(struct rig_record_encoder *encoder, uint32_t clie
     encoder->last_client = client_index;
 }
 
-uint32_t rig_record_encoder_open_ops(const struct rig_record_encoder *encoder, uint32_t client)
-{
-    if (client >= encoder->clients.count || !encoder->clients.at[client].open)
-        return 0;
-    return (uint32_t)encoder->clients.at[client].txn.ops.count;
-}
-
 static void put_error(struct rig_record_encoder *encoder, const char *error, size_t length)
 {
     uint32_t id = rig_text_table_get(&encoder->errors, error, length);

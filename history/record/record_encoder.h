@@ -74,8 +74,6 @@ void rig_record_encoder_header(struct rig_record_encoder *encoder, struct rig_bu
 
 void rig_record_encoder_invoke(struct rig_record_encoder *encoder, uint32_t client, struct rig_record_moment when,
                                int64_t process, int64_t intended_ns, const struct rig_op *ops, uint32_t op_count);
-/* Operations of the client's open transaction; 0 when it has none. */
-uint32_t rig_record_encoder_open_ops(const struct rig_record_encoder *encoder, uint32_t client);
 void rig_record_encoder_complete(struct rig_record_encoder *encoder, uint32_t client, struct rig_record_moment when,
                                  const struct rig_record_completion *completion);
 /* A completion without invocation. */

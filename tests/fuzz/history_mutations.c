@@ -25,7 +25,7 @@ static struct rig_rng rng;
 static enum rig_rc save(const struct rig_history *history, const char *path, enum rig_form form, struct rig_err *err)
 {
     if (form != RIG_FORM_RIG)
-        return rig_history_save(history, path, form, err);
+        return rig_history_save(history, path, &(struct rig_save_options){.form = form}, err);
     const struct rig_record_write_options options = {
         .pack = rig_packing_available() && rig_rng_below(&rng, 4) == 0,
         .frame_bytes = 1 + (size_t)rig_rng_below(&rng, 500),

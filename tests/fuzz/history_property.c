@@ -104,7 +104,7 @@ static void check_readers(const uint8_t *data, size_t size)
 static void check_save(const struct rig_history *history, enum rig_form form)
 {
     struct rig_err err = {0};
-    const enum rig_rc rc = rig_history_save(history, "/dev/null", form, &err);
+    const enum rig_rc rc = rig_history_save(history, "/dev/null", &(struct rig_save_options){.form = form}, &err);
     const bool refused = form != RIG_FORM_RIG && history->key_texts != NULL && strstr(err.text, "is not UTF-8") != NULL;
     RIG_INVARIANT(rc == RIG_OK || (rc == RIG_E_INPUT && refused));
 }

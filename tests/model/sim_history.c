@@ -1,5 +1,7 @@
 #include "tests/model/sim_history.h"
 
+#include "drivers/sim/engine_priv.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,7 +148,7 @@ void seen_run_init(struct seen_run *run, const struct sim_settings *settings)
         note(run, &issuing, session);
         issue(&issuing, session);
     }
-    rig_sim_engine_counts(issuing.engine, &run->counts);
+    run->counts = issuing.engine->counts;
     number_events(run);
     for (uint32_t i = 0; i < session_count; i++)
         rig_generator_free(issuing.generators[i]);

@@ -108,7 +108,7 @@ static struct rig_history *load(void)
 static struct rig_history *through(const struct rig_history *history, enum rig_form form)
 {
     struct rig_err err = {0};
-    if (rig_history_save(history, path, form, &err) != RIG_OK)
+    if (rig_history_save(history, path, &(struct rig_save_options){.form = form}, &err) != RIG_OK)
         fail_msg("%s", err.text);
     struct rig_history *loaded = load();
     assert_int_equal(unlink(path), 0);

@@ -54,7 +54,8 @@ static struct rig_history *through_file(const struct rig_history *history, enum 
     struct rig_history *back = NULL;
     const struct rig_load_options load = {
         .workload_given = true, .workload = history->workload, .block_set = block_set};
-    if (rig_history_save(history, path, form, &err) != RIG_OK || rig_history_load(path, &load, &back, &err) != RIG_OK)
+    if (rig_history_save(history, path, &(struct rig_save_options){.form = form}, &err) != RIG_OK ||
+        rig_history_load(path, &load, &back, &err) != RIG_OK)
         fail_msg("%s: %s", rig_data_types[history->workload].name, err.text);
     return back;
 }

@@ -109,7 +109,8 @@ static void random_histories_come_back(void **state)
         struct rig_history *wanted = model_history(&model, model.event_count);
         wanted->keyword_keys = options.text_keys && (variant & 2) != 0;
         struct rig_err err = {0};
-        assert_int_equal(rig_history_save(wanted, path, RIG_FORM_EDN, &err), RIG_OK);
+        assert_int_equal(rig_history_save(wanted, path, &(struct rig_save_options){.form = RIG_FORM_EDN}, &err),
+                         RIG_OK);
         struct rig_history *history = NULL;
         struct rig_load_options load = {.workload_given = variant == 0, .workload = options.workload};
         if (rig_history_load(path, &load, &history, &err) != RIG_OK)

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "drivers/sim/engine.h"
+#include "drivers/sim/engine_priv.h"
 
 static const struct rig_hold no_hold;
 
@@ -122,7 +122,7 @@ static void every_loss_of_an_answer_has_its_outcome(void **state)
     assert_int_equal(fail_count + info_count, 200);
     assert_true(fail_count > 0 && info_count > 0);
     struct rig_sim_counts counts;
-    rig_sim_engine_counts(engine, &counts);
+    counts = engine->counts;
     assert_int_equal(counts.commits + counts.aborts, 200);
     assert_true(counts.commits > 0 && counts.commits < info_count);
     rig_sim_engine_free(engine);
@@ -182,7 +182,7 @@ static void held_for_other_commits(void **state)
     uint32_t commit_count = 0;
     struct rig_op op = {RIG_OP_APPEND, 1, 1};
     rig_sim_engine_begin(engine, 1, &op, 1, &no_hold);
-    while (rig_sim_engine_busy(engine, 0)) {
+    while (engine->sessions[0].busy) {
         if (rig_sim_engine_step(engine) != 1)
             continue;
         commit_count++;
@@ -283,7 +283,7 @@ static void workers_take_turns(void **state)
             done++;
             rig_sim_engine_begin(engine, session, ops, 2, &no_hold);
         }
-        rig_sim_engine_counts(engine, &counts);
+        counts = engine->counts;
         if (workers == 1)
             assert_int_equal(counts.conflicts, 0);
         else

@@ -44,7 +44,6 @@ static void exit_statuses_are_fixed(void **state)
     };
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
         assert_int_equal(rig_rc_exit_status(expected[i].rc), expected[i].status);
-        assert_true(strlen(rig_rc_text(expected[i].rc)) > 0);
     }
 }
 

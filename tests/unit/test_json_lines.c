@@ -189,7 +189,8 @@ static void random_histories_come_back(void **state)
         struct rig_history *wanted = model_history(&model, model.event_count);
         for (size_t form = 0; form < sizeof forms / sizeof forms[0]; form++) {
             struct rig_err err = {0};
-            assert_int_equal(rig_history_save(wanted, path, forms[form], &err), RIG_OK);
+            assert_int_equal(rig_history_save(wanted, path, &(struct rig_save_options){.form = forms[form]}, &err),
+                             RIG_OK);
             struct rig_history *history = NULL;
             struct rig_load_options load = {.workload_given = variant == 0, .workload = options.workload};
             if (rig_history_load(path, &load, &history, &err) != RIG_OK)
@@ -213,7 +214,8 @@ static void unknown_is_not_nil(void **state)
     assert_true(fd >= 0);
     (void)close(fd);
     struct rig_err err = {0};
-    assert_int_equal(rig_history_save(history, path, RIG_FORM_JSON_LINES, &err), RIG_OK);
+    assert_int_equal(rig_history_save(history, path, &(struct rig_save_options){.form = RIG_FORM_JSON_LINES}, &err),
+                     RIG_OK);
     rig_history_free(history);
     struct rig_buf buf;
     rig_buf_init(&buf, 0);

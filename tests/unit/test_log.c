@@ -41,7 +41,6 @@ static int remove_log(void **state)
     (void)state;
     rig_log_close();
     rig_secret_forget();
-    rig_log_verbosity(RIG_LOG_INFO);
     return unlink(path);
 }
 
@@ -67,15 +66,14 @@ static void line_has_time_level_and_area(void **state)
     rig_buf_done(&text);
 }
 
-static void verbosity_is_kept(void **state)
+static void debugging_is_not_written(void **state)
 {
     (void)state;
-    rig_log(RIG_LOG_DEBUG, "a", "not written");
-    rig_log_verbosity(RIG_LOG_DEBUG);
-    rig_log(RIG_LOG_DEBUG, "a", "written");
+    rig_log(RIG_LOG_DEBUG, "a", "for debugging");
+    rig_log(RIG_LOG_INFO, "a", "for all");
     struct rig_buf text = log_text();
-    assert_null(strstr(rig_buf_text(&text), "not written"));
-    assert_non_null(strstr(rig_buf_text(&text), "debug a: written\n"));
+    assert_null(strstr(rig_buf_text(&text), "debugging"));
+    assert_non_null(strstr(rig_buf_text(&text), "info a: for all\n"));
     rig_buf_done(&text);
 }
 
@@ -230,7 +228,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(line_has_time_level_and_area, open_log, remove_log),
-        cmocka_unit_test_setup_teardown(verbosity_is_kept, open_log, remove_log),
+        cmocka_unit_test_setup_teardown(debugging_is_not_written, open_log, remove_log),
         cmocka_unit_test_setup_teardown(message_stays_on_one_line, open_log, remove_log),
         cmocka_unit_test_setup_teardown(nothing_that_a_terminal_obeys_is_written, open_log, remove_log),
         cmocka_unit_test_setup_teardown(secrets_never_reach_the_file, open_log, remove_log),

@@ -510,7 +510,7 @@ static void connections_are_reset(void **state)
     assert_int_equal(inject(&trial), RIG_OK);
     assert_non_null(strstr(trial.evidence.text, "9 connections reset")); /* 4 nodes both ways, and the clients' */
     stop_traffic();
-    assert_int_equal(rig_proxy_connection_count(world.setup.proxy, NULL, NULL), PARTIES * NODES - NODES - 9);
+    assert_int_equal(connection_count(world.setup.proxy, NULL, NULL), PARTIES * NODES - NODES - 9);
     heal(&trial);
 }
 

@@ -60,8 +60,8 @@ static void bytes_pass_both_ways(void **state)
     send_text(world->peer, "pong");
     assert_receives(world->client, "pong");
     assert_int_equal(rig_proxy_route_count(world->proxy), 1);
-    assert_int_equal(rig_proxy_connection_count(world->proxy, "client", "n1"), 1);
-    assert_int_equal(rig_proxy_connection_count(world->proxy, "n1", "client"), 0);
+    assert_int_equal(connection_count(world->proxy, "client", "n1"), 1);
+    assert_int_equal(connection_count(world->proxy, "n1", "client"), 0);
 }
 
 struct stream {
@@ -153,7 +153,7 @@ static void a_half_close_passes_behind_the_last_byte(void **state)
     assert_ends_with(world->peer, GOT_END);
     send_text(world->peer, "answer");
     assert_receives(world->client, "answer");
-    assert_int_equal(rig_proxy_connection_count(world->proxy, NULL, NULL), 1);
+    assert_int_equal(connection_count(world->proxy, NULL, NULL), 1);
     assert_int_equal(shutdown(world->peer, SHUT_WR), 0);
     assert_ends_with(world->client, GOT_END);
     await_connections(world->proxy, 0);

@@ -520,7 +520,8 @@ static void saved_histories_come_back(void **state)
         wanted->skipped_count = variant;
         wanted->truncated = variant % 3 == 0;
         struct rig_err err = {0};
-        assert_int_equal(rig_history_save(wanted, path, RIG_FORM_RIG, &err), RIG_OK);
+        assert_int_equal(rig_history_save(wanted, path, &(struct rig_save_options){.form = RIG_FORM_RIG}, &err),
+                         RIG_OK);
         struct rig_history *history = NULL;
         struct rig_load_options load = {0};
         if (rig_history_load(path, &load, &history, &err) != RIG_OK)

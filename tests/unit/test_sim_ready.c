@@ -31,7 +31,9 @@ static void ranks_are_those_of_the_sessions(void **state)
             if (!in[i])
                 continue;
             assert_int_equal(rig_sim_ready_at(&ready, rank), i);
-            assert_int_equal(rig_sim_ready_at_plain(&ready, rank++), i);
+            struct rig_sim_ready plain = ready; /* as on a processor that cannot find bits */
+            plain.has_bits = false;
+            assert_int_equal(rig_sim_ready_at(&plain, rank++), i);
         }
         assert_int_equal(ready.count, rank);
         rig_sim_ready_done(&ready);

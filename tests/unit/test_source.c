@@ -425,7 +425,8 @@ static void every_form_is_a_source(void **state)
         };
         model_make(&model, &options, &rng);
         struct rig_history *wanted = model_history(&model, model.event_count);
-        assert_int_equal(rig_history_save(wanted, path, forms[round % 3], &err), RIG_OK);
+        assert_int_equal(rig_history_save(wanted, path, &(struct rig_save_options){.form = forms[round % 3]}, &err),
+                         RIG_OK);
         struct rig_history *history = load(path, round % 2 == 0 ? 1 : 3);
         assert_same_history(history, wanted);
         rig_history_free(history);
@@ -455,7 +456,7 @@ static void frames_are_read_in_parts(void **state)
         const struct rig_save_options how = {.form = RIG_FORM_RIG, .pack = round % 8 > 3 && rig_packing_available()};
         model_make(&model, &options, &rng);
         struct rig_history *wanted = model_history(&model, model.event_count);
-        assert_int_equal(rig_history_save_as(wanted, path, &how, &err), RIG_OK);
+        assert_int_equal(rig_history_save(wanted, path, &how, &err), RIG_OK);
         const struct rig_source_options in_parts = {
             .load = {.part_bytes = part_bytes[round % 4], .limit_bytes = (size_t)24 << 20}, .threads = 1 + round / 8};
         struct rig_history *history = load_with(path, &in_parts);
@@ -525,7 +526,8 @@ static void a_growing_record_is_followed(void **state)
         struct rig_history *wanted = model_history(&model, model.event_count);
         struct rig_buf file;
         rig_buf_init(&file, 0);
-        assert_int_equal(rig_history_save(wanted, path, RIG_FORM_RIG, &err), RIG_OK);
+        assert_int_equal(rig_history_save(wanted, path, &(struct rig_save_options){.form = RIG_FORM_RIG}, &err),
+                         RIG_OK);
         assert_int_equal(rig_buf_read_file(&file, path, &err), RIG_OK);
         (void)close(fd); /* saving replaced the file */
         (void)unlink(path);

@@ -67,7 +67,7 @@ static void make_file(enum rig_form form, uint32_t txn_count, struct rig_buf *bu
     model_make(&model, &options, &rng);
     struct rig_history *history = model_history(&model, model.event_count);
     rig_buf_clear(buf);
-    assert_int_equal(rig_history_save(history, path, form, &err), RIG_OK);
+    assert_int_equal(rig_history_save(history, path, &(struct rig_save_options){.form = form}, &err), RIG_OK);
     assert_int_equal(rig_buf_read_file(buf, path, &err), RIG_OK);
     (void)unlink(path);
     rig_history_free(history);
