@@ -145,7 +145,7 @@ static enum rig_rc load_file(const char *path, const char *name, const struct ri
     const struct rig_driver *found = dlsym(handle, RIG_DRIVER_SYMBOL);
     enum rig_rc rc = RIG_OK;
     if (found == NULL)
-        rc = rig_fail(err, RIG_E_DRIVER, "%s: exports no `%s`, so it is no driver of rig", path, RIG_DRIVER_SYMBOL);
+        rc = rig_fail(err, RIG_E_DRIVER, "%s: exports no `%s`, so it is not a driver of rig", path, RIG_DRIVER_SYMBOL);
     else
         rc = rig_driver_validate(found, path, err);
     if (rc == RIG_OK && strcmp(found->name, name) != 0)
@@ -179,8 +179,10 @@ enum rig_rc rig_driver_load(const char *name, const struct rig_driver **driver, 
 {
     RIG_REQUIRE(name != NULL && driver != NULL);
     if (!name_is_valid(name, strlen(name)))
-        return rig_fail(err, RIG_E_DRIVER, "`%.64s` is no driver's name: 1 to %d letters, digits, `-` and `_`", name,
-                        NAME_BYTES_MAX);
+        return rig_fail(err, RIG_E_DRIVER,
+                        "`%.64s` is not a driver's name: expected 1 to %d letters, digits, `-` "
+                        "and `_`",
+                        name, NAME_BYTES_MAX);
     for (size_t i = 0; i < BUILT_IN_COUNT; i++) {
         if (strcmp(built_in[i]->name, name) == 0) {
             *driver = built_in[i];

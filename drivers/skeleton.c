@@ -99,7 +99,7 @@ static const struct rig_option option_table[] = {
      .default_text = "1000000",
      .least = 1,
      .most = 1e9,
-     .help = "how many keys the store holds; a transaction that needs one more fails"},
+     .help = "capacity of the store, in keys; a transaction that needs one more fails"},
     {0},
 };
 
@@ -220,7 +220,7 @@ static bool run_write(const struct run *run, struct rig_transaction *transaction
     const struct options *options = run->env->options;
     struct record *record = store_find_or_add(run->store, transaction->ops[op].key, options->most_keys);
     if (record == NULL || !record_add(record, transaction->ops[op].value)) {
-        explain(transaction, "full", "the store holds no further key");
+        explain(transaction, "full", "the store has no space for another key");
         return false;
     }
     return true;
@@ -242,7 +242,7 @@ static bool run_operation(const struct run *run, struct rig_transaction *transac
     case RIG_OP_KIND_COUNT:
         break;
     }
-    explain(transaction, "unsupported", "this driver does not know the operation");
+    explain(transaction, "unsupported", "this driver does not support the operation");
     return false;
 }
 

@@ -63,7 +63,7 @@ static enum rig_rc find_program(struct rig_etcd_cluster *cluster, struct rig_err
         if (asked[0] == '/' && strlen(asked) < sizeof cluster->program && access(asked, X_OK) == 0)
             return RIG_OK;
         return rig_fail(err, RIG_E_CLUSTER,
-                        "database.cluster.local.program: `%s` is no absolute path of an executable etcd", asked);
+                        "database.cluster.local.program: `%s` is not the absolute path of an executable etcd", asked);
     }
     if (rig_local_find_programs(programs, folder, sizeof folder)) {
         (void)snprintf(cluster->program, sizeof cluster->program, "%s/etcd", folder);
@@ -209,7 +209,7 @@ enum rig_rc rig_etcd_cluster_status(struct rig_etcd_cluster *cluster, uint32_t n
     (void)snprintf(found.name, sizeof found.name, "%s", member->node.name);
     if (found.pid == 0 || !rig_local_node_runs(&member->node)) {
         (void)snprintf(found.detail, sizeof found.detail, "%s",
-                       atomic_load(&member->left) ? "taken out of the cluster" : "it does not run");
+                       atomic_load(&member->left) ? "removed from the cluster" : "it does not run");
     } else if (rig_etcd_say(&asked, &said, &attempt) != RIG_OK) {
         (void)snprintf(found.detail, sizeof found.detail, "%.120s", attempt.text);
     } else {
@@ -291,10 +291,11 @@ enum rig_rc rig_etcd_cluster_promote(struct rig_etcd_cluster *cluster, uint32_t 
         if (rc == RIG_OK)
             rc = ask_leader(cluster, wanted.member, &last);
         if (core->stopping())
-            return rig_fail(err, RIG_E_INTERRUPTED, "stopped while %s was to lead", cluster->members[node].node.name);
+            return rig_fail(err, RIG_E_INTERRUPTED, "stopped while %s should become the leader",
+                            cluster->members[node].node.name);
         if (core->now_ns() > deadline_ns)
-            return rig_fail(err, RIG_E_CLUSTER, "no leader hands over to %s%s%s", cluster->members[node].node.name,
-                            rc == RIG_OK ? "" : ": ", last.text);
+            return rig_fail(err, RIG_E_CLUSTER, "no leader transfers the leadership to %s%s%s",
+                            cluster->members[node].node.name, rc == RIG_OK ? "" : ": ", last.text);
         rig_etcd_pause();
     }
 }

@@ -32,7 +32,7 @@ static enum rig_rc check(const void *object, enum rig_workload workload, struct 
     struct rig_dialect *dialect = NULL;
     enum rig_rc rc = rig_etcd_options_check(options, err);
     if (rc == RIG_OK && starts_cluster(options) && options->nodes <= 1 && options->http.spread == RIG_HTTP_FOLLOWERS)
-        rc = rig_fail(err, RIG_E_PLAN, "`spread`: one member has no followers; give `cluster.local.nodes: 3`");
+        rc = rig_fail(err, RIG_E_PLAN, "`spread`: a single member has no followers; give `cluster.local.nodes: 3`");
     if (rc == RIG_OK)
         rc = rig_dialect_choose(&choice, workload, &dialect, err);
     rig_dialect_free(dialect);
@@ -212,7 +212,7 @@ const struct rig_driver rig_driver = {
     .abi = RIG_DRIVER_ABI,
     .struct_size = sizeof(struct rig_driver),
     .name = "etcd",
-    .summary = "etcd v3, by its JSON gateway: members that rig starts, or given ones",
+    .summary = "etcd v3, through its JSON gateway: members that rig starts, or existing ones",
     .workloads = RIG_WORKLOAD_BIT(RIG_WORKLOAD_LIST_APPEND) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_RW_REGISTER),
     .features = RIG_DRIVER_NODES | RIG_DRIVER_ROUTES,
     .options = rig_etcd_option_table,

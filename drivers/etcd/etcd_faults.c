@@ -27,14 +27,14 @@ static const struct rig_option compact_table[] = {
      .default_text = "0",
      .least = 0,
      .most = 1e9,
-     .help = "how many of the latest revisions are kept"},
+     .help = "number of latest revisions that are kept"},
     {.name = "timeout",
      .type = RIG_OPTION_DURATION,
      .offset = offsetof(struct compact_options, timeout_ns),
      .default_text = "30s",
      .least = 1e8,
      .most = 6e11,
-     .help = "how long it may take"},
+     .help = "time limit"},
     {0},
 };
 
@@ -56,7 +56,7 @@ static enum rig_rc compact(const struct rig_fault_site *site, void *state, struc
     if (rc == RIG_OK)
         rc = rig_etcd_compact(&patient, revision, err);
     if (rc == RIG_OK)
-        (void)snprintf(evidence->text, sizeof evidence->text, "%s compacted what was before revision %lld of %lld",
+        (void)snprintf(evidence->text, sizeof evidence->text, "%s compacted the history before revision %lld of %lld",
                        cluster->members[node].node.name, (long long)revision, (long long)said.revision);
     return rc;
 }
@@ -74,7 +74,7 @@ static const struct rig_option defragment_table[] = {
      .default_text = "30s",
      .least = 1e8,
      .most = 6e11,
-     .help = "how long a member may take"},
+     .help = "time limit for each member"},
     {0},
 };
 
@@ -110,8 +110,7 @@ static enum rig_rc expel(const struct rig_fault_site *site, void *object, struct
     struct replace_state *state = object;
     if (cluster->count < 3 || site->node_count * 2 >= cluster->count)
         return rig_fail(err, RIG_E_CLUSTER,
-                        "replace-member: %u of %u member%s cannot be taken out and a majority left; start more, or "
-                        "target fewer",
+                        "replace-member: without %u of %u member%s there is no majority; start more, or target fewer",
                         site->node_count, cluster->count, rig_plural(cluster->count));
     size_t length = 0;
     for (; state->count < site->node_count; state->count++) {
@@ -124,7 +123,7 @@ static enum rig_rc expel(const struct rig_fault_site *site, void *object, struct
         length += (size_t)snprintf(evidence->text + length, sizeof evidence->text - length, "%s%s",
                                    length == 0 ? "" : ", ", cluster->members[node].node.name);
     }
-    (void)snprintf(evidence->text + length, sizeof evidence->text - length, " left the cluster, its data is gone");
+    (void)snprintf(evidence->text + length, sizeof evidence->text - length, " left the cluster, its data is removed");
     return RIG_OK;
 }
 
@@ -144,13 +143,13 @@ static const struct rig_fault faults[] = {
      .options_size = sizeof(struct compact_options),
      .inject = compact},
     {.name = "defragment",
-     .summary = "has a member rewrite its file; it serves no requests meanwhile",
+     .summary = "makes a member rewrite its file; it serves no requests meanwhile",
      .needs = RIG_NEED_PROCESSES,
      .options = defragment_table,
      .options_size = sizeof(struct defragment_options),
      .inject = defragment},
     {.name = "replace-member",
-     .summary = "takes a member out of the cluster, with its data; healed by a new member in its place",
+     .summary = "removes a member from the cluster, with its data; healed by a new member in its place",
      .needs = RIG_NEED_PROCESSES,
      .state_size = sizeof(struct replace_state),
      .inject = expel,

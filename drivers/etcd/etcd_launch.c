@@ -102,7 +102,7 @@ enum rig_rc rig_etcd_launch(struct rig_etcd_cluster *cluster, struct rig_etcd_me
     struct arguments arguments = {.used = 0};
     make_arguments(cluster, member, &arguments);
     if (arguments.full)
-        return rig_fail(err, RIG_E_LIMIT, "more settings than fit into a command line");
+        return rig_fail(err, RIG_E_LIMIT, "too many settings for a command line");
     return rig_local_node_launch(&member->node, arguments.at, member->node.data, err);
 }
 

@@ -28,40 +28,41 @@ static const struct rig_option option_table[] = {
      .type = RIG_OPTION_TEXT_LIST,
      .offset = offsetof(struct options, command),
      .required = true,
-     .help = "the program and its arguments, run without a shell in the folder that rig was started in, once a client"},
+     .help = "the program and its arguments, run for each client, without a shell, in the folder in which rig was "
+             "started"},
     {.name = "setup",
      .type = RIG_OPTION_BOOL,
      .offset = offsetof(struct options, setup),
      .default_text = "true",
-     .help = "whether it is also run before the load to set up and after it to tear down"},
+     .help = "whether it also runs before the load to set up and after it to tear down"},
     {.name = "open-timeout",
      .type = RIG_OPTION_DURATION,
      .offset = offsetof(struct options, open_timeout_ns),
      .default_text = "10s",
      .least = 1e6,
      .most = 6e11,
-     .help = "how long it may take to say that it is ready"},
+     .help = "time in which the program must report that it is ready"},
     {.name = "transaction-timeout",
      .type = RIG_OPTION_DURATION,
      .offset = offsetof(struct options, transaction_timeout_ns),
      .default_text = "10s",
      .least = 1e6,
      .most = 6e11,
-     .help = "how long a transaction may take; the program is ended then"},
+     .help = "time limit of a transaction, after which the program is ended"},
     {.name = "stop-timeout",
      .type = RIG_OPTION_DURATION,
      .offset = offsetof(struct options, stop_timeout_ns),
      .default_text = "2s",
      .least = 0,
      .most = 6e10,
-     .help = "how long it may take to end when its input does, before it is killed"},
+     .help = "time in which it must end after its input ends, before it is killed"},
     {.name = "max-answer",
      .type = RIG_OPTION_SIZE,
      .offset = offsetof(struct options, max_answer_bytes),
      .default_text = "16MiB",
      .least = 1024,
      .most = 1e9,
-     .help = "longest line that is read from it"},
+     .help = "longest line that rig reads from it"},
     {0},
 };
 
@@ -144,7 +145,7 @@ static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_
     run->options = env->options;
     const struct rig_text_list *command = &run->options->command;
     if (getcwd(run->home, sizeof run->home) == NULL)
-        return rig_fail(err, RIG_E_DRIVER, "the folder that rig runs in is gone: %s", strerror(errno));
+        return rig_fail(err, RIG_E_DRIVER, "the folder in which rig runs no longer exists: %s", strerror(errno));
     run->arguments = calloc(command->count + 1, sizeof *run->arguments);
     if (run->arguments == NULL)
         return rig_fail(err, RIG_E_LIMIT, "out of memory for a command");
@@ -356,7 +357,7 @@ static enum rig_outcome receive(struct session *session, struct rig_transaction 
         case RIG_EXEC_SAYS_COMMITTING:
             transaction->phase = RIG_PHASE_COMMIT;
             if (announced) /* or it could go on so for ever */
-                return give_up(session, transaction, "malformed", "it says twice that it commits");
+                return give_up(session, transaction, "malformed", "it announced its commit twice");
             announced = true;
             break;
         case RIG_EXEC_MALFORMED:
@@ -412,7 +413,7 @@ const struct rig_driver rig_driver = {
     .abi = RIG_DRIVER_ABI,
     .struct_size = sizeof(struct rig_driver),
     .name = "exec",
-    .summary = "any program that reads one transaction a line and answers one line, in JSON",
+    .summary = "any program that reads each transaction as one line of JSON and answers with one line",
     .workloads = RIG_WORKLOAD_BIT(RIG_WORKLOAD_LIST_APPEND) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_RW_REGISTER),
     .options = option_table,
     .options_size = sizeof(struct options),

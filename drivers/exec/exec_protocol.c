@@ -96,7 +96,7 @@ bool rig_exec_read_welcome(const char *line, size_t size, struct rig_exec_welcom
     if (error != NULL)
         ready = refuse(problem, "%s", error);
     else if (!ready)
-        (void)refuse(problem, "it answered `%.*s` in place of {\"ready\": true}", (int)(size < 80 ? size : 80), line);
+        (void)refuse(problem, "it answered `%.*s` instead of {\"ready\": true}", (int)(size < 80 ? size : 80), line);
     welcome->announces = json_is_true(json_object_get(root, "announces"));
     (void)snprintf(welcome->version, sizeof welcome->version, "%s", version == NULL ? "" : version);
     json_decref(root);
@@ -135,7 +135,7 @@ static bool take_op(const json_t *answered, const struct rig_core *core, struct 
     const json_t *result = json_array_get(answered, 2);
     if (name == NULL || strcmp(name, op_name(op->kind)) != 0 || !json_is_integer(key) ||
         json_integer_value(key) != op->key)
-        return refuse(problem, "operation %u of the answer is not the one that was asked for", index + 1);
+        return refuse(problem, "operation %u of the answer differs from the request", index + 1);
     if (!op_reads(op->kind))
         return json_integer_value(result) == op->value ||
                refuse(problem, "operation %u of the answer writes another value", index + 1);
@@ -150,8 +150,8 @@ static bool take_op(const json_t *answered, const struct rig_core *core, struct 
     } else if (op->kind != RIG_OP_READ_LIST || !json_is_array(result) ||
                !take_list(result, core, transaction, read, room)) {
         return refuse(problem,
-                      *room ? "operation %u of the answer: no list or number of 64 bits as asked for"
-                            : "operation %u of the answer: more elements than rig takes",
+                      *room ? "operation %u of the answer: expected a list or a number of 64 bits, as requested"
+                            : "operation %u of the answer: more elements than rig accepts",
                       index + 1);
     }
     return true;
@@ -165,7 +165,7 @@ static bool take_ops(const json_t *ops, const struct rig_core *core, struct rig_
     if (ops == NULL && transaction->op_count == 0)
         return true;
     if (json_array_size(ops) != transaction->op_count)
-        return refuse(problem, "`ops` has not the operations that were asked for");
+        return refuse(problem, "`ops` differs from the requested operations");
     for (uint32_t i = 0; i < transaction->op_count; i++) {
         if (!take_op(json_array_get(ops, i), core, transaction, i, ok, room, problem))
             return false;

@@ -52,11 +52,13 @@ enum rig_dialect_set {
 /* X(name, name in dialects, needs an element, what it stands for) */
 #define RIG_DIALECT_VALUE_TABLE(X)                                                                                     \
     X(RIG_VALUE_KEY, "key", true, "the element's key")                                                                 \
-    X(RIG_VALUE_VALUE, "value", true, "of an operation: what it writes; of a key: its value after the operations")     \
-    X(RIG_VALUE_VERSION, "version", true, "the version of the element's key, as an answer told it")                    \
+    X(RIG_VALUE_VALUE, "value", true,                                                                                  \
+      "for an operation, the value that it writes; for a key, its value after the "                                    \
+      "operations")                                                                                                    \
+    X(RIG_VALUE_VERSION, "version", true, "the version of the element's key, from an answer")                          \
     X(RIG_VALUE_INDEX, "index", true, "the element's place in its set, from 0")                                        \
     X(RIG_VALUE_CLIENT, "client", false, "the client's number, from 0")                                                \
-    X(RIG_VALUE_RUN, "run", false, "the run's name, which no other run has: letters, digits and `_`")
+    X(RIG_VALUE_RUN, "run", false, "the run's unique name: letters, digits and `_`")
 
 /* X(name, name in dialects, what it makes). */
 #define RIG_DIALECT_FILTER_TABLE(X)                                                                                    \

@@ -78,7 +78,7 @@ enum rig_rc rig_dialect_load(const char *name, const struct rig_text_list *value
     else if (!find(&search))
         rc = rig_fail(err, RIG_E_PLAN,
                       "`dialect`: there is no %.100s.yaml in %s; RIG_DIALECT_PATH names further folders, and a name "
-                      "with a `/` is a file's",
+                      "with a `/` is the path of a file",
                       name, rig_buf_text(&search.folders));
     rig_buf_done(&search.folders);
     if (rc != RIG_OK)

@@ -59,7 +59,7 @@ static enum rig_rc read_request(const struct rig_dialect_reader *reader, const s
     enum rig_rc rc = RIG_OK;
     step->method = "POST";
     if (path == NULL)
-        return rig_dialect_refuse(reader, node, "step", err, "`path` is missing: what to ask the server for");
+        return rig_dialect_refuse(reader, node, "step", err, "`path` is missing: the path of the request");
     if (method != NULL)
         rc = rig_dialect_text(reader, method, "method", &step->method, err);
     if (rc == RIG_OK && strspn(step->method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != strlen(step->method))
@@ -92,7 +92,8 @@ static enum rig_rc read_step(const struct rig_dialect_reader *reader, const stru
         rc = rig_dialect_text(reader, name, "name", &step->name, err);
     if (rc == RIG_OK && in_transaction && phase == NULL)
         rc = rig_dialect_refuse(reader, node, "step", err,
-                                "`phase` is missing: begin or operation before anything can be committed, else commit");
+                                "`phase` is missing: give begin or operation as long as nothing can be committed, "
+                                "else commit");
     if (rc == RIG_OK && phase != NULL)
         rc = rig_dialect_choice(reader, phase, "phase", phases, &index, err);
     step->phase = (enum rig_phase)(RIG_PHASE_BEGIN + index);
@@ -101,7 +102,9 @@ static enum rig_rc read_step(const struct rig_dialect_reader *reader, const stru
         step->set = (enum rig_dialect_set)index;
     }
     if (rc == RIG_OK && !in_transaction && step->set != RIG_SET_ONCE)
-        rc = rig_dialect_refuse(reader, set, "for", err, "there is no transaction here, and so no set of its parts");
+        rc = rig_dialect_refuse(reader, set, "for", err,
+                                "there is no transaction here, so there are no sets of its "
+                                "parts");
     if (rc == RIG_OK)
         rc = rig_template_conditions(reader, rig_dialect_member(node, "when"),
                                      (struct rig_template_place){"when", step->set}, &step->when, err);
@@ -114,7 +117,7 @@ static enum rig_rc read_step(const struct rig_dialect_reader *reader, const stru
         step->set == RIG_SET_ONCE)
         rc = rig_dialect_refuse(
             reader, answer, "answer", err,
-            "which element does the value belong to? Give `each` and `items`, or give the step a `for`");
+            "the element of the value is unknown: give `each` and `items`, or give the step a `for`");
     if (rc == RIG_OK)
         rc = rig_rules_outcomes(reader, rig_dialect_member(node, "outcomes"), &step->outcomes, err);
     return rc;
@@ -154,12 +157,11 @@ static enum rig_rc check_steps(const struct rig_dialect_reader *reader, const st
         const struct rig_dialect_step *step = &steps->at[i];
         if (commits && step->phase != RIG_PHASE_COMMIT)
             return rig_dialect_refuse(reader, node, "steps", err,
-                                      "the step `%s` stands behind one that commits, so it is in the phase commit",
+                                      "the step `%s` follows a step that commits, so its phase must be commit",
                                       step->name);
         commits = step->phase == RIG_PHASE_COMMIT;
         if (!rules_say_ok(step->outcomes) && !rules_say_ok(reader->dialect->outcomes))
-            return rig_dialect_refuse(reader, node, "steps", err,
-                                      "no outcome says when the step `%s` is ok, so it never is", step->name);
+            return rig_dialect_refuse(reader, node, "steps", err, "no outcome makes the step `%s` ok", step->name);
     }
     if (!commits)
         return rig_dialect_refuse(reader, node, "steps", err, "no step is in the phase commit");
@@ -175,7 +177,7 @@ static enum rig_rc read_workload(const struct rig_dialect_reader *reader, const 
     long most_keys = 0;
     enum rig_rc rc = rig_dialect_mapping(reader, node, "workloads", keys, err);
     if (rc == RIG_OK && steps == NULL)
-        rc = rig_dialect_refuse(reader, node, "workloads", err, "`steps` is missing: what a transaction is made of");
+        rc = rig_dialect_refuse(reader, node, "workloads", err, "`steps` is missing: the requests of a transaction");
     if (rc == RIG_OK && most != NULL)
         rc = rig_dialect_whole(reader, most, "most-keys", 1, 10000, &most_keys, err);
     workload->most_keys = most_keys;
@@ -363,7 +365,7 @@ static enum rig_rc set_parameter(struct rig_dialect *dialect, const char *text, 
             return rig_dialect_no_memory(err);
         for (size_t c = 0; parameter->choices != NULL; c++) {
             if (parameter->choices[c] == NULL)
-                return rig_fail(err, RIG_E_PLAN, "`parameters`: %s of the dialect %s is never `%.40s`", name,
+                return rig_fail(err, RIG_E_PLAN, "`parameters`: %s of the dialect %s cannot be `%.40s`", name,
                                 dialect->name, equals + 1);
             if (strcmp(parameter->choices[c], equals + 1) == 0)
                 break;

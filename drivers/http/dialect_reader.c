@@ -60,11 +60,11 @@ enum rig_rc rig_dialect_mapping(const struct rig_dialect_reader *reader, const s
             return refuse_name(reader, &entry->key_place, what, "key", entry->key, keys, err);
         for (const struct rig_yaml_entry *other = node->first; other != entry; other = other->next) {
             if (strcmp(other->key, entry->key) == 0)
-                return rig_yaml_refuse(&reader->tree, &entry->key_place, err, "%s: the key `%.60s` is there twice",
-                                       what, entry->key);
+                return rig_yaml_refuse(&reader->tree, &entry->key_place, err, "%s: the key `%.60s` is repeated", what,
+                                       entry->key);
         }
         if (keys != NULL && (entry->value == NULL || entry->value->is_null))
-            return rig_yaml_refuse(&reader->tree, &entry->key_place, err, "%s: `%.60s` says nothing", what, entry->key);
+            return rig_yaml_refuse(&reader->tree, &entry->key_place, err, "%s: `%.60s` is empty", what, entry->key);
     }
     return RIG_OK;
 }

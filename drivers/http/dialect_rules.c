@@ -46,7 +46,7 @@ static enum rig_rc read_value(const struct rig_dialect_reader *reader, const str
     const struct rig_yaml_node *absent = rig_dialect_member(node, "absent");
     enum rig_rc rc = rig_dialect_mapping(reader, node, what, keys, err);
     if (rc == RIG_OK && (path == NULL) == (header == NULL))
-        rc = rig_dialect_refuse(reader, node, what, err, "expected a `path` or a `header`, one of them");
+        rc = rig_dialect_refuse(reader, node, what, err, "expected either a `path` or a `header`");
     if (rc == RIG_OK && path != NULL)
         rc = rig_dialect_path(reader, path, what, &value->path, err);
     if (rc == RIG_OK && header != NULL)
@@ -106,7 +106,7 @@ static enum rig_rc read_expected(const struct rig_dialect_reader *reader, const 
     enum rig_rc rc = rig_dialect_mapping(reader, node, "answer.expect", keys, err);
     if (rc == RIG_OK && answer->set != RIG_SET_OPERATIONS)
         rc = rig_dialect_refuse(reader, node, "answer.expect", err,
-                                "`read` and `write` are of operations: they need `each: operations`");
+                                "`read` and `write` belong to operations: they need `each: operations`");
     if (rc == RIG_OK)
         rc = read_expectation(reader, rig_dialect_member(node, "read"), &answer->expected[RIG_EXPECT_OF_READS], err);
     if (rc == RIG_OK)
@@ -126,7 +126,7 @@ enum rig_rc rig_rules_answer(const struct rig_dialect_reader *reader, const stru
     enum rig_rc rc = rig_dialect_mapping(reader, node, "answer", keys, err);
     if (rc == RIG_OK && (each == NULL) != (items == NULL))
         rc = rig_dialect_refuse(reader, node, "answer", err,
-                                "`each` and `items` go together: the set of elements, and where their list is");
+                                "`each` and `items` belong together: the set of elements, and the path of their list");
     if (rc == RIG_OK && each != NULL) {
         unsigned set = 0;
         rc = rig_dialect_choice(reader, each, "answer.each", rig_dialect_set_names + 1, &set, err);
@@ -256,14 +256,13 @@ static enum rig_rc check_rule(const struct rig_dialect_reader *reader, const str
     const bool answered = rule->end == RIG_HTTP_ANSWERED;
     if (!answered && rule->ruling == RIG_RULING_OK)
         return rig_dialect_refuse(reader, node, "outcomes", err,
-                                  "without an answer nothing is acknowledged: `%s` cannot be ok",
+                                  "without an answer nothing is acknowledged, so `%s` cannot be ok",
                                   rig_http_end_names[rule->end]);
     if (!answered && rule->end != RIG_HTTP_NOT_SENT && rule->ruling == RIG_RULING_FAIL &&
         (rule->any_phase || rule->at_commit))
         return rig_dialect_refuse(
             reader, node, "outcomes", err,
-            "after `%s` of a commit it is unknown whether it was executed: it cannot be fail (with "
-            "`phase: operation` it can)",
+            "after `%s` of a commit its outcome is unknown, so it cannot be fail (with `phase: operation` it can)",
             rig_http_end_names[rule->end]);
     if (!answered && (rule->status_count > 0 || rule->test_count > 0 || rule->contains != NULL))
         return rig_dialect_refuse(reader, node, "outcomes", err, "`%s` has no status and no body",

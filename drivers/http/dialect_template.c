@@ -107,17 +107,17 @@ static enum rig_rc parse_reference(const struct rig_dialect_reader *reader, cons
     const char *near = NULL;
     if (!find_value(reader->dialect, name, part, &near)) {
         if (near != NULL)
-            return rig_dialect_refuse(reader, node, place.what, err, "nothing is called `${%.40s}`; did you mean `%s`?",
-                                      name, near);
+            return rig_dialect_refuse(reader, node, place.what, err, "there is no `${%.40s}`; did you mean `%s`?", name,
+                                      near);
         return rig_dialect_refuse(reader, node, place.what, err,
-                                  "nothing is called `${%.40s}`: neither key, value, version, index or client, nor a "
-                                  "parameter, a name or a variable of this dialect",
+                                  "there is no `${%.40s}`; expected key, value, version, index, client, or a "
+                                  "parameter, name or variable of this dialect",
                                   name);
     }
     const struct rig_text_template alone = {.parts = part, .count = 1};
     if (place.set == RIG_SET_ONCE && uses_element(&alone, reader->dialect))
         return rig_dialect_refuse(reader, node, place.what, err,
-                                  "`${%.40s}` is of an element, and there is none here: put it into `$each`, or give "
+                                  "`${%.40s}` needs an element, and there is none here: put it into `$each`, or give "
                                   "the step a `for`",
                                   name);
     enum rig_rc rc = RIG_OK;
@@ -210,7 +210,7 @@ static enum rig_rc parse_comparison(const struct rig_dialect_reader *reader, con
             continue;
         for (size_t i = 0; parameter->choices != NULL; i++) {
             if (parameter->choices[i] == NULL)
-                return rig_dialect_refuse(reader, node, what, err, "the parameter `%s` is never `%.40s`",
+                return rig_dialect_refuse(reader, node, what, err, "the parameter `%s` cannot be `%.40s`",
                                           parameter->name, condition->value);
             if (strcmp(parameter->choices[i], condition->value) == 0)
                 break;
@@ -242,12 +242,12 @@ static enum rig_rc parse_condition(const struct rig_dialect_reader *reader, cons
         const bool of_operation = condition->kind == RIG_CONDITION_READ || condition->kind == RIG_CONDITION_WRITE;
         if (of_operation && place.set != RIG_SET_OPERATIONS)
             return rig_dialect_refuse(reader, node, place.what, err,
-                                      "`%s` is of an operation, and there is none here; of the transaction there are "
-                                      "`writes` and `read-only`",
+                                      "`%s` needs an operation, and there is none here; for the transaction use "
+                                      "`writes` or `read-only`",
                                       text);
         if (condition->kind == RIG_CONDITION_EXISTS && place.set == RIG_SET_ONCE)
             return rig_dialect_refuse(reader, node, place.what, err,
-                                      "`exists` is of an element, and there is none here");
+                                      "`exists` needs an element, and there is none here");
         return RIG_OK;
     }
     if (nearest.best != NULL)
@@ -255,7 +255,7 @@ static enum rig_rc parse_condition(const struct rig_dialect_reader *reader, cons
                                   text, nearest.best);
     return rig_dialect_refuse(reader, node, place.what, err,
                               "there is no condition `%.40s`; expected writes, read-only, read, write, exists or "
-                              "PARAMETER = VALUE, each perhaps after `not`",
+                              "PARAMETER = VALUE, optionally after `not`",
                               text);
 }
 
@@ -412,7 +412,7 @@ static enum rig_rc compile(const struct rig_dialect_reader *reader, const struct
     for (const struct rig_yaml_entry *entry = node->first; entry != NULL; entry = entry->next) {
         if (entry->key[0] == '$')
             return rig_yaml_refuse(&reader->tree, &entry->key_place, err,
-                                   "%s: `%.40s` is no construct; there are `$each` with `$item`, and `$if` with "
+                                   "%s: `%.40s` is not a construct; expected `$each` with `$item`, or `$if` with "
                                    "`$then`",
                                    place.what, entry->key);
     }

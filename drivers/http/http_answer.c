@@ -49,9 +49,9 @@ struct piece {
 static bool as_text(struct taking *taking, struct piece *piece)
 {
     if (piece->json == NULL)
-        return !piece->is_list || refuse(taking, "a list where a text was expected");
+        return !piece->is_list || refuse(taking, "a list instead of a text");
     if (!json_is_string(piece->json))
-        return refuse(taking, "no text where one was expected");
+        return refuse(taking, "expected a text");
     piece->text = json_string_value(piece->json);
     piece->size = json_string_length(piece->json);
     piece->json = NULL;
@@ -84,7 +84,7 @@ static bool decode_base64(struct taking *taking, struct piece *piece)
     for (size_t i = 0; i < length; i++) {
         const int digit = base64_digit(piece->text[i]);
         if (digit < 0)
-            return refuse(taking, "a value that is no base64");
+            return refuse(taking, "a value that is not base64");
         bits = bits << 6 | (uint32_t)digit;
         if (i % 4 == 1)
             bytes[count++] = (char)(bits >> 4 & 0xFF);
@@ -94,7 +94,7 @@ static bool decode_base64(struct taking *taking, struct piece *piece)
             bytes[count++] = (char)(bits & 0xFF);
     }
     if (length % 4 == 1)
-        return refuse(taking, "a value that is no whole base64");
+        return refuse(taking, "a value with incomplete base64");
     piece->text = bytes;
     piece->size = count;
     return true;
@@ -128,7 +128,7 @@ static bool decode_csv(struct taking *taking, struct piece *piece)
         const char *comma = memchr(piece->text + at, ',', piece->size - at);
         const size_t length = comma == NULL ? piece->size - at : (size_t)(comma - piece->text) - at;
         if (!parse_integer(piece->text + at, length, &list[count++]))
-            return refuse(taking, "an element that is no whole number");
+            return refuse(taking, "an element that is not a whole number");
         at += length + 1;
     }
     piece->list = (struct rig_value){.kind = RIG_IS_LIST, .list = list, .count = count};
@@ -141,7 +141,7 @@ static bool decode_json(struct taking *taking, struct piece *piece)
     json_error_t error;
     json_t *parsed = json_loadb(piece->text, piece->size, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &error);
     if (parsed == NULL)
-        return refuse(taking, "a value that is no JSON: %.80s", error.text);
+        return refuse(taking, "a value that is not JSON: %.80s", error.text);
     json_decref(piece->owned);
     piece->owned = piece->json = parsed;
     return true;
@@ -151,7 +151,7 @@ static bool decode_integer(struct taking *taking, struct piece *piece)
 {
     int64_t number = 0;
     if (!parse_integer(piece->text, piece->size, &number))
-        return refuse(taking, "a value that is no whole number");
+        return refuse(taking, "a value that is not a whole number");
     json_t *made = json_integer(number);
     if (made == NULL)
         return refuse_memory(taking);
@@ -194,7 +194,7 @@ static bool list_of(struct taking *taking, const struct piece *piece, struct rig
         return true;
     }
     if (!json_is_array(piece->json))
-        return refuse(taking, "no list where one was expected");
+        return refuse(taking, "expected a list");
     const size_t count = json_array_size(piece->json);
     int64_t *list = rig_arena_room(taking->state->arena, count + 1, sizeof *list);
     if (list == NULL)
@@ -202,7 +202,7 @@ static bool list_of(struct taking *taking, const struct piece *piece, struct rig
     for (size_t i = 0; i < count; i++) {
         const json_t *element = json_array_get(piece->json, i);
         if (!json_is_integer(element))
-            return refuse(taking, "a list with something that is no whole number");
+            return refuse(taking, "a list with an element that is not a whole number");
         list[i] = json_integer_value(element);
     }
     *out = (struct rig_value){.kind = RIG_IS_LIST, .list = list, .count = count};
@@ -212,7 +212,7 @@ static bool list_of(struct taking *taking, const struct piece *piece, struct rig
 static bool integer_of(struct taking *taking, const struct piece *piece, struct rig_value *out)
 {
     if (piece->is_list || !json_is_integer(piece->json))
-        return refuse(taking, "no whole number where one was expected");
+        return refuse(taking, "expected a whole number");
     *out = (struct rig_value){.kind = RIG_IS_INTEGER, .integer = json_integer_value(piece->json)};
     return true;
 }
@@ -223,13 +223,13 @@ static bool scalar_of(struct taking *taking, const struct piece *piece, struct r
     const char *text = piece->text;
     size_t size = piece->size;
     if (piece->is_list)
-        return refuse(taking, "a list where a simple value was expected");
+        return refuse(taking, "a list instead of a simple value");
     if (json_is_integer(piece->json)) {
         *out = (struct rig_value){.kind = RIG_IS_INTEGER, .integer = json_integer_value(piece->json)};
         return true;
     }
     if (piece->json != NULL && !json_is_string(piece->json))
-        return refuse(taking, "neither a text nor a whole number where one was expected");
+        return refuse(taking, "expected a text or a whole number");
     if (piece->json != NULL) {
         text = json_string_value(piece->json);
         size = json_string_length(piece->json);
@@ -271,7 +271,7 @@ static bool take_scalar(struct taking *taking, const struct rig_answer_value *va
     if (!take_value(taking, value, item, scalar_of, &found, out))
         return false;
     if (!found && value->absent == NULL)
-        return refuse(taking, "no %s where one was expected", what);
+        return refuse(taking, "a missing %s", what);
     if (!found)
         *out = (struct rig_value){.kind = RIG_IS_TEXT, .text = value->absent, .size = strlen(value->absent)};
     return true;
@@ -325,7 +325,7 @@ static bool take_key(struct taking *taking, enum rig_dialect_set set, uint32_t e
         return false;
     if (set == RIG_SET_OPERATIONS) {
         taking->no_room = !rig_state_answer_op(taking->state, element, exists, &value);
-        return !taking->no_room || refuse(taking, "more elements than rig takes");
+        return !taking->no_room || refuse(taking, "more elements than rig accepts");
     }
     key->told = true;
     key->exists = exists;

@@ -279,16 +279,16 @@ static const char *remedy(const struct rig_http_client *client, const char *base
     (void)curl_easy_getinfo(client->easy, CURLINFO_NUM_CONNECTS, &connects);
     const bool framing = code == CURLE_HTTP2 || code == CURLE_HTTP2_STREAM || code == CURLE_RECV_ERROR;
     if (strncmp(base, "https:", 6) != 0)
-        return framing && client->options->version == RIG_HTTP_VERSION_2 ? "; does it speak `http-version: 2`?" : "";
+        return framing && client->options->version == RIG_HTTP_VERSION_2 ? "; does it support `http-version: 2`?" : "";
     if (code == CURLE_PEER_FAILED_VERIFICATION)
-        return "; `tls.ca` names the certificates to trust";
+        return "; `tls.ca` gives the certificates to trust";
     const bool lost = code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR || code == CURLE_SSL_CONNECT_ERROR ||
                       code == CURLE_SSL_CLIENTCERT || code == CURLE_GOT_NOTHING;
     /* With TLS 1.3 a client that is not let in learns of it from what it reads first. */
     if (!lost || connects == 0)
         return "";
-    return client->options->tls_certificate == NULL ? "; does the server want a `tls.certificate`?"
-                                                    : "; does the server take the `tls.certificate`?";
+    return client->options->tls_certificate == NULL ? "; does the server require a `tls.certificate`?"
+                                                    : "; does the server accept the `tls.certificate`?";
 }
 
 static void describe(struct rig_http_client *client, const char *base, CURLcode code)
@@ -334,7 +334,7 @@ static void perform(struct rig_http_client *client, const struct rig_http_reques
     client->head_bytes = 0;
     if (curl_multi_add_handle(client->multi, client->easy) != CURLM_OK) {
         answer->end = RIG_HTTP_NOT_SENT;
-        (void)snprintf(answer->detail, sizeof answer->detail, "libcurl does not take the request");
+        (void)snprintf(answer->detail, sizeof answer->detail, "libcurl does not accept the request");
         return;
     }
     if (drive(client, &code)) {

@@ -27,13 +27,13 @@
 
 /* X(name, name in dialects, what happened). In the order of the dialects' choices. */
 #define RIG_HTTP_END_TABLE(X)                                                                                          \
-    X(RIG_HTTP_ANSWERED, "answered", "a whole answer was read")                                                        \
-    X(RIG_HTTP_NOT_SENT, "not-sent", "no connection: not a byte of the request left")                                  \
-    X(RIG_HTTP_TIMEOUT, "timeout", "no whole answer in time; the request may have been executed")                      \
-    X(RIG_HTTP_LOST, "connection-lost", "the connection broke after the request may have left")                        \
+    X(RIG_HTTP_ANSWERED, "answered", "a complete answer was read")                                                     \
+    X(RIG_HTTP_NOT_SENT, "not-sent", "no connection: no byte of the request was sent")                                 \
+    X(RIG_HTTP_TIMEOUT, "timeout", "no complete answer in time; the request may have been executed")                   \
+    X(RIG_HTTP_LOST, "connection-lost", "the connection broke after the request may have been sent")                   \
     X(RIG_HTTP_INTERRUPTED, "interrupted", "the run is ending; the request may have been executed")                    \
     X(RIG_HTTP_TOO_LARGE, "too-large", "an answer above `max-answer`; the request was executed or refused")            \
-    X(RIG_HTTP_MALFORMED, "malformed", "an answer that is no HTTP, no JSON, or not as the dialect says")
+    X(RIG_HTTP_MALFORMED, "malformed", "an answer that is not HTTP, not JSON, or not as the dialect requires")
 
 enum rig_http_end {
 #define RIG_HTTP_END_ENUM(name, text, help) name,

@@ -18,8 +18,8 @@ static const struct rig_option option_table[] = {
      .type = RIG_OPTION_TEXT,
      .offset = offsetof(struct options, dialect),
      .required = true,
-     .help = "how the database is asked: the name of a dialect that is installed (etcd, couchdb, rqlite, libsql), or "
-             "the path of a file"},
+     .help = "the dialect of the database: the name of an installed one (etcd, couchdb, rqlite, libsql), or the path "
+             "of a file"},
     {.name = "parameters",
      .type = RIG_OPTION_TEXT_LIST,
      .offset = offsetof(struct options, parameters),
@@ -28,7 +28,7 @@ static const struct rig_option option_table[] = {
      .type = RIG_OPTION_TEXT_LIST,
      .offset = RIG_HTTP_OFFSET(struct options, http, endpoints),
      .required = true,
-     .help = "the servers, each `http://HOST:PORT` or `https://...`, with a path where the API has one"},
+     .help = "the servers, each `http://HOST:PORT` or `https://...`, with a path if the API has one"},
     RIG_HTTP_OPTION_ROWS(struct options, http),
     {0},
 };
@@ -93,7 +93,7 @@ const struct rig_driver rig_driver = {
     .abi = RIG_DRIVER_ABI,
     .struct_size = sizeof(struct rig_driver),
     .name = "http",
-    .summary = "any database with an HTTP API, as a dialect in YAML describes it",
+    .summary = "any database with an HTTP API that a dialect in YAML describes",
     .workloads = RIG_WORKLOAD_BIT(RIG_WORKLOAD_LIST_APPEND) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_RW_REGISTER),
     .features = RIG_DRIVER_NODES,
     .options = option_table,

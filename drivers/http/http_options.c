@@ -16,11 +16,13 @@ static enum rig_rc check_endpoint(const char *url, struct rig_err *err)
 {
     const char *host = host_of(url);
     if (host == NULL || *host == '\0' || *host == '/')
-        return rig_fail(err, RIG_E_PLAN, "`endpoints`: `%.100s` is no server; expected http://HOST:PORT or https://...",
+        return rig_fail(err, RIG_E_PLAN,
+                        "`endpoints`: `%.100s` is not a server; expected http://HOST:PORT or "
+                        "https://...",
                         url);
     if (strpbrk(host, "@?# \t") != NULL)
         return rig_fail(err, RIG_E_PLAN,
-                        "`endpoints`: `%.100s` holds more than a server and a path; a user goes to `user` and "
+                        "`endpoints`: `%.100s` has more than a server and a path; give a user as `user` and "
                         "`password`",
                         url);
     return RIG_OK;
@@ -38,7 +40,7 @@ enum rig_rc rig_http_options_check(const struct rig_http_options *options, struc
             rc = rig_fail(err, RIG_E_PLAN, "`headers`: expected `Name: value`, not `%.60s`", line);
     }
     if (rc == RIG_OK && (options->tls_certificate == NULL) != (options->tls_key == NULL))
-        rc = rig_fail(err, RIG_E_PLAN, "`tls.certificate` and `tls.key` go together: give both or neither");
+        rc = rig_fail(err, RIG_E_PLAN, "`tls.certificate` and `tls.key` belong together: give both or neither");
     if (rc == RIG_OK && options->user != NULL && options->token != NULL)
         rc = rig_fail(err, RIG_E_PLAN, "`user` and `token` are two ways to authenticate: give one");
     if (rc == RIG_OK && options->request_timeout_ns > options->transaction_timeout_ns)

@@ -35,36 +35,38 @@ extern const char *const rig_http_version_names[];
 /* The rows of a driver's table: `owner` is its options object, `member` the struct rig_http_options in it. */
 #define RIG_HTTP_OFFSET(owner, member, field) (offsetof(owner, member) + offsetof(struct rig_http_options, field))
 /* clang-format off */
-#define RIG_HTTP_OPTION_ROWS(owner, member)                                                                             \
-    {.name = "spread", .type = RIG_OPTION_CHOICE, .offset = RIG_HTTP_OFFSET(owner, member, spread),                     \
+#define RIG_HTTP_OPTION_ROWS(owner, member)                                                                            \
+    {.name = "spread", .type = RIG_OPTION_CHOICE, .offset = RIG_HTTP_OFFSET(owner, member, spread),                    \
      .default_text = "per-client", .choices = rig_http_spread_names,                                                   \
-     .help = "which server a session talks to: one for each client in turn, another for each transaction, the leader, or the followers only (the dialect says how they are told apart)"}, \
-    {.name = "http-version", .type = RIG_OPTION_CHOICE, .offset = RIG_HTTP_OFFSET(owner, member, version),              \
+     .help = "the server of a session: one for each client in turn, another for each transaction, the leader, or " \
+             "only the followers (the dialect tells which server leads)"}, \
+    {.name = "http-version", .type = RIG_OPTION_CHOICE, .offset = RIG_HTTP_OFFSET(owner, member, version),             \
      .default_text = "auto", .choices = rig_http_version_names,                                                        \
-     .help = "auto: HTTP/2 where TLS offers it, else 1.1; 2: HTTP/2 also without TLS, without asking (with libcurl 7.88 a connection for each request)"},                \
+     .help = "auto: HTTP/2 if TLS offers it, else 1.1; 2: HTTP/2 also without TLS, without negotiation (with libcurl " \
+             "7.88 a connection for each request)"},                \
     {.name = "connect-timeout", .type = RIG_OPTION_DURATION, .offset = RIG_HTTP_OFFSET(owner, member, connect_timeout_ns), \
-     .default_text = "2s", .least = 1e6, .most = 6e11, .help = "how long connecting to a server may take"},            \
+     .default_text = "2s", .least = 1e6, .most = 6e11, .help = "time limit for connecting to a server"},            \
     {.name = "request-timeout", .type = RIG_OPTION_DURATION, .offset = RIG_HTTP_OFFSET(owner, member, request_timeout_ns), \
-     .default_text = "5s", .least = 1e6, .most = 6e11, .help = "how long one request may take, its answer included"},  \
+     .default_text = "5s", .least = 1e6, .most = 6e11, .help = "time limit of one request, including its answer"},  \
     {.name = "transaction-timeout", .type = RIG_OPTION_DURATION, .offset = RIG_HTTP_OFFSET(owner, member, transaction_timeout_ns), \
-     .default_text = "10s", .least = 1e6, .most = 6e11, .help = "how long all requests of a transaction may take together"}, \
-    {.name = "max-answer", .type = RIG_OPTION_SIZE, .offset = RIG_HTTP_OFFSET(owner, member, max_answer_bytes),         \
-     .default_text = "16MiB", .least = 1024, .most = 1e9, .help = "largest answer that is read"},                      \
-    {.name = "user", .type = RIG_OPTION_TEXT, .offset = RIG_HTTP_OFFSET(owner, member, user),                           \
+     .default_text = "10s", .least = 1e6, .most = 6e11, .help = "time limit of all requests of a transaction together"}, \
+    {.name = "max-answer", .type = RIG_OPTION_SIZE, .offset = RIG_HTTP_OFFSET(owner, member, max_answer_bytes),        \
+     .default_text = "16MiB", .least = 1024, .most = 1e9, .help = "largest answer that rig reads"},                    \
+    {.name = "user", .type = RIG_OPTION_TEXT, .offset = RIG_HTTP_OFFSET(owner, member, user),                          \
      .help = "user for basic authentication"},                                                                         \
-    {.name = "password", .type = RIG_OPTION_SECRET, .offset = RIG_HTTP_OFFSET(owner, member, password),                 \
+    {.name = "password", .type = RIG_OPTION_SECRET, .offset = RIG_HTTP_OFFSET(owner, member, password),                \
      .help = "password for basic authentication"},                                                                     \
-    {.name = "token", .type = RIG_OPTION_SECRET, .offset = RIG_HTTP_OFFSET(owner, member, token),                       \
+    {.name = "token", .type = RIG_OPTION_SECRET, .offset = RIG_HTTP_OFFSET(owner, member, token),                      \
      .help = "bearer token, sent with every request"},                                                                 \
-    {.name = "headers", .type = RIG_OPTION_HEADERS, .offset = RIG_HTTP_OFFSET(owner, member, headers),                  \
+    {.name = "headers", .type = RIG_OPTION_HEADERS, .offset = RIG_HTTP_OFFSET(owner, member, headers),                 \
      .help = "further header lines for every request, each `Name: value`"},                                            \
-    {.name = "tls.verify", .type = RIG_OPTION_BOOL, .offset = RIG_HTTP_OFFSET(owner, member, tls_verify),               \
+    {.name = "tls.verify", .type = RIG_OPTION_BOOL, .offset = RIG_HTTP_OFFSET(owner, member, tls_verify),              \
      .default_text = "true", .help = "whether a server's certificate and name are checked"},                           \
-    {.name = "tls.ca", .type = RIG_OPTION_TEXT, .offset = RIG_HTTP_OFFSET(owner, member, tls_ca),                       \
-     .help = "file of the certificates to trust, PEM; the system's if left out"},                                      \
-    {.name = "tls.certificate", .type = RIG_OPTION_TEXT, .offset = RIG_HTTP_OFFSET(owner, member, tls_certificate),     \
+    {.name = "tls.ca", .type = RIG_OPTION_TEXT, .offset = RIG_HTTP_OFFSET(owner, member, tls_ca),                      \
+     .help = "file of the certificates to trust, PEM; by default those of the system"},                                \
+    {.name = "tls.certificate", .type = RIG_OPTION_TEXT, .offset = RIG_HTTP_OFFSET(owner, member, tls_certificate),    \
      .help = "file of the client's own certificate, PEM"},                                                             \
-    {.name = "tls.key", .type = RIG_OPTION_TEXT, .offset = RIG_HTTP_OFFSET(owner, member, tls_key),                     \
+    {.name = "tls.key", .type = RIG_OPTION_TEXT, .offset = RIG_HTTP_OFFSET(owner, member, tls_key),                    \
      .help = "file of the key to it, PEM"}
 /* clang-format on */
 

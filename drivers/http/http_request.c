@@ -74,7 +74,7 @@ const char *rig_request_make(struct rig_request_maker *maker, const struct rig_d
     clear(&maker->body);
     maker->request = (struct rig_http_request){.method = step->method};
     if (!make_headers(maker, step, &strict))
-        return "a header that is too long or holds a control character";
+        return "a header that is too long or contains a control character";
     rig_render_text(&step->path, &strict, &maker->path);
     if (step->body != NULL)
         rig_render_json(step->body, &strict, &maker->body);
@@ -83,7 +83,7 @@ const char *rig_request_make(struct rig_request_maker *maker, const struct rig_d
     if (maker->path.failed || maker->body.failed)
         return "a request that is too large";
     if (missing && !scope->dry)
-        return "the dialect writes a value or a version that no answer has told";
+        return "the dialect writes a value or a version that no answer has given";
     if (has_control(rig_buf_text(&maker->path), maker->path.size, '!'))
         return "a path with a blank or a control character: the dialect lacks a `|url`";
     maker->request.path = rig_buf_text(&maker->path);

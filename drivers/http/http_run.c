@@ -112,8 +112,8 @@ static enum rig_rc ask_step(const struct rig_http_run *run, struct rig_http_clie
                       run->dialect->name, verdict.code, rig_buf_text(&answer->body));
     else if (step->answer_is_json &&
              rig_answer_take(&step->answer, &source, RIG_SET_ONCE, 0, state, problem) != RIG_ANSWER_TAKEN)
-        rc = rig_fail(err, RIG_E_CLUSTER, "%s: the answer to `%s` of the dialect %s is not as it says: %s", base,
-                      step->name, run->dialect->name, problem);
+        rc = rig_fail(err, RIG_E_CLUSTER, "%s: the answer to `%s` does not match the dialect %s: %s", base, step->name,
+                      run->dialect->name, problem);
     json_decref(root);
     return rc;
 }
@@ -193,7 +193,7 @@ static void remind(struct rig_http_run *run)
     char text[RIG_ERR_TEXT_BYTES];
     if (run->options->endpoints.count == 0 || run->dialect->teardown.count == 0)
         return;
-    (void)snprintf(text, sizeof text, "data of a run stay at %.200s (dialect %.60s): remove what is called %s",
+    (void)snprintf(text, sizeof text, "data of a run remain at %.200s (dialect %.60s): remove everything named %s",
                    run->endpoints[0], run->dialect->name, run->env->run_name);
     run->reminder = run->env->core->remind(text);
 }
@@ -224,9 +224,9 @@ void rig_http_run_teardown(void *object)
     const char *name = run->env->run_name;
     rig_arena_init(&arena, 0);
     if (!run->set_up)
-        run->env->core->log(1, "http", "the setup failed; if it made something, that is called %s and stays", name);
+        run->env->core->log(1, "http", "the setup failed; anything that it created is named %s and remains", name);
     else if (ask_anyone(run, &run->dialect->teardown, &arena, NULL, &err) != RIG_OK)
-        run->env->core->log(0, "http", "the run's data stay, under the name %s: %s", name, err.text);
+        run->env->core->log(0, "http", "the run's data remain, under the name %s: %s", name, err.text);
     if (err.rc == RIG_OK)
         run->env->core->forget(run->reminder);
     rig_arena_done(&arena);

@@ -61,7 +61,7 @@ static enum rig_rc choose_endpoint(struct rig_http_session *session, struct rig_
     }
     if (last.rc != RIG_OK)
         return rig_fail(err, last.rc, "%s", last.text);
-    return rig_fail(err, RIG_E_CLUSTER, by_role ? "no server says that it is %s" : "%s",
+    return rig_fail(err, RIG_E_CLUSTER, by_role ? "no server reports that it is %s" : "%s",
                     !by_role                    ? "interrupted"
                     : spread == RIG_HTTP_LEADER ? "the leader"
                                                 : "a follower");
@@ -145,7 +145,7 @@ static enum rig_outcome judge(const struct exchange *exchange, const struct rig_
         outcome = RIG_OUTCOME_INFO; /* a part of it was committed already */
     if (transaction->read_only && outcome == RIG_OUTCOME_INFO) {
         outcome = RIG_OUTCOME_FAIL;
-        reason = "it only read, so that nothing of it can come to pass later";
+        reason = "it only read, so it cannot take effect later";
     }
     transaction->session_lost = verdict->session_lost;
     return end_with(transaction, outcome, verdict->code, reason, detail);
@@ -277,7 +277,10 @@ static enum rig_outcome conclude(struct exchange *exchange)
             rig_column_give(&transaction->columns, RIG_COLUMN_ORDER, exchange->session->state.order);
         return RIG_OUTCOME_OK;
     case RIG_STATE_UNTOLD:
-        return end_with(transaction, without_reads, "dialect", "acknowledged, but no answer told what was read", "");
+        return end_with(transaction, without_reads, "dialect",
+                        "acknowledged, but no answer gave the result of its "
+                        "reads",
+                        "");
     case RIG_STATE_NO_ROOM:
         return end_with(transaction, without_reads, "too-large",
                         "acknowledged, but its reads are too long to be recorded", "");
@@ -326,7 +329,9 @@ enum rig_outcome rig_http_session_transact(void *object, struct rig_transaction 
     if (!rig_state_begin(&session->state, run->env->core, &session->arena, transaction))
         return end_with(transaction, RIG_OUTCOME_FAIL, "memory", "out of memory for a transaction", "");
     if (exchange.workload->most_keys > 0 && session->state.key_count > (uint64_t)exchange.workload->most_keys)
-        return end_with(transaction, RIG_OUTCOME_FAIL, "too-many-keys", "the dialect keeps a transaction to fewer keys",
+        return end_with(transaction, RIG_OUTCOME_FAIL, "too-many-keys",
+                        "the dialect limits a transaction to fewer "
+                        "keys",
                         "");
     const bool done = run_steps(&exchange, &outcome);
     if (!done && outcome == RIG_OUTCOME_FAIL && exchange.begun && !exchange.committed)

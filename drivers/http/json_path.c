@@ -75,7 +75,7 @@ enum rig_rc rig_json_path_parse(struct rig_arena *arena, const char *text, struc
         const char *next = parse_step(at, &steps[count], &name, &length);
         if (next == NULL)
             return rig_fail(err, RIG_E_PLAN,
-                            "the path `%.60s` cannot be read at `%.20s`: expected `.name`, `['name']`, `[0]` or `[*]`",
+                            "the path `%.60s` is invalid at `%.20s`: expected `.name`, `['name']`, `[0]` or `[*]`",
                             text, at);
         if (name != NULL && (steps[count].name = rig_arena_text(arena, name, length)) == NULL)
             return out_of_memory(err);

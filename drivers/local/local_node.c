@@ -153,7 +153,7 @@ enum rig_rc rig_local_node_stop(struct rig_local_node *node, enum rig_node_end h
         (void)kill(rig_child_pid(&node->server), signals[i]);
         wake_all(node);
         if (!rig_child_await(&node->server, timeout_ns))
-            site->env->core->log(1, site->kind->name, "%s did not end within stop-timeout of signal %d", node->name,
+            site->env->core->log(1, site->kind->name, "%s did not end within stop-timeout after signal %d", node->name,
                                  signals[i]);
     }
     if (!rig_child_clear(&node->server, RIG_LOCAL_CLEAR_NS, NULL))

@@ -71,7 +71,7 @@ static enum rig_rc make_private_folder(struct rig_local_site *site, struct rig_e
             return RIG_OK;
     }
     return rig_fail(err, RIG_E_CLUSTER,
-                    "no folder for the cluster: %s, /var/tmp and /tmp are not writable, or %s cannot reach them",
+                    "no folder for the cluster: %s, /var/tmp and /tmp are not writable, or %s cannot access them",
                     site->env->work_dir, site->account.drop ? site->account.name : "rig");
 }
 

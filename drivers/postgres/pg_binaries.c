@@ -37,8 +37,8 @@ enum rig_rc rig_pg_binaries_find(const char *asked, char *folder, size_t size, s
     if (asked != NULL && asked[0] != '\0') {
         if (asked[0] != '/' || strlen(asked) >= size || !rig_local_has_programs(asked, programs))
             return rig_fail(err, RIG_E_CLUSTER,
-                            "database.cluster.local.bin-dir: `%s` is no absolute path of a folder with executable "
-                            "initdb and postgres",
+                            "database.cluster.local.bin-dir: `%s` is not the absolute path of a folder with "
+                            "executable initdb and postgres",
                             asked);
         (void)snprintf(folder, size, "%s", asked);
         return RIG_OK;

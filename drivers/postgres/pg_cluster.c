@@ -218,7 +218,7 @@ static void judge(const struct rig_pg_cluster *cluster, uint32_t node, char *ans
     (void)snprintf(status->role, sizeof status->role, "%s", role);
     if (is_primary != should_be)
         (void)snprintf(status->detail, sizeof status->detail, "%s",
-                       is_primary ? "a primary beside the one that was promoted" : "the primary is in recovery");
+                       is_primary ? "it is a primary beside the promoted one" : "the primary is in recovery");
     else if (!is_primary && strcmp(receiver, "streaming") != 0)
         (void)snprintf(status->detail, sizeof status->detail, "it receives nothing from the primary");
     else if (!is_primary && strtol(timeline, NULL, 10) != atomic_load(&cluster->timeline))
@@ -299,7 +299,7 @@ enum rig_rc rig_pg_cluster_promote(struct rig_pg_cluster *cluster, uint32_t inde
     if (!rig_local_node_runs(&node->local))
         return rig_fail(err, RIG_E_CLUSTER, "%s cannot be promoted: it is down", node->local.name);
     if (!rig_pg_node_is_standby(node))
-        return node == old ? RIG_OK : rig_fail(err, RIG_E_CLUSTER, "%s is a primary already", node->local.name);
+        return node == old ? RIG_OK : rig_fail(err, RIG_E_CLUSTER, "%s is already a primary", node->local.name);
     enum rig_rc rc = rig_pg_promote(node, PROMOTE_NS, &cluster->line, err);
     if (rc != RIG_OK)
         return rc;
@@ -376,7 +376,7 @@ static enum rig_rc convert_followers(struct rig_pg_cluster *cluster, struct retu
         if (node == primary || (states[i].starts && !states[i].ahead))
             continue;
         if (states[i].ahead)
-            cluster->site.local.env->core->log(2, "postgres", "%s is ahead of the primary: it is made anew",
+            cluster->site.local.env->core->log(2, "postgres", "%s is ahead of the primary: it is created again",
                                                node->local.name);
         states[i].rejoined = true;
         /* Only a base backup starts without more of the primary's log. */
@@ -410,7 +410,7 @@ static enum rig_rc reunite(struct rig_pg_cluster *cluster, struct rig_pg_node *n
         rc = rig_pg_rejoin(node, primary, &cluster->routes, anew == 1, deadline_ns, err);
     }
     if (rc == RIG_OK && !catches_up(cluster, node, position))
-        cluster->site.local.env->core->log(1, "postgres", "%s has the primary's data, and does not come along",
+        cluster->site.local.env->core->log(1, "postgres", "%s has the primary's data, but does not follow it",
                                            node->local.name);
     return rc;
 }
@@ -425,7 +425,8 @@ static enum rig_rc reunite_all(struct rig_pg_cluster *cluster, const struct retu
         if (node == primary_of(cluster))
             continue;
         if (states[i].cut)
-            cluster->site.local.env->core->log(2, "postgres", "%s has no line to the primary now", node->local.name);
+            cluster->site.local.env->core->log(2, "postgres", "%s has no connection to the primary at present",
+                                               node->local.name);
         else
             rc = reunite(cluster, node, states[i].rejoined, position, deadline_ns, err);
     }

@@ -121,7 +121,7 @@ static enum rig_rc compose(struct rig_buf *text, const struct rig_pg_node *node,
     if (primary != NULL)
         add_primary(text, node, primary);
     if (rc == RIG_OK && text->failed)
-        rc = rig_fail(err, RIG_E_LIMIT, "more settings than fit into %d bytes", CONFIGURATION_MOST);
+        rc = rig_fail(err, RIG_E_LIMIT, "settings longer than %d bytes", CONFIGURATION_MOST);
     return rc;
 }
 

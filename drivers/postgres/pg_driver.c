@@ -134,7 +134,7 @@ static void teardown(void *object)
     if (rc == RIG_OK)
         core->forget(run->reminder);
     else
-        core->log(0, "postgres", "the run's tables stay on the server: %s; %s removes them", err.text, remedy);
+        core->log(0, "postgres", "the run's tables remain on the server: %s; %s removes them", err.text, remedy);
 }
 
 static enum rig_rc open_session(void *session, void *run, uint32_t client, struct rig_err *err)
@@ -279,7 +279,7 @@ const struct rig_driver rig_driver = {
     .abi = RIG_DRIVER_ABI,
     .struct_size = sizeof(struct rig_driver),
     .name = "postgres",
-    .summary = "PostgreSQL, by libpq: a server or a cluster that rig starts, or given ones",
+    .summary = "PostgreSQL, through libpq: a server or a cluster that rig starts, or existing servers",
     .workloads = RIG_WORKLOAD_BIT(RIG_WORKLOAD_LIST_APPEND) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_RW_REGISTER),
     .features = RIG_DRIVER_HOLDS | RIG_DRIVER_NODES | RIG_DRIVER_ROUTES,
     .options = rig_pg_option_table,

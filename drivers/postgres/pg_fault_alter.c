@@ -26,8 +26,8 @@ static const struct rig_option table[] = {
      .offset = offsetof(struct options, change),
      .default_text = "column",
      .choices = words,
-     .help = "column: a column more, dropped when healed; storage: another fill factor, reset then; rewrite: new rows, "
-             "which PostgreSQL documents as unsafe for transactions with older snapshots"},
+     .help = "column: an added column, dropped by heal; storage: another fill factor, reset by heal; rewrite: "
+             "rewritten rows, which PostgreSQL documents as unsafe for transactions with older snapshots"},
     {.name = NULL},
 };
 
@@ -135,14 +135,14 @@ static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, 
     *state = (struct state){{false}};
     /* The change does no harm: that another fault has the primary now is no reason to end the run. */
     rig_pg_fault_say(evidence, "%s: %s", primary->local.name,
-                     undone ? "changed back" : "left as it is, it does not answer");
+                     undone ? "changed back" : "not changed back, the server does not answer");
     (void)err;
     return RIG_OK;
 }
 
 const struct rig_fault rig_pg_fault_alter = {
     .name = "alter-tables",
-    .summary = "ALTER TABLE of the tables that clients use, and back",
+    .summary = "ALTER TABLE of the tables that clients use, undone by heal",
     .target = "primary",
     .needs = RIG_NEED_PROCESSES,
     .options = table,

@@ -24,8 +24,7 @@ static enum rig_rc strike(const struct rig_pg_node *node, struct rig_evidence *e
     rig_pg_fault_close(&session);
     if (rc == RIG_OK && strcmp(before, after) == 0)
         rc = rig_fail(err, RIG_E_CLUSTER,
-                      "%s: the last checkpoint is at %s as before: a standby makes one only where "
-                      "its primary has made one",
+                      "%s: the last checkpoint is still at %s: a standby makes one only after its primary",
                       node->local.name, after);
     if (rc == RIG_OK)
         rig_pg_fault_say(evidence, "%s: the last checkpoint is at %s, before at %s", node->local.name, after, before);
@@ -44,7 +43,7 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *state, struct
 
 const struct rig_fault rig_pg_fault_checkpoint = {
     .name = "checkpoint",
-    .summary = "CHECKPOINT: the server writes down all that it holds in memory",
+    .summary = "CHECKPOINT: the server writes all changed pages to disk",
     .target = "primary",
     .needs = RIG_NEED_PROCESSES,
     .inject = inject,

@@ -22,7 +22,7 @@ static const struct rig_option table[] = {
      .default_text = "20",
      .least = 1,
      .most = 10000,
-     .help = "how many deadlocks are made, one after the other"},
+     .help = "number of deadlocks, one after the other"},
     {.name = NULL},
 };
 
@@ -53,7 +53,7 @@ static enum rig_rc find_rows(struct pair *pair, struct rig_err *err)
     keys[0] = strtok_r(answer, " ", &rest);
     keys[1] = strtok_r(NULL, " ", &rest);
     if (keys[0] == NULL || keys[1] == NULL)
-        return rig_fail(err, RIG_E_CLUSTER, "%s: %s has no two rows yet: let the fault come later",
+        return rig_fail(err, RIG_E_CLUSTER, "%s: %s does not have two rows yet: give the fault a later time",
                         pair->node->local.name, tables.names[0]);
     for (int row = 0; row < 2; row++)
         (void)snprintf(pair->lock[row], sizeof pair->lock[row], "SELECT 1 FROM %s WHERE k = %s FOR UPDATE",
@@ -120,9 +120,9 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *state, struct
         rig_pg_fault_close(&pair.sessions[i]);
     if (rc == RIG_OK && deadlocks == 0)
         rc = site->core->stopping() ? rig_fail(err, RIG_E_INTERRUPTED, "%s: the run ends", pair.node->local.name)
-                                    : rig_fail(err, RIG_E_CLUSTER, "%s: no deadlock came about", pair.node->local.name);
+                                    : rig_fail(err, RIG_E_CLUSTER, "%s: no deadlock occurred", pair.node->local.name);
     if (rc == RIG_OK)
-        rig_pg_fault_say(evidence, "%s: %d deadlock%s found by the server in %lld round%s", pair.node->local.name,
+        rig_pg_fault_say(evidence, "%s: %d deadlock%s detected by the server in %lld round%s", pair.node->local.name,
                          deadlocks, rig_plural((uint64_t)deadlocks), (long long)options->rounds,
                          rig_plural((uint64_t)options->rounds));
     return rc;

@@ -23,7 +23,7 @@ static const struct rig_option table[] = {
      .default_text = "0",
      .least = 0,
      .most = 1e7,
-     .help = "how many; 0: until the lock table is full"},
+     .help = "number of locks; 0: until the lock table is full"},
     {.name = NULL},
 };
 
@@ -76,7 +76,7 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
                               "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()",
                               answer, err);
     if (rc == RIG_OK && strtol(answer, NULL, 10) == 0)
-        rc = rig_fail(err, RIG_E_CLUSTER, "%s: no lock could be had", node->local.name);
+        rc = rig_fail(err, RIG_E_CLUSTER, "%s: no lock was granted", node->local.name);
     if (rc == RIG_OK)
         rig_pg_fault_say(evidence, "%s: %s locks in the lock table%s", node->local.name, answer,
                          misses > 0 ? ", which is full" : "");

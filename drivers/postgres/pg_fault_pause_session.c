@@ -42,8 +42,8 @@ static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void
     (void)rig_process_signal(victim, SIGCONT);
     bool goes_on = rig_process_await_state(victim, false, RIG_PG_FAULT_NS / 4);
     if (!goes_on && rig_process_lives(victim))
-        return rig_fail(err, RIG_E_CLUSTER, "%s: process %d does not go on", node->local.name, (int)victim->pid);
-    rig_pg_fault_say(evidence, "%s: %s", node->local.name, goes_on ? "it goes on" : "it is gone");
+        return rig_fail(err, RIG_E_CLUSTER, "%s: process %d does not resume", node->local.name, (int)victim->pid);
+    rig_pg_fault_say(evidence, "%s: %s", node->local.name, goes_on ? "it resumed" : "it is gone");
     victim->pid = 0;
     return RIG_OK;
 }

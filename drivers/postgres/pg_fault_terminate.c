@@ -21,7 +21,7 @@ static const struct rig_option table[] = {
      .default_text = "100%",
      .least = 0.01,
      .most = 1,
-     .help = "which part of the sessions, at least one"},
+     .help = "share of the sessions, at least one of them"},
     {.name = NULL},
 };
 
@@ -50,7 +50,7 @@ static enum rig_rc strike(const struct rig_fault_site *site, const struct rig_pg
     if (told == 0)
         return rig_fail(err, RIG_E_CLUSTER, "%s: no session could be ended", node->local.name);
     if (options->share >= 1 && !rig_process_await_end(&first, RIG_PG_FAULT_NS / 4))
-        return rig_fail(err, RIG_E_CLUSTER, "%s: process %d was told to end, and still runs", node->local.name,
+        return rig_fail(err, RIG_E_CLUSTER, "%s: process %d was asked to end, and still runs", node->local.name,
                         (int)first.pid);
     rig_pg_fault_say(evidence, "%s: %ld session%s ended", node->local.name, told, rig_plural((uint64_t)told));
     return RIG_OK;

@@ -23,8 +23,8 @@ static enum rig_rc rewrite(const struct rig_pg_node *node, struct rig_pg_fault_s
     if (rc == RIG_OK)
         rc = rig_pg_fault_ask(node, session, find, after, err);
     if (rc == RIG_OK && strcmp(before, after) == 0)
-        rc = rig_fail(err, RIG_E_CLUSTER, "%s: %s was not rewritten: it lies in the file %s as before",
-                      node->local.name, name, after);
+        rc = rig_fail(err, RIG_E_CLUSTER, "%s: %s was not rewritten: it is still in the file %s", node->local.name,
+                      name, after);
     if (rc == RIG_OK)
         rig_pg_fault_say(evidence, "%s: %s moved from file %s to %s", node->local.name, name, before, after);
     return rc;

@@ -21,36 +21,35 @@ const struct rig_option rig_pg_option_table[] = {
     {"isolation", RIG_OPTION_CHOICE, AT(isolation), "serializable", 0, 0, isolation_words,
      "The isolation level that every transaction asks for.", false},
     {"table-schema", RIG_OPTION_CHOICE, AT(table_schema), "text", 0, 0, table_schema_words,
-     "How a list is stored: as text joined by commas (fastest up to some hundred elements) or as bigint[]; registers "
-     "are "
-     "bigint in any case.",
+     "Storage of a list: as text with commas (fastest up to some hundred elements) or as bigint[]; registers are "
+     "always bigint.",
      false},
-    {"tables", RIG_OPTION_INT, AT(tables), "1", 1, 1000, NULL, "Over how many tables the keys are spread.", false},
+    {"tables", RIG_OPTION_INT, AT(tables), "1", 1, 1000, NULL, "Number of tables for the keys.", false},
     {"write", RIG_OPTION_CHOICE, AT(write), "upsert", 0, 0, write_words,
-     "How a key is written: INSERT .. ON CONFLICT DO UPDATE, or UPDATE and, where no row is, INSERT.", false},
+     "Statements that write a key: INSERT .. ON CONFLICT DO UPDATE, or UPDATE and, if there is no row, INSERT.", false},
     {"prepared", RIG_OPTION_BOOL, AT(prepared), "true", 0, 0, NULL, "Use prepared statements.", false},
     {"pipeline", RIG_OPTION_BOOL, AT(pipeline), "true", 0, 0, NULL,
      "Send each transaction, from BEGIN to COMMIT, in one round trip.", false},
     {"declare-read-only", RIG_OPTION_BOOL, AT(declare_read_only), "false", 0, 0, NULL,
      "Begin transactions that only read with READ ONLY.", false},
     {"deferrable", RIG_OPTION_BOOL, AT(deferrable), "false", 0, 0, NULL,
-     "Begin them with READ ONLY DEFERRABLE; for serializable, with declare-read-only.", false},
+     "Begin them with READ ONLY DEFERRABLE; only for serializable, with declare-read-only.", false},
     {"statement-timeout", RIG_OPTION_DURATION, AT(statement_timeout_ns), "0ms", 0, SECONDS(86400), NULL,
-     "The server's statement_timeout; 0ms leaves the server's own.", false},
+     "The server's statement_timeout; 0ms keeps the server's own.", false},
     {"lock-timeout", RIG_OPTION_DURATION, AT(lock_timeout_ns), "0ms", 0, SECONDS(86400), NULL,
-     "The server's lock_timeout; 0ms leaves the server's own.", false},
+     "The server's lock_timeout; 0ms keeps the server's own.", false},
     {"connect-timeout", RIG_OPTION_DURATION, AT(connect_timeout_ns), "10s", 1e6, SECONDS(3600), NULL,
-     "How long connecting and setting up a session may take.", false},
+     "Time limit for connecting and setting up a session.", false},
     {"transaction-timeout", RIG_OPTION_DURATION, AT(transaction_timeout_ns), "30s", 1e6, SECONDS(86400), NULL,
-     "How long a transaction may take, holds not counted, before its session is given up.", false},
+     "Time limit of a transaction, without holds, after which its session is closed.", false},
     {"max-answer", RIG_OPTION_SIZE, AT(max_answer_bytes), "64MiB", 1024, 1e9, NULL,
      "The maximum size of all answers to one transaction; above it the session is closed.", false},
     {"synchronous-commit", RIG_OPTION_CHOICE, AT(synchronous_commit), "server-default", 0, 0,
      rig_pg_synchronous_commit_words, "The session's synchronous_commit.", false},
     {"keep-tables", RIG_OPTION_BOOL, AT(keep_tables), "false", 0, 0, NULL,
-     "Leave the run's tables on the given hosts after the run; rig.log names them.", false},
+     "Keep the run's tables on the given hosts after the run; rig.log names them.", false},
     {"schema", RIG_OPTION_TEXT, AT(schema), NULL, 0, 0, NULL,
-     "An existing schema for the run's tables, where the user may not create schemas; the names of the tables begin "
+     "An existing schema for the run's tables, if the user may not create schemas; the names of the tables begin "
      "with the run's name. Without it the run creates a schema with its own name, and drops it.",
      false},
     {"user", RIG_OPTION_TEXT, AT(user), NULL, 0, 0, NULL,
@@ -61,42 +60,41 @@ const struct rig_option rig_pg_option_table[] = {
     {"conninfo", RIG_OPTION_TEXT, AT(conninfo), NULL, 0, 0, NULL,
      "Further libpq connection parameters, such as `sslmode=verify-full sslrootcert=ca.pem`.", false},
     {"reads-from", RIG_OPTION_CHOICE, AT(reads_from), "auto", 0, 0, reads_from_words,
-     "Which server answers transactions that only read: the primary; for each client a standby; for each client one of "
-     "all "
-     "servers in turn; auto: the read-only hosts where some are given, else the primary. A standby reads at repeatable "
-     "read where serializable is asked for, since it refuses that.",
+     "The server for transactions that only read: the primary; for each client a standby; for each client one of all "
+     "servers in turn; auto: the read-only hosts if there are any, else the primary. Standbys refuse serializable, "
+     "so transactions there run at repeatable read instead.",
      false},
     {"cluster.hosts", RIG_OPTION_TEXT_LIST, AT(hosts), NULL, 0, 0, NULL,
-     "Servers to use, as host or host:port; clients are spread over those that take writes. Without any, rig starts "
-     "its own.",
+     "Servers to use, as host or host:port; clients are spread over those that accept writes. Without any, rig "
+     "starts its own.",
      false},
     {"cluster.read-only-hosts", RIG_OPTION_TEXT_LIST, AT(read_only_hosts), NULL, 0, 0, NULL,
-     "Servers to which transactions that only read are sent instead.", false},
+     "Servers for transactions that only read.", false},
     {"cluster.local.nodes", RIG_OPTION_INT, AT(nodes), "0", 0, RIG_NODES_MOST, NULL,
-     "How many servers rig starts, a primary pg-1 and streaming standbys pg-2, pg-3, ...; 0 means one, unless "
+     "Number of servers that rig starts, a primary pg-1 and streaming standbys pg-2, pg-3, ...; 0 means one, unless "
      "cluster.hosts are given.",
      false},
     {"cluster.local.replication", RIG_OPTION_CHOICE, AT(replication), "async", 0, 0, rig_pg_replication_words,
      "Whether COMMIT waits for standbys, and for what: that they wrote, flushed (on) or applied the transaction.",
      false},
     {"cluster.local.synchronous-standbys", RIG_OPTION_INT, AT(synchronous_standbys), "1", 1, RIG_NODES_MOST - 1, NULL,
-     "For how many of the other nodes COMMIT waits, whichever they are; not with replication: async.", false},
+     "Number of other nodes that COMMIT waits for; not with replication: async.", false},
     {"cluster.local.listen", RIG_OPTION_CHOICE, AT(listen), "socket", 0, 0, listen_words,
-     "Whether rig's own servers are reached by private Unix sockets or by TCP on free loopback ports; faults of the "
-     "network make it tcp.",
+     "Address of rig's own servers: private Unix sockets, or TCP on free loopback ports; faults of the network make "
+     "it tcp.",
      false},
     {"cluster.local.bin-dir", RIG_OPTION_TEXT, AT(bin_dir), NULL, 0, 0, NULL,
-     "Where initdb, postgres and pg_rewind are; without it the newest below /usr/lib/postgresql, then PATH.", false},
+     "Folder of initdb, postgres and pg_rewind; without it the newest below /usr/lib/postgresql, then PATH.", false},
     {"cluster.local.run-as", RIG_OPTION_TEXT, AT(run_as), "postgres", 0, 0, NULL,
-     "The system user that the server runs as when rig runs as root.", false},
+     "The system user under which the server runs if rig runs as root.", false},
     {"cluster.local.settings", RIG_OPTION_TEXT_LIST, AT(settings), NULL, 0, 0, NULL,
-     "Server settings, each as name=value; they win over rig's own.", false},
+     "Server settings, each as name=value; they override rig's own.", false},
     {"cluster.local.standby-settings", RIG_OPTION_TEXT_LIST, AT(standby_settings), NULL, 0, 0, NULL,
      "Further settings of a node while it is a standby, such as recovery_min_apply_delay=100ms.", false},
     {"cluster.local.start-timeout", RIG_OPTION_DURATION, AT(start_timeout_ns), "60s", 1e9, SECONDS(3600), NULL,
-     "How long the server may take to be created and to accept connections.", false},
+     "Time in which the server must be created and accept connections.", false},
     {"cluster.local.stop-timeout", RIG_OPTION_DURATION, AT(stop_timeout_ns), "10s", 1e8, SECONDS(3600), NULL,
-     "How long each step of stopping it (fast, immediate, kill) may take.", false},
+     "Time limit of each step of stopping it (fast, immediate, kill).", false},
     {NULL, RIG_OPTION_BOOL, 0, NULL, 0, 0, NULL, NULL, false},
 };
 
@@ -193,7 +191,7 @@ static enum rig_rc check_conninfo(const char *conninfo, struct rig_err *err)
     PQconninfoOption *parsed = PQconninfoParse(conninfo, &message);
     if (parsed == NULL) {
         size_t length = message == NULL ? 0 : strcspn(message, "\n");
-        (void)rig_fail(err, RIG_E_PLAN, "database.conninfo: libpq says: %.*s", (int)length,
+        (void)rig_fail(err, RIG_E_PLAN, "database.conninfo: libpq reports: %.*s", (int)length,
                        message == NULL ? "" : message);
         PQfreemem(message);
         return RIG_E_PLAN;
@@ -216,8 +214,8 @@ static enum rig_rc check_endpoints(const char *option, const struct rig_text_lis
         struct rig_pg_endpoint endpoint;
         if (!rig_pg_endpoint_parse(list->at[i], &endpoint))
             return rig_fail(err, RIG_E_PLAN,
-                            "database.cluster.%s: `%s` is no server: expected host, host:port, [address]:port or the "
-                            "folder of a socket",
+                            "database.cluster.%s: `%s` is not a server: expected host, host:port, [address]:port or "
+                            "the folder of a socket",
                             option, list->at[i]);
     }
     return RIG_OK;
@@ -250,7 +248,7 @@ static enum rig_rc check_schema(const char *schema, struct rig_err *err)
                         schema, RIG_PG_SCHEMA_NAME_BYTES - 1);
     if (strncmp(schema, "pg_", 3) == 0)
         return rig_fail(err, RIG_E_PLAN,
-                        "database.schema: `%s` is one of PostgreSQL's own: name a schema in which the user may create "
+                        "database.schema: `%s` belongs to PostgreSQL: name a schema in which the user may create "
                         "tables",
                         schema);
     return RIG_OK;
@@ -264,7 +262,8 @@ static enum rig_rc check_replication(const struct rig_pg_options *options, struc
                                               : 0;
     if (options->replication != RIG_PG_ASYNC && options->hosts.count > 0)
         return rig_fail(err, RIG_E_PLAN,
-                        "database.cluster.local.replication: is for servers that rig starts; leave out cluster.hosts");
+                        "database.cluster.local.replication: this is for servers that rig starts; leave out "
+                        "cluster.hosts");
     if (options->replication != RIG_PG_ASYNC && options->synchronous_standbys > others)
         return rig_fail(err, RIG_E_PLAN,
                         "database.cluster.local.replication: COMMIT waits for %lld standby, and there are %lld: give "
@@ -272,11 +271,11 @@ static enum rig_rc check_replication(const struct rig_pg_options *options, struc
                         (long long)options->synchronous_standbys, (long long)others);
     if (options->reads_from == RIG_PG_READS_STANDBY && others == 0)
         return rig_fail(err, RIG_E_PLAN,
-                        "database.reads-from: standby needs one: give cluster.local.nodes: 2, or more hosts");
+                        "database.reads-from: there is no standby: give cluster.local.nodes: 2, or more hosts");
     if (options->reads_from == RIG_PG_READS_PRIMARY && options->read_only_hosts.count > 0)
         return rig_fail(err, RIG_E_PLAN,
-                        "database.reads-from: primary leaves nothing to read from cluster.read-only-hosts; leave out "
-                        "one of them");
+                        "database.reads-from: primary sends no reads to cluster.read-only-hosts; leave out one of "
+                        "them");
     return RIG_OK;
 }
 
@@ -284,11 +283,11 @@ static enum rig_rc check_cluster(const struct rig_pg_options *options, struct ri
 {
     if (options->hosts.count > 0 && options->nodes > 0)
         return rig_fail(err, RIG_E_PLAN,
-                        "database.cluster: either hosts (servers that are there) or local.nodes (servers that rig "
+                        "database.cluster: give either hosts (existing servers) or local.nodes (servers that rig "
                         "starts), not both");
     if (options->hosts.count == 0 && options->read_only_hosts.count > 0)
         return rig_fail(err, RIG_E_PLAN,
-                        "database.cluster.read-only-hosts: needs cluster.hosts, the servers that are written to");
+                        "database.cluster.read-only-hosts: this needs cluster.hosts, the servers for writes");
     if (options->hosts.count > 0 &&
         (options->settings.count > 0 || options->standby_settings.count > 0 || given(options->bin_dir)))
         return rig_fail(err, RIG_E_PLAN,
@@ -308,12 +307,11 @@ enum rig_rc rig_pg_options_check(const struct rig_pg_options *options, enum rig_
 {
     if (options->pipeline && options->write == RIG_PG_INSERT_THEN_UPDATE)
         return rig_fail(err, RIG_E_PLAN,
-                        "database.write: insert-then-update waits for each answer and cannot be sent in one go; say "
-                        "pipeline: false or write: upsert");
+                        "database.write: insert-then-update waits for each answer and cannot be sent in one round "
+                        "trip; give pipeline: false or write: upsert");
     if (options->deferrable && !(options->declare_read_only && options->isolation == RIG_PG_SERIALIZABLE))
         return rig_fail(err, RIG_E_PLAN,
-                        "database.deferrable: has a meaning only with isolation: serializable and declare-read-only: "
-                        "true");
+                        "database.deferrable: this needs isolation: serializable and declare-read-only: true");
     (void)workload; /* each of the two can be run with every option */
     enum rig_rc rc = check_schema(options->schema, err);
     if (rc == RIG_OK)

@@ -122,7 +122,7 @@ static bool rewind_data(struct rig_pg_node *node, const char *source, const char
     (void)unlink(path);
     if (rig_pg_site_run(node->site, arguments, log_name, true, deadline_ns, &err) == RIG_OK)
         return true;
-    node->site->local.env->core->log(2, "postgres", "%s is made anew: %s", node->local.name, err.text);
+    node->site->local.env->core->log(2, "postgres", "%s is created again: %s", node->local.name, err.text);
     return false;
 }
 

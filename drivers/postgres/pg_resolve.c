@@ -96,7 +96,7 @@ enum rig_rc rig_pg_resolve(const char *host, struct rig_pg_waiter *waiter, int64
                                                           : reason);
     else if (question->error != 0 || question->addresses.count == 0)
         rc = rig_fail(err, RIG_E_CLUSTER, "connecting to PostgreSQL at %s: the name has no address: %s", host,
-                      question->error == 0 ? "none that can be used" : gai_strerror(question->error));
+                      question->error == 0 ? "none that is usable" : gai_strerror(question->error));
     else
         *addresses = question->addresses;
     let_go(question);

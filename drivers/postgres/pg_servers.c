@@ -27,7 +27,7 @@ enum rig_rc rig_pg_servers_init(struct rig_pg_servers *servers, const struct rig
     for (size_t list = 0; list < 2; list++) {
         for (size_t i = 0; i < lists[list]->count; i++) {
             if (!rig_pg_endpoint_parse(lists[list]->at[i], endpoint++))
-                return rig_fail(err, RIG_E_PLAN, "`%s` is no server", lists[list]->at[i]);
+                return rig_fail(err, RIG_E_PLAN, "`%s` is not a server", lists[list]->at[i]);
         }
     }
     servers->host_count = (uint32_t)lists[0]->count;
@@ -101,8 +101,9 @@ static enum rig_rc try_server(const struct search *search, uint32_t server, int6
 {
     enum rig_rc rc = search->open(search->context, connection, server, deadline_ns, err);
     if (rc == RIG_OK && !search->any_role && connection->standby != search->want_standby)
-        rc = rig_fail(misfit, RIG_E_CLUSTER, "PostgreSQL at %s:%s is %s", PQhost(connection->pg),
-                      PQport(connection->pg), connection->standby ? "a standby, and takes no writes" : "no standby");
+        rc =
+            rig_fail(misfit, RIG_E_CLUSTER, "PostgreSQL at %s:%s is %s", PQhost(connection->pg), PQport(connection->pg),
+                     connection->standby ? "a standby, which refuses writes" : "not a standby");
     if (rc != RIG_OK)
         rig_pg_disconnect(connection);
     return rc;

@@ -216,7 +216,7 @@ void rig_pg_turn_take(struct rig_pg_turn *turn, uint32_t op, enum rig_phase phas
     if (kind != RIG_OP_READ_LIST && kind != RIG_OP_READ_REGISTER)
         return;
     if (PQresultStatus(result) != PGRES_TUPLES_OK || PQntuples(result) > 1) {
-        rig_pg_turn_fail(turn, phase, RIG_PG_PROTOCOL, "a read was answered with something else than one row or none");
+        rig_pg_turn_fail(turn, phase, RIG_PG_PROTOCOL, "a read needs one row or none as its answer");
         return;
     }
     if (PQntuples(result) == 0) {
@@ -400,7 +400,7 @@ static bool update_or_insert(struct rig_pg_turn *turn, const struct rig_op *op)
     PQclear(result);
     /* The other client's row is there (else no violation) but this transaction's snapshot may not show it. */
     if (!done)
-        rig_pg_turn_fail(turn, turn->phase, "23505", "another client inserted the key, out of this snapshot's sight");
+        rig_pg_turn_fail(turn, turn->phase, "23505", "another client inserted the key, invisible to this snapshot");
     return done;
 }
 

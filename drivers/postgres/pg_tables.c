@@ -50,14 +50,14 @@ static enum rig_rc explain(const struct rig_pg_schema *schema, const struct rig_
     bool denied = strcmp(connection->query_code, "42501") == 0;
     if (denied && place->own)
         return rig_fail(err, why->rc,
-                        "%.500s: the run makes a schema of its own; `GRANT CREATE ON DATABASE \"%.63s\" TO \"%.63s\"` "
+                        "%.500s: the run creates its own schema; `GRANT CREATE ON DATABASE \"%.63s\" TO \"%.63s\"` "
                         "allows that, or name a schema in which the user may create tables as database.schema",
                         why->text, database, user);
     if (denied)
         return rig_fail(err, why->rc, "%.500s: `GRANT USAGE, CREATE ON SCHEMA \"%s\" TO \"%.63s\"` allows it",
                         why->text, place->schema, user);
     if (!place->own && strcmp(connection->query_code, "3F000") == 0)
-        return rig_fail(err, why->rc, "%.500s: make it, or leave database.schema out, and the run makes one",
+        return rig_fail(err, why->rc, "%.500s: create it, or leave out database.schema, and the run creates one",
                         why->text);
     return rig_fail(err, why->rc, "%.900s", why->text);
 }
@@ -99,7 +99,7 @@ static enum rig_rc count_marked(const struct rig_pg_schema *schema, const struct
     enum rig_rc rc = rig_pg_query(connection, sql, deadline_ns, &result, err);
     if (rc == RIG_OK && (PQntuples(result) != 1 ||
                          !rig_pg_int_parse(PQgetvalue(result, 0, 0), (size_t)PQgetlength(result, 0, 0), count)))
-        rc = rig_fail(err, RIG_E_CLUSTER, "PostgreSQL: `%.120s`: no number came back", sql);
+        rc = rig_fail(err, RIG_E_CLUSTER, "PostgreSQL: `%.120s`: the result is not a number", sql);
     PQclear(result);
     return rc;
 }
@@ -158,8 +158,8 @@ void rig_pg_tables_tell_others(const struct rig_run_env *env, struct rig_pg_conn
     if (rig_pg_query(connection, sql, deadline_ns, &result, &ignored) == RIG_OK && PQntuples(result) == 1 &&
         PQgetlength(result, 0, 0) > 0)
         env->core->log(1, "postgres",
-                       "other runs of rig have on this server: %.900s; where such a run has ended, DROP ... CASCADE "
-                       "removes what it left",
+                       "other runs of rig have on this server: %.900s; if such a run has ended, DROP ... CASCADE "
+                       "removes its remains",
                        PQgetvalue(result, 0, 0));
     PQclear(result);
 }

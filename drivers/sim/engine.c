@@ -38,7 +38,7 @@ enum rig_rc rig_sim_options_check(const struct rig_sim_options *options, enum ri
     if (bug_needs[options->bug].needs_snapshots && options->isolation != RIG_SIM_SERIALIZABLE &&
         options->isolation != RIG_SIM_SNAPSHOT)
         return rig_fail(err, RIG_E_PLAN,
-                        "bug `%s` needs snapshots, which `isolation: %s` does not take; use `snapshot-isolation` or "
+                        "bug `%s` needs snapshots, which `isolation: %s` does not have; use `snapshot-isolation` or "
                         "`serializable`",
                         bug, rig_sim_isolation_names[options->isolation]);
     if (bug_needs[options->bug].needs_lists && workload != RIG_WORKLOAD_LIST_APPEND)
@@ -258,7 +258,7 @@ static void refuse(struct rig_sim_engine *engine, struct rig_sim_session *sessio
     } else if (why == RIG_SIM_PIVOT) {
         engine->counts.pivots++;
         code = "not-serializable";
-        text = "reads and writes of concurrent transactions could not be put into one order";
+        text = "reads and writes of concurrent transactions could not be ordered";
     } else if (why == RIG_SIM_DEADLOCK) {
         engine->counts.deadlocks++;
         code = "deadlock";

@@ -32,7 +32,7 @@
     X(SERIALIZABLE, "serializable",                                                                                    \
       "snapshots, first committer wins, and aborts of pivots (serializable snapshot isolation): strict serializable")  \
     X(SNAPSHOT, "snapshot-isolation",                                                                                  \
-      "a snapshot of what has committed at the start, first committer wins: strong snapshot isolation, with write "    \
+      "a snapshot of the commits before the start, first committer wins: strong snapshot isolation, with write "       \
       "skew")                                                                                                          \
     X(REPEATABLE_READ, "repeatable-read",                                                                              \
       "read and write locks on keys until the end, deadlocks detected: PL-2.99, which without predicates is strict "   \
@@ -41,7 +41,7 @@
       "each read sees the latest commit; writes lock their key until the end and build on its latest commit: strong "  \
       "read committed, with lost updates and read skew")                                                               \
     X(READ_UNCOMMITTED, "read-uncommitted",                                                                            \
-      "reads see what is not yet committed; writes lock their key until the end: strong read uncommitted")
+      "reads see uncommitted writes; writes lock their key until the end: strong read uncommitted")
 
 enum rig_sim_isolation {
 #define RIG_SIM_ISOLATION_ENUM(id, name, help) RIG_SIM_##id,
@@ -53,15 +53,15 @@ enum rig_sim_isolation {
 /* X(id, name, needs snapshots, needs lists, what goes wrong, each time with the chance `bug-rate`) */
 #define RIG_SIM_BUG_TABLE(X)                                                                                           \
     X(NONE, "none", false, false, "nothing")                                                                           \
-    X(LOST_UPDATE, "lost-update", true, false, "a commit does not look for later ones and overwrites them")            \
-    X(STALE_READ, "stale-read", true, false, "a transaction's snapshot lies up to `staleness` commits in the past")    \
-    X(LONG_FORK, "long-fork", true, false, "two sites, to which the other's commits come late, each time it begins")   \
-    X(DIRTY_READ, "dirty-read", false, false, "a read sees what another transaction has not committed")                \
-    X(ABORTED_READ, "aborted-read", false, false, "a read sees what a transaction wrote that was aborted")             \
-    X(INTERMEDIATE_READ, "intermediate-read", false, false, "a read sees the last write but one of a transaction")     \
+    X(LOST_UPDATE, "lost-update", true, false, "a commit does not check for conflicting ones and overwrites them")     \
+    X(STALE_READ, "stale-read", true, false, "a transaction's snapshot is up to `staleness` commits old")              \
+    X(LONG_FORK, "long-fork", true, false, "two sites that see each other's commits late")                             \
+    X(DIRTY_READ, "dirty-read", false, false, "a read sees an uncommitted write of another transaction")               \
+    X(ABORTED_READ, "aborted-read", false, false, "a read sees a write of an aborted transaction")                     \
+    X(INTERMEDIATE_READ, "intermediate-read", false, false, "a read sees a transaction's second to last write")        \
     X(DUPLICATE_APPEND, "duplicate-append", false, true, "a transaction's last append to a key is applied twice")      \
     X(LOST_APPEND, "lost-append", false, false, "a transaction's last write to a key is acknowledged and dropped")     \
-    X(REORDERED_APPEND, "reordered-append", false, true, "a read sees the last two elements the other way round")      \
+    X(REORDERED_APPEND, "reordered-append", false, true, "a read sees the last two elements in reverse order")         \
     X(NON_MONOTONIC_SESSION, "non-monotonic-session", true, false,                                                     \
       "a session's snapshot is up to `staleness` commits older than its last one")
 

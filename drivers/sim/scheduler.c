@@ -121,8 +121,8 @@ static void lose_patience(struct rig_sim_scheduler *scheduler)
 {
     if (!scheduler->has_lost_patience)
         scheduler->core->log(1, "sim",
-                             "%u of %u client%s asked for nothing for %lld ms: the others go on without them, and this "
-                             "run does not depend on its seed alone any more",
+                             "%u of %u client%s sent no request for %lld ms: the others continue without them, and "
+                             "this run no longer depends on its seed alone",
                              scheduler->taking_part_count - scheduler->waiting_count, scheduler->taking_part_count,
                              rig_plural(scheduler->taking_part_count),
                              (long long)(scheduler->patience_ns / RIG_NS_PER_MS));

@@ -53,7 +53,7 @@ static void options_that_do_not_fit_are_refused(void **state)
     options.bug = RIG_SIM_BUG_STALE_READ;
     struct rig_err err = {0};
     assert_int_equal(rig_sim_options_check(&options, RIG_WORKLOAD_LIST_APPEND, &err), RIG_E_PLAN);
-    assert_string_equal(err.text, "bug `stale-read` needs snapshots, which `isolation: read-committed` does not take; "
+    assert_string_equal(err.text, "bug `stale-read` needs snapshots, which `isolation: read-committed` does not have; "
                                   "use `snapshot-isolation` or `serializable`");
     err = (struct rig_err){0};
     options.bug = RIG_SIM_BUG_DUPLICATE_APPEND;

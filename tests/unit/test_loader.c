@@ -68,7 +68,8 @@ static void missing_hook_is_refused(void **state)
 static void missing_symbol_is_refused(void **state)
 {
     (void)state;
-    assert_refused("symbol", DRIVER_FOLDER "/rig-driver-symbol.so: exports no `rig_driver`, so it is no driver of rig");
+    assert_refused("symbol",
+                   DRIVER_FOLDER "/rig-driver-symbol.so: exports no `rig_driver`, so it is not a driver of rig");
 }
 
 static void other_name_is_refused(void **state)
@@ -123,8 +124,8 @@ static void names_that_lead_elsewhere_are_refused(void **state)
     static const char *const names[] = {"../sound", "a/b", "", "a.b", "a123456789012345678901234567890123"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char expected[256];
-        (void)snprintf(expected, sizeof expected, "`%s` is no driver's name: 1 to 32 letters, digits, `-` and `_`",
-                       names[i]);
+        (void)snprintf(expected, sizeof expected,
+                       "`%s` is not a driver's name: expected 1 to 32 letters, digits, `-` and `_`", names[i]);
         assert_refused(names[i], expected);
     }
 }

@@ -341,7 +341,7 @@ static void each_end_has_its_signals(void **state)
         assert_int_equal(stage.warning[0] != '\0', is_deaf);
         assert_int_equal(rig_local_node_stop(&stage.node, cases[i].how, 0, &err), RIG_OK); /* it is down */
     }
-    assert_string_equal(stage.warning, "node-1 did not end within stop-timeout of signal 3");
+    assert_string_equal(stage.warning, "node-1 did not end within stop-timeout after signal 3");
 }
 
 /* A process that a fault has stopped is woken; otherwise it could not follow the order. */

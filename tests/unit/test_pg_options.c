@@ -97,7 +97,7 @@ static void contradictions_are_refused(void **state)
     options.read_only_hosts = (struct rig_text_list){one, 1};
     expect_refused(&options, "needs cluster.hosts");
     options.hosts = (struct rig_text_list){nonsense, 1};
-    expect_refused(&options, "`db1:x` is no server");
+    expect_refused(&options, "`db1:x` is not a server");
 }
 
 static void clusters_are_checked(void **state)
@@ -126,7 +126,7 @@ static void clusters_are_checked(void **state)
     options.replication = RIG_PG_ASYNC;
     options.read_only_hosts = (struct rig_text_list){two, 1};
     options.reads_from = RIG_PG_READS_PRIMARY;
-    expect_refused(&options, "leaves nothing to read");
+    expect_refused(&options, "sends no reads");
     options = plain();
     options.standby_settings = (struct rig_text_list){nonsense, 1};
     expect_refused(&options, "standby-settings: `wal_level` is not name=value");
@@ -142,7 +142,7 @@ static void conninfo_is_checked(void **state)
     options.conninfo = "sslmoed=require";
     expect_refused(&options, "sslmoed");
     options.conninfo = "sslmode";
-    expect_refused(&options, "libpq says");
+    expect_refused(&options, "libpq reports");
     options.conninfo = "host=db1";
     expect_refused(&options, "cluster.hosts");
     options.conninfo = "password=geheim";

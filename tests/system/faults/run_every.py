@@ -49,17 +49,17 @@ FAULTS = {
     "cpu": ("quota: 5%", r"ran out of processor time; pg-1: in \d+ periods?"),
     "memory": ("limit: 256KiB", r"reached its limit of memory; pg-1: \d+ times"),
     "exec": ("command: touch {mark}, check: ls {mark}, undo: rm -f {mark}", r"ls confirms it: .*; undone"),
-    "compact": ("", r"compacted what was before revision \d+", ETCD),
+    "compact": ("", r"compacted the history before revision \d+", ETCD),
     "defragment": ("", r"rewrote its file", ETCD),
     "replace-member": ("", r"left the cluster", ETCD),
     "terminate-sessions": ("", r"pg-1: \d+ sessions? ended"),
     "kill-session": ("", r"pg-1: process \d+ of a session is gone; pg-1 answers"),
-    "pause-session": ("", r"pg-1: process \d+ of a session is stopped; pg-1: it goes on"),
+    "pause-session": ("", r"pg-1: process \d+ of a session is stopped; pg-1: it resumed"),
     "vacuum-full": ("", r"pg-1: \S+ moved from file \S+ to \S+"),
     "alter-tables": ("", r"pg-1: the catalogue shows .*; pg-1: changed back"),
     "checkpoint": ("", r"pg-1: the last checkpoint is at \S+, before at \S+"),
     "lock-pressure": ("", r"pg-1: \d+ locks in the lock table"),
-    "deadlocks": ("", r"pg-1: \d+ deadlocks? found by the server"),
+    "deadlocks": ("", r"pg-1: \d+ deadlocks? detected by the server"),
 }
 
 

@@ -90,7 +90,7 @@ class Endpoints(rig_command.RigTest):
         store = self.store(2)
         store.leader = 7
         done = self.run_against(store.ports, "spread: leader", status=3)
-        self.assertIn("no server says that it is the leader", done.err)
+        self.assertIn("no server reports that it is the leader", done.err)
 
     def test_a_server_that_is_away_from_the_start(self):
         """Its clients use the next server."""

@@ -64,7 +64,7 @@ report: [json, text]
 """)
         done = self.status(0, self.rig("run", plan, "-o", "run"))
         log = (self.folder / "run" / "rig.log").read_text()
-        for evidence in ("compacted what was before revision", "rewrote its file", "left the cluster"):
+        for evidence in ("compacted the history before revision", "rewrote its file", "left the cluster"):
             self.assertIn(evidence, log, repr(done))
 
     def test_registers(self):

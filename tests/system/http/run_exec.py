@@ -170,7 +170,7 @@ class Exec(rig_command.RigTest):
         for kind, words in [("dies-after", "it ended with exit status 1"), ("killed", "it was ended by signal 9"),
                             ("deaf", "it closed its output"), ("half-a-line", "it ended with exit status 1"),
                             ("no-newline", "it ended with exit status 1"), ("endless-line", "longer than `max-answer`"),
-                            ("endless-promises", "says twice that it commits"), ("another", "is not the number of the transaction"),
+                            ("endless-promises", "announced its commit twice"), ("another", "is not the number of the transaction"),
                             ("twice", "is not the number of the transaction"), ("garbage-between", "no JSON object")]:
             with self.subTest(kind=kind):
                 shutil.rmtree(self.folder / "run", ignore_errors=True)
@@ -190,7 +190,7 @@ class Exec(rig_command.RigTest):
         for command, message in [("no-such-program-anywhere", "there is no no-such-program-anywhere in PATH"),
                                  ("./not-here", "cannot be executed: No such file"),
                                  ("'true'", "as setup: it ended with exit status 0; see exec.log"),
-                                 ("cat", "in place of"),
+                                 ("cat", "instead of"),
                                  ("sh, -c, 'kill -6 $$$$'", "as setup: it was ended by signal 6 (Aborted); see exec.log"),
                                  ("sh, -c, 'echo hello; sleep 60'", "as setup: it answered `hello` in place of"),
                                  ("sh, -c, 'exec sleep 60'", "as setup: it did not answer in time"),

@@ -127,7 +127,7 @@ class Tls(rig_command.RigTest):
 
     def test_a_certificate_without_its_key(self):
         done = self.run_against(self.store("server"), "certificate: client.pem", 64)
-        self.assertIn("`tls.certificate` and `tls.key` go together", done.err)
+        self.assertIn("`tls.certificate` and `tls.key` belong together", done.err)
 
     def test_a_server_that_speaks_no_tls(self):
         store = faulty_store.Store()

@@ -202,7 +202,7 @@ static void session_is_paused(void **state)
     inject(&injection, "pause-session", NULL, 0);
     expect_evidence(&injection, "of a session is stopped");
     heal(&injection);
-    expect_evidence(&injection, "it goes on");
+    expect_evidence(&injection, "it resumed");
 }
 
 static void tables_are_rewritten(void **state)
@@ -270,7 +270,7 @@ static void deadlocks_are_made(void **state)
     struct injection injection;
     const int64_t rounds = 5;
     inject(&injection, "deadlocks", &rounds, sizeof rounds);
-    expect_evidence(&injection, "found by the server in 5 rounds");
+    expect_evidence(&injection, "detected by the server in 5 rounds");
     heal(&injection);
 }
 

@@ -175,7 +175,7 @@ static void a_grant_that_is_missing_is_named(void **state)
     assert_non_null(strstr(try_setup(&run, &options), "`GRANT USAGE, CREATE ON SCHEMA \"public\" TO \"guest\"`"));
     harness_stop(&run);
     options.schema = "nowhere";
-    assert_non_null(strstr(try_setup(&run, &options), "leave database.schema out"));
+    assert_non_null(strstr(try_setup(&run, &options), "leave out database.schema"));
     harness_stop(&run);
     /* With a schema of its own the user needs no further right. */
     (void)sql(admin, "CREATE SCHEMA \"the-guest\" AUTHORIZATION guest");
