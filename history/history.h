@@ -89,8 +89,8 @@ struct rig_owned_op {
 
 /* What the operations on one key are. */
 struct rig_key_use {
-    int64_t lowest, highest; /* values written; INT64_MAX and INT64_MIN without writes */
-    uint32_t appends;        /* operations that write */
+    int64_t lowest, highest; /* values of `appends`; INT64_MAX and INT64_MIN without */
+    uint32_t appends;        /* operations that write, where reads are sequences */
     uint32_t longest;     /* elements of the longest prefix of the spine that was read by a transaction which is ok or
                              known to have committed (rig_txn.judged), plus 1; 0: none */
     uint32_t longest_txn; /* the first such read */
@@ -106,7 +106,7 @@ static inline struct rig_key_use rig_key_use_none(void)
 /* A window's knowledge of the operations, for inference. */
 struct rig_op_uses {
     const struct rig_key_use *keys;     /* one a key */
-    const struct rig_owned_op *appends; /* all operations that write, in order */
+    const struct rig_owned_op *appends; /* all of them, in order */
     uint32_t append_count;
     bool any_branch;  /* a transaction that did not fail read a branch */
     bool any_foreign; /* there are operations of another data type than the history's */

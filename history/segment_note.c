@@ -2,6 +2,7 @@
 
 #include "base/bug.h"
 #include "history/segment.h"
+#include "history/types.h"
 
 /* What a pass over the operations adds to as it goes. */
 struct pass {
@@ -39,7 +40,7 @@ static inline void note_op(struct pass *pass, const struct rig_txn_op *mop, stru
     key->last_op = place.op;
     key->op_count = op_count + 1;
     *pass->append = place;
-    pass->append += (kind & RIG_OPS_THAT_READ) == 0;
+    pass->append += (kind & RIG_OPS_THAT_GROW) != 0;
     pass->kinds |= kind;
 }
 

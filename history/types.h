@@ -40,6 +40,16 @@ extern const struct rig_data_type rig_data_types[RIG_WORKLOAD_COUNT];
 /* The names alone, by enum rig_workload, and NULL. */
 extern const char *const rig_data_type_names[RIG_WORKLOAD_COUNT + 1];
 
+/* Kinds, a bit each, that write to what is read as a sequence: windows know of each such operation. */
+#define RIG_DATA_TYPE_GROWS(name, text, write, read, ...) +((RIG_OPS_OF_SEQUENCES >> (read)&1) << (write))
+enum { RIG_OPS_THAT_GROW = 0 RIG_WORKLOAD_TABLE(RIG_DATA_TYPE_GROWS) };
+#undef RIG_DATA_TYPE_GROWS
+
+static inline bool rig_op_grows(unsigned kind)
+{
+    return (RIG_OPS_THAT_GROW >> kind & 1) != 0;
+}
+
 /* They as an argument: "list-append|rw-register". */
 #define RIG_DATA_TYPE_OR(name, text, ...) "|" text
 #define RIG_DATA_TYPE_CHOICES             (&(RIG_WORKLOAD_TABLE(RIG_DATA_TYPE_OR))[1])

@@ -60,7 +60,7 @@ struct rig_window {
     struct rig_window_keys keys;    /* parallel to names */
     struct rig_growing_branches branches;
     struct rig_window_uses uses;  /* parallel to keys; of complete transactions, as is */
-    struct rig_owned_ops appends; /*   these, which write */
+    struct rig_owned_ops appends; /*   these, of which rig_op_grows() */
     struct rig_columns columns;   /* parallel to txns */
     bool any_branch, any_foreign; /* see struct rig_op_uses */
     bool contradicted;            /* what segments noted is not what uses say: lists did not go where they expected */

@@ -64,13 +64,13 @@ static void recount_op(struct rig_window *window, uint32_t op, uint32_t txn, boo
     const struct rig_txn_op *mop = &window->ops.at[op];
     struct rig_key_use *use = &window->uses.at[mop->key];
     struct rig_owned_op *to = &window->appends.at[window->appends.count];
-    bool writes = !rig_op_reads(mop->kind), reads = rig_txn_op_reads_list(mop);
+    bool grows = rig_op_grows(mop->kind), reads = rig_txn_op_reads_list(mop);
     bool branch = rig_txn_op_is_branch(mop);
     window->any_foreign |= is_foreign(window, UINT32_C(1) << mop->kind);
     window->any_branch |= reads & branch & !failed;
     *to = (struct rig_owned_op){.op = op, .txn = txn};
     use->first_op = op < use->first_op ? op : use->first_op;
-    window->appends.count += writes;
+    window->appends.count += grows;
     uint32_t longer = 0U - (uint32_t)(reads & !branch & committed & (mop->count + 1 > use->longest));
     use->longest ^= (use->longest ^ (mop->count + 1)) & longer;
     use->longest_txn ^= (use->longest_txn ^ txn) & longer;
