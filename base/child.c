@@ -39,12 +39,16 @@ struct request {
 
 struct rig_children {
     pthread_t thread;
-    pthread_mutex_t mutex; /* guards all below; held while forking, so that no child is without its place in the list */
+    pthread_mutex_t mutex; /* guards all below */
     pthread_cond_t changed;
     struct request *request;
-    struct rig_child *first;
     bool ending;
 };
+
+/* The children of every struct rig_children: none of them is an orphan of another one. The lock is also held while
+ * forking, so that no child is without its place here, and taken under any other. */
+static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct rig_child *all;
 
 /* ---- between fork and exec ---- */
 
@@ -144,7 +148,7 @@ static void note_program(struct rig_child *child, const char *path)
     (void)snprintf(child->program, sizeof child->program, "%s", slash == NULL ? path : slash + 1);
 }
 
-/* Forks and waits until the program runs. With the mutex. */
+/* Forks and waits until the program runs. With `all_lock`. */
 static enum rig_rc spawn(const struct rig_child_command *command, struct rig_child *child, struct rig_err *err)
 {
     enum { TETHER, TETHER_OF_CHILD, PROBLEM, PROBLEM_OF_CHILD, NULL_FD, FD_COUNT };
@@ -199,12 +203,13 @@ static void *fork_on_request(void *object)
             (void)pthread_cond_wait(&children->changed, &children->mutex);
             continue;
         }
+        (void)pthread_mutex_lock(&all_lock);
         request->rc = spawn(request->command, request->child, request->err);
         if (request->rc == RIG_OK) {
-            request->child->children = children;
-            request->child->next = children->first;
-            children->first = request->child;
+            request->child->next = all;
+            all = request->child;
         }
+        (void)pthread_mutex_unlock(&all_lock);
         request->served = true;
         children->request = NULL;
         (void)pthread_cond_broadcast(&children->changed);
@@ -372,7 +377,6 @@ static int reap_main(struct rig_child *child)
 }
 
 struct sweep {
-    const struct rig_children *children;
     const char *program;
     pid_t session;
 };
@@ -390,7 +394,7 @@ static void visit_orphan(pid_t pid, void *context)
     const struct sweep *sweep = context;
     if (!is_orphan(sweep, pid))
         return;
-    for (const struct rig_child *other = sweep->children->first; other != NULL; other = other->next) {
+    for (const struct rig_child *other = all; other != NULL; other = other->next) {
         if (rig_child_pid(other) == pid)
             return;
     }
@@ -400,15 +404,14 @@ static void visit_orphan(pid_t pid, void *context)
 /* Takes the child out of the list, and reaps the orphans that it left. */
 static void forget(struct rig_child *child)
 {
-    struct rig_children *children = child->children;
-    (void)pthread_mutex_lock(&children->mutex);
-    struct rig_child **link = &children->first;
+    (void)pthread_mutex_lock(&all_lock);
+    struct rig_child **link = &all;
     while (*link != child)
         link = &(*link)->next;
     *link = child->next;
-    struct sweep sweep = {.children = children, .program = child->program, .session = rig_child_pid(child)};
+    struct sweep sweep = {.program = child->program, .session = rig_child_pid(child)};
     for_each_process(visit_orphan, &sweep);
-    (void)pthread_mutex_unlock(&children->mutex);
+    (void)pthread_mutex_unlock(&all_lock);
     (void)close(child->tether_plus_one - 1);
     child->tether_plus_one = 0;
     child->next = NULL;

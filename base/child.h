@@ -32,7 +32,6 @@ void rig_children_free(struct rig_children *children);
 
 /* One child; zeroed: none. It does not move while it runs. */
 struct rig_child {
-    struct rig_children *children;
     atomic_int pid;      /* of the main process; 0: none, or reaped */
     int tether_plus_one; /* the end that rig holds, + 1; 0: none */
     char program[16];    /* as the kernel names its processes */

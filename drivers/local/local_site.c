@@ -176,7 +176,7 @@ enum rig_rc rig_local_run(struct rig_local_site *site, const char *const *argume
                                               .home = site->folder,
                                               .output = output,
                                               .death_signal = SIGKILL};
-    struct rig_child child = {.children = NULL};
+    struct rig_child child = {.next = NULL};
     const enum rig_rc rc = rig_child_start(site->children, &command, &child, err);
     (void)close(output);
     if (rc != RIG_OK)

@@ -143,6 +143,30 @@ static void stopped_child_is_ended(void **state)
     end(&bench);
 }
 
+/* Two runs of a process have children each. If one reaped a child of the other, the system could give its number to
+ * another process, which the other run would kill. */
+static void each_reaps_its_own_children_only(void **state)
+{
+    (void)state;
+    struct bench one, other;
+    int status = 0;
+    begin(&one);
+    begin(&other);
+    run(&one, "exit 7");
+    run(&other, "exit 0");
+    assert_true(rig_child_await(&one.child, 10 * SECOND_NS)); /* has ended, and is not reaped */
+    assert_true(rig_child_clear(&other.child, 10 * SECOND_NS, NULL));
+    siginfo_t info = {.si_pid = 0};
+    assert_int_equal(waitid(P_PID, (id_t)rig_child_pid(&one.child), &info, WEXITED | WNOHANG | WNOWAIT), 0);
+    assert_int_equal(info.si_pid, rig_child_pid(&one.child));
+    assert_true(rig_child_clear(&one.child, 10 * SECOND_NS, &status));
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+    rig_children_free(other.children);
+    (void)close(other.output[0]);
+    (void)close(other.output[1]);
+    end(&one);
+}
+
 static void failing_start_is_explained(void **state)
 {
     (void)state;
@@ -181,6 +205,7 @@ int main(void)
         cmocka_unit_test(descendants_are_found_and_ended),
         cmocka_unit_test(orphans_of_a_killed_child_are_found),
         cmocka_unit_test(stopped_child_is_ended),
+        cmocka_unit_test(each_reaps_its_own_children_only),
         cmocka_unit_test(failing_start_is_explained),
         cmocka_unit_test(child_outlives_the_thread_that_asked_for_it),
     };
