@@ -5,6 +5,7 @@
 
 #include "base/bug.h"
 #include "history/history_storage.h"
+#include "history/window_view.h"
 
 void rig_history_free(struct rig_history *history)
 {
@@ -27,6 +28,32 @@ void rig_history_free(struct rig_history *history)
     free(history->keys);
     free(history->meta);
     free(history);
+}
+
+uint32_t rig_history_txn_of(const struct rig_history *history, uint32_t op)
+{
+    uint32_t low = 0, high = history->txn_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (history->txns[middle + 1].first_op <= op)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint32_t rig_history_first_op_on(const struct rig_history *history, const uint8_t *keys)
+{
+    const struct rig_op_summary *summary = history->summary;
+    uint32_t first = history->op_count;
+    for (uint32_t key = 0; summary != NULL && key < history->key_count; key++) {
+        if (keys[key] && summary->keys[key].first_op < first)
+            first = summary->keys[key].first_op;
+    }
+    for (uint32_t op = 0; summary == NULL && op < first; op++)
+        first = keys[history->ops[op].key] ? op : first;
+    return first;
 }
 
 int64_t rig_history_zero_ns(const struct rig_history *history)

@@ -30,6 +30,8 @@
 #define RIG_NO_TIME       INT64_MIN
 #define RIG_LIST_BRANCH   0x80000000u /* in rig_txn_op.list; keys and branches stay below it */
 
+struct rig_op_summary;
+
 struct rig_txn {
     int64_t invoke_ns;    /* RIG_NO_TIME when the history has no times */
     int64_t complete_ns;  /* RIG_NO_TIME without a completion event */
@@ -39,12 +41,8 @@ struct rig_txn {
     int32_t process;
     uint32_t error;  /* 0: none, else into the error table */
     uint8_t outcome; /* enum rig_outcome */
-    uint8_t judged;  /* enum rig_judged; RIG_JUDGED_NOT in every history that is not a window's */
+    uint8_t settled; /* enum rig_settled (history/window_view.h); 0 in a history that is not the view of a window */
 };
-
-/* In a window (history/window.h): a verdict has already been made of this transaction, and it is here only because
- * others used the same keys. */
-enum rig_judged { RIG_JUDGED_NOT, RIG_JUDGED_UNCOMMITTED, RIG_JUDGED_COMMITTED };
 
 /* One micro-operation with its result. */
 struct rig_txn_op {
@@ -82,36 +80,6 @@ struct rig_read_list {
     uint32_t count;
 };
 
-/* An operation and its transaction. */
-struct rig_owned_op {
-    uint32_t op, txn;
-};
-
-/* What the operations on one key are. */
-struct rig_key_use {
-    int64_t lowest, highest; /* values of `appends`; INT64_MAX and INT64_MIN without */
-    uint32_t appends;        /* operations that write, where reads are sequences */
-    uint32_t longest;     /* elements of the longest prefix of the spine that was read by a transaction which is ok or
-                             known to have committed (rig_txn.judged), plus 1; 0: none */
-    uint32_t longest_txn; /* the first such read */
-    uint32_t first_op;    /* the first operation; UINT32_MAX without any */
-};
-
-/* Of a key without operations. */
-static inline struct rig_key_use rig_key_use_none(void)
-{
-    return (struct rig_key_use){.lowest = INT64_MAX, .highest = INT64_MIN, .first_op = UINT32_MAX};
-}
-
-/* A window's knowledge of the operations, for inference. */
-struct rig_op_uses {
-    const struct rig_key_use *keys;     /* one a key */
-    const struct rig_owned_op *appends; /* all of them, in order */
-    uint32_t append_count;
-    bool any_branch;  /* a transaction that did not fail read a branch */
-    bool any_foreign; /* there are operations of another data type than the history's */
-};
-
 struct rig_history {
     struct rig_txn *txns; /* txn_count + 1 entries: the last one only ends the operations */
     uint32_t txn_count;
@@ -128,7 +96,7 @@ struct rig_history {
     uint32_t error_count;
     const struct rig_columns *columns; /* side columns of the transactions; NULL: none has any */
 
-    const struct rig_op_uses *uses; /* NULL: nobody has looked yet. Borrowed from a window */
+    const struct rig_op_summary *summary; /* of a window's view (history/window_view.h), or NULL; borrowed */
 
     enum rig_workload workload;
     bool has_invocations;   /* false for completions-only histories: no real-time order beyond that of completions */
@@ -159,6 +127,9 @@ static inline const struct rig_txn_op *rig_txn_ops(const struct rig_history *his
 {
     return history->ops + history->txns[txn].first_op;
 }
+
+/* The transaction of an operation; txn_count for op_count. Logarithmic. */
+uint32_t rig_history_txn_of(const struct rig_history *history, uint32_t op);
 
 /* Of a list that was seen: it is no prefix of its key's spine. */
 static inline bool rig_txn_op_is_branch(const struct rig_txn_op *op)

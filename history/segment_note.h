@@ -8,7 +8,7 @@
 #define RIG_HISTORY_SEGMENT_NOTE_H
 
 #include "base/vec.h"
-#include "history/history.h"
+#include "history/window_view.h"
 
 struct rig_segment;
 

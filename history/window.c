@@ -185,11 +185,11 @@ const struct rig_history *rig_window_history(struct rig_window *window, bool wit
     uint32_t txn_count = (uint32_t)(window->txns.count + (with_open ? window->open.count : 0));
     uint32_t op_count = (uint32_t)(window->ops.count + (with_open ? window->open_ops.count : 0));
     window->txns.at[txn_count] = (struct rig_txn){.first_op = op_count};
-    window->view_uses = (struct rig_op_uses){.keys = window->uses.at,
-                                             .appends = window->appends.at,
-                                             .append_count = (uint32_t)window->appends.count,
-                                             .any_branch = window->any_branch,
-                                             .any_foreign = window->any_foreign};
+    window->summary = (struct rig_op_summary){.keys = window->uses.at,
+                                              .appends = window->appends.at,
+                                              .append_count = (uint32_t)window->appends.count,
+                                              .any_branch = window->any_branch,
+                                              .any_foreign = window->any_foreign};
     window->view = (struct rig_history){
         .txns = window->txns.at,
         .txn_count = txn_count,
@@ -205,7 +205,7 @@ const struct rig_history *rig_window_history(struct rig_window *window, bool wit
         .errors = window->errors.texts,
         .error_count = window->errors.count,
         .columns = rig_columns_any(&window->columns) ? &window->columns : NULL,
-        .uses = window->contradicted || (with_open && window->open.count > 0) ? NULL : &window->view_uses,
+        .summary = window->contradicted || (with_open && window->open.count > 0) ? NULL : &window->summary,
         .workload = window->workload,
         .has_invocations = window->with_invocation == window->added_count,
         .skipped_count = window->skipped_count,

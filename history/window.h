@@ -1,15 +1,14 @@
 /*
- * The part of a history that is in memory: joins segments, shows them as a history, and lets go of what is done with.
+ * The part of a history that is in memory: joins segments, shows them as a history, and forgets released keys.
  *
- * A window that is never told to drop anything is the whole history: that is how history/load.h loads one. Otherwise a
- * check judges what a window shows, says which transactions were judged and which keys will be used no more, and the
- * window forgets the operations on these keys and every judged transaction that has no other operation left. Judged
- * transactions that stay (their `judged` is not 0) are there for their keys' sake only.
- *
- * Key and transaction numbers are the window's own and change with every drop; positions and keys' names stay.
+ * A window without a release is the whole history: that is how history/load.h loads one. Otherwise a check judges the
+ * history that the window shows, says which transactions are settled and which keys it releases, and the window
+ * forgets the operations on these keys, and every settled transaction without other operations. history/window_view.h
+ * is the contract of this.
  *
  * Space: that of the transactions held: 40 bytes each, 16 an operation, 8 an append, 8 to 16 an element; a hash table
- * over the keys held. Time: linear in what is added; a drop is linear in what the window holds. Threads: one at a time.
+ * over the keys held. Time: linear in what is added; a release is linear in what the window holds. Threads: one at a
+ * time.
  */
 #ifndef RIG_HISTORY_WINDOW_H
 #define RIG_HISTORY_WINDOW_H
@@ -17,6 +16,7 @@
 #include "base/err.h"
 #include "history/history.h"
 #include "history/segment.h"
+#include "history/window_view.h"
 
 struct rig_window;
 struct rig_source_facts;
@@ -31,32 +31,32 @@ void rig_window_free(struct rig_window *window);
 enum rig_rc rig_window_add(struct rig_window *window, const struct rig_segment *segment, struct rig_err *err);
 
 /*
- * The window as a history: borrowed, valid until the window changes. `with_open` puts the open transactions behind the
- * complete ones, as info without completion; else they are left out. NULL when memory runs out.
+ * The window as a history (history/window_view.h): borrowed, valid until the window changes. `with_open` adds the open
+ * transactions after the complete ones, as info without completion; else they are left out. NULL when memory runs out.
  */
 const struct rig_history *rig_window_history(struct rig_window *window, bool with_open);
 
-/* Complete transactions in the window. Those that a drop has left come first, in its order. */
+/* Complete transactions in the window. */
 uint32_t rig_window_txn_count(const struct rig_window *window);
 
-/* Per key of the last rig_window_history(): operations of open transactions name it. */
+/* Per key of the last rig_window_history(): an open transaction names it. */
 bool rig_window_key_is_open(const struct rig_window *window, uint32_t key);
-/* Per key: a number that grows with every transaction ever added, as it was when a complete transaction last used the
- * key; exact in the order of segments, about right within one. */
+
+/* Times of use count transactions: `now` is the number ever added, the time of a key is that of the last complete
+ * transaction that used it. Exact in the order of segments, estimated within one. */
+uint64_t rig_window_used_now(const struct rig_window *window);
 uint64_t rig_window_key_used_at(const struct rig_window *window, uint32_t key);
-/* How many transactions pass from one operation on the key to the next, on average; UINT64_MAX while that is not known.
- */
+/* Average time from one operation on the key to the next; UINT64_MAX while that is not known. */
 uint64_t rig_window_key_gap(const struct rig_window *window, uint32_t key);
 /* Operations on the key so far. */
 uint64_t rig_window_key_use_count(const struct rig_window *window, uint32_t key);
-uint64_t rig_window_used_now(const struct rig_window *window);
 
 /*
- * Lets go, by the numbers of the last rig_window_history(false): sets `judged` of the transactions as given (0 keeps
- * what it was), forgets the operations on the keys to drop, and the judged transactions that have none left. Every
- * transaction of a dropped key must be judged.
+ * Settles transactions and releases keys, numbered as in the last rig_window_history(false). `settled`: enum rig_settled
+ * per transaction; RIG_SETTLED_NOT leaves it as it was. `release_key` per key: not 0 if it is released.
+ * history/window_view.h says what is required.
  */
-void rig_window_drop(struct rig_window *window, const uint8_t *judged, const uint8_t *drop_key);
+void rig_window_release(struct rig_window *window, const uint8_t *settled, const uint8_t *release_key);
 
 size_t rig_window_bytes(const struct rig_window *window);
 /* Of them, those that are filled, without what keys take; judging takes memory in proportion to these. */

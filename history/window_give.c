@@ -72,7 +72,7 @@ static enum rig_rc give(struct rig_window *window, const struct rig_source_facts
     }
     rig_arena_init(&storage->fault_texts, 0);
     *history = *view;
-    history->uses = NULL;
+    history->summary = NULL;
     history->storage = storage;
     move_arrays(window, history);
     if (!take_facts(history, facts))

@@ -62,7 +62,7 @@ struct rig_window {
     struct rig_window_uses uses;  /* parallel to keys; of complete transactions, as is */
     struct rig_owned_ops appends; /*   these, of which rig_op_grows() */
     struct rig_columns columns;   /* parallel to txns */
-    bool any_branch, any_foreign; /* see struct rig_op_uses */
+    bool any_branch, any_foreign; /* see struct rig_op_summary */
     bool contradicted;            /* what segments noted is not what uses say: lists did not go where they expected */
     struct rig_list_pool pool;
     struct rig_text_table key_texts;
@@ -85,12 +85,12 @@ struct rig_window {
     struct rig_window_uint32s odd;        /* reads of a segment that may show no prefix of a spine */
     struct rig_window_uint32s error_of;   /* per error of a segment */
     struct rig_window_uint64s order;
-    struct rig_window_uint32s key_map, branch_map; /* of a drop: old number -> new one */
+    struct rig_window_uint32s key_map, branch_map; /* of a release: old number -> new one */
     struct rig_spine_views spine_views;
     struct rig_branch_views branch_views;
     struct rig_segment_note own_note; /* of a segment that has none */
     struct rig_history view;
-    struct rig_op_uses view_uses;
+    struct rig_op_summary summary;
 };
 
 /* A sequence was read, and it is known. */

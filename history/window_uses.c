@@ -1,4 +1,4 @@
-/* What a window knows of the uses of its keys: struct rig_op_uses. */
+/* A window's summary of its operations: struct rig_op_summary. */
 #include "base/bug.h"
 #include "history/window_private.h"
 
@@ -96,7 +96,7 @@ void rig_window_recount(struct rig_window *window)
         const struct rig_txn *t = &window->txns.at[txn];
         size_t end = txn + 1 < window->txns.count ? t[1].first_op : window->ops.count;
         bool failed = t->outcome == RIG_OUTCOME_FAIL;
-        bool committed = (t->outcome == RIG_OUTCOME_OK) | (t->judged == RIG_JUDGED_COMMITTED);
+        bool committed = rig_txn_is_committed(t);
         for (uint32_t op = t->first_op; op < end; op++)
             recount_op(window, op, txn, failed, committed);
     }

@@ -6,15 +6,13 @@
 
 static enum rig_rc foreign_operation(const struct rig_history *history, struct rig_err *err)
 {
-    uint32_t op = 0, txn = 0;
+    uint32_t op = 0;
     while (history->ops[op].kind <= RIG_OP_READ_LIST)
         op++;
-    while (history->txns[txn + 1].first_op <= op)
-        txn++;
     return rig_fail(err, RIG_E_INPUT,
                     "transaction %u holds an operation that is neither an append nor a read of a list; "
                     "check it as another workload",
-                    rig_txn_name(history, txn));
+                    rig_txn_name(history, rig_history_txn_of(history, op)));
 }
 
 static void survey_txns(const struct rig_history *history, struct rig_survey *survey)
@@ -22,8 +20,8 @@ static void survey_txns(const struct rig_history *history, struct rig_survey *su
     uint32_t committed_count = 0, ok_count = 0, fail_count = 0, open_count = 0, counted_ops = 0;
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         const struct rig_txn *t = &history->txns[txn];
-        uint32_t ok = t->outcome == RIG_OUTCOME_OK, counts = ok | (t->judged == RIG_JUDGED_COMMITTED);
-        uint32_t open = rig_survey_is_open(t);
+        uint32_t ok = t->outcome == RIG_OUTCOME_OK, counts = rig_txn_is_committed(t);
+        uint32_t open = rig_txn_is_undecided(t);
         survey->committed[txn] = (uint8_t)counts;
         ok_count += ok;
         fail_count += t->outcome == RIG_OUTCOME_FAIL;
@@ -44,7 +42,7 @@ static enum rig_rc no_memory(struct rig_err *err)
                     "not enough memory for the version orders; raise --max-memory or check a shorter history");
 }
 
-/* ---- who looks at every operation ---- */
+/* ---- full scan ---- */
 
 struct look {
     struct rig_key_use *keys;
@@ -84,7 +82,7 @@ static enum rig_rc look_at_all(const struct rig_history *history, struct rig_are
         survey->keys[key] = rig_key_use_none();
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         const struct rig_txn *t = &history->txns[txn];
-        bool counts = survey->committed[txn] != 0, may = counts || rig_survey_is_open(t);
+        bool counts = survey->committed[txn] != 0, may = counts || rig_txn_is_undecided(t);
         for (uint32_t op = t->first_op; op < t[1].first_op; op++)
             look_at(&look, &history->ops[op], (struct rig_owned_op){op, txn}, counts, may);
     }
@@ -96,18 +94,18 @@ static enum rig_rc look_at_all(const struct rig_history *history, struct rig_are
     return RIG_OK;
 }
 
-/* ---- who is told ---- */
+/* ---- from the summary of a window ---- */
 
-static enum rig_rc take_uses(const struct rig_history *history, struct rig_survey *survey, struct rig_err *err)
+static enum rig_rc take_summary(const struct rig_history *history, struct rig_survey *survey, struct rig_err *err)
 {
-    const struct rig_op_uses *uses = history->uses;
-    if (uses->any_foreign)
+    const struct rig_op_summary *summary = history->summary;
+    if (summary->any_foreign)
         return foreign_operation(history, err);
     if (history->key_count > 0)
-        memcpy(survey->keys, uses->keys, history->key_count * sizeof *survey->keys);
-    survey->appends = uses->appends;
-    survey->append_count = uses->append_count;
-    survey->any_branch = uses->any_branch;
+        memcpy(survey->keys, summary->keys, history->key_count * sizeof *survey->keys);
+    survey->appends = summary->appends;
+    survey->append_count = summary->append_count;
+    survey->any_branch = summary->any_branch;
     return RIG_OK;
 }
 
@@ -121,7 +119,7 @@ enum rig_rc rig_survey_take(const struct rig_history *history, struct rig_arena 
         return no_memory(err);
     survey_txns(history, &result);
     enum rig_rc rc =
-        history->uses != NULL ? take_uses(history, &result, err) : look_at_all(history, arena, &result, err);
+        history->summary != NULL ? take_summary(history, &result, err) : look_at_all(history, arena, &result, err);
     if (rc == RIG_OK)
         *survey = result;
     return rc;

@@ -2,7 +2,7 @@
  * The first look at a history of lists: who is acknowledged, what was appended to each key, how long its list was read.
  *
  * It says which of the later passes have anything to do, and lists the appends for those that look at nothing else. A
- * window has noted most of it while it took the operations (rig_history.uses); else it takes one pass over them.
+ * window has noted most of it while it took the operations (rig_history.summary); else it takes one pass over them.
  *
  * Time: linear. Space: 36 bytes a key, 1 a transaction, 8 an append. Threads: one at a time.
  */
@@ -14,7 +14,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "history/history.h"
+#include "history/window_view.h"
 
 struct rig_survey {
     struct rig_key_use *keys;
@@ -37,10 +37,5 @@ enum rig_rc rig_survey_take(const struct rig_history *history, struct rig_arena 
 void rig_survey_commit(const struct rig_history *history, uint32_t txn, struct rig_survey *survey);
 /* The appends are asked for no more. */
 void rig_survey_end(struct rig_survey *survey);
-/* A transaction that a read may prove committed. */
-static inline bool rig_survey_is_open(const struct rig_txn *txn)
-{
-    return txn->outcome == RIG_OUTCOME_INFO && txn->judged == RIG_JUDGED_NOT;
-}
 
 #endif

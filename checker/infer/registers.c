@@ -8,6 +8,7 @@
 #include "checker/graph/links.h"
 #include "checker/infer/register_orders.h"
 #include "checker/infer/versions_audit.h"
+#include "history/window_view.h"
 
 enum { DENSE_FACTOR = 4, DENSE_SLACK = 64 };
 
@@ -76,15 +77,13 @@ bool rig_register_is_update(const struct rig_history *history, uint32_t txn, uin
 
 static enum rig_rc foreign_operation(const struct rig_history *history, struct rig_err *err)
 {
-    uint32_t op = 0, txn = 0;
+    uint32_t op = 0;
     while (is_write(&history->ops[op]) || history->ops[op].kind == RIG_OP_READ_REGISTER)
         op++;
-    while (history->txns[txn + 1].first_op <= op)
-        txn++;
     return rig_fail(err, RIG_E_INPUT,
                     "transaction %u holds an operation that is neither a write nor a read of a register; "
                     "check it as another workload",
-                    rig_txn_name(history, txn));
+                    rig_txn_name(history, rig_history_txn_of(history, op)));
 }
 
 static enum rig_rc survey(struct build *b)
@@ -297,7 +296,7 @@ static enum rig_rc find_committed(struct build *b)
         return no_memory(b->err);
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
         const struct rig_txn *t = &history->txns[txn];
-        bool counts = (t->outcome == RIG_OUTCOME_OK) | (t->judged == RIG_JUDGED_COMMITTED);
+        bool counts = rig_txn_is_committed(t);
         r->committed[txn] = counts;
         r->committed_count += counts;
         any_open |= !counts & (t->outcome == RIG_OUTCOME_INFO);

@@ -44,7 +44,7 @@ static void observe(struct observing *o, uint32_t key, const struct rig_read_lis
     struct build *b = o->build;
     for (uint32_t i = *seen; i < list->count; i++) {
         const struct rig_append *slot = rig_versions_find(b->versions, key, rig_read_element(list, i));
-        if (slot == NULL || b->survey.committed[slot->writer] || !rig_survey_is_open(&b->history->txns[slot->writer]))
+        if (slot == NULL || b->survey.committed[slot->writer] || !rig_txn_is_undecided(&b->history->txns[slot->writer]))
             continue;
         rig_survey_commit(b->history, slot->writer, &b->survey);
         o->fresh[o->fresh_count++] = slot->writer;

@@ -5,6 +5,7 @@
 #include "base/bug.h"
 #include "checker/checker_types.h"
 #include "checker/stream/closing_private.h"
+#include "history/window_view.h"
 
 /* Rounds until all wait, because it takes too long to see who does not. */
 enum { MOST_ROUNDS = 64, PIECE = 256, PASSAGES_AT_ONCE = 64 };
@@ -66,7 +67,7 @@ static bool waits_in_order(const struct rig_closing_search *s, uint32_t txn)
 static void visit(struct rig_closing_search *s, uint32_t txn)
 {
     const struct rig_txn *t = &s->history->txns[txn];
-    if (s->out->waits[txn] || t->judged != RIG_JUDGED_NOT)
+    if (s->out->waits[txn] || rig_txn_is_settled(t))
         return;
     bool too_late = s->committed[txn] && t->invoke_at != RIG_POSITION_NONE && t->invoke_at > s->least_end;
     if (too_late || uses_alive(s, txn) || waits_in_order(s, txn))
@@ -248,44 +249,23 @@ static void visit_relays(struct rig_closing_search *s)
 
 void rig_closing_wait_again(struct rig_closing_search *s, uint32_t txn)
 {
-    if (s->out->waits[txn] || s->history->txns[txn].judged != RIG_JUDGED_NOT)
+    if (s->out->waits[txn] || rig_txn_is_settled(&s->history->txns[txn]))
         return;
     make_wait(s, txn);
     s->again = true;
 }
 
-/* The first operation on a key that is alive; the number of all where there is none. */
-static uint32_t find_first_op(const struct rig_history *history, const uint8_t *alive)
-{
-    uint32_t first = history->op_count;
-    for (uint32_t key = 0; history->uses != NULL && key < history->key_count; key++) {
-        if (alive[key] && history->uses->keys[key].first_op < first)
-            first = history->uses->keys[key].first_op;
-    }
-    for (uint32_t op = 0; history->uses == NULL && op < first; op++)
-        first = alive[history->ops[op].key] ? op : first;
-    return first;
-}
-
 /* The first transaction that uses a key that is alive; the number of all when none does. */
 static uint32_t find_first(const struct rig_history *history, const uint8_t *alive)
 {
-    uint32_t op = find_first_op(history, alive), low = 0, high = history->txn_count;
-    while (low < high && op < history->op_count) {
-        uint32_t middle = low + (high - low) / 2;
-        if (history->txns[middle + 1].first_op <= op)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return op < history->op_count ? low : history->txn_count;
+    return rig_history_txn_of(history, rig_history_first_op_on(history, alive));
 }
 
 static void wait_all(struct rig_closing_search *s)
 {
     s->out->waiting_count = 0;
     for (uint32_t txn = 0; txn < s->history->txn_count; txn++) {
-        s->out->waits[txn] = s->history->txns[txn].judged == RIG_JUDGED_NOT;
+        s->out->waits[txn] = !rig_txn_is_settled(&s->history->txns[txn]);
         s->out->waiting_count += s->out->waits[txn];
     }
 }
@@ -322,8 +302,8 @@ static bool is_closed(const struct rig_closing_search *s)
     uint64_t waiting = 0;
     bool closed = true;
     for (uint32_t txn = 0; txn < s->history->txn_count && closed; txn++) {
-        const bool judged = s->history->txns[txn].judged != RIG_JUDGED_NOT;
-        closed = s->out->waits[txn] ? !judged : judged || is_closing(s, txn);
+        const bool settled = rig_txn_is_settled(&s->history->txns[txn]);
+        closed = s->out->waits[txn] ? !settled : settled || is_closing(s, txn);
         waiting += s->out->waits[txn];
     }
     for (uint32_t node = s->links->txn_count; node < s->links->node_count && closed; node++)

@@ -3,6 +3,7 @@
 
 #include "checker/stream/list_unread_chain.h"
 #include "checker/stream/retired_private.h"
+#include "history/window_view.h"
 
 /* What one judgement shows of a key. */
 struct shown {
@@ -67,11 +68,11 @@ static bool is_read(const struct rig_versions *versions, uint32_t key)
 /* What those who are judged (NULL: all) appended to the key. */
 static struct shown show(const struct rig_inference *inference, uint32_t key, const uint8_t *judged)
 {
-    const struct rig_op_uses *uses = inference->history->uses;
-    if (judged == NULL && uses != NULL && is_read(&inference->versions, key))
-        return (struct shown){.values = {.lowest = uses->keys[key].lowest,
-                                         .highest = uses->keys[key].highest,
-                                         .count = uses->keys[key].appends}};
+    const struct rig_op_summary *summary = inference->history->summary;
+    if (judged == NULL && summary != NULL && is_read(&inference->versions, key))
+        return (struct shown){.values = {.lowest = summary->keys[key].lowest,
+                                         .highest = summary->keys[key].highest,
+                                         .count = summary->keys[key].appends}};
     const struct key_slots of = slots_of(inference, key);
     struct shown shown = {.values = {.lowest = INT64_MAX, .highest = INT64_MIN}};
     int64_t value;

@@ -103,8 +103,8 @@ struct judgement {
     const struct rig_history *view;
     struct rig_closing closing;
     uint8_t *selected; /* per node: closing, and not judged before */
-    uint8_t *judged;   /* per transaction: enum rig_judged, for those who are selected; and */
-    uint8_t *all;      /*   whether it has been judged, now or before */
+    uint8_t *settled;  /* per transaction: enum rig_settled, if it is selected, and */
+    uint8_t *all;      /*   whether it is settled, now or before */
     uint8_t *fate;     /* per key: enum rig_key_fate */
     uint8_t *drop;     /* per key */
     uint64_t selected_count;
@@ -140,21 +140,21 @@ static bool make_arrays(struct judgement *j)
     size_t node_count = (size_t)j->w->judge.inference.links.node_count + 1;
     size_t txn_count = (size_t)j->view->txn_count + 1, key_count = (size_t)j->view->key_count + 1;
     j->selected = rig_arena_array(arena, node_count, 1);
-    j->judged = rig_arena_array(arena, txn_count, 1);
+    j->settled = rig_arena_array(arena, txn_count, 1);
     j->all = rig_arena_array(arena, txn_count, 1);
     j->fate = rig_arena_array(arena, key_count, 1);
     j->drop = rig_arena_array(arena, key_count, 1);
-    return j->selected != NULL && j->judged != NULL && j->all != NULL && j->fate != NULL && j->drop != NULL;
+    return j->selected != NULL && j->settled != NULL && j->all != NULL && j->fate != NULL && j->drop != NULL;
 }
 
 /* Of those that no judgement has seen before. Vectorized by the compiler. */
 static void choose_new(const uint8_t *restrict waits, const uint8_t *restrict committed, uint8_t *restrict selected,
-                       uint8_t *restrict all, uint8_t *restrict judged, uint32_t count)
+                       uint8_t *restrict all, uint8_t *restrict settled, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         uint8_t closes = waits[i] ^ 1U;
         selected[i] = all[i] = closes;
-        judged[i] = (uint8_t)((RIG_JUDGED_UNCOMMITTED + committed[i]) & (0U - closes));
+        settled[i] = (uint8_t)((RIG_SETTLED_UNCOMMITTED + committed[i]) & (0U - closes));
     }
 }
 
@@ -170,15 +170,15 @@ static bool choose(struct judgement *j, const uint8_t *waits)
         return false;
     j->selected_count = count - j->closing.waiting_count;
     for (uint32_t txn = 0; txn < old; txn++) {
-        bool before = j->view->txns[txn].judged != RIG_JUDGED_NOT;
+        bool before = rig_txn_is_settled(&j->view->txns[txn]);
         bool closes = !before && !waits[txn];
         j->selected[txn] = closes;
         j->selected_count -= before;
         j->all[txn] = before || closes;
         if (closes)
-            j->judged[txn] = committed[txn] ? RIG_JUDGED_COMMITTED : RIG_JUDGED_UNCOMMITTED;
+            j->settled[txn] = committed[txn] ? RIG_SETTLED_COMMITTED : RIG_SETTLED_UNCOMMITTED;
     }
-    choose_new(waits + old, committed + old, j->selected + old, j->all + old, j->judged + old, count - old);
+    choose_new(waits + old, committed + old, j->selected + old, j->all + old, j->settled + old, count - old);
     for (uint32_t node = links->txn_count; node < links->node_count; node++)
         j->selected[node] = !waits[node];
     return true;
@@ -236,7 +236,7 @@ static enum rig_rc let_go(struct judgement *j)
     if (rc != RIG_OK)
         return rc;
     const uint32_t txn_count = rig_window_txn_count(w->window);
-    rig_window_drop(w->window, j->judged, j->drop);
+    rig_window_release(w->window, j->settled, j->drop);
     w->old_count = rig_window_txn_count(w->window);
     RIG_INVARIANT(w->old_count >= j->closing.waiting_count && w->old_count <= txn_count);
     if (rig_budget_is_crowded(&w->budget, rig_retired_bytes(w->retired)))

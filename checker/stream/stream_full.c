@@ -55,20 +55,6 @@ struct outlook {
     uint64_t going;  /*   of those that could be dropped */
 };
 
-/* The transaction of an operation; txn_count when there is none. */
-static uint32_t txn_of(const struct rig_history *view, uint32_t op)
-{
-    uint32_t low = 0, high = view->txn_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (view->txns[middle + 1].first_op <= op)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static bool uses_key_in_use(const struct outlook *o, uint32_t txn)
 {
     const struct rig_txn_op *op = rig_txn_ops(o->view, txn), *end = op + rig_txn_op_count(o->view, txn);
@@ -81,14 +67,9 @@ static bool uses_key_in_use(const struct outlook *o, uint32_t txn)
 static uint32_t first_waiting(const struct outlook *o)
 {
     const struct rig_history *view = o->view;
-    uint32_t first_op = view->op_count;
-    for (uint32_t key = 0; key < view->key_count; key++) {
-        if (o->in_use[key] && view->uses->keys[key].first_op < first_op)
-            first_op = view->uses->keys[key].first_op;
-    }
-    uint32_t txn = txn_of(view, first_op);
+    uint32_t txn = rig_history_txn_of(view, rig_history_first_op_on(view, o->in_use));
     while (txn < view->txn_count && (view->txns[txn].outcome != RIG_OUTCOME_OK ||
-                                     view->txns[txn].judged != RIG_JUDGED_NOT || !uses_key_in_use(o, txn)))
+                                     rig_txn_is_settled(&view->txns[txn]) || !uses_key_in_use(o, txn)))
         txn++;
     return txn;
 }
@@ -114,7 +95,7 @@ static void foretell(const struct rig_stream *w, struct outlook *o)
 static bool look_ahead(struct rig_stream *w, struct outlook *o)
 {
     *o = (struct outlook){.view = rig_window_history(w->window, false)};
-    if (o->view == NULL || !o->view->has_invocations || o->view->uses == NULL)
+    if (o->view == NULL || !o->view->has_invocations || o->view->summary == NULL)
         return false;
     o->in_use = rig_arena_room(&w->judge.scratch, (size_t)o->view->key_count + 1, 1);
     if (o->in_use == NULL)

@@ -35,7 +35,7 @@ static enum rig_rc peek_at_window(struct rig_stream *w, struct rig_stream_peek *
         return rig_stream_no_memory(err);
     memset(selected, 1, node_count);
     for (uint32_t txn = 0; txn < view->txn_count; txn++) {
-        selected[txn] = view->txns[txn].judged == RIG_JUDGED_NOT;
+        selected[txn] = !rig_txn_is_settled(&view->txns[txn]);
         peek->waiting_count += selected[txn] && view->txns[txn].complete_at != RIG_POSITION_NONE;
     }
     rc = rig_judge_search(judge, selected, err);

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "history/window_view.h"
+
 static int compare_claims(const void *left, const void *right)
 {
     const struct rig_claim *a = left, *b = right;
@@ -15,7 +17,7 @@ static bool list_claims(struct rig_commits *commits, enum rig_op_kind writes)
     const struct rig_history *history = commits->proof->history;
     struct rig_claims *claims = &commits->claims;
     for (uint32_t txn = 0; txn < history->txn_count; txn++) {
-        if (history->txns[txn].outcome != RIG_OUTCOME_INFO || history->txns[txn].judged != RIG_JUDGED_NOT)
+        if (!rig_txn_is_undecided(&history->txns[txn]))
             continue;
         const struct rig_txn_op *ops = rig_txn_ops(history, txn);
         for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
@@ -42,20 +44,15 @@ bool rig_commits_show(struct rig_commits *commits, uint32_t key, int64_t value)
     return rig_proved_txns_add(&commits->proved, found->txn);
 }
 
-static bool is_known_to_have_committed(const struct rig_txn *txn)
-{
-    return txn->outcome == RIG_OUTCOME_OK || txn->judged == RIG_JUDGED_COMMITTED;
-}
-
 bool rig_commits_prove(struct rig_proof *proof, enum rig_op_kind writes, rig_commits_follow *follow)
 {
     const struct rig_history *history = proof->history;
     struct rig_commits commits = {.proof = proof};
     for (uint32_t txn = 0; txn < history->txn_count; txn++)
-        proof->committed[txn] = is_known_to_have_committed(&history->txns[txn]);
+        proof->committed[txn] = rig_txn_is_committed(&history->txns[txn]);
     bool done = list_claims(&commits, writes);
     for (uint32_t txn = 0; done && txn < history->txn_count; txn++) {
-        if (is_known_to_have_committed(&history->txns[txn]))
+        if (rig_txn_is_committed(&history->txns[txn]))
             done = follow(&commits, txn);
     }
     while (done && commits.proved.count > 0)

@@ -418,7 +418,7 @@ RIG_ALWAYS_INLINE enum rig_rc get_results(struct rig_record_decoder *decoder, st
     txn->process = (int32_t)slot->process;
     txn->error = error;
     txn->outcome = (uint8_t)outcome;
-    txn->judged = RIG_JUDGED_NOT;
+    txn->settled = RIG_SETTLED_NOT;
     decoder->txn_count++;
     return write_results(decoder, cursor, slot, (enum rig_outcome)outcome, (tag & RIG_COMPLETE_READS) != 0,
                          (uint16_t)(txns->count - 1), form);

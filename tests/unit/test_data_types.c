@@ -109,9 +109,9 @@ static void windows_have_them(void **state)
         uint32_t writes = 0;
         for (uint32_t op = 0; op < complete->op_count; op++)
             writes += complete->ops[op].kind == type->write_op && rig_data_type_has_sequences(type);
-        assert_true(complete->uses == NULL || complete->uses->append_count == writes);
-        assert_true(complete->uses == NULL || !complete->uses->any_foreign);
-        assert_true(complete->uses != NULL || rig_data_type_has_sequences(type));
+        assert_true(complete->summary == NULL || complete->summary->append_count == writes);
+        assert_true(complete->summary == NULL || !complete->summary->any_foreign);
+        assert_true(complete->summary != NULL || rig_data_type_has_sequences(type));
         rig_segment_done(&segment);
         rig_window_free(window);
         rig_history_free(wanted);

@@ -5,6 +5,7 @@
 
 #include "base/rng.h"
 #include "checker/infer/list_inference.h"
+#include "history/window_view.h"
 #include "tests/oracle/ask_checker.h"
 #include "tests/oracle/small_random.h"
 
@@ -141,16 +142,16 @@ static void the_short_way_hides_nothing(void **state)
 static void judged_transactions_keep_their_outcome(void **state)
 {
     (void)state;
-    const uint8_t judged[] = {RIG_JUDGED_NOT, RIG_JUDGED_UNCOMMITTED, RIG_JUDGED_COMMITTED};
+    const uint8_t settled[] = {RIG_SETTLED_NOT, RIG_SETTLED_UNCOMMITTED, RIG_SETTLED_COMMITTED};
     for (unsigned read = 0; read < 2; read++) {
         for (unsigned i = 0; i < 3; i++) {
             struct result result;
             struct rig_history *history =
                 given(read ? "info 0 0-1: ax1; ok 1 2-3: rx[1]" : "info 0 0-1: ax1; ok 1 2-3: rx[]");
             uint32_t unknown = given_txn(history, 1);
-            history->txns[unknown].judged = judged[i];
+            history->txns[unknown].settled = settled[i];
             infer(history, rig_infer_list_append, &result);
-            bool committed = judged[i] == RIG_JUDGED_COMMITTED || (judged[i] == RIG_JUDGED_NOT && read);
+            bool committed = settled[i] == RIG_SETTLED_COMMITTED || (settled[i] == RIG_SETTLED_NOT && read);
             assert_int_equal(result.inference.versions.committed[unknown], committed);
             assert_int_equal(result.inference.committed_count, 1 + committed);
             done(&result);

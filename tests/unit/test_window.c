@@ -403,17 +403,17 @@ static void drop_forgets_keys(void **state)
     add_read(f, stays, stays, 4);
     add_open(f, stays, 1);
     join(f);
-    const uint8_t judged[] = {RIG_JUDGED_COMMITTED, 0, RIG_JUDGED_UNCOMMITTED, RIG_JUDGED_COMMITTED};
+    const uint8_t settled[] = {RIG_SETTLED_COMMITTED, 0, RIG_SETTLED_UNCOMMITTED, RIG_SETTLED_COMMITTED};
     const uint8_t drop_key[] = {1, 0};
     assert_int_equal(rig_window_history(f->window, false)->branch_count, 2);
-    rig_window_drop(f->window, judged, drop_key);
+    rig_window_release(f->window, settled, drop_key);
     const struct rig_history *history = rig_window_history(f->window, true);
     assert_int_equal(history->txn_count, 3);
     assert_int_equal(history->key_count, 1);
     assert_int_equal(history->branch_count, 1);
     assert_int_equal(history->keys[0], 2);
-    assert_int_equal(history->txns[0].judged, RIG_JUDGED_NOT);
-    assert_int_equal(history->txns[1].judged, RIG_JUDGED_COMMITTED);
+    assert_int_equal(history->txns[0].settled, RIG_SETTLED_NOT);
+    assert_int_equal(history->txns[1].settled, RIG_SETTLED_COMMITTED);
     assert_int_equal(history->txns[1].complete_at, 7);
     assert_read(history, 0, false, 4, 9);
     assert_read(history, 1, true, 4, 2);
@@ -435,32 +435,32 @@ static void drop_forgets_keys(void **state)
 /* The first operation on each key is known, unless nothing is known. */
 static void assert_first_ops(const struct rig_history *view)
 {
-    uint32_t op_count = view->uses == NULL ? 0 : view->op_count;
+    uint32_t op_count = view->summary == NULL ? 0 : view->op_count;
     uint8_t *met = calloc(view->key_count + 1, 1);
     assert_non_null(met);
     for (uint32_t op = 0; op < op_count; op++) {
         uint32_t key = view->ops[op].key;
         if (!met[key])
-            assert_int_equal(view->uses->keys[key].first_op, op);
+            assert_int_equal(view->summary->keys[key].first_op, op);
         met[key] = 1;
     }
     for (uint32_t key = 0; op_count > 0 && key < view->key_count; key++)
-        assert_true(met[key] || view->uses->keys[key].first_op == UINT32_MAX);
+        assert_true(met[key] || view->summary->keys[key].first_op == UINT32_MAX);
     free(met);
 }
 
 /* The expected rest of the model's transactions, of those that complete before `end`. */
 struct left {
     const struct rig_history *whole;
-    uint32_t *txn_at;      /* position of completion -> transaction of `whole`, + 1 */
-    uint8_t *judged, *ops; /* per transaction, per operation of `whole`; an operation that was dropped is 1 */
+    uint32_t *txn_at;       /* position of completion -> transaction of `whole`, + 1 */
+    uint8_t *settled, *ops; /* per transaction, per operation of `whole`; an operation that was dropped is 1 */
 };
 
 static void assert_left(const struct rig_history *view, const struct left *left, uint32_t end)
 {
     uint32_t stay = 0;
     for (uint32_t i = 0; i < left->whole->txn_count; i++) {
-        bool stays = left->judged[i] == 0;
+        bool stays = left->settled[i] == 0;
         for (uint32_t at = left->whole->txns[i].first_op; at < left->whole->txns[i + 1].first_op; at++)
             stays |= !left->ops[at];
         stay += stays && left->whole->txns[i].complete_at < end;
@@ -471,7 +471,7 @@ static void assert_left(const struct rig_history *view, const struct left *left,
         const struct rig_txn *txn = &view->txns[i];
         uint32_t of = left->txn_at[txn->complete_at] - 1;
         const struct rig_txn *wanted = &left->whole->txns[of];
-        assert_int_equal(txn->judged, left->judged[of]);
+        assert_int_equal(txn->settled, left->settled[of]);
         assert_int_equal(txn->process, wanted->process);
         assert_same_columns(view, i, left->whole, of);
         assert_string_equal(txn->error == 0 ? "" : view->errors[txn->error - 1],
@@ -483,7 +483,7 @@ static void assert_left(const struct rig_history *view, const struct left *left,
                 assert_same_op(view, &ops[op++], left->whole, &left->whole->ops[at]);
         }
         assert_int_equal(op, rig_txn_op_count(view, i));
-        assert_true(op > 0 || !txn->judged);
+        assert_true(op > 0 || !txn->settled);
     }
 }
 
@@ -491,30 +491,30 @@ static void assert_left(const struct rig_history *view, const struct left *left,
 static void drop_some(struct rig_window *window, struct left *left, uint32_t end)
 {
     const struct rig_history *view = rig_window_history(window, false);
-    uint8_t *judged = calloc(view->txn_count + 1, 1), *drop = calloc(view->key_count + 1, 1);
-    assert_true(judged != NULL && drop != NULL);
+    uint8_t *settled = calloc(view->txn_count + 1, 1), *drop = calloc(view->key_count + 1, 1);
+    assert_true(settled != NULL && drop != NULL);
     assert_first_ops(view);
     for (uint32_t key = 0; key < view->key_count; key++)
         drop[key] = rig_rng_below(&rng, 3) == 0 && !rig_window_key_is_open(window, key);
     for (uint32_t i = 0; i < view->txn_count; i++) {
-        if (view->txns[i].judged == 0 && rig_rng_below(&rng, 50) != 0)
-            judged[i] = 1 + (uint8_t)rig_rng_below(&rng, 2);
-        for (uint32_t op = 0; !judged[i] && !view->txns[i].judged && op < rig_txn_op_count(view, i); op++)
+        if (view->txns[i].settled == 0 && rig_rng_below(&rng, 50) != 0)
+            settled[i] = 1 + (uint8_t)rig_rng_below(&rng, 2);
+        for (uint32_t op = 0; !settled[i] && !view->txns[i].settled && op < rig_txn_op_count(view, i); op++)
             drop[rig_txn_ops(view, i)[op].key] = 0;
     }
     for (uint32_t i = 0; i < view->txn_count; i++) {
         uint32_t of = left->txn_at[view->txns[i].complete_at] - 1;
-        if (judged[i])
-            left->judged[of] = judged[i];
+        if (settled[i])
+            left->settled[of] = settled[i];
         uint32_t op = 0;
         for (uint32_t at = left->whole->txns[of].first_op; at < left->whole->txns[of + 1].first_op; at++) {
             if (!left->ops[at])
                 left->ops[at] = drop[rig_txn_ops(view, i)[op++].key];
         }
     }
-    rig_window_drop(window, judged, drop);
+    rig_window_release(window, settled, drop);
     assert_left(rig_window_history(window, false), left, end);
-    free(judged);
+    free(settled);
     free(drop);
 }
 
@@ -535,9 +535,9 @@ static void only_the_dropped_part_is_gone(void **state)
         struct rig_history *whole = model_history(&model, model.event_count);
         struct left left = {.whole = whole,
                             .txn_at = calloc(model.event_count + 1, sizeof(uint32_t)),
-                            .judged = calloc(whole->txn_count + 1, 1),
+                            .settled = calloc(whole->txn_count + 1, 1),
                             .ops = calloc(whole->op_count + 1, 1)};
-        assert_true(left.txn_at != NULL && left.judged != NULL && left.ops != NULL);
+        assert_true(left.txn_at != NULL && left.settled != NULL && left.ops != NULL);
         for (uint32_t i = 0; i < whole->txn_count; i++) {
             if (whole->txns[i].complete_at != RIG_POSITION_NONE)
                 left.txn_at[whole->txns[i].complete_at] = i + 1;
@@ -557,7 +557,7 @@ static void only_the_dropped_part_is_gone(void **state)
         rig_window_free(window);
         rig_history_free(whole);
         free(left.txn_at);
-        free(left.judged);
+        free(left.settled);
         free(left.ops);
         model_done(&model);
     }
@@ -568,7 +568,7 @@ static void memory_is_bounded(void **state)
 {
     struct fixture *f = *state;
     size_t most[2] = {0, 0}; /* of the first half and of the second */
-    const uint8_t judged[] = {RIG_JUDGED_COMMITTED};
+    const uint8_t settled[] = {RIG_SETTLED_COMMITTED};
     const uint8_t drop_key[] = {1};
     for (int i = 0; i < 100000; i++) {
         char text[24];
@@ -588,7 +588,7 @@ static void memory_is_bounded(void **state)
         assert_string_equal(view->errors[view->txns[0].error - 1], text);
         assert_string_equal(view->key_texts[view->keys[0]], text);
         assert_string_equal(rig_history_column_name(view, 0, RIG_COLUMN_NODE), text);
-        rig_window_drop(f->window, judged, drop_key);
+        rig_window_release(f->window, settled, drop_key);
         size_t held = rig_window_bytes(f->window);
         most[i / 50000] = held > most[i / 50000] ? held : most[i / 50000];
     }

@@ -78,7 +78,7 @@ RIG_PART_INLINE void rig_part_set_txn(const struct rig_part *part, struct rig_tx
     txn->process = 0;
     txn->error = 0;
     txn->outcome = (uint8_t)outcome;
-    txn->judged = RIG_JUDGED_NOT;
+    txn->settled = RIG_SETTLED_NOT;
 }
 
 /*

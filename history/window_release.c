@@ -1,4 +1,4 @@
-/* What a window forgets: rig_window_drop(). */
+/* Settling transactions and forgetting keys: rig_window_release(). */
 #include <string.h>
 
 #include "base/bug.h"
@@ -8,15 +8,15 @@
 enum { IDLE_TEXTS = 4096 };
 
 /* Dense numbers for the keys and the branches that stay. */
-static void number_what_stays(struct rig_window *window, const uint8_t *drop_key)
+static void number_what_stays(struct rig_window *window, const uint8_t *release_key)
 {
     uint32_t key_count = 0, branch_count = 0;
     for (size_t i = 0; i < window->keys.count; i++) {
-        RIG_REQUIRE(!drop_key[i] || !window->keys.at[i].is_open);
-        window->key_map.at[i] = drop_key[i] ? RIG_WINDOW_NONE : key_count++;
+        RIG_REQUIRE(!release_key[i] || !window->keys.at[i].is_open);
+        window->key_map.at[i] = release_key[i] ? RIG_WINDOW_NONE : key_count++;
     }
     for (size_t i = 0; i < window->branches.count; i++)
-        window->branch_map.at[i] = drop_key[window->branches.at[i].key] ? RIG_WINDOW_NONE : branch_count++;
+        window->branch_map.at[i] = release_key[window->branches.at[i].key] ? RIG_WINDOW_NONE : branch_count++;
 }
 
 /* The first operation that stays: what is before it goes without a look, and that is most. */
@@ -59,29 +59,15 @@ static void keep_ops(struct rig_window *window, uint32_t first)
     window->ops.count = kept;
 }
 
-/* How many transactions end before operation `first`. */
-static size_t count_before(const struct rig_window *window, uint32_t first)
-{
-    size_t low = 0, high = window->txns.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (window->txns.at[middle + 1].first_op <= first)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* The transactions before operation `first` go, those that were not judged excepted: they have no operations. */
-static size_t keep_first_txns(struct rig_window *window, const uint8_t *judged, uint32_t first, size_t *kept)
+/* The transactions before operation `first` go, except those that are not settled: they have no operations. */
+static size_t keep_first_txns(struct rig_window *window, const uint8_t *settled, uint32_t first, size_t *kept)
 {
     struct rig_txn *txns = window->txns.at;
-    const size_t count = count_before(window, first);
-    const uint8_t *end = judged + count, *at = judged;
-    while (at < end && (at = memchr(at, RIG_JUDGED_NOT, (size_t)(end - at))) != NULL) {
-        size_t i = (size_t)(at++ - judged);
-        if (txns[i].judged != RIG_JUDGED_NOT)
+    const size_t count = rig_history_txn_of(&window->view, first);
+    const uint8_t *end = settled + count, *at = settled;
+    while (at < end && (at = memchr(at, RIG_SETTLED_NOT, (size_t)(end - at))) != NULL) {
+        size_t i = (size_t)(at++ - settled);
+        if (txns[i].settled != RIG_SETTLED_NOT)
             continue;
         RIG_REQUIRE(txns[i + 1].first_op == txns[i].first_op);
         rig_columns_move(&window->columns, *kept, i);
@@ -92,24 +78,24 @@ static size_t keep_first_txns(struct rig_window *window, const uint8_t *judged, 
 }
 
 /* Behind keep_ops(). */
-static void keep_txns(struct rig_window *window, const uint8_t *judged, uint32_t first)
+static void keep_txns(struct rig_window *window, const uint8_t *settled, uint32_t first)
 {
     struct rig_txn *txns = window->txns.at;
     const uint32_t *before = ops_before(window);
     size_t count = window->txns.count, kept = 0;
     uint32_t end = txns[count].first_op;
     const bool has_columns = rig_columns_any(&window->columns);
-    for (size_t i = keep_first_txns(window, judged, first, &kept); i < count; i++) {
+    for (size_t i = keep_first_txns(window, settled, first, &kept); i < count; i++) {
         struct rig_txn txn = txns[i];
         uint32_t op_end = i + 1 < count ? txns[i + 1].first_op : end;
         uint32_t from = txn.first_op < first ? 0 : before[txn.first_op], to = before[op_end];
-        RIG_REQUIRE((txn.judged | judged[i]) != RIG_JUDGED_NOT || to - from == op_end - txn.first_op);
+        RIG_REQUIRE((txn.settled | settled[i]) != RIG_SETTLED_NOT || to - from == op_end - txn.first_op);
         txn.first_op = from;
-        txn.judged = judged[i] != RIG_JUDGED_NOT ? judged[i] : txn.judged;
+        txn.settled = settled[i] != RIG_SETTLED_NOT ? settled[i] : txn.settled;
         txns[kept] = txn;
         if (has_columns)
             rig_columns_move(&window->columns, kept, i);
-        kept += (from != to) | (txn.judged == RIG_JUDGED_NOT);
+        kept += (from != to) | (txn.settled == RIG_SETTLED_NOT);
     }
     window->txns.count = kept;
     rig_columns_cut(&window->columns, kept);
@@ -207,13 +193,13 @@ static void index_keys(struct rig_window *window)
     }
 }
 
-void rig_window_drop(struct rig_window *window, const uint8_t *judged, const uint8_t *drop_key)
+void rig_window_release(struct rig_window *window, const uint8_t *settled, const uint8_t *release_key)
 {
     RIG_REQUIRE(window->view.txn_count == window->txns.count && window->view.key_count == window->keys.count);
-    number_what_stays(window, drop_key);
+    number_what_stays(window, release_key);
     uint32_t first = first_kept(window);
     keep_ops(window, first);
-    keep_txns(window, judged, first);
+    keep_txns(window, settled, first);
     keep_branches(window);
     keep_keys(window);
     keep_key_texts(window);
