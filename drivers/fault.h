@@ -9,8 +9,8 @@
  *     inject -> [the fault's time passes] -> heal
  *
  * heal runs always, also after a failed inject and perhaps more than once: it is idempotent, looks at the state object
- * to see what there is to undo, and undoes what it can even when a part of it fails. A fault whose targets are healed
- * one by one gives heal_node in its place; the nemesis then goes over the targets.
+ * to see what there is to undo, and undoes what it can even when a part of it fails. A fault that strikes or heals
+ * its targets one by one gives inject_node or heal_node instead; the nemesis then goes over the targets.
  *
  * Undo: what would outlive rig (a mount, a namespace, a stopped process, the effect of a command) is written to the
  * undo journal with site->undo() BEFORE it is done; the next start of rig heals what a killed one has left. What dies
@@ -87,16 +87,22 @@ struct rig_fault {
     /* Further needs. `options` may be NULL (`rig list faults`). False: `why` says what is missing and the remedy.
      * Optional. */
     bool (*available)(const void *options, char *why, size_t size);
+    /*
+     * A fault has one of inject and inject_node. The nemesis calls inject_node for each target, with `i` as its position
+     * in site->nodes, until one fails; a fault without targets gets one call with i = 0.
+     */
     enum rig_rc (*inject)(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
                           struct rig_err *err);
     /*
-     * Undoes what inject did; `evidence` holds what inject said and may be added to. A fault has one of these two, or
-     * neither when there is nothing to undo. The nemesis calls heal_node for each target, also when it failed for
-     * another one, with `i` as the target's position in site->nodes; a fault without targets gets one call with i = 0.
-     * heal_node is only read where heal is NULL.
+     * Undoes what inject did; `evidence` holds what inject said and may be added to. A fault has one of heal and
+     * heal_node, or neither when there is nothing to undo. heal_node is called like inject_node, but also for the other
+     * targets when it failed for one.
      */
     enum rig_rc (*heal)(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
                         struct rig_err *err);
+    /* The same for one target; only read where the hook for all of them is NULL. */
+    enum rig_rc (*inject_node)(const struct rig_fault_site *site, uint32_t i, void *state,
+                               struct rig_evidence *evidence, struct rig_err *err);
     enum rig_rc (*heal_node)(const struct rig_fault_site *site, uint32_t i, void *state, struct rig_evidence *evidence,
                              struct rig_err *err);
 };

@@ -13,14 +13,30 @@ static const int64_t effect_timeout_ns = 10 * RIG_NS_PER_S;
 static const int64_t hidden_timeout_ns = RIG_NS_PER_S;
 static const int64_t effect_step_ns = 2 * RIG_NS_PER_MS;
 
+/* How often a hook for one target is called. */
+static uint32_t calls_of(const struct rig_fault_site *site)
+{
+    return site->node_count == 0 ? 1 : site->node_count;
+}
+
+enum rig_rc rig_fault_inject(const struct rig_fault *fault, const struct rig_fault_site *site, void *state,
+                             struct rig_evidence *evidence, struct rig_err *err)
+{
+    if (fault->inject != NULL)
+        return fault->inject(site, state, evidence, err);
+    enum rig_rc rc = RIG_OK;
+    for (uint32_t i = 0; i < calls_of(site) && rc == RIG_OK; i++)
+        rc = fault->inject_node(site, i, state, evidence, err);
+    return rc;
+}
+
 enum rig_rc rig_fault_heal(const struct rig_fault *fault, const struct rig_fault_site *site, void *state,
                            struct rig_evidence *evidence, struct rig_err *err)
 {
     if (fault->heal != NULL)
         return fault->heal(site, state, evidence, err);
-    const uint32_t calls = fault->heal_node == NULL ? 0 : site->node_count == 0 ? 1 : site->node_count;
     enum rig_rc rc = RIG_OK;
-    for (uint32_t i = 0; i < calls; i++) {
+    for (uint32_t i = 0; i < calls_of(site) && fault->heal_node != NULL; i++) {
         const enum rig_rc one = fault->heal_node(site, i, state, evidence, err);
         rc = rc == RIG_OK ? one : rc;
     }

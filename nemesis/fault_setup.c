@@ -5,7 +5,8 @@
 /* Jitter and loss have a stream of their own beside those of clients and injections. */
 static const uint64_t proxy_stream = UINT64_C(0x70726f7879);
 
-uint64_t rig_fault_setup_needs(const struct rig_nemesis_plan *plan)
+/* What the faults of the plan need, all of them together. */
+static uint64_t needs_of(const struct rig_nemesis_plan *plan)
 {
     uint64_t needs = 0;
     for (uint32_t i = 0; i < plan->entry_count; i++)
@@ -17,7 +18,7 @@ enum rig_rc rig_fault_setup_init(struct rig_fault_setup *setup, const struct rig
                                  struct rig_err *err)
 {
     *setup = (struct rig_fault_setup){.proxy = NULL};
-    if ((rig_fault_setup_needs(plan) & RIG_NEED_ROUTES) != 0)
+    if ((needs_of(plan) & RIG_NEED_ROUTES) != 0)
         return rig_proxy_start(seed ^ proxy_stream, &setup->proxy, err);
     return RIG_OK;
 }
@@ -26,7 +27,7 @@ enum rig_rc rig_fault_setup_fit(struct rig_fault_setup *setup, const struct rig_
                                 const struct rig_cluster_ops *cluster, void *run, const char *folder,
                                 struct rig_err *err)
 {
-    if ((rig_fault_setup_needs(plan) & RIG_NEED_PRELOAD) == 0)
+    if ((needs_of(plan) & RIG_NEED_PRELOAD) == 0)
         return RIG_OK;
     return rig_shims_init(&setup->shims, cluster, run, folder, err);
 }

@@ -18,9 +18,6 @@ struct rig_fault_setup {
     struct rig_shims shims;  /* of no node: no fault of the plan needs them */
 };
 
-/* What the faults of the plan need, all of them together. */
-uint64_t rig_fault_setup_needs(const struct rig_nemesis_plan *plan);
-
 /* Leaves `setup` safe for rig_fault_setup_done() also when it fails. */
 enum rig_rc rig_fault_setup_init(struct rig_fault_setup *setup, const struct rig_nemesis_plan *plan, uint64_t seed,
                                  struct rig_err *err);

@@ -289,7 +289,7 @@ static void inject(struct rig_nemesis *nemesis, struct injection *injection, int
     nemesis->context.under_way++;
     describe_all(nemesis);
     report(nemesis, injection, RIG_NEMESIS_INJECT, NULL);
-    enum rig_rc rc = injection->fault->inject(&injection->site, injection->state, &injection->evidence, &err);
+    enum rig_rc rc = rig_fault_inject(injection->fault, &injection->site, injection->state, &injection->evidence, &err);
     rc = forgive_rival(nemesis, injection, rc, &err);
     rc = forgive_end(nemesis, rc, &err);
     if (rc != RIG_OK && nemesis->config.core->stopping())

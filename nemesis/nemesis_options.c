@@ -180,6 +180,17 @@ static enum rig_rc check_placeholders(const struct rig_option *table, const void
     return rc;
 }
 
+/* Without a target, a fault of nodes would strike none and yet count as one that took effect. */
+static enum rig_rc check_target(const struct rig_nemesis_entry *entry, struct rig_err *err)
+{
+    const char *target = entry->schedule.target;
+    const bool strikes_nodes = entry->fault->target == NULL || entry->fault->target[0] != '\0';
+    if (!strikes_nodes || target == NULL || target[0] != '\0')
+        return RIG_OK;
+    return rig_fail(err, RIG_E_PLAN, "`target` is empty, and the fault `%s` strikes nodes: name them, or leave it out",
+                    entry->fault->name);
+}
+
 enum rig_rc rig_nemesis_entry_resolve(struct rig_nemesis_entry *entry, struct rig_arena *arena, struct rig_err *err)
 {
     const struct rig_nemesis_entry_options *schedule = &entry->schedule;
@@ -191,7 +202,9 @@ enum rig_rc rig_nemesis_entry_resolve(struct rig_nemesis_entry *entry, struct ri
     if (schedule->weight == 0 && schedule->at.count == 0 && !periodic)
         return rig_fail(err, RIG_E_PLAN,
                         "no schedule: give `at` (times), `after` (once), `every` (repeatedly) or `weight` (at random)");
-    const enum rig_rc rc = parse_times(entry, arena, err);
+    enum rig_rc rc = parse_times(entry, arena, err);
+    if (rc == RIG_OK && entry->fault != NULL)
+        rc = check_target(entry, err);
     if (rc != RIG_OK || entry->fault == NULL || entry->options == NULL)
         return rc;
     return check_placeholders(entry->fault->options, entry->options, err);

@@ -48,8 +48,9 @@ static bool find_object(char path[PATH_MAX])
     return is_readable(path);
 }
 
-bool rig_shims_are_there(char *why, size_t size)
+bool rig_shims_are_there(const void *options, char *why, size_t size)
 {
+    (void)options;
     char path[PATH_MAX];
     if (find_object(path))
         return true;
@@ -73,7 +74,7 @@ static enum rig_rc copy_object(const char *to, struct rig_err *err)
 {
     char path[PATH_MAX], why[PATH_MAX];
     if (!find_object(path)) {
-        (void)rig_shims_are_there(why, sizeof why);
+        (void)rig_shims_are_there(NULL, why, sizeof why);
         return rig_fail(err, RIG_E_CLUSTER, "%.900s", why);
     }
     const int in = open(path, O_RDONLY | O_CLOEXEC);
@@ -89,7 +90,7 @@ static enum rig_rc copy_object(const char *to, struct rig_err *err)
 
 /* -- files of orders ----------------------------------------------------------------------------------------------- */
 
-enum rig_rc rig_shim_create(const char *path, struct rig_shim_control **control, struct rig_err *err)
+static enum rig_rc create(const char *path, struct rig_shim_control **control, struct rig_err *err)
 {
     const size_t size = sizeof(struct rig_shim_control);
     void *mapped = MAP_FAILED;
@@ -112,7 +113,7 @@ static enum rig_rc prepare_node(struct rig_shims *shims, const struct rig_cluste
 {
     char path[PATH_MAX];
     (void)snprintf(path, sizeof path, "%s/rig-shim-%u", folder, node + 1);
-    enum rig_rc rc = rig_shim_create(path, &shims->at[node], err);
+    enum rig_rc rc = create(path, &shims->at[node], err);
     if (rc != RIG_OK)
         return rc;
     shims->count = node + 1;

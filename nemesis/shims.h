@@ -20,14 +20,13 @@ struct rig_shims {
     uint32_t count;
 };
 
-/* Whether the shared object is there; else `why` says where it was looked for. */
-bool rig_shims_are_there(char *why, size_t size);
+/* Whether the shared object is there; else `why` says where it was looked for. The `available` of faults that need it:
+ * `options` do not matter. */
+bool rig_shims_are_there(const void *options, char *why, size_t size);
 
 /* Makes files of orders in `folder`, and sets the environment of each node of the cluster. RIG_E_CLUSTER, RIG_E_IO. */
 enum rig_rc rig_shims_init(struct rig_shims *shims, const struct rig_cluster_ops *cluster, void *run,
                            const char *folder, struct rig_err *err);
-/* The same for one file without a cluster, at `path`. */
-enum rig_rc rig_shim_create(const char *path, struct rig_shim_control **control, struct rig_err *err);
 void rig_shims_done(struct rig_shims *shims);
 
 /*

@@ -80,27 +80,25 @@ static enum rig_rc change_table(const struct rig_pg_node *node, struct rig_pg_fa
     return rc;
 }
 
-static enum rig_rc inject(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
-                          struct rig_err *err)
+static enum rig_rc inject_node(const struct rig_fault_site *site, uint32_t i, void *private_state,
+                               struct rig_evidence *evidence, struct rig_err *err)
 {
     const struct options *options = site->options;
+    const struct change *change = &changes[options->change];
     struct state *state = private_state;
-    enum rig_rc rc = RIG_OK;
-    for (uint32_t i = 0; rc == RIG_OK && i < site->node_count; i++) {
-        const struct rig_pg_node *node = rig_pg_fault_node(site, i);
-        struct rig_pg_fault_session session = {.connection = {.pg = NULL}};
-        struct rig_pg_fault_tables tables;
-        rc = rig_pg_fault_open(node, &session, err);
-        if (rc == RIG_OK)
-            rc = rig_pg_fault_tables(node, &session, &tables, err);
-        state->changed[i] = rc == RIG_OK;
-        /* What an earlier injection could not change back. */
-        for (uint32_t t = 0; rc == RIG_OK && t < tables.count && changes[options->change].undo != NULL; t++)
-            rc = ask(node, &session, changes[options->change].undo, tables.names[t], NULL, err);
-        for (uint32_t t = 0; rc == RIG_OK && t < tables.count; t++)
-            rc = change_table(node, &session, &changes[options->change], tables.names[t], evidence, err);
-        rig_pg_fault_close(&session);
-    }
+    const struct rig_pg_node *node = rig_pg_fault_node(site, i);
+    struct rig_pg_fault_session session = {.connection = {.pg = NULL}};
+    struct rig_pg_fault_tables tables;
+    enum rig_rc rc = rig_pg_fault_open(node, &session, err);
+    if (rc == RIG_OK)
+        rc = rig_pg_fault_tables(node, &session, &tables, err);
+    state->changed[i] = rc == RIG_OK;
+    /* What an earlier injection could not change back. */
+    for (uint32_t t = 0; rc == RIG_OK && t < tables.count && change->undo != NULL; t++)
+        rc = ask(node, &session, change->undo, tables.names[t], NULL, err);
+    for (uint32_t t = 0; rc == RIG_OK && t < tables.count; t++)
+        rc = change_table(node, &session, change, tables.names[t], evidence, err);
+    rig_pg_fault_close(&session);
     return rc;
 }
 
@@ -148,6 +146,6 @@ const struct rig_fault rig_pg_fault_alter = {
     .options = table,
     .options_size = sizeof(struct options),
     .state_size = sizeof(struct state),
-    .inject = inject,
+    .inject_node = inject_node,
     .heal = heal,
 };

@@ -8,8 +8,11 @@
 
 #include "drivers/postgres/pg_fault.h"
 
-static enum rig_rc strike(const struct rig_pg_node *node, struct rig_evidence *evidence, struct rig_err *err)
+static enum rig_rc inject_node(const struct rig_fault_site *site, uint32_t i, void *state,
+                               struct rig_evidence *evidence, struct rig_err *err)
 {
+    (void)state;
+    const struct rig_pg_node *node = rig_pg_fault_node(site, i);
     static const char show[] = "SELECT checkpoint_lsn FROM pg_control_checkpoint()";
     struct rig_pg_fault_session session = {.connection = {.pg = NULL}};
     char before[RIG_PG_ANSWER_BYTES];
@@ -31,20 +34,10 @@ static enum rig_rc strike(const struct rig_pg_node *node, struct rig_evidence *e
     return rc;
 }
 
-static enum rig_rc inject(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
-                          struct rig_err *err)
-{
-    (void)state;
-    enum rig_rc rc = RIG_OK;
-    for (uint32_t i = 0; rc == RIG_OK && i < site->node_count; i++)
-        rc = strike(rig_pg_fault_node(site, i), evidence, err);
-    return rc;
-}
-
 const struct rig_fault rig_pg_fault_checkpoint = {
     .name = "checkpoint",
     .summary = "CHECKPOINT: the server writes all changed pages to disk",
     .target = "primary",
     .needs = RIG_NEED_PROCESSES,
-    .inject = inject,
+    .inject_node = inject_node,
 };

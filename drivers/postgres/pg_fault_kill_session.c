@@ -33,27 +33,25 @@ struct state {
     bool struck[RIG_NODES_MOST]; /* by position among the targets: a recovery is to be awaited */
 };
 
-static enum rig_rc inject(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
-                          struct rig_err *err)
+static enum rig_rc inject_node(const struct rig_fault_site *site, uint32_t i, void *private_state,
+                               struct rig_evidence *evidence, struct rig_err *err)
 {
     const struct options *options = site->options;
     struct state *state = private_state;
     int signal_number = options->by == BY_KILL ? SIGKILL : SIGTERM;
-    for (uint32_t i = 0; i < site->node_count; i++) {
-        const struct rig_pg_node *node = rig_pg_fault_node(site, i);
-        struct rig_process victim;
-        enum rig_rc rc = rig_pg_fault_choose(site, node, &victim, err);
-        if (rc != RIG_OK)
-            return rc;
-        state->struck[i] = true;
-        if (!rig_process_signal(&victim, signal_number) && errno != ESRCH)
-            return rig_fail(err, RIG_E_CLUSTER, "%s: process %d cannot be signalled: %s", node->local.name,
-                            (int)victim.pid, strerror(errno));
-        if (!rig_process_await_end(&victim, RIG_PG_FAULT_NS / 4))
-            return rig_fail(err, RIG_E_CLUSTER, "%s: process %d still runs after signal %d", node->local.name,
-                            (int)victim.pid, signal_number);
-        rig_pg_fault_say(evidence, "%s: process %d of a session is gone", node->local.name, (int)victim.pid);
-    }
+    const struct rig_pg_node *node = rig_pg_fault_node(site, i);
+    struct rig_process victim;
+    enum rig_rc rc = rig_pg_fault_choose(site, node, &victim, err);
+    if (rc != RIG_OK)
+        return rc;
+    state->struck[i] = true;
+    if (!rig_process_signal(&victim, signal_number) && errno != ESRCH)
+        return rig_fail(err, RIG_E_CLUSTER, "%s: process %d cannot be signalled: %s", node->local.name, (int)victim.pid,
+                        strerror(errno));
+    if (!rig_process_await_end(&victim, RIG_PG_FAULT_NS / 4))
+        return rig_fail(err, RIG_E_CLUSTER, "%s: process %d still runs after signal %d", node->local.name,
+                        (int)victim.pid, signal_number);
+    rig_pg_fault_say(evidence, "%s: process %d of a session is gone", node->local.name, (int)victim.pid);
     return RIG_OK;
 }
 
@@ -80,6 +78,6 @@ const struct rig_fault rig_pg_fault_kill_session = {
     .options = table,
     .options_size = sizeof(struct options),
     .state_size = sizeof(struct state),
-    .inject = inject,
+    .inject_node = inject_node,
     .heal_node = heal_node,
 };

@@ -13,21 +13,19 @@ struct state {
     struct rig_process victims[RIG_NODES_MOST]; /* by position among the targets; .pid 0: none */
 };
 
-static enum rig_rc inject(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
-                          struct rig_err *err)
+static enum rig_rc inject_node(const struct rig_fault_site *site, uint32_t i, void *private_state,
+                               struct rig_evidence *evidence, struct rig_err *err)
 {
     struct state *state = private_state;
-    for (uint32_t i = 0; i < site->node_count; i++) {
-        const struct rig_pg_node *node = rig_pg_fault_node(site, i);
-        struct rig_process *victim = &state->victims[i];
-        enum rig_rc rc = rig_pg_fault_choose(site, node, victim, err);
-        if (rc != RIG_OK)
-            return rc;
-        (void)rig_process_signal(victim, SIGSTOP);
-        if (!rig_process_await_state(victim, true, RIG_PG_FAULT_NS / 4))
-            return rig_fail(err, RIG_E_CLUSTER, "%s: process %d does not stop", node->local.name, (int)victim->pid);
-        rig_pg_fault_say(evidence, "%s: process %d of a session is stopped", node->local.name, (int)victim->pid);
-    }
+    const struct rig_pg_node *node = rig_pg_fault_node(site, i);
+    struct rig_process *victim = &state->victims[i];
+    enum rig_rc rc = rig_pg_fault_choose(site, node, victim, err);
+    if (rc != RIG_OK)
+        return rc;
+    (void)rig_process_signal(victim, SIGSTOP);
+    if (!rig_process_await_state(victim, true, RIG_PG_FAULT_NS / 4))
+        return rig_fail(err, RIG_E_CLUSTER, "%s: process %d does not stop", node->local.name, (int)victim->pid);
+    rig_pg_fault_say(evidence, "%s: process %d of a session is stopped", node->local.name, (int)victim->pid);
     return RIG_OK;
 }
 
@@ -54,6 +52,6 @@ const struct rig_fault rig_pg_fault_pause_session = {
     .target = "primary",
     .needs = RIG_NEED_PROCESSES,
     .state_size = sizeof(struct state),
-    .inject = inject,
+    .inject_node = inject_node,
     .heal_node = heal_node,
 };

@@ -25,9 +25,11 @@ static const struct rig_option table[] = {
     {.name = NULL},
 };
 
-static enum rig_rc strike(const struct rig_fault_site *site, const struct rig_pg_node *node,
-                          struct rig_evidence *evidence, struct rig_err *err)
+static enum rig_rc inject_node(const struct rig_fault_site *site, uint32_t i, void *state,
+                               struct rig_evidence *evidence, struct rig_err *err)
 {
+    (void)state;
+    const struct rig_pg_node *node = rig_pg_fault_node(site, i);
     const struct options *options = site->options;
     struct rig_process first;
     char sql[1024];
@@ -56,16 +58,6 @@ static enum rig_rc strike(const struct rig_fault_site *site, const struct rig_pg
     return RIG_OK;
 }
 
-static enum rig_rc inject(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
-                          struct rig_err *err)
-{
-    (void)state;
-    enum rig_rc rc = RIG_OK;
-    for (uint32_t i = 0; rc == RIG_OK && i < site->node_count; i++)
-        rc = strike(site, rig_pg_fault_node(site, i), evidence, err);
-    return rc;
-}
-
 const struct rig_fault rig_pg_fault_terminate = {
     .name = "terminate-sessions",
     .summary = "ends sessions of clients by pg_terminate_backend()",
@@ -73,5 +65,5 @@ const struct rig_fault rig_pg_fault_terminate = {
     .needs = RIG_NEED_PROCESSES,
     .options = table,
     .options_size = sizeof(struct options),
-    .inject = inject,
+    .inject_node = inject_node,
 };

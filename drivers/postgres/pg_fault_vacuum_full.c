@@ -30,22 +30,19 @@ static enum rig_rc rewrite(const struct rig_pg_node *node, struct rig_pg_fault_s
     return rc;
 }
 
-static enum rig_rc inject(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
-                          struct rig_err *err)
+static enum rig_rc inject_node(const struct rig_fault_site *site, uint32_t i, void *state,
+                               struct rig_evidence *evidence, struct rig_err *err)
 {
+    const struct rig_pg_node *node = rig_pg_fault_node(site, i);
+    struct rig_pg_fault_session session = {.connection = {.pg = NULL}};
+    struct rig_pg_fault_tables tables;
     (void)state;
-    enum rig_rc rc = RIG_OK;
-    for (uint32_t i = 0; rc == RIG_OK && i < site->node_count; i++) {
-        const struct rig_pg_node *node = rig_pg_fault_node(site, i);
-        struct rig_pg_fault_session session = {.connection = {.pg = NULL}};
-        struct rig_pg_fault_tables tables;
-        rc = rig_pg_fault_open(node, &session, err);
-        if (rc == RIG_OK)
-            rc = rig_pg_fault_tables(node, &session, &tables, err);
-        for (uint32_t t = 0; rc == RIG_OK && t < tables.count; t++)
-            rc = rewrite(node, &session, tables.names[t], evidence, err);
-        rig_pg_fault_close(&session);
-    }
+    enum rig_rc rc = rig_pg_fault_open(node, &session, err);
+    if (rc == RIG_OK)
+        rc = rig_pg_fault_tables(node, &session, &tables, err);
+    for (uint32_t t = 0; rc == RIG_OK && t < tables.count; t++)
+        rc = rewrite(node, &session, tables.names[t], evidence, err);
+    rig_pg_fault_close(&session);
     return rc;
 }
 
@@ -54,5 +51,5 @@ const struct rig_fault rig_pg_fault_vacuum_full = {
     .summary = "VACUUM FULL of the tables that clients use",
     .target = "primary",
     .needs = RIG_NEED_PROCESSES,
-    .inject = inject,
+    .inject_node = inject_node,
 };

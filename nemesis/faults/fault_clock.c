@@ -123,12 +123,6 @@ static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void
     return RIG_OK;
 }
 
-static bool available(const void *options, char *why, size_t size)
-{
-    (void)options;
-    return rig_shims_are_there(why, size);
-}
-
 const struct rig_fault rig_fault_clock = {
     .name = "clock",
     .summary = "makes the wall clock of nodes jump, or run fast or slow; never the machine's clock",
@@ -136,7 +130,7 @@ const struct rig_fault rig_fault_clock = {
     .options = table,
     .options_size = sizeof(struct options),
     .state_size = sizeof(struct state),
-    .available = available,
+    .available = rig_shims_are_there,
     .inject = inject,
     .heal_node = heal_node,
 };

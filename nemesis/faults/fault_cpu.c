@@ -47,28 +47,24 @@ static enum rig_rc set_quota(const struct rig_cgroup *group, double quota, struc
     return rc == RIG_OK ? rig_cgroup_set(group, "cpu.cfs_quota_us", text, err) : rc;
 }
 
-static enum rig_rc inject(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
-                          struct rig_err *err)
+static enum rig_rc inject_node(const struct rig_fault_site *site, uint32_t i, void *private_state,
+                               struct rig_evidence *evidence, struct rig_err *err)
 {
-    struct state *state = private_state;
+    struct rig_cgroup *group = &((struct state *)private_state)->groups[i];
     const struct options *options = site->options;
-    enum rig_rc rc = RIG_OK;
-    for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++) {
-        struct rig_cgroup *group = &state->groups[i];
-        uint32_t processes = 0;
-        rc = rig_cgroup_make(site, site->nodes[i], "cpu", group, err);
-        if (rc == RIG_OK)
-            rc = set_quota(group, options->quota, err);
-        if (rc == RIG_OK)
-            rc = rig_cgroup_take(site, site->nodes[i], group, &processes, err);
-        const struct rig_effect effect = {
-            .count = count, .context = group, .what = "periods in which it ran out of processor time"};
-        if (rc == RIG_OK)
-            rc = rig_await_effect(site, &effect, err);
-        if (rc == RIG_OK)
-            rig_evidence_add(evidence, "%s: %u process%s ran out of processor time", rig_target_name(site, i),
-                             processes, processes == 1 ? "" : "es");
-    }
+    const struct rig_effect effect = {
+        .count = count, .context = group, .what = "periods in which it ran out of processor time"};
+    uint32_t processes = 0;
+    enum rig_rc rc = rig_cgroup_make(site, site->nodes[i], "cpu", group, err);
+    if (rc == RIG_OK)
+        rc = set_quota(group, options->quota, err);
+    if (rc == RIG_OK)
+        rc = rig_cgroup_take(site, site->nodes[i], group, &processes, err);
+    if (rc == RIG_OK)
+        rc = rig_await_effect(site, &effect, err);
+    if (rc == RIG_OK)
+        rig_evidence_add(evidence, "%s: %u process%s ran out of processor time", rig_target_name(site, i), processes,
+                         processes == 1 ? "" : "es");
     return rc;
 }
 
@@ -99,6 +95,6 @@ const struct rig_fault rig_fault_cpu = {
     .options_size = sizeof(struct options),
     .state_size = sizeof(struct state),
     .available = available,
-    .inject = inject,
+    .inject_node = inject_node,
     .heal_node = heal_node,
 };

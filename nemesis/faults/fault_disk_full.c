@@ -71,18 +71,12 @@ static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void
     return rc;
 }
 
-static bool available(const void *options, char *why, size_t size)
-{
-    (void)options;
-    return rig_shims_are_there(why, size);
-}
-
 const struct rig_fault rig_fault_disk_full = {
     .name = "disk-full",
     .summary = "lets no file of nodes grow, as on a full disk",
     .needs = RIG_NEED_PRELOAD | RIG_NEED_RESTART,
     .state_size = sizeof(struct state),
-    .available = available,
+    .available = rig_shims_are_there,
     .inject = inject,
     .heal_node = heal_node,
 };

@@ -151,12 +151,6 @@ static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void
     return rc;
 }
 
-static bool available(const void *options, char *why, size_t size)
-{
-    (void)options;
-    return rig_shims_are_there(why, size);
-}
-
 const struct rig_fault rig_fault_fsync = {
     .name = "fsync",
     .summary = "makes fsync slow, fail, or lie; after a lie a power failure loses everything that was not durable",
@@ -164,7 +158,7 @@ const struct rig_fault rig_fault_fsync = {
     .options = table,
     .options_size = sizeof(struct options),
     .state_size = sizeof(struct state),
-    .available = available,
+    .available = rig_shims_are_there,
     .inject = inject,
     .heal_node = heal_node,
 };

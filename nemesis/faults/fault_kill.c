@@ -118,15 +118,12 @@ static enum rig_rc kill_process(const struct rig_fault_site *site, struct state 
 
 /* -- the contract -------------------------------------------------------------------------------------------------- */
 
-static enum rig_rc inject(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
-                          struct rig_err *err)
+static enum rig_rc inject_node(const struct rig_fault_site *site, uint32_t i, void *private_state,
+                               struct rig_evidence *evidence, struct rig_err *err)
 {
     const struct options *options = site->options;
-    enum rig_rc rc = RIG_OK;
-    for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++)
-        rc = options->part == PART_NODE ? kill_node(site, private_state, i, evidence, err)
-                                        : kill_process(site, private_state, i, evidence, err);
-    return rc;
+    return options->part == PART_NODE ? kill_node(site, private_state, i, evidence, err)
+                                      : kill_process(site, private_state, i, evidence, err);
 }
 
 static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void *private_state,
@@ -160,6 +157,6 @@ const struct rig_fault rig_fault_kill = {
     .options = table,
     .options_size = sizeof(struct options),
     .state_size = sizeof(struct state),
-    .inject = inject,
+    .inject_node = inject_node,
     .heal_node = heal_node,
 };

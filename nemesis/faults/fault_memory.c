@@ -40,33 +40,26 @@ static uint64_t count(const void *context)
                           : rig_cgroup_number(group, "memory.failcnt", NULL);
 }
 
-static enum rig_rc press(const struct rig_fault_site *site, uint32_t node, struct target *target, struct rig_err *err)
+static enum rig_rc inject_node(const struct rig_fault_site *site, uint32_t i, void *private_state,
+                               struct rig_evidence *evidence, struct rig_err *err)
 {
     const struct options *options = site->options;
+    struct target *target = &((struct state *)private_state)->targets[i];
     struct rig_cgroup *group = &target->group;
+    const struct rig_effect effect = {.count = count, .context = group, .what = "times that the limit was reached"};
     char text[32];
     uint32_t processes = 0;
     (void)snprintf(text, sizeof text, "%lld", (long long)options->limit_bytes);
-    enum rig_rc rc = rig_cgroup_make(site, node, "memory", group, err);
+    enum rig_rc rc = rig_cgroup_make(site, site->nodes[i], "memory", group, err);
     if (rc == RIG_OK)
         rc = rig_cgroup_set(group, group->unified ? "memory.max" : "memory.limit_in_bytes", text, err);
     target->to_start = rc == RIG_OK;
     if (rc == RIG_OK)
-        rc = rig_cgroup_take(site, node, group, &processes, err);
-    const struct rig_effect effect = {.count = count, .context = group, .what = "times that the limit was reached"};
-    return rc == RIG_OK ? rig_await_effect(site, &effect, err) : rc;
-}
-
-static enum rig_rc inject(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
-                          struct rig_err *err)
-{
-    struct state *state = private_state;
-    enum rig_rc rc = RIG_OK;
-    for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++) {
-        rc = press(site, site->nodes[i], &state->targets[i], err);
-        if (rc == RIG_OK)
-            rig_evidence_add(evidence, "%s: reached its limit of memory", rig_target_name(site, i));
-    }
+        rc = rig_cgroup_take(site, site->nodes[i], group, &processes, err);
+    if (rc == RIG_OK)
+        rc = rig_await_effect(site, &effect, err);
+    if (rc == RIG_OK)
+        rig_evidence_add(evidence, "%s: reached its limit of memory", rig_target_name(site, i));
     return rc;
 }
 
@@ -100,6 +93,6 @@ const struct rig_fault rig_fault_memory = {
     .options_size = sizeof(struct options),
     .state_size = sizeof(struct state),
     .available = available,
-    .inject = inject,
+    .inject_node = inject_node,
     .heal_node = heal_node,
 };

@@ -182,19 +182,16 @@ static enum rig_rc resume_by_command(const struct rig_fault_site *site, uint32_t
 
 /* -- the contract -------------------------------------------------------------------------------------------------- */
 
-static enum rig_rc inject(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
-                          struct rig_err *err)
+static enum rig_rc inject_node(const struct rig_fault_site *site, uint32_t i, void *private_state,
+                               struct rig_evidence *evidence, struct rig_err *err)
 {
-    struct state *state = private_state;
+    struct target *target = &((struct state *)private_state)->targets[i];
     const struct options *options = site->options;
     const bool own = rig_fleet_of(site)->started;
-    enum rig_rc rc = RIG_OK;
     if (!own && options->part == PART_PROCESS)
         return rig_fail(err, RIG_E_CLUSTER, "`part: process` needs nodes that rig started");
-    for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++)
-        rc = own ? pause_own(site, site->nodes[i], &state->targets[i], evidence, err)
-                 : pause_by_command(site, site->nodes[i], &state->targets[i], evidence, err);
-    return rc;
+    return own ? pause_own(site, site->nodes[i], target, evidence, err)
+               : pause_by_command(site, site->nodes[i], target, evidence, err);
 }
 
 static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void *private_state,
@@ -217,6 +214,6 @@ const struct rig_fault rig_fault_pause = {
     .options = table,
     .options_size = sizeof(struct options),
     .state_size = sizeof(struct state),
-    .inject = inject,
+    .inject_node = inject_node,
     .heal_node = heal_node,
 };

@@ -53,34 +53,31 @@ static enum rig_rc start(const struct rig_fault_site *site, struct state *state,
     return RIG_OK;
 }
 
-static enum rig_rc inject(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
-                          struct rig_err *err)
+static enum rig_rc inject_node(const struct rig_fault_site *site, uint32_t i, void *private_state,
+                               struct rig_evidence *evidence, struct rig_err *err)
 {
     struct state *state = private_state;
     struct rig_fleet *fleet = rig_fleet_of(site);
-    enum rig_rc rc = RIG_OK;
-    for (uint32_t i = 0; i < site->node_count && rc == RIG_OK; i++) {
-        const char *name = rig_target_name(site, i);
-        const pid_t before = rig_fleet_main_process(fleet, site->nodes[i]);
-        const int64_t since_ns = rig_clock_now_ns();
-        rc = stop(site, state, i, err);
-        if (rc == RIG_OK)
-            rc = start(site, state, i, err);
-        if (rc != RIG_OK)
-            return rc;
-        const pid_t after = rig_fleet_main_process(fleet, site->nodes[i]);
-        if (fleet->started && (after == 0 || after == before))
-            return rig_fail(err, RIG_E_CLUSTER, "%s: process %ld still runs", name, (long)before);
-        const double took_s = (double)(rig_clock_now_ns() - since_ns) / (double)RIG_NS_PER_S;
-        if (fleet->started && before == 0)
-            rig_evidence_add(evidence, "%s: was down; process %ld, in %.1f s", name, (long)after, took_s);
-        else if (fleet->started)
-            rig_evidence_add(evidence, "%s: process %ld instead of %ld, in %.1f s", name, (long)after, (long)before,
-                             took_s);
-        else
-            rig_evidence_add(evidence, "%s: its commands succeeded, in %.1f s", name, took_s);
-    }
-    return rc;
+    const char *name = rig_target_name(site, i);
+    const pid_t before = rig_fleet_main_process(fleet, site->nodes[i]);
+    const int64_t since_ns = rig_clock_now_ns();
+    enum rig_rc rc = stop(site, state, i, err);
+    if (rc == RIG_OK)
+        rc = start(site, state, i, err);
+    if (rc != RIG_OK)
+        return rc;
+    const pid_t after = rig_fleet_main_process(fleet, site->nodes[i]);
+    if (fleet->started && (after == 0 || after == before))
+        return rig_fail(err, RIG_E_CLUSTER, "%s: process %ld still runs", name, (long)before);
+    const double took_s = (double)(rig_clock_now_ns() - since_ns) / (double)RIG_NS_PER_S;
+    if (fleet->started && before == 0)
+        rig_evidence_add(evidence, "%s: was down; process %ld, in %.1f s", name, (long)after, took_s);
+    else if (fleet->started)
+        rig_evidence_add(evidence, "%s: process %ld instead of %ld, in %.1f s", name, (long)after, (long)before,
+                         took_s);
+    else
+        rig_evidence_add(evidence, "%s: its commands succeeded, in %.1f s", name, took_s);
+    return RIG_OK;
 }
 
 static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void *private_state,
@@ -98,6 +95,6 @@ const struct rig_fault rig_fault_restart = {
     .options = table,
     .options_size = sizeof(struct options),
     .state_size = sizeof(struct state),
-    .inject = inject,
+    .inject_node = inject_node,
     .heal_node = heal_node,
 };

@@ -116,17 +116,20 @@ static void a_failed_heal_fails_the_run(void **state)
 
 /* A fault of the test's own, whose targets are healed one by one. */
 static struct {
-    int calls[STAGE_NODES]; /* of heal_node, by position among the targets */
-    int failing;            /* position of the target that fails to heal; -1: none */
-    int failures;           /* the number of its failures */
-    bool no_effect;         /* inject fails */
+    int calls[STAGE_NODES];  /* of heal_node, by position among the targets */
+    int failing;             /* position of the target that fails to heal; -1: none */
+    int failures;            /* the number of its failures */
+    int struck[STAGE_NODES]; /* calls of inject_node */
+    int unstruck;            /* position of the target on which it fails; -1: none */
 } spread;
 
-static enum rig_rc spread_inject(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
-                                 struct rig_err *problem)
+static enum rig_rc spread_inject_node(const struct rig_fault_site *site, uint32_t i, void *state,
+                                      struct rig_evidence *evidence, struct rig_err *problem)
 {
     (void)site, (void)state, (void)evidence;
-    return spread.no_effect ? rig_fail(problem, RIG_E_CLUSTER, "nothing happened") : RIG_OK;
+    assert_true(i < STAGE_NODES);
+    spread.struck[i]++;
+    return (int)i == spread.unstruck ? rig_fail(problem, RIG_E_CLUSTER, "nothing happened") : RIG_OK;
 }
 
 static enum rig_rc spread_heal_node(const struct rig_fault_site *site, uint32_t i, void *state,
@@ -142,12 +145,14 @@ static enum rig_rc spread_heal_node(const struct rig_fault_site *site, uint32_t 
 }
 
 static const struct rig_fault spread_fault = {
-    .name = "spread", .summary = "does nothing", .inject = spread_inject, .heal_node = spread_heal_node};
-static const struct rig_fault lasting_fault = {.name = "lasting", .summary = "does nothing", .inject = spread_inject};
+    .name = "spread", .summary = "does nothing", .inject_node = spread_inject_node, .heal_node = spread_heal_node};
+static const struct rig_fault lasting_fault = {
+    .name = "lasting", .summary = "does nothing", .inject_node = spread_inject_node};
 
 static void run_own_fault(const struct rig_fault *fault, const char *target)
 {
     memset(spread.calls, 0, sizeof spread.calls);
+    memset(spread.struck, 0, sizeof spread.struck);
     stage.plan.entry_count = 0;
     stage_add("kill", target, 10 * ms, 10 * ms)->fault = fault;
     atomic_store(&stage.event_count, 0);
@@ -161,6 +166,7 @@ static void run_own_fault(const struct rig_fault *fault, const char *target)
 static void each_target_is_healed_by_itself(void **state)
 {
     (void)state;
+    spread.unstruck = -1;
     spread.failing = 1;
     spread.failures = 2;
     run_own_fault(&spread_fault, "all");
@@ -190,9 +196,10 @@ static void targets_are_healed_also_where_the_fault_failed(void **state)
 {
     (void)state;
     spread.failing = -1;
-    spread.no_effect = true;
+    spread.unstruck = 1;
     run_own_fault(&spread_fault, "all");
-    spread.no_effect = false;
+    assert_true(spread.struck[0] == 1 && spread.struck[1] == 1);
+    assert_int_equal(spread.struck[2], 0); /* the first that fails is the last */
     assert_true(stage.events[1].failed);
     for (int i = 0; i < STAGE_NODES; i++)
         assert_int_equal(spread.calls[i], 1);
@@ -203,8 +210,9 @@ static void targets_are_healed_also_where_the_fault_failed(void **state)
 static void a_fault_without_targets_is_healed_once(void **state)
 {
     (void)state;
-    spread.failing = -1;
+    spread.unstruck = spread.failing = -1;
     run_own_fault(&spread_fault, "");
+    assert_true(spread.struck[0] == 1 && spread.struck[1] == 0);
     assert_false(stage.events[3].failed);
     assert_int_equal(spread.calls[0], 1);
     assert_int_equal(spread.calls[1], 0);

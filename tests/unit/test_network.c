@@ -157,7 +157,7 @@ static struct trial trial_of(const struct rig_fault *fault, const void *options)
 
 static enum rig_rc inject(struct trial *trial)
 {
-    return trial->fault->inject(&trial->site, trial->state, &trial->evidence, &trial->err);
+    return rig_fault_inject(trial->fault, &trial->site, trial->state, &trial->evidence, &trial->err);
 }
 
 /* Heals twice: the second time changes nothing, and adds no text. */

@@ -240,13 +240,13 @@ static struct trial trial_of(const struct rig_fault *fault, const void *options)
                                          .random = 5,
                                          .nemesis = &fault_context};
     char why[256] = "";
-    assert_true(rig_shims_are_there(why, sizeof why));
+    assert_true(rig_shims_are_there(NULL, why, sizeof why));
     return trial;
 }
 
 static enum rig_rc inject(struct trial *trial)
 {
-    return trial->fault->inject(&trial->site, trial->state, &trial->evidence, &trial->err);
+    return rig_fault_inject(trial->fault, &trial->site, trial->state, &trial->evidence, &trial->err);
 }
 
 /* Heals twice: the second time changes nothing, and adds no text. */

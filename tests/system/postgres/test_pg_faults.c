@@ -129,7 +129,7 @@ static void inject(struct injection *injection, const char *name, const void *op
                                               .options = injection->options,
                                               .node_count = 1,
                                               .random = 42};
-    if (injection->fault->inject(&injection->site, injection->state, &injection->evidence, &err) != RIG_OK)
+    if (rig_fault_inject(injection->fault, &injection->site, injection->state, &injection->evidence, &err) != RIG_OK)
         fail_msg("%s: %s", name, err.text);
 }
 
@@ -289,7 +289,7 @@ static void fault_without_a_session_fails(void **state)
     struct rig_fault_site site = {
         .core = harness_core(), .cluster = rig_driver.cluster, .run = server.run, .options = options, .node_count = 1};
     assert_true(fault->state_size <= sizeof private_state);
-    assert_int_equal(fault->inject(&site, private_state, &evidence, &err), RIG_E_CLUSTER);
+    assert_int_equal(rig_fault_inject(fault, &site, private_state, &evidence, &err), RIG_E_CLUSTER);
     assert_string_equal(err.text, "pg-1: no client has a session there");
     load_start();
     load_goes_on(1);
