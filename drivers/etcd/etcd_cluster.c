@@ -300,7 +300,8 @@ enum rig_rc rig_etcd_cluster_promote(struct rig_etcd_cluster *cluster, uint32_t 
     }
 }
 
-enum rig_rc rig_etcd_cluster_await_healthy(struct rig_etcd_cluster *cluster, int64_t timeout_ns, struct rig_err *err)
+/* Waits until all members answer, know a leader and have caught up. */
+static enum rig_rc await_healthy(struct rig_etcd_cluster *cluster, int64_t timeout_ns, struct rig_err *err)
 {
     const struct rig_core *core = cluster->site.env->core;
     const int64_t deadline_ns = core->now_ns() + timeout_ns;
@@ -331,5 +332,5 @@ enum rig_rc rig_etcd_cluster_restore(struct rig_etcd_cluster *cluster, struct ri
         enum rig_rc one = rig_etcd_readmit(cluster, i, err);
         rc = rc == RIG_OK ? one : rc;
     }
-    return rc == RIG_OK ? rig_etcd_cluster_await_healthy(cluster, cluster->options->start_timeout_ns, err) : rc;
+    return rc == RIG_OK ? await_healthy(cluster, cluster->options->start_timeout_ns, err) : rc;
 }

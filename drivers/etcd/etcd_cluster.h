@@ -62,8 +62,6 @@ struct rig_etcd_asked rig_etcd_cluster_ask(const struct rig_etcd_cluster *cluste
 /* Some member that knows a leader, other than `but` (UINT32_MAX: any). RIG_E_CLUSTER when there is none. */
 enum rig_rc rig_etcd_cluster_find(const struct rig_etcd_cluster *cluster, uint32_t but, uint32_t *node,
                                   struct rig_etcd_said *said, struct rig_err *err);
-/* Waits until the members up to now answer and know a leader, at most `timeout_ns`. */
-enum rig_rc rig_etcd_cluster_await_healthy(struct rig_etcd_cluster *cluster, int64_t timeout_ns, struct rig_err *err);
 /* Where the others reach it. */
 void rig_etcd_peer_url(const struct rig_etcd_member *member, char *url, size_t size);
 

@@ -138,24 +138,6 @@ enum rig_rc rig_http_run_ask(const struct rig_http_run *run, struct rig_http_cli
     return rc;
 }
 
-enum rig_rc rig_http_run_ask_once(const struct rig_http_run *run, const struct rig_dialect_steps *steps,
-                                  uint32_t endpoint, int64_t timeout_ns, struct rig_arena *arena,
-                                  struct rig_value *values, struct rig_err *err)
-{
-    static const atomic_bool never = false;
-    struct rig_http_client client;
-    const struct rig_core *core = run->env->core;
-    const int wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (wake < 0)
-        return rig_fail(err, RIG_E_DRIVER, "no descriptor for a request: %s", strerror(errno));
-    enum rig_rc rc = rig_http_client_init(&client, run->options, core, wake, &never, err);
-    if (rc == RIG_OK)
-        rc = rig_http_run_ask(run, &client, steps, endpoint, core->now_ns() + timeout_ns, arena, values, err);
-    rig_http_client_done(&client);
-    (void)close(wake);
-    return rc;
-}
-
 bool rig_http_run_value(const struct rig_http_run *run, const struct rig_value *values, const char *name, char *text,
                         size_t size)
 {
@@ -173,6 +155,24 @@ bool rig_http_run_value(const struct rig_http_run *run, const struct rig_value *
 
 /* -- setup and teardown -------------------------------------------------------------------------------------------- */
 
+/* As rig_http_run_ask(), with a client of its own. */
+static enum rig_rc ask_once(const struct rig_http_run *run, const struct rig_dialect_steps *steps, uint32_t endpoint,
+                            int64_t timeout_ns, struct rig_arena *arena, struct rig_value *values, struct rig_err *err)
+{
+    static const atomic_bool never = false;
+    struct rig_http_client client;
+    const struct rig_core *core = run->env->core;
+    const int wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (wake < 0)
+        return rig_fail(err, RIG_E_DRIVER, "no descriptor for a request: %s", strerror(errno));
+    enum rig_rc rc = rig_http_client_init(&client, run->options, core, wake, &never, err);
+    if (rc == RIG_OK)
+        rc = rig_http_run_ask(run, &client, steps, endpoint, core->now_ns() + timeout_ns, arena, values, err);
+    rig_http_client_done(&client);
+    (void)close(wake);
+    return rc;
+}
+
 /* The first server that takes them all will do. */
 static enum rig_rc ask_anyone(const struct rig_http_run *run, const struct rig_dialect_steps *steps,
                               struct rig_arena *arena, struct rig_value *values, struct rig_err *err)
@@ -180,7 +180,7 @@ static enum rig_rc ask_anyone(const struct rig_http_run *run, const struct rig_d
     struct rig_err last = {0};
     for (uint32_t i = 0; i < run->endpoint_count; i++) {
         last = (struct rig_err){0};
-        if (rig_http_run_ask_once(run, steps, i, run->options->transaction_timeout_ns, arena, values, &last) == RIG_OK)
+        if (ask_once(run, steps, i, run->options->transaction_timeout_ns, arena, values, &last) == RIG_OK)
             return RIG_OK;
     }
     return rig_fail(err, last.rc == RIG_OK ? RIG_E_CLUSTER : last.rc, "%s",

@@ -54,10 +54,6 @@ void rig_http_run_teardown(void *run);
 enum rig_rc rig_http_run_ask(const struct rig_http_run *run, struct rig_http_client *client,
                              const struct rig_dialect_steps *steps, uint32_t endpoint, int64_t deadline_ns,
                              struct rig_arena *arena, struct rig_value *values, struct rig_err *err);
-/* The same with a client of its own, for at most `timeout_ns`. From any thread. */
-enum rig_rc rig_http_run_ask_once(const struct rig_http_run *run, const struct rig_dialect_steps *steps,
-                                  uint32_t endpoint, int64_t timeout_ns, struct rig_arena *arena,
-                                  struct rig_value *values, struct rig_err *err);
 /* The variable `name` as text among `values`; false when no answer has set it. */
 bool rig_http_run_value(const struct rig_http_run *run, const struct rig_value *values, const char *name, char *text,
                         size_t size);

@@ -11,11 +11,6 @@
 #include "drivers/postgres/pg_settings.h"
 #include "drivers/postgres/pg_tables.h"
 
-static enum rig_rc check(const void *options, enum rig_workload workload, struct rig_err *err)
-{
-    return rig_pg_options_check(options, workload, err);
-}
-
 static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_err *err)
 {
     struct rig_pg_run *run = object;
@@ -135,27 +130,6 @@ static void teardown(void *object)
         core->forget(run->reminder);
     else
         core->log(0, "postgres", "the run's tables remain on the server: %s; %s removes them", err.text, remedy);
-}
-
-static enum rig_rc open_session(void *session, void *run, uint32_t client, struct rig_err *err)
-{
-    return rig_pg_session_open(session, run, client, err);
-}
-
-static enum rig_outcome transact(void *session, struct rig_transaction *transaction)
-{
-    return rig_pg_session_transact(session, transaction);
-}
-
-static void interrupt(void *session)
-{
-    rig_pg_session_interrupt(session);
-}
-
-static void close_session(void *session, bool last)
-{
-    (void)last;
-    rig_pg_session_close(session);
 }
 
 static void describe(void *object, char *text, size_t size)
@@ -286,15 +260,15 @@ const struct rig_driver rig_driver = {
     .options_size = sizeof(struct rig_pg_options),
     .run_size = sizeof(struct rig_pg_run),
     .session_size = sizeof(struct rig_pg_session),
-    .check = check,
+    .check = rig_pg_options_check,
     .init = init,
     .done = done,
     .setup = setup,
     .teardown = teardown,
-    .open = open_session,
-    .transact = transact,
-    .interrupt = interrupt,
-    .close = close_session,
+    .open = rig_pg_session_open,
+    .transact = rig_pg_session_transact,
+    .interrupt = rig_pg_session_interrupt,
+    .close = rig_pg_session_close,
     .describe = describe,
     .columns = RIG_COLUMN_BIT(RIG_COLUMN_NODE) | RIG_COLUMN_BIT(RIG_COLUMN_BACKEND),
     .settings = settings,

@@ -303,8 +303,9 @@ static enum rig_rc check_cluster(const struct rig_pg_options *options, struct ri
     return rc != RIG_OK ? rc : check_endpoints("read-only-hosts", &options->read_only_hosts, err);
 }
 
-enum rig_rc rig_pg_options_check(const struct rig_pg_options *options, enum rig_workload workload, struct rig_err *err)
+enum rig_rc rig_pg_options_check(const void *object, enum rig_workload workload, struct rig_err *err)
 {
+    const struct rig_pg_options *options = object;
     if (options->pipeline && options->write == RIG_PG_INSERT_THEN_UPDATE)
         return rig_fail(err, RIG_E_PLAN,
                         "database.write: insert-then-update waits for each answer and cannot be sent in one round "

@@ -69,7 +69,7 @@ extern const char *const rig_pg_synchronous_commit_words[];
 extern const char *const rig_pg_replication_words[];
 
 /* Refuses what contradicts itself. No I/O. RIG_E_PLAN. */
-enum rig_rc rig_pg_options_check(const struct rig_pg_options *options, enum rig_workload workload, struct rig_err *err);
+enum rig_rc rig_pg_options_check(const void *options, enum rig_workload workload, struct rig_err *err);
 
 /* Where a server listens. */
 struct rig_pg_endpoint {

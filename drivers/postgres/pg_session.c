@@ -105,9 +105,10 @@ static enum rig_rc open_connection(void *context, struct rig_pg_connection *conn
     return rc;
 }
 
-enum rig_rc rig_pg_session_open(struct rig_pg_session *session, struct rig_pg_run *run, uint32_t client,
-                                struct rig_err *err)
+enum rig_rc rig_pg_session_open(void *object, void *run_object, uint32_t client, struct rig_err *err)
 {
+    struct rig_pg_session *session = object;
+    struct rig_pg_run *run = run_object;
     session->run = run;
     session->waiter.core = run->env->core;
     enum rig_rc rc = rig_pg_waiter_arm(&session->waiter, &run->wakes, err);
@@ -143,13 +144,15 @@ static struct rig_pg_connection *connect_to_node(struct rig_pg_session *session,
     return NULL;
 }
 
-void rig_pg_session_interrupt(struct rig_pg_session *session)
+void rig_pg_session_interrupt(void *session)
 {
-    rig_pg_waiter_interrupt(&session->waiter);
+    rig_pg_waiter_interrupt(&((struct rig_pg_session *)session)->waiter);
 }
 
-void rig_pg_session_close(struct rig_pg_session *session)
+void rig_pg_session_close(void *object, bool last)
 {
+    struct rig_pg_session *session = object;
+    (void)last;
     rig_pg_disconnect(&session->main);
     rig_pg_disconnect(&session->reader);
     rig_pg_disconnect(&session->visit);
@@ -508,8 +511,9 @@ static void give_columns(const struct rig_pg_connection *connection, struct rig_
         rig_column_give(&transaction->columns, RIG_COLUMN_BACKEND, connection->backend);
 }
 
-enum rig_outcome rig_pg_session_transact(struct rig_pg_session *session, struct rig_transaction *transaction)
+enum rig_outcome rig_pg_session_transact(void *object, struct rig_transaction *transaction)
 {
+    struct rig_pg_session *session = object;
     const struct rig_pg_run *run = session->run;
     struct rig_err err = {.rc = RIG_OK};
     struct rig_pg_connection *connection = &session->main;

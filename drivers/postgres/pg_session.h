@@ -50,11 +50,11 @@ struct rig_pg_turn {
     bool session_lost;
 };
 
-enum rig_rc rig_pg_session_open(struct rig_pg_session *session, struct rig_pg_run *run, uint32_t client,
-                                struct rig_err *err);
-enum rig_outcome rig_pg_session_transact(struct rig_pg_session *session, struct rig_transaction *transaction);
-void rig_pg_session_interrupt(struct rig_pg_session *session);
-void rig_pg_session_close(struct rig_pg_session *session);
+/* The driver's hooks, as they are: `session` is a struct rig_pg_session, `run` a struct rig_pg_run. */
+enum rig_rc rig_pg_session_open(void *session, void *run, uint32_t client, struct rig_err *err);
+enum rig_outcome rig_pg_session_transact(void *session, struct rig_transaction *transaction);
+void rig_pg_session_interrupt(void *session);
+void rig_pg_session_close(void *session, bool last);
 
 /* Shared by both ways of running a transaction. */
 
