@@ -9,8 +9,8 @@
  * YAML, SQL and XML, in hexadecimal, and in base64, also in the middle of a longer encoded text. Where a text
  * fills its buffer (of 128 bytes or more), its end is taken for a cut: 4 bytes of a secret are hidden there, too.
  *
- * Time: O(size * secrets) comparisons that mostly end at their first byte. Threads: register while there is one
- * thread; redact from any.
+ * Time: O(size * secrets) comparisons that mostly end at their first byte. Threads: any; redaction takes no lock. Secrets
+ * are never forgotten.
  */
 #ifndef RIG_BASE_SECRET_H
 #define RIG_BASE_SECRET_H
@@ -26,7 +26,5 @@ bool rig_secret_register(const char *text);
 /* Replaces every registered secret inside `text` (NUL-ended, at most `size` bytes) by the mask, in place; of secrets
  * that contain each other, the longer one. */
 void rig_secret_redact(char *text, size_t size);
-/* Forgets all; for tests. */
-void rig_secret_forget(void);
 
 #endif

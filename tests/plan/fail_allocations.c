@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "base/secret.h"
 #include "plan/plan.h"
+#include "tests/unit/forget_secrets.h"
 
 enum { ROUNDS_MAX = 20000, LONGEST_RUN_S = 200 };
 
@@ -83,7 +84,7 @@ static bool run_round(const struct rig_buf *text, long which, bool good, struct 
         printf("FAILED allocation %ld: code %d, `%s`\n", which, (int)rc, err.text);
     }
     rig_plan_free(plan);
-    rig_secret_forget();
+    forget_secrets();
     return !over;
 }
 

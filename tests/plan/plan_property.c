@@ -5,6 +5,7 @@
 
 #include "base/secret.h"
 #include "plan/plan.h"
+#include "tests/unit/forget_secrets.h"
 
 static const char name[] = "plan.yaml";
 
@@ -71,6 +72,6 @@ bool plan_property_holds(const char *text, size_t size, bool *taken, char proble
         holds = false;
         (void)snprintf(problem, PLAN_PROBLEM_BYTES, "refused with code %d and `%.1000s`", (int)rc, err.text);
     }
-    rig_secret_forget();
+    forget_secrets();
     return holds;
 }

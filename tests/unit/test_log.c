@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/secret.h"
 #include "base/thread.h"
+#include "tests/unit/forget_secrets.h"
 
 static char folder[] = "/tmp/rig-log-XXXXXX";
 static char path[64];
@@ -40,7 +41,7 @@ static int remove_log(void **state)
 {
     (void)state;
     rig_log_close();
-    rig_secret_forget();
+    forget_secrets();
     return unlink(path);
 }
 

@@ -6,11 +6,12 @@
 
 #include "base/password.h"
 #include "base/secret.h"
+#include "tests/unit/forget_secrets.h"
 
 static int forget(void **state)
 {
     (void)state;
-    rig_secret_forget();
+    forget_secrets();
     return 0;
 }
 
@@ -90,7 +91,7 @@ static void passwords_are_known_in_every_notation(void **state)
         {"password=one-word and password=another", "one-word another", "*** ***"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        rig_secret_forget();
+        forget_secrets();
         assert_true(rig_password_register(NULL, cases[i].text));
         char shown[128];
         (void)snprintf(shown, sizeof shown, "%s", cases[i].shown);

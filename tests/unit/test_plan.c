@@ -8,6 +8,7 @@
 #include "checker/levels/anomaly.h"
 #include "checker/levels/level.h"
 #include "plan/plan.h"
+#include "tests/unit/forget_secrets.h"
 
 static const char small[] = "name: small\n"
                             "workload: {transactions: 100}\n"
@@ -22,7 +23,7 @@ static int prepare(void **state)
 static int forget(void **state)
 {
     (void)state;
-    rig_secret_forget();
+    forget_secrets();
     return 0;
 }
 

@@ -5,11 +5,12 @@
 
 #include "base/secret.h"
 #include "plan/plan_text.h"
+#include "tests/unit/forget_secrets.h"
 
 static int forget(void **state)
 {
     (void)state;
-    rig_secret_forget();
+    forget_secrets();
     return 0;
 }
 

@@ -9,6 +9,7 @@
 #include "run/run.h"
 #include "tests/unit/fake_database.h"
 #include "tests/unit/fake_recorder.h"
+#include "tests/unit/forget_secrets.h"
 
 /* In place of the plan's writer: `run/` stores the text as the record's metadata. */
 void rig_plan_write(const struct rig_plan *plan, bool with_help, struct rig_buf *yaml)
@@ -155,7 +156,7 @@ static void errors_are_tabled_redacted_and_printable(void **state)
                                                                     : "08006: as the test wanted?, ***";
         assert_string_equal(event->error, expected);
     }
-    rig_secret_forget();
+    forget_secrets();
 }
 
 static void a_duration_ends_the_load(void **state)
@@ -218,7 +219,7 @@ static void unreachable_from_the_start_fails_the_run(void **state)
     assert_string_equal(err.text, "no client could connect: db1:5432 refused the? connection, password ***");
     assert_int_equal(atomic_load(&fake_transactions), 0);
     assert_int_equal(fake_closed, 1);
-    rig_secret_forget();
+    forget_secrets();
 }
 
 static void failures_on_the_way_up_are_undone(void **state)
