@@ -118,7 +118,7 @@ static void find_origin(const struct hierarchy *at, const char *controller, pid_
             continue;
         (void)snprintf(origin, RIG_CGROUP_PATH_BYTES, "%s%.200s", at->path, strcmp(line, "/") == 0 ? "" : line);
     }
-    if (access(origin, F_OK) != 0) /* its path is another one's view of the hierarchy */
+    if (access(origin, F_OK) != 0) /* its path is relative to another process's view of the hierarchy */
         (void)snprintf(origin, RIG_CGROUP_PATH_BYTES, "%s", at->path);
 }
 
@@ -138,8 +138,8 @@ bool rig_cgroup_is_possible(const char *controller, char *why, size_t size)
 }
 
 /*
- * Where the new group goes. Version 2 has no processes above groups, so it goes beside the one that the node is in, or
- * higher: only what hands the controller down will do, as the top does.
+ * The folder of the new group. In version 2, groups with processes have no child groups. So the new one goes beside the
+ * node's group, or higher, where a folder passes the controller on to its children; the top does.
  */
 static void find_place(const struct hierarchy *at, const char *controller, const char *origin,
                        char place[RIG_CGROUP_PATH_BYTES])
@@ -173,7 +173,7 @@ enum rig_rc rig_cgroup_make(const struct rig_fault_site *site, uint32_t node, co
     find_origin(&at, controller, processes[0].pid, origin);
     find_place(&at, controller, origin, place);
     (void)snprintf(path, sizeof path, "%.450s/rig-%ld-%u", place, (long)getpid(), atomic_fetch_add(&number, 1));
-    /* Processes that end with rig take a moment, longer when they get little of the processors. */
+    /* Processes that end with rig take a moment, longer when they get little processor time. */
     const char *const undo[] = {"/bin/sh", "-c",
                                 "n=0; while test -e \"$0\" && ! rmdir \"$0\" 2>/dev/null && test $n -lt 200; do "
                                 "n=$((n + 1)); sleep 0.1; done; test ! -e \"$0\"",
@@ -216,7 +216,7 @@ uint64_t rig_cgroup_number(const struct rig_cgroup *group, const char *file, con
 
 /* -- its processes ------------------------------------------------------------------------------------------------- */
 
-/* Moves one process; that it has ended is no failure. */
+/* Moves one process; an ended one is no failure. */
 static bool move(const char *group, pid_t pid)
 {
     char path[RIG_CGROUP_PATH_BYTES + 64], text[32];
@@ -231,7 +231,7 @@ enum rig_rc rig_cgroup_take(const struct rig_fault_site *site, uint32_t node, co
     struct rig_process processes[RIG_GROUND_PROCESSES_MOST];
     const char *name = rig_fleet_of(site)->names[node];
     *count = 0;
-    /* Twice: a process that came into being between the two looks is outside, if its parent was. */
+    /* Twice: a process that was forked between the two passes is outside, if its parent was. */
     for (int look = 0; look < 2; look++) {
         *count = rig_node_processes(site, node, processes);
         for (uint32_t i = 0; i < *count; i++) {
@@ -243,7 +243,7 @@ enum rig_rc rig_cgroup_take(const struct rig_fault_site *site, uint32_t node, co
     return *count > 0 ? RIG_OK : rig_fail(err, RIG_E_CLUSTER, "%s: the node is down", name);
 }
 
-/* Moves out what is there now; returns how many there were. */
+/* Moves out all current processes; returns how many there were. */
 static uint32_t move_out(const struct rig_cgroup *group)
 {
     static const char file[] = "cgroup.procs";

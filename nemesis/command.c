@@ -57,7 +57,7 @@ static int spawn(const struct rig_command *command, const struct prepared *prepa
     return error;
 }
 
-/* Keeps the first line that is not blank, and reads the rest away. */
+/* Keeps the first line that is not blank, and discards the rest. */
 struct reading {
     char line[RIG_COMMAND_LINE_BYTES];
     size_t length;
@@ -75,7 +75,7 @@ static void take(struct reading *reading, const char *bytes, size_t count)
     }
 }
 
-/* Reads what is there. False: no process writes any more. */
+/* Reads the available output. False: no process writes any more. */
 static bool read_some(int fd, struct reading *reading)
 {
     char bytes[4096];

@@ -2,10 +2,10 @@
  * Running a command of the plan: a program with its arguments, without a shell, in a session of its own, for a bounded
  * time.
  *
- * Placeholders in its arguments and variables of its environment tell it about a node (nemesis/placeholder.h). Its
- * output goes to rig; of what it prints the first line that is not blank is kept. When its time is over, or the run is
- * to end at once, it and its children are killed. It is done when the program has ended, even if a child of it (a
- * server it has started) lives on.
+ * Placeholders in its arguments and variables of its environment describe a node (nemesis/placeholder.h). rig reads its
+ * output and keeps the first line that is not blank. When its time is over, or the run ends at once, it and its
+ * children are killed. The command is complete when the program has ended, even if a child of it (a server it has
+ * started) lives on.
  */
 #ifndef RIG_NEMESIS_COMMAND_H
 #define RIG_NEMESIS_COMMAND_H
@@ -18,8 +18,8 @@ enum { RIG_COMMAND_LINE_BYTES = 160, RIG_COMMAND_ARGUMENTS_MOST = 256 };
 
 struct rig_command {
     struct rig_text_list arguments;
-    const struct rig_place *place; /* the node that it is about; NULL: none */
-    const char *directory;         /* to run in; NULL: where rig runs */
+    const struct rig_place *place; /* its node; NULL: none */
+    const char *directory;         /* its working folder; NULL: rig's */
     int64_t timeout_ns;
     bool (*stopping)(void); /* true: give up; NULL: never */
 };

@@ -57,8 +57,8 @@ void rig_evidence_add(struct rig_evidence *evidence, const char *format, ...)
     rig_secret_redact(evidence->text, sizeof evidence->text);
 }
 
-/* Runs the rest of its arguments only while the process with this number is the one it was, and has not ended: /proc
- * has its state and, as the 20th word from there, the time when it started. */
+/* Runs the rest of its arguments only while the process with this number is still the same one, and has not ended:
+ * /proc has its state and, as the 20th word from there, its start time. */
 static const char guard_format[] = "test \"$(sed -n 's/.*) \\([^ZX] \\)/\\1/p' /proc/%ld/stat 2>/dev/null | cut -d' ' "
                                    "-f20)\" = %llu || exit 0; exec \"$@\"";
 
@@ -153,7 +153,7 @@ enum rig_rc rig_confirm_down(const struct rig_fault_site *site, uint32_t node, s
     struct rig_node_status status;
     rig_fleet_status(fleet, node, &status);
     if (status.reachable)
-        return rig_fail(err, RIG_E_CLUSTER, "%s: the command succeeded, and the node's `check` still does too",
+        return rig_fail(err, RIG_E_CLUSTER, "%s: the command succeeded, but the node's `check` still succeeds, too",
                         fleet->names[node]);
     rig_evidence_add(evidence, "%s: its check fails%s%.80s", fleet->names[node], status.detail[0] == '\0' ? "" : ": ",
                      status.detail);
@@ -180,7 +180,7 @@ enum rig_rc rig_choose_process(const struct rig_fault_site *site, uint32_t node,
     struct rig_process processes[RIG_GROUND_PROCESSES_MOST];
     const uint32_t count = rig_node_processes(site, node, processes);
     if (count < 2)
-        return rig_fail(err, RIG_E_CLUSTER, "%s: it has no process beside the main one that could be chosen",
+        return rig_fail(err, RIG_E_CLUSTER, "%s: no process other than the main one can be chosen",
                         rig_fleet_of(site)->names[node]);
     *process = processes[1 + site->random % (count - 1)];
     return RIG_OK;
@@ -199,10 +199,9 @@ enum rig_rc rig_await_effect(const struct rig_fault_site *site, const struct rig
             return rig_fail(err, RIG_E_INTERRUPTED, "there were no %s within %d s, while other faults were under way",
                             effect->what, (int)(timeout_ns / RIG_NS_PER_S));
         if (now_ns >= until_ns)
-            return rig_fail(
-                err, RIG_E_CLUSTER,
-                "there were no %s within %d s: nothing happens there, or too little for the fault's options",
-                effect->what, (int)(timeout_ns / RIG_NS_PER_S));
+            return rig_fail(err, RIG_E_CLUSTER,
+                            "there were no %s within %d s: no activity there, or too little for the fault's options",
+                            effect->what, (int)(timeout_ns / RIG_NS_PER_S));
         rig_clock_sleep_until_ns(now_ns + effect_step_ns);
         if (effect->again != NULL)
             effect->again(effect->context);

@@ -1,5 +1,5 @@
 /*
- * What rig's own faults stand on beside the fault contract: the nodes, the undo journal, and what several of them do.
+ * What rig's own faults use beside the fault contract: the nodes, the undo journal, and common actions.
  *
  * Private to nemesis/.
  */
@@ -18,8 +18,8 @@ struct rig_fault_context {
     struct rig_fleet fleet;
     struct rig_journal *journal;
     const struct rig_fault_setup *setup;
-    uint32_t under_way;             /* injections, the one that is being made among them */
-    bool (*is_over)(void *context); /* the load is to end: what was not seen by now will not be */
+    uint32_t under_way;             /* injections, including the one in progress */
+    bool (*is_over)(void *context); /* the load is about to end: an effect not seen by now will not be seen */
     void *context;
 };
 
@@ -51,12 +51,12 @@ enum rig_rc rig_fault_inject(const struct rig_fault *fault, const struct rig_fau
 enum rig_rc rig_fault_heal(const struct rig_fault *fault, const struct rig_fault_site *site, void *state,
                            struct rig_evidence *evidence, struct rig_err *err);
 
-/* Adds to what was said already, with "; " between. */
+/* Appends to the evidence, with "; " in between. */
 void rig_evidence_add(struct rig_evidence *evidence, const char *format, ...) RIG_PRINTF(2, 3);
 
 /*
- * Puts a command of the plan for this node into the undo journal, with the node's values and variables as they are now.
- * The next start of rig leaves a command out that names the node's process (`{pid}`, RIG_NODE_PID) when that process is
+ * Puts a command of the plan for this node into the undo journal, with the node's current values and variables. The
+ * next start of rig leaves a command out that names the node's process (`{pid}`, RIG_NODE_PID) when that process is
  * gone: its number may belong to another one.
  */
 enum rig_rc rig_undo_command(const struct rig_fault_site *site, uint32_t node, const struct rig_text_list *command,
@@ -66,17 +66,17 @@ enum rig_rc rig_confirm_down(const struct rig_fault_site *site, uint32_t node, s
                              struct rig_err *err);
 
 enum { RIG_GROUND_PROCESSES_MOST = 1024 };
-/* The processes of a node that rig started, the main one first, those that have ended left out. */
+/* The processes of a node that rig started, the main one first, without ended ones. */
 uint32_t rig_node_processes(const struct rig_fault_site *site, uint32_t node,
                             struct rig_process processes[RIG_GROUND_PROCESSES_MOST]);
-/* A node that may have ended, or come to grief, over a fault that is gone: ends what is left of it and starts it,
- * unless it answers. `always`: also then. */
+/* A node that may have ended, or failed, because of a fault that is over: ends its remaining processes and starts it,
+ * unless it answers. `always`: even then. */
 enum rig_rc rig_revive(const struct rig_fault_site *site, uint32_t node, bool always, struct rig_err *err);
 /*
- * Waits until `count` gives more than 0, for 10 s at most: RIG_E_CLUSTER then, with `what` it counts. Where other
- * faults are under way, one second: they may hide this one (nothing is sent by clients that wait for a node which is
- * paused), and wait for their own heal; RIG_E_INTERRUPTED then, as when the load ends before. `again` (may be NULL) is
- * called every few ms, to strike once more.
+ * Waits until `count` returns more than 0, for 10 s at most; then RIG_E_CLUSTER, with `what` it counts. When other
+ * faults are in effect, it waits one second only: they may hide this one (clients that wait for a paused node send
+ * nothing), and their heal must not be delayed; then RIG_E_INTERRUPTED, as when the load ends before. `again` (may be
+ * NULL) is called every few ms, to strike once more.
  */
 struct rig_effect {
     uint64_t (*count)(const void *context);
@@ -85,7 +85,7 @@ struct rig_effect {
     const char *what; /* "there were no ..." */
 };
 enum rig_rc rig_await_effect(const struct rig_fault_site *site, const struct rig_effect *effect, struct rig_err *err);
-/* One of them that is not the main one, at random; RIG_E_CLUSTER when there is none. */
+/* One of the node's processes that is not the main one, at random; RIG_E_CLUSTER when there is none. */
 enum rig_rc rig_choose_process(const struct rig_fault_site *site, uint32_t node, struct rig_process *process,
                                struct rig_err *err);
 

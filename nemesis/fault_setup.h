@@ -1,6 +1,6 @@
 /*
- * What a plan's faults need in place before the cluster starts: the proxy that connections go through
- * (RIG_NEED_ROUTES), and the shim in the nodes' processes (RIG_NEED_PRELOAD).
+ * The parts that a plan's faults need before the cluster starts: the proxy for connections (RIG_NEED_ROUTES), and the
+ * shim in the nodes' processes (RIG_NEED_PRELOAD).
  *
  * The proxy is made before the driver's `init`, the shims between that and the cluster's start; both are freed when the
  * cluster is down. Faults find them in struct rig_fault_context.
@@ -25,11 +25,11 @@ enum rig_rc rig_fault_setup_init(struct rig_fault_setup *setup, const struct rig
 enum rig_rc rig_fault_setup_fit(struct rig_fault_setup *setup, const struct rig_nemesis_plan *plan,
                                 const struct rig_cluster_ops *cluster, void *run, const char *folder,
                                 struct rig_err *err);
-/* Once the cluster has started, before the load: whether what was fitted reaches all nodes. RIG_E_CLUSTER. */
+/* After the cluster's start, before the load: whether proxy and shims reach all nodes. RIG_E_CLUSTER. */
 enum rig_rc rig_fault_setup_check(const struct rig_fault_setup *setup, const struct rig_cluster_ops *cluster, void *run,
                                   struct rig_err *err);
-/* The orders of a node's shim; with `files`, those that concern files take what is below its data folder. RIG_E_CLUSTER
- * when its processes do not have the shim. */
+/* The orders of a node's shim; with `files`, those about files apply to files below its data folder. RIG_E_CLUSTER when
+ * its processes do not have the shim. */
 enum rig_rc rig_fault_setup_shim(const struct rig_fault_site *site, uint32_t node, bool files,
                                  struct rig_shim_control **control, struct rig_err *err);
 void rig_fault_setup_done(struct rig_fault_setup *setup);

@@ -42,9 +42,9 @@ const struct rig_fault *rig_fault_find(const struct rig_cluster_ops *cluster, co
     return search.found;
 }
 
-/* -- what a fault needs -------------------------------------------------------------------------------------------- */
+/* -- needs of a fault ---------------------------------------------------------------------------------------------- */
 
-/* One need of the cluster: how rig's own nodes meet it, and by which commands those of the user do. */
+/* One need of the cluster: how rig's own nodes meet it, and the commands with which those of the user do. */
 struct need {
     uint64_t bit;
     bool (*own)(const struct rig_cluster_ops *cluster);
@@ -112,15 +112,15 @@ static bool meets(const struct rig_fault *fault, const struct need *need, const 
         return false;
     }
     if (need->commands == NULL) {
-        (void)snprintf(why, size, "%s: rig has to %s, which it can of nodes that it started itself", fault->name,
-                       need->what);
+        (void)snprintf(why, size, "%s: rig would have to %s, which is possible only for nodes that it started",
+                       fault->name, need->what);
         return false;
     }
     for (uint32_t i = 0; i < footing->node_count; i++) {
         if (need->commands(&footing->nodes[i].commands))
             return true;
     }
-    (void)snprintf(why, size, "%s: rig did not start the nodes; say under `nemesis.nodes` by which commands to %s (%s)",
+    (void)snprintf(why, size, "%s: rig did not start the nodes; give the commands to %s under `nemesis.nodes` (%s)",
                    fault->name, need->what, need->keys);
     return false;
 }
@@ -129,16 +129,15 @@ bool rig_fault_is_possible(const struct rig_fault *fault, const struct rig_fault
                            char *why, size_t size)
 {
     if ((fault->needs & RIG_NEED_ROOT) != 0 && geteuid() != 0)
-        return say(why, size, fault->name, "it takes root: run rig as root");
+        return say(why, size, fault->name, "it needs root: run rig as root");
     if (fault->available != NULL) {
         char text[512] = "";
         if (!fault->available(options, text, sizeof text))
             return say(why, size, fault->name, text);
     }
     if (footing != NULL && (fault->needs & RIG_NEED_ROUTES) != 0 && !footing->routes)
-        return say(
-            why, size, fault->name,
-            "this driver does not take its connections through rig's proxy; cut the network by the fault `exec`");
+        return say(why, size, fault->name,
+                   "this driver does not take its connections through rig's proxy; use the fault `exec` instead");
     for (size_t i = 0; footing != NULL && i < sizeof needs / sizeof needs[0]; i++) {
         if ((fault->needs & needs[i].bit) != 0 && !meets(fault, &needs[i], footing, why, size))
             return false;

@@ -1,5 +1,5 @@
 /*
- * The table of faults: what can be done to the nodes of any database, and what a driver brings for its own
+ * The table of faults: those for the nodes of any database, and those that a driver brings for its own
  * (cluster->faults).
  *
  * A fault is one file, nemesis/faults/fault_<name>.c, with one `const struct rig_fault rig_fault_<name>`, and has its
@@ -40,7 +40,7 @@ void rig_fault_each(const struct rig_cluster_ops *cluster,
 /* NULL: there is none of this name. */
 const struct rig_fault *rig_fault_find(const struct rig_cluster_ops *cluster, const char *name);
 
-/* What a fault finds of the cluster. */
+/* The cluster's properties on which faults depend. */
 struct rig_fault_footing {
     const struct rig_cluster_ops *cluster; /* NULL: none */
     bool started;                          /* rig starts it */
@@ -50,8 +50,8 @@ struct rig_fault_footing {
 };
 
 /*
- * Whether the machine at hand, and the cluster, let the fault happen. `footing` NULL: the machine alone. `options`: its
- * own, or NULL. False: `why` says what is missing and the remedy.
+ * Whether this machine and the cluster allow the fault. `footing` NULL: the machine alone. `options`: the fault's own,
+ * or NULL. False: `why` names the missing part and the remedy.
  */
 bool rig_fault_is_possible(const struct rig_fault *fault, const struct rig_fault_footing *footing, const void *options,
                            char *why, size_t size);

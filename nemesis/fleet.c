@@ -52,7 +52,7 @@ static bool tells_roles(const struct rig_fleet *fleet, const struct rig_node_sta
     return false;
 }
 
-/* For nodes that rig did not start. Else the run would look for a target in vain. */
+/* For nodes that rig did not start. Without it the run would search for a target in vain. */
 static enum rig_rc check_roles(const struct rig_fleet *fleet, const struct rig_node_status *nodes, struct rig_err *err)
 {
     for (uint32_t i = 0; fleet->count > 0 && i < fleet->plan->entry_count; i++) {
@@ -60,7 +60,7 @@ static enum rig_rc check_roles(const struct rig_fleet *fleet, const struct rig_n
         const char *target = rig_fleet_target(entry);
         if (rig_targets_need_roles(target, nodes, fleet->count) && !tells_roles(fleet, nodes))
             return rig_fail(err, RIG_E_CLUSTER,
-                            "nemesis: %s: nothing tells which node is `%s`: give nemesis.nodes.%s.role, a command that "
+                            "nemesis: %s: no source for the role of `%s`: give nemesis.nodes.%s.role, a command that "
                             "prints the node's role, or name the nodes as database.cluster.hosts does",
                             entry->fault->name, target, fleet->names[0]);
     }
@@ -85,7 +85,7 @@ static void parse_address(const char *name, struct rig_node_address *address)
     address->port = (uint16_t)port;
 }
 
-/* Whether a node of the plan is the host at this address: it has its name, with the port or without. */
+/* Whether a node of the plan is the host at this address: it has its name, with or without the port. */
 static bool is_at(const char *name, const struct rig_node_address *address)
 {
     struct rig_node_address named = {.host = ""};
@@ -95,7 +95,8 @@ static bool is_at(const char *name, const struct rig_node_address *address)
     return strcmp(name, there) == 0 || (strcmp(host, there) == 0 && named.port == address->port);
 }
 
-/* By the driver, of the plan's hosts; two of them at one name without ports stay unknown. Else by the node's name. */
+/* By the driver, for the plan's hosts; two of them with one name and no ports stay unknown. Otherwise by the node's
+ * name. */
 static void find_planned(struct rig_fleet *fleet, uint32_t node)
 {
     const struct rig_cluster_ops *cluster = fleet->cluster;
@@ -134,7 +135,8 @@ static enum rig_rc init_planned(struct rig_fleet *fleet, uint32_t node, struct r
                                    own.text);
 }
 
-/* Whether any node has what the commands of a fault name: that none has it is said before the load. */
+/* Whether any node has the values that the commands of a fault name: if none has them, the error comes before the
+ * load. */
 static enum rig_rc check_fault(const struct rig_fleet *fleet, const struct rig_nemesis_entry *entry,
                                struct rig_err *err)
 {
@@ -208,7 +210,7 @@ enum rig_rc rig_fleet_init(struct rig_fleet *fleet, const struct rig_cluster_ops
     *fleet = (struct rig_fleet){.cluster = cluster, .run = run, .started = started, .plan = plan, .stopping = stopping};
     fleet->count = started ? cluster_count(fleet) : plan->node_count;
     if (fleet->count > RIG_NODES_MOST)
-        return rig_fail(err, RIG_E_CLUSTER, "nemesis: there are %u nodes, and faults reach %d at most", fleet->count,
+        return rig_fail(err, RIG_E_CLUSTER, "nemesis: there are %u nodes; faults support at most %d", fleet->count,
                         (int)RIG_NODES_MOST);
     struct rig_node_status nodes[RIG_NODES_MOST];
     enum rig_rc rc = RIG_OK;
@@ -235,7 +237,7 @@ static void ask_driver(const struct rig_fleet *fleet, uint32_t node, struct rig_
         *status = found;
 }
 
-/* A node of the user's: what the driver knows of one with its name, then what the plan's own commands say. */
+/* A user's node: the driver's knowledge of a node with its name, then the results of the plan's own commands. */
 static void ask_commands(const struct rig_fleet *fleet, uint32_t node, struct rig_node_status *status)
 {
     const struct rig_nemesis_node *planned = &fleet->plan->nodes[node];
@@ -273,7 +275,8 @@ void rig_fleet_status(struct rig_fleet *fleet, uint32_t node, struct rig_node_st
         (void)snprintf(status->name, sizeof status->name, "%s", fleet->names[node]);
 }
 
-/* -- what is done to nodes ----------------------------------------------------------------------------------------- */
+/* -- actions on nodes
+ * ------------------------------------------------------------------------------------------------ */
 
 const struct rig_nemesis_node_options *rig_fleet_commands(const struct rig_fleet *fleet, uint32_t node)
 {
@@ -306,7 +309,7 @@ enum rig_rc rig_fleet_stop_node(struct rig_fleet *fleet, uint32_t node, enum rig
     return rig_fleet_command(fleet, node, &commands->kill, "kill", err);
 }
 
-/* A command that started a node says nothing of whether the node is there. */
+/* The success of a start command does not prove that the node is up. */
 static enum rig_rc await_check(struct rig_fleet *fleet, uint32_t node, struct rig_err *err)
 {
     const int64_t until_ns = rig_clock_now_ns() + fleet->plan->options.recover_ns;
@@ -374,8 +377,8 @@ enum rig_rc rig_fleet_await_health(struct rig_fleet *fleet, int64_t timeout_ns, 
         const int64_t now_ns = rig_clock_now_ns();
         if (now_ns >= until_ns)
             return rig_fail(err, RIG_E_CLUSTER,
-                            "%s is not healthy although everything was healed: %s; its log may say why, and "
-                            "nemesis.recover how long to wait",
+                            "%s is not healthy after all faults were healed: %s; see its log, or increase "
+                            "nemesis.recover",
                             status.name,
                             status.detail[0] != '\0' ? status.detail
                             : status.reachable       ? "it answers, and has not caught up"

@@ -15,7 +15,7 @@
 #include "nemesis/journal_file.h"
 
 struct rig_journal {
-    pthread_mutex_t lock; /* guards all below; nothing is taken under it */
+    pthread_mutex_t lock; /* guards all members below; no lock is taken under it */
     char folder[RIG_JOURNAL_PATH_BYTES];
     char path[RIG_JOURNAL_PATH_BYTES + 64];
     char boot_id[RIG_BOOT_ID_BYTES];
@@ -26,7 +26,7 @@ struct rig_journal {
 
 /* -- the folder ---------------------------------------------------------------------------------------------------- */
 
-/* Makes the folder and those above it; true when it is there and only the user can write to it. */
+/* Makes the folder and its parents; true when it exists and only the user can write to it. */
 static bool make_folder(const char *path)
 {
     char prefix[RIG_JOURNAL_PATH_BYTES];
@@ -86,7 +86,7 @@ static enum rig_rc write_line(struct rig_journal *journal, struct rig_buf *line,
     rig_buf_add_char(line, '\n');
     if (line->failed)
         return rig_fail(err, RIG_E_LIMIT, "%s: no memory for an entry", journal->path);
-    /* One write, at the end: a line that is cut has no end and counts for nothing. */
+    /* One write, at the end of the file: a line that is cut has no end and is ignored. */
     const ssize_t written = write(journal->fd, line->data, line->size);
     if (written == (ssize_t)line->size && (fdatasync(journal->fd) == 0 || errno == EINVAL))
         return RIG_OK;
@@ -118,7 +118,7 @@ static enum rig_rc create(struct rig_journal *journal, struct rig_err *err)
         return rig_fail(err, RIG_E_IO, "%s: the undo journal cannot be made: %s", journal->path, strerror(errno));
     struct stat status;
     if (fstat(journal->fd, &status) == 0 && status.st_size > 0) {
-        /* An earlier run of this very process has left something: it stays for the next start. */
+        /* An earlier run of this very process left entries: they stay for the next start. */
         journal->tokens = (uint64_t)status.st_size;
         journal->live = 1;
         return RIG_OK;
@@ -134,7 +134,7 @@ static enum rig_rc create(struct rig_journal *journal, struct rig_err *err)
     return rc == RIG_OK ? sync_folder(journal->folder, err) : rc;
 }
 
-/* Writes the line, begun with its kind, token and text; `fill` puts the rest. */
+/* Writes the line, begun with its kind, token and text; `fill` adds the rest. */
 static enum rig_rc add(struct rig_journal *journal, const char *kind, const char *what,
                        void (*fill)(struct rig_buf *line, const void *context), const void *context, uint64_t *token,
                        struct rig_err *err)
@@ -230,7 +230,7 @@ void rig_journal_forget(struct rig_journal *journal, uint64_t token)
     rig_buf_init(&line, 0);
     rig_journal_add_field(&line, "done");
     add_number(&line, token);
-    (void)write_line(journal, &line, NULL); /* undone twice does no harm */
+    (void)write_line(journal, &line, NULL); /* undoing twice is harmless */
     rig_buf_done(&line);
     journal->live--;
     pthread_mutex_unlock(&journal->lock);

@@ -27,7 +27,7 @@ static int hex(char c)
     return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Decodes in place; false for what is no field. */
+/* Decodes in place; false when it is not a field. */
 static bool decode(char *field)
 {
     char *out = field;
@@ -169,10 +169,10 @@ enum rig_rc rig_journal_parse(const char *path, const char *text, size_t size, s
     for (char *at = copy;; number_of_line++) {
         char *end = strchr(at, '\n');
         if (end == NULL)
-            return RIG_OK; /* what stands behind the last line break was never acknowledged */
+            return RIG_OK; /* text behind the last line break was never acknowledged */
         *end = '\0';
         if (!take_line(at, number_of_line == 1, arena, content))
-            return rig_fail(err, RIG_E_INPUT, "%s:%u: this is no line of an undo journal that this rig can read", path,
+            return rig_fail(err, RIG_E_INPUT, "%s:%u: this rig cannot read this line of an undo journal", path,
                             number_of_line);
         at = end + 1;
     }

@@ -35,11 +35,11 @@ struct rig_journal_content {
 
 /* Adds a field to a line. */
 void rig_journal_add_field(struct rig_buf *line, const char *text);
-/* Reads a whole file. Lines that are not understood are RIG_E_INPUT; everything lies in the arena. */
+/* Reads a whole file. Invalid lines are RIG_E_INPUT; all results are in the arena. */
 enum rig_rc rig_journal_parse(const char *path, const char *text, size_t size, struct rig_arena *arena,
                               struct rig_journal_content *content, struct rig_err *err);
 
-/* The n-th folder in which journals may lie, from 0; false: there is no such. */
+/* The n-th folder in which journals may be, from 0; false: there is no such folder. */
 bool rig_journal_folder_at(unsigned n, char path[RIG_JOURNAL_PATH_BYTES]);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Undoing what dead rigs have left (journal.h).
+ * Undoing the open entries of dead rigs (journal.h).
  */
 #include <dirent.h>
 #include <errno.h>
@@ -49,7 +49,7 @@ static bool run_command(const struct rig_journal_entry *entry, char *text)
 {
     struct rig_buf line;
     rig_buf_init(&line, TEXT_BYTES);
-    /* The plan that would tell the secrets is not there. */
+    /* The plan that would declare the secrets is not there. */
     for (size_t i = 0; i < entry->argument_count; i++) {
         const struct rig_password_context context = {RIG_PASSWORD_ARGUMENT, entry->arguments, i};
         (void)rig_password_register(&context, entry->arguments[i]);
@@ -89,8 +89,8 @@ static void note_segments(const struct rig_process *process, struct segments *se
 }
 
 /*
- * Lets all go on and asks them to end, before any is killed: a server that ends by itself leaves nothing behind, and
- * needs its stopped children for that.
+ * Resumes all and asks them to end, before any is killed: a server that ends by itself leaves nothing behind, and needs
+ * its stopped children for that.
  */
 static void ask_to_end(const struct healer *healer, const struct rig_journal_content *content)
 {
@@ -185,7 +185,7 @@ static bool was_ended(const struct rig_journal_content *content, pid_t pid)
     return false;
 }
 
-/* Removes the segments that a process of the journal made and no process has attached; tells of those that stay. */
+/* Removes the segments that a process of the journal made and no process has attached; reports those that stay. */
 static void remove_segments(const struct healer *healer, const struct rig_journal_content *content)
 {
     for (uint32_t i = 0; i < healer->segments->count; i++) {
@@ -195,7 +195,7 @@ static void remove_segments(const struct healer *healer, const struct rig_journa
         const pid_t maker = healer->segments->makers[i];
         if (maker == 0 || !was_ended(content, maker) || shmctl(segment, IPC_STAT, &status) != 0 ||
             status.shm_cpid != maker)
-            continue; /* removed by its server, or not of one that was ended here */
+            continue; /* removed by its server, or of a process that was not ended here */
         const bool removed = status.shm_nattch == 0 && shmctl(segment, IPC_RMID, NULL) == 0;
         (void)snprintf(text, sizeof text, "shared memory of process %ld: segment %d %s", (long)maker, segment,
                        removed                  ? "was removed"
@@ -255,7 +255,7 @@ static void heal_locked(const struct healer *healer, const char *path, int fd)
     rig_arena_done(&arena);
 }
 
-/* The file's name is its owner's number and start time, so that one which is just being made is left alone. */
+/* The file's name has its owner's number and start time, so that one in the making is left alone. */
 static bool owner_lives(const char *name)
 {
     char *end = NULL;
@@ -287,8 +287,7 @@ static enum rig_rc heal_folder(const struct healer *healer, const char *folder, 
     if (lstat(folder, &status) != 0 && (errno == ENOENT || errno == ENOTDIR || errno == EACCES))
         return RIG_OK;
     if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & 022) != 0)
-        return rig_fail(err, RIG_E_IO, "%s: this is no folder of this user alone, so what lies there is not run",
-                        folder);
+        return rig_fail(err, RIG_E_IO, "%s: other users can write to this folder, so its journals are not run", folder);
     DIR *entries = opendir(folder);
     if (entries == NULL)
         return rig_fail(err, RIG_E_IO, "%s: %s", folder, strerror(errno));

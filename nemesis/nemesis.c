@@ -20,7 +20,7 @@ enum { UNDER_WAY_MOST = 64, TARGETS_BYTES = 512, DESCRIBE_MOST = 4 };
 static const int64_t tick_ns = 50 * RIG_NS_PER_MS;
 /* How long a target may be missing: longer than a failover takes. */
 static const int64_t target_wait_ns = 20 * RIG_NS_PER_S;
-/* Each injection draws from a stream of its own, so that what it draws does not depend on the others. */
+/* Each injection draws from a stream of its own, so that its draws do not depend on the others. */
 static const uint64_t injection_streams = UINT64_C(1) << 34;
 
 struct injection {
@@ -48,18 +48,19 @@ struct rig_nemesis {
     struct rig_err target_missing;
     uint32_t target_missing_entry;
 
-    pthread_mutex_t lock; /* guards what follows */
+    pthread_mutex_t lock; /* guards the members below */
     pthread_cond_t moved;
     int64_t start_ns; /* 0: the load has not begun */
     bool heal_all_wanted, recover_wanted, leave_wanted;
-    bool all_healed; /* all is healed, and nothing comes any more */
+    bool all_healed; /* all is healed, and no further fault comes */
     bool recovered;
     struct rig_err err; /* the first */
     char describe[DESCRIBE_MOST][96];
     uint32_t described;
 };
 
-/* -- words --------------------------------------------------------------------------------------------------------- */
+/* -- texts
+ * ---------------------------------------------------------------------------------------------------------- */
 
 static void describe_all(struct rig_nemesis *nemesis)
 {
@@ -93,7 +94,7 @@ static void make_safe(char *text, size_t size)
     rig_printable_line(text);
 }
 
-/* A line in the log, and an event. What was seen is told once, when it is news. */
+/* A line in the log, and an event. Evidence is logged only when it is new. */
 static void report(const struct rig_nemesis *nemesis, struct injection *injection, enum rig_nemesis_step step,
                    struct rig_err *err)
 {
@@ -146,7 +147,7 @@ static void note_failure(struct rig_nemesis *nemesis, const struct injection *in
     if (first)
         nemesis->err = err;
     pthread_mutex_unlock(&nemesis->lock);
-    /* No error for the terminal: that says it as the reason of the run's failure. */
+    /* No error on the terminal: there it is printed as the reason of the run's failure. */
     rig_log(RIG_LOG_WARN, "nemesis", "%s", err.text + strlen("nemesis: "));
     if (first)
         nemesis->config.failed(nemesis->config.context, &err);
@@ -203,7 +204,7 @@ static bool is_over(const struct rig_nemesis *nemesis)
     return nemesis->config.is_over(nemesis->config.context);
 }
 
-/* Now, from the start of the load. */
+/* The time from the start of the load. */
 static int64_t load_ns(const struct rig_nemesis *nemesis)
 {
     return rig_clock_now_ns() - nemesis->start_ns;
@@ -216,7 +217,7 @@ static void heal(struct rig_nemesis *nemesis, uint32_t slot)
     report(nemesis, injection, RIG_NEMESIS_HEAL, NULL);
     enum rig_rc rc = rig_fault_heal(injection->fault, &injection->site, injection->state, &injection->evidence, &err);
     if (rc != RIG_OK) {
-        /* Once more: what kept it from healing may have been another fault, or a moment. */
+        /* Tries again: another fault, or a short failure, may have prevented the heal. */
         struct rig_err again = {0};
         rc = rig_fault_heal(injection->fault, &injection->site, injection->state, &injection->evidence, &again);
         if (rc == RIG_OK)
@@ -257,7 +258,7 @@ static const struct injection *find_rival(const struct rig_nemesis *nemesis, con
     return NULL;
 }
 
-/* What cannot be seen of a node that another fault has in hand (it is down, say) is withdrawn. */
+/* An effect hidden by another fault on the same node (it is down, say) is withdrawn. */
 static enum rig_rc forgive_rival(const struct rig_nemesis *nemesis, const struct injection *injection, enum rig_rc rc,
                                  struct rig_err *err)
 {
@@ -270,7 +271,7 @@ static enum rig_rc forgive_rival(const struct rig_nemesis *nemesis, const struct
                     rival->targets);
 }
 
-/* When the load ends the clients leave: what was not seen by then may have had no client left to strike. */
+/* When the load ends the clients leave: an effect not seen by then may have had no client to strike. */
 static enum rig_rc forgive_end(const struct rig_nemesis *nemesis, enum rig_rc rc, struct rig_err *err)
 {
     if (rc != RIG_E_CLUSTER || !is_over(nemesis))
@@ -303,7 +304,7 @@ static void inject(struct rig_nemesis *nemesis, struct injection *injection, int
     heal(nemesis, slot);
 }
 
-/* Leaves out the next injection of the entry. */
+/* Skips the next injection of the entry. */
 static void skip(struct rig_nemesis *nemesis, uint32_t entry)
 {
     (void)nemesis->schedule->ops->take(nemesis->schedule, entry, load_ns(nemesis));
@@ -311,8 +312,7 @@ static void skip(struct rig_nemesis *nemesis, uint32_t entry)
     nemesis->target_missing_ns = 0;
 }
 
-/* The nodes that are struck; false: none fits just now, or none ever will (then the run fails, or the fault is
- * skipped). */
+/* The target nodes; false: none fits at the moment, or none ever will (then the run fails, or the fault is skipped). */
 static bool find_targets(struct rig_nemesis *nemesis, const struct rig_scheduled_fault *fault, struct rig_rng *rng,
                          struct rig_targets *targets, char text[TARGETS_BYTES])
 {
@@ -325,7 +325,7 @@ static bool find_targets(struct rig_nemesis *nemesis, const struct rig_scheduled
     text[0] = '\0';
     *targets = (struct rig_targets){.count = 0};
     if (target[0] == '\0')
-        return true; /* a fault that is about no node */
+        return true; /* a fault without a node */
     for (uint32_t i = 0; i < fleet->count; i++)
         rig_fleet_status(fleet, i, &nodes[i]);
     const enum rig_rc rc = rig_targets_resolve(target, nodes, fleet->count, rng, targets, &err);
@@ -372,7 +372,7 @@ static void happen(struct rig_nemesis *nemesis, const struct rig_scheduled_fault
 
 /* -- the thread ---------------------------------------------------------------------------------------------------- */
 
-/* The network first: what brings nodes back would wait for lines that are cut. */
+/* The network first: starting nodes again would wait for cut links. */
 static void heal_all(struct rig_nemesis *nemesis)
 {
     for (int round = 0; round < 2; round++) {
@@ -394,7 +394,7 @@ static bool anything_under_way(const struct rig_nemesis *nemesis)
     return false;
 }
 
-/* Does what is due; returns when to look again (monotonic). */
+/* Does the due work; returns the time of the next one (monotonic). */
 static int64_t act(struct rig_nemesis *nemesis)
 {
     int64_t now_ns = rig_clock_now_ns();
@@ -420,7 +420,7 @@ static int64_t act(struct rig_nemesis *nemesis)
     return nemesis->target_missing_ns != 0 ? next_ns : now_ns;
 }
 
-/* All nodes back and well. */
+/* All nodes up and healthy. */
 static void recover(struct rig_nemesis *nemesis)
 {
     struct rig_err err = {0};
@@ -430,7 +430,7 @@ static void recover(struct rig_nemesis *nemesis)
     if (rc == RIG_OK)
         rc = rig_fleet_await_health(fleet, nemesis->config.plan->options.recover_ns, &err);
     if (rc == RIG_OK)
-        rig_log(RIG_LOG_INFO, "nemesis", "all nodes are well, after %.1f s",
+        rig_log(RIG_LOG_INFO, "nemesis", "all nodes are healthy, after %.1f s",
                 (double)(rig_clock_now_ns() - start_ns) / 1e9);
     else if (!nemesis->config.core->stopping())
         note_failure(nemesis, NULL, "after the load", &err);
@@ -442,7 +442,7 @@ static void wait_until(struct rig_nemesis *nemesis, int64_t until_ns)
     (void)pthread_cond_timedwait(&nemesis->moved, &nemesis->lock, &until);
 }
 
-/* When every fault looked for a target until the load was over, the run tested nothing under faults. */
+/* When every fault searched for a target until the load was over, the run tested nothing under faults. */
 static void complain_of_nothing(struct rig_nemesis *nemesis)
 {
     if (nemesis->injections > 0 || nemesis->target_missing_ns == 0 || nemesis->config.core->stopping() ||

@@ -5,10 +5,10 @@
  * is over, rig_nemesis_free() when the cluster is down: servers that a fault started may be tied to the thread's life.
  *
  * A fault that the end of the load, or another fault, kept from taking effect is withdrawn: it is healed, and the run
- * goes on. Any other that did not take effect, and one that cannot be healed, fail the run: everything is healed, and
- * rig_nemesis_heal_all() gives the error; unless the entry says `on-failure: continue`, then it is only told. A target
- * that no node fits just now (a primary while there is none) is looked for again for a while. As soon as the load is to
- * end, everything is healed without being asked.
+ * goes on. Any other fault without effect, and one that cannot be healed, fail the run: everything is healed, and
+ * rig_nemesis_heal_all() gives the error. With `on-failure: continue` in the entry the failure is only reported. When
+ * no node fits a target at the moment (a primary while there is none), the nemesis tries again for a while. As soon as
+ * the load is to end, it heals everything without being asked.
  *
  * Time: beside the faults' own work the thread wakes 20 times a second. Random choices come from the run's seed in
  * streams of their own.
@@ -34,9 +34,9 @@ struct rig_nemesis_event {
     uint64_t injection; /* from 1 */
     const char *fault;
     const char *targets;  /* "pg-1, pg-2" */
-    const char *evidence; /* so far; empty before it was seen */
-    const char *error;    /* NULL: it went well */
-    bool withdrawn;       /* the error is no failure: something kept the fault from showing an effect */
+    const char *evidence; /* so far; empty before the effect was seen */
+    const char *error;    /* NULL: no error */
+    bool withdrawn;       /* the error is no failure: another cause kept the fault from showing an effect */
     int64_t at_ns;        /* rig_clock_now_ns() */
 };
 
@@ -65,14 +65,14 @@ enum rig_rc rig_nemesis_start(const struct rig_nemesis_config *config, struct ri
 /* The load starts now: times of the schedule count from here. */
 void rig_nemesis_begin(struct rig_nemesis *nemesis, int64_t start_ns);
 /*
- * No fault comes any more; heals what is under way, and with `recover` brings all nodes back and waits until they are
- * healthy, bounded by the plan's `recover`. Returns the first error of the nemesis, whenever it was. Safe to repeat.
+ * Starts no further fault; heals those in effect, and with `recover` starts all nodes and waits until they are healthy,
+ * bounded by the plan's `recover`. Returns the first error of the nemesis, whenever it occurred. Safe to repeat.
  */
 enum rig_rc rig_nemesis_heal_all(struct rig_nemesis *nemesis, bool recover, struct rig_err *err);
-/* Heals what is under way and ends the thread. Takes NULL. */
+/* Heals the faults in effect and ends the thread. Takes NULL. */
 void rig_nemesis_free(struct rig_nemesis *nemesis);
 
-/* What is under way, for the progress line ("kill pg-1"); empty when nothing is. From any thread. */
+/* The fault in effect, for the progress line ("kill pg-1"); empty when there is none. From any thread. */
 void rig_nemesis_describe(struct rig_nemesis *nemesis, char *text, size_t size);
 
 #endif

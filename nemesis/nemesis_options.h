@@ -1,9 +1,9 @@
 /*
- * What a plan's section `nemesis` says: which faults come when, with which targets, and how nodes are reached that rig did not
+ * A plan's section `nemesis`: the faults with their schedules and targets, and the access to nodes that rig did not
  * start.
  *
- * The tables are those of a mapping of the section, of one entry of `faults` (beside it stand the fault's own options),
- * and of one entry of `nodes`. The plan fills the objects; rig_nemesis_check() refuses what contradicts itself.
+ * The tables are those of a mapping of the section, of one entry of `faults` (with the fault's own options), and of one
+ * entry of `nodes`. The plan fills the objects; rig_nemesis_check() rejects contradictions.
  */
 #ifndef RIG_NEMESIS_NEMESIS_OPTIONS_H
 #define RIG_NEMESIS_NEMESIS_OPTIONS_H
@@ -16,11 +16,11 @@
 struct rig_nemesis_options {
     bool overlap;
     int64_t quiet_least_ns, quiet_most_ns; /* between two random faults */
-    int64_t recover_ns;                    /* how long the cluster may take to be healthy at the end */
-    int64_t command_ns;                    /* how long one command may take */
+    int64_t recover_ns;                    /* time for the cluster to become healthy at the end */
+    int64_t command_ns;                    /* time limit of one command */
 };
 
-/* The run when a fault fails, in the order of the choices. */
+/* The effect of a failed fault on the run, in the order of the choices. */
 enum rig_on_failure { RIG_ON_FAILURE_FAIL, RIG_ON_FAILURE_CONTINUE };
 
 /* One entry of `faults`: the schedule. Times count from the start of the load. */
@@ -29,9 +29,9 @@ struct rig_nemesis_entry_options {
     const char *target; /* NULL: the fault's own */
     struct rig_text_list at;
     int64_t after_ns, every_ns, for_ns;
-    int64_t count;      /* 0: as often as the schedule says */
-    double vary;        /* share by which pauses and lengths vary */
-    int64_t weight;     /* > 0: comes at random */
+    int64_t count;      /* 0: no limit */
+    double vary;        /* share by which intervals and durations vary */
+    int64_t weight;     /* > 0: random schedule */
     int64_t on_failure; /* enum rig_on_failure */
 };
 
@@ -71,10 +71,10 @@ struct rig_nemesis_plan {
 
 /* The command that `option` keeps in the object at `options`; an empty one when it is of another type. */
 const struct rig_text_list *rig_nemesis_command(const struct rig_option *option, const void *options);
-/* Fills `at_ns` from `schedule.at`, and refuses a schedule that contradicts itself and misspelt placeholders in the
- * fault's commands; the text names the option in backquotes. RIG_E_PLAN. */
+/* Fills `at_ns` from `schedule.at`, and rejects contradictions in the schedule and misspelt placeholders in the fault's
+ * commands; the text names the option in backquotes. RIG_E_PLAN. */
 enum rig_rc rig_nemesis_entry_resolve(struct rig_nemesis_entry *entry, struct rig_arena *arena, struct rig_err *err);
-/* Refuses commands without those that undo them, and with misspelt placeholders. RIG_E_PLAN. */
+/* Rejects commands without those that undo them, and misspelt placeholders. RIG_E_PLAN. */
 enum rig_rc rig_nemesis_node_check(const struct rig_nemesis_node_options *node, struct rig_err *err);
 
 #endif

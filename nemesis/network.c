@@ -17,7 +17,7 @@ enum rig_rc rig_network_begin(const struct rig_fault_site *site, struct rig_netw
     network->verb = verb;
     if (proxy_of(site) == NULL || rig_proxy_route_count(proxy_of(site)) == 0)
         return rig_fail(err, RIG_E_CLUSTER,
-                        "no connection goes through rig's proxy: this driver does not ask for routes, or its nodes "
+                        "no connection goes through rig's proxy: this driver does not request routes, or its nodes "
                         "do not listen on TCP");
     return rig_proxy_group_new(proxy_of(site), &network->token, err);
 }
@@ -49,7 +49,7 @@ static void visit_pairs(const struct rig_fault_site *site, enum rig_between betw
         if (between != RIG_BETWEEN_NODES)
             visit(context, fleet->names[target], RIG_PROXY_CLIENT);
         for (uint32_t peer = 0; peer < fleet->count && between != RIG_BETWEEN_CLIENTS; peer++) {
-            /* Of two targets, the pair is the one's with the lower number. */
+            /* For two targets, the pair belongs to the one with the lower number. */
             if (peer != target && !(peer < target && rig_network_is_target(site, peer)))
                 visit(context, fleet->names[target], fleet->names[peer]);
         }
@@ -101,7 +101,7 @@ static void say(struct rig_evidence *evidence, const char *when, const char *ver
                          connections, plural, verb);
 }
 
-/* What is waited for, and how it is struck again meanwhile. */
+/* The awaited effect, and how to strike again meanwhile. */
 struct watched {
     const struct rig_fault_site *site;
     struct rig_proxy *proxy;

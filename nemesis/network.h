@@ -1,11 +1,10 @@
 /*
- * What the faults of the network have in common: the links they are about, one group of rules at the proxy, and
- * the wait for its effect.
+ * The common parts of the network faults: their links, one group of rules at the proxy, and the wait for its effect.
  *
  * Links: between each target and the other nodes, each target and the clients, or both. The direction is that of the
  * bytes as the targets see it, whichever side opened the connection.
  *
- * Evidence: inject returns when the group's counters show that the fault touched something; when nothing happens on
+ * Evidence: inject returns when the group's counters show that the fault touched something; when there is no traffic on
  * these links for 10 s, the fault has no effect, and that is an error.
  */
 #ifndef RIG_NEMESIS_NETWORK_H
@@ -43,7 +42,7 @@ extern const char *const rig_direction_names[];
 /* The state object of each of them, or its first member. */
 struct rig_network {
     uint32_t token;   /* the group; 0: none */
-    const char *verb; /* what became of bytes and connections, as evidence says it: "held up" */
+    const char *verb; /* the effect on bytes and connections, in the words of the evidence: "held up" */
 };
 
 /* Whether the node is among the targets. */
@@ -51,14 +50,14 @@ bool rig_network_is_target(const struct rig_fault_site *site, uint32_t node);
 /* Makes the group. RIG_E_CLUSTER when nothing goes through the proxy. */
 enum rig_rc rig_network_begin(const struct rig_fault_site *site, struct rig_network *network, const char *verb,
                               struct rig_err *err);
-/* Puts the rule on what flows from one party to the other. */
+/* Puts the rule on the bytes from one party to the other. */
 enum rig_rc rig_network_rule(const struct rig_fault_site *site, const struct rig_network *network, const char *from,
                              const char *to, const struct rig_proxy_rule *rule, struct rig_err *err);
-/* Puts the rule on every link of the targets that `between` and `direction` mean. */
+/* Puts the rule on every link of the targets that `between` and `direction` select. */
 enum rig_rc rig_network_rules(const struct rig_fault_site *site, const struct rig_network *network,
                               const struct rig_network_options *options, const struct rig_proxy_rule *rule,
                               struct rig_err *err);
-/* Waits for the effect of the rules and says it ("at first 311 bytes and 3 connections held up"). */
+/* Waits for the effect of the rules and writes the evidence ("at first 311 bytes and 3 connections held up"). */
 enum rig_rc rig_network_await(const struct rig_fault_site *site, const struct rig_network *network,
                               struct rig_evidence *evidence, struct rig_err *err);
 /* The inject of a fault that is one rule: group, rule, effect. */
@@ -66,8 +65,8 @@ enum rig_rc rig_network_strike(const struct rig_fault_site *site, struct rig_net
                                const struct rig_network_options *options, const struct rig_proxy_rule *rule,
                                const char *verb, struct rig_evidence *evidence, struct rig_err *err);
 /*
- * The inject of a fault that strikes connections which are open, behind rig_network_begin(): calls `visit` with the two
- * parties of each line, one way and the other, now and every few ms until it had an effect.
+ * The inject of a fault that strikes open connections, behind rig_network_begin(): calls `visit` with the two parties
+ * of each link, one way and the other, now and every few ms until it had an effect.
  */
 enum rig_rc rig_network_strike_open(const struct rig_fault_site *site, const struct rig_network *network,
                                     enum rig_between between,

@@ -78,8 +78,8 @@ static enum rig_rc check_argument(const char *key, const char *text, struct rig_
         const char *near = rig_nearest_of(word, names);
         if (near != NULL)
             return rig_fail(err, RIG_E_PLAN,
-                            "`%s`: there is no placeholder `{%s}`; did you mean `{%s}`? Braces that stand for "
-                            "themselves take blanks: `{ %s }`",
+                            "`%s`: there is no placeholder `{%s}`; did you mean `{%s}`? To keep the "
+                            "braces, write blanks: `{ %s }`",
                             key, word, near, word);
     }
     return RIG_OK;
@@ -93,7 +93,8 @@ enum rig_rc rig_placeholder_check(const char *key, const struct rig_text_list *a
     return rc;
 }
 
-/* -- what a node has ----------------------------------------------------------------------------------------------- */
+/* -- a node's values
+ * ------------------------------------------------------------------------------------------------ */
 
 static enum rig_rc refuse_missing(enum rig_placeholder missing, const struct rig_place *place, struct rig_err *err)
 {
@@ -160,7 +161,7 @@ static size_t find_script(const struct rig_text_list *arguments)
     return SIZE_MAX;
 }
 
-/* Where in a script one is: the quotes and substitutions that are open, innermost last: ' " ( `; none: plain text. */
+/* The state at a position in a script: the open quotes and substitutions, innermost last: ' " ( `; none: plain text. */
 struct script {
     char open[NESTED_MOST];
     size_t depth;
@@ -248,7 +249,7 @@ static void put_quoted(struct output *output, char inner, const char *value)
         put(output, "'", 1);
 }
 
-/* In backquotes a second level of backslashes would be needed, so only plain values stand there. */
+/* In backquotes a second level of backslashes would be needed, so only plain values are allowed there. */
 static enum rig_rc put_in_script(struct output *output, const struct script *script, const char *value,
                                  struct rig_err *err)
 {

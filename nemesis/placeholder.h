@@ -1,14 +1,13 @@
 /*
- * The node that a command of the plan is about, as `{node}`, `{host}`, ... in its arguments and RIG_NODE_NAME, ... in
- * its environment.
+ * The node of a plan's command, as `{node}`, `{host}`, ... in its arguments and RIG_NODE_NAME, ... in its environment.
  *
  * A placeholder is a known name in braces, without blanks. All other braces stay as they are: `${VAR}`, `{ cmd; }`,
- * `{}`, `{a,b}`, awk's `{print}`. rig_placeholder_check() rejects a word in braces that is nearly a known name (base/
- * nearest.h): it is a slip; with blanks, `{ prot }`, it would stand for itself.
+ * `{}`, `{a,b}`, awk's `{print}`. rig_placeholder_check() rejects a word in braces that is nearly a known name
+ * (base/nearest.h) as a typing error; with blanks, `{ prot }`, it stays as it is.
  *
- * An argument needs no quoting, for a command runs without a shell. The script of a `sh -c` (bash, su, ... likewise)
- * does: a value that has anything but letters, digits and _./:@%+,=- is quoted for its place there, inside or outside
- * of quotes and `$(...)`.
+ * An argument needs no quoting, since a command runs without a shell. The script of a `sh -c` (bash, su, ... likewise)
+ * does: a value with other characters than letters, digits and _./:@%+,=- is quoted for its place there, inside or
+ * outside quotes and `$(...)`.
  *
  * Time: linear in the arguments. Threads: any.
  */
@@ -43,14 +42,14 @@ struct rig_place {
 
 /* Whether an argument has a placeholder, or names a variable of the node. */
 bool rig_placeholder_is_used(const struct rig_text_list *arguments);
-/* Whether one has this placeholder or names its variable. */
+/* Whether an argument has this placeholder or names its variable. */
 bool rig_placeholder_names(const struct rig_text_list *arguments, enum rig_placeholder placeholder);
 /* RIG_E_PLAN when one has a word in braces that is nearly a placeholder. `key`: the command's name in the plan. */
 enum rig_rc rig_placeholder_check(const char *key, const struct rig_text_list *arguments, struct rig_err *err);
-/* RIG_E_CLUSTER when the node lacks what a placeholder stands for; the text says what it has. */
+/* RIG_E_CLUSTER when the node lacks the value of a placeholder; the text lists the values that it has. */
 enum rig_rc rig_placeholder_require(const struct rig_text_list *arguments, const struct rig_place *place,
                                     struct rig_err *err);
-/* The arguments with all placeholders replaced, NULL-ended, in the arena. `place` NULL: as they are. RIG_E_CLUSTER as
+/* The arguments with all placeholders replaced, NULL-ended, in the arena. `place` NULL: unchanged. RIG_E_CLUSTER as
  * above, and when an argument is too long; RIG_E_LIMIT when memory runs out. */
 enum rig_rc rig_placeholder_expand(const struct rig_text_list *arguments, const struct rig_place *place,
                                    struct rig_arena *arena, const char *const **expanded, struct rig_err *err);

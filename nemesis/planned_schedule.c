@@ -61,7 +61,7 @@ static int64_t first_of(struct rig_planned_schedule *schedule, const struct rig_
     return options->after_ns > 0 ? options->after_ns : vary(schedule, options->every_ns, options->vary);
 }
 
-/* The first moment of the entry after `now_ns`. */
+/* The first time of the entry after `now_ns`. */
 static int64_t following(struct rig_planned_schedule *schedule, uint32_t index, int64_t now_ns)
 {
     const struct rig_nemesis_entry *entry = &schedule->plan->entries[index];

@@ -15,7 +15,8 @@ enum { ROUNDS_MOST = 20 };
 static const uint64_t most_bytes = UINT64_C(1) << 30;
 static const int64_t state_timeout_ns = 5 * RIG_NS_PER_S;
 
-/* -- stopping for a moment ----------------------------------------------------------------------------------------- */
+/* -- stopping briefly
+ * ------------------------------------------------------------------------------------------------ */
 
 struct stopped {
     struct rig_process process;
@@ -52,11 +53,11 @@ static enum rig_rc stop(struct standstill *still, const struct rig_process *proc
     if (rig_process_signal(process, SIGSTOP) && rig_process_await_state(process, true, state_timeout_ns))
         return RIG_OK;
     if (!rig_process_lives(process))
-        return RIG_OK; /* it ended by itself just then */
+        return RIG_OK; /* it ended by itself meanwhile */
     return rig_fail(err, RIG_E_CLUSTER, "%s: process %ld does not stop", still->name, (long)process->pid);
 }
 
-/* New processes may come until the one that forks them is stopped. */
+/* New processes may come until the process that forks them is stopped. */
 static enum rig_rc stop_all(struct standstill *still, uint32_t node, struct rig_err *err)
 {
     struct rig_process processes[RIG_GROUND_PROCESSES_MOST];
@@ -146,7 +147,7 @@ enum rig_rc rig_power_mark(const struct rig_fault_site *site, uint32_t node, str
 
 /* -- the loss ------------------------------------------------------------------------------------------------------ */
 
-/* What was written goes first, so that a second call finds either the copy or the data in its place. */
+/* The written data go first, so that a second call finds either the copy or the data in its place. */
 static enum rig_rc put_back(struct rig_power *power, struct rig_err *err)
 {
     rig_folder_remove(power->data);

@@ -89,7 +89,7 @@ static int start_thread(struct rig_proxy *proxy)
     return error;
 }
 
-/* Each connection takes two descriptors beside the client's own: the usual limit of 1024 is soon reached. */
+/* Each connection needs two descriptors beside the client's own: the usual limit of 1024 is soon reached. */
 static void allow_descriptors(void)
 {
     struct rlimit limit;
@@ -353,7 +353,7 @@ struct rig_proxy_counts rig_proxy_group_counts(struct rig_proxy *proxy, uint32_t
     return counts;
 }
 
-/* What still waits on links that the group leaves is not late because of others: it may pass. */
+/* Bytes that still wait on links that the group leaves are not delayed by other rules: they may pass. */
 static void free_links(struct rig_proxy *proxy, const struct rig_proxy_group *group)
 {
     for (struct rig_proxy_link *link = proxy->links; link != NULL; link = link->next) {

@@ -2,9 +2,9 @@
  * rig's own TCP proxy: every connection between the parties of a run (the clients, the nodes) goes through it when a
  * plan has faults of the network, so that these need no privileges.
  *
- * A route is a pair of parties (from, to). It has a listening port of its own on 127.0.0.1, and what connects
- * there is connected to where `to` listens. A link is what flows from one party to another, whichever of them opened
- * the connection. Rules are put on links, in groups: one group an injected fault.
+ * A route is a pair of parties (from, to). It has a listening port of its own on 127.0.0.1; a connection to it is
+ * forwarded to the address of `to`. A link is the flow of bytes from one party to another, whichever of them opened the
+ * connection. Rules are put on links, in groups: one group an injected fault.
  *
  * Effects of a rule on the bytes of its link:
  *
@@ -21,15 +21,16 @@
  *
  * A connection that is opened while a link of its route, in either direction, holds or drops is accepted by the kernel
  * and then waits; the target is connected once both links are free. When the target does not answer, the connection is
- * reset: what is refused behind the proxy shows as a reset before the first byte. Keep-alive and time-outs of TCP
- * itself are answered by the proxy, whatever the rules: only time-outs above TCP notice a cut line.
+ * reset: a refusal behind the proxy shows as a reset before the first byte. The proxy answers TCP's own keep-alive,
+ * whatever the rules: only time-outs above TCP notice a cut link.
  *
- * Ends are handed through as they came: a half-close as a half-close behind the last byte, a reset as a reset.
+ * Ends of connections are forwarded as they came: a half-close as a half-close behind the last byte, a reset as a
+ * reset.
  *
- * Cost: one thread, epoll; a connection takes 2 x RIG_PROXY_FLOW_BYTES and a look at all connections whenever something
- * waits for its time. At most RIG_PROXY_CONNECTIONS_MOST; others wait in the kernel's queue.
+ * Cost: one thread, epoll; a connection takes 2 x RIG_PROXY_FLOW_BYTES; while bytes wait for their time, the thread
+ * checks all connections each time. At most RIG_PROXY_CONNECTIONS_MOST; others wait in the kernel's queue.
  *
- * Threads: every function from any thread; one lock, under which nothing else is taken and nothing blocks.
+ * Threads: every function from any thread; one lock, under which no other lock is taken and no call blocks.
  */
 #ifndef RIG_NEMESIS_PROXY_H
 #define RIG_NEMESIS_PROXY_H
@@ -65,21 +66,21 @@ struct rig_proxy_rule {
     int64_t timeout_ns;          /* loss: first retransmission time-out, at most 1 minute */
 };
 
-/* What a group did. */
+/* The counts of a group. */
 struct rig_proxy_counts {
     uint64_t bytes;       /* that its rules touched */
-    uint64_t chunks;      /* likewise; of loss those that stalled */
+    uint64_t chunks;      /* likewise; for loss those that stalled */
     uint64_t connections; /* that had to wait, were refused, reset, or left half open */
 };
 
 /* Starts the thread, and raises the process's limit of open files where it may. `seed`: of jitter and loss. */
 enum rig_rc rig_proxy_start(uint64_t seed, struct rig_proxy **proxy, struct rig_err *err);
-/* Closes every connection and port, joins the thread. NULL is fine. */
+/* Closes every connection and port, joins the thread. Takes NULL. */
 void rig_proxy_stop(struct rig_proxy *proxy);
 
 /*
- * The port of the route from `from` to `to`, which listens at `host`:`port`; the same for each call of a pair. Called
- * again, it sends new connections to the new place. Looks `host` up, which may block. RIG_E_CLUSTER.
+ * The port of the route from `from` to `to`, which listens at `host`:`port`; the same for each call of a pair. A
+ * further call forwards new connections to the new address. Looks `host` up, which may block. RIG_E_CLUSTER.
  */
 enum rig_rc rig_proxy_route(struct rig_proxy *proxy, const char *from, const char *to, const char *host, uint16_t port,
                             uint16_t *via, struct rig_err *err);
@@ -87,20 +88,20 @@ uint32_t rig_proxy_route_count(struct rig_proxy *proxy);
 
 /* A new group of rules, without any; never 0. RIG_E_LIMIT when there are 64 already. */
 enum rig_rc rig_proxy_group_new(struct rig_proxy *proxy, uint32_t *token, struct rig_err *err);
-/* Puts a rule on the link, which need have no route. */
+/* Puts a rule on the link, which needs no route. */
 enum rig_rc rig_proxy_group_add(struct rig_proxy *proxy, uint32_t token, const char *from, const char *to,
                                 const struct rig_proxy_rule *rule, struct rig_err *err);
 /* Resets, on both sides, every connection from `from` to `to` (NULL: any). Returns how many, and counts them. */
 uint32_t rig_proxy_group_reset(struct rig_proxy *proxy, uint32_t token, const char *from, const char *to);
 /*
  * Resets every such connection on one side only: that of `from`, when `opener` is true, else that of `to`. The other
- * never learns of it: what it sends is swallowed. Returns how many, and counts them.
+ * side is not notified: its bytes are discarded. Returns how many, and counts them.
  */
 uint32_t rig_proxy_group_half_open(struct rig_proxy *proxy, uint32_t token, const char *from, const char *to,
                                    bool opener);
 struct rig_proxy_counts rig_proxy_group_counts(struct rig_proxy *proxy, uint32_t token);
-/* Ends all that the group does: what was held passes, survivors of half-open connections are reset. Its last counts.
- * Of a token that there is none of (any longer): zeroes. */
+/* Ends all effects of the group: held bytes pass, survivors of half-open connections are reset. Returns its last
+ * counts; zeroes for an unknown token. */
 struct rig_proxy_counts rig_proxy_group_end(struct rig_proxy *proxy, uint32_t token);
 
 #endif

@@ -73,7 +73,7 @@ static void begin_connecting(struct rig_proxy_loop *loop, struct rig_proxy_conne
         close_both(loop, connection, true);
 }
 
-/* A client that gives up before its connection is made was never heard of. */
+/* The target never learns of a client that gives up before its connection is made. */
 static void wait_for_links(struct rig_proxy_loop *loop, struct rig_proxy_connection *connection)
 {
     if (is_cut(connection->links[0]) || is_cut(connection->links[1]))
@@ -93,15 +93,15 @@ static void finish_connecting(struct rig_proxy_loop *loop, struct rig_proxy_conn
         connection->state = RIG_PROXY_PASSING;
 }
 
-/* -- passing ------------------------------------------------------------------------------------------------------- */
+/* -- forwarding
+ * ----------------------------------------------------------------------------------------------------- */
 
 static bool try_again(int error)
 {
     return error == EAGAIN || error == EINTR;
 }
 
-/* The end has been reset by its peer: what came from it passes, then the reset; what is under way to it is dropped.
- */
+/* The peer has reset this end: its earlier bytes pass, then the reset; bytes on their way to it are dropped. */
 static void end_by_reset(struct rig_proxy_loop *loop, struct rig_proxy_connection *connection, int from)
 {
     struct rig_proxy_flow *toward = &connection->flows[1 - from];
@@ -111,7 +111,7 @@ static void end_by_reset(struct rig_proxy_loop *loop, struct rig_proxy_connectio
     close_end(loop, &connection->ends[from], true);
 }
 
-/* A half-open end: whatever it sends is swallowed, and when it ends, so does the connection. */
+/* A half-open end: its bytes are discarded, and when it ends, so does the connection. */
 static void swallow(struct rig_proxy_loop *loop, struct rig_proxy_connection *connection, int from)
 {
     unsigned char bytes[PIECE_BYTES];
@@ -187,7 +187,7 @@ static void hand_end_through(struct rig_proxy_loop *loop, struct rig_proxy_conne
         (void)shutdown(connection->ends[1 - from].fd, SHUT_WR);
 }
 
-/* A flow with a hole keeps its receiver in the dark while the link drops, and resets both sides after that. */
+/* A flow with lost bytes sends its receiver nothing while the link drops, and resets both sides after that. */
 static void pass(struct rig_proxy_loop *loop, struct rig_proxy_connection *connection, int from, int64_t now_ns)
 {
     struct rig_proxy_flow *flow = &connection->flows[from];
@@ -204,7 +204,8 @@ static void pass(struct rig_proxy_loop *loop, struct rig_proxy_connection *conne
         hand_end_through(loop, connection, from);
 }
 
-/* -- moving on ----------------------------------------------------------------------------------------------------- */
+/* -- progress
+ * -------------------------------------------------------------------------------------------------------- */
 
 static void watch_end(struct rig_proxy_loop *loop, struct rig_proxy_connection *connection, int end)
 {
@@ -216,7 +217,7 @@ static void watch_end(struct rig_proxy_loop *loop, struct rig_proxy_connection *
     watch(loop, &connection->ends[end], events);
 }
 
-/* A half-open survivor is watched for what it sends; else both ends for what their flows want. */
+/* A half-open survivor is watched for its bytes; otherwise both ends for the needs of their flows. */
 static void watch_ends(struct rig_proxy_loop *loop, struct rig_proxy_connection *connection)
 {
     if (connection->state == RIG_PROXY_CONNECTING)
@@ -243,7 +244,7 @@ int64_t rig_proxy_connection_move(struct rig_proxy_loop *loop, struct rig_proxy_
     if (connection->state == RIG_PROXY_WAITING)
         wait_for_links(loop, connection);
     int64_t next_ns = INT64_MAX;
-    /* The first way once more: writing the second may have shown that the opener is gone. */
+    /* The first direction once more: writing the second may have shown that the opener is gone. */
     for (int step = 0; step < 3 && connection->half_open == 0; step++)
         pass(loop, connection, step % 2, now_ns);
     close_when_ended(loop, connection);
@@ -269,7 +270,7 @@ void rig_proxy_connection_event(struct rig_proxy_loop *loop, struct rig_proxy_wa
     else if (connection->state == RIG_PROXY_CONNECTING && which == RIG_PROXY_TARGET)
         finish_connecting(loop, connection);
     else if (connection->state == RIG_PROXY_CONNECTING)
-        return; /* an event of the time when it waited */
+        return; /* an event that was fetched while it waited */
     else if (connection->half_open != 0)
         swallow(loop, connection, which);
     else if ((end->events & EPOLLIN) != 0 && (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0)

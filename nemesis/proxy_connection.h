@@ -4,8 +4,8 @@
  *     waiting ──(both links are free)──> connecting ──> open ──(both ways have ended)──> over
  *        └───────────────(the opener gave up)─────────────┴────(a reset, a half-open end)───^
  *
- * A socket is registered with epoll only while there is something to do with it, so that one which no side reads or
- * writes for the time being cannot report its end again and again.
+ * A socket is registered with epoll only while it is to be read or written, so that an idle one cannot report its end
+ * again and again.
  *
  * Private to the proxy. Threads: under the proxy's lock.
  */
@@ -17,7 +17,7 @@
 #include "nemesis/proxy_flow.h"
 #include "nemesis/proxy_link.h"
 
-/* What epoll events carry: the first member of whatever is watched. */
+/* The data of epoll events: the first member of every watched object. */
 enum rig_proxy_watched {
     RIG_PROXY_WATCH_WAKE, /* to look at everything */
     RIG_PROXY_WATCH_LISTENER,
@@ -39,7 +39,7 @@ enum rig_proxy_state {
     RIG_PROXY_OVER, /* both sockets are closed */
 };
 
-/* Where a connection goes, and the links that it is under. */
+/* The target of a connection, and its links. */
 struct rig_proxy_way {
     struct sockaddr_storage address;
     socklen_t address_size;
@@ -58,7 +58,7 @@ struct rig_proxy_connection {
     struct rig_proxy_connection *previous, *next;
 };
 
-/* What connections share. */
+/* The state that connections share. */
 struct rig_proxy_loop {
     int epoll_fd;
     struct rig_rng rng;
@@ -66,17 +66,18 @@ struct rig_proxy_loop {
 
 /* Takes `fd`, non-blocking; begins to connect unless a link is cut. NULL: no memory, and `fd` is closed. */
 struct rig_proxy_connection *rig_proxy_connection_new(struct rig_proxy_loop *loop, struct rig_proxy_way *way, int fd);
-/* Closes what is open (with a reset when it is not over), and frees. */
+/* Closes the open sockets (with a reset when the connection is not over), and frees. */
 void rig_proxy_connection_free(struct rig_proxy_loop *loop, struct rig_proxy_connection *connection);
 
-/* Something happened at a socket. */
+/* An event at a socket. */
 void rig_proxy_connection_event(struct rig_proxy_loop *loop, struct rig_proxy_watch *end, uint32_t events,
                                 int64_t now_ns);
-/* Does what can be done now: connects, passes what is due. Returns when something will be due, INT64_MAX: nothing. */
+/* Does all that can be done now: connects, forwards due bytes. Returns the time of the next due byte, INT64_MAX:
+ * none. */
 int64_t rig_proxy_connection_move(struct rig_proxy_loop *loop, struct rig_proxy_connection *connection, int64_t now_ns);
 /* Resets both sides. */
 void rig_proxy_connection_reset(struct rig_proxy_loop *loop, struct rig_proxy_connection *connection);
-/* Resets one side; the other is listened to, and not answered, until it ends. */
+/* Resets one side; the other is read, and not answered, until it ends. */
 void rig_proxy_connection_half_open(struct rig_proxy_loop *loop, struct rig_proxy_connection *connection, int closed,
                                     uint32_t token);
 /* Both sides are connected, and none is half open. */

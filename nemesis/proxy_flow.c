@@ -64,7 +64,7 @@ void rig_proxy_flow_put(struct rig_proxy_flow *flow, size_t size, int64_t due_ns
     if (due_ns < before_ns)
         due_ns = before_ns;
     flow->used += size;
-    /* Many small chunks share the last entry: those of them that came first wait a little longer. */
+    /* Many small chunks share the last entry: the first ones of them wait a little longer. */
     bool full = flow->chunk_count == RIG_PROXY_CHUNKS_MOST;
     if (flow->chunk_count > 0 && (full || due_ns == before_ns)) {
         struct rig_proxy_chunk *last = chunk_at(flow, flow->chunk_count - 1);
@@ -80,7 +80,7 @@ void rig_proxy_flow_put_end(struct rig_proxy_flow *flow, enum rig_proxy_end end)
     if (flow->end == RIG_PROXY_RST)
         return;
     if (flow->end == RIG_PROXY_FIN)
-        flow->ended = false; /* first a half-close, then a reset: that is handed through as well */
+        flow->ended = false; /* first a half-close, then a reset: both are forwarded */
     flow->end = end;
     flow->end_due_ns = last_due_ns(flow);
 }

@@ -1,8 +1,8 @@
 /*
  * A flow of the proxy: the bytes of one connection in one direction that were read and not written yet, each with the
- * time from which it may pass, and how the flow ended.
+ * earliest time to forward it, and the way in which the flow ended.
  *
- * Bounded: RIG_PROXY_FLOW_BYTES in a ring; when it is full nothing is read until something was written.
+ * Bounded: RIG_PROXY_FLOW_BYTES in a ring; when it is full nothing is read until bytes were written.
  *
  * Private to the proxy. Threads: under the proxy's lock.
  */
@@ -33,32 +33,32 @@ struct rig_proxy_flow {
     uint32_t first_chunk, chunk_count;
     enum rig_proxy_end end; /* how the sender ended, behind the last byte */
     int64_t end_due_ns;
-    bool ended;   /* the end was handed through */
+    bool ended;   /* the end was forwarded */
     bool holed;   /* bytes were dropped: the receiver cannot go on */
     bool blocked; /* the receiver's buffers are full */
 };
 
 void rig_proxy_flow_done(struct rig_proxy_flow *flow);
-/* Forgets what waits. */
+/* Discards the waiting bytes. */
 void rig_proxy_flow_clear(struct rig_proxy_flow *flow);
 
 /* Whether the sender is to be read from. */
 bool rig_proxy_flow_wants(const struct rig_proxy_flow *flow);
-/* Room in one piece behind what is there, at most `most`; 0 with NULL when there is no memory. Wants it. */
+/* Free space in one piece behind the waiting bytes, at most `most`; 0 with NULL when there is no memory. */
 unsigned char *rig_proxy_flow_room(struct rig_proxy_flow *flow, size_t most, size_t *size);
-/* `size` bytes were put there, to pass from `due_ns` on, or behind what is before them. */
+/* `size` bytes were put there, to be forwarded from `due_ns` on, or later behind the bytes before them. */
 void rig_proxy_flow_put(struct rig_proxy_flow *flow, size_t size, int64_t due_ns);
 /* The sender ended. */
 void rig_proxy_flow_put_end(struct rig_proxy_flow *flow, enum rig_proxy_end end);
 
-/* What may pass at `now_ns`, in one piece; 0: nothing. */
+/* The bytes that may be forwarded at `now_ns`, in one piece; 0: none. */
 size_t rig_proxy_flow_due(const struct rig_proxy_flow *flow, int64_t now_ns, const unsigned char **bytes);
 void rig_proxy_flow_take(struct rig_proxy_flow *flow, size_t size);
-/* Whether all bytes have passed and the end, which has not, may. */
+/* Whether all bytes were forwarded, and the end is due and was not forwarded. */
 bool rig_proxy_flow_end_due(const struct rig_proxy_flow *flow, int64_t now_ns);
-/* When something will be due, INT64_MAX: nothing waits. */
+/* The time of the next due bytes, INT64_MAX: nothing waits. */
 int64_t rig_proxy_flow_next_ns(const struct rig_proxy_flow *flow);
-/* Everything may pass at once. */
+/* All waiting bytes may be forwarded at once. */
 void rig_proxy_flow_hurry(struct rig_proxy_flow *flow);
 
 #endif

@@ -4,7 +4,7 @@
 
 /* A retransmission time-out doubles with each loss in a row, up to here. */
 enum { DOUBLINGS_MOST = 6 };
-/* A throttled link is given what it sends in this part of a second. */
+/* A throttled link may send in portions of this part of a second. */
 enum { PIECES_A_SECOND = 20 };
 
 enum rig_rc rig_proxy_link_add(struct rig_proxy_link *link, struct rig_proxy_group *group,
@@ -85,7 +85,7 @@ static int64_t delay_ns(const struct rig_proxy_rule *rule, struct rig_rng *rng)
     return rule->delay_ns - jitter_ns + (int64_t)rig_rng_below(rng, 2 * (uint64_t)jitter_ns + 1);
 }
 
-/* How long a chunk stalls that is lost, perhaps again and again, until it is retransmitted for the last time. */
+/* How long a lost chunk stalls until its last retransmission; it may be lost repeatedly. */
 static int64_t stall_ns(const struct rig_proxy_rule *rule, struct rig_rng *rng)
 {
     int64_t sum_ns = 0;
@@ -103,7 +103,7 @@ static int64_t passage_ns(struct rig_proxy_link_rule *at, size_t size, int64_t n
     return at->free_ns - now_ns;
 }
 
-/* What one rule adds; returns whether it touched the chunk. */
+/* The effect of one rule; returns whether it touched the chunk. */
 static bool apply(struct rig_proxy_link_rule *at, struct rig_rng *rng, size_t size, int64_t now_ns, int64_t *wait_ns,
                   struct rig_proxy_fate *fate)
 {

@@ -26,7 +26,7 @@ struct rig_proxy {
     pthread_t thread;
     pthread_mutex_t lock;
     struct rig_proxy_loop loop;
-    struct rig_proxy_watch wake;  /* an eventfd: look at everything */
+    struct rig_proxy_watch wake;  /* an eventfd: check everything */
     struct rig_proxy_watch timer; /* a timerfd: something is due */
     int64_t timer_ns;             /* for when it is set; INT64_MAX: it is not */
     int64_t accept_again_ns;      /* listeners are not watched until then; 0: they are */

@@ -103,7 +103,7 @@ static int64_t sooner(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Everything that can go on does; returns when the next will be due. */
+/* Advances every connection that can go on; returns the time of the next due one. */
 static int64_t look_at_all(struct rig_proxy *proxy, int64_t now_ns)
 {
     int64_t next_ns = INT64_MAX;
@@ -144,7 +144,7 @@ static void drain(int fd)
     (void)!read(fd, &count, sizeof count);
 }
 
-/* What a batch found out. */
+/* The findings of a batch of events. */
 struct batch {
     int64_t now_ns, next_ns;
     bool look; /* at every connection */

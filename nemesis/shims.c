@@ -95,7 +95,7 @@ static enum rig_rc create(const char *path, struct rig_shim_control **control, s
     const size_t size = sizeof(struct rig_shim_control);
     void *mapped = MAP_FAILED;
     const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
-    /* The node's account writes its counters there, and that is not rig's. */
+    /* The node's account, which is not rig's, writes its counters there. */
     if (fd >= 0 && fchmod(fd, 0666) == 0 && ftruncate(fd, (off_t)size) == 0)
         mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     const int error = errno;
@@ -129,7 +129,7 @@ enum rig_rc rig_shims_init(struct rig_shims *shims, const struct rig_cluster_ops
         return rig_fail(err, RIG_E_CLUSTER, "this driver has no way to preload a library into its nodes");
     const uint32_t count = cluster->node_count(run);
     if (count > RIG_NODES_MOST)
-        return rig_fail(err, RIG_E_CLUSTER, "there are %u nodes, and faults take at most %d", count, RIG_NODES_MOST);
+        return rig_fail(err, RIG_E_CLUSTER, "there are %u nodes; faults support at most %d", count, RIG_NODES_MOST);
     char preload[PATH_MAX];
     (void)snprintf(preload, sizeof preload, "%s/%s", folder, object);
     enum rig_rc rc = copy_object(preload, err);
@@ -174,7 +174,7 @@ enum rig_rc rig_shims_check(const struct rig_shims *shims, const struct rig_clus
             if (is_made_in_go(pids[i]))
                 return rig_fail(err, RIG_E_CLUSTER,
                                 "nemesis: clock, fsync and disk-full cannot strike node %u: process %d is a program in "
-                                "Go, which makes its calls to the kernel itself; leave these faults out",
+                                "Go, which makes its system calls itself; leave these faults out",
                                 node + 1, (int)pids[i]);
         }
     }
@@ -199,7 +199,7 @@ enum rig_rc rig_shim_of(const struct rig_shims *shims, uint32_t node, const char
                         name);
     char resolved[PATH_MAX] = "";
     if (data_dir != NULL && (realpath(data_dir, resolved) == NULL || strlen(resolved) >= RIG_SHIM_FOLDER_BYTES))
-        return rig_fail(err, RIG_E_CLUSTER, "%s: %s is no folder that the shim can look after", name, data_dir);
+        return rig_fail(err, RIG_E_CLUSTER, "%s: the shim cannot use the folder %s", name, data_dir);
     /* The folder stays the same for the node's life; processes read it without a lock. */
     if (shims->at[node]->folder[0] == '\0')
         (void)snprintf(shims->at[node]->folder, RIG_SHIM_FOLDER_BYTES, "%.1000s", resolved);

@@ -24,7 +24,7 @@ static uint32_t size_of(node_set set)
     return size;
 }
 
-/* `count` of the set's members, each choice as likely as any other. */
+/* `count` members of the set, each choice equally likely. */
 static node_set draw(node_set set, uint32_t count, struct rig_rng *rng)
 {
     node_set drawn = 0;
@@ -57,7 +57,7 @@ static node_set with_role(const char *role, const struct rig_node_status *nodes,
     return set;
 }
 
-/* "pg-1 primary, pg-2 standby": what there is, for a message. */
+/* "pg-1 primary, pg-2 standby": the existing nodes, for a message. */
 static void describe(const struct rig_node_status *nodes, uint32_t count, char *text, size_t size)
 {
     size_t used = 0;

@@ -189,7 +189,7 @@ static enum rig_rc cluster_address(void *run, uint32_t node, struct rig_node_add
     return RIG_OK;
 }
 
-/* No set_environment: a program in Go makes its calls to the kernel itself, so nothing that is preloaded sees them. */
+/* No set_environment: a program in Go makes its system calls itself, so no preloaded library sees them. */
 static const struct rig_cluster_ops cluster_ops = {
     .wanted = cluster_wanted,
     .start = cluster_start,

@@ -1,9 +1,8 @@
 /*
  * clock: the wall clock of nodes' processes jumps, or runs fast or slow; the machine's own is never touched.
  *
- * The shim adds to what the C library answers; monotonic clocks stay real, as they do when the clock of a machine is
- * set. Heal makes the clock right again, which is a jump as well. Evidence: readings of the clock that were not the
- * real time.
+ * The shim changes the C library's answers. Monotonic clocks stay real, as they do when the clock of a machine is set.
+ * Heal makes the clock right again, which is a jump as well. Evidence: wrong readings of the clock.
  */
 #include <time.h>
 
@@ -42,7 +41,7 @@ static const struct rig_option table[] = {
 };
 
 struct target {
-    struct rig_shim_control *control; /* whose orders are given */
+    struct rig_shim_control *control; /* the orders of the node */
     uint64_t before;
 };
 

@@ -1,7 +1,7 @@
 /*
- * cpu: the processes of nodes get only so much of the processors (a quota of a control group).
+ * cpu: limits the processor time of the nodes' processes (a quota of a control group).
  *
- * Evidence: the kernel counts periods in which the group had spent its quota and had to wait.
+ * Evidence: the kernel counts the periods in which the group had used up its quota and had to wait.
  */
 #include "nemesis/cgroup.h"
 

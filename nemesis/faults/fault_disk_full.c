@@ -1,17 +1,17 @@
 /*
- * disk-full: no file of the nodes grows any more (ENOSPC); what overwrites goes on.
+ * disk-full: no file of the nodes can grow any more (ENOSPC); writes over existing bytes still work.
  *
- * The shim refuses it, so that nothing has to be filled. A node that gave up over it is started when the disk has room
- * again. Evidence: writes that were refused.
+ * The shim refuses the writes, so no disk has to be filled. A node that ended because of it is started when the disk
+ * has space again. Evidence: writes that were refused.
  */
 #include "base/plural.h"
 #include "nemesis/fault_setup.h"
 #include "nemesis/fault_context.h"
 
 struct target {
-    struct rig_shim_control *control; /* whose orders are given */
+    struct rig_shim_control *control; /* the orders of the node */
     uint64_t before;
-    bool to_start; /* the node may have ended over it */
+    bool to_start; /* the node may have ended because of it */
 };
 
 struct state {

@@ -1,11 +1,11 @@
 /*
- * exec: any command, with one that undoes it and perhaps one that shows its effect.
+ * exec: any command, with one that undoes it and optionally one that checks its effect.
  *
  * With a placeholder (`{node}`, `{port}`, ...; nemesis/placeholder.h) or a variable of the node in one of the commands
  * all run once for each target, else once, with the first target's variables. The command and its check see the node as
  * it is before the fault, the undo as it is when the fault is healed. The undo is in the journal before the command is
- * started, and runs whatever became of the command, so it must do no harm where there is nothing to undo.
- * Evidence: the command's exit status is 0, and that of `check`, if it is given; the first line that it prints.
+ * started, and runs whatever the result of the command, so it must be harmless when there is nothing to undo. Evidence:
+ * the command's exit status is 0, and that of `check`, if it is given; the first line that it prints.
  */
 #include "nemesis/command.h"
 #include "nemesis/fault_context.h"
@@ -61,7 +61,7 @@ static const char *name_of(const struct rig_fault_site *site, uint32_t i)
     return site->node_count == 0 ? NULL : rig_target_name(site, i);
 }
 
-/* NULL: it is about no node. */
+/* NULL: it has no node. */
 static const struct rig_place *place_of(const struct rig_fault_site *site, uint32_t i, struct rig_place *place)
 {
     if (site->node_count == 0)

@@ -1,13 +1,12 @@
 /*
- * fsync: making files durable is slow, fails, or is a lie.
+ * fsync: calls that make files durable are slow, fail, or lie.
  *
  *   slow  each fsync takes longer
- *   fail  each says EIO; databases rightly crash over that, some again and again: the node is started anew when it is
- *         healed
- *   lie   each says that all is well, and nothing was made durable; in the end the power fails (nemesis/power.h), and
- *         the node loses all that it wrote since the fault began, acknowledged commits with it
+ *   fail  each returns EIO; databases rightly crash then, some repeatedly: the heal starts the node again
+ *   lie   each reports success, and nothing is made durable; at the end the power fails (nemesis/power.h), and
+ *         the node loses everything written since the fault began, acknowledged commits included
  *
- * Evidence: how many calls were slowed down, failed or lied about.
+ * Evidence: the number of calls that were slowed down, failed or lied about.
  */
 #include "base/plural.h"
 #include "nemesis/fault_setup.h"
@@ -56,10 +55,10 @@ static const struct rig_option table[] = {
 };
 
 struct target {
-    struct rig_shim_control *control; /* whose orders are given */
+    struct rig_shim_control *control; /* the orders of the node */
     uint64_t before;
     struct rig_power power;
-    bool to_start; /* the node may have ended over it */
+    bool to_start; /* the node may have ended because of it */
 };
 
 struct state {

@@ -1,10 +1,9 @@
 /*
- * half-open: of each open connection between the targets and others one end is reset, and the other never learns of it:
- * what it sends is swallowed, and nothing comes back.
+ * half-open: resets one end of each open connection between the targets and others. The other end is not notified: its
+ * bytes are discarded, and it receives nothing.
  *
- * New connections are whole. Heal resets the ends that are left: a server that never learns keeps the session, its
- * transaction and its locks until then. Evidence: connections that were left half open; where none is open at first,
- * those that come are waited for.
+ * New connections are whole. Heal resets the remaining ends: until then a server keeps the session, its transaction and
+ * its locks. Evidence: connections that were left half open; when none is open at first, the fault waits for new ones.
  */
 #include "nemesis/network.h"
 

@@ -1,8 +1,8 @@
 /*
  * kill: ends the processes of nodes, or one process of each, and starts the nodes again.
  *
- * Evidence: the main process, by number and start time, is gone (of one process: it is). Nodes that rig did not start
- * are ended by the plan's command, whose success is the evidence, with that of `check`, which must fail then.
+ * Evidence: the main process (or the one process), by number and start time, is gone. The plan's command ends nodes
+ * that rig did not start; the evidence is that it succeeds and that `check` fails then.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -14,7 +14,7 @@
 
 enum how { HOW_KILL, HOW_IMMEDIATE, HOW_FAST };
 static const int64_t settle_ns = 300 * RIG_NS_PER_MS;
-/* A start that takes longer was one. */
+/* A start that takes longer was a real one. */
 static const int64_t noticed_ns = 50 * RIG_NS_PER_MS;
 static const int64_t end_timeout_ns = 5 * RIG_NS_PER_S;
 
@@ -60,7 +60,7 @@ static enum rig_node_end end_of(const struct options *options)
 
 /* -- a whole node -------------------------------------------------------------------------------------------------- */
 
-/* The undo of a node that outlives rig: the plan's command that starts it. */
+/* The undo for a node that outlives rig: the plan's command that starts it. */
 static enum rig_rc note_undo(const struct rig_fault_site *site, uint32_t node, uint64_t *token, struct rig_err *err)
 {
     const struct rig_fleet *fleet = rig_fleet_of(site);
@@ -134,7 +134,7 @@ static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void
     const int64_t since_ns = rig_clock_now_ns();
     if (!state->touched[i])
         return RIG_OK;
-    /* There are processes over whose end a whole node goes down, in its own time. */
+    /* The end of some processes takes down the whole node, after some time. */
     if (options->part == PART_PROCESS)
         rig_clock_sleep_until_ns(since_ns + settle_ns);
     const enum rig_rc rc = rig_fleet_start_node(rig_fleet_of(site), site->nodes[i], err);

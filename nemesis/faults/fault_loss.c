@@ -1,6 +1,6 @@
 /*
- * loss: chunks on the links of the targets are lost with a probability, as TCP shows that: they, and all behind them,
- * stall for the retransmission time-out, which doubles when the same chunk is lost again.
+ * loss: chunks on the links of the targets are lost with a probability, with TCP's behaviour: they, and all bytes
+ * behind them, stall for the retransmission time-out, which doubles when the same chunk is lost again.
  *
  * Evidence: bytes of chunks that stalled.
  */

@@ -1,9 +1,9 @@
 /*
- * memory: what the processes of nodes allocate from now on, and what they read and write of files, has to fit a limit
- * (of a control group); what they had before does not count.
+ * memory: limits the memory that the processes of nodes allocate from now on, pages of files that they read and write
+ * included (by a control group); their earlier memory does not count.
  *
- * The kernel takes pages back to keep the limit, and where that does not help it ends one of the processes; a node that
- * ended over it is started when it is healed. Evidence: the kernel counts how often the limit was met.
+ * The kernel reclaims pages to keep the limit, and when that does not suffice it ends one of the processes; the heal
+ * starts a node that ended. Evidence: the kernel's count of the times that the limit was met.
  */
 #include "nemesis/cgroup.h"
 
@@ -26,7 +26,7 @@ static const struct rig_option table[] = {
 
 struct target {
     struct rig_cgroup group;
-    bool to_start; /* the node may have ended over it */
+    bool to_start; /* the node may have ended because of it */
 };
 
 struct state {

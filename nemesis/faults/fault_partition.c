@@ -1,12 +1,12 @@
 /*
- * partition: cuts lines between nodes, and between nodes and clients.
+ * partition: cuts links between nodes, and between nodes and clients.
  *
- * Connections stay open: what is sent waits (as TCP would retransmit it) and arrives when the line is whole again, or,
- * with `bytes: drop`, is lost with the connections that sent it. Shapes:
+ * Connections stay open: bytes that are sent wait (as TCP would retransmit them) and arrive when the link is restored,
+ * or, with `bytes: drop`, are lost together with their connections. Shapes:
  *
  *   isolate  each target is cut off from every other node
  *   halves   the targets are cut off from the other nodes, not from each other
- *   ring     every node sees a majority of the nodes, and no two see the same one; targets do not matter
+ *   ring     every node sees a majority of the nodes, and no two see the same one; targets have no effect
  *
  * Evidence: bytes that were held, connections that had to wait.
  */
@@ -51,7 +51,7 @@ static struct rig_proxy_rule rule_of(const struct options *options)
     return (struct rig_proxy_rule){.kind = options->bytes == BYTES_DROP ? RIG_PROXY_DROP : RIG_PROXY_HOLD};
 }
 
-/* Both directions, or for `in` and `out` the one that the first of them sees so. */
+/* Both directions, or, for `in` and `out`, the direction as the first of them sees it. */
 static enum rig_rc cut(const struct rig_fault_site *site, const struct rig_network *network, uint32_t one,
                        uint32_t other, struct rig_err *err)
 {
@@ -66,7 +66,7 @@ static enum rig_rc cut(const struct rig_fault_site *site, const struct rig_netwo
     return rc;
 }
 
-/* Clients are on the side of those that are no targets. */
+/* Clients are on the side of the nodes that are no targets. */
 static enum rig_rc cut_halves(const struct rig_fault_site *site, const struct rig_network *network, struct rig_err *err)
 {
     const struct options *options = site->options;

@@ -1,7 +1,7 @@
 /*
- * pause: stops the processes of nodes (SIGSTOP), or one of them, and lets them go on (SIGCONT).
+ * pause: stops the processes of nodes (SIGSTOP), or one of them, and resumes them (SIGCONT).
  *
- * The main process is stopped first, so that no new ones come, and the others until none runs any more. A stopped
+ * The main process is stopped first, so that it forks no new ones, and the others until none runs any more. A stopped
  * process does not notice that rig died: each is in the undo journal before it is stopped. Evidence: /proc shows each
  * of them stopped.
  */
@@ -36,7 +36,7 @@ struct paused {
     uint64_t token;
 };
 
-/* Of one target. */
+/* The state of one target. */
 struct target {
     struct paused *at; /* the stopped processes */
     uint32_t count;
@@ -75,7 +75,7 @@ static enum rig_rc stop(const struct rig_fault_site *site, uint32_t node, struct
     target->count++;
     if (!rig_process_signal(process, SIGSTOP) || !rig_process_await_state(process, true, state_timeout_ns)) {
         if (!rig_process_lives(process))
-            return RIG_OK; /* it ended by itself just then */
+            return RIG_OK; /* it ended by itself meanwhile */
         return rig_fail(err, RIG_E_CLUSTER, "%s: process %ld does not stop", name, (long)process->pid);
     }
     return RIG_OK;
@@ -128,7 +128,7 @@ static enum rig_rc pause_own(const struct rig_fault_site *site, uint32_t node, s
     return RIG_OK;
 }
 
-/* Also those that another program stopped; what has ended needs nothing. */
+/* Also resumes processes that another program stopped; ended ones need nothing. */
 static enum rig_rc resume_own(const struct rig_fault_site *site, uint32_t node, struct target *target,
                               struct rig_err *err)
 {
@@ -153,7 +153,7 @@ static enum rig_rc resume_own(const struct rig_fault_site *site, uint32_t node, 
     return rc;
 }
 
-/* -- nodes of the user's ------------------------------------------------------------------------------------------- */
+/* -- nodes that the user runs -------------------------------------------------------------------------------------- */
 
 static enum rig_rc pause_by_command(const struct rig_fault_site *site, uint32_t node, struct target *target,
                                     struct rig_evidence *evidence, struct rig_err *err)

@@ -1,8 +1,8 @@
 /*
  * promote: a failover. The primary is ended (or left alone, for a split of roles), and another node is made the
- * primary. Healing makes a healthy cluster of them again, with the new primary.
+ * primary. Healing restores a healthy cluster, with the new primary.
  *
- * Evidence: the node that was chosen says that it is the primary.
+ * Evidence: the chosen node reports that it is the primary.
  */
 #include <string.h>
 
@@ -34,7 +34,7 @@ struct state {
     uint64_t restore_token[RIG_NODES_MOST], start_token[RIG_NODES_MOST]; /* of commands, by node */
 };
 
-/* Before anything is touched: what makes a user's cluster whole again. */
+/* Before any change: the commands that restore a user's cluster. */
 static enum rig_rc note_undo(const struct rig_fault_site *site, struct state *state, struct rig_err *err)
 {
     const struct rig_fleet *fleet = rig_fleet_of(site);
@@ -115,7 +115,7 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
     return rc;
 }
 
-/* Nodes of the user's that the fault may have ended; a start that does no harm where it did not. */
+/* The user's nodes that the fault may have ended; starting one that runs is harmless. */
 static enum rig_rc start_all(const struct rig_fault_site *site, struct rig_err *err)
 {
     struct rig_fleet *fleet = rig_fleet_of(site);

@@ -1,8 +1,8 @@
 /*
- * reset: resets the open connections between the targets and others, on both sides; while it lasts, further ones by
- * chance at any chunk, and, where the plan asks for it, every new one.
+ * reset: resets the open connections between the targets and others, on both sides. While it lasts, further ones are
+ * reset by chance at any chunk, and, where the plan asks for it, every new one.
  *
- * Evidence: connections that were reset or refused. Where none is open at first, those that come are waited for.
+ * Evidence: connections that were reset or refused. When none is open at first, the fault waits for new ones.
  */
 #include "nemesis/network.h"
 

@@ -1,7 +1,7 @@
 /*
  * restart: ends nodes and starts them again at once, one after the other.
  *
- * Evidence: another main process runs than before. `for` only says how long it takes until the next fault may come.
+ * Evidence: another main process runs than before. `for` is only the time until the next fault may come.
  */
 #include "base/clock.h"
 #include "nemesis/fault_context.h"

@@ -1,7 +1,7 @@
 /*
- * throttle: each link of the targets passes so many bytes a second, all its connections together.
+ * throttle: limits the bytes a second on each link of the targets, over all its connections together.
  *
- * Evidence: bytes that had to take their turn.
+ * Evidence: bytes that had to wait.
  */
 #include "nemesis/network.h"
 

@@ -1,6 +1,6 @@
 /*
- * The inside of rig-shim.so. It is loaded into programs that know nothing of it: it allocates nothing, prints nothing,
- * keeps errno, and every call that it stands for stays as safe in signal handlers as it was.
+ * The inside of rig-shim.so. It is loaded into programs that do not know of it: it allocates nothing, prints nothing,
+ * keeps errno, and every call that it replaces stays as safe in signal handlers as before.
  */
 #ifndef RIG_NEMESIS_SHIM_SHIM_H
 #define RIG_NEMESIS_SHIM_SHIM_H
@@ -16,7 +16,8 @@ void *rig_shim_real(const char *name);
 
 #define RIG_SHIM_EXPORT __attribute__((visibility("default")))
 
-/* real_<name>(): the C library's own, looked up when the shim is loaded, because that is not for signal handlers. */
+/* real_<name>(): the C library's own, looked up when the shim is loaded, because the look-up is not safe in signal
+ * handlers. */
 #define RIG_SHIM_REAL(name)                                                                                            \
     static __typeof__(name) *real_##name(void)                                                                         \
     {                                                                                                                  \

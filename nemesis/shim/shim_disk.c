@@ -1,8 +1,8 @@
 /*
  * The disk as a node's processes see it: syncs that are slow, fail or lie, and a disk that is full.
  *
- * A full disk refuses what makes a file grow; what overwrites goes on. Only regular files and folders below the node's
- * own folder are meant: sockets, pipes and logs elsewhere are not.
+ * A full disk refuses writes that make a file grow; writes over existing bytes still work. Only regular files and
+ * folders below the node's own folder are affected, not sockets, pipes and logs elsewhere.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@ RIG_SHIM_REAL(posix_fallocate64)
 
 /* -- which files --------------------------------------------------------------------------------------------------- */
 
-/* "/proc/self/fd/<fd>" without the C library's formatting, which is not for signal handlers. */
+/* "/proc/self/fd/<fd>" without the C library's formatting, which is not safe in signal handlers. */
 static void descriptor_path(int fd, char path[40])
 {
     static const char prefix[] = "/proc/self/fd/";
@@ -60,7 +60,7 @@ static bool is_meant(const struct rig_shim_control *orders, int fd)
 
 /* -- syncs --------------------------------------------------------------------------------------------------------- */
 
-/* Splitmix64 of the sync's number: which ones are meant is the same for every process. */
+/* Splitmix64 of the sync's number: every process affects the same syncs. */
 static bool is_chosen(struct rig_shim_control *orders)
 {
     static _Atomic uint64_t number;
@@ -79,7 +79,7 @@ static void wait_for(int64_t delay_ns)
     errno = before;
 }
 
-/* What to do with this sync. */
+/* The treatment of this sync. */
 static uint32_t order_for(struct rig_shim_control *orders, int fd)
 {
     const uint32_t order = orders == NULL ? RIG_SHIM_SYNC_REAL : atomic_load(&orders->sync);

@@ -347,7 +347,7 @@ static void a_node_that_stays_ill_fails_the_run(void **state)
     stage_await(4);
     assert_int_equal(rig_nemesis_heal_all(stage.nemesis, true, &stage.err), RIG_E_CLUSTER);
     assert_non_null(strstr(stage.err.text,
-                           "nemesis: after the load: n2 is not healthy although everything was healed: it is "
+                           "nemesis: after the load: n2 is not healthy after all faults were healed: it is "
                            "ill"));
 }
 

@@ -292,7 +292,7 @@ static void roles_that_nothing_tells_are_said_at_once(void **state)
     stage_add("pause", "db1, one standby", 0, 0);
     assert_int_equal(rig_nemesis_start(&config, &stage.nemesis, &stage.err), RIG_E_CLUSTER);
     assert_string_equal(stage.err.text,
-                        "nemesis: pause: nothing tells which node is `db1, one standby`: give "
+                        "nemesis: pause: no source for the role of `db1, one standby`: give "
                         "nemesis.nodes.db1.role, a command that prints the node's role, or name the nodes as "
                         "database.cluster.hosts does");
 }
