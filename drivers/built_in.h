@@ -6,7 +6,7 @@
 
 #include "drivers/driver.h"
 
-/* Answers ok and does nothing: what a run costs without a database. */
+/* Answers ok and does nothing, to measure a run without a database. */
 extern const struct rig_driver rig_driver_null;
 
 /* The simulated database. */

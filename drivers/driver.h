@@ -1,10 +1,10 @@
 /*
- * The driver contract: all that rig asks of a database.
+ * The driver contract: the interface between rig and a database.
  *
  * A driver is a shared object `rig-driver-<name>.so` that exports one `const struct rig_driver rig_driver`. It includes
- * this header and needs no other; it links nothing of rig. rig looks for it beside its own binary, in RIG_DRIVER_PATH
- * and in its library folder, and refuses a wrong ABI number or a missing required hook before any thread starts.
- * drivers/skeleton.c is the manual by example, docs/driver-guide.md the one in prose.
+ * this header and needs no other; it links nothing of rig. rig searches for it beside its own binary, in
+ * RIG_DRIVER_PATH and in its library folder, and rejects a wrong ABI number or a missing required hook before any
+ * thread starts. drivers/skeleton.c is the manual by example, docs/driver-guide.md the one in prose.
  *
  * Life of a run, on the main thread except where noted:
  *
@@ -13,7 +13,7 @@
  *
  * `init` leaves the run object safe for `done` even when it fails; teardown runs when setup was called, cluster.stop
  * when cluster.start was called, each also when that call failed. The core allocates run, session and options objects,
- * zeroed, of the sizes given; the driver owns what hangs on them.
+ * zeroed, of the sizes given; the driver owns the memory that they point to.
  *
  * Blocking: every hook is bounded by the time-outs in the driver's own options. `interrupt` never blocks.
  * Errors: rig_fail() with RIG_E_CLUSTER or RIG_E_DRIVER and a text that names the node and the remedy.
@@ -40,7 +40,7 @@
 
 enum { RIG_ERROR_CODE_BYTES = 32, RIG_ERROR_TEXT_BYTES = 256 };
 
-/* Where in its life a transaction was when something happened to it. */
+/* The phase of a transaction at an event. */
 enum rig_phase {
     RIG_PHASE_CONNECT,   /* nothing of the transaction was sent */
     RIG_PHASE_BEGIN,     /* the transaction was being opened */
@@ -51,7 +51,7 @@ enum rig_phase {
 /*
  * A pause that the generator asks for inside a transaction ("long transactions"). The driver calls core->hold() when
  * `before_op` operations are done (before_op == op_count: just before the commit). A driver that sends a transaction in
- * one request ignores it and says so by leaving RIG_DRIVER_HOLDS out.
+ * one request ignores it, and leaves RIG_DRIVER_HOLDS out of its features.
  */
 struct rig_hold {
     bool wanted;
@@ -74,11 +74,11 @@ struct rig_transaction {
     uint32_t node;   /* 1 + the node that is to answer, 0: any; not 0 for reads only, with RIG_DRIVER_NODES */
 
     /* the answer */
-    struct rig_read *reads; /* op_count entries, states RIG_READ_UNKNOWN; fill those of reads that were answered */
-    int64_t *elements;      /* list elements of all reads; room from core->elements(), indexed by first_element */
+    struct rig_read *reads; /* op_count entries, with the state RIG_READ_UNKNOWN; fill those of answered reads */
+    int64_t *elements;      /* list elements of all reads; memory from core->elements(), indexed by first_element */
     size_t element_count;
     size_t element_capacity;
-    enum rig_phase phase; /* how far it came; meaningful for fail and info */
+    enum rig_phase phase; /* the phase that it reached; for fail and info */
     bool session_lost;    /* the session can no longer be used: the core closes it and opens another */
     /* Side columns, for every outcome, RIG_COLUMN_ORDER for ok only. The driver gives those that it lists in
        rig_driver.columns; the core gives those of holds. */
@@ -95,19 +95,19 @@ struct rig_core {
     void (*log)(int level, const char *area, const char *format, ...) RIG_PRINTF(3, 4);
     /* ns of the run's monotonic clock */
     int64_t (*now_ns)(void);
-    /* Room for `count` more elements behind transaction->element_count (which the driver advances), or NULL when the
-       transaction's elements would pass the core's maximum (64 MiB): answer info or fail then, by phase. May move
-       transaction->elements. */
+    /* Memory for `count` more elements behind transaction->element_count (which the driver advances), or NULL when the
+     * transaction's elements would exceed the core's maximum (64 MiB): then answer info or fail, by phase. May move
+     * transaction->elements. */
     int64_t *(*elements)(struct rig_transaction *transaction, size_t count);
-    /* Blocks as transaction->hold says; returns early, with false, when the run is ending. */
+    /* Blocks as transaction->hold requires; returns early, with false, when the run is ending. */
     bool (*hold)(struct rig_transaction *transaction);
-    /* True once the run is ending early (a signal): give up retries and waits. */
+    /* True once the run is ending early (a signal): stop retries and waits. */
     bool (*stopping)(void);
     /*
-     * Where to connect in place of `host`:`port`, where node `to` listens (TCP), when coming from `from` (a node's
-     * name, or "client"): a port of rig's own proxy on 127.0.0.1 when the plan has faults of the network, else the same
-     * port. One call a pair and run, before the first connection; the route stays the same for the run. A node that
-     * listens on another port after a restart calls again.
+     * The port to connect to in place of `host`:`port`, where node `to` listens (TCP), when coming from `from` (a
+     * node's name, or "client"): a port of rig's own proxy on 127.0.0.1 when the plan has faults of the network, else
+     * the same port. One call a pair and run, before the first connection; the route stays the same for the run. A node
+     * that listens on another port after a restart calls again.
      */
     enum rig_rc (*route)(const char *from, const char *to, const char *host, uint16_t port, uint16_t *via,
                          struct rig_err *err);
@@ -117,22 +117,22 @@ struct rig_core {
      * The number of a name, for side columns of names: the same text has the same number throughout the run. From
      * `init` on. Locks and may allocate: call it in `open`, or when the name changes, not for each transaction. A node
      * has the name that faults and reports use ("pg-1"), or "host:port" where rig did not start it. RIG_COLUMN_NONE for
-     * a text that is empty, has control characters or takes RIG_COLUMN_NAME_BYTES or more, and when memory runs out:
+     * a text that is empty, has control characters or needs RIG_COLUMN_NAME_BYTES or more, and when memory runs out:
      * leave the column out.
      */
     int64_t (*name)(const char *text);
     /*
-     * Before the driver creates something that stays on a server if rig is killed: keeps `text`, one line that says
-     * what it is and how to remove it, in rig's journal on disk. After a kill the next start of rig, or `rig heal`,
-     * shows the line. Copies the text; writes to disk. From the main thread, in `setup` and `teardown`. Returns the
-     * reminder's number, or 0 when it cannot be kept (the log says why); the driver goes on then.
+     * Call it before creating something that stays on a server if rig is killed: keeps `text`, one line that describes
+     * it and the way to remove it, in rig's journal on disk. After a kill the next start of rig, or `rig heal`, shows
+     * the line. Copies the text; writes to disk. From the main thread, in `setup` and `teardown`. Returns the
+     * reminder's number, or 0 when it cannot be kept (the log has the reason); the driver goes on then.
      */
     uint64_t (*remind)(const char *text);
-    /* The thing is removed: drops the reminder; 0 is ignored. */
+    /* The object was removed: drops the reminder; 0 is ignored. */
     void (*forget)(uint64_t reminder);
 };
 
-/* What a driver is told about the run; borrowed, valid until `done` returns. */
+/* The run, as a driver sees it; borrowed, valid until `done` returns. */
 struct rig_run_env {
     const struct rig_core *core;
     const void *options; /* the driver's options object, filled and range-checked */
@@ -143,9 +143,9 @@ struct rig_run_env {
                              path is short enough for a socket's, and every user may pass through it (mode 0711) */
     const char *log_dir;  /* the run's folder; put the nodes' logs there */
     /*
-     * The run's name on a server, which no other run has, on any machine: `rig_20260131_235959_0f3a9c51`, at most 40
-     * characters of a-z, 0-9 and `_`, a letter first. The driver creates a schema, a database or a prefix of this
-     * name, works in it alone, and removes nothing else.
+     * The run's name on a server, unique over all runs on all machines: `rig_20260131_235959_0f3a9c51`, at most 40
+     * characters of a-z, 0-9 and `_`, a letter first. The driver creates a schema, a database or a prefix of this name,
+     * works in it alone, and removes nothing else.
      */
     const char *run_name;
 };
@@ -155,7 +155,7 @@ struct rig_node_status {
     char name[RIG_NODE_NAME_BYTES];
     char role[16];  /* "primary", "standby", "leader", "member", ...; empty: not known */
     bool reachable; /* it answers */
-    bool healthy;   /* it answers and has caught up: nothing is left of a fault */
+    bool healthy;   /* it answers and has caught up: no fault has an effect any more */
     pid_t pid;      /* main process when rig started it, else 0 */
     char detail[128];
 };
@@ -169,7 +169,7 @@ struct rig_node_address {
     char socket[RIG_NODE_SOCKET_BYTES]; /* its socket on this machine, or the socket's folder; empty: none */
 };
 
-/* How a node is brought down. */
+/* The way to stop a node. */
 enum rig_node_end {
     RIG_NODE_KILL,      /* SIGKILL to each of its processes */
     RIG_NODE_IMMEDIATE, /* the database's own way without a clean shutdown; as RIG_NODE_KILL where there is none */
@@ -178,7 +178,7 @@ enum rig_node_end {
 
 /* Optional group: a cluster that the driver can start itself. Required members are marked (r). */
 struct rig_cluster_ops {
-    /* True when these options ask rig to start the cluster (and not to use one that is there). (r) */
+    /* True when these options ask rig to start the cluster (and not to use an existing one). (r) */
     bool (*wanted)(const void *options);
     /* Starts every node and waits until they answer. Blocks up to the start time-out. Processes are children of rig.
      * (r) */
@@ -192,34 +192,33 @@ struct rig_cluster_ops {
     /* Asks the node, for at most a second. From any thread. RIG_OK also for a node that is down. */
     enum rig_rc (*status)(void *run, uint32_t node, struct rig_node_status *status, struct rig_err *err);
 
-    /* What follows is for faults: from the nemesis's thread, one call at a time, while the load goes on. All optional.
-     */
+    /* The members below are for faults: from the nemesis's thread, one call at a time, while the load goes on. All
+     * optional. */
 
-    /* Ends a node's processes and waits until they are reaped. Of a node that is down already: RIG_OK. */
+    /* Ends a node's processes and waits until they are reaped. RIG_OK for a node that is already down. */
     enum rig_rc (*stop_node)(void *run, uint32_t node, enum rig_node_end how, struct rig_err *err);
-    /* Starts a node that is down, over the data that it left, and waits until it answers. Of one that runs: RIG_OK. */
+    /* Starts a node that is down, over its existing data, and waits until it answers. RIG_OK for a node that runs. */
     enum rig_rc (*start_node)(void *run, uint32_t node, struct rig_err *err);
-    /* Makes `node` the primary and points the other nodes that answer at it. The old one is left as it is. */
+    /* Makes `node` the primary and points the other answering nodes at it. The old primary is left alone. */
     enum rig_rc (*promote)(void *run, uint32_t node, struct rig_err *err);
     /*
-     * Brings every node back: starts those that are down, makes followers again of those that think otherwise (rebuilt
-     * from the primary where their data diverged), and waits until each is healthy. Ends a fault of roles, and the
-     * load.
+     * Restores every node: starts those that are down, makes followers of all but the primary (rebuilt from the primary
+     * where their data diverged), and waits until each is healthy. Ends a fault of roles, and the load.
      */
     enum rig_rc (*restore)(void *run, struct rig_err *err);
-    /* Process numbers of the node, the main one first; returns how many there are, and fills at most `capacity`. */
+    /* Process numbers of the node, the main one first; returns their count, and fills at most `capacity`. */
     uint32_t (*processes)(void *run, uint32_t node, pid_t *pids, uint32_t capacity);
     /* The folder that holds the node's data. */
     const char *(*data_dir)(const void *run, uint32_t node);
     /* Sets a variable of the environment of the node's processes, from its next start on (NULL: removes it), for faults
-     * that preload a library. Also before `start`, from `init` on, when node_count already says how many there are. */
+     * that preload a library. Also before `start`, from `init` on, when node_count already has the number of nodes. */
     enum rig_rc (*set_environment)(void *run, uint32_t node, const char *name, const char *value, struct rig_err *err);
-    /* Faults that only this database knows, one object each; ended by NULL; NULL for none. */
+    /* This database's own faults, one object each; ended by NULL; NULL for none. */
     const struct rig_fault *const *faults;
     /*
-     * Where the node listens, for commands of the plan that reach it (`{host}`, `{port}`, `{socket}`); also of a node
-     * that is down, and of hosts that the plan gives, when node_count counts them. Does not ask the node. RIG_E_CLUSTER
-     * when there is no such node, and before `start`. From the main thread and the nemesis's.
+     * The node's address, for commands of the plan (`{host}`, `{port}`, `{socket}`); also for a node that is down, and
+     * for hosts that the plan gives, when node_count counts them. Does not contact the node. RIG_E_CLUSTER when there
+     * is no such node, and before `start`. From the main thread and the nemesis's.
      */
     enum rig_rc (*address)(void *run, uint32_t node, struct rig_node_address *address, struct rig_err *err);
 };
@@ -241,12 +240,12 @@ struct rig_driver {
     size_t run_size;
     size_t session_size;
 
-    /* Refuses options that contradict each other. No I/O but reading files that the options name. Optional. */
+    /* Rejects options that contradict each other. No I/O except reading files that the options name. Optional. */
     enum rig_rc (*check)(const void *options, enum rig_workload workload, struct rig_err *err);
     /* Required. No I/O beyond work_dir. */
     enum rig_rc (*init)(void *run, const struct rig_run_env *env, struct rig_err *err);
     void (*done)(void *run);
-    /* Creates what the workload needs (tables), empty. Optional. */
+    /* Creates the tables or the like that the workload needs, empty. Optional. */
     enum rig_rc (*setup)(void *run, struct rig_err *err);
     void (*teardown)(void *run);
 
@@ -258,7 +257,7 @@ struct rig_driver {
     /* On the client's thread. Runs the transaction once; never retries it. Required. */
     enum rig_outcome (*transact)(void *session, struct rig_transaction *transaction);
     /*
-     * From any thread, also while the session is inside open or transact: makes that call return soon, with the outcome
+     * From any thread, also while the session is inside open or transact: makes that call return soon, with an outcome
      * that is certain (a cancel during commit is info). Does not block. Required.
      */
     void (*interrupt)(void *session);
@@ -275,17 +274,17 @@ struct rig_driver {
      */
     int64_t (*now_ns)(void *session);
 
-    /* Optional: what the driver knows of the server, for reports ("PostgreSQL 15.4"); after setup. */
+    /* Optional: the server's name and version, for reports ("PostgreSQL 15.4"); after setup. */
     void (*describe)(void *run, char *text, size_t size);
 
     const struct rig_cluster_ops *cluster; /* optional group */
 
-    /* Optional: how many keys a transaction may touch, 0: any number. Plans that ask for more are refused. I/O as for
-     * `check`. */
+    /* Optional: the maximum number of keys in a transaction, 0: any number. Plans that ask for more are rejected. I/O
+     * as for `check`. */
     int64_t (*most_keys)(const void *options, enum rig_workload workload);
 
     /* Optional: shows what `transact` would send for the transaction's question, one piece of text a call, each ending
-     * with a newline. A dry run: no I/O but reading files that the options name. */
+     * with a newline. A dry run: no I/O except reading files that the options name. */
     enum rig_rc (*preview)(const void *options, enum rig_workload workload, const struct rig_transaction *transaction,
                            void (*show)(void *context, const char *text), void *context, struct rig_err *err);
 
@@ -294,7 +293,7 @@ struct rig_driver {
 
     /*
      * Optional: the settings of the server that differ from its defaults, a call of `tell` each, for reports; after
-     * setup. May ask the server, within its time-outs; what cannot be found out is left out. The core hides secrets and
+     * setup. May query the server, within its time-outs; unavailable settings are left out. The core hides secrets and
      * cuts long texts.
      */
     void (*settings)(void *run, void (*tell)(void *context, const char *name, const char *value), void *context);

@@ -1,27 +1,27 @@
 /*
- * The fault contract: one way of hurting a cluster, and of making it whole again.
+ * The fault contract: one way of disturbing a cluster, and of restoring it.
  *
- * A fault is a table entry: of nemesis/ for what can be done to the nodes of any database (kill, pause, partition), of
- * a driver for what only its database knows (VACUUM FULL, a compaction). The nemesis's own thread calls it, one fault
- * at a time; several may be under way together. The thread lives until the cluster is down, so that servers which a
- * fault starts may be tied to its life (PR_SET_PDEATHSIG). Life of one injection:
+ * A fault is a table entry: of nemesis/ when it works on the nodes of any database (kill, pause, partition), of a
+ * driver when only its database has it (VACUUM FULL, a compaction). The nemesis's own thread calls it, one fault at a
+ * time; several may be in effect together. The thread lives until the cluster is down, so that servers which a fault
+ * starts may be tied to its life (PR_SET_PDEATHSIG). Life of one injection:
  *
  *     inject -> [the fault's time passes] -> heal
  *
- * heal runs always, also after a failed inject and perhaps more than once: it is idempotent, looks at the state object
- * to see what there is to undo, and undoes what it can even when a part of it fails. A fault that strikes or heals
- * its targets one by one gives inject_node or heal_node instead; the nemesis then goes over the targets.
+ * heal runs always, also after a failed inject and perhaps more than once: it is idempotent, finds in the state object
+ * what to undo, and undoes as much as it can even when a part fails. A fault that strikes or heals target by target
+ * gives inject_node or heal_node instead; the nemesis then calls it for each target.
  *
- * Undo: what would outlive rig (a mount, a namespace, a stopped process, the effect of a command) is written to the
- * undo journal with site->undo() BEFORE it is done; the next start of rig heals what a killed one has left. What dies
- * with rig's own processes needs no entry.
+ * Undo: a change that would outlive rig (a mount, a namespace, a stopped process, the effect of a command) is written
+ * to the undo journal with site->undo() BEFORE it is made; the next start of rig heals the changes of a killed one.
+ * Changes that end with rig's own processes need no entry.
  *
- * Evidence: inject returns RIG_OK only when the fault took effect, and says by what that was seen ("postmaster 4711 is
- * gone: killed by signal 9"). What cannot be seen at once is looked at in heal ("dropped 311 packets"): evidence that
- * is missing then is RIG_E_CLUSTER and fails the run.
+ * Evidence: inject returns RIG_OK only when the fault took effect, and states the observation ("postmaster 4711 is
+ * gone: killed by signal 9"). heal checks effects that cannot be seen at once ("dropped 311 packets"): missing evidence
+ * is then RIG_E_CLUSTER and fails the run.
  *
- * A fault that the load's end, or other faults under way, may have kept from showing an effect is withdrawn: inject
- * says RIG_E_INTERRUPTED, it is healed, and the run goes on.
+ * A fault that the load's end, or other faults in effect, may have kept from showing an effect is withdrawn: inject
+ * returns RIG_E_INTERRUPTED, the fault is healed, and the run goes on.
  *
  * Blocking: both are bounded by the fault's own time-outs, and return early when core->stopping() (heal goes on).
  * Errors: RIG_E_CLUSTER with a text that names the node and the remedy.
@@ -41,12 +41,12 @@ enum { RIG_EVIDENCE_BYTES = 256, RIG_NODES_MOST = 16, RIG_NODE_NAME_BYTES = 32 }
 struct rig_core;
 struct rig_cluster_ops;
 
-/* What was seen of a fault, one line for a person; goes into the record and the reports. */
+/* The evidence of a fault, one line for a person; goes into the record and the reports. */
 struct rig_evidence {
     char text[RIG_EVIDENCE_BYTES];
 };
 
-/* Where a fault strikes; borrowed, the same for inject and heal of one injection. */
+/* The targets and the context of a fault; borrowed, the same for inject and heal of one injection. */
 struct rig_fault_site {
     const struct rig_core *core;
     const struct rig_cluster_ops *cluster;
@@ -59,15 +59,15 @@ struct rig_fault_site {
     void *nemesis;   /* struct rig_fault_context of nemesis/fault_context.h; for its own faults only */
     /*
      * Writes an undo command to the journal, and returns once it is on disk. `arguments`: a NULL-ended command line
-     * that undoes, is harmless when there is nothing (any longer) to undo, and runs without a shell as rig's own user.
-     * `token` names the entry; forget() removes it when heal has done the same.
+     * that undoes the change, is harmless when there is nothing (any longer) to undo, and runs without a shell as rig's
+     * own user. `token` names the entry; forget() removes it when heal has undone the change.
      */
     enum rig_rc (*undo)(const struct rig_fault_site *site, const char *const *arguments, uint64_t *token,
                         struct rig_err *err);
     void (*forget)(const struct rig_fault_site *site, uint64_t token);
 };
 
-/* What a fault needs of the machine and the cluster; rig says before a run what is missing, with the remedy. */
+/* The needs of a fault from the machine and the cluster; rig reports before a run what is missing, with the remedy. */
 #define RIG_NEED_ROOT      UINT64_C(1)
 #define RIG_NEED_PROCESSES UINT64_C(2)  /* nodes that rig started (cluster->processes) */
 #define RIG_NEED_RESTART   UINT64_C(4)  /* cluster->stop_node and start_node, or the plan's commands for that */
@@ -79,7 +79,7 @@ struct rig_fault_site {
 struct rig_fault {
     const char *name;    /* as in `fault: kill` */
     const char *summary; /* one line for `rig list faults` */
-    const char *target;  /* whom it strikes when the plan names no target, in the plan's words; NULL: "one" */
+    const char *target;  /* the default target, as a plan writes it; NULL: "one" */
     uint64_t needs;
     const struct rig_option *options; /* ended by a NULL name; NULL for none */
     size_t options_size;
@@ -94,7 +94,7 @@ struct rig_fault {
     enum rig_rc (*inject)(const struct rig_fault_site *site, void *state, struct rig_evidence *evidence,
                           struct rig_err *err);
     /*
-     * Undoes what inject did; `evidence` holds what inject said and may be added to. A fault has one of heal and
+     * Undoes what inject did; `evidence` holds inject's text and may be extended. A fault has one of heal and
      * heal_node, or neither when there is nothing to undo. heal_node is called like inject_node, but also for the other
      * targets when it failed for one.
      */

@@ -38,7 +38,7 @@ static void folders_done(struct folder_list *folders)
     folder_list_done(folders);
 }
 
-/* Adds a copy of the path, unless it is empty or there already. */
+/* Adds a copy of the path, unless it is empty or already there. */
 static void folders_add(struct folder_list *folders, const char *path, size_t length)
 {
     if (length == 0)
@@ -56,7 +56,7 @@ static void folders_add(struct folder_list *folders, const char *path, size_t le
         free(copy);
 }
 
-/* The folder of the running binary, without a slash behind it; false when the system does not tell. */
+/* The folder of the running binary, without a slash behind it; false when the system does not give it. */
 static bool binary_folder(char *folder, size_t size)
 {
     ssize_t length = readlink("/proc/self/exe", folder, size - 1);
@@ -70,7 +70,7 @@ static bool binary_folder(char *folder, size_t size)
     return true;
 }
 
-/* Every folder where drivers are looked for, first match wins. */
+/* Every folder that is searched for drivers; the first match wins. */
 static void folders_collect(struct folder_list *folders)
 {
     char binary[PATH_BYTES];
@@ -196,7 +196,7 @@ enum rig_rc rig_driver_load(const char *name, const struct rig_driver **driver, 
     for (size_t i = 0; i < folders.count && !found; i++) {
         char path[PATH_BYTES];
         int length = snprintf(path, sizeof path, "%s/%s%s%s", folders.at[i], file_prefix, name, file_suffix);
-        /* A file that is there and cannot be used is an error, not a reason to look on for another version of it. */
+        /* An existing file that cannot be used is an error; no other version of it is searched. */
         if (length < 0 || (size_t)length >= sizeof path || access(path, F_OK) != 0)
             continue;
         found = true;

@@ -2,8 +2,8 @@
  * Finding drivers: built in, or `rig-driver-<name>.so` beside the binary, in the folders of RIG_DRIVER_PATH (colon
  * separated), in the library folder.
  *
- * Loaded drivers stay until the process ends. Errors: RIG_E_DRIVER, naming every place looked at, the ABI numbers, or
- * the hook that is missing.
+ * Loaded drivers stay until the process ends. Errors: RIG_E_DRIVER, naming every place searched, the ABI numbers, or
+ * the missing hook.
  */
 #ifndef RIG_DRIVERS_LOADER_H
 #define RIG_DRIVERS_LOADER_H
@@ -11,9 +11,9 @@
 #include "drivers/driver.h"
 
 enum rig_rc rig_driver_load(const char *name, const struct rig_driver **driver, struct rig_err *err);
-/* Refuses a driver with a wrong ABI, size, or a missing required hook. */
+/* Rejects a driver with a wrong ABI or size, or without a required hook. */
 enum rig_rc rig_driver_validate(const struct rig_driver *driver, const char *where, struct rig_err *err);
-/* Calls `visit` with every driver that can be found, by name; `problem` non-NULL for files that cannot be used. */
+/* Calls `visit` with every driver that is found, by name; `problem` non-NULL for files that cannot be used. */
 void rig_driver_each(void (*visit)(void *context, const char *name, const struct rig_driver *driver,
                                    const char *problem),
                      void *context);

@@ -275,8 +275,7 @@ void rig_fleet_status(struct rig_fleet *fleet, uint32_t node, struct rig_node_st
         (void)snprintf(status->name, sizeof status->name, "%s", fleet->names[node]);
 }
 
-/* -- actions on nodes
- * ------------------------------------------------------------------------------------------------ */
+/* -- actions on nodes ---------------------------------------------------------------------------------------------- */
 
 const struct rig_nemesis_node_options *rig_fleet_commands(const struct rig_fleet *fleet, uint32_t node)
 {

@@ -28,7 +28,7 @@ enum rig_rc rig_network_rule(const struct rig_fault_site *site, const struct rig
     return rig_proxy_group_add(proxy_of(site), network->token, from, to, rule, err);
 }
 
-/* -- the links ------------------------------------------------------------------------------------------------------ */
+/* -- the links ----------------------------------------------------------------------------------------------------- */
 
 bool rig_network_is_target(const struct rig_fault_site *site, uint32_t node)
 {

@@ -93,8 +93,7 @@ enum rig_rc rig_placeholder_check(const char *key, const struct rig_text_list *a
     return rc;
 }
 
-/* -- a node's values
- * ------------------------------------------------------------------------------------------------ */
+/* -- a node's values ----------------------------------------------------------------------------------------------- */
 
 static enum rig_rc refuse_missing(enum rig_placeholder missing, const struct rig_place *place, struct rig_err *err)
 {

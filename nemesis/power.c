@@ -15,8 +15,7 @@ enum { ROUNDS_MOST = 20 };
 static const uint64_t most_bytes = UINT64_C(1) << 30;
 static const int64_t state_timeout_ns = 5 * RIG_NS_PER_S;
 
-/* -- stopping briefly
- * ------------------------------------------------------------------------------------------------ */
+/* -- stopping briefly ---------------------------------------------------------------------------------------------- */
 
 struct stopped {
     struct rig_process process;

@@ -93,8 +93,7 @@ static void finish_connecting(struct rig_proxy_loop *loop, struct rig_proxy_conn
         connection->state = RIG_PROXY_PASSING;
 }
 
-/* -- forwarding
- * ----------------------------------------------------------------------------------------------------- */
+/* -- forwarding ---------------------------------------------------------------------------------------------------- */
 
 static bool try_again(int error)
 {
@@ -204,8 +203,7 @@ static void pass(struct rig_proxy_loop *loop, struct rig_proxy_connection *conne
         hand_end_through(loop, connection, from);
 }
 
-/* -- progress
- * -------------------------------------------------------------------------------------------------------- */
+/* -- progress ------------------------------------------------------------------------------------------------------ */
 
 static void watch_end(struct rig_proxy_loop *loop, struct rig_proxy_connection *connection, int end)
 {

@@ -88,7 +88,7 @@ static bool core_hold(struct rig_transaction *transaction)
     return held;
 }
 
-/* -- what the functions of a slot do for its run -------------------------------------------------------------------- */
+/* -- what the functions of a slot do for its run ------------------------------------------------------------------- */
 
 static bool is_stopping(const struct rig_run_state *run)
 {

@@ -107,7 +107,7 @@ enum rig_rc rig_etcd_say(const struct rig_etcd_asked *asked, struct rig_etcd_sai
     return RIG_OK;
 }
 
-/* A call whose answer tells nothing beyond success. */
+/* A call with an answer that reports only success. */
 static enum rig_rc command(const struct rig_etcd_asked *asked, const char *path, const char *body, struct rig_err *err)
 {
     json_t *answer = NULL;

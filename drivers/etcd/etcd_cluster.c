@@ -51,7 +51,7 @@ void rig_etcd_peer_url(const struct rig_etcd_member *member, char *url, size_t s
     (void)snprintf(url, size, "http://127.0.0.1:%u", member->announced_port);
 }
 
-/* -- what it needs ------------------------------------------------------------------------------------------------- */
+/* ---- programs ---- */
 
 static enum rig_rc find_program(struct rig_etcd_cluster *cluster, struct rig_err *err)
 {
@@ -238,7 +238,7 @@ enum rig_rc rig_etcd_cluster_start_node(struct rig_etcd_cluster *cluster, uint32
     const int64_t deadline_ns = cluster->site.env->core->now_ns() + cluster->options->start_timeout_ns;
     if (rig_local_node_runs(&member->node))
         return RIG_OK;
-    enum rig_rc rc = rig_local_node_stop(&member->node, RIG_NODE_KILL, 0, err); /* what it left */
+    enum rig_rc rc = rig_local_node_stop(&member->node, RIG_NODE_KILL, 0, err); /* its remaining processes */
     if (rc == RIG_OK)
         rc = rig_etcd_launch(cluster, member, err);
     return rc == RIG_OK ? rig_etcd_await_member(cluster, node, false, true, deadline_ns, err) : rc;
@@ -261,7 +261,7 @@ enum rig_rc rig_etcd_cluster_find(const struct rig_etcd_cluster *cluster, uint32
     return rig_fail(err, RIG_E_CLUSTER, "no member knows a leader%s%s", last.rc == RIG_OK ? "" : ": ", last.text);
 }
 
-/* Asks the leader to hand over. RIG_OK also when there is no leader for now. */
+/* Asks the leader to transfer the leadership. RIG_OK also when there is no leader for now. */
 static enum rig_rc ask_leader(struct rig_etcd_cluster *cluster, uint64_t to, struct rig_err *err)
 {
     for (uint32_t i = 0; i < cluster->count; i++) {
@@ -276,7 +276,7 @@ static enum rig_rc ask_leader(struct rig_etcd_cluster *cluster, uint64_t to, str
     return RIG_OK;
 }
 
-/* Only a leader can hand over: where the old one is gone, an election comes first. */
+/* Only a leader can transfer the leadership: when the old one is gone, an election comes first. */
 enum rig_rc rig_etcd_cluster_promote(struct rig_etcd_cluster *cluster, uint32_t node, struct rig_err *err)
 {
     const struct rig_core *core = cluster->site.env->core;

@@ -1,14 +1,14 @@
 /*
- * The local cluster: 1 to 5 etcd members that rig starts on 127.0.0.1, watches, ends, starts again and removes.
+ * The local cluster: 1 to 5 etcd members that rig starts on 127.0.0.1, monitors, ends, starts again and removes.
  *
  * Folder, processes and logs are those of drivers/local/, with a folder of data for each member. Members listen on ports that were free a moment before; when one was taken meanwhile, all are
  * started again on others.
  *
- * When the plan has faults of the network, clients come through core->route(), and members reach each other through the
- * switch (etcd_switch.h), which does the same for each pair.
+ * When the plan has faults of the network, clients connect through core->route(), and members through the switch
+ * (etcd_switch.h), which does the same for each pair.
  *
  * Starting three members takes about a second. Threads: start and stop on the main thread; kill_now from any, also in a
- * signal handler; what is for faults from the nemesis's thread; status from any.
+ * signal handler; functions for faults from the nemesis's thread; status from any.
  */
 #ifndef RIG_DRIVERS_ETCD_ETCD_CLUSTER_H
 #define RIG_DRIVERS_ETCD_ETCD_CLUSTER_H
@@ -25,9 +25,9 @@ enum { RIG_ETCD_PATH_BYTES = 1024 };
 struct rig_etcd_member {
     struct rig_local_node node; /* "etcd-1" */
     uint16_t client_port;
-    uint16_t peer_port;      /* where it listens */
-    uint16_t announced_port; /* where the others reach it: its own, or the switch's */
-    bool joins;              /* it starts into a cluster that is there */
+    uint16_t peer_port;      /* its own port for other members */
+    uint16_t announced_port; /* the one that others use: peer_port, or the switch's */
+    bool joins;              /* it joins an existing cluster when it starts */
     atomic_bool left;        /* it was removed from the cluster */
 };
 
@@ -42,10 +42,10 @@ struct rig_etcd_cluster {
 
 void rig_etcd_cluster_init(struct rig_etcd_cluster *cluster, const struct rig_run_env *env,
                            const struct rig_etcd_options *options);
-/* Stops what still runs. */
+/* Stops all members that still run. */
 void rig_etcd_cluster_done(struct rig_etcd_cluster *cluster);
 
-/* As rig_cluster_ops says. */
+/* See rig_cluster_ops. */
 enum rig_rc rig_etcd_cluster_start(struct rig_etcd_cluster *cluster, struct rig_err *err);
 void rig_etcd_cluster_stop(struct rig_etcd_cluster *cluster);
 void rig_etcd_cluster_kill_now(struct rig_etcd_cluster *cluster);
@@ -57,12 +57,12 @@ enum rig_rc rig_etcd_cluster_start_node(struct rig_etcd_cluster *cluster, uint32
 enum rig_rc rig_etcd_cluster_promote(struct rig_etcd_cluster *cluster, uint32_t node, struct rig_err *err);
 enum rig_rc rig_etcd_cluster_restore(struct rig_etcd_cluster *cluster, struct rig_err *err);
 
-/* How a member is asked, directly. */
+/* The member's direct address for requests. */
 struct rig_etcd_asked rig_etcd_cluster_ask(const struct rig_etcd_cluster *cluster, uint32_t node, int64_t timeout_ns);
-/* Some member that knows a leader, other than `but` (UINT32_MAX: any). RIG_E_CLUSTER when there is none. */
+/* A member that knows a leader, other than `but` (UINT32_MAX: any). RIG_E_CLUSTER when there is none. */
 enum rig_rc rig_etcd_cluster_find(const struct rig_etcd_cluster *cluster, uint32_t but, uint32_t *node,
                                   struct rig_etcd_said *said, struct rig_err *err);
-/* Where the others reach it. */
+/* The member's address for other members. */
 void rig_etcd_peer_url(const struct rig_etcd_member *member, char *url, size_t size);
 
 #endif

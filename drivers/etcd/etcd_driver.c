@@ -1,5 +1,5 @@
 /*
- * The driver etcd: members that rig starts, or given ones, asked as the dialect etcd says.
+ * The driver etcd: members that rig starts, or given ones, used by the dialect etcd.
  */
 #include <stdio.h>
 #include <string.h>
@@ -64,7 +64,7 @@ static void done(void *object)
 static void teardown(void *object)
 {
     struct rig_etcd_run *run = object;
-    /* rig's own cluster goes as a whole. */
+    /* rig's own cluster is removed as a whole. */
     if (!starts_cluster(run->cluster.options))
         rig_http_run_teardown(&run->http);
 }
@@ -76,7 +76,7 @@ static void describe(void *object, char *text, size_t size)
                    run->http.endpoint_count, rig_plural(run->http.endpoint_count));
 }
 
-/* The flags of a member that rig started; another one does not tell its own. */
+/* The flags of a member that rig started; a given one does not report its own. */
 static void settings(void *object, void (*tell)(void *context, const char *name, const char *value), void *context)
 {
     const struct rig_etcd_run *run = object;

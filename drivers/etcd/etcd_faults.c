@@ -100,7 +100,7 @@ static enum rig_rc defragment(const struct rig_fault_site *site, void *state, st
 /* -- replace-member ------------------------------------------------------------------------------------------------ */
 
 struct replace_state {
-    uint32_t count; /* of the site's nodes: begun */
+    uint32_t count; /* for each of the site's nodes: begun */
 };
 
 static enum rig_rc expel(const struct rig_fault_site *site, void *object, struct rig_evidence *evidence,
@@ -117,7 +117,7 @@ static enum rig_rc expel(const struct rig_fault_site *site, void *object, struct
         const uint32_t node = site->nodes[state->count];
         const enum rig_rc rc = rig_etcd_expel(cluster, node, err);
         if (rc != RIG_OK) {
-            state->count++; /* heal looks at it as well */
+            state->count++; /* heal reads it as well */
             return rc;
         }
         length += (size_t)snprintf(evidence->text + length, sizeof evidence->text - length, "%s%s",

@@ -1,6 +1,5 @@
 /*
- * What can be done to an etcd cluster that only etcd knows: compact its history, defragment its files, change its
- * members.
+ * The faults of etcd clusters only: compact the history, defragment the files, replace a member.
  */
 #ifndef RIG_DRIVERS_ETCD_ETCD_FAULTS_H
 #define RIG_DRIVERS_ETCD_ETCD_FAULTS_H

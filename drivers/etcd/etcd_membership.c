@@ -9,7 +9,7 @@ static const int64_t ask_ns = 1000000000;
 
 /*
  * Removes a member, or adds the one with the URL. etcd refuses either until all members have been connected for five
- * seconds: that is waited for, when it refuses.
+ * seconds; then this waits and tries again.
  */
 static enum rig_rc change_members(const struct rig_etcd_cluster *cluster, const struct rig_etcd_asked *asked,
                                   uint64_t remove, const char *add_url, struct rig_err *err)
@@ -54,7 +54,7 @@ enum rig_rc rig_etcd_expel(struct rig_etcd_cluster *cluster, uint32_t node, stru
     return rc;
 }
 
-/* The member's number in the cluster as the others know it, by its peer URL; 0: it is not among them. */
+/* The member's number in the cluster, as the other members have it, by its peer URL; 0: it is not among them. */
 static enum rig_rc find_member(const struct rig_etcd_asked *asked, const char *url, bool *found, struct rig_err *err)
 {
     json_t *answer = NULL;
@@ -91,7 +91,7 @@ enum rig_rc rig_etcd_readmit(struct rig_etcd_cluster *cluster, uint32_t node, st
     rig_etcd_peer_url(member, url, sizeof url);
     rc = find_member(&helping, url, &known, err);
     if (rc == RIG_OK && !known) {
-        /* A new member, so none of what it was before. */
+        /* A new member, so all state of the old one is dropped. */
         rc = rig_etcd_cluster_stop_node(cluster, node, RIG_NODE_KILL, err);
         if (rc == RIG_OK) {
             rig_folder_remove(member->node.data);

@@ -1,5 +1,5 @@
 /*
- * What a plan says about etcd: a cluster that rig starts, or one that is there.
+ * The options of etcd: a cluster that rig starts, or an existing one.
  */
 #ifndef RIG_DRIVERS_ETCD_ETCD_OPTIONS_H
 #define RIG_DRIVERS_ETCD_ETCD_OPTIONS_H

@@ -8,7 +8,7 @@
 #include "drivers/http/http_run.h"
 
 struct rig_etcd_run {
-    struct rig_http_run http; /* first: sessions take it */
+    struct rig_http_run http; /* first: sessions use it */
     struct rig_etcd_cluster cluster;
 };
 

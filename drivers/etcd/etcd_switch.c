@@ -21,8 +21,8 @@ enum { PAIRS_MOST = 256, BUFFER_BYTES = 16384, BACKLOG = 64 };
 /* One direction of a connection. */
 struct flow {
     int from, to;
-    size_t start, end; /* what waits in the buffer */
-    bool ended;        /* `from` has no more, and `to` was told */
+    size_t start, end; /* bytes that wait in the buffer */
+    bool ended;        /* `from` has ended, and `to` was told */
     char buffer[BUFFER_BYTES];
 };
 
@@ -45,7 +45,7 @@ struct rig_etcd_switch {
     size_t pair_count;
 };
 
-/* -- who connects -------------------------------------------------------------------------------------------------- */
+/* -- the opener of a connection ------------------------------------------------------------------------------------ */
 
 /* The port of "0100007F:1F90"; 0 when it is no address. */
 static unsigned long port_of(const char *address)
@@ -99,7 +99,7 @@ static bool process_holds(pid_t pid, unsigned long inode)
     return holds;
 }
 
-/* The member whose connection it is; `count` when it is nobody's. */
+/* The member that owns the connection; `count` when no member does. */
 static uint32_t who_connects(const struct rig_etcd_switch *made, const struct sockaddr_in *peer, uint32_t to)
 {
     const unsigned long inode = find_inode(ntohs(peer->sin_port), made->ports[to]);
@@ -163,7 +163,7 @@ static void close_pair(struct rig_etcd_switch *made, size_t at)
     made->pairs[at] = made->pairs[--made->pair_count];
 }
 
-/* Moves what can be moved now. False when the connection is broken. */
+/* Moves the available bytes. False when the connection is broken. */
 static bool move(struct flow *flow)
 {
     if (flow->start == flow->end && !flow->ended) {
@@ -224,7 +224,7 @@ static void *serve(void *argument)
         for (size_t i = 0; i < 2 * pairs; i++) {
             const struct pair *pair = made->pairs[i / 2];
             const short events = wanted(pair, (int)(i % 2));
-            /* An end that hung up would wake the loop again and again while there is nothing to do with it. */
+            /* An end that hung up would wake the loop repeatedly while there is nothing to do with it. */
             polled[fixed + i] = (struct pollfd){.fd = events == 0 ? -1 : pair->ends[i % 2], .events = events};
         }
         if (poll(polled, fixed + 2 * pairs, -1) < 0 && errno != EINTR)

@@ -85,7 +85,7 @@ struct session {
     struct rig_exec_welcome welcome;
     struct rig_buf line;
     uint64_t number;
-    bool used; /* a transaction went wrong: nothing orderly can be expected of it */
+    bool used; /* a transaction went wrong: the program's further behaviour is undefined */
 };
 
 /* -- the run ------------------------------------------------------------------------------------------------------- */
@@ -99,7 +99,7 @@ static enum rig_rc check(const void *object, enum rig_workload workload, struct 
     return RIG_OK;
 }
 
-/* A name without a slash is looked for in PATH. */
+/* A name without a slash is searched in PATH. */
 static enum rig_rc find_program(struct run *run, struct rig_err *err)
 {
     const char *name = run->options->command.at[0];
@@ -174,7 +174,7 @@ static void done(void *object)
 
 /* -- starting the program ------------------------------------------------------------------------------------------ */
 
-/* What became of the program, for a person. */
+/* The end of the program, described for a person. */
 static const char *end_text(struct rig_exec_process *process, enum rig_exec_end end, char *room, size_t size)
 {
     static const char *const texts[] = {"", "", "it did not answer in time", "interrupted: the run is ending",
@@ -214,7 +214,7 @@ static enum rig_rc greet(const struct run *run, struct rig_exec_process *process
     return RIG_OK;
 }
 
-/* Starts it and says what for; `process` is to be ended in any case. */
+/* Starts it with its purpose; `process` is to be ended in any case. */
 static enum rig_rc start(const struct run *run, struct rig_exec_process *process, const char *role, uint32_t client,
                          const struct rig_exec_patience *patience, struct rig_exec_welcome *welcome,
                          struct rig_err *err)
@@ -230,7 +230,7 @@ static enum rig_rc start(const struct run *run, struct rig_exec_process *process
     return rc == RIG_OK ? greet(run, process, role, client, patience, welcome, err) : rc;
 }
 
-/* One that only sets up, or tears down: it does so before it says that it is ready. */
+/* A program for setup or teardown only: it does its work before it reports that it is ready. */
 static enum rig_rc run_once(const struct run *run, const char *role, struct rig_exec_welcome *welcome,
                             struct rig_err *err)
 {
@@ -310,7 +310,7 @@ static void interrupt(void *object)
         (void)!write(wake - 1, &one, sizeof one);
 }
 
-/* No answer, or none that makes sense. Certain is only what had not begun. */
+/* No answer, or an invalid one: the outcome is certain only if the commit had not begun. */
 static enum rig_outcome give_up(struct session *session, struct rig_transaction *transaction, const char *code,
                                 const char *text)
 {
@@ -322,7 +322,7 @@ static enum rig_outcome give_up(struct session *session, struct rig_transaction 
     return certain ? RIG_OUTCOME_FAIL : RIG_OUTCOME_INFO;
 }
 
-/* A program that announces may do so until it is killed: the announcement can lie unread behind the last line. */
+/* A program that announces may do so until it is killed: the announcement can be unread behind the last line. */
 static enum rig_outcome give_up_waiting(struct session *session, struct rig_transaction *transaction,
                                         enum rig_exec_end end)
 {
@@ -356,12 +356,12 @@ static enum rig_outcome receive(struct session *session, struct rig_transaction 
             return transaction->read_only ? RIG_OUTCOME_FAIL : RIG_OUTCOME_INFO;
         case RIG_EXEC_SAYS_COMMITTING:
             transaction->phase = RIG_PHASE_COMMIT;
-            if (announced) /* or it could go on so for ever */
+            if (announced) /* otherwise it could continue without end */
                 return give_up(session, transaction, "malformed", "it announced its commit twice");
             announced = true;
             break;
         case RIG_EXEC_MALFORMED:
-            transaction->phase = RIG_PHASE_COMMIT; /* a program that answers nonsense may have done anything */
+            transaction->phase = RIG_PHASE_COMMIT; /* a program with invalid answers may have done anything */
             return give_up(session, transaction, "malformed", problem);
         case RIG_EXEC_NO_ROOM:
             transaction->phase = RIG_PHASE_COMMIT;
@@ -379,7 +379,7 @@ static enum rig_outcome transact(void *object, struct rig_transaction *transacti
     rig_buf_clear(&session->line);
     rig_exec_write_transaction(transaction, session->number, &session->line);
     const enum rig_exec_end end = rig_exec_send(&session->process, &session->line, &patience, &sent);
-    /* A program may take the line also when only its end is missing, and the input ends there. */
+    /* A program may accept the line even when only its end is missing, and the input ends there. */
     if (sent + 1 >= session->line.size)
         transaction->phase = session->welcome.announces ? RIG_PHASE_OPERATION : RIG_PHASE_COMMIT;
     if (end != RIG_EXEC_DONE)

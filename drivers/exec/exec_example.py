@@ -25,12 +25,12 @@ def answer(database, table, txn):
             database.execute("ROLLBACK")
         return {"txn": txn["txn"], "outcome": "fail", "error": type(problem).__name__, "text": str(problem)}
     print(json.dumps({"txn": txn["txn"], "phase": "commit"}), flush=True)
-    database.execute("COMMIT")  # an exception here ends the program: rig calls that unknown
+    database.execute("COMMIT")  # an exception here ends the program: rig records the transaction as unknown
     return {"txn": txn["txn"], "outcome": "ok", "ops": txn["ops"]}
 
 
 hello = json.loads(sys.stdin.readline())
-table = hello["run"]  # what no other run is called: nothing else is touched
+table = hello["run"]  # a name that no other run has: nothing else is touched
 database = sqlite3.connect(sys.argv[1], timeout=5, isolation_level=None)
 if hello["role"] != "client":
     columns = "(k INTEGER PRIMARY KEY, v TEXT)"

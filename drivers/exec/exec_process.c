@@ -32,7 +32,7 @@ enum rig_rc rig_exec_process_start(struct rig_exec_process *process, struct rig_
     int input[2];
     int output[2];
     rig_buf_init(&process->answer, most_bytes);
-    /* A socket, because writing to a pipe that nobody reads raises a signal. */
+    /* A socket, because writing to a pipe without a reader raises a signal. */
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, input) != 0)
         return rig_fail(err, RIG_E_DRIVER, "no descriptors for %s: %s", arguments[0], strerror(errno));
     if (pipe2(output, O_CLOEXEC) != 0) {
@@ -92,7 +92,8 @@ void rig_exec_process_end(struct rig_exec_process *process, int64_t grace_ns)
     process->given = 0;
 }
 
-/* Whether to go on. Also asked while bytes keep coming: a program can send one at a time for as long as it likes. */
+/* Whether to continue. Also called while bytes keep coming: a program can send one at a time for as long as it
+ * likes. */
 static enum rig_exec_end ask_patience(const struct rig_exec_patience *patience, int64_t *left_ns)
 {
     if (patience->interrupted != NULL && atomic_load(patience->interrupted))
@@ -101,7 +102,7 @@ static enum rig_exec_end ask_patience(const struct rig_exec_patience *patience, 
     return *left_ns <= 0 ? RIG_EXEC_TIMEOUT : RIG_EXEC_DONE;
 }
 
-/* Waits until something can be done with the descriptor. */
+/* Waits until the descriptor is ready. */
 static enum rig_exec_end await(int fd, short events, const struct rig_exec_patience *patience)
 {
     struct pollfd polled[2] = {{.fd = fd, .events = events}, {.fd = patience->wake_fd, .events = POLLIN}};
@@ -117,7 +118,7 @@ static enum rig_exec_end await(int fd, short events, const struct rig_exec_patie
         if (polled[0].revents != 0)
             return RIG_EXEC_DONE;
         if (polled[1].revents != 0)
-            (void)!read(patience->wake_fd, &calls, sizeof calls); /* the flag tells, or it was for a session before */
+            (void)!read(patience->wake_fd, &calls, sizeof calls); /* or it was for an earlier session */
     }
 }
 
@@ -140,7 +141,7 @@ enum rig_exec_end rig_exec_send(struct rig_exec_process *process, const struct r
     return RIG_EXEC_DONE;
 }
 
-/* Lets go of the line that was given away last. */
+/* Discards the line that was returned last. */
 static void forget_given(struct rig_exec_process *process)
 {
     struct rig_buf *answer = &process->answer;

@@ -103,7 +103,7 @@ bool rig_exec_read_welcome(const char *line, size_t size, struct rig_exec_welcom
     return ready;
 }
 
-/* A list of integers into the transaction's elements; false: `*room` says whether for lack of it. */
+/* A list of integers into the transaction's elements; false: `*room` tells whether memory was missing. */
 static bool take_list(const json_t *list, const struct rig_core *core, struct rig_transaction *transaction,
                       struct rig_read *read, bool *room)
 {
@@ -125,7 +125,7 @@ static bool take_list(const json_t *list, const struct rig_core *core, struct ri
     return true;
 }
 
-/* The result of one operation, which must be the one that was asked for. */
+/* The result of one operation, which must match the question's operation. */
 static bool take_op(const json_t *answered, const struct rig_core *core, struct rig_transaction *transaction,
                     uint32_t index, bool ok, bool *room, char problem[static RIG_EXEC_PROBLEM_BYTES])
 {
@@ -207,7 +207,7 @@ static enum rig_exec_answer take_answer(const json_t *root, uint64_t number, con
         return RIG_EXEC_MALFORMED;
     }
     if (!take_ops(json_object_get(root, "ops"), core, transaction, said == 0, &room, problem)) {
-        for (uint32_t i = 0; i < transaction->op_count; i++) /* what stood before the nonsense is no evidence either */
+        for (uint32_t i = 0; i < transaction->op_count; i++) /* earlier results are no evidence either */
             transaction->reads[i] = (struct rig_read){.state = RIG_READ_UNKNOWN};
         return room ? RIG_EXEC_MALFORMED : RIG_EXEC_NO_ROOM;
     }

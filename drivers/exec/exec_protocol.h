@@ -9,7 +9,7 @@
 
 enum { RIG_EXEC_PROBLEM_BYTES = 160 };
 
-/* The first line to a program: what it is started for. */
+/* The first line to a program: its purpose. */
 struct rig_exec_hello {
     const char *role; /* "client", "setup", "teardown" */
     uint32_t client;
@@ -21,12 +21,12 @@ struct rig_exec_hello {
 
 /* Its answer. */
 struct rig_exec_welcome {
-    bool announces; /* it says before it commits */
+    bool announces; /* it announces each commit */
     char version[64];
 };
 
 void rig_exec_write_hello(const struct rig_exec_hello *hello, struct rig_buf *line);
-/* False when the program refuses, or its line is none; `problem` says what is wrong. */
+/* False when the program refuses, or its line is invalid; `problem` has the reason. */
 bool rig_exec_read_welcome(const char *line, size_t size, struct rig_exec_welcome *welcome,
                            char problem[static RIG_EXEC_PROBLEM_BYTES]);
 

@@ -1,5 +1,5 @@
 /*
- * A dialect: how a database that speaks HTTP is asked, described in YAML, checked and made immutable.
+ * A dialect: the requests and answers of a database with an HTTP API, described in YAML, checked and made immutable.
  *
  * For each workload it has the steps of a transaction. A step is one request, or one for each element of a set:
  *
@@ -8,12 +8,12 @@
  *     reads        each key that it reads before it writes it
  *     writes       each key that it writes
  *
- * Before the transaction's steps rig knows nothing of the keys; a step's answer can tell a key's value and version.
- * What the transaction's own operations then do to them, the driver computes (transaction_state.h), so that a later
- * step can write `${value}` on condition that the version is still `${version}`. Steps before the one that commits have
- * the phase `begin` or `operation`; the phase says what a failure means. docs/dialects.md is the manual.
+ * Before the transaction's steps rig knows nothing about the keys; a step's answer can give a key's value and version.
+ * The driver then computes the effect of the transaction's own operations (transaction_state.h), so that a later step
+ * can write `${value}` on condition that the version is still `${version}`. Steps before the one that commits have the
+ * phase `begin` or `operation`; the phase decides what a failure means. docs/dialects.md is the manual.
  *
- * Everything lives in one arena; immutable once loaded, and shared by all threads.
+ * All of it is in one arena; immutable once loaded, and shared by all threads.
  */
 #ifndef RIG_DRIVERS_HTTP_DIALECT_H
 #define RIG_DRIVERS_HTTP_DIALECT_H
@@ -49,7 +49,7 @@ enum rig_dialect_set {
 #undef RIG_DIALECT_SET_ENUM
 };
 
-/* X(name, name in dialects, needs an element, what it stands for) */
+/* X(name, name in dialects, needs an element, its meaning) */
 #define RIG_DIALECT_VALUE_TABLE(X)                                                                                     \
     X(RIG_VALUE_KEY, "key", true, "the element's key")                                                                 \
     X(RIG_VALUE_VALUE, "value", true,                                                                                  \
@@ -60,7 +60,7 @@ enum rig_dialect_set {
     X(RIG_VALUE_CLIENT, "client", false, "the client's number, from 0")                                                \
     X(RIG_VALUE_RUN, "run", false, "the run's unique name: letters, digits and `_`")
 
-/* X(name, name in dialects, what it makes). */
+/* X(name, name in dialects, its result). */
 #define RIG_DIALECT_FILTER_TABLE(X)                                                                                    \
     X(RIG_FILTER_TEXT, "text", "a text: numbers in decimal, lists as JSON")                                            \
     X(RIG_FILTER_CSV, "csv", "a list as text, with commas between its elements")                                       \
@@ -74,7 +74,7 @@ enum rig_dialect_filter {
 #undef RIG_DIALECT_FILTER_ENUM
 };
 
-/* X(name, name in dialects, what it undoes). */
+/* X(name, name in dialects, the filter that it undoes). */
 #define RIG_DIALECT_DECODE_TABLE(X)                                                                                    \
     X(RIG_DECODE_BASE64, "base64", "base64, into text")                                                                \
     X(RIG_DECODE_JSON, "json", "JSON inside a text")                                                                   \
@@ -102,7 +102,7 @@ enum rig_part_kind {
     RIG_PART_VARIABLE,
 };
 
-/* A piece of text: a literal, or what stands in for `${...}`. */
+/* A piece of text: a literal, or the value of `${...}`. */
 struct rig_text_part {
     enum rig_part_kind kind;
     const char *literal;
@@ -119,10 +119,10 @@ struct rig_text_template {
 
 enum rig_condition_kind {
     RIG_CONDITION_WRITES,    /* the transaction writes */
-    RIG_CONDITION_READ_ONLY, /* it does not */
+    RIG_CONDITION_READ_ONLY, /* it does not write */
     RIG_CONDITION_READ,      /* the element is an operation that reads */
     RIG_CONDITION_WRITE,     /* the element is an operation that writes */
-    RIG_CONDITION_EXISTS,    /* the element's key exists, as an answer told */
+    RIG_CONDITION_EXISTS,    /* the element's key exists, according to an answer */
     RIG_CONDITION_PARAMETER, /* a parameter has the value */
 };
 
@@ -142,7 +142,7 @@ struct rig_conditions {
 enum rig_template_kind {
     RIG_TEMPLATE_PLAIN, /* JSON as it is: true, null, a number */
     RIG_TEMPLATE_TEXT,  /* a JSON string made of parts */
-    RIG_TEMPLATE_TYPED, /* one `${...}` alone: as the value's type says */
+    RIG_TEMPLATE_TYPED, /* one `${...}` alone, which keeps the value's type */
     RIG_TEMPLATE_OBJECT,
     RIG_TEMPLATE_ARRAY,
     RIG_TEMPLATE_EACH, /* in an array: the item for each element of a set */
@@ -157,7 +157,7 @@ struct rig_template {
     struct rig_text_template text;
     enum rig_dialect_set set;
     struct rig_conditions when;
-    const struct rig_template *first;     /* of an object or array, the item, or what holds when the condition does */
+    const struct rig_template *first;     /* of an object or array, the item, or the branch where the condition holds */
     const struct rig_template *otherwise; /* or NULL */
 };
 
@@ -170,10 +170,10 @@ struct rig_answer_value {
     struct rig_json_path path; /* from the element's item */
     enum rig_dialect_decode decode[RIG_DIALECT_FILTERS_MOST];
     uint32_t decode_count;
-    const char *absent; /* what stands for a value that is not there; NULL: nothing does */
+    const char *absent; /* the default for a missing value; NULL: none */
 };
 
-/* What an item must have, and which items. */
+/* The conditions on items. */
 enum rig_expect_of { RIG_EXPECT_OF_ALL, RIG_EXPECT_OF_READS, RIG_EXPECT_OF_WRITES, RIG_EXPECT_COUNT };
 
 struct rig_expectation {
@@ -182,10 +182,10 @@ struct rig_expectation {
 };
 
 struct rig_answer_rule {
-    enum rig_dialect_set set;   /* whose elements the answer tells of; ONCE: of the step's own element, if it has one */
+    enum rig_dialect_set set;   /* of the answer's elements; ONCE: the step's own element, if it has one */
     struct rig_json_path items; /* the list with an item for each, when `set` is no ONCE */
     struct rig_expectation expected[RIG_EXPECT_COUNT]; /* by kind; other than ALL only for items of operations */
-    struct rig_json_path exists; /* there exactly when the key is; count 0 and text NULL: as the value's path */
+    struct rig_json_path exists; /* present exactly when the key exists; count 0 and text NULL: as the value's path */
     struct rig_answer_value value;
     struct rig_answer_value version;
     struct rig_answer_value order;
@@ -195,7 +195,7 @@ struct rig_answer_rule {
         struct rig_answer_value value;
     } variables[RIG_DIALECT_VARIABLES_MOST];
     uint32_t variable_count;
-    long missing; /* an answer with this status says that the key does not exist; 0: none does */
+    long missing; /* an answer with this status means that the key does not exist; 0: none does */
 };
 
 /* ---- outcomes ---- */
@@ -257,7 +257,7 @@ struct rig_dialect_step {
     bool has_text;
     struct rig_text_template text;
     struct rig_answer_rule answer;
-    bool answer_is_json; /* something is looked for in it */
+    bool answer_is_json; /* something is searched in it */
     const struct rig_outcome_rule *outcomes;
 };
 
@@ -309,12 +309,12 @@ struct rig_dialect {
 
 /*
  * Loads the dialect called `name`: a path when it holds a `/` or ends in `.yaml`, else `<name>.yaml` in a folder of
- * RIG_DIALECT_PATH, in `dialects` beside the binary, or where rig is installed. `values`: "parameter=value" each.
+ * RIG_DIALECT_PATH, in `dialects` beside the binary, or in the installation. `values`: "parameter=value" each.
  * RIG_E_PLAN with file, line and column. Free it with rig_dialect_free().
  */
 enum rig_rc rig_dialect_load(const char *name, const struct rig_text_list *values, struct rig_dialect **dialect,
                              struct rig_err *err);
-/* The same from memory; `file` stands in errors. */
+/* The same from memory; `file` is the name in errors. */
 enum rig_rc rig_dialect_parse(const char *file, const char *text, size_t size, const struct rig_text_list *values,
                               struct rig_dialect **dialect, struct rig_err *err);
 void rig_dialect_free(struct rig_dialect *dialect);

@@ -8,7 +8,7 @@
 
 enum { PATH_BYTES = 4096 };
 
-/* Calls for each folder where dialects are looked for, until `found` says true. */
+/* Calls for each folder that may have dialects, until `found` returns true. */
 struct search {
     const char *name;
     char path[PATH_BYTES];
@@ -24,7 +24,7 @@ static bool try_folder(struct search *search, const char *folder, size_t length)
     return size > 0 && (size_t)size < sizeof search->path && access(search->path, R_OK) == 0;
 }
 
-/* `dialects` in a build folder, or where an installation that was moved as a whole keeps them. */
+/* `dialects` in a build folder, or the folder of an installation that was moved as a whole. */
 static bool try_beside_binary(struct search *search)
 {
     char binary[PATH_BYTES];

@@ -212,7 +212,7 @@ static bool is_word(const char *text)
     return text[0] >= 'a' && text[0] <= 'z' && strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(text);
 }
 
-/* A name that may stand in `${...}` and is not taken. */
+/* A name that is allowed in `${...}` and is not taken. */
 static enum rig_rc check_new_name(const struct rig_dialect_reader *reader, const struct rig_yaml_entry *entry,
                                   const char *what, struct rig_err *err)
 {
@@ -305,7 +305,7 @@ static enum rig_rc read_names(const struct rig_dialect_reader *reader, const str
             rc = rig_dialect_refuse(reader, entry->value, "names", err, "more than %d", (int)RIG_DIALECT_NAMES_MOST);
         if (rc != RIG_OK)
             break;
-        /* Where it is used decides whether there is an element: here everything may be named. */
+        /* The use decides whether there is an element: here all names are allowed. */
         rc = rig_template_text(reader, entry->value, (struct rig_template_place){"names", RIG_SET_KEYS},
                                &dialect->names[dialect->name_count].text, err);
         dialect->names[dialect->name_count++].name = entry->key;
@@ -313,7 +313,7 @@ static enum rig_rc read_names(const struct rig_dialect_reader *reader, const str
     return rc;
 }
 
-/* Every variable that an answer sets, wherever: a template may stand before it. Depth is bounded by the YAML's. */
+/* Every variable that any answer sets: a template may precede the answer. The YAML's depth bounds this one's. */
 static enum rig_rc collect_variables(const struct rig_dialect_reader *reader, const struct rig_yaml_node *node,
                                      struct rig_err *err)
 {
@@ -344,9 +344,9 @@ static enum rig_rc collect_variables(const struct rig_dialect_reader *reader, co
     return rc;
 }
 
-/* -- the whole ----------------------------------------------------------------------------------------------------- */
+/* -- the whole dialect --------------------------------------------------------------------------------------------- */
 
-/* "parameter=value" of a plan. No place: the caller names the option. */
+/* "parameter=value" of a plan. Without a place: the caller names the option. */
 static enum rig_rc set_parameter(struct rig_dialect *dialect, const char *text, struct rig_err *err)
 {
     const char *equals = strchr(text, '=');

@@ -29,7 +29,7 @@ static void list_names(const char *const *names, struct rig_buf *out)
         rig_buf_printf(out, "%s%s", i == 0 ? "" : ", ", names[i]);
 }
 
-/* "there is no KIND `name`; did you mean ...", or with all of them. */
+/* "there is no KIND `name`; did you mean ...", or with a list of all. */
 static enum rig_rc refuse_name(const struct rig_dialect_reader *reader, const struct rig_yaml_place *place,
                                const char *what, const char *kind, const char *name, const char *const *names,
                                struct rig_err *err)

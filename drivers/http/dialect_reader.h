@@ -1,6 +1,6 @@
 /*
- * Reading a dialect's YAML: mappings with known keys, texts, choices, numbers, each refused at its place with what was
- * expected and the nearest name. Private to drivers/http/.
+ * Reading a dialect's YAML: mappings with known keys, texts, choices, numbers, each rejected at its place with the
+ * expected form and the nearest name. Private to drivers/http/.
  */
 #ifndef RIG_DRIVERS_HTTP_DIALECT_READER_H
 #define RIG_DRIVERS_HTTP_DIALECT_READER_H
@@ -17,7 +17,7 @@ enum rig_rc rig_dialect_no_memory(struct rig_err *err);
 /* `<place>: <what>: <text>`. */
 enum rig_rc rig_dialect_refuse(const struct rig_dialect_reader *reader, const struct rig_yaml_node *node,
                                const char *what, struct rig_err *err, const char *format, ...) RIG_PRINTF(5, 6);
-/* Refuses what is no mapping, and keys that repeat, that say nothing, or that are not among `keys` (NULL: any). */
+/* Rejects nodes that are no mapping, and keys that repeat, are empty, or are not among `keys` (NULL: any). */
 enum rig_rc rig_dialect_mapping(const struct rig_dialect_reader *reader, const struct rig_yaml_node *node,
                                 const char *what, const char *const *keys, struct rig_err *err);
 enum rig_rc rig_dialect_sequence(const struct rig_dialect_reader *reader, const struct rig_yaml_node *node,
@@ -25,7 +25,7 @@ enum rig_rc rig_dialect_sequence(const struct rig_dialect_reader *reader, const 
 /* The value of a key, or NULL. `mapping` may be NULL. */
 const struct rig_yaml_node *rig_dialect_member(const struct rig_yaml_node *mapping, const char *key);
 
-/* A scalar that says something. The text lives as long as the dialect. */
+/* A scalar that is not empty. The text lives as long as the dialect. */
 enum rig_rc rig_dialect_text(const struct rig_dialect_reader *reader, const struct rig_yaml_node *node,
                              const char *what, const char **text, struct rig_err *err);
 /* One of the NULL-ended `names`. */

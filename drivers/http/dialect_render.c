@@ -16,7 +16,7 @@ static struct rig_value text_value(const char *text)
     return (struct rig_value){.kind = RIG_IS_TEXT, .text = text, .size = strlen(text)};
 }
 
-/* What would stand there, in the arena. */
+/* The text in place of the value in a dry run, in the arena. */
 static struct rig_value unknown(const struct rig_render_scope *scope, const char *what, int64_t key)
 {
     char text[96];
@@ -233,7 +233,7 @@ static bool condition_holds(const struct rig_condition *condition, const struct 
     }
     case RIG_CONDITION_EXISTS: {
         const struct rig_key_state *key = rig_state_key(state, scope->set, scope->element);
-        return key->exists || (scope->dry && !key->told); /* shows what depends on it */
+        return key->exists || (scope->dry && !key->told); /* shows the dependent parts */
     }
     case RIG_CONDITION_PARAMETER:
         return strcmp(scope->dialect->values[condition->parameter], condition->value) == 0;
@@ -292,7 +292,7 @@ static void render_string(const struct rig_text_template *text, const struct rig
     rig_buf_done(&plain);
 }
 
-/* What an `$if` stands for; NULL: nothing. */
+/* The result of an `$if`; NULL: nothing. */
 static const struct rig_template *choose(const struct rig_template *json, const struct rig_render_scope *scope)
 {
     while (json != NULL && json->kind == RIG_TEMPLATE_IF)
@@ -345,7 +345,7 @@ static void render_children(const struct rig_template *json, const struct rig_re
     rig_buf_add_char(out, object ? '}' : ']');
 }
 
-/* Depth is bounded by the YAML's. */
+/* The YAML's depth bounds this one's. */
 void rig_render_json(const struct rig_template *json, const struct rig_render_scope *scope, struct rig_buf *out)
 {
     const struct rig_template *chosen = choose(json, scope);

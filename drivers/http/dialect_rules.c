@@ -31,7 +31,7 @@ static enum rig_rc read_decode(const struct rig_dialect_reader *reader, const st
     return rc;
 }
 
-/* A path, or a mapping with the path (or a header), how to decode it, and what stands for nothing. */
+/* A path, or a mapping with the path (or a header), its decoding, and the default for a missing value. */
 static enum rig_rc read_value(const struct rig_dialect_reader *reader, const struct rig_yaml_node *node,
                               const char *what, struct rig_answer_value *value, struct rig_err *err)
 {
@@ -183,7 +183,7 @@ static enum rig_rc read_status(const struct rig_dialect_reader *reader, const st
     return rc;
 }
 
-/* What a path of the body is compared with: a scalar of JSON, or the words `present` and `absent`. */
+/* The value that a path of the body is compared with: a scalar of JSON, or the words `present` and `absent`. */
 static enum rig_rc read_body_test(const struct rig_dialect_reader *reader, const struct rig_yaml_entry *entry,
                                   struct rig_body_test *test, struct rig_err *err)
 {
@@ -249,7 +249,7 @@ static enum rig_rc read_ending(const struct rig_dialect_reader *reader, const st
     return rc;
 }
 
-/* No description of a database can know what a client cannot. */
+/* No description of a database can make certain what a client cannot know. */
 static enum rig_rc check_rule(const struct rig_dialect_reader *reader, const struct rig_yaml_node *node,
                               const struct rig_outcome_rule *rule, struct rig_err *err)
 {

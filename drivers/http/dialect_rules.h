@@ -1,6 +1,6 @@
 /*
- * What a dialect says of answers: where values stand in them, and what they mean for the transaction. From YAML.
- * Private to drivers/http/.
+ * A dialect's description of answers: the places of values, and the meaning for the transaction. From YAML. Private to
+ * drivers/http/.
  */
 #ifndef RIG_DRIVERS_HTTP_DIALECT_RULES_H
 #define RIG_DRIVERS_HTTP_DIALECT_RULES_H
@@ -10,7 +10,7 @@
 /* The `answer` of a step. */
 enum rig_rc rig_rules_answer(const struct rig_dialect_reader *reader, const struct rig_yaml_node *node,
                              struct rig_answer_rule *answer, struct rig_err *err);
-/* A list of outcomes, first match first. A rule that would call certain what nobody can know is refused. */
+/* A list of outcomes, first match first. A rule that calls an unknowable outcome certain is rejected. */
 enum rig_rc rig_rules_outcomes(const struct rig_dialect_reader *reader, const struct rig_yaml_node *node,
                                const struct rig_outcome_rule **outcomes, struct rig_err *err);
 

@@ -11,7 +11,7 @@ const char *const rig_dialect_set_names[] = {RIG_DIALECT_SET_TABLE(SET_NAME) NUL
 
 enum { REFERENCE_BYTES = 128, PARTS_MOST = 64 };
 
-/* -- what `${...}` may name ---------------------------------------------------------------------------------------- */
+/* -- names in `${...}` --------------------------------------------------------------------------------------------- */
 
 struct value_row {
     const char *name;
@@ -47,7 +47,7 @@ static bool uses_element(const struct rig_text_template *text, const struct rig_
     return false;
 }
 
-/* Sets kind and index; false when nothing has the name, with what is nearest to it. */
+/* Sets kind and index; false when there is no such name, with the nearest one. */
 static bool find_value(const struct rig_dialect *dialect, const char *name, struct rig_text_part *part,
                        const char **near)
 {
@@ -139,7 +139,7 @@ static enum rig_rc keep_parts(const struct rig_dialect_reader *reader, const str
     return RIG_OK;
 }
 
-/* What stands at `at`: `$$`, `${...}` or plain text; moves `at` behind it. */
+/* The piece at `at`: `$$`, `${...}` or plain text; moves `at` behind it. */
 static enum rig_rc parse_part(const struct rig_dialect_reader *reader, const struct rig_yaml_node *node,
                               struct rig_template_place place, const char **at, struct rig_text_part *part,
                               struct rig_err *err)
@@ -303,7 +303,7 @@ static enum rig_rc compile_scalar(const struct rig_dialect_reader *reader, const
         return RIG_OK;
     const enum rig_rc rc = rig_template_text(reader, node, place, &made->text, err);
     const struct rig_text_part *only = made->text.count == 1 ? &made->text.parts[0] : NULL;
-    /* A name is a text, whatever it is made of. */
+    /* A name is always a text. */
     const bool typed = only != NULL && only->kind != RIG_PART_LITERAL && only->kind != RIG_PART_NAME;
     made->kind = typed ? RIG_TEMPLATE_TYPED : RIG_TEMPLATE_TEXT;
     return rc;
@@ -396,7 +396,7 @@ static enum rig_rc compile_if(const struct rig_dialect_reader *reader, const str
     return rc;
 }
 
-/* Depth is bounded by the YAML's. */
+/* The YAML's depth bounds this one's. */
 static enum rig_rc compile(const struct rig_dialect_reader *reader, const struct rig_yaml_node *node,
                            struct rig_template_place place, bool in_list, struct rig_template *made,
                            struct rig_err *err)

@@ -1,5 +1,5 @@
 /*
- * Templates of a dialect: from YAML, checked, into what dialect_render.h renders. Private to drivers/http/.
+ * Templates of a dialect: from YAML, checked, into the form that dialect_render.h renders. Private to drivers/http/.
  *
  * In a text `${name|filter}` stands for a value, `$$` for one `$`. In JSON a scalar that is one `${...}` and nothing
  * else keeps the value's type; a mapping with a key that starts with `$` is a construct:
@@ -12,10 +12,10 @@
 
 #include "drivers/http/dialect_reader.h"
 
-/* What a template may refer to where it stands. */
+/* The names that a template may use at its place. */
 struct rig_template_place {
     const char *what;         /* for messages */
-    enum rig_dialect_set set; /* whose element it is about; ONCE: none */
+    enum rig_dialect_set set; /* the set of its element; ONCE: none */
 };
 
 extern const char *const rig_dialect_set_names[]; /* NULL-ended, "once" first */

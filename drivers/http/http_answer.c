@@ -217,7 +217,7 @@ static bool integer_of(struct taking *taking, const struct piece *piece, struct 
     return true;
 }
 
-/* Anything simple: a version, a variable. The text is copied: the answer goes. */
+/* Any scalar: a version, a variable. The text is copied, since the answer is freed. */
 static bool scalar_of(struct taking *taking, const struct piece *piece, struct rig_value *out)
 {
     const char *text = piece->text;
@@ -243,7 +243,7 @@ static bool scalar_of(struct taking *taking, const struct piece *piece, struct r
 
 typedef bool convert_function(struct taking *taking, const struct piece *piece, struct rig_value *out);
 
-/* Looks the value up and converts it. `found`: something stands there; a null is nothing. */
+/* Looks the value up and converts it. `found`: a value is there; a null is none. */
 static bool take_value(struct taking *taking, const struct rig_answer_value *value, json_t *item,
                        convert_function *convert, bool *found, struct rig_value *out)
 {
@@ -263,7 +263,7 @@ static bool take_value(struct taking *taking, const struct rig_answer_value *val
     return taken;
 }
 
-/* A simple value, or what stands for it when it is not there. */
+/* A scalar, or the default when it is missing. */
 static bool take_scalar(struct taking *taking, const struct rig_answer_value *value, json_t *item, const char *what,
                         struct rig_value *out)
 {
@@ -284,7 +284,7 @@ static bool tells_of_elements(const struct rig_answer_rule *rule)
     return rule->value.given || rule->version.given || rule->exists.text != NULL;
 }
 
-/* A key that does not exist may have a version as well: one that says so. */
+/* A missing key may have a version as well: one that states this. */
 static bool take_version(struct taking *taking, struct rig_key_state *key, json_t *item, bool exists)
 {
     const struct rig_answer_value *version = &taking->rule->version;
@@ -304,7 +304,7 @@ static bool take_version(struct taking *taking, struct rig_key_state *key, json_
     return true;
 }
 
-/* `item`: NULL when the answer as a whole says that the key does not exist. */
+/* `item`: NULL when the answer as a whole states that the key does not exist. */
 static bool take_key(struct taking *taking, enum rig_dialect_set set, uint32_t element, json_t *item)
 {
     const struct rig_answer_rule *rule = taking->rule;
@@ -391,7 +391,7 @@ static bool take_variables(struct taking *taking)
     return true;
 }
 
-/* A position that is not there, or is no positive number, is left out: it is evidence, not an answer. */
+/* A position that is missing, or is no positive number, is left out: it is evidence, not an answer. */
 static void take_order(struct taking *taking)
 {
     struct rig_value value = {.kind = RIG_IS_NOTHING};
@@ -407,7 +407,7 @@ static void take_order(struct taking *taking)
     taking->state->order = order > 0 ? order : 0;
 }
 
-/* As for the order: what is no text and no number is left out. */
+/* As for the order: values other than texts and numbers are left out. */
 static void take_member(struct taking *taking)
 {
     struct rig_value value = {.kind = RIG_IS_NOTHING};

@@ -30,7 +30,7 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *context)
     return client->answer.body.failed ? 0 : size * count;
 }
 
-/* A head that ends with its connection is no answer: libcurl takes it, and the body for empty. */
+/* A head that ends with its connection is no answer: libcurl accepts it, with an empty body. */
 static size_t take_header(char *line, size_t size, size_t count, void *context)
 {
     struct rig_http_client *client = context;
@@ -39,16 +39,16 @@ static size_t take_header(char *line, size_t size, size_t count, void *context)
     if (client->head_bytes > (size_t)client->options->max_answer_bytes)
         return 0;
     if (length > 5 && memcmp(line, "HTTP/", 5) == 0)
-        client->head_is_whole = false; /* behind a 1xx there comes another head */
+        client->head_is_whole = false; /* another head follows a 1xx */
     else if (length > 0 && (line[0] == '\r' || line[0] == '\n'))
         client->head_is_whole = true;
     return length;
 }
 
 /*
- * Whether something can be read from a kept connection before the request is sent: its end, or bytes without a
- * request, such as a second answer to the request before, which would pass for the answer to this one. HTTP/2 names the
- * request that it answers, and may send frames at any time. libcurl tells the ports here, not the socket.
+ * Whether something can be read from a kept connection before the request is sent: its end, or bytes without a request,
+ * such as a second answer to the previous request, which would be taken for the answer to this one. HTTP/2 names the
+ * request that it answers, and may send frames at any time. libcurl gives the ports here, not the socket.
  */
 static bool has_unread(const struct rig_http_client *client, int local_port, int remote_port)
 {
@@ -125,7 +125,7 @@ static void set_login(CURL *easy, const struct rig_http_options *options)
 
 /*
  * libcurl 7.88 (Debian 12's) cannot use a connection of HTTP/2 without TLS a second time: it sets up the framing once
- * more (mended in 8.0). There each request has a connection of its own.
+ * more (fixed in 8.0). There each request has a connection of its own.
  */
 static bool reuse_is_broken(const struct rig_http_client *client)
 {
@@ -133,7 +133,7 @@ static bool reuse_is_broken(const struct rig_http_client *client)
     return client->options->version == RIG_HTTP_VERSION_2 && version >= 0x075800 && version < 0x080000;
 }
 
-/* What is the same for every request. */
+/* The options common to every request. */
 static void set_fixed(struct rig_http_client *client)
 {
     static const long versions[] = {
@@ -143,9 +143,9 @@ static void set_fixed(struct rig_http_client *client)
     };
     CURL *easy = client->easy;
     (void)curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    /* Or libcurl, giving up, would wait for the resolver to answer after all. */
+    /* Otherwise libcurl, giving up, would still wait for the resolver's answer. */
     (void)curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
-    (void)curl_easy_setopt(easy, CURLOPT_PROXY, ""); /* whatever the environment says */
+    (void)curl_easy_setopt(easy, CURLOPT_PROXY, ""); /* whatever the environment contains */
     (void)curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     (void)curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
     (void)curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, versions[client->options->version]);
@@ -207,7 +207,7 @@ static void set_method(CURL *easy, const struct rig_http_request *request)
     (void)curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method);
 }
 
-/* The request's headers before the fixed ones, in a list that the caller cuts off again. */
+/* The request's headers before the fixed ones, in a list that the caller separates again. */
 static bool make_headers(struct rig_http_client *client, const struct rig_http_request *request,
                          struct curl_slist **list)
 {
@@ -272,7 +272,7 @@ static bool drive(struct rig_http_client *client, CURLcode *code)
     }
 }
 
-/* What to look at in the plan when TLS or HTTP/2 does not come about; "": nothing, or unknown. */
+/* The parts of the plan to check when TLS or HTTP/2 fails; "": none, or unknown. */
 static const char *remedy(const struct rig_http_client *client, const char *base, CURLcode code)
 {
     long connects = 0;
@@ -284,7 +284,7 @@ static const char *remedy(const struct rig_http_client *client, const char *base
         return "; `tls.ca` gives the certificates to trust";
     const bool lost = code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR || code == CURLE_SSL_CONNECT_ERROR ||
                       code == CURLE_SSL_CLIENTCERT || code == CURLE_GOT_NOTHING;
-    /* With TLS 1.3 a client that is not let in learns of it from what it reads first. */
+    /* With TLS 1.3 the first read tells a client that it was rejected. */
     if (!lost || connects == 0)
         return "";
     return client->options->tls_certificate == NULL ? "; does the server require a `tls.certificate`?"
@@ -300,7 +300,7 @@ static void describe(struct rig_http_client *client, const char *base, CURLcode 
                    remedy(client, base, code));
 }
 
-/* What is known of the connection once it has carried an answer. */
+/* The facts about the connection once it has carried an answer. */
 static void note_connection(struct rig_http_client *client)
 {
     struct rig_http_kept now = {.socket = CURL_SOCKET_BAD};
@@ -313,7 +313,7 @@ static void note_connection(struct rig_http_client *client)
     (void)curl_easy_getinfo(client->easy, CURLINFO_PRIMARY_PORT, &remote_port);
     if (curl_easy_getinfo(client->easy, CURLINFO_ACTIVESOCKET, &now.socket) != CURLE_OK ||
         now.socket == CURL_SOCKET_BAD)
-        return; /* it is closed already */
+        return; /* it is already closed */
     now.local_port = (int)local_port;
     now.remote_port = (int)remote_port;
     size_t place = 0;
@@ -382,7 +382,7 @@ const struct rig_http_answer *rig_http_client_send(struct rig_http_client *clien
         (void)curl_easy_setopt(client->easy, CURLOPT_CONNECTTIMEOUT_MS,
                                (long)(client->options->connect_timeout_ns / NS_PER_MS + 1));
         perform(client, request);
-        if (client->stale) { /* not a byte of the request has left */
+        if (client->stale) { /* no byte of the request has left */
             (void)curl_easy_setopt(client->easy, CURLOPT_FRESH_CONNECT, 1L);
             perform(client, request);
             (void)curl_easy_setopt(client->easy, CURLOPT_FRESH_CONNECT, 0L);

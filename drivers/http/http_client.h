@@ -1,16 +1,15 @@
 /*
- * One HTTP request at a time, on libcurl: send it once, read the answer, say how it ended.
+ * One HTTP request at a time, on libcurl: send it once, read the answer, report its end.
  *
  * A client belongs to one session. It keeps its connections open between requests (one a server, as many as there are
- * servers), and never sends a request twice: libcurl by itself sends one again when a kept connection turns out to be
- * dead, which would run a transaction twice; the second attempt is refused here and the request counts as lost.
- * A kept connection on which something can be read before the request is sent is left for a new one: what is there
- * answers nothing that is asked now. (Inside of TLS what libcurl has decrypted already cannot be seen.)
- * Redirects are not followed.
+ * servers), and never sends a request twice: libcurl by default sends one again when a kept connection proves dead,
+ * which would run a transaction twice; the second attempt is refused here and the request counts as lost. A kept
+ * connection on which something can be read before the request is sent is replaced by a new one: its bytes cannot
+ * answer this request. (Bytes that libcurl has already decrypted from TLS cannot be seen.) Redirects are not followed.
  *
- * Bounds: every request by its own time-out and by the deadline given; an answer by the most bytes that options allow.
- * interrupt: from any thread, does not block; what is under way returns at once as RIG_HTTP_INTERRUPTED, and everything
- * after it as well.
+ * Bounds: every request by its own time-out and by the deadline given; an answer by the maximum of bytes in the
+ * options. interrupt: from any thread, does not block; the current request returns at once as RIG_HTTP_INTERRUPTED, and
+ * every later one as well.
  */
 #ifndef RIG_DRIVERS_HTTP_HTTP_CLIENT_H
 #define RIG_DRIVERS_HTTP_HTTP_CLIENT_H
@@ -25,7 +24,7 @@
 #include "drivers/driver.h"
 #include "drivers/http/http_options.h"
 
-/* X(name, name in dialects, what happened). In the order of the dialects' choices. */
+/* X(name, name in dialects, the event). In the order of the dialects' choices. */
 #define RIG_HTTP_END_TABLE(X)                                                                                          \
     X(RIG_HTTP_ANSWERED, "answered", "a complete answer was read")                                                     \
     X(RIG_HTTP_NOT_SENT, "not-sent", "no connection: no byte of the request was sent")                                 \
@@ -64,7 +63,7 @@ struct rig_http_answer {
     enum rig_http_end end;
     long status;         /* of RIG_HTTP_ANSWERED */
     struct rig_buf body; /* the client's; valid until the next request */
-    char detail[240];    /* how it ended, for a person */
+    char detail[240];    /* its end, for a person */
 };
 
 enum { RIG_HTTP_CONNECTIONS_KEPT = 32 };
@@ -82,7 +81,7 @@ struct rig_http_client {
     CURLM *multi;
     struct curl_slist *fixed_headers;
     struct rig_buf line;            /* a header on its way */
-    int wake_fd;                    /* borrowed: readable once somebody interrupts */
+    int wake_fd;                    /* borrowed: readable once the session is interrupted */
     const atomic_bool *interrupted; /* borrowed */
     struct rig_http_answer answer;
     unsigned attempts;  /* connections that were about to carry this request */
@@ -98,11 +97,11 @@ struct rig_http_client {
 /* Once a process, before any other thread. */
 enum rig_rc rig_http_library_init(struct rig_err *err);
 
-/* Borrows everything. */
+/* All arguments are borrowed. */
 enum rig_rc rig_http_client_init(struct rig_http_client *client, const struct rig_http_options *options,
                                  const struct rig_core *core, int wake_fd, const atomic_bool *interrupted,
                                  struct rig_err *err);
-/* Fit for a client that is all zero. */
+/* Safe for a zeroed client. */
 void rig_http_client_done(struct rig_http_client *client);
 
 /* Sends the request once. The answer is the client's. */

@@ -1,6 +1,5 @@
 /*
- * What a plan says about the HTTP side of a database, whatever its dialect; one table for every driver that speaks
- * HTTP.
+ * The HTTP options of a database, whatever its dialect; one table for every driver that speaks HTTP.
  */
 #ifndef RIG_DRIVERS_HTTP_HTTP_OPTIONS_H
 #define RIG_DRIVERS_HTTP_HTTP_OPTIONS_H
@@ -70,7 +69,7 @@ extern const char *const rig_http_version_names[];
      .help = "file of the key to it, PEM"}
 /* clang-format on */
 
-/* Refuses endpoints that are no URLs, headers without a colon, and a certificate without its key. */
+/* Rejects endpoints that are no URLs, headers without a colon, and a certificate without its key. */
 enum rig_rc rig_http_options_check(const struct rig_http_options *options, struct rig_err *err);
 
 #endif

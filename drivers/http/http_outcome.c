@@ -48,7 +48,7 @@ static bool test_holds(const struct rig_body_test *test, json_t *root)
     case RIG_BODY_PRESENT:
         return found != NULL;
     case RIG_BODY_ABSENT:
-        /* An answer that is no JSON has nothing anywhere, and proves nothing. */
+        /* An answer that is not JSON has no values, and proves nothing. */
         return root != NULL && found == NULL;
     case RIG_BODY_TEXT:
         return json_is_string(found) && strcmp(json_string_value(found), test->text) == 0;

@@ -1,10 +1,10 @@
 /*
- * What an answer, or the lack of one, means for a transaction: the dialect's rules first, then what holds for every
- * database that is asked over HTTP.
+ * The outcome of a transaction by an answer, or the lack of one: the dialect's rules first, then the general rules for
+ * databases over HTTP.
  *
  * The rules behind the general table: a transaction can only have been committed once a request of the phase `commit`
- * may have left. Before that whatever happens means fail. From then on only an answer that the dialect knows tells, and
- * all else is info. A transaction that writes nothing has no effects, so it may always fail.
+ * may have left. Before that every event means fail. From then on only an answer that the dialect knows decides, and
+ * everything else is info. A transaction that writes nothing has no effects, so it may always fail.
  */
 #ifndef RIG_DRIVERS_HTTP_HTTP_OUTCOME_H
 #define RIG_DRIVERS_HTTP_HTTP_OUTCOME_H
@@ -14,7 +14,7 @@
 struct rig_http_ruling {
     enum rig_ruling ruling;
     bool session_lost;
-    bool by_dialect; /* a rule of the dialect said so */
+    bool by_dialect; /* by a rule of the dialect */
     char code[RIG_ERROR_CODE_BYTES];
     const char *reason;
 };

@@ -25,7 +25,7 @@ static void clear(struct rig_buf *buf)
     buf->failed = false;
 }
 
-/* A line break in a header would be another header; a blank in a path ends it. */
+/* A line break in a header would start another header; a blank in a path ends it. */
 static bool has_control(const char *text, size_t size, unsigned char least)
 {
     for (size_t i = 0; i < size; i++) {

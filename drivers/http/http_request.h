@@ -1,5 +1,5 @@
 /*
- * From a step of the dialect to the bytes of its request, in buffers that are used again and again.
+ * Makes the bytes of a request from a step of the dialect, in buffers that are reused.
  */
 #ifndef RIG_DRIVERS_HTTP_HTTP_REQUEST_H
 #define RIG_DRIVERS_HTTP_HTTP_REQUEST_H
@@ -13,13 +13,13 @@ struct rig_request_maker {
     struct rig_buf path, body;
     struct rig_buf header_texts; /* values, each with a NUL behind it */
     struct rig_http_header headers[RIG_REQUEST_HEADERS];
-    struct rig_http_request request; /* all but where it goes and until when */
+    struct rig_http_request request; /* all but the target and the deadline */
 };
 
 void rig_request_maker_init(struct rig_request_maker *maker);
-/* Fit for a maker that is all zero. */
+/* Safe for a zeroed maker. */
 void rig_request_maker_done(struct rig_request_maker *maker);
-/* NULL, or why the request cannot be made (a static text): then nothing may be sent. */
+/* NULL, or why the request cannot be made (a static text): then no request may be sent. */
 const char *rig_request_make(struct rig_request_maker *maker, const struct rig_dialect_step *step,
                              const struct rig_render_scope *scope);
 

@@ -79,7 +79,7 @@ enum rig_rc rig_http_run_add_endpoint(struct rig_http_run *run, const char *base
     return RIG_OK;
 }
 
-/* -- outside of transactions --------------------------------------------------------------------------------------- */
+/* -- requests outside transactions --------------------------------------------------------------------------------- */
 
 /* One step; the verdict's ruling decides. */
 static enum rig_rc ask_step(const struct rig_http_run *run, struct rig_http_client *client,
@@ -173,7 +173,7 @@ static enum rig_rc ask_once(const struct rig_http_run *run, const struct rig_dia
     return rc;
 }
 
-/* The first server that takes them all will do. */
+/* The first server that accepts all steps is enough. */
 static enum rig_rc ask_anyone(const struct rig_http_run *run, const struct rig_dialect_steps *steps,
                               struct rig_arena *arena, struct rig_value *values, struct rig_err *err)
 {
@@ -187,7 +187,7 @@ static enum rig_rc ask_anyone(const struct rig_http_run *run, const struct rig_d
                     run->endpoint_count == 0 ? "there is no server" : last.text);
 }
 
-/* For the case that rig is killed before the teardown; servers that rig started go with it. */
+/* For the case that rig is killed before the teardown; servers that rig started are removed with it. */
 static void remind(struct rig_http_run *run)
 {
     char text[RIG_ERR_TEXT_BYTES];

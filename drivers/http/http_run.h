@@ -1,6 +1,6 @@
 /*
- * A run over HTTP: the servers, the dialect, and what is asked outside of transactions (setup, teardown, roles). Shared
- * by every driver that speaks HTTP; each has its own way to say where the servers are.
+ * A run over HTTP: the servers, the dialect, and the requests outside transactions (setup, teardown, roles). Shared by
+ * every driver that speaks HTTP; each has its own source of the servers' addresses.
  *
  * Threads: the main thread's, but for rig_http_run_ask(), which works on a session's own client, and the endpoints,
  * which do not change while sessions are open.
@@ -23,33 +23,33 @@ struct rig_http_run {
     char (*endpoints)[RIG_ENDPOINT_BYTES];
     int64_t *names; /* of the endpoints, as core->name() numbers them */
     uint32_t endpoint_count;
-    bool set_up;              /* the setup was answered with ok: what has the run's name is the run's */
-    uint64_t reminder;        /* of the run's data on given servers; 0: none */
+    bool set_up;              /* the setup was answered with ok: objects with the run's name are the run's */
+    uint64_t reminder;        /* for the run's data on given servers; 0: none */
     int *wakes;               /* by client: an eventfd that interrupts it, alive as long as the run */
-    atomic_uint *shifts;      /* by client: how many servers it has left behind */
+    atomic_uint *shifts;      /* by client: the number of servers that it has left behind */
     char version[64];         /* of the server, for reports */
     atomic_bool told_version; /* of HTTP, to the log */
 };
 
-/* Takes the dialect, also when it fails. Fit for rig_http_run_done() in any case. Borrows `env` and `options`. */
+/* Takes the dialect, also when it fails. Safe for rig_http_run_done() in any case. Borrows `env` and `options`. */
 enum rig_rc rig_http_run_init(struct rig_http_run *run, const struct rig_run_env *env,
                               const struct rig_http_options *options, struct rig_dialect *dialect, struct rig_err *err);
-/* The hook `done` where nothing else hangs on the run. */
+/* The hook `done` when the run owns nothing else. */
 void rig_http_run_done(void *run);
-/* Adds a server: the start of its URLs, without a slash behind it. `name`: what reports call it; NULL: the URL's host,
+/* Adds a server: the start of its URLs, without a slash behind it. `name`: its name in reports; NULL: the URL's host,
  * port and path. */
 enum rig_rc rig_http_run_add_endpoint(struct rig_http_run *run, const char *base, const char *name,
                                       struct rig_err *err);
 
-/* The hook `setup` of every driver on this engine, as it is: `run` begins with a struct rig_http_run. */
+/* The hook `setup` of every driver on this engine: `run` begins with a struct rig_http_run. */
 enum rig_rc rig_http_run_setup(void *run, struct rig_err *err);
-/* The same for `teardown`, after a setup that succeeded: else a name may be another's. Best effort; says in the log
- * what was left behind. */
+/* The same for `teardown`, after a setup that succeeded: otherwise the name may belong to another run. Best effort;
+ * logs the objects that remain. */
 void rig_http_run_teardown(void *run);
 
 /*
- * Sends steps that belong to no transaction to one server. `values`: NULL, or room for the dialect's variables, whose
- * texts live in `arena`. RIG_E_CLUSTER unless every step was answered as ok.
+ * Sends steps that belong to no transaction to one server. `values`: NULL, or an array for the dialect's variables,
+ * with texts in `arena`. RIG_E_CLUSTER unless every step was answered as ok.
  */
 enum rig_rc rig_http_run_ask(const struct rig_http_run *run, struct rig_http_client *client,
                              const struct rig_dialect_steps *steps, uint32_t endpoint, int64_t deadline_ns,

@@ -8,7 +8,7 @@
 
 /* -- life ---------------------------------------------------------------------------------------------------------- */
 
-/* Whether the server says of itself that it leads. */
+/* Whether the server reports that it leads. */
 static enum rig_rc ask_role(struct rig_http_session *session, uint32_t endpoint, int64_t deadline_ns, bool *leads,
                             struct rig_err *err)
 {
@@ -24,7 +24,7 @@ static enum rig_rc ask_role(struct rig_http_session *session, uint32_t endpoint,
     return rc;
 }
 
-/* What was agreed on with the first server that a session opened on goes to the log. */
+/* Logs the protocol and cipher that were agreed on with the first server on which a session opened. */
 static void tell_version(struct rig_http_session *session)
 {
     struct rig_http_run *run = session->run;
@@ -33,7 +33,7 @@ static void tell_version(struct rig_http_session *session)
         run->env->core->log(2, "http", "%s answers in %s", run->endpoints[session->endpoint], version);
 }
 
-/* Takes the first server, from the client's own on, that is healthy and has the role asked for. */
+/* Takes the first server, from the client's own on, that is healthy and has the requested role. */
 static enum rig_rc choose_endpoint(struct rig_http_session *session, struct rig_err *err)
 {
     struct rig_http_run *run = session->run;
@@ -114,7 +114,7 @@ void rig_http_session_close(void *object, bool last)
 
 /* -- one transaction ----------------------------------------------------------------------------------------------- */
 
-/* One transaction's way through the steps. */
+/* One transaction's progress through the steps. */
 struct exchange {
     struct rig_http_session *session;
     struct rig_transaction *transaction;
@@ -134,7 +134,7 @@ static enum rig_outcome end_with(struct rig_transaction *transaction, enum rig_o
     return outcome;
 }
 
-/* What a ruling other than ok comes to for this transaction. */
+/* The outcome of this transaction by a ruling other than ok. */
 static enum rig_outcome judge(const struct exchange *exchange, const struct rig_http_ruling *verdict,
                               const char *detail)
 {
@@ -162,7 +162,7 @@ static void excerpt(const struct rig_http_answer *answer, char *text, size_t siz
     }
 }
 
-/* Reads the answer to a step. True: on to the next request. */
+/* Reads the answer to a step. True: continue with the next request. */
 static bool read_answer(struct exchange *exchange, const struct rig_dialect_step *step, uint32_t element,
                         const struct rig_http_answer *answer, enum rig_outcome *outcome)
 {
@@ -193,7 +193,7 @@ static bool read_answer(struct exchange *exchange, const struct rig_dialect_step
             rig_outcome_find(dialect, step, at_commit, end, answer, root, &verdict);
         }
     } else if (end == RIG_HTTP_ANSWERED && !verdict.by_dialect) {
-        excerpt(answer, problem, sizeof problem); /* no rule knows it: the text helps to write one */
+        excerpt(answer, problem, sizeof problem); /* no rule matches it: the text helps to write one */
     }
     json_decref(root);
     if (verdict.ruling != RIG_RULING_OK)
@@ -201,7 +201,7 @@ static bool read_answer(struct exchange *exchange, const struct rig_dialect_step
     return verdict.ruling == RIG_RULING_OK;
 }
 
-/* Sends a step's request for one element. True: on to the next. */
+/* Sends a step's request for one element. True: continue with the next one. */
 static bool run_request(struct exchange *exchange, const struct rig_dialect_step *step, uint32_t element,
                         enum rig_outcome *outcome)
 {
@@ -249,7 +249,7 @@ static bool run_steps(struct exchange *exchange, enum rig_outcome *outcome)
     return true;
 }
 
-/* Best effort: the transaction has failed already, this only lets go of what it holds. */
+/* Best effort: the transaction has already failed; this only releases what it holds. */
 static void run_abort(const struct exchange *exchange)
 {
     struct rig_http_session *session = exchange->session;
@@ -266,7 +266,7 @@ static void run_abort(const struct exchange *exchange)
     }
 }
 
-/* All steps are acknowledged: what was read? */
+/* All steps are acknowledged: takes the reads' results. */
 static enum rig_outcome conclude(struct exchange *exchange)
 {
     struct rig_transaction *transaction = exchange->transaction;

@@ -1,5 +1,5 @@
 /*
- * One client's session: runs transactions as the dialect's steps say, and decides their outcomes.
+ * One client's session: runs transactions by the dialect's steps, and decides their outcomes.
  *
  * Threads: the client's, but for interrupt().
  */
@@ -15,19 +15,19 @@ struct rig_http_session {
     atomic_int wake; /* 1 + the descriptor; 0 before open has come so far */
     struct rig_http_run *run;
     uint32_t client_index;
-    uint32_t endpoint; /* the one it opened on */
+    uint32_t endpoint; /* the server on which it opened */
     uint32_t turns;    /* transactions so far, for round-robin */
     struct rig_http_client client;
     struct rig_request_maker maker;
-    struct rig_arena arena; /* of the transaction under way */
+    struct rig_arena arena; /* for the current transaction */
     struct rig_transaction_state state;
-    char member[RIG_COLUMN_NAME_BYTES]; /* told last, and its number: names are numbered when they change */
+    char member[RIG_COLUMN_NAME_BYTES]; /* reported last, and its number: names are numbered when they change */
     int64_t member_number;
 };
 
 /*
- * Hooks of every driver on this engine, as they are: `session` is a struct rig_http_session, and `run` begins with a
- * struct rig_http_run.
+ * Hooks of every driver on this engine: `session` is a struct rig_http_session, and `run` begins with a struct
+ * rig_http_run.
  */
 enum rig_rc rig_http_session_open(void *session, void *run, uint32_t client, struct rig_err *err);
 enum rig_outcome rig_http_session_transact(void *session, struct rig_transaction *transaction);

@@ -25,7 +25,7 @@ static bool is_name_char(char c)
     return isalnum((unsigned char)c) != 0 || c == '_' || c == '-';
 }
 
-/* One step from `at`; returns what follows it, or NULL where it is none. `name` is set to the member's, uncopied. */
+/* One step from `at`; returns the next node, or NULL when there is none. `name` is set to the member's, uncopied. */
 static const char *parse_step(const char *at, struct rig_json_step *step, const char **name, size_t *length)
 {
     *name = NULL;

@@ -79,7 +79,7 @@ struct rig_key_state *rig_state_key(const struct rig_transaction_state *state, e
     return &state->keys[element];
 }
 
-/* The value before the operation `end`; the list in `room`, which is large enough. */
+/* The value before the operation `end`; the list is in `room`, which is large enough. */
 static struct rig_value value_before(const struct rig_transaction_state *state, const struct rig_key_state *key,
                                      uint32_t end, int64_t *room)
 {

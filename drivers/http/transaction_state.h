@@ -1,9 +1,9 @@
 /*
- * What is known of the keys of one transaction while it is under way: what answers told, and what its own operations
- * make of that.
+ * The known state of the keys of one transaction while it runs: the values from answers, and the effect of its own
+ * operations.
  *
- * A key's told value is what it was before the transaction. Reads are answered from it, with the transaction's own
- * writes before the read applied; what the transaction leaves behind is it with all of them applied.
+ * A key's value from an answer is that before the transaction. Reads are answered from it, with the transaction's own
+ * earlier writes applied; the value after the transaction has all of its writes applied.
  *
  * Memory: the arena, reset by the session before each transaction. Time: O(operations * keys) to begin, O(operations +
  * elements) to answer. Threads: the session's.
@@ -15,7 +15,7 @@
 
 enum rig_value_kind { RIG_IS_NOTHING, RIG_IS_TEXT, RIG_IS_INTEGER, RIG_IS_LIST, RIG_IS_UNKNOWN };
 
-/* A value in a template or from an answer. UNKNOWN, in a dry run: the text says what would stand there. */
+/* A value in a template or from an answer. UNKNOWN, in a dry run: the text names the missing value. */
 struct rig_value {
     enum rig_value_kind kind;
     const char *text;
@@ -29,7 +29,7 @@ struct rig_key_state {
     int64_t key;
     bool read; /* before the transaction writes it */
     bool written;
-    bool told; /* an answer said whether it exists, and what it holds */
+    bool told; /* an answer stated whether it exists, and its value */
     bool exists;
     struct rig_value value; /* INTEGER or LIST, when it exists */
     struct rig_value version;
@@ -47,10 +47,10 @@ struct rig_transaction_state {
     bool *answered; /* by operation: its read was answered by itself */
     struct rig_value variables[RIG_DIALECT_VARIABLES_MOST];
     int64_t order;                      /* a position in the database's own order, or 0 */
-    char member[RIG_COLUMN_NAME_BYTES]; /* what the server that answered last calls itself, or "" */
+    char member[RIG_COLUMN_NAME_BYTES]; /* the last answering server's name for itself, or "" */
 };
 
-/* False when memory runs out. Borrows everything. */
+/* False when memory runs out. All arguments are borrowed. */
 bool rig_state_begin(struct rig_transaction_state *state, const struct rig_core *core, struct rig_arena *arena,
                      struct rig_transaction *transaction);
 
@@ -58,21 +58,21 @@ uint32_t rig_state_set_size(const struct rig_transaction_state *state, enum rig_
 /* The key of an element of a set. */
 struct rig_key_state *rig_state_key(const struct rig_transaction_state *state, enum rig_dialect_set set,
                                     uint32_t element);
-/* The key's value once the transaction is done; UNKNOWN while that cannot be said; NOTHING out of memory. */
+/* The key's value after the transaction; UNKNOWN while it cannot be known; NOTHING out of memory. */
 struct rig_value rig_state_final_value(const struct rig_transaction_state *state, const struct rig_key_state *key);
 
-/* An operation's own answer. False when the core has no room for the list. */
+/* An operation's own answer. False when the core has no memory for the list. */
 bool rig_state_answer_op(struct rig_transaction_state *state, uint32_t op, bool exists, const struct rig_value *value);
-/* Nothing that operations were answered is believed any longer: it came with an answer that was malformed. */
+/* Discards the results of operations: they came with a malformed answer. */
 void rig_state_forget_answers(struct rig_transaction_state *state);
 
 enum rig_state_result {
     RIG_STATE_ANSWERED, /* every read has its answer */
-    RIG_STATE_UNTOLD,   /* a read has none: the dialect's steps do not tell it */
-    RIG_STATE_NO_ROOM,  /* more elements than the core takes */
+    RIG_STATE_UNTOLD,   /* a read has none: the dialect's steps do not give it */
+    RIG_STATE_NO_ROOM,  /* more elements than the core accepts */
 };
 
-/* Answers the reads that have no answer of their own from what was told of their keys. */
+/* Answers the reads that have no answer of their own from the values of their keys. */
 enum rig_state_result rig_state_answer_reads(struct rig_transaction_state *state);
 
 #endif

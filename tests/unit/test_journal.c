@@ -297,7 +297,7 @@ static void damaged_files_are_said_and_kept(void **state)
         heal(false);
         assert_int_equal(healing.failed, 1);
         assert_non_null(
-            strstr(rig_buf_text(&said), i == 0 ? "1-7.undo:1: this is no line" : "1-7.undo:2: this is no line"));
+            strstr(rig_buf_text(&said), i == 0 ? "1-7.undo:1: this rig cannot" : "1-7.undo:2: this rig cannot"));
         assert_int_equal(files(), 1);
     }
     /* A journal that others may have written to is not run. */

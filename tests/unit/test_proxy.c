@@ -506,8 +506,7 @@ static void limits_are_said(void **state)
     assert_int_equal(rc, RIG_E_LIMIT);
 }
 
-/* -- forbidden behaviour
- * -------------------------------------------------------------------------------------------- */
+/* -- forbidden behaviour ------------------------------------------------------------------------------------------- */
 
 static int64_t process_time_ns(void)
 {

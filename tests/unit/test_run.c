@@ -454,7 +454,7 @@ static void holds_wait_for_other_commits(void **state)
     assert_true(rig_histogram_count(&result.latency.by_kind[RIG_LATENCY_HELD_OPEN]) > 20);
 }
 
-/* -- interrupts and the watchdog -------------------------------------------------------------------------------------- */
+/* -- interrupts and the watchdog ----------------------------------------------------------------------------------- */
 
 static void interrupt_at_500(uint64_t number)
 {
