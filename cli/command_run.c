@@ -190,7 +190,7 @@ static void collect_facts(struct job *job)
         .final_reads = result->final_reads,
         .planned_faults = job->plan->nemesis.entry_count,
         .unread = result->unread,
-        .unread_text = result->unread_text,
+        .unread_text = result->unread > 0 ? result->unread_text : NULL,
         .interrupted = result->interrupted,
         .failed = job->failure[0] == '\0' ? NULL : job->failure,
         .stopped_by = result->stopped_by_anomaly ? rig_anomaly_info(result->stopped_by)->name : NULL,

@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/requests.h"
+#include "report/run_facts.h"
 
 enum { PATH_BYTES = 4096, FILE_BYTES_MOST = 1 << 30, PLAN_BYTES_MOST = 1 << 20 };
 
@@ -119,25 +120,37 @@ static bool copy_provenance(const json_t *provenance, struct rig_cli_saved_run *
     return true;
 }
 
+/* A field that is missing is 0 or NULL. */
+static void copy_field(const json_t *object, const struct rig_run_field *field, struct rig_report_run *run)
+{
+    void *to = (char *)run + field->offset;
+    const char *text = text_of(object, field->name);
+    switch (field->type) {
+    case RIG_RUN_FIELD_TEXT:
+        *(const char **)to = text;
+        break;
+    case RIG_RUN_FIELD_BIG:
+        *(uint64_t *)to = text == NULL ? 0 : strtoull(text, NULL, 10);
+        break;
+    case RIG_RUN_FIELD_COUNT:
+        *(uint64_t *)to = (uint64_t)number_of(object, field->name);
+        break;
+    case RIG_RUN_FIELD_SMALL:
+        *(uint32_t *)to = (uint32_t)number_of(object, field->name);
+        break;
+    case RIG_RUN_FIELD_NUMBER:
+        *(double *)to = json_number_value(json_object_get(object, field->name));
+        break;
+    case RIG_RUN_FIELD_BOOL:
+        *(bool *)to = json_is_true(json_object_get(object, field->name));
+        break;
+    }
+}
+
 static bool copy_run(const json_t *run, struct rig_cli_saved_run *saved)
 {
-    const char *seed = text_of(run, "seed");
-    saved->run.name = text_of(run, "name");
-    saved->run.started_utc = text_of(run, "started");
-    saved->run.driver = text_of(run, "driver");
-    saved->run.server = text_of(run, "server");
-    saved->run.isolation = text_of(run, "isolation");
-    saved->run.seed = seed == NULL ? 0 : strtoull(seed, NULL, 10);
-    saved->run.client_count = (uint32_t)number_of(run, "clients");
-    saved->run.load_s = json_number_value(json_object_get(run, "load_s"));
-    saved->run.took_s = json_number_value(json_object_get(run, "took_s"));
-    saved->run.final_reads = (uint64_t)number_of(run, "final_reads");
-    saved->run.planned_faults = (uint32_t)number_of(run, "planned_faults");
-    saved->run.unread = (uint64_t)number_of(run, "unread");
-    saved->run.unread_text = text_of(run, "unread_text");
-    saved->run.failed = text_of(run, "failed");
-    saved->run.interrupted = json_is_true(json_object_get(run, "interrupted"));
-    saved->run.stopped_by = text_of(run, "stopped_by");
+    for (size_t i = 0; i < RIG_RUN_FIELDS; i++)
+        copy_field(run, &rig_run_fields[i], &saved->run);
     saved->found = true;
     return copy_latencies(json_object_get(run, "latencies"), saved) &&
            copy_errors(json_object_get(run, "errors"), saved) &&

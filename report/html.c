@@ -13,6 +13,7 @@
 #include "report/markup.h"
 #include "report/report.h"
 #include "report/svg.h"
+#include "report/run_facts.h"
 #include "report/words.h"
 
 enum { PICTURES_SHOWN = 3 }; /* witnesses of an anomaly that stand open; the others are folded */
@@ -273,38 +274,19 @@ static void add_outcomes(const struct page *page)
     }
 }
 
-static void add_load(const struct page *page)
+static void add_facts(const struct page *page)
 {
-    const struct rig_report_run *run = page->run;
-    struct rig_buf *out = page->out;
-    const uint64_t ok = page->verdict->effort.acknowledged;
-    rig_buf_printf(out, "<dt>Load</dt><dd>%" PRIu32 " client%s for %.1f s", run->client_count,
-                   rig_plural(run->client_count), run->load_s);
-    if (run->load_s > 0) {
-        rig_buf_add_text(out, ", ");
-        rig_words_count(out, (uint64_t)((double)ok / run->load_s + 0.5));
-        rig_buf_add_text(out, " ok a second");
+    struct rig_buf line;
+    rig_buf_init(&line, 0);
+    for (size_t i = 0; i < RIG_RUN_LINES; i++) {
+        const struct rig_run_line *fact = &rig_run_lines[i];
+        if (fact->html_label == NULL)
+            continue;
+        rig_buf_clear(&line);
+        fact->write(&line, page->verdict, page->run);
+        add_fact(page->out, fact->html_label, rig_buf_text(&line));
     }
-    if (run->stopped_by != NULL) {
-        rig_buf_add_text(out, ", stopped at the first ");
-        rig_markup_escape(out, run->stopped_by);
-    }
-    if (run->final_reads > 0) {
-        rig_buf_add_text(out, ", and ");
-        rig_words_count(out, run->final_reads);
-        rig_buf_add_text(out, run->final_reads == 1 ? " final read" : " final reads");
-    }
-    rig_buf_add_text(out, "</dd>\n<dt>Evidence</dt><dd>");
-    rig_words_evidence(out, page->verdict);
-    if (run->unread > 0) {
-        struct rig_buf line;
-        rig_buf_init(&line, 0);
-        rig_words_unread(&line, run->unread, run->unread_text);
-        rig_buf_add_text(out, "</dd>\n<dt>Final reads</dt><dd>");
-        rig_markup_escape(out, rig_buf_text(&line));
-        rig_buf_done(&line);
-    }
-    rig_buf_printf(out, "</dd>\n<dt>Seed</dt><dd>%" PRIu64 "</dd>\n", run->seed);
+    rig_buf_done(&line);
 }
 
 static void add_latencies(const struct page *page)
@@ -363,19 +345,6 @@ static void add_errors(const struct page *page)
     rig_buf_add_text(out, "</table></div>\n");
 }
 
-static void add_provenance(const struct page *page)
-{
-    const struct rig_report_provenance *facts = &page->run->provenance;
-    struct rig_buf line;
-    rig_buf_init(&line, 0);
-    rig_words_provenance(&line, facts);
-    add_fact(page->out, "Host", rig_buf_text(&line));
-    rig_buf_clear(&line);
-    rig_buf_printf(&line, "%s (%s)", facts->version, facts->commit == NULL ? "unknown" : facts->commit);
-    add_fact(page->out, "rig", rig_buf_text(&line));
-    rig_buf_done(&line);
-}
-
 /* Those of the server that differ from its defaults. */
 static void add_settings(const struct page *page)
 {
@@ -402,14 +371,7 @@ static void add_run(const struct page *page)
     char utc[RIG_UTC_BYTES];
     rig_buf_printf(out, "<h2>%s</h2>\n<dl>\n", run == NULL ? "History" : "Run");
     if (run != NULL) {
-        add_fact(out, "Name", run->name);
-        add_fact(out, "Started", run->started_utc);
-        add_fact(out, "Driver", run->driver);
-        add_fact(out, "Server", run->server);
-        add_fact(out, "Isolation asked for", run->isolation);
-        if (run->provenance.version != NULL)
-            add_provenance(page);
-        add_load(page);
+        add_facts(page);
     } else if (rig_answered_utc(page->verdict->scope.start_utc_ns, 0, utc)) {
         add_fact(out, "Recorded from", utc);
     }

@@ -14,6 +14,7 @@
 #include "history/types.h"
 #include "report/episodes.h"
 #include "report/report.h"
+#include "report/run_facts.h"
 #include "report/words.h"
 
 /* A member that holds foreign text; absent text is null. */
@@ -391,30 +392,62 @@ static void add_provenance(struct rig_json_writer *w, const struct rig_report_pr
     rig_json_end(w);
 }
 
+/* A field of the run from where it stands in `at`. */
+static void add_value(struct rig_json_writer *w, const struct rig_run_field *field, const void *at)
+{
+    char digits[24];
+    switch (field->type) {
+    case RIG_RUN_FIELD_TEXT:
+        add_text(w, field->name, *(const char *const *)at);
+        break;
+    case RIG_RUN_FIELD_BIG:
+        (void)snprintf(digits, sizeof digits, "%" PRIu64, *(const uint64_t *)at);
+        rig_json_string(w, field->name, digits);
+        break;
+    case RIG_RUN_FIELD_COUNT:
+        rig_json_int(w, field->name, (int64_t) * (const uint64_t *)at);
+        break;
+    case RIG_RUN_FIELD_SMALL:
+        rig_json_int(w, field->name, *(const uint32_t *)at);
+        break;
+    case RIG_RUN_FIELD_NUMBER:
+        rig_json_number(w, field->name, *(const double *)at);
+        break;
+    case RIG_RUN_FIELD_BOOL:
+        rig_json_bool(w, field->name, *(const bool *)at);
+        break;
+    }
+}
+
+static bool is_nothing(const struct rig_run_field *field, const void *at)
+{
+    switch (field->type) {
+    case RIG_RUN_FIELD_TEXT:
+        return *(const char *const *)at == NULL;
+    case RIG_RUN_FIELD_BIG:
+    case RIG_RUN_FIELD_COUNT:
+        return *(const uint64_t *)at == 0;
+    case RIG_RUN_FIELD_SMALL:
+        return *(const uint32_t *)at == 0;
+    case RIG_RUN_FIELD_NUMBER:
+    case RIG_RUN_FIELD_BOOL:
+        break;
+    }
+    return false;
+}
+
+static void add_field(struct rig_json_writer *w, const struct rig_report_run *run, const struct rig_run_field *field)
+{
+    const void *at = (const char *)run + field->offset;
+    if (!field->optional || !is_nothing(field, at))
+        add_value(w, field, at);
+}
+
 static void add_run(struct rig_json_writer *w, const struct rig_report_run *run)
 {
     rig_json_begin_object(w, "run");
-    add_text(w, "name", run->name);
-    add_text(w, "started", run->started_utc);
-    add_text(w, "driver", run->driver);
-    add_text(w, "server", run->server);
-    add_text(w, "isolation", run->isolation);
-    char seed[24];
-    (void)snprintf(seed, sizeof seed, "%" PRIu64, run->seed);
-    rig_json_string(w, "seed", seed);
-    rig_json_int(w, "clients", run->client_count);
-    rig_json_number(w, "load_s", run->load_s);
-    rig_json_number(w, "took_s", run->took_s);
-    rig_json_int(w, "final_reads", (int64_t)run->final_reads);
-    if (run->planned_faults > 0)
-        rig_json_int(w, "planned_faults", run->planned_faults);
-    if (run->unread > 0) {
-        rig_json_int(w, "unread", (int64_t)run->unread);
-        add_text(w, "unread_text", run->unread_text);
-    }
-    rig_json_bool(w, "interrupted", run->interrupted);
-    add_text(w, "failed", run->failed);
-    add_text(w, "stopped_by", run->stopped_by);
+    for (size_t i = 0; i < RIG_RUN_FIELDS; i++)
+        add_field(w, run, &rig_run_fields[i]);
     add_latencies(w, run);
     add_errors(w, run);
     add_moments(w, run);

@@ -52,7 +52,7 @@ struct rig_report_run {
                       own */
     uint64_t final_reads;
     uint64_t unread;         /* of these, reads that were given up; their keys' last versions may be unseen */
-    const char *unread_text; /* why: the last error */
+    const char *unread_text; /* why: the last error; NULL where there are none */
     uint32_t planned_faults; /* entries of the plan's nemesis, whether they came or not */
     bool interrupted;
     const char *failed;     /* why the run failed; NULL: it did not */

@@ -11,6 +11,7 @@
 #include "report/episodes.h"
 #include "checker/witness/answered.h"
 #include "report/report.h"
+#include "report/run_facts.h"
 #include "report/words.h"
 
 enum {
@@ -521,58 +522,15 @@ static void text_line(const struct page *page, const char *name, const char *tex
         wrapped_line(page, name, text);
 }
 
-static void add_rate(const struct page *page)
+static void add_facts(const struct page *page)
 {
-    const struct rig_report_run *run = page->run;
-    const uint64_t ok = page->verdict->effort.acknowledged;
     struct rig_buf line;
     rig_buf_init(&line, 0);
-    rig_buf_printf(&line, "%" PRIu32 " client%s for %.1f s", run->client_count, rig_plural(run->client_count),
-                   run->load_s);
-    if (run->load_s > 0) {
-        rig_buf_add_text(&line, ", ");
-        rig_words_count(&line, (uint64_t)((double)ok / run->load_s + 0.5));
-        rig_buf_add_text(&line, " ok a second");
-    }
-    if (run->stopped_by != NULL)
-        rig_buf_printf(&line, ", stopped at the first %s", run->stopped_by);
-    if (run->final_reads > 0) {
-        rig_buf_add_text(&line, ", and ");
-        rig_words_count(&line, run->final_reads);
-        rig_buf_add_text(&line, run->final_reads == 1 ? " final read" : " final reads");
-    }
-    wrapped_line(page, "load", rig_buf_text(&line));
-    rig_buf_clear(&line);
-    rig_words_evidence(&line, page->verdict);
-    wrapped_line(page, "evidence", rig_buf_text(&line));
-    if (run->unread > 0) {
+    for (size_t i = 0; i < RIG_RUN_LINES; i++) {
         rig_buf_clear(&line);
-        rig_words_unread(&line, run->unread, run->unread_text);
-        wrapped_line(page, "final reads", rig_buf_text(&line));
+        rig_run_lines[i].write(&line, page->verdict, page->run);
+        text_line(page, rig_run_lines[i].label, rig_buf_text(&line));
     }
-    rig_buf_clear(&line);
-    rig_buf_printf(&line, "%" PRIu64, run->seed);
-    wrapped_line(page, "seed", rig_buf_text(&line));
-    rig_buf_done(&line);
-}
-
-static void add_provenance(const struct page *page)
-{
-    const struct rig_report_provenance *facts = &page->run->provenance;
-    struct rig_buf line;
-    rig_buf_init(&line, 0);
-    if (facts->version == NULL)
-        return;
-    rig_words_provenance(&line, facts);
-    wrapped_line(page, "host", rig_buf_text(&line));
-    rig_buf_clear(&line);
-    rig_buf_printf(&line, "%s (%s)", facts->version, facts->commit == NULL ? "unknown" : facts->commit);
-    text_line(page, "rig", rig_buf_text(&line));
-    rig_buf_clear(&line);
-    for (uint32_t i = 0; i < facts->setting_count; i++)
-        rig_buf_printf(&line, "%s%s=%s", i == 0 ? "" : "; ", facts->settings[i].name, facts->settings[i].value);
-    if (facts->setting_count > 0)
-        wrapped_line(page, "settings", rig_buf_text(&line));
     rig_buf_done(&line);
 }
 
@@ -588,14 +546,7 @@ static void add_run(const struct page *page)
         return;
     }
     heading(page, "Run");
-    text_line(page, "name", run->name);
-    text_line(page, "folder", run->folder);
-    text_line(page, "started", run->started_utc);
-    text_line(page, "driver", run->driver);
-    text_line(page, "server", run->server);
-    text_line(page, "isolation asked for", run->isolation);
-    add_provenance(page);
-    add_rate(page);
+    add_facts(page);
     add_outcomes(page);
     add_latencies(page);
     add_errors(page);

@@ -1,0 +1,131 @@
+#include "report/run_facts.h"
+
+#include <inttypes.h>
+
+#include "base/plural.h"
+#include "report/words.h"
+
+/* -- lines --------------------------------------------------------------------------------------------------------- */
+
+static void add_known(struct rig_buf *line, const char *text)
+{
+    if (text != NULL)
+        rig_buf_add_text(line, text);
+}
+
+#define TEXT_LINE(member)                                                                                              \
+    static void write_##member(struct rig_buf *line, const struct rig_verdict *verdict,                                \
+                               const struct rig_report_run *run)                                                       \
+    {                                                                                                                  \
+        (void)verdict;                                                                                                 \
+        add_known(line, run->member);                                                                                  \
+    }
+TEXT_LINE(name)
+TEXT_LINE(folder)
+TEXT_LINE(started_utc)
+TEXT_LINE(driver)
+TEXT_LINE(server)
+TEXT_LINE(isolation)
+
+static void write_host(struct rig_buf *line, const struct rig_verdict *verdict, const struct rig_report_run *run)
+{
+    (void)verdict;
+    if (run->provenance.version != NULL)
+        rig_words_provenance(line, &run->provenance);
+}
+
+static void write_rig(struct rig_buf *line, const struct rig_verdict *verdict, const struct rig_report_run *run)
+{
+    (void)verdict;
+    const struct rig_report_provenance *facts = &run->provenance;
+    if (facts->version != NULL)
+        rig_buf_printf(line, "%s (%s)", facts->version, facts->commit == NULL ? "unknown" : facts->commit);
+}
+
+static void write_settings(struct rig_buf *line, const struct rig_verdict *verdict, const struct rig_report_run *run)
+{
+    (void)verdict;
+    const struct rig_report_provenance *facts = &run->provenance;
+    for (uint32_t i = 0; facts->version != NULL && i < facts->setting_count; i++)
+        rig_buf_printf(line, "%s%s=%s", i == 0 ? "" : "; ", facts->settings[i].name, facts->settings[i].value);
+}
+
+static void write_load(struct rig_buf *line, const struct rig_verdict *verdict, const struct rig_report_run *run)
+{
+    const uint64_t ok = verdict->effort.acknowledged;
+    rig_buf_printf(line, "%" PRIu32 " client%s for %.1f s", run->client_count, rig_plural(run->client_count),
+                   run->load_s);
+    if (run->load_s > 0) {
+        rig_buf_add_text(line, ", ");
+        rig_words_count(line, (uint64_t)((double)ok / run->load_s + 0.5));
+        rig_buf_add_text(line, " ok a second");
+    }
+    if (run->stopped_by != NULL)
+        rig_buf_printf(line, ", stopped at the first %s", run->stopped_by);
+    if (run->final_reads > 0) {
+        rig_buf_add_text(line, ", and ");
+        rig_words_count(line, run->final_reads);
+        rig_buf_add_text(line, run->final_reads == 1 ? " final read" : " final reads");
+    }
+}
+
+static void write_evidence(struct rig_buf *line, const struct rig_verdict *verdict, const struct rig_report_run *run)
+{
+    (void)run;
+    rig_words_evidence(line, verdict);
+}
+
+static void write_unread(struct rig_buf *line, const struct rig_verdict *verdict, const struct rig_report_run *run)
+{
+    (void)verdict;
+    if (run->unread > 0)
+        rig_words_unread(line, run->unread, run->unread_text);
+}
+
+static void write_seed(struct rig_buf *line, const struct rig_verdict *verdict, const struct rig_report_run *run)
+{
+    (void)verdict;
+    rig_buf_printf(line, "%" PRIu64, run->seed);
+}
+
+const struct rig_run_line rig_run_lines[RIG_RUN_LINES] = {
+    {"name", "Name", write_name},
+    {"folder", NULL, write_folder},
+    {"started", "Started", write_started_utc},
+    {"driver", "Driver", write_driver},
+    {"server", "Server", write_server},
+    {"isolation asked for", "Isolation asked for", write_isolation},
+    {"host", "Host", write_host},
+    {"rig", "rig", write_rig},
+    {"settings", NULL, write_settings},
+    {"load", "Load", write_load},
+    {"evidence", "Evidence", write_evidence},
+    {"final reads", "Final reads", write_unread},
+    {"seed", "Seed", write_seed},
+};
+
+/* -- fields -------------------------------------------------------------------------------------------------------- */
+
+#define FIELD(name, type, optional, member)                                                                            \
+    {                                                                                                                  \
+        name, RIG_RUN_FIELD_##type, optional, offsetof(struct rig_report_run, member)                                  \
+    }
+
+const struct rig_run_field rig_run_fields[RIG_RUN_FIELDS] = {
+    FIELD("name", TEXT, false, name),
+    FIELD("started", TEXT, false, started_utc),
+    FIELD("driver", TEXT, false, driver),
+    FIELD("server", TEXT, false, server),
+    FIELD("isolation", TEXT, false, isolation),
+    FIELD("seed", BIG, false, seed),
+    FIELD("clients", SMALL, false, client_count),
+    FIELD("load_s", NUMBER, false, load_s),
+    FIELD("took_s", NUMBER, false, took_s),
+    FIELD("final_reads", COUNT, false, final_reads),
+    FIELD("planned_faults", SMALL, true, planned_faults),
+    FIELD("unread", COUNT, true, unread),
+    FIELD("unread_text", TEXT, true, unread_text),
+    FIELD("interrupted", BOOL, false, interrupted),
+    FIELD("failed", TEXT, false, failed),
+    FIELD("stopped_by", TEXT, false, stopped_by),
+};
