@@ -1,10 +1,10 @@
 /*
  * A complete driver, as small as one can be: the manual by example.
  *
- * It drives a "database" that lives in this file, one node in memory behind one mutex, which runs transactions one
- * after the other and is therefore strictly serializable. Copy the file, replace the store by your database's client
- * library, and keep the shape: every hook says what rig expects of it. docs/driver-guide.md tells how to build it
- * outside of rig's tree. drivers/driver.h is the contract and the only header of rig that a driver includes.
+ * Its "database" is in this file: one node in memory behind one mutex, which runs transactions one after the other and
+ * is therefore strictly serializable. Copy the file, replace the store by your database's client library, and keep the
+ * structure: every hook states what rig expects of it. docs/driver-guide.md explains how to build it outside rig's
+ * tree. drivers/driver.h is the contract and the only header of rig that a driver includes.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -14,7 +14,7 @@
 
 #include "drivers/driver.h"
 
-/* ---- the database: what your client library is for ---- */
+/* ---- the database: replace it by your client library ---- */
 
 enum { BUCKET_COUNT = 4096 };
 
@@ -82,7 +82,7 @@ static void store_clear(struct store *store)
     store->record_count = 0;
 }
 
-/* ---- the options: what a plan may say under `database:` ---- */
+/* ---- the options: a plan's keys under `database:` ---- */
 
 struct options {
     int64_t most_keys;
@@ -90,7 +90,7 @@ struct options {
 
 /*
  * The core parses, checks the range, fills in the default and stores the value at `offset`; the same table makes the
- * help and the error messages. A time-out for everything that may block belongs here.
+ * help and the error messages. It includes a time-out for everything that may block.
  */
 static const struct rig_option option_table[] = {
     {.name = "most-keys",
@@ -116,7 +116,7 @@ struct session {
     int64_t node; /* the name of the node that this session is connected to, as rig numbers it */
 };
 
-/* Required. First call of a run. Nothing is contacted yet. It must leave `run` fit for `done`, also when it fails. */
+/* Required. First call of a run. Contacts no server yet. It must leave `run` fit for `done`, also when it fails. */
 static enum rig_rc skeleton_init(void *run_object, const struct rig_run_env *env, struct rig_err *err)
 {
     struct run *run = run_object;
@@ -128,7 +128,8 @@ static enum rig_rc skeleton_init(void *run_object, const struct rig_run_env *env
     return RIG_OK;
 }
 
-/* Required. Last call of a run; frees what hangs on `run`, not `run` itself. Comes after every session was closed. */
+/* Required. Last call of a run; frees the memory that `run` owns, not `run` itself. Comes after every session was
+ * closed. */
 static void skeleton_done(void *run_object)
 {
     struct run *run = run_object;
@@ -141,7 +142,7 @@ static void skeleton_done(void *run_object)
 }
 
 /*
- * Optional. Once, before the clients start: creates the tables that the workload needs, empty and called after
+ * Optional. Once, before the clients start: creates the tables that the workload needs, empty and named after
  * env->run_name, and removes nothing: a name that is taken is an error. A failure names the node and the remedy.
  */
 static enum rig_rc skeleton_setup(void *run_object, struct rig_err *err)
@@ -169,19 +170,19 @@ static enum rig_rc skeleton_open(void *session_object, void *run_object, uint32_
     (void)client; /* with several nodes: connect to number client % node_count */
     (void)err;
     session->run = run_object;
-    /* Names get their numbers here, where nothing is measured. With several nodes: the name that faults use. */
+    /* Names get their numbers here, outside the measured part. With several nodes: the name that faults use. */
     session->node = session->run->env->core->name("skeleton-1");
     return RIG_OK;
 }
 
-/* Fills in the part of the answer that tells what went wrong. The code is short and stable, the text for a person. */
+/* Fills in the error part of the answer. The code is short and stable, the text for a person. */
 static void explain(struct rig_transaction *transaction, const char *code, const char *text)
 {
     (void)snprintf(transaction->error_code, sizeof transaction->error_code, "%s", code);
     (void)snprintf(transaction->error_text, sizeof transaction->error_text, "%s", text);
 }
 
-/* Answers a list read: room from the core, then the elements, then the reference to them. */
+/* Answers a list read: memory from the core, then the elements, then the reference to them. */
 static bool answer_list(const struct rig_core *core, struct rig_transaction *transaction, struct rig_read *read,
                         const struct record *record)
 {
@@ -214,7 +215,7 @@ static bool run_read(const struct run *run, struct rig_transaction *transaction,
     return true;
 }
 
-/* A register is kept as the list of its versions, so that one undo serves both workloads. */
+/* A register is stored as the list of its versions, so that one undo serves both workloads. */
 static bool run_write(const struct run *run, struct rig_transaction *transaction, uint32_t op)
 {
     const struct options *options = run->env->options;
@@ -258,14 +259,14 @@ static void undo(const struct run *run, const struct rig_transaction *transactio
 }
 
 /*
- * Required. On the client's thread: runs the transaction once and says what became of it.
+ * Required. On the client's thread: runs the transaction once and returns its outcome.
  *
  *   ok    the database acknowledged the commit;
  *   fail  it is certain that the transaction did not commit and never will;
  *   info  anything else. When in doubt: info. A wrong `fail` makes rig report anomalies that never happened.
  *
- * It never retries: rig must see each attempt. `phase` tells how far it came. Set `session_lost` when the connection
- * is gone; the core then closes the session and opens another.
+ * It never retries: rig must see each attempt. `phase` is the phase that it reached. Set `session_lost` when the
+ * connection is gone; the core then closes the session and opens another.
  */
 static enum rig_outcome skeleton_transact(void *session_object, struct rig_transaction *transaction)
 {
@@ -295,9 +296,9 @@ static enum rig_outcome skeleton_transact(void *session_object, struct rig_trans
 }
 
 /*
- * Required. From any thread, at any time between the start of `open` and the return of `close`: makes a call that is
- * under way return soon. Must not block; shutdown() on a socket or a cancel request do. Here nothing ever waits for
- * long, so it is enough that no further transaction starts.
+ * Required. From any thread, at any time between the start of `open` and the return of `close`: makes a running call
+ * return soon. Must not block; shutdown() on a socket and a cancel request do not. Here no call waits for long, so it
+ * is enough that no further transaction starts.
  */
 static void skeleton_interrupt(void *session_object)
 {
@@ -313,14 +314,14 @@ static void skeleton_close(void *session_object, bool last)
     session->run = NULL;
 }
 
-/* Optional. What reports should call the server, say its version; after `setup`. */
+/* Optional. The server's name in reports, for example with its version; after `setup`. */
 static void skeleton_describe(void *run_object, char *text, size_t size)
 {
     (void)run_object;
     (void)snprintf(text, size, "skeleton (one mutex around a table in memory)");
 }
 
-/* The one symbol that a driver exports. Hooks left out are NULL; the loader refuses a driver without a required one. */
+/* The one symbol that a driver exports. Hooks left out are NULL; the loader rejects a driver without a required one. */
 RIG_DRIVER_EXPORT extern const struct rig_driver rig_driver;
 const struct rig_driver rig_driver = {
     .abi = RIG_DRIVER_ABI,
@@ -328,7 +329,7 @@ const struct rig_driver rig_driver = {
     .name = "skeleton", /* the file must be called rig-driver-skeleton.so */
     .summary = "the example of the driver guide: a strictly serializable store in memory",
     .workloads = RIG_WORKLOAD_BIT(RIG_WORKLOAD_LIST_APPEND) | RIG_WORKLOAD_BIT(RIG_WORKLOAD_RW_REGISTER),
-    .features = 0, /* RIG_DRIVER_HOLDS: transact calls core->hold() where transaction->hold says */
+    .features = 0, /* RIG_DRIVER_HOLDS: transact calls core->hold() when transaction->hold requires it */
     .options = option_table,
     .options_size = sizeof(struct options),
     .run_size = sizeof(struct run),

@@ -1,5 +1,5 @@
 /*
- * What rig's own faults use beside the fault contract: the nodes, the undo journal, and common actions.
+ * Context of rig's own faults beside the fault contract: the nodes, the undo journal, and common actions.
  *
  * Private to nemesis/.
  */

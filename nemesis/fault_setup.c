@@ -5,7 +5,7 @@
 /* Jitter and loss have a stream of their own beside those of clients and injections. */
 static const uint64_t proxy_stream = UINT64_C(0x70726f7879);
 
-/* What the faults of the plan need, all of them together. */
+/* The union of the needs of all faults in the plan. */
 static uint64_t needs_of(const struct rig_nemesis_plan *plan)
 {
     uint64_t needs = 0;

@@ -100,7 +100,7 @@ static bool process_holds(pid_t pid, unsigned long inode)
 }
 
 /* The member that owns the connection; `count` when no member does. */
-static uint32_t who_connects(const struct rig_etcd_switch *made, const struct sockaddr_in *peer, uint32_t to)
+static uint32_t find_opener(const struct rig_etcd_switch *made, const struct sockaddr_in *peer, uint32_t to)
 {
     const unsigned long inode = find_inode(ntohs(peer->sin_port), made->ports[to]);
     for (uint32_t member = 0; inode != 0 && member < made->count; member++) {
@@ -138,7 +138,7 @@ static void accept_one(struct rig_etcd_switch *made, uint32_t to)
     const int fd = accept4(made->listeners[to], (struct sockaddr *)&peer, &size, SOCK_CLOEXEC);
     if (fd < 0)
         return;
-    const uint32_t from = who_connects(made, &peer, to);
+    const uint32_t from = find_opener(made, &peer, to);
     const uint16_t via = from < made->count ? atomic_load(&made->routes[from][to]) : 0;
     const int other = via == 0 || made->pair_count == PAIRS_MOST ? -1 : connect_to(via);
     struct pair *pair = other < 0 ? NULL : calloc(1, sizeof *pair);

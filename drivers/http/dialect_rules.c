@@ -96,7 +96,7 @@ static enum rig_rc read_expectation(const struct rig_dialect_reader *reader, con
     return rc;
 }
 
-/* Of every item; or, in a mapping, of those of operations that read, and of those that write. */
+/* For every item; or, in a mapping, for those of operations that read, and for those that write. */
 static enum rig_rc read_expected(const struct rig_dialect_reader *reader, const struct rig_yaml_node *node,
                                  struct rig_answer_rule *answer, struct rig_err *err)
 {

@@ -174,8 +174,8 @@ static enum rig_rc ask_once(const struct rig_http_run *run, const struct rig_dia
 }
 
 /* The first server that accepts all steps is enough. */
-static enum rig_rc ask_anyone(const struct rig_http_run *run, const struct rig_dialect_steps *steps,
-                              struct rig_arena *arena, struct rig_value *values, struct rig_err *err)
+static enum rig_rc ask_first(const struct rig_http_run *run, const struct rig_dialect_steps *steps,
+                             struct rig_arena *arena, struct rig_value *values, struct rig_err *err)
 {
     struct rig_err last = {0};
     for (uint32_t i = 0; i < run->endpoint_count; i++) {
@@ -206,9 +206,9 @@ enum rig_rc rig_http_run_setup(void *object, struct rig_err *err)
     struct rig_err unimportant = {0};
     rig_arena_init(&arena, 0);
     remind(run);
-    const enum rig_rc rc = ask_anyone(run, &run->dialect->setup, &arena, NULL, err);
+    const enum rig_rc rc = ask_first(run, &run->dialect->setup, &arena, NULL, err);
     run->set_up = rc == RIG_OK;
-    if (rc == RIG_OK && ask_anyone(run, &run->dialect->describe, &arena, values, &unimportant) == RIG_OK) {
+    if (rc == RIG_OK && ask_first(run, &run->dialect->describe, &arena, values, &unimportant) == RIG_OK) {
         if (!rig_http_run_value(run, values, "server-version", run->version, sizeof run->version))
             run->version[0] = '\0';
     }
@@ -225,7 +225,7 @@ void rig_http_run_teardown(void *object)
     rig_arena_init(&arena, 0);
     if (!run->set_up)
         run->env->core->log(1, "http", "the setup failed; anything that it created is named %s and remains", name);
-    else if (ask_anyone(run, &run->dialect->teardown, &arena, NULL, &err) != RIG_OK)
+    else if (ask_first(run, &run->dialect->teardown, &arena, NULL, &err) != RIG_OK)
         run->env->core->log(0, "http", "the run's data remain, under the name %s: %s", name, err.text);
     if (err.rc == RIG_OK)
         run->env->core->forget(run->reminder);

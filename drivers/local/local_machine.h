@@ -1,5 +1,5 @@
 /*
- * What this machine offers to a cluster that rig starts: programs and free ports.
+ * The machine's resources for a cluster that rig starts: programs and free ports.
  *
  * Threads: any.
  */
@@ -15,16 +15,16 @@
 /* Whether the folder has all of the programs (`programs`: NULL-ended) and rig may execute them. */
 bool rig_local_has_programs(const char *folder, const char *const *programs);
 /* Finds the first folder of PATH that has all of them; relative folders are left out. False: there is none, or its path
- * takes more than `size`. */
+ * is longer than `size`. */
 bool rig_local_find_programs(const char *const *programs, char *folder, size_t size);
 
 enum { RIG_LOCAL_PORTS_MOST = 64 };
 /*
  * Finds `count` different TCP ports that are free on 127.0.0.1 now. Another process may take one before the server
- * does: a start that failed with rig_local_port_was_taken() is tried again with other ports. RIG_E_CLUSTER.
+ * does: when rig_local_port_was_taken() is true of a failed start, try again with other ports. RIG_E_CLUSTER.
  */
 enum rig_rc rig_local_free_ports(uint16_t *ports, size_t count, struct rig_err *err);
-/* Whether the text of the error, with the end of a server's log in it, says that an address is in use. */
+/* Whether the text of the error, with the end of a server's log in it, reports an address in use. */
 bool rig_local_port_was_taken(const struct rig_err *err);
 
 #endif

@@ -63,8 +63,8 @@ enum rig_rc rig_local_node_set_variable(struct rig_local_node *node, const char 
 
 /* ---- starting ---- */
 
-/* What ends the server with all its processes at once: where a database has a signal for it, SIGKILL to the main process
- * would leave the others behind. */
+/* The signal that ends the server with all its processes at once: where a database has a signal for it, SIGKILL to the
+ * main process would leave the others behind. */
 static int ending_signal(const struct rig_local_site *site)
 {
     return site->kind->immediate_signal != 0 ? site->kind->immediate_signal : SIGKILL;
@@ -117,7 +117,7 @@ enum rig_rc rig_local_node_await(const struct rig_local_node *node, const struct
             return rig_fail(err, RIG_E_CLUSTER, "%s does not answer within start-timeout: %s; %s ends: %s", node->name,
                             why.text, name, tail);
         }
-        /* Each question costs the server a process and its log two lines, also while it recovers for seconds. */
+        /* Each request costs the server a process and its log two lines, also while it recovers for seconds. */
         const int64_t step_ns = shortest_step_ns + (core->now_ns() - start_ns) / 8;
         rig_clock_sleep_until_ns(rig_clock_now_ns() + (step_ns < longest_step_ns ? step_ns : longest_step_ns));
     }

@@ -17,7 +17,7 @@
 
 enum { SOCKET_PATH_MOST = 107, LOG_PATH_BYTES = 4096 };
 
-/* The pause between two looks at a program that runs. */
+/* The polling interval while a program runs. */
 static const int64_t look_ns = 100000000;
 
 void rig_local_site_init(struct rig_local_site *site, const struct rig_local_kind *kind, const struct rig_run_env *env)
@@ -43,7 +43,7 @@ static enum rig_rc find_account(struct rig_local_site *site, const char *name, s
     return RIG_OK;
 }
 
-/* Makes the private folder below `parent`; false when it cannot be there. */
+/* Makes the private folder below `parent`; false when that is not possible. */
 static bool make_folder_below(struct rig_local_site *site, const char *parent)
 {
     const size_t socket_bytes = site->kind->socket_name_bytes;
@@ -185,7 +185,7 @@ enum rig_rc rig_local_run(struct rig_local_site *site, const char *const *argume
         ;
     const bool ended = rig_child_ended(&child);
     int status = 0;
-    /* With what it runs itself: initdb, say, has the server as its child. */
+    /* With its own children: initdb, for example, has the server as its child. */
     if (!rig_child_clear(&child, RIG_LOCAL_CLEAR_NS, &status))
         return rig_fail(err, RIG_E_CLUSTER, "%s cannot be ended", arguments[0]);
     if (ended && WIFEXITED(status) && WEXITSTATUS(status) == 0)

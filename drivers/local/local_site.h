@@ -1,12 +1,12 @@
 /*
- * What the servers of one local cluster share: the account that they run as, one private folder, child processes, logs.
+ * The common parts of the servers of one local cluster: their account, one private folder, child processes, logs.
  *
- * A driver that starts a cluster on this machine has one site and a node (local_node.h) for each server. It brings only
- * what is its own: the command line, how a server is asked whether it answers, and roles.
+ * A driver that starts a cluster on this machine has one site and a node (local_node.h) for each server. It adds only
+ * its own parts: the command line, the request that shows whether a server answers, and roles.
  *
  * The private folder (mode 0700) belongs to the account. It is made below the run's work folder where the account can
- * reach it and a socket's path in it is short enough (107 bytes), else below /var/tmp or /tmp. What servers and programs
- * say goes to files in the run's own folder.
+ * reach it and a socket's path in it is short enough (107 bytes), else below /var/tmp or /tmp. The output of servers
+ * and programs goes to files in the run's own folder.
  *
  * Threads: open and close on the main thread; the rest from any, one call for one file at a time.
  */
@@ -18,16 +18,16 @@
 
 enum { RIG_LOCAL_FOLDER_BYTES = 128, RIG_LOCAL_PATH_BYTES = 256, RIG_LOCAL_TAIL_BYTES = 601 };
 
-/* What a database is to this module; constant. */
+/* A database, as this module sees it; constant. */
 struct rig_local_kind {
     const char *name;            /* the driver's: the area in rig.log, and a part of the folder's name */
     const char *node_prefix;     /* "pg" for pg-1, pg-2, ... */
     const char *product;         /* "PostgreSQL", in messages */
-    const char *account_package; /* the package that makes the account which the plan names by default; NULL: none */
+    const char *account_package; /* the package that makes the plan's default account; NULL: none */
     bool refuses_root;
     size_t socket_name_bytes; /* the longest name of a socket in the folder; 0: there is none */
     int fast_signal;          /* asks a server for a clean shutdown that does not wait for clients */
-    int immediate_signal; /* ends it with all its processes, without a clean shutdown; 0: there is none but SIGKILL */
+    int immediate_signal;     /* ends it with all its processes, without a clean shutdown; 0: only SIGKILL does */
 };
 
 struct rig_local_site {
@@ -41,11 +41,11 @@ struct rig_local_site {
 /* Safe for rig_local_site_close(). No I/O. Borrows both. */
 void rig_local_site_init(struct rig_local_site *site, const struct rig_local_kind *kind, const struct rig_run_env *env);
 /*
- * Finds the account and makes the folder. `run_as`: the plan's name of the account, which counts when rig is root.
- * RIG_E_CLUSTER with the remedy; what was made by then goes with rig_local_site_close().
+ * Finds the account and makes the folder. `run_as`: the plan's name of the account, used when rig is root.
+ * RIG_E_CLUSTER with the remedy; rig_local_site_close() removes parts that were already made.
  */
 enum rig_rc rig_local_site_open(struct rig_local_site *site, const char *run_as, struct rig_err *err);
-/* Removes the folder with all that is in it. Every child was cleared. Safe after a failed open, safe to repeat. */
+/* Removes the folder with all its contents. Every child was cleared. Safe after a failed open, safe to repeat. */
 void rig_local_site_close(struct rig_local_site *site);
 
 /* The path of `name` in the private folder. */
@@ -56,21 +56,21 @@ enum rig_rc rig_local_make_folder(const struct rig_local_site *site, const char 
 enum rig_rc rig_local_write(const struct rig_local_site *site, const char *path, int flags, const char *text,
                             struct rig_err *err);
 
-/* Opens a log in the run's folder for appending; the caller closes it. -1 and RIG_E_CLUSTER in `err` when it cannot. */
+/* Opens a log in the run's folder for appending; the caller closes it. -1 and RIG_E_CLUSTER in `err` on failure. */
 int rig_local_open_log(const struct rig_local_site *site, const char *name, struct rig_err *err);
 /* The end of a log as one line, for an error; empty when it cannot be read. */
 void rig_local_log_tail(const struct rig_local_site *site, const char *name, char line[static RIG_LOCAL_TAIL_BYTES]);
 
 /*
- * Runs a program as the account to its end, at most until the deadline (core->now_ns()), and ends what it leaves.
- * `arguments`: NULL-ended, the first is the program's absolute path. Its output goes to the log `log_name`. With
- * `always` the end of the run does not end it early. RIG_E_CLUSTER with the log's end when its exit status is not 0;
- * RIG_E_INTERRUPTED.
+ * Runs a program as the account to its end, at most until the deadline (core->now_ns()), and ends its remaining
+ * processes. `arguments`: NULL-ended, the first is the program's absolute path. Its output goes to the log `log_name`.
+ * With `always` the end of the run does not end it early. RIG_E_CLUSTER with the log's end when its exit status is not
+ * 0; RIG_E_INTERRUPTED.
  */
 enum rig_rc rig_local_run(struct rig_local_site *site, const char *const *arguments, const char *log_name, bool always,
                           int64_t deadline_ns, struct rig_err *err);
 
-/* How long processes may take to be gone after SIGKILL, before they count as stuck in the kernel. */
+/* Time for processes to be gone after SIGKILL, before they count as stuck in the kernel. */
 #define RIG_LOCAL_CLEAR_NS (INT64_C(10) * 1000000000)
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * `null`: a driver that does nothing and answers ok; every read finds the initial state.
  *
- * It measures what rig itself costs, and lets tests of `run/` go through every hook without a server. What it
- * records is no history of a database: appends are acknowledged and never seen.
+ * It measures the cost of rig itself, and lets tests of `run/` call every hook without a server. Its record is no
+ * history of a database: appends are acknowledged and never seen.
  */
 #include <stdio.h>
 

@@ -12,7 +12,7 @@
 
 static const char *const programs[] = {"initdb", "postgres", NULL};
 
-/* The newest version below PACKAGED_ROOT, where Debian puts them. */
+/* The newest version below PACKAGED_ROOT, Debian's folder for them. */
 static bool find_packaged(char *folder, size_t size)
 {
     DIR *versions = opendir(PACKAGED_ROOT);

@@ -1,5 +1,5 @@
 /*
- * Where PostgreSQL's programs are.
+ * The folder of PostgreSQL's programs.
  */
 #ifndef RIG_DRIVERS_POSTGRES_PG_BINARIES_H
 #define RIG_DRIVERS_POSTGRES_PG_BINARIES_H
@@ -10,7 +10,7 @@
 
 enum { RIG_PG_PATH_BYTES = 1024 };
 
-/* Finds the folder of initdb and postgres: as asked for, the newest below /usr/lib/postgresql, or in PATH. */
+/* Finds the folder of initdb and postgres: the given one, the newest below /usr/lib/postgresql, or in PATH. */
 enum rig_rc rig_pg_binaries_find(const char *asked, char *folder, size_t size, struct rig_err *err);
 
 #endif

@@ -15,8 +15,8 @@
 #define SECOND_NS   INT64_C(1000000000)
 #define STATUS_NS   SECOND_NS
 #define PROMOTE_NS  (20 * SECOND_NS)
-#define CATCH_UP_NS (5 * SECOND_NS)    /* after that a follower is taken to have gone another way */
-#define LAG_MOST    "16 * 1024 * 1024" /* bytes that a standby with nothing left of a fault may be behind */
+#define CATCH_UP_NS (5 * SECOND_NS)    /* after this time a follower counts as diverged */
+#define LAG_MOST    "16 * 1024 * 1024" /* maximum lag in bytes of a standby without an effect of a fault */
 
 void rig_pg_cluster_init(struct rig_pg_cluster *cluster, const struct rig_run_env *env,
                          const struct rig_pg_options *options)
@@ -77,7 +77,7 @@ static int64_t start_deadline_ns(const struct rig_pg_cluster *cluster)
 
 /* ---- starting ---- */
 
-/* The data of a server that has never run, once for each node. */
+/* The data of a server that has never run, one copy for each node. */
 static enum rig_rc create_data(struct rig_pg_cluster *cluster, int64_t deadline_ns, struct rig_err *err)
 {
     struct rig_pg_site *site = &cluster->site;
@@ -93,7 +93,7 @@ static enum rig_rc create_data(struct rig_pg_cluster *cluster, int64_t deadline_
 static enum rig_rc set_password(const struct rig_pg_node *primary, struct rig_err *err)
 {
     char sql[256];
-    /* No standby is there yet that could confirm it. */
+    /* No standby is up yet that could confirm it. */
     (void)snprintf(sql, sizeof sql, "SET synchronous_commit = local; ALTER ROLE " RIG_PG_SUPERUSER " PASSWORD '%s'",
                    primary->site->password);
     return rig_pg_node_ask(primary, sql, primary->site->options->start_timeout_ns, NULL, err);
@@ -106,7 +106,7 @@ static enum rig_rc start_in_role(struct rig_pg_cluster *cluster, struct rig_pg_n
     return rc != RIG_OK ? rc : rig_pg_node_start(node, always, deadline_ns, err);
 }
 
-/* Waits until every follower shows what the primary has written by now. */
+/* Waits until every follower shows all that the primary has written so far. */
 static enum rig_rc await_followers(struct rig_pg_cluster *cluster, int64_t deadline_ns, struct rig_err *err)
 {
     char position[RIG_PG_ANSWER_BYTES];
@@ -138,7 +138,7 @@ static enum rig_rc start_standby(struct rig_pg_cluster *cluster, struct rig_pg_n
     enum rig_rc rc = start_in_role(cluster, node, false, deadline_ns, &attempt);
     if (rc == RIG_OK || cluster->site.local.env->core->stopping())
         return rc == RIG_OK ? rc : rig_fail(err, rc, "%s", attempt.text);
-    /* The template's log begins with the defaults of settings that a standby may not have lower than its primary. */
+    /* The template's log begins with the default settings, and a standby must not have lower ones than its primary. */
     cluster->site.local.env->core->log(2, "postgres", "%s", attempt.text);
     return rig_pg_rejoin(node, primary_of(cluster), &cluster->routes, true, deadline_ns, err);
 }
@@ -178,7 +178,7 @@ enum rig_rc rig_pg_cluster_start(struct rig_pg_cluster *cluster, struct rig_err 
 void rig_pg_cluster_stop(struct rig_pg_cluster *cluster)
 {
     const struct rig_core *core = cluster->site.local.env->core;
-    /* Their data go with them, so they need not be written down: all at once, without a checkpoint. */
+    /* Their data are removed with them and need not be durable: all at once, without a checkpoint. */
     for (uint32_t i = 0; i < cluster->count; i++)
         rig_local_node_kill_now(&cluster->nodes[i].local);
     for (uint32_t i = 0; i < cluster->count; i++) {
@@ -253,7 +253,7 @@ enum rig_rc rig_pg_cluster_status(struct rig_pg_cluster *cluster, uint32_t index
     return RIG_OK;
 }
 
-/* ---- breaking ---- */
+/* ---- faults ---- */
 
 enum rig_rc rig_pg_cluster_stop_node(struct rig_pg_cluster *cluster, uint32_t node, enum rig_node_end how,
                                      struct rig_err *err)
@@ -310,9 +310,9 @@ enum rig_rc rig_pg_cluster_promote(struct rig_pg_cluster *cluster, uint32_t inde
     return point_followers(cluster, old, err);
 }
 
-/* ---- mending ---- */
+/* ---- restoring ---- */
 
-/* Sees to it that the primary runs and is one. */
+/* Makes sure that the primary runs and is one. */
 static enum rig_rc restore_primary(struct rig_pg_cluster *cluster, int64_t deadline_ns, struct rig_err *err)
 {
     struct rig_pg_node *primary = primary_of(cluster);
@@ -326,7 +326,7 @@ static enum rig_rc restore_primary(struct rig_pg_cluster *cluster, int64_t deadl
     return rc;
 }
 
-/* Whether the standby has log that its primary has not: of another timeline, or lost there when the power failed. */
+/* Whether the standby has log that its primary lacks: of another timeline, or lost there when the power failed. */
 static bool is_ahead(struct rig_pg_cluster *cluster, const struct rig_pg_node *node)
 {
     char position[RIG_PG_ANSWER_BYTES];
@@ -340,15 +340,15 @@ static bool is_ahead(struct rig_pg_cluster *cluster, const struct rig_pg_node *n
     return rig_pg_node_ask(primary_of(cluster), sql, STATUS_NS, answer, &ignored) == RIG_OK && answer[0] == 't';
 }
 
-/* What restore() finds out about a follower, and has done. */
+/* The state of a follower that restore() finds, and the steps done. */
 struct return_state {
     bool starts; /* over its own data */
     bool ahead;
-    bool cut; /* it has no line to the primary, and cannot follow now */
+    bool cut; /* it has no connection to the primary, and cannot follow now */
     bool rejoined;
 };
 
-/* Starts the followers that can; looks at each before the primary's log moves on by what follows. */
+/* Starts the followers that can start; checks each before their start moves the primary's log on. */
 static void start_followers(struct rig_pg_cluster *cluster, struct return_state *states, int64_t deadline_ns)
 {
     for (uint32_t i = 0; i < cluster->count; i++) {
@@ -365,7 +365,7 @@ static void start_followers(struct rig_pg_cluster *cluster, struct return_state 
     }
 }
 
-/* Gives those that cannot follow as they are the primary's data. */
+/* Gives the primary's data to followers that cannot follow with their own. */
 static enum rig_rc convert_followers(struct rig_pg_cluster *cluster, struct return_state *states, int64_t deadline_ns,
                                      struct rig_err *err)
 {
@@ -396,8 +396,8 @@ static bool catches_up(struct rig_pg_cluster *cluster, const struct rig_pg_node 
 }
 
 /*
- * Waits for the follower; one that does not come along has gone another way, and takes the primary's data: by
- * pg_rewind, and where that sees no difference (a primary that lost what it had flushed) by a base backup.
+ * Waits for the follower; one that does not catch up has diverged, and gets the primary's data: by pg_rewind, and where
+ * that sees no difference (a primary that lost data it had flushed) by a base backup.
  */
 static enum rig_rc reunite(struct rig_pg_cluster *cluster, struct rig_pg_node *node, bool rejoined,
                            const char *position, int64_t deadline_ns, struct rig_err *err)
@@ -415,7 +415,7 @@ static enum rig_rc reunite(struct rig_pg_cluster *cluster, struct rig_pg_node *n
     return rc;
 }
 
-/* One whose line is cut is not waited for: it shows itself as not healthy until the line is whole. */
+/* Followers with a cut link are not awaited: they count as not healthy until the link is restored. */
 static enum rig_rc reunite_all(struct rig_pg_cluster *cluster, const struct return_state *states, const char *position,
                                int64_t deadline_ns, struct rig_err *err)
 {

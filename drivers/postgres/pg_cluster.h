@@ -1,13 +1,13 @@
 /*
- * The local cluster: PostgreSQL servers that rig creates, starts, watches, breaks, mends and removes. One primary and
- * any number of streaming standbys, pg-1 to pg-N; pg-1 begins as the primary.
+ * The local cluster: PostgreSQL servers that rig creates, starts, monitors, stops, restores and removes. One primary
+ * and any number of streaming standbys, pg-1 to pg-N; pg-1 begins as the primary.
  *
  * All begin as copies of one data folder that has never run (pg_template.h), so that the cluster is up in about 0.3 s a
- * node without a base backup. What they share is in pg_site.h, what one of them does in pg_node.h, roles in
- * pg_replication.h. The servers' logs go to pg-N.log in the run's folder.
+ * node without a base backup. Their common parts are in pg_site.h, one server in pg_node.h, roles in pg_replication.h.
+ * The servers' logs go to pg-N.log in the run's folder.
  *
- * Threads: start and stop on the main thread, what changes nodes on the nemesis's, one call at a time; status,
- * endpoints and the primary's number from any; kill_now also in a signal handler.
+ * Threads: start and stop on the main thread, changes of nodes on the nemesis's, one call at a time; status, endpoints
+ * and the primary's number from any; kill_now also in a signal handler.
  */
 #ifndef RIG_DRIVERS_POSTGRES_PG_CLUSTER_H
 #define RIG_DRIVERS_POSTGRES_PG_CLUSTER_H
@@ -25,15 +25,15 @@ struct rig_pg_cluster {
     uint32_t count; /* of nodes; 0 before start */
     atomic_uint primary;
     atomic_int timeline;     /* that the primary writes */
-    struct rig_pg_line line; /* the same and more; for who changes roles: main, then the nemesis's thread */
+    struct rig_pg_line line; /* the same and more; for changes of roles: main, then the nemesis's thread */
 };
 
 void rig_pg_cluster_init(struct rig_pg_cluster *cluster, const struct rig_run_env *env,
                          const struct rig_pg_options *options);
-/* Stops what still runs. */
+/* Stops all servers that still run. */
 void rig_pg_cluster_done(struct rig_pg_cluster *cluster);
 
-/* As rig_cluster_ops says. */
+/* See rig_cluster_ops. */
 enum rig_rc rig_pg_cluster_start(struct rig_pg_cluster *cluster, struct rig_err *err);
 void rig_pg_cluster_stop(struct rig_pg_cluster *cluster);
 void rig_pg_cluster_kill_now(struct rig_pg_cluster *cluster);
@@ -45,14 +45,14 @@ enum rig_rc rig_pg_cluster_start_node(struct rig_pg_cluster *cluster, uint32_t n
 enum rig_rc rig_pg_cluster_promote(struct rig_pg_cluster *cluster, uint32_t node, struct rig_err *err);
 enum rig_rc rig_pg_cluster_restore(struct rig_pg_cluster *cluster, struct rig_err *err);
 
-/* How many nodes there are or will be. */
+/* The number of nodes, also before the start. */
 uint32_t rig_pg_cluster_count(const struct rig_pg_cluster *cluster);
 /* The node that was made the primary last. */
 uint32_t rig_pg_cluster_primary(const struct rig_pg_cluster *cluster);
-/* Where a client reaches a node; valid after start. */
+/* A node's address for clients; valid after start. */
 enum rig_rc rig_pg_cluster_endpoint(struct rig_pg_cluster *cluster, uint32_t node, struct rig_pg_endpoint *endpoint,
                                     struct rig_err *err);
-/* Fills what the plan leaves open: user, database and password of the superuser. */
+/* Fills in the options that the plan leaves open: user, database and password of the superuser. */
 void rig_pg_cluster_credentials(const struct rig_pg_cluster *cluster, struct rig_pg_target *target);
 
 #endif

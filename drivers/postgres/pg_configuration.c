@@ -16,7 +16,7 @@ enum { CONNECTIONS_LEAST = 200, CONFIGURATION_MOST = 64 * 1024 };
 static void add_setting(struct rig_buf *text, const char *name, const char *value)
 {
     size_t length = strlen(value);
-    /* A value that already is quoted, as one would write it into postgresql.conf. */
+    /* A value that is already quoted, as in postgresql.conf. */
     if (length >= 2 && value[0] == '\'' && value[length - 1] == '\'') {
         rig_buf_printf(text, "%s = %s\n", name, value);
         return;
@@ -51,15 +51,15 @@ static void add_basics(struct rig_buf *text, const struct rig_pg_site *site)
     add_setting(text, "listen_addresses", site->tcp ? "127.0.0.1" : "");
     add_setting(text, "unix_socket_directories", socket_folder);
     rig_buf_add_text(text, "unix_socket_permissions = 0700\n");
-    /* In the data folder, which rig removes: files that a killed server leaves in /dev/shm would stay. */
+    /* In the data folder, which rig removes: files of a killed server in /dev/shm would stay. */
     rig_buf_add_text(text, "dynamic_shared_memory_type = mmap\n");
-    /* Far above what is used: serializable keeps ten transactions a connection before it summarises the oldest, which
-       costs it precision and rig the names of the conflicts. */
+    /* Far above the number in use: serializable keeps ten transactions a connection before it summarises the oldest,
+     * which costs it precision and rig the names of the conflicts. */
     rig_buf_printf(text, "max_connections = %u\n", connections < CONNECTIONS_LEAST ? CONNECTIONS_LEAST : connections);
     rig_buf_add_text(text, "max_pred_locks_per_transaction = 256\n");
     /* Upserts of several keys in random order deadlock all the time; at the default 1 s they would dominate the run. */
     rig_buf_add_text(text, "deadlock_timeout = 10ms\n");
-    /* Serialization failures are what is looked for, not worth a line each; LOG ranks above ERROR here. */
+    /* Serialization failures are expected and not worth a line each; LOG ranks above ERROR here. */
     rig_buf_add_text(text, "log_min_messages = log\n");
     rig_buf_add_text(text, "log_line_prefix = '%m [%p] '\n");
 }
@@ -92,7 +92,7 @@ static void add_replication(struct rig_buf *text, const struct rig_pg_node *node
                            "max_replication_slots = 32\n"
                            "hot_standby = on\n"
                            "hot_standby_feedback = on\n"
-                           /* Faults come every few seconds: followers notice them, and come back, in less. */
+                           /* Faults come every few seconds: followers must notice them, and come back, in less time. */
                            "wal_retrieve_retry_interval = 100ms\n"
                            "wal_receiver_status_interval = 1s\n"
                            "wal_receiver_timeout = 5s\n"
@@ -125,7 +125,7 @@ static enum rig_rc compose(struct rig_buf *text, const struct rig_pg_node *node,
     return rc;
 }
 
-/* Whether postgresql.conf includes rig.conf already: template and backups may come without. */
+/* Whether postgresql.conf already includes rig.conf: template and backups may not. */
 static bool is_included(const char *path)
 {
     struct rig_buf text;

@@ -1,15 +1,15 @@
 /*
  * The configuration of a local server: rig's own settings, the plan's, and the primary of a standby.
  *
- * It stands in rig.conf in the data folder, which postgresql.conf includes at its end, and is written before each start
- * and each change of roles: pg_rewind and base backups bring along that of another node.
+ * It is in rig.conf in the data folder, which postgresql.conf includes at its end. It is written before each start and
+ * each change of roles, because pg_rewind and base backups copy that of another node.
  */
 #ifndef RIG_DRIVERS_POSTGRES_PG_CONFIGURATION_H
 #define RIG_DRIVERS_POSTGRES_PG_CONFIGURATION_H
 
 #include "drivers/postgres/pg_node.h"
 
-/* `primary`: where the node finds its primary when it is a standby; NULL: it is none. */
+/* `primary`: the address of the node's primary when it is a standby; NULL: it is none. */
 enum rig_rc rig_pg_configuration_write(const struct rig_pg_node *node, const struct rig_pg_endpoint *primary,
                                        struct rig_err *err);
 

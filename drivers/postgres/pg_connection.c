@@ -63,7 +63,7 @@ void rig_pg_wakes_done(struct rig_pg_wakes *wakes)
     wakes->idle_count = wakes->total = 0;
 }
 
-/* Makes one more descriptor, with room to put it back later; -1 when there is none to be had. */
+/* Makes one more descriptor, with space to put it back later; -1 when none is available. */
 static int wakes_add(struct rig_pg_wakes *wakes)
 {
     int *idle = realloc(wakes->idle, (wakes->total + 1) * sizeof *idle);
@@ -111,7 +111,7 @@ void rig_pg_waiter_interrupt(struct rig_pg_waiter *waiter)
         RIG_INVARIANT(errno == EAGAIN); /* the counter is full: it wakes as well */
 }
 
-/* Milliseconds to poll for, rounded up; bounded where core->stopping() has to be asked. */
+/* Milliseconds to poll for, rounded up; bounded when core->stopping() has to be polled. */
 static int poll_ms(int64_t left_ns, int wake)
 {
     int64_t ms = (left_ns + 999999) / 1000000;
@@ -138,13 +138,13 @@ const char *rig_pg_waiter_wait(struct rig_pg_waiter *waiter, int fd, short event
             return NULL;
         }
         uint64_t wakings;
-        /* Meant for the session that had the descriptor before, unless the flag is up: empty it. */
+        /* Meant for the descriptor's previous session, unless the flag is set: empties it. */
         if (count > 0 && polled[1].revents != 0 && !atomic_load(&waiter->interrupted))
             (void)!read(wake, &wakings, sizeof wakings);
     }
 }
 
-/* Runs inside libpq while it parses. Nothing is printed; what matters for an outcome is kept. */
+/* Runs inside libpq while it parses. Nothing is printed; facts that matter for an outcome are kept. */
 static void receive_notice(void *context, const PGresult *notice)
 {
     struct rig_pg_connection *connection = context;
@@ -176,7 +176,8 @@ static void parameters_add(struct parameters *parameters, const char *name, cons
     parameters->values[parameters->count++] = value;
 }
 
-/* libpq's lists: the name as often as it has addresses (certificates and password files go by it), and these. */
+/* libpq's lists: the name once for each of its addresses (certificates and password files use it), and the
+ * addresses. */
 static void add_host(struct parameters *parameters, const char *host, const struct rig_pg_addresses *addresses,
                      char names[static HOSTS_BYTES], char numbers[static HOSTS_BYTES])
 {
@@ -197,16 +198,16 @@ static void add_host(struct parameters *parameters, const char *host, const stru
     parameters_add(parameters, "hostaddr", numbers);
 }
 
-/* Starts connecting; NULL only when memory ran out. Of a parameter given twice libpq takes the last. */
+/* Starts connecting; NULL only when memory ran out. libpq uses the last value of a parameter given twice. */
 static PGconn *start_connecting(const struct rig_pg_target *target, const struct rig_pg_addresses *addresses)
 {
     struct parameters parameters = {.count = 0};
     char names[HOSTS_BYTES];
     char numbers[HOSTS_BYTES];
     parameters_add(&parameters, "application_name", target->application == NULL ? "rig" : target->application);
-    /* Encryption by GSSAPI costs a round trip to refuse and is asked for, where wanted, in conninfo. */
+    /* Encryption by GSSAPI costs a round trip to refuse; a plan requests it in conninfo. */
     parameters_add(&parameters, "gssencmode", "disable");
-    /* A peer that is gone without a word is noticed by the kernel, whatever the time-outs of a plan. */
+    /* The kernel notices a peer that is gone without notice, whatever the time-outs of a plan. */
     parameters_add(&parameters, "keepalives_idle", "5");
     parameters_add(&parameters, "keepalives_interval", "2");
     parameters_add(&parameters, "keepalives_count", "3");
@@ -226,7 +227,7 @@ static PGconn *start_connecting(const struct rig_pg_target *target, const struct
     return pg;
 }
 
-/* A second attempt, without TLS, that failed for the same reason as the first, which libpq tells again. */
+/* A second attempt, without TLS, failed for the same reason as the first; libpq repeats the reason. */
 static void drop_repetition(char *reason)
 {
     char *again = strstr(reason, " connection to server ");
@@ -302,8 +303,8 @@ static int64_t answer_most(const struct rig_pg_connection *connection)
 }
 
 /*
- * Takes what has arrived; false when that is more than the answers may have. libpq may read on what arrives meanwhile,
- * which is not counted here: is_within_limit() has the last word.
+ * Reads the bytes that have arrived; false when they exceed the answers' limit. libpq may read further bytes meanwhile,
+ * which are not counted here: is_within_limit() checks again.
  */
 static bool consume(struct rig_pg_connection *connection)
 {
@@ -323,7 +324,7 @@ const char *rig_pg_flush(struct rig_pg_connection *connection, int64_t deadline_
             rig_pg_waiter_wait(connection->waiter, PQsocket(pg), POLLIN | POLLOUT, deadline_ns, &ready);
         if (reason != NULL)
             return reason;
-        /* The server may refuse to read on until its own answers are taken. */
+        /* The server may stop reading until its own answers are read. */
         if ((ready & POLLIN) != 0 && !consume(connection))
             return RIG_PG_TOO_LARGE;
         if (PQstatus(pg) == CONNECTION_BAD)
@@ -332,7 +333,7 @@ const char *rig_pg_flush(struct rig_pg_connection *connection, int64_t deadline_
     return NULL;
 }
 
-/* Counts the values of a result; false when the answers have more bytes than they may. */
+/* Counts the values of a result; false when the answers exceed their limit. */
 static bool is_within_limit(struct rig_pg_connection *connection, const PGresult *result)
 {
     const int rows = PQntuples(result), columns = PQnfields(result);
@@ -345,7 +346,7 @@ static bool is_within_limit(struct rig_pg_connection *connection, const PGresult
 const char *rig_pg_next(struct rig_pg_connection *connection, int64_t deadline_ns, PGresult **result)
 {
     PGconn *pg = connection->pg;
-    /* A connection that broke has no socket any more, and PQgetResult() gives what had been received, then an error. */
+    /* A broken connection has no socket any more, and PQgetResult() returns the received results, then an error. */
     while (PQisBusy(pg) != 0 && PQsocket(pg) >= 0) {
         short ready;
         const char *reason = rig_pg_waiter_wait(connection->waiter, PQsocket(pg), POLLIN, deadline_ns, &ready);
@@ -353,7 +354,7 @@ const char *rig_pg_next(struct rig_pg_connection *connection, int64_t deadline_n
             return reason;
         if (!consume(connection))
             return RIG_PG_TOO_LARGE;
-        /* A TLS record can be longer than one read takes; its rest lies in the TLS library, unseen by poll(). */
+        /* A TLS record can be longer than one read takes; the rest is in the TLS library, unseen by poll(). */
         if (PQsslInUse(pg) != 0 && PQisBusy(pg) != 0 && PQsocket(pg) >= 0)
             (void)PQconsumeInput(pg);
     }
@@ -366,7 +367,7 @@ const char *rig_pg_next(struct rig_pg_connection *connection, int64_t deadline_n
     return NULL;
 }
 
-/* The results of a query up to its end; the first one that is an error, or else the first one, is kept. */
+/* The results of a query up to its end; keeps the first one that is an error, or else the first one. */
 static const char *collect(struct rig_pg_connection *connection, int64_t deadline_ns, PGresult **kept)
 {
     for (;;) {

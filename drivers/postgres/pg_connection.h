@@ -1,8 +1,8 @@
 /*
- * One connection on libpq, driven without blocking: every wait is bounded by a deadline and ends when the session is
+ * One connection on libpq, used without blocking: every wait is bounded by a deadline and ends when the session is
  * interrupted.
  *
- * Names of hosts are looked up here (pg_resolve.h), because libpq would wait for the resolver without a deadline.
+ * Names of hosts are resolved in pg_resolve.h, because libpq would wait for the resolver without a deadline.
  *
  * Threads: one a connection. A waiter is shared with the threads that interrupt it.
  */
@@ -18,24 +18,24 @@
 
 /*
  * Event descriptors that wake sleeping sessions. They stay open for the whole run: an interrupt that comes while its
- * session closes then wakes, at worst, another session for nothing, and never writes into a stranger's file.
+ * session closes then wakes, at worst, another session without need, and never writes into an unrelated file.
  */
 struct rig_pg_wakes {
     pthread_mutex_t mutex;
     int *idle;
     size_t idle_count;
-    size_t total; /* idle and lent; `idle` has room for all */
+    size_t total; /* idle and lent; `idle` has space for all */
 };
 
 void rig_pg_wakes_init(struct rig_pg_wakes *wakes);
 void rig_pg_wakes_done(struct rig_pg_wakes *wakes);
 
-/* What ends a wait besides the server. Zeroed, it can be interrupted already. */
+/* The events that end a wait besides the server. Zeroed, it can already be interrupted. */
 struct rig_pg_waiter {
     const struct rig_core *core;
     atomic_bool interrupted;
-    atomic_int wake_plus_one; /* an event descriptor + 1; 0: none, then core->stopping() is asked every 100 ms */
-    bool to_the_end;          /* do not ask: for work that cleans up after a run that is stopping */
+    atomic_int wake_plus_one; /* an event descriptor + 1; 0: none, then core->stopping() is polled every 100 ms */
+    bool to_the_end;          /* do not poll it: for cleaning up after a run that is stopping */
 };
 
 enum rig_rc rig_pg_waiter_arm(struct rig_pg_waiter *waiter, struct rig_pg_wakes *wakes, struct rig_err *err);
@@ -72,8 +72,8 @@ struct rig_pg_connection {
     char warning_text[RIG_ERROR_TEXT_BYTES];
     bool standby;         /* the server was a standby when the session was set up */
     int64_t node;         /* the server's name, as core->name() numbers it; set by the session, as is */
-    int64_t backend;      /* the process number that the server told when the connection began; 0: none */
-    int64_t answer_bytes; /* seen to arrive for the transaction or query, at least; libpq holds a row whole */
+    int64_t backend;      /* the process number that the server sent when the connection began; 0: none */
+    int64_t answer_bytes; /* bytes received for the transaction or query, at least; libpq holds a row whole */
     int64_t value_bytes;  /* of the values in its results */
     int64_t answer_most;  /* 0: RIG_PG_ANSWER_MOST */
     char query_code[6];   /* SQLSTATE of the last rig_pg_query() that failed; empty: it gave none */
@@ -84,7 +84,7 @@ enum rig_rc rig_pg_connect(struct rig_pg_connection *connection, const struct ri
                            struct rig_pg_waiter *waiter, int64_t deadline_ns, struct rig_err *err);
 void rig_pg_disconnect(struct rig_pg_connection *connection);
 
-/* Sends what libpq has buffered. A connection that breaks is left for rig_pg_next() to find, which reads the reason. */
+/* Sends libpq's buffered data. For a connection that breaks, rig_pg_next() reads the reason. */
 const char *rig_pg_flush(struct rig_pg_connection *connection, int64_t deadline_ns);
 /*
  * The next result, as from PQgetResult() but bounded; the caller clears it. Returns NULL, RIG_PG_TIMEOUT,
@@ -94,18 +94,18 @@ const char *rig_pg_next(struct rig_pg_connection *connection, int64_t deadline_n
 
 /*
  * Runs `sql` (one or more statements) by the simple protocol and waits for its end. `*result` (NULL: not wanted) is the
- * first one, given to the caller. RIG_E_CLUSTER with the server's words.
+ * first one, given to the caller. RIG_E_CLUSTER with the server's message.
  */
 enum rig_rc rig_pg_query(struct rig_pg_connection *connection, const char *sql, int64_t deadline_ns, PGresult **result,
                          struct rig_err *err);
 
 /*
- * Whether the server is a standby. One that cannot say so is none: what speaks PostgreSQL's protocol may be another
- * database. Out of pipeline mode.
+ * Whether the server is a standby. A server that cannot report this is none: another database may speak PostgreSQL's
+ * protocol. Out of pipeline mode.
  */
 bool rig_pg_in_recovery(struct rig_pg_connection *connection, int64_t deadline_ns);
 
-/* Copies a message as one line, cut to fit, without what libpq guesses. */
+/* Copies a message as one line, cut to fit, without libpq's guesses at the cause. */
 void rig_pg_one_line(char *line, size_t size, const char *message);
 
 #endif

@@ -41,7 +41,7 @@ struct own_connection {
     struct rig_pg_run *run;
     struct rig_pg_waiter waiter;
     struct rig_pg_connection connection;
-    int64_t deadline_ns; /* for what is done by it */
+    int64_t deadline_ns; /* the purpose of the connection, for errors */
 };
 
 static enum rig_rc open_own(void *context, struct rig_pg_connection *connection, uint32_t server, int64_t deadline_ns,
@@ -111,7 +111,7 @@ static void teardown(void *object)
     struct rig_pg_run *run = object;
     const struct rig_core *core = run->env->core;
     char remedy[RIG_PG_TABLE_BYTES + 64];
-    /* rig's own cluster goes as a whole. */
+    /* rig's own cluster is removed as a whole. */
     if (cluster_wanted(run->options) || !run->created)
         return;
     rig_pg_tables_remedy(&run->schema, remedy, sizeof remedy);

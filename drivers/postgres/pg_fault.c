@@ -9,7 +9,7 @@
 #include "drivers/postgres/pg_session.h"
 
 static const int64_t step_ns = 10 * RIG_NS_PER_MS;
-/* How long to wait for a session to strike: clients may be connecting just now. */
+/* Time to wait for a session to strike: clients may be connecting at the moment. */
 static const int64_t patience_ns = 5 * RIG_NS_PER_S;
 
 const struct rig_fault *const rig_pg_faults[] = {
@@ -46,7 +46,7 @@ void rig_pg_fault_say(struct rig_evidence *evidence, const char *format, ...)
 
 /* ---- sessions ---- */
 
-/* Whether it is worth waiting for: it runs, and no fault has stopped it. */
+/* Whether a wait can succeed: it runs, and no fault has stopped it. */
 static bool may_answer(const struct rig_pg_node *node)
 {
     struct rig_process_stat server;

@@ -1,9 +1,9 @@
 /*
- * What the faults that only PostgreSQL knows have in common, and the list of them. One file a fault: pg_fault_<name>.c.
+ * The common parts of the PostgreSQL-only faults, and their list. One file a fault: pg_fault_<name>.c.
  *
  * They work by SQL through the nodes' private sockets, which no fault of the network reaches, and by signals to server
- * processes of the cluster that rig started. Their own sessions ("rig control") are never among those they strike,
- * never wait for standbys, and give up on a lock or a statement in time.
+ * processes of the cluster that rig started. They never strike their own sessions ("rig control"), which never wait for
+ * standbys, and give up on a lock or a statement in time.
  */
 #ifndef RIG_DRIVERS_POSTGRES_PG_FAULT_H
 #define RIG_DRIVERS_POSTGRES_PG_FAULT_H
@@ -13,7 +13,7 @@
 #include "drivers/postgres/pg_cluster.h"
 #include "drivers/postgres/pg_schema.h"
 
-#define RIG_PG_FAULT_NS (INT64_C(20) * 1000000000) /* the longest that one step of a fault takes */
+#define RIG_PG_FAULT_NS (INT64_C(20) * 1000000000) /* the maximum time of one step of a fault */
 
 enum { RIG_PG_FAULT_TABLES_MOST = 16 };
 
@@ -31,9 +31,9 @@ extern const struct rig_fault rig_pg_fault_deadlocks;
 
 /* The target number `i` of the injection. */
 struct rig_pg_node *rig_pg_fault_node(const struct rig_fault_site *site, uint32_t i);
-/* The present primary. */
+/* The current primary. */
 struct rig_pg_node *rig_pg_fault_primary(const struct rig_fault_site *site);
-/* Adds to what was said already, with "; " between. */
+/* Appends to the evidence, with "; " in between. */
 void rig_pg_fault_say(struct rig_evidence *evidence, const char *format, ...) RIG_PRINTF(2, 3);
 /* A session of the fault's own; it outlives inject where its state holds it. */
 struct rig_pg_fault_session {

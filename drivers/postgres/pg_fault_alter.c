@@ -1,10 +1,10 @@
 /*
- * alter-tables: changes the run's tables while clients use them, and changes them back: statements that were prepared
- * are planned again, transactions wait for the lock.
+ * alter-tables: changes the run's tables while clients use them, and changes them back: prepared statements are planned
+ * again, transactions wait for the lock.
  *
  * `change: column` and `storage` leave the rows alone and have to be harmless. `change: rewrite` gives a table new rows
  * under the number of the ALTER's own transaction, which PostgreSQL documents as unsafe: a transaction with an older
- * snapshot that first reads the table afterwards finds it empty. With that one, an anomaly is no bug.
+ * snapshot that first reads the table afterwards finds it empty. An anomaly under that change is no bug.
  *
  * Evidence: the catalogue shows the change.
  */
@@ -35,7 +35,7 @@ struct state {
     bool changed[RIG_NODES_MOST]; /* by position among the targets */
 };
 
-/* By choice: what is done, the query that shows it (another answer than before), and what undoes it. */
+/* By choice: the change, the query that shows it (its answer differs then), and the statement that undoes it. */
 static const struct change {
     const char *apply;
     const char *show;
@@ -93,7 +93,7 @@ static enum rig_rc inject_node(const struct rig_fault_site *site, uint32_t i, vo
     if (rc == RIG_OK)
         rc = rig_pg_fault_tables(node, &session, &tables, err);
     state->changed[i] = rc == RIG_OK;
-    /* What an earlier injection could not change back. */
+    /* Undoes a change that an earlier injection could not undo. */
     for (uint32_t t = 0; rc == RIG_OK && t < tables.count && change->undo != NULL; t++)
         rc = ask(node, &session, change->undo, tables.names[t], NULL, err);
     for (uint32_t t = 0; rc == RIG_OK && t < tables.count; t++)
@@ -115,7 +115,7 @@ static enum rig_rc undo(const struct rig_pg_node *node, const char *template, st
     return rc;
 }
 
-/* On the present primary: the change has followed it there. */
+/* On the current primary, to which the change was replicated. */
 static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, struct rig_evidence *evidence,
                         struct rig_err *err)
 {
@@ -131,7 +131,7 @@ static enum rig_rc heal(const struct rig_fault_site *site, void *private_state, 
     struct rig_err problem = {.rc = RIG_OK};
     bool undone = undo(primary, template, &problem) == RIG_OK;
     *state = (struct state){{false}};
-    /* The change does no harm: that another fault has the primary now is no reason to end the run. */
+    /* The change does no harm: when another fault has stopped the primary, the run need not end. */
     rig_pg_fault_say(evidence, "%s: %s", primary->local.name,
                      undone ? "changed back" : "not changed back, the server does not answer");
     (void)err;

@@ -1,6 +1,6 @@
 /*
- * checkpoint: has a server write down all that it holds in memory, at once; after each, whole pages go to the log
- * again.
+ * checkpoint: makes a server write all its dirty pages to disk at once; after each checkpoint, whole pages go to the
+ * log again.
  *
  * Evidence: the control file names another checkpoint than before.
  */

@@ -1,8 +1,8 @@
 /*
- * deadlocks: two sessions lock rows that clients use, each the other's first row second, again and again; the server
- * has to find each circle and to abort one session in it, a client's perhaps.
+ * deadlocks: two sessions repeatedly lock two rows that clients use, in opposite order; the server has to find each
+ * deadlock and to abort one session in it, perhaps a client's.
  *
- * Evidence: how often one of the two was told of a deadlock, and that none was left waiting.
+ * Evidence: the number of deadlock errors of the two sessions, and that none is left waiting.
  */
 #include <stdio.h>
 #include <string.h>
@@ -32,8 +32,7 @@ struct pair {
     char lock[2][512]; /* the statement that locks the first and the second row */
 };
 
-/* The two rows that are newest: clients use their keys now. One query finds both: between two of them, newer keys come.
- */
+/* The two newest rows: clients use their keys now. One query finds both: between two queries, newer keys may come. */
 static enum rig_rc find_rows(struct pair *pair, struct rig_err *err)
 {
     struct rig_pg_fault_tables tables;
@@ -61,7 +60,7 @@ static enum rig_rc find_rows(struct pair *pair, struct rig_err *err)
     return RIG_OK;
 }
 
-/* Takes the end of a statement; whether it was told of a deadlock. */
+/* Takes the end of a statement; returns whether it failed by a deadlock. */
 static bool was_deadlock(struct rig_pg_fault_session *session)
 {
     bool deadlock = false;
@@ -77,13 +76,13 @@ static bool was_deadlock(struct rig_pg_fault_session *session)
     return deadlock;
 }
 
-/* One circle. A first lock may fail by a deadlock with clients as well. */
+/* One round. A first lock may fail by a deadlock with clients as well. */
 static enum rig_rc close_circle(struct pair *pair, int *deadlocks, struct rig_err *err)
 {
     enum rig_rc rc = RIG_OK;
     struct rig_err first = {.rc = RIG_OK};
     bool locked = true;
-    /* A client may wait for the first row with the second one locked: no session closes that circle. */
+    /* A client may wait for the first row with the second one locked: then no session completes the cycle. */
     for (int i = 0; rc == RIG_OK && i < 2; i++)
         rc = rig_pg_fault_ask(pair->node, &pair->sessions[i], "BEGIN; SET LOCAL lock_timeout = '300ms'", NULL, err);
     for (int i = 0; rc == RIG_OK && locked && i < 2; i++)
@@ -94,7 +93,7 @@ static enum rig_rc close_circle(struct pair *pair, int *deadlocks, struct rig_er
             rig_pg_flush(connection, pair->sessions[i].waiter.core->now_ns() + RIG_PG_FAULT_NS) != NULL)
             rc = rig_fail(err, RIG_E_CLUSTER, "%s: %s", pair->node->local.name, PQerrorMessage(connection->pg));
     }
-    /* The one that is aborted lets the other go on; which one is the server's choice. */
+    /* The aborted session lets the other go on; the server chooses which one. */
     for (int i = 0; rc == RIG_OK && locked && i < 2; i++)
         *deadlocks += was_deadlock(&pair->sessions[i]) ? 1 : 0;
     for (int i = 0; rc == RIG_OK && i < 2; i++)

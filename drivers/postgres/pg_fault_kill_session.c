@@ -1,8 +1,8 @@
 /*
  * kill-session: a signal to the server process of one client's session, in the middle of a transaction if there is any.
  *
- * SIGKILL is what the kernel does to it when memory runs out: PostgreSQL then ends all its processes and recovers from
- * the log, since the dead one may have left shared memory in disorder. SIGTERM ends the session only.
+ * The kernel sends SIGKILL when memory runs out: PostgreSQL then ends all its processes and recovers from the log,
+ * since the killed one may have left shared memory inconsistent. SIGTERM ends the session only.
  *
  * Evidence: the process is gone; after SIGKILL the server has answered again by the time of healing.
  */
@@ -60,7 +60,7 @@ static enum rig_rc heal_node(const struct rig_fault_site *site, uint32_t i, void
 {
     struct state *state = private_state;
     struct rig_pg_node *node = rig_pg_fault_node(site, i);
-    /* The fault that brought the node down meanwhile also brings it back. */
+    /* A fault that stopped the node meanwhile also starts it. */
     if (!state->struck[i] || !rig_local_node_runs(&node->local))
         return RIG_OK;
     enum rig_rc rc = rig_pg_node_start(node, true, site->core->now_ns() + RIG_PG_FAULT_NS, err);

@@ -1,8 +1,9 @@
 /*
- * lock-pressure: fills the server's lock table with locks that no other session wants, until it is full or there are as many
- * as asked for. A session that needs a lock then gets "out of shared memory", also for locks of serializable transactions' own.
+ * lock-pressure: fills the server's lock table with locks that no other session requests, until it is full or has the
+ * requested number. A session that needs a lock then fails with "out of shared memory"; predicate locks of serializable
+ * transactions fail, too.
  *
- * Evidence: pg_locks shows them while the fault lasts. They go with the session that holds them.
+ * Evidence: pg_locks shows them while the fault lasts. They are released with the session that holds them.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -28,10 +29,10 @@ static const struct rig_option table[] = {
 };
 
 struct state {
-    struct rig_pg_fault_session session; /* of the first target, which alone is struck */
+    struct rig_pg_fault_session session; /* for the first target; only this one is struck */
 };
 
-/* False: the lock table is full, and holds what was locked before. */
+/* False: the lock table is full; the locks taken before are kept. */
 static bool lock_more(const struct rig_pg_node *node, struct rig_pg_fault_session *session, long from, long count)
 {
     char sql[256];
@@ -54,7 +55,7 @@ static enum rig_rc inject(const struct rig_fault_site *site, void *private_state
     char answer[RIG_PG_ANSWER_BYTES];
     long most = options->locks == 0 ? LONG_MAX : (long)options->locks;
     long locks = 0;
-    /* In ever smaller steps up to the last entry; then those that clients give back between two transactions. */
+    /* In ever smaller steps up to the last entry; then the entries that clients release between two transactions. */
     long step = STEP_LOCKS;
     int misses = 0;
     enum rig_rc rc = rig_pg_fault_open(node, &state->session, err);

@@ -1,9 +1,9 @@
 /*
- * pause-session: stops the server process of one client's session, in the middle of a transaction if there is any: what
- * it has locked stays locked.
+ * pause-session: stops the server process of one client's session, in the middle of a transaction if there is any; its
+ * locks stay.
  *
  * Evidence: the process is in the state `stopped`, and no longer once it is healed. It needs no entry in the undo
- * journal: when rig dies its server goes down, and kills what does not follow within 5 s.
+ * journal: when rig dies its server goes down, and kills processes that do not end within 5 s.
  */
 #include <signal.h>
 

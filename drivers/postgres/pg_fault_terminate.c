@@ -34,11 +34,11 @@ static enum rig_rc inject_node(const struct rig_fault_site *site, uint32_t i, vo
     struct rig_process first;
     char sql[1024];
     char answer[RIG_PG_ANSWER_BYTES];
-    /* Waits until there is any. */
+    /* Waits until there are sessions. */
     enum rig_rc rc = rig_pg_fault_choose(site, node, &first, err);
     if (rc != RIG_OK)
         return rc;
-    /* From PostgreSQL 14 on the function waits for the end of each, as long as is said. */
+    /* From PostgreSQL 14 on the function waits for the end of each session, for the given time. */
     (void)snprintf(sql, sizeof sql,
                    "WITH s AS (SELECT pid, row_number() OVER (ORDER BY md5(concat(pid, '%llu'))) AS n, count(*) OVER ()"
                    " AS c FROM pg_stat_activity WHERE backend_type = 'client backend' AND application_name = 'rig'),"

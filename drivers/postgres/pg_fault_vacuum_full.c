@@ -1,7 +1,7 @@
 /*
  * vacuum-full: rewrites the run's tables while clients use them; each is locked meanwhile.
  *
- * Evidence: each table lies in another file than before.
+ * Evidence: each table is in another file than before.
  */
 #include <stdio.h>
 #include <string.h>

@@ -23,7 +23,7 @@ void rig_pg_node_init(struct rig_pg_node *node, struct rig_pg_site *site, uint32
     atomic_store(&node->port, 0);
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 void rig_pg_node_socket(const struct rig_pg_node *node, struct rig_pg_endpoint *endpoint)
 {
@@ -117,13 +117,14 @@ static enum rig_rc await_answer(struct rig_pg_node *node, bool always, int64_t d
 enum rig_rc rig_pg_node_start(struct rig_pg_node *node, bool always, int64_t deadline_ns, struct rig_err *err)
 {
     if (rig_local_node_runs(&node->local)) {
-        /* It may be recovering from a crash, and give that up: then it is started like one that was down. */
+        /* It may be recovering from a crash, and fail at that: then it is started like a node that was down. */
         struct rig_err attempt = {.rc = RIG_OK};
         enum rig_rc answered = await_answer(node, always, deadline_ns, &attempt);
         if (answered == RIG_OK || rig_local_node_runs(&node->local))
             return answered == RIG_OK ? RIG_OK : rig_fail(err, answered, "%s", attempt.text);
     }
-    /* What a server that ended by itself has left: processes that hold its shared memory would refuse the new one. */
+    /* Removes the remains of a server that ended by itself: processes that hold its shared memory would refuse the new
+     * one. */
     enum rig_rc rc = rig_pg_node_stop(node, RIG_NODE_KILL, err);
     for (int tries = 1; rc == RIG_OK; tries++) {
         struct rig_err attempt = {.rc = RIG_OK};
@@ -145,9 +146,9 @@ enum rig_rc rig_pg_node_start(struct rig_pg_node *node, bool always, int64_t dea
 /* ---- stopping ---- */
 
 /*
- * A killed server leaves the segment behind by which another one would notice that it runs: for ever, unless a server
- * is started on the same data, and the system has but 4,096. Its key and number are in the seventh line of
- * postmaster.pid.
+ * A killed server leaves a shared memory segment, by which another server would notice that it runs. The segment stays
+ * until a server is started on the same data, and the system allows only 4,096. Its key and number are in the seventh
+ * line of postmaster.pid.
  */
 static void remove_segment(const struct rig_pg_node *node)
 {

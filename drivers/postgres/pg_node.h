@@ -1,11 +1,11 @@
 /*
- * One server of a local cluster: what is PostgreSQL's beyond drivers/local/local_node.h, and the driver's own way to ask
- * it.
+ * One server of a local cluster: the PostgreSQL parts beyond drivers/local/local_node.h, and the driver's own requests
+ * to it.
  *
- * Whether it is a standby is a fact of its data folder (the file standby.signal, which PostgreSQL removes when it is
- * promoted); here is no second opinion on that.
+ * Its data folder decides whether it is a standby (the file standby.signal, which PostgreSQL removes when it is
+ * promoted); no other state records this.
  *
- * Threads: one at a time changes a node (main, then the nemesis's); status, port and pid may be asked from any.
+ * Threads: one at a time changes a node (main, then the nemesis's); status, port and pid may be read from any.
  */
 #ifndef RIG_DRIVERS_POSTGRES_PG_NODE_H
 #define RIG_DRIVERS_POSTGRES_PG_NODE_H
@@ -19,7 +19,7 @@
 enum { RIG_PG_ANSWER_BYTES = 256 };
 
 struct rig_pg_node {
-    struct rig_local_node local; /* "pg-1"; also what it calls itself to the primary */
+    struct rig_local_node local; /* "pg-1"; also its application name on the primary */
     struct rig_pg_site *site;
     uint32_t index;
     atomic_int port; /* of TCP, and in the socket's name; 0: none yet */
@@ -28,11 +28,11 @@ struct rig_pg_node {
 /* Zeroed before; variables that were set since stay. */
 void rig_pg_node_init(struct rig_pg_node *node, struct rig_pg_site *site, uint32_t index);
 
-/* Starts it over its data and waits until it answers. Of one that runs: RIG_OK. `always`: also while the run ends. */
+/* Starts it over its data and waits until it answers. RIG_OK when it runs. `always`: also while the run ends. */
 enum rig_rc rig_pg_node_start(struct rig_pg_node *node, bool always, int64_t deadline_ns, struct rig_err *err);
-/* As rig_local_node_stop(), and removes the shared memory that a killed server leaves. */
+/* As rig_local_node_stop(), and removes the shared memory of a killed server. */
 enum rig_rc rig_pg_node_stop(struct rig_pg_node *node, enum rig_node_end how, struct rig_err *err);
-/* Whether its data is a standby's. */
+/* Whether its data are a standby's. */
 bool rig_pg_node_is_standby(const struct rig_pg_node *node);
 enum rig_rc rig_pg_node_make_standby(const struct rig_pg_node *node, struct rig_err *err);
 

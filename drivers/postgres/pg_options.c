@@ -142,7 +142,7 @@ bool rig_pg_endpoint_parse(const char *text, struct rig_pg_endpoint *endpoint)
     if (host_length == 0 || host_length >= sizeof parsed.host)
         return false;
     memcpy(parsed.host, host, host_length);
-    /* libpq takes a comma for a list of hosts to try in turn, which would hide which one a session is on. */
+    /* libpq takes a comma for a list of hosts to try in turn, which would hide the session's server. */
     if (strpbrk(parsed.host, ", \t\n") != NULL || (port != NULL && !parse_port(port, parsed.port)))
         return false;
     *endpoint = parsed;
@@ -254,7 +254,7 @@ static enum rig_rc check_schema(const char *schema, struct rig_err *err)
     return RIG_OK;
 }
 
-/* What needs standbys, and how many. */
+/* Options that need standbys, and the number needed. */
 static enum rig_rc check_replication(const struct rig_pg_options *options, struct rig_err *err)
 {
     int64_t others = options->hosts.count > 0 ? (int64_t)(options->hosts.count + options->read_only_hosts.count) - 1

@@ -1,5 +1,5 @@
 /*
- * The driver's options: what a plan may say below `database:` for PostgreSQL, and which of it contradicts itself.
+ * The driver's options: a plan's keys below `database:` for PostgreSQL, and their contradictions.
  *
  * Also endpoints ("db1", "db1:5433", "[::1]:5432", "/run/postgresql:5432"), which options name as texts.
  */
@@ -22,7 +22,7 @@ enum rig_pg_reads_from { RIG_PG_READS_AUTO, RIG_PG_READS_PRIMARY, RIG_PG_READS_S
 enum rig_pg_replication { RIG_PG_ASYNC }; /* the other choices are words of synchronous_commit */
 enum rig_pg_listen { RIG_PG_LISTEN_SOCKET, RIG_PG_LISTEN_TCP };
 
-/* A schema's name has 63 bytes at most, and a run's name leaves room for what follows it in a table's. */
+/* A schema's name has 63 bytes at most; a run's name leaves space for the suffix in a table's. */
 enum { RIG_PG_SCHEMA_NAME_BYTES = 64, RIG_PG_RUN_NAME_MOST = 40 };
 
 struct rig_pg_options {
@@ -68,10 +68,10 @@ extern const char *const rig_pg_synchronous_commit_words[];
 /* Those of the option replication. */
 extern const char *const rig_pg_replication_words[];
 
-/* Refuses what contradicts itself. No I/O. RIG_E_PLAN. */
+/* Rejects contradictory options. No I/O. RIG_E_PLAN. */
 enum rig_rc rig_pg_options_check(const void *options, enum rig_workload workload, struct rig_err *err);
 
-/* Where a server listens. */
+/* The address of a server. */
 struct rig_pg_endpoint {
     char host[256]; /* a name, an address, or the folder of a socket; empty: libpq's default */
     char port[6];   /* empty: libpq's default */

@@ -1,32 +1,32 @@
 /*
- * What is certain about a transaction's fate after an error: a table of SQLSTATE x phase.
+ * The certain part of a transaction's fate after an error: a table of SQLSTATE x phase.
  *
  * The rule behind the rows: PostgreSQL commits when, and only when, it executes a COMMIT that it has received.
- *   - Before a COMMIT may have left this process, whatever happens means fail: the server rolls back a transaction
- *     whose session ends or fails without one.
+ *   - Before a COMMIT may have left this process, every event means fail: the server rolls back a transaction
+ *     when its session ends or fails without one.
  *   - Once it may have left, an error means fail only when the server can raise that error no later than the writing of
  *     the commit record. Everything else, known or not, is info.
  * The phase of an *answered* error is that of the statement it answers; in a pipeline the server skips everything
- * behind a failed statement, so an error answered to an earlier statement is certain even though COMMIT was sent. The
- * phase of an event without an answer (connection lost, time-out, interruption) is how far the sending has come; so is
- * that of an error which a pooler raises itself because it lost the server.
+ * behind a failed statement, so an error answered to an earlier statement is certain even though COMMIT was sent. An
+ * event without an answer (connection lost, time-out, interruption) has the phase that the sending has reached; so has
+ * an error that a pooler raises itself because it lost the server.
  */
 #ifndef RIG_DRIVERS_POSTGRES_PG_OUTCOME_H
 #define RIG_DRIVERS_POSTGRES_PG_OUTCOME_H
 
 #include "drivers/driver.h"
 
-/* What the client itself can see, in the place of an SQLSTATE. */
+/* Codes for events that the client itself detects, in the place of an SQLSTATE. */
 #define RIG_PG_LOST           "connection-lost" /* end of file, a reset, or a failed send */
 #define RIG_PG_TIMEOUT        "timeout"         /* the driver's own transaction-timeout */
 #define RIG_PG_INTERRUPTED    "interrupted"     /* rig's interrupt hook */
 #define RIG_PG_ROLLED_BACK    "rolled-back"     /* COMMIT was answered with the tag ROLLBACK */
 #define RIG_PG_COMMIT_WARNING "commit-warning"  /* COMMIT was acknowledged, with a warning */
-#define RIG_PG_PROTOCOL       "protocol"        /* an answer that makes no sense for the statement */
+#define RIG_PG_PROTOCOL       "protocol"        /* an answer that is invalid for the statement */
 #define RIG_PG_MALFORMED      "malformed-value" /* a value that this driver cannot have written */
-#define RIG_PG_UNREACHABLE    "unreachable"     /* no connection to the node that is to answer */
+#define RIG_PG_UNREACHABLE    "unreachable"     /* no connection to the requested node */
 #define RIG_PG_TOO_LARGE      "answer-limit"    /* the answers to one transaction are longer than max-answer */
-#define RIG_PG_LIMIT          "element-limit"   /* the reads of one transaction passed rig's maximum */
+#define RIG_PG_LIMIT          "element-limit"   /* the reads of one transaction exceed rig's maximum */
 
 struct rig_pg_outcome_row {
     const char *code;    /* an SQLSTATE, the first characters of some, one of the words above, or "" for any other */

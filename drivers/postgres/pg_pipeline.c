@@ -4,7 +4,7 @@
 
 #include "base/bug.h"
 
-/* What a queued statement is: an operation's index, or one of these. */
+/* A queued statement: an operation's index, or one of these. */
 enum { OF_BEGIN = -1, OF_COMMIT = -2 };
 
 enum rig_rc rig_pg_pipeline_enter(struct rig_pg_connection *connection, struct rig_err *err)
@@ -14,7 +14,7 @@ enum rig_rc rig_pg_pipeline_enter(struct rig_pg_connection *connection, struct r
     return RIG_OK;
 }
 
-/* Gives one statement to libpq, which may send it at once; false (and the turn failed) when it could not take it. */
+/* Gives one statement to libpq, which may send it at once; false (and the turn failed) when libpq did not take it. */
 static bool queue(struct rig_pg_turn *turn, const struct rig_pg_statement *statement, int64_t key, int64_t value)
 {
     char key_text[RIG_PG_INT_BYTES];
@@ -74,7 +74,7 @@ static enum rig_phase phase_of(int which)
 }
 
 /*
- * Whether an error is the server's own answer to the present statement, after which it skips the statements behind it.
+ * Whether an error is the server's own answer to the current statement, after which it skips the following statements.
  * Without an SQLSTATE the connection broke. A pooler that loses its server answers with an error of its own that ends
  * the session; by then the server may have executed the whole pipeline. Such an error names no routine, PostgreSQL's
  * does.
@@ -125,7 +125,7 @@ static bool take(struct rig_pg_turn *turn, int which)
     PQclear(result);
     if (PQstatus(turn->connection->pg) == CONNECTION_BAD) {
         turn->session_lost = true;
-        /* What was received before the break is still to be had; an error means that nothing is. */
+        /* The results received before the break are still available; an error means that there are none. */
         if (status == PGRES_FATAL_ERROR)
             return false;
     }

@@ -32,7 +32,8 @@ enum rig_rc rig_pg_follow(struct rig_pg_node *node, struct rig_pg_node *primary,
     return rc;
 }
 
-/* The last line of a timeline's history is "<the timeline before>\t<where it was left>\t<why>"; the first has none. */
+/* The last line of a timeline's history is "<the previous timeline>\t<position of the fork>\t<reason>"; the first has
+ * none. */
 enum rig_rc rig_pg_find_line(const struct rig_pg_node *primary, struct rig_pg_line *line, struct rig_err *err)
 {
     static const char sql[] =
@@ -109,15 +110,15 @@ bool rig_pg_has_line(const struct rig_pg_node *node, const struct rig_pg_node *p
     return reached;
 }
 
-/* ---- coming back ---- */
+/* ---- rejoining ---- */
 
-/* False where the data cannot be set back, say because the log that it takes is gone. */
+/* False when the data cannot be rewound, for example because the required log is gone. */
 static bool rewind_data(struct rig_pg_node *node, const char *source, const char *log_name, int64_t deadline_ns)
 {
     char path[RIG_LOCAL_PATH_BYTES + 32];
     const char *const arguments[] = {"pg_rewind", "-D", node->local.data, "--source-server", source, "--no-sync", NULL};
     struct rig_err err = {.rc = RIG_OK};
-    /* It may have to run the server by itself first, to recover from a crash, which no standby can. */
+    /* It may have to run the server by itself first, to recover from a crash, which a standby cannot do. */
     (void)snprintf(path, sizeof path, "%s/standby.signal", node->local.data);
     (void)unlink(path);
     if (rig_pg_site_run(node->site, arguments, log_name, true, deadline_ns, &err) == RIG_OK)
@@ -144,7 +145,7 @@ static enum rig_rc start_as_standby(struct rig_pg_node *node, struct rig_pg_node
     return rc != RIG_OK ? rc : rig_pg_node_start(node, true, deadline_ns, err);
 }
 
-/* Data that were set back are soon consistent, or never. */
+/* Rewound data become consistent soon, or never. */
 static int64_t sooner_ns(const struct rig_pg_node *node, int64_t deadline_ns)
 {
     int64_t soon_ns = node->site->local.env->core->now_ns() + REWOUND_NS;
@@ -165,7 +166,7 @@ enum rig_rc rig_pg_rejoin(struct rig_pg_node *node, struct rig_pg_node *primary,
     (void)snprintf(log_name, sizeof log_name, "%s-rejoin.log", node->local.name);
     enum rig_node_end how = rig_pg_node_is_standby(node) ? RIG_NODE_FAST : RIG_NODE_IMMEDIATE;
     enum rig_rc rc = rig_pg_node_stop(node, how, err);
-    /* The timeline in the primary's control file, which pg_rewind goes by, is that of its last checkpoint. */
+    /* pg_rewind uses the timeline in the primary's control file, which is that of its last checkpoint. */
     if (rc == RIG_OK)
         rc = rig_pg_node_ask(primary, "CHECKPOINT", node->site->options->start_timeout_ns, NULL, err);
     if (rc != RIG_OK)

@@ -1,8 +1,8 @@
 /*
- * Roles in a local cluster: who is the primary, who follows, and how a node becomes a follower again.
+ * Roles in a local cluster: the primary, its followers, and how a node becomes a follower again.
  *
- * A node whose data went another way than the primary's is set back by pg_rewind, and where that cannot be done made
- * anew by a base backup.
+ * A node with data that diverged from the primary's is rewound by pg_rewind; where that is not possible, a base backup
+ * replaces its data.
  *
  * Threads: one at a time (main, then the nemesis's).
  */
@@ -12,31 +12,30 @@
 #include "drivers/postgres/pg_node.h"
 #include "drivers/postgres/pg_routes.h"
 
-/* The log of a primary: its timeline, and where that left the one before it. */
+/* The log of a primary: its timeline, and its fork from the previous one. */
 struct rig_pg_line {
     int timeline;
     char fork[24]; /* a position, as PostgreSQL writes it */
 };
 
-/* Writes the node's configuration for the role that its data has, and has it read again when it runs. */
+/* Writes the node's configuration for the role of its data, and makes a running node read it. */
 enum rig_rc rig_pg_follow(struct rig_pg_node *node, struct rig_pg_node *primary, struct rig_pg_routes *routes,
                           struct rig_err *err);
 /* The standby becomes a primary; returns once it takes writes. */
 enum rig_rc rig_pg_promote(struct rig_pg_node *node, int64_t timeout_ns, struct rig_pg_line *line, struct rig_err *err);
-/* What a primary writes. */
+/* The log that a primary writes. */
 enum rig_rc rig_pg_find_line(const struct rig_pg_node *primary, struct rig_pg_line *line, struct rig_err *err);
 /*
- * Waits until the standby streams on the line's timeline and shows everything up to `position` of the log; one whose
- * settings delay it has to have received it. One that never will, as it is past the fork on the timeline before, is not
- * waited for.
+ * Waits until the standby streams on the line's timeline and shows everything up to `position` of the log; a standby
+ * with delayed replay must have received it. A standby that never will, because it is past the fork on the previous
+ * timeline, is not awaited.
  */
 enum rig_rc rig_pg_await_caught_up(const struct rig_pg_node *node, const char *position, const struct rig_pg_line *line,
                                    int64_t deadline_ns, struct rig_err *err);
-/* Whether the node could reach the primary now, by the line that it follows it on: a fault of the network may cut it.
- */
+/* Whether the node could reach the primary now, by the route on which it follows: a fault of the network may cut it. */
 bool rig_pg_has_line(const struct rig_pg_node *node, const struct rig_pg_node *primary, struct rig_pg_routes *routes);
 /*
- * Makes the node a standby of `primary` with the primary's data, and starts it. Stops it where it runs. `anew`: by a
+ * Makes the node a standby of `primary` with the primary's data, and starts it. Stops it first if it runs. `anew`: by a
  * base backup in any case.
  */
 enum rig_rc rig_pg_rejoin(struct rig_pg_node *node, struct rig_pg_node *primary, struct rig_pg_routes *routes,

@@ -12,7 +12,7 @@
 
 #include "drivers/postgres/pg_outcome.h"
 
-/* One question; the session and the thread that asks each hold it, and the last one frees it. */
+/* One request; the session and the resolving thread each hold it, and the last one frees it. */
 struct question {
     atomic_int holders;
     int answered; /* an event descriptor */
@@ -56,7 +56,7 @@ static bool is_name(const char *host)
            inet_pton(AF_INET, host, &address) != 1 && inet_pton(AF_INET6, host, &address) != 1;
 }
 
-/* Starts the thread; NULL when there is no memory, no descriptor or no thread to be had. */
+/* Starts the thread; NULL when there is no memory, descriptor or thread. */
 static struct question *start_asking(const char *host)
 {
     struct question *question = calloc(1, sizeof *question);

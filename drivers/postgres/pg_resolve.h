@@ -1,8 +1,8 @@
 /*
- * Addresses of a host's name, within a deadline. libpq would ask the system's resolver without one.
+ * Addresses of a host's name, within a deadline, which libpq's own look-up lacks.
  *
- * A thread of its own asks. When the deadline passes first, that thread ends with the resolver's own time-out
- * (seconds), and only it still knows of the question.
+ * A thread of its own calls the resolver. When the deadline passes first, that thread ends with the resolver's own
+ * time-out (seconds), and frees the request.
  */
 #ifndef RIG_DRIVERS_POSTGRES_PG_RESOLVE_H
 #define RIG_DRIVERS_POSTGRES_PG_RESOLVE_H

@@ -1,7 +1,7 @@
 /*
- * The ways to each node: past rig's own proxy, where the plan has faults of the network.
+ * The routes to each node: through rig's own proxy, where the plan has faults of the network.
  *
- * A route is asked for before a client or a node connects, and again when the node listens on another port.
+ * A route is requested before a client or a node connects, and again when the node listens on another port.
  *
  * Threads: any.
  */
@@ -13,7 +13,7 @@
 #include "drivers/postgres/pg_node.h"
 
 struct rig_pg_route {
-    uint16_t port; /* where the node listened when it was asked for; 0: never */
+    uint16_t port; /* the node's port at the last request; 0: none */
     uint16_t via;
 };
 
@@ -24,7 +24,7 @@ struct rig_pg_routes {
 
 void rig_pg_routes_init(struct rig_pg_routes *routes);
 void rig_pg_routes_done(struct rig_pg_routes *routes);
-/* Where `to` is reached from the node `from`, NULL: from a client. */
+/* The address of `to` for the node `from`, NULL: for a client. */
 enum rig_rc rig_pg_routes_find(struct rig_pg_routes *routes, const struct rig_pg_node *from,
                                const struct rig_pg_node *to, struct rig_pg_endpoint *endpoint, struct rig_err *err);
 

@@ -33,7 +33,7 @@ const char *rig_pg_schema_value_type(const struct rig_pg_schema *schema)
     return schema->options->table_schema == RIG_PG_LIST_TEXT ? "text" : "bigint[]";
 }
 
-/* What $2 becomes as a stored value, and what an append to the old value is. */
+/* The expressions for $2 as a stored value, and for an append to the old value. */
 struct value_sql {
     const char *fresh;
     const char *changed; /* in UPDATE, where v is the old value */
@@ -149,7 +149,7 @@ void rig_pg_statement_print(const struct rig_pg_statement *statement, int64_t ke
 {
     size_t length = 0;
     for (const char *p = statement->text; *p != '\0'; p++) {
-        /* Room for a number in quotes and the end. */
+        /* Space for a number in quotes and the end. */
         RIG_INVARIANT(length + RIG_PG_INT_BYTES + 3 < size);
         if (p[0] == '$' && (p[1] == '1' || p[1] == '2')) {
             text[length++] = '\'';

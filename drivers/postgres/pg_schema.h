@@ -1,11 +1,11 @@
 /*
- * Where the tables of a workload are, and the statements that it is made of.
+ * The place of a workload's tables, and its statements.
  *
- * Key k lives in table k mod `tables`: rig_list_N (k bigint, v text or bigint[]) or rig_register_N (k bigint, v
- * bigint), in a schema that is called as the run is. In a schema that the plan names, the tables have the run's name in
- * the place of `rig`. A key without a row is in its initial state. Statements name tables with their schema: a pooler
- * may give each transaction another session, with another search_path. The statements of a run are fixed texts,
- * prepared under rig_<index>; the simple protocol sends them with their numbers written in.
+ * Key k is in table k mod `tables`: rig_list_N (k bigint, v text or bigint[]) or rig_register_N (k bigint, v bigint),
+ * in a schema with the run's name. In a schema that the plan names, the tables have the run's name in the place of
+ * `rig`. A key without a row is in its initial state. Statements name tables with their schema: a pooler may give each
+ * transaction another session, with another search_path. The statements of a run are fixed texts, prepared under
+ * rig_<index>; the simple protocol sends them with their numbers written in.
  */
 #ifndef RIG_DRIVERS_POSTGRES_PG_SCHEMA_H
 #define RIG_DRIVERS_POSTGRES_PG_SCHEMA_H
@@ -45,8 +45,8 @@ enum rig_pg_fixed {
 enum rig_pg_of_table {
     RIG_PG_READ,
     RIG_PG_PUT,    /* the upsert */
-    RIG_PG_UPDATE, /* insert-then-update: first this */
-    RIG_PG_INSERT, /* and this where no row was */
+    RIG_PG_UPDATE, /* insert-then-update: this one first */
+    RIG_PG_INSERT, /* and this one when there was no row */
     RIG_PG_OF_TABLE_COUNT,
 };
 
@@ -66,7 +66,7 @@ void rig_pg_schema_done(struct rig_pg_schema *schema);
 const struct rig_pg_statement *rig_pg_schema_fixed(const struct rig_pg_schema *schema, enum rig_pg_fixed which);
 const struct rig_pg_statement *rig_pg_schema_of_key(const struct rig_pg_schema *schema, int64_t key,
                                                     enum rig_pg_of_table which);
-/* True when this run's options make use of the statement; others need not be prepared. */
+/* True when this run's options use the statement; others need not be prepared. */
 bool rig_pg_schema_uses(const struct rig_pg_schema *schema, size_t statement);
 
 /* Writes the statement with its numbers in the place of $1 and $2; at least twice its text's size. */

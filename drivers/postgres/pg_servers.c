@@ -9,7 +9,7 @@
 
 #define STATUS_NS INT64_C(1000000000)
 
-enum { DEFAULT_PORT = 5432 }; /* libpq's, unless PGPORT says otherwise */
+enum { DEFAULT_PORT = 5432 }; /* libpq's, unless PGPORT is set */
 
 enum rig_rc rig_pg_servers_init(struct rig_pg_servers *servers, const struct rig_run_env *env,
                                 const struct rig_pg_options *options, struct rig_pg_cluster *cluster,
@@ -95,7 +95,7 @@ struct search {
     void *context;
 };
 
-/* `misfit`: it answers, in another role than is looked for. */
+/* `misfit`: it answers, in another role than the requested one. */
 static enum rig_rc try_server(const struct search *search, uint32_t server, int64_t deadline_ns,
                               struct rig_pg_connection *connection, struct rig_err *misfit, struct rig_err *err)
 {
@@ -118,7 +118,7 @@ static enum rig_rc find_server(const struct search *search, struct rig_pg_connec
     struct rig_err misfit = {.rc = RIG_OK};
     for (uint32_t i = 0; i < search->count; i++) {
         uint32_t candidate = search->base + (search->first + i) % search->count;
-        /* A server that does not answer takes its share of the time, not that of the others. */
+        /* A server that does not answer uses up its own share of the time, not that of the others. */
         int64_t now_ns = core->now_ns();
         int64_t share_ns = (deadline_ns - now_ns) / (int64_t)(search->count - i);
         enum rig_rc rc = try_server(search, candidate, now_ns + share_ns, connection, &misfit, &problem);
@@ -129,7 +129,7 @@ static enum rig_rc find_server(const struct search *search, struct rig_pg_connec
         if (core->stopping())
             break;
     }
-    /* Of many reasons the first; that one is in another role is the least of them. */
+    /* The first of many reasons; a wrong role counts least. */
     const struct rig_err *why = problem.rc != RIG_OK ? &problem : &misfit;
     return rig_fail(err, why->rc, "%s", why->text);
 }
@@ -143,7 +143,7 @@ enum rig_rc rig_pg_servers_open_writer(const struct rig_pg_servers *servers, uin
         .servers = servers,
         .count = count,
         .first = is_local(servers) ? rig_pg_cluster_primary(servers->cluster) : client % count,
-        .any_role = count == 1, /* there is no other: what it does not take it refuses */
+        .any_role = count == 1, /* there is no other: it rejects unsuitable transactions itself */
         .open = open,
         .context = context,
     };

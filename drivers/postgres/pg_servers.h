@@ -1,12 +1,12 @@
 /*
- * The servers of a run as a client sees them: rig's own nodes, or the given hosts and behind them the read-only hosts;
- * who of them takes writes now, and who answers reads.
+ * The servers of a run as a client sees them: rig's own nodes, or the given hosts followed by the read-only hosts; the
+ * ones that take writes now, and those that answer reads.
  *
- * Whoever takes writes is found anew at each connecting: first who should (rig's own primary; of given hosts each
- * client's in turn), then the others; one that is in recovery is passed over. So clients find the primary again after a
- * failover, and given hosts that all take writes are used evenly.
+ * Each connect searches a server that takes writes: the expected one first (rig's own primary; each client's own among
+ * given hosts), then the others; a server in recovery is skipped. So clients find the primary again after a failover,
+ * and given hosts that all take writes are used evenly.
  *
- * Threads: any; the servers are constant once rig's own are started, and who is the primary is asked.
+ * Threads: any; the servers are constant once rig's own are started, and the primary is determined by a request.
  */
 #ifndef RIG_DRIVERS_POSTGRES_PG_SERVERS_H
 #define RIG_DRIVERS_POSTGRES_PG_SERVERS_H
@@ -36,28 +36,28 @@ uint32_t rig_pg_servers_count(const struct rig_pg_servers *servers);
 enum rig_rc rig_pg_servers_target(const struct rig_pg_servers *servers, uint32_t server,
                                   struct rig_pg_endpoint *endpoint, struct rig_pg_target *target, struct rig_err *err);
 
-/* The server's name in reports: of rig's own nodes "pg-1", of given hosts what the plan says. */
+/* The server's name in reports: "pg-1" for rig's own nodes, the plan's text for given hosts. */
 const char *rig_pg_servers_name(const struct rig_pg_servers *servers, uint32_t server);
 
 /*
- * Opens a connection to a server that takes writes, by `open`; `*server` says which. At most connect-timeout, which the
- * servers that are tried share. RIG_E_CLUSTER when there is none; the connection is disconnected then.
+ * Opens a connection to a server that takes writes, by `open`; `*server` is its number. At most connect-timeout, which
+ * all tried servers share. RIG_E_CLUSTER when there is none; the connection is disconnected then.
  */
 enum rig_rc rig_pg_servers_open_writer(const struct rig_pg_servers *servers, uint32_t client, rig_pg_open_function open,
                                        void *context, struct rig_pg_connection *connection, uint32_t *server,
                                        struct rig_err *err);
 /*
- * The same for transactions that only read, as reads-from says. `writer` is where the client writes: when that is the
- * one that reads as well, `*server` is `writer` and nothing is opened.
+ * The same for transactions that only read, as reads-from selects. `writer` is the server for the client's writes: when
+ * it also answers the reads, `*server` is `writer` and nothing is opened.
  */
 enum rig_rc rig_pg_servers_open_reader(const struct rig_pg_servers *servers, uint32_t client, uint32_t writer,
                                        rig_pg_open_function open, void *context, struct rig_pg_connection *connection,
                                        uint32_t *server, struct rig_err *err);
 
-/* As rig_cluster_ops.address says. */
+/* See rig_cluster_ops.address. */
 enum rig_rc rig_pg_servers_address(const struct rig_pg_servers *servers, uint32_t server,
                                    struct rig_node_address *address, struct rig_err *err);
-/* As rig_cluster_ops.status says, also of given hosts. */
+/* See rig_cluster_ops.status; also for given hosts. */
 enum rig_rc rig_pg_servers_status(const struct rig_pg_servers *servers, uint32_t server, struct rig_node_status *status,
                                   struct rig_err *err);
 

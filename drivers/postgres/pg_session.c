@@ -8,7 +8,7 @@
 
 /* ---- opening ---- */
 
-/* Sends SET for what the options ask of the session; one round trip, none when they ask nothing. */
+/* Sends SET for the session's options; one round trip, none when there are none. */
 static enum rig_rc set_up_session(struct rig_pg_connection *connection, const struct rig_pg_options *options,
                                   int64_t deadline_ns, struct rig_err *err)
 {
@@ -95,7 +95,7 @@ static enum rig_rc open_connection(void *context, struct rig_pg_connection *conn
         return rc;
     connection->node = run->env->core->name(rig_pg_servers_name(&run->servers, server));
     connection->backend = PQbackendPID(connection->pg);
-    /* One server alone is taken as it is, unasked. */
+    /* A single server is used without checking its role. */
     connection->standby = rig_pg_servers_count(&run->servers) > 1 && rig_pg_in_recovery(connection, deadline_ns);
     rc = set_up_session(connection, options, deadline_ns, err);
     if (rc == RIG_OK && options->prepared)
@@ -121,7 +121,7 @@ enum rig_rc rig_pg_session_open(void *object, void *run_object, uint32_t client,
     return rc;
 }
 
-/* The connection to the node that the transaction asks for; NULL when there is none to be had. */
+/* The connection to the transaction's requested node; NULL when there is none. */
 static struct rig_pg_connection *connect_to_node(struct rig_pg_session *session, uint32_t server, int64_t deadline_ns,
                                                  struct rig_err *err)
 {
@@ -160,7 +160,7 @@ void rig_pg_session_close(void *object, bool last)
         rig_pg_waiter_disarm(&session->waiter, &session->run->wakes);
 }
 
-/* ---- what both ways of running a transaction share ---- */
+/* ---- common to both ways of running a transaction ---- */
 
 void rig_pg_turn_fail(struct rig_pg_turn *turn, enum rig_phase phase, const char *code, const char *text)
 {
@@ -180,7 +180,8 @@ void rig_pg_turn_fail_result(struct rig_pg_turn *turn, enum rig_phase phase, con
     const struct rig_pg_connection *connection = turn->connection;
     const char *code = result == NULL ? NULL : PQresultErrorField(result, PG_DIAG_SQLSTATE);
     if (code == NULL) {
-        /* A server that is shut down at once, or crashes, says so in a notice before it breaks the connection. */
+        /* A server that is shut down at once, or crashes, sends the reason in a notice before it breaks the
+         * connection. */
         bool farewell = connection->farewell_code[0] != '\0';
         rig_pg_turn_fail(turn, phase, farewell ? connection->farewell_code : RIG_PG_LOST,
                          farewell ? connection->farewell_text : PQerrorMessage(connection->pg));
@@ -240,7 +241,7 @@ void rig_pg_turn_take(struct rig_pg_turn *turn, uint32_t op, enum rig_phase phas
 void rig_pg_turn_take_commit(struct rig_pg_turn *turn, const PGresult *result)
 {
     const struct rig_pg_connection *connection = turn->connection;
-    /* PQcmdStatus() takes a result that it does not change. */
+    /* PQcmdStatus() takes a non-const result that it does not change. */
     const char *tag = PQcmdStatus((PGresult *)(uintptr_t)result);
     if (strcmp(tag, "ROLLBACK") == 0)
         rig_pg_turn_fail(turn, RIG_PHASE_COMMIT, RIG_PG_ROLLED_BACK, NULL);
@@ -316,8 +317,8 @@ static const char *run_statement(struct rig_pg_turn *turn, const struct rig_pg_s
     }
     if (*result == NULL || (reason == NULL && PQstatus(connection->pg) != CONNECTION_BAD))
         return reason;
-    /* An error counts, and COMMIT, also when what should follow the answer did not. After another answer nothing more
-       can be sent: the transaction ends here. */
+    /* An error counts, and COMMIT, even when the expected end of the answer did not come. After another answer nothing
+     * more can be sent: the transaction ends here. */
     turn->session_lost = true;
     if (turn->phase == RIG_PHASE_COMMIT || !succeeded(*result))
         return NULL;
@@ -370,7 +371,7 @@ static bool affected_a_row(PGresult *result)
     return strcmp(PQcmdTuples(result), "0") != 0;
 }
 
-/* UPDATE; where no row is, INSERT inside a savepoint; where another client was faster, UPDATE again. */
+/* UPDATE; without a row, INSERT inside a savepoint; when another client was faster, UPDATE again. */
 static bool update_or_insert(struct rig_pg_turn *turn, const struct rig_op *op)
 {
     const struct rig_pg_schema *schema = &turn->session->run->schema;
@@ -401,7 +402,7 @@ static bool update_or_insert(struct rig_pg_turn *turn, const struct rig_op *op)
         return false;
     done = affected_a_row(result);
     PQclear(result);
-    /* The other client's row is there (else no violation) but this transaction's snapshot may not show it. */
+    /* The other client's row exists (otherwise no violation) but this transaction's snapshot may not show it. */
     if (!done)
         rig_pg_turn_fail(turn, turn->phase, "23505", "another client inserted the key, invisible to this snapshot");
     return done;
@@ -540,7 +541,7 @@ enum rig_outcome rig_pg_session_transact(void *object, struct rig_transaction *t
     transaction->session_lost = turn.session_lost;
     if (turn.failed)
         outcome = conclude(&turn);
-    /* A visit that broke off is not the end of the session. */
+    /* A failed node session does not end the client's session. */
     if (connection == &session->visit && transaction->session_lost && !atomic_load(&session->waiter.interrupted)) {
         rig_pg_disconnect(&session->visit);
         transaction->session_lost = false;

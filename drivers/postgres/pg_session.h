@@ -1,7 +1,7 @@
 /*
  * The run and session objects: a session is one client's connection to the server that takes its writes, another one
- * where its reads are answered elsewhere, a third to a node that it was asked to read from, and what it needs to run
- * one transaction after the other.
+ * when a different server answers its reads, a third to a node that a read requests, and the state for running one
+ * transaction after the other.
  *
  * A transaction runs statement by statement here, or in one go in pg_pipeline.c; both fill the answer of the
  * transaction and leave its outcome to the table of pg_outcome.h.
@@ -31,22 +31,22 @@ struct rig_pg_session {
     struct rig_pg_run *run;
     struct rig_pg_waiter waiter;
     struct rig_pg_connection main;
-    struct rig_pg_connection reader; /* .pg NULL where the main one reads as well */
-    struct rig_pg_connection visit;  /* to the node that was asked for last; .pg NULL: none */
+    struct rig_pg_connection reader; /* .pg NULL when the main one reads as well */
+    struct rig_pg_connection visit;  /* to the node requested last; .pg NULL: none */
     uint32_t main_server;
     uint32_t reader_server;
     uint32_t visit_server;
 };
 
-/* A transaction on its way: what its statements share. */
+/* A transaction in progress: the state that its statements share. */
 struct rig_pg_turn {
     struct rig_pg_session *session;
     struct rig_pg_connection *connection;
     struct rig_transaction *transaction;
     int64_t deadline_ns;
-    enum rig_phase phase; /* how far the sending has come, or the phase of the statement that failed */
+    enum rig_phase phase; /* the phase that the sending has reached, or that of the statement that failed */
     bool failed;          /* the transaction has an error_code, answered or seen in `phase` */
-    bool committed;       /* COMMIT was acknowledged: nothing that follows can change the outcome */
+    bool committed;       /* COMMIT was acknowledged: no later event can change the outcome */
     bool session_lost;
 };
 
@@ -58,7 +58,7 @@ void rig_pg_session_close(void *session, bool last);
 
 /* Shared by both ways of running a transaction. */
 
-/* Notes the first thing that went wrong; later ones are consequences. `text` is flattened. */
+/* Records the first error; later ones are consequences. `text` is flattened. */
 void rig_pg_turn_fail(struct rig_pg_turn *turn, enum rig_phase phase, const char *code, const char *text);
 /* The same from a result that is an error, or from a connection that broke (`result` NULL). */
 void rig_pg_turn_fail_result(struct rig_pg_turn *turn, enum rig_phase phase, const PGresult *result);
@@ -66,7 +66,7 @@ void rig_pg_turn_fail_result(struct rig_pg_turn *turn, enum rig_phase phase, con
 void rig_pg_turn_take(struct rig_pg_turn *turn, uint32_t op, enum rig_phase phase, const PGresult *result);
 /* Takes the answer to COMMIT, which is no error. */
 void rig_pg_turn_take_commit(struct rig_pg_turn *turn, const PGresult *result);
-/* Pauses as the transaction asks, and moves the deadline by the time held. */
+/* Pauses as the transaction requires, and moves the deadline by the time held. */
 void rig_pg_turn_hold(struct rig_pg_turn *turn);
 const struct rig_pg_statement *rig_pg_turn_begin_statement(const struct rig_pg_turn *turn);
 

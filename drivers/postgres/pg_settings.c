@@ -1,6 +1,6 @@
 #include "drivers/postgres/pg_settings.h"
 
-/* Settings of the session come from rig and its account, paths from where the server was put. */
+/* Settings of the session come from rig and its account, paths from the server's location. */
 static const char question[] =
     "SELECT name, CASE WHEN unit IS NULL THEN setting ELSE current_setting(name) END"
     " FROM pg_settings"

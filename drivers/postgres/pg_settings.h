@@ -6,8 +6,8 @@
 
 #include "drivers/postgres/pg_connection.h"
 
-/* Tells each setting that a configuration file, a command line, a database or a role changed. Tells nothing when the
- * server does not answer the question: another database may speak PostgreSQL's protocol. */
+/* Reports each setting that a configuration file, a command line, a database or a role changed. Reports nothing when
+ * the server does not answer the query: another database may speak PostgreSQL's protocol. */
 void rig_pg_settings_tell(struct rig_pg_connection *connection, int64_t deadline_ns,
                           void (*tell)(void *context, const char *name, const char *value), void *context);
 

@@ -10,7 +10,7 @@
 
 enum { ARGUMENTS_MOST = 32 };
 
-/* On SIGQUIT the server takes its children, each in a session of its own, down with it. */
+/* On SIGQUIT the server also ends its children, each in a session of its own. */
 static const struct rig_local_kind kind = {
     .name = "postgres",
     .node_prefix = "pg",

@@ -1,9 +1,10 @@
 /*
- * What the nodes of a local cluster share beyond drivers/local/local_site.h: PostgreSQL's programs and the superuser's
- * password.
+ * The common parts of a local cluster's nodes beyond drivers/local/local_site.h: PostgreSQL's programs and the
+ * superuser's password.
  *
- * The sockets in the private folder ask for no password, since only the account and root reach them: the driver's own
- * connections take them, past every route and every fault of the network. On TCP the servers ask for a random password.
+ * The sockets in the private folder need no password, since only the account and root reach them: the driver's own
+ * connections use them, independent of every route and every fault of the network. On TCP the servers require a random
+ * password.
  */
 #ifndef RIG_DRIVERS_POSTGRES_PG_SITE_H
 #define RIG_DRIVERS_POSTGRES_PG_SITE_H
@@ -23,7 +24,7 @@ struct rig_pg_site {
     uint32_t node_count;
 };
 
-/* Zeroes it but for what it borrows; safe for rig_pg_site_close(). */
+/* Zeroes it except its borrowed members; safe for rig_pg_site_close(). */
 void rig_pg_site_init(struct rig_pg_site *site, const struct rig_run_env *env, const struct rig_pg_options *options);
 /* Finds account and programs, makes the folder. RIG_E_CLUSTER with the remedy. */
 enum rig_rc rig_pg_site_open(struct rig_pg_site *site, struct rig_err *err);

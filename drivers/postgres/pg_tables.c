@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/plural.h"
 
-#define MARK "rig run " /* what the mark of every run begins with; the run's name follows */
+#define MARK "rig run " /* the beginning of every run's mark; the run's name follows */
 
 enum { SCRIPT_MOST = 1 << 20 };
 
@@ -40,7 +40,7 @@ static void write_creation(const struct rig_pg_schema *schema, const struct rig_
     }
 }
 
-/* The remedy for what kept the tables from being made. */
+/* The remedy for the error that prevented the tables. */
 static enum rig_rc explain(const struct rig_pg_schema *schema, const struct rig_pg_connection *connection,
                            const struct rig_err *why, struct rig_err *err)
 {
@@ -77,7 +77,7 @@ enum rig_rc rig_pg_tables_create(const struct rig_pg_schema *schema, const struc
 
 /* ---- removing ---- */
 
-/* How many of the run's things are there with its mark. */
+/* The number of the run's objects that exist with its mark. */
 static enum rig_rc count_marked(const struct rig_pg_schema *schema, const struct rig_run_env *env,
                                 struct rig_pg_connection *connection, int64_t deadline_ns, int64_t *count,
                                 struct rig_err *err)
@@ -135,7 +135,7 @@ enum rig_rc rig_pg_tables_drop(const struct rig_pg_schema *schema, const struct 
     return rc;
 }
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
 void rig_pg_tables_remedy(const struct rig_pg_schema *schema, char *text, size_t size)
 {

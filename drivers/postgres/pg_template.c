@@ -17,7 +17,7 @@
 
 enum { CACHE_BYTES = 1024, NAME_BYTES = 64 };
 
-/* Beside the data folder, which comes between. */
+/* The options except the data folder, which precedes them. */
 static const char *const initdb_options[] = {"-U",
                                              RIG_PG_SUPERUSER,
                                              "--no-sync",
@@ -99,7 +99,7 @@ static bool cache_open(const struct rig_pg_site *site, struct cache *cache)
     if (!find_folder(cache->folder) || !name_template(site, cache->name))
         return false;
     cache->lock = open(cache->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    /* An exclusive lock is held for the moment of a removal only. */
+    /* An exclusive lock is held only for a removal. */
     return cache->lock >= 0 && flock(cache->lock, LOCK_SH) == 0;
 }
 
@@ -114,7 +114,7 @@ static void path_of(const struct cache *cache, const char *name, char path[stati
     (void)snprintf(path, 2 * CACHE_BYTES, "%s/%s", cache->folder, name);
 }
 
-/* ---- keeping it small ---- */
+/* ---- limiting its size ---- */
 
 struct census {
     size_t templates;
@@ -127,7 +127,7 @@ static bool is_older(const struct timespec *a, const struct timespec *b)
     return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
 }
 
-/* Counts the templates and removes what a rig that died left half-made. With the exclusive lock. */
+/* Counts the templates and removes the incomplete ones of a rig that died. With the exclusive lock. */
 static void take_census(const struct cache *cache, struct census *census)
 {
     DIR *entries = opendir(cache->folder);
@@ -151,7 +151,7 @@ static void take_census(const struct cache *cache, struct census *census)
         (void)closedir(entries);
 }
 
-/* Makes room for one more, unless another rig is at work here: then the next one does. */
+/* Frees space for one more, unless another rig is working here: then the next one does. */
 static void make_room(struct cache *cache)
 {
     struct census census;
@@ -164,7 +164,7 @@ static void make_room(struct cache *cache)
             take_census(cache, &census);
         }
     }
-    /* Changing a lock may let it go first: take it again. */
+    /* Changing a lock may release it first: take it again. */
     (void)flock(cache->lock, LOCK_SH);
 }
 
@@ -199,7 +199,7 @@ static void keep(const struct rig_pg_site *site, struct cache *cache, const char
     size_t length = strlen(temporary);
     (void)snprintf(temporary + length, sizeof temporary - length, "/data");
     enum rig_rc rc = rig_folder_copy(data, temporary, &own, &err);
-    /* It must not appear before its files are on disk; it loses against one that is there already. */
+    /* It must not appear before its files are on disk; an existing one takes precedence. */
     if (rc == RIG_OK && (syncfs(cache->lock) != 0 || rename(temporary, path) != 0))
         rc = rig_fail(&err, RIG_E_IO, "%s", strerror(errno));
     temporary[length] = '\0';

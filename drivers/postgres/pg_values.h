@@ -1,8 +1,8 @@
 /*
  * Values as PostgreSQL prints them: bigint, lists as text ("1,2,3") and lists as bigint[] ("{1,2,3}").
  *
- * One pass to count, one to parse: O(length), no allocation. What this driver cannot have written (an empty text, NULL
- * elements, numbers beyond 64 bits, spaces) is refused as malformed rather than read as something near it.
+ * One pass to count, one to parse: O(length), no allocation. Values that this driver cannot have written (an empty
+ * text, NULL elements, numbers beyond 64 bits, spaces) are rejected as malformed.
  */
 #ifndef RIG_DRIVERS_POSTGRES_PG_VALUES_H
 #define RIG_DRIVERS_POSTGRES_PG_VALUES_H
@@ -17,7 +17,7 @@ enum rig_pg_list_form { RIG_PG_LIST_TEXT, RIG_PG_LIST_ARRAY };
 /* Characters of the longest bigint with its NUL. */
 enum { RIG_PG_INT_BYTES = 21 };
 
-/* How many elements a well-formed list has; an upper bound when it is malformed. */
+/* The number of elements of a well-formed list; an upper bound when it is malformed. */
 size_t rig_pg_list_count(enum rig_pg_list_form form, const char *text, size_t length);
 /* Parses exactly rig_pg_list_count() elements into `elements`; false when malformed. */
 bool rig_pg_list_parse(enum rig_pg_list_form form, const char *text, size_t length, int64_t *elements);

@@ -6,7 +6,7 @@
 #include "base/bug.h"
 #include "drivers/sim/engine_priv.h"
 
-/* Streams of the seed are numbered by client elsewhere; the engine's own lies apart from them. */
+/* Other streams of the seed are numbered by client; the engine's own is apart from them. */
 static const uint64_t engine_stream = UINT64_C(0x73696d) << 40;
 
 const char *const rig_sim_isolation_names[] = {
@@ -58,7 +58,7 @@ bool rig_sim_bug_strikes(struct rig_sim_engine *engine, enum rig_sim_bug bug)
 
 /* ---- life ---- */
 
-/* When a session that completed at `now_ticks` starts again: behind that tick, at a place of its own. */
+/* The time at which a session that completed at `now_ticks` starts again: behind that tick, at an offset of its own. */
 static int64_t next_invocation(struct rig_sim_engine *engine, uint32_t session)
 {
     int64_t pause = 0;
@@ -224,7 +224,7 @@ static void roll_back(struct rig_sim_engine *engine, struct rig_sim_session *ses
     complete(engine, session, outcome, code, text);
 }
 
-/* The first step: a place for the answer, the mishaps that await it, a snapshot. */
+/* The first step: the answer's slot, the drawn failures, a snapshot. */
 static bool start(struct rig_sim_engine *engine, struct rig_sim_session *session)
 {
     session->begun = true;
@@ -246,7 +246,7 @@ static bool start(struct rig_sim_engine *engine, struct rig_sim_session *session
     return true;
 }
 
-/* Completes a transaction that the rules do not let commit. Its client may not hear of it. */
+/* Completes a transaction that the rules do not let commit. Its client may lose the answer. */
 static void refuse(struct rig_sim_engine *engine, struct rig_sim_session *session, enum rig_sim_progress why,
                    bool unheard)
 {
@@ -390,7 +390,7 @@ void rig_sim_engine_catch_up(struct rig_sim_engine *engine, uint32_t session)
 
 /* ---- answers ---- */
 
-/* A list that is no prefix of its key's trunk: what it shares with that, and what comes behind, beside each other. */
+/* A list that is no prefix of its key's trunk: the part shared with the trunk, and the rest, next to each other. */
 static void assemble(struct rig_sim_session *session, const struct rig_sim_key *key, const struct rig_sim_seen *seen,
                      struct rig_sim_list *list)
 {

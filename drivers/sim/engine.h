@@ -1,19 +1,19 @@
 /*
  * The simulated database: an in-memory multi-version store that runs transactions of many sessions, one operation at a
- * time, in an interleaving that depends on nothing but its seed.
+ * time, in an interleaving that depends only on its seed.
  *
  * The engine is pure and single-threaded: it has no clock, no locks of the operating system and no I/O. A caller gives
- * sessions transactions (begin), lets the engine choose whose next operation runs (step), and collects the answers of
- * those that are complete. drivers/sim/sim_driver.c puts client threads around it.
+ * sessions transactions (begin), lets the engine choose the next session and run its operation (step), and collects the
+ * answers of completed transactions. drivers/sim/sim_driver.c puts client threads around it.
  *
  * Time is virtual. It is counted in ticks of RIG_SIM_TICK_NS; each step takes one tick and up to `latency` more. A
  * completion happens on a tick, alone on it; the same session's next invocation follows between that tick and the next
  * (later by up to `think` ticks). No two events of different sessions happen at the same time, up to
  * RIG_SIM_TICK_NS - 1 sessions.
  *
- * Time: a step costs neither the number of sessions nor the length of lists, but for waiting for locks, where everybody
- * who waits for a key looks up when it is released. Space: that of drivers/sim/sim_store.h, until the key is forgotten;
- * 16 bytes a read for as long as a concurrent transaction may conflict with it (serializable only).
+ * Time: a step's cost is independent of the number of sessions and the length of lists, except for locks, where a
+ * release wakes every session that waits for the key. Space: that of drivers/sim/sim_store.h, until the key is
+ * forgotten; 16 bytes a read for as long as a concurrent transaction may conflict with it (serializable only).
  *
  * Sources: first committer wins, BERN95 4.2; dangerous structures, Fekete et al., TODS 2005, theorem 2.1, as in Cahill,
  * Roehm & Fekete, SIGMOD 2008; parallel snapshots, Sovran et al., SOSP 2011.
@@ -27,7 +27,7 @@
 
 #include "drivers/driver.h"
 
-/* X(id, name, what it does and what it thereby keeps) */
+/* X(id, name, its behaviour and its guarantees) */
 #define RIG_SIM_ISOLATION_TABLE(X)                                                                                     \
     X(SERIALIZABLE, "serializable",                                                                                    \
       "snapshots, first committer wins, and aborts of pivots (serializable snapshot isolation): strict serializable")  \
@@ -50,7 +50,7 @@ enum rig_sim_isolation {
         RIG_SIM_ISOLATION_COUNT
 };
 
-/* X(id, name, needs snapshots, needs lists, what goes wrong, each time with the chance `bug-rate`) */
+/* X(id, name, needs snapshots, needs lists, the mistake, each time with the chance `bug-rate`) */
 #define RIG_SIM_BUG_TABLE(X)                                                                                           \
     X(NONE, "none", false, false, "nothing")                                                                           \
     X(LOST_UPDATE, "lost-update", true, false, "a commit does not check for conflicting ones and overwrites them")     \
@@ -86,14 +86,14 @@ struct rig_sim_options {
     double abort_rate;   /* chance that the database aborts a transaction for no reason */
     double info_rate;    /* chance that a commit's answer is lost; it happened or it did not */
     double loss_rate;    /* chance that the connection breaks during a transaction */
-    int64_t staleness;   /* commits; how far stale-read and non-monotonic-session reach back */
-    int64_t latency;     /* ticks; most that a step takes beyond one */
-    int64_t think;       /* ticks; most that a session pauses between two transactions */
-    int64_t workers;     /* transactions that are worked on at a time; the others wait for their turn; 0: all */
+    int64_t staleness;   /* commits; the lag of stale-read and non-monotonic-session */
+    int64_t latency;     /* ticks; maximum of a step beyond one */
+    int64_t think;       /* ticks; maximum pause of a session between two transactions */
+    int64_t workers;     /* transactions in work at a time; the others wait for their turn; 0: all */
     int64_t patience_ns; /* real time; of the driver, not of the engine */
 };
 
-/* Refuses a bug that the isolation level or the workload has no room for. */
+/* Rejects a bug that does not apply to the isolation level or the workload. */
 enum rig_rc rig_sim_options_check(const struct rig_sim_options *options, enum rig_workload workload,
                                   struct rig_err *err);
 
@@ -106,7 +106,7 @@ struct rig_sim_list {
     uint64_t origin;
 };
 
-/* What became of a transaction; arrays are the engine's, valid until the session's next begin. */
+/* The result of a transaction; arrays are the engine's, valid until the session's next begin. */
 struct rig_sim_answer {
     int64_t invoke_ns, complete_ns; /* virtual */
     enum rig_outcome outcome;
@@ -117,7 +117,7 @@ struct rig_sim_answer {
     const struct rig_read *reads; /* parallel to the operations */
     const int64_t *elements;
     size_t element_count;
-    int64_t held_ns;      /* virtual: how long it was held; -1: it was not */
+    int64_t held_ns;      /* virtual: time held; -1: not held */
     uint32_t held_before; /* operation */
 };
 
@@ -131,7 +131,7 @@ struct rig_sim_engine;
 struct rig_sim_engine *rig_sim_engine_new(const struct rig_sim_options *options, uint64_t seed, uint32_t session_count);
 void rig_sim_engine_free(struct rig_sim_engine *engine);
 
-/* When the session's next transaction is invoked; ascends. The session has none under way. */
+/* The time of the session's next invocation; ascends. The session has no open transaction. */
 int64_t rig_sim_engine_invoke_ns(const struct rig_sim_engine *engine, uint32_t session);
 
 /*
@@ -142,32 +142,31 @@ void rig_sim_engine_begin(struct rig_sim_engine *engine, uint32_t session, const
                           const struct rig_hold *hold);
 
 /*
- * Chooses one of the sessions with a transaction under way (there must be one) and runs its next operation. Returns
- * the session when that completed its transaction, else RIG_SIM_NONE. Finitely many steps complete one.
+ * Chooses one of the sessions with an open transaction (there must be one) and runs its next operation. Returns the
+ * session when that completed its transaction, else RIG_SIM_NONE. Finitely many steps complete one.
  */
 uint32_t rig_sim_engine_step(struct rig_sim_engine *engine);
 
-/* Sessions with a transaction under way. */
+/* Sessions with an open transaction. */
 uint32_t rig_sim_engine_busy_count(const struct rig_sim_engine *engine);
 
 /* Aborts the session's transaction, which has not committed: its answer is fail, the session is lost. */
 void rig_sim_engine_cancel(struct rig_sim_engine *engine, uint32_t session);
 
-/* Of the session's last transaction, which is complete. When memory runs out, it has no reads. */
+/* The answer to the session's last transaction, which is complete. When memory runs out, it has no reads. */
 void rig_sim_engine_answer(struct rig_sim_engine *engine, uint32_t session, struct rig_sim_answer *answer);
 /* The same without elements: reads have states, counts and values. */
 void rig_sim_engine_outcome(const struct rig_sim_engine *engine, uint32_t session, struct rig_sim_answer *answer);
 /*
  * The lists that the session's last transaction read, parallel to its operations (empty for all others); valid until
- * the engine's next step. They are not copied, but for what others have overwritten or nobody has committed. NULL when
- * memory runs out, and for a transaction without operations.
+ * the engine's next step. They are not copied, except for overwritten or uncommitted elements. NULL when memory runs
+ * out, and for a transaction without operations.
  */
 const struct rig_sim_list *rig_sim_engine_lists(struct rig_sim_engine *engine, uint32_t session);
 
-/* The idle session has waited until now: its next invocation is not before. */
+/* The idle session has waited until now: its next invocation is not earlier. */
 void rig_sim_engine_catch_up(struct rig_sim_engine *engine, uint32_t session);
-/* Forgets all that was ever written to the key, which no transaction under way has named; a key that comes back begins
- * empty. */
+/* Forgets every write to the key, which no open transaction has named; a key that is used again begins empty. */
 void rig_sim_engine_forget(struct rig_sim_engine *engine, int64_t key);
 
 #endif

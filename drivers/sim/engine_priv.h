@@ -1,5 +1,5 @@
 /*
- * What the files of the simulated database share: the engine's state, and the isolation rules that it runs on.
+ * Shared by the files of the simulated database: the engine's state, and its isolation rules.
  */
 #ifndef RIG_DRIVERS_SIM_ENGINE_PRIV_H
 #define RIG_DRIVERS_SIM_ENGINE_PRIV_H
@@ -10,7 +10,7 @@
 #include "drivers/sim/sim_ready.h"
 #include "drivers/sim/sim_store.h"
 
-/* What a transaction wrote to one key: its nodes from `base`, exclusive, to `tip`. */
+/* A transaction's writes to one key: its nodes from `base`, exclusive, to `tip`. */
 struct rig_sim_write {
     uint32_t key;
     uint32_t base;
@@ -21,7 +21,7 @@ RIG_VEC(struct rig_sim_write, rig_sim_writes)
 RIG_VEC(struct rig_read, rig_sim_results)
 RIG_VEC(int64_t, rig_sim_elements)
 
-/* What a read saw: a node of the key. */
+/* The result of a read: a node of the key. */
 struct rig_sim_seen {
     uint32_t key;
     uint32_t node; /* RIG_SIM_NO_NODE: the initial state, or not a read that was answered */
@@ -31,10 +31,10 @@ struct rig_sim_seen {
 RIG_VEC(struct rig_sim_seen, rig_sim_sights)
 RIG_VEC(struct rig_sim_list, rig_sim_lists)
 
-/* Where a session with a transaction under way waits for its next step (sim_choice.c). */
+/* The place where a session with an open transaction waits for its next step (sim_choice.c). */
 enum rig_sim_place {
-    RIG_SIM_NOWHERE, /* none under way */
-    RIG_SIM_READY,   /* among those of which the next step is chosen */
+    RIG_SIM_NOWHERE, /* no open transaction */
+    RIG_SIM_READY,   /* among those from which the next step is chosen */
     RIG_SIM_QUEUED,  /* for one of the workers */
     RIG_SIM_LOCKED,  /* for the lock of its wanted key */
     RIG_SIM_TIMED,   /* for a time */
@@ -42,8 +42,8 @@ enum rig_sim_place {
 };
 
 /*
- * What a transaction needs from its first step on. It is its session's until the next begin; then another transaction
- * takes it, so that there are no more of them in use than transactions that are worked on, and they stay in the cache.
+ * A transaction's state from its first step on. It is its session's until the next begin; then another transaction
+ * takes it, so that only as many are in use as transactions in work, and they stay in the cache.
  */
 struct rig_sim_work {
     struct rig_sim_writes writes;
@@ -60,14 +60,14 @@ struct rig_sim_work {
 struct rig_sim_session {
     /* the choice of the next step */
     enum rig_sim_place place;
-    uint32_t wanted_key; /* of the lock that it waits for, or UINT32_MAX */
+    uint32_t wanted_key; /* for the lock that it waits for, or UINT32_MAX */
     bool wants_write;
 
-    /* the transaction under way */
+    /* the open transaction */
     bool busy;
     bool begun; /* has a snapshot, and work */
     bool holding;
-    bool wants_hold; /* is yet to be held */
+    bool wants_hold; /* a hold is still to come */
     uint32_t next_op;
     uint32_t op_count;
     uint32_t abort_at; /* operation before which it is aborted, op_count: at the commit; UINT32_MAX: never */
@@ -89,14 +89,14 @@ struct rig_sim_session {
     const char *error_code;
     const char *error_text;
 
-    /* what only some transactions need */
+    /* needed by some transactions only */
     struct rig_hold hold;
     int64_t held_from_ns;        /* while it holds */
     int64_t held_ns;             /* how long it held; -1: it has not */
     int64_t hold_until_ns;       /* when it holds for a time, else 0 */
     uint64_t hold_until_commits; /* when it holds for others' commits */
     uint32_t next_waiter;        /* the next session that waits for a lock of the same key */
-    uint32_t mark;               /* of the last search for a deadlock that came here */
+    uint32_t mark;               /* number of the last deadlock search that visited it */
 };
 
 enum { RIG_SIM_AHEAD = 8, RIG_SIM_MANY = 1024 };
@@ -113,28 +113,28 @@ struct rig_sim_engine {
     uint64_t next_id;
     uint64_t commit;                     /* number of the last commit */
     uint64_t remote[RIG_SIM_SITE_COUNT]; /* long-fork: the last commit of the other site that a site shows */
-    uint32_t mark;                       /* of the last search for a deadlock */
+    uint32_t mark;                       /* number of the last search for a deadlock */
     uint32_t *stack;                     /* session_count entries, for that search */
     uint64_t oldest, oldest_until;       /* oldest snapshot, as long as there are fewer commits */
-    struct rig_sim_ready ready;          /* sessions of which the next step is chosen */
-    bool draws_ahead;                    /* more transactions are worked on than the cache holds */
+    struct rig_sim_ready ready;          /* sessions from which the next step is chosen */
+    bool draws_ahead;                    /* more transactions are in work than the cache holds */
     uint32_t ahead[RIG_SIM_AHEAD];       /* sessions drawn for the next steps; RIG_SIM_NONE: none */
-    uint32_t ahead_at;                   /* place of the next one */
-    uint32_t working_count;              /* transactions that are neither to begin in the future nor queued */
+    uint32_t ahead_at;                   /* index of the next one */
+    uint32_t working_count;              /* transactions that neither begin in the future nor are queued */
     struct rig_heap queued;              /* for a worker, by invocation */
     struct rig_heap timed;               /* until a time, ns */
     struct rig_heap counted;             /* until a number of commits */
     struct rig_sim_counts counts;
 };
 
-/* How one operation or commit of a session went. */
+/* The result of one operation or commit of a session. */
 enum rig_sim_progress {
     RIG_SIM_WENT_ON,
     RIG_SIM_BLOCKED,   /* on wanted_key */
-    RIG_SIM_COMMITTED, /* the rules let it commit, and it has */
-    RIG_SIM_CONFLICT,  /* must abort: somebody else committed first */
+    RIG_SIM_COMMITTED, /* the rules allow the commit, and it has committed */
+    RIG_SIM_CONFLICT,  /* must abort: another transaction committed first */
     RIG_SIM_PIVOT,     /* must abort: it would complete a dangerous structure */
-    RIG_SIM_DEADLOCK,  /* must abort: everybody waits for everybody */
+    RIG_SIM_DEADLOCK,  /* must abort: the waits form a cycle */
     RIG_SIM_NO_MEMORY, /* must abort */
 };
 
@@ -148,22 +148,22 @@ void rig_sim_take_snapshot(struct rig_sim_engine *engine, struct rig_sim_session
 enum rig_sim_progress rig_sim_run_read(struct rig_sim_engine *engine, struct rig_sim_session *session);
 enum rig_sim_progress rig_sim_run_write(struct rig_sim_engine *engine, struct rig_sim_session *session);
 enum rig_sim_progress rig_sim_commit(struct rig_sim_engine *engine, struct rig_sim_session *session);
-/* Takes back what the session's transaction wrote and releases its locks. */
+/* Undoes the writes of the session's transaction and releases its locks. */
 void rig_sim_roll_back(struct rig_sim_engine *engine, struct rig_sim_session *session);
 
 /* The choice of the next step (sim_choice.c). Heaps have room for every session. */
-/* The session's transaction is new, or its step told it to wait: it goes on when what it waits for is there. */
+/* The session's transaction is new, or its step has to wait: it continues when the awaited event has come. */
 void rig_sim_place(struct rig_sim_engine *engine, uint32_t session);
 /* The session's transaction is complete, or about to be rolled back wherever it waits. */
 void rig_sim_displace(struct rig_sim_engine *engine, uint32_t session);
-/* Somebody who waits for a lock of the key may have it now. */
+/* A session that waits for a lock of the key may now get it. */
 void rig_sim_wake_waiters(struct rig_sim_engine *engine, uint32_t key);
-/* Chooses the session whose step is next; lets time pass when nobody can go on. */
+/* Chooses the session with the next step; advances the time when no session can go on. */
 uint32_t rig_sim_choose(struct rig_sim_engine *engine);
 
 /* Locks (sim_locks.c): two modes on a key, held until the end of the transaction. */
 bool rig_sim_lock_is_free(const struct rig_sim_engine *engine, uint32_t session, uint32_t key, bool write);
-/* Takes the lock, or says BLOCKED (wanted_key is set), DEADLOCK when waiting could not end, or NO_MEMORY. */
+/* Takes the lock, or returns BLOCKED (wanted_key is set), DEADLOCK when the wait could not end, or NO_MEMORY. */
 enum rig_sim_progress rig_sim_lock(struct rig_sim_engine *engine, uint32_t session, uint32_t key, bool write);
 void rig_sim_unlock_all(struct rig_sim_engine *engine, uint32_t session);
 

@@ -12,14 +12,14 @@
 struct client {
     pthread_cond_t answered;
     bool takes_part;
-    bool waits; /* its transaction is under way in the engine */
+    bool waits; /* its transaction is open in the engine */
     bool interrupted;
 };
 
 struct rig_sim_scheduler {
     const struct rig_core *core;
     int64_t patience_ns;
-    pthread_mutex_t mutex; /* guards all that follows */
+    pthread_mutex_t mutex; /* guards all members below */
     struct rig_sim_engine *engine;
     struct client *clients;
     uint32_t client_count;
@@ -100,13 +100,13 @@ static void run_until_completion(struct rig_sim_scheduler *scheduler)
     (void)pthread_cond_signal(&scheduler->clients[client].answered);
 }
 
-/* Lock held. True when everybody who takes part waits, and somebody does. */
-static bool is_everybody_here(const struct rig_sim_scheduler *scheduler)
+/* Lock held. True when all participating clients wait, and there is one. */
+static bool all_are_waiting(const struct rig_sim_scheduler *scheduler)
 {
     return scheduler->waiting_count > 0 && scheduler->waiting_count >= scheduler->taking_part_count;
 }
 
-/* Lock held; released while waiting. True when `patience` went by and nothing was completed. */
+/* Lock held; released while waiting. True when `patience` passed without a completion. */
 static bool wait_in_vain(struct rig_sim_scheduler *scheduler, struct client *client)
 {
     uint64_t completions = scheduler->completions;
@@ -142,13 +142,13 @@ void rig_sim_scheduler_transact(struct rig_sim_scheduler *scheduler, uint32_t cl
     c->waits = true;
     scheduler->waiting_count++;
     while (c->waits && !c->interrupted) {
-        if (is_everybody_here(scheduler))
+        if (all_are_waiting(scheduler))
             run_until_completion(scheduler);
         else if (wait_in_vain(scheduler, c) && c->waits && !c->interrupted)
             lose_patience(scheduler);
     }
     if (c->waits) {
-        /* A commit is one step, so what is still under way has not committed: fail is certain. */
+        /* A commit is one step, so an open transaction has not committed: fail is certain. */
         rig_sim_engine_cancel(scheduler->engine, client);
         note_completion(scheduler, client);
     }
@@ -181,8 +181,8 @@ void rig_sim_scheduler_leave(struct rig_sim_scheduler *scheduler, uint32_t clien
     if (c->takes_part) {
         c->takes_part = false;
         scheduler->taking_part_count--;
-        /* Perhaps everybody else waits for this client only. */
-        if (is_everybody_here(scheduler))
+        /* All others may be waiting for this client only. */
+        if (all_are_waiting(scheduler))
             run_until_completion(scheduler);
     }
     (void)pthread_mutex_unlock(&scheduler->mutex);

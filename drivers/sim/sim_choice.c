@@ -1,15 +1,15 @@
 /*
- * Whose step is next: one of the sessions that are ready, each with the same chance. All others wait for something, in
- * the list or heap of what they wait for, so that a choice does not look at every session. The order in which sessions
- * came has no influence: it is up to the clients' threads.
+ * The choice of the next step: one of the sessions that are ready, each with the same chance. All others wait in the
+ * list or heap for the event that they wait for, so that a choice need not visit every session. The order in which
+ * sessions became ready has no influence, since it depends on the clients' threads.
  *
- * A session that waits for a lock becomes ready whenever the lock is released; whether it is still free is asked when
- * it is chosen, and if somebody else came first, it waits on.
+ * A session that waits for a lock becomes ready whenever the lock is released; whether it is still free is checked when
+ * the session is chosen, and if another one took it, it waits on.
  */
 #include "base/bug.h"
 #include "drivers/sim/engine_priv.h"
 
-enum { LINE_BYTES = 64 }; /* of the cache */
+enum { LINE_BYTES = 64 }; /* lines of the cache */
 
 /* Begins to bring the session into the cache. */
 static void fetch_session(const struct rig_sim_engine *engine, uint32_t session)
@@ -27,10 +27,10 @@ static void make_ready(struct rig_sim_engine *engine, uint32_t session)
 static void push(struct rig_heap *heap, int64_t when, uint32_t session)
 {
     bool pushed = rig_heap_push(heap, when, session);
-    RIG_INVARIANT(pushed); /* there is room for every session */
+    RIG_INVARIANT(pushed); /* there is space for every session */
 }
 
-/* The transaction is there: it is worked on, or waits for a worker. */
+/* The transaction has arrived: it is worked on, or waits for a worker. */
 static void arrive(struct rig_sim_engine *engine, uint32_t session)
 {
     struct rig_sim_session *s = &engine->sessions[session];
@@ -43,14 +43,15 @@ static void arrive(struct rig_sim_engine *engine, uint32_t session)
     }
 }
 
-/* Workers take up what waits for them. Only when a step is due: then all that was invoked before has arrived. */
+/* Workers take queued transactions. Only when a step is due: then all earlier invocations have arrived. */
 static void begin_queued(struct rig_sim_engine *engine)
 {
     while (engine->queued.count > 0 && engine->working_count < engine->options.workers) {
         uint32_t session = rig_heap_pop(&engine->queued).id;
         engine->working_count++;
         make_ready(engine, session);
-        /* Long ago, nobody has looked at them: what the first step needs now, and whom it will be the turn of next. */
+        /* Fetches the state of long unused sessions: what the first step needs now, and the next session in the
+         * queue. */
         __builtin_prefetch(engine->sessions[session].ops);
         if (engine->queued.count > 0)
             fetch_session(engine, rig_heap_first(&engine->queued)->id);
@@ -134,7 +135,7 @@ void rig_sim_displace(struct rig_sim_engine *engine, uint32_t session)
 
 /* ---- choosing ---- */
 
-/* Those whose time or number of commits has come. */
+/* Sessions with a time or a number of commits that has come. */
 static void release_due(struct rig_sim_engine *engine)
 {
     const struct rig_due *first;
@@ -151,10 +152,10 @@ static void release_due(struct rig_sim_engine *engine)
 }
 
 /*
- * Nobody can go on. Lets time pass until the next invocation or the end of a timed hold; when there is none, everybody
- * waits for somebody who waits for commits that cannot come, and that one goes on.
+ * No session can go on. Advances the time to the next invocation or the end of a timed hold; when there is none, all
+ * sessions wait directly or indirectly for one that waits for commits that cannot come, and that one goes on.
  */
-static void wake_somebody(struct rig_sim_engine *engine)
+static void wake_one(struct rig_sim_engine *engine)
 {
     const struct rig_due *first = rig_heap_first(&engine->timed);
     if (first != NULL) {
@@ -174,9 +175,8 @@ static uint32_t draw(struct rig_sim_engine *engine)
 }
 
 /*
- * With many sessions none of what a step needs is in the cache, so sessions are drawn some steps ahead, and what
- * belongs to them is fetched meanwhile, in the order in which one thing leads to the next. Who is no longer ready when
- * the time has come is passed over.
+ * With many sessions the state for a step is not in the cache, so sessions are drawn some steps ahead, and their state
+ * is prefetched meanwhile, pointer by pointer. A session that is no longer ready when its turn comes is skipped.
  */
 static uint32_t draw_ahead(struct rig_sim_engine *engine)
 {
@@ -204,7 +204,7 @@ static uint32_t draw_ahead(struct rig_sim_engine *engine)
     return chosen;
 }
 
-/* One of those that are ready; RIG_SIM_NONE when all of them wait for locks that were taken meanwhile. */
+/* A ready session; RIG_SIM_NONE when all of them wait for locks that were taken meanwhile. */
 static uint32_t choose_ready(struct rig_sim_engine *engine)
 {
     while (engine->ready.count > 0) {
@@ -228,6 +228,6 @@ uint32_t rig_sim_choose(struct rig_sim_engine *engine)
         uint32_t chosen = choose_ready(engine);
         if (chosen != RIG_SIM_NONE)
             return chosen;
-        wake_somebody(engine);
+        wake_one(engine);
     }
 }

@@ -1,6 +1,6 @@
 /*
- * The driver `sim`: a database inside rig whose isolation, and whose mistakes, a plan chooses. It needs no server and
- * gives the same history for the same seed.
+ * The driver `sim`: a database inside rig with the isolation, and the mistakes, that a plan selects. It needs no server
+ * and gives the same history for the same seed.
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -102,8 +102,8 @@ struct sim_session {
     _Atomic(struct sim_run *) run; /* NULL before open has come so far; read by interrupt */
     uint32_t client;
     atomic_bool interrupted;
-    /* Of the client's thread: the virtual time. */
-    bool has_completed; /* and nobody has asked when */
+    /* The client's thread only: the virtual time. */
+    bool has_completed; /* and now_ns() has not returned its time yet */
     int64_t complete_ns;
     int64_t next_ns;
 };
@@ -145,7 +145,7 @@ static enum rig_rc sim_open(void *session, void *run, uint32_t client, struct ri
     return RIG_OK;
 }
 
-/* The engine's answer, in the form of the contract. False when rig has no room for the elements. */
+/* The engine's answer, in the form of the contract. False when rig has no memory for the elements. */
 static bool copy_answer(const struct rig_core *core, const struct rig_sim_answer *answer,
                         struct rig_transaction *transaction)
 {
@@ -187,7 +187,7 @@ static enum rig_outcome sim_transact(void *session, struct rig_transaction *tran
     (void)snprintf(transaction->error_code, sizeof transaction->error_code, "too-large");
     (void)snprintf(transaction->error_text, sizeof transaction->error_text,
                    "the lists that the transaction read are larger than rig's maximum");
-    /* It may have committed all the same; only one without writes has nothing that could. */
+    /* It may have committed all the same; only one without writes certainly has no effect. */
     return transaction->read_only || answer.outcome == RIG_OUTCOME_FAIL ? RIG_OUTCOME_FAIL : RIG_OUTCOME_INFO;
 }
 

@@ -49,7 +49,7 @@ static struct rig_sim_write *find_write(struct rig_sim_session *session, uint32_
     return NULL;
 }
 
-/* What some other transaction under way has written to the key; RIG_SIM_NO_NODE when none has. */
+/* A node that another open transaction has written to the key; RIG_SIM_NO_NODE when none has. */
 static uint32_t find_dirty(struct rig_sim_engine *engine, const struct rig_sim_session *session, uint32_t key)
 {
     uint32_t start = (uint32_t)rig_rng_below(&engine->rng, engine->session_count);
@@ -82,7 +82,7 @@ static uint32_t mistaken_node(struct rig_sim_engine *engine, uint32_t key, uint3
 {
     const struct rig_sim_key *k = &engine->store.keys.at[key];
     const struct rig_sim_node *nodes = k->nodes.at;
-    /* Only a ghost that grew from what the read should show: anything else would be a stale read as well. */
+    /* Only a ghost that grew from the node that the read should show: any other would be a stale read as well. */
     if (k->ghost != RIG_SIM_NO_NODE && nodes[k->ghost].parent == node &&
         rig_sim_bug_strikes(engine, RIG_SIM_BUG_ABORTED_READ))
         return k->ghost;
@@ -93,7 +93,7 @@ static uint32_t mistaken_node(struct rig_sim_engine *engine, uint32_t key, uint3
     return node;
 }
 
-/* The answer names the node that was seen; its list is made when somebody asks for it. */
+/* The answer names the node that was seen; its list is made on demand. */
 static void answer_read(struct rig_sim_engine *engine, struct rig_sim_session *session, uint32_t key, uint32_t node,
                         bool own)
 {
@@ -175,7 +175,7 @@ enum rig_sim_progress rig_sim_run_write(struct rig_sim_engine *engine, struct ri
 
 /* ---- commits ---- */
 
-/* First committer wins: nobody has committed a key that this transaction writes since its snapshot. */
+/* First committer wins: no other transaction has committed a key that this one writes since its snapshot. */
 static bool is_first_committer(const struct rig_sim_engine *engine, const struct rig_sim_session *session)
 {
     for (size_t i = 0; i < session->work->writes.count; i++) {
@@ -245,8 +245,8 @@ static uint64_t find_oldest_snapshot(const struct rig_sim_engine *engine)
 }
 
 /*
- * The oldest commit that a snapshot taken now or held now may show last, or an older one: it only ascends, and looking
- * for it takes all sessions.
+ * The oldest commit that a snapshot taken now or held now may show last, or an older one: it only ascends, and the
+ * exact one costs a pass over all sessions.
  */
 static uint64_t oldest_snapshot(struct rig_sim_engine *engine)
 {
@@ -257,7 +257,7 @@ static uint64_t oldest_snapshot(struct rig_sim_engine *engine)
     return engine->oldest;
 }
 
-/* Makes room for one more reader of the key, forgetting those that no transaction can be concurrent with any more. */
+/* Makes space for one more reader of the key, forgetting those that no transaction can be concurrent with any more. */
 static bool reserve_reader(struct rig_sim_engine *engine, struct rig_sim_key *key)
 {
     struct rig_sim_readers *readers = &key->readers;
@@ -273,7 +273,7 @@ static bool reserve_reader(struct rig_sim_engine *engine, struct rig_sim_key *ke
     return rig_sim_readers_reserve(readers, readers->count + 1);
 }
 
-/* Every allocation that a commit needs, so that it cannot stop half-way. A key read twice takes one place for each. */
+/* All allocations of a commit, so that it cannot stop half-way. A key read twice takes two entries. */
 static bool reserve_commit(struct rig_sim_engine *engine, struct rig_sim_session *session)
 {
     for (size_t i = 0; i < session->work->writes.count; i++) {
@@ -341,7 +341,8 @@ void rig_sim_roll_back(struct rig_sim_engine *engine, struct rig_sim_session *se
     for (size_t i = 0; i < session->work->writes.count; i++) {
         const struct rig_sim_write *write = &session->work->writes.at[i];
         struct rig_sim_key *key = &engine->store.keys.at[write->key];
-        /* The first node only: a longer ghost would be an intermediate read of nobody's, or show two aborted values. */
+        /* The first node only: a longer ghost would be an intermediate read of no transaction, or show two aborted
+         * values. */
         uint32_t first = write->tip;
         while (key->nodes.at[first].parent != write->base)
             first = key->nodes.at[first].parent;

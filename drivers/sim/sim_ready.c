@@ -8,7 +8,7 @@ enum { BLOCK_WORDS = 16, BLOCK_BITS = BLOCK_WORDS * 64 };
 
 /* ---- counting and finding bits ---- */
 
-/* How many bits are set in each byte and those below it. */
+/* The number of bits set in each byte and those below it. */
 static uint64_t counts_up_to_byte(uint64_t word)
 {
     const uint64_t each = UINT64_C(0x0101010101010101);
@@ -23,7 +23,7 @@ static inline uint32_t plain_ones(uint64_t word)
 }
 
 /*
- * The place of the bit with `rank` lower ones (Vigna 2008, broadword): the byte is the number of bytes up to which
+ * The index of the bit with `rank` lower ones (Vigna 2008, broadword): the byte is the number of bytes up to which
  * there are at most `rank`.
  */
 static inline uint32_t plain_bit_at(uint64_t word, uint32_t rank)
@@ -39,7 +39,7 @@ static inline uint32_t plain_bit_at(uint64_t word, uint32_t rank)
     return shift + (uint32_t)__builtin_ctz(byte);
 }
 
-/* The search itself, over some way of counting and finding. */
+/* The search itself, with given functions for counting and finding. */
 #define FIND(ones, bit_at)                                                                                             \
     uint32_t word = 0, in_word;                                                                                        \
     for (uint32_t block = 0; rank >= ready->blocks[block]; word += BLOCK_WORDS)                                        \

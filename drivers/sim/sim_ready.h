@@ -1,7 +1,7 @@
 /*
- * A set of sessions from which the k-th lowest can be taken: a bit each, counted in blocks.
+ * A set of sessions with access to the k-th lowest: a bit each, counted in blocks.
  *
- * What is chosen does not depend on the order in which sessions came in, which client threads do not determine.
+ * The choice does not depend on the order of insertion, which the timing of client threads decides.
  *
  * Time: O(1) in and out; the k-th: O(sessions / 1024), plus at most 16 words. Space: 1.1 bits a session. Threads: one.
  */
@@ -13,7 +13,7 @@
 
 struct rig_sim_ready {
     uint64_t *words;
-    uint16_t *blocks; /* how many are in each block of words */
+    uint16_t *blocks; /* number in each block of words */
     uint32_t count;
     bool has_bits; /* the processor counts and finds bits */
 };
@@ -23,7 +23,7 @@ bool rig_sim_ready_init(struct rig_sim_ready *ready, uint32_t session_count);
 void rig_sim_ready_done(struct rig_sim_ready *ready);
 /* The session is not in the set. */
 void rig_sim_ready_add(struct rig_sim_ready *ready, uint32_t session);
-/* It is. */
+/* The session is in the set. */
 void rig_sim_ready_remove(struct rig_sim_ready *ready, uint32_t session);
 /* The session with `rank` lower ones in the set; rank < count. */
 uint32_t rig_sim_ready_at(const struct rig_sim_ready *ready, uint32_t rank);

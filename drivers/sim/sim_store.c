@@ -25,7 +25,7 @@ void rig_sim_store_done(struct rig_sim_store *store)
     rig_table_done(&store->ids);
 }
 
-/* Empty, with the memory that it has. */
+/* Empties it and keeps its memory. */
 static void reset_key(struct rig_sim_store *store, struct rig_sim_key *key, int64_t name)
 {
     key->name = name;
@@ -60,7 +60,7 @@ static uint32_t find_or_make_key(struct rig_sim_store *store, int64_t key)
         return *place;
     uint32_t fresh = new_key(store);
     if (fresh == UINT32_MAX) {
-        store->ids.used--; /* it was counted, and stays absent */
+        store->ids.used--; /* already counted, and stays absent */
         return UINT32_MAX;
     }
     *place = fresh;
@@ -87,7 +87,7 @@ void rig_sim_store_forget(struct rig_sim_store *store, int64_t key)
     rig_table_remove(&store->ids, (uint64_t)key);
     if (store->recent[(uint64_t)key % RIG_SIM_RECENT_KEYS].name == key)
         store->recent[(uint64_t)key % RIG_SIM_RECENT_KEYS].index = RIG_TABLE_NONE;
-    (void)rig_sim_ids_add(&store->free_keys, index); /* without memory, the place is not used again */
+    (void)rig_sim_ids_add(&store->free_keys, index); /* without memory, the slot is not used again */
 }
 
 uint32_t rig_sim_key_depth(const struct rig_sim_key *key, uint32_t node)

@@ -1,20 +1,20 @@
 /*
- * The simulated database's versions: what each key was, and for whom.
+ * The simulated database's versions: the values of each key, and the commits that show them.
  *
- * A version is a node of its key: a value and the node that it was built on. The list of a node is the values from its
- * root to it; the register of a node is its value. So a list shares its beginning with the one that it grew from, and a
- * lost update, which builds on an old node, simply forks. Each key keeps the nodes that were committed in commit order.
+ * A version is a node of its key: a value and the node that it extends. The list of a node is the values from its root
+ * to it; the register of a node is its value. So a list shares its beginning with the list that it extends, and a lost
+ * update, which extends an old node, is a fork. Each key keeps the nodes that were committed in commit order.
  *
  * The trunk of a key is the list of its newest committed node, as one array: the list of every node on it is a prefix
- * of that array, and costs nothing to show. When a commit does not build on the one before it, the trunk changes its
- * course and gets a new number, its origin.
+ * of that array, and is shown without a copy. When a commit does not extend the previous one, the trunk changes and
+ * gets a new number, its origin.
  *
- * Commits are numbered from 1 (their timestamps) and belong to one of two sites. A snapshot tells for each site the
- * last commit that it shows.
+ * Commits are numbered from 1 (their timestamps) and belong to one of two sites. A snapshot has for each site the last
+ * commit that it shows.
  *
  * Time: a look-up walks back from the key's newest commit; O(commits since the snapshot). A commit extends the trunk by
- * what it wrote. Space: 36 bytes an append and 16 a commit of a key, up to twice that while arrays grow, until the key
- * is forgotten. Threads: one.
+ * its writes. Space: 36 bytes an append and 16 a commit of a key, up to twice that while arrays grow, until the key is
+ * forgotten. Threads: one.
  */
 #ifndef RIG_DRIVERS_SIM_SIM_STORE_H
 #define RIG_DRIVERS_SIM_SIM_STORE_H
@@ -46,7 +46,7 @@ struct rig_sim_version {
     uint64_t commit;
     uint32_t node;
     uint8_t site;
-    bool writer_has_out; /* its writer had read what an earlier commit overwrote: a pivot's second half */
+    bool writer_has_out; /* its writer had read a version that an earlier commit overwrote: a pivot's second half */
 };
 
 /* A committed transaction that read a key. */
@@ -70,7 +70,7 @@ struct rig_sim_key {
     struct rig_sim_ids trunk_nodes; /* parallel */
     uint64_t origin;                /* of the trunk; over all keys, no two are the same */
     struct rig_sim_readers readers;
-    size_t readers_prune_at;         /* look for readers to forget when there are so many */
+    size_t readers_prune_at;         /* forget readers when there are this many */
     uint32_t ghost;                  /* the last node of an aborted transaction, or RIG_SIM_NO_NODE */
     uint32_t writer;                 /* the session that holds the write lock, or UINT32_MAX */
     struct rig_sim_ids read_holders; /* sessions that hold a read lock */
@@ -111,13 +111,13 @@ void rig_sim_store_forget(struct rig_sim_store *store, int64_t key);
 /* A new node on top of `parent`; RIG_SIM_NO_NODE when memory runs out. */
 uint32_t rig_sim_key_add_node(struct rig_sim_key *key, uint32_t parent, int64_t value, uint64_t writer);
 uint32_t rig_sim_key_depth(const struct rig_sim_key *key, uint32_t node);
-/* How many elements, from the first one on, the list of `node` has in common with the trunk by way of its nodes. */
+/* The number of elements, from the first one on, that the list of `node` shares with the trunk through its nodes. */
 uint32_t rig_sim_key_on_trunk(const struct rig_sim_key *key, uint32_t node);
 /* Writes the values of the list from index `from` on up to `node` into `list`. */
 void rig_sim_key_list(const struct rig_sim_key *key, uint32_t node, uint32_t from, int64_t *list);
-/* Makes room for rig_sim_store_extend() and its version; false when memory runs out. */
+/* Reserves memory for rig_sim_store_extend() and its version; false when memory runs out. */
 bool rig_sim_key_reserve(struct rig_sim_key *key, uint32_t tip);
-/* Makes the trunk the list of `tip`, which was committed; room was reserved. */
+/* Makes the trunk the list of `tip`, which was committed; memory was reserved. */
 void rig_sim_store_extend(struct rig_sim_store *store, struct rig_sim_key *key, uint32_t tip);
 
 /* The newest committed node of the key, or the newest that the snapshot shows; RIG_SIM_NO_NODE: initial state. */
