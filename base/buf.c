@@ -120,7 +120,7 @@ enum rig_rc rig_buf_read_up_to(struct rig_buf *buf, int fd, size_t size, const c
             want = buf->limit - buf->size;
         char *room = want == 0 ? &one : rig_buf_reserve(buf, want);
         if (room == NULL)
-            return rig_fail(err, RIG_E_LIMIT, "%s: no memory for it", path);
+            return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "reading it", path);
         ssize_t done = read(fd, room, want == 0 ? 1 : want);
         if (done < 0 && errno == EINTR)
             continue;

@@ -222,7 +222,7 @@ enum rig_rc rig_children_new(struct rig_children **children, struct rig_err *err
 {
     struct rig_children *made = calloc(1, sizeof *made);
     if (made == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "out of memory");
+        return rig_no_memory(err, "the list of child processes");
     (void)pthread_mutex_init(&made->mutex, NULL);
     (void)pthread_cond_init(&made->changed, NULL);
     int error = rig_thread_start(&made->thread, fork_on_request, made);

@@ -65,7 +65,7 @@ enum rig_rc rig_command_line_split(struct rig_arena *arena, const char *text, st
     const char **arguments = rig_arena_array(arena, count, sizeof *arguments);
     char *room = rig_arena_alloc(arena, strlen(text) + count);
     if (arguments == NULL || room == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "out of memory for a command of %zu arguments", count);
+        return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "a command of %zu arguments", count);
     at = text;
     for (size_t i = 0; i < count; i++) {
         while (is_blank(*at))

@@ -65,6 +65,20 @@ static inline enum rig_rc rig_fail(struct rig_err *err, enum rig_rc rc, const ch
     return rc;
 }
 
+/* The one wording for an allocation that failed: RIG_NO_MEMORY "the verdict". */
+#define RIG_NO_MEMORY "not enough memory for "
+
+static inline enum rig_rc rig_no_memory(struct rig_err *err, const char *what)
+{
+    return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "%s", what);
+}
+
+/* The same for memory that --max-memory bounds. */
+static inline enum rig_rc rig_memory_limit(struct rig_err *err, const char *what)
+{
+    return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "%s; raise --max-memory", what);
+}
+
 /* The exit status of the command line for `rc`. */
 int rig_rc_exit_status(enum rig_rc rc);
 

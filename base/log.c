@@ -31,7 +31,7 @@ enum rig_rc rig_log_open(const char *path, struct rig_err *err)
 {
     struct rig_log_file *file = malloc(sizeof *file);
     if (file == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "%s: no memory for the log", path);
+        return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "the log", path);
     *file = (struct rig_log_file){.fd = rig_output_append(path), .holders = 1};
     if (file->fd < 0) {
         free(file);

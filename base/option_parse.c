@@ -407,7 +407,7 @@ enum rig_rc rig_option_split_list(struct rig_arena *arena, const char *text, str
         count += *at == ',' ? 1 : 0;
     const char **elements = rig_arena_array(arena, count, sizeof *elements);
     if (elements == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "out of memory for a list of %zu", count);
+        return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "a list of %zu", count);
     size_t filled = 0;
     for (const char *at = start; at <= end; at++) {
         const char *stop = memchr(at, ',', (size_t)(end - at));
@@ -424,7 +424,7 @@ enum rig_rc rig_option_split_list(struct rig_arena *arena, const char *text, str
             return rig_fail(err, RIG_E_PLAN, "a list has an empty element: expected names between commas");
         char *element = rig_arena_text(arena, at, (size_t)(last - at));
         if (element == NULL)
-            return rig_fail(err, RIG_E_LIMIT, "out of memory for a list of %zu", count);
+            return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "a list of %zu", count);
         RIG_INVARIANT(filled < count);
         elements[filled++] = element;
         at = stop;
@@ -515,7 +515,7 @@ enum rig_rc rig_option_check_table(const struct rig_option *table, size_t object
     struct rig_arena arena;
     rig_arena_init(&arena, 0);
     void *object = rig_arena_alloc(&arena, object_size == 0 ? 1 : object_size);
-    const enum rig_rc rc = object == NULL ? rig_fail(err, RIG_E_LIMIT, "out of memory for %zu bytes", object_size)
+    const enum rig_rc rc = object == NULL ? rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "%zu bytes", object_size)
                                           : rig_option_defaults(table, object, &arena, err);
     rig_arena_done(&arena);
     return rc;

@@ -129,7 +129,7 @@ static enum rig_rc find(const char *path, struct destination *out, struct rig_er
             rc = find_kind(out, path, err);
     }
     if (rc == RIG_OK && out->path == NULL)
-        rc = rig_fail(err, RIG_E_LIMIT, "%s: no memory for its name", path);
+        rc = rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "its name", path);
     if (rc != RIG_OK)
         free(out->path);
     return rc;
@@ -233,7 +233,7 @@ static enum rig_rc open_replacement(struct rig_output *out, const struct destina
     const char *slash = strrchr(destination->path, '/');
     out->name = strdup(slash == NULL ? destination->path : slash + 1);
     if (out->name == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "%s: no memory for its name", out->path);
+        return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "its name", out->path);
     out->folder = open_folder(destination->path, slash);
     if (out->folder >= 0) {
         out->fd = open_nameless(out->folder);

@@ -24,7 +24,7 @@ enum rig_rc rig_yaml_refuse(const struct rig_yaml_tree *tree, const struct rig_y
 
 static enum rig_rc out_of_memory(struct rig_err *err)
 {
-    return rig_fail(err, RIG_E_LIMIT, "out of memory for a YAML file");
+    return rig_no_memory(err, "a YAML file");
 }
 
 /* -- nodes --------------------------------------------------------------------------------------------------------- */

@@ -117,7 +117,5 @@ enum rig_rc rig_asked_decide(struct rig_arena *arena, struct rig_verdict *verdic
     verdict->valid = RIG_VALID_UNKNOWN;
     verdict->unknown_reason = text.failed ? NULL : rig_arena_text(arena, rig_buf_text(&text), text.size);
     rig_buf_done(&text);
-    return verdict->unknown_reason != NULL
-               ? RIG_OK
-               : rig_fail(err, RIG_E_LIMIT, "not enough memory for the verdict; raise --max-memory");
+    return verdict->unknown_reason != NULL ? RIG_OK : rig_memory_limit(err, "the verdict");
 }

@@ -38,7 +38,7 @@ enum rig_rc rig_check(const struct rig_history *history, const struct rig_check_
         return rc;
     struct rig_verdict_storage *storage = rig_verdict_new(options);
     if (storage == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "not enough memory for the verdict; raise --max-memory");
+        return rig_memory_limit(err, "the verdict");
     struct rig_judge judge;
     rig_judge_init(&judge, options->max_witnesses == 0 ? RIG_DEFAULT_WITNESSES : options->max_witnesses,
                    options->assumptions, options->limit_bytes);

@@ -47,7 +47,7 @@ static enum rig_rc next(struct run *run, const struct rig_segment **segment)
     run->unordered |= (*segment)->unordered;
     run->progress.txn_count += (*segment)->txns.count;
     if (run->census != NULL && run->options.census == NULL && !rig_census_note(run->census, *segment))
-        return rig_fail(run->err, RIG_E_LIMIT, "not enough memory for the keys of the history; raise --max-memory");
+        return rig_memory_limit(run->err, "the keys of the history");
     return RIG_OK;
 }
 
@@ -129,7 +129,7 @@ static enum rig_rc judge_in_windows(struct run *run, struct rig_verdict **verdic
     enum rig_rc rc = RIG_OK;
     run->census = rig_census_new();
     if (run->census == NULL)
-        return rig_fail(run->err, RIG_E_LIMIT, "not enough memory for the keys of the history; raise --max-memory");
+        return rig_memory_limit(run->err, "the keys of the history");
     if (!run->options.guess_failed)
         rc = judge(run, verdict);
     if (rc == RIG_OK && *verdict == NULL)

@@ -350,6 +350,6 @@ enum rig_rc rig_fates_decide(struct rig_arena *arena, struct rig_verdict *verdic
     decide(&j);
     verdict->summary = write_reasons(&j) ? summarise(&j) : NULL;
     if (verdict->summary == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "not enough memory for the verdict; raise --max-memory");
+        return rig_memory_limit(err, "the verdict");
     return RIG_OK;
 }

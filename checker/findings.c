@@ -17,7 +17,7 @@ struct adding {
 
 static enum rig_rc no_memory(struct rig_err *err)
 {
-    return rig_fail(err, RIG_E_LIMIT, "not enough memory for the verdict; raise --max-memory");
+    return rig_memory_limit(err, "the verdict");
 }
 
 /* Makes room for a witness at `place`; the last one gives way when all are taken. NULL when memory runs out. */

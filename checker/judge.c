@@ -93,7 +93,7 @@ static enum rig_rc infer_rest(struct rig_judge *judge, struct rig_err *err)
     const bool cyclic = judge->ladder.cyclic[RIG_RUNG_ALL][RIG_ALONG_PLAIN];
     return judge->type->infer_rest == NULL || judge->type->infer_rest(&judge->inference, cyclic)
                ? RIG_OK
-               : rig_fail(err, RIG_E_LIMIT, "not enough memory for the verdict; raise --max-memory");
+               : rig_memory_limit(err, "the verdict");
 }
 
 static enum rig_rc note_odd_keys(struct rig_judge *judge, struct rig_err *err)
@@ -104,7 +104,7 @@ static enum rig_rc note_odd_keys(struct rig_judge *judge, struct rig_err *err)
         return RIG_OK;
     judge->odd_keys = rig_arena_array(&judge->scratch, (size_t)judge->history->key_count + 1, 1);
     if (judge->odd_keys == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "not enough memory for the verdict; raise --max-memory");
+        return rig_memory_limit(err, "the verdict");
     for (size_t i = 0; i < kept->count; i++)
         judge->odd_keys[kept->at[i].key] = 1;
     return RIG_OK;

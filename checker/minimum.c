@@ -133,7 +133,7 @@ static char *keep(const struct rig_verdict *verdict, const struct rig_buf *text)
 
 static enum rig_rc out_of_memory(struct rig_err *err)
 {
-    return rig_fail(err, RIG_E_LIMIT, "not enough memory for the verdict; raise --max-memory");
+    return rig_memory_limit(err, "the verdict");
 }
 
 /* `text`: in what the evidence falls short. */

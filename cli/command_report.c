@@ -96,7 +96,7 @@ static int judge(const struct rig_arguments *args, struct rig_check_options *opt
     int result;
     char *title = saved->run.name != NULL ? strdup(saved->run.name) : title_of(args->positionals[0]);
     if (title == NULL) {
-        (void)rig_fail(err, RIG_E_LIMIT, "no memory");
+        (void)rig_no_memory(err, "the reports");
         result = rig_cli_fail(err);
     } else if (rig_check_file(path, &source, &windows, &verdict, err) != RIG_OK) {
         rig_cli_check_progress_done(&progress);

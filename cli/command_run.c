@@ -308,8 +308,8 @@ static enum rig_rc report_nothing(struct job *job, struct rig_err *err)
     struct rig_history *history = NULL;
     struct rig_verdict *verdict = NULL;
     int status;
-    enum rig_rc rc = builder == NULL ? rig_fail(err, RIG_E_LIMIT, "no memory for the reports")
-                                     : rig_history_builder_finish(builder, &history, err);
+    enum rig_rc rc =
+        builder == NULL ? rig_no_memory(err, "the reports") : rig_history_builder_finish(builder, &history, err);
     if (rc == RIG_OK)
         rc = rig_check(history, &options, &verdict, err);
     if (rc == RIG_OK)

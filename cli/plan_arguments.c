@@ -77,7 +77,7 @@ int rig_cli_load_plan(const struct rig_arguments *arguments, struct rig_plan **p
     rig_buf_init(&overrides.buf, 0);
     collect(arguments, &overrides);
     struct rig_err err = {0};
-    enum rig_rc rc = overrides.buf.failed ? rig_fail(&err, RIG_E_LIMIT, "not enough memory for the options") : RIG_OK;
+    enum rig_rc rc = overrides.buf.failed ? rig_no_memory(&err, "the options") : RIG_OK;
     if (rc == RIG_OK)
         rc = rig_plan_load(arguments->positionals[0], overrides.at, overrides.count, given_seed, plan, &err);
     rig_buf_done(&overrides.buf);

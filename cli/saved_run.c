@@ -206,7 +206,7 @@ static enum rig_rc load_results(const char *path, struct rig_cli_saved_run *save
     copy_requests(json_object_get(saved->storage->results, "requested"), saved);
     const json_t *run = json_object_get(saved->storage->results, "run");
     if (json_is_object(run) && !copy_run(run, saved))
-        return rig_fail(err, RIG_E_LIMIT, "%s: no memory for it", path);
+        return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "reading it", path);
     copy_effort(saved->storage->results, saved);
     return RIG_OK;
 }
@@ -215,7 +215,7 @@ enum rig_rc rig_cli_saved_run_load(const char *folder, struct rig_cli_saved_run 
 {
     *saved = (struct rig_cli_saved_run){.storage = calloc(1, sizeof *saved->storage)};
     if (saved->storage == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "%s: no memory for the facts of the run", folder);
+        return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "the facts of the run", folder);
     rig_buf_init(&saved->storage->plan, PLAN_BYTES_MOST);
     char path[PATH_BYTES];
     int length = snprintf(path, sizeof path, "%s/results.json", folder);

@@ -123,7 +123,7 @@ static enum rig_rc skeleton_init(void *run_object, const struct rig_run_env *env
     run->env = env;
     run->store = calloc(1, sizeof *run->store);
     if (run->store == NULL)
-        return rig_fail(err, RIG_E_DRIVER, "skeleton: out of memory");
+        return rig_no_memory(err, "the store");
     (void)pthread_mutex_init(&run->store->mutex, NULL);
     return RIG_OK;
 }

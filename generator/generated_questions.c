@@ -66,7 +66,7 @@ static enum rig_rc open_stream(const struct rig_questions *questions, uint32_t c
     const struct rig_generated_questions *generated = generated_of(questions);
     struct generated_stream *made = calloc(1, sizeof *made);
     if (made == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "no memory for the generator of client %u", client);
+        return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "the generator of client %u", client);
     made->stream.ops = &generated_ops;
     enum rig_rc rc =
         rig_generator_new(generated->options, generated->seed, client, client_count, &made->generator, err);

@@ -25,7 +25,7 @@ enum rig_rc rig_generator_new(const struct rig_generator_options *options, uint6
     if (made == NULL || ops == NULL) {
         free(made);
         free(ops);
-        return rig_fail(err, RIG_E_LIMIT, "no memory for the generator of client %u", client);
+        return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "the generator of client %u", client);
     }
     *made = (struct rig_generator){.options = *options,
                                    .type = &rig_data_types[options->type],

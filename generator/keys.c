@@ -132,7 +132,7 @@ enum rig_rc rig_key_pool_init(struct rig_key_pool *pool, const struct rig_genera
     if (complete)
         return RIG_OK;
     rig_key_pool_done(pool);
-    return rig_fail(err, RIG_E_LIMIT, "no memory for %u active keys", count);
+    return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "%u active keys", count);
 }
 
 void rig_key_pool_done(struct rig_key_pool *pool)

@@ -20,7 +20,7 @@ struct rig_event_writer {
 
 static enum rig_rc no_memory(const struct rig_event_writer *writer, struct rig_err *err)
 {
-    return rig_fail(err, RIG_E_LIMIT, "%s: no memory for writing the history",
+    return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "writing the history",
                     writer->output == NULL ? "memory" : writer->output->path);
 }
 
@@ -61,7 +61,7 @@ enum rig_rc rig_event_writer_new(const struct rig_event_writer_options *options,
     RIG_REQUIRE(options->save.form != RIG_FORM_AUTO && (options->save.form == RIG_FORM_RIG || !options->save.pack));
     struct rig_event_writer *made = calloc(1, sizeof *made);
     if (made == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "no memory for writing a history");
+        return rig_no_memory(err, "writing a history");
     made->options = *options;
     made->output = output;
     rig_buf_init(&made->file, (size_t)1 << 40);

@@ -21,7 +21,7 @@ struct passing {
 
 static enum rig_rc no_memory(struct rig_err *err)
 {
-    return rig_fail(err, RIG_E_LIMIT, "not enough memory for an excerpt of the history");
+    return rig_no_memory(err, "an excerpt of the history");
 }
 
 static bool make_room(struct passing *p, const uint8_t *keep)

@@ -10,8 +10,8 @@
 
 static enum rig_rc no_memory(const struct rig_history *history, struct rig_err *err)
 {
-    return rig_fail(err, RIG_E_LIMIT, "the history does not fit into memory (%u transaction%s)",
-                    (unsigned)history->txn_count, rig_plural(history->txn_count));
+    return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "the history (%u transaction%s)", (unsigned)history->txn_count,
+                    rig_plural(history->txn_count));
 }
 
 /* ---- by position ---- */

@@ -19,7 +19,7 @@ static enum rig_rc load_all(struct rig_source *source, const struct rig_load_opt
     /* The other half is for decoding (source.c). */
     struct rig_window *window = rig_window_new(facts->workload, options->limit_bytes / 2);
     if (window == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "%s: no memory for the history", name);
+        return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "the history", name);
     const struct rig_segment *segment = NULL;
     struct rig_err why = {0}; /* what the window says: without the file's name */
     enum rig_rc rc = rig_source_next(source, &segment, err);

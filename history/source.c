@@ -288,7 +288,7 @@ static enum rig_rc keep_meta(struct rig_source *source, struct rig_err *err)
         return RIG_OK;
     char *copy = strdup(source->facts.meta);
     if (copy == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "%s: no memory for the metadata", source->name);
+        return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "the metadata", source->name);
     free(source->meta);
     source->meta = copy;
     source->facts.meta = copy;
@@ -343,7 +343,7 @@ static enum rig_rc open_source(struct rig_source *made, enum rig_rc rc, struct r
     if (rc == RIG_OK && made->options.follow && made->reader->grow == NULL)
         rc = rig_fail(err, RIG_E_INPUT, "%s: only rig's own form can be followed while it grows", made->name);
     if (rc == RIG_OK && !make_parts(made))
-        rc = rig_fail(err, RIG_E_LIMIT, "%s: no memory to read it", made->name);
+        rc = rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "reading it", made->name);
     if (rc == RIG_OK)
         rc = open_reader(made, err);
     if (rc == RIG_OK)
@@ -372,7 +372,7 @@ enum rig_rc rig_source_open_form(const char *name, const void *data, size_t size
 {
     struct rig_source *made = new_source(strcmp(name, "-") == 0 ? "standard input" : name, options);
     if (made == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "%s: no memory to read it", name);
+        return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "reading it", name);
     enum rig_rc rc = RIG_OK;
     if (data == NULL)
         rc = rig_source_bytes_open(&made->bytes, name, options->load.limit_bytes, options->follow, rig_form_look, err);
@@ -464,7 +464,7 @@ static enum rig_rc join(struct rig_source *source, struct part *part, struct rig
     source->facts.keyword_keys |= part->segment->keyword_keys;
     if (rc == RIG_OK && !rig_fault_event_keep_all(&source->faults, &source->fault_texts, part->segment->faults.at,
                                                   part->segment->faults.count))
-        rc = rig_fail(err, RIG_E_LIMIT, "%s: no memory for the events of faults", source->name);
+        rc = rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "the events of faults", source->name);
     source->facts.faults = source->faults.at;
     source->facts.fault_count = source->faults.count;
     return rc;

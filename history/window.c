@@ -124,7 +124,7 @@ enum rig_rc rig_window_no_room(struct rig_window *window, struct rig_err *err)
 {
     window->failed = true;
     if (window->limit_bytes == SIZE_MAX)
-        return rig_fail(err, RIG_E_LIMIT, "the history does not fit into memory (%llu transaction%s so far)",
+        return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "the history (%llu transaction%s so far)",
                         (unsigned long long)window->added_count, rig_plural(window->added_count));
     return rig_fail(err, RIG_E_LIMIT,
                     "the history needs more than the %zu bytes allowed (%llu transaction%s so far); raise --max-memory",

@@ -149,7 +149,7 @@ enum rig_rc rig_command_run(const struct rig_command *command, struct rig_comman
     struct rig_arena arena;
     rig_arena_init(&arena, 0);
     struct prepared prepared = {.environment = rig_placeholder_environment(command->place, &arena)};
-    enum rig_rc rc = prepared.environment == NULL ? rig_fail(err, RIG_E_LIMIT, "out of memory for a command") : RIG_OK;
+    enum rig_rc rc = prepared.environment == NULL ? rig_no_memory(err, "a command") : RIG_OK;
     if (rc == RIG_OK && command->arguments.count == 0)
         rc = rig_fail(err, RIG_E_CLUSTER, "a command is empty");
     if (rc == RIG_OK)

@@ -96,7 +96,7 @@ static enum rig_rc make_prelude(const struct rig_place *place, bool names_proces
             continue;
         const char *variable = rig_placeholder_variable(place, (enum rig_placeholder)i, arena);
         if (variable == NULL)
-            return rig_fail(err, RIG_E_LIMIT, "out of memory for a command");
+            return rig_no_memory(err, "a command");
         prelude->at[prelude->count++] = variable;
     }
     return RIG_OK;
@@ -115,7 +115,7 @@ static enum rig_rc journal_undo(struct rig_journal *journal, const struct rig_te
         return rc;
     const char **arguments = rig_arena_array(arena, prelude.count + command->count + 1, sizeof *arguments);
     if (arguments == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "out of memory for a command");
+        return rig_no_memory(err, "a command");
     memcpy(arguments, prelude.at, prelude.count * sizeof *arguments);
     memcpy(arguments + prelude.count, expanded, (command->count + 1) * sizeof *arguments);
     const char *name = place == NULL ? "" : place->at[RIG_PLACEHOLDER_NODE];

@@ -60,7 +60,7 @@ enum rig_rc rig_journal_open(struct rig_journal **journal, struct rig_err *err)
                         folder, strerror(errno));
     struct rig_journal *opened = calloc(1, sizeof *opened);
     if (opened == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "no memory for the undo journal");
+        return rig_no_memory(err, "the undo journal");
     opened->fd = -1;
     memcpy(opened->folder, folder, sizeof opened->folder);
     rig_process_boot_id(opened->boot_id);
@@ -85,7 +85,7 @@ static enum rig_rc write_line(struct rig_journal *journal, struct rig_buf *line,
 {
     rig_buf_add_char(line, '\n');
     if (line->failed)
-        return rig_fail(err, RIG_E_LIMIT, "%s: no memory for an entry", journal->path);
+        return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "an entry", journal->path);
     /* One write, at the end of the file: a line that is cut has no end and is ignored. */
     const ssize_t written = write(journal->fd, line->data, line->size);
     if (written == (ssize_t)line->size && (fdatasync(journal->fd) == 0 || errno == EINVAL))

@@ -164,7 +164,7 @@ enum rig_rc rig_journal_parse(const char *path, const char *text, size_t size, s
     *content = (struct rig_journal_content){.boot_id = ""};
     char *copy = rig_arena_text(arena, text, size);
     if (copy == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "%s: out of memory", path);
+        return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "reading it", path);
     unsigned number_of_line = 1;
     for (char *at = copy;; number_of_line++) {
         char *end = strchr(at, '\n');

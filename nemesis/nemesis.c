@@ -360,7 +360,7 @@ static void happen(struct rig_nemesis *nemesis, const struct rig_scheduled_fault
     struct injection *injection = new_injection(nemesis, fault->entry, &targets, random);
     if (injection == NULL) {
         struct rig_err err = {0};
-        (void)rig_fail(&err, RIG_E_LIMIT, "no memory");
+        (void)rig_no_memory(&err, "an injection");
         note_failure(nemesis, NULL, "a fault", &err);
         return;
     }
@@ -527,7 +527,7 @@ enum rig_rc rig_nemesis_start(const struct rig_nemesis_config *config, struct ri
 {
     struct rig_nemesis *made = calloc(1, sizeof *made);
     if (made == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "no memory for the nemesis");
+        return rig_no_memory(err, "the nemesis");
     made->config = *config;
     made->context.journal = config->journal;
     made->context.setup = config->setup;

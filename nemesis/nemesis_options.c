@@ -151,7 +151,7 @@ static enum rig_rc parse_times(struct rig_nemesis_entry *entry, struct rig_arena
     const struct rig_text_list *at = &entry->schedule.at;
     entry->at_ns = rig_arena_array(arena, at->count + 1, sizeof *entry->at_ns);
     if (entry->at_ns == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "out of memory for a plan");
+        return rig_no_memory(err, "a plan");
     for (size_t i = 0; i < at->count; i++) {
         struct rig_err own = {0};
         const enum rig_rc rc = rig_option_parse(&time, at->at[i], &entry->at_ns[i], &own);

@@ -296,7 +296,7 @@ enum rig_rc rig_placeholder_expand(const struct rig_text_list *arguments, const 
     const char **made = rig_arena_array(arena, arguments->count + 1, sizeof *made);
     char *room = rig_arena_alloc(arena, ARGUMENT_BYTES);
     if (made == NULL || room == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "out of memory for a command");
+        return rig_no_memory(err, "a command");
     const size_t script = find_script(arguments);
     for (size_t i = 0; i < arguments->count; i++) {
         struct output output = {.text = room};
@@ -308,7 +308,7 @@ enum rig_rc rig_placeholder_expand(const struct rig_text_list *arguments, const 
             return rc;
         made[i] = rig_arena_text(arena, room, output.used);
         if (made[i] == NULL)
-            return rig_fail(err, RIG_E_LIMIT, "out of memory for a command");
+            return rig_no_memory(err, "a command");
     }
     made[arguments->count] = NULL;
     *expanded = made;

@@ -133,7 +133,7 @@ enum rig_rc rig_planned_schedule_init(struct rig_planned_schedule *planned, cons
         (struct rig_planned_schedule){.schedule.ops = &planned_ops, .plan = plan, .random_ns = RIG_SCHEDULE_NEVER};
     planned->entries = calloc(plan->entry_count + 1, sizeof *planned->entries);
     if (planned->entries == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "no memory for the schedule of %u fault%s", plan->entry_count,
+        return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "the schedule of %u fault%s", plan->entry_count,
                         rig_plural(plan->entry_count));
     rig_rng_init(&planned->rng, seed, schedule_stream);
     for (uint32_t i = 0; i < plan->entry_count; i++)

@@ -131,7 +131,7 @@ enum rig_rc rig_power_mark(const struct rig_fault_site *site, uint32_t node, str
         return rc;
     struct standstill *still = calloc(1, sizeof *still);
     if (still == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "no memory");
+        return rig_no_memory(err, "a power cut");
     still->site = site;
     still->name = rig_fleet_of(site)->names[node];
     rc = stop_all(still, node, err);

@@ -103,7 +103,7 @@ enum rig_rc rig_proxy_start(uint64_t seed, struct rig_proxy **proxy, struct rig_
 {
     struct rig_proxy *made = calloc(1, sizeof *made);
     if (made == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "no memory for the proxy");
+        return rig_no_memory(err, "the proxy");
     allow_descriptors();
     RIG_INVARIANT(pthread_mutex_init(&made->lock, NULL) == 0);
     rig_rng_init(&made->loop.rng, seed, 0);
@@ -198,7 +198,7 @@ static enum rig_rc new_route(struct rig_proxy *proxy, const char *from, const ch
     struct rig_proxy_link *there = link_between(proxy, from, to), *back = link_between(proxy, to, from);
     if (made == NULL || there == NULL || back == NULL) {
         free(made);
-        return rig_fail(err, RIG_E_LIMIT, "no memory for the route from %s to %s", from, to);
+        return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "the route from %s to %s", from, to);
     }
     made->way.links[0] = there;
     made->way.links[1] = back;
@@ -306,7 +306,7 @@ enum rig_rc rig_proxy_group_add(struct rig_proxy *proxy, uint32_t token, const c
     RIG_REQUIRE(token != 0 && group != NULL);
     struct rig_proxy_link *link = link_between(proxy, from, to);
     if (link == NULL)
-        rc = rig_fail(err, RIG_E_LIMIT, "no memory for a fault between %s and %s", from, to);
+        rc = rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "a fault between %s and %s", from, to);
     else
         rc = rig_proxy_link_add(link, group, rule, err);
     unlock(proxy);

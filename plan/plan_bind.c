@@ -27,7 +27,7 @@ enum rig_rc rig_plan_part_init(struct rig_plan_part *part, const struct rig_opti
     part->known = rig_arena_array(arena, count + 1, sizeof *part->known);
     part->shown = rig_arena_array(arena, count + 1, sizeof *part->shown);
     if (part->object == NULL || part->given == NULL || part->known == NULL || part->shown == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "out of memory for a plan");
+        return rig_no_memory(err, "a plan");
     for (size_t i = 0; i < count; i++)
         part->known[i] = table[i].default_text != NULL;
     return rig_option_defaults(table, part->object, arena, err);
@@ -266,7 +266,7 @@ static enum rig_rc keep_shown(const struct binding *binding, const char *const *
         if (kept == NULL)
             kept = rig_arena_array(binding->tree->arena, count, sizeof *kept);
         if (kept == NULL)
-            return rig_fail(err, RIG_E_LIMIT, "out of memory for a plan");
+            return rig_no_memory(err, "a plan");
         kept[i] = shown[i];
     }
     *binding->shown = (const char *const *)kept;
@@ -295,7 +295,7 @@ static enum rig_rc store_elements(const struct binding *binding, const struct ri
     const char **raw = rig_arena_array(binding->tree->arena, count + 1, sizeof *raw);
     const char **shown = rig_arena_array(binding->tree->arena, count + 1, sizeof *shown);
     if (raw == NULL || shown == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "out of memory for a plan");
+        return rig_no_memory(err, "a plan");
     for (size_t i = 0; i < count; i++) {
         const struct rig_yaml_node *at = element == NULL ? node : element->value;
         const struct rig_plan_before before = {raw, elements, i};
@@ -320,7 +320,7 @@ static enum rig_rc bind_sequence(const struct binding *binding, const struct rig
         return refuse_value(binding, node, "expected a command: the program and its arguments", err);
     const char **elements = rig_arena_array(binding->tree->arena, node->count + 1, sizeof *elements);
     if (elements == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "out of memory for a plan");
+        return rig_no_memory(err, "a plan");
     size_t count = 0;
     for (const struct rig_yaml_entry *entry = node->first; entry != NULL; entry = entry->next) {
         if (entry->value->kind != RIG_YAML_SCALAR || entry->value->is_null)
@@ -341,7 +341,7 @@ static enum rig_rc bind_list_of_text(const struct binding *binding, const struct
         return refuse_value(binding, node, own.text, err);
     const char **elements = rig_arena_array(binding->tree->arena, list.count + 1, sizeof *elements);
     if (elements == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "out of memory for a plan");
+        return rig_no_memory(err, "a plan");
     for (size_t i = 0; i < list.count; i++)
         elements[i] = list.at[i];
     return store_elements(binding, node, NULL, elements, list.count, err);

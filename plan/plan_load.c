@@ -32,7 +32,7 @@ static struct rig_plan_section *section_of(const struct reader *reader, enum rig
 
 static enum rig_rc out_of_memory(struct rig_err *err)
 {
-    return rig_fail(err, RIG_E_LIMIT, "out of memory for a plan");
+    return rig_no_memory(err, "a plan");
 }
 
 /* -- the driver ---------------------------------------------------------------------------------------------------- */

@@ -10,7 +10,7 @@ enum { NAME_BYTES = 96, FAULTS_MOST = 256 };
 
 static enum rig_rc out_of_memory(struct rig_err *err)
 {
-    return rig_fail(err, RIG_E_LIMIT, "out of memory for a plan");
+    return rig_no_memory(err, "a plan");
 }
 
 static const struct rig_yaml_entry *find(const struct rig_yaml_node *mapping, const char *key)

@@ -81,7 +81,7 @@ enum rig_rc rig_plan_expand(struct rig_arena *arena, const char *text, const cha
     if (rc == RIG_OK) {
         *expanded = rig_arena_text(arena, rig_buf_text(&out), out.size);
         if (*expanded == NULL)
-            rc = rig_fail(err, RIG_E_LIMIT, "out of memory for a plan");
+            rc = rig_no_memory(err, "a plan");
     }
     rig_buf_done(&out);
     return rc;
@@ -287,7 +287,7 @@ enum rig_rc rig_plan_show(struct rig_arena *arena, const struct rig_option *opti
     rig_buf_init(&out, 0);
     char *blanked = strdup(raw);
     if (blanked == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "out of memory for a plan");
+        return rig_no_memory(err, "a plan");
     blank_references(blanked);
     *shown = NULL;
     if (!is_harmless(option, before, raw, blanked, expanded)) {

@@ -288,15 +288,14 @@ enum rig_rc rig_online_start(const struct rig_online_options *options, struct ri
 {
     struct rig_online *made = calloc(1, sizeof *made);
     if (made == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "no memory for the check during the run");
+        return rig_no_memory(err, "the check during the run");
     init_locks(made);
     made->workload = options->workload;
     made->check = options->check;
     made->path = strdup(options->path);
     made->prompt = options->check->stop_on != RIG_STOP_ON_NOTHING;
     atomic_store(&made->first_forbidden, (int)RIG_ANOMALY_COUNT);
-    enum rig_rc rc = made->path == NULL ? rig_fail(err, RIG_E_LIMIT, "no memory for the check during the run")
-                                        : open_check(made, err);
+    enum rig_rc rc = made->path == NULL ? rig_no_memory(err, "the check during the run") : open_check(made, err);
     if (rc == RIG_OK)
         rc = start_thread(made, err);
     if (rc == RIG_OK)

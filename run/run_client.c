@@ -54,7 +54,7 @@ enum rig_rc rig_run_client_init(struct rig_run_client *client, struct rig_run_st
         return rc;
     client->reads = calloc(most_ops, sizeof *client->reads);
     if (client->reads == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "no memory for client %u", index);
+        return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "client %u", index);
     rig_rng_init(&client->jitter, run->plan->seed, (UINT64_C(1) << 32) + index);
     client->channel = rig_recorder_channel(run->recorder, index);
     client->transaction = (struct rig_transaction){.client = index, .reads = client->reads, .core_private = client};

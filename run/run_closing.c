@@ -229,5 +229,5 @@ enum rig_rc rig_run_closing_rest(struct rig_run_state *run, uint64_t position, s
         kept = rig_key_numbers_add(keys, rig_key_pool_move(&closing->pool));
     for (uint32_t slot = 0; slot < pool->slot_count && kept; slot++)
         kept = rig_key_numbers_add(keys, pool->slots[slot].key);
-    return kept ? RIG_OK : rig_fail(err, RIG_E_LIMIT, "no memory for the keys of the final reads");
+    return kept ? RIG_OK : rig_no_memory(err, "the keys of the final reads");
 }

@@ -35,7 +35,7 @@ static enum rig_rc list_keys(struct rig_run_state *run, int64_t bound, uint64_t 
         return rig_run_closing_rest(run, position, keys, err);
     for (int64_t key = 0; key < bound; key++) {
         if (!rig_key_numbers_add(keys, key))
-            return rig_fail(err, RIG_E_LIMIT, "no memory for the %lld key%s of the final reads", (long long)bound,
+            return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "the %lld key%s of the final reads", (long long)bound,
                             rig_plural((uint64_t)bound));
     }
     return RIG_OK;

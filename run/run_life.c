@@ -132,7 +132,7 @@ static enum rig_rc make_clients(struct rig_run_state *run, struct rig_err *err)
     size_t bytes = run->client_count * sizeof *run->clients;
     run->clients = aligned_alloc(alignof(struct rig_run_client), bytes);
     if (run->clients == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "no memory for %u client%s", run->client_count,
+        return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "%u client%s", run->client_count,
                         rig_plural(run->client_count));
     memset(run->clients, 0, bytes);
     enum rig_rc rc = rig_run_closing_init(run, err);
@@ -325,7 +325,7 @@ static enum rig_rc run_driver(struct rig_run_state *run, struct rig_run_result *
     const struct rig_driver *driver = run->driver;
     run->driver_run = calloc(1, driver->run_size == 0 ? 1 : driver->run_size);
     if (run->driver_run == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "no memory for the driver");
+        return rig_no_memory(err, "the driver");
     enum rig_rc rc = rig_fault_setup_init(&run->faults.setup, &run->plan->nemesis, run->plan->seed, err);
     if (rc == RIG_OK) {
         rc = driver->init(run->driver_run, &run->env, err);
@@ -416,7 +416,7 @@ enum rig_rc rig_run(const struct rig_plan *plan, const struct rig_run_options *o
         return rc;
     struct rig_run_state *run = calloc(1, sizeof *run);
     if (run == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "no memory for the run");
+        return rig_no_memory(err, "the run");
     rc = init_state(run, plan, options, err);
     if (rc == RIG_OK)
         rc = rig_run_name_make(run->name, err);

@@ -440,7 +440,7 @@ enum rig_rc rig_run_monitor_start(struct rig_run_state *run, struct rig_run_moni
 {
     struct rig_run_monitor *made = calloc(1, sizeof *made);
     if (made == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "no memory for the monitor");
+        return rig_no_memory(err, "the monitor");
     made->run = run;
     init_locks(made);
     int error = rig_thread_start(&made->thread, monitor_main, made);

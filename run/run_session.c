@@ -17,7 +17,7 @@ enum rig_rc rig_run_session_init(struct rig_run_session *session, const struct r
     session->process = client;
     RIG_INVARIANT(pthread_mutex_init(&session->lock, NULL) == 0);
     session->object = aligned_alloc(RIG_CACHE_LINE_BYTES, lines * RIG_CACHE_LINE_BYTES);
-    return session->object != NULL ? RIG_OK : rig_fail(err, RIG_E_LIMIT, "no memory for client %u", client);
+    return session->object != NULL ? RIG_OK : rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "client %u", client);
 }
 
 void rig_run_session_done(struct rig_run_session *session)

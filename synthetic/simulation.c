@@ -41,10 +41,9 @@ struct making {
 
 static enum rig_rc no_memory(struct rig_err *err)
 {
-    return rig_fail(
-        err, RIG_E_LIMIT,
-        "not enough memory for the simulated database; use fewer `clients.count` or `workload.keys.active`, "
-        "or `workload.final-reads=closing`");
+    return rig_fail(err, RIG_E_LIMIT,
+                    RIG_NO_MEMORY "the simulated database; use fewer `clients.count` or `workload.keys.active`, "
+                                  "or `workload.final-reads=closing`");
 }
 
 /* ---- questions ---- */

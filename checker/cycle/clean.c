@@ -135,7 +135,7 @@ enum rig_rc rig_links_clean(const struct rig_links *links, const struct rig_hist
     for (uint32_t node = 0; node < links->txn_count; node++)
         links->late_before[node] = links->late_before[node] != 0;
     if (w.relay_state == NULL || w.out_of_memory)
-        return rig_fail(err, RIG_E_LIMIT, "not enough memory to look for cycles; raise --max-memory");
+        return rig_memory_limit(err, "the search for cycles");
     *clean = result;
     return RIG_OK;
 }

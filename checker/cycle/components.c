@@ -238,8 +238,7 @@ enum rig_rc rig_components_find(struct rig_view view, struct rig_components *com
     frames_done(&t.path);
     states_done(&t.ahead);
     if (!done)
-        return rig_fail(err, RIG_E_LIMIT, "not enough memory for the components of %u nodes; raise --max-memory",
-                        state_count);
+        return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "the components of %u nodes; raise --max-memory", state_count);
     RIG_INVARIANT(t.placed == state_count && t.open_count == 0);
     for (uint32_t state = 0; state < state_count; state++)
         components->component_of[state] = t.index[state] == ALONE ? UINT32_MAX : t.index[state] & ~CLOSED;

@@ -204,7 +204,7 @@ static bool number_nodes(const struct walk *w, struct rig_arena *arena, struct r
 
 static enum rig_rc no_memory(struct rig_err *err)
 {
-    return rig_fail(err, RIG_E_LIMIT, "not enough memory to look for cycles; raise --max-memory");
+    return rig_memory_limit(err, "the search for cycles");
 }
 
 enum rig_rc rig_core_find(const struct rig_links *links, const struct rig_history *history, const uint8_t *committed,

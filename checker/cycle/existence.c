@@ -24,7 +24,7 @@ RIG_VEC(struct rig_seed, seeds)
 
 static enum rig_rc no_memory(struct rig_err *err)
 {
-    return rig_fail(err, RIG_E_LIMIT, "not enough memory to look for cycles; raise --max-memory");
+    return rig_memory_limit(err, "the search for cycles");
 }
 
 static bool is_found(const struct rig_ladder *ladder, uint64_t cases)

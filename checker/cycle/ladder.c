@@ -52,7 +52,7 @@ static const unsigned rung_links[RIG_RUNG_COUNT] = {RIG_LINKS_WW, RIG_LINKS_WW |
 
 static enum rig_rc no_memory(struct climb *c)
 {
-    return rig_fail(c->err, RIG_E_LIMIT, "not enough memory to search for cycles; raise --max-memory");
+    return rig_memory_limit(c->err, "the search for cycles");
 }
 
 static struct rig_view view_of(const struct climb *c, enum rig_rung rung, bool process)

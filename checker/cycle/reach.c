@@ -119,5 +119,5 @@ enum rig_rc rig_reach(const struct rig_components *view, struct rig_pairs *pairs
     bool done = r.rank != NULL && answer_all(&r, pairs);
     free(r.rank);
     free(r.bits);
-    return done ? RIG_OK : rig_fail(err, RIG_E_LIMIT, "not enough memory to look for cycles; raise --max-memory");
+    return done ? RIG_OK : rig_memory_limit(err, "the search for cycles");
 }

@@ -316,6 +316,6 @@ enum rig_rc rig_read_skews(const struct rig_versions *versions, const struct rig
     key_list_done(&s.keys);
     events_done(&s.events);
     if (!done)
-        return rig_fail(err, RIG_E_LIMIT, "not enough memory to look for read skew; raise --max-memory");
+        return rig_memory_limit(err, "the search for read skew");
     return RIG_OK;
 }

@@ -128,7 +128,7 @@ enum rig_rc rig_realtime_find(const struct rig_history *history, const struct ri
         done = pass_group(&pass, begin, end);
     }
     free(pass.ended);
-    return done ? RIG_OK : rig_fail(err, RIG_E_LIMIT, "not enough memory for the real-time order; raise --max-memory");
+    return done ? RIG_OK : rig_memory_limit(err, "the real-time order");
 }
 
 void rig_realtime_done(struct rig_realtime *realtime)

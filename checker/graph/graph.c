@@ -84,8 +84,7 @@ enum rig_rc rig_graph_pack(const struct rig_links *links, const struct rig_subgr
     result.first = rig_arena_room(arena, (size_t)result.node_count + 1, sizeof *result.first);
     result.edges = rig_arena_room(arena, (size_t)edge_count + 1, sizeof *result.edges);
     if (result.first == NULL || result.edges == NULL)
-        return rig_fail(err, RIG_E_LIMIT,
-                        "not enough memory for a graph of %u nodes and %llu edges; raise --max-memory",
+        return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "a graph of %u nodes and %llu edges; raise --max-memory",
                         result.node_count, (unsigned long long)edge_count);
     result.first[0] = 0;
     for (uint32_t node = 0; node < result.node_count; node++) {

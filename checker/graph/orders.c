@@ -85,7 +85,7 @@ enum rig_rc rig_graph_add_orders(const struct rig_history *history, const uint8_
 {
     graph->process_before = rig_arena_room(arena, (size_t)graph->txn_count + 1, sizeof *graph->process_before);
     if (graph->process_before == NULL || !mark_unsettled(history, committed, arena, graph))
-        return rig_fail(err, RIG_E_LIMIT, "not enough memory for the process order; raise --max-memory");
+        return rig_memory_limit(err, "the process order");
     for (uint32_t node = 0; node < graph->txn_count; node++) {
         uint32_t txn = before[rig_graph_txn(graph, node)];
         graph->process_before[node] = txn == RIG_NODE_NONE ? txn : rig_graph_node(graph, txn);

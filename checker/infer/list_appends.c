@@ -6,8 +6,7 @@ enum { DENSE_FACTOR = 4, DENSE_SLACK = 64, MOST_APPENDS = 1 << 30 /* to one key 
 
 static enum rig_rc no_memory(struct rig_err *err)
 {
-    return rig_fail(err, RIG_E_LIMIT,
-                    "not enough memory for the version orders; raise --max-memory or check a shorter history");
+    return rig_memory_limit(err, "the version orders");
 }
 
 /* ---- the table ---- */

@@ -341,7 +341,7 @@ static enum rig_rc link_all(struct infer *in, struct rig_arena *arena, bool plai
         count_links(in);
     if (!linked || !rig_list_anomalies_of_orders(in->versions, in->noncyclic) ||
         !rig_unread_link(&in->unread, in->versions, in->links))
-        return rig_fail(err, RIG_E_LIMIT, "not enough memory for the dependencies; raise --max-memory");
+        return rig_memory_limit(err, "the dependencies");
     return RIG_OK;
 }
 

@@ -38,8 +38,7 @@ static void survey_txns(const struct rig_history *history, struct rig_survey *su
 
 static enum rig_rc no_memory(struct rig_err *err)
 {
-    return rig_fail(err, RIG_E_LIMIT,
-                    "not enough memory for the version orders; raise --max-memory or check a shorter history");
+    return rig_memory_limit(err, "the version orders");
 }
 
 /* ---- full scan ---- */

@@ -278,7 +278,7 @@ enum rig_rc rig_infer_registers(const struct rig_history *history, struct rig_as
                        .links = &inference->links};
     if (!rig_links_init(in.links, arena, history->txn_count, 0, history->op_count) || !take_txns(&in) ||
         !link_versions(&in))
-        rc = rig_fail(err, RIG_E_LIMIT, "not enough memory for the dependencies; raise --max-memory");
+        rc = rig_memory_limit(err, "the dependencies");
     memcpy(inference->graph.link_count, in.links->link_count, sizeof in.links->link_count);
     inference->unknown_reads = in.unknown_reads;
     writer_list_done(&in.targets);

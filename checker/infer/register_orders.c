@@ -41,7 +41,7 @@ struct orders {
 
 static enum rig_rc no_memory(struct rig_err *err)
 {
-    return rig_fail(err, RIG_E_LIMIT, "not enough memory for the versions of the registers; raise --max-memory");
+    return rig_memory_limit(err, "the versions of the registers");
 }
 
 /* ---- what transactions know of keys ---- */

@@ -24,8 +24,7 @@ struct build {
 
 static enum rig_rc no_memory(struct rig_err *err)
 {
-    return rig_fail(err, RIG_E_LIMIT,
-                    "not enough memory for the version orders; raise --max-memory or check a shorter history");
+    return rig_memory_limit(err, "the version orders");
 }
 
 /* ---- which transactions of unknown fate count as committed ---- */

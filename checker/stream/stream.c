@@ -20,7 +20,7 @@ static const double more_now = 1.125, more_left = 1.25;
 
 enum rig_rc rig_stream_no_memory(struct rig_err *err)
 {
-    return rig_fail(err, RIG_E_LIMIT, "not enough memory for the verdict; raise --max-memory");
+    return rig_memory_limit(err, "the verdict");
 }
 
 static void set_defaults(struct rig_stream_options *options)
@@ -541,7 +541,7 @@ static enum rig_rc finish_windows(struct rig_stream *w, const struct rig_source_
     storage->verdict.scope.faults = rig_fault_events_copy(&storage->arena, facts->faults, facts->fault_count);
     storage->verdict.scope.fault_count = facts->fault_count;
     if (storage->verdict.scope.faults == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "not enough memory for the events of faults; raise --max-memory");
+        return rig_memory_limit(err, "the events of faults");
     return rig_verdict_conclude(storage, &w->findings, &w->judge, err);
 }
 

@@ -50,7 +50,7 @@ struct copy {
 
 static enum rig_rc no_memory(struct rig_err *err)
 {
-    return rig_fail(err, RIG_E_LIMIT, "not enough memory for the witnesses; raise --max-memory");
+    return rig_memory_limit(err, "the witnesses");
 }
 
 struct rig_witness_txns *rig_witness_txns_new(enum rig_workload workload)

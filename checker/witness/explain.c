@@ -7,7 +7,7 @@
 
 static enum rig_rc no_memory(struct rig_err *err)
 {
-    return rig_fail(err, RIG_E_LIMIT, "not enough memory for the witnesses; raise --max-memory");
+    return rig_memory_limit(err, "the witnesses");
 }
 
 /* Finds the operations behind the edge. */

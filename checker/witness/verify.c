@@ -186,7 +186,7 @@ static enum rig_rc verify_cycle(const struct rig_verifier *verifier, const struc
     }
     bool distinct;
     if (!find_repetition(witness, &distinct))
-        return rig_fail(err, RIG_E_LIMIT, "not enough memory to prove a witness; raise --max-memory");
+        return rig_memory_limit(err, "the proof of a witness");
     if (!distinct)
         return refuse(history, witness, witness->txns[0], "stands in a cycle that passes somebody twice", err);
     if (!has_shape(verifier, witness))

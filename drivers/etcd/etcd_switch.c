@@ -260,7 +260,7 @@ enum rig_rc rig_etcd_switch_new(uint32_t count, rig_etcd_pid_function *pid_of, v
     RIG_REQUIRE(count <= RIG_ETCD_MEMBERS_MOST);
     struct rig_etcd_switch *new = calloc(1, sizeof *new);
     if (new == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "out of memory for the members' switch");
+        return rig_no_memory(err, "the members' switch");
     new->count = count;
     new->pid_of = pid_of;
     new->context = context;

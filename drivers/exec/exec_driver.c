@@ -126,7 +126,7 @@ static enum rig_rc make_wakes(struct run *run, struct rig_err *err)
     const uint32_t count = run->env->client_count;
     run->wakes = malloc((count + 1) * sizeof *run->wakes);
     if (run->wakes == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "out of memory for %u client%s", count, rig_plural(count));
+        return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "%u client%s", count, rig_plural(count));
     for (uint32_t i = 0; i < count; i++)
         run->wakes[i] = -1;
     for (uint32_t i = 0; i < count; i++) {
@@ -148,7 +148,7 @@ static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_
         return rig_fail(err, RIG_E_DRIVER, "the folder in which rig runs no longer exists: %s", strerror(errno));
     run->arguments = calloc(command->count + 1, sizeof *run->arguments);
     if (run->arguments == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "out of memory for a command");
+        return rig_no_memory(err, "a command");
     for (size_t i = 0; i < command->count; i++)
         run->arguments[i] = i == 0 ? run->program : command->at[i];
     enum rig_rc rc = make_wakes(run, err);

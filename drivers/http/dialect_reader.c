@@ -9,7 +9,7 @@
 
 enum rig_rc rig_dialect_no_memory(struct rig_err *err)
 {
-    return rig_fail(err, RIG_E_LIMIT, "out of memory for a dialect");
+    return rig_no_memory(err, "a dialect");
 }
 
 enum rig_rc rig_dialect_refuse(const struct rig_dialect_reader *reader, const struct rig_yaml_node *node,

@@ -31,7 +31,7 @@ static bool refuse(struct taking *taking, const char *format, ...)
 static bool refuse_memory(struct taking *taking)
 {
     taking->no_room = true;
-    return refuse(taking, "out of memory for an answer");
+    return refuse(taking, RIG_NO_MEMORY "an answer");
 }
 
 /* -- decoding ------------------------------------------------------------------------------------------------------ */

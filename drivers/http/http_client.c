@@ -173,7 +173,7 @@ enum rig_rc rig_http_client_init(struct rig_http_client *client, const struct ri
     rig_buf_init(&client->line, LINE_BYTES_MOST);
     client->multi = curl_multi_init();
     if (client->easy == NULL || client->multi == NULL || !add_fixed_headers(client))
-        return rig_fail(err, RIG_E_LIMIT, "out of memory for an HTTP client");
+        return rig_no_memory(err, "an HTTP client");
     (void)curl_multi_setopt(client->multi, CURLMOPT_MAXCONNECTS, (long)RIG_HTTP_CONNECTIONS_KEPT);
     set_fixed(client);
     return RIG_OK;

@@ -58,7 +58,7 @@ enum rig_rc rig_http_preview(const struct rig_dialect *dialect, enum rig_workloa
     rig_request_maker_init(&preview.maker);
     enum rig_rc rc = RIG_OK;
     if (!rig_state_begin(&state, NULL, &arena, &question))
-        rc = rig_fail(err, RIG_E_LIMIT, "out of memory for a transaction");
+        rc = rig_no_memory(err, "a transaction");
     preview.scope =
         (struct rig_render_scope){.dialect = dialect, .state = &state, .client = transaction->client, .dry = true};
     if (rc == RIG_OK)

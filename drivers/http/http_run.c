@@ -25,7 +25,7 @@ enum rig_rc rig_http_run_init(struct rig_http_run *run, const struct rig_run_env
     for (uint32_t i = 0; run->wakes != NULL && i < clients; i++)
         run->wakes[i] = -1;
     if (run->endpoints == NULL || run->names == NULL || run->wakes == NULL || run->shifts == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "out of memory for %u client%s", clients, rig_plural(clients));
+        return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "%u client%s", clients, rig_plural(clients));
     for (uint32_t i = 0; i < clients; i++) {
         run->wakes[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (run->wakes[i] < 0)
@@ -128,7 +128,7 @@ enum rig_rc rig_http_run_ask(const struct rig_http_run *run, struct rig_http_cli
     enum rig_rc rc = RIG_OK;
     RIG_REQUIRE(endpoint < run->endpoint_count);
     if (!rig_state_begin(&state, run->env->core, arena, &none))
-        return rig_fail(err, RIG_E_LIMIT, "out of memory for a request");
+        return rig_no_memory(err, "a request");
     rig_request_maker_init(&maker);
     for (uint32_t i = 0; rc == RIG_OK && i < steps->count; i++)
         rc = ask_step(run, client, &maker, &steps->at[i], &state, endpoint, deadline_ns, err);

@@ -327,7 +327,7 @@ enum rig_outcome rig_http_session_transact(void *object, struct rig_transaction 
     rig_column_give(&transaction->columns, RIG_COLUMN_NODE, run->names[exchange.endpoint]);
     rig_arena_reset(&session->arena);
     if (!rig_state_begin(&session->state, run->env->core, &session->arena, transaction))
-        return end_with(transaction, RIG_OUTCOME_FAIL, "memory", "out of memory for a transaction", "");
+        return end_with(transaction, RIG_OUTCOME_FAIL, "memory", RIG_NO_MEMORY "a transaction", "");
     if (exchange.workload->most_keys > 0 && session->state.key_count > (uint64_t)exchange.workload->most_keys)
         return end_with(transaction, RIG_OUTCOME_FAIL, "too-many-keys",
                         "the dialect limits a transaction to fewer "

@@ -17,7 +17,7 @@ struct rig_json_step {
 
 static enum rig_rc out_of_memory(struct rig_err *err)
 {
-    return rig_fail(err, RIG_E_LIMIT, "out of memory for a path");
+    return rig_no_memory(err, "a path");
 }
 
 static bool is_name_char(char c)

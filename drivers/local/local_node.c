@@ -50,7 +50,7 @@ enum rig_rc rig_local_node_set_variable(struct rig_local_node *node, const char 
         const size_t size = length + strlen(value) + 2;
         made = malloc(size);
         if (made == NULL)
-            return rig_fail(err, RIG_E_LIMIT, "out of memory");
+            return rig_no_memory(err, "an environment");
         (void)snprintf(made, size, "%s=%s", name, value);
     }
     free(variables[i]);

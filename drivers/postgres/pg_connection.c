@@ -269,7 +269,7 @@ enum rig_rc rig_pg_connect(struct rig_pg_connection *connection, const struct ri
         return rc;
     PGconn *pg = connection->pg = start_connecting(target, &addresses);
     if (pg == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "out of memory for a connection");
+        return rig_no_memory(err, "a connection");
     PostgresPollingStatusType state = PQstatus(pg) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING;
     while (state != PGRES_POLLING_OK) {
         if (state == PGRES_POLLING_FAILED)

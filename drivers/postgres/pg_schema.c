@@ -89,7 +89,7 @@ enum rig_rc rig_pg_schema_init(struct rig_pg_schema *schema, const struct rig_ru
     schema->statement_count = RIG_PG_FIXED_COUNT + tables * RIG_PG_OF_TABLE_COUNT;
     schema->statements = calloc(schema->statement_count, sizeof *schema->statements);
     if (schema->statements == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "out of memory for %zu statement%s", schema->statement_count,
+        return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "%zu statement%s", schema->statement_count,
                         rig_plural(schema->statement_count));
     const char *isolation = isolation_sql[options->isolation];
     const char *read_only = !options->declare_read_only ? ""

@@ -22,7 +22,7 @@ enum rig_rc rig_pg_servers_init(struct rig_pg_servers *servers, const struct rig
         return RIG_OK;
     servers->endpoints = calloc(count, sizeof *servers->endpoints);
     if (servers->endpoints == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "out of memory for %zu endpoint%s", count, rig_plural(count));
+        return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "%zu endpoint%s", count, rig_plural(count));
     struct rig_pg_endpoint *endpoint = servers->endpoints;
     for (size_t list = 0; list < 2; list++) {
         for (size_t i = 0; i < lists[list]->count; i++) {

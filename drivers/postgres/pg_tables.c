@@ -12,7 +12,7 @@ enum { SCRIPT_MOST = 1 << 20 };
 
 static const char *no_memory(void)
 {
-    return "PostgreSQL: out of memory for the run's tables";
+    return "PostgreSQL: " RIG_NO_MEMORY "the run's tables";
 }
 
 /* ---- creating ---- */

@@ -122,7 +122,7 @@ static enum rig_rc sim_init(void *run, const struct rig_run_env *env, struct rig
                         rig_plural(env->client_count), (long long)RIG_SIM_TICK_NS - 2);
     r->scheduler = rig_sim_scheduler_new(env->options, env->core, env->seed, env->client_count);
     if (r->scheduler == NULL)
-        return rig_fail(err, RIG_E_DRIVER, "sim: out of memory");
+        return rig_no_memory(err, "the simulated database");
     return RIG_OK;
 }
 

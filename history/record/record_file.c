@@ -114,7 +114,7 @@ enum rig_rc rig_record_file_init(struct rig_record_file *file, const char *name,
     const enum rig_workload assumed = options->workload_given ? options->workload : RIG_WORKLOAD_DEFAULT;
     *file = (struct rig_record_file){.name = strdup(name), .data = data, .size = size};
     if (file->name == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "%s: no memory for reading it", name);
+        return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "reading it", name);
     file->shape = (struct rig_record_shape){
         .name = file->name,
         .version = RIG_RECORD_VERSION,

@@ -58,7 +58,7 @@ static enum rig_rc reader_open(const char *name, const char *data, size_t size, 
 {
     struct reader *reader = calloc(1, sizeof *reader);
     if (reader == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "%s: no memory for reading it", name);
+        return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "reading it", name);
     *state = reader;
     reader->part_bytes_given = options->part_bytes != 0;
     reader->part_bytes = options->part_bytes == 0 ? options->usual_part_bytes : options->part_bytes;
@@ -67,7 +67,7 @@ static enum rig_rc reader_open(const char *name, const char *data, size_t size, 
         return rc;
     reader->run = new_run(&reader->file);
     if (reader->run == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "%s: no memory for reading it", name);
+        return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "reading it", name);
     rig_record_run_start(reader->run, &reader->file, reader->file.header_end, 1);
     facts->form = RIG_FORM_RIG;
     facts->workload = reader->file.shape.workload;
@@ -263,7 +263,7 @@ static enum rig_rc blocks_parse(void *state, size_t begin, size_t end, struct ri
     if (run == NULL)
         run = segment->reader_part = new_run(file);
     if (run == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "%s: no memory for reading it", file->name);
+        return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "reading it", file->name);
     segment->reader_part_free = free_run;
     if (begin == 0)
         rig_record_run_start(run, file, file->header_end, 1);

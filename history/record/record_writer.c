@@ -128,7 +128,7 @@ static bool put_event(struct writer *writer, struct rig_event event)
 static enum rig_rc write_frame(struct writer *writer, const struct rig_buf *frame, struct rig_err *err)
 {
     if (frame == NULL || frame->failed)
-        return rig_fail(err, RIG_E_LIMIT, "%s: no memory for a frame", writer->output->path);
+        return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "a frame", writer->output->path);
     return rig_output_write(writer->output, frame->data, frame->size, err);
 }
 
@@ -138,7 +138,7 @@ static enum rig_rc write_events(struct writer *writer, struct rig_event_walk *wa
     enum rig_rc rc = RIG_OK;
     while (rc == RIG_OK && rig_event_walk_next(walk, &event)) {
         if (!put_event(writer, event))
-            return rig_fail(err, RIG_E_LIMIT, "%s: no memory for a transaction", writer->output->path);
+            return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "a transaction", writer->output->path);
         if (rig_record_encoder_pending_bytes(writer->encoder) >= writer->frame_bytes)
             rc = write_frame(writer, rig_record_encoder_frame(writer->encoder), err);
     }
@@ -213,7 +213,7 @@ enum rig_rc rig_record_write(const struct rig_history *history, const struct rig
     writer.slots = malloc((history->txn_count + (size_t)1) * sizeof *writer.slots);
     enum rig_rc rc;
     if (!fits || writer.encoder == NULL || writer.slots == NULL || !rig_event_walk_init(&walk, history))
-        rc = rig_fail(err, RIG_E_LIMIT, "%s: no memory for writing the history", output->path);
+        rc = rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "writing the history", output->path);
     else
         rc = write_header(&writer, err);
     if (rc == RIG_OK)

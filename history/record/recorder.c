@@ -323,7 +323,7 @@ static void write_frame(struct rig_recorder *recorder, const struct rig_buf *fra
     if (has_failed(recorder))
         return;
     if (frame == NULL || frame->failed) {
-        fail(recorder, RIG_E_LIMIT, "cannot record", "no memory for a frame");
+        fail(recorder, RIG_E_LIMIT, "cannot record", RIG_NO_MEMORY "a frame");
         return;
     }
     size_t done = 0;
@@ -356,7 +356,7 @@ static unsigned drain_ring(struct rig_recorder *recorder, struct rig_channel *ch
         channel->pending_at = 0;
     }
     if (!has_failed(recorder) && !byte_vec_reserve(&channel->pending, channel->pending.count + available))
-        fail(recorder, RIG_E_LIMIT, "cannot record", "no memory for what the clients sent");
+        fail(recorder, RIG_E_LIMIT, "cannot record", RIG_NO_MEMORY "what the clients sent");
     if (has_failed(recorder)) {
         rig_byte_ring_take(&channel->ring, NULL, available); /* nobody waits for a record that has failed */
         channel->pending.count = 0;
@@ -507,7 +507,7 @@ static void encode_next(struct rig_recorder *recorder, uint32_t index)
     else if (!channel->next.is_completion)
         encode_invocation(recorder, index, &channel->next, at_ns, body);
     else if (!encode_completion(recorder, index, &channel->next, at_ns, body))
-        fail(recorder, RIG_E_LIMIT, "cannot record", "no memory for a transaction's reads");
+        fail(recorder, RIG_E_LIMIT, "cannot record", RIG_NO_MEMORY "a transaction's reads");
     channel->pending_at += channel->next.size;
 }
 
@@ -707,7 +707,7 @@ enum rig_rc rig_recorder_open(const struct rig_recorder_options *options, struct
         return rig_fail(err, RIG_E_PLAN, "record.compress: this rig was built without zstd; leave it out");
     struct rig_recorder *out = calloc(1, sizeof *out);
     if (out == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "%s: no memory for the recorder", options->path);
+        return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "the recorder", options->path);
     out->fd = -1;
     out->workload = options->workload;
     out->simulated_time = options->simulated_time;
@@ -720,7 +720,7 @@ enum rig_rc rig_recorder_open(const struct rig_recorder_options *options, struct
     init_locks(out);
     enum rig_rc rc = RIG_OK;
     if (!allocate(out, options))
-        rc = rig_fail(err, RIG_E_LIMIT, "%s: no memory for the buffers of %u client%s", options->path,
+        rc = rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "the buffers of %u client%s", options->path,
                       (unsigned)options->channel_count, rig_plural(options->channel_count));
     if (rc == RIG_OK)
         rc = start_file(out, err);

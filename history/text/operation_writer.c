@@ -95,7 +95,7 @@ static enum rig_rc flush(struct writer *writer, struct rig_output *output, struc
 {
     struct rig_buf *buf = &writer->text.buf;
     if (buf->failed)
-        return rig_fail(err, RIG_E_LIMIT, "%s: no memory for a transaction's text", output->path);
+        return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "a transaction's text", output->path);
     enum rig_rc rc = rig_output_write(output, buf->data, buf->size, err);
     rig_buf_clear(buf);
     return rc;
@@ -108,7 +108,7 @@ static enum rig_rc write_events(struct writer *writer, struct rig_event_walk *wa
     enum rig_rc rc = RIG_OK;
     while (rc == RIG_OK && rig_event_walk_next(walk, &event)) {
         if (!put_event(writer, event))
-            return rig_fail(err, RIG_E_LIMIT, "%s: no memory for a transaction's operations", output->path);
+            return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "a transaction's operations", output->path);
         if (!writer->started)
             rig_operation_text_start(&writer->text, writer->history->start_utc_ns);
         writer->started = true;
@@ -124,7 +124,7 @@ enum rig_rc rig_operation_write(const struct rig_history *history, const struct 
     struct writer writer = {.history = history};
     struct rig_event_walk walk;
     if (!rig_event_walk_init(&walk, history))
-        return rig_fail(err, RIG_E_LIMIT, "%s: no memory for writing the history", output->path);
+        return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "writing the history", output->path);
     rig_arena_init(&writer.lists, 0);
     rig_operation_text_init(&writer.text, dialect, history->key_texts, history->keyword_keys);
     if (history->txn_count == 0 && history->fault_count == 0)

@@ -37,7 +37,7 @@ enum rig_rc rig_cursor_fail(const struct rig_text_cursor *cursor, size_t at, con
 
 enum rig_rc rig_cursor_no_memory(const struct rig_text_cursor *cursor)
 {
-    return rig_fail(cursor->err, RIG_E_LIMIT, "%s: no memory for the history", cursor->name);
+    return rig_fail(cursor->err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "the history", cursor->name);
 }
 
 static enum rig_rc fail_at(const struct rig_text_cursor *cursor, const char *at, const char *text)

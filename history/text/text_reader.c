@@ -89,7 +89,7 @@ enum rig_rc rig_text_reader_open(const struct rig_text_form *form, const char *n
 {
     struct reader *reader = calloc(1, sizeof *reader);
     if (reader == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "%s: no memory for the history", name);
+        return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "the history", name);
     *reader = (struct reader){
         .form = form,
         .name = name,
@@ -273,7 +273,7 @@ static void start_part(const struct reader *reader, struct rig_part *part, struc
 static enum rig_rc no_memory(const struct reader *reader, struct rig_err *err)
 {
     if (reader->options.limit_bytes == 0)
-        return rig_fail(err, RIG_E_LIMIT, "%s: the history does not fit into memory", reader->name);
+        return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "the history", reader->name);
     return rig_fail(err, RIG_E_LIMIT, "%s: the history needs more than the %zu bytes allowed; raise --max-memory",
                     reader->name, reader->options.limit_bytes);
 }

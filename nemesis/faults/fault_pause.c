@@ -110,7 +110,7 @@ static enum rig_rc pause_own(const struct rig_fault_site *site, uint32_t node, s
     const char *name = rig_fleet_of(site)->names[node];
     target->at = calloc(RIG_GROUND_PROCESSES_MOST, sizeof *target->at);
     if (target->at == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "%s: no memory", name);
+        return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "a list of processes", name);
     struct rig_process one;
     enum rig_rc rc =
         options->part == PART_NODE ? stop_all(site, node, target, err) : rig_choose_process(site, node, &one, err);
