@@ -4,7 +4,7 @@
 #include "synthetic/ring.h"
 #include "synthetic/simulation.h"
 
-/* `output` NULL: into the writer's memory. Gives the writer, also after a failure; NULL when there is none. */
+/* Gives the writer, also after a failure; NULL when there is none. */
 static enum rig_rc write_to(const struct rig_synthetic *synthetic, const struct rig_save_options *save,
                             struct rig_output *output, const struct rig_synthetic_watch *watch,
                             struct rig_synthetic_counts *counts, struct rig_event_writer **writer, struct rig_err *err)
@@ -43,25 +43,5 @@ enum rig_rc rig_synthetic_write(const struct rig_synthetic *synthetic, const cha
     rc = rig_output_close(&output, rc, err);
     if (rc == RIG_OK)
         *counts = made;
-    return rc;
-}
-
-enum rig_rc rig_synthetic_make(const struct rig_synthetic *synthetic, struct rig_history **history, struct rig_err *err)
-{
-    struct rig_event_writer *writer = NULL;
-    struct rig_synthetic_counts counts = {0};
-    struct rig_buf file;
-    const struct rig_save_options save = {.form = RIG_FORM_RIG};
-    rig_buf_init(&file, 0);
-    enum rig_rc rc = rig_synthetic_check(synthetic, err);
-    if (rc == RIG_OK)
-        rc = write_to(synthetic, &save, NULL, NULL, &counts, &writer, err);
-    if (rc == RIG_OK)
-        rig_event_writer_take(writer, &file);
-    rig_event_writer_free(writer);
-    const struct rig_load_options options = {.form = RIG_FORM_RIG};
-    if (rc == RIG_OK)
-        rc = rig_history_parse("a synthetic history", file.data, file.size, &options, history, err);
-    rig_buf_done(&file);
     return rc;
 }

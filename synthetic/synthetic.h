@@ -82,8 +82,5 @@ struct rig_synthetic_watch {
 enum rig_rc rig_synthetic_write(const struct rig_synthetic *synthetic, const char *path,
                                 const struct rig_save_options *save, const struct rig_synthetic_watch *watch,
                                 struct rig_synthetic_counts *counts, struct rig_err *err);
-/* The same history in memory. Gives. */
-enum rig_rc rig_synthetic_make(const struct rig_synthetic *synthetic, struct rig_history **history,
-                               struct rig_err *err);
 
 #endif

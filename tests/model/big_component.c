@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "synthetic/synthetic.h"
+#include "tests/model/made_history.h"
 #include "checker/check.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -70,7 +71,7 @@ static struct rig_history *make(const struct expectation *expected)
     for (size_t i = 0; rc == RIG_OK && i < SETTINGS && expected->settings[i] != NULL; i++)
         rc = rig_synthetic_set(&synthetic, expected->settings[i], &err);
     if (rc == RIG_OK)
-        rc = rig_synthetic_make(&synthetic, &history, &err);
+        rc = make_history(&synthetic, &history, &err);
     if (rc != RIG_OK)
         (void)printf("%s: %s\n", expected->name, err.text);
     return history;

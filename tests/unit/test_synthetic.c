@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "synthetic/synthetic.h"
+#include "tests/model/made_history.h"
 
 static void set(struct rig_synthetic *synthetic, const char *assignment)
 {
@@ -33,7 +34,7 @@ static struct rig_history *make(const char *settings)
     const struct rig_synthetic synthetic = settings_of(settings);
     struct rig_history *history = NULL;
     struct rig_err err = {0};
-    if (rig_synthetic_make(&synthetic, &history, &err) != RIG_OK)
+    if (make_history(&synthetic, &history, &err) != RIG_OK)
         fail_msg("%s", err.text);
     return history;
 }
@@ -136,7 +137,7 @@ static void counts_are_those_of_the_history(void **state)
     const struct rig_save_options save = {.form = RIG_FORM_RIG};
     const struct rig_synthetic_watch watch = {.progress = note_progress, .context = &told};
     assert_int_equal(rig_synthetic_write(&synthetic, "/dev/null", &save, &watch, &counts, &err), RIG_OK);
-    assert_int_equal(rig_synthetic_make(&synthetic, &history, &err), RIG_OK);
+    assert_int_equal(make_history(&synthetic, &history, &err), RIG_OK);
     assert_true(told > 0 && told < counts.transactions);
     assert_int_equal(counts.transactions, history->txn_count);
     assert_int_equal(counts.operations, history->op_count);
