@@ -1,13 +1,9 @@
 #include "drivers/etcd/etcd_admin.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "drivers/http/http_client.h"
 
@@ -44,7 +40,6 @@ static enum rig_rc send_with(struct rig_http_client *client, const struct rig_et
 static enum rig_rc ask(const struct rig_etcd_asked *asked, const char *method, const char *path, const char *body,
                        json_t **answer, struct rig_err *err)
 {
-    static const atomic_bool never = false;
     const struct rig_http_options options = {
         .version = RIG_HTTP_VERSION_1,
         .connect_timeout_ns = asked->timeout_ns,
@@ -52,14 +47,10 @@ static enum rig_rc ask(const struct rig_etcd_asked *asked, const char *method, c
         .max_answer_bytes = ANSWER_BYTES_MOST,
     };
     struct rig_http_client client;
-    const int wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (wake < 0)
-        return rig_fail(err, RIG_E_CLUSTER, "no descriptor for a request: %s", strerror(errno));
-    enum rig_rc rc = rig_http_client_init(&client, &options, asked->core, wake, &never, err);
+    enum rig_rc rc = rig_http_client_init(&client, &options, asked->core, NULL, err);
     if (rc == RIG_OK)
         rc = send_with(&client, asked, method, path, body, answer, err);
     rig_http_client_done(&client);
-    (void)close(wake);
     return rc;
 }
 

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/output_file.h"
@@ -73,13 +72,12 @@ struct run {
     const char **arguments; /* NULL-ended; the first is a path */
     char program[8200];     /* a folder and a path in it */
     char home[4096];
-    int *wakes; /* by client */
+    struct rig_wakes wakes;
     char version[64];
 };
 
 struct session {
-    atomic_bool interrupted;
-    atomic_int wake; /* + 1 */
+    struct rig_wake wake;
     struct run *run;
     struct rig_exec_process process;
     struct rig_exec_welcome welcome;
@@ -121,23 +119,6 @@ static enum rig_rc find_program(struct run *run, struct rig_err *err)
     return rig_fail(err, RIG_E_DRIVER, "`command`: there is no %s in PATH", name);
 }
 
-static enum rig_rc make_wakes(struct run *run, struct rig_err *err)
-{
-    const uint32_t count = run->env->client_count;
-    run->wakes = malloc((count + 1) * sizeof *run->wakes);
-    if (run->wakes == NULL)
-        return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "%u client%s", count, rig_plural(count));
-    for (uint32_t i = 0; i < count; i++)
-        run->wakes[i] = -1;
-    for (uint32_t i = 0; i < count; i++) {
-        run->wakes[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        if (run->wakes[i] < 0)
-            return rig_fail(err, RIG_E_DRIVER, "no descriptors for %u client%s: %s; raise `ulimit -n`", count,
-                            rig_plural(count), strerror(errno));
-    }
-    return RIG_OK;
-}
-
 static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_err *err)
 {
     struct run *run = object;
@@ -151,7 +132,7 @@ static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_
         return rig_no_memory(err, "a command");
     for (size_t i = 0; i < command->count; i++)
         run->arguments[i] = i == 0 ? run->program : command->at[i];
-    enum rig_rc rc = make_wakes(run, err);
+    enum rig_rc rc = rig_wakes_init(&run->wakes, env->client_count, err);
     if (rc == RIG_OK)
         rc = find_program(run, err);
     return rc == RIG_OK ? rig_children_new(&run->children, err) : rc;
@@ -162,12 +143,8 @@ static void done(void *object)
     struct run *run = object;
     if (run->env == NULL)
         return;
-    for (uint32_t i = 0; run->wakes != NULL && i < run->env->client_count; i++) {
-        if (run->wakes[i] >= 0)
-            (void)close(run->wakes[i]);
-    }
     rig_children_free(run->children);
-    free(run->wakes);
+    rig_wakes_done(&run->wakes);
     free(run->arguments);
     *run = (struct run){0};
 }
@@ -235,8 +212,8 @@ static enum rig_rc run_once(const struct run *run, const char *role, struct rig_
                             struct rig_err *err)
 {
     const struct rig_core *core = run->env->core;
-    const struct rig_exec_patience patience = {
-        .core = core, .deadline_ns = core->now_ns() + run->options->open_timeout_ns, .wake_fd = -1};
+    const struct rig_exec_patience patience = {.core = core,
+                                               .deadline_ns = core->now_ns() + run->options->open_timeout_ns};
     struct rig_exec_process process = {.to = 0};
     const enum rig_rc rc = start(run, &process, role, 0, &patience, welcome, err);
     rig_exec_process_end(&process, rc == RIG_OK ? run->options->stop_timeout_ns : 0);
@@ -268,21 +245,16 @@ static void teardown(void *object)
 static struct rig_exec_patience patience_of(struct session *session, int64_t timeout_ns)
 {
     const struct rig_core *core = session->run->env->core;
-    return (struct rig_exec_patience){.core = core,
-                                      .deadline_ns = core->now_ns() + timeout_ns,
-                                      .wake_fd = atomic_load(&session->wake) - 1,
-                                      .interrupted = &session->interrupted};
+    return (struct rig_exec_patience){.core = core, .deadline_ns = core->now_ns() + timeout_ns, .wake = &session->wake};
 }
 
 static enum rig_rc open_session(void *object, void *run_object, uint32_t client, struct rig_err *err)
 {
     struct session *session = object;
     struct run *run = run_object;
-    uint64_t calls;
-    (void)!read(run->wakes[client], &calls, sizeof calls); /* of the session before */
     session->run = run;
     rig_buf_init(&session->line, 0);
-    atomic_store(&session->wake, run->wakes[client] + 1);
+    rig_wake_arm(&session->wake, &run->wakes, client);
     const struct rig_exec_patience patience = patience_of(session, run->options->open_timeout_ns);
     const enum rig_rc rc = start(run, &session->process, "client", client, &patience, &session->welcome, err);
     session->used = rc != RIG_OK;
@@ -300,14 +272,9 @@ static void close_session(void *object, bool last)
     session->run = NULL;
 }
 
-static void interrupt(void *object)
+static void interrupt(void *session)
 {
-    struct session *session = object;
-    const uint64_t one = 1;
-    atomic_store(&session->interrupted, true);
-    const int wake = atomic_load(&session->wake);
-    if (wake > 0)
-        (void)!write(wake - 1, &one, sizeof one);
+    rig_wake_raise(&((struct session *)session)->wake);
 }
 
 /* No answer, or an invalid one: the outcome is certain only if the commit had not begun. */

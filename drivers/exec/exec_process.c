@@ -96,7 +96,7 @@ void rig_exec_process_end(struct rig_exec_process *process, int64_t grace_ns)
  * likes. */
 static enum rig_exec_end ask_patience(const struct rig_exec_patience *patience, int64_t *left_ns)
 {
-    if (patience->interrupted != NULL && atomic_load(patience->interrupted))
+    if (patience->wake != NULL && rig_wake_is_raised(patience->wake))
         return RIG_EXEC_INTERRUPTED;
     *left_ns = patience->deadline_ns - patience->core->now_ns();
     return *left_ns <= 0 ? RIG_EXEC_TIMEOUT : RIG_EXEC_DONE;
@@ -105,10 +105,10 @@ static enum rig_exec_end ask_patience(const struct rig_exec_patience *patience, 
 /* Waits until the descriptor is ready. */
 static enum rig_exec_end await(int fd, short events, const struct rig_exec_patience *patience)
 {
-    struct pollfd polled[2] = {{.fd = fd, .events = events}, {.fd = patience->wake_fd, .events = POLLIN}};
+    const int wake_fd = patience->wake == NULL ? -1 : rig_wake_fd(patience->wake);
+    struct pollfd polled[2] = {{.fd = fd, .events = events}, {.fd = wake_fd, .events = POLLIN}};
     for (;;) {
         int64_t left_ns;
-        uint64_t calls;
         const enum rig_exec_end end = ask_patience(patience, &left_ns);
         if (end != RIG_EXEC_DONE)
             return end;
@@ -118,7 +118,7 @@ static enum rig_exec_end await(int fd, short events, const struct rig_exec_patie
         if (polled[0].revents != 0)
             return RIG_EXEC_DONE;
         if (polled[1].revents != 0)
-            (void)!read(patience->wake_fd, &calls, sizeof calls); /* or it was for an earlier session */
+            rig_wake_settle(patience->wake);
     }
 }
 

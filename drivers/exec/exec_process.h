@@ -7,10 +7,9 @@
 #ifndef RIG_DRIVERS_EXEC_EXEC_PROCESS_H
 #define RIG_DRIVERS_EXEC_EXEC_PROCESS_H
 
-#include <stdatomic.h>
-
 #include "base/buf.h"
 #include "base/child.h"
+#include "base/wake.h"
 #include "drivers/driver.h"
 
 struct rig_exec_process {
@@ -33,8 +32,7 @@ enum rig_exec_end {
 struct rig_exec_patience {
     const struct rig_core *core;
     int64_t deadline_ns;
-    int wake_fd; /* -1: none */
-    const atomic_bool *interrupted;
+    const struct rig_wake *wake; /* NULL: none */
 };
 
 /* `most_bytes`: of one line. RIG_E_DRIVER when it cannot be started. */

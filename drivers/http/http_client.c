@@ -164,11 +164,9 @@ static void set_fixed(struct rig_http_client *client)
 }
 
 enum rig_rc rig_http_client_init(struct rig_http_client *client, const struct rig_http_options *options,
-                                 const struct rig_core *core, int wake_fd, const atomic_bool *interrupted,
-                                 struct rig_err *err)
+                                 const struct rig_core *core, const struct rig_wake *wake, struct rig_err *err)
 {
-    *client = (struct rig_http_client){
-        .options = options, .core = core, .wake_fd = wake_fd, .interrupted = interrupted, .easy = curl_easy_init()};
+    *client = (struct rig_http_client){.options = options, .core = core, .wake = wake, .easy = curl_easy_init()};
     rig_buf_init(&client->answer.body, (size_t)options->max_answer_bytes);
     rig_buf_init(&client->line, LINE_BYTES_MOST);
     client->multi = curl_multi_init();
@@ -252,7 +250,7 @@ static bool drive(struct rig_http_client *client, CURLcode *code)
     for (;;) {
         int running = 0;
         int left = 0;
-        if (atomic_load(client->interrupted))
+        if (client->wake != NULL && rig_wake_is_raised(client->wake))
             return false;
         *code = CURLE_FAILED_INIT;
         if (curl_multi_perform(client->multi, &running) != CURLM_OK)
@@ -262,13 +260,12 @@ static bool drive(struct rig_http_client *client, CURLcode *code)
             *code = message->data.result;
             return true;
         }
-        struct curl_waitfd wake = {.fd = client->wake_fd, .events = CURL_WAIT_POLLIN};
-        if (curl_multi_poll(client->multi, &wake, 1, POLL_MOST_MS, NULL) != CURLM_OK)
+        struct curl_waitfd wake = {.fd = client->wake == NULL ? -1 : rig_wake_fd(client->wake),
+                                   .events = CURL_WAIT_POLLIN};
+        if (curl_multi_poll(client->multi, &wake, wake.fd >= 0, POLL_MOST_MS, NULL) != CURLM_OK)
             return true;
-        uint64_t calls;
-        /* The interrupt was for an earlier session: it must not keep the loop awake. */
-        if ((wake.revents & CURL_WAIT_POLLIN) != 0 && !atomic_load(client->interrupted))
-            (void)!read(client->wake_fd, &calls, sizeof calls);
+        if ((wake.revents & CURL_WAIT_POLLIN) != 0)
+            rig_wake_settle(client->wake);
     }
 }
 

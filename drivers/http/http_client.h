@@ -15,12 +15,12 @@
 #define RIG_DRIVERS_HTTP_HTTP_CLIENT_H
 
 #include <curl/curl.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/wake.h"
 #include "drivers/driver.h"
 #include "drivers/http/http_options.h"
 
@@ -80,9 +80,8 @@ struct rig_http_client {
     CURL *easy;
     CURLM *multi;
     struct curl_slist *fixed_headers;
-    struct rig_buf line;            /* a header on its way */
-    int wake_fd;                    /* borrowed: readable once the session is interrupted */
-    const atomic_bool *interrupted; /* borrowed */
+    struct rig_buf line;         /* a header on its way */
+    const struct rig_wake *wake; /* borrowed; NULL: nothing interrupts it */
     struct rig_http_answer answer;
     unsigned attempts;  /* connections that were about to carry this request */
     size_t head_bytes;  /* of all heads, also 1xx, and of trailers */
@@ -99,8 +98,7 @@ enum rig_rc rig_http_library_init(struct rig_err *err);
 
 /* All arguments are borrowed. */
 enum rig_rc rig_http_client_init(struct rig_http_client *client, const struct rig_http_options *options,
-                                 const struct rig_core *core, int wake_fd, const atomic_bool *interrupted,
-                                 struct rig_err *err);
+                                 const struct rig_core *core, const struct rig_wake *wake, struct rig_err *err);
 /* Safe for a zeroed client. */
 void rig_http_client_done(struct rig_http_client *client);
 

@@ -1,11 +1,8 @@
 #include "drivers/http/http_run.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "base/bug.h"
 #include "base/plural.h"
@@ -20,29 +17,17 @@ enum rig_rc rig_http_run_init(struct rig_http_run *run, const struct rig_run_env
     const uint32_t clients = env->client_count;
     run->endpoints = calloc(RIG_ENDPOINTS_MOST, sizeof *run->endpoints);
     run->names = calloc(RIG_ENDPOINTS_MOST, sizeof *run->names);
-    run->wakes = malloc((clients + 1) * sizeof *run->wakes);
     run->shifts = calloc(clients + 1, sizeof *run->shifts);
-    for (uint32_t i = 0; run->wakes != NULL && i < clients; i++)
-        run->wakes[i] = -1;
-    if (run->endpoints == NULL || run->names == NULL || run->wakes == NULL || run->shifts == NULL)
+    if (run->endpoints == NULL || run->names == NULL || run->shifts == NULL)
         return rig_fail(err, RIG_E_LIMIT, RIG_NO_MEMORY "%u client%s", clients, rig_plural(clients));
-    for (uint32_t i = 0; i < clients; i++) {
-        run->wakes[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        if (run->wakes[i] < 0)
-            return rig_fail(err, RIG_E_DRIVER, "no descriptors for %u client%s: %s; raise `ulimit -n`", clients,
-                            rig_plural(clients), strerror(errno));
-    }
-    return rig_http_library_init(err);
+    const enum rig_rc rc = rig_wakes_init(&run->wakes, clients, err);
+    return rc == RIG_OK ? rig_http_library_init(err) : rc;
 }
 
 void rig_http_run_done(void *object)
 {
     struct rig_http_run *run = object;
-    for (uint32_t i = 0; run->wakes != NULL && i < run->env->client_count; i++) {
-        if (run->wakes[i] >= 0)
-            (void)close(run->wakes[i]);
-    }
-    free(run->wakes);
+    rig_wakes_done(&run->wakes);
     free(run->shifts);
     free(run->names);
     free(run->endpoints);
@@ -159,17 +144,12 @@ bool rig_http_run_value(const struct rig_http_run *run, const struct rig_value *
 static enum rig_rc ask_once(const struct rig_http_run *run, const struct rig_dialect_steps *steps, uint32_t endpoint,
                             int64_t timeout_ns, struct rig_arena *arena, struct rig_value *values, struct rig_err *err)
 {
-    static const atomic_bool never = false;
     struct rig_http_client client;
     const struct rig_core *core = run->env->core;
-    const int wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (wake < 0)
-        return rig_fail(err, RIG_E_DRIVER, "no descriptor for a request: %s", strerror(errno));
-    enum rig_rc rc = rig_http_client_init(&client, run->options, core, wake, &never, err);
+    enum rig_rc rc = rig_http_client_init(&client, run->options, core, NULL, err);
     if (rc == RIG_OK)
         rc = rig_http_run_ask(run, &client, steps, endpoint, core->now_ns() + timeout_ns, arena, values, err);
     rig_http_client_done(&client);
-    (void)close(wake);
     return rc;
 }
 

@@ -23,9 +23,9 @@ struct rig_http_run {
     char (*endpoints)[RIG_ENDPOINT_BYTES];
     int64_t *names; /* of the endpoints, as core->name() numbers them */
     uint32_t endpoint_count;
-    bool set_up;              /* the setup was answered with ok: objects with the run's name are the run's */
-    uint64_t reminder;        /* for the run's data on given servers; 0: none */
-    int *wakes;               /* by client: an eventfd that interrupts it, alive as long as the run */
+    bool set_up;       /* the setup was answered with ok: objects with the run's name are the run's */
+    uint64_t reminder; /* for the run's data on given servers; 0: none */
+    struct rig_wakes wakes;
     atomic_uint *shifts;      /* by client: the number of servers that it has left behind */
     char version[64];         /* of the server, for reports */
     atomic_bool told_version; /* of HTTP, to the log */

@@ -43,7 +43,7 @@ static enum rig_rc choose_endpoint(struct rig_http_session *session, struct rig_
     const uint32_t first = session->client_index + atomic_load(&run->shifts[session->client_index]);
     const uint32_t tries = by_role ? run->endpoint_count : 1;
     struct rig_err last = {0};
-    for (uint32_t i = 0; i < tries && !atomic_load(&session->interrupted); i++) {
+    for (uint32_t i = 0; i < tries && !rig_wake_is_raised(&session->wake); i++) {
         bool leads = spread == RIG_HTTP_LEADER;
         const int64_t deadline_ns =
             core->now_ns() + run->options->connect_timeout_ns + run->options->request_timeout_ns;
@@ -71,18 +71,14 @@ enum rig_rc rig_http_session_open(void *object, void *run_object, uint32_t clien
 {
     struct rig_http_session *session = object;
     struct rig_http_run *run = run_object;
-    uint64_t calls;
-    const int wake = run->wakes[client];
-    (void)!read(wake, &calls, sizeof calls); /* of the session before */
     session->run = run;
     session->client_index = client;
     rig_arena_init(&session->arena, 0);
     rig_request_maker_init(&session->maker);
-    atomic_store(&session->wake, wake + 1);
+    rig_wake_arm(&session->wake, &run->wakes, client);
     if (run->endpoint_count == 0)
         return rig_fail(err, RIG_E_CLUSTER, "there is no server to connect to");
-    enum rig_rc rc =
-        rig_http_client_init(&session->client, run->options, run->env->core, wake, &session->interrupted, err);
+    enum rig_rc rc = rig_http_client_init(&session->client, run->options, run->env->core, &session->wake, err);
     if (rc == RIG_OK)
         rc = choose_endpoint(session, err);
     if (rc != RIG_OK)
@@ -90,14 +86,9 @@ enum rig_rc rig_http_session_open(void *object, void *run_object, uint32_t clien
     return rc;
 }
 
-void rig_http_session_interrupt(void *object)
+void rig_http_session_interrupt(void *session)
 {
-    struct rig_http_session *session = object;
-    const uint64_t one = 1;
-    atomic_store(&session->interrupted, true);
-    const int wake = atomic_load(&session->wake);
-    if (wake > 0)
-        (void)!write(wake - 1, &one, sizeof one);
+    rig_wake_raise(&((struct rig_http_session *)session)->wake);
 }
 
 void rig_http_session_close(void *object, bool last)

@@ -11,8 +11,7 @@
 #include "drivers/http/http_run.h"
 
 struct rig_http_session {
-    atomic_bool interrupted;
-    atomic_int wake; /* 1 + the descriptor; 0 before open has come so far */
+    struct rig_wake wake;
     struct rig_http_run *run;
     uint32_t client_index;
     uint32_t endpoint; /* the server on which it opened */

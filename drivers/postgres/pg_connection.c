@@ -2,11 +2,8 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "base/bug.h"
 #include "drivers/postgres/pg_outcome.h"
@@ -48,69 +45,6 @@ void rig_pg_one_line(char *line, size_t size, const char *message)
     drop_guesses(line);
 }
 
-void rig_pg_wakes_init(struct rig_pg_wakes *wakes)
-{
-    *wakes = (struct rig_pg_wakes){.mutex = PTHREAD_MUTEX_INITIALIZER};
-}
-
-void rig_pg_wakes_done(struct rig_pg_wakes *wakes)
-{
-    RIG_INVARIANT(wakes->idle_count == wakes->total);
-    for (size_t i = 0; i < wakes->idle_count; i++)
-        (void)close(wakes->idle[i]);
-    free(wakes->idle);
-    wakes->idle = NULL;
-    wakes->idle_count = wakes->total = 0;
-}
-
-/* Makes one more descriptor, with space to put it back later; -1 when none is available. */
-static int wakes_add(struct rig_pg_wakes *wakes)
-{
-    int *idle = realloc(wakes->idle, (wakes->total + 1) * sizeof *idle);
-    if (idle == NULL)
-        return -1;
-    wakes->idle = idle;
-    int fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (fd >= 0)
-        wakes->total++;
-    return fd;
-}
-
-enum rig_rc rig_pg_waiter_arm(struct rig_pg_waiter *waiter, struct rig_pg_wakes *wakes, struct rig_err *err)
-{
-    RIG_INVARIANT(atomic_load(&waiter->wake_plus_one) == 0);
-    (void)pthread_mutex_lock(&wakes->mutex);
-    int fd = wakes->idle_count > 0 ? wakes->idle[--wakes->idle_count] : wakes_add(wakes);
-    int problem = errno;
-    (void)pthread_mutex_unlock(&wakes->mutex);
-    if (fd < 0)
-        return rig_fail(err, RIG_E_DRIVER, "no event descriptor for a session: %s (raise `ulimit -n`)",
-                        strerror(problem));
-    atomic_store(&waiter->wake_plus_one, fd + 1);
-    return RIG_OK;
-}
-
-void rig_pg_waiter_disarm(struct rig_pg_waiter *waiter, struct rig_pg_wakes *wakes)
-{
-    int fd = atomic_exchange(&waiter->wake_plus_one, 0) - 1;
-    if (fd < 0)
-        return;
-    (void)pthread_mutex_lock(&wakes->mutex);
-    RIG_INVARIANT(wakes->idle_count < wakes->total);
-    wakes->idle[wakes->idle_count++] = fd;
-    (void)pthread_mutex_unlock(&wakes->mutex);
-}
-
-void rig_pg_waiter_interrupt(struct rig_pg_waiter *waiter)
-{
-    /* The flag first: a session that arms its waiter now sees it before it first sleeps. */
-    atomic_store(&waiter->interrupted, true);
-    int fd = atomic_load(&waiter->wake_plus_one) - 1;
-    uint64_t one = 1;
-    if (fd >= 0 && write(fd, &one, sizeof one) < 0)
-        RIG_INVARIANT(errno == EAGAIN); /* the counter is full: it wakes as well */
-}
-
 /* Milliseconds to poll for, rounded up; bounded when core->stopping() has to be polled. */
 static int poll_ms(int64_t left_ns, int wake)
 {
@@ -122,10 +56,10 @@ static int poll_ms(int64_t left_ns, int wake)
 
 const char *rig_pg_waiter_wait(struct rig_pg_waiter *waiter, int fd, short events, int64_t deadline_ns, short *ready)
 {
-    int wake = atomic_load(&waiter->wake_plus_one) - 1;
+    int wake = rig_wake_fd(&waiter->wake);
     for (;;) {
         bool stopping = wake < 0 && !waiter->to_the_end && waiter->core->stopping();
-        if (stopping || atomic_load(&waiter->interrupted))
+        if (stopping || rig_wake_is_raised(&waiter->wake))
             return RIG_PG_INTERRUPTED;
         int64_t left_ns = deadline_ns - waiter->core->now_ns();
         if (left_ns <= 0)
@@ -137,10 +71,8 @@ const char *rig_pg_waiter_wait(struct rig_pg_waiter *waiter, int fd, short event
             *ready = polled[0].revents;
             return NULL;
         }
-        uint64_t wakings;
-        /* Meant for the descriptor's previous session, unless the flag is set: empties it. */
-        if (count > 0 && polled[1].revents != 0 && !atomic_load(&waiter->interrupted))
-            (void)!read(wake, &wakings, sizeof wakings);
+        if (count > 0 && polled[1].revents != 0)
+            rig_wake_settle(&waiter->wake);
     }
 }
 

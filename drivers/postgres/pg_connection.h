@@ -10,38 +10,17 @@
 #define RIG_DRIVERS_POSTGRES_PG_CONNECTION_H
 
 #include <libpq-fe.h>
-#include <pthread.h>
-#include <stdatomic.h>
 
+#include "base/wake.h"
 #include "drivers/driver.h"
 #include "drivers/postgres/pg_options.h"
-
-/*
- * Event descriptors that wake sleeping sessions. They stay open for the whole run: an interrupt that comes while its
- * session closes then wakes, at worst, another session without need, and never writes into an unrelated file.
- */
-struct rig_pg_wakes {
-    pthread_mutex_t mutex;
-    int *idle;
-    size_t idle_count;
-    size_t total; /* idle and lent; `idle` has space for all */
-};
-
-void rig_pg_wakes_init(struct rig_pg_wakes *wakes);
-void rig_pg_wakes_done(struct rig_pg_wakes *wakes);
 
 /* The events that end a wait besides the server. Zeroed, it can already be interrupted. */
 struct rig_pg_waiter {
     const struct rig_core *core;
-    atomic_bool interrupted;
-    atomic_int wake_plus_one; /* an event descriptor + 1; 0: none, then core->stopping() is polled every 100 ms */
-    bool to_the_end;          /* do not poll it: for cleaning up after a run that is stopping */
+    struct rig_wake wake; /* a session's; without a descriptor core->stopping() is polled every 100 ms */
+    bool to_the_end;      /* do not poll it: for cleaning up after a run that is stopping */
 };
-
-enum rig_rc rig_pg_waiter_arm(struct rig_pg_waiter *waiter, struct rig_pg_wakes *wakes, struct rig_err *err);
-void rig_pg_waiter_disarm(struct rig_pg_waiter *waiter, struct rig_pg_wakes *wakes);
-/* From any thread; never blocks. The waits of this waiter end now and from now on. */
-void rig_pg_waiter_interrupt(struct rig_pg_waiter *waiter);
 
 /*
  * Waits until `fd` is ready for `events`, which are then in `ready`. Returns NULL, or RIG_PG_TIMEOUT or

@@ -16,11 +16,12 @@ static enum rig_rc init(void *object, const struct rig_run_env *env, struct rig_
     struct rig_pg_run *run = object;
     run->env = env;
     run->options = env->options;
-    rig_pg_wakes_init(&run->wakes);
     rig_pg_cluster_init(&run->cluster, env, run->options);
     if (PQisthreadsafe() == 0)
         return rig_fail(err, RIG_E_DRIVER, "this libpq was built without threads");
-    enum rig_rc rc = rig_pg_servers_init(&run->servers, env, run->options, &run->cluster, err);
+    enum rig_rc rc = rig_wakes_init(&run->wakes, env->client_count, err);
+    if (rc == RIG_OK)
+        rc = rig_pg_servers_init(&run->servers, env, run->options, &run->cluster, err);
     return rc != RIG_OK ? rc : rig_pg_schema_init(&run->schema, env, run->options, err);
 }
 
@@ -30,7 +31,7 @@ static void done(void *object)
     if (run->env == NULL)
         return;
     rig_pg_schema_done(&run->schema);
-    rig_pg_wakes_done(&run->wakes);
+    rig_wakes_done(&run->wakes);
     rig_pg_cluster_done(&run->cluster);
     rig_pg_servers_done(&run->servers);
     run->env = NULL;

@@ -5,6 +5,7 @@
 #include <netdb.h>
 #include <poll.h>
 #include <stdio.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>

@@ -111,10 +111,9 @@ enum rig_rc rig_pg_session_open(void *object, void *run_object, uint32_t client,
     struct rig_pg_run *run = run_object;
     session->run = run;
     session->waiter.core = run->env->core;
-    enum rig_rc rc = rig_pg_waiter_arm(&session->waiter, &run->wakes, err);
-    if (rc == RIG_OK)
-        rc = rig_pg_servers_open_writer(&run->servers, client, open_connection, session, &session->main,
-                                        &session->main_server, err);
+    rig_wake_arm(&session->waiter.wake, &run->wakes, client);
+    enum rig_rc rc = rig_pg_servers_open_writer(&run->servers, client, open_connection, session, &session->main,
+                                                &session->main_server, err);
     if (rc == RIG_OK)
         rc = rig_pg_servers_open_reader(&run->servers, client, session->main_server, open_connection, session,
                                         &session->reader, &session->reader_server, err);
@@ -146,7 +145,7 @@ static struct rig_pg_connection *connect_to_node(struct rig_pg_session *session,
 
 void rig_pg_session_interrupt(void *session)
 {
-    rig_pg_waiter_interrupt(&((struct rig_pg_session *)session)->waiter);
+    rig_wake_raise(&((struct rig_pg_session *)session)->waiter.wake);
 }
 
 void rig_pg_session_close(void *object, bool last)
@@ -156,8 +155,6 @@ void rig_pg_session_close(void *object, bool last)
     rig_pg_disconnect(&session->main);
     rig_pg_disconnect(&session->reader);
     rig_pg_disconnect(&session->visit);
-    if (session->run != NULL)
-        rig_pg_waiter_disarm(&session->waiter, &session->run->wakes);
 }
 
 /* ---- common to both ways of running a transaction ---- */
@@ -480,7 +477,7 @@ static enum rig_outcome conclude(struct rig_pg_turn *turn)
 static enum rig_outcome unreachable(struct rig_pg_session *session, struct rig_transaction *transaction,
                                     const struct rig_err *err)
 {
-    bool interrupted = atomic_load(&session->waiter.interrupted);
+    bool interrupted = rig_wake_is_raised(&session->waiter.wake);
     const char *code = interrupted ? RIG_PG_INTERRUPTED : RIG_PG_UNREACHABLE;
     const struct rig_pg_outcome_row *row = rig_pg_outcome_find(RIG_PHASE_CONNECT, code);
     transaction->phase = RIG_PHASE_CONNECT;
@@ -496,7 +493,7 @@ static void run_turn(struct rig_pg_turn *turn)
     turn->connection->commit_warned = false;
     turn->connection->answer_bytes = turn->connection->value_bytes = 0;
     turn->connection->answer_most = turn->session->run->options->max_answer_bytes;
-    if (atomic_load(&turn->session->waiter.interrupted))
+    if (rig_wake_is_raised(&turn->session->waiter.wake))
         rig_pg_turn_fail(turn, RIG_PHASE_CONNECT, RIG_PG_INTERRUPTED, NULL);
     else if (turn->session->run->options->pipeline)
         rig_pg_pipeline_run(turn);
@@ -542,7 +539,7 @@ enum rig_outcome rig_pg_session_transact(void *object, struct rig_transaction *t
     if (turn.failed)
         outcome = conclude(&turn);
     /* A failed node session does not end the client's session. */
-    if (connection == &session->visit && transaction->session_lost && !atomic_load(&session->waiter.interrupted)) {
+    if (connection == &session->visit && transaction->session_lost && !rig_wake_is_raised(&session->waiter.wake)) {
         rig_pg_disconnect(&session->visit);
         transaction->session_lost = false;
     }

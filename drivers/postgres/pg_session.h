@@ -19,7 +19,7 @@ struct rig_pg_run {
     const struct rig_run_env *env;
     const struct rig_pg_options *options;
     struct rig_pg_schema schema;
-    struct rig_pg_wakes wakes;
+    struct rig_wakes wakes;
     struct rig_pg_cluster cluster;
     struct rig_pg_servers servers;
     char server_version[64];

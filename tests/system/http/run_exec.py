@@ -192,7 +192,7 @@ class Exec(rig_command.RigTest):
                                  ("'true'", "as setup: it ended with exit status 0; see exec.log"),
                                  ("cat", "instead of"),
                                  ("sh, -c, 'kill -6 $$$$'", "as setup: it was ended by signal 6 (Aborted); see exec.log"),
-                                 ("sh, -c, 'echo hello; sleep 60'", "as setup: it answered `hello` in place of"),
+                                 ("sh, -c, 'echo hello; sleep 60'", "as setup: it answered `hello` instead of"),
                                  ("sh, -c, 'exec sleep 60'", "as setup: it did not answer in time"),
                                  ("sh, -c, 'exec cat /dev/zero'", "as setup: its line is longer than `max-answer`"),
                                  (f"python3, {refuse}", "as setup: no licence")]:
