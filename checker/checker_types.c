@@ -1,5 +1,6 @@
 #include "checker/checker_types.h"
 
+#include "base/bug.h"
 #include "checker/infer/list_inference.h"
 #include "checker/infer/register_inference.h"
 #include "checker/levels/anomaly.h"
@@ -60,7 +61,10 @@ const struct rig_type_inference *rig_type_inference(enum rig_workload workload)
 
 enum rig_rc rig_type_require(enum rig_workload workload, struct rig_err *err)
 {
-    return rig_type_inference(workload) != NULL
-               ? RIG_OK
-               : rig_fail(err, RIG_E_INPUT, "rig does not check histories of this workload");
+    const struct rig_type_inference *type = rig_type_inference(workload);
+    if (type == NULL)
+        return rig_fail(err, RIG_E_INPUT, "rig does not check histories of this workload");
+    RIG_INVARIANT(type->wait_for_unknown != NULL && type->retired != NULL && type->load_percent > 0);
+    RIG_INVARIANT(type->explain_step != NULL && type->sentences != NULL && type->verifier != NULL);
+    return RIG_OK;
 }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/bug.h"
 #include "base/vec.h"
 #include "checker/graph/orders.h"
 
@@ -127,6 +128,7 @@ static void close_component(struct walk *w, const struct frame *root)
     if (late && root->latest > w->horizon)
         w->horizon = root->latest;
     do {
+        RIG_INVARIANT(w->open.count > 0);
         member = w->open.at[--w->open.count];
         w->state[member] = state;
         w->value[member] = root->latest;
@@ -167,6 +169,7 @@ static bool explore(struct walk *w, uint32_t start)
         else if (!enter(w, from))
             return false;
     }
+    RIG_INVARIANT(w->open.count == 0);
     return true;
 }
 

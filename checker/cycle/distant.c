@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/bug.h"
 #include "checker/graph/orders.h"
 
 /* A transaction that completed later than another one, and its edge to that. */
@@ -103,6 +104,7 @@ static bool find_late(struct distant *d, uint32_t node, uint32_t lowest, struct 
 static bool offer(struct distant *d, struct late late, uint32_t early, enum rig_edge_kind back)
 {
     enum rig_anomaly anomaly;
+    RIG_INVARIANT(early < late.node && late.node < d->graph->txn_count);
     d->cycle.count = 0;
     if (!rig_cycle_add(&d->cycle, (struct rig_hop){rig_graph_txn(d->graph, late.node), late.kind}) ||
         !rig_cycle_add(&d->cycle, (struct rig_hop){rig_graph_txn(d->graph, early), back}))

@@ -77,7 +77,9 @@ static bool answer_batch(struct reach *r, struct rig_pair *pairs, size_t count)
     memset(r->bits, 0, (end - begin) * sizeof *r->bits);
     unsigned lane = 0;
     for (size_t i = 0; i < count; i++) {
+        RIG_INVARIANT(i == 0 || pairs[i - 1].place <= pairs[i].place);
         lane += i > 0 && pairs[i].place != pairs[i - 1].place;
+        RIG_INVARIANT(lane < RIG_REACH_LANES);
         if (pairs[i].place < end)
             set_bit(r->bits[pairs[i].place - begin], lane);
     }

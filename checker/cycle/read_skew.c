@@ -272,6 +272,7 @@ static bool answer_batch(struct skew *s, const struct key_questions *keys, unsig
     for (unsigned lane = 0; lane < key_count; lane++) {
         for (size_t i = keys[lane].begin; i < keys[lane].end && s->out->count < s->most; i++) {
             const struct question *question = &s->questions.at[i];
+            RIG_INVARIANT(question->reader_rank >= from && question->reader_rank < to);
             bool descends = s->levels[question->reader_rank - from][lane] > question->position;
             if (descends && !rig_skews_add(s->out, question->skew))
                 return false;

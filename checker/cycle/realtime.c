@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/bug.h"
+
 static uint32_t larger(uint32_t a, uint32_t b)
 {
     return a > b ? a : b;
@@ -110,6 +112,18 @@ static bool pass_group(struct pass *p, uint32_t begin, uint32_t end)
     return true;
 }
 
+/* No state knows of an earlier latest invocation than a predecessor, nor another member of its component. */
+static bool latest_is_passed_on(const struct rig_components *components, const uint32_t *latest)
+{
+    bool sound = true;
+    for (uint32_t state = 0; sound && state < components->state_count; state++) {
+        struct rig_cursor cursor = {0};
+        for (uint32_t from; (from = rig_view_next(&components->view, state, &cursor)) != RIG_NODE_NONE;)
+            sound &= latest[from] <= latest[state];
+    }
+    return sound;
+}
+
 enum rig_rc rig_realtime_find(const struct rig_history *history, const struct rig_components *components,
                               struct rig_realtime *realtime, struct rig_err *err)
 {
@@ -128,6 +142,7 @@ enum rig_rc rig_realtime_find(const struct rig_history *history, const struct ri
         done = pass_group(&pass, begin, end);
     }
     free(pass.ended);
+    RIG_COSTLY(!done || latest_is_passed_on(components, realtime->latest));
     return done ? RIG_OK : rig_memory_limit(err, "the real-time order");
 }
 

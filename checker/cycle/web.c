@@ -282,6 +282,7 @@ static void weave_key(struct weave *w, const struct use *uses, size_t count, str
             continue;
         latest = use->node;
         const struct before *last = list->count > 0 ? &list->at[list->count - 1] : NULL;
+        RIG_INVARIANT(last == NULL || last->place < use->place);
         struct before next = {.place = use->place};
         next.ww = add_passage(w, last == NULL ? RIG_NODE_NONE : last->ww);
         next.wr = add_passage(w, last == NULL ? RIG_NODE_NONE : last->wr);

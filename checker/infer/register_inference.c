@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bug.h"
 #include "base/vec.h"
 #include "checker/graph/bundle.h"
 
@@ -174,6 +175,7 @@ static bool group_readers(struct infer *in)
         in->reader_first[version + 2] += in->reader_first[version + 1];
     for (uint32_t i = 0; i < in->seen_count; i++)
         in->readers[in->reader_first[in->seen[i].version + 1]++] = in->seen[i].txn;
+    RIG_INVARIANT(in->reader_first[count] == in->seen_count);
     return true;
 }
 

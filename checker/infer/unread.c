@@ -64,6 +64,7 @@ static bool collect_targets(const struct by_key *writers, uint32_t key, struct t
     bool done = true;
     targets->count = 0;
     for (uint32_t i = writers->first[key]; done && i < writers->first[key + 1]; i++) {
+        RIG_INVARIANT(i == writers->first[key] || writers->txns[i - 1] <= writers->txns[i]);
         if (i == writers->first[key] || writers->txns[i] != writers->txns[i - 1])
             done = targets_add(targets, writers->txns[i]);
     }
@@ -78,6 +79,7 @@ static bool collect_sources(const struct by_key *readers, uint32_t key, uint32_t
     sources->count = 0;
     for (uint32_t i = readers->first[key]; done && i < readers->first[key + 1]; i++) {
         uint32_t txn = readers->txns[i];
+        RIG_INVARIANT(i == readers->first[key] || readers->txns[i - 1] <= txn);
         if (i > readers->first[key] && txn == readers->txns[i - 1])
             continue;
         if (due && writer < txn) {

@@ -138,6 +138,7 @@ void rig_key_pages_remove(struct rig_key_pages *pages, uint64_t name)
     size_t length = get_length(&behind);
     behind += length;
     size_t size = (size_t)(behind - (page->bytes + offset));
+    RIG_INVARIANT(offset + size <= page->size);
     memmove(page->bytes + offset, behind, page->size - offset - size);
     page->size -= (uint32_t)size;
     pages->owned_bytes -= size;
@@ -151,6 +152,7 @@ void rig_key_pages_remove_page(struct rig_key_pages *pages, size_t place)
     struct rig_key_page_vec *vec = &pages->pages;
     struct rig_key_page *page = &vec->at[place];
     const struct rig_key_page *last = &vec->at[vec->count - 1];
+    RIG_INVARIANT(pages->owned_bytes >= page->size);
     pages->owned_bytes -= page->size;
     free(page->bytes);
     rig_table_remove(&pages->ids, page->number);

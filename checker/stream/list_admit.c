@@ -1,6 +1,7 @@
 /* Lists that are done with and come back (retired.h): what was judged of them is cut off a segment's lists. */
 #include <stdlib.h>
 
+#include "base/bug.h"
 #include "checker/stream/retired_private.h"
 
 /* How long a read of this list may be; 0 when none can be admitted that has to show something. */
@@ -122,9 +123,11 @@ static void admit_read(struct rig_admission *a, struct retired_key *key, enum ri
         return;
     }
     if (outcome == RIG_OUTCOME_OK) {
+        RIG_INVARIANT(retired->unordered >= key->unordered);
         retired->unordered -= key->unordered;
         key->unordered = key->unconfirmed = 0;
     }
+    RIG_INVARIANT(key->cut <= key->count);
     if (op->read_state == RIG_READ_SEEN)
         op->count -= key->cut;
 }

@@ -1,6 +1,7 @@
 /* What is remembered of lists that are done with (retired.h). */
 #include <stdlib.h>
 
+#include "base/bug.h"
 #include "checker/stream/list_unread_chain.h"
 #include "checker/stream/retired_private.h"
 #include "history/window_view.h"
@@ -111,6 +112,7 @@ static void set_list(struct rig_retired *retired, struct retired_key *key, const
         key->count += unread->count;
         key->hash = rig_retired_hash_on(key->hash, &behind, unread->count);
     }
+    RIG_INVARIANT(key->cut <= key->count);
     if (!dropped)
         return;
     if (!key->unordered && (shown->several_writers || (shown->unread > 0 && key->unconfirmed))) {
