@@ -20,7 +20,7 @@ static const char *read_argument(const char *at, char *out, const char **problem
         const bool escapes = quote == '\0' ? c == '\\' : quote == '"' && c == '\\' && (at[1] == '"' || at[1] == '\\');
         if (escapes) {
             if (at[1] == '\0') {
-                *problem = "a backslash at its end keeps nothing";
+                *problem = "a backslash at the end escapes nothing";
                 return NULL;
             }
             c = *++at;

@@ -20,7 +20,7 @@
     X(RIG_OK, 0, "success")                                                                                            \
     X(RIG_E_USAGE, 64, "wrong command line")                                                                           \
     X(RIG_E_PLAN, 64, "a plan that cannot be used")                                                                    \
-    X(RIG_E_INPUT, 64, "a history or other input that cannot be read as what it claims to be")                         \
+    X(RIG_E_INPUT, 64, "a history or other input that is not in the expected form")                                    \
     X(RIG_E_IO, 3, "reading or writing failed")                                                                        \
     X(RIG_E_LIMIT, 3, "a configured or built-in limit was reached")                                                    \
     X(RIG_E_CLUSTER, 3, "the cluster could not be started, reached or stopped")                                        \

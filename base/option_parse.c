@@ -303,7 +303,7 @@ static enum rig_rc parse_rate(const struct rig_option *option, const char *text,
         if (rig_number_decimal(text, per_second ? text + length - 2 : NULL, &value) != RIG_NUMBER_FINE)
             return refuse(option, text, NULL, err);
         if (value <= 0)
-            return refuse(option, text, "no limit is written as `unlimited`", err);
+            return refuse(option, text, "write `unlimited` for no limit", err);
         const enum rig_rc rc = check_range(option, text, value, err);
         if (rc != RIG_OK)
             return rc;
@@ -506,7 +506,7 @@ enum rig_rc rig_option_check_table(const struct rig_option *table, size_t object
             return rc;
         for (const struct rig_option *other = table; other->name != NULL; other++) {
             if (other != option && strcmp(other->name, option->name) == 0)
-                return rig_fail(err, RIG_E_DRIVER, "option `%s` stands twice in its table", option->name);
+                return rig_fail(err, RIG_E_DRIVER, "option `%s` is repeated in its table", option->name);
             if (is_group_of(option->name, other->name))
                 return rig_fail(err, RIG_E_DRIVER, "option `%s` is also a group of options (`%s`)", option->name,
                                 other->name);

@@ -379,7 +379,7 @@ enum rig_rc rig_output_link(const char *target, const char *path, struct rig_err
 {
     struct stat status;
     if (lstat(path, &status) == 0 && !S_ISLNK(status.st_mode))
-        return rig_fail(err, RIG_E_IO, "%s: is no link; rig does not replace it", path);
+        return rig_fail(err, RIG_E_IO, "%s: is not a link; rig does not replace it", path);
     uint64_t number = 0;
     char temporary[PATH_MAX];
     if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)

@@ -62,7 +62,7 @@ static enum rig_rc check_bytes(const struct rig_yaml_tree *tree, const char *tex
 {
     struct rig_yaml_place place = {.line = 1, .column = 1};
     if (size > RIG_YAML_BYTES)
-        return rig_yaml_refuse(tree, &place, err, "larger than %d bytes: this is no %s", (int)RIG_YAML_BYTES,
+        return rig_yaml_refuse(tree, &place, err, "larger than %d bytes: this is not a %s", (int)RIG_YAML_BYTES,
                                tree->what);
     for (size_t at = 0; at < size;) {
         uint32_t code = 0;
@@ -123,10 +123,14 @@ static enum rig_rc refuse_anchor(const struct builder *builder, const yaml_event
 {
     const struct rig_yaml_place place = place_of(&event->start_mark);
     if (anchor != NULL)
-        return rig_yaml_refuse(builder->tree, &place, err, "anchors (&%.40s) are not taken in %ss: write the value out",
+        return rig_yaml_refuse(builder->tree, &place, err,
+                               "anchors (&%.40s) are not accepted in %ss: write the "
+                               "value out",
                                (const char *)anchor, builder->tree->what);
     if (tag != NULL)
-        return rig_yaml_refuse(builder->tree, &place, err, "tags (%.40s) are not taken in %ss: write the value alone",
+        return rig_yaml_refuse(builder->tree, &place, err,
+                               "tags (%.40s) are not accepted in %ss: write the value "
+                               "alone",
                                (const char *)tag, builder->tree->what);
     return RIG_OK;
 }
@@ -175,7 +179,7 @@ static enum rig_rc take_scalar(struct builder *builder, const yaml_event_t *even
     const char *value = (const char *)event->data.scalar.value;
     const size_t length = event->data.scalar.length;
     if (memchr(value, '\0', length) != NULL)
-        return rig_yaml_refuse(builder->tree, &place, err, "a text must not hold a NUL");
+        return rig_yaml_refuse(builder->tree, &place, err, "a text must not contain a NUL");
     if (length > RIG_YAML_TEXT_BYTES)
         return rig_yaml_refuse(builder->tree, &place, err, "a text longer than %d bytes", (int)RIG_YAML_TEXT_BYTES);
     char *text = rig_arena_text(builder->tree->arena, value, length);
@@ -221,7 +225,9 @@ static enum rig_rc take_event(struct builder *builder, const yaml_event_t *event
                                    builder->tree->what);
         return RIG_OK;
     case YAML_ALIAS_EVENT:
-        return rig_yaml_refuse(builder->tree, &place, err, "aliases (*%.40s) are not taken in %ss: write the value out",
+        return rig_yaml_refuse(builder->tree, &place, err,
+                               "aliases (*%.40s) are not accepted in %ss: write the "
+                               "value out",
                                (const char *)event->data.alias.anchor, builder->tree->what);
     case YAML_SCALAR_EVENT:
         rc = refuse_anchor(builder, event, event->data.scalar.anchor, event->data.scalar.tag, err);
@@ -314,8 +320,8 @@ static enum rig_rc step_into(struct rig_yaml_tree *tree, struct rig_yaml_node *p
     const bool listed = parent->kind == RIG_YAML_SEQUENCE;
     struct rig_yaml_entry *entry = listed ? find_element(parent, key) : find_entry(parent, key);
     if (listed && entry == NULL)
-        return rig_yaml_refuse(tree, &place, err, "`%s` is no element of the list, which has %zu, counted from 0", key,
-                               parent->count);
+        return rig_yaml_refuse(tree, &place, err, "`%s` is not an element of the list, which has %zu, counted from 0",
+                               key, parent->count);
     if (entry == NULL)
         entry = add_entry(tree->arena, parent, key, place);
     if (entry == NULL)
@@ -326,7 +332,7 @@ static enum rig_rc step_into(struct rig_yaml_tree *tree, struct rig_yaml_node *p
     if (entry->value == NULL)
         return out_of_memory(err);
     if (entry->value->kind == RIG_YAML_SCALAR)
-        return rig_yaml_refuse(tree, &place, err, "`%s` is no mapping, so nothing can be set inside", key);
+        return rig_yaml_refuse(tree, &place, err, "`%s` is not a mapping, so nothing can be set inside", key);
     *child = entry->value;
     return RIG_OK;
 }
@@ -357,7 +363,9 @@ enum rig_rc rig_yaml_tree_set(struct rig_yaml_tree *tree, const char *text, stru
         at += length;
         if (*at == '=') {
             if (parent->kind == RIG_YAML_SEQUENCE)
-                return rig_yaml_refuse(tree, &place, err, "elements of a list are set key by key, or the list at once");
+                return rig_yaml_refuse(tree, &place, err,
+                                       "set the elements of a list key by key, or set the whole "
+                                       "list");
             struct rig_yaml_entry *entry = find_entry(parent, key);
             if (entry == NULL)
                 entry = add_entry(tree->arena, parent, key, place);

@@ -62,7 +62,7 @@ static const char *why_open_without_cycle(const struct rig_verdict *verdict, enu
     bool contradicted = repeated || is_found(verdict, RIG_ANOMALY_INCOMPATIBLE_ORDER);
     if ((repeated && (asked == RIG_ANOMALY_INCOMPATIBLE_ORDER || asked == RIG_ANOMALY_G1A)) ||
         (contradicted && (asked == RIG_ANOMALY_FRACTURED_APPEND || asked == RIG_ANOMALY_DIRTY_UPDATE)))
-        return "reads of some key contradict each other, and it is not looked for in all of them";
+        return "reads of some key contradict each other, and not all of them are searched for it";
     if (asked == RIG_ANOMALY_GARBAGE_READ && rig_type_inference(verdict->scope.workload)->any_initial)
         return "a register may have had a value that no transaction wrote from the start";
     return NULL;
@@ -80,7 +80,7 @@ static const char *why_open(const struct rig_verdict *verdict, enum rig_anomaly 
         is_found(verdict, RIG_ANOMALY_DUPLICATE_ELEMENTS))
         return "reads of some key contradict each other, so that its versions have no order";
     if (is_found(verdict, RIG_ANOMALY_CYCLIC_VERSIONS))
-        return "what is assumed does not order the versions of some key";
+        return "the assumptions do not order the versions of some key";
     if (rests_on_unread(verdict, asked))
         return "several transactions made appends to a key that no read shows, and the answer depends on their order";
     if (is_of_order(asked, RIG_ALONG_REALTIME) && !verdict->scope.has_invocations)
@@ -113,7 +113,7 @@ enum rig_rc rig_asked_decide(struct rig_arena *arena, struct rig_verdict *verdic
         return RIG_OK;
     struct rig_buf text;
     rig_buf_init(&text, 0);
-    rig_buf_printf(&text, "whether there is a %s is open: %s", rig_anomaly_info(first)->name, reason);
+    rig_buf_printf(&text, "it is open whether there is a %s: %s", rig_anomaly_info(first)->name, reason);
     verdict->valid = RIG_VALID_UNKNOWN;
     verdict->unknown_reason = text.failed ? NULL : rig_arena_text(arena, rig_buf_text(&text), text.size);
     rig_buf_done(&text);

@@ -88,14 +88,14 @@ static enum rig_rc judge(struct run *run, struct rig_verdict **verdict)
     }
     rc = rig_stream_finish(windows, facts, verdict, run->err);
     if (rc == RIG_OK && *verdict == NULL)
-        run->conflict = "next to nothing was observed";
+        run->conflict = "almost nothing was observed";
     return rc;
 }
 
 static enum rig_rc refuse(const struct run *run, uint64_t planned, const char *why)
 {
     return rig_fail(run->err, RIG_E_LIMIT,
-                    "this history has to be checked as a whole (%s), which takes about %llu MiB; --max-memory allows "
+                    "this history must be checked as a whole (%s), which takes about %llu MiB; --max-memory allows "
                     "%zu MiB",
                     why, (unsigned long long)(planned >> 20), run->options.check.limit_bytes >> 20);
 }

@@ -190,14 +190,14 @@ static void say_open(const struct judge *j, unsigned level, struct rig_buf *text
     if (j->verdict->unknown_reason != NULL)
         rig_buf_add_text(text, ", but nothing was observed");
     else if (scope->lost_count > 0)
-        rig_buf_printf(text, ", but %" PRIu64 " operation%s that may have read or written %s left out",
+        rig_buf_printf(text, ", but %" PRIu64 " operation%s that may have read or written %s omitted",
                        scope->lost_count, rig_plural(scope->lost_count), rig_was_were(scope->lost_count));
     else if (is_found(j, RIG_ANOMALY_INCOMPATIBLE_ORDER) || is_found(j, RIG_ANOMALY_FRACTURED_APPEND))
         rig_buf_add_text(text, ", but the reads of some key contradict each other");
     else if ((bit & rig_levels_below_committed) && open_write_cycles(j))
         rig_buf_add_text(text, ", but some write cycle rests on a transaction of unknown fate");
     else if ((bit & rig_levels_below_committed) && open_impossible_reads(j))
-        rig_buf_add_text(text, ", but a transaction of unknown fate read what no transaction can have written");
+        rig_buf_add_text(text, ", but a transaction of unknown fate read a value that no transaction can have written");
     else if (scope->unknown_reads > 0)
         rig_buf_printf(text, ", but the results of %" PRIu64 " read%s are not known", scope->unknown_reads,
                        rig_plural(scope->unknown_reads));
@@ -253,7 +253,7 @@ static char *summarise(const struct judge *j)
     struct rig_buf text;
     rig_buf_init(&text, 0);
     if (verdict->unknown_reason != NULL) {
-        rig_buf_printf(&text, "Nothing can be said of this history: %s.", verdict->unknown_reason);
+        rig_buf_printf(&text, "This history allows no conclusion: %s.", verdict->unknown_reason);
         return keep(j, &text);
     }
     uint64_t held = rig_levels_strongest(j->held);
@@ -308,16 +308,15 @@ static char *why_unknown(const struct judge *j)
     rig_buf_init(&text, 0);
     if (j->scope->txn_count == 0 && j->scope->skipped_count > 0) {
         if (j->scope->skipped_count == 1)
-            rig_buf_add_text(&text, "its only operation is no transaction of a client");
+            rig_buf_add_text(&text, "its only operation is not a transaction of a client");
         else
             rig_buf_printf(&text, "none of its %" PRIu64 " operations is a transaction of a client",
                            j->scope->skipped_count);
         return keep(j, &text);
     }
-    rig_buf_add_text(&text,
-                     j->scope->committed_count == 0
-                         ? "no transaction is known to have committed"
-                         : "no committed transaction read what another one wrote, or wrote what another one read");
+    rig_buf_add_text(&text, j->scope->committed_count == 0
+                                ? "no transaction is known to have committed"
+                                : "no dependency between committed transactions was observed");
     return keep(j, &text);
 }
 

@@ -46,7 +46,7 @@ static void say_record(const struct rig_verdict *verdict, struct rig_buf *text)
         rig_scope_say_damage(scope, text);
     } else if (scope->truncated && verdict->minimum.load > 0) {
         begin_reason(text);
-        rig_buf_add_text(text, "the record was cut, and does not show how the run ended");
+        rig_buf_add_text(text, "the record was cut, and does not show the end of the run");
     }
 }
 
@@ -57,8 +57,8 @@ static void say_lost(const struct rig_verdict *verdict, struct rig_buf *text)
         return;
     begin_reason(text);
     rig_buf_printf(text,
-                   "%" PRIu64 " operation%s that may have read or written %s left out, because %s process names no "
-                   "client or %s value is no transaction",
+                   "%" PRIu64 " operation%s that may have read or written %s omitted, because %s process is not a "
+                   "client or %s value is not a transaction",
                    count, rig_plural(count), rig_was_were(count), count == 1 ? "its" : "their",
                    count == 1 ? "its" : "their");
 }
@@ -69,8 +69,8 @@ static void say_shares(const struct rig_verdict *verdict, struct rig_buf *text)
     const struct rig_effort *effort = &verdict->effort;
     if (effort->lost && minimum->load > 0) {
         begin_reason(text);
-        rig_buf_add_text(text, "the run was ended before it wrote results.json, so nothing tells how much of its load "
-                               "was carried out");
+        rig_buf_add_text(text, "the run was ended before it wrote results.json, so the share of its load that was "
+                               "carried out is unknown");
     }
     if (!effort->known)
         return;
@@ -120,7 +120,7 @@ static void say_unproven(const struct rig_verdict *verdict, struct rig_buf *text
         if ((verdict->requested_levels & RIG_LEVEL_BIT(level)) == 0 || result->fate != RIG_FATE_NOT_REFUTED)
             continue;
         begin_reason(text);
-        rig_buf_printf(text, "%s is not proven to hold, which `require: held` asks for (%s)",
+        rig_buf_printf(text, "%s is not proven to hold, as `require: held` demands (%s)",
                        rig_level_info((enum rig_level)level)->name, result->reason);
     }
 }

@@ -17,7 +17,7 @@
 #define RIG_ARGUMENT_QUIET                                                                                             \
     {                                                                                                                  \
         .name = "quiet", .letter = 'q',                                                                                \
-        .help = "print the verdict's two lines and nothing else: what the history shows, and whether it is valid; no " \
+        .help = "print only the two lines of the verdict, the summary of the history and whether it is valid; no "     \
                 "progress; complaints still go to stderr"                                                              \
     }
 

@@ -15,14 +15,14 @@
 
 /* X(name, one-line summary), in the order of `rig --help`. */
 #define RIG_CLI_TABLE(X)                                                                                               \
-    X(run, "drive a load, record it, check it, report: the main job")                                                  \
+    X(run, "run a load, record it, check it, report: the main job")                                                    \
     X(check, "check a recorded history against the isolation levels")                                                  \
     X(report, "make the reports of a finished run again")                                                              \
     X(plan, "check a plan and print it with every default")                                                            \
-    X(convert, "write a history in another form: rig, JSON lines, EDN")                                                \
+    X(convert, "convert a history between rig's own form, JSON lines and EDN")                                         \
     X(gen, "write a synthetic history, right or deliberately wrong, of any size")                                      \
-    X(heal, "undo what the faults of a killed rig have left")                                                          \
-    X(list, "what this build knows: drivers, workloads, faults, levels, anomalies")
+    X(heal, "undo the faults left by a rig that was killed")                                                           \
+    X(list, "list what this build supports: drivers, workloads, faults, levels, anomalies")
 
 #define RIG_CLI_DECLARE(name, summary) int rig_cli_##name(int argc, char **argv);
 RIG_CLI_TABLE(RIG_CLI_DECLARE)

@@ -26,7 +26,7 @@ static const struct rig_argument check_arguments[] = {
     {.name = "workload",
      .value = RIG_DATA_TYPE_CHOICES,
      .choices = rig_data_type_names,
-     .help = "what the transactions consist of; told by the history itself when not given"},
+     .help = "kind of the transactions; found in the history when not given"},
     RIG_ARGUMENT_LEVEL,
     RIG_ARGUMENT_ANOMALY,
     {.name = "assume",
@@ -37,7 +37,7 @@ static const struct rig_argument check_arguments[] = {
     RIG_ARGUMENT_REQUIRE,
     RIG_ARGUMENT_MAX_WITNESSES,
     RIG_ARGUMENT_MAX_MEMORY,
-    {.name = "threads", .value = "N", .help = "threads to use; as many as there are cores when not given"},
+    {.name = "threads", .value = "N", .help = "number of threads; the number of cores when not given"},
     {.name = "window",
      .value = "N",
      .help = "check a long history in batches of at least N transactions; 98304 when not given"},
@@ -56,9 +56,10 @@ static const struct rig_arguments_table check_table = {
     .most_positionals = 1,
     .description =
         "Checks a recorded history: history.rig, or operations as JSON lines or EDN in the field names of Jepsen.\n"
-        "HISTORY may also be the folder of a run, or `store/NAME` for the latest one; it is judged as the run was\n"
-        "unless options say otherwise. `-` reads standard input. Without --level a history is judged as strict\n"
-        "serializable; every level's fate is shown all the same.\n",
+        "HISTORY may also be the folder of a run, or `store/NAME` for the latest one; it is judged by the requests "
+        "of the run\n"
+        "unless options replace them. `-` reads standard input. Without --level the request is strict\n"
+        "serializable; the fate of every level is shown in any case.\n",
     .arguments = check_arguments,
 };
 

@@ -20,14 +20,14 @@ static const struct rig_argument convert_arguments[] = {
     {.name = "to",
      .value = RIG_CLI_FORM_VALUE,
      .choices = rig_cli_form_names,
-     .help = "form to write; told by the ending of OUT when not given (.rig, .json, .jsonl, .edn)"},
+     .help = "form to write; found from the suffix of OUT when not given (.rig, .json, .jsonl, .edn)"},
     {.name = "workload",
      .value = RIG_DATA_TYPE_CHOICES,
      .choices = rig_data_type_names,
-     .help = "what the transactions consist of; told by the history itself when not given"},
+     .help = "kind of the transactions; found in the history when not given"},
     RIG_ARGUMENT_MAX_MEMORY,
     {.name = "compress", .help = "compress with zstd; rig's own form only"},
-    {.name = "force", .help = "replace OUT where it exists"},
+    {.name = "force", .help = "replace OUT if it exists"},
     RIG_ARGUMENT_FORMAT,
     {.name = NULL},
 };
@@ -39,9 +39,9 @@ static const struct rig_arguments_table convert_table = {
     .most_positionals = 2,
     .description =
         "Writes a history in another form: rig's own (history.rig), operations as JSON lines, or as EDN in the\n"
-        "field names of Jepsen. The form of IN is told by its first bytes. `-` is standard input and output.\n"
+        "field names of Jepsen. The first bytes of IN show its form. `-` is standard input and output.\n"
         "OUT appears whole or not at all; it cannot be IN. Devices and pipes are written in place.\n"
-        "Exit status 2: IN was cut or damaged, and the form of OUT cannot say so.\n",
+        "Exit status 2: IN was cut or damaged, and the form of OUT cannot record that.\n",
     .arguments = convert_arguments,
 };
 
@@ -49,12 +49,12 @@ static void print_result(const struct rig_arguments *args, const struct rig_hist
 {
     const char *out = args->positionals[1];
     if (!rig_arguments_json(args)) {
-        printf("%s: %u transaction%s, %u operation%s, %llu left out%s", out, (unsigned)history->txn_count,
+        printf("%s: %u transaction%s, %u operation%s, %llu omitted%s", out, (unsigned)history->txn_count,
                rig_plural(history->txn_count), (unsigned)history->op_count, rig_plural(history->op_count),
                (unsigned long long)history->skipped_count,
                history->truncated && history->damaged_at == 0 ? "; the record was cut" : "");
         if (history->damaged_at > 0)
-            printf("; the record is damaged at byte %llu: the last %llu byte%s left out",
+            printf("; the record is damaged at byte %llu: the last %llu byte%s omitted",
                    (unsigned long long)history->damaged_at, (unsigned long long)history->damaged_bytes,
                    history->damaged_bytes == 1 ? " is" : "s are");
         puts("");
@@ -85,8 +85,8 @@ static int tell_lost_mark(const struct rig_history *history, enum rig_form form)
 {
     if (!history->truncated || form == RIG_FORM_RIG)
         return RIG_EXIT_OK;
-    rig_cli_complain("the record is incomplete, and this form cannot say so: a check of the converted history does not "
-                     "know what is missing; --to rig keeps the mark");
+    rig_cli_complain("the record is incomplete, and this form cannot record that: a check of the converted history "
+                     "does not know that something is missing; --to rig keeps the mark");
     return RIG_EXIT_UNDECIDED;
 }
 
@@ -131,8 +131,8 @@ int rig_cli_convert(int argc, char **argv)
     if (rc == RIG_OK && history->lost_count > 0)
         rc = rig_fail(
             &err, RIG_E_INPUT,
-            "%s: %llu operation%s that may have read or written would be lost: a process that names no client, or a "
-            "value that is no transaction; give each client a number or a name, or take such operations out",
+            "%s: %llu operation%s that may have read or written would be lost: the process is not a client, or the "
+            "value is not a transaction; give each client a number or a name, or remove such operations",
             in, (unsigned long long)history->lost_count, rig_plural(history->lost_count));
     if (rc == RIG_OK)
         rc = rig_history_save(history, args.positionals[1], &save, &err);

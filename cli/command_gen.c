@@ -37,13 +37,13 @@ static const struct rig_argument gen_arguments[] = {
      .value = "A.B=C",
      .repeatable = true,
      .help = "set a key of `workload` or `database`, named as in a plan with the driver `sim`"},
-    {.name = "shape", .value = "SHAPE", .choices = shape_names, .help = "how the history comes about; below"},
+    {.name = "shape", .value = "SHAPE", .choices = shape_names, .help = "shape of the history; see below"},
     {.name = "form",
      .value = RIG_CLI_FORM_VALUE,
      .choices = rig_cli_form_names,
-     .help = "form to write; told by the ending of OUT when not given (.rig, .json, .jsonl, .edn)"},
+     .help = "form to write; found from the suffix of OUT when not given (.rig, .json, .jsonl, .edn)"},
     {.name = "compress", .help = "compress with zstd; rig's own form only"},
-    {.name = "force", .help = "replace OUT where it exists"},
+    {.name = "force", .help = "replace OUT if it exists"},
     {.name = "no-progress", .help = "no progress line, on a terminal either"},
     RIG_ARGUMENT_FORMAT,
     {.name = NULL},
@@ -68,15 +68,15 @@ static const struct rig_arguments_table gen_table = {
     .least_positionals = 1,
     .most_positionals = 1,
     .description =
-        "Writes a synthetic history: what clients of the simulated database (the driver `sim`, right or\n"
-        "deliberately wrong) see, made at full speed, in bounded memory, without client threads. The same\n"
-        "arguments give the same bytes. `-` is standard output, and the line about the result goes to standard\n"
-        "error then; the form is rig's own unless --form says otherwise.\n"
+        "Writes a synthetic history of clients of the simulated database (the driver `sim`, right or\n"
+        "deliberately wrong), at full speed, in bounded memory, without client threads. The same\n"
+        "arguments give the same bytes. With `-` the history goes to standard output, and the summary to standard\n"
+        "error; the form is rig's own unless --form gives another.\n"
         "\n"
-        "Keys leave the load after `workload.keys.appends-per-key` appends and are read once more then\n"
-        "(`workload.final-reads`); these reads come on top of --transactions. With thousands of clients\n"
-        "`database.workers` (as 20) keeps most transactions from conflicting: the others wait for their turn.\n"
-        "docs/plan-reference.md has all keys, `rig list` what they can be.\n",
+        "Keys leave the load after `workload.keys.appends-per-key` appends and are then read once more\n"
+        "(`workload.final-reads`); these reads do not count as --transactions. With thousands of clients\n"
+        "`database.workers` (such as 20) prevents most conflicts: the other transactions wait.\n"
+        "docs/plan-reference.md lists all keys, `rig list` their values.\n",
     .arguments = gen_arguments,
     .print_more = print_shapes,
 };
@@ -113,7 +113,7 @@ static bool take_option(const struct rig_arguments *args, const char *option, co
         return true;
     for (size_t i = 0; (set = rig_arguments_value_at(args, "set", i)) != NULL; i++) {
         if (strncmp(set, name, strlen(name)) == 0 && set[strlen(name)] == '=') {
-            (void)rig_fail(err, RIG_E_USAGE, "--%s and --set %s say the same; leave one out", option, set);
+            (void)rig_fail(err, RIG_E_USAGE, "--%s and --set %s set the same value; leave one out", option, set);
             return false;
         }
     }

@@ -13,7 +13,7 @@
 #include "nemesis/journal.h"
 
 static const struct rig_argument arguments_of_heal[] = {
-    {.name = "forget", .help = "drop from the journal what cannot be undone, after you have seen to it yourself"},
+    {.name = "forget", .help = "remove from the journal what cannot be undone, after you have undone it yourself"},
     RIG_ARGUMENT_FORMAT,
     {.name = NULL},
 };
@@ -24,10 +24,10 @@ static const struct rig_arguments_table table_of_heal = {
     .least_positionals = 0,
     .most_positionals = 0,
     .description =
-        "Before a fault is injected, what undoes it is written to a journal on disk. When rig is killed before it can\n"
-        "undo the fault itself, the next `rig run` does, or this command: it ends servers that were left stopped and\n"
-        "runs the undo commands of the plan. Journals of rigs that still run are left alone. They lie in\n"
-        "~/.local/state/rig/undo, or where RIG_JOURNAL says. Exit status 3 when something could not be undone.\n",
+        "Before rig injects a fault, it writes its undo to a journal on disk. When rig is killed before it can\n"
+        "undo the fault, the next `rig run` does, or this command: it ends servers that were left stopped and\n"
+        "runs the undo commands of the plan. Journals of running rigs are left alone. The journals are in\n"
+        "~/.local/state/rig/undo, or in the folder RIG_JOURNAL. Exit status 3: something could not be undone.\n",
     .arguments = arguments_of_heal,
 };
 
@@ -86,7 +86,7 @@ int rig_cli_heal(int argc, char **argv)
     if (rc != RIG_OK)
         return rig_cli_fail(&err);
     if (healing.failed > 0 && !forget)
-        rig_cli_complain("%u could not be undone; see to it, then `rig heal --forget`", healing.failed);
+        rig_cli_complain("%u could not be undone; undo them yourself, then use `rig heal --forget`", healing.failed);
     return healing.failed == 0 || forget ? RIG_EXIT_OK : RIG_EXIT_FAILED;
 }
 
@@ -103,8 +103,8 @@ void rig_cli_heal_leftovers(void)
     struct rig_err err = {0};
     if (rig_journal_heal(complain_of_entry, NULL, false, &healing, &err) != RIG_OK) {
         rig_log(RIG_LOG_WARN, "heal", "%s", err.text);
-        rig_cli_complain("what killed rigs have left is not known: %s", err.text);
+        rig_cli_complain("cannot find out what killed rigs have left: %s", err.text);
     }
     if (healing.failed > 0)
-        rig_cli_complain("`rig heal` tries again; `rig heal --forget` drops what you have seen to yourself");
+        rig_cli_complain("`rig heal` tries again; `rig heal --forget` removes what you have undone yourself");
 }

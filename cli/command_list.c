@@ -184,8 +184,8 @@ static void draw_below(struct lattice_walk *walk, enum rig_level level)
 
 static void draw_lattice(struct rig_buf *out)
 {
-    rig_buf_add_text(out,
-                     "Each level implies those that hang below it; (above): what that one implies stands there.\n\n");
+    rig_buf_add_text(out, "Each level implies those below it in the tree; (above): its implications are shown there.\n"
+                          "\n");
     struct lattice_walk walk = {.out = out};
     for (int at = RIG_LEVEL_COUNT - 1; at >= 0; at--) {
         const struct rig_level_info *info = rig_level_info((enum rig_level)at);
@@ -259,7 +259,7 @@ static void list_anomalies(struct lister *lister)
     for (uint32_t i = 0; rig_anomaly_group(i, &name, &anomalies); i++) {
         struct rig_buf members;
         rig_buf_init(&members, 0);
-        rig_buf_add_text(&members, "stands for");
+        rig_buf_add_text(&members, "includes");
         for (unsigned id = 0; id < RIG_ANOMALY_COUNT; id++) {
             if ((anomalies & RIG_ANOMALY_BIT(id)) != 0)
                 rig_buf_printf(&members, " %s", rig_anomaly_info((enum rig_anomaly)id)->name);
@@ -290,7 +290,7 @@ static const struct rig_argument arguments_of_list[] = {
     {.name = "format",
      .value = "text|json|dot|svg",
      .choices = formats,
-     .help = "form of the list; text when not given; dot and svg: the picture of the levels"},
+     .help = "form of the list; text when not given; dot and svg: a drawing of the levels"},
     {.name = NULL},
 };
 
@@ -300,8 +300,8 @@ static const struct rig_arguments_table table_of_list = {
     .least_positionals = 1,
     .most_positionals = 1,
     .description =
-        "Lists what this build knows, one line each. Levels come with a drawing of what implies what; levels and\n"
-        "anomalies with their definition and its source:\n"
+        "Lists what this build supports, one line each. Levels have a drawing of their implications; levels and\n"
+        "anomalies have a definition and its source:\n"
         "  ALO00      Adya, Liskov & O'Neil, Generalized Isolation Level Definitions, ICDE 2000\n"
         "  Adya99     Adya, Weak Consistency (thesis), 1999\n"
         "  BAILIS14   Bailis et al., Highly Available Transactions, VLDB 2014\n"

@@ -45,8 +45,8 @@ static void print_keys(void)
 
 static const struct rig_argument arguments_of_plan[] = {
     RIG_ARGUMENTS_OF_PLAN,
-    {.name = "explain", .help = "a comment beside each key, and the keys that are not given"},
-    {.name = "requests", .help = "instead of the plan: what some of its transactions would send (a dry run)"},
+    {.name = "explain", .help = "a comment for each key, and also keys without a value"},
+    {.name = "requests", .help = "instead of the plan: the requests of some of its transactions (a dry run)"},
     {.name = "reference", .help = "instead of a plan: the reference page of all keys, as Markdown"},
     RIG_ARGUMENT_FORMAT,
     {.name = NULL},
@@ -58,9 +58,10 @@ static const struct rig_arguments_table table_of_plan = {
     .least_positionals = 0,
     .most_positionals = 1,
     .description =
-        "Checks a plan and prints it resolved, with every default; what it prints is a plan again. Secrets stay\n"
-        "the variables that they came from, or become `***`. `-` reads the plan from standard input. Exit status\n"
-        "64 when the plan cannot be used, or not on this machine: stderr says what is wrong or missing.\n",
+        "Checks a plan and prints it resolved, with every default; the output is a plan again. Secrets stay\n"
+        "variables if they came from variables, or become `***`. `-` reads the plan from standard input. Exit "
+        "status\n"
+        "64: the plan cannot be used, or not on this machine; stderr gives the reason.\n",
     .arguments = arguments_of_plan,
     .elsewhere = rig_cli_elsewhere_of_plan,
     .print_more = print_keys,

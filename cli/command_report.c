@@ -31,11 +31,11 @@ static const struct rig_argument report_arguments[] = {
     {.name = "output",
      .letter = 'o',
      .value = "DIR",
-     .help = "write the reports into this folder, not into that of the run"},
+     .help = "write the reports into this folder instead of the run's"},
     {.name = NULL},
 };
 
-#define ONLY_CHECK "`rig check` has it, for the folder of a run"
+#define ONLY_CHECK "`rig check` has this option, also for the folder of a run"
 static const struct rig_argument_elsewhere elsewhere[] = {
     {"report", ONLY_CHECK},  {"assume", ONLY_CHECK}, {"workload", ONLY_CHECK},
     {"threads", ONLY_CHECK}, {"window", ONLY_CHECK}, {NULL, NULL},

@@ -43,8 +43,8 @@ static const struct rig_arguments_table table_of_run = {
     .least_positionals = 1,
     .most_positionals = 1,
     .description =
-        "Starts the cluster or uses the one the plan names, drives the load, records what the clients saw, checks\n"
-        "it and reports. The first SIGINT or SIGTERM ends the load; what was recorded is checked and reported. The\n"
+        "Starts the cluster or uses the one in the plan, runs the load, records what the clients see, checks\n"
+        "it and reports. The first SIGINT or SIGTERM ends the load; the record is checked and reported. The\n"
         "second interrupts the clients too.\n",
     .arguments = arguments_of_run,
     .elsewhere = rig_cli_elsewhere_of_plan,
@@ -113,8 +113,8 @@ static enum rig_rc drive(struct job *job, struct rig_err *err)
     job->took_ns = rig_clock_now_ns() - start_ns;
     struct rig_err redaction = {0};
     if (rig_cli_redact_logs(job->folder, &redaction) != RIG_OK) {
-        rig_log(RIG_LOG_WARN, "run", "secrets may stand in the logs of the nodes: %s", redaction.text);
-        rig_cli_complain("secrets may stand in the logs of the nodes: %s", redaction.text);
+        rig_log(RIG_LOG_WARN, "run", "the logs of the nodes may contain secrets: %s", redaction.text);
+        rig_cli_complain("the logs of the nodes may contain secrets: %s", redaction.text);
     }
     if (rc != RIG_OK)
         rig_log(RIG_LOG_INFO, "run", "the run failed: %s", err->text);

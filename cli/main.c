@@ -30,8 +30,9 @@ enum { SUBCOMMAND_COUNT = sizeof subcommands / sizeof subcommands[0] };
 static void print_help(void)
 {
     printf("usage: rig COMMAND [option]... [argument]...\n\n"
-           "rig drives transactions at a database, records what its clients saw, and tells which isolation\n"
-           "guarantees held and which were broken, each with a witness that a person can check.\n\n"
+           "rig runs transactions against a database, records what its clients see, and reports which isolation\n"
+           "guarantees held and which were broken, with witnesses that a person can check.\n"
+           "\n"
            "commands:\n");
     for (size_t i = 0; i < SUBCOMMAND_COUNT; i++)
         printf("  %-10s%s\n", subcommands[i].name, subcommands[i].summary);

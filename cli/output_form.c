@@ -36,7 +36,7 @@ enum rig_form rig_cli_output_form(const struct rig_arguments *args, const char *
         return RIG_FORM_JSON_LINES;
     if (ends_in(out, ".edn"))
         return RIG_FORM_EDN;
-    rig_cli_complain("%s: its ending names no form; give one with --%s rig, jsonl or edn", out, option);
+    rig_cli_complain("%s: its suffix gives no form; give one with --%s rig, jsonl or edn", out, option);
     return RIG_FORM_AUTO;
 }
 

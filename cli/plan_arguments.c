@@ -14,15 +14,15 @@ static const struct {
 };
 
 const struct rig_argument_elsewhere rig_cli_elsewhere_of_plan[] = {
-    {"workload", "the plan has it: --set workload.type=WORKLOAD"},
-    {"transactions", "the plan has it: --set workload.transactions=N"},
-    {"duration", "the plan has it: --set workload.duration=TIME"},
-    {"clients", "the plan has it: --set clients.count=N"},
-    {"isolation", "the plan has it: --set database.isolation=LEVEL"},
-    {"report", "the plan has it: --set report=FORM,..."},
-    {"max-memory", "`rig check` has it, for the folder of a run"},
-    {"threads", "`rig check` has it, for the folder of a run"},
-    {"window", "`rig check` has it, for the folder of a run"},
+    {"workload", "the plan has this setting: --set workload.type=WORKLOAD"},
+    {"transactions", "the plan has this setting: --set workload.transactions=N"},
+    {"duration", "the plan has this setting: --set workload.duration=TIME"},
+    {"clients", "the plan has this setting: --set clients.count=N"},
+    {"isolation", "the plan has this setting: --set database.isolation=LEVEL"},
+    {"report", "the plan has this setting: --set report=FORM,..."},
+    {"max-memory", "`rig check` has this option, also for the folder of a run"},
+    {"threads", "`rig check` has this option, also for the folder of a run"},
+    {"window", "`rig check` has this option, also for the folder of a run"},
     {NULL, NULL},
 };
 

@@ -12,7 +12,7 @@
 
 /* Rows of a table of arguments. */
 #define RIG_ARGUMENTS_OF_PLAN                                                                                          \
-    {.name = "set", .value = "A.B=C", .repeatable = true, .help = "set a key of the plan, over what the file says"},   \
+    {.name = "set", .value = "A.B=C", .repeatable = true, .help = "set a key of the plan, overriding the file"},       \
         {.name = "seed", .value = "N", .help = "seed of every random choice"},                                         \
         {.name = "level",                                                                                              \
          .value = "LEVEL",                                                                                             \
@@ -29,11 +29,12 @@
         {.name = "minimum",                                                                                            \
          .value = "KEY=VALUE",                                                                                         \
          .repeatable = true,                                                                                           \
-         .help = "least evidence: acknowledged=N, load=SHARE or answering=SHARE, over the plan's check.minimum"},      \
+         .help = "minimum of evidence: acknowledged=N, load=SHARE or answering=SHARE, overriding the plan's "          \
+                 "check.minimum"},                                                                                     \
         {.name = "require",                                                                                            \
          .value = "not-refuted|held",                                                                                  \
          .choices = rig_cli_require_choices,                                                                           \
-         .help = "what exit status 0 needs of each level, instead of the plan's check.require"},                       \
+         .help = "the condition on each level for exit status 0, instead of the plan's check.require"},                \
     {                                                                                                                  \
         .name = "max-witnesses", .value = "N",                                                                         \
         .help = "witnesses kept of each anomaly, instead of the plan's check.max-witnesses"                            \

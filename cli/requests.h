@@ -28,19 +28,20 @@
 #define RIG_ARGUMENT_MAX_MEMORY                                                                                        \
     {                                                                                                                  \
         .name = "max-memory", .value = "SIZE",                                                                         \
-        .help = "refuse what needs more memory (`4GiB`); no limit when not given"                                      \
+        .help = "refuse work that needs more memory (`4GiB`); no limit when not given"                                 \
     }
 #define RIG_ARGUMENT_MINIMUM                                                                                           \
     {                                                                                                                  \
         .name = "minimum", .value = "KEY=VALUE", .repeatable = true,                                                   \
         .help =                                                                                                        \
-            "least evidence: acknowledged=N (transactions), load=SHARE, answering=SHARE (of a run); with less, what "  \
-            "is not refuted is undecided"                                                                              \
+            "minimum of evidence: acknowledged=N (transactions), load=SHARE, answering=SHARE (of a run); with less, "  \
+            "a "                                                                                                       \
+            "verdict without a refutation is undecided"                                                                \
     }
 #define RIG_ARGUMENT_REQUIRE                                                                                           \
     {                                                                                                                  \
         .name = "require", .value = "not-refuted|held", .choices = rig_cli_require_choices,                            \
-        .help = "what exit status 0 needs of each level; not-refuted when not given"                                   \
+        .help = "the condition on each level for exit status 0; not-refuted when not given"                            \
     }
 #define RIG_ARGUMENT_REPORT                                                                                            \
     {                                                                                                                  \

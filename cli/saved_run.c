@@ -252,7 +252,8 @@ void rig_cli_saved_run_ask(const struct rig_cli_saved_run *saved, const struct r
         options->anomalies = saved->found ? saved->anomalies : check.anomalies;
     }
     if (!asked && !saved->found && !is_planned)
-        rig_cli_complain("%s: neither results.json nor plan.yaml says what was asked for", args->positionals[0]);
+        rig_cli_complain("%s: neither results.json nor plan.yaml contains the requests of the run",
+                         args->positionals[0]);
 }
 
 void rig_cli_saved_run_done(struct rig_cli_saved_run *saved)

@@ -73,9 +73,7 @@ enum rig_rc rig_form_refuse(const char *name, const char *data, size_t size, str
     if (mark != NULL)
         return rig_fail(err, RIG_E_INPUT, "%s:1:1: begins with a byte order mark (%s); save it as UTF-8 without one",
                         name, mark);
-    return rig_fail(err, RIG_E_INPUT,
-                    "%s:1:1: is no history: neither rig's own form, nor JSON lines or EDN in Jepsen's field names",
-                    name);
+    return rig_fail(err, RIG_E_INPUT, "%s:1:1: is not a recognised history (expected .rig, JSON lines or EDN)", name);
 }
 
 enum rig_rc rig_form_look(const char *name, const char *data, size_t size, bool *undecided, struct rig_err *err)

@@ -119,7 +119,7 @@ static enum rig_rc check_positions(const struct rig_history *history, struct rig
         const struct rig_txn *last = i == 0 ? NULL : &history->txns[i - 1];
         if (last != NULL && last->complete_at == txn->complete_at &&
             (txn->complete_at != RIG_POSITION_NONE || last->invoke_at == txn->invoke_at))
-            return rig_fail(err, RIG_E_INPUT, "two operations at position %u; number them apart",
+            return rig_fail(err, RIG_E_INPUT, "two operations at position %u; give them different numbers",
                             (unsigned)rig_txn_name(history, i));
     }
     return RIG_OK;

@@ -27,7 +27,8 @@ static enum rig_rc load_all(struct rig_source *source, const struct rig_load_opt
         rc = rig_window_add(window, segment, &why);
         if (rc == RIG_OK && options->limit_bytes == 0 && rig_window_bytes(window) > facts->most_bytes)
             rc = rig_fail(&why, RIG_E_LIMIT,
-                          "takes more than %zu bytes of memory, and has only %zu; if that is right, give --max-memory",
+                          "needs more than %zu bytes of memory, and has only %zu bytes; if that is right, give "
+                          "--max-memory",
                           facts->most_bytes, facts->size_bytes);
         if (rc == RIG_OK)
             rc = rig_source_next(source, &segment, err);

@@ -324,7 +324,7 @@ static enum rig_rc find_reader(struct rig_source *source, struct rig_err *err)
     if (load->form == RIG_FORM_AUTO)
         return rig_form_refuse(source->name, bytes->data, bytes->size, err);
     if (load->form == RIG_FORM_RIG && recognised != RIG_FORM_RIG)
-        return rig_fail(err, RIG_E_INPUT, "%s: byte 0: is no record of rig's; leave its form to be recognised",
+        return rig_fail(err, RIG_E_INPUT, "%s: byte 0: is not a record of rig; let rig recognise its form",
                         source->name);
     source->reader = rig_form_reader_of(load->form);
     const struct rig_form_reader *blocks = &rig_record_blocks_reader;

@@ -32,7 +32,7 @@ static enum rig_rc read_stream(struct rig_buf *buf, int fd, const char *name, ri
         rc = look(name, buf->data, buf->size, &undecided, err);
     }
     if (rc == RIG_OK && undecided)
-        rc = rig_fail(err, RIG_E_INPUT, "%s:1:1: is no history: its first operation has no end within %d MiB", name,
+        rc = rig_fail(err, RIG_E_INPUT, "%s:1:1: is not a history: its first operation has no end within %d MiB", name,
                       LAST_LOOK_BYTES >> 20);
     return rc == RIG_OK ? rig_buf_read_up_to(buf, fd, SIZE_MAX, name, err) : rc;
 }
@@ -45,8 +45,8 @@ static enum rig_rc open_stream(struct rig_source_bytes *bytes, int fd, const cha
     enum rig_rc rc = read_stream(&bytes->buf, fd, name, look, &why);
     if (rc == RIG_E_LIMIT)
         return rig_fail(err, rc,
-                        "%s: what comes through a pipe is kept in memory, and may be half of it; save it to a file, "
-                        "which is read in parts, or raise --max-memory",
+                        "%s: input from a pipe is kept in memory, and may take half of it; save it to a file, which "
+                        "is read in parts, or raise --max-memory",
                         name);
     if (rc != RIG_OK)
         return rig_fail(err, rc, "%s", why.text);

@@ -33,7 +33,7 @@ enum rig_result_shape {
 #define RIG_OP_TABLE(X)                                                                                                \
     X(RIG_OP_APPEND, "append", "an append", RIG_RESULT_NOTHING, "append a value to the list of a key")                 \
     X(RIG_OP_READ_LIST, "r", "a read", RIG_RESULT_LIST, "read the list of a key")                                      \
-    X(RIG_OP_WRITE, "w", "a write", RIG_RESULT_NOTHING, "set the register of a key")                                   \
+    X(RIG_OP_WRITE, "w", "a write", RIG_RESULT_NOTHING, "write the register of a key")                                 \
     X(RIG_OP_READ_REGISTER, "r", "a read", RIG_RESULT_VALUE, "read the register of a key")                             \
     X(RIG_OP_ADD, "add", "an addition", RIG_RESULT_NOTHING, "add a value to the set of a key")                         \
     X(RIG_OP_READ_SET, "r", "a read", RIG_RESULT_SET, "read the set of a key")                                         \
@@ -123,7 +123,7 @@ enum rig_read_state {
 #define RIG_COLUMN_TABLE(X)                                                                                            \
     X(RIG_COLUMN_NODE, "node", NAME, LAST, "node that answered")                                                       \
     X(RIG_COLUMN_BACKEND, "backend", NUMBER, LAST, "number of the server's process or connection that answered")       \
-    X(RIG_COLUMN_MEMBER, "member", NAME, LAST, "what the node that answered calls itself")                             \
+    X(RIG_COLUMN_MEMBER, "member", NAME, LAST, "the answering node's own name for itself")                             \
     X(RIG_COLUMN_ORDER, "order", NUMBER, NEXT, "place in the database's own order, from 1")                            \
     X(RIG_COLUMN_HELD, "held", NUMBER, NOTHING, "how long the client held the transaction open, in ns")                \
     X(RIG_COLUMN_HELD_BEFORE, "held-before", NUMBER, NOTHING, "operation before which it was held, from 0")            \

@@ -194,9 +194,10 @@ static enum rig_rc explain_positions(const struct rig_window *window, const stru
             return rig_fail(err, RIG_E_INPUT, "the transaction at position %u completes before it is invoked",
                             (unsigned)txn->complete_at);
         if (last != RIG_POSITION_NONE && txn->complete_at == last)
-            return rig_fail(err, RIG_E_INPUT, "two operations at position %u; number them apart", (unsigned)last);
+            return rig_fail(err, RIG_E_INPUT, "two operations at position %u; give them different numbers",
+                            (unsigned)last);
         if (last != RIG_POSITION_NONE && txn->complete_at < last)
-            return rig_fail(err, RIG_E_INPUT, "position %u behind position %u; sort the operations",
+            return rig_fail(err, RIG_E_INPUT, "position %u after position %u; sort the operations",
                             (unsigned)txn->complete_at, (unsigned)last);
         last = txn->complete_at;
     }
@@ -290,7 +291,7 @@ static enum rig_rc take_open(struct rig_window *window, const struct rig_segment
     for (size_t i = 0; i < segment->open.count; i++) {
         size_t index = window->order.at[i] & UINT32_MAX;
         if (i > 0 && segment->open.at[index].invoke_at == window->open.at[i - 1].invoke_at)
-            return rig_fail(err, RIG_E_INPUT, "two operations at position %u; number them apart",
+            return rig_fail(err, RIG_E_INPUT, "two operations at position %u; give them different numbers",
                             (unsigned)segment->open.at[index].invoke_at);
         take_open_txn(window, segment, index);
     }

@@ -44,7 +44,7 @@ enum rig_rc rig_fault_setup_shim(const struct rig_fault_site *site, uint32_t nod
     const char *name = rig_fleet_of(site)->names[node];
     const struct rig_shims *shims = &rig_fault_context_of(site)->setup->shims;
     if (files && site->cluster->data_dir == NULL)
-        return rig_fail(err, RIG_E_CLUSTER, "%s: this driver does not say where its data is", name);
+        return rig_fail(err, RIG_E_CLUSTER, "%s: this driver does not give its data folder", name);
     return rig_shim_of(shims, node, name, files ? site->cluster->data_dir(site->run, node) : NULL, control, err);
 }
 

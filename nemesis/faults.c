@@ -88,9 +88,8 @@ static bool commands_promote(const struct rig_nemesis_node_options *node)
 }
 
 static const struct need needs[] = {
-    {RIG_NEED_PROCESSES, has_processes, NULL, "reach the nodes' processes", NULL},
-    {RIG_NEED_PRELOAD, has_environment, NULL, "preload a library into the nodes' programs (none reaches one in Go)",
-     NULL},
+    {RIG_NEED_PROCESSES, has_processes, NULL, "access the nodes' processes", NULL},
+    {RIG_NEED_PRELOAD, has_environment, NULL, "preload a library into the nodes' programs (not possible for Go)", NULL},
     {RIG_NEED_RESTART, has_restart, commands_restart, "end and start a node", "kill (or stop) and start"},
     {RIG_NEED_PAUSE, has_processes, commands_pause, "pause a node", "pause and resume"},
     {RIG_NEED_PROMOTE, has_promote, commands_promote, "make another node the primary", "promote and restore"},
@@ -108,7 +107,7 @@ static bool meets(const struct rig_fault *fault, const struct need *need, const 
     if (footing->started) {
         if (footing->cluster != NULL && need->own(footing->cluster))
             return true;
-        (void)snprintf(why, size, "%s: this driver's clusters have no way to %s", fault->name, need->what);
+        (void)snprintf(why, size, "%s: clusters of this driver cannot %s", fault->name, need->what);
         return false;
     }
     if (need->commands == NULL) {

@@ -130,8 +130,8 @@ static enum rig_rc init_planned(struct rig_fleet *fleet, uint32_t node, struct r
         rc = rig_placeholder_require(rig_nemesis_command(option, &planned->commands), &place, &own);
     return rc == RIG_OK ? RIG_OK
                         : rig_fail(err, rc,
-                                   "nemesis: %s; rig did not start it: name it `host:port`, as "
-                                   "database.cluster.hosts does",
+                                   "nemesis: %s; rig did not start it: name it `host:port`, as in "
+                                   "database.cluster.hosts",
                                    own.text);
 }
 
@@ -380,7 +380,7 @@ enum rig_rc rig_fleet_await_health(struct rig_fleet *fleet, int64_t timeout_ns, 
                             "nemesis.recover",
                             status.name,
                             status.detail[0] != '\0' ? status.detail
-                            : status.reachable       ? "it answers, and has not caught up"
+                            : status.reachable       ? "it answers, but has not caught up"
                                                      : "it does not answer");
         if (fleet->stopping != NULL && fleet->stopping())
             return RIG_OK;

@@ -55,8 +55,8 @@ enum rig_rc rig_journal_open(struct rig_journal **journal, struct rig_err *err)
         made = make_folder(folder);
     if (!made)
         return rig_fail(err, RIG_E_IO,
-                        "%s: the undo journal cannot be kept there (%s), and without it rig injects no fault; name a "
-                        "folder of yours in RIG_JOURNAL",
+                        "%s: the undo journal cannot be kept there (%s), and rig injects no fault without it; set "
+                        "RIG_JOURNAL to a folder of yours",
                         folder, strerror(errno));
     struct rig_journal *opened = calloc(1, sizeof *opened);
     if (opened == NULL)
@@ -115,7 +115,7 @@ static enum rig_rc create(struct rig_journal *journal, struct rig_err *err)
                    self.started);
     journal->fd = open(journal->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (journal->fd < 0 || flock(journal->fd, LOCK_EX | LOCK_NB) != 0)
-        return rig_fail(err, RIG_E_IO, "%s: the undo journal cannot be made: %s", journal->path, strerror(errno));
+        return rig_fail(err, RIG_E_IO, "%s: the undo journal cannot be created: %s", journal->path, strerror(errno));
     struct stat status;
     if (fstat(journal->fd, &status) == 0 && status.st_size > 0) {
         /* An earlier run of this very process left entries: they stay for the next start. */

@@ -200,7 +200,7 @@ static void remove_segments(const struct healer *healer, const struct rig_journa
         (void)snprintf(text, sizeof text, "shared memory of process %ld: segment %d %s", (long)maker, segment,
                        removed                  ? "was removed"
                        : status.shm_nattch == 0 ? "cannot be removed"
-                                                : "is left, a process still has it attached");
+                                                : "remains, because a process still has it attached");
         healer->visit(healer->context, text, removed);
         healer->healing->healed += removed ? 1 : 0;
         healer->healing->failed += removed ? 0 : 1;

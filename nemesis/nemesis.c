@@ -157,7 +157,7 @@ static void note_failure(struct rig_nemesis *nemesis, const struct injection *in
 static enum rig_rc site_undo(const struct rig_fault_site *site, const char *const *arguments, uint64_t *token,
                              struct rig_err *err)
 {
-    return rig_journal_command(rig_fault_context_of(site)->journal, "what a fault did", arguments, token, err);
+    return rig_journal_command(rig_fault_context_of(site)->journal, "the undo of a fault", arguments, token, err);
 }
 
 static void site_forget(const struct rig_fault_site *site, uint64_t token)
@@ -277,7 +277,7 @@ static enum rig_rc forgive_end(const struct rig_nemesis *nemesis, enum rig_rc rc
         return rc;
     const struct rig_err why = *err;
     *err = (struct rig_err){0};
-    return rig_fail(err, RIG_E_INTERRUPTED, "%.400s, and the load is over", why.text);
+    return rig_fail(err, RIG_E_INTERRUPTED, "%.400s, and the load has ended", why.text);
 }
 
 static void inject(struct rig_nemesis *nemesis, struct injection *injection, int64_t length_ns)
@@ -448,7 +448,7 @@ static void complain_of_nothing(struct rig_nemesis *nemesis)
         may_fail(nemesis, nemesis->target_missing_entry))
         return;
     nemesis->target_missing.rc = RIG_E_CLUSTER;
-    note_failure(nemesis, NULL, "no fault came until the load was over", &nemesis->target_missing);
+    note_failure(nemesis, NULL, "no fault was injected before the load ended", &nemesis->target_missing);
     nemesis->target_missing_ns = 0;
 }
 

@@ -97,11 +97,11 @@ static enum rig_rc find_data(const struct rig_fault_site *site, uint32_t node, s
     const char *name = rig_fleet_of(site)->names[node];
     const char *data = site->cluster->data_dir == NULL ? NULL : site->cluster->data_dir(site->run, node);
     if (data == NULL || strlen(data) + sizeof ".durable" > sizeof power->data)
-        return rig_fail(err, RIG_E_CLUSTER, "%s: this driver does not say where its data is", name);
+        return rig_fail(err, RIG_E_CLUSTER, "%s: this driver does not give its data folder", name);
     const uint64_t bytes = rig_folder_bytes(data);
     if (bytes > most_bytes)
-        return rig_fail(err, RIG_E_LIMIT, "%s: its data has %llu MiB, more than the %llu that are copied for a fault",
-                        name, (unsigned long long)(bytes >> 20), (unsigned long long)(most_bytes >> 20));
+        return rig_fail(err, RIG_E_LIMIT, "%s: its data has %llu MiB, more than the limit of %llu for a fault", name,
+                        (unsigned long long)(bytes >> 20), (unsigned long long)(most_bytes >> 20));
     (void)snprintf(power->data, sizeof power->data, "%s", data);
     return RIG_OK;
 }
@@ -151,8 +151,7 @@ static enum rig_rc put_back(struct rig_power *power, struct rig_err *err)
 {
     rig_folder_remove(power->data);
     if (rename(power->kept, power->data) != 0)
-        return rig_fail(err, RIG_E_IO, "%s: cannot be put in the place of %s: %s", power->kept, power->data,
-                        strerror(errno));
+        return rig_fail(err, RIG_E_IO, "%s: cannot replace %s: %s", power->kept, power->data, strerror(errno));
     power->kept[0] = '\0';
     return RIG_OK;
 }

@@ -283,7 +283,7 @@ enum rig_rc rig_proxy_group_new(struct rig_proxy *proxy, uint32_t *token, struct
     }
     unlock(proxy);
     if (group == NULL)
-        return rig_fail(err, RIG_E_LIMIT, "%d faults of the network are under way already: let fewer of them overlap",
+        return rig_fail(err, RIG_E_LIMIT, "%d faults of the network are already in effect: let fewer of them overlap",
                         RIG_PROXY_GROUPS_MOST);
     return RIG_OK;
 }

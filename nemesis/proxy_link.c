@@ -12,7 +12,7 @@ enum rig_rc rig_proxy_link_add(struct rig_proxy_link *link, struct rig_proxy_gro
 {
     if (link->rule_count == RIG_PROXY_LINK_RULES_MOST)
         return rig_fail(err, RIG_E_LIMIT,
-                        "%u faults are under way between %s and %s already: let fewer of them overlap",
+                        "%u faults are already in effect between %s and %s: let fewer of them overlap",
                         link->rule_count, link->from, link->to);
     link->rules[link->rule_count++] = (struct rig_proxy_link_rule){.rule = *rule, .group = group};
     return RIG_OK;

@@ -126,7 +126,7 @@ enum rig_rc rig_shims_init(struct rig_shims *shims, const struct rig_cluster_ops
 {
     *shims = (struct rig_shims){.count = 0};
     if (cluster == NULL || cluster->set_environment == NULL || cluster->node_count == NULL)
-        return rig_fail(err, RIG_E_CLUSTER, "this driver has no way to preload a library into its nodes");
+        return rig_fail(err, RIG_E_CLUSTER, "this driver cannot preload a library into its nodes");
     const uint32_t count = cluster->node_count(run);
     if (count > RIG_NODES_MOST)
         return rig_fail(err, RIG_E_CLUSTER, "there are %u nodes; faults support at most %d", count, RIG_NODES_MOST);
@@ -167,8 +167,8 @@ enum rig_rc rig_shims_check(const struct rig_shims *shims, const struct rig_clus
         if (atomic_load(&shims->at[node]->attached) == 0)
             return rig_fail(
                 err, RIG_E_CLUSTER,
-                "nemesis: clock, fsync and disk-full cannot strike node %u: its program was started without "
-                "rig's shim, as one that is linked statically is; leave these faults out",
+                "nemesis: clock, fsync and disk-full cannot affect node %u: its program runs without rig's shim, "
+                "perhaps because it is linked statically; leave out these faults",
                 node + 1);
         for (uint32_t i = 0; i < count && i < 64; i++) {
             if (is_made_in_go(pids[i]))
@@ -195,8 +195,7 @@ enum rig_rc rig_shim_of(const struct rig_shims *shims, uint32_t node, const char
 {
     if (node >= shims->count || atomic_load(&shims->at[node]->attached) == 0)
         return rig_fail(err, RIG_E_CLUSTER,
-                        "%s: its program was started without rig's shim: one that is linked statically cannot take it",
-                        name);
+                        "%s: its program runs without rig's shim; a statically linked program cannot load it", name);
     char resolved[PATH_MAX] = "";
     if (data_dir != NULL && (realpath(data_dir, resolved) == NULL || strlen(resolved) >= RIG_SHIM_FOLDER_BYTES))
         return rig_fail(err, RIG_E_CLUSTER, "%s: the shim cannot use the folder %s", name, data_dir);

@@ -75,7 +75,7 @@ static enum rig_rc refuse(enum rig_rc rc, const char *part, const struct rig_nod
 {
     char there[512];
     describe(nodes, count, there, sizeof there);
-    return rig_fail(err, rc, "no node is `%s` now; there are %s", part, count == 0 ? "none" : there);
+    return rig_fail(err, rc, "no node is `%s` at present; there are %s", part, count == 0 ? "none" : there);
 }
 
 static bool is_number_word(const char *part)
@@ -90,7 +90,7 @@ static enum rig_rc resolve_part(const char *part, const struct rig_node_status *
     const node_set all = all_of(count);
     const uint32_t minority = count == 0 ? 0 : (count - 1) / 2;
     if (count == 0)
-        return rig_fail(err, RIG_E_PLAN, "there are no nodes that a fault could strike");
+        return rig_fail(err, RIG_E_PLAN, "there are no nodes for a fault");
     if (strcmp(part, "minority") == 0 && minority == 0)
         return rig_fail(err, RIG_E_PLAN, "%u node%s no minority", count, count == 1 ? " has" : "s have");
     const node_set by_name = named(part, nodes, count);

@@ -105,11 +105,10 @@ static void add_banner(const struct page *page)
     rig_buf_add_text(out, "</p>\n</header>\n");
     add_scope_warnings(page);
     if (page->run != NULL && page->run->planned_faults > 0 && !rig_episodes_had_effect(&page->episodes))
-        add_warning(page, "None of the plan's faults took effect before the load was over.");
+        add_warning(page, "None of the plan's faults took effect before the load ended.");
     if (rig_words_blunt(verdict))
-        add_warning(page, "More than 5 % of the transactions that did not fail have an unknown fate, which blunts the "
-                          "check: what they "
-                          "did counts only where it was seen. Look for the cause among the errors.");
+        add_warning(page, "More than 5 % of the transactions that did not fail have an unknown fate, which weakens "
+                          "the check: their writes count only if they were read. The errors may show the cause.");
 }
 
 static void add_level_rows(const struct page *page)
@@ -157,7 +156,7 @@ static void add_levels(const struct page *page)
                           "<span>thick outline: requested</span></p>\n<div class=\"scroll\">\n");
     rig_html_lattice(out, page->verdict);
     rig_buf_add_text(out, "</div>\n<details><summary>Each level with its reason</summary>\n<div class=\"wide\">"
-                          "<table class=\"reasons\"><tr><th>level</th><th>fate</th><th>why</th></tr>\n");
+                          "<table class=\"reasons\"><tr><th>level</th><th>fate</th><th>reason</th></tr>\n");
     add_level_rows(page);
     rig_buf_add_text(out, "</table></div></details>\n");
 }
@@ -192,8 +191,8 @@ static void add_witness(const struct page *page, const struct rig_witness *witne
 static void add_overview(const struct page *page)
 {
     struct rig_buf *out = page->out;
-    rig_buf_add_text(out, "<div class=\"wide\"><table><tr><th>anomaly</th><th class=\"n\">found</th><th>what it is"
-                          "</th></tr>\n");
+    rig_buf_add_text(out, "<div class=\"wide\"><table><tr><th>anomaly</th><th "
+                          "class=\"n\">found</th><th>definition</th></tr>\n");
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
         const struct rig_finding *finding = &page->verdict->findings[anomaly];
         if (finding->count == 0)
@@ -220,10 +219,10 @@ static void add_findings(const struct page *page)
             continue;
         if (!any) {
             add_overview(page);
-            rig_buf_add_text(out, "<p class=\"dim\">In the pictures an arrow from A to B says that A must come before "
-                                  "B, and why; arrows that lead in a circle are a contradiction. Dashed arrows are the "
-                                  "order of time. An orange label says what is wrong by itself. Marked operations are "
-                                  "those that the witness rests on.</p>\n");
+            rig_buf_add_text(out, "<p class=\"dim\">In the pictures an arrow from A to B means that A must come "
+                                  "before B; its label gives the reason. A cycle of arrows is a contradiction. "
+                                  "Dashed arrows are process or real-time order. An orange label describes an "
+                                  "anomaly that needs no cycle. The witness rests on the marked operations.</p>\n");
         }
         any = true;
         const struct rig_anomaly_info *info = rig_anomaly_info((enum rig_anomaly)anomaly);
@@ -268,7 +267,7 @@ static void add_outcomes(const struct page *page)
     rig_words_share(out, verdict->info_count, all);
     rig_buf_add_text(out, " of unknown fate)</dd>\n");
     if (verdict->scope.skipped_count > 0) {
-        rig_buf_add_text(out, "<dt>Left out</dt><dd>");
+        rig_buf_add_text(out, "<dt>Omitted</dt><dd>");
         rig_words_left_out(&verdict->scope, out);
         rig_buf_add_text(out, "</dd>\n");
     }
@@ -328,7 +327,7 @@ static void add_errors(const struct page *page)
     struct rig_buf *out = page->out;
     if (run->error_count == 0)
         return;
-    rig_buf_add_text(out, "<h4>Errors that clients met</h4>\n<div class=\"wide\"><table><tr><th>outcome</th>"
+    rig_buf_add_text(out, "<h4>Errors of the clients</h4>\n<div class=\"wide\"><table><tr><th>outcome</th>"
                           "<th class=\"n\">count</th><th>code</th><th>text of the first</th></tr>\n");
     for (uint32_t i = 0; i < run->error_count; i++) {
         const struct rig_report_error *error = &run->errors[i];
@@ -352,8 +351,9 @@ static void add_settings(const struct page *page)
     struct rig_buf *out = page->out;
     if (facts->setting_count == 0)
         return;
-    rig_buf_add_text(out, "<h2>Settings</h2>\n<details><summary>The server's, where they differ from its "
-                          "defaults</summary>\n<div class=\"wide\"><table>\n");
+    rig_buf_add_text(out, "<h2>Settings</h2>\n"
+                          "<details><summary>Settings of the server that differ from its defaults</summary>\n"
+                          "<div class=\"wide\"><table>\n");
     for (uint32_t i = 0; i < facts->setting_count; i++) {
         rig_buf_add_text(out, "<tr><td><code>");
         rig_markup_escape(out, facts->settings[i].name);
@@ -383,7 +383,9 @@ static void add_run(const struct page *page)
     add_errors(page);
     add_settings(page);
     if (run->plan_yaml != NULL && *run->plan_yaml != '\0') {
-        rig_buf_add_text(out, "<h2>Plan</h2>\n<details><summary>The plan, resolved</summary>\n<pre>");
+        rig_buf_add_text(out, "<h2>Plan</h2>\n"
+                              "<details><summary>The resolved plan</summary>\n"
+                              "<pre>");
         rig_markup_escape(out, run->plan_yaml);
         rig_buf_add_text(out, "</pre></details>\n");
     }

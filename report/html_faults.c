@@ -189,7 +189,7 @@ static void add_line(struct rig_buf *out, const struct rig_episodes *episodes, c
     const unsigned height = charts_height + (unsigned)rows * ROW_HEIGHT + AXIS_HEIGHT;
     rig_buf_printf(out,
                    "<div class=\"scroll\"><svg class=\"faults\" viewBox=\"0 0 %d %u\" role=\"img\" "
-                   "aria-label=\"when the faults were\">\n",
+                   "aria-label=\"times of the faults\">\n",
                    LINE_WIDTH, height);
     const double step_s = tick_s(axis.to_s);
     for (int tick = 0; tick * step_s <= axis.to_s; tick++) {
@@ -235,8 +235,8 @@ void rig_html_faults(struct rig_buf *out, const struct rig_episodes *episodes, c
         return;
     rig_buf_add_text(out, "<h2>Faults</h2>\n");
     add_line(out, episodes, run);
-    rig_buf_add_text(out, "<div class=\"wide\"><table><tr><th class=\"n\">#</th><th>what, and when</th><th>transactions"
-                          "</th><th>seen</th></tr>\n");
+    rig_buf_add_text(out, "<div class=\"wide\"><table><tr><th class=\"n\">#</th><th>fault and "
+                          "time</th><th>transactions</th><th>evidence</th></tr>\n");
     for (size_t i = 0; i < episodes->groups.count; i++)
         add_row(out, episodes, &episodes->groups.at[i]);
     rig_buf_add_text(out, "</table></div>\n");

@@ -99,7 +99,7 @@ static void add_undecided(struct rig_buf *out, const struct rig_verdict *verdict
 {
     rig_buf_add_text(out, "\n      <error type=\"undecided\"");
     const char *reason = verdict->unknown_reason != NULL ? verdict->unknown_reason : verdict->shortfall;
-    add_attribute(out, "message", reason != NULL ? reason : "whether there is one is open");
+    add_attribute(out, "message", reason != NULL ? reason : "it is open whether there is one");
     rig_buf_add_text(out, "/>\n    ");
 }
 

@@ -91,7 +91,7 @@ static void add_lanes(struct rig_buf *out, const struct rig_svg_layout *layout)
         rig_buf_printf(out, "M%.1f %.1fv8", layout->ticks[i], layout->axis_y - 4);
     rig_buf_add_text(out, "\"/>\n");
     add_text(out, "dim", layout->left, layout->axis_y + (layout->pause_count > 0 ? 36 : 18),
-             "time (in order of what happened, not to scale)");
+             "time (order of events, not to scale)");
 }
 
 /* "T17 done" up to `x`, or "T23 began" from there on. */
@@ -204,8 +204,9 @@ static void add_sentence(struct rig_buf *note, const struct rig_witness *witness
 static void note_text(struct rig_buf *note, const struct rig_witness *witness)
 {
     if (witness->step_count > 0)
-        rig_buf_add_text(note, "An arrow from A to B says that A must come before B, and why. The arrows lead in a "
-                               "circle, so no order of these transactions explains what the clients saw.");
+        rig_buf_add_text(note, "An arrow from A to B means that A must come before B; its label gives the reason. "
+                               "The arrows form a cycle, so no order of these transactions explains what the clients "
+                               "saw.");
     else
         add_sentence(note, witness);
     if (witness->refutes != 0) {

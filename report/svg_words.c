@@ -265,13 +265,13 @@ static void add_noncyclic_words(struct rig_buf *out, const struct rig_history *h
         rig_buf_printf(out, "%s read %" PRId64 ", after which %s wrote more", one, witness->value, two);
         break;
     case RIG_ANOMALY_GARBAGE_READ:
-        rig_buf_printf(out, "%s read %" PRId64 ", which nobody wrote", one, witness->value);
+        rig_buf_printf(out, "%s read %" PRId64 ", which no transaction wrote", one, witness->value);
         break;
     case RIG_ANOMALY_DUPLICATE_ELEMENTS:
         rig_buf_printf(out, "%s read %" PRId64 " more than once", one, witness->value);
         break;
     case RIG_ANOMALY_INCOMPATIBLE_ORDER:
-        rig_buf_add_text(out, "neither list begins with the other");
+        rig_buf_add_text(out, "neither list is a prefix of the other");
         break;
     case RIG_ANOMALY_FRACTURED_APPEND:
         rig_buf_printf(out, "%s read %" PRId64 " of %s, but not its earlier %" PRId64, one, witness->value, two,
@@ -281,7 +281,7 @@ static void add_noncyclic_words(struct rig_buf *out, const struct rig_history *h
         rig_buf_printf(out, "%s read %" PRId64 " before it wrote it itself", one, witness->value);
         break;
     case RIG_ANOMALY_INTERNAL:
-        rig_buf_printf(out, "%s's read disagrees with its own operations before", one);
+        rig_buf_printf(out, "%s's read disagrees with its own earlier operations", one);
         break;
     case RIG_ANOMALY_LOST_UPDATE:
         rig_buf_add_text(out, "both read the same version, both wrote the next");
@@ -291,7 +291,7 @@ static void add_noncyclic_words(struct rig_buf *out, const struct rig_history *h
                        witness->other_value, two);
         break;
     default:
-        rig_buf_add_text(out, "this cannot be");
+        rig_buf_add_text(out, "a contradiction");
     }
     rig_buf_done(&shows);
     rig_buf_done(&other);

@@ -397,7 +397,7 @@ static void add_faults(const struct page *page)
     heading(page, "Faults");
     if (planned && !rig_episodes_had_effect(&page->episodes)) {
         rig_buf_add_text(page->out, "  ");
-        paint_line(page, YELLOW, "warning: none of the plan's faults took effect before the load was over");
+        paint_line(page, YELLOW, "warning: none of the plan's faults took effect before the load ended");
     }
     for (size_t i = 0; i < page->episodes.groups.count; i++) {
         const struct rig_episode_group *group = &page->episodes.groups.at[i];
@@ -471,7 +471,7 @@ static void add_errors(const struct page *page)
         const struct rig_report_error *error = &run->errors[i];
         if (i == 0)
             rig_buf_printf(page->out, "\n  %-8s %9s  %-*s %s\n", "errors", "count", (int)columns, "code",
-                           "the first one's text");
+                           "text of the first");
         struct rig_buf count;
         rig_buf_init(&count, 0);
         rig_words_count(&count, error->count);
@@ -504,15 +504,15 @@ static void add_outcomes(const struct page *page)
     rig_buf_clear(&line);
     rig_words_left_out(&verdict->scope, &line);
     if (line.size > 0)
-        wrapped_line(page, "left out", rig_buf_text(&line));
+        wrapped_line(page, "omitted", rig_buf_text(&line));
     rig_buf_done(&line);
     if (rig_words_blunt(verdict)) {
         label(page, "");
         paint_line(page, YELLOW,
-                   "warning: more than 5 % of those that did not fail have an unknown fate: what they did");
+                   "warning: more than 5 % of those that did not fail have an unknown fate: their writes");
         label(page, "");
         paint_line(page, YELLOW,
-                   "counts only where it was seen, which blunts the check. Look for the cause among the errors.");
+                   "count only if they were read, which weakens the check. The errors may show the cause.");
     }
 }
 

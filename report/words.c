@@ -286,7 +286,7 @@ static void add_kept(struct rig_buf *out, const struct rig_verdict *verdict)
 /* Why the verdict is open, and how many transactions the check had. */
 static void add_undecided(struct rig_buf *out, const struct rig_verdict *verdict)
 {
-    rig_words_clean(out, verdict->unknown_reason == NULL ? "nothing can be said" : verdict->unknown_reason, false);
+    rig_words_clean(out, verdict->unknown_reason == NULL ? "no conclusion" : verdict->unknown_reason, false);
     rig_buf_add_text(out, "; ");
     add_acknowledged(out, verdict->ok_count);
     rig_buf_add_text(out, verdict->ok_count == 1 ? " was checked" : " were checked");
@@ -352,8 +352,8 @@ void rig_words_evidence(struct rig_buf *out, const struct rig_verdict *verdict)
 void rig_words_unread(struct rig_buf *out, uint64_t count, const char *why)
 {
     rig_words_count(out, count);
-    rig_buf_add_text(out, count == 1 ? " was given up" : " were given up");
-    rig_buf_add_text(out, ", so the last versions of their keys may be unseen");
+    rig_buf_add_text(out, count == 1 ? " was abandoned" : " were abandoned");
+    rig_buf_add_text(out, ", so the last versions of their keys may be unobserved");
     if (why == NULL || *why == '\0')
         return;
     rig_buf_add_text(out, "; the last error: ");
@@ -376,8 +376,8 @@ void rig_words_left_out(const struct rig_scope *scope, struct rig_buf *text)
         return;
     rig_words_count(text, scope->skipped_count);
     rig_buf_add_text(text, scope->skipped_count == 1
-                               ? " operation that is no transaction of a client (nemesis and others)"
-                               : " operations that are no transactions of clients (nemesis and others)");
+                               ? " operation that is not a transaction of a client (nemesis and others)"
+                               : " operations that are not transactions of clients (nemesis and others)");
     if (scope->lost_count == 0)
         return;
     rig_buf_add_text(text, "; ");

@@ -244,7 +244,7 @@ static void give_up(struct rig_online *online)
 {
     atomic_store(&online->given_up, true);
     rig_log(RIG_LOG_WARN, "check",
-            "the check during the run cannot go on, the record is checked from its beginning afterwards: %s",
+            "the check during the run cannot continue; the record is checked from its beginning afterwards: %s",
             online->err.text);
 }
 

@@ -18,14 +18,14 @@
  */
 #define STATE_TABLE(X)                                                                                                 \
     X(OPEN, "opens a session", "GATHER, READY, BACK_OFF")                                                              \
-    X(BACK_OFF, "waits before it tries again", "OPEN, GATHER, DONE")                                                   \
+    X(BACK_OFF, "waits before its next attempt", "OPEN, GATHER, DONE")                                                 \
     X(GATHER, "waits for the start", "READY, BACK_OFF, CLOSE")                                                         \
-    X(READY, "takes its next transaction, at its time", "TRANSACT, CLOSE")                                             \
+    X(READY, "takes its next transaction at its time", "TRANSACT, CLOSE")                                              \
     X(TRANSACT, "runs it", "READY, RENEW, REPLACE")                                                                    \
     X(RENEW, "closes the session after an info", "OPEN, DONE")                                                         \
     X(REPLACE, "closes the session that was lost", "OPEN, DONE")                                                       \
     X(CLOSE, "closes its last session", "DONE")                                                                        \
-    X(DONE, "is past the phase", "")
+    X(DONE, "has finished the phase", "")
 
 /* Failures in a row after which a client no longer holds up the start. */
 enum { START_ATTEMPTS = 3 };

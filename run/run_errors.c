@@ -26,7 +26,7 @@ void rig_run_errors_add(struct rig_run_errors *errors, enum rig_outcome outcome,
     *row = (struct rig_run_error){.outcome = outcome, .count = 1};
     const bool last = errors->count == RIG_RUN_ERROR_ROWS;
     (void)snprintf(row->code, sizeof row->code, "%s", last ? "other" : code);
-    (void)snprintf(row->text, sizeof row->text, "%s", last ? "kinds that found no row of their own" : text);
+    (void)snprintf(row->text, sizeof row->text, "%s", last ? "other kinds of errors" : text);
 }
 
 void rig_run_errors_merge(struct rig_run_errors *errors, const struct rig_run_errors *more)

@@ -80,7 +80,7 @@ enum rig_rc rig_run_folder_make(struct rig_run_folder *folder, bool simulated, b
         return RIG_OK;
     if (faults)
         return rig_fail(err, rc, "%s", problem.text);
-    rig_log(RIG_LOG_WARN, "run", "%s: %s will stay behind if rig is killed", problem.text, folder->path);
+    rig_log(RIG_LOG_WARN, "run", "%s: %s will remain if rig is killed", problem.text, folder->path);
     return RIG_OK;
 }
 

@@ -100,7 +100,7 @@ static enum rig_rc run_phase(struct rig_run_state *run, enum rig_run_phase phase
     rig_run_gate_open(&run->gate);
     if (join_threads(run, started))
         return rc;
-    return rig_fail(err, RIG_E_DRIVER, "%s", "a client does not come back from the driver although it was interrupted");
+    return rig_fail(err, RIG_E_DRIVER, "%s", "a client does not return from the driver although it was interrupted");
 }
 
 /* -- load and final reads ------------------------------------------------------------------------------------------ */
@@ -111,7 +111,7 @@ static enum rig_rc run_phases(struct rig_run_state *run, struct rig_err *err)
     enum rig_rc rc = run_phase(run, RIG_RUN_LOAD, err);
     const bool by_itself = rc == RIG_OK && rig_run_stopped(run) == RIG_STOP_NONE;
     rig_run_raise(run, rc == RIG_OK ? RIG_STOP_LOAD : RIG_STOP_END);
-    rig_log(RIG_LOG_INFO, "run", "the load is over");
+    rig_log(RIG_LOG_INFO, "run", "the load has ended");
     const enum rig_rc all_healed = rig_run_nemesis_heal_all(run, err);
     rc = rc == RIG_OK ? all_healed : rc;
     rig_run_load_measure(run, by_itself);
@@ -123,7 +123,7 @@ static enum rig_rc run_phases(struct rig_run_state *run, struct rig_err *err)
     if (rc != RIG_OK)
         return rc;
     rc = run_phase(run, RIG_RUN_FINAL, err);
-    rig_log(RIG_LOG_INFO, "run", "the final reads are over");
+    rig_log(RIG_LOG_INFO, "run", "the final reads have ended");
     return rc;
 }
 

@@ -72,12 +72,12 @@ static void watch_interrupts(struct rig_run_monitor *monitor)
     struct rig_run_state *run = monitor->run;
     const int count = rig_run_interrupts(run);
     if (count > 0 && monitor->interrupts_seen == 0) {
-        rig_log(RIG_LOG_WARN, "run", "a signal came: the run ends; a second one interrupts the clients");
+        rig_log(RIG_LOG_WARN, "run", "a signal arrived: the run ends; a second one interrupts the clients");
         atomic_store(&run->ending.interrupted, true);
         rig_run_raise(run, RIG_STOP_END);
     }
     if (count > 1 && monitor->interrupts_seen <= 1) {
-        rig_log(RIG_LOG_WARN, "run", "a second signal came: the clients are interrupted");
+        rig_log(RIG_LOG_WARN, "run", "a second signal arrived: the clients are interrupted");
         rig_run_raise(run, RIG_STOP_ABORT);
     }
     monitor->interrupts_seen = count;
@@ -139,7 +139,7 @@ static void watch_sessions(struct rig_run_monitor *monitor, int64_t now_ns)
     else if (monitor->without_session_since_ns == 0)
         monitor->without_session_since_ns = now_ns;
     else if (now_ns - monitor->without_session_since_ns > lost_after_ns + 2 * run->plan->clients.max_backoff_ns)
-        fail_run(run, RIG_E_CLUSTER, "for more than a minute no client could get a session; the load was ended");
+        fail_run(run, RIG_E_CLUSTER, "no client could get a session for more than a minute; the load was ended");
 }
 
 /* -- the watchdog -------------------------------------------------------------------------------------------------- */
@@ -193,17 +193,17 @@ static void watch_clients(struct rig_run_monitor *monitor, int64_t now_ns)
     }
     if (monitor->first_interrupt_ns == 0) {
         monitor->first_interrupt_ns = now_ns;
-        rig_log(RIG_LOG_WARN, "run", "clients that are not done are interrupted");
+        rig_log(RIG_LOG_WARN, "run", "clients that have not finished are interrupted");
     }
     int64_t waited_ns = now_ns - monitor->first_interrupt_ns;
     const struct rig_cluster_ops *cluster = run->driver->cluster;
     if (waited_ns > kill_after_ns && !monitor->killed && cluster != NULL && cluster->wanted(run->env.options)) {
-        rig_log(RIG_LOG_ERROR, "run", "clients do not come back from the driver: the cluster is killed");
+        rig_log(RIG_LOG_ERROR, "run", "clients do not return from the driver: the cluster is killed");
         cluster->kill_now(run->driver_run);
         monitor->killed = true;
     }
     if (waited_ns > abandon_after_ns) {
-        fail_run(run, RIG_E_DRIVER, "a client does not come back from the driver although it was interrupted");
+        fail_run(run, RIG_E_DRIVER, "a client does not return from the driver although it was interrupted");
         atomic_store(&run->ending.abandoned, true);
     }
 }

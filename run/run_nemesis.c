@@ -28,8 +28,8 @@ enum rig_rc rig_run_nemesis_check(const struct rig_plan *plan, struct rig_err *e
         return RIG_OK;
     if (plan->driver->now_ns != NULL)
         return rig_fail(err, RIG_E_PLAN,
-                        "nemesis: the driver %s has a clock and nodes of its own making: there is nothing that a fault "
-                        "could strike",
+                        "nemesis: the driver %s simulates its clock and nodes: there is nothing that a fault could "
+                        "affect",
                         plan->driver->name);
     char text[RIG_ERR_TEXT_BYTES] = "";
     size_t used = 0;

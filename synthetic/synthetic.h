@@ -26,9 +26,9 @@
 #define RIG_SYNTHETIC_SHAPE_TABLE(X)                                                                                   \
     X(SIMULATED, "simulated", "clients of the simulated database")                                                     \
     X(BLIND, "blind", "the same, but every read shows the empty list")                                                 \
-    X(RING_WR, "ring-wr", "one cycle of all transactions, each of which reads what the one before it wrote")           \
-    X(RING_RW, "ring-rw", "one cycle of all transactions, each of which misses what the next one wrote")               \
-    X(RING_MIXED, "ring-mixed", "one cycle of both kinds by turns")
+    X(RING_WR, "ring-wr", "one cycle of all transactions, in which each reads the write of the one before")            \
+    X(RING_RW, "ring-rw", "one cycle of all transactions, in which each misses the write of the next one")             \
+    X(RING_MIXED, "ring-mixed", "one cycle with both kinds in turn")
 
 enum rig_synthetic_shape {
 #define RIG_SYNTHETIC_SHAPE_ENUM(id, name, help) RIG_SHAPE_##id,

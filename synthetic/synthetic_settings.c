@@ -23,7 +23,7 @@ const struct rig_option rig_synthetic_option_table[] = {
      .offset = offsetof(struct rig_synthetic, shape),
      .default_text = "simulated",
      .choices = shapes,
-     .help = "how the history comes about"},
+     .help = "shape of the history"},
     {.name = "clients.count",
      .type = RIG_OPTION_INT,
      .offset = offsetof(struct rig_synthetic, clients),
@@ -37,7 +37,7 @@ const struct rig_option rig_synthetic_option_table[] = {
      .default_text = "1",
      .least = 0,
      .most = 9e15,
-     .help = "of all random choices"},
+     .help = "seed of all random choices"},
     {.name = NULL},
 };
 
@@ -91,7 +91,7 @@ static enum rig_rc complain_unknown(const char *assignment, const char *prefix, 
     rig_option_quote(assignment, &quoted);
     enum rig_rc rc = RIG_E_PLAN;
     if (strchr(assignment, '=') == NULL)
-        (void)rig_fail(err, rc, "%s has no value; expected NAME=VALUE, as `workload.keys.active=100`",
+        (void)rig_fail(err, rc, "%s has no value; expected NAME=VALUE, such as `workload.keys.active=100`",
                        rig_buf_text(&quoted));
     else if (nearest.best != NULL)
         (void)rig_fail(err, rc, "%s sets nothing here; did you mean `%s%s`?", rig_buf_text(&quoted), prefix,
@@ -145,7 +145,9 @@ static enum rig_rc check_simulated(const struct rig_synthetic *synthetic, struct
             err, RIG_E_PLAN,
             "`database.bug-rate` has no effect: `database.bug` is `none`; name a bug, or leave the rate out");
     if (synthetic->has_patience)
-        return rig_fail(err, RIG_E_PLAN, "`database.patience` has no effect: nobody waits in real time; leave it out");
+        return rig_fail(err, RIG_E_PLAN,
+                        "`database.patience` has no effect: no client waits in real time; leave it "
+                        "out");
     return RIG_OK;
 }
 

@@ -19,14 +19,15 @@
     X(CYCLIC_VERSIONS, "cyclic-versions", false, "the versions of a key cannot be ordered", "KA20 5.3")                \
     X(G0, "G0", true, "write cycle: a cycle of ww edges", "ALO00 4.4.1")                                               \
     X(DIRTY_UPDATE, "dirty-update", false, "a committed write builds on an aborted one", "KA20 4.3")                   \
-    X(G1A, "G1a", false, "aborted read: a committed transaction read a value whose writer aborted", "ALO00 4.4.2")     \
+    X(G1A, "G1a", false, "aborted read: a committed transaction read a value of an aborted transaction",               \
+      "ALO00 4.4.2")                                                                                                   \
     X(G1B, "G1b", false, "intermediate read: a committed transaction read a value that its writer overwrote later",    \
       "ALO00 4.4.2")                                                                                                   \
     X(INCOMPATIBLE_ORDER, "incompatible-order", false,                                                                 \
-      "two reads of a list, neither of which is a prefix of the other", "KA20 5.2")                                    \
+      "two reads of a list contradict each other: neither is a prefix of the other", "KA20 5.2")                       \
     X(FRACTURED_APPEND, "fractured-append", false,                                                                     \
-      "a read shows an append of a transaction without an earlier one to the same key in front", "KA20 4.2")           \
-    X(FUTURE_READ, "future-read", false, "a transaction read a value that it wrote itself only later", "KA20 4.2")     \
+      "a read shows a transaction's append without its earlier append to the same key", "KA20 4.2")                    \
+    X(FUTURE_READ, "future-read", false, "a transaction read a value before it wrote that value itself", "KA20 4.2")   \
     X(G1C, "G1c", true, "circular information flow: a cycle of ww and wr edges, at least one wr", "ALO00 4.4.2")       \
     X(INTERNAL, "internal", false, "a transaction's read disagrees with its own earlier reads and writes", "CBG15 2")  \
     X(LOST_UPDATE, "lost-update", false, "two transactions read the same version of a key and both wrote it",          \

@@ -25,15 +25,17 @@
     X(STRONG_SESSION_READ_COMMITTED, "strong-session-read-committed", "PL-2 respecting process order", "DAUD04")       \
     X(STRONG_READ_COMMITTED, "strong-read-committed", "PL-2 respecting real time", "DAUD04")                           \
     X(CURSOR_STABILITY, "cursor-stability", "no update is lost (PL-CS: no G-cursor)", "Adya99 4.4")                    \
-    X(MONOTONIC_VIEW, "monotonic-view", "what was once seen stays seen (PL-2L)", "Adya99 4.2.1")                       \
+    X(MONOTONIC_VIEW, "monotonic-view", "reads never go back to earlier versions (PL-2L)", "Adya99 4.2.1")             \
     X(MONOTONIC_SNAPSHOT_READ, "monotonic-snapshot-read", "each read from a snapshot, snapshots ascend (PL-MSR)",      \
       "Adya99 4.2.3")                                                                                                  \
     X(CONSISTENT_VIEW, "consistent-view", "no read skew (PL-2+: no G-single)", "Adya99 4.2.2")                         \
-    X(FORWARD_CONSISTENT_VIEW, "forward-consistent-view", "consistent view, also of what started later (PL-FCV)",      \
+    X(FORWARD_CONSISTENT_VIEW, "forward-consistent-view",                                                              \
+      "consistent view, also of transactions that started later "                                                      \
+      "(PL-FCV)",                                                                                                      \
       "Adya99 4.2.4")                                                                                                  \
-    X(MONOTONIC_ATOMIC_VIEW, "monotonic-atomic-view", "once any effect of a transaction is seen, all are",             \
+    X(MONOTONIC_ATOMIC_VIEW, "monotonic-atomic-view", "after one effect of a transaction is seen, all are seen",       \
       "BAILIS14 5.1.2")                                                                                                \
-    X(READ_ATOMIC, "read-atomic", "transactions are seen whole or not at all", "CBG15 3")                              \
+    X(READ_ATOMIC, "read-atomic", "all or no effects of a transaction are seen", "CBG15 3")                            \
     X(CAUSAL_CERONE, "causal-cerone", "transactional causal consistency", "CBG15 3")                                   \
     X(UPDATE_ATOMIC, "update-atomic", "read atomic without lost updates", "CBG15 3")                                   \
     X(PREFIX, "prefix", "snapshots are prefixes of one commit order", "CBG15 3")                                       \
@@ -43,7 +45,7 @@
     X(STRONG_SESSION_SNAPSHOT_ISOLATION, "strong-session-snapshot-isolation",                                          \
       "snapshot isolation respecting process order", "DAUD06")                                                         \
     X(STRONG_SNAPSHOT_ISOLATION, "strong-snapshot-isolation", "snapshot isolation respecting real time", "DAUD06")     \
-    X(REPEATABLE_READ, "repeatable-read", "serializable but for predicates (PL-2.99: no G2-item)", "ALO00 5.3")        \
+    X(REPEATABLE_READ, "repeatable-read", "serializable except for predicates (PL-2.99: no G2-item)", "ALO00 5.3")     \
     X(UPDATE_SERIALIZABLE, "update-serializable", "update transactions are serializable (PL-3U)", "Adya99 4.3")        \
     X(VIEW_SERIALIZABLE, "view-serializable", "the same reads and final writes as some serial order", "PAPA79")        \
     X(SERIALIZABLE, "serializable", "equivalent to a serial order (PL-3: no G1, no G2)", "ALO00 5.4")                  \

@@ -117,9 +117,9 @@ static void admit_read(struct rig_admission *a, struct retired_key *key, enum ri
         return;
     }
     if (key->odd || key->many_unread || !fits) {
-        a->conflict = key->odd           ? "a key with an anomaly is read again after a long while"
-                      : key->many_unread ? "appends to a key are read for the first time after a long while"
-                                         : "a read shows a state of its key from long ago, or contradicts it";
+        a->conflict = key->odd           ? "a key with an anomaly is read again after a long time"
+                      : key->many_unread ? "appends to a key are read for the first time after a long time"
+                                         : "a read shows a much older state of its key, or contradicts it";
         return;
     }
     if (outcome == RIG_OUTCOME_OK) {

@@ -28,7 +28,7 @@ static void admit_op(struct rig_admission *a, struct retired_key *key, enum rig_
     if (!rig_op_reads(op->kind))
         rig_admission_write(a, key, op->value);
     else if (outcome != RIG_OUTCOME_FAIL && old)
-        a->conflict = "a register is read after a long while, as it was then";
+        a->conflict = "a register is read after a long time, with its old value";
 }
 
 static bool admit(struct rig_admission *a)

@@ -49,9 +49,9 @@ static bool copy_segment(struct rig_retired *retired, const struct rig_segment *
 void rig_admission_write(struct rig_admission *a, const struct retired_key *key, int64_t value)
 {
     if (key->odd)
-        a->conflict = "a key with an anomaly is used again after a long while";
+        a->conflict = "a key with an anomaly is used again after a long time";
     else if (rig_retired_holds(key, value))
-        a->conflict = "a value of a key that was done with may have been written twice";
+        a->conflict = "a value of a finished key may have been written twice";
 }
 
 void rig_admission_walk(struct rig_admission *a, rig_admit_op *admit)
@@ -82,7 +82,7 @@ enum rig_rc rig_retired_admit(struct rig_retired *retired, const struct rig_segm
     *cleaned = segment;
     *conflict = NULL;
     if (retired->any_forgotten && uses_forgotten(retired, segment)) {
-        *conflict = "a key is used again that was forgotten because memory is short";
+        *conflict = "a key is used again that was forgotten to save memory";
         return RIG_OK;
     }
     if (retired->keys.count == 0 && retired->gone.pages.count == 0)

@@ -272,7 +272,7 @@ static void note_contradictions(struct rig_stream *w)
         return;
     if (w->options.contradicted != NULL)
         *w->options.contradicted = (before & (first - 1)) | (found & ~(first - 1));
-    w->conflict = "what was assumed does not hold of all keys";
+    w->conflict = "an assumption does not hold for all keys";
 }
 
 static enum rig_rc begin_judgement(struct rig_stream *w, bool last, struct judgement *j, struct rig_err *err)
@@ -406,10 +406,10 @@ static enum rig_rc too_large(const struct rig_stream *w, struct rig_err *err)
     char enough[64] = "";
     const size_t wanted = mib_for(w, more_now, 1), whole = whole_mib(w);
     if (whole > wanted)
-        (void)snprintf(enough, sizeof enough, ", and %zuMiB hold all of the history", whole);
+        (void)snprintf(enough, sizeof enough, ", and %zuMiB are enough for the whole history", whole);
     return rig_fail(err, RIG_E_LIMIT,
-                    "after %llu transaction%s, %llu cannot be judged yet, because keys that they or earlier ones used "
-                    "are %s, and do not fit into %zu MiB; raise --max-memory: %zuMiB hold so many%s",
+                    "after %llu transaction%s, %llu cannot be checked yet, because keys that they or earlier ones "
+                    "used are %s, and do not fit into %zu MiB; raise --max-memory: %zuMiB are enough for them%s",
                     (unsigned long long)w->fed_count, rig_plural(w->fed_count),
                     (unsigned long long)(w->held_count + w->new_count),
                     w->options.census == NULL ? "still in use" : "used again later", w->options.check.limit_bytes >> 20,
@@ -520,7 +520,7 @@ static enum rig_rc finish_windows(struct rig_stream *w, const struct rig_source_
     rc = choose(&j, NULL) ? search(&j) : rig_stream_no_memory(err);
     if (rc == RIG_OK && w->options.census == NULL && nothing_observed(w)) {
         /* What ties transactions to those of keys that went is not counted; and none is needed but one. */
-        w->conflict = "next to nothing was observed";
+        w->conflict = "almost nothing was observed";
         return RIG_OK;
     }
     if (rc == RIG_OK)

@@ -130,15 +130,15 @@ static void add_noncyclic(const struct rig_history *history, const struct rig_wi
         rig_sentence_txn(history, other, text);
         rig_buf_printf(text,
                        shows(history, w->txns[0], w->op, w->other_value)
-                           ? " in front of the %" PRId64 " that it appended to that key before"
-                           : ", but not the %" PRId64 " that it appended to that key before",
+                           ? " before the %" PRId64 " that it appended to that key earlier"
+                           : ", but not the %" PRId64 " that it appended to that key earlier",
                        w->other_value);
         break;
     case RIG_ANOMALY_FUTURE_READ:
-        rig_buf_printf(text, ", which shows the %" PRId64 " that it appended itself only after that", w->value);
+        rig_buf_printf(text, ", which shows the %" PRId64 " that it appended itself only later", w->value);
         break;
     case RIG_ANOMALY_INTERNAL:
-        rig_buf_add_text(text, ", which disagrees with what the same transaction read and appended before");
+        rig_buf_add_text(text, ", which disagrees with its own earlier reads and appends");
         break;
     case RIG_ANOMALY_LOST_UPDATE:
         rig_buf_add_text(text, ", and ");

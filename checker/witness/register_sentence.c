@@ -55,7 +55,7 @@ static void add_noncyclic(const struct rig_history *history, const struct rig_wi
 {
     uint32_t other = w->txn_count > 1 ? w->txns[1] : w->txns[0];
     if (w->anomaly == RIG_ANOMALY_CYCLIC_VERSIONS) {
-        rig_buf_add_text(text, "what is assumed of key ");
+        rig_buf_add_text(text, "the assumption about key ");
         rig_sentence_key(history, w->key, text);
         rig_buf_printf(text, " would put its versions %" PRId64 " and %" PRId64 " each before the other.", w->value,
                        w->other_value);
@@ -66,11 +66,11 @@ static void add_noncyclic(const struct rig_history *history, const struct rig_wi
     rig_sentence_reading(history, w->txns[0], w->op, text);
     rig_buf_add_text(text, ", ");
     if (w->anomaly == RIG_ANOMALY_INTERNAL) {
-        rig_buf_add_text(text, "which disagrees with what the same transaction read or wrote before.");
+        rig_buf_add_text(text, "which disagrees with its own earlier reads and writes.");
         return;
     }
     if (w->anomaly == RIG_ANOMALY_FUTURE_READ) {
-        rig_buf_add_text(text, "which it wrote itself only after that.");
+        rig_buf_add_text(text, "which it wrote itself only later.");
         return;
     }
     if (w->anomaly == RIG_ANOMALY_LOST_UPDATE) {

@@ -176,7 +176,7 @@ static void add_txn_line(const struct rig_history *history, uint32_t txn, struct
     if (t->outcome == RIG_OUTCOME_FAIL)
         rig_buf_add_text(text, ", failed");
     else if (t->outcome == RIG_OUTCOME_INFO)
-        rig_buf_add_text(text, ", its outcome unknown to the client");
+        rig_buf_add_text(text, ", outcome unknown to the client");
     rig_buf_add_text(text, ": ");
     rig_sentence_ops(history, txn, text);
     rig_answered_held(history, txn, text);
@@ -240,8 +240,7 @@ static void add_doubt(const struct rig_history *history, const struct rig_witnes
         return;
     rig_buf_add_text(text, "\n  Whether ");
     rig_sentence_txn(history, doubtful, text);
-    rig_buf_add_text(text,
-                     " committed is unknown; if it did not, those who read its write made an aborted read (G1a).");
+    rig_buf_add_text(text, " committed is unknown; if it did not, the reads of its writes are aborted reads (G1a).");
 }
 
 static void add_cycle(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text)

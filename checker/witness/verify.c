@@ -53,9 +53,9 @@ static const char *check_precedence(const struct rig_history *history, const str
 {
     const struct rig_txn *from = &history->txns[step->from], *to = &history->txns[step->to];
     if (step->kind == RIG_EDGE_PROCESS && from->process != to->process)
-        return "is of another process than the next one";
+        return "has another process than the next one";
     if (from->outcome != RIG_OUTCOME_OK)
-        return "never ended for certain";
+        return "did not certainly end";
     if (to->invoke_at == RIG_POSITION_NONE)
         return step->kind == RIG_EDGE_PROCESS && from->complete_at < to->complete_at
                    ? NULL
@@ -172,14 +172,14 @@ static enum rig_rc verify_cycle(const struct rig_verifier *verifier, const struc
 {
     const struct rig_history *history = verifier->proof.history;
     if (witness->step_count < 2 || witness->txn_count != witness->step_count)
-        return refuse(history, witness, witness->txns[0], "does not stand in a cycle", err);
+        return refuse(history, witness, witness->txns[0], "is not in a cycle", err);
     for (uint32_t i = 0; i < witness->step_count; i++) {
         const struct rig_step *step = &witness->steps[i];
         const struct rig_step *next = &witness->steps[i + 1 < witness->step_count ? i + 1 : 0];
         if (step->to != next->from || step->from != witness->txns[i])
             return refuse(history, witness, step->from, "does not lead to the next step", err);
         if (!verifier->proof.committed[step->from])
-            return refuse(history, witness, step->from, "did not commit for certain", err);
+            return refuse(history, witness, step->from, "did not certainly commit", err);
         const char *lacks = check_step(verifier, step);
         if (lacks != NULL)
             return refuse(history, witness, step->from, lacks, err);
@@ -188,9 +188,9 @@ static enum rig_rc verify_cycle(const struct rig_verifier *verifier, const struc
     if (!find_repetition(witness, &distinct))
         return rig_memory_limit(err, "the proof of a witness");
     if (!distinct)
-        return refuse(history, witness, witness->txns[0], "stands in a cycle that passes somebody twice", err);
+        return refuse(history, witness, witness->txns[0], "is in a cycle that passes a transaction twice", err);
     if (!has_shape(verifier, witness))
-        return refuse(history, witness, witness->txns[0], "stands in a cycle of another shape", err);
+        return refuse(history, witness, witness->txns[0], "is in a cycle of another shape", err);
     return RIG_OK;
 }
 enum rig_rc rig_verify_witness(const struct rig_verifier *verifier, const struct rig_witness *witness,
@@ -199,7 +199,7 @@ enum rig_rc rig_verify_witness(const struct rig_verifier *verifier, const struct
     if (witness->step_count > 0)
         return verify_cycle(verifier, witness, err);
     if (!verifier->proof.committed[witness->txns[0]])
-        return refuse(verifier->proof.history, witness, witness->txns[0], "did not commit for certain", err);
+        return refuse(verifier->proof.history, witness, witness->txns[0], "did not certainly commit", err);
     const char *lacks = verifier->type->check_noncyclic(&verifier->proof, witness);
     return lacks == NULL ? RIG_OK : refuse(verifier->proof.history, witness, witness->txns[0], lacks, err);
 }

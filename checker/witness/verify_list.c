@@ -201,10 +201,10 @@ static const char *check_overwritten(const struct rig_proof *proof, const struct
     struct rig_read_list before = rig_txn_op_list(history, read), list = rig_txn_op_list(history, later);
     uint32_t place = place_in_list(list, step->to_value);
     if (place == UINT32_MAX || place < before.count)
-        return "read no less than what came before the value";
+        return "did not read a state before the value";
     for (uint32_t i = 0; i < before.count; i++) {
         if (rig_read_element(&before, i) != rig_read_element(&list, i))
-            return "read what is no beginning of the list that shows the value";
+            return "read a list that is not a prefix of the one that shows the value";
     }
     return appended_any(history, step->from, step->key, list, before.count, place)
                ? "appended to what it read before the next one did"

@@ -74,7 +74,7 @@ static enum rig_rc get_open_txn(struct rig_record_decoder *decoder)
         return rc;
     if (client > INT32_MAX || process < INT32_MIN || process > INT32_MAX || flags > 1 || back == 0 ||
         back > decoder->next_position)
-        return rig_record_damaged(decoder, "an open transaction that cannot be");
+        return rig_record_damaged(decoder, "an impossible open transaction");
     struct rig_record_slot *slot = rig_record_find_slot(decoder, (uint32_t)client);
     if (slot == NULL || (slot->open && !rig_record_abandon(decoder, slot)) ||
         !rig_record_slot_reserve(decoder, slot, op_count))
@@ -103,7 +103,7 @@ static enum rig_rc get_counts(struct rig_record_decoder *decoder)
         return rig_record_no_number(decoder);
     if (next_position > RIG_POSITION_NONE || decoder->event_count > next_position ||
         decoder->txn_count > decoder->event_count)
-        return rig_record_damaged(decoder, "counts that cannot be");
+        return rig_record_damaged(decoder, "impossible counts");
     decoder->next_position = (uint32_t)next_position;
     return RIG_OK;
 }

@@ -70,14 +70,14 @@ size_t rig_record_offset(const struct rig_record_decoder *decoder)
 
 enum rig_rc rig_record_damaged(struct rig_record_decoder *decoder, const char *what)
 {
-    return rig_fail(decoder->err, RIG_E_INPUT, "%s: byte %zu: %s; the record was written wrongly, make it anew",
+    return rig_fail(decoder->err, RIG_E_INPUT, "%s: byte %zu: %s; the record was written wrongly, make it again",
                     decoder->shape->name, rig_record_offset(decoder), what);
 }
 
 enum rig_rc rig_record_no_number(struct rig_record_decoder *decoder)
 {
     decoder->cursor.at = decoder->cursor.bad;
-    return rig_record_damaged(decoder, "no number where one must be");
+    return rig_record_damaged(decoder, "a missing number");
 }
 
 enum rig_rc rig_record_no_memory(struct rig_record_decoder *decoder)

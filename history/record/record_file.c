@@ -8,7 +8,7 @@
 #include "history/record/record_damage.h"
 #include "history/record/record_events.h"
 
-static const char *const does_not_belong = "a frame that does not belong here";
+static const char *const does_not_belong = "a frame out of place";
 
 bool rig_record_recognise(const void *data, size_t size)
 {
@@ -23,8 +23,7 @@ static enum rig_rc read_start(struct rig_record_file *file, struct rig_err *err)
 {
     const uint8_t *data = file->data;
     if (!rig_record_recognise(data, file->size))
-        return rig_fail(err, RIG_E_INPUT, "%s: byte 0: is no record of rig's; leave its form to be recognised",
-                        file->name);
+        return rig_fail(err, RIG_E_INPUT, "%s: byte 0: is not a record of rig; let rig recognise its form", file->name);
     if (file->size < RIG_RECORD_START_BYTES)
         return RIG_OK;
     uint32_t version = (uint32_t)data[8] | (uint32_t)data[9] << 8 | (uint32_t)data[10] << 16 | (uint32_t)data[11] << 24;
@@ -70,7 +69,7 @@ static enum rig_rc decode_header(struct rig_record_file *file, struct rig_record
     if (cursor->bad != NULL)
         return rig_record_no_number(decoder);
     if ((flags & RIG_RECORD_KEYWORD_KEYS) != 0 && (flags & RIG_RECORD_TEXT_KEYS) == 0)
-        return rig_record_damaged(decoder, "keyword keys that are no texts");
+        return rig_record_damaged(decoder, "keyword keys that are not texts");
     size_t left = rig_cursor_left(cursor);
     if (meta_bytes != (meta_bytes == 0 ? left : left + 1))
         return rig_record_damaged(decoder, "a header of the wrong length");
@@ -128,7 +127,7 @@ enum rig_rc rig_record_file_init(struct rig_record_file *file, const char *name,
         rc = read_header(file, err);
     if (rc == RIG_OK && options->workload_given && options->workload != file->shape.workload)
         rc =
-            rig_fail(err, RIG_E_INPUT, "%s: records another workload than the one asked for; leave it out", file->name);
+            rig_fail(err, RIG_E_INPUT, "%s: records another workload than the requested one; leave it out", file->name);
     return rc;
 }
 
@@ -231,8 +230,8 @@ static enum rig_rc check_counts(const struct rig_record_run *run, struct rig_rec
         told.open == before.open && same_time)
         return RIG_OK;
     return rig_fail(err, RIG_E_INPUT,
-                    "%s: a checkpoint after %llu event%s that does not go on from what came before; the record was "
-                    "written wrongly, make it anew",
+                    "%s: a checkpoint after %llu event%s that does not continue the block before it; the record was "
+                    "written wrongly, make it again",
                     run->file->name, (unsigned long long)before.events, rig_plural(before.events));
 }
 
@@ -272,7 +271,7 @@ static enum rig_rc decode_index(struct rig_record_run *run)
     if (cursor->bad != NULL)
         return rig_record_no_number(decoder);
     if (txn_count != decoder->txn_count || offset > run->next || events > decoder->event_count || txns > txn_count)
-        return rig_record_damaged(decoder, "an index of other blocks than the record has");
+        return rig_record_damaged(decoder, "an index that does not match the blocks of the record");
     if (rig_cursor_left(cursor) != sizeof(uint64_t) || rig_get_u64(cursor->at) != run->next)
         return rig_record_damaged(decoder, "a closing frame that this version does not have");
     cursor->at += sizeof(uint64_t);
@@ -289,7 +288,7 @@ static enum rig_rc decode_close(struct rig_record_run *run)
     if (flags > RIG_CLOSE_FLAGS_KNOWN)
         return rig_record_damaged(decoder, "a closing frame that this version does not have");
     if (event_count != decoder->event_count)
-        return rig_record_damaged(decoder, "another number of events than the closing frame says");
+        return rig_record_damaged(decoder, "a number of events that differs from the closing frame");
     enum rig_rc rc = run->file->shape.version == 1 ? RIG_OK : decode_index(run);
     if (rc == RIG_OK && rig_cursor_left(&decoder->cursor) != 0)
         rc = rig_record_damaged(decoder, "a closing frame that this version does not have");
@@ -312,7 +311,7 @@ static enum rig_rc unpack(struct rig_record_run *run)
                                      : rig_packer_unpack(run->packer, packed, size, &run->unpacked);
     decoder->unpacked_bytes = run->unpacked.capacity;
     if (unpacked == RIG_UNPACKED_DAMAGED)
-        return rig_record_damaged(decoder, "what cannot be unpacked");
+        return rig_record_damaged(decoder, "data that cannot be unpacked");
     if (unpacked == RIG_UNPACKED_NO_MEMORY)
         return rig_record_no_memory(decoder);
     decoder->base_at = rig_record_offset(decoder);
@@ -368,7 +367,7 @@ static enum rig_rc begin_frame(struct rig_record_run *run, struct rig_err *err)
     run->decoder.base_at = 0;
     run->decoder.cursor.at = file->data + run->next;
     if (run->closed)
-        return rig_record_damaged(&run->decoder, "data behind the closing frame");
+        return rig_record_damaged(&run->decoder, "data after the closing frame");
     run->stopped = !read_frame(run, file->size, &frame);
     if (run->stopped)
         return RIG_OK;

@@ -93,7 +93,7 @@ static enum rig_rc get_apart(struct rig_record_decoder *decoder, struct rig_reco
     if (own > rig_cursor_left(&decoder->cursor))
         return rig_record_damaged(decoder, "a count larger than the frame");
     if (shared >= key->spine.count || own == 0 || shared + own >= UINT32_MAX)
-        return rig_record_damaged(decoder, "a list that does not part from its spine");
+        return rig_record_damaged(decoder, "a list that does not diverge from its spine");
     uint32_t count = (uint32_t)(shared + own);
     if (count <= key->spine.count || !is_followed(decoder, outcome))
         return get_branch(decoder, key, (uint32_t)shared, own, mop);

@@ -296,7 +296,7 @@ static enum rig_rc blocks_join(void *state, struct rig_segment *segment, struct 
         run->decoder.base_at = 0;
         run->decoder.cursor.at = reader->file.data + last->next;
         run->decoder.err = err;
-        return rig_record_damaged(&run->decoder, "data behind the closing frame");
+        return rig_record_damaged(&run->decoder, "data after the closing frame");
     }
     if (run->first_number != last->frame_number || (run->stopped && !run->in_block))
         return leave_out(reader, segment, err);

@@ -148,7 +148,7 @@ static enum rig_rc get_int(struct rig_text_cursor *cursor, int64_t *number)
     cursor->at += look(cursor, 0) == 'N'; /* a big integer, which fits all the same */
     if (!is_delimiter(look(cursor, 0)))
         return rig_cursor_fail(cursor, (size_t)(from - cursor->start),
-                               "a number that is no plain integer; values and keys are 64-bit integers");
+                               "a number that is not a plain integer; values and keys are 64-bit integers");
     return RIG_OK;
 }
 
@@ -191,10 +191,10 @@ static enum rig_rc find_value(struct rig_text_cursor *cursor, bool *found, size_
 }
 
 static const struct rig_text_syntax edn_syntax = {
-    .operation = "an operation, {:type ...},",
-    .type = "a type, :invoke, :ok, :fail or :info,",
+    .operation = "an operation {:type ...}",
+    .type = "a type (:invoke, :ok, :fail or :info)",
     .types = ":invoke, :ok, :fail or :info",
-    .micro_name = "a micro-operation's name, :append, :r or :w,",
+    .micro_name = "a micro-operation's name (:append, :r or :w)",
     .micro_end = "the end of a micro-operation",
     .keywords = true,
     .long_strings = true,

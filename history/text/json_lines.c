@@ -179,11 +179,11 @@ static enum rig_rc find_value(struct rig_text_cursor *cursor, bool *found, size_
 }
 
 static const struct rig_text_syntax json_syntax = {
-    .operation = "an operation, {\"type\": ...}",
+    .operation = "an operation {\"type\": ...}",
     .type = "a string",
     .types = "invoke, ok, fail or info",
     .micro_name = "a string",
-    .micro_end = "']' behind name, key and value",
+    .micro_end = "']' after name, key and value",
     .openers = "[",
     .closers = "]",
     .next = next,

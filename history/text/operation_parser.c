@@ -312,7 +312,7 @@ static enum rig_rc get_error(struct rig_operation_parser *parser)
     enum rig_rc rc = parser->syntax->skip(&parser->cursor);
     fields->error_length = (size_t)(parser->cursor.at - fields->error);
     if (rc == RIG_OK && memchr(fields->error, '\0', fields->error_length) != NULL)
-        return rig_cursor_fail(&parser->cursor, from, "an error with a NUL character in it; take it out");
+        return rig_cursor_fail(&parser->cursor, from, "an error with a NUL character in it; remove it");
     return rc;
 }
 
@@ -425,7 +425,7 @@ static enum rig_rc get_entry(struct rig_operation_parser *parser, unsigned *seen
         return rc;
     enum field field = find_field(&name);
     if (field != FIELD_COUNT && (*seen & 1U << field) != 0)
-        return rig_cursor_fail(&parser->cursor, from, "a field twice in one operation; give it once");
+        return rig_cursor_fail(&parser->cursor, from, "a repeated field in one operation; give it once");
     *seen |= 1U << field;
     rc = next(parser);
     return rc == RIG_OK ? get_field(parser, field, &name) : rc;

@@ -141,7 +141,7 @@ static enum rig_rc find_key(struct reader *reader, const struct rig_micro *micro
     const struct rig_text_cursor *cursor = &reader->parser.cursor;
     if (reader->has_key && reader->key_kind != micro->key_kind)
         return rig_cursor_fail(cursor, micro->at,
-                               "another kind of key than before; use integers, strings or keywords alone");
+                               "another kind of key than before; use only integers, strings or keywords");
     reader->has_key = true;
     reader->key_kind = micro->key_kind;
     *key = micro->key;
@@ -187,8 +187,8 @@ static enum rig_rc number_process(struct reader *reader)
     if (reader->has_negative_process && reader->process_names.count > 0)
         return rig_cursor_fail(
             cursor, at,
-            "processes with names beside negative numbers, which stand for names once they are read; "
-            "use names alone, or numbers from 0");
+            "processes with names beside negative numbers, which stand for names after reading; use only names, or "
+            "numbers from 0");
     return RIG_OK;
 }
 
@@ -218,8 +218,9 @@ static enum rig_rc check_position(struct reader *reader)
                                (long long)index);
     if (index <= reader->last_index)
         return rig_cursor_fail(cursor, operation->index_at,
-                               "index %lld %s index %lld; sort the operations and number them apart", (long long)index,
-                               index == reader->last_index ? "again after" : "after", (long long)reader->last_index);
+                               "index %lld %s index %lld; sort the operations and give them different numbers",
+                               (long long)index, index == reader->last_index ? "again after" : "after",
+                               (long long)reader->last_index);
     reader->last_index = index;
     reader->count++;
     return RIG_OK;
@@ -246,12 +247,12 @@ static enum rig_rc take_invocation(struct reader *reader, struct invocation *inv
     const struct rig_text_cursor *cursor = &reader->parser.cursor;
     if (!reader->has_invocations)
         return rig_cursor_fail(cursor, operation->type_at,
-                               "an invocation behind completions that have none; keep all invocations, or none");
+                               "an invocation after completions without one; keep all invocations, or none");
     char process[64];
     process_text(reader, invocation->process, process, sizeof process);
     if (invocation->open)
         return rig_cursor_fail(cursor, operation->at,
-                               "process %s invokes again, and what it invoked at line %zu is open; add the "
+                               "process %s invokes again, and its invocation at line %zu is open; add the "
                                "completion, or use another process",
                                process, rig_cursor_line(cursor, invocation->at));
     struct op_vec ops = reader->ops;
@@ -291,15 +292,17 @@ static enum rig_rc take_completion(struct reader *reader, struct invocation *inv
     char process[64];
     process_text(reader, invocation->process, process, sizeof process);
     if (reader->has_invocations && !invocation->open)
-        return rig_cursor_fail(cursor, operation->at, "process %s completes what it did not invoke; add the invocation",
+        return rig_cursor_fail(cursor, operation->at,
+                               "process %s has a completion without an invocation; add the "
+                               "invocation",
                                process);
     if (!has_value && operation->fields.type == RIG_OPERATION_OK)
         return rig_cursor_fail(cursor, operation->at,
                                "an ok transaction without its operations; give them as its value");
     if (reader->has_invocations && has_value && !same_ops(&reader->ops, &invocation->ops))
         return rig_cursor_fail(cursor, operation->value_at,
-                               "other operations than process %lld invoked at line %zu; completions repeat them, with "
-                               "what was read",
+                               "other operations than process %lld invoked at line %zu; completions repeat them, "
+                               "with the results of reads",
                                (long long)invocation->process, rig_cursor_line(cursor, invocation->at));
     invocation->open = false;
     if (invocation->ops.count > LONG_OPS)
@@ -370,7 +373,7 @@ enum rig_rc rig_operation_blame(const struct rig_text_syntax *syntax, const char
     rig_table_done(&reader.invocation_of_process);
     op_vec_done(&reader.ops);
     rig_operation_parser_done(&reader.parser);
-    return rc != RIG_OK ? rc : rig_fail(err, RIG_E_BUG, "%s: refused, and no fault was found in it", name);
+    return rc != RIG_OK ? rc : rig_fail(err, RIG_E_BUG, "%s: refused, although no fault was found in it", name);
 }
 
 struct probe {

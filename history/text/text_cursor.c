@@ -49,11 +49,11 @@ enum rig_rc rig_cursor_unexpected(const struct rig_text_cursor *cursor, const ch
 {
     if (cursor->at == cursor->end)
         return rig_cursor_fail(cursor, rig_cursor_offset(cursor),
-                               "the file ends where %s must be; it may have been cut", wanted);
+                               "expected %s, not the end of the file; it may have been cut", wanted);
     unsigned char c = (unsigned char)*cursor->at;
     if (c > ' ' && c < 0x7f)
-        return rig_cursor_fail(cursor, rig_cursor_offset(cursor), "'%c' where %s must be", c, wanted);
-    return rig_cursor_fail(cursor, rig_cursor_offset(cursor), "byte 0x%02x where %s must be", c, wanted);
+        return rig_cursor_fail(cursor, rig_cursor_offset(cursor), "expected %s, not '%c'", wanted, c);
+    return rig_cursor_fail(cursor, rig_cursor_offset(cursor), "expected %s, not the byte 0x%02x", wanted, c);
 }
 
 enum rig_rc rig_cursor_string(struct rig_text_cursor *cursor, bool multiline, struct rig_text_slice *slice)
@@ -163,7 +163,7 @@ static enum rig_rc resolve(const struct rig_text_cursor *cursor, const struct ri
             at = at < end && *at == 'u' ? decode_unicode(buf, at + 1, end) : NULL;
         }
         if (at == NULL)
-            return fail_at(cursor, escape, "an escape that cannot be in a text");
+            return fail_at(cursor, escape, "an escape that is not allowed in a text");
     }
     return RIG_OK;
 }
@@ -213,9 +213,9 @@ enum rig_rc rig_cursor_int(struct rig_text_cursor *cursor, int64_t *number)
         magnitude = magnitude * 10 + digit;
     }
     if (*digits == '0' && at - digits > 1)
-        return fail_at(cursor, from, "a number that starts with 0; leave the 0 out");
+        return fail_at(cursor, from, "a number that starts with 0; leave out the 0");
     if (at < cursor->end && (*at == '.' || *at == 'e' || *at == 'E'))
-        return fail_at(cursor, from, "a number that is no plain integer; write it without fraction and exponent");
+        return fail_at(cursor, from, "a number that is not a plain integer; write it without fraction and exponent");
     *number = (int64_t)(negative ? 0 - magnitude : magnitude);
     cursor->at = at;
     return RIG_OK;

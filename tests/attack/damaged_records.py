@@ -4,7 +4,7 @@
     damaged_records.py [SEED]
 
 The records are packed and plain, of this format version and of version 1. The damage: flipped bits, overwritten
-ranges, cuts, inserted and removed bytes, frames swapped, doubled or left out, tails and holes of zeros. A damaged
+ranges, cuts, inserted and removed bytes, frames swapped, doubled or omitted, tails and holes of zeros. A damaged
 record passes only if it still holds the same history, byte for byte in JSON lines, and is reported as complete.
 Under a sanitizer 150 records are damaged.
 """

@@ -65,7 +65,7 @@ CASES = [
     ("an outcome that is none", "outcome: ok", "outcome: okay", "7:28: outcomes.outcome: there is no value `okay`; expected ok, fail, info"),
     ("a name that is taken", "names:\n", "names:\n  mode: x\n", "5:3: names: `mode` is taken"),
     ("a parameter without default", "default: fast, ", "", "3:9: parameters: `mode` has no `default`"),
-    ("an anchor", "name: good", "name: &a good", "1:7: anchors (&a) are not taken in dialects: write the value out"),
+    ("an anchor", "name: good", "name: &a good", "1:7: anchors (&a) are not accepted in dialects: write the value out"),
     ("no workload", "  list-append:", "  list-apend:", "9:3: workloads: there is no key `list-apend`; did you mean `list-append`?"),
     ("a set outside of transactions", "workloads:", "health: [{path: /, for: keys}]\nworkloads:", "8:25: for: there is no transaction here, so there are no sets of its parts"),
 ]

@@ -86,7 +86,7 @@ static size_t damage(uint8_t *data, size_t size)
         memmove(data + at, data + from, count);
         return size;
     }
-    case 4: { /* a piece left out */
+    case 4: { /* a piece omitted */
         size_t count = below(size - at < 40 ? size - at : 40);
         memmove(data + at, data + at + count, size - at - count);
         return size - count;

@@ -81,8 +81,8 @@ def check_refused(history, limit, problems):
     suffices."""
     refused = check(history, "--max-memory", f"{limit}MiB", "--threads", "1")
     print(refused.stderr.strip())
-    said = re.search(r"after (\d+) transactions.* (?:still in use|used again later),.*raise --max-memory: (\d+MiB) hold so many, and (\d+MiB) "
-                     r"hold all", refused.stderr)  # fmt: skip
+    said = re.search(r"after (\d+) transactions.* (?:still in use|used again later),.*raise --max-memory: (\d+MiB) are enough for them, and (\d+MiB) "
+                     r"are enough for the whole", refused.stderr)  # fmt: skip
     if refused.returncode != 3 or said is None:
         problems.append(f"{history.name}: exit status {refused.returncode}: {refused.stderr}")
         return

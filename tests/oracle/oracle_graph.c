@@ -198,7 +198,7 @@ static bool orders_are_allowed(const struct choice *choice)
 
 /*
  * The element at `position` of a read's list, or -1 behind its end. At read uncommitted the elements of transactions
- * that did not commit are left out.
+ * that did not commit are omitted.
  */
 static int shown_at(const struct choice *choice, const struct small_op *read, int position)
 {

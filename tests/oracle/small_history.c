@@ -103,7 +103,7 @@ static void print_list(const struct small_op *op, const char *separator, FILE *o
     fputc(']', out);
 }
 
-/* A read without a result is null; in an acknowledged transaction, where null is the initial state, it is left out. */
+/* A read without a result is null; in an acknowledged transaction, where null is the initial state, it is omitted. */
 static void print_op(const struct small_op *op, bool registers, bool completion, bool ok, FILE *out)
 {
     const char *write = registers ? "w" : "append";

@@ -26,7 +26,7 @@ MADE = [
     ("unprintable.yaml", b"name: a\xef\xbf\xbe\n", "unprintable.yaml:1:8: not YAML: control characters are not allowed"),
     ("binary.yaml", b"\x7fELF\x02\x01\x01", "binary.yaml:1:1: a control character: the byte \\x7F"),
     ("empty.yaml", b"", "empty.yaml:1:1: the plan is empty"),
-    ("huge.yaml", GOOD.encode() + b"# " + b"z" * (1 << 20), "huge.yaml:1:1: larger than 1048576 bytes: this is no plan"),
+    ("huge.yaml", GOOD.encode() + b"# " + b"z" * (1 << 20), "huge.yaml:1:1: larger than 1048576 bytes: this is not a plan"),
     ("long.yaml", b"name: " + b"z" * 20000, "long.yaml:1:7: a text longer than 16384 bytes"),
     ("flow.yaml", b"[" * 100000, "flow.yaml:1:17: nested deeper than 16 levels"),
 ]

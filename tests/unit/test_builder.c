@@ -197,7 +197,7 @@ static void wrong_positions_are_refused(void **state)
     assert_int_equal(rig_history_builder_add(builder, &txn, &err), RIG_OK);
     struct rig_history *history = NULL;
     assert_int_equal(rig_history_builder_finish(builder, &history, &err), RIG_E_INPUT);
-    assert_string_equal(err.text, "two operations at position 4; number them apart");
+    assert_string_equal(err.text, "two operations at position 4; give them different numbers");
     assert_null(history);
 
     err = (struct rig_err){0};

@@ -54,7 +54,7 @@ static void unfinished_command_lines_are_rejected(void **state)
         {" \t ", "expected a command: the program and its arguments"},
         {"a 'b", "a command line cannot be split into arguments: a quote is not closed"},
         {"a \"b\\\"", "a command line cannot be split into arguments: a quote is not closed"},
-        {"a \\", "a command line cannot be split into arguments: a backslash at its end keeps nothing"},
+        {"a \\", "a command line cannot be split into arguments: a backslash at the end escapes nothing"},
     };
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         err = (struct rig_err){0};

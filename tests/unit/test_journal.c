@@ -314,7 +314,7 @@ static void a_folder_that_cannot_be_had_is_refused(void **state)
     struct rig_journal *journal = NULL;
     assert_int_equal(setenv("RIG_JOURNAL", "/proc/rig/undo", 1), 0);
     assert_int_equal(rig_journal_open(&journal, &err), RIG_E_IO);
-    assert_non_null(strstr(err.text, "name a folder of yours in RIG_JOURNAL"));
+    assert_non_null(strstr(err.text, "set RIG_JOURNAL to a folder of yours"));
 }
 
 int main(void)

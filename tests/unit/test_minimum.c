@@ -115,7 +115,7 @@ static void a_record_that_is_not_whole_is_no_evidence(void **state)
                            damaged = {.truncated = true, .damaged_at = 300, .damaged_bytes = 41};
     const char *where = "the record is damaged at byte 300: the last 41 bytes were not checked";
     const struct rig_minimum lenient = {.acknowledged = 1};
-    assert_short(&asked, &whole, &cut, "the record was cut, and does not show how the run ended");
+    assert_short(&asked, &whole, &cut, "the record was cut, and does not show the end of the run");
     assert_enough(&lenient, NULL, &cut);
     assert_short(&asked, &whole, &damaged, where);
     assert_short(&lenient, NULL, &damaged, where);

@@ -204,7 +204,7 @@ static void a_node_without_an_address_is_said_before_the_load(void **state)
     assert_int_equal(refused("db1", "{host}", false), RIG_E_CLUSTER);
     assert_string_equal(stage.err.text,
                         "nemesis: db1: a command names `{host}`, which this node does not have now; it has "
-                        "`{node}`; rig did not start it: name it `host:port`, as database.cluster.hosts does");
+                        "`{node}`; rig did not start it: name it `host:port`, as in database.cluster.hosts");
     stage.err = (struct rig_err){0};
     assert_int_equal(refused("db1:5432", "{pid}", false), RIG_E_CLUSTER);
     assert_non_null(strstr(stage.err.text, "it has `{node}`, `{host}`, `{port}`;"));

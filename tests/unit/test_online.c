@@ -297,7 +297,7 @@ static void a_check_that_cannot_go_on_gives_no_verdict(void **state)
     start();
     rig_online_settle(online);
     assert_null(rig_online_finish(online, NULL));
-    assert_int_equal(atomic_load(&fed_in_all), 3); /* the load is over: it does not start over */
+    assert_int_equal(atomic_load(&fed_in_all), 3); /* the load has ended: it does not start over */
     rig_online_free(online);
     (void)prepare(NULL);
     finish_fails = 1;

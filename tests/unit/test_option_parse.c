@@ -224,7 +224,7 @@ static void rejections_name_the_expected_values(void **state)
         {"size", "0.5B",
          "expected a size with its unit (`64KiB`, `64MiB`, `2GiB`), not `0.5B`; no whole number of bytes"},
         {"size", "9000000TiB", "expected a size with its unit (`64KiB`, `64MiB`, `2GiB`), not `9000000TiB`"},
-        {"rate", "0", "expected a rate a second, or `unlimited`, not `0`; no limit is written as `unlimited`"},
+        {"rate", "0", "expected a rate a second, or `unlimited`, not `0`; write `unlimited` for no limit"},
         {"rate", "fast", "expected a rate a second, or `unlimited`, not `fast`"},
         {"rate", "/s", "expected a rate a second, or `unlimited`, not `/s`"},
         {"level", "seralizable",
@@ -455,7 +455,7 @@ static void unusable_tables_are_refused(void **state)
 
     const struct rig_option count = {.name = "a", .type = RIG_OPTION_INT, .offset = AT(count), .help = "h"};
     struct rig_option bad[3] = {count, count, {.name = NULL}};
-    check_table_text(bad, "option `a` stands twice in its table");
+    check_table_text(bad, "option `a` is repeated in its table");
     bad[1].name = "a.b";
     check_table_text(bad, "option `a` is also a group of options (`a.b`)");
     bad[1] = (struct rig_option){.name = NULL};

@@ -40,7 +40,7 @@ static size_t count_of(const char *text, const char *part)
     return count;
 }
 
-/* No transaction and no step of a long cycle is left out; edges that are only real time are dashed. */
+/* No transaction and no step of a long cycle is omitted; edges that are only real time are dashed. */
 static void a_long_cycle_is_whole(void **state)
 {
     (void)state;

@@ -89,7 +89,7 @@ static void everything_is_on_the_page(void **state)
                                         "PostgreSQL 15.4 (Debian 15.4-1)",
                                         "<td class=\"n\">1.23 ms",
                                         "<td class=\"code\">40001</td>",
-                                        "The plan, resolved",
+                                        "The resolved plan",
                                         "<dd>42</dd>",
                                         "prefers-color-scheme:dark"};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)

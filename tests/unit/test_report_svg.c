@@ -157,14 +157,14 @@ static void noncyclic_anomalies_have_sentences(void **state)
         const char *words;
     } cases[] = {
         {RIG_ANOMALY_DUPLICATE_ELEMENTS, 1, false, "T17 read 2 more than once"},
-        {RIG_ANOMALY_GARBAGE_READ, 1, false, "T17 read 2, which nobody wrote"},
+        {RIG_ANOMALY_GARBAGE_READ, 1, false, "T17 read 2, which no transaction wrote"},
         {RIG_ANOMALY_DIRTY_UPDATE, 2, true, "T17 wrote 2 onto 1 of T1, which aborted"},
         {RIG_ANOMALY_G1A, 2, true, "T17 read 2, written by T1, which aborted"},
         {RIG_ANOMALY_G1B, 2, true, "T17 read 2, after which T1 wrote more"},
-        {RIG_ANOMALY_INCOMPATIBLE_ORDER, 2, false, "neither list begins with the other"},
+        {RIG_ANOMALY_INCOMPATIBLE_ORDER, 2, false, "neither list is a prefix of the other"},
         {RIG_ANOMALY_FRACTURED_APPEND, 2, true, "T17 read 2 of T1, but not its earlier 1"},
         {RIG_ANOMALY_FUTURE_READ, 1, false, "T17 read 2 before it wrote it itself"},
-        {RIG_ANOMALY_INTERNAL, 1, false, "T17's read disagrees with its own operations before"},
+        {RIG_ANOMALY_INTERNAL, 1, false, "T17's read disagrees with its own earlier operations"},
         {RIG_ANOMALY_LOST_UPDATE, 2, false, "both read the same version, both wrote the next"},
     };
     struct rig_svg_layout *layout = malloc(sizeof *layout);

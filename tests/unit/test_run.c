@@ -653,7 +653,7 @@ static void faults_that_this_cluster_cannot_have_are_refused(void **state)
     hurts[0].fault = rig_fault_find(NULL, "kill");
     fake.cluster = true;
     assert_int_equal(rig_run_check(&plan, &err), RIG_E_PLAN);
-    assert_string_equal(err.text, "nemesis: kill: this driver's clusters have no way to end and start a node");
+    assert_string_equal(err.text, "nemesis: kill: clusters of this driver cannot end and start a node");
     err = (struct rig_err){0};
     assert_int_equal(run(), RIG_E_PLAN);
     assert_int_equal(atomic_load(&fake_inits), 0);

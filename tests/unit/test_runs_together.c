@@ -75,7 +75,7 @@ static void check_log(const struct one_run *one)
     assert_int_equal(rig_buf_read_file(&text, path, NULL), RIG_OK);
     assert_int_equal(count_of(rig_buf_text(&text), expected), 1);
     assert_int_equal(count_of(rig_buf_text(&text), " clients against "), 1);
-    assert_int_equal(count_of(rig_buf_text(&text), "the load is over"), 1);
+    assert_int_equal(count_of(rig_buf_text(&text), "the load has ended"), 1);
     rig_buf_done(&text);
     assert_int_equal(unlink(path), 0);
 }

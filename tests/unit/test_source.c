@@ -291,8 +291,7 @@ static void failed_opens_give_the_reason(void **state)
     assert_string_equal(err.text, "it: is empty; a history has at least a header or one operation");
     err = (struct rig_err){0};
     assert_int_equal(rig_source_open_memory("it", "hello", 5, &options, &source, &err), RIG_E_INPUT);
-    assert_string_equal(err.text, "it:1:1: is no history: neither rig's own form, nor JSON lines or EDN in Jepsen's "
-                                  "field names");
+    assert_string_equal(err.text, "it:1:1: is not a recognised history (expected .rig, JSON lines or EDN)");
     err = (struct rig_err){0};
     assert_int_equal(rig_source_open("/", &options, &source, &err), RIG_E_IO);
     assert_string_equal(err.text, "/: is a folder; name the history in it");
@@ -301,7 +300,7 @@ static void failed_opens_give_the_reason(void **state)
     err = (struct rig_err){0};
     options.load.form = RIG_FORM_RIG;
     assert_int_equal(rig_source_open_memory("it", "{}", 2, &options, &source, &err), RIG_E_INPUT);
-    assert_string_equal(err.text, "it: byte 0: is no record of rig's; leave its form to be recognised");
+    assert_string_equal(err.text, "it: byte 0: is not a record of rig; let rig recognise its form");
     err = (struct rig_err){0};
     options = (struct rig_source_options){.follow = true};
     assert_int_equal(rig_source_open_memory("it", "{}", 2, &options, &source, &err), RIG_E_INPUT);

@@ -74,7 +74,8 @@ static void missing_targets_are_reported(void **state)
 {
     (void)state;
     struct rig_targets targets;
-    assert_string_equal(resolve("primry", 2), "no node is `primry` now; there are pg-1 (primary), pg-2 (standby)");
+    assert_string_equal(resolve("primry", 2),
+                        "no node is `primry` at present; there are pg-1 (primary), pg-2 (standby)");
     err = (struct rig_err){0};
     assert_int_equal(rig_targets_resolve("leader", nodes + 1, 3, &rng, &targets, &err), RIG_E_CLUSTER);
     err = (struct rig_err){0};
@@ -86,7 +87,7 @@ static void missing_targets_are_reported(void **state)
     assert_int_equal(rig_targets_resolve(" , ", nodes, 3, &rng, &targets, &err), RIG_E_PLAN);
     err = (struct rig_err){0};
     nodes[0].reachable = false;
-    assert_string_equal(resolve("nobody", 1), "no node is `nobody` now; there are pg-1 (down)");
+    assert_string_equal(resolve("nobody", 1), "no node is `nobody` at present; there are pg-1 (down)");
 }
 
 int main(void)

@@ -214,7 +214,7 @@ static void names_beside_negative_numbers(void **state)
                    "{\"type\":\"invoke\",\"process\":\"w\",\"value\":[[\"r\",0,null]]}\n",
                    "x:2:1: process \"w\" invokes again");
     expect_refused("{\"type\":\"ok\",\"process\":\"a\\u0000b\",\"value\":[[\"append\",0,1]]}\n",
-                   "an escape that cannot be in a text");
+                   "an escape that is not allowed in a text");
 }
 
 static void lost_of(const char *text, uint64_t skipped, uint64_t lost)

@@ -277,7 +277,7 @@ static void completions_ascend(void **state)
     join(f);
     f->next_position = 4;
     add_read(f, add_key(f, 1, 0, 0), 0, 0);
-    refuse(f, "two operations at position 5; number them apart");
+    refuse(f, "two operations at position 5; give them different numbers");
 }
 
 static void completions_ascend_in_a_segment(void **state)
@@ -287,7 +287,7 @@ static void completions_ascend_in_a_segment(void **state)
     add_read(f, add_key(f, 1, 0, 0), 0, 0);
     f->next_position = 2;
     add_read(f, 0, 0, 0);
-    refuse(f, "position 3 behind position 5; sort the operations");
+    refuse(f, "position 3 after position 5; sort the operations");
 }
 
 static void invocations_come_before(void **state)
@@ -312,7 +312,7 @@ static void open_ones_have_positions_of_their_own(void **state)
     struct fixture *f = *state;
     add_open(f, add_key(f, 1, 0, 0), 4);
     add_open(f, 0, 4);
-    refuse(f, "two operations at position 4; number them apart");
+    refuse(f, "two operations at position 4; give them different numbers");
 }
 
 static void the_limit_holds(void **state)

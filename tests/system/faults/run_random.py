@@ -44,7 +44,7 @@ class Random(FaultTest):
         results = self.results_of(done, run)
         for fault in results.get("faults", []):
             # Withdrawn: another fault had just taken its node down, or the load was over.
-            excused = fault["withdrawn"] and (seed % 2 == 0 or "the load is over" in fault["evidence"])
+            excused = fault["withdrawn"] and (seed % 2 == 0 or "the load has ended" in fault["evidence"])
             self.assertTrue(fault["took_effect"] or excused, fault)
         faults = effects_of(results)
         return faults if faults >= 2 and results["history"]["ok"] > 100 else 0

@@ -306,7 +306,7 @@ class Faults(EvidenceTest):
         plan = self.plan(FAULTY.replace("postgres, isolation: %s", "etcd").replace(
             "exec, after: 1s, for: 500ms, command: [%s], undo: [%s]%s", "clock, after: 1s"))
         done = self.status(64, self.rig("run", plan, "-o", "out"))
-        self.assertIn("clock: this driver's clusters have no way to preload", done.err)
+        self.assertIn("clock: clusters of this driver cannot preload", done.err)
 
 
 class Failures(EvidenceTest):
