@@ -94,7 +94,7 @@ const struct rig_run_line rig_run_lines[RIG_RUN_LINES] = {
     {"started", "Started", write_started_utc},
     {"driver", "Driver", write_driver},
     {"server", "Server", write_server},
-    {"isolation asked for", "Isolation asked for", write_isolation},
+    {"requested isolation", "Requested isolation", write_isolation},
     {"host", "Host", write_host},
     {"rig", "rig", write_rig},
     {"settings", NULL, write_settings},
