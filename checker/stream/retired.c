@@ -11,7 +11,7 @@ enum { DENSE_SLACK = 1 << 16 /* bits */ };
 
 enum rig_rc rig_retired_no_memory(struct rig_err *err)
 {
-    return rig_memory_limit(err, "the keys that are done with");
+    return rig_memory_limit(err, "the finished keys");
 }
 
 struct rig_retired *rig_retired_new(enum rig_workload workload, size_t forgotten_bytes)

@@ -356,7 +356,7 @@ static unsigned drain_ring(struct rig_recorder *recorder, struct rig_channel *ch
         channel->pending_at = 0;
     }
     if (!has_failed(recorder) && !byte_vec_reserve(&channel->pending, channel->pending.count + available))
-        fail(recorder, RIG_E_LIMIT, "cannot record", RIG_NO_MEMORY "what the clients sent");
+        fail(recorder, RIG_E_LIMIT, "cannot record", RIG_NO_MEMORY "the requests of the clients");
     if (has_failed(recorder)) {
         rig_byte_ring_take(&channel->ring, NULL, available); /* nobody waits for a record that has failed */
         channel->pending.count = 0;
