@@ -14,19 +14,17 @@ static bool keep_text(struct rig_arena *arena, const char **text)
     return *text != NULL;
 }
 
-bool rig_fault_event_keep(struct rig_fault_event_vec *events, struct rig_arena *arena,
-                          const struct rig_fault_event *event)
+static bool keep_texts(struct rig_arena *arena, struct rig_fault_event *event)
 {
-    struct rig_fault_event copy = *event;
-    return keep_text(arena, &copy.fault) && keep_text(arena, &copy.targets) && keep_text(arena, &copy.text) &&
-           rig_fault_event_vec_add(events, copy);
+    return keep_text(arena, &event->fault) && keep_text(arena, &event->targets) && keep_text(arena, &event->text);
 }
 
 bool rig_fault_event_keep_all(struct rig_fault_event_vec *events, struct rig_arena *arena,
                               const struct rig_fault_event *from, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (!rig_fault_event_keep(events, arena, &from[i]))
+        struct rig_fault_event copy = from[i];
+        if (!keep_texts(arena, &copy) || !rig_fault_event_vec_add(events, copy))
             return false;
     }
     return true;
@@ -38,8 +36,7 @@ const struct rig_fault_event *rig_fault_events_copy(struct rig_arena *arena, con
     struct rig_fault_event *copies = rig_arena_array(arena, count + 1, sizeof *copies);
     for (size_t i = 0; copies != NULL && i < count; i++) {
         copies[i] = from[i];
-        if (!keep_text(arena, &copies[i].fault) || !keep_text(arena, &copies[i].targets) ||
-            !keep_text(arena, &copies[i].text))
+        if (!keep_texts(arena, &copies[i]))
             return NULL;
     }
     return copies;

@@ -45,10 +45,7 @@ struct rig_fault_event {
 
 RIG_VEC(struct rig_fault_event, rig_fault_event_vec)
 
-/* Adds a copy, with its texts in the arena. False when memory runs out. */
-bool rig_fault_event_keep(struct rig_fault_event_vec *events, struct rig_arena *arena,
-                          const struct rig_fault_event *event);
-/* The same for several. */
+/* Adds copies, with their texts in the arena. False when memory runs out. */
 bool rig_fault_event_keep_all(struct rig_fault_event_vec *events, struct rig_arena *arena,
                               const struct rig_fault_event *from, size_t count);
 /* Copies in the arena, or NULL. */

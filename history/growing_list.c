@@ -89,18 +89,11 @@ void rig_growing_list_release(struct rig_list_pool *pool, struct rig_growing_lis
     *list = (struct rig_growing_list){0};
 }
 
-bool rig_growing_list_agrees_from(const struct rig_growing_list *list, uint32_t from, const int64_t *elements,
-                                  uint32_t count)
-{
-    uint32_t common = count < list->count ? count : list->count;
-    if (common <= from)
-        return true;
-    /* Lists of one key that differ mostly do so at their ends: each shows what its own transaction appended. */
-    return list->at[common - 1] == elements[common - 1] &&
-           memcmp(list->at + from, elements + from, (common - from) * sizeof *elements) == 0;
-}
-
 bool rig_growing_list_agrees(const struct rig_growing_list *list, const int64_t *elements, uint32_t count)
 {
-    return rig_growing_list_agrees_from(list, 0, elements, count);
+    uint32_t common = count < list->count ? count : list->count;
+    if (common == 0)
+        return true;
+    /* Lists of one key that differ mostly do so at their ends: each shows what its own transaction appended. */
+    return list->at[common - 1] == elements[common - 1] && memcmp(list->at, elements, common * sizeof *elements) == 0;
 }

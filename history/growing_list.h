@@ -28,12 +28,6 @@ struct rig_growing_list {
     uint32_t room_class; /* while `at` is set: room for 4 << room_class elements */
 };
 
-/* Elements that fit without growing. */
-static inline size_t rig_growing_list_room(const struct rig_growing_list *list)
-{
-    return list->at == NULL ? 0 : (size_t)RIG_LIST_SMALLEST_ROOM << list->room_class;
-}
-
 /* `limit_bytes` 0: no limit. */
 void rig_list_pool_init(struct rig_list_pool *pool, size_t limit_bytes);
 /* Frees all lists at once. */
@@ -47,7 +41,7 @@ bool rig_growing_list_add(struct rig_list_pool *pool, struct rig_growing_list *l
                           uint32_t count);
 static inline bool rig_growing_list_has_room(const struct rig_growing_list *list, uint32_t count)
 {
-    return list->at != NULL && (size_t)list->count + count <= (size_t)4 << list->room_class;
+    return list->at != NULL && (size_t)list->count + count <= (size_t)RIG_LIST_SMALLEST_ROOM << list->room_class;
 }
 
 /* Room behind the list for `count` more elements, which the caller writes; false as above. */
@@ -56,8 +50,5 @@ bool rig_growing_list_reserve(struct rig_list_pool *pool, struct rig_growing_lis
 void rig_growing_list_release(struct rig_list_pool *pool, struct rig_growing_list *list);
 /* Whether `elements` and the list are equal over the length that both have. */
 bool rig_growing_list_agrees(const struct rig_growing_list *list, const int64_t *elements, uint32_t count);
-/* The same, comparing only from index `from` on. */
-bool rig_growing_list_agrees_from(const struct rig_growing_list *list, uint32_t from, const int64_t *elements,
-                                  uint32_t count);
 
 #endif

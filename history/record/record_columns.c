@@ -5,7 +5,8 @@
 #include "base/bug.h"
 #include "history/record/varint.h"
 
-struct rig_record_columns rig_record_columns_of(uint32_t bits)
+/* From RIG_COLUMN_BIT()s, without those that no record holds. */
+static struct rig_record_columns columns_of(uint32_t bits)
 {
     struct rig_record_columns columns = {0};
     for (bits &= RIG_COLUMNS_KEPT; bits != 0; bits &= bits - 1)
@@ -17,7 +18,7 @@ struct rig_record_columns rig_record_columns_of(uint32_t bits)
 
 void rig_columns_encoder_init(struct rig_columns_encoder *encoder, uint32_t bits)
 {
-    *encoder = (struct rig_columns_encoder){.columns = rig_record_columns_of(bits)};
+    *encoder = (struct rig_columns_encoder){.columns = columns_of(bits)};
     rig_text_table_init(&encoder->names, 0);
 }
 
@@ -158,7 +159,7 @@ bool rig_record_columns_read(struct rig_record_cursor *cursor, struct rig_record
             return false;
         bits |= RIG_COLUMN_BIT(column);
     }
-    *columns = rig_record_columns_of(bits);
+    *columns = columns_of(bits);
     return cursor->bad == NULL && count > 0;
 }
 

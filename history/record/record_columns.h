@@ -23,9 +23,6 @@ struct rig_record_columns {
     uint32_t count;
 };
 
-/* From RIG_COLUMN_BIT()s, of which those that no record holds are left out. */
-struct rig_record_columns rig_record_columns_of(uint32_t bits);
-
 RIG_VEC(struct rig_column_row, rig_column_row_vec)
 
 /* ---- writing ---- */

@@ -26,8 +26,9 @@ bool rig_record_place_branch(struct rig_record_decoder *decoder, struct rig_reco
     return rig_growing_branch_extend(&segment->pool, last, &list);
 }
 
-bool rig_record_place_prefix(struct rig_record_decoder *decoder, struct rig_record_key *key, enum rig_outcome outcome,
-                             uint32_t count, struct rig_txn_op *mop)
+/* A read of `count` elements, all of the key's spine. False when memory runs out. */
+static bool place_prefix(struct rig_record_decoder *decoder, struct rig_record_key *key, enum rig_outcome outcome,
+                         uint32_t count, struct rig_txn_op *mop)
 {
     if (key->stamp != decoder->stamp && !rig_record_use_key(decoder, key))
         return false;
@@ -105,7 +106,7 @@ static enum rig_rc get_apart(struct rig_record_decoder *decoder, struct rig_reco
     if (key->good > shared)
         key->good = (uint32_t)shared;
     if (!rig_growing_list_add(&decoder->pool, &key->spine, decoder->scratch.at, (uint32_t)own) ||
-        !rig_record_place_prefix(decoder, key, outcome, count, mop))
+        !place_prefix(decoder, key, outcome, count, mop))
         return rig_record_no_memory(decoder);
     return RIG_OK;
 }
@@ -127,8 +128,7 @@ static enum rig_rc get_longer(struct rig_record_decoder *decoder, struct rig_rec
     if (!get_elements(decoder, count == 0 ? 0 : key->spine.at[count - 1], key->spine.at + count, more))
         return rig_record_no_number(decoder);
     key->spine.count = count + (uint32_t)more;
-    return rig_record_place_prefix(decoder, key, outcome, key->spine.count, mop) ? RIG_OK
-                                                                                 : rig_record_no_memory(decoder);
+    return place_prefix(decoder, key, outcome, key->spine.count, mop) ? RIG_OK : rig_record_no_memory(decoder);
 }
 
 enum rig_rc rig_record_get_list(struct rig_record_decoder *decoder, uint32_t key_number, enum rig_outcome outcome,
@@ -146,7 +146,6 @@ enum rig_rc rig_record_get_list(struct rig_record_decoder *decoder, uint32_t key
         return rig_record_damaged(decoder, "a list shorter than nothing");
     if (key->spine.count > 0 && !rig_growing_list_reserve(&decoder->pool, &key->spine, RIG_FEW_ELEMENTS))
         return rig_record_no_memory(decoder);
-    return rig_record_place_prefix(decoder, key, outcome, key->spine.count - (uint32_t)fewer, mop)
-               ? RIG_OK
-               : rig_record_no_memory(decoder);
+    return place_prefix(decoder, key, outcome, key->spine.count - (uint32_t)fewer, mop) ? RIG_OK
+                                                                                        : rig_record_no_memory(decoder);
 }

@@ -21,9 +21,6 @@ enum { RIG_FEW_ELEMENTS = 4 };
  */
 bool rig_record_place_branch(struct rig_record_decoder *decoder, struct rig_record_key *key, uint32_t shared,
                              const int64_t *tail, uint32_t tail_count, struct rig_txn_op *mop);
-/* A read of `count` elements, all of the key's spine. False when memory runs out. */
-bool rig_record_place_prefix(struct rig_record_decoder *decoder, struct rig_record_key *key, enum rig_outcome outcome,
-                             uint32_t count, struct rig_txn_op *mop);
 /*
  * A read with a code of RIG_READ_CODE_APART or more, of the decoder's key with that number; goes on at the decoder's
  * cursor. `mop` becomes its result.

@@ -28,7 +28,8 @@ uint32_t rig_part_error(struct rig_part *part, const char *text, size_t length)
     return (uint32_t)errors->count;
 }
 
-struct rig_column_row rig_part_column_row(struct rig_part *part)
+/* The columns of the operation that is being read, as a row of the segment. */
+static struct rig_column_row column_row(struct rig_part *part)
 {
     const struct rig_column_fields *fields = &part->columns;
     struct rig_column_row row = {0};
@@ -45,7 +46,7 @@ struct rig_column_row rig_part_column_row(struct rig_part *part)
 
 void rig_part_set_columns(struct rig_part *part)
 {
-    const struct rig_column_row row = rig_part_column_row(part);
+    const struct rig_column_row row = column_row(part);
     if (!rig_columns_set_row(&part->segment->columns, part->segment->txns.count - 1, &row))
         part->no_memory = true;
 }
@@ -304,7 +305,7 @@ static void add_perhaps(struct rig_part *part, const struct rig_operation_fields
     rig_part_set_txn(part, &perhaps.txn, outcome_of(fields), position, time_of(fields));
     perhaps.txn.process = (int32_t)fields->process;
     perhaps.txn.error = error_of(part, fields);
-    perhaps.columns = rig_part_column_row(part);
+    perhaps.columns = column_row(part);
     part->no_memory = part->no_memory || !rig_part_perhaps_vec_add(&part->perhaps, perhaps);
 }
 

@@ -23,8 +23,7 @@ void rig_part_parse_invoked(struct rig_part *part, struct rig_part_process *proc
 /* The number of an error's text, from 1. */
 uint32_t rig_part_error(struct rig_part *part, const char *text, size_t length);
 
-/* The columns of the operation that is being read: as a row of the segment, and for the segment's last transaction. */
-struct rig_column_row rig_part_column_row(struct rig_part *part);
+/* Gives the columns of the operation that is being read to the segment's last transaction. */
 void rig_part_set_columns(struct rig_part *part);
 
 RIG_PART_INLINE void rig_part_refuse(struct rig_part *part)
