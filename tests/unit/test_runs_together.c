@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -26,6 +27,8 @@ static const char *const simulated[RUNS] = {
 };
 
 struct one_run {
+    const char *yaml;
+    uint64_t seed;
     struct rig_plan *plan;
     char folder[64];
     atomic_int interrupts;
@@ -38,12 +41,13 @@ struct one_run {
 static void prepare(struct one_run *one, const char *yaml, uint64_t seed)
 {
     memset(one, 0, sizeof *one);
-    if (rig_plan_parse("test", yaml, strlen(yaml), NULL, 0, &seed, &one->plan, &one->err) != RIG_OK)
-        fail_msg("%s", one->err.text);
+    one->yaml = yaml;
+    one->seed = seed;
     (void)snprintf(one->folder, sizeof one->folder, "/tmp/rig-test-together-XXXXXX");
     assert_non_null(mkdtemp(one->folder));
 }
 
+/* All of a run's life: the plan is read in its thread, too. */
 static void *run(void *argument)
 {
     struct one_run *one = argument;
@@ -51,7 +55,9 @@ static void *run(void *argument)
     char path[PATH_BYTES];
     (void)snprintf(path, sizeof path, "%s/rig.log", one->folder);
     assert_int_equal(rig_log_open(path, &one->err), RIG_OK);
-    one->rc = rig_run(one->plan, &options, &one->result, &one->err);
+    one->rc = rig_plan_parse("test", one->yaml, strlen(one->yaml), NULL, 0, &one->seed, &one->plan, &one->err);
+    if (one->rc == RIG_OK)
+        one->rc = rig_run(one->plan, &options, &one->result, &one->err);
     rig_log_close();
     return NULL;
 }
@@ -132,31 +138,49 @@ static void simulated_runs_are_what_they_are_alone(void **state)
         rig_history_free(alone[i]);
 }
 
-/* One is ended by its user; the other continues to its count. */
+static int64_t record_size(const struct one_run *one)
+{
+    char path[PATH_BYTES];
+    struct stat status;
+    (void)snprintf(path, sizeof path, "%s/history.rig", one->folder);
+    return stat(path, &status) == 0 ? (int64_t)status.st_size : 0;
+}
+
+/* Waits until the run has recorded more than so much. */
+static void await_record(const struct one_run *one, int64_t size)
+{
+    const int64_t until_ns = rig_clock_now_ns() + 30 * RIG_NS_PER_S;
+    while (record_size(one) <= size) {
+        assert_true(rig_clock_now_ns() < until_ns);
+        rig_clock_sleep_until_ns(rig_clock_now_ns() + RIG_NS_PER_MS);
+    }
+}
+
+/* The user ends one; the other one goes on. */
 static void an_interrupt_is_of_one_run(void **state)
 {
     (void)state;
-    prepare(&runs[0],
-            "name: endless\nworkload: {type: list-append, duration: 10m, final-reads: none}\nclients: {count: 2}\n"
-            "database: {driver: 'null'}\n",
-            1);
-    prepare(&runs[1],
-            "name: counted\nworkload: {type: list-append, transactions: 2000, final-reads: none}\nclients: {count: 2, "
-            "rate: 4000}\n"
-            "database: {driver: 'null'}\n",
-            1);
-    for (int i = 0; i < RUNS; i++)
+    for (int i = 0; i < RUNS; i++) {
+        prepare(&runs[i],
+                "name: endless\nworkload: {type: list-append, duration: 10m, final-reads: none}\n"
+                "clients: {count: 2, rate: 2000}\ndatabase: {driver: 'null'}\n",
+                1);
         assert_int_equal(pthread_create(&runs[i].thread, NULL, run, &runs[i]), 0);
-    rig_clock_sleep_until_ns(rig_clock_now_ns() + 50 * RIG_NS_PER_MS);
+    }
+    for (int i = 0; i < RUNS; i++) {
+        await_record(&runs[i], 0);                            /* its head, */
+        await_record(&runs[i], record_size(&runs[i]) + 3000); /* and transactions */
+    }
     atomic_fetch_add(&runs[0].interrupts, 1);
-    for (int i = 0; i < RUNS; i++)
-        assert_int_equal(pthread_join(runs[i].thread, NULL), 0);
-    for (int i = 0; i < RUNS; i++)
+    assert_int_equal(pthread_join(runs[0].thread, NULL), 0);
+    await_record(&runs[1], record_size(&runs[1]) + 3000);
+    atomic_fetch_add(&runs[1].interrupts, 1);
+    assert_int_equal(pthread_join(runs[1].thread, NULL), 0);
+    for (int i = 0; i < RUNS; i++) {
         rig_history_free(take_history(&runs[i]));
-    assert_true(runs[0].result.interrupted);
-    assert_false(runs[1].result.interrupted);
-    assert_int_equal(runs[1].result.counters.ok, 2000);
-    assert_string_not_equal(runs[0].result.started_utc, "");
+        assert_true(runs[i].result.interrupted);
+        assert_true(runs[i].result.counters.ok > 0);
+    }
 }
 
 /* Each run has services of its own, up to a maximum. */
