@@ -144,7 +144,7 @@ static void failures_say_what_to_do(void **state)
     struct rig_pg_options options;
     harness_defaults(&options);
     options.bin_dir = "/nonexistent";
-    expect_part(start_failing(&options), "bin-dir: `/nonexistent` is no absolute path");
+    expect_part(start_failing(&options), "bin-dir: `/nonexistent` is not the absolute path");
     harness_defaults(&options);
     if (geteuid() == 0) {
         options.run_as = "no-such-user";
