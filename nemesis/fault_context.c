@@ -13,7 +13,7 @@ static const int64_t effect_timeout_ns = 10 * RIG_NS_PER_S;
 static const int64_t hidden_timeout_ns = RIG_NS_PER_S;
 static const int64_t effect_step_ns = 2 * RIG_NS_PER_MS;
 
-/* How often a hook for one target is called. */
+/* The number of calls of a hook for one target. */
 static uint32_t calls_of(const struct rig_fault_site *site)
 {
     return site->node_count == 0 ? 1 : site->node_count;

@@ -47,7 +47,7 @@ static inline const char *rig_target_name(const struct rig_fault_site *site, uin
 /* Injects as the contract says (drivers/fault.h): all at once, or target by target until one fails. */
 enum rig_rc rig_fault_inject(const struct rig_fault *fault, const struct rig_fault_site *site, void *state,
                              struct rig_evidence *evidence, struct rig_err *err);
-/* Heals likewise, but a target that fails does not keep the others from being healed. Returns the first error. */
+/* Heals in the same way, but heals the other targets also when one fails. Returns the first error. */
 enum rig_rc rig_fault_heal(const struct rig_fault *fault, const struct rig_fault_site *site, void *state,
                            struct rig_evidence *evidence, struct rig_err *err);
 

@@ -180,7 +180,7 @@ static enum rig_rc check_placeholders(const struct rig_option *table, const void
     return rc;
 }
 
-/* Without a target, a fault of nodes would strike none and yet count as one that took effect. */
+/* Without a target, a fault of nodes would strike none and still count as effective. */
 static enum rig_rc check_target(const struct rig_nemesis_entry *entry, struct rig_err *err)
 {
     const char *target = entry->schedule.target;

@@ -139,7 +139,7 @@ static enum rig_rc start_all(struct rig_etcd_cluster *cluster, int64_t deadline_
     return rc;
 }
 
-/* Undoes make_data() and start_all() but for the logs. */
+/* Undoes make_data() and start_all() except the logs. */
 static void end_all(struct rig_etcd_cluster *cluster)
 {
     for (uint32_t i = 0; i < cluster->count; i++) {

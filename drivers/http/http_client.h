@@ -80,7 +80,7 @@ struct rig_http_client {
     CURL *easy;
     CURLM *multi;
     struct curl_slist *fixed_headers;
-    struct rig_buf line;         /* a header on its way */
+    struct rig_buf line;         /* a header that is being received */
     const struct rig_wake *wake; /* borrowed; NULL: nothing interrupts it */
     struct rig_http_answer answer;
     unsigned attempts;  /* connections that were about to carry this request */

@@ -50,7 +50,7 @@ struct rig_pg_turn {
     bool session_lost;
 };
 
-/* The driver's hooks, as they are: `session` is a struct rig_pg_session, `run` a struct rig_pg_run. */
+/* The driver's hooks: `session` is a struct rig_pg_session, `run` a struct rig_pg_run. */
 enum rig_rc rig_pg_session_open(void *session, void *run, uint32_t client, struct rig_err *err);
 enum rig_outcome rig_pg_session_transact(void *session, struct rig_transaction *transaction);
 void rig_pg_session_interrupt(void *session);

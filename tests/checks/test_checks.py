@@ -88,7 +88,7 @@ class Checks(unittest.TestCase):
         planted = {"drivers/other/other.c": '#include "drivers/postgres/pg.h"\n'}
         self.catches("check-layers", planted, "drivers/other may not include drivers/postgres/pg.h")
 
-    def test_folders_of_a_room_that_include_each_other(self):
+    def test_folders_of_a_layer_that_include_each_other(self):
         down = {"history/text/fast/lines.c": '#include "history/text/part/keys.h"\n',
                 "history/text/part/keys.h": '#include "history/text/scan/block.h"\n',
                 "history/text/scan/block.h": "int block;\n"}
@@ -141,8 +141,8 @@ class Checks(unittest.TestCase):
     def test_include_of_nothing(self):
         self.catches("check-layers", {"base/err.c": '#include "base/gone.h"\n'}, "no file of the repository")
 
-    def test_room_that_is_not_in_the_table(self):
-        self.catches("check-layers", {"utils/x.c": "int x;\n"}, "no room of the house")
+    def test_layer_that_is_not_in_the_table(self):
+        self.catches("check-layers", {"utils/x.c": "int x;\n"}, "not in a layer")
 
     def test_library_linked_backwards(self):
         planted = {"base/CMakeLists.txt": "rig_library(base SOURCES err.c LINKS rig_history)\n"}

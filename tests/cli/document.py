@@ -1,4 +1,4 @@
-"""Shared by the tests that hold a document to the program: how they end."""
+"""Shared by the tests that compare a document with the program: their output and exit status."""
 
 
 def finish(path, problems):

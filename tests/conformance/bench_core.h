@@ -61,7 +61,7 @@ enum rig_outcome bench_client_transact(struct bench_client *client, const struct
 enum rig_outcome bench_client_transact_held(struct bench_client *client, const struct rig_op *ops, uint32_t op_count,
                                             const struct rig_hold *hold);
 
-/* The text whose number core->name() returned, or NULL. */
+/* The text with this number from core->name(), or NULL. */
 const char *bench_name(int64_t number);
 
 #endif

@@ -173,7 +173,7 @@ static void name_cycle(struct brute *b, int length)
         *shortest = length;
 }
 
-/* All cycles whose lowest transaction is the first of the path. */
+/* All cycles in which the first of the path is the lowest transaction. */
 static void extend(struct brute *b, int length)
 {
     int last = b->path[length - 1];

@@ -11,7 +11,7 @@
 
 static const size_t memory_bytes = (size_t)16 << 20;
 
-/* Whether what was allocated since then, when `before` was, was within the limit at any time. */
+/* Whether the allocations since the moment with `before` bytes were always within the limit. */
 static void check_memory(size_t before)
 {
     RIG_INVARIANT(heap_peak_since(before) <= memory_bytes);

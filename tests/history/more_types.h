@@ -1,6 +1,6 @@
 /*
  * Data types that rig does not have, as further rows of its tables: included before all else by a second build of
- * history/, with which a test shows that rows are all that a type takes there. One of each shape that a result has.
+ * history/, with which a test shows that a type needs only rows there. One of each shape that a result has.
  */
 #ifndef RIG_TESTS_HISTORY_MORE_TYPES_H
 #define RIG_TESTS_HISTORY_MORE_TYPES_H

@@ -7,7 +7,7 @@
 #include "history/history.h"
 #include "synthetic/synthetic.h"
 
-/* Gives. By way of a file in TMPDIR or /tmp, which is removed. */
+/* The caller owns it. Made through a file in TMPDIR or /tmp, which is removed. */
 enum rig_rc make_history(const struct rig_synthetic *synthetic, struct rig_history **history, struct rig_err *err);
 
 #endif

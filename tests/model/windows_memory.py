@@ -2,7 +2,7 @@
 """A history that takes more than three times --max-memory to check as a whole is checked in windows within the limit.
 
 One pass suffices where keys are never used again once they are left; two passes where some are used again long
-after, so that a guess about them is wrong. Through a pipe, whose input is kept in memory, the history is rejected
+after, so that a guess about them is wrong. Input from a pipe is kept in memory, so the history is rejected there
 with the remedy. Memory for registers does not grow with twice as many, whatever is assumed of them. In each form a
 limit of a third of the file is kept to, also where keys are used seldom and so for long. Where all keys stay in use,
 the limit that the error names is enough. The binary is $RIG, or build/release/rig; other programs are in

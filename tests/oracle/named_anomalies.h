@@ -16,8 +16,8 @@
  * incompatible-order   two reads of a key, neither of which is a prefix of the other
  * fractured-append     a read shows an append, and not, in front of it, an earlier one of that transaction to the key
  * dirty-update         a read shows a committed transaction's element behind one of a failed transaction
- * lost-update          two transactions whose first known read of a key shows the same, and that write the key
- *                      afterwards
+ * lost-update          two transactions with the same result in their first known read of a key, which both
+ *                      write afterwards
  *
  * Cycles (docs/checker.md, "Cycles by name"; Adya's thesis 4.2 to 4.4, Cerone & Gotsman 2018, Kingsbury & Alvaro 2020,
  * 5.1): every simple cycle of the graph, one edge a step, each choice of edges by itself. The edges of a graph come

@@ -9,8 +9,8 @@
  *     ok 0 1-4: ax1 rx[1 2] ry? rz[]
  *
  * outcome (ok, fail, info), process, positions of the invocation and the completion, joined by '-' (no second one: no
- * completion came), then the operations: `ax1` appends 1 to key x, `rx[1 2]` reads, `ry?` is a read whose result is not
- * known. Keys are w, x, y, z.
+ * completion came), then the operations: `ax1` appends 1 to key x, `rx[1 2]` reads, `ry?` is a read with an unknown
+ * result. Keys are w, x, y, z.
  */
 #ifndef RIG_TESTS_ORACLE_SMALL_HISTORY_H
 #define RIG_TESTS_ORACLE_SMALL_HISTORY_H

@@ -120,7 +120,7 @@ static inline bool is_party(const char *name, const char *wanted)
     return wanted == NULL || strcmp(name, wanted) == 0;
 }
 
-/* How many connections there are from `from` to `to` (NULL: any) that reach their target. */
+/* The number of connections from `from` to `to` (NULL: any) that reach their target. */
 static inline uint32_t connection_count(struct rig_proxy *proxy, const char *from, const char *to)
 {
     uint32_t count = 0;

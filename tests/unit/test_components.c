@@ -182,7 +182,7 @@ static void real_time_agrees_with_every_edge_written_out(void **state)
     assert_true(violated > 100 && kept > 100);
 }
 
-/* Two components and a node alone; then each way in which that can be wrong. */
+/* Two components and a single node; then each way in which that can be wrong. */
 static void what_is_no_partition_in_order_is_found(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Whatever shape the results of a data type have, history/ keeps them: with rows that rig's own tables do not have. */
+/* history/ keeps the results of a data type in every shape: tested with rows that rig's own tables do not have. */
 #include "tests/unit/cmocka_first.h"
 
 #include <string.h>
@@ -60,7 +60,7 @@ static struct rig_history *through_file(const struct rig_history *history, enum 
     return back;
 }
 
-/* From the builder through the record, JSON lines, EDN and a record of what came of that. */
+/* From the builder through the record, JSON lines, EDN and another record. */
 static void histories_come_back(void **state)
 {
     static const enum rig_form forms[] = {RIG_FORM_RIG, RIG_FORM_JSON_LINES, RIG_FORM_EDN, RIG_FORM_RIG};
@@ -83,7 +83,7 @@ static void histories_come_back(void **state)
     }
 }
 
-/* A window of segments has the same, and knows which operations write to sequences. */
+/* A window of segments has the same content, and knows which operations write to sequences. */
 static void windows_have_them(void **state)
 {
     (void)state;
@@ -146,7 +146,7 @@ static void assert_refused(const char *text, const char *why)
     assert_string_equal(err.text, why);
 }
 
-/* By the name of what writes, else by the value that is read: then the first type of that shape. */
+/* By the name of the write, or by the value that is read: then the first type of that shape. */
 static void a_text_tells_its_type(void **state)
 {
     (void)state;
@@ -171,7 +171,7 @@ static void what_is_of_no_type_is_refused(void **state)
                    "x:1:54: a row without a value; a row is a key and a value");
 }
 
-/* A record of one read of rows, of so many elements. */
+/* A record of one read of rows, with this number of elements. */
 static enum rig_rc load_rows(uint32_t count, struct rig_err *err)
 {
     static const int64_t elements[] = {1, 10, 2, 20};

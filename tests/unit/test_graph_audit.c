@@ -1,4 +1,4 @@
-/* What checks graphs in full finds what is wrong with them. */
+/* The full checks of graphs find each fault in them. */
 #include "tests/unit/cmocka_first.h"
 
 #include "checker/graph/graph_audit.h"
@@ -6,10 +6,10 @@
 struct fixture {
     struct rig_arena arena;
     struct rig_links links;
-    uint32_t relay; /* and the one behind it */
+    uint32_t relay; /* and the next one */
 };
 
-/* 0 -> 1 -> 2 -> 3 by themselves, 2 -> 1 backwards, and 0 -> relay -> next relay -> 3. */
+/* 0 -> 1 -> 2 -> 3 as own edges, 2 -> 1 backwards, and 0 -> relay -> next relay -> 3. */
 static int start(void **state)
 {
     static struct fixture f;
@@ -45,7 +45,7 @@ static void sound_ones_pass(void **state)
     struct rig_graph graph;
     static const uint8_t committed[] = {1, 1, 1, 1};
     pack(f, &graph);
-    /* 0 -> 3 was chained behind 2 -> 3, as no visit in completion order would do. */
+    /* 0 -> 3 was chained behind 2 -> 3, which no visit in completion order does. */
     assert_false(rig_links_are_sound(&f->links, committed));
     f->links.read_count = 0;
     assert_true(rig_links_are_sound(&f->links, committed));
@@ -69,7 +69,7 @@ static void a_backward_edge_without_its_mark_is_found(void **state)
     assert_false(rig_links_are_sound(&f->links, NULL));
 }
 
-/* 3 -> relay -> next relay -> 2: whoever adds edges out of relays has to mark. */
+/* 3 -> relay -> next relay -> 2: code that adds edges out of relays has to mark. */
 static void a_backward_way_through_relays_without_its_mark_is_found(void **state)
 {
     struct fixture *f = *state;

@@ -91,7 +91,8 @@ static void assert_excerpt(const struct rig_history *history, uint32_t share)
     free(keep);
 }
 
-/* Lists with branches and failed reads, and registers; with numbers and texts as keys, columns, and little known. */
+/* Lists with branches and failed reads, and registers; with numbers and texts as keys, columns, and few known
+ * results. */
 static void what_is_kept_is_as_it_was(void **state)
 {
     (void)state;
@@ -131,7 +132,7 @@ static void an_excerpt_of_everything_is_the_history(void **state)
     model_done(&model);
 }
 
-/* Keys and elements that no kept transaction uses are gone, and a branch that is alone becomes the spine. */
+/* Keys and elements that no kept transaction uses are gone, and a single branch becomes the spine. */
 static void the_rest_is_gone(void **state)
 {
     (void)state;

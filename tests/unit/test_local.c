@@ -78,7 +78,7 @@ static int prepare(void **state)
     return 0;
 }
 
-/* Nothing stays: no process, no file but the logs. */
+/* No process remains, and no file but the logs. */
 static int release(void **state)
 {
     (void)state;
@@ -108,7 +108,7 @@ static void launch(const char *script)
         fail_msg("%s", err.text);
 }
 
-/* A server answers when it has written the file `up` in its folder. */
+/* A server answers once it has written the file `up` in its folder. */
 static bool is_up(void *context, struct rig_err *why)
 {
     char path[RIG_LOCAL_PATH_BYTES];
@@ -296,7 +296,7 @@ static void start_that_fails_says_why(void **state)
     assert_int_equal(await_up(false, patience_ns, &err), RIG_E_INTERRUPTED);
     assert_string_equal(err.text, "stopped while node-1 was starting");
     err = (struct rig_err){.rc = RIG_OK};
-    assert_int_equal(await_up(true, 20 * RIG_NS_PER_MS, &err), RIG_E_CLUSTER); /* asked all the same */
+    assert_int_equal(await_up(true, 20 * RIG_NS_PER_MS, &err), RIG_E_CLUSTER); /* it is asked even so */
 }
 
 /* The signals that the server gets, and that every process is gone after the last. */

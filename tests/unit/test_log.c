@@ -184,7 +184,7 @@ static void *is_blocked(void *argument)
     return sigismember(&blocked, SIGINT) == 1 ? argument : NULL;
 }
 
-/* Threads log where their starter does, until they open a log of their own; and they leave signals to it. */
+/* Threads log to their starter's log until they open their own, and do not handle signals. */
 static void each_thread_has_its_log(void **state)
 {
     (void)state;

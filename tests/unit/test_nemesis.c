@@ -114,7 +114,7 @@ static void a_failed_heal_fails_the_run(void **state)
     assert_string_equal(stage.err.text, "nemesis: cannot heal kill n1: n1 does not start");
 }
 
-/* A fault of the test's own, whose targets are healed one by one. */
+/* A fault of the test's own; its targets are healed one by one. */
 static struct {
     int calls[STAGE_NODES];  /* of heal_node, by position among the targets */
     int failing;             /* position of the target that fails to heal; -1: none */
@@ -199,7 +199,7 @@ static void targets_are_healed_also_where_the_fault_failed(void **state)
     spread.unstruck = 1;
     run_own_fault(&spread_fault, "all");
     assert_true(spread.struck[0] == 1 && spread.struck[1] == 1);
-    assert_int_equal(spread.struck[2], 0); /* the first that fails is the last */
+    assert_int_equal(spread.struck[2], 0); /* no further call after a failure */
     assert_true(stage.events[1].failed);
     for (int i = 0; i < STAGE_NODES; i++)
         assert_int_equal(spread.calls[i], 1);
@@ -351,7 +351,7 @@ static void a_node_that_stays_ill_fails_the_run(void **state)
                            "ill"));
 }
 
-/* -- a list in the place of the plan's schedule -------------------------------------------------------------------- */
+/* -- a list in place of the plan's schedule ----------------------------------------------------------------------- */
 
 struct listed_fault {
     struct rig_scheduled_fault fault;
@@ -390,7 +390,7 @@ static void listed_over(struct rig_schedule *schedule, uint32_t entry, int64_t n
 
 static const struct rig_schedule_ops listed_ops = {.next = listed_next, .take = listed_take, .over = listed_over};
 
-/* Times, lengths and nodes are those of the list, whatever the plan says of its entries. */
+/* Times, durations and nodes come from the list, not from the plan's entries. */
 static void a_list_can_be_the_schedule(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * Processes as /proc shows them: each field of a process with any name, a process that has ended, one whose number was
- * reused.
+ * Processes as /proc shows them: each field of a process with any name, a process that has ended, one with a reused
+ * number.
  */
 #include "tests/unit/cmocka_first.h"
 

@@ -1,4 +1,4 @@
-/* Runs whose questions come from a list instead of the generator. */
+/* Runs with questions from a list instead of the generator. */
 #include "tests/unit/cmocka_first.h"
 
 #include <stdlib.h>

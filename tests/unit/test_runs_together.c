@@ -107,7 +107,8 @@ static struct rig_history *take_history(struct one_run *one)
 
 static struct one_run runs[RUNS];
 
-/* With simulated time a run depends on its plan and seed alone: it must be the same alone, after others and beside them. */
+/* With simulated time a run depends only on its plan and seed: it must be the same alone, after others and beside
+ * them. */
 static void simulated_runs_are_what_they_are_alone(void **state)
 {
     (void)state;

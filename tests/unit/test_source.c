@@ -436,7 +436,7 @@ static void every_form_is_a_source(void **state)
     (void)unlink(path);
 }
 
-/* Under a limit that is too small for a block, whose frames end parts anywhere. */
+/* Under a limit that is too small for a block; its frames end parts anywhere. */
 static void frames_are_read_in_parts(void **state)
 {
     (void)state;

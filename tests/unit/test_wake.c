@@ -54,13 +54,13 @@ static void raised_wake_ends_the_wait(void **state)
     assert_true(is_readable(&wake, 20000));
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_true(rig_wake_is_raised(&wake));
-    rig_wake_settle(&wake); /* it was meant: every further wait ends as well */
+    rig_wake_settle(&wake); /* the interrupt was for it: every further wait ends as well */
     assert_true(is_readable(&wake, 0));
     assert_false(rig_wake_is_raised(&other));
     assert_false(is_readable(&other, 0));
 }
 
-/* It has no descriptor yet; the flag is what the session looks at before it waits. */
+/* It has no descriptor yet; the session reads the flag before it waits. */
 static void wake_is_raised_before_it_is_armed(void **state)
 {
     (void)state;
@@ -80,7 +80,7 @@ static void next_session_is_not_ended(void **state)
     rig_wake_arm(&next, &wakes, 0);
     assert_false(rig_wake_is_raised(&next));
     assert_false(is_readable(&next, 0));
-    rig_wake_raise(&before); /* late: the session was closed just then */
+    rig_wake_raise(&before); /* late: the session has just been closed */
     assert_true(is_readable(&next, 0));
     rig_wake_settle(&next);
     assert_false(is_readable(&next, 0));

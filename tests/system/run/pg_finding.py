@@ -46,7 +46,7 @@ def next_writer(completions, edge):
 
 
 def why_not_two(witness, end_s, completions):
-    """A cycle R -> W -> R: W also missed T, whose version precedes R's, so T need not be in the shortest cycle."""
+    """A cycle R -> W -> R: W also missed T, and T's version precedes R's, so T need not be in the shortest cycle."""
     cycle = witness["transactions"]
     if kinds_around(witness, cycle) != ("rw", "rw"):
         return "no two adjacent rw edges in a cycle of dependencies"

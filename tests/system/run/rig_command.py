@@ -23,8 +23,8 @@ class Finished:
 
 
 def descendants(mark):
-    """Process ids whose environment holds `mark`: every process that a run started inherits it, whatever its parent is
-    by now."""
+    """Process ids with `mark` in their environment: every process that a run started inherits it, also when its parent
+    has ended."""
     found = []
     for entry in pathlib.Path("/proc").iterdir():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
