@@ -1,6 +1,6 @@
 /*
- * The account that a child process runs under: another than rig's own when rig is root, because servers refuse root or
- * should not have it.
+ * The account that a child process runs under. If rig is root it is another account, because servers refuse to run as
+ * root or should not.
  */
 #ifndef RIG_BASE_ACCOUNT_H
 #define RIG_BASE_ACCOUNT_H
@@ -20,11 +20,11 @@ struct rig_account {
     char name[64];
 };
 
-/* `name` counts when rig runs as root only; else it is rig's own account. False: there is no user of that name. */
+/* `name` is used only if rig runs as root; otherwise the account is rig's own. False: there is no user of that name. */
 bool rig_account_find(const char *name, struct rig_account *account);
 /* Whether the account may pass through every folder of the absolute path `path`. */
 bool rig_account_can_reach(const struct rig_account *account, const char *path);
-/* The calling process takes the account on. Async-signal-safe. */
+/* Changes the calling process to the account. Async-signal-safe. */
 bool rig_account_become(const struct rig_account *account);
 
 #endif

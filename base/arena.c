@@ -12,14 +12,14 @@
 enum { ALIGNMENT = 16 };
 static const size_t first_block_bytes = (size_t)64 << 10;
 static const size_t largest_block_bytes = (size_t)16 << 20;
-static const size_t least_abandoned_bytes = (size_t)2 << 20; /* less is soon used again */
-enum { BLOCK_SHARE = 16 };                                   /* of the limit: so much may be held and not be used */
+static const size_t least_abandoned_bytes = (size_t)2 << 20; /* smaller ranges are soon reused */
+enum { BLOCK_SHARE = 16 };                                   /* share of the limit that may be held unused */
 
 struct rig_arena_block {
     struct rig_arena_block *next;
     size_t size;
     size_t used;
-    size_t dirty; /* so many bytes were handed out before the last reset */
+    size_t dirty; /* bytes handed out before the last reset */
     /* the data follows, aligned to 16 */
 };
 
@@ -76,7 +76,7 @@ static struct rig_arena_block *take_spare(struct rig_arena *arena, size_t size)
     return block;
 }
 
-/* Gives back the blocks that a reset kept and that are too small for what is wanted. */
+/* Frees the blocks that a reset kept and that are too small for the request. */
 static void drop_spare(struct rig_arena *arena)
 {
     for (const struct rig_arena_block *block = arena->spare; block != NULL; block = block->next)

@@ -114,7 +114,7 @@ const char *rig_buf_text(const struct rig_buf *buf)
 enum rig_rc rig_buf_read_up_to(struct rig_buf *buf, int fd, size_t size, const char *path, struct rig_err *err)
 {
     while (buf->size < size) {
-        char one; /* a full buffer asks only whether the file ends here */
+        char one; /* a full buffer only tests whether the file ends here */
         size_t want = (size_t)64 << 10;
         if (want > buf->limit - buf->size)
             want = buf->limit - buf->size;

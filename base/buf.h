@@ -1,8 +1,8 @@
 /*
- * Growable byte buffer, born with a maximum.
+ * Growable byte buffer with a maximum.
  *
- * A buffer that reaches its maximum, or for which memory runs out, keeps what it holds, ignores further writes and
- * remembers it in `failed`; callers check once, at the end. Text writers always leave a NUL behind the data.
+ * A buffer that reaches its maximum, or for which memory runs out, keeps its data, ignores further writes and sets
+ * `failed`; callers check once, at the end. Text writers always end the data with a NUL.
  *
  * Threads: one at a time.
  */
@@ -28,7 +28,7 @@ void rig_buf_done(struct rig_buf *buf);
 /* Empties the buffer, keeps its memory. */
 void rig_buf_clear(struct rig_buf *buf);
 
-/* Makes room for `more` bytes behind the data and returns where they start, or NULL; the caller adds to `size`. */
+/* Makes room for `more` bytes after the data and returns its start, or NULL; the caller increases `size`. */
 char *rig_buf_reserve(struct rig_buf *buf, size_t more);
 void rig_buf_add(struct rig_buf *buf, const void *bytes, size_t count);
 void rig_buf_add_char(struct rig_buf *buf, char c);
@@ -39,10 +39,9 @@ void rig_buf_add_int(struct rig_buf *buf, long long number);
 
 /* The data as text; "" when empty. Valid until the next write. */
 const char *rig_buf_text(const struct rig_buf *buf);
-/* Reads a whole file (at most the limit) behind the data. "-" is standard input. */
+/* Appends a whole file (at most the limit). "-" is standard input. */
 enum rig_rc rig_buf_read_file(struct rig_buf *buf, const char *path, struct rig_err *err);
-/* Goes on reading from `fd`, which errors call `path`, until the buffer has so many bytes, or a few more, or the file
- * ends: it has fewer then. */
+/* Reads on from `fd` (`path` in errors) until the buffer has at least `size` bytes, or fewer if the file ends. */
 enum rig_rc rig_buf_read_up_to(struct rig_buf *buf, int fd, size_t size, const char *path, struct rig_err *err);
 
 #endif

@@ -1,11 +1,11 @@
 /*
  * Assertions that are always on.
  *
- * RIG_REQUIRE states what a caller must have made true; RIG_INVARIANT what the module itself must have kept true. A
- * failure is a bug in rig: it prints file, line and condition to stderr, calls the handler (the command line installs
- * one that stops the servers it has started) and exits with status 70.
+ * RIG_REQUIRE states what a caller must ensure; RIG_INVARIANT what the module itself must ensure. A failure is a bug in
+ * rig: it prints file, line and condition to stderr, calls the handler (the command line installs one that stops the
+ * servers it has started) and exits with status 70.
  *
- * RIG_COSTLY is an invariant whose condition takes as long as what it checks, or longer: it is evaluated in builds with
+ * RIG_COSTLY is an invariant that takes at least as long as the code that it checks: it is evaluated in builds with
  * RIG_COSTLY_CHECKS only, which the presets dev and asan-ubsan set.
  */
 #ifndef RIG_BASE_BUG_H

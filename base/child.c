@@ -23,7 +23,7 @@
 enum {
     WAIT_STEP_NS = 2 * 1000 * 1000,
     TETHER_FD = 3,
-    PROBLEM_FD_LEAST = 10, /* out of the way of the descriptors that a child gets */
+    PROBLEM_FD_LEAST = 10, /* above the descriptors that a child gets */
     ENVIRONMENT_MOST = 32,
     PROCESSES_MOST = 4096,
 };
@@ -52,13 +52,13 @@ static struct rig_child *all;
 
 /* ---- between fork and exec ---- */
 
-/* What the child could not do, told to the parent through a pipe that a successful exec closes. */
+/* The child's report of a failure, sent through a pipe that a successful exec closes. */
 struct exec_problem {
     int error;
-    bool account; /* it could not change its account; else the program could not be executed */
+    bool account; /* changing the account failed; otherwise executing the program did */
 };
 
-/* What is made ready before the fork, since only async-signal-safe calls are allowed after it. */
+/* Prepared before the fork, because only async-signal-safe calls are allowed after it. */
 struct preparation {
     const struct rig_child_command *command;
     const char *environment[ENVIRONMENT_MOST + 1];
@@ -162,7 +162,7 @@ static enum rig_rc spawn(const struct rig_child_command *command, struct rig_chi
         close_all(fds, FD_COUNT);
         return rig_fail(err, RIG_E_CLUSTER, "no descriptors for a child process: %s", strerror(error));
     }
-    /* Not where the child puts its own. */
+    /* Not a descriptor that the child uses for its own. */
     ready.problem_fd = fcntl(fds[PROBLEM_OF_CHILD], F_DUPFD_CLOEXEC, PROBLEM_FD_LEAST);
     ready.null_fd = fds[NULL_FD];
     ready.tether_fd = fds[TETHER_OF_CHILD];
@@ -301,7 +301,7 @@ bool rig_child_await(const struct rig_child *child, int64_t timeout_ns)
     return true;
 }
 
-/* Calls `visit` for each process there is. */
+/* Calls `visit` for each process of the machine. */
 static void for_each_process(void (*visit)(pid_t pid, void *context), void *context)
 {
     DIR *entries = opendir("/proc");
@@ -353,7 +353,7 @@ uint32_t rig_child_processes(const struct rig_child *child, pid_t *pids, uint32_
     return holders.count;
 }
 
-/* Whether somebody holds the other end of the tether. Nothing is ever written into it. */
+/* Whether a process holds the other end of the tether. Nothing is ever written into it. */
 static bool is_held(const struct rig_child *child)
 {
     struct pollfd polled = {.fd = child->tether_plus_one - 1, .events = POLLIN};
@@ -417,7 +417,7 @@ static void forget(struct rig_child *child)
     child->next = NULL;
 }
 
-/* Waits until the kernel is done with a process that is about to end, when it is rig's own to reap. */
+/* Waits until the kernel has ended a process that rig has to reap. */
 static void reap_orphan(pid_t pid, int64_t deadline_ns)
 {
     while (waitpid(pid, NULL, WNOHANG) == 0 && rig_clock_now_ns() < deadline_ns)
@@ -433,7 +433,7 @@ bool rig_child_clear(struct rig_child *child, int64_t timeout_ns, int *status)
     pid_t *pids = malloc(room * sizeof *pids);
     RIG_INVARIANT(pids != NULL);
     pid_t main_pid = rig_child_pid(child);
-    /* First so that it forks no more while the others are looked for; a dead parent has no use for their ends. */
+    /* The main process first, so that it stops forking while the others are looked for. */
     if (main_pid != 0)
         (void)kill(main_pid, SIGKILL);
     bool gone = rig_child_await(child, timeout_ns);

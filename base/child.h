@@ -5,10 +5,10 @@
  * the thread that forked it ends; so a thread of its own forks the children of a `struct rig_children`, and lives as
  * long as that does.
  *
- * Descendants: each child holds an open pipe, the tether (descriptor 3), which all that it forks inherit. Who holds it
- * belongs to the child, also when the child itself is gone; when nobody holds it any longer, all of them are gone. The
- * process is made a subreaper, so that orphans become rig's own children, and none is left as a zombie in the care of a
- * process 1 that does not look after it.
+ * Descendants: each child holds an open pipe, the tether (descriptor 3), which all its descendants inherit. A process
+ * that holds it belongs to the child, even after the child itself has ended; when no process holds it, all have ended.
+ * The process is made a subreaper, so that orphans become rig's own children, and none stays a zombie under a process 1
+ * that does not reap.
  *
  * Threads: any, one call for one child at a time; rig_child_pid() at any time, in signal handlers too.
  */
@@ -25,9 +25,9 @@
 
 struct rig_children;
 
-/* RIG_E_CLUSTER when there is no thread to be had. */
+/* RIG_E_CLUSTER when no thread can be started. */
 enum rig_rc rig_children_new(struct rig_children **children, struct rig_err *err);
-/* Every child has been cleared before. Takes NULL. */
+/* Every child must have been cleared before. Takes NULL. */
 void rig_children_free(struct rig_children *children);
 
 /* One child; zeroed: none. It does not move while it runs. */
@@ -41,7 +41,7 @@ struct rig_child {
 struct rig_child_command {
     const char *const *arguments;   /* NULL-ended; the first is the absolute path of the program */
     const char *const *environment; /* NULL-ended "NAME=value" beyond PATH, LC_ALL=C and TZ=UTC; NULL: none */
-    bool whole_environment;         /* `environment` is all there is, without those three */
+    bool whole_environment;         /* `environment` is complete: the three are not added */
     const struct rig_account *account;
     const char *home;    /* its working folder */
     int output;          /* descriptor for its output and errors */
@@ -53,18 +53,18 @@ struct rig_child_command {
 /* RIG_E_CLUSTER when it cannot be executed. */
 enum rig_rc rig_child_start(struct rig_children *children, const struct rig_child_command *command,
                             struct rig_child *child, struct rig_err *err);
-/* Of the main process; 0: there is none. Async-signal-safe. */
+/* The number of the main process; 0: there is none. Async-signal-safe. */
 pid_t rig_child_pid(const struct rig_child *child);
-/* Whether the main process has ended (or there is none); its number is not given away until it is reaped. */
+/* Whether the main process has ended (or there is none); its number is not reused until it is reaped. */
 bool rig_child_ended(const struct rig_child *child);
 /* Waits for the end of the main process, at most `timeout_ns`; returns whether it has ended. */
 bool rig_child_await(const struct rig_child *child, int64_t timeout_ns);
 /* The living processes of the child, the main one first; returns how many there are, and fills at most `capacity`. */
 uint32_t rig_child_processes(const struct rig_child *child, pid_t *pids, uint32_t capacity);
 /*
- * Ends what still lives of the child by SIGKILL, waits for at most `timeout_ns` until every process is gone, and reaps
- * them. `*status` (may be NULL) is the main process's, as from waitpid(). False when one could not be ended: it is
- * stuck in the kernel, and the child stays as it is. Of no child: true.
+ * Kills all processes of the child (SIGKILL), waits at most `timeout_ns` until they have ended, and reaps them.
+ * `*status` (may be NULL) is that of the main process, as from waitpid(). False if one did not end, being stuck in the
+ * kernel; the child then stays as it is. True for a zeroed child.
  */
 bool rig_child_clear(struct rig_child *child, int64_t timeout_ns, int *status);
 

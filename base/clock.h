@@ -1,5 +1,5 @@
 /*
- * Time. Everything measured is in nanoseconds of one monotonic clock; wall-clock time only names things.
+ * Time. All measurements are in nanoseconds of one monotonic clock; wall-clock time is only for names and logs.
  */
 #ifndef RIG_BASE_CLOCK_H
 #define RIG_BASE_CLOCK_H

@@ -9,8 +9,8 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Reads the argument at `at` into `out` (NULL: only looks for its end). Returns what is behind it, or NULL with the
- * problem. */
+/* Reads the argument at `at` into `out` (NULL: only looks for its end). Returns the position after it, or NULL with
+ * the problem. */
 static const char *read_argument(const char *at, char *out, const char **problem)
 {
     char quote = '\0';

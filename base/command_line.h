@@ -1,9 +1,9 @@
 /*
- * Command lines: a text split into the arguments of a program, by quotes and without a shell.
+ * Command lines: splits a text into the arguments of a program, with quotes but without a shell.
  *
  * Blanks (space, tab, line break) separate arguments. '...' keeps everything as it is, "..." everything but \" and \\;
  * outside of quotes a backslash keeps the next character. Quoted pieces that touch make one argument. There are no
- * variables, no patterns and no pipes: who wants a shell writes `sh -c '...'`.
+ * variables, patterns or pipes; for a shell write `sh -c '...'`.
  */
 #ifndef RIG_BASE_COMMAND_LINE_H
 #define RIG_BASE_COMMAND_LINE_H

@@ -85,7 +85,7 @@ static bool move_bytes(int from, int to)
         if (moved < 0 && errno != EINTR)
             break;
     }
-    /* Not between these two (an old kernel, two file systems): by hand, from where it stopped. */
+    /* Not supported between these two (an old kernel, two file systems): copy by hand, from where it stopped. */
     char buffer[65536];
     ssize_t length;
     while ((length = read(from, buffer, sizeof buffer)) > 0) {
@@ -133,7 +133,7 @@ static enum rig_rc copy_entry(const struct copy *copy, int from_folder, int to_f
         return copy_link(copy, from_folder, to_folder, name);
     if (S_ISREG(status.st_mode))
         return copy_file(copy, from_folder, to_folder, name, status.st_mode);
-    return RIG_OK; /* sockets and the like belong to who made them */
+    return RIG_OK; /* sockets and the like are not copied */
 }
 
 static enum rig_rc copy_folder(const struct copy *copy, int from_parent, const char *from_name, int to_parent,

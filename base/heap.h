@@ -1,5 +1,6 @@
 /*
- * Binary min-heap of (when, id): what falls due first. Ties go to the lower `id`, so that the order is determined.
+ * Binary min-heap of (when, id): the entry that is due first. Ties go to the lower `id`, so that the order is
+ * deterministic.
  *
  * A zeroed heap is empty. Time: O(log n) an entry. Space: 16 bytes an entry. Threads: one.
  */
@@ -20,9 +21,9 @@ RIG_VEC(struct rig_due, rig_heap)
 
 /* False when memory runs out. */
 bool rig_heap_push(struct rig_heap *heap, int64_t when, uint32_t id);
-/* Takes the first entry out; the heap has one. */
+/* Removes the first entry; the heap must not be empty. */
 struct rig_due rig_heap_pop(struct rig_heap *heap);
-/* Takes the entry of `id` out, wherever it is. O(n). False when there is none. */
+/* Removes the entry of `id`. O(n). False when there is none. */
 bool rig_heap_remove(struct rig_heap *heap, uint32_t id);
 
 static inline const struct rig_due *rig_heap_first(const struct rig_heap *heap)

@@ -31,8 +31,8 @@ static void raise_max(struct rig_histogram *histogram, int64_t value_ns)
 }
 
 /*
- * The first two octaves' worth of values have a bucket each; above, the leading 8 bits of the value choose a bucket,
- * whose width is 2^shift.
+ * The first two octaves' worth of values have a bucket each; above them, the leading 8 bits of the value choose a
+ * bucket that is 2^shift wide.
  */
 static size_t bucket_of(int64_t value_ns)
 {

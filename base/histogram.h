@@ -5,7 +5,7 @@
  * exactly; larger ones count as the largest, though `max` stays exact. Space: 36 KiB, no allocation.
  * rig_histogram_add() costs O(1), a few ns; reading a percentile O(buckets).
  *
- * Threads: one writer. Others may read at any time: they see every bucket at some recent value, no consistent cut.
+ * Threads: one writer. Others may read at any time: they see a recent value of each bucket, not a consistent snapshot.
  */
 #ifndef RIG_BASE_HISTOGRAM_H
 #define RIG_BASE_HISTOGRAM_H
@@ -22,7 +22,7 @@ enum {
 struct rig_histogram {
     _Atomic uint64_t total;
     _Atomic int64_t sum_ns; /* of 2^63 ns, 292 years, at most */
-    _Atomic int64_t max_ns; /* of the values as they were given */
+    _Atomic int64_t max_ns; /* sum of the exact values */
     _Atomic uint64_t buckets[RIG_HISTOGRAM_BUCKETS];
 };
 
@@ -33,8 +33,7 @@ void rig_histogram_add(struct rig_histogram *histogram, int64_t value_ns);
 /* Adds all of `from`; the caller is the writer of `into`. */
 void rig_histogram_merge(struct rig_histogram *into, const struct rig_histogram *from);
 /*
- * Takes `earlier`, an older copy of the same counts, away: what is left is what was added since. `max_ns` stays that of
- * the whole.
+ * Subtracts `earlier`, an older copy of the same counts. `max_ns` stays that of the whole.
  */
 void rig_histogram_subtract(struct rig_histogram *histogram, const struct rig_histogram *earlier);
 

@@ -1,5 +1,5 @@
 /*
- * Writing JSON onto a buffer: commas and nesting are kept by the writer, so that callers only name what they write.
+ * Writing JSON onto a buffer: the writer keeps track of commas and nesting, so that callers only name members.
  *
  *   rig_json_begin_object(&w, NULL); rig_json_int(&w, "count", 3); rig_json_end(&w);   ->  {"count": 3}
  *
@@ -40,12 +40,12 @@ void rig_json_string(struct rig_json_writer *writer, const char *name, const cha
 void rig_json_int(struct rig_json_writer *writer, const char *name, int64_t number);
 /* Written with three decimals; not-a-number and infinities become null. */
 void rig_json_number(struct rig_json_writer *writer, const char *name, double number);
-/* A literal that is JSON already, such as a number with a precision of its own. */
+/* A literal that is already JSON, such as a number with its own precision. */
 void rig_json_plain(struct rig_json_writer *writer, const char *name, const char *literal);
 void rig_json_bool(struct rig_json_writer *writer, const char *name, bool value);
 void rig_json_null(struct rig_json_writer *writer, const char *name);
 
-/* `length` bytes of text as a JSON string with its quotes, straight onto a buffer. */
+/* `length` bytes of text as a JSON string with its quotes, appended to a buffer. */
 void rig_json_quote(struct rig_buf *buf, const char *text, size_t length);
 
 #endif

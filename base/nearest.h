@@ -2,8 +2,8 @@
  * The nearest valid name to a mistyped one, for "did you mean".
  *
  * Distance is the optimal string alignment distance (insertions, deletions, substitutions and swaps of neighbours, each
- * 1), with ASCII case ignored. A name is only proposed when it is near enough to be meant: at most a third of its
- * length, and at least one edit is always forgiven. Names longer than RIG_NEAREST_BYTES are never proposed.
+ * 1), with ASCII case ignored. A name is proposed only if the distance is at most a third of its length; one edit is
+ * always allowed. Names longer than RIG_NEAREST_BYTES are never proposed.
  *
  * Time: O(length * length) a name. Threads: one a search.
  */

@@ -21,13 +21,13 @@ extern const struct rig_unit rig_size_units[];     /* in bytes */
 enum rig_number_fault {
     RIG_NUMBER_FINE,
     RIG_NUMBER_NONE,       /* does not start with a number */
-    RIG_NUMBER_NO_UNIT,    /* a number, and nothing behind it */
-    RIG_NUMBER_WRONG_UNIT, /* `*rest` points at what stands behind the number */
+    RIG_NUMBER_NO_UNIT,    /* a number without a unit */
+    RIG_NUMBER_WRONG_UNIT, /* `*rest` points after the number */
     RIG_NUMBER_TOO_LARGE,  /* does not fit 63 bits */
-    RIG_NUMBER_NOT_EXACT,  /* no whole number of the smallest unit: 0.5B, 1.0000000001s */
+    RIG_NUMBER_NOT_EXACT,  /* not a whole number of the smallest unit: 0.5B, 1.0000000001s */
 };
 
-/* `250`, `1.5`: digits, then optionally a point and digits, then one of the units at once. */
+/* `250`, `1.5`: digits, then optionally a point and digits, then a unit without a blank. */
 enum rig_number_fault rig_number_with_unit(const char *text, const struct rig_unit *units, int64_t *value,
                                            const char **rest);
 /* Digits with an optional minus, no leading zeros, to the end of the text. */

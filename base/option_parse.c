@@ -14,7 +14,7 @@
 
 enum { QUOTE_BYTES = 60, SENTENCE_BYTES = 512 };
 
-/* What a person may write, and how the value lies in memory, by type. */
+/* By type: the accepted text, and how the value is stored. */
 static const struct {
     const char *text;
     size_t size;
@@ -76,7 +76,7 @@ void rig_option_quote(const char *text, struct rig_buf *out)
     rig_buf_add_text(out, shown < length ? "...`" : "`");
 }
 
-/* The largest unit that divides `value`; zero in the one that people use most: seconds, and bytes. */
+/* The largest unit that divides `value`; zero is shown in the most usual unit, seconds or bytes. */
 static const struct rig_unit *unit_of(int64_t value, const struct rig_unit *units)
 {
     return value == 0 && units == rig_duration_units ? &units[3] : rig_number_unit_of(value, units);
@@ -113,7 +113,7 @@ static void add_choices(const struct rig_option *option, struct rig_buf *out)
 void rig_option_describe(const struct rig_option *option, struct rig_buf *out)
 {
     RIG_REQUIRE((size_t)option->type < TYPE_COUNT);
-    /* The phrases of the type table up to the note on how the value is stored. */
+    /* The phrases of the type table, without the note on how the value is stored. */
     const char *phrase = type_table[option->type].text;
     if (option->type == RIG_OPTION_CHOICE) {
         rig_buf_add_text(out, "one of ");
@@ -233,7 +233,7 @@ static enum rig_rc parse_share(const struct rig_option *option, const char *text
 static enum rig_rc refuse_unit(const struct rig_option *option, const char *text, const char *rest, struct rig_err *err)
 {
     const struct rig_unit *units = option->type == RIG_OPTION_DURATION ? rig_duration_units : rig_size_units;
-    /* People write decimal units (64MB, 64m) where binary ones are meant, and units in words. */
+    /* For decimal units (64MB, 64m) in place of binary ones, and units in words. */
     static const struct {
         const char *said, *meant;
     } habits[] = {
@@ -526,7 +526,8 @@ enum rig_rc rig_option_check_table(const struct rig_option *table, size_t object
 static void format_share(double value, struct rig_buf *out)
 {
     char text[RIG_NUMBER_TEXT_BYTES];
-    /* The product is rounded (7.000000000000001), so the shortest percentage is searched for by what it reads as. */
+    /* The product is rounded (7.000000000000001), so the shortest percentage that parses to the value is searched for.
+     * */
     for (int digits = 6; digits <= 17; digits++) {
         (void)snprintf(text, sizeof text, "%.*g", digits, value * 100);
         if (strtod(text, NULL) / 100 == value) {

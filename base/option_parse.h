@@ -1,12 +1,12 @@
 /*
  * Typed values of options: from text, back to text, and whole objects of defaults (base/option.h has the tables).
  *
- * Parsing is strict: a number must be a number to its last character, a duration or a size must carry one of its units,
- * a range is kept, a name must be one of the choices. A refusal says what was expected and, for names and units, which
- * valid one is nearest; its text has no place (file and line) and no full stop, so that callers can put theirs around
- * it. Values longer than a line are shown shortened, and values of RIG_OPTION_SECRET never.
+ * Parsing is strict: a number must be one to its last character, a duration or size must have a unit, and a value must
+ * be within its range or one of the choices. Errors say what was expected and, for names and units, the nearest valid
+ * one. Their text has no place (file and line) and no full stop; callers add them. Values longer than a line are
+ * shortened, and values of RIG_OPTION_SECRET are never shown.
  *
- * Errors: RIG_E_PLAN for a text that is no value of the option; RIG_E_LIMIT when memory runs out.
+ * Errors: RIG_E_PLAN for a text that is not a value of the option; RIG_E_LIMIT when memory runs out.
  */
 #ifndef RIG_BASE_OPTION_PARSE_H
 #define RIG_BASE_OPTION_PARSE_H
@@ -28,32 +28,33 @@ const struct rig_option *rig_option_find(const struct rig_option *table, const c
 
 /*
  * Parses `text` and stores the value into the options object. Texts are stored as they are: the object borrows `text`.
- * Any type whose value is no list.
+ * For any type that is not a list.
  */
 enum rig_rc rig_option_parse(const struct rig_option *option, const char *text, void *object, struct rig_err *err);
-/* One element of a list: refused unless it is one of the option's choices, when it has any. */
+/* Checks one element of a list: if the option has choices, it must be one of them. */
 enum rig_rc rig_option_check_element(const struct rig_option *option, const char *text, struct rig_err *err);
 /*
  * Splits `a, b` or `[a, b]` into its elements, blanks around them dropped; `[]` is the empty list. An empty element is
- * refused. The elements are copied into the arena.
+ * an error. The elements are copied into the arena.
  */
 enum rig_rc rig_option_split_list(struct rig_arena *arena, const char *text, struct rig_text_list *list,
                                   struct rig_err *err);
-/* As the option's type has it: a list, or a command line (base/command_line.h). */
+/* Splits as the option's type requires: a list, or a command line (base/command_line.h). */
 enum rig_rc rig_option_split(const struct rig_option *option, struct rig_arena *arena, const char *text,
                              struct rig_text_list *list, struct rig_err *err);
 /* Stores a list, borrowed. */
 void rig_option_store_list(const struct rig_option *option, const struct rig_text_list *list, void *object);
 
 /* Fills `object` with the defaults of `table`; texts borrow the table, lists come from the arena. Entries without a
- * default are left alone: the object starts zeroed. RIG_E_DRIVER, naming the option, when a default is no value. */
+ * default are left alone: the object starts zeroed. RIG_E_DRIVER, naming the option, when a default is not a valid
+ * value. */
 enum rig_rc rig_option_defaults(const struct rig_option *table, void *object, struct rig_arena *arena,
                                 struct rig_err *err);
 
 /*
- * Refuses (RIG_E_DRIVER) a table that cannot be used: an empty or repeated name, a name that is also a group of others
- * ("a" beside "a.b"), a value outside of the object of `object_size` bytes, a choice without choices, a default that is
- * no value.
+ * Rejects an unusable table (RIG_E_DRIVER): an empty or repeated name, a name that is also a group of others ("a"
+ * beside "a.b"), a value outside of the object of `object_size` bytes, a choice without choices, a default that is not
+ * a valid value.
  */
 enum rig_rc rig_option_check_table(const struct rig_option *table, size_t object_size, struct rig_err *err);
 
@@ -62,7 +63,7 @@ enum rig_rc rig_option_check_table(const struct rig_option *table, size_t object
  * value again. A text is written as it is, NULL as nothing; a secret as the mask; a list as `[a, b]`.
  */
 void rig_option_format(const struct rig_option *option, const void *object, struct rig_buf *out);
-/* What the option takes, with its range or its choices: "a whole number from 1 to 64". */
+/* Describes the option's values, with range or choices: "a whole number from 1 to 64". */
 void rig_option_describe(const struct rig_option *option, struct rig_buf *out);
 /* `text` between backquotes, shortened to fit a line; bytes that a terminal must not see as \xNN. */
 void rig_option_quote(const char *text, struct rig_buf *out);

@@ -49,12 +49,12 @@ enum place { PLACE_NEW, PLACE_FILE, PLACE_STREAM };
 
 struct destination {
     enum place place;
-    char *path; /* behind links; NULL: `descriptor` */
+    char *path; /* with links resolved; NULL: `descriptor` */
     int descriptor;
     struct stat status; /* not of PLACE_NEW */
 };
 
-/* The descriptor that a path names, -1 when it names none: opening it anew would start a file over. */
+/* The descriptor that a path names, or -1. Opening the path anew would truncate a file. */
 static int descriptor_of(const char *path)
 {
     static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
@@ -186,7 +186,7 @@ static char *random_name(const char *name)
     return made;
 }
 
-/* Without a name where the file system can, so that a killed rig leaves nothing. */
+/* Without a name if the file system supports that, so that a killed rig leaves nothing. */
 static int open_nameless(int folder)
 {
     char link[64];

@@ -3,9 +3,9 @@
  *
  * A regular file appears whole or not at all: its bytes go into a file without a name in the same folder (or, where the
  * file system has none, a new file under a random name) that takes the place of the old one at the end. Character
- * devices and pipes are written in place and stay what they are. A link stays and its target is written; a link to
- * nothing, one that another user made (root excepted), a block device, a folder and a socket are refused.
- * "-", /dev/stdout, /dev/stderr and /dev/fd/N are the descriptors that the process was given.
+ * devices and pipes are written in place and stay what they are. A link stays and its target is written; a dangling
+ * link, one that another user except root made, a block device, a folder and a socket are refused. "-", /dev/stdout,
+ * /dev/stderr and /dev/fd/N are the descriptors that the process was given.
  *
  * No output may be a file that the command reads. rig_output_guard() names such files; file systems and links give one
  * file many names, so files are compared by device and inode.
@@ -48,8 +48,8 @@ enum rig_rc rig_output_close(struct rig_output *output, enum rig_rc rc, struct r
 enum rig_rc rig_output_save(const struct rig_buf *buf, const char *path, struct rig_err *err);
 
 /*
- * A file that is written as things happen and has to outlive a kill (logs): created or continued at its end. Only a
- * regular file under its own name; links, devices and pipes are refused. Returns the descriptor, -1 with errno.
+ * A file that is written continuously and must survive a kill (a log): created, or continued at its end. Only a regular
+ * file under its own name; links, devices and pipes are refused. Returns the descriptor, -1 with errno.
  */
 int rig_output_append(const char *path);
 /* Makes `path` a link to `target`, replacing an earlier link in one step; anything else there is refused. */

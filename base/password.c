@@ -120,7 +120,7 @@ static bool find_in_header(const char *text, struct piece line, size_t from, str
 
 /* -- assignments and members --------------------------------------------------------------------------------------- */
 
-/* Behind `password =`: quoted with backslash escapes, or up to the next blank; or a mask. */
+/* The value after `password =`: quoted with backslash escapes, up to the next blank, or a mask. */
 static struct rig_password_span value_span(const char *text, size_t start)
 {
     size_t at = start;
@@ -136,7 +136,7 @@ static struct rig_password_span value_span(const char *text, size_t start)
     return (struct rig_password_span){start, at - start};
 }
 
-/* Where the key before the `=` or `:` at `sign` ends; the quote of a JSON key is not of it. */
+/* Where the key before the `=` or `:` at `sign` ends; without the quote of a JSON key. */
 static size_t key_end(const char *text, size_t sign)
 {
     size_t end = sign;
@@ -160,7 +160,8 @@ static bool find_assignment(const char *text, size_t from, struct rig_password_s
     return false;
 }
 
-/* Behind `"password":` in JSON, `password: ` in YAML, `Authorization: ` in a header that stands in a longer text. */
+/* The value after `"password":` in JSON, `password: ` in YAML, or `Authorization: ` in a header within a longer text.
+ * */
 static bool find_member(const char *text, size_t from, struct rig_password_span *span)
 {
     for (const char *colon = strchr(text + from, ':'); colon != NULL; colon = strchr(colon + 1, ':')) {
@@ -190,7 +191,7 @@ static bool find_member(const char *text, size_t from, struct rig_password_span 
 
 /*
  * In `scheme://user:password@host/`: from the first colon to the last `@` of the authority. A password with a raw `/`,
- * `?` or `#` cuts the authority short; then what follows the colon is no port, and everything up to the last `@`
+ * `?` or `#` cuts the authority short; then the text after the colon is not a port, and everything up to the last `@`
  * counts.
  */
 static bool url_span(const char *authority, const char *text, struct rig_password_span *span)
@@ -339,7 +340,7 @@ static size_t word_end(const char *text, size_t at)
     return at;
 }
 
-/* How the word at `text` is to be read behind the word `before`: as its value, or as a word of its own. */
+/* How to read the word at `text` after the word `before`: as its value, or as a separate word. */
 static enum role role_before(const char *text, struct word before, struct word program)
 {
     return strncmp(text, "--", 2) == 0 ? ROLE_NONE : role_of(before, program);

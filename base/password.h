@@ -19,7 +19,7 @@ struct rig_password_span {
 
 enum rig_password_place {
     RIG_PASSWORD_TEXT,     /* any text */
-    RIG_PASSWORD_HEADER,   /* `Name: value`: every value but those of headers that are no secret anywhere */
+    RIG_PASSWORD_HEADER,   /* `Name: value`: each value, except those of headers that never hold a secret */
     RIG_PASSWORD_ARGUMENT, /* of a command; a line for a shell, too */
 };
 
@@ -30,11 +30,11 @@ struct rig_password_context {
     size_t before_count;
 };
 
-/* The first secret in `text` that ends behind `from`, cut to what is behind it; false when there is none. `context`:
- * NULL for any text. */
+/* The first secret in `text` that ends after `from`, without the part before `from`; false when there is none.
+ * `context`: NULL for any text. */
 bool rig_password_find(const struct rig_password_context *context, const char *text, size_t from,
                        struct rig_password_span *span);
-/* Registers every secret in `text` (base/secret.h), as written and as it is meant; false when there is no room left. */
+/* Registers every secret in `text` (base/secret.h), as written and decoded; false when there is no room left. */
 bool rig_password_register(const struct rig_password_context *context, const char *text);
 /* Writes `text` with its secrets masked. */
 void rig_password_mask(const struct rig_password_context *context, const char *text, struct rig_buf *out);

@@ -1,5 +1,5 @@
 /*
- * Nouns behind a number in messages: "1 transaction", "2 transactions".
+ * Nouns after a number in messages: "1 transaction", "2 transactions".
  */
 #ifndef RIG_BASE_PLURAL_H
 #define RIG_BASE_PLURAL_H

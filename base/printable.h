@@ -1,9 +1,9 @@
 /*
  * Texts that a server, a command or a file composed, made safe to show on a terminal and to keep in one line.
  *
- * Replaced are control characters of ASCII and of Latin-1 (escape sequences begin with one), bytes that are not UTF-8
- * (a cut may leave some at the end), and the marks that change the direction of writing. A text passes through here
- * where it enters rig, after secrets have been redacted in it (base/secret.h): a replaced byte could hide one.
+ * Replaces control characters of ASCII and Latin-1 (escape sequences begin with one), bytes that are not UTF-8
+ * (truncation may leave some at the end), and marks that change the direction of writing. Every text passes through
+ * here where it enters rig, after its secrets have been redacted (base/secret.h): a replaced byte could hide one.
  *
  * Threads: any.
  */

@@ -30,7 +30,7 @@ bool rig_process_stat(pid_t pid, struct rig_process_stat *stat)
     (void)snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
     if (pid <= 0 || read_file(path, text, sizeof text) == 0)
         return false;
-    /* PID (program) state parent group session ...: the program's name may hold anything, brackets included. */
+    /* PID (program) state parent group session ...: the program's name may contain anything, brackets included. */
     const char *name = strchr(text, '(');
     const char *at = strrchr(text, ')');
     if (name == NULL || at == NULL || at < name || at[1] != ' ' || at[2] == '\0')
@@ -116,7 +116,7 @@ bool rig_process_await_state(const struct rig_process *process, bool stopped, in
     return await(process, false, stopped, timeout_ns);
 }
 
-/* The fifth field of a line of /proc/<pid>/maps; 0 when it is none. */
+/* The fifth field of a line of /proc/<pid>/maps; 0 for a malformed line. */
 static int inode_of(const char *line)
 {
     for (int field = 1; field < 5; field++) {

@@ -1,5 +1,6 @@
 /*
- * Processes as /proc shows them, by number and start time: the number alone may belong to another process by now.
+ * Processes as /proc shows them, by number and start time, because the number alone may since have gone to another
+ * process.
  *
  * Threads: any. An ended process that its parent has not reaped yet (a zombie) counts as ended.
  */
@@ -26,25 +27,24 @@ struct rig_process_stat {
     char program[16]; /* the kernel's name of the process: at most 15 characters of the file's name */
 };
 
-/* Also of a process that has ended and was not reaped. False: there is no process of this number. */
+/* Also for a process that has ended and was not reaped. False: there is no process with this number. */
 bool rig_process_stat(pid_t pid, struct rig_process_stat *stat);
 
-/* False: there is none, or it has ended and only its number is left. */
+/* False: there is none, or it has ended but was not reaped. */
 bool rig_process_find(pid_t pid, struct rig_process *process);
-/* Whether it still is this one, and not ended. */
+/* Whether this process is still running. */
 bool rig_process_lives(const struct rig_process *process);
-/* Its state as ps shows it ('T': stopped); '\0' when it is no more. */
+/* Its state as ps shows it ('T': stopped); '\0' when it has ended. */
 char rig_process_state(const struct rig_process *process);
-/* Sends a signal, unless it is no more. False: `errno` is ESRCH when it has ended, else the reason why it may not be
- * signalled. */
+/* Sends a signal. False with `errno`: ESRCH when the process has ended, else why it may not be signalled. */
 bool rig_process_signal(const struct rig_process *process, int signal_number);
 /* Waits, `timeout_ns` at most, until it has ended. Returns whether it has. */
 bool rig_process_await_end(const struct rig_process *process, int64_t timeout_ns);
-/* Waits, `timeout_ns` at most, until it is stopped, or goes on. False: it did not, or has ended. */
+/* Waits, `timeout_ns` at most, until it is stopped, or runs again. False: it did not, or it has ended. */
 bool rig_process_await_state(const struct rig_process *process, bool stopped, int64_t timeout_ns);
 /* The shared memory segments (System V) that the process has attached: at most `capacity` numbers; returns how many. */
 uint32_t rig_process_segments(const struct rig_process *process, int *segments, uint32_t capacity);
-/* A name for this start of the machine; empty where it has none. */
+/* The identity of the machine's current boot; empty where there is none. */
 void rig_process_boot_id(char id[RIG_BOOT_ID_BYTES]);
 
 #endif

@@ -42,8 +42,8 @@ static inline uint64_t rig_rng_next(struct rig_rng *rng)
 }
 
 /*
- * Uniform in [0, bound), without bias; `bound` > 0. Lemire 2019: the short remainder is rejected, so that no value is
- * favoured; it lies below the bound, so that the division is seldom needed.
+ * Uniform in [0, bound), without bias; `bound` > 0. Lemire 2019: values in the short remainder are rejected; the
+ * remainder lies below the bound, so that the division is seldom needed.
  */
 static inline uint64_t rig_rng_below(struct rig_rng *rng, uint64_t bound)
 {

@@ -8,16 +8,16 @@
 #include "base/bug.h"
 #include "base/secret_forms.h"
 
-/* A text that fills its buffer but for these was cut to fit, perhaps. */
+/* A text that fills its buffer except for these bytes may have been truncated. */
 enum { CUT_LEAST_BYTES = 128, CUT_SLACK_BYTES = 8 };
 
-/* All secrets that there are at a moment. It never changes: threads read it without a lock, and a new secret makes a new
- * set. Older sets stay, since a thread may still read them. */
+/* All secrets at one moment. A set is immutable: threads read it without a lock, and a new secret makes a new set.
+ * Older sets are kept, because a thread may still read them. */
 struct secret_set {
     const struct secret_set *older;
     bool starts[256]; /* the bytes that a secret may start with, in any of its forms */
     size_t count;
-    struct rig_secret_forms *forms[]; /* longest first, so that one within another does not leave the rest uncovered */
+    struct rig_secret_forms *forms[]; /* longest first, so that no part of one stays visible */
 };
 
 static _Atomic(const struct secret_set *) newest; /* NULL: there is none */

@@ -1,13 +1,13 @@
 /*
  * Secrets: texts that no log, stored plan, history or report may show.
  *
- * Code that learns a secret (the plan's reader, from an option of type secret, a header, a conninfo's password or an
- * expanded environment variable) registers it; code that writes a text of a server or a command passes it through
- * rig_secret_redact(). Texts shorter than 4 bytes are not registered: hiding them would mangle unrelated text.
+ * Code that reads a secret (an option of type secret, a header, a conninfo's password, an expanded environment
+ * variable) registers it; code that writes a text from a server or a command passes it through rig_secret_redact().
+ * Texts shorter than 4 bytes are not registered: hiding them would mangle unrelated text.
  *
  * A secret is found as it is, and as programs encode it when they echo it: percent-encoded, with the escapes of JSON,
- * YAML, SQL and XML, in hexadecimal, and in base64, also in the middle of a longer encoded text. Where a text
- * fills its buffer (of 128 bytes or more), its end is taken for a cut: 4 bytes of a secret are hidden there, too.
+ * YAML, SQL and XML, in hexadecimal, and in base64, also in the middle of a longer encoded text. Where a text fills its
+ * buffer (of 128 bytes or more), its end may be truncated: 4 bytes of a secret are hidden there, too.
  *
  * Time: O(size * secrets) comparisons that mostly end at their first byte. Threads: any; redaction takes no lock. Secrets
  * are never forgotten.
@@ -23,8 +23,8 @@
 /* Copies `text`. False when RIG_SECRET_MAX are kept already, or memory runs out: then it is not hidden. */
 enum { RIG_SECRET_MAX = 256, RIG_SECRET_SHORTEST = 4 /* bytes */ };
 bool rig_secret_register(const char *text);
-/* Replaces every registered secret inside `text` (NUL-ended, at most `size` bytes) by the mask, in place; of secrets
- * that contain each other, the longer one. */
+/* Replaces every registered secret inside `text` (NUL-ended, at most `size` bytes) by the mask, in place; if one
+ * secret contains another, the longer one counts. */
 void rig_secret_redact(char *text, size_t size);
 
 #endif

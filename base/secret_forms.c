@@ -5,10 +5,10 @@
 
 /* -- one character of an encoded text ------------------------------------------------------------------------------ */
 
-/* Bytes that a piece of text stands for. */
+/* The bytes that a piece of text encodes. */
 struct decoded {
     char bytes[4];
-    size_t count;  /* 0: it is no escape */
+    size_t count;  /* 0: not an escape */
     size_t length; /* of the piece */
 };
 
@@ -20,7 +20,7 @@ static int hex_digit(char c)
     return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-/* The number that the `count` hexadecimal digits at `text` write; below 0: they are none. */
+/* The number written by the `count` hexadecimal digits at `text`; negative if they are not digits. */
 static long hex_number(const char *text, size_t count)
 {
     long number = 0;
@@ -79,7 +79,7 @@ static struct decoded backslash(const char *text)
     return at < sizeof bytes - 1 ? one_byte(bytes[at], 2) : (struct decoded){.count = 0};
 }
 
-/* &amp; and its like, &#39; and &#x27;. */
+/* &amp; and the like, &#39; and &#x27;. */
 static struct decoded entity(const char *text)
 {
     static const struct {
@@ -121,7 +121,7 @@ static char standard(char c)
     return c == '-' ? '+' : c == '_' ? '/' : c;
 }
 
-/* Bytes of `text` that stand for the next ones of `wanted`; 0: none. `taken`: how many of `wanted`. */
+/* The number of bytes of `text` that encode the next bytes of `wanted`; 0: none. `taken`: how many of `wanted`. */
 static size_t step(const char *text, const char *wanted, bool base64, size_t *taken)
 {
     const struct decoded made = decode(text);
@@ -138,7 +138,8 @@ static size_t step(const char *text, const char *wanted, bool base64, size_t *ta
     return *text == '\\' ? 1 : 0; /* before a quote, a slash or another escaped character */
 }
 
-/* The number of bytes of `text` that show `wanted`; 0: they do not. Behind a cut the rest of `wanted` is assumed. */
+/* The number of bytes of `text` that show `wanted`; 0: they do not. If the text is truncated, the rest of `wanted` is
+ * assumed. */
 static size_t match_escaped(const char *text, const char *wanted, bool base64, bool is_cut)
 {
     size_t at = 0, done = 0;
@@ -198,8 +199,8 @@ size_t rig_secret_forms_match(const struct rig_secret_forms *forms, const char *
 
 /* -- making them --------------------------------------------------------------------------------------------------- */
 
-/* The base64 of the secret behind `shift` other bytes, without the characters that hold bits of these or of what
- * follows. */
+/* The base64 of the secret after `shift` other bytes, without the characters that hold bits of bytes before or after
+ * it. */
 static char *base64_core(const char *text, size_t length, size_t shift, bool *goes_on)
 {
     static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -1,5 +1,5 @@
 /*
- * The forms in which programs show a secret that they were given: as it is, escaped, in hexadecimal, in base64.
+ * The forms in which programs show a secret: as it is, escaped, in hexadecimal, in base64.
  *
  * Private to base/secret.c, and to its test.
  */
@@ -16,7 +16,7 @@ enum { RIG_SECRET_SHIFTS = 3 }; /* base64: where in a group of three bytes the s
 struct rig_secret_forms {
     char *text;
     size_t length;
-    char *base64[RIG_SECRET_SHIFTS]; /* the characters that hold bits of the secret only */
+    char *base64[RIG_SECRET_SHIFTS]; /* the characters that hold only bits of the secret */
     bool goes_on[RIG_SECRET_SHIFTS]; /* one more character holds the last bits of the secret */
 };
 

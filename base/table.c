@@ -72,12 +72,13 @@ uint32_t *rig_table_put(struct rig_table *table, uint64_t key)
     size_t slot = find_slot(table, key);
     if (table->values[slot] == RIG_TABLE_NONE) {
         table->keys[slot] = key;
-        table->used++; /* counted even if the caller leaves it absent: only the load factor depends on it */
+        table->used++; /* counted even if the caller stores no value: only the load factor depends on it */
     }
     return &table->values[slot];
 }
 
-/* Closes the gap: entries behind it that could lie nearer to their home move up (Knuth, volume 3, 6.4, algorithm R). */
+/* Closes the gap: entries after it that could lie nearer to their home slot move up (Knuth, volume 3, 6.4, algorithm
+ * R). */
 void rig_table_remove(struct rig_table *table, uint64_t key)
 {
     if (table->slot_count == 0)

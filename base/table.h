@@ -29,11 +29,11 @@ void rig_table_clear(struct rig_table *table);
 /* The value of `key`, or RIG_TABLE_NONE. */
 uint32_t rig_table_get(const struct rig_table *table, uint64_t key);
 /*
- * The place of the value of `key`, which is RIG_TABLE_NONE when the key is new (store another value there). NULL when
- * memory runs out. Valid until the next rig_table_put().
+ * The address of the value of `key`; the value is RIG_TABLE_NONE when the key is new, and the caller stores another
+ * one. NULL when memory runs out. Valid until the next rig_table_put().
  */
 uint32_t *rig_table_put(struct rig_table *table, uint64_t key);
-/* The key is absent from now on; nothing happens when it is so already. */
+/* Removes the key, if it is there. */
 void rig_table_remove(struct rig_table *table, uint64_t key);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Starting a thread of rig's: it takes no signals, which are for the main thread, and logs where its starter does.
+ * Starts a thread of rig: it blocks signals, which are for the main thread, and shares the log of its starter.
  */
 #ifndef RIG_BASE_THREAD_H
 #define RIG_BASE_THREAD_H

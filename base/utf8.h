@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The length in bytes of the character at `text`, of which `left` > 0 bytes may be looked at; 0 when it is no UTF-8.
+/* The length in bytes of the character at `text`, of which `left` > 0 bytes may be read; 0 when it is not UTF-8.
  * `*code` is the character; NULL when it is not wanted. */
 size_t rig_utf8_decode(const char *text, size_t left, uint32_t *code);
 

@@ -1,12 +1,10 @@
 /*
  * Typed vectors: RIG_VEC(type, name) declares `struct name` with its functions.
  *
- *   RIG_VEC(uint32_t, u32s)           struct u32s {uint32_t *at; size_t count, capacity;}
- *   u32s_add(&v, 7)                   false when memory runs out; the vector keeps what it holds
- *   u32s_reserve(&v, 100)             room for so many at least; likewise
- *   u32s_widen(&v, 100)               the same without growing beyond it: for few, large steps
- *   u32s_fit_to(&v, 100)              gives back room beyond so many, at least those it holds
- *   u32s_done(&v)                     frees; the vector is empty and usable
+ *   RIG_VEC(uint32_t, u32s) struct u32s {uint32_t *at; size_t count, capacity;} u32s_add(&v, 7) false when memory runs
+ *   out; the vector keeps what it holds u32s_reserve(&v, 100) room for at least this many; likewise u32s_widen(&v, 100)
+ *   the same without growing beyond it: for few, large steps u32s_fit_to(&v, 100) frees room beyond this many, and
+ *   beyond its items u32s_done(&v) frees; the vector is empty and usable
  *
  * A zeroed vector is empty. Growth doubles, so adding costs O(1) amortised and at most half of the memory is unused.
  */
@@ -18,7 +16,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* A file need not use every function of a vector that it declares; Clang would warn. */
+/* A file may use only some functions of a vector that it declares; Clang would warn. */
 #define RIG_VEC_UNUSED __attribute__((unused))
 /* Growth stays out of the loops that add. */
 #define RIG_VEC_RARE __attribute__((noinline, unused))

@@ -86,9 +86,9 @@ static enum rig_rc check_bytes(const struct rig_yaml_tree *tree, const char *tex
 struct builder {
     struct rig_yaml_tree *tree;
     yaml_parser_t parser;
-    struct rig_yaml_node *open[RIG_YAML_DEPTH]; /* the mappings and sequences around the next node */
+    struct rig_yaml_node *open[RIG_YAML_DEPTH]; /* the mappings and sequences that contain the next node */
     size_t depth;
-    struct rig_yaml_entry *pending; /* a key that waits for its value */
+    struct rig_yaml_entry *pending; /* a key whose value comes next */
     size_t document_count;
 };
 
@@ -135,7 +135,7 @@ static enum rig_rc refuse_anchor(const struct builder *builder, const yaml_event
     return RIG_OK;
 }
 
-/* Hangs a node into the mapping or sequence that is open, or makes it the root. */
+/* Adds a node to the open mapping or sequence, or makes it the root. */
 static enum rig_rc place_node(struct builder *builder, struct rig_yaml_node *node, struct rig_err *err)
 {
     if (node == NULL)
@@ -313,7 +313,7 @@ static struct rig_yaml_entry *find_element(const struct rig_yaml_node *sequence,
     return entry;
 }
 
-/* The node inside `parent` that --set goes through: a mapping, made when it is missing or says nothing, or a list. */
+/* The node inside `parent` on the path of --set: a list, or a mapping, which is created when it is missing or null. */
 static enum rig_rc step_into(struct rig_yaml_tree *tree, struct rig_yaml_node *parent, const char *key,
                              struct rig_yaml_place place, struct rig_yaml_node **child, struct rig_err *err)
 {

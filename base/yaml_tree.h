@@ -1,11 +1,10 @@
 /*
- * A YAML file as a tree of nodes that know where they stand: plans, and what drivers have described in YAML.
+ * A YAML file as a tree of nodes with their places in the file: plans, and what drivers describe in YAML.
  *
- * Taken is the plain part of YAML: mappings, sequences and scalars. Anchors, aliases, tags, several documents, keys
+ * Supports the plain part of YAML: mappings, sequences and scalars. Anchors, aliases, tags, several documents, keys
  * that are not scalars, texts with a NUL or beyond RIG_YAML_TEXT_BYTES, nesting beyond RIG_YAML_DEPTH and files beyond
- * RIG_YAML_BYTES are refused.
- * What is written on the command line with --set is put into the same tree and carries its own text as its place, so
- * that every later check treats both alike.
+ * RIG_YAML_BYTES are refused. Values of --set go into the same tree, with their text as their place, so that every
+ * later check treats both alike.
  *
  * Memory: an arena of the caller's, which also owns all texts; O(size of the file). Time: O(size), and O(number of keys
  * in a mapping) for each --set. Threads: one a tree. A library of its own (rig_yaml), the only one that links libyaml.
@@ -23,7 +22,7 @@
 enum { RIG_YAML_BYTES = 1 << 20, RIG_YAML_TEXT_BYTES = 1 << 14, RIG_YAML_DEPTH = 16 };
 
 struct rig_yaml_place {
-    const char *override; /* the text behind --set; NULL: in the file, at */
+    const char *override; /* the argument of --set; NULL: in the file, at */
     uint32_t line;        /* both from 1; columns count characters */
     uint32_t column;
 };
@@ -35,7 +34,7 @@ struct rig_yaml_node {
     struct rig_yaml_place place;
     const char *text;             /* of a scalar */
     bool plain;                   /* a scalar without quotes */
-    bool is_null;                 /* a scalar that says "nothing": empty, `~` or `null`, and not quoted */
+    bool is_null;                 /* a null scalar: empty, `~` or `null`, and not quoted */
     struct rig_yaml_entry *first; /* of a mapping or sequence */
     struct rig_yaml_entry *last;
     size_t count;
@@ -60,7 +59,7 @@ struct rig_yaml_tree {
  */
 enum rig_rc rig_yaml_tree_read(struct rig_yaml_tree *tree, struct rig_arena *arena, const char *what, const char *file,
                                const char *text, size_t size, struct rig_err *err);
-/* Puts `a.b=c` into the tree, over what is there. Borrows `text`. */
+/* Sets `a.b=c` in the tree, replacing an earlier value. Borrows `text`. */
 enum rig_rc rig_yaml_tree_set(struct rig_yaml_tree *tree, const char *text, struct rig_err *err);
 
 /* Fails with RIG_E_PLAN and `<place>: <text>`. */
