@@ -8,7 +8,7 @@
 #include "history/source.h"
 #include "history/window_private.h"
 
-/* A window that is filled one transaction at a time, in any order. */
+/* A window to which transactions are added one at a time, in any order. */
 struct rig_history_builder {
     struct rig_window *window;
     char *meta;

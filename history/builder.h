@@ -1,8 +1,8 @@
 /*
- * Building a rig_history, one transaction at a time: for small histories that are put together, and for tests.
+ * Builds a rig_history, one transaction at a time: for small histories made in memory, and for tests.
  *
- * Transactions are added in any order; rig_history_builder_finish() numbers them in completion order. Memory is that of
- * a window (history/window.h). `limit_bytes` bounds it: RIG_E_LIMIT beyond.
+ * Transactions are added in any order; rig_history_builder_finish() numbers them in completion order. It takes the
+ * memory of a window (history/window.h), which `limit_bytes` bounds: RIG_E_LIMIT beyond.
  */
 #ifndef RIG_HISTORY_BUILDER_H
 #define RIG_HISTORY_BUILDER_H
@@ -12,7 +12,7 @@
 
 struct rig_history_builder;
 
-/* One transaction as it goes in; everything is borrowed for the call. */
+/* One transaction to add; everything is borrowed for the call. */
 struct rig_txn_input {
     int64_t invoke_ns, complete_ns;  /* RIG_NO_TIME when unknown */
     uint32_t invoke_at, complete_at; /* positions, RIG_POSITION_NONE when there was no such event */
@@ -26,7 +26,7 @@ struct rig_txn_input {
     size_t error_length;                  /* 0: `error` ends with a NUL */
     const struct rig_column_row *columns; /* NULL: none. Values of columns of names are indices into `names` */
     const char *const *names;
-    const int64_t *const *lists; /* parallel to ops, or NULL: where a list that was read is, instead of in `elements` */
+    const int64_t *const *lists; /* parallel to ops, or NULL: lists that were read, in place of `elements` */
 };
 
 /* `limit_bytes` 0: no limit. NULL when memory runs out. */
@@ -34,8 +34,7 @@ struct rig_history_builder *rig_history_builder_new(enum rig_workload workload, 
 /* For a builder that is not finished. Takes NULL. */
 void rig_history_builder_free(struct rig_history_builder *builder);
 
-/* Keys that are texts: returns the int64 to use as the key of this text. A history's keys are all numbers or all texts.
- */
+/* For text keys: returns the int64 to use as the key of this text. A history's keys are all numbers or all texts. */
 enum rig_rc rig_history_builder_text_key(struct rig_history_builder *builder, const char *text, size_t length,
                                          int64_t *key, struct rig_err *err);
 
@@ -46,7 +45,7 @@ void rig_history_builder_keyword_keys(struct rig_history_builder *builder);
 enum rig_rc rig_history_builder_add(struct rig_history_builder *builder, const struct rig_txn_input *txn,
                                     struct rig_err *err);
 
-/* The text that goes with the transactions. */
+/* The history's metadata. */
 enum rig_rc rig_history_builder_meta(struct rig_history_builder *builder, const char *meta, size_t length,
                                      struct rig_err *err);
 

@@ -4,7 +4,7 @@
  * The producer writes what fits and publishes when it likes; the consumer takes what is published. Positions count
  * bytes from the beginning and never wrap in practice (2^64); the ring is addressed by their lower bits.
  *
- * Memory order: publishing releases, looking acquires, so that the consumer sees the bytes, and everything that the
+ * Memory order: publishing releases and reading acquires, so that the consumer sees the bytes and everything that the
  * producer did before.
  */
 #ifndef RIG_HISTORY_BYTE_RING_H

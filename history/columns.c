@@ -92,7 +92,7 @@ struct rig_column_row rig_columns_row(const struct rig_columns *columns, size_t 
     return row;
 }
 
-/* Room for `count` values, with none in place of those that are not there. */
+/* Room for `count` values; missing ones are RIG_COLUMN_NONE. */
 static bool extend(struct rig_column_values *values, size_t count)
 {
     if (!rig_column_values_reserve(values, count))
@@ -186,7 +186,7 @@ void rig_columns_move(struct rig_columns *columns, size_t to, size_t from)
     }
 }
 
-/* Puts the names that are in use into `kept`; the map says where each went. */
+/* Copies the names in use into `kept`; the map has their new numbers. */
 static bool keep_names(struct rig_columns *columns, struct rig_text_table *kept)
 {
     if (!rig_column_values_reserve(&columns->map, columns->names.count))

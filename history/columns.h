@@ -2,8 +2,8 @@
  * Side columns of transactions (history/transaction.h): values parallel to the transactions of a segment, a window or a
  * history, and the texts of names.
  *
- * Each column is a vector of its own that ends with the last transaction that has a value, so that a column that
- * nothing has takes no memory, and copying or dropping transactions costs nothing where there are no columns.
+ * Each column is a vector that ends with the last transaction that has a value. So an unused column takes no memory,
+ * and without columns copying and dropping transactions costs nothing.
  *
  * Space: 8 bytes a transaction and column in use; the names. Time: O(1) a value. Threads: one writer or many readers.
  */
@@ -35,7 +35,7 @@ struct rig_column_info {
 
 extern const struct rig_column_info rig_column_infos[RIG_COLUMN_COUNT];
 
-/* The columns that files hold: all that are not derived. */
+/* The columns that files hold: all except derived ones. */
 enum {
     RIG_COLUMN_KEEP_LAST = 1,
     RIG_COLUMN_KEEP_NOTHING = 1,
@@ -46,16 +46,16 @@ enum {
 #undef RIG_COLUMN_KEPT_BIT
 };
 
-/* The column of this name in files, RIG_COLUMN_COUNT where there is none; derived ones are in no file. */
+/* The column with this name in files, or RIG_COLUMN_COUNT; derived ones have no name there. */
 enum rig_column rig_column_find(const char *name, size_t length);
 
-/* Whether files may hold the name: of 1 to RIG_COLUMN_NAME_BYTES - 1 bytes, without control characters. */
+/* Whether files may hold the name: 1 to RIG_COLUMN_NAME_BYTES - 1 bytes without control characters. */
 bool rig_column_name_fits(const char *text, size_t length);
 
 RIG_VEC(int64_t, rig_column_values)
 
 struct rig_columns {
-    struct rig_column_values of[RIG_COLUMN_COUNT]; /* per transaction; RIG_COLUMN_NONE, or behind the end: none */
+    struct rig_column_values of[RIG_COLUMN_COUNT]; /* per transaction; RIG_COLUMN_NONE, or past the end: none */
     struct rig_text_table names;                   /* of columns of names, by their values */
     struct rig_column_values map;                  /* for rig_columns_append(): names of one to those of the other */
 };
@@ -82,25 +82,26 @@ static inline int64_t rig_columns_get(const struct rig_columns *columns, enum ri
     return txn < values->count ? values->at[txn] : RIG_COLUMN_NONE;
 }
 
-/* RIG_COLUMN_BIT()s of the columns that files hold and that some transaction may have a value of. */
+/* RIG_COLUMN_BIT()s of the columns that files hold and in which some transaction may have a value. */
 uint32_t rig_columns_given(const struct rig_columns *columns);
 /* The row of a transaction. */
 struct rig_column_row rig_columns_row(const struct rig_columns *columns, size_t txn);
-/* Sets the value of a transaction; RIG_COLUMN_NONE takes it away. False when memory runs out. */
+/* Sets the value of a transaction; RIG_COLUMN_NONE removes it. False when memory runs out. */
 bool rig_columns_set(struct rig_columns *columns, enum rig_column column, size_t txn, int64_t value);
-/* Sets what the row gives. */
+/* Sets the values that the row gives. */
 bool rig_columns_set_row(struct rig_columns *columns, size_t txn, const struct rig_column_row *row);
 /* The number of a name; RIG_COLUMN_NONE when memory or the limit is spent. No NUL inside. */
 int64_t rig_columns_name(struct rig_columns *columns, const char *text, size_t length);
-/* Puts the values of `count` transactions of `from` behind the first `first` of `columns`. */
+/* Appends the values of `count` transactions of `from` after the first `first` of `columns`. */
 bool rig_columns_append(struct rig_columns *columns, size_t first, const struct rig_columns *from, size_t count);
-/* Transaction `from` becomes number `to`, which is not above it: moving them in ascending order keeps some of them. */
+/* Gives transaction `from` the number `to`, at most `from`. Moving transactions in ascending order keeps a subset of
+ * them. */
 void rig_columns_move(struct rig_columns *columns, size_t to, size_t from);
-/* Forgets the names that no transaction has, which get other numbers. Without memory for it all stay. */
+/* Removes unused names and renumbers the others. Without memory for it all stay. */
 void rig_columns_fit_names(struct rig_columns *columns, size_t limit_bytes);
 /* Swaps the values of both; names stay where they are. */
 void rig_columns_swap_values(struct rig_columns *a, struct rig_columns *b);
-/* Only the first `count` transactions are left. */
+/* Removes all transactions after the first `count`. */
 void rig_columns_cut(struct rig_columns *columns, size_t count);
 
 #endif

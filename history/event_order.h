@@ -3,7 +3,7 @@
  *
  * Events come in the order of the file, each client's in its own order, so they are nearly sorted: a natural merge sort
  * needs O(n) for sorted input and O(n log r) for r ascending runs. At equal times invocations come before completions,
- * which makes the two transactions concurrent: the reading that claims less.
+ * which makes the two transactions concurrent: the weaker claim.
  */
 #ifndef RIG_HISTORY_EVENT_ORDER_H
 #define RIG_HISTORY_EVENT_ORDER_H
@@ -18,7 +18,7 @@ struct rig_event_time {
     uint32_t client : 31;
 };
 
-/* Whether the events are in order already. */
+/* Whether the events are in order. */
 bool rig_event_is_sorted(const struct rig_event_time *events, uint32_t count);
 /*
  * Sorts by (time, kind, client), stable. `spare` has room for `count`; the result is in `events` or in `spare`,

@@ -1,6 +1,5 @@
 /*
- * A history's events, invocations, completions and those of faults, in the order of their positions: what a writer of a
- * format walks.
+ * A history's events (invocations, completions, faults) in the order of their positions, for writers of formats.
  *
  * Space: 8 bytes a transaction. Threads: a walk belongs to one thread.
  */
@@ -17,7 +16,7 @@ struct rig_event_walk {
     uint64_t *invocations;             /* position << 32 | transaction, ascending */
     uint32_t invocation_count;
     uint32_t next_invocation;
-    uint32_t next_completion; /* a transaction: they are in completion order */
+    uint32_t next_completion; /* the next transaction; they are in completion order */
     uint32_t next_fault;
 };
 
@@ -25,7 +24,7 @@ struct rig_event {
     uint32_t txn;
     uint32_t position;
     bool is_completion;
-    const struct rig_fault_event *fault; /* not NULL: it is this one, and no transaction's */
+    const struct rig_fault_event *fault; /* not NULL: the event is this one, not of a transaction */
 };
 
 /* False when memory runs out. */

@@ -1,12 +1,11 @@
 /*
- * Writing a history event by event, as it comes about, in any form: what makes events and is done with them.
+ * Writes a history in any form, event by event, while it is made.
  *
- * Events are given in the order of their times; no two have the same time, but for RIG_NO_TIME in the textual forms.
- * The file is what rig_history_save() would make of the same history, except that positions are not stored in the
- * binary form: they are the ranks of the times.
+ * Events come in the order of their times. Times are distinct, except RIG_NO_TIME in the textual forms. The binary form
+ * stores no positions: they are the ranks of the times.
  *
- * Time: that of formatting or encoding. Space: that of the encoder or of the texts of lists kept, 1 MiB, and 8 bytes a
- * client; nothing grows with the number of events. Threads: one at a time.
+ * Time: that of formatting or encoding. Space: the encoder or the kept texts of lists, 1 MiB, and 8 bytes a client; it
+ * does not grow with the number of events. Threads: one at a time.
  */
 #ifndef RIG_HISTORY_EVENT_WRITER_H
 #define RIG_HISTORY_EVENT_WRITER_H
@@ -32,22 +31,23 @@ enum rig_rc rig_event_writer_new(const struct rig_event_writer_options *options,
 /* Takes NULL. */
 void rig_event_writer_free(struct rig_event_writer *writer);
 
-/* A client invokes again after its last transaction was completed, or under a new process, which leaves that open. */
+/* A client invokes after its last transaction has completed, or under a new process, which leaves that transaction
+ * open. */
 enum rig_rc rig_event_writer_invoke(struct rig_event_writer *writer, uint32_t client, int64_t process, int64_t time_ns,
                                     const struct rig_op *ops, uint32_t op_count, struct rig_err *err);
 /* Process and operations are those of the client's invocation. */
 enum rig_rc rig_event_writer_complete(struct rig_event_writer *writer, uint32_t client, int64_t process,
                                       int64_t time_ns, const struct rig_op *ops, uint32_t op_count,
                                       const struct rig_record_completion *completion, struct rig_err *err);
-/* No event to come names the key: nothing need be kept of it. */
+/* No later event uses the key, so the writer forgets it. */
 void rig_event_writer_forget(struct rig_event_writer *writer, int64_t key);
-/* Writes what is left. Without it the file is cut. */
+/* Writes the rest. Without it the file is incomplete. */
 enum rig_rc rig_event_writer_finish(struct rig_event_writer *writer, struct rig_err *err);
 
-/* Written so far, in blocks of about 1 MiB. */
+/* Bytes written so far, in blocks of about 1 MiB. */
 uint64_t rig_event_writer_bytes(const struct rig_event_writer *writer);
 uint64_t rig_event_writer_count(const struct rig_event_writer *writer);
-/* The whole file, for the caller to free, into an empty buffer. Only without an output, after finish, once. */
+/* Moves the whole file into an empty buffer, which the caller frees. Only without an output, after finish, once. */
 void rig_event_writer_take(struct rig_event_writer *writer, struct rig_buf *file);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * What a nemesis did, as it stands in a history: each injection of a fault in four steps, between the transactions.
+ * The events of a nemesis in a history: each injection of a fault has four steps, between the transactions.
  *
  * The checker does not look at them. They take positions like other events; their times are those of the history.
  */
@@ -29,18 +29,18 @@ enum rig_fault_step {
 struct rig_fault_event {
     int64_t time_ns; /* RIG_NO_TIME: none */
     uint32_t position;
-    uint32_t injection;      /* from 1: the four steps of one have the same */
+    uint32_t injection;      /* from 1; the four steps of one injection share it */
     uint8_t step;            /* enum rig_fault_step */
-    bool failed;             /* the step came to nothing: `text` says why */
+    bool failed;             /* the step failed: `text` says why */
     const char *fault;       /* "kill" */
-    const char *targets;     /* "pg-1, pg-2"; empty: of no node */
+    const char *targets;     /* "pg-1, pg-2"; empty: no node */
     const char *text;        /* the evidence so far, or the error */
     uint64_t ok, fail, info; /* transactions that completed, of RIG_FAULT_HEAL since RIG_FAULT_INJECTED, of
                                 RIG_FAULT_HEALED since RIG_FAULT_INJECT */
 };
 
-/* How the text of a failed RIG_FAULT_INJECTED begins when the fault was withdrawn: kept from showing an effect by the
- * end of the load or by another fault, which is no failure of the run. */
+/* Start of the text of a failed RIG_FAULT_INJECTED if the fault was withdrawn because the load ended or another
+ * fault prevented its effect. This is not a failure of the run. */
 #define RIG_FAULT_WITHDRAWN "withdrawn: "
 
 RIG_VEC(struct rig_fault_event, rig_fault_event_vec)
@@ -51,7 +51,7 @@ bool rig_fault_event_keep_all(struct rig_fault_event_vec *events, struct rig_are
 /* Copies in the arena, or NULL. */
 const struct rig_fault_event *rig_fault_events_copy(struct rig_arena *arena, const struct rig_fault_event *from,
                                                     size_t count);
-/* The step's name in files, and back; false: there is no such. */
+/* The step's name in files, and the step of a name; false for an unknown name. */
 const char *rig_fault_step_name(enum rig_fault_step step);
 bool rig_fault_step_find(const char *name, size_t length, enum rig_fault_step *step);
 

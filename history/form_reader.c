@@ -27,8 +27,8 @@ static const char *byte_order_mark(const char *data, size_t size)
 }
 
 /*
- * By the first characters that tell: {" of an object against {: or # of an EDN map. Operations are in one sequence at
- * the most, and begin soon.
+ * By the first characters that differ: {" begins a JSON object; {: or # an EDN map. Operations are in at most one
+ * sequence, and begin soon.
  */
 enum rig_form rig_form_recognise(const char *data, size_t size)
 {

@@ -1,12 +1,12 @@
 /*
- * What a form of history files brings to history/source.h: private to history/.
+ * The interface of a form of history files to history/source.h. Private to history/.
  *
- * The bytes [0, size) of a file are cut into parts. Where `parallel`, parts are parsed in any order by several threads,
- * and `join` sees the segments in the order of the file, on the reader's thread; else parts are parsed one after the
- * other, by one thread at a time, and parse may keep state from part to part.
+ * The bytes [0, size) of a file are cut into parts. If `parallel`, several threads parse parts in any order, and `join`
+ * gets the segments in the order of the file, on the reader's thread. Otherwise parts are parsed in order, by one
+ * thread at a time, and `parse` may keep state from part to part.
  *
- * cut, parse and join may run at the same time, of different parts, in different threads: what one of them changes in
- * the state, the others leave alone. open, finish, grow and close run alone.
+ * cut, parse and join may run at the same time, for different parts, in different threads: state that one of them
+ * changes the others do not touch. open, finish, grow and close run alone.
  */
 #ifndef RIG_HISTORY_FORM_READER_H
 #define RIG_HISTORY_FORM_READER_H
@@ -18,27 +18,26 @@
 struct rig_form_reader {
     bool parallel;
     size_t usual_part_bytes;
-    unsigned held_per_byte; /* what a byte of a part takes while it is read, in bytes: measured, and rather more */
-    /* Looks at the beginning; fills in what it can of `facts`. *state is given to the other functions, close among
-     * them, also after a failure; it may be NULL. The options name the form. */
+    unsigned held_per_byte; /* memory that a byte of a part takes while it is read, in bytes: measured, plus a margin */
+    /* Reads the beginning; fills in what it can of `facts`. *state is passed to the other functions, and to close
+     * also after a failure; it may be NULL. The options name the form. */
     enum rig_rc (*open)(const char *name, const char *data, size_t size, const struct rig_load_options *options,
                         struct rig_source_facts *facts, void **state, struct rig_err *err);
-    /* Where the part that begins at `begin` < size ends; called in order, cheap. `begin` itself where nothing whole
-     * begins there: a file that is followed may still grow; else the rest is parsed as the last part. */
+    /* The end of the part that begins at `begin` < size; called in order, cheap. `begin` if nothing complete begins
+     * there: a file that is followed may still grow; otherwise the rest is parsed as the last part. */
     size_t (*cut)(void *state, size_t begin);
     /* Parses the part. The segment was reset. */
     enum rig_rc (*parse)(void *state, size_t begin, size_t end, struct rig_segment *segment, struct rig_err *err);
     /* In order: joins the segment to those before it (completions to invocations of earlier parts, positions). The
-     * segment was noted after it was parsed: what join adds to it or takes from it, the note must learn. May be NULL.
-     */
+     * segment's note was made after parsing: if join changes the segment it updates the note. May be NULL. */
     enum rig_rc (*join)(void *state, struct rig_segment *segment, struct rig_err *err);
-    /* After the last segment: what can only be known at the end (truncated). The source itself adds up what segments
-     * say (skipped_count, keyword_keys). May be NULL. */
+    /* After the last segment: facts that are only known at the end (truncated). The source itself adds up those of
+     * the segments (skipped_count, keyword_keys). May be NULL. */
     enum rig_rc (*finish)(void *state, struct rig_source_facts *facts, struct rig_err *err);
-    /* The file has grown to `size` and lies elsewhere (follow): may be NULL where following is not supported. */
+    /* The file has grown to `size` and its mapping has moved (follow): NULL if following is not supported. */
     void (*grow)(void *state, const char *data, size_t size);
     void (*close)(void *state); /* takes NULL */
-    /* Whether a file of this form can begin with these bytes: as rig_source_look (source_bytes.h). */
+    /* Whether a file of this form can begin with these bytes (rig_source_look in source_bytes.h). */
     enum rig_rc (*look)(const char *name, const char *data, size_t size, bool *undecided, struct rig_err *err);
 };
 
@@ -47,16 +46,15 @@ extern const struct rig_form_reader rig_record_blocks_reader; /* block by block:
 extern const struct rig_form_reader rig_json_lines_reader;
 extern const struct rig_form_reader rig_edn_reader;
 
-/* By the first bytes; RIG_FORM_AUTO when it is none. */
+/* By the first bytes; RIG_FORM_AUTO for an unknown form. */
 enum rig_form rig_form_recognise(const char *data, size_t size);
-/* RIG_E_INPUT: says what the bytes of this file are not. */
+/* RIG_E_INPUT with the error for a file of an unknown form. */
 enum rig_rc rig_form_refuse(const char *name, const char *data, size_t size, struct rig_err *err);
 /* As rig_source_look (source_bytes.h). */
 enum rig_rc rig_form_look(const char *name, const char *data, size_t size, bool *undecided, struct rig_err *err);
 const struct rig_form_reader *rig_form_reader_of(enum rig_form form);
 
-/* A source in a form that is none of those above, over memory or, where `data` is NULL, over the file `name`: for
- * tests. */
+/* A source in any other form, over memory or, if `data` is NULL, over the file `name`: for tests. */
 enum rig_rc rig_source_open_form(const char *name, const void *data, size_t size, const struct rig_form_reader *reader,
                                  const struct rig_source_options *options, struct rig_source **source,
                                  struct rig_err *err);

@@ -94,6 +94,6 @@ bool rig_growing_list_agrees(const struct rig_growing_list *list, const int64_t 
     uint32_t common = count < list->count ? count : list->count;
     if (common == 0)
         return true;
-    /* Lists of one key that differ mostly do so at their ends: each shows what its own transaction appended. */
+    /* Lists of one key mostly differ at their ends, where each has what its own transaction appended. */
     return list->at[common - 1] == elements[common - 1] && memcmp(list->at, elements, common * sizeof *elements) == 0;
 }

@@ -1,8 +1,8 @@
 /*
  * Lists of int64 that grow at their end, out of one pool: the spines of a history while it is built.
  *
- * A list has room for 4 << n elements; when it is full its room goes back to the pool and is given to the next list of
- * that size. Lists of total length n take at most 2n elements plus what is free for reuse (below 1n).
+ * A list has room for 4 << n elements; when it is full its memory goes back to the pool, for the next list of that
+ * size. Lists of total length n take at most 2n elements, plus less than n that are free for reuse.
  *
  * Threads: one at a time.
  */
@@ -18,7 +18,7 @@ enum { RIG_LIST_CLASS_COUNT = 31, RIG_LIST_SMALLEST_ROOM = 4 };
 
 struct rig_list_pool {
     struct rig_arena arena;
-    int64_t *free_rooms[RIG_LIST_CLASS_COUNT]; /* a free room starts with the address of the next one */
+    int64_t *free_rooms[RIG_LIST_CLASS_COUNT]; /* a free block starts with the address of the next one */
 };
 
 /* A zeroed list is empty and has no room. */
@@ -33,10 +33,10 @@ void rig_list_pool_init(struct rig_list_pool *pool, size_t limit_bytes);
 /* Frees all lists at once. */
 void rig_list_pool_done(struct rig_list_pool *pool);
 
-/* Takes all lists back at once and keeps the memory. */
+/* Empties all lists at once and keeps the memory. */
 void rig_list_pool_reset(struct rig_list_pool *pool);
 
-/* Adds elements behind the list's; false, with the list unchanged, when memory or the limit is spent. */
+/* Appends elements; false, with the list unchanged, when memory or the limit is spent. */
 bool rig_growing_list_add(struct rig_list_pool *pool, struct rig_growing_list *list, const int64_t *elements,
                           uint32_t count);
 static inline bool rig_growing_list_has_room(const struct rig_growing_list *list, uint32_t count)
@@ -44,7 +44,7 @@ static inline bool rig_growing_list_has_room(const struct rig_growing_list *list
     return list->at != NULL && (size_t)list->count + count <= (size_t)RIG_LIST_SMALLEST_ROOM << list->room_class;
 }
 
-/* Room behind the list for `count` more elements, which the caller writes; false as above. */
+/* Room for `count` more elements, which the caller writes; false as above. */
 bool rig_growing_list_reserve(struct rig_list_pool *pool, struct rig_growing_list *list, uint32_t count);
 /* Gives the list's room back to the pool; the list is empty. */
 void rig_growing_list_release(struct rig_list_pool *pool, struct rig_growing_list *list);

@@ -4,9 +4,9 @@
  * Transactions are numbered densely in completion order: those with a completion event by its position, then those
  * without any (in flight at the end) by invocation. Operations, keys and lists are plain arrays. A list read is a
  * reference to a prefix of its key's spine (the longest list seen when it was added) or, where it is no prefix, to a
- * prefix of a branch: a list that shares its first elements with the spine and has others from there on. So n reads of
- * a list that grows to length n cost O(n), not O(n^2), and one that contradicts them costs what it differs by. Reads of
- * failed transactions are prefixes of a spine or of a branch: a spine never grows by them.
+ * prefix of a branch: a list that shares its first elements with the spine and then differs. So n reads of a list that
+ * grows to length n take O(n) space, not O(n^2), and a read that contradicts them takes its difference. Reads of failed
+ * transactions are prefixes of a spine or of a branch: a spine never grows by them.
  *
  * Positions order events: position p < q says that event p happened before event q. Invocations and completions share
  * one sequence, taken from the histories' own indices where these ascend. A transaction whose outcome is info never
@@ -49,7 +49,7 @@ struct rig_txn_op {
     uint32_t key;       /* dense key id */
     uint8_t kind;       /* enum rig_op_kind */
     uint8_t read_state; /* enum rig_read_state */
-    uint16_t owner;     /* of a segment that says so: the transaction's number, its lower bits; else nothing */
+    uint16_t owner;     /* lower bits of the transaction's number, if the segment is `owned` */
     union {
         int64_t value; /* written, added, increment; or the register or counter that was read */
         struct {
@@ -64,15 +64,15 @@ struct rig_list {
     uint32_t count;
 };
 
-/* A list that parts from its key's spine, or goes on from it where the spine must not. */
+/* A list that leaves its key's spine, or continues it with elements that the spine must not have. */
 struct rig_branch {
     const int64_t *tail; /* its elements from `shared` on */
     uint32_t key;
-    uint32_t shared; /* elements that it has in common with the spine, which has so many */
+    uint32_t shared; /* elements that it shares with the spine; at most those that the spine has */
     uint32_t count;  /* elements in all */
 };
 
-/* What a read shows, by rig_txn_op_list(). rig_read_element() has its elements; history/read_list.h has more. */
+/* A list that was read, from rig_txn_op_list(). rig_read_element() gives its elements; history/read_list.h has more. */
 struct rig_read_list {
     const int64_t *at;   /* the first `shared` elements */
     const int64_t *tail; /* the others */
@@ -81,7 +81,7 @@ struct rig_read_list {
 };
 
 struct rig_history {
-    struct rig_txn *txns; /* txn_count + 1 entries: the last one only ends the operations */
+    struct rig_txn *txns; /* txn_count + 1 entries: the last one marks the end of the operations */
     uint32_t txn_count;
     struct rig_txn_op *ops;
     uint32_t op_count;
@@ -91,7 +91,7 @@ struct rig_history {
     uint32_t branch_count;
     int64_t *keys;     /* key id -> the key as written; for text keys an index into key_texts */
     char **key_texts;  /* NULL unless keys are texts */
-    bool keyword_keys; /* texts were EDN keywords; written back as such */
+    bool keyword_keys; /* texts were EDN keywords, and are written as such */
     char **errors;     /* error id - 1 -> "code: text" */
     uint32_t error_count;
     const struct rig_columns *columns; /* side columns of the transactions; NULL: none has any */
@@ -100,14 +100,14 @@ struct rig_history {
 
     enum rig_workload workload;
     bool has_invocations;   /* false for completions-only histories: no real-time order beyond that of completions */
-    bool truncated;         /* the record was cut or damaged; what is here is complete up to there */
-    uint64_t damaged_at;    /* damaged, at this byte; 0: it is not */
-    uint64_t damaged_bytes; /*   so many bytes follow, from there on, and are not here */
-    uint64_t damaged_txns;  /*   at least so many completed transactions among them; 0: unknown */
+    bool truncated;         /* the record was cut or damaged; the history is complete up to there */
+    uint64_t damaged_at;    /* offset of the damage; 0: none */
+    uint64_t damaged_bytes; /* bytes from there on, which are missing */
+    uint64_t damaged_txns;  /* at least this many completed transactions among them; 0: unknown */
     uint64_t skipped_count; /* operations of nemeses and other non-clients, left out */
     uint64_t lost_count;    /* operations that may have read or written, and were left out: transactions of a process
                              * that names no client, and what clients did that is no transaction */
-    const struct rig_fault_event *faults; /* what a nemesis did, by position; an excerpt has none */
+    const struct rig_fault_event *faults; /* events of a nemesis, by position; an excerpt has none */
     uint32_t fault_count;
     int64_t start_utc_ns; /* the wall clock, ns since 1970, when times were 0; 0: unknown, or the times are simulated */
     bool is_excerpt;      /* some transactions of a longer history, with times that count from its `zero_ns` */
@@ -131,19 +131,19 @@ static inline const struct rig_txn_op *rig_txn_ops(const struct rig_history *his
 /* The transaction of an operation; txn_count for op_count. Logarithmic. */
 uint32_t rig_history_txn_of(const struct rig_history *history, uint32_t op);
 
-/* Of a list that was seen: it is no prefix of its key's spine. */
+/* For a list that was read: whether it is a branch, not a prefix of its key's spine. */
 static inline bool rig_txn_op_is_branch(const struct rig_txn_op *op)
 {
     return (op->list & RIG_LIST_BRANCH) != 0;
 }
 
-/* Of such a one: which branch it shows. */
+/* The number of that branch. */
 static inline uint32_t rig_txn_op_branch(const struct rig_txn_op *op)
 {
     return op->list & ~RIG_LIST_BRANCH;
 }
 
-/* The first `count` elements of a list that is in one piece. */
+/* The first `count` elements of a contiguous list. */
 static inline struct rig_read_list rig_read_of(struct rig_list list, uint32_t count)
 {
     return (struct rig_read_list){.at = list.at, .shared = count, .count = count};
@@ -174,12 +174,13 @@ static inline int64_t rig_read_element(const struct rig_read_list *list, uint32_
     return i < list->shared ? list->at[i] : list->tail[i - list->shared];
 }
 
-/* The time of the first invocation, the zero of all times shown; 0 without times. It is looked for among the first
- * transactions that completed. */
+/* The time of the first invocation, the zero of all times shown; 0 without times. Only the first transactions that
+ * completed are searched. */
 enum { RIG_ZERO_TXNS = 4096 };
 int64_t rig_history_zero_ns(const struct rig_history *history);
 
-/* The number that names a transaction to people: the position of its completion, of its invocation where none came. */
+/* The number that reports use for a transaction: the position of its completion, or of its invocation if it has none.
+ * */
 static inline uint32_t rig_txn_name(const struct rig_history *history, uint32_t txn)
 {
     const struct rig_txn *t = &history->txns[txn];
@@ -195,10 +196,10 @@ static inline uint32_t rig_txn_end(const struct rig_history *history, uint32_t t
 
 /* The value of a side column, or RIG_COLUMN_NONE. */
 int64_t rig_history_column(const struct rig_history *history, uint32_t txn, enum rig_column column);
-/* The same of a column of names, or NULL. */
+/* The same for a column of names, or NULL. */
 const char *rig_history_column_name(const struct rig_history *history, uint32_t txn, enum rig_column column);
 
-/* Writes the key as a person knows it into `text` (at least 24 bytes; truncated to fit). */
+/* Writes the key as the history names it into `text` (at least 24 bytes; truncated to fit). */
 void rig_history_key_text(const struct rig_history *history, uint32_t key, char *text, size_t size);
 
 #endif

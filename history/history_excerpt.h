@@ -1,6 +1,6 @@
 /*
- * An excerpt of a history: some of its transactions, with all that is known of them, as a history of its own. What
- * shrinks histories, solves parts of them or shows a few transactions of a large one works on excerpts.
+ * An excerpt of a history: some of its transactions, with everything known about them, as a separate history. Excerpts
+ * serve code that shrinks histories, solves parts of them, or shows a few transactions of a large one.
  *
  * Time: linear in the operations that are kept and the elements that they show. Space: that of a history.
  */

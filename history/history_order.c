@@ -20,7 +20,8 @@ struct sort_key {
     uint32_t complete_at, invoke_at, txn;
 };
 
-/* Completion order, then invocation order for what never completed: RIG_POSITION_NONE is the largest position. */
+/* Completion order, then invocation order for transactions that never completed: RIG_POSITION_NONE is the largest
+ * position. */
 static int compare_keys(const void *a, const void *b)
 {
     const struct sort_key *left = a;
@@ -59,7 +60,7 @@ static void gather(const struct rig_history *history, const struct sort_key *key
     txns[history->txn_count] = (struct rig_txn){.first_op = next_op};
 }
 
-/* The same of their side columns. False when memory runs out. */
+/* The same for their side columns. False when memory runs out. */
 static bool gather_columns(const struct rig_history *history, const struct sort_key *keys)
 {
     if (history->columns == NULL)
@@ -108,7 +109,7 @@ static bool sort(struct rig_history *history)
     return fits;
 }
 
-/* The transactions are sorted: equal neighbours are ties, which no reader may bring. */
+/* The transactions are sorted: equal neighbours are ties, which a reader must not produce. */
 static enum rig_rc check_positions(const struct rig_history *history, struct rig_err *err)
 {
     for (uint32_t i = 0; i < history->txn_count; i++) {

@@ -1,5 +1,5 @@
 /*
- * What a whole history owns beyond the arrays that it names: private to history/.
+ * The memory that a whole history owns in addition to its arrays. Private to history/.
  */
 #ifndef RIG_HISTORY_HISTORY_STORAGE_H
 #define RIG_HISTORY_HISTORY_STORAGE_H

@@ -11,7 +11,7 @@
 #include "history/text/json_lines.h"
 #include "history/window.h"
 
-/* Joins every segment to one window and gives that away. */
+/* Joins all segments in one window and gives the window's history to the caller. */
 static enum rig_rc load_all(struct rig_source *source, const struct rig_load_options *options, const char *name,
                             struct rig_history **history, struct rig_err *err)
 {
@@ -21,7 +21,7 @@ static enum rig_rc load_all(struct rig_source *source, const struct rig_load_opt
     if (window == NULL)
         return rig_fail(err, RIG_E_LIMIT, "%s: " RIG_NO_MEMORY "the history", name);
     const struct rig_segment *segment = NULL;
-    struct rig_err why = {0}; /* what the window says: without the file's name */
+    struct rig_err why = {0}; /* the window's error, without the file's name */
     enum rig_rc rc = rig_source_next(source, &segment, err);
     while (rc == RIG_OK && segment != NULL) {
         rc = rig_window_add(window, segment, &why);
@@ -79,7 +79,7 @@ static bool is_utf8(const char *text)
     return bytes > 0;
 }
 
-/* JSON lines and EDN have no bytes that are not UTF-8: keys that differ in these alone would become one. */
+/* JSON lines and EDN hold UTF-8 only: keys that differ only in other bytes would become one. */
 static enum rig_rc check_keys(const struct rig_history *history, const char *path, struct rig_err *err)
 {
     for (uint32_t key = 0; history->key_texts != NULL && key < history->key_count; key++) {

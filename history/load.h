@@ -1,10 +1,10 @@
 /*
- * Reading and writing whole histories, in whatever form they are.
+ * Reads and writes whole histories in any form.
  *
  * Forms: RIG_FORM_RIG (`history.rig`), RIG_FORM_JSON_LINES (Jepsen/Elle field names), RIG_FORM_EDN. The form of a file
  * is recognised by its first bytes, never by its name. Errors name file, line and column (byte offset for the binary
- * form) and the remedy. RIG_E_INPUT for what is malformed, RIG_E_IO for what cannot be read, RIG_E_LIMIT beyond
- * `limit_bytes`. A binary record that was cut is no error: the history says `truncated`.
+ * form) and the remedy. RIG_E_INPUT for a malformed file, RIG_E_IO for one that cannot be read, RIG_E_LIMIT beyond
+ * `limit_bytes`. A binary record that was cut is not an error: the history is `truncated`.
  */
 #ifndef RIG_HISTORY_LOAD_H
 #define RIG_HISTORY_LOAD_H
@@ -20,12 +20,12 @@ struct rig_load_options {
                             rw-register) */
     enum rig_workload workload;
     size_t limit_bytes;      /* 0: none */
-    size_t decode_bytes;     /* set by the source: what decoding a part may take, with its segment; and */
-    size_t segment_bytes;    /*   a segment alone */
-    size_t part_bytes;       /* read in parts of this size, cut wherever that is; 0: as suits the limit */
-    size_t usual_part_bytes; /* set by the source: of which size parts should be otherwise, */
-    size_t most_part_bytes;  /*   and may be where that helps */
-    unsigned block_set;      /* JSON lines and EDN: read by this one of rig_text_blocks(); 0: the fastest */
+    size_t decode_bytes;     /* set by the source: memory for decoding a part, with its segment; and */
+    size_t segment_bytes;    /* for a segment alone */
+    size_t part_bytes;       /* read in parts of this size, cut anywhere; 0: chosen by the limit */
+    size_t usual_part_bytes; /* set by the source: otherwise the usual size of parts, */
+    size_t most_part_bytes;  /* and their largest size */
+    unsigned block_set;      /* JSON lines and EDN: use this set of rig_text_blocks(); 0: the fastest */
 };
 
 /* `path` "-" is standard input. */
@@ -36,7 +36,7 @@ enum rig_rc rig_history_parse(const char *name, const void *data, size_t size, c
                               struct rig_history **history, struct rig_err *err);
 struct rig_save_options {
     enum rig_form form; /* not RIG_FORM_AUTO */
-    bool pack;          /* compressed: rig's own form only; RIG_E_USAGE where this build cannot */
+    bool pack;          /* compressed: rig's own form only; RIG_E_USAGE if this build cannot compress */
 };
 
 /* Writes atomically; "-" is standard output. RIG_E_INPUT for keys that are not UTF-8 in JSON lines and EDN. */

@@ -1,8 +1,8 @@
 /*
- * Names that a run gives numbers to, for side columns of names (history/columns.h): of nodes, mostly.
+ * Numbers for names, mostly of nodes, in the side columns of a run (history/columns.h).
  *
- * Numbers count from 0 and stay. Space: the texts, at most RIG_NAMES_MOST. Threads: any; a lock of its own, under which
- * nothing is taken.
+ * Numbers count from 0 and do not change. Space: the texts, at most RIG_NAMES_MOST. Threads: any; it has a lock, under
+ * which no other is taken.
  */
 #ifndef RIG_HISTORY_NAMES_H
 #define RIG_HISTORY_NAMES_H
@@ -23,8 +23,8 @@ struct rig_names {
 
 void rig_names_init(struct rig_names *names);
 void rig_names_done(struct rig_names *names);
-/* The number of the text, new or known. RIG_COLUMN_NONE where it is empty, RIG_COLUMN_NAME_BYTES long or longer, or has
- * control characters, where there are too many names, and when memory runs out. */
+/* The number of the text, new or known. RIG_COLUMN_NONE if it is empty, has RIG_COLUMN_NAME_BYTES or more bytes or
+ * control characters, if there are too many names, or when memory runs out. */
 int64_t rig_names_number(struct rig_names *names, const char *text);
 /* Adds the names that `known` lacks, by their numbers; they live as long as `names`. False when memory runs out. */
 bool rig_names_follow(struct rig_names *names, struct rig_name_vec *known);

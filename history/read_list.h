@@ -1,6 +1,6 @@
 /*
- * What can be done with the lists that reads show: rig_txn_op_list() of history.h, which are in two pieces where they
- * part from their key's spine.
+ * Functions on the lists that rig_txn_op_list() (history.h) gives. Such a list is in two pieces if it leaves its key's
+ * spine.
  */
 #ifndef RIG_HISTORY_READ_LIST_H
 #define RIG_HISTORY_READ_LIST_H
@@ -8,14 +8,14 @@
 #include "base/arena.h"
 #include "history/history.h"
 
-/* Copies the elements from index `from` to behind `to` - 1. */
+/* Copies the elements with indices in [from, to). */
 void rig_read_copy(const struct rig_read_list *list, uint32_t from, uint32_t to, int64_t *elements);
 /*
- * All elements in one piece: the list's own where it is one, else a copy out of `arena`. Never NULL but when memory
- * runs out.
+ * All elements in one piece: the list's own if it is contiguous, else a copy in `arena`. NULL only when memory runs
+ * out.
  */
 const int64_t *rig_read_whole(const struct rig_read_list *list, struct rig_arena *arena);
-/* Whether the first `count` elements of both, which have so many, are the same. */
+/* Whether the first `count` elements of both, which have at least that many, are equal. */
 bool rig_read_same(const struct rig_read_list *left, const struct rig_read_list *right, uint32_t count);
 
 #endif

@@ -1,15 +1,15 @@
 /*
- * A stretch of a history, as one parse yields it: transactions in completion order under numbers of the stretch's own.
+ * A stretch of a history, the result of one parse: transactions in completion order, with numbers of this stretch.
  *
- * Readers of formats fill segments, each from the bytes of a part that stands on its own; a window (history/window.h)
- * joins them, in the order of the file, to a history. A segment is used again and again: rig_segment_reset() keeps its
- * memory, so that a long history is read within a few buffers that stay in the cache.
+ * Readers of formats fill segments, each from the bytes of an independent part; a window (history/window.h) joins them
+ * to a history, in the order of the file. Segments are reused: rig_segment_reset() keeps their memory, so that a long
+ * history is read through a few buffers that stay in the cache.
  *
- *  - Keys are numbered from 0 in the order of their first use here. Two numbers may stand for one key: a reader whose
- *    spine of a key parts from what it was goes on under a new number.
- *  - A list read refers to a prefix of its key's spine, or of a branch (list is RIG_LIST_BRANCH | n). A spine
- *    is complete: it holds the elements from the first one on, also those that earlier stretches had. What only failed
- *    transactions read is no part of it: it would keep later lists, which lack it, from being prefixes.
+ *  - Keys are numbered from 0 in the order of their first use here. Two numbers may stand for one key: when a reader's
+ *    spine of a key becomes another list, the key gets a new number.
+ *  - A list read refers to a prefix of its key's spine, or of a branch (list is RIG_LIST_BRANCH | n). A spine is
+ *    complete: it holds the elements from the first one on, also those that earlier stretches had. Elements that only
+ *    failed transactions read are not part of it: later lists, which lack them, would not be prefixes.
  *  - Positions and times are those of the history. Errors are numbered from 1 in `errors`.
  *  - `open` are the transactions that are invoked and not complete at the end of the stretch: all of them, whenever
  *    they were invoked, in the order of their invocations. They have no results.
@@ -56,16 +56,17 @@ struct rig_segment {
     struct rig_txn_op_vec open_ops;
     size_t limit_bytes;
     struct rig_list_pool pool;
-    struct rig_arena texts;            /* for texts that do not stand in the bytes as they are meant */
-    struct rig_fault_event_vec faults; /* what a nemesis did; texts in `texts` */
-    struct rig_segment_note note;      /* who has changed the segment makes it anew, or says that it is not made */
+    struct rig_arena texts;            /* for texts that had escapes */
+    struct rig_fault_event_vec faults; /* events of a nemesis; texts in `texts` */
+    struct rig_segment_note note;      /* code that changes the segment makes it anew, or clears `made` */
     uint64_t skipped_count;            /* operations of nemeses and others, left out of this stretch */
     uint64_t lost_count;               /* operations left out that may have read or written */
-    bool owned;        /* rig_txn_op.owner of its operations is set, and no gap between owners is wide */
+    bool owned;        /* rig_txn_op.owner is set in all operations, and gaps between owners are small */
     bool keyword_keys; /* key texts are EDN keywords */
     bool unordered;    /* events are not in the order of their times: see rig_window_give(); their positions are
                           their numbers in the file, from 0 on and without gaps */
-    /* What the form's reader keeps with the segment from parse to join, and from use to use: untouched by a reset. */
+    /* Data that the form's reader keeps with the segment, from parse to join and across reuse; a reset does not touch
+     * it. */
     void *reader_part;
     void (*reader_part_free)(void *part); /* called by rig_segment_done() where it is set */
 };
@@ -77,8 +78,8 @@ void rig_segment_done(struct rig_segment *segment);
 /* Empties it and keeps its memory. */
 void rig_segment_reset(struct rig_segment *segment);
 size_t rig_segment_bytes(const struct rig_segment *segment);
-/* What it fills of them, with its note, and with the spines that who reads it keeps as well: depends on nothing but
- * what is in it. */
+/* The filled part of them, with its note, and with the spines that a reader keeps as well: a function of its content
+ * only. */
 size_t rig_segment_used_bytes(const struct rig_segment *segment);
 
 #endif

@@ -4,15 +4,15 @@
 #include "history/segment.h"
 #include "history/types.h"
 
-/* What a pass over the operations adds to as it goes. */
+/* State of a pass over the operations. */
 struct pass {
     struct rig_key_note *keys;
     struct rig_owned_op *append;
     uint32_t *branch_read;
-    uint32_t kinds; /* of all operations, a bit each */
+    uint32_t kinds; /* kinds of all operations, a bit each */
 };
 
-/* The operation may be a read of a branch; else its value looks like one. Such reads are rare. */
+/* The operation is a read of a branch, or its value looks like one. Such reads are rare. */
 static __attribute__((noinline)) uint32_t *note_branch(uint32_t *branch_read, const struct rig_txn_op *mop, uint32_t op)
 {
     *branch_read = op;
@@ -20,8 +20,8 @@ static __attribute__((noinline)) uint32_t *note_branch(uint32_t *branch_read, co
 }
 
 /*
- * One operation, without branching on what it is: reads and writes come as they like, so that a branch would be
- * mispredicted every other time. `ok`: the transaction is.
+ * One operation, without branching on its kind: reads and writes are in random order, so that a branch would be
+ * mispredicted every other time. `ok`: the transaction's outcome.
  */
 static inline void note_op(struct pass *pass, const struct rig_txn_op *mop, struct rig_owned_op place, bool ok)
 {
@@ -44,7 +44,7 @@ static inline void note_op(struct pass *pass, const struct rig_txn_op *mop, stru
     pass->kinds |= kind;
 }
 
-/* Operations that know their owners, in one loop, whose end is foreseen. */
+/* Operations that know their owners, in one loop, whose end is predictable. */
 static void note_owned(struct pass *result, const struct rig_segment *segment)
 {
     struct pass pass = *result; /* the compiler knows that nothing else writes to it */

@@ -1,8 +1,9 @@
 /*
- * What the operations of a segment are: noted by the thread that parses it, while they are in its cache, for the window
- * that takes them and for whoever infers from them.
+ * A summary of a segment's operations. The thread that parses the segment makes it, while the operations are in its
+ * cache, for the window and for the inference.
  *
- * Space: 40 bytes a key, 8 an operation that writes, where reads are sequences, 4 an operation for reads of branches. Time: linear. Threads: one at a time.
+ * Space: 40 bytes a key; 8 an operation that writes, where reads are sequences; 4 an operation that reads a branch.
+ * Time: linear. Threads: one at a time.
  */
 #ifndef RIG_HISTORY_SEGMENT_NOTE_H
 #define RIG_HISTORY_SEGMENT_NOTE_H
@@ -12,14 +13,14 @@
 
 struct rig_segment;
 
-/* Of a key's operations of complete transactions. */
+/* A key's operations in complete transactions. */
 struct rig_key_note {
     uint64_t
         longest_read; /* as in struct rig_key_use: longest << 32 | ~longest_txn, so that the first of equals wins */
     int64_t lowest, highest;    /* likewise */
     uint32_t appends;           /* operations that write, where reads are sequences */
-    uint32_t op_count;          /* so many operations, and */
-    uint32_t first_op, last_op; /*   which, where there are any */
+    uint32_t op_count;          /* number of operations, and */
+    uint32_t first_op, last_op; /* the first and last, if there are any */
 };
 
 RIG_VEC(struct rig_key_note, rig_key_notes)
@@ -28,11 +29,11 @@ RIG_VEC(uint32_t, rig_note_ops)
 
 /* Zeroed, it is empty. */
 struct rig_segment_note {
-    bool made;                        /* the rest is as the segment is */
+    bool made;                        /* the rest agrees with the segment */
     struct rig_key_notes keys;        /* one a key of the segment */
     struct rig_owned_ops appends;     /* all of them, in order */
     struct rig_note_ops branch_reads; /* operations that read a branch, in order */
-    uint32_t kinds;                   /* of all operations, a bit each */
+    uint32_t kinds;                   /* kinds of all operations, a bit each */
 };
 
 /* False when memory runs out. */

@@ -14,10 +14,10 @@
 
 enum {
     MOST_THREADS = 64,
-    READ_SHARE = 8 /* of the limit is for parts */,
+    READ_SHARE = 8 /* share of the limit for parts */,
     LEAST_SHARES = 3,
-    DECODED_PER_BYTE = 1024, /* of a file, at most */
-    MORE_SHARE = 4           /* of what a part takes: others may take more */
+    DECODED_PER_BYTE = 1024, /* at most, of a file */
+    MORE_SHARE = 4           /* of a part's memory: others may take more */
 };
 static const size_t least_part_bytes = (size_t)64 << 10;
 static const size_t least_part_decode_bytes = (size_t)2 << 20; /* a short part fits any limit */
@@ -26,7 +26,7 @@ static const size_t least_decode_bytes = (size_t)256 << 20;
 enum part_state { PART_FREE, PART_TAKEN, PART_READY };
 
 struct part {
-    enum part_state state; /* under the lock; the rest belongs to whom the state says */
+    enum part_state state; /* under the lock; the state says which thread owns the rest */
     size_t begin, end;
     enum rig_rc rc;
     struct rig_err err;
@@ -34,8 +34,8 @@ struct part {
 };
 
 /*
- * Part k is in parts[k % part_count] from the moment it is claimed until its segment is given back. Claims are made in
- * order, by the parsing threads and, when the part that it waits for is not ready, by the reader's thread too.
+ * Part k is in parts[k % part_count] from its claim until its segment is returned. The parsing threads claim parts in
+ * order; so does the reader's thread while the part that it needs is not ready.
  */
 struct rig_source {
     char *name;
@@ -44,33 +44,33 @@ struct rig_source {
     void *state; /* the form reader's */
     struct rig_source_facts facts;
     char *meta;
-    struct rig_fault_event_vec faults; /* of all segments that were given */
+    struct rig_fault_event_vec faults; /* of all segments given to the caller */
     struct rig_arena fault_texts;
-    struct rig_source_bytes bytes; /* change only while nothing is being parsed */
+    struct rig_source_bytes bytes; /* change only while no part is being parsed */
     bool ended;
-    struct rig_err failure; /* what every further call says */
+    struct rig_err failure; /* the error of every further call */
 
     unsigned part_count;
     struct part *parts;
     struct rig_segment *segments;
     size_t most_bytes;    /* as in the facts */
     size_t planned_bytes; /* for all parts; and */
-    size_t largest_bytes; /*   what the largest takes that was given */
+    size_t largest_bytes; /* memory of the largest one given */
 
     pthread_mutex_t lock;
     pthread_cond_t may_claim; /* for the parsing threads */
     pthread_cond_t is_ready;  /* for the reader's thread */
     /* Under the lock. */
-    struct rig_segment **idle; /* a stack: what was used last is in the cache, and what is never used takes no memory */
+    struct rig_segment **idle; /* a stack: the last used is in the cache, and an unused one takes no memory */
     unsigned idle_count;
     size_t given_end; /* of the last segment's part */
     size_t cut_at;
     uint64_t claimed, given, released; /* numbers of parts: released <= given <= claimed */
     unsigned parsing;
-    bool hungry;   /* nothing whole begins at cut_at */
-    bool settling; /* the file grows no more */
+    bool hungry;   /* nothing complete begins at cut_at */
+    bool settling; /* the file no longer grows */
     bool settled;  /* and all of it is mapped */
-    bool broken;   /* a part could not be parsed: none is claimed behind it */
+    bool broken;   /* a part could not be parsed: later ones are not claimed */
     bool paused, stopping;
 
     unsigned thread_count;
@@ -103,7 +103,7 @@ static struct part *claim(struct rig_source *source)
     return part;
 }
 
-/* Parses what was claimed. Takes the lock at the end and keeps it. */
+/* Parses the claimed part. Takes the lock at the end and keeps it. */
 static void parse(struct rig_source *source, struct part *part)
 {
     rig_source_bytes_prepare(&source->bytes, part->begin, part->end);
@@ -138,7 +138,7 @@ static void *parse_parts(void *context)
     return NULL;
 }
 
-/* Fewer threads than wished for are slower, and no failure. */
+/* Fewer threads than requested are slower, but not an error. */
 static void start_threads(struct rig_source *source)
 {
     while (source->thread_count + 1 < source->options.threads &&
@@ -195,8 +195,8 @@ static unsigned parts_of(const struct rig_source *source, const struct rig_form_
     return threads == 1 ? 1 : reader->parallel ? threads + 2 : 3;
 }
 
-/* How long each of so many parts may be under the limit. One is as long as one of three: what is in it goes into the
- * window at once. */
+/* The length of each of `count` parts under the limit. A single part is as long as one of three, because its content
+ * enters the window at once. */
 static size_t part_share(const struct rig_source *source, const struct rig_form_reader *reader, unsigned part_count)
 {
     const unsigned shares = part_count < LEAST_SHARES ? LEAST_SHARES : part_count;
@@ -204,8 +204,8 @@ static size_t part_share(const struct rig_source *source, const struct rig_form_
 }
 
 /*
- * Half of a limit is for decoding: four times what is planned. Without a limit, a file is refused that takes a thousand
- * times its size or most of the machine's memory: no program records such a history.
+ * Half of a limit is for decoding: four times the planned memory. Without a limit, a file is refused if it takes a
+ * thousand times its size or most of the machine's memory: no program records such a history.
  */
 static void limit_decoding(struct rig_source *source)
 {
@@ -222,7 +222,7 @@ static void limit_decoding(struct rig_source *source)
         load->decode_bytes = least_part_decode_bytes;
 }
 
-/* How many parts are in memory at a time, and how long they should be. */
+/* The number of parts in memory at a time, and their length. */
 static void plan_parts(struct rig_source *source)
 {
     const struct rig_form_reader *reader = source->reader;
@@ -335,7 +335,7 @@ static enum rig_rc find_reader(struct rig_source *source, struct rig_err *err)
     return RIG_OK;
 }
 
-/* Goes on with a source that has its bytes, unless `rc` says that it has none; frees it on failure. */
+/* Continues to open a source that has its bytes, unless `rc` is an error; frees it on failure. */
 static enum rig_rc open_source(struct rig_source *made, enum rig_rc rc, struct rig_source **source, struct rig_err *err)
 {
     if (rc == RIG_OK && made->reader == NULL)
@@ -384,7 +384,7 @@ enum rig_rc rig_source_open_form(const char *name, const void *data, size_t size
 
 /* ---- the reader's side ---- */
 
-/* Gives back the part whose segment the caller had. Under the lock. */
+/* Returns the part whose segment the caller had. Under the lock. */
 static void release(struct rig_source *source)
 {
     if (source->released == source->given)
@@ -396,7 +396,7 @@ static void release(struct rig_source *source)
     pthread_cond_signal(&source->may_claim);
 }
 
-/* Where all that there was is parsed: whether there is more. Under the lock; nothing is being parsed. */
+/* After everything was parsed: whether there is more. Under the lock; no part is being parsed. */
 static enum rig_rc look_for_more(struct rig_source *source, bool *more, struct rig_err *err)
 {
     *more = false;
@@ -417,7 +417,7 @@ static enum rig_rc look_for_more(struct rig_source *source, bool *more, struct r
     return RIG_OK;
 }
 
-/* Parses here what may be parsed, rather than waiting. Under the lock, which is let go of meanwhile. */
+/* Parses a part here instead of waiting. Under the lock, which is released meanwhile. */
 static bool help(struct rig_source *source)
 {
     struct part *part = claim(source);
@@ -431,7 +431,7 @@ static bool help(struct rig_source *source)
     return true;
 }
 
-/* The next part in order once it is parsed, or NULL when there is none, at the end or for now. Under the lock. */
+/* The next part in order, once it is parsed; NULL at the end, or if there is none yet. Under the lock. */
 static enum rig_rc wait_for_part(struct rig_source *source, struct part **next, struct rig_err *err)
 {
     struct part *part = &source->parts[source->given % source->part_count];
@@ -470,7 +470,7 @@ static enum rig_rc join(struct rig_source *source, struct part *part, struct rig
     return rc;
 }
 
-/* What parts take depends on what is in them: on long lists more than on anything else. */
+/* The memory of a part depends on its content, above all on long lists. */
 static void measure(struct rig_source *source, const struct part *part)
 {
     size_t bytes = rig_segment_used_bytes(part->segment) + (part->end - part->begin);
@@ -479,7 +479,7 @@ static void measure(struct rig_source *source, const struct part *part)
     source->facts.parts_bytes = source->part_count * (source->largest_bytes + source->largest_bytes / MORE_SHARE);
 }
 
-/* Nothing is parsed any more, unless the source is read again. */
+/* The end: nothing more is parsed unless the source is read again. */
 static void empty_segments(struct rig_source *source)
 {
     pthread_mutex_lock(&source->lock);
@@ -535,7 +535,7 @@ void rig_source_settle(struct rig_source *source)
     pthread_mutex_unlock(&source->lock);
 }
 
-/* Waits until nothing is being parsed, and lets nobody begin. */
+/* Waits until no part is being parsed, and prevents further claims. */
 static void pause_parsing(struct rig_source *source)
 {
     pthread_mutex_lock(&source->lock);

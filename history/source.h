@@ -2,12 +2,12 @@
  * A history as a stream of segments, in the order of the file, whatever its form.
  *
  * The file is mapped and cut into parts; `threads` threads, the reader's own among them, parse parts, at most threads +
- * 2 parts far ahead, so that memory stays bounded. Under a limit the parts that are in memory take about an eighth of
- * it: they are shorter, and threads may be fewer than asked for. Segments come out in order. The reader's thread parses
- * too where the part that it waits for is not ready. With one thread, or for a file of one part, everything happens in
- * rig_source_next(), and no thread is started. The first error in the order of the file wins, and stays.
+ * 2 parts ahead, so that memory is bounded. Under a limit the parts in memory take about an eighth of it: they are
+ * shorter, and there may be fewer threads than requested. Segments come out in order. The reader's thread also parses
+ * if the next part is not ready. With one thread, or for a file of one part, everything happens in rig_source_next(),
+ * and no thread is started. The first error in the order of the file wins, and stays.
  *
- * Each form brings a struct rig_form_reader: how to cut, how to parse a part, and what is left to do in order.
+ * Each form has a struct rig_form_reader: how to cut, how to parse a part, and what remains to be done in order.
  */
 #ifndef RIG_HISTORY_SOURCE_H
 #define RIG_HISTORY_SOURCE_H
@@ -24,7 +24,7 @@ struct rig_source_options {
     bool follow;                  /* the file still grows: see rig_source_next() */
 };
 
-/* What the file says about itself; complete once rig_source_next() came to the end. */
+/* Facts about the file; complete once rig_source_next() has come to the end. */
 struct rig_source_facts {
     enum rig_form form;
     enum rig_workload workload;
@@ -38,13 +38,13 @@ struct rig_source_facts {
     bool has_invocations;
     bool keyword_keys;
     bool truncated;
-    uint64_t damaged_at;     /* where damage begins, at which reading stopped; 0: there is none */
+    uint64_t damaged_at;     /* offset of the damage, where reading stopped; 0: none */
     uint64_t damaged_bytes;  /*   from there to the end of the file */
     uint64_t damaged_frames; /*   undamaged frames among them */
-    uint64_t damaged_txns;   /*   at least so many completed transactions are missing */
-    size_t most_bytes;       /* what a file of this size, on this machine, may take in memory where there is no limit */
-    size_t held_bytes;       /* of a pipe: all that came through it is kept, so that it can be read again */
-    size_t parts_bytes; /* what the parts that are in memory at a time take, about: planned, and as they turn out */
+    uint64_t damaged_txns;   /* at least this many completed transactions are missing */
+    size_t most_bytes;       /* memory that a file of this size may take on this machine without a limit */
+    size_t held_bytes;       /* bytes kept of a pipe, so that it can be read again */
+    size_t parts_bytes;      /* estimated memory of the parts that are in memory at a time: planned and measured */
 };
 
 /* `path` "-" is standard input. Errors as in history/load.h. */
@@ -55,13 +55,13 @@ enum rig_rc rig_source_open_memory(const char *name, const void *data, size_t si
                                    const struct rig_source_options *options, struct rig_source **source,
                                    struct rig_err *err);
 /*
- * The next segment, or NULL at the end; borrowed until the next call. With `follow`, NULL also means that there is no
- * whole frame yet: ask again later, and call rig_source_settle() when the file grows no more.
+ * The next segment, or NULL at the end; borrowed until the next call. With `follow`, NULL also means that no complete
+ * frame is there yet: call again later, and call rig_source_settle() once the file no longer grows.
  */
 enum rig_rc rig_source_next(struct rig_source *source, const struct rig_segment **segment, struct rig_err *err);
-/* The followed file is complete: what comes now is the rest, to the end. */
+/* The followed file is complete: read the rest, to the end. */
 void rig_source_settle(struct rig_source *source);
-/* Starts from the beginning again. */
+/* Restarts from the beginning. */
 enum rig_rc rig_source_rewind(struct rig_source *source, struct rig_err *err);
 /* How much of the source lies before the end of the last segment given: 0 to 1. */
 double rig_source_share(const struct rig_source *source);

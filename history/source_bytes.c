@@ -18,7 +18,7 @@ enum {
     LOOK_FACTOR = 32,
 };
 
-/* The beginning first: what cannot be a history is not read to its end, which may not come. */
+/* The beginning first: an input that cannot be a history is not read to its end, which may never come. */
 static enum rig_rc read_stream(struct rig_buf *buf, int fd, const char *name, rig_source_look *look,
                                struct rig_err *err)
 {
@@ -72,7 +72,7 @@ static enum rig_rc map(struct rig_source_bytes *bytes, const char *name, size_t 
     return RIG_OK;
 }
 
-/* Standard input is a file as well, when it was redirected from the beginning of one. */
+/* Standard input is a file, too, if it was redirected from the beginning of one. */
 static enum rig_rc open_input(struct rig_source_bytes *bytes, size_t limit_bytes, rig_source_look *look,
                               struct rig_err *err)
 {
@@ -144,7 +144,7 @@ enum rig_rc rig_source_bytes_grow(struct rig_source_bytes *bytes, const char *na
     return map(bytes, name, (size_t)status.st_size, err);
 }
 
-/* `advice` for the pages of [begin, end); the kernel may refuse, which costs time and nothing else. */
+/* `advice` for the pages of [begin, end); if the kernel refuses, it only costs time. */
 static void advise(const struct rig_source_bytes *bytes, size_t begin, size_t end, int advice)
 {
     size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);

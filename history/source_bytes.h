@@ -1,8 +1,8 @@
 /*
- * The bytes of a history: a mapped file (also as standard input), or what a pipe gave, or the caller's memory.
+ * The bytes of a history: a mapped file (also as standard input), the content of a pipe, or the caller's memory.
  *
- * A small file is brought into memory at once; of a large one only what is being parsed and what lies between that and
- * the reader is there: parts are brought in before they are parsed. Pages behind the reader are released; they can be
+ * A small file is read into memory at once. A large one is in memory only from the reader's position to the parts being
+ * parsed: parts are prefetched before they are parsed, and pages that the reader has passed are released. They can be
  * read again.
  *
  * Threads: prepare and release from any, for different parts; the others while no other thread uses the bytes.
@@ -27,8 +27,8 @@ struct rig_source_bytes {
 };
 
 /*
- * Whether what begins with these bytes can be a history; *undecided: more of them have to be seen. Fails where it
- * cannot: a pipe or a device may never end.
+ * Whether an input that begins with these bytes can be a history; *undecided: more bytes are needed. Fails if it cannot
+ * be one: a pipe or a device may never end.
  */
 typedef enum rig_rc rig_source_look(const char *name, const char *data, size_t size, bool *undecided,
                                     struct rig_err *err);
@@ -43,9 +43,9 @@ enum rig_rc rig_source_bytes_open(struct rig_source_bytes *bytes, const char *pa
 void rig_source_bytes_borrow(struct rig_source_bytes *bytes, const void *data, size_t size);
 void rig_source_bytes_close(struct rig_source_bytes *bytes);
 
-/* Looks whether the file has grown and maps it anew if so: `data` moves. *grown says which. */
+/* If the file has grown, maps it anew (`data` moves) and sets *grown. */
 enum rig_rc rig_source_bytes_grow(struct rig_source_bytes *bytes, const char *name, bool *grown, struct rig_err *err);
-/* [begin, end) is going to be read, or is done with. */
+/* [begin, end) will be read, or is no longer needed. */
 void rig_source_bytes_prepare(const struct rig_source_bytes *bytes, size_t begin, size_t end);
 void rig_source_bytes_release(const struct rig_source_bytes *bytes, size_t begin, size_t end);
 

@@ -1,5 +1,5 @@
 /*
- * The transaction and its outcome: what a client asks of a database and what it is told.
+ * The transaction and its outcome: the request of a client and the answer of the database.
  *
  * A transaction is a list of micro-operations on integer keys. Written values are unique per key for the whole run, so
  * that a value names its writer. Pure data; this header is installed for drivers and depends on nothing.
@@ -89,7 +89,7 @@ enum rig_workload {
         RIG_WORKLOAD_COUNT
 };
 
-/* What the client knows of a transaction's fate. When in doubt: info. */
+/* A client's knowledge of a transaction's fate. When in doubt: info. */
 enum rig_outcome {
     RIG_OUTCOME_OK,   /* the database acknowledged the commit */
     RIG_OUTCOME_FAIL, /* it is certain that it did not commit and never will */
@@ -109,7 +109,7 @@ enum rig_read_state {
 };
 
 /*
- * Side columns: what is known of a transaction beside its operations and results.
+ * Side columns: facts about a transaction other than its operations and results.
  *
  * X(name, name in files, what its values are, what a record expects, what it tells)
  *
@@ -138,7 +138,7 @@ enum rig_column {
 
 enum {
     RIG_COLUMN_ROOM = 16,        /* columns that a row has room for, so that new ones do not change its size */
-    RIG_COLUMN_NAME_BYTES = 128, /* of a name, with its NUL, as a driver gives it */
+    RIG_COLUMN_NAME_BYTES = 128, /* bytes of a name from a driver, with its NUL */
 };
 
 #define RIG_COLUMN_BIT(column) (UINT32_C(1) << (column))

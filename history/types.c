@@ -4,7 +4,7 @@
 
 static_assert(RIG_OP_KIND_COUNT < 31, "sets of operation kinds are ints");
 
-/* The short ways through texts compare eight bytes: the name, quotes or a colon, and what separates it from the key. */
+/* The fast paths through texts compare eight bytes: the name, quotes or a colon, and what separates it from the key. */
 #define NAME_FITS(op, text, ...) static_assert(sizeof(text) <= 7, "a name of at most six letters");
 RIG_OP_TABLE(NAME_FITS)
 #undef NAME_FITS

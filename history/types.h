@@ -2,8 +2,8 @@
  * The data types: what each kind of operation is, and what the transactions of a workload consist of.
  *
  * One row a data type, and one row an operation kind. Code that serves all types asks the row: once a history, a
- * window, a segment or a key, never an operation. What an operation's kind alone tells, rig_op_reads() and
- * rig_op_reads_sequence() tell in one instruction (history/transaction.h).
+ * window, a segment or a key, never an operation. rig_op_reads() and rig_op_reads_sequence() (history/transaction.h)
+ * need only the kind, and take one instruction.
  *
  * The rows are generated from RIG_OP_TABLE and RIG_WORKLOAD_TABLE. Constant; any thread.
  */

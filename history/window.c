@@ -7,7 +7,7 @@
 #include "base/plural.h"
 #include "history/window_private.h"
 
-enum { KNOWN_USES = 16 /* operations, until their number says how often a key is used */ };
+enum { KNOWN_USES = 16 /* operations needed before their number tells how often a key is used */ };
 
 struct rig_window *rig_window_new(enum rig_workload workload, size_t limit_bytes)
 {
@@ -24,7 +24,7 @@ struct rig_window *rig_window_new(enum rig_workload workload, size_t limit_bytes
     rig_text_table_init(&window->key_texts, limit_bytes);
     rig_text_table_init(&window->errors, limit_bytes);
     rig_columns_init(&window->columns, limit_bytes);
-    /* These have an address from the start: code adds to it without asking, and nothing can be added to NULL. */
+    /* These are allocated at the start: code adds to their addresses without a check, and NULL cannot be added to. */
     if (!rig_txn_vec_reserve(&window->txns, 1) || !rig_txn_op_vec_reserve(&window->ops, 1)) {
         rig_window_free(window);
         return NULL;
@@ -95,7 +95,7 @@ size_t rig_window_filled_bytes(const struct rig_window *window)
            window->appends.count * sizeof(struct rig_owned_op) + rig_columns_used_bytes(&window->columns);
 }
 
-/* What a vector of `count` items takes more when `added` ones come. */
+/* How much more memory a vector of `count` items takes after adding `added` items. */
 static size_t growth(size_t count, size_t added, size_t capacity, size_t item_bytes)
 {
     size_t wanted = (count + added) / 8 * 9;
@@ -150,7 +150,7 @@ static bool view_lists(struct rig_window *window)
     return true;
 }
 
-/* A drop must not fail: it finds its room here. */
+/* A release must not fail: its memory is reserved here. */
 static bool reserve_for_drop(struct rig_window *window)
 {
     const size_t append_count = window->ops.count / 2 + 1;
@@ -160,7 +160,7 @@ static bool reserve_for_drop(struct rig_window *window)
            rig_window_uint32s_reserve(&window->branch_map, window->branches.count);
 }
 
-/* Puts the open transactions behind the complete ones; they are no part of what the vectors count. */
+/* Appends the open transactions after the complete ones, past the vectors' counts. */
 static bool view_open(struct rig_window *window)
 {
     if (!rig_txn_vec_reserve(&window->txns, window->txns.count + window->open.count + 1) ||

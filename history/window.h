@@ -52,24 +52,24 @@ uint64_t rig_window_key_gap(const struct rig_window *window, uint32_t key);
 uint64_t rig_window_key_use_count(const struct rig_window *window, uint32_t key);
 
 /*
- * Settles transactions and releases keys, numbered as in the last rig_window_history(false). `settled`: enum rig_settled
- * per transaction; RIG_SETTLED_NOT leaves it as it was. `release_key` per key: not 0 if it is released.
+ * Settles transactions and releases keys, with the numbers of the last rig_window_history(false). `settled`: enum
+ * rig_settled per transaction; RIG_SETTLED_NOT leaves it as it was. `release_key` per key: not 0 if it is released.
  * history/window_view.h says what is required.
  */
 void rig_window_release(struct rig_window *window, const uint8_t *settled, const uint8_t *release_key);
 
 size_t rig_window_bytes(const struct rig_window *window);
-/* Of them, those that are filled, without what keys take; judging takes memory in proportion to these. */
+/* The filled part of them, without keys; judging takes memory in proportion to it. */
 size_t rig_window_filled_bytes(const struct rig_window *window);
-/* About what they would be with one more segment like this one. */
+/* An estimate of rig_window_bytes() after adding this segment. */
 size_t rig_window_bytes_with(const struct rig_window *window, const struct rig_segment *segment);
-/* Gives back what it does not use, where that is much. The last rig_window_history() is valid no more. */
+/* Frees unused memory, if it is much. The last rig_window_history() becomes invalid. */
 void rig_window_fit(struct rig_window *window);
 
 /*
- * Gives the whole window away as a history of its own, open transactions included, and frees the window, also on
- * failure. Segments whose events were not in the order of their times are put in order here: positions become ranks by
- * (time, invocations before completions, position). RIG_E_INPUT for transactions that the order contradicts.
+ * Turns the whole window into a history that the caller owns, open transactions included, and frees the window, also on
+ * failure. Segments whose events were not in the order of their times are sorted here: positions become ranks by (time,
+ * invocations before completions, position). RIG_E_INPUT for transactions that the order contradicts.
  */
 enum rig_rc rig_window_give(struct rig_window *window, const struct rig_source_facts *facts,
                             struct rig_history **history, struct rig_err *err);

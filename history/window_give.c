@@ -7,14 +7,14 @@
 #include "history/source.h"
 #include "history/window_private.h"
 
-/* Cuts an array to what is used of it. */
+/* Shrinks an array to its used part. */
 static void *cut(void *at, size_t bytes)
 {
     void *smaller = realloc(at, bytes == 0 ? 1 : bytes);
     return smaller != NULL ? smaller : at;
 }
 
-/* The arrays of the view are the history's from now on. */
+/* Moves the arrays of the view to the history. */
 static void move_arrays(struct rig_window *window, struct rig_history *history)
 {
     struct rig_history_storage *storage = history->storage;

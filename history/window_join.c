@@ -1,11 +1,11 @@
-/* What a window takes over from a segment: rig_window_add(). */
+/* Adding a segment to a window: rig_window_add(). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bug.h"
 #include "history/window_private.h"
 
-/* What is written is asked for so far ahead: nothing has touched that memory for long. */
+/* Prefetch distance for writes: that memory has not been touched for long. */
 enum { AHEAD_BYTES = 1024 };
 
 /* ---- the segment's numbers ---- */
@@ -46,7 +46,7 @@ static enum rig_rc map_keys(struct rig_window *window, const struct rig_segment 
     return rc;
 }
 
-/* Error 0 is none, here and there. */
+/* Error 0 is none in both numberings. */
 static enum rig_rc map_errors(struct rig_window *window, const struct rig_segment *segment, struct rig_err *err)
 {
     if (!rig_window_uint32s_reserve(&window->error_of, segment->errors.count + 1))
@@ -64,11 +64,11 @@ static enum rig_rc map_errors(struct rig_window *window, const struct rig_segmen
 
 /* ---- operations ---- */
 
-/* Copies the operations under the window's numbers, as if every list were a prefix of its key's spine. */
+/* Copies the operations with the window's numbers, as if every list were a prefix of its key's spine. */
 static void take_ops(const struct rig_window *window, const struct rig_segment *segment, struct rig_txn_op *restrict to)
 {
     const struct rig_txn_op *restrict from = segment->ops.at;
-    const uint32_t *restrict new_keys = window->new_keys.at; /* of every key: the segment was noted */
+    const uint32_t *restrict new_keys = window->new_keys.at; /* of every key, from the segment's note */
     size_t count = segment->ops.count;
     for (size_t i = 0; i < count; i++) {
         __builtin_prefetch((const char *)(to + i) + AHEAD_BYTES, 1);
@@ -77,7 +77,7 @@ static void take_ops(const struct rig_window *window, const struct rig_segment *
     }
 }
 
-/* Whether the window's lists are what those of the segment are: as long as they, at least. */
+/* Whether the window's lists have all of the segment's. */
 static bool spines_agree(const struct rig_window *window, const struct rig_segment *segment)
 {
     bool agree = true;
@@ -86,7 +86,7 @@ static bool spines_agree(const struct rig_window *window, const struct rig_segme
     return agree;
 }
 
-/* Finds the odd reads: of branches, which were noted, and where spines do not agree, of more than these agree on. */
+/* Finds the odd reads: those of branches, which were noted, and those longer than the agreement of the spines. */
 static void find_odd(struct rig_window *window, const struct rig_segment *segment, const struct rig_segment_note *note)
 {
     uint32_t *odd = window->odd.at;
@@ -106,7 +106,7 @@ static void find_odd(struct rig_window *window, const struct rig_segment *segmen
     window->odd.count = count;
 }
 
-/* The transaction of the operation `op`; the `low`th or a later one. */
+/* The transaction of the operation `op`, from number `low` on. */
 static size_t txn_of_op(const struct rig_segment *segment, size_t low, uint32_t op)
 {
     const struct rig_txn *txns = segment->txns.at;
@@ -120,7 +120,7 @@ static size_t txn_of_op(const struct rig_segment *segment, size_t low, uint32_t 
     return low;
 }
 
-/* Of each branch, how much was read by transactions that did not fail. */
+/* Per branch, how many elements transactions read that did not fail. */
 static void note_good(struct rig_window *window, const struct rig_segment *segment)
 {
     size_t txn = 0;
@@ -161,7 +161,7 @@ static bool map_branches(struct rig_window *window, const struct rig_segment *se
     return true;
 }
 
-/* What the odd operations read was placed; they learn where. */
+/* The lists of the odd operations have their places: stores these in the operations. */
 static void mend_odd(struct rig_window *window, const struct rig_segment *segment, struct rig_txn_op *to)
 {
     size_t txn = 0;
@@ -173,7 +173,7 @@ static void mend_odd(struct rig_window *window, const struct rig_segment *segmen
                                                  : &window->key_places.at[mop->key];
         RIG_REQUIRE(mop->count <= place->agreed || place->branch != RIG_WINDOW_NONE);
         to[op].list = mop->count > place->agreed ? RIG_LIST_BRANCH | place->branch : place->key;
-        /* The note took it for what it was in the segment; who failed does not count. */
+        /* The note has it as it was in the segment; failed transactions do not count. */
         txn = txn_of_op(segment, txn, op);
         bool counts = segment->txns.at[txn].outcome != RIG_OUTCOME_FAIL, branch = mop->count > place->agreed;
         window->any_branch |= counts & branch;
@@ -183,7 +183,7 @@ static void mend_odd(struct rig_window *window, const struct rig_segment *segmen
 
 /* ---- transactions ---- */
 
-/* What is wrong with the positions of a segment where something is. */
+/* Words the error of a segment whose positions are wrong. */
 static enum rig_rc explain_positions(const struct rig_window *window, const struct rig_segment *segment,
                                      struct rig_err *err)
 {
@@ -204,7 +204,7 @@ static enum rig_rc explain_positions(const struct rig_window *window, const stru
     RIG_INVARIANT(false);
 }
 
-/* Copies the transactions, `ok` of which are; completions ascend, and each comes behind its invocation, unless
+/* Copies the transactions and counts those that are ok; completions ascend, and each follows its invocation, unless
  * `unordered`. */
 static enum rig_rc take_txns(struct rig_window *window, const struct rig_segment *segment, uint64_t *ok,
                              struct rig_err *err)
@@ -278,7 +278,7 @@ static void take_open_txn(struct rig_window *window, const struct rig_segment *s
     }
 }
 
-/* The open transactions of the segment take the place of those before. */
+/* The open transactions of the segment replace the earlier ones. */
 static enum rig_rc take_open(struct rig_window *window, const struct rig_segment *segment, struct rig_err *err)
 {
     for (size_t i = 0; i < window->open_ops.count; i++)
@@ -309,7 +309,7 @@ enum rig_rc rig_window_check_invocations(const struct rig_window *window, struct
                     all - with_invocation == 1 ? "has" : "have");
 }
 
-/* Doubles, or grows by an eighth where every byte counts. */
+/* Doubles, or grows by an eighth if memory is limited. */
 static bool reserve(struct rig_window *window, size_t txn_count, size_t op_count)
 {
     if (window->limit_bytes == SIZE_MAX)

@@ -32,7 +32,7 @@ enum rig_rc rig_window_text_key(struct rig_window *window, const char *text, siz
     return RIG_OK;
 }
 
-/* Adds the list's elements from index `from` to behind `to` - 1. */
+/* Appends the list's elements with indices in [from, to). */
 static bool add_elements(struct rig_window *window, struct rig_growing_list *to, const struct rig_read_list *list,
                          uint32_t from, uint32_t end)
 {
@@ -44,7 +44,7 @@ static bool add_elements(struct rig_window *window, struct rig_growing_list *to,
     return true;
 }
 
-/* The list parts from the key's spine behind the first place->agreed elements. */
+/* The list leaves the key's spine after the first place->agreed elements. */
 static bool place_branch(struct rig_window *window, struct rig_list_place *place, const struct rig_read_list *list)
 {
     struct rig_window_key *key = &window->keys.at[place->key];
@@ -75,7 +75,7 @@ static uint32_t first_difference(const int64_t *a, const int64_t *b, uint32_t co
     return at;
 }
 
-/* How many elements the list has in common with the spine, beyond the first `known`. */
+/* How many elements the list shares with the spine; the first `known` are known to be shared. */
 static uint32_t count_agreed(const struct rig_growing_list *spine, const struct rig_read_list *list, uint32_t known)
 {
     uint32_t common = list->count < spine->count ? list->count : spine->count;

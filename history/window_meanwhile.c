@@ -1,9 +1,9 @@
 /*
  * How many transactions committed while one that was held was open (RIG_COLUMN_MEANWHILE), counted exactly as segments
- * are added, whatever the window has forgotten.
+ * are added, independent of releases.
  *
  * It is the difference of two counts: transactions that were ok up to its completion, and up to its invocation. The
- * latter is noted for each transaction that is open at the end of a segment, so that nothing else need be remembered.
+ * latter is noted for each transaction that is open at the end of a segment, so that nothing else has to be kept.
  */
 #include "base/bug.h"
 #include "history/window_private.h"
@@ -36,7 +36,7 @@ static size_t completed_before(const struct rig_segment *segment, uint32_t posit
     return low;
 }
 
-/* Per transaction, how many of the segment were ok before it; and behind the last one, how many in all. */
+/* Per transaction, how many of the segment were ok before it; after the last one, how many in all. */
 static bool count_ok(struct rig_window *window, const struct rig_segment *segment)
 {
     uint32_t count = 0;
@@ -75,7 +75,7 @@ bool rig_window_count_meanwhile(struct rig_window *window, const struct rig_segm
     return true;
 }
 
-/* From the last one on, so that only the segment's end is looked at, down to the first invocation in it. */
+/* Backwards from the last one, so that only the segment's end is read, down to the first invocation in it. */
 bool rig_window_mark_open(struct rig_window *window, const struct rig_segment *segment)
 {
     const size_t count = window->open.count;

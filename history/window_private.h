@@ -1,8 +1,8 @@
 /*
- * What a window is made of: for the files that implement history/window.h and for nobody else.
+ * The structure of a window. Private to the files that implement history/window.h.
  *
- * Keys, branches, texts and errors have the window's own dense numbers. A key's spine is the longest list that was seen
- * of it by others than failed transactions; of a list that parts from it, what it differs by is a branch.
+ * Keys, branches, texts and errors have the window's own dense numbers. A key's spine is its longest list that a
+ * transaction read which did not fail; a list that leaves it is a branch, kept as its difference.
  */
 #ifndef RIG_HISTORY_WINDOW_PRIVATE_H
 #define RIG_HISTORY_WINDOW_PRIVATE_H
@@ -17,13 +17,14 @@
 struct rig_window_key {
     struct rig_growing_list spine;
     uint64_t used_at;     /* see rig_window_key_used_at() */
-    uint64_t first_at;    /* likewise when it was used first, */
-    uint64_t use_count;   /*   and by how many operations since */
+    uint64_t first_at;    /* likewise for its first use */
+    uint64_t use_count;   /* operations since then */
     uint32_t last_branch; /* the newest branch of this key, or RIG_WINDOW_NONE */
     bool is_open;         /* an open transaction names it */
 };
 
-/* Where a list of a segment went: reads of at most `agreed` elements to the key's spine, longer ones to `branch`. */
+/* The place of a segment's list in the window: reads of at most `agreed` elements are on the key's spine, longer ones
+ * on `branch`. */
 struct rig_list_place {
     uint32_t key;
     uint32_t agreed;
@@ -63,7 +64,7 @@ struct rig_window {
     struct rig_owned_ops appends; /*   these, of which rig_op_grows() */
     struct rig_columns columns;   /* parallel to txns */
     bool any_branch, any_foreign; /* see struct rig_op_summary */
-    bool contradicted;            /* what segments noted is not what uses say: lists did not go where they expected */
+    bool contradicted;            /* the segments' notes do not hold in the window: a list was placed elsewhere */
     struct rig_list_pool pool;
     struct rig_text_table key_texts;
     struct rig_text_table errors;
@@ -77,9 +78,9 @@ struct rig_window {
     struct rig_open_marks marks, new_marks; /* of `open`, by invocation; and room for the next ones */
     struct rig_window_uint32s ok_before;    /* per transaction of a segment: how many before it were ok */
     uint32_t last_position;                 /* of a completion; RIG_POSITION_NONE at first */
-    /* What is used from one call to the next, so that it need not be allocated again. */
+    /* Scratch memory, kept from call to call. */
     struct rig_window_uint32s new_keys;   /* per key of a segment: the window's */
-    struct rig_list_places key_places;    /*   and where its spine went */
+    struct rig_list_places key_places;    /* and the place of its spine */
     struct rig_list_places branch_places; /* per branch of a segment */
     struct rig_window_uint32s good;       /* per branch: elements that transactions read which did not fail */
     struct rig_window_uint32s odd;        /* reads of a segment that may show no prefix of a spine */
@@ -93,22 +94,23 @@ struct rig_window {
     struct rig_op_summary summary;
 };
 
-/* A sequence was read, and it is known. */
+/* Whether a sequence was read and is known. */
 static inline bool rig_txn_op_reads_list(const struct rig_txn_op *mop)
 {
     return rig_op_reads_sequence(mop->kind) & (mop->read_state == RIG_READ_SEEN);
 }
 
-/* Takes over what was noted of a segment whose keys have their places and which follows what is in the window. */
+/* Adds the note of a segment to the window's summary. Its keys have their places; its transactions follow those in the
+ * window. */
 void rig_window_take_note(struct rig_window *window, const struct rig_segment *segment,
                           const struct rig_segment_note *note);
-/* Looks at all operations again: for when their numbers have changed. Takes no more room than they had. */
+/* Makes the summary anew from all operations, after their numbers have changed. Needs no further memory. */
 void rig_window_recount(struct rig_window *window);
 
-/* Sets RIG_COLUMN_MEANWHILE of the segment's transactions, which come behind those of the window. False when memory
- * runs out. */
+/* Sets RIG_COLUMN_MEANWHILE of the segment's transactions, which follow those of the window. False when memory runs
+ * out. */
 bool rig_window_count_meanwhile(struct rig_window *window, const struct rig_segment *segment);
-/* The segment was added, and the open transactions are its own: notes what their count will need. */
+/* After the segment was added and its open transactions taken: notes what counting for these needs. */
 bool rig_window_mark_open(struct rig_window *window, const struct rig_segment *segment);
 
 /* RIG_E_LIMIT; the window has failed. */
@@ -122,9 +124,9 @@ uint32_t rig_window_key_id(struct rig_window *window, int64_t name);
 enum rig_rc rig_window_text_key(struct rig_window *window, const char *text, size_t length, int64_t *name,
                                 struct rig_err *err);
 /*
- * Finds a place for a list of place->key, whose first `known` elements are those of the key's spine. Where it goes on
- * from the spine, its first `good` elements become part of that: those that a transaction read which did not fail. What
- * a failed one read of its own would keep every later list from being a prefix. False when memory runs out.
+ * Finds a place for a list of place->key, whose first `known` elements are those of the key's spine. If it continues
+ * the spine, its first `good` elements, which transactions read that did not fail, join the spine. Elements that only a
+ * failed one read would keep later lists from being prefixes. False when memory runs out.
  */
 bool rig_window_place_list(struct rig_window *window, const struct rig_read_list *list, uint32_t known, uint32_t good,
                            struct rig_list_place *place);

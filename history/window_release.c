@@ -4,7 +4,7 @@
 #include "base/bug.h"
 #include "history/window_private.h"
 
-/* So many texts are kept although nothing names them any more. */
+/* Number of unused texts that are kept. */
 enum { IDLE_TEXTS = 4096 };
 
 /* Dense numbers for the keys and the branches that stay. */
@@ -19,7 +19,7 @@ static void number_what_stays(struct rig_window *window, const uint8_t *release_
         window->branch_map.at[i] = release_key[window->branches.at[i].key] ? RIG_WINDOW_NONE : branch_count++;
 }
 
-/* The first operation that stays: what is before it goes without a look, and that is most. */
+/* The first operation that stays. Most operations come before it and are dropped without a look. */
 static uint32_t first_kept(const struct rig_window *window)
 {
     uint32_t first = (uint32_t)window->ops.count;
@@ -31,7 +31,7 @@ static uint32_t first_kept(const struct rig_window *window)
     return first;
 }
 
-/* Per operation, how many before it stay: where the list of appends was, which is made anew afterwards. */
+/* Per operation, how many before it stay. Uses the memory of the list of appends, which is made anew afterwards. */
 static uint32_t *ops_before(const struct rig_window *window)
 {
     RIG_INVARIANT(2 * window->appends.capacity > window->ops.count);
@@ -77,7 +77,7 @@ static size_t keep_first_txns(struct rig_window *window, const uint8_t *settled,
     return count;
 }
 
-/* Behind keep_ops(). */
+/* After keep_ops(). */
 static void keep_txns(struct rig_window *window, const uint8_t *settled, uint32_t first)
 {
     struct rig_txn *txns = window->txns.at;
@@ -135,7 +135,7 @@ static void keep_keys(struct rig_window *window)
         window->open_ops.at[i].key = window->key_map.at[window->open_ops.at[i].key];
 }
 
-/* Texts of keys that are gone go too, once there are many. Without memory for it they stay. */
+/* Drops the texts of released keys once there are many. Without memory for it they stay. */
 static void keep_key_texts(struct rig_window *window)
 {
     struct rig_text_table *texts = &window->key_texts;

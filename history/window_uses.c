@@ -2,7 +2,7 @@
 #include "base/bug.h"
 #include "history/window_private.h"
 
-/* Within a segment the transactions are taken as if all had equally many operations. */
+/* Times within a segment are estimated as if all transactions had equally many operations. */
 static void take_use_times(struct rig_window *window, const struct rig_segment *segment,
                            const struct rig_key_note *note, struct rig_window_key *key)
 {
@@ -58,7 +58,7 @@ void rig_window_take_note(struct rig_window *window, const struct rig_segment *s
     window->any_foreign |= is_foreign(window, note->kinds);
 }
 
-/* Reads and writes come as they like, and so do transactions that failed: there are no branches on them. */
+/* Without branches: reads, writes and failed transactions are in random order. */
 static void recount_op(struct rig_window *window, uint32_t op, uint32_t txn, bool failed, bool committed)
 {
     const struct rig_txn_op *mop = &window->ops.at[op];

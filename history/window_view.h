@@ -8,10 +8,10 @@
  *  - A spine or a branch is shown from its first element on, also after a release.
  *  - Numbers of transactions, operations, keys and branches are valid until the window changes. Positions, times and
  *    names of keys never change.
- *  - `summary`, where there is one, agrees with the operations exactly. There is none if open transactions are shown, or if
+ *  - `summary`, where there is one, agrees with the operations exactly. There is none if open transactions are shown or
  *    lists of two segments contradict each other.
- *  - Times of use (rig_window_key_used_at() and the like) are estimates, for choosing what to judge; no verdict may rest
- *    on them.
+ *  - Times of use (rig_window_key_used_at() and the like) are estimates, for choosing what to judge. No verdict may
+ *    rest on them.
  *
  * The code that judges may set, by rig_window_release() and no other way:
  *  - that a transaction is settled, and as what. A settled transaction never becomes unsettled. It stays in the window
@@ -40,7 +40,7 @@ static inline bool rig_txn_is_committed(const struct rig_txn *txn)
     return (txn->outcome == RIG_OUTCOME_OK) | (txn->settled == RIG_SETTLED_COMMITTED);
 }
 
-/* Of unknown fate and not settled: a read may prove that it committed. */
+/* Unknown fate and not settled: a read may prove that it committed. */
 static inline bool rig_txn_is_undecided(const struct rig_txn *txn)
 {
     return (txn->outcome == RIG_OUTCOME_INFO) & (txn->settled == RIG_SETTLED_NOT);
@@ -61,13 +61,13 @@ struct rig_key_use {
     uint32_t first_op;       /* the first operation; UINT32_MAX without any */
 };
 
-/* Of a key without operations. */
+/* For a key without operations. */
 static inline struct rig_key_use rig_key_use_none(void)
 {
     return (struct rig_key_use){.lowest = INT64_MAX, .highest = INT64_MIN, .first_op = UINT32_MAX};
 }
 
-/* What a window has noted of the operations while it took them, so that an inference need not look at each. */
+/* A window's summary of its operations, made while they were added, so that an inference need not scan them. */
 struct rig_op_summary {
     const struct rig_key_use *keys;     /* one a key */
     const struct rig_owned_op *appends; /* all of them, in order */
