@@ -37,7 +37,7 @@ void rig_wake_arm(struct rig_wake *wake, const struct rig_wakes *wakes, uint32_t
 /* The waits of this session end now and from now on. Never blocks. */
 void rig_wake_raise(struct rig_wake *wake);
 bool rig_wake_is_raised(const struct rig_wake *wake);
-/* What to poll for reading; -1: it has none. */
+/* The descriptor to poll for reading; -1: it has none. */
 int rig_wake_fd(const struct rig_wake *wake);
 /* After a poll that saw the descriptor readable: empties it, unless it was this session that was meant. */
 void rig_wake_settle(const struct rig_wake *wake);

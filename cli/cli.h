@@ -6,7 +6,7 @@
  * (cli/arguments.h). Results go to stdout, diagnostics to stderr. main() flushes stdout and turns a failed write into
  * exit status 3, so that subcommands need not check each print.
  *
- * SIGPIPE is ignored, so that a reader who goes away cannot kill a run that has servers to stop.
+ * SIGPIPE is ignored, so that a reader that goes away cannot kill a run that has servers to stop.
  */
 #ifndef RIG_CLI_CLI_H
 #define RIG_CLI_CLI_H

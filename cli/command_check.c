@@ -117,7 +117,7 @@ static void read_workload(const struct rig_arguments *args, struct rig_load_opti
 }
 
 /*
- * What is freed is to go back to the system: glibc raises the size from which that is so with the first large block
+ * Freed memory is to go back to the system: glibc raises the size from which that is so with the first large block
  * that is freed, and lets each thread have memory of its own.
  */
 static void mind_memory(size_t limit_bytes)

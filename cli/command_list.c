@@ -122,7 +122,7 @@ static void add_fault(struct lister *lister, const struct rig_fault *fault, cons
 
 struct fault_list {
     struct lister *lister;
-    const char *driver; /* whose faults are listed; NULL: the generic ones */
+    const char *driver; /* lists its faults; NULL: the generic ones */
 };
 
 static void visit_fault(void *context, const struct rig_fault *fault, bool driver_own)
@@ -148,7 +148,7 @@ static void list_faults(struct lister *lister)
 /* The implications that the tree of levels is drawn from; each level's own stand below it where it comes first. */
 struct lattice_walk {
     struct rig_buf *out;
-    uint64_t drawn; /* levels whose own implications stand in the tree */
+    uint64_t drawn; /* levels with their own implications in the tree */
     char indent[8 * RIG_LEVEL_COUNT];
 };
 

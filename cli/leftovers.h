@@ -1,5 +1,5 @@
 /*
- * What rigs that were killed have left, undone from their journals (nemesis/journal.h).
+ * Undoes what killed rigs have left, from their journals (nemesis/journal.h).
  */
 #ifndef RIG_CLI_LEFTOVERS_H
 #define RIG_CLI_LEFTOVERS_H

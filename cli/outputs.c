@@ -52,7 +52,7 @@ static void render(const struct rig_verdict *verdict, const struct rig_report_ru
     }
 }
 
-/* What cannot be written here shows in ferror(stdout), which main() looks at. */
+/* A failed write shows in ferror(stdout), which main() checks. */
 static enum rig_rc print_buf(const struct rig_buf *buf, struct rig_err *err)
 {
     if (buf->failed)

@@ -1,5 +1,5 @@
 /*
- * What `rig check` and `rig report` are asked to judge: --level, --anomaly, --max-witnesses, --max-memory and --report,
+ * The requests of `rig check` and `rig report`: --level, --anomaly, --max-witnesses, --max-memory and --report,
  * read from the command line, with the nearest name in each refusal.
  */
 #ifndef RIG_CLI_REQUESTS_H

@@ -1,5 +1,5 @@
 /*
- * What a stream is: a terminal or not, and whether to colour what goes there.
+ * Whether a stream is a terminal, and whether to colour its output.
  */
 #ifndef RIG_CLI_TERMINAL_H
 #define RIG_CLI_TERMINAL_H

@@ -287,7 +287,7 @@ static enum rig_rc bind_scalar(const struct binding *binding, const struct rig_y
     return rc == RIG_OK ? RIG_OK : refuse_value(binding, node, own.text, err);
 }
 
-/* Stores `list`, whose elements stand in the arena, after expanding and checking each. `element` gives their places. */
+/* Stores `list`, with its elements in the arena, after expanding and checking each. `element` gives their places. */
 static enum rig_rc store_elements(const struct binding *binding, const struct rig_yaml_node *node,
                                   const struct rig_yaml_entry *element, const char **elements, size_t count,
                                   struct rig_err *err)

@@ -81,7 +81,7 @@ static void write_table(const char *title, const char *about, const struct rig_o
 struct fault_writer {
     unsigned columns;
     struct rig_buf *out;
-    const char *driver; /* whose faults are written; NULL: the generic ones */
+    const char *driver; /* writes its faults; NULL: the generic ones */
 };
 
 static void write_fault(void *context, const struct rig_fault *fault, bool driver_own)

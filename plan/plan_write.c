@@ -72,7 +72,7 @@ static void write_plain_or_quoted(const char *text, struct rig_buf *out)
         write_quoted(text, out);
 }
 
-/* A text whose variables have been expanded, so that expanding it again changes nothing. */
+/* A text with expanded variables; expanding it again changes nothing. */
 static void write_text(const char *text, struct rig_buf *out)
 {
     struct rig_buf safe = safe_text(text);

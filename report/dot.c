@@ -2,7 +2,7 @@
  * Witnesses and the lattice of levels as DOT, for `dot -Tsvg` and for tools that lay out graphs themselves. The words
  * are those of the SVG pictures. The same verdict gives the same bytes.
  *
- * Of a cycle of more than BOXES_MOST transactions the middle is left out and counted, as no layout can show it.
+ * The middle of a cycle of more than BOXES_MOST transactions is left out and counted, as no layout can show it.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -129,7 +129,7 @@ static void add_cycle(struct rig_buf *out, const struct rig_verdict *verdict, co
         add_gap(out, witness, cluster);
 }
 
-/* What is wrong, at an edge between the two transactions (without a tip: neither has to come first) or at a loop. */
+/* The contradiction, at an edge between the two transactions (without a tip: neither has to come first) or at a loop. */
 static void add_noncyclic(struct rig_buf *out, const struct rig_verdict *verdict, const struct rig_witness *witness,
                           uint32_t cluster)
 {

@@ -5,7 +5,7 @@
 #include "report/words.h"
 
 enum { NAMED_MOST = 3 };
-/* What takes no longer than this may well fall between two transactions. */
+/* A fault that is no longer than this may well fall between two transactions. */
 static const int64_t long_enough_ns = 500000000;
 
 static struct rig_episode *find(struct rig_episode_vec *of, uint32_t injection)

@@ -36,7 +36,7 @@ static double place(const struct axis *axis, double at_s)
     return LEFT + (share < 0 ? 0 : share > 1 ? 1 : share) * (LINE_WIDTH - LEFT - 20);
 }
 
-/* What one chart shows of the time between two moments. */
+/* The value in a chart for the time between two moments. */
 typedef double (*measure)(const struct rig_report_moment *before, const struct rig_report_moment *moment);
 
 static double acknowledged(const struct rig_report_moment *before, const struct rig_report_moment *moment)

@@ -1,6 +1,6 @@
 /*
  * The JSON report. Keys come in a fixed order; new ones are only ever added. Numbers that may pass 2^53 (the seed) are
- * texts, so that no reader rounds them. Of a long cycle the ends are given, with its "length", and how many
+ * texts, so that no reader rounds them. A long cycle has its ends, its "length", and how many
  * transactions and steps are "left_out" between them; rig_report_steps() has all.
  */
 #include <inttypes.h>

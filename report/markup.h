@@ -1,7 +1,7 @@
 /*
  * Text for XML and HTML: escaped, and made of characters that XML 1.0 allows.
  *
- * What comes from outside may hold anything; bytes that are no UTF-8, control characters and noncharacters become
+ * Texts from outside may contain anything; bytes that are no UTF-8, control characters and noncharacters become
  * U+FFFD. A text escaped here is safe as element content and inside a quoted attribute.
  */
 #ifndef RIG_REPORT_MARKUP_H

@@ -189,7 +189,7 @@ static void add_picture(struct rig_buf *out, const struct rig_history *history, 
         add_label(out, &layout->edges[i]);
 }
 
-/* Of an anomaly that is no cycle: the sentence that its text begins with, behind the name. */
+/* For a non-cyclic anomaly: the sentence with which its text begins, after the name. */
 static void add_sentence(struct rig_buf *note, const struct rig_witness *witness)
 {
     const char *text = witness->text == NULL ? "" : witness->text;

@@ -383,7 +383,7 @@ static double bezier(double a, double b, double c, double d, double t)
     return s * s * s * a + 3 * s * s * t * b + 3 * s * t * t * c + t * t * t * d;
 }
 
-/* A curve whose ends are upright (or level, for real time), with the label where it crosses the strip's middle. */
+/* A curve with upright ends (or level, for real time), with the label where it crosses the strip's middle. */
 static void draw_curve(const struct rig_svg_layout *layout, struct rig_svg_edge *edge, const double x[4],
                        const double y[4], double label_y)
 {
@@ -592,7 +592,7 @@ static void add_snake_boxes(const struct rig_history *history, const struct rig_
     }
 }
 
-/* The last box whose successor is left out, and the one after the gap, are joined to it by arrows without a step. */
+/* The last box before the gap, and the one after it, are joined to it by arrows without a step. */
 static void add_gap_edges(struct rig_svg_layout *layout)
 {
     for (uint32_t i = 0; i < layout->box_count; i++) {

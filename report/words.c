@@ -361,7 +361,7 @@ void rig_words_unread(struct rig_buf *out, uint64_t count, const char *why)
 }
 
 /*
- * A contradiction takes two transactions whose effects are known: at 5 % about one pair in ten lacks one. Those that
+ * A contradiction takes two transactions with known effects: at 5 % about one pair in ten lacks one. Those that
  * failed are not counted: a database that was down for long, and refused thousands, makes the others no surer.
  */
 bool rig_words_blunt(const struct rig_verdict *verdict)

@@ -1,7 +1,7 @@
 /*
  * The words that all reports share: numbers, times, operations and names as a person reads them.
  *
- * Every function appends to a buffer. What came from outside (keys, errors, server names, plans) goes through
+ * Every function appends to a buffer. Texts from outside (keys, errors, server names, plans) go through
  * rig_words_clean(), so that no report carries a control character to a terminal.
  *
  * Lists are elided in the middle: of more than RIG_WORDS_LIST_SHOWN elements the first three and the last two remain,

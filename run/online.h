@@ -22,7 +22,7 @@
 struct rig_online;
 
 struct rig_online_options {
-    const char *path; /* of the record, whose head is written */
+    const char *path; /* of the record; its head is written */
     enum rig_workload workload;
     const struct rig_check_section *check; /* borrowed as long as the check lives */
 };

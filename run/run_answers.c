@@ -48,7 +48,7 @@ static void settle(struct rig_run_answers *answers, int64_t from_ns)
     answers->after_fault = false;
 }
 
-/* The start of the earliest transaction whose acknowledgement is an answer; 0: there is none. */
+/* The start of the earliest transaction with an acknowledgement that is an answer; 0: there is none. */
 static int64_t answer_in(struct rig_run_answers *answers, const struct rig_run_look *look)
 {
     const bool failed_before = answers->failures >= RIG_ANSWERS_FAILURES;

@@ -2,11 +2,11 @@
  * The closing reads: a key that has left the pool (generator/keys.h) is read once more, soon, by some client, in a
  * read-only transaction of up to RIG_FINAL_KEYS such keys. Its last versions get a reader while its transactions are
  * still at hand, so that a check during the run can be done with the key; final reads (run_final.h) see to the keys
- * that are still in the pool at the end, or whose closing read failed.
+ * that are still in the pool at the end, or had a failed closing read.
  *
  * A client's position in its stream says which keys it may still use. Each publishes it before it issues a transaction,
  * when everything before has been answered: a key that left the pool at or before the least of these positions gets no
- * further operation but its closing read. (A write whose outcome is unknown may still take effect in the database; then
+ * further operation but its closing read. (A write with an unknown outcome may still take effect in the database; then
  * no client reads it.) A client without a session uses no key, so that it holds up no other client; it comes back at a position
  * that is not before the others' least.
  *

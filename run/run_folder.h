@@ -28,7 +28,7 @@ struct rig_run_folder {
  * rig_run_folder_remove() in any case.
  */
 enum rig_rc rig_run_folder_make(struct rig_run_folder *folder, bool simulated, bool faults, struct rig_err *err);
-/* Removes the folder and all in it, following no links, and its entry. What cannot be removed is logged. */
+/* Removes the folder and all in it, following no links, and its entry. Failures to remove are logged. */
 void rig_run_folder_remove(struct rig_run_folder *folder);
 
 #endif

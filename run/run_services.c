@@ -128,7 +128,7 @@ static void forget(struct rig_run_state *run, uint64_t reminder)
 
 static struct slot {
     _Atomic(struct rig_run_state *) run; /* NULL: the slot is free */
-    /* What rig_bug() kills; NULL: nothing. */
+    /* rig_bug() kills it; NULL: nothing. */
     _Atomic(const struct rig_cluster_ops *) cluster;
     void *_Atomic driver_run;
 } slots[RIG_RUNS_MOST];

@@ -181,7 +181,7 @@ class Checks(unittest.TestCase):
             self.catches("check-text", {"base/err.h": f"/* {word}: more */\n"}, "base/err.h:1", "promises later work")
 
     def test_place_on_one_machine(self):
-        place = "/ho" "me/someone/rig"
+        place = "/ho" "me/anna/rig"
         self.catches("check-text", {"README.md": f"See {place}.\n"}, "README.md:1", "names a place on one machine")
 
     def test_banned_function(self):
@@ -194,6 +194,24 @@ class Checks(unittest.TestCase):
     def test_library_that_prints(self):
         planted = {"history/history.c": 'void f(void) { printf("x"); }\n'}
         self.catches("check-text", planted, "history/history.c:1: printf()")
+
+    def test_words_for_persons(self):
+        for planted, place in (({"README.md": "Rig\n\nA server that no" "body uses, wh" "ose keys are gone.\n"}, "README.md:3"),
+                               ({"cli/main.c": '/* the client wh' 'o waits */\n'}, "cli/main.c:1"),
+                               ({"base/err.c": 'const char *x = "some' 'body waits";\n'}, "base/err.c:1"),
+                               ({"configs/a.yaml": "name: a\n# for wh" "om\n"}, "configs/a.yaml:2")):  # fmt: skip
+            status, output = run("check-text", planted)
+            self.assertEqual(status, 1, output)
+            self.assertIn(place, output)
+            self.assertIn("name the thing", output)
+        self.passes("check-text", **{"README.md": "The user `no" "body` runs it.\n\n```sh\nid wh" "o\n```\n"})
+        self.passes("check-text", **{"base/err.c": 'const char *x = "no' 'body";\nint wh' 'o;\n'})
+
+    def test_sentences_that_do_not_begin_with_their_subject(self):
+        for text in ("Wh" "at is held is printed.\n", "It ends. Of these one is kept.\n", "| a | Wh" "at it does. |\n", "- Of two, one\n"):
+            self.catches("check-text", {"docs/a.md": text}, "docs/a.md:1: a sentence that begins with")
+        self.catches("check-text", {"base/err.c": "int x;\n/*\n * Wh" "at rig did.\n */\n"}, "base/err.c:3")
+        self.passes("check-text", **{"docs/a.md": "Wh" "at does it lose? A list\nof keys, and of\nOf course `Wh" "at x` no.\n"})
 
     def test_blanks_at_the_end_of_a_line(self):
         self.catches("check-text", {"base/err.c": "int x; \n"}, "blanks at the end")
