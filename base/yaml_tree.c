@@ -88,7 +88,7 @@ struct builder {
     yaml_parser_t parser;
     struct rig_yaml_node *open[RIG_YAML_DEPTH]; /* the mappings and sequences that contain the next node */
     size_t depth;
-    struct rig_yaml_entry *pending; /* a key whose value comes next */
+    struct rig_yaml_entry *pending; /* a key that has no value yet */
     size_t document_count;
 };
 
