@@ -53,7 +53,7 @@ struct rig_txn_op {
     union {
         int64_t value; /* written, added, increment; or the register or counter that was read */
         struct {
-            uint32_t list;  /* RIG_LIST_BRANCH | n: a prefix of branch n; any lower number: of the key's spine */
+            uint32_t list;  /* RIG_LIST_BRANCH | n: prefix of branch n; lower: of the key's spine */
             uint32_t count; /* elements read */
         };
     };

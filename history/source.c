@@ -195,8 +195,8 @@ static unsigned parts_of(const struct rig_source *source, const struct rig_form_
     return threads == 1 ? 1 : reader->parallel ? threads + 2 : 3;
 }
 
-/* The length of each of `count` parts under the limit. A single part is as long as one of three, because its content
- * enters the window at once. */
+/* The length of each of `part_count` parts under the limit. A single part is as long as one of three, because its
+ * content enters the window at once. */
 static size_t part_share(const struct rig_source *source, const struct rig_form_reader *reader, unsigned part_count)
 {
     const unsigned shares = part_count < LEAST_SHARES ? LEAST_SHARES : part_count;

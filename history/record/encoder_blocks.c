@@ -9,10 +9,10 @@ static const size_t least_block_bytes = (size_t)1 << 20;
 static const size_t least_checkpoint_bytes = (size_t)1 << 16;
 enum {
     BLOCK_CHECKPOINTS = 16, /* a block is this many times as long as its checkpoint, */
-    LARGE_CHECKPOINTS = 4,  /* and at least this many times, however large the state is */
+    LARGE_CHECKPOINTS = 4,  /* and at least this many times, even if the state is large */
 };
 
-enum { OPEN_BYTES = 11, OPEN_OP_BYTES = 3 }; /* of an open transaction in a checkpoint, about */
+enum { OPEN_BYTES = 11, OPEN_OP_BYTES = 3 }; /* estimated bytes of an open transaction in a checkpoint */
 
 /* ---- Where a block ends ---- */
 
@@ -110,7 +110,7 @@ static void put_open_txn(struct rig_record_encoder *encoder, const struct rig_op
     }
 }
 
-/* Those that stay open for good first: where a client has several, the last one can still complete. */
+/* Those that stay open forever first: if a client has several, the last one can still complete. */
 static void put_open(struct rig_record_encoder *encoder)
 {
     size_t count = encoder->abandoned.count;
@@ -125,7 +125,7 @@ static void put_open(struct rig_record_encoder *encoder)
     }
 }
 
-/* The keys that the block starts with; no more than fit its length where there are too many. */
+/* The keys that the block starts with; if there are too many, as many as fit its length. */
 static bool choose_keys(struct rig_record_encoder *encoder)
 {
     size_t most_bytes = SIZE_MAX, bytes = 0;
@@ -176,7 +176,7 @@ void rig_encoder_begin_block(struct rig_record_encoder *encoder, struct rig_reco
     put_keys(encoder);
     put_open(encoder);
     rig_encoder_seal(encoder, start, start + RIG_FRAME_HEAD_BYTES + sizeof number, RIG_FRAME_CHECKPOINT);
-    /* What open transactions hold is large again in the next block: restating it must not be all that blocks do. */
+    /* Open transactions are written again in the next block; blocks must be long enough that this is a small share. */
     encoder->large_from = (frame->size - start) * LARGE_CHECKPOINTS;
     if (encoder->large_from < least_block_bytes)
         encoder->large_from = least_block_bytes;

@@ -5,7 +5,7 @@
 
 #include "base/bug.h"
 
-/* Of a key in a checkpoint: its name, value and the length of its spine; of an element of the spine. */
+/* Bytes of a key in a checkpoint (name, value, length of the spine), and of an element of the spine. */
 enum { KEY_BYTES = 6, ELEMENT_BYTES = 1 };
 
 /* A key is in use for this many of its usual intervals, and events, after its last use. */

@@ -1,8 +1,8 @@
 /*
- * The keys of a record that is written: private to the encoder.
+ * The keys of a record that is being written. Private to the encoder.
  *
- * A key gets a number, its definition's, when it is first used in a block. Which keys the next block starts with is
- * decided by use: one that has not been used for 16 times its usual interval has probably been left for good.
+ * A key gets a number, that of its definition, at its first use in a block. The next block starts with the keys in use:
+ * a key that was unused for 16 times its usual interval has probably left the load.
  *
  * Space: 96 bytes a key, 8 an element of a spine. A look-up of a key that was used lately costs one cache line.
  */
@@ -26,7 +26,7 @@ struct rig_encoder_key {
     uint32_t id;         /* in the block; ascends with definition */
     uint32_t open_count; /* operations of open transactions on it */
     bool live;
-    bool left; /* no event to come names it */
+    bool left; /* no later event names it */
 };
 
 RIG_VEC(struct rig_encoder_key, rig_encoder_key_vec)
@@ -38,7 +38,7 @@ struct rig_encoder_keys {
     struct rig_encoder_key_vec entries;
     struct rig_encoder_id_vec free_entries;
     struct rig_table entry_of_key;
-    uint32_t recent[RIG_ENCODER_RECENT]; /* by a key's lowest bits: an entry + 1 that may be the key's */
+    uint32_t recent[RIG_ENCODER_RECENT]; /* by a key's lowest bits: a candidate for its entry, + 1 */
     struct rig_list_pool pool;
     size_t spine_elements; /* of live entries */
     uint32_t live_count;
@@ -51,20 +51,19 @@ void rig_encoder_keys_done(struct rig_encoder_keys *keys);
 
 /* The key's entry, or RIG_TABLE_NONE. */
 uint32_t rig_encoder_keys_search(struct rig_encoder_keys *keys, int64_t key);
-/* A new entry, whose id is next_id. Sets `failed` where memory runs out. */
+/* A new entry with the id next_id. Sets `failed` when memory runs out. */
 uint32_t rig_encoder_keys_add(struct rig_encoder_keys *keys, int64_t key, uint64_t event);
 /* Makes the spine equal to the read, which shares `shared` elements with it and is longer. */
 void rig_encoder_keys_follow(struct rig_encoder_keys *keys, struct rig_encoder_key *entry,
                              const struct rig_record_read *read, uint32_t shared);
 
 /*
- * What a checkpoint at event `now` keeps: the entries, in the order of their ids, that are in use. `most_bytes`: keeps
- * no more than a checkpoint of about this size, the latest used ones, where that is possible; SIZE_MAX: no bound.
- * *bytes is its likely size.
+ * The entries that a checkpoint at event `now` keeps: those in use, in the order of their ids. `most_bytes`: keeps the
+ * last used ones, for a checkpoint of about this size if possible; SIZE_MAX: no bound. *bytes is its estimated size.
  */
 bool rig_encoder_keys_choose(const struct rig_encoder_keys *keys, uint64_t now, size_t most_bytes,
                              struct rig_encoder_id_vec *kept, size_t *bytes);
-/* Lets go of all others, and numbers those kept from 0. */
+/* Drops all others, and numbers those kept from 0. */
 void rig_encoder_keys_keep(struct rig_encoder_keys *keys, const struct rig_encoder_id_vec *kept);
 
 static inline uint32_t rig_encoder_keys_find(struct rig_encoder_keys *keys, int64_t key)

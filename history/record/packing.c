@@ -17,7 +17,7 @@ size_t rig_packed_size(const uint8_t *packed, size_t size)
 
 #include <zstd.h>
 
-/* Beyond this level records get hardly shorter for the time it takes. */
+/* Higher levels take more time for hardly shorter records. */
 static const int packing_level = 3;
 
 struct rig_packer {

@@ -1,7 +1,7 @@
 /*
  * Compressing a frame's payload with zstd, where rig was built with it (docs/history-format.md).
  *
- * What is packed starts with its unpacked size, u32, and is one zstd frame behind that.
+ * Packed bytes are their unpacked size, u32, and one zstd frame.
  *
  * Threads: a packer belongs to one thread at a time.
  */
@@ -19,16 +19,16 @@ enum { RIG_PACKING_MAX_BYTES = 1 << 26 /* unpacked */ };
 /* Whether this build can pack and unpack. */
 bool rig_packing_available(void);
 
-struct rig_packer; /* what it has allocated, for use again */
+struct rig_packer; /* memory allocated, and reused */
 
-/* NULL when memory runs out, or where packing is not available. */
+/* NULL when memory runs out, or if packing is not available. */
 struct rig_packer *rig_packer_new(void);
 /* Takes NULL. */
 void rig_packer_free(struct rig_packer *packer);
-/* Packs `buf` from `start` on; false when it stays as it is, because that is shorter. */
+/* Packs `buf` from `start` on; false if it stays unpacked, which is shorter. */
 bool rig_packer_pack(struct rig_packer *packer, struct rig_buf *buf, size_t start);
 
-/* The size that these bytes claim to unpack to, at most 2^32 - 1; 0 when they are too short to tell. */
+/* The unpacked size that these bytes claim, at most 2^32 - 1; 0 if they are too short. */
 size_t rig_packed_size(const uint8_t *packed, size_t size);
 
 enum rig_unpacked { RIG_UNPACKED, RIG_UNPACKED_DAMAGED, RIG_UNPACKED_NO_MEMORY };

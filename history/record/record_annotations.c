@@ -59,7 +59,7 @@ static enum rig_rc get_new_name(struct rig_record_decoder *decoder, int64_t *num
     return RIG_OK;
 }
 
-/* A value of which the last one was expected, and is not it. */
+/* A value that differs from the last one, which was expected. */
 static enum rig_rc get_other(struct rig_record_decoder *decoder, enum rig_column column, struct rig_column_row *last)
 {
     const uint64_t code = rig_cursor_number(&decoder->cursor);
@@ -81,7 +81,7 @@ static enum rig_rc get_other(struct rig_record_decoder *decoder, enum rig_column
     return rc;
 }
 
-/* The columns of the segment's transaction `txn` that are not as expected; sets the others aside in `last`. */
+/* The columns of the segment's transaction `txn` that are not as expected; keeps the others in `last`. */
 static enum rig_rc get_unexpected(struct rig_record_decoder *decoder, uint64_t differs, struct rig_column_row *last,
                                   size_t txn)
 {

@@ -1,6 +1,6 @@
 #include "history/record/record_checkpoint.h"
 
-/* A count of things of which each takes at least a byte of what is left. */
+/* A count of items; each takes at least one of the remaining bytes. */
 static enum rig_rc get_count(struct rig_record_decoder *decoder, uint64_t *count)
 {
     *count = rig_cursor_number(&decoder->cursor);

@@ -81,7 +81,7 @@ static bool put_value(struct rig_columns_encoder *encoder, enum rig_column colum
     } else if (info->type == RIG_COLUMN_NAME) {
         return put_name(encoder, names[value], frame);
     } else {
-        rig_varint_put(frame, rig_zigzag(value) + 1); /* RIG_COLUMN_NONE is the number that has none above it */
+        rig_varint_put(frame, rig_zigzag(value) + 1); /* no number is above RIG_COLUMN_NONE */
     }
     return true;
 }

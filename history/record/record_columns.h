@@ -1,7 +1,7 @@
 /*
- * Side columns in the binary record (docs/history-format.md): what stands in the header, and with each completion.
+ * Side columns in the binary record (docs/history-format.md): in the header, and with each completion.
  *
- * With a completion stand the columns that are not what the client's last transaction of the block makes expect
+ * A completion has the columns that differ from what the client's last transaction in the block makes expected
  * (history/transaction.h): usually none, which takes one byte.
  *
  * Private to the record's readers and writers. Space: 136 bytes a client, and the names of a block.
@@ -14,7 +14,7 @@
 #include "history/columns.h"
 #include "history/record/record_cursor.h"
 
-/* How a column that a client's last transaction makes expect is given. */
+/* Encodings of a column whose expected value is that of the client's last transaction. */
 enum { RIG_COLUMN_CODE_NONE = 0, RIG_COLUMN_CODE_NEW_NAME = 1, RIG_COLUMN_CODE_FIRST_NAME = 2 };
 
 /* The columns of a record, in the order of the header. */
@@ -29,9 +29,9 @@ RIG_VEC(struct rig_column_row, rig_column_row_vec)
 
 struct rig_columns_encoder {
     struct rig_record_columns columns;
-    struct rig_column_row_vec last; /* by client: of its last transaction in this block */
+    struct rig_column_row_vec last; /* by client: the columns of its last transaction in this block */
     struct rig_column_row last_lone;
-    int64_t next[RIG_COLUMN_COUNT]; /* recorded last in this block, of columns that expect the next number */
+    int64_t next[RIG_COLUMN_COUNT]; /* last value in this block, for columns that expect the next number */
     struct rig_text_table names;    /* of this block */
 };
 
@@ -40,7 +40,7 @@ void rig_columns_encoder_done(struct rig_columns_encoder *encoder);
 /* A block begins. */
 void rig_columns_encoder_restart(struct rig_columns_encoder *encoder);
 void rig_columns_encoder_header(const struct rig_columns_encoder *encoder, struct rig_buf *frame);
-/* The row of a transaction of `client`, UINT32_MAX: of one without invocation; NULL: it has no columns. `names` are the
+/* The row of a transaction of `client` (UINT32_MAX: it has no invocation); NULL: it has no columns. `names` are the
  * texts of its names. False when memory runs out. */
 bool rig_columns_encoder_put(struct rig_columns_encoder *encoder, uint32_t client, const struct rig_column_row *row,
                              const char *const *names, struct rig_buf *frame);
@@ -58,7 +58,7 @@ RIG_VEC(struct rig_columns_name, rig_columns_name_vec)
 
 struct rig_columns_decoder {
     struct rig_record_columns columns;
-    uint8_t lasting[RIG_COLUMN_COUNT]; /* those of which the last value is expected */
+    uint8_t lasting[RIG_COLUMN_COUNT]; /* those whose last value is expected */
     uint32_t lasting_count;
     struct rig_column_row_vec last; /* by slot; names by their number in the block */
     struct rig_column_row last_lone;
@@ -70,7 +70,7 @@ void rig_columns_decoder_init(struct rig_columns_decoder *decoder, const struct 
 void rig_columns_decoder_done(struct rig_columns_decoder *decoder);
 void rig_columns_decoder_restart(struct rig_columns_decoder *decoder);
 
-/* The header's; false when there is one that this version does not have, one again, or no number. */
+/* The header's columns; false for an unknown or repeated column and for a malformed number. */
 bool rig_record_columns_read(struct rig_record_cursor *cursor, struct rig_record_columns *columns);
 
 /* The last values of the client of `slot` in this block. NULL when memory runs out. */

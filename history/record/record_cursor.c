@@ -3,7 +3,7 @@
 struct rig_long_number rig_record_long_number(const uint8_t *at, const uint8_t *end)
 {
     struct rig_long_number number = {0};
-    /* Two and three bytes are what times take. */
+    /* Times take two or three bytes. */
     if (end - at >= 3 && at[0] >= 0x80) {
         uint64_t low = at[0] & 0x7fU;
         if (at[1] < 0x80 && at[1] > 0)

@@ -1,9 +1,9 @@
 /*
- * Reading the numbers of a frame, as fast as they come: private to the record's readers.
+ * Reads the numbers of a frame fast. Private to the record's readers.
  *
- * A cursor that meets no number where one must be remembers the place in `bad`, gives 0 and is at its end from then on;
- * so a caller looks once, after an event, instead of after each number. Cursors are kept in local variables and handed
- * to inlined functions only, so that they stay in registers.
+ * If there is no number where one must be, the cursor keeps the place in `bad`, gives 0 and is at its end from then on;
+ * so a caller checks once, after an event, not after each number. Cursors are local variables and passed to inlined
+ * functions only, so that they stay in registers.
  */
 #ifndef RIG_HISTORY_RECORD_RECORD_CURSOR_H
 #define RIG_HISTORY_RECORD_RECORD_CURSOR_H
@@ -20,12 +20,12 @@
 struct rig_record_cursor {
     const uint8_t *at;
     const uint8_t *end;
-    const uint8_t *bad; /* NULL while every number was one */
+    const uint8_t *bad; /* NULL while every number was valid */
 };
 
 struct rig_long_number {
     uint64_t number;
-    const uint8_t *next; /* NULL: there is no number */
+    const uint8_t *next; /* NULL: not a number */
 };
 
 /* The number at `at`, of any length. */

@@ -6,8 +6,9 @@
 #include "history/record/record_frame.h"
 
 /*
- * How many frames may be missing for the next one to be recognised by its number alone; a checkpoint tells its own. And
- * how often each byte that follows may go into a checksum: bytes that look like many long frames are no reason to hang.
+ * The number of missing frames at which the next one is still recognised by its number alone (a checkpoint has its
+ * own), and how often each following byte may go into a checksum: bytes that look like many long frames must not make a
+ * reader hang.
  */
 enum { MISSING_MOST = 4, LOOKS_A_BYTE = 4 };
 
@@ -79,7 +80,7 @@ static void note(struct search *search, const struct rig_frame *frame)
         search->found.txns = txns;
 }
 
-/* Counts the frames behind `at`, the first of which has a number from `number` on. */
+/* Counts the frames after `at`; the first has a number from `number` on. */
 static void look_behind(struct search *search, size_t at, uint64_t number)
 {
     static const char head[3] = {'R', 'I', 'G'};
@@ -99,7 +100,7 @@ static void look_behind(struct search *search, size_t at, uint64_t number)
     }
 }
 
-/* Whether the bytes at `at` can be the beginning of a frame that the end of the file cuts. */
+/* Whether the bytes at `at` can be the beginning of a frame that is cut by the end of the file. */
 static bool begins_frame(const struct search *search, size_t at)
 {
     const uint8_t *head = search->data + at;
@@ -111,7 +112,7 @@ static bool begins_frame(const struct search *search, size_t at)
     return rig_frame_size(head) <= RIG_FRAME_MAX_BYTES && !rig_frame_is_whole(head, left);
 }
 
-/* Whether the last frame has all its bytes, and only its length is wrong. */
+/* Whether the last frame is complete and only its length is wrong. */
 static bool has_wrong_length(const struct search *search, size_t at, uint64_t number)
 {
     const size_t left = search->size - at;

@@ -1,20 +1,19 @@
 /*
- * What the events of a binary record refer to, and the segment that they are decoded into: private to the record's
- * readers.
+ * The state that the events of a binary record refer to, and the segment that they are decoded into. Private to the
+ * record's readers.
  *
- * A decoder reads frames in the order of the file (record_events.h), and may be told to fill another segment between
- * two of them. In format version 2 it starts anew at each checkpoint (record_checkpoint.h), and needs nothing from
- * before it.
+ * A decoder reads frames in the order of the file (record_events.h); between two frames it can go on with another
+ * segment. In format version 2 it restarts at each checkpoint (record_checkpoint.h) and needs nothing from before it.
  *
  * Keys are numbered by the file in the order of their definition. Each has the spine that the file's reads refer to; a
- * segment gets a copy of it when the segment ends, or when the spine becomes another list; reads in between name it by
- * the key's number in the segment. What only failed transactions read is no part of a history's spines, but is one of
- * the spines of a file of version 1: `good` says how far a spine was read by others.
+ * segment gets a copy of it when the segment ends or the spine becomes another list; reads before then name it by the
+ * key's number in the segment. Elements that only failed transactions read are not part of a history's spines, but are
+ * part of those in a file of version 1: `good` says how far others read a spine.
  *
  * Space: 64 bytes a key, 8 an element of a spine, 64 bytes a client and 16 an operation of an open transaction. A byte
- * of a file can become a thousand in memory, more where it is packed: what is large is asked for
- * (rig_record_may_take()) before it is allocated, and what is small, and grows with the bytes decoded, is looked at
- * every RIG_RECORD_STEP_BYTES. Threads: one at a time.
+ * of a file can become a thousand in memory, more if it is packed: large amounts are checked (rig_record_may_take())
+ * before allocation; small ones, which grow with the decoded bytes, every RIG_RECORD_STEP_BYTES. Threads: one at a
+ * time.
  */
 #ifndef RIG_HISTORY_RECORD_RECORD_DECODER_H
 #define RIG_HISTORY_RECORD_RECORD_DECODER_H
@@ -29,7 +28,7 @@
 #include "history/segment.h"
 #include "history/types.h"
 
-/* What the header says, and how errors name the file. */
+/* Facts from the header, and the file's name for errors. */
 struct rig_record_shape {
     const char *name;
     unsigned version;
@@ -37,7 +36,7 @@ struct rig_record_shape {
     const struct rig_data_type *type; /* of the workload */
     unsigned flags;
     struct rig_record_columns columns;
-    size_t limit_bytes;         /* for a decoder, its segment and what is unpacked for it */
+    size_t limit_bytes;         /* for a decoder, its segment and its unpacked bytes */
     size_t segment_limit_bytes; /* for a segment */
 };
 
@@ -50,7 +49,7 @@ struct rig_record_key {
         const char *text; /* of a key that is a text; in the decoder's `texts` */
     };
     uint32_t text_length;
-    uint32_t good;      /* elements of the spine that others than failed transactions read */
+    uint32_t good;      /* elements of the spine that transactions read which did not fail */
     uint32_t stamp;     /* the segment that `local` is of */
     uint32_t local;     /* the key's number in the segment */
     uint32_t branch_of; /* the segment that `branch` is of */
@@ -66,13 +65,13 @@ struct rig_record_text {
 };
 
 enum {
-    RIG_RECORD_STEP_BYTES = 64 << 10, /* of events, between two looks at the memory that they take */
-    RIG_RECORD_FEW = 64,              /* so many elements or operations need not be asked for one by one */
+    RIG_RECORD_STEP_BYTES = 64 << 10, /* bytes of events between two checks of the memory */
+    RIG_RECORD_FEW = 64,              /* up to this many elements or operations need no check */
 };
 
-enum { RIG_SLOT_OPS = 8 }; /* for so many there is always room, in a slot and behind a segment's operations */
+enum { RIG_SLOT_OPS = 8 }; /* room for this many is always reserved, in a slot and after a segment's operations */
 
-/* A client's open transaction, or what is left of its last one. */
+/* A client's open transaction, or the rest of its last one. */
 struct rig_record_slot {
     int64_t process;
     int64_t invoke_ns;
@@ -98,7 +97,7 @@ RIG_VEC(int64_t, rig_record_element_vec)
 
 struct rig_record_decoder {
     const struct rig_record_shape *shape;
-    const uint8_t *base; /* errors say where: so many bytes behind `base`, which is `base_at` of the file */
+    const uint8_t *base; /* errors name offsets: bytes after `base`, which is at `base_at` in the file */
     size_t base_at;
     struct rig_record_cursor cursor;
     struct rig_segment *segment;
@@ -115,7 +114,7 @@ struct rig_record_decoder {
     struct rig_record_id_vec direct_slots; /* client -> slot + 1, for small clients */
     struct rig_table slot_of_client;       /* for the others */
     struct rig_record_slot_vec slots;
-    struct rig_record_slot_vec abandoned; /* open for good: their clients have invoked again */
+    struct rig_record_slot_vec abandoned; /* open forever: their clients have invoked again */
     struct rig_record_slot lone;
     size_t last_slot; /* of the last event's client; SIZE_MAX: of none in this block */
     struct rig_record_order_vec order;
@@ -133,16 +132,16 @@ struct rig_record_decoder {
 
 void rig_record_decoder_init(struct rig_record_decoder *decoder, const struct rig_record_shape *shape);
 void rig_record_decoder_done(struct rig_record_decoder *decoder);
-/* What came before is of no use to what comes: all keys, errors, clients. Counts stay. */
+/* Forgets all keys, errors and clients; keeps the counts. */
 void rig_record_decoder_restart(struct rig_record_decoder *decoder);
 
-/* From here on events go into `segment`, which is empty. */
+/* Later events go into `segment`, which is empty. */
 void rig_record_decoder_begin(struct rig_record_decoder *decoder, struct rig_segment *segment);
 /* Completes the segment: spines and open transactions. */
 enum rig_rc rig_record_decoder_end(struct rig_record_decoder *decoder);
 /* The text at the cursor: its length, then its bytes. Borrowed from the frame, without a NUL at its end. */
 enum rig_rc rig_record_get_text(struct rig_record_decoder *decoder, const char **text, uint32_t *length);
-/* The key that is defined at the cursor, as the decoder's last one. */
+/* The key defined at the cursor becomes the decoder's last one. */
 enum rig_rc rig_record_define_key(struct rig_record_decoder *decoder);
 /* Writes the spines of the segment's keys, which get new numbers when they are used again. */
 enum rig_rc rig_record_settle_keys(struct rig_record_decoder *decoder);
@@ -153,25 +152,25 @@ bool rig_record_use_key(struct rig_record_decoder *decoder, struct rig_record_ke
 
 /* The slot of a client that the fast table does not have; NULL when memory runs out. */
 struct rig_record_slot *rig_record_find_slot(struct rig_record_decoder *decoder, uint32_t client);
-/* Room for operations in the slot, whose own are lost. False when memory runs out. */
+/* Room for operations in the slot; its current ones are lost. False when memory runs out. */
 bool rig_record_slot_reserve(struct rig_record_decoder *decoder, struct rig_record_slot *slot, uint64_t op_count);
-/* Room for so many operations in the segment. False when memory or the limit is spent. */
+/* Room for `count` operations in the segment. False when memory or the limit is spent. */
 bool rig_record_reserve_ops(struct rig_record_decoder *decoder, size_t op_count);
-/* Whether so many more bytes fit the limits. */
+/* Whether this many more bytes fit the limits. */
 bool rig_record_may_take(const struct rig_record_decoder *decoder, uint64_t more_bytes);
 /* Gives the slot's operations the segment's keys, by the decoder's. False when memory runs out. */
 bool rig_record_slot_localize(struct rig_record_decoder *decoder, struct rig_record_slot *slot);
-/* The slot's open transaction never completes: it is kept aside. False when memory runs out. */
+/* The slot's open transaction never completes: moves it to those that stay open. False when memory runs out. */
 bool rig_record_abandon(struct rig_record_decoder *decoder, struct rig_record_slot *slot);
 
-/* One number for the open transactions: which clients invoked what, and when. */
+/* A digest of the open transactions: clients, operations and times. */
 uint64_t rig_record_open_digest(const struct rig_record_decoder *decoder);
 
-/* Where in the file the cursor is. */
+/* The cursor's offset in the file. */
 size_t rig_record_offset(const struct rig_record_decoder *decoder);
-/* RIG_E_INPUT: what stands before the cursor is wrong, although its checksum is right. */
+/* RIG_E_INPUT: the bytes before the cursor are wrong, although their checksum is right. */
 enum rig_rc rig_record_damaged(struct rig_record_decoder *decoder, const char *what);
-/* The same, for a cursor that met no number. */
+/* The same for a cursor that found no number. */
 enum rig_rc rig_record_no_number(struct rig_record_decoder *decoder);
 enum rig_rc rig_record_no_memory(struct rig_record_decoder *decoder);
 

@@ -178,7 +178,7 @@ static void put_elements(struct rig_record_encoder *encoder, const struct rig_re
     encoder->frame.size += (size_t)(at - to);
 }
 
-/* What only a failed transaction has read does not become the spine: others would part from it. */
+/* Elements that only a failed transaction has read do not become the spine: other reads would leave it. */
 static void put_list(struct rig_record_encoder *encoder, struct rig_encoder_key *entry, enum rig_outcome outcome,
                      const struct rig_record_read *read)
 {
@@ -227,7 +227,7 @@ static struct rig_encoder_client *find_client(struct rig_record_encoder *encoder
     return &encoder->clients.at[index];
 }
 
-/* Writes the moment to `at`; sets its position, which without positions in the file is the event's number. */
+/* Writes the moment to `at`; sets its position: the event's number if the file has no positions. */
 static uint8_t *put_moment(struct rig_record_encoder *encoder, uint8_t *at, struct rig_record_moment *when)
 {
     if ((encoder->head.flags & RIG_RECORD_POSITIONS) != 0) {
@@ -247,7 +247,7 @@ static uint8_t *put_moment(struct rig_record_encoder *encoder, uint8_t *at, stru
     return rig_varint_write(at, descends ? rig_zigzag(difference) : (uint64_t)difference);
 }
 
-/* Room for all of an event but its operations, error and results, at the beginning of a block if one is due. */
+/* Room for an event without its operations, error and results; begins a new block if one is due. */
 static uint8_t *begin_event(struct rig_record_encoder *encoder, struct rig_record_moment when)
 {
     if (encoder->block_due && !encoder->failed)
@@ -260,7 +260,7 @@ static void end_event(struct rig_record_encoder *encoder, const uint8_t *at)
     encoder->frame.size = (size_t)((const char *)at - encoder->frame.data);
 }
 
-/* The client's transaction stays open in the record, for good. */
+/* The client's transaction stays open in the record forever. */
 static void abandon(struct rig_record_encoder *encoder, struct rig_encoder_client *client)
 {
     if (!rig_open_txn_vec_add(&encoder->abandoned, client->txn))

@@ -1,14 +1,13 @@
 /*
- * Encoding events into the binary record, format version 2: one encoder a file, shared by the recorder and by saving a
- * history.
+ * Encodes events into the binary record, format version 2: one encoder a file. Used by the recorder and by
+ * record_writer.
  *
- * Its state is what a reader rebuilds: keys in order of definition with their spines and last written values, error
- * texts, and the open transaction of each client. A block ends when its events take at least `block_bytes` and 16 times
- * the checkpoint that the next one would start with, or when the state grows large (and the block is four times as long
- * as its own checkpoint); the next block starts with those keys that are still in use, as far as that can be told from
- * how often they were used. Memory is bounded by that: what a block of events can hold, or RIG_ENCODER_MAX_KEYS keys
- * and `state_limit_bytes` of spines, whichever is more, and what open transactions hold. Time: that of reading the
- * input once.
+ * Its state is the one that a reader rebuilds: keys in order of definition with their spines and last written values,
+ * error texts, and the open transaction of each client. A block ends when its events take at least `block_bytes` and 16
+ * times the checkpoint that the next one would start with, or when the state grows large (and the block is four times
+ * as long as its own checkpoint); the next block starts with the keys that are still in use, judged by how often they
+ * were used. This bounds memory: the content of a block, or RIG_ENCODER_MAX_KEYS keys and `state_limit_bytes` of spines
+ * if that is more, and the open transactions. Time: that of reading the input once.
  *
  * Threads: one at a time.
  */
@@ -39,14 +38,14 @@ struct rig_record_head {
                                  0: 1 MiB, or more as above */
 };
 
-/* A read as it goes in; borrowed for the call. */
+/* A read to encode; borrowed for the call. */
 struct rig_record_read {
     enum rig_read_state state;
     uint32_t count;
     const void *elements; /* `count` int64, at any alignment */
     int64_t value;
-    /* What saves comparing long lists: lists of one key with the same origin are equal over the `origin_count` first
-       elements that both have. 0 says nothing. */
+    /* Saves comparing long lists: lists of one key with the same origin are equal in the first `origin_count`
+     * elements that both have. 0: unknown. */
     uint64_t origin;
     uint32_t origin_count;
 };
@@ -62,7 +61,7 @@ struct rig_record_completion {
     size_t error_length;
     const struct rig_record_read *reads;  /* parallel to the operations; NULL: no results */
     const struct rig_column_row *columns; /* NULL: none. Columns that the head does not have are left out */
-    const char *const *names;             /* what the numbers in columns of names stand for */
+    const char *const *names;             /* the texts of the numbers in columns of names */
 };
 
 /* NULL when memory runs out. */
@@ -85,7 +84,7 @@ void rig_record_encoder_lone(struct rig_record_encoder *encoder, struct rig_reco
 void rig_record_encoder_fault(struct rig_record_encoder *encoder, struct rig_record_moment when,
                               const struct rig_fault_event *event);
 
-/* No event to come names the key. */
+/* No later event names the key. */
 void rig_record_encoder_forget(struct rig_record_encoder *encoder, int64_t key);
 
 /* Bytes of events since the last frame. */

@@ -1,5 +1,5 @@
 /*
- * The encoder's state, which its events (record_encoder.c) and its blocks (encoder_blocks.c) share: private to them.
+ * The encoder's state. Private to its events (record_encoder.c) and its blocks (encoder_blocks.c).
  */
 #ifndef RIG_HISTORY_RECORD_RECORD_ENCODER_PRIVATE_H
 #define RIG_HISTORY_RECORD_RECORD_ENCODER_PRIVATE_H
@@ -18,7 +18,7 @@ struct rig_open_op {
 
 RIG_VEC(struct rig_open_op, rig_open_op_vec)
 
-/* A client's open transaction, or one that stays open for good. */
+/* A client's open transaction, or one that stays open forever. */
 struct rig_open_txn {
     struct rig_open_op_vec ops;
     int64_t process;
@@ -45,7 +45,7 @@ RIG_VEC(struct rig_block_entry, rig_block_entry_vec)
 
 struct rig_record_encoder {
     struct rig_record_head head;
-    struct rig_buf frame;  /* being filled: perhaps a checkpoint, room for the next frame's head, its payload */
+    struct rig_buf frame;  /* being filled: a checkpoint, if one is due, room for the next frame's head, its payload */
     size_t frame_start;    /* of the frame of events in it */
     struct rig_buf sealed; /* given out last */
     struct rig_encoder_keys keys;
@@ -59,7 +59,7 @@ struct rig_record_encoder {
     struct rig_block_entry_vec blocks;
     uint64_t block_number;    /* from 1 */
     uint64_t block_starts_at; /* in the file */
-    uint64_t large_from;      /* bytes of the block from which on a large state ends it */
+    uint64_t large_from;      /* bytes of the block from which a large state ends it */
     uint64_t block_judged_at; /* bytes of the block at which its end is considered (again) */
     bool block_due;           /* the next event starts one */
 
@@ -74,13 +74,13 @@ struct rig_record_encoder {
     bool failed;
 };
 
-/* Completes the frame that begins at `start`; what is behind `packed_from` is packed where that is wanted. */
+/* Completes the frame that begins at `start`; packs the bytes from `packed_from` on if packing is on. */
 void rig_encoder_seal(struct rig_record_encoder *encoder, size_t start, size_t packed_from, unsigned type);
-/* Writes a checkpoint in front of the frame of events, which is empty; `when` is the moment of the event to come. */
+/* Writes a checkpoint before the frame of events, which is empty; `when` is the moment of the next event. */
 void rig_encoder_begin_block(struct rig_record_encoder *encoder, struct rig_record_moment when);
-/* A frame was made, the block's bytes so far: decides whether the block ends. */
+/* After a frame, with the block's bytes so far: decides whether the block ends. */
 void rig_encoder_consider_block(struct rig_record_encoder *encoder);
-/* The payload of the closing frame, whose head's place is there. */
+/* Writes the payload of the closing frame after the room for its head. */
 void rig_encoder_put_close(struct rig_record_encoder *encoder, unsigned flags);
 void rig_encoder_put_key_name(struct rig_record_encoder *encoder, int64_t key);
 

@@ -6,9 +6,9 @@
 #include "history/record/record_lists.h"
 
 /*
- * The forms of files, known at compile time, so that a form costs nothing where it differs: version 1; version 2; and
- * of version 2 only lists and sets, without positions, with ascending times and event numbers far from their limit: with side
- * columns, and without.
+ * The forms of files, known at compile time, so that their differences cost nothing: version 1; version 2; and of
+ * version 2 only lists and sets, without positions, with ascending times and event numbers far from their limit: with
+ * side columns, and without.
  */
 enum form { FORM_1, FORM_2, FORM_COLUMNS, FORM_PLAIN };
 
@@ -22,11 +22,11 @@ struct moment {
     uint32_t position;
 };
 
-/* What is rare happens out of line, at the decoder's cursor. */
+/* Rare cases are out of line, at the decoder's cursor. */
 #define AWAY(decoder, cursor, call)                                                                                    \
     ((decoder)->cursor = *(cursor), away_rc = (call), *(cursor) = (decoder)->cursor, away_rc)
 
-/* Takes the cursor by its value: one whose address is known elsewhere is not kept in registers. */
+/* Takes the cursor by value: a cursor whose address escapes is not kept in registers. */
 static enum rig_rc damaged_at(struct rig_record_decoder *decoder, struct rig_record_cursor cursor, const char *what)
 {
     decoder->cursor = cursor;
@@ -65,7 +65,7 @@ RIG_ALWAYS_INLINE enum rig_rc get_position(struct rig_record_decoder *decoder, s
     return RIG_OK;
 }
 
-/* In version 1 without positions these follow from the times; which are in order but for late events. */
+/* In version 1 without positions these follow from the times, which are in order except for late events. */
 RIG_ALWAYS_INLINE enum rig_rc note_order(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
                                          unsigned tag, bool completion, struct moment moment, int64_t last)
 {
@@ -143,12 +143,12 @@ static uint64_t get_op_code(struct rig_record_decoder *decoder)
     uint64_t code = *cursor->at++;
     if (code >> 1 < RIG_OP_FAR)
         return code;
-    /* Other first bytes become a distance that no key has. */
+    /* Other first bytes become an impossible distance. */
     uint64_t far = code >> 1 == RIG_OP_FAR ? rig_cursor_number(cursor) : UINT64_MAX >> 1;
     return far > UINT32_MAX ? UINT64_MAX : (RIG_OP_FAR + far) << 1 | (code & 1);
 }
 
-/* Operation `i` of the slot, whatever it is, at the decoder's cursor. */
+/* Any operation `i` of the slot, at the decoder's cursor. */
 static enum rig_rc get_any_op(struct rig_record_decoder *decoder, struct rig_record_slot *slot, uint64_t i)
 {
     uint64_t code = get_op_code(decoder), distance = code >> 1;
@@ -179,9 +179,9 @@ static enum rig_rc get_any_op(struct rig_record_decoder *decoder, struct rig_rec
 }
 
 /*
- * The next operation of the slot, when it is a usual one: of version 2, on a key that is not far and was used in this
- * segment, and a value that differs from the last one by a byte. Writes and reads come in no order that a processor
- * could guess: there is no branch on it. Nothing is taken otherwise.
+ * The next operation of the slot if it is a usual one: version 2, a near key that was used in this segment, and a value
+ * that differs from the last one by a byte. There is no branch on reads and writes, whose order is unpredictable. Takes
+ * nothing otherwise.
  */
 RIG_ALWAYS_INLINE bool get_usual_op(struct rig_record_cursor *cursor, struct rig_record_key *keys, uint64_t key_count,
                                     uint32_t stamp, unsigned kind, uint32_t *number, struct rig_txn_op *mop)
@@ -239,8 +239,7 @@ RIG_ALWAYS_INLINE enum rig_rc get_ops(struct rig_record_decoder *decoder, struct
 
 /* ---- Results ---- */
 
-/* Whether one of the first `count` <= RIG_FEW_ELEMENTS bytes at `from`, of which there are so many, is not all of a
- * number. */
+/* Whether one of the first `count` <= RIG_FEW_ELEMENTS bytes at `from` (all readable) is not a complete number. */
 RIG_ALWAYS_INLINE bool any_is_long(const uint8_t *from, uint64_t count)
 {
     static const uint8_t masks[RIG_FEW_ELEMENTS + 1][RIG_FEW_ELEMENTS] = {
@@ -252,9 +251,9 @@ RIG_ALWAYS_INLINE bool any_is_long(const uint8_t *from, uint64_t count)
 }
 
 /*
- * A list that is a prefix of the spine, or goes on from it by a few usual elements, for which the spine keeps room:
- * the branch is unpredictable, so elements are always stored, into spare room past the end. Takes nothing where a list
- * is another one. The number of elements that it adds, or UINT64_MAX.
+ * A list that is a prefix of the spine, or continues it by a few usual elements, for which the spine has spare room:
+ * the branch is unpredictable, so elements are always stored, into spare room past the end. Takes nothing for other
+ * lists. The number of elements that it adds, or UINT64_MAX.
  */
 RIG_ALWAYS_INLINE uint64_t get_few_more(struct rig_record_cursor *cursor, const struct rig_record_key *key,
                                         uint64_t goes_on, uint64_t steps)
@@ -319,7 +318,7 @@ RIG_ALWAYS_INLINE enum rig_rc get_read(struct rig_record_decoder *decoder, struc
     return RIG_OK;
 }
 
-/* The results of the slot's reads from operation `base` on, `reads` says which. */
+/* The results of the slot's reads from operation `base` on; the bits of `reads` select them. */
 RIG_ALWAYS_INLINE enum rig_rc write_reads(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
                                           const struct rig_record_slot *slot, uint64_t reads, uint32_t base,
                                           enum rig_outcome outcome, enum form form, struct rig_txn_op *to)
@@ -360,7 +359,7 @@ RIG_ALWAYS_INLINE void copy_ops(struct rig_txn_op *restrict to, const struct rig
     }
 }
 
-/* The slot's operations with their results: first all operations, then the reads, so that few branches are guessed. */
+/* The slot's operations with their results: first all operations, then the reads, for few mispredicted branches. */
 RIG_ALWAYS_INLINE enum rig_rc write_results(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
                                             struct rig_record_slot *slot, enum rig_outcome outcome, bool has_reads,
                                             uint16_t owner, enum form form)
@@ -376,7 +375,7 @@ RIG_ALWAYS_INLINE enum rig_rc write_results(struct rig_record_decoder *decoder, 
     struct rig_txn_op *to = ops->at + ops->count;
     ops->count += count;
     if (RIG_LIKELY(count <= RIG_SLOT_OPS && count > 0))
-        copy_ops(to, slot->ops, RIG_SLOT_OPS, owner); /* so many always: a loop whose end is foreseen */
+        copy_ops(to, slot->ops, RIG_SLOT_OPS, owner); /* always this many: a loop with a predictable end */
     else
         copy_ops(to, slot->ops, count, owner);
     decoder->segment->owned &= count > 0;
@@ -387,7 +386,7 @@ RIG_ALWAYS_INLINE enum rig_rc write_results(struct rig_record_decoder *decoder, 
     return write_reads(decoder, cursor, slot, slot->reads, 0, outcome, form, to);
 }
 
-/* The part that completions and lone completions share: from the side columns on. */
+/* The common part of completions and lone completions: from the side columns on. */
 RIG_ALWAYS_INLINE enum rig_rc get_results(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
                                           unsigned tag, struct moment moment, struct rig_record_slot *slot,
                                           enum form form)
@@ -408,7 +407,7 @@ RIG_ALWAYS_INLINE enum rig_rc get_results(struct rig_record_decoder *decoder, st
     struct rig_txn_vec *txns = &segment->txns;
     if (RIG_UNLIKELY(txns->count == txns->capacity) && !rig_txn_vec_reserve(txns, txns->count + 1))
         return rig_record_no_memory(decoder);
-    /* Field by field: a copy of what was just put together waits for it. */
+    /* Field by field: copying a struct that was just stored would stall. */
     struct rig_txn *txn = &txns->at[txns->count++];
     txn->invoke_ns = slot->invoke_ns;
     txn->complete_ns = moment.time_ns;
@@ -426,7 +425,7 @@ RIG_ALWAYS_INLINE enum rig_rc get_results(struct rig_record_decoder *decoder, st
 
 /* ---- Events ---- */
 
-/* The process and the intended start, which is not part of a history in memory. `told`: RIG_UNUSUAL_... */
+/* The process, and the intended start, which a history in memory does not have. `told`: RIG_UNUSUAL_... */
 RIG_ALWAYS_INLINE enum rig_rc get_process(struct rig_record_decoder *decoder, struct rig_record_cursor *cursor,
                                           struct rig_record_slot *slot, unsigned told)
 {
@@ -634,7 +633,7 @@ RIG_ALWAYS_INLINE enum rig_rc decode_events(struct rig_record_decoder *decoder, 
     return rc;
 }
 
-/* Rows are checked for being whole, which the plain forms do not. */
+/* Rows are checked to be complete, which the plain forms do not do. */
 static bool is_plain_type(const struct rig_data_type *type)
 {
     return type->shape == RIG_RESULT_LIST || type->shape == RIG_RESULT_SET;

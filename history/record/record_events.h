@@ -8,7 +8,7 @@
 
 #include "history/record/record_decoder.h"
 
-/* The events from the decoder's cursor on that begin before `stop`, which is not behind its end. */
+/* Decodes the events from the decoder's cursor on that begin before `stop`, which is at most its end. */
 enum rig_rc rig_record_decode_events(struct rig_record_decoder *decoder, const uint8_t *stop);
 
 #endif

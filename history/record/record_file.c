@@ -84,7 +84,7 @@ static enum rig_rc decode_header(struct rig_record_file *file, struct rig_record
     return meta_bytes == 0 ? RIG_OK : keep_meta(file, decoder, left);
 }
 
-/* Cut before the header is whole: nothing was recorded, which is no error, unless the header is damaged. */
+/* Cut before the end of the header: nothing was recorded, which is not an error unless the header is damaged. */
 static enum rig_rc read_header(struct rig_record_file *file, struct rig_err *err)
 {
     struct rig_frame frame;
@@ -255,7 +255,7 @@ static enum rig_rc decode_checkpoint(struct rig_record_run *run, struct rig_err 
     return rc;
 }
 
-/* The index that lets a reader seek; this one reads from the beginning, and looks whether it is one. */
+/* The index for seeking readers; this one reads from the beginning, and only checks that it is an index. */
 static enum rig_rc decode_index(struct rig_record_run *run)
 {
     struct rig_record_decoder *decoder = &run->decoder;
@@ -297,7 +297,7 @@ static enum rig_rc decode_close(struct rig_record_run *run)
     return rc;
 }
 
-/* The cursor goes on in what the frame's rest unpacks to. */
+/* The cursor continues in the unpacked rest of the frame. */
 static enum rig_rc unpack(struct rig_record_run *run)
 {
     struct rig_record_decoder *decoder = &run->decoder;
@@ -320,7 +320,7 @@ static enum rig_rc unpack(struct rig_record_run *run)
     return RIG_OK;
 }
 
-/* All of it, but for events: of them it only says where they are. */
+/* The whole frame, except events: for these it only finds where they are. */
 static enum rig_rc decode_frame(struct rig_record_run *run, const struct rig_frame *frame, struct rig_err *err)
 {
     const struct rig_record_shape *shape = &run->file->shape;
@@ -342,7 +342,7 @@ static enum rig_rc decode_frame(struct rig_record_run *run, const struct rig_fra
     return RIG_OK;
 }
 
-/* The next frame; false when it is not whole, damaged, or a checkpoint that belongs elsewhere by its own word. */
+/* The next frame; false if it is incomplete, damaged, or a checkpoint that states another place. */
 static bool read_frame(const struct rig_record_run *run, size_t end, struct rig_frame *frame)
 {
     const struct rig_record_file *file = run->file;
@@ -358,7 +358,7 @@ static void end_frame(struct rig_record_run *run, size_t frame_end)
     run->frame_end = 0;
 }
 
-/* The frame at `next`, if it is whole and undamaged. */
+/* The frame at `next`, if it is complete and undamaged. */
 static enum rig_rc begin_frame(struct rig_record_run *run, struct rig_err *err)
 {
     const struct rig_record_file *file = run->file;
@@ -377,7 +377,7 @@ static enum rig_rc begin_frame(struct rig_record_run *run, struct rig_err *err)
     return rc;
 }
 
-/* How far the frame's events are to be decoded for a segment that ends at `end` of the file. */
+/* The end of the frame's events for a segment that ends at offset `end` of the file. */
 static const uint8_t *stop_at(const struct rig_record_run *run, size_t end)
 {
     const uint8_t *last = run->decoder.cursor.end;

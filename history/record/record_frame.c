@@ -30,7 +30,7 @@ void rig_put_u64(uint8_t *to, uint64_t number)
     put_u32(to + 4, (uint32_t)(number >> 32));
 }
 
-/* The head's first 8 bytes are part of the seed, so that the payload is hashed where it lies. */
+/* The head's first 8 bytes are in the seed, so that the payload is hashed in place. */
 static uint64_t checksum(const uint8_t *head, const uint8_t *payload, size_t size, uint64_t number)
 {
     return XXH3_64bits_withSeed(payload, size, XXH3_64bits_withSeed(head, 8, number));

@@ -1,10 +1,9 @@
 /*
- * Frames of the binary record (docs/history-format.md): the file's start, and pieces with a length and a checksum.
+ * Frames of the binary record (docs/history-format.md): the file's start, and frames with a length and a checksum.
  *
  * A frame is a 16-byte head {"RIG", type, payload length u32, checksum u64; little-endian} and its payload. The
  * checksum is xxh3-64 of the payload, seeded with the xxh3-64 of the first 8 bytes of the head, itself seeded with the
- * frame's number in the file (from 0), so that
- * a frame that is missing, doubled or out of place is not mistaken for its neighbour.
+ * frame's number in the file (from 0), so that a missing, doubled or misplaced frame is detected.
  */
 #ifndef RIG_HISTORY_RECORD_RECORD_FRAME_H
 #define RIG_HISTORY_RECORD_RECORD_FRAME_H
@@ -54,7 +53,7 @@ enum {
     RIG_CLOSE_FLAGS_KNOWN = 1,
 };
 
-/* What an event's first byte says: its kind, and flags that depend on the kind. */
+/* An event's first byte: its kind, and flags that depend on the kind. */
 enum {
     RIG_EVENT_KIND_MASK = 3,
     RIG_EVENT_INVOKE = 0,
@@ -63,7 +62,7 @@ enum {
     RIG_EVENT_FORGET = 3, /* version 1 */
     RIG_EVENT_FAULT = 3,  /* version 2, with RIG_RECORD_FAULTS */
 
-    RIG_INVOKE_USUAL = 4,          /* the process is that of the client's last invocation, and it began when meant to */
+    RIG_INVOKE_USUAL = 4,          /* the client's last process, and began as intended */
     RIG_INVOKE_SAME_CLIENT = 8,    /* as of the last event */
     RIG_INVOKE_SAME_PROCESS_1 = 4, /* the two of version 1 */
     RIG_INVOKE_ON_TIME_1 = 8,
@@ -81,29 +80,30 @@ enum {
     RIG_COMPLETE_SAME_CLIENT = 128, /* as of the last event; not of a lone completion, nor in version 1 */
 };
 
-/* The byte behind the tag of an invocation that is not usual. */
+/* The byte after the tag of an unusual invocation. */
 enum { RIG_UNUSUAL_SAME_PROCESS = 1, RIG_UNUSUAL_ON_TIME = 2, RIG_UNUSUAL_KNOWN = 3 };
 
-/* An operation's first byte: its lowest bit, reads; the others a distance, or this for "as many more as follow". */
+/* An operation's first byte: the lowest bit: reads; the others: a distance, or this one if a number with the rest
+ * follows. */
 enum { RIG_OP_FAR = 120 };
 
-/* How an error text is given. */
+/* Encodings of an error text. */
 enum { RIG_ERROR_NEW = 0, RIG_ERROR_INLINE = 1, RIG_ERROR_FIRST_ID = 2, RIG_ERROR_TABLE_COUNT = 4096 };
 
-/* How a read is given. */
+/* Encodings of a read. */
 enum {
     RIG_READ_CODE_UNKNOWN = 0,
     RIG_READ_CODE_NIL = 1,
-    RIG_READ_CODE_APART = 2,  /* shares c elements with the spine, then goes its own way */
-    RIG_READ_CODE_PREFIX = 3, /* + 2 * (elements that the spine has more); registers: the value follows */
-    RIG_READ_CODE_LONGER = 4, /* + 2 * (elements more than the spine - 1), which follow and extend the spine */
+    RIG_READ_CODE_APART = 2,  /* shares c elements with the spine, then differs */
+    RIG_READ_CODE_PREFIX = 3, /* + 2 * (elements by which the spine is longer); registers: the value follows */
+    RIG_READ_CODE_LONGER = 4, /* + 2 * (elements beyond the spine - 1), which follow and extend the spine */
 };
 
 /* The file's first RIG_RECORD_START_BYTES. */
 void rig_record_start(struct rig_buf *buf);
-/* Room for a head, behind what is there; returns where the frame begins. */
+/* Appends room for a head; returns the start of the frame. */
 size_t rig_frame_begin(struct rig_buf *buf);
-/* Fills the head in: from `start` on `buf` is the whole frame. */
+/* Fills in the head: `buf` from `start` on is the whole frame. */
 void rig_frame_seal(struct rig_buf *buf, size_t start, unsigned type, uint64_t number);
 
 struct rig_frame {
@@ -115,11 +115,11 @@ struct rig_frame {
 void rig_put_u64(uint8_t *to, uint64_t number);
 uint64_t rig_get_u64(const uint8_t *from);
 
-/* The frame at `at`; false when none is whole and undamaged there. */
+/* The frame at `at`; false unless it is complete and undamaged. */
 bool rig_frame_read(const uint8_t *at, size_t left, uint64_t number, struct rig_frame *frame);
-/* Whether head and payload are a frame once the head tells this size, which it does afterwards. */
+/* Whether head and payload are a frame with this size, which is stored in the head. */
 bool rig_frame_fits(uint8_t *head, const uint8_t *payload, size_t size, uint64_t number);
-/* The size of the payload that the frame's head at `at` tells, of which all bytes are there. */
+/* The payload size in the frame head at `at`, all bytes of which are there. */
 uint32_t rig_frame_size(const uint8_t *at);
 /* Whether all bytes of the frame at `at` are there, damaged or not. */
 bool rig_frame_is_whole(const uint8_t *at, size_t left);

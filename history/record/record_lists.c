@@ -42,7 +42,7 @@ static bool place_prefix(struct rig_record_decoder *decoder, struct rig_record_k
     return true;
 }
 
-/* Reads `count` elements, of which the first is told as the difference to `last`, to `to`. */
+/* Reads `count` elements to `to`; the first is stored as the difference to `last`. */
 static bool get_elements(struct rig_record_decoder *decoder, int64_t last, int64_t *to, uint64_t count)
 {
     struct rig_record_cursor cursor = decoder->cursor;
@@ -52,7 +52,7 @@ static bool get_elements(struct rig_record_decoder *decoder, int64_t last, int64
     return cursor.bad == NULL;
 }
 
-/* Room for elements of a list, which a small file can make many. */
+/* Room for the elements of a list; a small file can demand many. */
 static bool reserve_scratch(struct rig_record_decoder *decoder, uint64_t count)
 {
     const bool grows = count > decoder->scratch.capacity && count > RIG_RECORD_FEW;
@@ -83,7 +83,7 @@ static bool is_followed(const struct rig_record_decoder *decoder, enum rig_outco
     return decoder->shape->version == 1 || outcome != RIG_OUTCOME_FAIL;
 }
 
-/* Shares elements with the spine, then goes its own way; becomes the spine when it is longer. */
+/* Shares elements with the spine, then differs; becomes the spine if it is longer. */
 static enum rig_rc get_apart(struct rig_record_decoder *decoder, struct rig_record_key *key, enum rig_outcome outcome,
                              struct rig_txn_op *mop)
 {
@@ -111,7 +111,7 @@ static enum rig_rc get_apart(struct rig_record_decoder *decoder, struct rig_reco
     return RIG_OK;
 }
 
-/* Goes on from the spine. */
+/* Continues the spine. */
 static enum rig_rc get_longer(struct rig_record_decoder *decoder, struct rig_record_key *key, enum rig_outcome outcome,
                               uint64_t more, struct rig_txn_op *mop)
 {

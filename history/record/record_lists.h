@@ -2,8 +2,8 @@
  * List reads of the binary record: from codes that refer to the file's spines to references into a segment. Private to
  * the record's readers.
  *
- * A read that is a prefix of its key's spine becomes that reference and copies nothing. One that parts from the spine
- * becomes a branch, or a longer one of the same key's that it goes on from.
+ * A read that is a prefix of its key's spine becomes such a reference and copies nothing. One that leaves the spine
+ * becomes a branch, or extends a branch of the same key.
  *
  * Time: linear in the elements that the file states.
  */
@@ -12,18 +12,18 @@
 
 #include "history/record/record_decoder.h"
 
-/* What spines of version 2 have room for behind their elements, mostly: so many are read without a further look. */
+/* Spare room after the elements of most spines in version 2: up to this many elements are read without a check. */
 enum { RIG_FEW_ELEMENTS = 4 };
 
 /*
- * A list that has `shared` elements of the key's spine in the segment, and others behind them: the same as the key's
- * newest branch as far as both go, or a new one. False when memory runs out.
+ * A list that has `shared` elements of the key's spine in the segment, followed by others: it joins the key's newest
+ * branch if the two agree over their common length, else it is a new one. False when memory runs out.
  */
 bool rig_record_place_branch(struct rig_record_decoder *decoder, struct rig_record_key *key, uint32_t shared,
                              const int64_t *tail, uint32_t tail_count, struct rig_txn_op *mop);
 /*
- * A read with a code of RIG_READ_CODE_APART or more, of the decoder's key with that number; goes on at the decoder's
- * cursor. `mop` becomes its result.
+ * A read of the decoder's key `key` with a code of RIG_READ_CODE_APART or more; continues at the decoder's cursor.
+ * `mop` gets the result.
  */
 enum rig_rc rig_record_get_list(struct rig_record_decoder *decoder, uint32_t key, enum rig_outcome outcome,
                                 uint64_t code, struct rig_txn_op *mop);

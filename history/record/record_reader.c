@@ -9,23 +9,23 @@
 
 enum {
     PART_BYTES = 1 << 20,
-    SHORT_PART_BYTES = 1 << 18, /* where parts follow each other: its segment stays in the cache; but */
-    CLIENT_BYTES = 128,         /*   so many a client, whose open transaction each segment has to go through */
+    SHORT_PART_BYTES = 1 << 18, /* of parts in order: their segment stays in the cache; plus */
+    CLIENT_BYTES = 128,         /* this many a client, whose open transaction each segment processes */
     HELD_PER_BYTE = 10,
-    LEAST_BLOCKS = 8, /* of a file whose blocks are long: of fewer, too much would be held before the first is judged */
-    UNPACKED_TIMES = 8, /* what a block's bytes may unpack to */
+    LEAST_BLOCKS = 8,   /* if blocks are long: with fewer, too much would be held before the first is judged */
+    UNPACKED_TIMES = 8, /* limit for the unpacked size of a block */
     RELEASE_BYTES = 16 << 20
 };
 static const size_t usual_block_bytes = (size_t)3 << 19, largest_block_bytes = (size_t)64 << 20;
 
 struct reader {
-    size_t part_bytes; /* at most, of those that follow each other */
+    size_t part_bytes; /* at most, for parts in order */
     bool part_bytes_given;
-    size_t frame_begin, frame_end; /* of the frame that the last cut lies in or behind */
+    size_t frame_begin, frame_end; /* of the frame in or after which the last cut is */
     struct rig_record_file file;
     struct rig_record_run *run; /* what was decoded last, in the order of the file */
     bool has_lone;
-    bool ended; /* behind the last run there is nothing that counts: it stopped */
+    bool ended; /* the last run stopped: nothing after it counts */
 };
 
 static struct rig_record_run *new_run(const struct rig_record_file *file)
@@ -115,15 +115,15 @@ static size_t part_bytes_of(const struct reader *reader)
     return reader->part_bytes_given || wanted > reader->part_bytes ? reader->part_bytes : wanted;
 }
 
-/* So much of `whole` as `part` is of `all`. */
+/* The share of `whole` that `part` is of `all`. */
 static size_t share_of(uint64_t whole, uint64_t part, uint64_t all)
 {
     return (size_t)((long double)whole * (long double)part / (long double)all);
 }
 
 /*
- * Behind the last of the whole frames that make a part, which is of one block, or within a frame of events that is too
- * long for one; `begin` when there is no whole frame.
+ * The end of a part: after the last of its complete frames, which are of one block, or within a frame of events that is
+ * too long for one part; `begin` if there is no complete frame.
  */
 static size_t frames_cut(void *state, size_t begin)
 {
@@ -173,7 +173,7 @@ static void frames_grow(void *state, const char *data, size_t size)
     rig_record_file_grow(&reader->file, data, size);
 }
 
-/* Whether the header, of which all should be there, is damaged. */
+/* Whether the header, which should be complete, is damaged. */
 static enum rig_rc look_at_header(const char *name, const char *data, size_t size, bool *undecided, struct rig_err *err)
 {
     const struct rig_load_options options = {.form = RIG_FORM_RIG};
@@ -199,7 +199,7 @@ const struct rig_form_reader rig_record_reader = {
 
 /* ---- Block by block ---- */
 
-/* Whether no block is longer, nor than the other when unpacked. Lets go of the pages that it has looked at. */
+/* Whether no block is longer than the one limit, nor unpacked than the other. Releases the pages that it has read. */
 static bool blocks_fit(const struct rig_record_file *file, const struct rig_source_bytes *bytes, size_t most_bytes,
                        size_t most_weight)
 {
@@ -237,7 +237,7 @@ bool rig_record_has_blocks(const struct rig_source_bytes *bytes, size_t most_byt
     return has;
 }
 
-/* Behind the last whole frame before the next checkpoint; the end of the file when a frame is not whole. */
+/* The end of the last complete frame before the next checkpoint; the end of the file if a frame is incomplete. */
 static size_t blocks_cut(void *state, size_t begin)
 {
     const struct reader *reader = state;
@@ -254,7 +254,7 @@ static size_t blocks_cut(void *state, size_t begin)
     return file->size;
 }
 
-/* What is wrong may lie behind a damaged frame: it is told in order, by blocks_join(). */
+/* An error may be after a damaged frame: blocks_join() reports errors in order. */
 static enum rig_rc blocks_parse(void *state, size_t begin, size_t end, struct rig_segment *segment, struct rig_err *err)
 {
     const struct reader *reader = state;
@@ -273,7 +273,7 @@ static enum rig_rc blocks_parse(void *state, size_t begin, size_t end, struct ri
     return RIG_OK;
 }
 
-/* Nothing counts behind a frame that is damaged; what was open before it stays open. */
+/* Nothing after a damaged frame counts; transactions open before it stay open. */
 static enum rig_rc leave_out(struct reader *reader, struct rig_segment *segment, struct rig_err *err)
 {
     reader->ended = true;
@@ -303,7 +303,7 @@ static enum rig_rc blocks_join(void *state, struct rig_segment *segment, struct 
     if (run->err.rc != RIG_OK)
         return rig_fail(err, run->err.rc, "%s", run->err.text);
     reader->run = run;
-    segment->reader_part = last; /* for what it has allocated */
+    segment->reader_part = last; /* for its memory */
     reader->has_lone |= run->decoder.has_lone;
     return first ? RIG_OK : rig_record_goes_on(last, run, err);
 }

@@ -21,13 +21,13 @@ struct writer {
     struct rig_output *output;
     struct rig_record_encoder *encoder;
     size_t frame_bytes;
-    uint32_t *slots;            /* transaction -> the client that stands for it while it is open */
+    uint32_t *slots;            /* transaction -> the client that has it while it is open */
     struct slot_vec free_slots; /* of completed transactions */
     uint32_t slot_count;
     struct op_vec ops;
     struct read_vec reads;
     struct rig_column_row columns;
-    struct rig_arena lists; /* of the transaction at hand, where they are in two pieces */
+    struct rig_arena lists; /* of the current transaction's lists in two pieces */
 };
 
 static bool gather_ops(struct writer *writer, uint32_t txn)
@@ -69,7 +69,7 @@ static bool gather_completion(struct writer *writer, uint32_t txn, struct rig_re
             .count = list.count,
             .elements = elements,
             .value = is_list ? 0 : mops[i].value,
-            .origin = 1, /* the spine is of all that begins with it */
+            .origin = 1, /* the spine is the origin of all lists that begin with it */
             .origin_count = list.shared,
         };
         any = any || mops[i].read_state != RIG_READ_UNKNOWN;
@@ -161,7 +161,7 @@ static enum rig_rc write_header(struct writer *writer, struct rig_err *err)
     return rc;
 }
 
-/* What the events say about themselves: see the flags. False when memory runs out. */
+/* Sets the header's flags from the events. False when memory runs out. */
 static bool find_flags(const struct rig_history *history, unsigned *flags)
 {
     struct rig_event_walk walk;

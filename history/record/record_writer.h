@@ -1,5 +1,5 @@
 /*
- * Writing a history as a binary record, in frames of about 1 MiB; with positions where they are not simply 0, 1, 2 ...
+ * Writes a history as a binary record, in frames of about 1 MiB, with positions unless they are simply 0, 1, 2 ...
  */
 #ifndef RIG_HISTORY_RECORD_RECORD_WRITER_H
 #define RIG_HISTORY_RECORD_RECORD_WRITER_H
@@ -9,7 +9,7 @@
 #include "base/output_file.h"
 
 struct rig_record_write_options {
-    bool pack;          /* RIG_E_USAGE where this build cannot */
+    bool pack;          /* RIG_E_USAGE if this build cannot */
     size_t frame_bytes; /* 0: 1 MiB */
     size_t block_bytes; /* see struct rig_record_head */
 };

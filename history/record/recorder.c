@@ -20,8 +20,8 @@
 #include "history/record/record_encoder.h"
 
 /*
- * A frame is cut this long before "now". An event whose time is before the cut was then published by every client that
- * caused it, by a margin that covers store buffers and the skew of the clock between cores.
+ * A frame is cut this long before "now". The causes of an event in the cut were then published, with a margin for store
+ * buffers and for the clock's skew between cores.
  */
 static const int64_t cut_margin_ns = 100 * RIG_NS_PER_US;
 static const int64_t idle_wait_ns = 25 * RIG_NS_PER_MS;
@@ -33,11 +33,11 @@ static const size_t fault_ring_bytes = (size_t)1 << 16;
 static const size_t default_channel_bytes = (size_t)1 << 20;
 
 /* An event in a channel's ring: this, then `op_count` struct rig_op; or the values of side columns, and struct
- * ring_read with elements behind each. */
+ * ring_read, each followed by its elements. */
 struct ring_event {
-    uint64_t size; /* with everything that belongs to it */
+    uint64_t size; /* bytes of the event with everything that belongs to it */
     int64_t at_ns;
-    int64_t recorded_ns; /* decides in which cut it is: at_ns, or the real time of its recording */
+    int64_t recorded_ns; /* decides its cut: at_ns, or the real time of its recording */
     int64_t process;     /* of an invocation */
     int64_t intended_ns; /* of an invocation */
     uint32_t op_count;
@@ -130,7 +130,7 @@ static void wake_writer(struct rig_recorder *recorder)
 static void put_slowly(struct rig_channel *channel, const uint8_t *bytes, size_t count)
 {
     atomic_fetch_add_explicit(&channel->stalls, 1, memory_order_relaxed);
-    /* Longer from time to time: waking up in vain takes the cores away from the writer. */
+    /* Longer each time: needless wake-ups take processor time from the writer. */
     for (int64_t wait_ns = full_wait_ns; count > 0; wait_ns = wait_ns < busy_wait_ns ? 2 * wait_ns : wait_ns) {
         rig_byte_ring_publish(&channel->ring);
         wake_writer(channel->recorder);
@@ -302,14 +302,14 @@ void rig_recorder_fault(struct rig_recorder *recorder, const struct rig_fault_ev
 
 /* ---- The writer ---- */
 
-/* Keeps the first failure. The file is cut back to its whole frames, so that what is there stays readable. */
+/* Keeps the first failure. The file is cut back to its complete frames, so that it stays readable. */
 static void fail(struct rig_recorder *recorder, enum rig_rc rc, const char *what, const char *why)
 {
     if (recorder->err.rc == RIG_OK)
         rig_fail(&recorder->err, rc, "%s: %s: %s; the record ends after %zu bytes", recorder->path, what, why,
                  recorder->file_bytes);
     int ignored = ftruncate(recorder->fd, (off_t)recorder->file_bytes);
-    (void)ignored; /* a torn last frame is skipped by readers as well */
+    (void)ignored; /* readers skip a torn last frame as well */
     atomic_store_explicit(&recorder->failed, true, memory_order_release);
 }
 
@@ -343,7 +343,7 @@ static void write_frame(struct rig_recorder *recorder, const struct rig_buf *fra
     atomic_store_explicit(&recorder->events, rig_record_encoder_event_count(recorder->encoder), memory_order_relaxed);
 }
 
-/* Moves what a client has published behind the channel's pending bytes. Returns how full the ring was, in percent. */
+/* Appends a client's published events to the channel's pending bytes. Returns how full the ring was, in percent. */
 static unsigned drain_ring(struct rig_recorder *recorder, struct rig_channel *channel)
 {
     size_t available = rig_byte_ring_available(&channel->ring);
@@ -358,7 +358,7 @@ static unsigned drain_ring(struct rig_recorder *recorder, struct rig_channel *ch
     if (!has_failed(recorder) && !byte_vec_reserve(&channel->pending, channel->pending.count + available))
         fail(recorder, RIG_E_LIMIT, "cannot record", RIG_NO_MEMORY "the requests of the clients");
     if (has_failed(recorder)) {
-        rig_byte_ring_take(&channel->ring, NULL, available); /* nobody waits for a record that has failed */
+        rig_byte_ring_take(&channel->ring, NULL, available); /* a failed record must not stop the clients */
         channel->pending.count = 0;
         return 0;
     }
@@ -367,13 +367,13 @@ static unsigned drain_ring(struct rig_recorder *recorder, struct rig_channel *ch
     return percent;
 }
 
-/* What may be written: events recorded up to a real time, and of times before another. */
+/* The events that may be written: recorded up to a real time, and with times before another. */
 struct cut {
     int64_t recorded_ns;
     int64_t before_ns;
 };
 
-/* Looks at the channel's next event; false when none is whole and before the cut. */
+/* The channel's next event; false if none is complete and before the cut. */
 static bool find_next(struct rig_channel *channel, const struct cut *cut)
 {
     size_t rest = channel->pending.count - channel->pending_at;
@@ -414,7 +414,7 @@ static void heap_sink(struct rig_recorder *recorder, uint32_t at)
     }
 }
 
-/* Every event is a multiple of 8 bytes, so that operations lie where they can be read. */
+/* Every event is a multiple of 8 bytes, so that operations are aligned. */
 static void encode_invocation(struct rig_recorder *recorder, uint32_t index, const struct ring_event *event,
                               int64_t at_ns, const uint8_t *body)
 {
@@ -492,9 +492,8 @@ static void encode_fault(struct rig_recorder *recorder, int64_t at_ns, const uin
 }
 
 /*
- * A late event, one from before the cut that came after it was made, is given the time of the event written last. That
- * is sound: a late invocation was recorded, and so sent, after everything that was written had happened; and a
- * completion that is moved to later claims less.
+ * A late event (from before a cut that was already made) gets the time of the event written last. That is sound: a late
+ * invocation was recorded, and so sent, after everything written had happened; and a later completion claims less.
  */
 static void encode_next(struct rig_recorder *recorder, uint32_t index)
 {
@@ -535,9 +534,9 @@ static void write_events(struct rig_recorder *recorder, const struct cut *cut)
 }
 
 /*
- * Simulated times are not those at which events are recorded: one is late only if another channel can still bring one
- * from before it. No channel can bring what is earlier than its latest event. A channel that is silent while others go
- * on holds them up until they take too much memory.
+ * Simulated times are not those at which events are recorded: an event waits while another channel can still have an
+ * earlier one. No channel can have one before its latest event. A silent channel delays the others until they take too
+ * much memory.
  */
 static int64_t simulated_cut(const struct rig_recorder *recorder)
 {
@@ -553,8 +552,8 @@ static int64_t simulated_cut(const struct rig_recorder *recorder)
 }
 
 /*
- * One cut. The time is taken before the rings are looked at: whatever caused an event before the cut was published
- * before, and is found. Events behind the cut wait for the next one.
+ * One cut. The time is taken before the rings are read: the causes of an event before the cut were published before,
+ * and are found. Events after the cut are left for the next one.
  */
 static unsigned drain(struct rig_recorder *recorder, bool last)
 {
@@ -632,7 +631,7 @@ static void init_locks(struct rig_recorder *recorder)
     pthread_mutex_init(&recorder->lock, NULL);
 }
 
-/* The wall clock's time when times were 0; simulated times have nothing to do with it. */
+/* The wall clock's time when times were 0; simulated times have none. */
 static int64_t origin_utc_ns(const struct rig_recorder *recorder)
 {
     struct timespec utc = {0};
@@ -692,7 +691,7 @@ static enum rig_rc start_file(struct rig_recorder *recorder, struct rig_err *err
     return rig_fail(err, recorder->err.rc, "%s", recorder->err.text);
 }
 
-/* The thread takes no signals: SIGXFSZ becomes an error of write(). */
+/* The thread blocks signals: SIGXFSZ becomes an error of write(). */
 static bool start_writer(struct rig_recorder *recorder)
 {
     recorder->started = rig_thread_start(&recorder->writer, writer_main, recorder) == 0;

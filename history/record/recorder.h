@@ -1,5 +1,5 @@
 /*
- * Recording a run: clients write into buffers of their own, one writer thread drains them into `history.rig`.
+ * Records a run: each client writes into its own buffer, and one writer thread drains them into `history.rig`.
  *
  * A channel belongs to one client thread. rig_channel_invoke() goes before the transaction's first byte is sent,
  * rig_channel_complete() after the answer; neither locks, allocates in the steady state, or makes a system call, unless
@@ -31,7 +31,7 @@ struct rig_recorder_options {
     int64_t origin_ns;    /* times in the history count from here (rig_clock_now_ns()); 0: from opening */
     bool simulated_time; /* times come from a clock that starts at 0 and has nothing to do with rig_clock_now_ns(); what
                             is in a frame is decided by the real time at which it was recorded */
-    bool pack;           /* frames are compressed; RIG_E_PLAN where this build cannot */
+    bool pack;           /* frames are compressed; RIG_E_PLAN if this build cannot */
     bool faults;         /* there is a nemesis: rig_recorder_fault() will be called. Not with simulated time */
     uint32_t columns;    /* RIG_COLUMN_BIT()s of the side columns that transactions may have; others are not recorded */
     struct rig_names *names; /* of columns of names; borrowed, may be NULL without such columns */
@@ -44,9 +44,9 @@ struct rig_channel *rig_recorder_channel(struct rig_recorder *recorder, uint32_t
 
 /*
  * `at_ns` ascends per channel; an invocation at the very time of the channel's last completion is recorded 1 ns later,
- * so that a client's events are in order by time.
- * `intended_ns`: the start that the rate asked for, == at_ns in a closed loop. The kinds of the operations are those of
- * the recorder's workload. A transaction that was not completed before stays open for good.
+ * so that a client's events are in order by time. `intended_ns`: the start that the rate asked for, == at_ns in a
+ * closed loop. The kinds of the operations are those of the recorder's workload. An earlier transaction that was not
+ * completed stays open forever.
  */
 void rig_channel_invoke(struct rig_channel *channel, int64_t process, int64_t at_ns, int64_t intended_ns,
                         const struct rig_op *ops, uint32_t op_count);
@@ -58,14 +58,14 @@ void rig_channel_complete(struct rig_channel *channel, int64_t at_ns, enum rig_o
 /* The side columns of the transaction that completes next on this channel: borrowed until it does. NULL: none. */
 void rig_channel_columns(struct rig_channel *channel, const struct rig_column_row *columns);
 
-/* What the nemesis does, from its one thread; `time_ns` is one of rig_clock_now_ns(), ascending, and the position is
- * set by the recorder. Texts are cut at RIG_RECORDER_ERROR_BYTES. */
+/* An event of the nemesis, from its one thread; `time_ns` is from rig_clock_now_ns(), ascending, and the recorder
+ * sets the position. Texts are cut at RIG_RECORDER_ERROR_BYTES. */
 void rig_recorder_fault(struct rig_recorder *recorder, const struct rig_fault_event *event);
 
 /*
  * The clients have stopped: drains, writes the closing frame, syncs, closes, frees. Transactions invoked and never
- * completed stay open in the record (they read back as info). The first error of the writer thread, at any time, is
- * reported here; rig_recorder_failed() tells earlier. Takes NULL.
+ * completed stay open in the record (they read back as info). Reports the first error of the writer thread;
+ * rig_recorder_failed() reports it earlier. Takes NULL.
  */
 enum rig_rc rig_recorder_close(struct rig_recorder *recorder, struct rig_err *err);
 bool rig_recorder_failed(const struct rig_recorder *recorder);

@@ -1,6 +1,6 @@
 /*
  * Variable-length integers of the binary record: LEB128 (7 bits a byte, lowest first, at most 10 bytes), signed numbers
- * folded so that small magnitudes are small (zigzag). Encodings are minimal: a last byte of 0 behind others is refused.
+ * folded so that small magnitudes are small (zigzag). Encodings are minimal: a last byte of 0 after others is refused.
  */
 #ifndef RIG_HISTORY_RECORD_VARINT_H
 #define RIG_HISTORY_RECORD_VARINT_H
@@ -33,7 +33,7 @@ static inline int64_t rig_sum(int64_t base, int64_t difference)
     return (int64_t)((uint64_t)base + (uint64_t)difference);
 }
 
-/* Writes to `to`, which has room for RIG_VARINT_BYTES; returns where the number ends. */
+/* Writes to `to`, which has room for RIG_VARINT_BYTES; returns the end of the number. */
 static inline uint8_t *rig_varint_write(uint8_t *to, uint64_t number)
 {
     while (number >= 0x80) {
@@ -56,7 +56,7 @@ static inline void rig_varint_put_signed(struct rig_buf *buf, int64_t number)
     rig_varint_put(buf, rig_zigzag(number));
 }
 
-/* Reads from `*at`, which moves behind the number; false at `end` or for what is no varint. */
+/* Reads from `*at`, which moves past the number; false at `end` or for a malformed varint. */
 static inline bool rig_varint_get(const uint8_t **at, const uint8_t *end, uint64_t *number)
 {
     const uint8_t *from = *at;

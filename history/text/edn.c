@@ -18,7 +18,7 @@ static bool is_delimiter(char c)
     return is_blank(c) || strchr("()[]{}\";", c) != NULL; /* also NUL */
 }
 
-/* What is at the cursor, byte by byte; 0 past the end. */
+/* The byte at the cursor; 0 past the end. */
 static char look(const struct rig_text_cursor *cursor, size_t ahead)
 {
     size_t left = (size_t)(cursor->end - cursor->at);
@@ -63,7 +63,7 @@ static enum rig_rc skip_atom(struct rig_text_cursor *cursor)
     return RIG_OK;
 }
 
-/* Whether the cursor was at a tag, #name or #_, which it now is behind. #{ is a set. */
+/* Skips a tag, #name or #_, at the cursor; false if there is none. #{ is a set. */
 static bool skip_tag(struct rig_text_cursor *cursor)
 {
     if (look(cursor, 0) != '#' || look(cursor, 1) == '{')
@@ -110,7 +110,7 @@ static enum rig_rc skip_form(struct rig_text_cursor *cursor)
     return rig_cursor_unexpected(cursor, "the rest of a form");
 }
 
-/* Moves to the next form that counts: over blanks, comments, discarded forms and tags. */
+/* Moves to the next form, past blanks, comments, discarded forms and tags. */
 static enum rig_rc next(struct rig_text_cursor *cursor)
 {
     size_t discards = 0;
@@ -145,7 +145,7 @@ static enum rig_rc get_int(struct rig_text_cursor *cursor, int64_t *number)
     enum rig_rc rc = rig_cursor_int(cursor, number);
     if (rc != RIG_OK)
         return rc;
-    cursor->at += look(cursor, 0) == 'N'; /* a big integer, which fits all the same */
+    cursor->at += look(cursor, 0) == 'N'; /* a big integer that fits 64 bits */
     if (!is_delimiter(look(cursor, 0)))
         return rig_cursor_fail(cursor, (size_t)(from - cursor->start),
                                "a number that is not a plain integer; values and keys are 64-bit integers");

@@ -4,9 +4,9 @@
  *   {:index 4, :type :invoke, :process 0, :time 9120, :f :txn, :value [[:append 5 1] [:r 5 nil]]}
  *   #jepsen.history.Op{:index 7, :type :ok, :process 0, :time 9455, :f :txn, :value [[:append 5 1] [:r 5 [1]]]}
  *
- * What is checked, and what nil means, stands in history/text/operation_reader.h. Keys are integers, strings or
- * keywords; lists that were read are vectors or lists. Other fields are skipped, as are tags (what they tag is read),
- * comments and discarded forms (#_). No recursion; nesting below a skipped value is at most RIG_EDN_DEPTH deep.
+ * history/text/operation_reader.h has the rules and the meaning of nil. Keys are integers, strings or keywords; lists
+ * that were read are vectors or lists. Other fields are skipped, as are tags (the tagged form is read), comments and
+ * discarded forms (#_). No recursion; nesting below a skipped value is at most RIG_EDN_DEPTH deep.
  *
  * Time: O(size). Space beside the history: the longest operation.
  */

@@ -74,7 +74,7 @@ void rig_fault_text_write(const struct rig_syntax *dialect, const struct rig_fau
 
 /* ---- reading ---- */
 
-/* Over what may stand between members of a map, in either syntax. */
+/* Skips separators between members of a map, in either syntax. */
 static void skip_between(struct rig_text_cursor *cursor)
 {
     while (cursor->at < cursor->end && strchr(" \t\r\n,", *cursor->at) != NULL && *cursor->at != '\0')

@@ -5,7 +5,7 @@
  *      "fault":"kill","targets":"pg-1","text":"..."}}
  *
  * An event that failed has "failed":true in its value. Operations of other nemeses have other values: they are left out
- * of a history, like all that is no client's.
+ * of a history, like all operations that are not of a client.
  *
  * Private to history/.
  */
@@ -19,8 +19,8 @@
 /* Writes the event as one line. */
 void rig_fault_text_write(const struct rig_syntax *dialect, const struct rig_fault_event *event, struct rig_buf *out);
 /*
- * Reads the value of an operation, `length` bytes of JSON or EDN that are well formed, into all members but time and
- * position; texts lie in the arena. False: this is no event of rig's.
+ * Reads the value of an operation, `length` bytes of JSON or EDN that are well formed, into all members except time and
+ * position; texts are in the arena. False: not an event of rig.
  */
 bool rig_fault_text_read(const char *value, size_t length, struct rig_arena *arena, struct rig_fault_event *event);
 

@@ -7,7 +7,7 @@
 #include "history/text/operation_writer.h"
 #include "history/text/text_reader.h"
 
-/* The next character that is no space; 0 at the end. */
+/* The next character that is not a space; 0 at the end. */
 static char peek(struct rig_text_cursor *cursor)
 {
     while (cursor->at < cursor->end &&
@@ -71,7 +71,7 @@ static enum rig_rc skip_scalar(struct rig_text_cursor *cursor)
     return skip_number(cursor);
 }
 
-/* Behind a value: closes what ends here and moves to where the next value starts. */
+/* After a value: closes the sequences that end here and moves to the start of the next value. */
 static enum rig_rc skip_behind_value(struct rig_text_cursor *cursor, char *closers, unsigned *depth)
 {
     struct rig_text_slice slice;

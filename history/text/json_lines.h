@@ -4,9 +4,9 @@
  *   {"index": 4, "type": "invoke", "process": 0, "time": 9120, "f": "txn", "value": [["append", 5, 1], ["r", 5, null]]}
  *   {"index": 7, "type": "ok", "process": 0, "time": 9455, "f": "txn", "value": [["append", 5, 1], ["r", 5, [1]]]}
  *
- * What is checked, and what null means, stands in history/text/operation_reader.h. Other fields are skipped. Numbers
- * are integers that fit 64 bits. The parser reads bytes in place, without recursion; nesting below a skipped value is
- * at most RIG_JSON_LINES_DEPTH deep.
+ * history/text/operation_reader.h has the rules and the meaning of null. Other fields are skipped. Numbers are integers
+ * that fit 64 bits. The parser reads bytes in place, without recursion; nesting below a skipped value is at most
+ * RIG_JSON_LINES_DEPTH deep.
  *
  * Time: O(size). Space beside the history: the longest operation.
  */

@@ -1,7 +1,7 @@
 /*
- * One operation as it stands in a file of JSON lines or EDN: fields, micro-operations, and where they stand.
+ * One operation of a file of JSON lines or EDN: fields, micro-operations, and their places.
  *
- * Offsets are bytes into the file, for errors. Texts lie in the file, or with the parser that read them.
+ * Offsets are bytes into the file, for errors. Texts are in the file, or in the parser's memory.
  */
 #ifndef RIG_HISTORY_TEXT_OPERATION_H
 #define RIG_HISTORY_TEXT_OPERATION_H
@@ -32,14 +32,14 @@ struct rig_micro {
     int64_t value;
     size_t first_element; /* of a list: its elements among the operation's */
     size_t element_count;
-    const char *list_text; /* what stands between the brackets of a list */
+    const char *list_text; /* the text between the brackets of a list */
     size_t list_length;
 };
 
 RIG_VEC(struct rig_micro, rig_micro_vec)
 RIG_VEC(int64_t, rig_element_vec)
 
-/* What an operation says beside its transaction. */
+/* The fields of an operation other than its transaction. */
 struct rig_operation_fields {
     bool has_type, has_index, has_time, has_value, has_error;
     bool is_client; /* its process is an integer or a name other than that of the nemesis */
@@ -51,11 +51,11 @@ struct rig_operation_fields {
     size_t process_length;
     const char *error;
     size_t error_length;
-    const char *other; /* a value that is no transaction, as it is written; NULL: none */
+    const char *other; /* a value that is not a transaction, as written; NULL: none */
     size_t other_length;
 };
 
-/* Side columns as they stand in an operation. */
+/* Side columns as written in an operation. */
 struct rig_column_fields {
     uint32_t given; /* RIG_COLUMN_BIT()s */
     struct {
@@ -68,7 +68,7 @@ struct rig_column_fields {
 struct rig_operation {
     struct rig_operation_fields fields;
     struct rig_column_fields columns;
-    int64_t start_utc_ns; /* the wall clock when times were 0, as the operation says; 0: it does not */
+    int64_t start_utc_ns; /* the wall clock when times were 0, from the operation; 0: unknown */
     size_t at, type_at, index_at;
     size_t value_at; /* of a transaction */
     struct rig_micro_vec micros;

@@ -19,7 +19,7 @@ void rig_operation_parser_done(struct rig_operation_parser *parser)
     rig_arena_done(&parser->texts);
 }
 
-/* What is at the cursor; 0 past the end. */
+/* The byte at the cursor; 0 past the end. */
 static char look(const struct rig_operation_parser *parser)
 {
     return parser->cursor.at < parser->cursor.end ? *parser->cursor.at : '\0';
@@ -35,7 +35,7 @@ static enum rig_rc next(struct rig_operation_parser *parser)
     return parser->syntax->next(&parser->cursor);
 }
 
-/* What closes the sequence that opens at the cursor, or 0. */
+/* The closer of the sequence that opens at the cursor, or 0. */
 static char closer_here(const struct rig_operation_parser *parser)
 {
     char c = look(parser);
@@ -79,7 +79,7 @@ static enum rig_rc get_word(struct rig_operation_parser *parser, const char *wan
     return rc;
 }
 
-/* Whether a vector of so many items may double. */
+/* Whether a vector of `count` items may double. */
 static bool may_double(const struct rig_operation_parser *parser, size_t capacity, size_t item_bytes)
 {
     const struct rig_operation *operation = &parser->operation;
@@ -163,7 +163,7 @@ static enum rig_rc get_micro_value(struct rig_operation_parser *parser, struct r
     return get_integer(parser, &micro->value);
 }
 
-/* ["append", 5, 1]; the result of a read that is not known may be left out. */
+/* ["append", 5, 1]; an unknown result of a read may be left out. */
 static enum rig_rc get_micro(struct rig_operation_parser *parser)
 {
     struct rig_micro micro = {.at = offset(parser), .value_at = offset(parser), .value_kind = RIG_MICRO_MISSING};
@@ -193,7 +193,7 @@ static enum rig_rc get_micro(struct rig_operation_parser *parser)
     return parser->on_micro == NULL ? RIG_OK : parser->on_micro(parser->context, &micro);
 }
 
-/* A sequence of sequences is a transaction; any other value belongs to none of ours. */
+/* A sequence of sequences is a transaction; other values are not. */
 static enum rig_rc find_txn(struct rig_operation_parser *parser, bool *found)
 {
     char closer = closer_here(parser);
@@ -266,7 +266,7 @@ static enum rig_rc get_optional_integer(struct rig_operation_parser *parser, boo
     return rc;
 }
 
-/* A name is a text or, in EDN, a keyword; exporters leave the colon of a keyword in a text. */
+/* A name is a text or, in EDN, a keyword; some exporters keep a keyword's colon in the text. */
 static enum rig_rc get_process_name(struct rig_operation_parser *parser)
 {
     struct rig_operation_fields *fields = &parser->operation.fields;
@@ -298,7 +298,7 @@ static enum rig_rc get_process(struct rig_operation_parser *parser)
                              : parser->syntax->skip(&parser->cursor);
 }
 
-/* A text as it is; another value as it is written. */
+/* A text without its quotes; another value as written. */
 static enum rig_rc get_error(struct rig_operation_parser *parser)
 {
     struct rig_operation_fields *fields = &parser->operation.fields;
@@ -316,7 +316,7 @@ static enum rig_rc get_error(struct rig_operation_parser *parser)
     return rc;
 }
 
-/* An integer of 64 bits at the cursor, which is then behind it; anything else is no error. */
+/* Reads an integer of 64 bits at the cursor and moves past it; anything else is not an error. */
 static bool take_integer(struct rig_operation_parser *parser, int64_t *number)
 {
     const char *at = parser->cursor.at, *end = parser->cursor.end;
@@ -337,7 +337,8 @@ static bool take_integer(struct rig_operation_parser *parser, int64_t *number)
     return true;
 }
 
-/* A side column. A value of another kind is skipped, as unknown fields are: other programs use these names, too. */
+/* A side column. A value of another kind is skipped like an unknown field, because other programs use these names, too.
+ * */
 static enum rig_rc get_column(struct rig_operation_parser *parser, enum rig_column column)
 {
     struct rig_column_fields *columns = &parser->operation.columns;
@@ -467,7 +468,7 @@ enum rig_rc rig_operation_parser_read(struct rig_operation_parser *parser)
     }
 }
 
-/* To the next operation, or over the closer and to the end of the file. */
+/* Moves to the next operation, or past the closer to the end of the file. */
 static enum rig_rc find_operation(struct rig_operation_parser *parser, bool is_first, bool *more)
 {
     enum rig_rc rc = parser->syntax->more(&parser->cursor, parser->closer, is_first, more);

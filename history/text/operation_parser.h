@@ -1,9 +1,9 @@
 /*
- * The grammar of operations: what JSON lines and EDN have in common above their tokens.
+ * The grammar of operations, common to JSON lines and EDN above their tokens.
  *
- * Each syntax brings a struct rig_text_syntax: how to find the next token, the next item of a sequence, a name, a
- * number. Here is what an operation consists of, in whatever order its fields come. Nothing is judged beyond the
- * grammar: the rules stand in history/text/operation_reader.h.
+ * Each syntax has a struct rig_text_syntax: how to find the next token, the next item of a sequence, a name, a number.
+ * The grammar reads the fields of an operation in any order. It checks no rules; those are in
+ * history/text/operation_reader.h.
  *
  * Bytes are read in place, without recursion. Time: O(size). Space: the longest operation, up to a limit (RIG_E_LIMIT).
  * Threads: one at a time.
@@ -16,28 +16,28 @@
 #include "history/text/operation.h"
 #include "history/text/text_cursor.h"
 
-/* The field of the first operation that tells the wall clock's time, ns since 1970, when `time` was 0. */
+/* The field of the first operation with the wall clock's time, ns since 1970, when `time` was 0. */
 #define RIG_START_FIELD "start-utc"
 
 struct rig_text_syntax {
-    /* What must be there, for errors. */
+    /* Names of expected items, for errors. */
     const char *operation, *type, *types, *micro_name, *micro_end;
     bool keywords;       /* keys may be keywords */
-    bool long_strings;   /* strings may go over several lines */
+    bool long_strings;   /* strings may span several lines */
     const char *openers; /* of sequences, and in the same order */
     const char *closers;
 
-    /* Moves to the next token that counts, over what may stand between tokens. */
+    /* Moves to the next token, past separators. */
     enum rig_rc (*next)(struct rig_text_cursor *cursor);
-    /* Moves to the next item of what `closer` closes, or behind the closer; 0: the items of the file. */
+    /* Moves to the next item of the sequence that `closer` closes, or past the closer; 0: the items of the file. */
     enum rig_rc (*more)(struct rig_text_cursor *cursor, char closer, bool is_first, bool *more);
-    /* A field's name, bare, or empty when it can be no field of ours; behind it is the value. */
+    /* A field's name without quotes, or empty if it cannot be a known field; then the cursor is at the value. */
     enum rig_rc (*field)(struct rig_text_cursor *cursor, struct rig_text_slice *name);
     /* A type or the name of a micro-operation, without a colon. */
     enum rig_rc (*word)(struct rig_text_cursor *cursor, const char *wanted, struct rig_text_slice *word);
     /* Between a micro-operation's name and its key. */
     enum rig_rc (*find_key)(struct rig_text_cursor *cursor);
-    /* Behind its key: whether a value follows, and where it, or an error about its absence, is. */
+    /* After its key: whether a value follows, and its place, or the place for an error about its absence. */
     enum rig_rc (*find_value)(struct rig_text_cursor *cursor, bool *found, size_t *value_at);
     bool (*take_null)(struct rig_text_cursor *cursor);
     enum rig_rc (*integer)(struct rig_text_cursor *cursor, int64_t *number);
@@ -52,8 +52,8 @@ struct rig_operation_parser {
     struct rig_arena texts;         /* of the operation: those that had escapes */
     char closer;                    /* of the sequence that holds all operations; 0: there is none */
     size_t limit_bytes;             /* of the operation's micro-operations and elements; 0: none */
-    bool forgets;                   /* they are not kept: only `on_micro` sees them, without elements */
-    /* Sees each micro-operation as it comes; may be NULL. May set `stopped`: the operation then ends in its middle. */
+    bool forgets;                   /* they are not kept, only passed to `on_micro`, without elements */
+    /* Called for each micro-operation; may be NULL. May set `stopped`, which ends the operation early. */
     enum rig_rc (*on_micro)(void *context, const struct rig_micro *micro);
     void *context;
     bool stopped;
@@ -65,9 +65,9 @@ void rig_operation_parser_done(struct rig_operation_parser *parser);
 
 /* From the beginning of the file to the first operation. `more` is false when there is none. */
 enum rig_rc rig_operation_parser_start(struct rig_operation_parser *parser, bool *more);
-/* Behind an operation: to the next one, or to the end of the file. */
+/* After an operation: moves to the next one, or to the end of the file. */
 enum rig_rc rig_operation_parser_more(struct rig_operation_parser *parser, bool *more);
-/* Reads a transaction that stands at the cursor, alone: its micro-operations. */
+/* Reads only the transaction at the cursor: its micro-operations. */
 enum rig_rc rig_operation_parser_value(struct rig_operation_parser *parser);
 /* Reads the operation at the cursor. */
 enum rig_rc rig_operation_parser_read(struct rig_operation_parser *parser);

@@ -48,7 +48,7 @@ bool rig_micro_reads(const struct rig_micro *micro)
     return micro->name_length == 1 && micro->name[0] == 'r';
 }
 
-/* Whether a result of the shape may stand as such a value. */
+/* Whether a result of the shape may be written as such a value. */
 static bool value_fits(enum rig_micro_value kind, enum rig_result_shape shape)
 {
     return (kind == RIG_MICRO_NUMBER && shape == RIG_RESULT_VALUE) ||
@@ -60,7 +60,7 @@ static bool writes_under(const struct rig_data_type *type, const struct rig_micr
     return is_text(micro->name, micro->name_length, rig_op_infos[type->write_op].name);
 }
 
-/* The first type that has such a micro-operation: by its name, else by its value. NULL: a read of null is of any. */
+/* The first type with such a micro-operation: by its name, else by its value. NULL: a read of null fits any type. */
 static const struct rig_data_type *type_of(const struct rig_micro *micro)
 {
     for (size_t i = 0; i < RIG_WORKLOAD_COUNT; i++) {
@@ -104,7 +104,7 @@ static enum rig_rc unknown_name(const struct rig_text_cursor *cursor, const stru
                            micro->name_length > 40 ? 40 : (int)micro->name_length, micro->name, names);
 }
 
-/* Says why the micro-operation is none of the type. */
+/* Words why the micro-operation is not of the type. */
 static enum rig_rc misfit(const struct rig_text_cursor *cursor, const struct rig_data_type *type,
                           const struct rig_micro *micro)
 {
@@ -167,7 +167,7 @@ static enum rig_rc take_micro(void *context, const struct rig_micro *micro)
     return op_vec_add(&reader->ops, op) ? RIG_OK : rig_cursor_no_memory(&reader->parser.cursor);
 }
 
-/* Processes with names are numbered behind all that fit 32 bits. */
+/* Named processes get numbers above 32 bits. */
 static const int64_t named_process = (int64_t)INT32_MAX + 1;
 
 static enum rig_rc number_process(struct reader *reader)
@@ -192,7 +192,7 @@ static enum rig_rc number_process(struct reader *reader)
     return RIG_OK;
 }
 
-/* As it stands in the file, for errors. */
+/* As written in the file, for errors. */
 static void process_text(const struct reader *reader, int64_t process, char *text, size_t size)
 {
     bool named = process >= named_process && process - named_process < reader->process_names.count;
@@ -402,7 +402,7 @@ void rig_operation_probe(const struct rig_text_syntax *syntax, const char *data,
     parser.forgets = true;
     parser.on_micro = probe_micro;
     parser.context = &probe;
-    /* Whatever is wrong is found again, and told, when the file is read. */
+    /* An error is found again, and reported, when the file is read. */
     enum rig_rc rc = rig_operation_parser_start(&parser, &more);
     while (rc == RIG_OK && more && !(has_client && probe.decided)) {
         rc = rig_operation_parser_read(&parser);

@@ -1,15 +1,15 @@
 /*
- * The rules that operations keep, whatever syntax they are written in:
+ * The rules for operations, in any syntax:
  *  - indices, where given, ascend; else the order of the file numbers the operations;
- *  - operations of no client (a process that is no integer) or without a transaction are left out and counted;
+ *  - operations that are not of a client, or without a transaction, are left out and counted;
  *  - a history has either invocations for all its completions, or none at all;
  *  - a completion carries the operations that were invoked, or none (then its results are unknown, and it is not ok);
- *  - null read by an ok transaction is the initial state; in any other it says nothing; a read without a third member
- *    says nothing either.
+ *  - null read by an ok transaction is the initial state; in any other it is unknown; so is a read without a third
+ *    member.
  *
- * A file is read in parts, side by side (history/text/text_reader.h), where a fault is noticed but its place in the
- * order of the file is not known. Then the file is read again from its beginning, one operation after the other, by
- * rig_operation_blame(): it knows every rule and words the first fault, with file, line and column of the byte.
+ * A file is read in parts, in parallel (history/text/text_reader.h), which notice a fault but not its place in the
+ * order of the file. Then rig_operation_blame() reads the file again from its beginning, one operation after the other;
+ * it checks every rule and words the first fault, with file, line and column.
  *
  * Space: the open transactions. Threads: one at a time.
  */
@@ -20,16 +20,16 @@
 #include "history/text/operation_parser.h"
 #include "history/types.h"
 
-/* What the beginning of a file tells. */
+/* Facts from the beginning of a file. */
 struct rig_operation_facts {
     enum rig_workload workload;
     bool has_invocations;
     bool uses_index;
-    int64_t start_utc_ns; /* as the first operation says; 0: it does not */
+    int64_t start_utc_ns; /* from the first operation; 0: unknown */
 };
 
-/* Which workload: as the options say, else that of the first micro-operation that tells. Reads no further than needed.
- */
+/* The workload: from the options, else from the first micro-operation that determines it. Reads no further than
+ * needed. */
 void rig_operation_probe(const struct rig_text_syntax *syntax, const char *data, size_t size,
                          const struct rig_load_options *options, struct rig_operation_facts *facts);
 

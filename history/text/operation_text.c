@@ -98,7 +98,7 @@ static size_t list_bytes(const struct rig_list_text *list)
     return list->text.capacity + list->ends.capacity * sizeof list->ends.at[0];
 }
 
-/* The kept list of the key, a new one where it has none; NULL when memory runs out. */
+/* The kept list of the key, new if it had none; NULL when memory runs out. */
 static struct rig_list_text *find_list(struct rig_operation_text *text, int64_t key)
 {
     if (text->kept_bytes > most_kept_bytes)
@@ -122,7 +122,7 @@ static struct rig_list_text *find_list(struct rig_operation_text *text, int64_t 
     return &text->lists.at[*id];
 }
 
-/* Makes the kept text as long as what the read has of its origin; false when there is no room. */
+/* Extends the kept text to the part of the origin that the read has; false when there is no room. */
 static bool extend_list(struct rig_operation_text *text, struct rig_list_text *list, const struct rig_record_read *read)
 {
     if (list->origin != read->origin) {
@@ -225,7 +225,7 @@ static void put_micro(struct rig_operation_text *text, const struct rig_op *op, 
     rig_buf_add_char(&text->buf, ']');
 }
 
-/* To where the operations begin. */
+/* Writes the line up to the operations. */
 static void put_head(struct rig_operation_text *text, const struct rig_operation_head *head, const char *type)
 {
     const struct rig_syntax *dialect = text->dialect;

@@ -1,12 +1,12 @@
 /*
- * Operations as text, a line each: what the textual forms of a history share.
+ * Operations as text, a line each: common to the textual forms of a history.
  *
- * null or nil is written for the initial state and, in transactions that are not ok and in invocations, for results
- * that are not known. A read of unknown result in an ok transaction has no third member: null would say too much.
+ * null or nil is written for the initial state and, in transactions that are not ok and in invocations, for unknown
+ * results. A read with an unknown result in an ok transaction has no third member, because null would be a claim.
  *
- * Lists that say where they come from (rig_record_read.origin) are written from a text that is kept for each key, so
- * that a prefix of a long list costs a copy of its text. Time: that of copying the output, and of the elements that
- * were not written before. Space: 8 to 24 bytes an element of the lists kept, at most about 64 MiB.
+ * Lists with an origin (rig_record_read.origin) are written from a text that is kept for each key, so that a prefix of
+ * a long list costs a copy of its text. Time: that of copying the output, and of formatting new elements. Space: 8 to
+ * 24 bytes an element of the lists kept, at most about 64 MiB.
  *
  * Threads: one at a time.
  */
@@ -18,9 +18,9 @@
 #include "base/vec.h"
 #include "history/record/record_encoder.h"
 
-/* What stands between the parts of an operation. */
+/* Separators between the parts of an operation. */
 struct rig_syntax {
-    const char *field_open, *field_close; /* around the name of a field behind others */
+    const char *field_open, *field_close; /* around the name of a field after others */
     const char *index, *type, *process, *time, *value, *error, *end;
     const char *name_open, *name_close; /* around a micro-operation's name */
     const char *separator;              /* between members of a list */
@@ -39,7 +39,7 @@ struct rig_operation_head {
 
 RIG_VEC(uint32_t, rig_text_ends)
 
-/* The text of a list as far as it was written: element i ends at ends[i], without the separator behind it. */
+/* The text of a list as far as it was written: element i ends at ends[i], without its separator. */
 struct rig_list_text {
     uint64_t origin;
     struct rig_buf text;
@@ -52,7 +52,7 @@ struct rig_operation_text {
     const struct rig_syntax *dialect;
     char *const *key_texts; /* borrowed; NULL: keys are numbers, else their indices */
     bool keyword_keys;
-    struct rig_buf buf; /* what was written; the caller empties it. `failed` when memory ran out */
+    struct rig_buf buf; /* the output; the caller empties it. `failed` when memory ran out */
     struct rig_table list_ids;
     struct rig_list_texts lists;
     struct rig_text_ends free_lists;
@@ -69,8 +69,8 @@ void rig_operation_text_invoke(struct rig_operation_text *text, const struct rig
 void rig_operation_text_complete(struct rig_operation_text *text, const struct rig_operation_head *head,
                                  const struct rig_op *ops, uint32_t op_count,
                                  const struct rig_record_completion *completion);
-/* The key is used no more: its list need not be kept. */
-/* Puts the wall clock's time when times were 0 at the end of the operation that was written last; 0: nothing. */
+/* The key is no longer used: drops its list. */
+/* Appends the wall clock's time when times were 0 to the operation written last; 0: nothing. */
 void rig_operation_text_start(struct rig_operation_text *text, int64_t start_utc_ns);
 
 void rig_operation_text_forget(struct rig_operation_text *text, int64_t key);

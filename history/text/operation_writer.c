@@ -17,10 +17,10 @@ struct writer {
     bool started; /* an operation was written */
     struct op_vec ops;
     struct read_vec reads;
-    struct rig_arena lists; /* of the transaction at hand, where they are in two pieces */
+    struct rig_arena lists; /* of the current transaction's lists in two pieces */
 };
 
-/* A spine is the origin of all that begins with it. False when memory runs out. */
+/* A spine is the origin of all lists that begin with it. False when memory runs out. */
 static bool read_of(struct writer *writer, const struct rig_txn_op *mop, struct rig_record_read *out)
 {
     *out = (struct rig_record_read){.state = (enum rig_read_state)mop->read_state};

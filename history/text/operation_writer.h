@@ -1,5 +1,5 @@
 /*
- * Writing a history as operations, a line each, in a textual form (history/text/operation_text.h).
+ * Writes a history as operations, a line each, in a textual form (history/text/operation_text.h).
  *
  * Space: about 1 MiB, and 8 bytes a transaction.
  */

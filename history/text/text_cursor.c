@@ -124,7 +124,7 @@ static void add_utf8(struct rig_buf *buf, uint32_t code)
     }
 }
 
-/* \uXXXX, two of them for what lies beyond the basic plane. Returns where it ends, or NULL. */
+/* \uXXXX, two of them beyond the basic plane. Returns its end, or NULL. */
 static const char *decode_unicode(struct rig_buf *buf, const char *at, const char *end)
 {
     uint32_t code, low;
@@ -137,7 +137,7 @@ static const char *decode_unicode(struct rig_buf *buf, const char *at, const cha
         at += 6;
     }
     if (code >= 0xd800 && code < 0xe000)
-        code = 0xfffd; /* half of a pair means nothing */
+        code = 0xfffd; /* half of a pair is not a character */
     add_utf8(buf, code);
     return at;
 }
@@ -179,7 +179,7 @@ enum rig_rc rig_cursor_decode(const struct rig_text_cursor *cursor, const struct
     if (!slice->has_escapes)
         return RIG_OK;
     struct rig_buf buf;
-    rig_buf_init(&buf, RIG_CURSOR_TEXT_BYTES); /* a text is never longer than what stands for it */
+    rig_buf_init(&buf, RIG_CURSOR_TEXT_BYTES); /* a text is never longer than its escaped form */
     enum rig_rc rc = resolve(cursor, slice, &buf);
     if (rc == RIG_OK) {
         *text = buf.failed ? NULL : rig_arena_text(texts, rig_buf_text(&buf), buf.size);

@@ -1,8 +1,8 @@
 /*
- * Reading JSON's and EDN's atoms in place: what both textual forms have in common below their grammar.
+ * Reads the atoms of JSON and EDN in place; common to both textual forms below their grammar.
  *
- * A cursor moves through the bytes of one file. Failures name file, line and column; these are counted when a failure
- * is told, and a cursor without `err` tells none.
+ * A cursor moves through the bytes of one file. Failures name file, line and column, which are counted only for a
+ * failure; a cursor without `err` reports none.
  */
 #ifndef RIG_HISTORY_TEXT_TEXT_CURSOR_H
 #define RIG_HISTORY_TEXT_TEXT_CURSOR_H
@@ -23,7 +23,7 @@ struct rig_text_cursor {
     struct rig_err *err; /* NULL: failures need no text */
 };
 
-/* A string as it stands in the file, without its quotes. */
+/* A string as written in the file, without its quotes. */
 struct rig_text_slice {
     const char *at;
     size_t length;
@@ -41,18 +41,18 @@ static inline size_t rig_cursor_offset(const struct rig_text_cursor *cursor)
     return (size_t)(cursor->at - cursor->start);
 }
 
-/* Fails: what is at the cursor is not `wanted`, or nothing is. */
+/* Fails because the text at the cursor is not `wanted`, or the file ends. */
 enum rig_rc rig_cursor_unexpected(const struct rig_text_cursor *cursor, const char *wanted);
-/* The string whose opening quote is at the cursor. `multiline`: it may hold control characters. */
+/* The string with its opening quote at the cursor. `multiline`: it may hold control characters. */
 enum rig_rc rig_cursor_string(struct rig_text_cursor *cursor, bool multiline, struct rig_text_slice *slice);
-/* The slice's text with its escapes resolved; lies in the file or in `texts`. */
+/* The slice's text with its escapes resolved, in the file or in `texts`. */
 enum rig_rc rig_cursor_decode(const struct rig_text_cursor *cursor, const struct rig_text_slice *slice,
                               struct rig_arena *texts, const char **text, size_t *length);
 /* The integer at the cursor, which fits 64 bits; no fraction, no exponent. */
 enum rig_rc rig_cursor_int(struct rig_text_cursor *cursor, int64_t *number);
 /*
- * The short way for the most frequent number, an element of a list: at most 18 digits, followed by any other character.
- * False, with nothing moved, for anything else; rig_cursor_int() then decides.
+ * The fast path for the most frequent number, an element of a list: at most 18 digits, followed by any other character.
+ * False, without moving, for anything else; rig_cursor_int() then decides.
  */
 static inline bool rig_cursor_plain_int(struct rig_text_cursor *cursor, int64_t *number)
 {

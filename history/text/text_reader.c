@@ -8,8 +8,8 @@
 #include "history/text/part/part_take.h"
 
 enum {
-    LINE_BYTES = 1 << 16, /* so far a cut looks for the next operation */
-    STEP_BYTES = 1 << 16  /* between two looks at the memory that a part takes */
+    LINE_BYTES = 1 << 16, /* distance that a cut searches for the next operation */
+    STEP_BYTES = 1 << 16  /* between two checks of a part's memory */
 };
 
 static const size_t nowhere = SIZE_MAX;
@@ -20,7 +20,7 @@ struct reader {
     const char *data;
     size_t size;
     rig_fast_taker *take_fast;
-    const char *fast_limit; /* the short way starts nothing from here on */
+    const char *fast_limit; /* the fast path starts no operation from here on */
     struct rig_load_options options;
     struct rig_operation_facts facts;
     char closer; /* of the sequence around all operations, or 0 */
@@ -40,8 +40,8 @@ static void look_at_start(struct reader *reader)
 }
 
 /*
- * How many processes there are at the beginning, about: up to where operation after operation is of known ones. No
- * operation is parsed for it; whatever looks like the field counts.
+ * Estimates the number of processes at the beginning, up to a run of operations of known ones. Nothing is parsed for
+ * it; any text that looks like the field counts.
  */
 static size_t count_processes(const struct reader *reader)
 {
@@ -67,7 +67,7 @@ static size_t count_processes(const struct reader *reader)
     return count;
 }
 
-/* As long as usual, or longer for many processes; planned then. */
+/* The usual length, or more for many processes; then planned. */
 static void plan_parts(struct reader *reader, struct rig_source_facts *facts)
 {
     const size_t usual = reader->options.usual_part_bytes;
@@ -113,7 +113,7 @@ enum rig_rc rig_text_reader_open(const struct rig_text_form *form, const char *n
 enum rig_rc rig_text_reader_look(const struct rig_text_syntax *syntax, const char *name, const char *data, size_t size,
                                  bool *undecided, struct rig_err *err)
 {
-    enum { TOKEN_BYTES = 64 }; /* what the end of the bytes can cut, and a failure can lie before */
+    enum { TOKEN_BYTES = 64 }; /* the end of the bytes may cut it, and a failure may be before */
     struct rig_operation_parser parser;
     struct rig_err why = {0};
     bool more = false;
@@ -141,7 +141,7 @@ void rig_text_reader_close(void *state)
     free(reader);
 }
 
-/* Whether an operation seems to begin at the line's first character that is no blank. */
+/* Whether an operation seems to begin at the line's first non-blank character. */
 static bool begins_operation(const char *at, const char *end)
 {
     while (at < end && (*at == ' ' || *at == '\t' || *at == ',' || *at == '['))
@@ -149,7 +149,7 @@ static bool begins_operation(const char *at, const char *end)
     return at < end && (*at == '{' || *at == '#');
 }
 
-/* Behind the first line from `at` on that is followed by an operation; else between two operations on a line. */
+/* After the first line from `at` on that is followed by an operation; else between two operations on a line. */
 static const char *find_cut(const char *at, const char *end)
 {
     const char *most = end - at > LINE_BYTES ? at + LINE_BYTES : end;
@@ -199,7 +199,7 @@ static enum rig_rc find_first(const struct reader *reader, struct rig_operation_
     return rc;
 }
 
-/* To the next operation: mostly on the next line. */
+/* Moves to the next operation: mostly on the next line. */
 static enum rig_rc find_next(struct rig_operation_parser *parser, bool *more)
 {
     struct rig_text_cursor *cursor = &parser->cursor;
@@ -224,7 +224,7 @@ static enum rig_rc read_operation(const struct reader *reader, struct rig_part *
     return rc;
 }
 
-/* Whether the operation at the cursor is the part's; what should be at the file's end is looked for in any. */
+/* Whether the operation at the cursor belongs to the part; errors at the file's end belong to any part. */
 static bool is_own(const struct reader *reader, const struct rig_part *part)
 {
     size_t at = rig_cursor_offset(&part->parser.cursor);
@@ -289,7 +289,7 @@ enum rig_rc rig_text_reader_parse(void *state, size_t begin, size_t end, struct 
     if (segment->reader_part == NULL)
         return no_memory(reader, err);
     start_part(reader, segment->reader_part, segment, begin, end, false);
-    return RIG_OK; /* whether its faults are any, joining tells */
+    return RIG_OK; /* joining tells whether its faults are real */
 }
 
 enum rig_rc rig_text_reader_join(void *state, struct rig_segment *segment, struct rig_err *err)
@@ -298,7 +298,7 @@ enum rig_rc rig_text_reader_join(void *state, struct rig_segment *segment, struc
     struct rig_part *part = segment->reader_part;
     if (reader->expected_at != nowhere && part->first_at != reader->expected_at)
         start_part(reader, part, segment, reader->expected_at, part->end_at, false);
-    if (part->refused && !part->no_memory) /* the short way may have taken a bracket in a text for one that closes */
+    if (part->refused && !part->no_memory) /* the fast path may have taken a bracket in a text for a closing one */
         start_part(reader, part, segment, reader->expected_at == nowhere ? 0 : reader->expected_at, part->end_at, true);
     if (!part->refused && !part->no_memory)
         rig_join_part(&reader->join, part);

@@ -1,14 +1,14 @@
 /*
- * The form readers of JSON lines and EDN (history/form_reader.h), on one structure: each brings its tokens, and its
- * short way through an operation.
+ * The form readers of JSON lines and EDN (history/form_reader.h), on one structure: each has its tokens, and its fast
+ * path for an operation.
  *
- * Cuts are guesses: where a line begins that looks like an operation's. A part reads the operations that begin in it,
- * and the last one to its end. When parts are joined, in order, it shows whether a part began where the one before it
- * ended, at an operation; where not (a form over several lines, a cut within a text), it is read again from there. So
- * any file is read rightly, and files with an operation a line side by side.
+ * A cut is a guess: the start of a line that looks like an operation. A part reads the operations that begin in it, the
+ * last one to its end. Joining the parts, in order, tells whether each part began where the one before it ended, at an
+ * operation. If not (a form over several lines, a cut within a text), the part is read again from there. So any file is
+ * read correctly, and files with one operation a line in parallel.
  *
- * What was invoked in an earlier part takes several times as long to complete: where there are thousands of processes,
- * parts are longer.
+ * A completion of an invocation in an earlier part takes several times as long: with thousands of processes, parts are
+ * longer.
  *
  * Threads: parts may be parsed by several; all else by one.
  */
@@ -21,13 +21,13 @@
 enum {
     RIG_TEXT_PART_BYTES = 4 << 20,
     RIG_TEXT_MOST_PART_BYTES = 32 << 20, /* of many processes */
-    RIG_TEXT_PROCESS_BYTES = 2 << 10,    /* so many for each of them, or more */
+    RIG_TEXT_PROCESS_BYTES = 2 << 10,    /* at least this many for each of them */
     RIG_TEXT_HELD_PER_BYTE = 3
 };
 
 struct rig_text_form {
     const struct rig_text_syntax *syntax;
-    enum rig_fast_syntax fast; /* of the short way */
+    enum rig_fast_syntax fast; /* of the fast path */
     char separator;            /* between the operations of a sequence, 0 where it is a blank */
 };
 
@@ -38,7 +38,7 @@ size_t rig_text_reader_cut(void *state, size_t begin);
 enum rig_rc rig_text_reader_parse(void *state, size_t begin, size_t end, struct rig_segment *segment,
                                   struct rig_err *err);
 enum rig_rc rig_text_reader_join(void *state, struct rig_segment *segment, struct rig_err *err);
-/* Reads the first operation; undecided where that has no end among these bytes. */
+/* Reads the first operation; undecided if it does not end within these bytes. */
 enum rig_rc rig_text_reader_look(const struct rig_text_syntax *syntax, const char *name, const char *data, size_t size,
                                  bool *undecided, struct rig_err *err);
 void rig_text_reader_close(void *state);

@@ -25,7 +25,7 @@ static bool same(const char *known, const char *text, size_t length)
     return strncmp(known, text, length) == 0 && known[length] == '\0';
 }
 
-/* Two texts of one 64-bit hash go to successive keys, so equality is never decided by the hash alone. */
+/* Two texts with the same 64-bit hash get successive keys, so the hash alone never decides equality. */
 uint32_t rig_text_table_get(const struct rig_text_table *table, const char *text, size_t length)
 {
     for (uint64_t hash = rig_text_hash(text, length);; hash++) {

@@ -1,5 +1,5 @@
 /*
- * The short way through the fields of an operation, one after the other.
+ * The fast path through the fields of an operation, one after the other.
  */
 #ifndef RIG_HISTORY_TEXT_FAST_FAST_FIELDS_H
 #define RIG_HISTORY_TEXT_FAST_FAST_FIELDS_H
@@ -9,7 +9,7 @@
 #include "history/text/fast/fast_txn.h"
 #include "history/text/part/part_processes.h"
 
-/* Behind the value of a field that says nothing: a text, a keyword or a plain number; or NULL. */
+/* The position after an ignored field's value (a text, a keyword or a plain number), or NULL. */
 RIG_FAST_RARE const char *rig_fast_skip(const char *at, const char *limit, enum rig_fast_syntax syntax)
 {
     int64_t number;
@@ -24,7 +24,7 @@ RIG_FAST_RARE const char *rig_fast_skip(const char *at, const char *limit, enum 
     return rig_number_rare(at, &number);
 }
 
-/* Behind the value of a side column, which the part's operation gets; or NULL for what needs a closer look. */
+/* Reads a side column of the part's operation; the position after its value, or NULL to leave it to the grammar. */
 RIG_FAST_RARE const char *rig_fast_column(struct rig_part *part, const char *at, const char *limit,
                                           enum rig_fast_syntax syntax, enum rig_column column)
 {
@@ -48,7 +48,7 @@ RIG_FAST_RARE const char *rig_fast_column(struct rig_part *part, const char *at,
     return behind;
 }
 
-/* Behind a field whose name is none of ours, from behind its quote or colon; or NULL. */
+/* The position after a field with another name, from after its quote or colon; or NULL. */
 RIG_FAST_RARE const char *rig_fast_other(struct rig_part *part, const char *at, const char *limit,
                                          enum rig_fast_syntax syntax)
 {
@@ -70,7 +70,7 @@ RIG_FAST_RARE const char *rig_fast_other(struct rig_part *part, const char *at, 
 
 /* --- fields --- */
 
-/* The transaction at the cursor as one that is invoked, or that repeats what was invoked; false for all else. */
+/* Reads the transaction at the cursor as an invocation, or as the repetition of one; false for anything else. */
 RIG_FAST bool rig_fast_pair(struct rig_fast *fast, enum rig_fast_syntax syntax, const struct rig_text_block *block)
 {
     const unsigned needed = RIG_FAST_TYPE | RIG_FAST_PROCESS;
@@ -131,7 +131,7 @@ RIG_FAST bool rig_fast_short_number(struct rig_fast *fast, int64_t *number)
     return fast->at != NULL;
 }
 
-/* Behind a field's name, whether it is there for the first time. */
+/* After a field's name: whether it occurs for the first time. */
 RIG_FAST bool rig_fast_is_new(struct rig_fast *fast, enum rig_fast_syntax syntax, enum rig_fast_field field)
 {
     bool is_new = (fast->seen & field) == 0;
@@ -142,8 +142,8 @@ RIG_FAST bool rig_fast_is_new(struct rig_fast *fast, enum rig_fast_syntax syntax
 #define RIG_FAST_IS(fast, syntax, name) RIG_FAST_TAKE_EITHER(fast, syntax, "\"" name "\":", ":" name " ")
 
 /*
- * The fields from the cursor on, those in the order of the format's own writer in one go. Each step goes on only when a
- * separator followed the last field. False when it gives up.
+ * Reads the fields from the cursor on, in one pass if they are in the order of rig's own writer. Each step continues
+ * only if a separator followed the last field. False when it gives up.
  */
 RIG_FAST bool rig_fast_fields(struct rig_fast *fast, bool *more, enum rig_fast_syntax syntax,
                               const struct rig_text_block *block)
@@ -199,7 +199,7 @@ RIG_FAST bool rig_fast_fields(struct rig_fast *fast, bool *more, enum rig_fast_s
     return true;
 }
 
-/* Up to the first field; EDN's maps may have a tag. */
+/* Moves to the first field; EDN's maps may have a tag. */
 RIG_FAST bool rig_fast_open(struct rig_fast *fast, enum rig_fast_syntax syntax)
 {
     if (syntax == RIG_FAST_EDN && *fast->at == '#') {

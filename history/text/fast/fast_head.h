@@ -1,6 +1,5 @@
 /*
- * The short way to where the transaction begins, through the fields before it: for lines that have these in the order
- * and spacing of most files.
+ * The fast path through the fields before the transaction, for lines with the order and spacing of most files.
  *
  *   {"index":4,"type":"ok","process":0,"time":9120,"f":"txn","value":[
  *   {:index 4, :time 9120, :type :ok, :process 0, :f :txn, :value [
@@ -42,8 +41,8 @@ RIG_FAST bool rig_fast_is_wide(const char *at, unsigned width, int64_t *number, 
 }
 
 /*
- * The number at the cursor, most probably of as many digits as the one that stood in its place before: what is behind
- * it can be looked at before its end is found.
+ * The number at the cursor, which probably has as many digits as the one in the line before: the text after it can be
+ * read before its end is found.
  */
 RIG_FAST bool rig_fast_number_again(struct rig_fast *fast, uint8_t *width, int64_t *number,
                                     const struct rig_text_block *block)
@@ -84,8 +83,8 @@ RIG_FAST bool rig_fast_head_time(struct rig_fast *fast, enum rig_fast_syntax syn
            rig_fast_number_again(fast, &fast->part->time_width, &fast->time_ns, block);
 }
 
-/* To the value of an operation that begins at the cursor, at least 16 bytes behind the file's beginning. False, with
- * the cursor anywhere, for a head of another kind. */
+/* Moves to the value of an operation that begins at the cursor, at least 16 bytes after the file's beginning. False,
+ * with the cursor undefined, for a head of another kind. */
 RIG_FAST bool rig_fast_head(struct rig_fast *fast, enum rig_fast_syntax syntax, const struct rig_text_block *block)
 {
     if (!RIG_FAST_TAKE_EITHER(fast, syntax, "{\"index\":", "{:index ") ||

@@ -1,6 +1,6 @@
 /*
- * The short way through operations that stand on a line each, as programs write them: head, transaction, end. Where a
- * line ends is known when its transaction was read.
+ * The fast path through operations with one line each, as programs write them: head, transaction, end. The end of a
+ * line is known once its transaction is read.
  */
 #ifndef RIG_HISTORY_TEXT_FAST_FAST_LINES_H
 #define RIG_HISTORY_TEXT_FAST_FAST_LINES_H
@@ -10,7 +10,7 @@
 #include "history/text/fast/fast_repeat.h"
 #include "history/text/part/part_take.h"
 
-enum { RIG_FAST_AHEAD = 1024 /* bytes: caches are asked for what is there */, RIG_FAST_LINE_BLOCKS = 4 /* usually */ };
+enum { RIG_FAST_AHEAD = 1024 /* bytes: prefetch distance */, RIG_FAST_LINE_BLOCKS = 4 /* usually */ };
 
 struct rig_fast_line {
     const char *value; /* its transaction */
@@ -19,7 +19,7 @@ struct rig_fast_line {
     uint8_t type;
 };
 
-/* What is before the value of the line at `at`. */
+/* Reads the line at `at` up to its value. */
 RIG_FAST bool rig_fast_read_head(struct rig_part *part, struct rig_fast_line *line, const char *at,
                                  enum rig_fast_syntax syntax, const struct rig_text_block *block)
 {
@@ -40,7 +40,7 @@ RIG_FAST bool rig_fast_line_goes_on(const char *at, enum rig_fast_syntax syntax)
     return syntax == RIG_FAST_EDN ? rig_fast_same(at, ", :", 3) : rig_fast_same(at, ",\"", 2);
 }
 
-/* The line feed behind side columns and an error's text, which stand at `at`; NULL for anything else. */
+/* The line feed after side columns and an error's text at `at`; NULL for anything else. */
 RIG_FAST_RARE const char *rig_fast_line_rest(struct rig_part *part, const char *at, const char *limit,
                                              enum rig_fast_syntax syntax, uint32_t *error)
 {
@@ -65,8 +65,8 @@ RIG_FAST_RARE const char *rig_fast_line_rest(struct rig_part *part, const char *
     return end + 1;
 }
 
-/* The line feed behind the transaction of a line, at `at`, and what may be between them: side columns, and an error,
- * mostly the same as in the line before that has one. NULL for anything else. */
+/* The line feed after a transaction that ends at `at`, with side columns and an error between them. The error is
+ * mostly that of the last line with one. NULL for anything else. */
 RIG_FAST const char *rig_fast_line_end(struct rig_part *part, const char *at, const char *limit,
                                        enum rig_fast_syntax syntax, const struct rig_text_block *block, uint32_t *error)
 {
@@ -79,8 +79,8 @@ RIG_FAST const char *rig_fast_line_end(struct rig_part *part, const char *at, co
     return at + part->last_end_length - 1;
 }
 
-/* The line's operation, if it invokes, or if it repeats what was invoked; its line feed; else NULL, and nothing has
- * happened. */
+/* Takes the line's operation if it invokes or repeats an invocation, and returns its line feed; else NULL, with
+ * nothing changed. */
 RIG_FAST const char *rig_fast_take_line(struct rig_part *part, const char *at, const char *limit,
                                         enum rig_fast_syntax syntax, const struct rig_text_block *block)
 {
@@ -104,7 +104,7 @@ RIG_FAST const char *rig_fast_take_line(struct rig_part *part, const char *at, c
             return behind + 1;
         }
     } else {
-        /* Each case has code of its own, where little is left of what the other one needs. */
+        /* Separate code for each case, so that the compiler removes what the other one needs. */
         if (process->open && process->is_parsed)
             behind = line.type == RIG_OPERATION_FAIL
                          ? rig_fast_repeated(part, process, line.value, limit, false, syntax, block)

@@ -1,12 +1,12 @@
 /*
- * The short way through what an invocation and its completion have in common.
+ * The fast path through the common text of an invocation and its completion.
  *
  *   "type":"invoke" ... "value":[["append",5,1],["r",5,null]]
  *   "type":"ok"     ... "value":[["append",5,1],["r",5,[1,2]]]
  *
- * Micro-operations are parsed once, where they are invoked and the text is short: its brackets are found 64 bytes at a
- * time, and what stands between two of them is read without a branch on what it is. The completion then only has to be
- * the same text up to each result, which is what is parsed of it.
+ * Micro-operations are parsed once, in the invocation, if the text is short: brackets are found 64 bytes at a time, and
+ * the text between two of them is read without a branch on its kind. The completion must then be the same text up to
+ * each result, and only results are parsed.
  */
 #ifndef RIG_HISTORY_TEXT_FAST_FAST_REPEAT_H
 #define RIG_HISTORY_TEXT_FAST_FAST_REPEAT_H
@@ -27,7 +27,7 @@ RIG_FAST char rig_fast_blank(enum rig_fast_syntax syntax)
     return syntax == RIG_FAST_EDN ? ' ' : ',';
 }
 
-/* The same for numbers of any length; false for what are none. `null_at`: where a result ends the micro-operation. */
+/* The same for numbers of any length; false if they are malformed. `null_at`: the null that ends a read. */
 RIG_FAST_RARE bool rig_fast_long_micro(struct rig_fast_micro *micro, const char *key_at, const char *close, char blank,
                                        const char *null_at)
 {
@@ -39,7 +39,7 @@ RIG_FAST_RARE bool rig_fast_long_micro(struct rig_fast_micro *micro, const char 
     return micro->reads ? micro->value_at == null_at : rig_number_rare(micro->value_at, &micro->value) == close;
 }
 
-/* What stands from `at`, behind a bracket, to the bracket at `close`. */
+/* Reads the micro-operation from `at`, after a bracket, to the bracket at `close`. */
 RIG_FAST bool rig_fast_read_micro(struct rig_fast_micro *micro, const struct rig_op_name names[2], const char *at,
                                   const char *close, enum rig_fast_syntax syntax)
 {
@@ -52,7 +52,7 @@ RIG_FAST bool rig_fast_read_micro(struct rig_fast_micro *micro, const struct rig
     struct rig_digits key = rig_digits_read(key_at);
     micro->key = (int64_t)key.value;
     micro->value_at = key_at + key.length + 1;
-    /* null has no digits: its value is 0, as it must be. */
+    /* null has no digits, so its value is 0, as required. */
     struct rig_digits value = rig_digits_read(micro->value_at);
     micro->value = (int64_t)value.value;
     bool is_null = rig_fast_is_null(micro->value_at, syntax);
@@ -64,7 +64,7 @@ RIG_FAST bool rig_fast_read_micro(struct rig_fast_micro *micro, const struct rig
     return rig_fast_long_micro(micro, key_at, close, blank, rig_fast_is_null(null_at, syntax) ? null_at : NULL);
 }
 
-/* The same for what is usual, all at once, if the set can do that; NULL for the rest. */
+/* The same in lanes, if the instruction set has them and the text fits; else NULL. */
 RIG_FAST const char *rig_fast_invoked_lanes(struct rig_part *part, struct rig_part_process *process, const char *at,
                                             enum rig_fast_syntax syntax, const struct rig_text_block *block)
 {
@@ -86,8 +86,8 @@ RIG_FAST const char *rig_fast_invoked_lanes(struct rig_part *part, struct rig_pa
 }
 
 /*
- * The transaction at `at`, which the process invokes, into its short operations; behind it, or NULL where it is long,
- * or has anything unusual in it.
+ * Reads the transaction at `at`, which the process invokes, into its short operations. Returns the position after it,
+ * or NULL if it is long or unusual.
  */
 RIG_FAST const char *rig_fast_invoked(struct rig_part *part, struct rig_part_process *process, const char *at,
                                       const char *limit, enum rig_fast_syntax syntax,
@@ -146,7 +146,7 @@ RIG_FAST bool rig_fast_same_text(const char *at, const char *text, uint32_t leng
     return block->differing(at, text) << (RIG_BLOCK_BYTES - length) == 0;
 }
 
-/* So many always: there is no branch on how many there are. */
+/* Always copies all, to avoid a branch on their number. */
 RIG_FAST void rig_fast_copy_ops(struct rig_txn_op *restrict to, const struct rig_txn_op *restrict from, uint16_t owner)
 {
     for (uint32_t i = 0; i < RIG_PART_SHORT_OPS; i++) {
@@ -156,8 +156,8 @@ RIG_FAST void rig_fast_copy_ops(struct rig_txn_op *restrict to, const struct rig
 }
 
 /*
- * The transaction at `at`, if it is what the process invoked: its micro-operations, with their results, stand behind
- * those of the segment. Where the text goes on, or NULL.
+ * Reads the transaction at `at` if it repeats what the process invoked: appends its micro-operations, with results,
+ * after those of the segment. Returns the position after it, or NULL.
  */
 RIG_FAST const char *rig_fast_repeated(struct rig_part *part, const struct rig_part_process *process, const char *at,
                                        const char *limit, bool grows, enum rig_fast_syntax syntax,

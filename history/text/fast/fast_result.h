@@ -1,7 +1,6 @@
 /*
- * The short way through what was read: null, a number, or a list, which is mostly the spine of its key, a prefix of it,
- * or the spine and a few numbers more. What is longer, or differs, is parsed number by number
- * (history/text/part/part_lists.h).
+ * The fast path through results: null, a number, or a list, which is mostly the spine of its key, a prefix of it, or
+ * the spine and a few more numbers. Other lists are parsed number by number (history/text/part/part_lists.h).
  */
 #ifndef RIG_HISTORY_TEXT_FAST_FAST_RESULT_H
 #define RIG_HISTORY_TEXT_FAST_FAST_RESULT_H
@@ -10,7 +9,7 @@
 #include "history/text/scan/list_text.h"
 #include "history/text/part/part_lists.h"
 
-enum { RIG_FAST_NEW_NUMBERS = 16 /* more than these are not added the short way */ };
+enum { RIG_FAST_NEW_NUMBERS = 16 /* more than this many are not added by the fast path */ };
 
 RIG_FAST bool rig_fast_is_null(const char *at, enum rig_fast_syntax syntax)
 {
@@ -23,9 +22,10 @@ RIG_FAST uint32_t rig_fast_null_length(enum rig_fast_syntax syntax)
 }
 
 /*
- * The numbers from `behind`, before the limit, where the spine's text ends, to the closing bracket; the list's text
- * begins at `at`. All that are taken fit into a step behind the limit. Mostly there are one or two, or none: the spine
- * then stands here as well, where it is nearer. Behind the bracket, or NULL, with nothing changed.
+ * Reads the new numbers of a list from `behind`, where the spine's text ends, to the closing bracket; the list's text
+ * begins at `at`. `behind` is before the limit, and the numbers fit into a step after it. Mostly there are at most two.
+ * The spine's text is then this one, which is nearer. Returns the position after the bracket, or NULL, with nothing
+ * changed.
  */
 RIG_FAST const char *rig_fast_new_numbers(struct rig_part *part, struct rig_txn_op *mop, const char *at,
                                           const char *behind, enum rig_fast_syntax syntax,
@@ -55,7 +55,7 @@ RIG_FAST const char *rig_fast_new_numbers(struct rig_part *part, struct rig_txn_
     return rig_part_has_grown(part, mop, count, at, (size_t)(behind - at), grows) ? behind + 1 : NULL;
 }
 
-/* Whether the transaction of `mop` wrote to its key before: nobody else may come to read what it read. */
+/* Whether the transaction of `mop` wrote to its key before: then other transactions may never read the same list. */
 RIG_FAST bool rig_fast_wrote(const struct rig_part *part, const struct rig_txn_op *mop)
 {
     bool wrote = false;
@@ -65,8 +65,8 @@ RIG_FAST bool rig_fast_wrote(const struct rig_part *part, const struct rig_txn_o
 }
 
 /*
- * The list whose text begins at `at`, behind its bracket, as the result of `mop`, which has its key. Behind the closing
- * bracket, or NULL where the list has anything unusual in it. `grows`: it may become the spine.
+ * Reads the list from `at`, after its bracket, as the result of `mop`, which has its key. Returns the position after
+ * the closing bracket, or NULL for an unusual list. `grows`: it may become the spine.
  */
 RIG_FAST const char *rig_fast_list(struct rig_part *part, struct rig_txn_op *mop, const char *at, const char *limit,
                                    enum rig_fast_syntax syntax, const struct rig_text_block *block, bool grows)
@@ -99,8 +99,8 @@ RIG_FAST const char *rig_fast_list(struct rig_part *part, struct rig_txn_op *mop
     return rig_part_parse_list(part, mop, at, behind, spine->count, commas, grows);
 }
 
-/* What was read, as the text at `at` says; behind it, or NULL. `grows`: a list may become the spine. Rows are left to the
- * grammar, which checks that they are whole. */
+/* Reads the result at `at`; returns the position after it, or NULL. `grows`: a list may become the spine. Rows are
+ * left to the grammar, which checks that they are complete. */
 RIG_FAST const char *rig_fast_result(struct rig_part *part, struct rig_txn_op *mop, const char *at, const char *limit,
                                      enum rig_fast_syntax syntax, const struct rig_text_block *block, bool grows)
 {

@@ -1,8 +1,8 @@
 /*
- * Tokens of JSON and EDN as programs write them, compared eight bytes at a time: what the short way through an
- * operation (history/text/fast/operation_fast.h) is made of.
+ * Tokens of JSON and EDN as programs write them, compared eight bytes at a time, for the fast path through an operation
+ * (history/text/fast/operation_fast.h).
  *
- * Nothing is read behind the file's end: each step looks at no more than RIG_FAST_STEP bytes from where it has compared
+ * Nothing is read past the file's end: each step reads at most RIG_FAST_STEP bytes from the position that it compared
  * with the limit.
  */
 #ifndef RIG_HISTORY_TEXT_FAST_FAST_TEXT_H
@@ -28,7 +28,7 @@ enum rig_fast_field {
 #define RIG_FAST      __attribute__((always_inline)) static inline
 #define RIG_FAST_RARE __attribute__((noinline, unused)) static
 
-/* Where the short way is, and what it knows of the operation. */
+/* State of the fast path, and the operation's fields so far. */
 struct rig_fast {
     struct rig_part *part;
     const char *at;    /* NULL: given up */
@@ -40,17 +40,17 @@ struct rig_fast {
     size_t error_length;
     const char *value, *value_end; /* of an invocation: its text, with brackets */
     uint32_t count;                /* micro-operations of a completion that repeats nothing */
-    /* The transaction is with this process, where it is invoked; or it repeats what this process invoked. */
+    /* The process that invokes the transaction, or whose invocation it repeats. */
     struct rig_part_process *pair;
 };
 
-/* A literal of at most eight bytes as a number that a compiler knows. */
+/* A literal of at most eight bytes as a compile-time number. */
 RIG_FAST uint64_t rig_fast_byte_of(const char *literal, size_t length, size_t at)
 {
     return at < length ? (uint64_t)(unsigned char)literal[at] << at * 8 : 0;
 }
 
-/* Without a loop, which a compiler might keep. */
+/* Unrolled by hand, because a compiler might keep a loop. */
 RIG_FAST uint64_t rig_fast_word_of(const char *literal, size_t length)
 {
     return rig_fast_byte_of(literal, length, 0) | rig_fast_byte_of(literal, length, 1) |
@@ -59,13 +59,13 @@ RIG_FAST uint64_t rig_fast_word_of(const char *literal, size_t length)
            rig_fast_byte_of(literal, length, 6) | rig_fast_byte_of(literal, length, 7);
 }
 
-/* Compares eight bytes at once, whatever there is behind the literal. */
+/* Compares eight bytes at once and ignores those after the literal. */
 RIG_FAST bool rig_fast_same(const char *at, const char *literal, size_t length)
 {
     return (rig_text_load(at) ^ rig_fast_word_of(literal, length)) << (64 - length * 8) == 0;
 }
 
-/* Whether the literal of at most 32 bytes is at the cursor; moves behind it. */
+/* Whether the literal of at most 32 bytes is at the cursor; moves past it. */
 RIG_FAST bool rig_fast_take(struct rig_fast *fast, const char *literal, size_t length)
 {
     if (!rig_fast_same(fast->at, literal, length > 8 ? 8 : length) ||
@@ -81,7 +81,7 @@ RIG_FAST bool rig_fast_take(struct rig_fast *fast, const char *literal, size_t l
 #define RIG_FAST_TAKE_EITHER(fast, syntax, json, edn)                                                                  \
     ((syntax) == RIG_FAST_EDN ? RIG_FAST_TAKE(fast, edn) : RIG_FAST_TAKE(fast, json))
 
-/* Behind an item: a separator and perhaps a space. False where the sequence may end. */
+/* After an item: skips a separator and an optional space. False if the sequence may end here. */
 RIG_FAST bool rig_fast_separator(struct rig_fast *fast, enum rig_fast_syntax syntax)
 {
     if (*fast->at != ',' && (syntax != RIG_FAST_EDN || *fast->at != ' '))
@@ -93,7 +93,7 @@ RIG_FAST bool rig_fast_separator(struct rig_fast *fast, enum rig_fast_syntax syn
 
 /* --- texts --- */
 
-/* A string without escapes whose first byte is at `at`; behind its closing quote, or NULL. */
+/* The position after the closing quote of a string without escapes that starts at `at`, or NULL. */
 RIG_FAST_RARE const char *rig_fast_string(const char *at, const char *limit)
 {
     for (; *at != '"'; at++) {
@@ -103,7 +103,7 @@ RIG_FAST_RARE const char *rig_fast_string(const char *at, const char *limit)
     return at + 1;
 }
 
-/* Behind a keyword or another token of letters and the like, or NULL for what needs a closer look. */
+/* The position after a keyword or similar token, or NULL to leave it to the grammar. */
 RIG_FAST_RARE const char *rig_fast_word(const char *at, const char *limit)
 {
     const char *from = at;

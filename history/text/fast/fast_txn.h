@@ -1,5 +1,5 @@
 /*
- * The short way through a transaction, one micro-operation after the other, where it repeats nothing that was parsed.
+ * The fast path through a transaction that repeats no parsed invocation, one micro-operation after the other.
  */
 #ifndef RIG_HISTORY_TEXT_FAST_FAST_TXN_H
 #define RIG_HISTORY_TEXT_FAST_FAST_TXN_H
@@ -38,7 +38,7 @@ RIG_FAST void rig_fast_key(struct rig_fast *fast, enum rig_fast_syntax syntax, u
     fast->at = *key == RIG_TABLE_NONE ? NULL : behind;
 }
 
-/* The bracket and the name, up to where the key begins: whether it reads. */
+/* Reads the bracket and the name, up to the key; *reads: whether it reads. */
 RIG_FAST bool rig_fast_name(struct rig_fast *fast, enum rig_fast_syntax syntax, bool *reads)
 {
     const char *at = fast->at + 1;
@@ -52,7 +52,7 @@ RIG_FAST bool rig_fast_name(struct rig_fast *fast, enum rig_fast_syntax syntax, 
     return true;
 }
 
-/* A result, and the bracket behind it. Before its type is known, an operation is taken for one that did not fail. */
+/* Reads a result and the bracket after it. Before its type is known, an operation counts as one that did not fail. */
 RIG_FAST bool rig_fast_read_result(struct rig_fast *fast, struct rig_txn_op *mop, enum rig_fast_syntax syntax,
                                    const struct rig_text_block *block)
 {
@@ -61,7 +61,7 @@ RIG_FAST bool rig_fast_read_result(struct rig_fast *fast, struct rig_txn_op *mop
     return fast->at != NULL && *fast->at++ == ']';
 }
 
-/* One micro-operation; `from`: behind the one before. */
+/* One micro-operation; `from`: the end of the one before. */
 RIG_FAST bool rig_fast_micro(struct rig_fast *fast, const char *from, enum rig_fast_syntax syntax,
                              const struct rig_text_block *block)
 {
@@ -77,7 +77,7 @@ RIG_FAST bool rig_fast_micro(struct rig_fast *fast, const char *from, enum rig_f
     struct rig_part_piece *piece = &fast->part->pieces[fast->count++ % RIG_PART_PIECES];
     bool has_value = rig_fast_separator(fast, syntax);
     *piece = (struct rig_part_piece){.at = from, .length = (uint32_t)(fast->at - from), .reads = reads};
-    if (!has_value) /* of a read: not known */
+    if (!has_value) /* of a read: unknown */
         return reads && *fast->at++ == ']';
     if (reads)
         return rig_fast_read_result(fast, mop, syntax, block);
@@ -105,7 +105,7 @@ RIG_FAST bool rig_fast_txn(struct rig_fast *fast, enum rig_fast_syntax syntax, c
     return *fast->at++ == ']';
 }
 
-/* What is invoked, up to the first two closing brackets: parsed later, and only if need be. */
+/* Skips an invocation's transaction, up to the first two closing brackets: it is parsed later, if at all. */
 RIG_FAST bool rig_fast_invoked_text(struct rig_fast *fast)
 {
     fast->value = fast->at;

@@ -38,7 +38,7 @@ static void take_pair(struct rig_part *part, const struct rig_fast *fast)
                              error);
 }
 
-/* The operation at *at, to the end; *at is then behind it. False, with nothing changed, where it gives up. */
+/* Takes the operation at *at and moves *at past it. False, with nothing changed, when it gives up. */
 RIG_FAST bool take_operation(struct rig_part *part, const char **at, const char *limit, enum rig_fast_syntax syntax,
                              const struct rig_text_block *block)
 {
@@ -59,7 +59,7 @@ RIG_FAST bool take_operation(struct rig_part *part, const char **at, const char 
     return true;
 }
 
-/* Whether the text goes on with another operation on the next line; moves there. */
+/* Whether the text continues with another operation on the next line; moves there. */
 static inline bool find_next_line(const char **at, const char *end)
 {
     const char *next = *at + 1;

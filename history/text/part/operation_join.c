@@ -137,7 +137,7 @@ static bool same_ops(const struct rig_join *join, const struct rig_join_open *op
     return true;
 }
 
-/* What the process did first in this part completes an earlier invocation. */
+/* The first operation of the process in this part completes an earlier invocation. */
 static bool complete(struct rig_join *join, struct rig_part *part, const struct rig_part_process *process)
 {
     struct rig_segment *segment = part->segment;
@@ -173,7 +173,7 @@ static bool give_ops(const struct rig_join *join, struct rig_part *part, const s
     return true;
 }
 
-/* Moves the segment's transactions up to `end` behind those of the join. */
+/* Appends the segment's transactions up to `end` to those of the join. */
 static bool move_txns(struct rig_join *join, const struct rig_segment *segment, size_t *from, size_t end)
 {
     for (; *from < end; (*from)++) {
@@ -206,7 +206,7 @@ static bool insert_txn(struct rig_join *join, struct rig_part *part, const struc
            rig_txn_vec_add(&join->txns, txn);
 }
 
-/* Completions without operations: transactions where something is open, else they are left out. */
+/* Completions without operations: transactions if their process has one open, else left out. */
 static bool insert_perhaps(struct rig_join *join, struct rig_part *part)
 {
     struct rig_segment *segment = part->segment;

@@ -1,9 +1,8 @@
 /*
- * Joins the parts of a file in their order: completions to invocations of earlier parts, positions, what is open.
+ * Joins the parts of a file in their order: completions to invocations of earlier parts, positions, open transactions.
  *
  * Space: the open transactions. Time a part: linear in its processes and in the transactions that are open; in the
- * whole part where its positions are counted, or a transaction of it is known only now.
- * Threads: one at a time.
+ * whole part if its positions are counted, or if a transaction of it only becomes known now. Threads: one at a time.
  */
 #ifndef RIG_HISTORY_TEXT_PART_OPERATION_JOIN_H
 #define RIG_HISTORY_TEXT_PART_OPERATION_JOIN_H
@@ -14,7 +13,7 @@
 /* An operation of an open transaction, under its key's own name. */
 struct rig_join_op {
     int64_t key;
-    const char *text; /* of a key that is a text: stands in the file, or with the join */
+    const char *text; /* of a text key: in the file, or in the join's memory */
     uint32_t text_length;
     uint8_t kind;
     int64_t value;
@@ -47,7 +46,7 @@ struct rig_join {
 
 void rig_join_init(struct rig_join *join);
 void rig_join_done(struct rig_join *join);
-/* Sets part->refused where a rule is broken, part->no_memory where memory runs out. */
+/* Sets part->refused if a rule is broken, part->no_memory when memory runs out. */
 void rig_join_part(struct rig_join *join, struct rig_part *part);
 
 #endif

@@ -68,7 +68,7 @@ void rig_part_start(struct rig_part *part, struct rig_segment *segment, const st
     part->index_width = part->time_width = 1;
     part->last_end_length = 0;
     part->refused = false;
-    /* These have an address from the start: code adds to it without asking, and nothing can be added to NULL. */
+    /* These are allocated at the start: code adds to their addresses without a check, and NULL cannot be added to. */
     part->no_memory = !rig_txn_op_vec_reserve(&segment->ops, 1) || !rig_txn_op_vec_reserve(&part->long_ops, 1) ||
                       !rig_element_vec_reserve(&part->parser.operation.elements, 1);
     part->count = 0;

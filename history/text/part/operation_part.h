@@ -1,18 +1,18 @@
 /*
- * One part of a file of operations on its way into a segment: keys, lists and processes, under numbers of the part's
- * own.
+ * One part of a file of operations while it is read into a segment: keys, lists and processes, numbered within the
+ * part.
  *
- * Parts are read side by side, so a part knows nothing of the ones before it: a completion may come first of its
- * process, and what it completes is found when the parts are joined (history/text/part/operation_join.h). Whatever
- * breaks a rule only sets `refused`; history/text/operation_reader.h then says what is wrong.
+ * Parts are read in parallel, so a part knows nothing of earlier ones: a process may begin with a completion, whose
+ * invocation is found when the parts are joined (history/text/part/operation_join.h). A broken rule only sets
+ * `refused`; history/text/operation_reader.h then words the error.
  *
- * What is invoked is mostly only compared as text with what its completion repeats, and never parsed.
+ * A completion is mostly only compared as text with its invocation, and not parsed.
  *
- * A list read is compared as text with the longest list of its key (history/text/scan/list_text.h); what differs in
- * more than its length is parsed, and compared as numbers. A failed transaction may be the first to read a list: what
- * it read counts with the spine while nothing contradicts it, and leaves it, as a branch, unless somebody who did not
- * fail comes to read it, too. An operation can be taken back until it is complete: the short way gives up at anything
- * unusual, and the operation is read again by the grammar.
+ * A list read is compared as text with the longest list of its key (history/text/scan/list_text.h); a list that differs
+ * in more than its length is parsed, and compared as numbers. If a failed transaction is the first to read elements,
+ * they join the spine for the time being. They become a branch if a read contradicts them, or if no transaction that
+ * did not fail reads them, too. An operation can be undone until it is complete: the fast path gives up at anything
+ * unusual, and the grammar reads the operation again.
  *
  * Space: that of the segment, 4 bytes an invocation, 230 a process, 48 a key, and the longest operation's, up to a
  * limit that vectors may pass once, by doubling. Threads: one a part.
@@ -28,28 +28,28 @@
 #include "history/text/text_table.h"
 
 enum {
-    RIG_PART_SHORT_OPS = 8, /* operations of an invocation that need no further room */
+    RIG_PART_SHORT_OPS = 8, /* operations of an invocation that fit into the process */
     RIG_PART_PIECES = 16,   /* operations of a completion that are compared as text */
-    RIG_PART_FEW = 1024     /* so many of anything are added without a look at the memory */
+    RIG_PART_FEW = 1024     /* up to this many items are added without a check of the memory */
 };
 
 /*
- * Process with name n of the part, behind all that are numbers. Cut to 32 bits, as transactions have it, it is
- * INT32_MIN + n, until the parts are joined.
+ * The process with name n of the part, after all numbers of 32 bits. In the 32 bits of a transaction it is INT32_MIN +
+ * n until the parts are joined.
  */
 #define RIG_PART_NAMED_PROCESS ((int64_t)INT32_MAX + 1)
 
 /* For functions that a parser calls for each operation, inlined into its copy for each instruction set. */
 #define RIG_PART_INLINE __attribute__((always_inline, unused)) static inline
 
-/* What the part saw first of a process. */
+/* The first operation of a process in the part. */
 enum rig_part_first { RIG_FIRST_NOTHING, RIG_FIRST_INVOKED, RIG_FIRST_COMPLETED, RIG_FIRST_PERHAPS_COMPLETED };
 
 struct rig_part_process {
     int64_t process;
     int64_t invoke_ns;
     uint32_t invoke_at;
-    const char *text, *text_end; /* what was invoked as it stands in the file; NULL: these operations: */
+    const char *text, *text_end; /* the invocation's text in the file; NULL: these operations: */
     uint32_t op_count;
     uint32_t long_ops;   /* where its operations start in `long_ops`, when there are more than fit here */
     uint32_t first_txn;  /* RIG_FIRST_COMPLETED: this transaction; RIG_FIRST_PERHAPS_COMPLETED: this one of `perhaps` */
@@ -57,12 +57,12 @@ struct rig_part_process {
     uint8_t first;       /* enum rig_part_first */
     bool open;
     bool is_parsed;                                     /* `text` is parsed: */
-    uint8_t read_count;                                 /* so many of its operations read, */
+    uint8_t read_count;                                 /* number of its reads, */
     struct rig_lane_read reads[RIG_PART_SHORT_OPS + 1]; /* these, behind which one is written in vain; from `text` on */
     struct rig_txn_op short_ops[RIG_PART_SHORT_OPS];    /* the operations */
 };
 
-/* A completion without operations: it completes what its process invoked in an earlier part, if that is open. */
+/* A completion without operations: it completes the invocation of its process in an earlier part, if that is open. */
 struct rig_part_perhaps {
     bool holds_value; /* one that is no transaction */
     uint32_t place;   /* it goes before this transaction */
@@ -70,30 +70,30 @@ struct rig_part_perhaps {
     struct rig_column_row columns;
 };
 
-/* A micro-operation of a completion as it stands in the file, with the separator before it: up to its result. */
+/* The text of a completion's micro-operation, from the separator before it up to its result. */
 struct rig_part_piece {
     const char *at;
     uint32_t length;
     bool reads;
 };
 
-/* The longest list of a key as it stands in the file, without brackets. */
+/* The text of a key's longest list in the file, without brackets. */
 struct rig_part_spine {
     const char *text;
     size_t length;
     uint32_t count;   /* its elements; the spine's own list may have more */
-    uint32_t certain; /* so many of the list's elements were read by somebody who did not fail */
+    uint32_t certain; /* elements that transactions read which did not fail */
     uint32_t doubt;   /* the newest one of this key, or RIG_TABLE_NONE */
     uint32_t branch;  /* the newest branch of this key, or RIG_TABLE_NONE */
 };
 
-/* A failed transaction read more than what was certain then. */
+/* A failed transaction read more elements than were certain then. */
 struct rig_part_doubt {
     uint32_t op;     /* of the segment */
     uint32_t before; /* the key's doubt before this one */
 };
 
-/* What a key was before the operation that is being read. */
+/* The state of a key before the current operation. */
 struct rig_part_change {
     uint32_t key, count; /* elements of its spine */
     struct rig_part_spine spine;
@@ -113,11 +113,11 @@ struct rig_part {
     struct rig_op_names names[2];     /* its: in JSON, in EDN */
     const char *end;                  /* of the file */
     uint8_t index_width, time_width;  /* digits of the last ones */
-    /* How the last line with an error ends, behind its transaction, with its line feed; length 0: none does. */
+    /* The end of the last line with an error, from its transaction to its line feed; length 0: none. */
     const char *last_end;
     uint32_t last_end_length, last_error;
 
-    bool is_again;    /* it is read by the grammar alone */
+    bool is_again;    /* only the grammar reads it */
     size_t end_at;    /* operations that begin before it belong to the part */
     size_t first_at;  /* where the first operation that was read begins */
     size_t behind_at; /* where the first operation begins that was not read */
@@ -132,7 +132,7 @@ struct rig_part {
     struct rig_part_processes processes;
     struct rig_text_table process_names; /* numbered within the part: see RIG_PART_NAMED_PROCESS */
     bool has_negative_process;
-    uint32_t *process_of_small; /* process number -> its place in `processes`, to be verified there */
+    uint32_t *process_of_small; /* process number -> candidate for its place in `processes` */
     struct rig_table process_of;
     struct rig_part_invoked invoked; /* the place in `processes` of each invocation */
     struct rig_txn_op_vec long_ops;
@@ -142,13 +142,13 @@ struct rig_part {
     struct rig_part_spines spines; /* parallel to the segment's keys */
     struct rig_part_doubts doubts;
 
-    /* Of the operation that is being read: what is taken back. */
+    /* State of the current operation, for undoing it. */
     uint32_t keys_before, branches_before, doubts_before;
     struct rig_part_changes changes;
     bool grows;    /* it made more of a spine certain */
     bool has_null; /* a read has null for a result */
     struct rig_column_fields columns;
-    uint32_t piece_count; /* RIG_TABLE_NONE: it was not read by the short way */
+    uint32_t piece_count; /* RIG_TABLE_NONE: not read by the fast path */
     struct rig_part_piece pieces[RIG_PART_PIECES];
     struct rig_element_vec elements; /* of the list that is being read */
 
@@ -167,7 +167,7 @@ bool rig_part_fits(const struct rig_part *part);
 /* The same, before a vector of `count` items doubles; few items always may. */
 bool rig_part_may_grow(const struct rig_part *part, size_t count);
 
-/* Room for one more operation behind those of the segment and `count` others; NULL when memory runs out. */
+/* Room for one more operation after those of the segment and `count` others; NULL when memory runs out. */
 RIG_PART_INLINE struct rig_txn_op *rig_part_room(struct rig_part *part, uint32_t count)
 {
     struct rig_txn_op_vec *ops = &part->segment->ops;
@@ -177,13 +177,13 @@ RIG_PART_INLINE struct rig_txn_op *rig_part_room(struct rig_part *part, uint32_t
     return ops->at + ops->count + count;
 }
 
-/* Room for `count` operations behind those of the segment; NULL when memory runs out. */
+/* Room for `count` operations after those of the segment; NULL when memory runs out. */
 RIG_PART_INLINE struct rig_txn_op *rig_part_room_for(struct rig_part *part, uint32_t count)
 {
     return rig_part_room(part, count) == NULL ? NULL : part->segment->ops.at + part->segment->ops.count;
 }
 
-/* Before an operation is read. */
+/* Called before each operation. */
 RIG_PART_INLINE void rig_part_begin(struct rig_part *part)
 {
     part->keys_before = (uint32_t)part->segment->keys.count;
@@ -195,9 +195,9 @@ RIG_PART_INLINE void rig_part_begin(struct rig_part *part)
     part->columns.given = 0;
     part->piece_count = RIG_TABLE_NONE;
 }
-/* Forgets what came since rig_part_begin(). */
+/* Undoes everything since rig_part_begin(). */
 void rig_part_take_back(struct rig_part *part);
-/* The part was read: its open transactions go into the segment. */
+/* Called after the part was read: its open transactions go into the segment. */
 void rig_part_finish(struct rig_part *part);
 
 #endif

@@ -85,7 +85,7 @@ uint32_t rig_part_text_key(struct rig_part *part, const char *text, uint32_t len
             memcmp(key->text, text, length) == 0)
             return slots[slot].id;
     }
-    /* The parser's texts last as long as the operation; the file's, as long as the segment. */
+    /* The parser's texts live as long as the operation, those in the file as long as the segment. */
     const char *kept = text;
     if (text < part->parser.cursor.start || text >= part->end)
         kept = rig_arena_text(&part->segment->texts, text, length);
@@ -96,7 +96,7 @@ uint32_t rig_part_text_key(struct rig_part *part, const char *text, uint32_t len
     return rig_part_add_key(part, tag, 0, kept, length);
 }
 
-/* The key was the last one to come, so no other one's slot depends on its. */
+/* The key was added last, so no other key's slot depends on it. */
 void rig_part_remove_last_key(struct rig_part *part)
 {
     struct rig_segment_keys *keys = &part->segment->keys;

@@ -8,16 +8,16 @@
 
 #include "history/text/part/operation_part.h"
 
-/* Empties the table of keys, which is made where there is none; false when memory runs out. */
+/* Empties the table of keys, or creates it; false when memory runs out. */
 bool rig_part_clear_keys(struct rig_part *part);
-/* Takes back the key that came last. */
+/* Removes the key that was added last. */
 void rig_part_remove_last_key(struct rig_part *part);
 
 /* Numbers of keys; RIG_TABLE_NONE when memory runs out. The text is borrowed as long as the segment is used. */
 uint32_t rig_part_add_key(struct rig_part *part, uint32_t tag, int64_t number, const char *text, uint32_t length);
 uint32_t rig_part_text_key(struct rig_part *part, const char *text, uint32_t length);
 
-/* In the table of keys a usual number is its own tag; of all others several may have the same one, with this bit. */
+/* In the table of keys a small number is its own tag. Other keys have tags with this bit, which several may share. */
 enum { RIG_PART_MIXED_BIT = 31 };
 
 RIG_PART_INLINE uint32_t rig_part_mixed_tag(uint64_t hash)

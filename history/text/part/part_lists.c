@@ -7,7 +7,7 @@
 
 static const uint32_t none = RIG_TABLE_NONE;
 
-/* Behind a number: to the next one, or behind the closing bracket. False for anything but one or two blanks. */
+/* After a number: moves to the next one, or past the closing bracket. False unless one or two blanks separate them. */
 static bool next_number(const char **at, bool commas, bool *more)
 {
     const char *from = *at;
@@ -24,7 +24,7 @@ static bool next_number(const char **at, bool commas, bool *more)
     return *from != ']';
 }
 
-/* False without memory, and beyond the limit: then the grammar says so. */
+/* False without memory and beyond the limit; the grammar then reports it. */
 static bool keep_number(struct rig_part *part, int64_t number)
 {
     struct rig_element_vec *elements = &part->elements;
@@ -32,7 +32,7 @@ static bool keep_number(struct rig_part *part, int64_t number)
            rig_element_vec_add(elements, number);
 }
 
-/* Numbers from *at up to and with the closing bracket, into part->elements. */
+/* Reads numbers from *at up to and including the closing bracket into part->elements. */
 static bool parse_numbers(struct rig_part *part, const char **at, bool commas)
 {
     const char *from = *at;
@@ -47,7 +47,7 @@ static bool parse_numbers(struct rig_part *part, const char **at, bool commas)
     return true;
 }
 
-/* Adds elements behind those of the spine, which then is what `mop` read, and stands in the file as `text`. */
+/* Appends elements to the spine, which then is the list that `mop` read, with the text `text` in the file. */
 static bool grow_spine(struct rig_part *part, const struct rig_txn_op *mop, const int64_t *elements, uint32_t count,
                        const char *text, size_t length, bool grows)
 {
@@ -60,8 +60,8 @@ static bool grow_spine(struct rig_part *part, const struct rig_txn_op *mop, cons
 }
 
 /*
- * A list that has `shared` elements of the spine, all of them certain, and others behind them: the same as the key's
- * newest branch as far as both go, or a new one.
+ * A list that has `shared` elements of the spine, all of them certain, followed by others: it joins the key's newest
+ * branch if the two agree over their common length, else it is a new one.
  */
 static bool add_branch(struct rig_part *part, struct rig_txn_op *mop, uint32_t shared, const int64_t *tail,
                        uint32_t tail_count)
@@ -92,7 +92,8 @@ static uint32_t first_difference(const int64_t *a, const int64_t *b, uint32_t co
     return i;
 }
 
-/* A list of the first `known` elements of the spine, and of part->elements, which parts from what is certain of it. */
+/* A list of the first `known` elements of the spine, followed by part->elements, that differs from the certain part of
+ * the spine. */
 static bool leave_spine(struct rig_part *part, struct rig_txn_op *mop, uint32_t known)
 {
     const struct rig_growing_list *spine = &part->segment->keys.at[mop->key].spine;
@@ -152,7 +153,7 @@ void rig_part_end_doubts(struct rig_part *part)
         rig_part_end_doubt(part, key);
 }
 
-/* A list in the file: `known` elements of it are the spine's, the others are part->elements. */
+/* A list in the file: its first `known` elements are the spine's, the others are part->elements. */
 static bool place_list(struct rig_part *part, struct rig_txn_op *mop, uint32_t known, const char *text, size_t length,
                        bool grows)
 {
@@ -184,7 +185,7 @@ const char *rig_part_parse_list(struct rig_part *part, struct rig_txn_op *mop, c
     if (from > at && !rig_list_is_blank(from[-1])) {
         while (from > at && !rig_list_is_blank(from[-1]))
             from--;
-        known--; /* it may be another number */
+        known--; /* the number may go on differently */
     }
     bool fits = parse_numbers(part, &from, commas) && place_list(part, mop, known, at, (size_t)(from - 1 - at), grows);
     return fits ? from : NULL;
@@ -203,7 +204,7 @@ bool rig_part_list(struct rig_part *part, struct rig_txn_op *mop, const struct r
         rig_growing_list_agrees(spine, elements, count) ? common : first_difference(elements, spine->at, common);
     if (shared < count && (shared < spine->count || !grows))
         fits = add_branch(part, mop, shared, elements + shared, count - shared);
-    else if (count > spine->count) /* its text may be anything: it is not compared with */
+    else if (count > spine->count) /* its text may be unusual, so it is not kept for comparisons */
         fits = grow_spine(part, mop, elements + spine->count, count - spine->count, NULL, 0, grows);
     part->no_memory = part->no_memory || !fits;
     return fits;

@@ -1,8 +1,9 @@
 /*
- * The lists of a part: what was read is a prefix of its key's spine, or of a branch.
+ * The lists of a part: each read is a prefix of its key's spine, or of a branch.
  *
- * While a part is read, a spine may have more than what is certain (struct rig_part_spine): what failed transactions
- * read beyond it. Of most databases they read what others read a moment later, too, and need no list of their own.
+ * While a part is read, a spine may have more than its certain elements (struct rig_part_spine): those that only failed
+ * transactions have read so far. With most databases others read them a moment later, so that failed transactions need
+ * no list of their own.
  *
  * Threads: one a part.
  */
@@ -12,14 +13,14 @@
 #include "history/text/part/operation_part.h"
 
 /*
- * The list whose text begins at `at`, as the result of `mop`; it parts from the spine's text at `behind`, or goes on
- * there, and `known` numbers begin before. Where the text goes on behind the closing bracket, or NULL when it has
- * anything unusual in it, or contradicts what is not certain. `commas`: they must stand between numbers, once; else
- * they are blanks. `grows`: it may become the spine, for good.
+ * Reads the list with its text at `at` as the result of `mop`; it leaves or continues the spine's text at `behind`, and
+ * `known` numbers begin before that. Returns the position after the closing bracket, or NULL if the list is unusual or
+ * contradicts uncertain elements. `commas`: one comma must separate numbers; else commas are blanks. `grows`: it may
+ * become the spine permanently.
  */
 const char *rig_part_parse_list(struct rig_part *part, struct rig_txn_op *mop, const char *at, const char *behind,
                                 uint32_t known, bool commas, bool grows);
-/* Room for `count` more elements behind those of the spine; NULL when memory runs out. */
+/* Room for `count` more elements after those of the spine; NULL when memory runs out. */
 RIG_PART_INLINE int64_t *rig_part_room_to_grow(struct rig_part *part, uint32_t key, uint32_t count)
 {
     struct rig_growing_list *spine = &part->segment->keys.at[key].spine;
@@ -30,8 +31,8 @@ RIG_PART_INLINE int64_t *rig_part_room_to_grow(struct rig_part *part, uint32_t k
     return spine->at + spine->count;
 }
 
-/* Notes what the spine of the key is, for rig_part_take_back(); unless it `grows`, there is room for a doubt then.
- * False when memory runs out. */
+/* Notes the state of the key's spine for rig_part_take_back(); unless it `grows`, reserves a doubt. False when
+ * memory runs out. */
 RIG_PART_INLINE bool rig_part_note_spine(struct rig_part *part, uint32_t key, bool grows)
 {
     if ((part->changes.count == part->changes.capacity && !rig_part_may_grow(part, part->changes.count)) ||
@@ -48,8 +49,8 @@ RIG_PART_INLINE bool rig_part_note_spine(struct rig_part *part, uint32_t key, bo
 }
 
 /*
- * `mop`, which has its place in the segment, read a prefix of its key's spine, which was noted; `grows`: for somebody
- * who did not fail. There is no branch on whether it read more than was certain.
+ * `mop`, which has its place in the segment, read a prefix of its key's spine, which was noted; `grows`: its
+ * transaction did not fail. There is no branch on whether it read more than was certain.
  */
 RIG_PART_INLINE void rig_part_read_spine(struct rig_part *part, const struct rig_txn_op *mop, bool grows)
 {
@@ -67,8 +68,8 @@ RIG_PART_INLINE void rig_part_read_spine(struct rig_part *part, const struct rig
 }
 
 /*
- * The next `count` elements were written into that room, and `mop` read all that the spine has now, which stands in
- * the file as `text`, behind which is a closing bracket. False when memory runs out.
+ * Adds the `count` elements that were written into that room. `mop` read the whole new spine; `text` is its text in the
+ * file, followed by a closing bracket. False when memory runs out.
  */
 RIG_PART_INLINE bool rig_part_has_grown(struct rig_part *part, const struct rig_txn_op *mop, uint32_t count,
                                         const char *text, size_t length, bool grows)
@@ -87,8 +88,8 @@ RIG_PART_INLINE bool rig_part_has_grown(struct rig_part *part, const struct rig_
 
 /* `mop` read a prefix of the spine that is shorter than its text. False when memory runs out. */
 bool rig_part_read_prefix(struct rig_part *part, const struct rig_txn_op *mop, bool grows);
-/* Of the key's spine only what is certain stays; what failed transactions read beyond is a branch. Nothing of this
- * can be taken back. */
+/* Cuts the key's spine to its certain elements; those that only failed transactions read become a branch. This
+ * cannot be undone. */
 void rig_part_end_doubt(struct rig_part *part, uint32_t key);
 /* The same for all keys, at the end of the part. */
 void rig_part_end_doubts(struct rig_part *part);

@@ -1,5 +1,5 @@
 /*
- * The processes of a part, and which of them have something open, in the order of the invocations.
+ * The processes of a part, and which of them have an open transaction, in the order of the invocations.
  *
  * Threads: one a part.
  */
@@ -8,12 +8,12 @@
 
 #include "history/text/part/operation_part.h"
 
-enum { RIG_PART_SMALL_PROCESSES = 1 << 16 /* numbers below it are looked up in a table of their own */ };
+enum { RIG_PART_SMALL_PROCESSES = 1 << 16 /* numbers below it have a direct table */ };
 
 /* The process, which fits 32 bits or has a name; NULL when memory runs out. */
 struct rig_part_process *rig_part_find_process(struct rig_part *part, int64_t process);
 
-/* The same, quickest for one that was seen before; NULL also for what does not fit. */
+/* The same, fastest for a known one; NULL also if the number does not fit. */
 RIG_PART_INLINE struct rig_part_process *rig_part_process_of(struct rig_part *part, int64_t process)
 {
     if (process >= 0 && process < RIG_PART_SMALL_PROCESSES) {
@@ -24,7 +24,7 @@ RIG_PART_INLINE struct rig_part_process *rig_part_process_of(struct rig_part *pa
     return process >= INT32_MIN && process <= INT32_MAX ? rig_part_find_process(part, process) : NULL;
 }
 
-/* The process has something open; false when memory runs out. */
+/* Marks the process as having an open transaction; false when memory runs out. */
 RIG_PART_INLINE bool rig_part_open_process(struct rig_part *part, struct rig_part_process *process)
 {
     struct rig_part_invoked *invoked = &part->invoked;

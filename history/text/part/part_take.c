@@ -10,7 +10,7 @@
 
 static const uint32_t none = RIG_TABLE_NONE;
 
-/* The last texts are compared with: most errors are alike. */
+/* Compares with the last texts first: most errors are alike. */
 uint32_t rig_part_error(struct rig_part *part, const char *text, size_t length)
 {
     enum { LOOKED_AT = 4 };
@@ -51,7 +51,7 @@ void rig_part_set_columns(struct rig_part *part)
         part->no_memory = true;
 }
 
-/* The operations that stand from `first` on behind those of the segment are what the process invoked. */
+/* The operations from `first` on after those of the segment are the invocation of the process. */
 static void keep_ops(struct rig_part *part, struct rig_part_process *process, uint32_t first, uint32_t count)
 {
     const struct rig_txn_op *ops = part->segment->ops.at + part->segment->ops.count + first;
@@ -104,7 +104,7 @@ static bool place_micro(struct rig_part *part, const struct rig_operation *opera
            rig_part_list(part, mop, micro, operation->elements.at + micro->first_element, type != RIG_OPERATION_FAIL);
 }
 
-/* Whether the micro-operations keep the rules that need no other operation. */
+/* Checks the rules for a single operation. */
 static void check_micros(struct rig_part *part, const struct rig_operation_parser *parser)
 {
     const struct rig_operation *operation = &parser->operation;
@@ -121,7 +121,7 @@ static void check_micros(struct rig_part *part, const struct rig_operation_parse
         rig_part_refuse(part);
 }
 
-/* What the operation reads may contradict what is not certain. */
+/* Ends doubts about keys whose uncertain elements the operation's reads contradict. */
 static void end_doubts(struct rig_part *part, const struct rig_operation *operation)
 {
     for (size_t i = 0; part->doubts.count > 0 && i < operation->micros.count; i++) {
@@ -135,7 +135,7 @@ static void end_doubts(struct rig_part *part, const struct rig_operation *operat
     rig_part_begin(part);
 }
 
-/* Puts the micro-operations behind those of the segment and `first` others. */
+/* Appends the micro-operations after those of the segment and `first` others. */
 static void place_micros(struct rig_part *part, const struct rig_operation_parser *parser, enum rig_operation_type type,
                          size_t first)
 {
@@ -174,7 +174,7 @@ static bool same_text(const char *at, const struct rig_part_piece *piece)
     return left == 0 || (rig_text_load(at) ^ rig_text_load(other)) << (64 - left * 8) == 0;
 }
 
-/* Whether what was invoked is, byte for byte, what completes, with null for each result. */
+/* Whether the invocation's text equals the completion's, with null for each result. */
 static bool same_as_text(const struct rig_part *part, const struct rig_part_process *process)
 {
     const char *at = process->text + 1;
@@ -206,7 +206,7 @@ static bool same_ops(const struct rig_txn_op *invoked, const struct rig_txn_op *
     return true;
 }
 
-/* A completion without operations has those that were invoked, and no results. */
+/* A completion without operations has those of its invocation, without results. */
 static bool repeat_ops(struct rig_part *part, const struct rig_part_process *process)
 {
     const struct rig_txn_op *ops = rig_part_ops(part, process);
@@ -219,7 +219,7 @@ static bool repeat_ops(struct rig_part *part, const struct rig_part_process *pro
     return true;
 }
 
-/* Whether the operations that came are those invoked; where none came, they are put in their place. */
+/* Compares the completion's operations with those invoked; if it has none, gives it these. */
 static void compare_ops(struct rig_part *part, struct rig_part_process *process,
                         const struct rig_operation_fields *fields, uint32_t count)
 {
@@ -250,7 +250,7 @@ static uint32_t error_of(struct rig_part *part, const struct rig_operation_field
     return fields->has_error ? rig_part_error(part, fields->error, fields->error_length) : 0;
 }
 
-/* The next `count` operations behind those of the segment are the next transaction's. */
+/* The next `count` operations after those of the segment belong to the next transaction. */
 static void own_ops(struct rig_part *part, uint32_t count)
 {
     struct rig_txn_op *ops = part->segment->ops.at + part->segment->ops.count;
@@ -271,7 +271,7 @@ static void complete(struct rig_part *part, struct rig_part_process *process, co
     rig_part_take_completion(part, process, outcome_of(fields), position, time_of(fields), error_of(part, fields));
 }
 
-/* A completion of what was not invoked within the part. */
+/* A completion without an invocation in the part. */
 static void add_lone(struct rig_part *part, const struct rig_operation_fields *fields, uint32_t position,
                      uint32_t count)
 {
@@ -283,7 +283,7 @@ static void add_lone(struct rig_part *part, const struct rig_operation_fields *f
     txn->error = error_of(part, fields);
 }
 
-/* Whether a value that is no transaction may tell of something that was read or written. */
+/* Whether a value that is not a transaction may mean that something was read or written. */
 static bool holds_other(const struct rig_operation_fields *fields)
 {
     bool null = fields->other_length >= 3 && (memcmp(fields->other, "nil", 3) == 0 ||
@@ -291,7 +291,7 @@ static bool holds_other(const struct rig_operation_fields *fields)
     return !fields->has_value && fields->other != NULL && !null && fields->type != RIG_OPERATION_FAIL;
 }
 
-/* An operation of a client is left out, because it is no transaction. */
+/* Leaves out an operation of a client because it is not a transaction. */
 static void leave_out(struct rig_part *part, const struct rig_operation_fields *fields)
 {
     part->segment->skipped_count++;
@@ -339,7 +339,7 @@ static void take_lone(struct rig_part *part, const struct rig_operation_fields *
         add_lone(part, fields, position, count);
 }
 
-/* What rig's own nemesis did. False: it is something else's. */
+/* Takes an event of rig's own nemesis. False: it is another's. */
 static bool take_fault(struct rig_part *part, const struct rig_operation_fields *fields, uint32_t position)
 {
     struct rig_fault_event event;
@@ -388,7 +388,7 @@ void rig_part_take(struct rig_part *part, const struct rig_operation_fields *fie
     }
 }
 
-/* Gives a client with a name its number within the part. */
+/* Gives a named client its number within the part. */
 static void number_process(struct rig_part *part, struct rig_operation_fields *fields)
 {
     if (fields->process_name == NULL)

@@ -1,5 +1,5 @@
 /*
- * Operations that are complete become transactions of the part: what completes is paired with what was invoked.
+ * Makes transactions of complete operations: pairs completions with invocations.
  *
  * Threads: one a part.
  */
@@ -9,15 +9,15 @@
 #include "history/text/part/part_processes.h"
 
 /*
- * The operation is complete; its `count` micro-operations stand behind those of the segment. `text` is not NULL where
- * they were not parsed: an invocation's, as they stand in the file. They are parsed when its completion is not, byte
- * for byte, what was invoked, or does not come.
+ * Takes a complete operation; its `count` micro-operations are after those of the segment. `text` is not NULL if they
+ * were not parsed: an invocation's text in the file. They are parsed later if the completion differs from the
+ * invocation, or is missing.
  */
 void rig_part_take(struct rig_part *part, const struct rig_operation_fields *fields, uint32_t count, const char *text,
                    const char *text_end);
 /* The operation that the part's parser has read. */
 void rig_part_take_parsed(struct rig_part *part);
-/* Parses what the process invoked. `first` operations behind those of the segment are somebody else's. */
+/* Parses the invocation of the process. `first` operations after those of the segment belong to another operation. */
 void rig_part_parse_invoked(struct rig_part *part, struct rig_part_process *process, uint32_t first);
 
 /* The number of an error's text, from 1. */
@@ -31,7 +31,7 @@ RIG_PART_INLINE void rig_part_refuse(struct rig_part *part)
     part->refused = true;
 }
 
-/* The operation's position; those without an index count within the part until it is joined. */
+/* The operation's position; without indices it counts within the part until that is joined. */
 RIG_PART_INLINE uint32_t rig_part_take_position(struct rig_part *part, bool has_index, int64_t index)
 {
     if (!has_index)
@@ -44,7 +44,7 @@ RIG_PART_INLINE uint32_t rig_part_take_position(struct rig_part *part, bool has_
     return (uint32_t)index;
 }
 
-/* A process invokes: `text` in the file, and its short operations where that is parsed. */
+/* A process invokes: `text` in the file, and its short operations if that is parsed. */
 RIG_PART_INLINE void rig_part_take_invocation(struct rig_part *part, struct rig_part_process *process,
                                               uint32_t position, int64_t time_ns, const char *text,
                                               const char *text_end, bool is_parsed)
@@ -64,8 +64,8 @@ RIG_PART_INLINE void rig_part_take_invocation(struct rig_part *part, struct rig_
         part->no_memory = true;
 }
 
-/* A transaction without process, error, and what was invoked. Fields are set one by one: built elsewhere and copied,
- * they would have to be stored before they could be loaded again. */
+/* Sets a transaction without process, error and invocation. Fields are set one by one: copying a struct that was
+ * just stored would stall. */
 RIG_PART_INLINE void rig_part_set_txn(const struct rig_part *part, struct rig_txn *txn, enum rig_outcome outcome,
                                       uint32_t position, int64_t time_ns)
 {
@@ -81,8 +81,8 @@ RIG_PART_INLINE void rig_part_set_txn(const struct rig_part *part, struct rig_tx
 }
 
 /*
- * A transaction whose operations are the next `count` ones behind those of the segment, which know that it is theirs,
- * without process, error, and what was invoked. NULL when memory runs out.
+ * Adds a transaction with the next `count` operations after those of the segment, whose owner is set; without process,
+ * error and invocation. NULL when memory runs out.
  */
 RIG_PART_INLINE struct rig_txn *rig_part_add_txn(struct rig_part *part, enum rig_outcome outcome, uint32_t position,
                                                  int64_t time_ns, uint32_t count)
@@ -106,7 +106,7 @@ RIG_PART_INLINE struct rig_txn *rig_part_add_txn(struct rig_part *part, enum rig
     return txn;
 }
 
-/* What the process invoked is complete; its operations stand behind those of the segment, with results and owner. */
+/* Completes the invocation of the process; its operations are after those of the segment, with results and owner. */
 RIG_PART_INLINE void rig_part_take_completion(struct rig_part *part, struct rig_part_process *process,
                                               enum rig_outcome outcome, uint32_t position, int64_t time_ns,
                                               uint32_t error)

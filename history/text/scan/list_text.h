@@ -1,9 +1,9 @@
 /*
- * Lists as they stand in a file, compared as text: how far does what was read agree with the longest list of its key?
+ * Compares lists as text: how far a list that was read agrees with the longest list of its key.
  *
- * A list's text is what stands between its brackets: digits, '-', and blanks (spaces and commas) between the numbers.
- * Most lists that are read are prefixes of one that was read before, and 64 bytes of text are compared in the time in
- * which one number is parsed.
+ * The text of a list is that between its brackets: digits, '-', and blanks (spaces and commas) between the numbers.
+ * Most lists are prefixes of one that was read before, and comparing 64 bytes of text takes as long as parsing one
+ * number.
  */
 #ifndef RIG_HISTORY_TEXT_SCAN_LIST_TEXT_H
 #define RIG_HISTORY_TEXT_SCAN_LIST_TEXT_H
@@ -18,18 +18,18 @@ static inline bool rig_list_is_blank(char c)
     return c == ' ' || c == ',';
 }
 
-/* Of two stretches of text of `whole` bytes, one behind the other, so much is the same in each: in both. No branch. */
+/* The length of the common prefix over two successive stretches of `whole` bytes, from that in each. No branch. */
 RIG_BLOCK_INLINE unsigned rig_list_both(unsigned first, unsigned second, unsigned whole)
 {
     return first + (second & (0U - (first / whole)));
 }
 
 /*
- * How many bytes of `text` are those of the spine, whose text ends with `spine_length` bytes and a closing bracket:
- * more than `spine_length` where the whole list is the same. RIG_LIST_NO_MATCH where that is not decided before
- * `limit`: each step begins before it, and looks at RIG_LIST_STEP bytes of both.
+ * The length of the common prefix of `text` and the spine, whose text has `spine_length` bytes and a closing bracket:
+ * more than `spine_length` if the whole list is equal. RIG_LIST_NO_MATCH if that is not decided before `limit`: each
+ * step begins before it, and reads RIG_LIST_STEP bytes of both.
  *
- * Four blocks are always looked at: how long a list is, nobody could guess.
+ * Always compares four blocks, because the length of a list is unpredictable.
  */
 RIG_BLOCK_INLINE size_t rig_list_match(const struct rig_text_block *block, const char *spine, size_t spine_length,
                                        const char *text, const char *limit)
@@ -51,7 +51,7 @@ RIG_BLOCK_INLINE size_t rig_list_match(const struct rig_text_block *block, const
 /* How many numbers begin in the first `length` bytes of a list. */
 RIG_BLOCK_INLINE uint32_t rig_list_count(const struct rig_text_block *block, const char *text, size_t length)
 {
-    const char last_blank = ','; /* numbers consist of what is above the comma in ASCII, blanks of what is not */
+    const char last_blank = ','; /* characters of numbers are above the comma in ASCII, blanks are not */
     uint32_t count = 0;
     uint64_t carry = 0;
     for (size_t at = 0; at < length; at += RIG_BLOCK_BYTES) {

@@ -1,5 +1,5 @@
 /*
- * The short way to read an integer in place: eight digits at a time, without a loop.
+ * Fast reading of an integer in place: eight digits at a time, without a loop.
  */
 #ifndef RIG_HISTORY_TEXT_SCAN_NUMBER_TEXT_H
 #define RIG_HISTORY_TEXT_SCAN_NUMBER_TEXT_H
@@ -27,7 +27,7 @@ __attribute__((always_inline)) static inline uint64_t rig_digits_load(const char
     return rig_text_load(at) ^ UINT64_C(0x3030303030303030);
 }
 
-/* The top bit of the first byte that is no digit, and of none before it; 0: all eight are. */
+/* The top bit of the first byte that is not a digit, with none set before it; 0: all eight are digits. */
 __attribute__((always_inline)) static inline uint64_t rig_digits_end(uint64_t digits)
 {
     return ((digits + UINT64_C(0x7676767676767676)) | digits) & UINT64_C(0x8080808080808080);
@@ -40,13 +40,13 @@ __attribute__((always_inline)) static inline uint64_t rig_digits_value(uint64_t 
     return (digits * UINT64_C(42949672960001)) >> 32;
 }
 
-/* A number as it stands in a text. */
+/* A number in a text. */
 struct rig_digits {
     uint64_t value;
-    unsigned length; /* 0: none, or one that needs a closer look */
+    unsigned length; /* 0: none, or left to the grammar */
 };
 
-/* The number of one to seven digits at `at`; there is no branch on how many they are. */
+/* The number of one to seven digits at `at`, without a branch on their count. */
 __attribute__((always_inline)) static inline struct rig_digits rig_digits_read(const char *at)
 {
     uint64_t word = rig_digits_load(at);
@@ -58,8 +58,8 @@ __attribute__((always_inline)) static inline struct rig_digits rig_digits_read(c
 }
 
 /*
- * At most 15 digits, perhaps behind a '-', no 0 in front. Where the text goes on, or NULL for anything else: it may
- * still be a number. What follows is for the caller to judge.
+ * At most 15 digits, optionally after a '-', without leading zeros. Returns the position after it, or NULL for anything
+ * else, which may still be a number. The caller checks what follows.
  */
 __attribute__((always_inline)) static inline const char *rig_number_long(const char *at, int64_t *number)
 {
@@ -92,7 +92,7 @@ __attribute__((noinline, unused)) static const char *rig_number_rare(const char 
     return rig_number_long(at, number);
 }
 
-/* The same, quickest for 1 to 7 digits. */
+/* The same, fastest for 1 to 7 digits. */
 __attribute__((always_inline)) static inline const char *rig_number_short(const char *at, int64_t *number)
 {
     uint64_t word = rig_digits_load(at);

@@ -1,6 +1,6 @@
 /*
- * How the operations of a data type are named in JSON lines and in EDN, as the short ways through a text compare it:
- * eight bytes at a time, or in lanes.
+ * The names of a data type's operations in JSON lines and EDN, prepared for comparison: eight bytes at a time, or in
+ * lanes.
  */
 #ifndef RIG_HISTORY_TEXT_SCAN_OP_NAMES_H
 #define RIG_HISTORY_TEXT_SCAN_OP_NAMES_H
@@ -11,7 +11,7 @@
 /* The text of a micro-operation from behind its bracket up to its key. */
 struct rig_op_name {
     uint64_t word;  /* the first eight bytes */
-    uint32_t blind; /* so many of its last bits are not looked at */
+    uint32_t blind; /* number of its last bits that are ignored */
     uint32_t length;
 };
 

@@ -1,10 +1,9 @@
 /*
- * Text looked at 64 bytes at once: what is true of byte i is bit i of the answer.
+ * Tests on 64 bytes of text at once: bit i of the answer is that of byte i.
  *
- * Three sets of functions give the same answers: for AVX-512 (as processors have it from 2019 on, with VBMI2: the
- * others are as quick with AVX2), for AVX2, and for every machine. Code that uses them is written once and inlined into
- * a function for each set, which carries the set's RIG_BLOCK_TARGET; rig_text_blocks() tells which of them this
- * processor can run.
+ * Three sets of functions give the same answers: for AVX-512 (with VBMI2, in processors from 2019 on; others are as
+ * fast with AVX2), for AVX2, and for every machine. Code that uses them is written once and inlined into a function for
+ * each set, which carries the set's RIG_BLOCK_TARGET; rig_text_blocks() tells which of them this processor can run.
  *
  * All 64 bytes from each address on must be readable.
  */
@@ -68,7 +67,7 @@ RIG_BLOCK_UNUSED uint64_t rig_block_equal_portable(const char *at, char c)
     return bits;
 }
 
-/* c is ASCII, and what is not is below it. */
+/* c is ASCII; other bytes count as below it. */
 RIG_BLOCK_UNUSED uint64_t rig_block_above_portable(const char *at, char c)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -115,7 +114,7 @@ static const struct rig_text_block rig_text_block_portable = {
 #define RIG_BLOCK_TARGET_AVX512 RIG_LANES_TARGET
 #define RIG_BLOCK_TARGET_AVX2   __attribute__((target("avx2,popcnt,bmi,bmi2")))
 
-/* What AVX2 has, AVX-512 has too. Neighbours are added up to 8 numbers of 2 digits, 4 of 4, 2 of 8. */
+/* For AVX2 and AVX-512. Adds neighbours up to 8 numbers of 2 digits, 4 of 4, 2 of 8. */
 RIG_BLOCK_TARGET_AVX2 RIG_BLOCK_UNUSED bool rig_block_number_x86(const char *end, unsigned width, int64_t *number)
 {
     static const uint8_t kept[32] = {0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,
