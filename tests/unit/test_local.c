@@ -44,6 +44,7 @@ static bool stopping(void)
     return stage.stopping;
 }
 
+RIG_PRINTF(3, 4)
 static void keep_log(int level, const char *area, const char *format, ...)
 {
     va_list values;
