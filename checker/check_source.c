@@ -5,7 +5,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 
-/* What a byte of a history takes in memory while it is checked as a whole, by form: measured (bench/RESULTS.md). */
+/* Bytes of memory for each byte of a history that is checked as a whole, by form: measured (bench/RESULTS.md). */
 enum { BYTES_PER_BYTE_RIG = 15, BYTES_PER_BYTE_TEXT = 2, BYTES_AT_LEAST = 16 << 20 };
 
 uint64_t rig_check_planned_bytes(enum rig_form form, uint64_t size_bytes)

@@ -320,7 +320,7 @@ static char *why_unknown(const struct judge *j)
     return keep(j, &text);
 }
 
-/* What a held level implies is held, what implies a refuted one is refuted, and none is both. */
+/* A level implied by a held one is held, a level that implies a refuted one is refuted, and no level is both. */
 static bool are_closed(const struct judge *j)
 {
     bool closed = (j->held & j->refuted) == 0;

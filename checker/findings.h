@@ -1,5 +1,5 @@
 /*
- * What has been found so far: counts, and the most telling witnesses, proved; added up over the judgements of a history
+ * Findings so far: counts, and the most telling witnesses, proved; added up over the judgements of a history
  * (judge.h), one for a history in memory, one a window otherwise.
  *
  * The witnesses kept do not depend on how the history was cut: of cycles the shortest, then the earliest; of other

@@ -27,7 +27,7 @@ struct rig_judge {
     struct rig_arena scratch;              /* inference and graph */
     struct rig_inference inference;
     struct rig_ladder ladder;
-    uint8_t *odd_keys;      /* per key: it has an anomaly, whoever shows it; NULL: none has */
+    uint8_t *odd_keys;      /* per key: some transaction shows an anomaly of it; NULL: none has any */
     uint64_t edge_count[3]; /* ww, wr, rw edges into the transactions judged */
     int64_t infer_ns, search_ns;
 };

@@ -112,8 +112,8 @@ struct rig_scope {
     uint64_t txn_count, op_count, skipped_count;
     uint64_t lost_count; /* operations left out that may have read or written (history.h) */
     uint64_t committed_count;
-    uint64_t unordered_keys; /* keys to which two or more committed transactions made appends that nobody read */
-    uint64_t unknown_reads;  /* reads of ok transactions whose results are not known */
+    uint64_t unordered_keys;              /* keys with unread appends of two or more committed transactions */
+    uint64_t unknown_reads;               /* reads of ok transactions whose results are not known */
     const struct rig_fault_event *faults; /* what a nemesis did; times as in the history */
     size_t fault_count;
     bool unsettled; /* a transaction of unknown fate counts as committed */

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* What `late_before` becomes in the walk. */
+/* Values of `late_before` during the walk. */
 enum { LATE = 1, ON_PATH = 2, DONE = 3 };
 
 struct frame {
@@ -42,7 +42,7 @@ static bool grow(struct walk *w)
     return true;
 }
 
-/* By real time, somebody who completed before it must come after it. */
+/* By real time, a transaction that completed before it must come after it. */
 static inline bool is_too_late(const struct walk *w, uint32_t txn)
 {
     uint32_t invoked = w->txns == NULL ? RIG_POSITION_NONE : w->txns[txn].invoke_at;

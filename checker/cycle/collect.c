@@ -25,7 +25,7 @@ static uint64_t mix(uint64_t hash, uint64_t word)
     return hash ^ (hash >> 31);
 }
 
-/* Of the anomaly and the transactions in cycle order: cycles of one class over the same transactions count once. */
+/* Hash of the anomaly and the transactions in cycle order: cycles of a class over the same transactions count once. */
 static uint64_t fingerprint(const struct rig_cycle *cycle, enum rig_anomaly anomaly)
 {
     uint64_t hash = mix(0x9e3779b97f4a7c15U, (uint64_t)anomaly);

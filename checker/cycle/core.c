@@ -36,8 +36,8 @@ struct walk {
     struct open_nodes open;
     uint32_t next_index;
     uint32_t start;    /* of this part of the walk; transactions before it are not walked */
-    uint32_t ended_at; /* when that completed; real time asks who was invoked later */
-    uint32_t horizon;  /* the latest invocation of those who were; nobody who completed before it is passed over */
+    uint32_t ended_at; /* its completion; real time asks for transactions invoked later */
+    uint32_t horizon;  /* the latest invocation of those; no transaction that completed before it is passed over */
 };
 
 static uint32_t invocation(const struct walk *w, uint32_t node)
@@ -60,7 +60,7 @@ static bool enter(struct walk *w, uint32_t node)
     return open_nodes_add(&w->open, node) && frames_add(&w->path, frame);
 }
 
-/* What is known of a predecessor that is done. */
+/* Facts about a predecessor that is done. */
 static inline void take_latest(const struct walk *w, struct frame *frame, uint32_t from)
 {
     uint32_t latest = w->state[from] >= DONE ? w->value[from] : 0;

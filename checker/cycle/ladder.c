@@ -64,7 +64,7 @@ static struct rig_view view_of(const struct climb *c, enum rig_rung rung, bool p
                              .settled = rung == RIG_RUNG_WW};
 }
 
-/* What a cycle must look like to be of a rung and of no lower one. */
+/* The shape of cycles that belong to a rung and to no lower one. */
 static struct rig_path_rule rule_of(enum rig_rung rung, bool process)
 {
     struct rig_path_rule rule = {.links = rung_links[rung], .process = process, .most_rw = RIG_ANY_RW};
@@ -486,7 +486,7 @@ static enum rig_rc climb_core(struct climb *c, uint32_t most_kept, uint64_t aske
     return rc;
 }
 
-/* What is clean has no core: two walks agree. True also when memory runs out. */
+/* A clean history has no core: two walks agree. True also when memory runs out. */
 static bool has_no_core(const struct rig_inference *inference)
 {
     struct rig_arena arena;

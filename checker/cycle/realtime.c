@@ -37,7 +37,7 @@ static uint32_t masked(uint32_t value, bool counts)
     return value & (0u - (uint32_t)counts);
 }
 
-/* Of a plain view. */
+/* For a plain view. */
 static uint32_t latest_before_node(const struct pass *p, uint32_t node)
 {
     const struct rig_view *view = &p->components->view;
@@ -52,7 +52,7 @@ static uint32_t latest_before_node(const struct pass *p, uint32_t node)
     return before == RIG_NODE_NONE ? most : larger(most, p->latest[before]);
 }
 
-/* Of a split view without process order. */
+/* For a split view without process order. */
 static uint32_t latest_before_half(const struct pass *p, uint32_t state)
 {
     const struct rig_graph *graph = p->components->view.graph;

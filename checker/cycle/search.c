@@ -6,7 +6,7 @@
 #include "base/bug.h"
 #include "checker/graph/orders.h"
 
-/* What a walk remembers of its edges, the seed included, as bits. */
+/* A walk's memory of its edges, the seed included, as bits. */
 enum {
     LAST_RW = 1,   /* the edge passed last (its successor in the cycle) is rw */
     WR = 2,        /* a wr edge is among them, or a transaction of unknown fate */
@@ -19,7 +19,7 @@ enum {
 
 enum { LONG_WALK = 64 /* transactions: longer walks are not tested for transactions that they pass twice */ };
 
-/* What a rule makes of memories, looked up rather than reckoned edge by edge. */
+/* The effect of a rule on memories, as a table rather than computed edge by edge. */
 struct table {
     uint8_t after[KINDS][MEMORIES]; /* one edge more, or FORBIDDEN */
     uint32_t better[MEMORIES]; /* as bits, with which memories a walk can be completed in every way it can with this */
@@ -34,7 +34,7 @@ struct visit {
     uint8_t kind; /* enum rig_edge_kind, of the edge to the parent */
 };
 
-/* What a search knows of a node: nothing, unless it is the search's number that stands there. */
+/* A search's facts about a node; valid only if the node has the search's number. */
 struct seen {
     uint32_t search;
     uint32_t swept;    /* as bits, the memories with which all before it in its process was visited, too */
@@ -62,7 +62,7 @@ static unsigned rw_count(unsigned memory)
     return memory >> RW_SHIFT;
 }
 
-/* What the walk remembers after one more edge, or FORBIDDEN. Forgets what the rule never asks. */
+/* The walk's memory after one more edge, or FORBIDDEN. Drops everything that the rule never asks. */
 static uint8_t remember(const struct rig_path_rule *rule, unsigned before, enum rig_edge_kind kind)
 {
     unsigned after = before & ~(unsigned)LAST_RW, rw = rw_count(before);
@@ -206,7 +206,7 @@ static bool is_inside(const struct rig_search *search, uint32_t node)
     return component_of[state] == region->component || (split && component_of[state + 1] == region->component);
 }
 
-/* What is known of the node by now; first of all, whether it counts. */
+/* The facts about the node so far; first, whether it counts. */
 static inline struct seen *look_up(struct rig_search *search, uint32_t node)
 {
     struct seen *seen = &search->seen[node];

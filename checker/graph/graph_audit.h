@@ -1,5 +1,5 @@
 /*
- * What the searches for cycles rest on, checked in full: for RIG_COSTLY(), and tests.
+ * Full checks of the properties that searches for cycles rest on: for RIG_COSTLY(), and tests.
  *
  * Time: linear in nodes and edges. Space: 28 bytes a relay, from the heap; without it nothing is checked.
  */

@@ -1,5 +1,5 @@
 /*
- * The edges of a dependency graph as they are found, before anybody asks for its arrays (graph.h).
+ * The edges of a dependency graph as they are found, before its arrays are built (graph.h).
  *
  * What a transaction knows by itself, its predecessors over ww and wr, lies in one row, transaction after transaction
  * (`own`); every other edge hangs in a chain on the node that it leads to. So a history is linked in one pass, and most
@@ -7,7 +7,7 @@
  * and rig_graph_pack() makes the graph only then.
  *
  * `late_before` says where to look: nodes are numbered in completion order, nearly every edge leads forward in it, and
- * a cycle needs one that leads back. It is kept up by whoever adds edges.
+ * a cycle needs one that leads back. The functions that add edges keep it up to date.
  *
  * Space: 4 bytes an own edge, 8 another one, 9 a transaction. Everything lies in the arena. Threads: one at a time.
  */

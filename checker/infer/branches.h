@@ -27,7 +27,7 @@ bool rig_branches_collect(struct rig_arena *arena, struct rig_versions *versions
  */
 void rig_branches_inspect(struct rig_versions *versions, const struct rig_branch_reads *reads);
 
-/* Of a committed read of a branch. */
+/* A committed read of a branch. */
 static inline const struct rig_branch_facts *rig_branch_facts(const struct rig_versions *versions,
                                                               const struct rig_txn_op *op)
 {

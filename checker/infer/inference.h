@@ -1,5 +1,5 @@
 /*
- * What an inference yields, whatever the workload: version orders, non-cyclic anomalies, the dependency graph.
+ * The result of an inference, for every workload: version orders, non-cyclic anomalies, the dependency graph.
  *
  * The graph is made when it is asked for: a history without cycles is decided on its links (cycle/clean.h), any other
  * on a part of the graph (cycle/core.h).
@@ -23,7 +23,7 @@ struct rig_inference {
     uint32_t committed_count;
     uint32_t ok_count, fail_count; /* transactions with that outcome */
     unsigned contradicted;         /* RIG_ASSUMPTION_BIT()s of what was assumed and does not hold here */
-    uint64_t unordered_keys;       /* keys to which two or more committed transactions made appends that nobody read */
+    uint64_t unordered_keys;       /* keys with unread appends of two or more committed transactions */
     uint64_t unknown_reads;        /* reads of ok transactions whose results are not known */
 };
 

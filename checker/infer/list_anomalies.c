@@ -30,7 +30,7 @@ static bool note(const struct reading *reading, enum rig_anomaly anomaly, int64_
     return rig_noncyclic_note(reading->noncyclic, &found);
 }
 
-/* What is known of the list that a read shows a prefix of: its key's spine, or a branch. */
+/* Facts about the list of which a read shows a prefix: its key's spine, or a branch. */
 static struct rig_branch_facts facts_of(const struct reading *reading)
 {
     const struct rig_txn_op *op = &reading->ops[reading->op];
@@ -41,7 +41,7 @@ static struct rig_branch_facts facts_of(const struct reading *reading)
         .agrees = k->spine_agrees, .unique = k->spine_unique, .aborted = k->spine_aborted, .garbage = k->spine_garbage};
 }
 
-/* The first element whose writer aborted (G1a) and the first that nobody appended (garbage-read). */
+/* The first element whose writer aborted (G1a) and the first that no transaction appended (garbage-read). */
 static bool check_writers(const struct reading *reading)
 {
     uint32_t key = reading->ops[reading->op].key;
@@ -117,7 +117,7 @@ static bool check_future(const struct reading *reading)
     return true;
 }
 
-/* What the transaction must see now: its previous read of the key, if any, then what it appended since. */
+/* The list that the transaction must see now: its previous read of the key, if any, then its appends since. */
 static bool check_internal(const struct reading *reading)
 {
     const struct rig_history *history = reading->versions->history;
@@ -245,7 +245,7 @@ struct update {
 
 RIG_VEC(struct update, updates)
 
-/* What two lists share with one spine is the same. */
+/* Elements that two lists share with one spine are the same. */
 static uint32_t first_to_compare(const struct rig_read_list *a, const struct rig_read_list *b)
 {
     if (a->at != b->at)

@@ -53,7 +53,7 @@ static bool lay_out_keys(const struct rig_survey *survey, struct rig_versions *v
 static enum rig_rc lay_out(const struct rig_survey *survey, struct rig_arena *arena, struct rig_versions *versions,
                            struct rig_err *err)
 {
-    uint64_t slot_count = 1; /* slot 0 is nobody's */
+    uint64_t slot_count = 1; /* slot 0 belongs to no value */
     for (uint32_t key = 0; key < versions->history->key_count; key++) {
         versions->keys[key] = (struct rig_key_versions){.order_txn = RIG_TXN_NONE};
         versions->key_places[key] =

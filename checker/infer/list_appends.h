@@ -1,5 +1,5 @@
 /*
- * Who appended what: the table of a history's appended values (rig_versions.slots), direct where a key's values are
+ * Writers of values: the table of a history's appended values (rig_versions.slots), direct where a key's values are
  * dense, hashed where they are not.
  *
  * Time: one pass over the operations. Space: at most 4 slots of 8 bytes an append, or, of sparse keys, 3 of 16 bytes.

@@ -109,7 +109,7 @@ static bool visit_any(struct infer *in, uint32_t txn)
 
 /* ---- a transaction that shows nothing odd ---- */
 
-/* What a pass over plain transactions works with, and what it has added so far. */
+/* State of a pass over plain transactions: its inputs, and its additions so far. */
 struct plain {
     const struct rig_versions *versions;
     const struct rig_append *slots;

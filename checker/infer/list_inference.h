@@ -4,8 +4,8 @@
  *
  * Edges: ww between writers of successive versions; wr from the writer of the last element that a read shows, its own
  * elements at the end left out, to the reader; rw from the reader of a version to the writer of the next. A committed
- * append that nobody read comes after the last version observed. Nobody depends on itself; transactions that did not,
- * or may not, have committed contribute nothing. A contested key (rig_versions_contest()) gives wr edges only.
+ * append that no read shows comes after the last version observed. No transaction depends on itself. Transactions that
+ * did not, or may not, have committed contribute nothing. A contested key (rig_versions_contest()) gives wr edges only.
  *
  * Time and space: linear in the history.
  */

@@ -1,5 +1,5 @@
 /*
- * The first look at a history of lists: who is acknowledged, what was appended to each key, how long its list was read.
+ * The first pass over a history of lists: acknowledged transactions, appends to each key, length of its longest read.
  *
  * It says which of the later passes have anything to do, and lists the appends for those that look at nothing else. A
  * window has noted most of it while it took the operations (rig_history.summary); else it takes one pass over them.
@@ -21,7 +21,7 @@ struct rig_survey {
     uint32_t *counted;                  /* per key: appends of committed transactions; by rig_appends_list() */
     uint8_t *committed;                 /* per transaction: acknowledged, or known to have committed before */
     const struct rig_owned_op *appends; /* all of them, in the order of the history */
-    struct rig_owned_op *own_appends;   /* the same where nobody had them before; else NULL */
+    struct rig_owned_op *own_appends;   /* the same if the survey allocated them; else NULL */
     uint32_t append_count;
     uint32_t committed_count;
     uint32_t ok_count, fail_count; /* transactions with that outcome */

@@ -20,7 +20,7 @@ struct access {
     bool has_read;
 };
 
-/* Who updated a version last: so far at most one transaction, mostly. */
+/* The last transaction that updated a version; mostly there is one at most. */
 struct update {
     uint32_t txn, op;
 };
@@ -92,7 +92,7 @@ static bool take_own_version(struct infer *in, uint32_t txn, uint32_t op, uint32
     return true;
 }
 
-/* What the writer of the version makes of the read. */
+/* Notes an aborted or intermediate read, links it with the writer, and keeps the reader if later versions are known. */
 static bool take_version(struct infer *in, uint32_t txn, uint32_t op, uint32_t id)
 {
     const struct rig_register_version *version = &in->registers->versions[id];
@@ -208,7 +208,7 @@ static bool find_targets(struct infer *in, uint32_t version)
     return true;
 }
 
-/* Those who read the version, and who wrote it in his place among them. */
+/* The readers of the version, with its writer in its place among them. */
 static bool find_sources(struct infer *in, uint32_t version)
 {
     uint32_t writer = in->registers->versions[version].writer, end = in->reader_first[version + 1];
@@ -237,7 +237,7 @@ static bool link_version(struct infer *in, uint32_t version)
            rig_bundle_link(in->targets.at, count, in->sources.at, in->sources.count, relays, in->links);
 }
 
-/* ww and rw along the neighbours of each version: where it has any, and somebody to come before them. */
+/* ww and rw to the next versions of each version, if it has any and a transaction that precedes them. */
 static bool link_versions(struct infer *in)
 {
     const struct rig_registers *registers = in->registers;

@@ -19,7 +19,7 @@ struct mention {
     uint32_t op; /* global index */
 };
 
-/* Of one key: its values, and while writers are looked for, the last write. */
+/* The values of one key and, during the search for writers, the last write. */
 struct key_values {
     int64_t lowest, highest;
     uint32_t count; /* operations that name a value */
@@ -234,7 +234,7 @@ static uint32_t find_version(const struct build *b, uint32_t number)
     return b->keys[op->key].sparse ? b->registers->version_of[number] : *slot_of(b, op);
 }
 
-/* False when somebody else wrote it, too. */
+/* False when another transaction wrote it, too. */
 static bool take_write(struct build *b, uint32_t txn, uint32_t key_number, uint32_t number)
 {
     struct rig_register_version *version = &b->registers->versions[number];
@@ -265,7 +265,7 @@ static enum rig_rc find_writers(struct build *b)
     return RIG_OK;
 }
 
-/* ---- who committed ---- */
+/* ---- committed transactions ---- */
 
 /* Those of unknown fate whose writes the transaction read committed. False when memory runs out. */
 static bool follow_reads(struct rig_registers *r, uint32_t txn, struct txn_stack *fresh)

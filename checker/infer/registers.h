@@ -32,7 +32,7 @@
 /* A value that a key has had; the first key_count versions are the keys' initial states. */
 struct rig_register_version {
     int64_t value;
-    uint32_t writer;         /* transaction; RIG_REGISTER_NONE: nobody, as far as is known */
+    uint32_t writer;         /* transaction; RIG_REGISTER_NONE: none is known */
     uint32_t key : 31;       /* there are fewer versions than RIG_GRAPH_MAX_NODES */
     uint32_t superseded : 1; /* its writer wrote the key again, later */
 };

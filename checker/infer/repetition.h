@@ -10,7 +10,7 @@
 
 #include "checker/infer/versions.h"
 
-/* What many lists take to be looked through: zeroed, one a slot of the versions. */
+/* Marks for scanning many lists: zeroed, one for each slot of the versions. */
 struct rig_marks {
     uint32_t *at; /* NULL: there are none */
     uint32_t latest;

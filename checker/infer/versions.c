@@ -85,7 +85,7 @@ static enum rig_rc find_committed(struct build *b)
         if (b->survey.committed[txn])
             observe_txn(&o, txn, false);
     }
-    /* What a transaction that proved committed has read is an observation too. */
+    /* Reads of a transaction that proved committed are observations too. */
     while (o.fresh_count > 0)
         observe_txn(&o, o.fresh[--o.fresh_count], true);
     return RIG_OK;
@@ -341,7 +341,7 @@ static enum rig_rc place_carefully(struct build *b, uint32_t key)
     places[k->order.count] = RIG_PLACE_ODD;
     at->clean = k->spine_agrees < plain ? k->spine_agrees : plain;
     at->visitor = RIG_TXN_NONE;
-    /* What committed reads show beside the order has no place in it, but was not left unread either. */
+    /* Elements that committed reads show beside the order have no place in it, but are not unread either. */
     if (spine_count > k->spine_agrees) {
         struct rig_read_list spine = rig_read_of(b->history->spines[key], spine_count);
         rig_mark_unplaced(versions, key, &spine);

@@ -29,7 +29,7 @@
 
 /* One appended value. */
 struct rig_append {
-    uint32_t writer;         /* transaction; RIG_TXN_NONE: nobody appended this value */
+    uint32_t writer;         /* transaction; RIG_TXN_NONE: none appended this value */
     uint32_t superseded : 1; /* its writer appended to the same key again, later */
     uint32_t position : 31;  /* in the key's order; or RIG_VERSION_NONE, RIG_VERSION_UNPLACED */
 };
@@ -37,7 +37,7 @@ struct rig_append {
 /*
  * What stands at one position of a key's order: a committed writer, and whether it appended to the key again. Before
  * the first position of each key there is RIG_PLACE_END, behind the last one RIG_PLACE_END or, when more may follow
- * (appends that nobody read), RIG_PLACE_ODD.
+ * (unread appends), RIG_PLACE_ODD.
  */
 #define RIG_PLACE_WRITER     0x3fffffffu
 #define RIG_PLACE_SUPERSEDED 0x40000000u
@@ -45,7 +45,7 @@ struct rig_append {
 #define RIG_PLACE_END        RIG_PLACE_NO_VERSION
 #define RIG_PLACE_ODD        (RIG_PLACE_NO_VERSION | RIG_PLACE_SUPERSEDED) /* also: an element that is no version */
 
-/* What visiting every operation needs of its key; the rest is in struct rig_key_versions. */
+/* The part of a key that each visited operation needs; the rest is in struct rig_key_versions. */
 struct rig_key_places {
     int64_t lowest;       /* value of the first slot, unless the key is sparse */
     uint32_t slot_first;  /* into rig_versions.slots */
@@ -64,7 +64,7 @@ struct rig_key_versions {
     uint32_t spine_agrees;  /* leading elements that the key's spine shares with `order` */
     uint32_t spine_unique;  /* leading elements of the spine without a repetition */
     uint32_t spine_aborted; /* position in the spine of the first element by an aborted writer; none: UINT32_MAX */
-    uint32_t spine_garbage; /* likewise of the first element that nobody appended */
+    uint32_t spine_garbage; /* likewise of the first element that no transaction appended */
     uint32_t slot_count;
     bool gaps;      /* some element of the order is no version */
     bool contested; /* its reads, or its reads and appends, contradict each other: see rig_versions_contest() */
@@ -80,7 +80,7 @@ struct rig_versions {
     const struct rig_history *history;
     struct rig_key_places *key_places;
     struct rig_key_versions *keys;
-    struct rig_append *slots; /* the first one is nobody's */
+    struct rig_append *slots; /* the first one belongs to no value */
     uint32_t slot_count;
     uint32_t sparse_first; /* slots of sparse keys, from here on, */
     int64_t *slot_values;  /*   have their values here; NULL when there are none */
@@ -111,7 +111,7 @@ static inline bool rig_append_is_placed(const struct rig_append *append)
     return append->position < RIG_VERSION_UNPLACED;
 }
 
-/* Of a sparse key: the slot of `value`, or the free one where it would be. */
+/* For a sparse key: the slot of `value`, or the free one for it. */
 static inline uint32_t rig_versions_probe(const struct rig_versions *versions, uint32_t key, int64_t value)
 {
     const struct rig_key_places *at = &versions->key_places[key];
@@ -123,7 +123,7 @@ static inline uint32_t rig_versions_probe(const struct rig_versions *versions, u
     return at->slot_first + index;
 }
 
-/* The append of `value` to `key`, or NULL when nobody appended it. */
+/* The append of `value` to `key`, or NULL when no transaction appended it. */
 static inline struct rig_append *rig_versions_find(const struct rig_versions *versions, uint32_t key, int64_t value)
 {
     const struct rig_key_places *at = &versions->key_places[key];
@@ -135,7 +135,7 @@ static inline struct rig_append *rig_versions_find(const struct rig_versions *ve
     return slot->writer == RIG_TXN_NONE ? NULL : slot;
 }
 
-/* The same where it is known that somebody did. */
+/* The same for a value that some transaction appended. */
 static inline struct rig_append *rig_versions_append(const struct rig_versions *versions, uint32_t key, int64_t value)
 {
     struct rig_append *append = rig_versions_find(versions, key, value);

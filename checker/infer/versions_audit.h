@@ -1,5 +1,5 @@
 /*
- * What inferences rest on, checked in full: for RIG_COSTLY(), and tests. Without memory nothing is checked.
+ * Full checks of the properties that inferences rest on: for RIG_COSTLY(), and tests. They pass when memory runs out.
  */
 #ifndef RIG_CHECKER_INFER_VERSIONS_AUDIT_H
 #define RIG_CHECKER_INFER_VERSIONS_AUDIT_H

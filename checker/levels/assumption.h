@@ -1,5 +1,5 @@
 /*
- * What a user may assume of registers, so that their versions can be ordered (checker/infer/registers.h).
+ * Assumptions of the user that order the versions of registers (checker/infer/registers.h).
  */
 #ifndef RIG_CHECKER_LEVELS_ASSUMPTION_H
 #define RIG_CHECKER_LEVELS_ASSUMPTION_H

@@ -10,7 +10,7 @@ enum {
     KEPT_PERCENT = 40,    /* of the budget: what is kept should take no more */
     CROWDED_PERCENT = 40, /* of the budget: what is known of keys should take no more */
     SEARCH_SHARE = 4,     /* of what is left, for what a search for cycles takes beside the arena */
-    LEAST_IDLE = 2,       /* who is still open counts besides */
+    LEAST_IDLE = 2,       /* open transactions count in addition */
     PROGRAM_BYTES = 5 << 20,
     MOST_KNOWN_BYTES = 128 << 20, /* of keys, where there is no limit: that of three million, mostly */
     PROGRAM_SHARE = 16,           /* and of the limit: what the allocator cannot use */

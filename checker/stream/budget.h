@@ -19,7 +19,7 @@ struct rig_budget {
     size_t taken_bytes;     /* by the source */
     uint64_t load_percent;  /* what judging takes beside the window, of what is filled of it; in case it becomes more */
     uint64_t least_percent; /* what it took */
-    uint32_t idle;          /* transactions after which a key that nobody used is taken to be done with, and */
+    uint32_t idle;          /* transactions after which an unused key counts as finished, and */
     uint32_t least_idle;    /*   one that can come back without harm, as far as can be told */
 };
 
@@ -27,16 +27,16 @@ struct rig_budget {
 void rig_budget_init(struct rig_budget *budget, size_t limit_bytes, uint32_t idle);
 /* The source takes so much. */
 void rig_budget_take(struct rig_budget *budget, size_t taken_bytes);
-/* What is left for the window, for judging it and for what is known of keys; SIZE_MAX: no limit. */
+/* Bytes left for the window, its judgement and the memory of keys; SIZE_MAX: no limit. */
 size_t rig_budget_bytes(const struct rig_budget *budget);
 /* A window of so many bytes, of which so many are filled, has to be judged, beside so many other bytes, or it would
  * soon be too large to be. */
 bool rig_budget_is_spent(const struct rig_budget *budget, size_t window_bytes, size_t filled_bytes, size_t other_bytes);
-/* What is left for judging it: a limit for an arena. */
+/* Bytes left for its judgement: a limit for an arena. */
 size_t rig_budget_left(const struct rig_budget *budget, size_t window_bytes, size_t other_bytes);
 /* So many bytes for what is known of keys are too many, limit or not. */
 bool rig_budget_is_crowded(const struct rig_budget *budget, size_t other_bytes);
-/* What judging it took. */
+/* Reports the bytes that its judgement took. */
 void rig_budget_measure(struct rig_budget *budget, size_t judging_bytes, size_t filled_bytes);
 /* Where a judgement would leave so many bytes of its window filled that hardly any others fit beside them: lowers
  * least_idle and is true, as long as it can be lower. */

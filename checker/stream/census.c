@@ -7,11 +7,11 @@
 #include "base/vec.h"
 #include "history/text/text_table.h"
 
-/* What is noted of a key: how many transactions were complete at the end of the segment that used it last; or: */
+/* The note of a key: the number of transactions complete at the end of the segment that used it last; or: */
 enum { UNUSED = 0, PAGE_BITS = 3, PAGE_KEYS = 1 << PAGE_BITS };
 static const uint32_t never_done = UINT32_MAX - 1; /* below RIG_TABLE_NONE */
 
-/* Of keys that are numbers, neighbours share a place in the table. */
+/* Keys that are consecutive numbers share a place in the table. */
 struct census_page {
     uint32_t last[PAGE_KEYS];
 };
@@ -74,7 +74,7 @@ static bool note(struct rig_census *census, const struct rig_segment_key *key, u
     return true;
 }
 
-/* What is open comes last: it is told anew with every segment until it is complete. */
+/* Open transactions come last: every segment tells them anew until they complete. */
 bool rig_census_note(struct rig_census *census, const struct rig_segment *segment)
 {
     bool fits = true;

@@ -7,7 +7,7 @@
 #include "checker/stream/closing_private.h"
 #include "history/window_view.h"
 
-/* Rounds until all wait, because it takes too long to see who does not. */
+/* Rounds until all transactions wait, because it takes too long to find those that do not. */
 enum { MOST_ROUNDS = 64, PIECE = 256, PASSAGES_AT_ONCE = 64 };
 
 static void make_wait(struct rig_closing_search *s, uint32_t txn)
@@ -136,7 +136,7 @@ static bool visit_stretch(struct rig_closing_search *s, uint32_t begin, uint32_t
     return any;
 }
 
-/* The end of the stretch that begins there: nobody in it has to come after somebody behind it. */
+/* The end of the stretch that begins there: no transaction in it has to come after one behind it. */
 static uint32_t end_of_stretch(const struct rig_closing_search *s, uint32_t begin)
 {
     uint32_t end = begin;
@@ -147,7 +147,7 @@ static uint32_t end_of_stretch(const struct rig_closing_search *s, uint32_t begi
     return end + 1;
 }
 
-/* The number of stretches, which are noted, that end before the first who waits. */
+/* The number of stretches, which are noted, that end before the first waiting transaction. */
 static uint32_t stretches_before_first(const struct rig_closing_search *s)
 {
     uint32_t low = 0, high = s->stretch_count;
@@ -161,7 +161,7 @@ static uint32_t stretches_before_first(const struct rig_closing_search *s)
     return low;
 }
 
-/* Where the stretch of the first who waits begins: stretches are spanned by those who have to come after later ones. */
+/* Start of the first waiting transaction's stretch. Transactions that must come after later ones span stretches. */
 static uint32_t begin_of_first_stretch(const struct rig_closing_search *s)
 {
     const uint8_t *all = s->links->late_before, *late = all, *end = all + s->first;
@@ -181,7 +181,7 @@ static uint32_t begin_of_noted_stretch(const struct rig_closing_search *s, uint3
 
 /*
  * Those before `behind`, in completion order, in which nearly every edge leads forward; over the stretches that others
- * span (links.h) again until nothing changes there. By real time nobody waits for one who completed later.
+ * span (links.h) again until nothing changes there. By real time no transaction waits for one that completed later.
  */
 static void visit_txns(struct rig_closing_search *s, uint32_t behind)
 {
@@ -199,7 +199,7 @@ static void visit_txns(struct rig_closing_search *s, uint32_t behind)
 static void visit_relay(struct rig_closing_search *s, uint32_t node)
 {
     if (!s->out->waits[node] && waits_for_predecessor(s, node)) {
-        uint32_t target = s->least_target[node - s->links->txn_count]; /* who may have completed before */
+        uint32_t target = s->least_target[node - s->links->txn_count]; /* it may have completed before */
         s->out->waits[node] = 1;
         s->any = s->changed = true;
         s->first = target < s->first ? target : s->first;

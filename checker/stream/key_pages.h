@@ -1,5 +1,5 @@
 /*
- * What is known of each of very many keys, as a few bytes a key: neighbours share a page, so that finding them takes
+ * A few bytes of facts for each of very many keys: neighbours share a page, so that finding them takes
  * little beside the bytes themselves.
  *
  * Names are numbers; the bytes mean nothing here. A page notes when something was last put there.

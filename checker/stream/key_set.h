@@ -4,7 +4,7 @@
  *
  * It is a set of ranges. Keys that are numbers and lie close together end up in few of them, however many they are; of
  * text keys there is a hash of 64 bits each. Where there would be too many ranges, those with the smallest gaps between
- * them become one: who asks for a key out of such a gap hears that it is there.
+ * them become one: a query for a key out of such a gap answers that it is there.
  *
  * Space: 16 bytes a range, and never more than was allowed. Time: logarithmic in the ranges; to add, in the long run,
  * likewise. Threads: one.

@@ -1,7 +1,7 @@
 /* The closing set of lists (closing.h): transactions of unknown fate. */
 #include "checker/stream/closing_private.h"
 
-/* Makes those wait who made appends to the key that nobody read. */
+/* Makes the writers of unread appends to the key wait. */
 static void wait_unread(struct rig_closing_search *s, uint32_t key)
 {
     const struct rig_versions *versions = s->versions;

@@ -1,4 +1,4 @@
-/* What is remembered of lists that are done with (retired.h). */
+/* The memory of finished lists (retired.h). */
 #include <stdlib.h>
 
 #include "base/bug.h"
@@ -6,7 +6,7 @@
 #include "checker/stream/retired_private.h"
 #include "history/window_view.h"
 
-/* What one judgement shows of a key. */
+/* The facts about a key in one judgement. */
 struct shown {
     struct rig_retired_values values;
     uint32_t unread;
@@ -33,7 +33,7 @@ static struct key_slots slots_of(const struct rig_inference *inference, uint32_t
         .values = at->shift == 0 ? NULL : versions->slot_values + (at->slot_first - versions->sparse_first)};
 }
 
-/* The value of slot `i`, appended by somebody who is judged (NULL: all are); false when there is none. */
+/* The value of slot `i`, appended by a judged transaction (NULL: all are); false when there is none. */
 static inline bool value_at(const struct key_slots *of, uint32_t i, const uint8_t *judged, int64_t *value)
 {
     uint32_t writer = of->slots[i].writer;
@@ -66,7 +66,7 @@ static bool is_read(const struct rig_versions *versions, uint32_t key)
     return versions->places[end] == RIG_PLACE_END;
 }
 
-/* What those who are judged (NULL: all) appended to the key. */
+/* The appends of judged transactions (NULL: all) to the key. */
 static struct shown show(const struct rig_inference *inference, uint32_t key, const uint8_t *judged)
 {
     const struct rig_op_summary *summary = inference->history->summary;
@@ -148,7 +148,7 @@ static bool remember(const struct rig_retiring *r, uint32_t key, bool dropped)
     const uint8_t *whose = dropped ? NULL : r->judged; /* all that used it are judged */
     const struct shown shown = show(r->inference, key, whose);
     const bool is_odd = r->odd != NULL && r->odd[key];
-    /* Of a key that was never written there is nothing to remember; nor of one that may not be used again. */
+    /* A key that was never written leaves nothing to remember, nor does one that may not be used again. */
     if ((shown.values.count == 0 && versions->order.count == 0 && !is_odd &&
          rig_retired_find(r->retired, history, key) == RIG_RETIRED_NONE) ||
         (r->retired->any_forgotten && rig_retired_is_forgotten(r->retired, history, key)))

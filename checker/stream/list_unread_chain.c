@@ -39,7 +39,7 @@ static bool find_writers(const struct rig_inference *inference, uint32_t key, co
     return true;
 }
 
-/* The values that the writer's operations appended to the key, and that nobody read. */
+/* The values of the writer's unread appends to the key. */
 static bool add_values(const struct rig_inference *inference, uint32_t key, uint32_t txn,
                        struct rig_unread_chain *chain)
 {

@@ -1,5 +1,5 @@
 /*
- * Appends to a key that nobody has read, in the order in which a read can only show them if all is well: each of them
+ * Unread appends to a key, in the order in which a read can only show them if all is well: each of them
  * was made by the same transaction as the one before it, or by one that was invoked after that had completed.
  *
  * Any read may still show them otherwise. But who judged a window and found no cycle in it, real time counted, knows

@@ -1,4 +1,4 @@
-/* What is remembered of registers that are done with (retired.h), and what may be done to them later. */
+/* The memory of finished registers (retired.h), and the later uses that are allowed. */
 #include "checker/stream/retired_private.h"
 
 /* Whatever any transaction wrote or read. */

@@ -35,7 +35,7 @@ struct rig_retired *rig_retired_new(enum rig_workload workload, size_t forgotten
 /* Takes NULL. */
 void rig_retired_free(struct rig_retired *retired);
 size_t rig_retired_bytes(const struct rig_retired *retired);
-/* Keys to which two or more committed transactions made appends that nobody read. */
+/* Keys with unread appends of two or more committed transactions. */
 uint64_t rig_retired_unordered(const struct rig_retired *retired);
 
 /*
@@ -53,10 +53,10 @@ bool rig_retired_is_settled(const struct rig_retired *retired, const struct rig_
  */
 bool rig_retired_forget(struct rig_retired *retired);
 
-/* What a key does in a judgement. */
+/* The role of a key in a judgement. */
 enum rig_key_fate {
     RIG_KEY_ALIVE,
-    RIG_KEY_DEAD,    /* some who used it are judged: it is remembered, and stays in the window */
+    RIG_KEY_DEAD,    /* some of its transactions are judged: it is remembered, and stays in the window */
     RIG_KEY_DROPPED, /* all are: it is remembered and leaves the window */
 };
 

@@ -42,7 +42,7 @@ static bool forget_pages(struct rig_retired *retired)
 
 /* ---- the texts of those that are kept ---- */
 
-/* What the names of text keys become when texts of forgotten ones are given back. */
+/* New names of text keys after the texts of forgotten ones are freed. */
 struct renaming {
     const struct rig_retired *from;
     struct rig_text_table texts;

@@ -119,7 +119,7 @@ struct rig_admission {
     const char *conflict; /* NULL: none so far */
 };
 
-/* What is remembered of the keys of one type, and what may happen to them later. */
+/* The memory of the keys of one type, and the later uses that are allowed. */
 struct rig_type_retired {
     /* False when memory runs out. */
     bool (*remember)(const struct rig_retiring *r, uint32_t key, bool dropped);
