@@ -1,10 +1,10 @@
 /*
  * The checker's table of data types: all that it does differently from one workload to the next is in a row of it.
  *
- * A row is asked once a history, window, segment or key, never an operation. What is long of a row is in files that are
- * named after the type; only these and the table name its operations. To add a type is to add such files and a row.
+ * A row is asked once a history, window, segment or key, never an operation. Long parts of a row are in files that are named
+ * after the type; only these and the table name its operations. To add a type is to add such files and a row.
  *
- * This header includes nothing of what finds anomalies: what proves them again (witness/verify.h) asks it, too.
+ * This header includes nothing that finds anomalies, because the verifier (witness/verify.h) uses it, too.
  */
 #ifndef RIG_CHECKER_CHECKER_TYPES_H
 #define RIG_CHECKER_CHECKER_TYPES_H

@@ -228,9 +228,9 @@ static bool prepare_relays(struct rig_closing_search *s, struct rig_arena *arena
 }
 
 /*
- * Passages stand in rows that lead one way or the other, those of keys that came into use later behind the others. From
- * these waiting may creep back key by key, all the way: so on the way back, those who completed before all who waited
- * so far are visited at once.
+ * Relays stand in rows that lead one way or the other; those of keys that came into use later stand last. Waiting may
+ * spread backwards from them, key by key, through all rows. So the way back visits, at once, the transactions that
+ * completed before every one found waiting so far.
  */
 static void visit_relays(struct rig_closing_search *s)
 {

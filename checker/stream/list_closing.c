@@ -28,9 +28,9 @@ static void wait_behind_read(struct rig_closing_search *s, const struct rig_txn_
 }
 
 /*
- * A transaction of unknown fate counts for nothing as long as nobody read what it wrote, but may do so later. Then what
- * it read comes before what was written next, which therefore waits too; or changes the order of the key, which
- * therefore stays alive. (What it appended comes after everything in any case, and so before nothing.)
+ * A transaction of unknown fate does not count until its writes are read, which may come later. Then its read precedes
+ * the next write, so that the writer waits, too; or its read changes the order of the key, so that the key stays alive.
+ * (Its appends come after everything in either case, and so precede nothing.)
  */
 void rig_list_wait_for_unknown(struct rig_closing_search *s)
 {

@@ -51,7 +51,7 @@ static inline void show_append(struct shown *shown, const struct rig_append *slo
     values->lowest = value < values->lowest ? value : values->lowest;
     values->highest = value > values->highest ? value : values->highest;
     values->count++;
-    bool unplaced = slot->position == RIG_VERSION_NONE; /* as of those who failed: one branch on both is foreseen */
+    bool unplaced = slot->position == RIG_VERSION_NONE; /* as appends of failed transactions are */
     if (!(unplaced & committed[slot->writer]))
         return;
     shown->several_writers |= shown->unread > 0 && shown->unread_writer != slot->writer;

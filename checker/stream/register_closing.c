@@ -37,9 +37,9 @@ static bool updates_marked(const struct rig_closing_search *s, uint32_t txn)
 }
 
 /*
- * A transaction of unknown fate gives no version a place. Should it count, what it read comes before the versions
- * behind that, whose writers therefore wait; so do those who updated the version that it read, with whom it would have
- * lost an update; and who wrote it, should that hinge on this one.
+ * A transaction of unknown fate gives no version a place. If it turns out to count, its read precedes the later
+ * versions, so their writers wait. Transactions that updated the version that it read wait as well, because both would
+ * be a lost update; so does the writer of that version, if its own fate depends on this one.
  */
 void rig_register_wait_for_unknown(struct rig_closing_search *s)
 {

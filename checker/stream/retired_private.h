@@ -90,7 +90,7 @@ bool rig_retired_is_forgotten(const struct rig_retired *retired, const struct ri
 struct retired_key *rig_retired_put(struct rig_retired *retired, const struct rig_history *history, uint32_t key);
 /* Makes the key's range cover the values, as bits while that pays. False when memory runs out. */
 bool rig_retired_widen(struct rig_retired *retired, struct retired_key *key, const struct rig_retired_values *values);
-/* Of a key that has bits: the value, which is in its range, was written. */
+/* Notes that the value was written. The key has bits, and the value is in its range. */
 static inline void rig_retired_set_bit(struct retired_key *key, int64_t value)
 {
     uint64_t place = (uint64_t)value - (uint64_t)key->lowest;

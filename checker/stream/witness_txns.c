@@ -295,7 +295,7 @@ enum rig_rc rig_witness_txns_keep(struct rig_witness_txns *evidence, const struc
     for (uint32_t i = 0; rc == RIG_OK && i < witness->txn_count; i++) {
         uint32_t *op = i == 0 ? &witness->op : i == 1 ? &witness->other_op : &none;
         uint32_t no_op = UINT32_MAX;
-        /* Of a witness over one transaction both operations are its own. */
+        /* Both operations of a witness over one transaction are its own. */
         if (i == 0 && witness->txn_count == 1 && witness->step_count == 0) {
             uint32_t txn = witness->txns[0];
             rc = keep_with_op(evidence, &txn, &witness->other_op, err);
@@ -341,7 +341,7 @@ static int compare_places(const void *left, const void *right)
     return (a->invoke_at > b->invoke_at) - (a->invoke_at < b->invoke_at);
 }
 
-/* What becomes of what was kept. */
+/* The selection of kept transactions for a history. */
 struct giving {
     struct place *places;    /* in the order in which histories number them */
     uint8_t *keep;           /* parallel: wanted */

@@ -20,8 +20,8 @@ enum rig_rc rig_explain_cycle(const struct rig_inference *inference, const struc
 enum rig_rc rig_explain_noncyclic(const struct rig_noncyclic *found, struct rig_arena *arena,
                                   struct rig_witness *witness, struct rig_err *err);
 
-/* Of lists, and of registers: finds the operations behind a ww, wr or rw step between two transactions, and what orders
- * the versions. False: there are none. */
+/* For lists, and for registers: finds the operations behind a ww, wr or rw step between two transactions, and the
+ * evidence for the order of the versions. False: there are none. */
 bool rig_list_explain_step(const struct rig_inference *inference, struct rig_step *step);
 bool rig_register_explain_step(const struct rig_inference *inference, struct rig_step *step);
 

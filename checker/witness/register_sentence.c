@@ -3,7 +3,7 @@
 
 #include "checker/witness/sentence.h"
 
-/* What orders two versions of a register: ", as T3 had read 1 before it wrote 2 (writes follow reads)". */
+/* The evidence for the order of two versions: ", as T3 had read 1 before it wrote 2 (writes follow reads)". */
 static void add_order(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text)
 {
     static const char *const assumptions[] = {"", "", "writes follow reads", "sequential keys", "linearizable keys"};

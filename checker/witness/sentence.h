@@ -19,7 +19,7 @@ char *rig_sentence_witness(const struct rig_history *history, const struct rig_w
 struct rig_type_sentences {
     /* Behind "T17 before T23": the reason, of a ww, wr or rw step. */
     void (*add_step)(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text);
-    /* Of a non-cyclic anomaly, behind its name. */
+    /* The text of a non-cyclic anomaly, behind its name. */
     void (*add_noncyclic)(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text);
 };
 
