@@ -1,7 +1,7 @@
 /*
  * The checker's table of data types: all that it does differently from one workload to the next is in a row of it.
  *
- * A row is asked once a history, window, segment or key, never an operation. Long parts of a row are in files that are named
+ * A row is asked once a history, window, segment or key, never an operation. Long parts of a row are in files named
  * after the type; only these and the table name its operations. To add a type is to add such files and a row.
  *
  * This header includes nothing that finds anomalies, because the verifier (witness/verify.h) uses it, too.

@@ -54,8 +54,8 @@ static bool cut_spine(struct rig_retired *retired, uint32_t number, struct rig_g
 }
 
 /*
- * The same for a branch of `from`, the spine before it was cut. The judged part may end in the tail. If the spine became
- * empty although the branch begins with the judged part, their common elements are judged as well, and stay.
+ * The same for a branch of `from`, the spine before it was cut. The judged part may end in the tail. If the spine
+ * became empty although the branch begins with the judged part, their common elements are judged as well, and stay.
  */
 static bool cut_branch(struct rig_retired *retired, uint32_t number, const struct rig_growing_list *from,
                        struct rig_growing_list *spine, struct rig_growing_branch *branch, uint32_t *limit)

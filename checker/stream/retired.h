@@ -30,8 +30,8 @@
 
 struct rig_retired;
 
-/* The memory of forgotten keys may take so many bytes; 0: a default. NULL for a workload that rig does not check, and
- * when memory runs out. */
+/* The workload is one that rig checks (rig_type_require()). The ranges of forgotten keys may take so many bytes; 0: a
+ * default. NULL when memory runs out. */
 struct rig_retired *rig_retired_new(enum rig_workload workload, size_t forgotten_bytes);
 /* Takes NULL. */
 void rig_retired_free(struct rig_retired *retired);
