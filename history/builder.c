@@ -166,6 +166,31 @@ enum rig_rc rig_history_builder_add(struct rig_history_builder *builder, const s
     return RIG_OK;
 }
 
+enum rig_rc rig_history_builder_add_like(struct rig_history_builder *builder, const struct rig_history *history,
+                                         uint32_t txn, const struct rig_op *ops, const struct rig_read *reads,
+                                         const int64_t *const *lists, struct rig_err *err)
+{
+    const struct rig_txn *like = &history->txns[txn];
+    struct rig_column_row row;
+    struct rig_txn_input input = {.invoke_ns = like->invoke_ns,
+                                  .complete_ns = like->complete_ns,
+                                  .invoke_at = like->invoke_at,
+                                  .complete_at = like->complete_at,
+                                  .process = like->process,
+                                  .outcome = (enum rig_outcome)like->outcome,
+                                  .ops = ops,
+                                  .reads = reads,
+                                  .lists = lists,
+                                  .op_count = rig_txn_op_count(history, txn),
+                                  .error = like->error == 0 ? NULL : history->errors[like->error - 1]};
+    if (history->columns != NULL) {
+        row = rig_columns_row(history->columns, txn);
+        input.columns = &row;
+        input.names = (const char *const *)history->columns->names.texts;
+    }
+    return rig_history_builder_add(builder, &input, err);
+}
+
 enum rig_rc rig_history_builder_finish(struct rig_history_builder *builder, struct rig_history **history,
                                        struct rig_err *err)
 {

@@ -63,7 +63,6 @@ static enum rig_rc pass_op(struct passing *p, const struct rig_txn_op *op, uint3
 static enum rig_rc pass_txn(struct passing *p, uint32_t txn, struct rig_err *err)
 {
     const struct rig_history *history = p->history;
-    const struct rig_txn *t = &history->txns[txn];
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
     const uint32_t count = rig_txn_op_count(history, txn);
     enum rig_rc rc = RIG_OK;
@@ -72,24 +71,7 @@ static enum rig_rc pass_txn(struct passing *p, uint32_t txn, struct rig_err *err
         rc = pass_op(p, &ops[i], i, err);
     if (rc != RIG_OK)
         return rc;
-    struct rig_column_row row = {0};
-    struct rig_txn_input input = {.invoke_ns = t->invoke_ns,
-                                  .complete_ns = t->complete_ns,
-                                  .invoke_at = t->invoke_at,
-                                  .complete_at = t->complete_at,
-                                  .process = t->process,
-                                  .outcome = (enum rig_outcome)t->outcome,
-                                  .ops = p->ops,
-                                  .reads = p->reads,
-                                  .lists = p->lists,
-                                  .op_count = count,
-                                  .error = t->error == 0 ? NULL : history->errors[t->error - 1]};
-    if (history->columns != NULL) {
-        row = rig_columns_row(history->columns, txn);
-        input.columns = &row;
-        input.names = (const char *const *)history->columns->names.texts;
-    }
-    return rig_history_builder_add(p->builder, &input, err);
+    return rig_history_builder_add_like(p->builder, history, txn, p->ops, p->reads, p->lists, err);
 }
 
 static enum rig_rc pass_all(struct passing *p, const uint8_t *keep, struct rig_err *err)

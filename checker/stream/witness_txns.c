@@ -167,31 +167,6 @@ static enum rig_rc copy_ops(struct rig_witness_txns *evidence, uint32_t txn, str
     return rc;
 }
 
-static enum rig_rc add_txn(struct rig_witness_txns *evidence, uint32_t txn, const struct copy *copy,
-                           struct rig_err *err)
-{
-    const struct rig_history *history = evidence->history;
-    const struct rig_txn *t = &history->txns[txn];
-    struct rig_column_row row = {0};
-    struct rig_txn_input input = {.invoke_ns = t->invoke_ns,
-                                  .complete_ns = t->complete_ns,
-                                  .invoke_at = t->invoke_at,
-                                  .complete_at = t->complete_at,
-                                  .process = t->process,
-                                  .outcome = (enum rig_outcome)t->outcome,
-                                  .ops = copy->ops,
-                                  .reads = copy->reads,
-                                  .lists = copy->lists,
-                                  .op_count = rig_txn_op_count(history, txn),
-                                  .error = t->error == 0 ? NULL : history->errors[t->error - 1]};
-    if (history->columns != NULL) {
-        row = rig_columns_row(history->columns, txn);
-        input.columns = &row;
-        input.names = (const char *const *)history->columns->names.texts;
-    }
-    return rig_history_builder_add(evidence->builder, &input, err);
-}
-
 static enum rig_rc copy_txn(struct rig_witness_txns *evidence, uint32_t txn, struct rig_err *err)
 {
     const struct rig_history *history = evidence->history;
@@ -203,7 +178,7 @@ static enum rig_rc copy_txn(struct rig_witness_txns *evidence, uint32_t txn, str
     rig_arena_reset(&evidence->scratch);
     enum rig_rc rc = copy_ops(evidence, txn, &copy, err);
     if (rc == RIG_OK)
-        rc = add_txn(evidence, txn, &copy, err);
+        rc = rig_history_builder_add_like(evidence->builder, history, txn, copy.ops, copy.reads, copy.lists, err);
     return rc != RIG_OK || kept_txns_add(&evidence->txns, kept) ? rc : no_memory(err);
 }
 
