@@ -1,7 +1,7 @@
 /*
  * Judging what is in memory: inference, and the search for cycles among some of its transactions.
  *
- * A whole history is judged at once. Of a window (windows.h) only the selected transactions are: edges that do not join
+ * A whole history is judged at once. In a window (stream.h), only the selected transactions are: edges that do not join
  * two of them are cut, and anomalies of others are left out, because they were counted already or will be.
  *
  * Threads: one. Memory is kept from one judgement to the next.

@@ -1,5 +1,5 @@
 /*
- * How much memory a check in windows (windows.h) may take, and what it does as that gets short: windows end earlier,
+ * How much memory a check in windows (stream.h) may take, and what it does as that gets short: windows end earlier,
  * keys are taken to be done with sooner, and those that are done with are forgotten.
  *
  * Of the limit, which is for the whole program, some is for the program itself, and some the source takes, which may

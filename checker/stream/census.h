@@ -1,5 +1,5 @@
 /*
- * The last use of every key of a history, noted while it is read: when a check in windows (windows.h) goes through the
+ * The last use of every key of a history, noted while it is read: when a check in windows (stream.h) goes through the
  * history again, it knows which keys are done with and need not guess.
  *
  * A use is any transaction that names the key, complete or open. Of a key whose last use is an open transaction that

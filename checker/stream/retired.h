@@ -1,7 +1,7 @@
 /*
  * Keys that are taken to be done with, after transactions that used them have been judged.
  *
- * Whether a key will be used again is a guess (windows.h). What makes a wrong guess harmless is that lists only grow: a
+ * Whether a key will be used again is a guess (stream.h). What makes a wrong guess harmless is that lists only grow: a
  * read that shows the whole list as it was judged, and whatever came later behind it, orders nothing among those who
  * were judged, and nothing before them. So a retired key may come back, if all its reads begin with that list; the part
  * that was judged is then cut off, and the key goes on as if it were new. Everything else is a conflict: what was

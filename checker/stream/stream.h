@@ -4,8 +4,8 @@
  * Segments are fed until the window holds enough that is new. Then it is inferred as a history; the closing set
  * (closing.h), which nothing that is still to come can be tied into a cycle with, is judged; keys all of whose
  * transactions have been judged are dropped, and the transactions with them. What has been found is added up
- * (findings.h), with the transactions that the witnesses speak of (evidence.h). A history that fits into one window is
- * judged as rig_check() judges it. Why nothing is lost at the borders stands in docs/checker.md.
+ * (findings.h), with the transactions that the witnesses speak of (witness_txns.h). A history that fits into one window
+ * is judged as rig_check() judges it. Why nothing is lost at the borders stands in docs/checker.md.
  *
  * A key is taken to be done with when no open transaction names it and none of the last `idle` transactions (fewer
  * where it was used often) has used it. That is a guess; retired.h finds out where it was wrong. Then there is a

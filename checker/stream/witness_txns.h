@@ -1,5 +1,5 @@
 /*
- * The transactions that witnesses speak of, kept when the window (windows.h) that they were judged in has gone: in the
+ * The transactions that witnesses speak of, kept when the window (stream.h) that they were judged in has gone: in the
  * end a small history of their own, under the positions that they have in the whole one.
  *
  * A transaction that was judged before, and stayed for the sake of some of its keys, is kept with its operations on

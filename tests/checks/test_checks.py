@@ -213,6 +213,10 @@ class Checks(unittest.TestCase):
         self.catches("check-text", {"base/err.c": "int x;\n/*\n * Wh" "at rig did.\n */\n"}, "base/err.c:3")
         self.passes("check-text", **{"docs/a.md": "Wh" "at does it lose? A list\nof keys, and of\nOf course `Wh" "at x` no.\n"})
 
+    def test_comment_that_names_a_file_that_is_gone(self):
+        self.catches("check-text", {"base/err.c": "int x;\n/*\n * As in gone.h.\n */\n"}, "base/err.c:3: names gone.h, which")
+        self.passes("check-text", **{"base/err.c": "#include <stdio.h>\n/* err.h, history/history.h and stdio.h. */\nint gone;\n"})
+
     def test_blanks_at_the_end_of_a_line(self):
         self.catches("check-text", {"base/err.c": "int x; \n"}, "blanks at the end")
 

@@ -1,4 +1,4 @@
-/* Finished keys: the known part is cut off when they are used again. (test_windows.c tests conflicts.) */
+/* Finished keys: the known part is cut off when they are used again. (test_stream.c tests conflicts.) */
 #include "tests/unit/given_history.h"
 
 #include <string.h>
