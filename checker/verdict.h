@@ -10,20 +10,12 @@
 #include <stdint.h>
 
 #include "checker/levels/anomaly.h"
+#include "checker/levels/arc.h"
 #include "checker/levels/level.h"
 #include "history/history.h"
 
 enum rig_fate { RIG_FATE_NOT_REFUTED, RIG_FATE_HELD, RIG_FATE_REFUTED };
 enum rig_valid { RIG_VALID_FALSE, RIG_VALID_TRUE, RIG_VALID_UNKNOWN };
-
-/* Why one transaction of a witness must come before the next. */
-enum rig_edge_kind {
-    RIG_EDGE_WW,       /* installed the version that the next one overwrote */
-    RIG_EDGE_WR,       /* wrote what the next one read */
-    RIG_EDGE_RW,       /* read a version that the next one overwrote: did not see its write */
-    RIG_EDGE_PROCESS,  /* same process, earlier */
-    RIG_EDGE_REALTIME, /* completed before the next one was invoked */
-};
 
 /* What shows that one version of a key came before another. */
 enum rig_order_source {

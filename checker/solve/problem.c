@@ -1,0 +1,206 @@
+#include "checker/solve/problem.h"
+
+#include <string.h>
+
+#include "base/bug.h"
+
+void rig_problem_done(struct rig_problem *problem)
+{
+    rig_problem_txns_done(&problem->txns);
+    rig_problem_reads_done(&problem->reads);
+    rig_problem_writes_done(&problem->writes);
+    rig_problem_pairs_done(&problem->pairs);
+    free(problem->writer_first);
+    free(problem->writers);
+    free(problem->reader_first);
+    free(problem->readers);
+    free(problem->read_txn);
+    free(problem->write_txn);
+    *problem = (struct rig_problem){0};
+}
+
+bool rig_problem_add_txn(struct rig_problem *problem, const struct rig_problem_txn *txn)
+{
+    struct rig_problem_txn added = *txn;
+    RIG_REQUIRE(problem->txn_count == 0 || problem->txns.at[problem->txn_count - 1].txn < txn->txn);
+    added.first_read = (uint32_t)problem->reads.count;
+    added.first_write = (uint32_t)problem->writes.count;
+    if (!rig_problem_txns_add(&problem->txns, added))
+        return false;
+    problem->txn_count++;
+    if (added.session >= problem->session_count)
+        problem->session_count = added.session + 1;
+    return true;
+}
+
+static void note_key(struct rig_problem *problem, uint32_t key)
+{
+    if (key >= problem->key_count)
+        problem->key_count = key + 1;
+}
+
+bool rig_problem_add_read(struct rig_problem *problem, const struct rig_problem_read *read)
+{
+    RIG_REQUIRE(problem->txn_count > 0 && read->writer != problem->txn_count - 1);
+    note_key(problem, read->key);
+    return rig_problem_reads_add(&problem->reads, *read);
+}
+
+bool rig_problem_add_write(struct rig_problem *problem, uint32_t key, uint32_t op)
+{
+    RIG_REQUIRE(problem->txn_count > 0);
+    const uint32_t first = problem->txns.at[problem->txn_count - 1].first_write;
+    note_key(problem, key);
+    for (size_t i = problem->writes.count; i-- > first;) {
+        struct rig_problem_write *write = &problem->writes.at[i];
+        if (write->key == key) {
+            RIG_REQUIRE(write->last_op < op);
+            write->last_op = op;
+            return true;
+        }
+    }
+    return rig_problem_writes_add(&problem->writes, (struct rig_problem_write){key, op, op});
+}
+
+bool rig_problem_add_pair(struct rig_problem *problem, const struct rig_problem_pair *pair)
+{
+    RIG_REQUIRE(pair->before != pair->after);
+    return rig_problem_pairs_add(&problem->pairs, *pair);
+}
+
+static uint32_t *numbers(size_t count)
+{
+    return calloc(count + 1, sizeof(uint32_t));
+}
+
+/* Counts at [i + 1] become offsets: bucket i begins at [i] once each place has been handed out. */
+static void make_offsets(uint32_t *first, size_t buckets)
+{
+    for (size_t i = 0; i < buckets; i++)
+        first[i + 1] += first[i];
+}
+
+static void index_writes(struct rig_problem *problem)
+{
+    uint32_t *first = problem->writer_first;
+    for (uint32_t txn = 0; txn < problem->txn_count; txn++) {
+        for (uint32_t w = problem->txns.at[txn].first_write; w < problem->txns.at[txn + 1].first_write; w++) {
+            problem->write_txn[w] = txn;
+            first[problem->writes.at[w].key + 1]++;
+        }
+    }
+    make_offsets(first, problem->key_count);
+    for (size_t w = problem->writes.count; w-- > 0;)
+        problem->writers[--first[problem->writes.at[w].key + 1]] = problem->write_txn[w];
+    memmove(first, first + 1, problem->key_count * sizeof first[0]);
+    first[problem->key_count] = (uint32_t)problem->writes.count;
+}
+
+uint32_t rig_problem_write_of(const struct rig_problem *problem, uint32_t txn, uint32_t key)
+{
+    for (uint32_t w = problem->txns.at[txn].first_write; w < problem->txns.at[txn + 1].first_write; w++) {
+        if (problem->writes.at[w].key == key)
+            return w;
+    }
+    return RIG_PROBLEM_NONE;
+}
+
+/* The version that a read returned, as an index of reader_first. */
+static uint32_t version_of(const struct rig_problem *problem, const struct rig_problem_read *read)
+{
+    if (read->writer == RIG_PROBLEM_INITIAL)
+        return (uint32_t)problem->writes.count + read->key;
+    const uint32_t write = rig_problem_write_of(problem, read->writer, read->key);
+    RIG_REQUIRE(write != RIG_PROBLEM_NONE);
+    return write;
+}
+
+static void index_reads(struct rig_problem *problem)
+{
+    const size_t versions = problem->writes.count + problem->key_count;
+    uint32_t *first = problem->reader_first;
+    for (uint32_t txn = 0; txn < problem->txn_count; txn++) {
+        for (uint32_t r = problem->txns.at[txn].first_read; r < problem->txns.at[txn + 1].first_read; r++) {
+            problem->read_txn[r] = txn;
+            first[version_of(problem, &problem->reads.at[r]) + 1]++;
+        }
+    }
+    make_offsets(first, versions);
+    for (size_t r = problem->reads.count; r-- > 0;)
+        problem->readers[--first[version_of(problem, &problem->reads.at[r]) + 1]] = (uint32_t)r;
+    memmove(first, first + 1, versions * sizeof first[0]);
+    first[versions] = (uint32_t)problem->reads.count;
+}
+
+bool rig_problem_finish(struct rig_problem *problem)
+{
+    const struct rig_problem_txn end = {.first_read = (uint32_t)problem->reads.count,
+                                        .first_write = (uint32_t)problem->writes.count};
+    problem->writer_first = numbers(problem->key_count + 1);
+    problem->writers = numbers(problem->writes.count);
+    problem->reader_first = numbers(problem->writes.count + problem->key_count + 1);
+    problem->readers = numbers(problem->reads.count);
+    problem->read_txn = numbers(problem->reads.count);
+    problem->write_txn = numbers(problem->writes.count);
+    if (problem->writer_first == NULL || problem->writers == NULL || problem->reader_first == NULL ||
+        problem->readers == NULL || problem->read_txn == NULL || problem->write_txn == NULL ||
+        !rig_problem_txns_add(&problem->txns, end))
+        return false;
+    index_writes(problem);
+    index_reads(problem);
+    return true;
+}
+
+static bool copy_txn(const struct rig_problem *problem, const uint32_t *place, uint32_t node, struct rig_problem *part)
+{
+    struct rig_problem_txn txn = problem->txns.at[node];
+    bool ok = true;
+    /* The process order reaches over transactions that are left out. */
+    while (txn.before != RIG_PROBLEM_NONE && place[txn.before] == RIG_PROBLEM_NONE)
+        txn.before = problem->txns.at[txn.before].before;
+    txn.before = txn.before == RIG_PROBLEM_NONE ? RIG_PROBLEM_NONE : place[txn.before];
+    ok = rig_problem_add_txn(part, &txn);
+    for (uint32_t r = problem->txns.at[node].first_read; ok && r < problem->txns.at[node + 1].first_read; r++) {
+        struct rig_problem_read read = problem->reads.at[r];
+        if (read.writer != RIG_PROBLEM_INITIAL) {
+            read.writer = place[read.writer];
+            if (read.writer == RIG_PROBLEM_NONE)
+                continue;
+        }
+        ok = rig_problem_add_read(part, &read);
+    }
+    for (uint32_t w = problem->txns.at[node].first_write; ok && w < problem->txns.at[node + 1].first_write; w++) {
+        const struct rig_problem_write *write = &problem->writes.at[w];
+        ok = rig_problem_add_write(part, write->key, write->first_op);
+        part->writes.at[part->writes.count - 1].last_op = write->last_op;
+    }
+    return ok;
+}
+
+bool rig_problem_part(const struct rig_problem *problem, const uint32_t *keep, uint32_t count, struct rig_problem *part)
+{
+    uint32_t *place = malloc((problem->txn_count + 1) * sizeof place[0]);
+    bool ok = place != NULL;
+    *part = (struct rig_problem){.has_realtime = problem->has_realtime};
+    for (uint32_t node = 0; ok && node < problem->txn_count; node++)
+        place[node] = RIG_PROBLEM_NONE;
+    for (uint32_t i = 0; ok && i < count; i++) {
+        RIG_REQUIRE(i == 0 || keep[i - 1] < keep[i]);
+        place[keep[i]] = i;
+    }
+    for (uint32_t i = 0; ok && i < count; i++)
+        ok = copy_txn(problem, place, keep[i], part);
+    for (size_t p = 0; ok && p < problem->pairs.count; p++) {
+        struct rig_problem_pair pair = problem->pairs.at[p];
+        pair.before = place[pair.before];
+        pair.after = place[pair.after];
+        if (pair.before != RIG_PROBLEM_NONE && pair.after != RIG_PROBLEM_NONE)
+            ok = rig_problem_add_pair(part, &pair);
+    }
+    part->key_count = ok ? problem->key_count : 0;
+    ok = ok && rig_problem_finish(part);
+    free(place);
+    if (!ok)
+        rig_problem_done(part);
+    return ok;
+}

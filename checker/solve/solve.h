@@ -1,0 +1,37 @@
+/*
+ * Whether a level explains a problem: complete, within a budget (Cobra, OSDI 2020; PolySI, VLDB 2023; here with
+ * saturation over session clocks, a guess, and SAT over what is left).
+ *
+ * Threads: one. Memory: the heap, released before it returns, but for the answer.
+ */
+#ifndef RIG_CHECKER_SOLVE_SOLVE_H
+#define RIG_CHECKER_SOLVE_SOLVE_H
+
+#include "checker/levels/rule.h"
+#include "checker/solve/problem.h"
+
+enum rig_answer {
+    RIG_ANSWER_YES,   /* `place` is an explanation */
+    RIG_ANSWER_NO,    /* no order of the versions explains the transactions of `core` by themselves */
+    RIG_ANSWER_SPENT, /* the budget is spent; open_pairs says how much was left */
+};
+
+struct rig_solve_budget {
+    int64_t deadline_ns; /* rig_clock_now_ns(); INT64_MAX: none */
+};
+
+struct rig_solution {
+    enum rig_answer answer;
+    uint32_t *place; /* yes: per node, its place in one total order; the versions of each key follow it. Owned. */
+    uint32_t *core;  /* no: ascending nodes, as few as were needed for the proof; not yet minimal. Owned. */
+    uint32_t core_count;
+    uint64_t open_pairs; /* spent: pairs of writers whose order is neither known nor forced */
+};
+
+void rig_solution_done(struct rig_solution *solution);
+
+/* RIG_E_LIMIT when memory runs out. */
+enum rig_rc rig_solve(const struct rig_problem *problem, const struct rig_rule *rule,
+                      const struct rig_solve_budget *budget, struct rig_solution *solution, struct rig_err *err);
+
+#endif
