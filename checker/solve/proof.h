@@ -1,6 +1,6 @@
 /*
  * A proof that no order of the versions explains some transactions at a level: suppositions, and cycles that the level
- * forbids. A person can follow it, and witness/verify_proof.h checks it from the raw history.
+ * forbids. A person can follow it, and the verifier checks it from the raw history.
  *
  * Lines in order. SUPPOSE opens a case: the version of `before` comes before that of `after`. CYCLE shows a cycle that
  * the rule forbids, of edges that rest on observations, on open suppositions, or on conclusions; it closes the innermost
@@ -13,18 +13,18 @@
 #include "checker/levels/rule.h"
 #include "checker/solve/problem.h"
 
-enum rig_proof_kind { RIG_PROOF_SUPPOSE, RIG_PROOF_CYCLE };
+enum rig_case_kind { RIG_CASE_SUPPOSE, RIG_CASE_CYCLE };
 
-struct rig_proof_line {
-    enum rig_proof_kind kind;
+struct rig_case_line {
+    enum rig_case_kind kind;
     uint32_t before, after, key; /* SUPPOSE: transactions and key of the history; CYCLE: those of the case it closes, or
                                   * RIG_ARC_NONE for the last line */
     uint32_t first_arc, arc_count; /* CYCLE: into arcs */
 };
 
-struct rig_proof {
+struct rig_case_proof {
     enum rig_level level;
-    struct rig_proof_line *lines;
+    struct rig_case_line *lines;
     uint32_t line_count;
     struct rig_arc *arcs; /* with transactions, keys and operations of the history */
     uint32_t arc_count;
