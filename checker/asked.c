@@ -37,7 +37,7 @@ static bool is_g0(enum rig_anomaly anomaly)
 }
 
 /*
- * Whether each order of unread appends may make such a cycle, a different one in each. Where there is no cycle at all,
+ * Whether every order of the unread appends may make such a cycle, a different one in each order. Without any cycle,
  * one of these orders makes none (docs/checker.md, "Fates").
  */
 static bool rests_on_unread(const struct rig_verdict *verdict, enum rig_anomaly asked)
@@ -52,9 +52,9 @@ static bool rests_on_unread(const struct rig_verdict *verdict, enum rig_anomaly 
 }
 
 /*
- * The same for an anomaly that is no cycle. Appends are looked for in the order of their key, not in reads that
+ * The same for a non-cyclic anomaly. The search for appends goes over the order of their key, not over reads that
  * contradict it. Reads with a repeated element are compared with that order only, not with each other. A register may
- * have had a value that no transaction wrote from the start.
+ * have started with a value that no transaction wrote.
  */
 static const char *why_open_without_cycle(const struct rig_verdict *verdict, enum rig_anomaly asked)
 {
@@ -68,7 +68,7 @@ static const char *why_open_without_cycle(const struct rig_verdict *verdict, enu
     return NULL;
 }
 
-/* Why it is not known whether there is an anomaly of which none was found; NULL: there is none. */
+/* Why the existence of an anomaly that was not found is open; NULL: it certainly does not exist. */
 static const char *why_open(const struct rig_verdict *verdict, enum rig_anomaly asked, uint64_t open)
 {
     if (!rig_anomaly_info(asked)->cyclic)

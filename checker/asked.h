@@ -1,5 +1,5 @@
 /*
- * Answers requests for anomalies by name. Each was found, as such or as a special case; or certainly does not exist;
+ * Answers requests for anomalies by name. Each one was found, itself or as a special case; or certainly does not exist;
  * or is open, which makes the verdict undecided (docs/checker.md, "Asking for an anomaly").
  */
 #ifndef RIG_CHECKER_ASKED_H
@@ -11,7 +11,7 @@
 
 /*
  * Completes validity, undecided_anomalies and unknown_reason of a verdict whose levels are decided. `open`: bits of
- * requested anomalies that some judgement could not decide.
+ * the requested anomalies that some judgement could not decide.
  */
 enum rig_rc rig_asked_decide(struct rig_arena *arena, struct rig_verdict *verdict, uint64_t open, struct rig_err *err);
 

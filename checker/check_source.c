@@ -18,8 +18,8 @@ struct run {
     struct rig_source *source;
     struct rig_stream_options options;
     struct rig_census *census; /* NULL: none is taken */
-    const char *conflict;      /* why the history has to be gone through again, or NULL */
-    unsigned contradicted;     /* assumptions that it does not keep */
+    const char *conflict;      /* why the history has to be read again, or NULL */
+    unsigned contradicted;     /* assumptions that the history contradicts */
     bool unordered;            /* its events are not in the order of their times */
     uint32_t pass_count;
     struct rig_check_progress progress;
@@ -51,7 +51,7 @@ static enum rig_rc next(struct run *run, const struct rig_segment **segment)
     return RIG_OK;
 }
 
-/* To the end, for the census. In the order of events that is not that of their times there is nothing to take. */
+/* Reads on to the end for the census, which a history out of the order of its times does not need. */
 static enum rig_rc take_census(struct run *run)
 {
     const struct rig_segment *segment = NULL;
@@ -100,7 +100,7 @@ static enum rig_rc refuse(const struct run *run, uint64_t planned, const char *w
                     why, (unsigned long long)(planned >> 20), run->options.check.limit_bytes >> 20);
 }
 
-/* Through the history once more: with exact knowledge of its keys, or as a whole where its events have to be sorted. */
+/* The second pass: with exact knowledge of the keys, or over the whole history where its events have to be sorted. */
 static enum rig_rc judge_again(struct run *run, struct rig_verdict **verdict)
 {
     const size_t limit = run->options.check.limit_bytes;

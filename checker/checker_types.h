@@ -1,5 +1,5 @@
 /*
- * The checker's table of data types: all that it does differently from one workload to the next is in a row of it.
+ * The checker's table of data types. All differences between workloads are in its rows.
  *
  * A row is asked once a history, window, segment or key, never an operation. Long parts of a row are in files named
  * after the type; only these and the table name its operations. To add a type is to add such files and a row.
@@ -44,15 +44,15 @@ struct rig_type_inference {
 
     uint64_t anomalies;    /* bits: the non-cyclic ones that it can have */
     uint64_t levels;       /* bits: those that can be held, where every read is known */
-    const char *undecided; /* why the others cannot, behind ", but"; NULL: fate.c knows */
+    const char *undecided; /* why the others cannot, after ", but"; NULL: fate.c gives the reason */
 
     /* ---- streaming ---- */
 
     /* For the closing set (stream/closing.h). */
     void (*wait_for_unknown)(struct rig_closing_search *search);
-    const struct rig_type_retired *retired; /* what is remembered of finished keys: stream/retired_private.h */
-    uint32_t load_percent; /* of a window's size: what judging it takes beside, until that is measured */
-    bool arena_only;       /* all of that comes from the judge's arena */
+    const struct rig_type_retired *retired; /* the memory of finished keys: stream/retired_private.h */
+    uint32_t load_percent; /* estimated memory for judging a window, of its size, until it is measured */
+    bool arena_only;       /* all of that memory comes from the judge's arena */
 
     /* ---- witnesses ---- */
 

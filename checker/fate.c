@@ -112,7 +112,7 @@ static void say_refuted(const struct judge *j, unsigned level, struct rig_buf *t
         rig_buf_printf(text, " and %" PRIu32 " more", witness->txn_count - 4);
 }
 
-/* The test of its own by which a level held, and the order that the test respects. */
+/* The test by which a level is held, and the order that the test respects. */
 enum basis { BY_IMPLICATION, BY_WRITES, BY_FLOW, BY_SNAPSHOTS, BY_ORDER };
 
 static const struct {
@@ -133,7 +133,7 @@ static const struct {
     [RIG_LEVEL_STRICT_SERIALIZABLE] = {BY_ORDER, RIG_ALONG_REALTIME},
 };
 
-/* An order of all transactions explains the reads: then the weaker levels need no reason of their own. */
+/* One order of all transactions explains the reads, which is the reason for the weaker levels too. */
 static bool is_explained(const struct judge *j, enum rig_along order)
 {
     static const enum rig_level levels[RIG_ALONG_COUNT] = {
@@ -338,7 +338,7 @@ enum rig_rc rig_fates_decide(struct rig_arena *arena, struct rig_verdict *verdic
                       .type = rig_type_inference(verdict->scope.workload),
                       .verdict = verdict,
                       .arena = arena};
-    if (verdict->scope.lost_count > 0) /* what was left out may have written the value */
+    if (verdict->scope.lost_count > 0) /* an omitted operation may have written the value */
         verdict->findings[RIG_ANOMALY_GARBAGE_READ] = (struct rig_finding){0};
     verdict->unknown_reason = why_unknown(&j);
     find_refuted(&j);

@@ -1,5 +1,5 @@
 /*
- * From findings to fates: what each level's anomalies, or their absence, say about it.
+ * Decides the fate of each level from the anomalies found, and from their absence.
  *
  * A level is refuted when an anomaly that it forbids was found. It is held when the inference left nothing open: the
  * levels that the ladder decides exactly (read uncommitted, read committed, repeatable read, serializable, in plain,

@@ -20,7 +20,7 @@ static enum rig_rc no_memory(struct rig_err *err)
     return rig_memory_limit(err, "the verdict");
 }
 
-/* Makes room for a witness at `place`; the last one gives way when all are taken. NULL when memory runs out. */
+/* Makes room for a witness at `place`; drops the last one when all places are taken. NULL when memory runs out. */
 static struct rig_witness *witness_room(struct rig_findings *findings, struct rig_finding *finding, uint32_t place)
 {
     RIG_REQUIRE(place <= finding->witness_count && place < findings->most_kept);
@@ -34,7 +34,7 @@ static struct rig_witness *witness_room(struct rig_findings *findings, struct ri
     return room;
 }
 
-/* Proves the witness and words it; where the history will not stay, keeps what it takes to word it in the end. */
+/* Proves the witness and words it; where the window will be freed, keeps its transactions for the final text. */
 static enum rig_rc settle(const struct adding *a, struct rig_witness *witness)
 {
     const struct rig_history *history = a->judge->history;
@@ -43,10 +43,10 @@ static enum rig_rc settle(const struct adding *a, struct rig_witness *witness)
         return rc;
     if (a->findings->evidence == NULL)
         return rig_sentence_word(history, witness, a->findings->arena) ? RIG_OK : no_memory(a->err);
-    return rig_witness_txns_keep(a->findings->evidence, history, a->findings->gone, witness, a->err);
+    return rig_witness_txns_keep(a->findings->evidence, history, a->findings->retired, witness, a->err);
 }
 
-/* Where a cycle of so many transactions belongs, behind equally short ones; `most_kept` when it is not kept. */
+/* The place of a cycle of that many transactions, after equally short ones; `most_kept` when it is not kept. */
 static uint32_t place_of_cycle(const struct rig_findings *findings, const struct rig_finding *finding, size_t txn_count)
 {
     uint32_t place = finding->witness_count;
@@ -92,7 +92,7 @@ static enum rig_rc keep_cycles(const struct adding *a)
     return RIG_OK;
 }
 
-/* Behind those that refute as many levels: as many as are kept when there is none for it. */
+/* The place after those that refute as many levels; `most_kept` when it is not kept. */
 static uint32_t place_of_noncyclic(const struct rig_finding *finding, const struct rig_noncyclic *found)
 {
     const uint64_t refutes = rig_levels_refuted_by(found->anomaly, !found->unsettled);

@@ -1,9 +1,9 @@
 /*
- * Findings so far: counts, and the most telling witnesses, proved; added up over the judgements of a history
- * (judge.h), one for a history in memory, one a window otherwise.
+ * The findings so far: counts, and the most telling witnesses, each proved. They add up over the judgements of a
+ * history (judge.h): one for a history in memory, else one a window.
  *
- * The witnesses kept do not depend on how the history was cut: of cycles the shortest, then the earliest; of other
- * anomalies the first, those that refute more levels before the rest.
+ * The witnesses kept do not depend on the windows: of cycles the shortest, then the earliest; of other anomalies the
+ * first, those that refute more levels before the rest.
  */
 #ifndef RIG_CHECKER_FINDINGS_H
 #define RIG_CHECKER_FINDINGS_H
@@ -18,9 +18,9 @@ struct rig_findings {
     uint32_t most_kept;
     struct rig_arena *arena;           /* borrowed: for the witnesses */
     struct rig_witness_txns *evidence; /* borrowed; NULL: witnesses refer to the history that was judged */
-    const struct rig_retired *gone;    /* borrowed, beside evidence */
+    const struct rig_retired *retired; /* borrowed, with `evidence` */
     struct rig_finding of[RIG_ANOMALY_COUNT];
-    uint64_t undecided; /* bits of anomalies asked for, found or not, that some judgement left open */
+    uint64_t undecided; /* bits of requested anomalies, found or not, that some judgement left open */
     bool cyclic[RIG_RUNG_COUNT][RIG_ALONG_COUNT];
 };
 

@@ -49,8 +49,8 @@ static void uncount(uint64_t *count, uint32_t edge)
 }
 
 /*
- * Adds up the edges into selected transactions: all but those into the others, which are few. An edge into a relay
- * belongs to its source: the relay is made again as long as it leads to a transaction that waits.
+ * Counts the edges into selected transactions: all edges less those into the others, which are few. An edge into a
+ * relay counts with its source, because the relay is made again while it leads to a waiting transaction.
  */
 static void count_edges(struct rig_judge *judge, const uint8_t *selected)
 {
@@ -82,7 +82,7 @@ static void restrict_noncyclic(struct rig_noncyclic_findings *noncyclic, const u
     noncyclic->most_kept = most_kept;
     for (size_t i = 0; i < noncyclic->kept.count; i++) {
         struct rig_noncyclic found = noncyclic->kept.at[i];
-        if (selected[found.txn] && rig_oddities_count(noncyclic, &found))
+        if (selected[found.txn] && rig_noncyclic_count(noncyclic, &found))
             noncyclic->kept.at[kept++] = found;
     }
     noncyclic->kept.count = kept;
@@ -96,17 +96,17 @@ static enum rig_rc infer_rest(struct rig_judge *judge, struct rig_err *err)
                : rig_memory_limit(err, "the verdict");
 }
 
-static enum rig_rc note_odd_keys(struct rig_judge *judge, struct rig_err *err)
+static enum rig_rc note_anomalous_keys(struct rig_judge *judge, struct rig_err *err)
 {
     const struct rig_noncyclic_list *kept = &judge->inference.noncyclic.kept;
-    judge->odd_keys = NULL;
+    judge->anomalous_keys = NULL;
     if (kept->count == 0)
         return RIG_OK;
-    judge->odd_keys = rig_arena_array(&judge->scratch, (size_t)judge->history->key_count + 1, 1);
-    if (judge->odd_keys == NULL)
+    judge->anomalous_keys = rig_arena_array(&judge->scratch, (size_t)judge->history->key_count + 1, 1);
+    if (judge->anomalous_keys == NULL)
         return rig_memory_limit(err, "the verdict");
     for (size_t i = 0; i < kept->count; i++)
-        judge->odd_keys[kept->at[i].key] = 1;
+        judge->anomalous_keys[kept->at[i].key] = 1;
     return RIG_OK;
 }
 
@@ -120,7 +120,7 @@ enum rig_rc rig_judge_search(struct rig_judge *judge, const uint8_t *selected, s
     if (rc == RIG_OK)
         rc = infer_rest(judge, err);
     if (rc == RIG_OK && selected != NULL)
-        rc = note_odd_keys(judge, err);
+        rc = note_anomalous_keys(judge, err);
     if (rc == RIG_OK && selected != NULL)
         restrict_noncyclic(&judge->inference.noncyclic, selected, judge->most_kept);
     judge->search_ns += rig_clock_now_ns() - start;

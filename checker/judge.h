@@ -1,8 +1,8 @@
 /*
- * Judging what is in memory: inference, and the search for cycles among some of its transactions.
+ * Judges a history in memory: inference, then the search for cycles among the selected transactions.
  *
- * A whole history is judged at once. In a window (stream.h), only the selected transactions are: edges that do not join
- * two of them are cut, and anomalies of others are left out, because they were counted already or will be.
+ * A whole history is judged at once. In a window (stream.h), only the selected transactions are judged: edges that do
+ * not join two of them are cut, and anomalies of other transactions belong to another judgement.
  *
  * Threads: one. Memory is kept from one judgement to the next.
  */
@@ -20,15 +20,15 @@
 
 struct rig_judge {
     uint32_t most_kept;                    /* witnesses of each anomaly */
-    uint64_t asked;                        /* bits of anomalies of which it has to be certain whether there is one */
+    uint64_t asked;                        /* bits of anomalies whose existence has to be decided */
     struct rig_assumptions assumptions;    /* `contradicted` may be set at any time */
     const struct rig_history *history;     /* borrowed, and */
     const struct rig_type_inference *type; /*   the row of its workload */
     struct rig_arena scratch;              /* inference and graph */
     struct rig_inference inference;
     struct rig_ladder ladder;
-    uint8_t *odd_keys;      /* per key: some transaction shows an anomaly of it; NULL: none has any */
-    uint64_t edge_count[3]; /* ww, wr, rw edges into the transactions judged */
+    uint8_t *anomalous_keys; /* per key: some transaction shows an anomaly on it; NULL: no key has one */
+    uint64_t edge_count[3];  /* ww, wr, rw edges into the transactions judged */
     int64_t infer_ns, search_ns;
 };
 
@@ -36,14 +36,14 @@ void rig_judge_init(struct rig_judge *judge, uint32_t most_kept, unsigned assump
 void rig_judge_done(struct rig_judge *judge);
 
 /*
- * Fills judge->inference; `history` must live until the next call. `some`: only some of its transactions will be
- * selected, so that no anomaly may be passed over before it is known whose it is.
+ * Fills judge->inference; `history` must live until the next call. `some`: only part of its transactions will be
+ * selected, so every anomaly is kept until the selection is known.
  */
 enum rig_rc rig_judge_infer(struct rig_judge *judge, const struct rig_history *history, bool some, struct rig_err *err);
 
 /*
- * Fills judge->ladder and odd_keys, and completes the noncyclic. `selected`, per node of the graph (NULL: all of them),
- * must be closed: what precedes a selected transaction is selected, or was judged before.
+ * Fills judge->ladder and anomalous_keys, and completes the non-cyclic anomalies. `selected`, per node of the graph
+ * (NULL: all), must be closed: each predecessor of a selected transaction is selected, or was judged before.
  */
 enum rig_rc rig_judge_search(struct rig_judge *judge, const uint8_t *selected, struct rig_err *err);
 

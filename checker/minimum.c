@@ -31,7 +31,7 @@ static void begin_reason(struct rig_buf *text)
         rig_buf_add_text(text, "; ");
 }
 
-/* Rounded down to a tenth of a percent, so that what is short of the minimum never reads as the minimum. */
+/* Rounded down to a tenth of a percent, so that a share below the minimum never reads as the minimum. */
 static void add_percent(struct rig_buf *text, double share)
 {
     const double tenths = (double)(int64_t)(share * 1000 + 1e-9);
@@ -103,7 +103,7 @@ static void say_acknowledged(const struct rig_verdict *verdict, struct rig_buf *
                    rig_plural(got), verdict->effort.known ? " of the load" : "", rig_was_were(got), least);
 }
 
-/* Faults that were to strike, and none did: the database was tested without them. */
+/* The plan has faults and none took effect: the database was tested without them. */
 static void say_faults(const struct rig_verdict *verdict, struct rig_buf *text)
 {
     const bool wanted = verdict->effort.planned_faults > 0 || verdict->scope.fault_count > 0;
@@ -136,7 +136,7 @@ static enum rig_rc out_of_memory(struct rig_err *err)
     return rig_memory_limit(err, "the verdict");
 }
 
-/* `text`: in what the evidence falls short. */
+/* `text`: how the evidence falls short. */
 static enum rig_rc conclude(struct rig_verdict *verdict, struct rig_buf *text, struct rig_err *err)
 {
     if (text->size == 0 && !text->failed)

@@ -1,9 +1,9 @@
 /*
- * The least evidence that a verdict needs: below it, or where the run failed, nothing that was not refuted counts as
- * valid. A refutation needs no minimum: its witness is proved by itself.
+ * The minimum evidence for a verdict. Below it, or when the run failed, a verdict is undecided instead of valid. A
+ * refutation needs no minimum: its witness is a proof by itself.
  *
- * A damaged record is always too little. One that was cut is, unless no share of the load is required: it does not show
- * how the run ended.
+ * A damaged record never meets the minimum. A truncated one meets it only when no share of the load is required,
+ * because it does not show how the run ended.
  */
 #ifndef RIG_CHECKER_MINIMUM_H
 #define RIG_CHECKER_MINIMUM_H
@@ -16,8 +16,8 @@
 #define RIG_MINIMUM_OF_HISTORY ((struct rig_minimum){.acknowledged = 1, .load = 0.9, .answering = 0.8})
 
 /*
- * Keeps copies of `minimum` and `effort` in the verdict, and makes one that is valid undecided when the evidence falls
- * short, with every reason in `shortfall` and `unknown_reason`. Once a verdict. RIG_E_LIMIT without memory.
+ * Keeps copies of `minimum` and `effort` in the verdict. Makes a valid verdict undecided when the evidence falls short,
+ * with every reason in `shortfall` and `unknown_reason`. Call it once a verdict. RIG_E_LIMIT when memory runs out.
  */
 enum rig_rc rig_verdict_weigh(struct rig_verdict *verdict, const struct rig_minimum *minimum,
                               const struct rig_effort *effort, struct rig_err *err);

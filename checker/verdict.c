@@ -42,12 +42,12 @@ static uint64_t count_unknown_reads(const struct rig_history *history, uint32_t 
     return count;
 }
 
-/* What transactions of an inference count for. */
+/* Counts over the transactions of an inference. */
 struct tally {
     uint64_t txns, ops, ok, fail, committed, unknown_reads;
 };
 
-/* Takes out the transactions that are not selected, which are few. */
+/* Subtracts the transactions that are not selected, which are few. */
 static void leave_out(const struct rig_inference *inference, const uint8_t *selected, struct tally *tally)
 {
     const struct rig_history *history = inference->history;
@@ -93,7 +93,7 @@ void rig_verdict_add_scope(struct rig_verdict *verdict, const struct rig_inferen
     RIG_INVARIANT(verdict->ok_count + verdict->fail_count + verdict->info_count == scope->txn_count);
 }
 
-/* Of this program since it began: ru_maxrss also counts whoever started it. */
+/* The peak of this program since its start; ru_maxrss can include the process that started it. */
 static uint64_t peak_bytes(void)
 {
     FILE *file = fopen("/proc/self/status", "re");
@@ -108,7 +108,7 @@ static uint64_t peak_bytes(void)
     return kib * 1024;
 }
 
-/* What the ladder decided and what the lattice says of the witnesses found must agree. */
+/* The ladder's decisions and the levels that the lattice derives from the witnesses must agree. */
 static void cross_check(const struct rig_verdict *verdict, const struct rig_findings *findings)
 {
     static const enum rig_level levels[RIG_RUNG_COUNT][RIG_ALONG_COUNT] = {

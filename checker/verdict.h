@@ -1,6 +1,6 @@
 /*
- * What the checker found: per level its fate, per anomaly its count and witnesses. Owns everything it points to, but
- * for a history that was judged as a whole: that must outlive it.
+ * The verdict on a history: the fate of each level, and the count and the witnesses of each anomaly. It owns everything
+ * it points to, except a history that was judged as a whole: that one must outlive it.
  */
 #ifndef RIG_CHECKER_VERDICT_H
 #define RIG_CHECKER_VERDICT_H
@@ -17,27 +17,27 @@
 enum rig_fate { RIG_FATE_NOT_REFUTED, RIG_FATE_HELD, RIG_FATE_REFUTED };
 enum rig_valid { RIG_VALID_FALSE, RIG_VALID_TRUE, RIG_VALID_UNKNOWN };
 
-/* What shows that one version of a key came before another. */
+/* The evidence that one version of a key came before another. */
 enum rig_order_source {
-    RIG_ORDER_LIST,         /* a read of a list shows both in their order, or nobody read the later one */
+    RIG_ORDER_LIST,         /* a read of a list shows both in their order, or no read shows the later one */
     RIG_ORDER_INITIAL,      /* the earlier one is the initial state of the key */
     RIG_ORDER_WFR,          /* the writer of the later one had read the earlier one (assumed: writes follow reads) */
-    RIG_ORDER_SEQUENTIAL,   /* a process left the earlier one, then met the later one (assumed: sequential keys) */
-    RIG_ORDER_LINEARIZABLE, /* who left the earlier one completed before who met the later one began (assumed) */
+    RIG_ORDER_SEQUENTIAL,   /* a process used the earlier one, and later the other one (assumed: sequential keys) */
+    RIG_ORDER_LINEARIZABLE, /* a user of the earlier one completed before a user of the later one began (assumed) */
 };
 
 struct rig_step {
     uint32_t from, to; /* transactions (ids); to == the next step's from, and the last one's to the first's from */
     enum rig_edge_kind kind;
     uint32_t key;       /* ww, wr, rw */
-    int64_t from_value; /* ww, wr: what `from` wrote; rw: the last element of the list read (see from_count) */
+    int64_t from_value; /* ww, wr: what `from` wrote; rw: the last element of the list read */
     int64_t to_value;   /* ww, rw: what `to` wrote */
     uint32_t from_op;   /* wr: reading operation is to_op; rw: the reading operation of `from` */
     uint32_t to_op;     /* operation indices within their transactions; UINT32_MAX where none applies */
     uint32_t order_txn; /* ww, rw: the transaction whose read `order_op` shows the order of the two versions, or */
-    uint32_t order_op;  /*   UINT32_MAX: nobody read the later version, so it comes after all that were read */
-    enum rig_order_source order; /* ww, rw: what shows the order of the two versions; of registers, also */
-    uint32_t order_other;        /*   what order_txn did before order_other: how registers are ordered */
+    uint32_t order_op;  /*   UINT32_MAX: no read shows the later version, so it comes after all that were read */
+    enum rig_order_source order; /* ww, rw: the evidence for the order of the two versions; of registers, also */
+    uint32_t order_other;        /*   the second transaction of that evidence; order_txn is the first */
     char *text; /* one sentence: "T17 before T23: T17 read key 5 as [1 2] and did not see T23's append of 3."
                   NULL where reports do not show the step (rig_witness_shows()) */
 };
@@ -86,15 +86,15 @@ struct rig_level_result {
 };
 
 struct rig_cost {
-    double read_ms; /* of a history in memory filled in by whoever loaded it; of a source, the time waited for it */
+    double read_ms; /* set by the loader of a history in memory; of a source, the time spent waiting for it */
     double infer_ms, search_ms;
-    uint64_t planned_bytes; /* what the check was expected to need before it began; 0: nobody asked */
+    uint64_t planned_bytes; /* memory estimated before the check began; 0: there was no estimate */
     uint64_t peak_bytes;
     uint32_t window_count; /* 1: everything was in memory at once */
     uint32_t pass_count;   /* how often the history was read from its beginning */
 };
 
-/* What was judged, and what its observations left open: of the whole history, however little of it is still there. */
+/* The transactions judged, and the facts that they left open. Covers the whole history, also parts freed since. */
 struct rig_scope {
     enum rig_workload workload;
     bool has_invocations;
@@ -119,10 +119,10 @@ struct rig_minimum {
     bool held;             /* requested levels have to be held; "not refuted" is not enough */
 };
 
-/* How much a run did, as far as its history does not tell. */
+/* Facts about a run that its history does not contain. */
 struct rig_effort {
     bool known;            /* else this is a bare history, and the shares are unknown */
-    bool lost;             /* there was a run, but nothing is left of what it did but its record */
+    bool lost;             /* a run made the history, but only its record is left */
     bool interrupted;      /* by a signal */
     uint64_t acknowledged; /* transactions of the load; of a bare history, all */
     double load, answering;
@@ -131,9 +131,8 @@ struct rig_effort {
 };
 
 struct rig_verdict {
-    /* What the witnesses refer to: the whole history, borrowed; or, when it was judged in windows, an excerpt that the
-     * verdict owns, with the transactions that the witnesses speak of under the positions that they have in the whole.
-     */
+    /* The history that the witnesses refer to: the whole one, borrowed; or, after judging in windows, an excerpt that
+     * the verdict owns, whose transactions keep their positions in the whole. */
     const struct rig_history *history;
     struct rig_scope scope;
     enum rig_valid valid;
@@ -149,13 +148,13 @@ struct rig_verdict {
     char *unknown_reason;                      /* valid == UNKNOWN: why it is not decided; else NULL */
     struct rig_minimum minimum;                /* rig_verdict_weigh() fills in these three */
     struct rig_effort effort;
-    char *shortfall; /* in what the evidence falls short of the minimum; NULL: in nothing */
+    char *shortfall; /* how the evidence falls short of the minimum; NULL: it does not */
     char *summary;   /* a sentence a person can quote */
     struct rig_cost cost;
     void *storage;
 };
 
-/* The anomaly by which one that was asked for is there: itself, or a special case of it. False when none was found. */
+/* The anomaly that answers a request for another one: itself, or a special case of it. False when none was found. */
 bool rig_verdict_case_of(const struct rig_verdict *verdict, enum rig_anomaly asked, enum rig_anomaly *found);
 
 void rig_verdict_free(struct rig_verdict *verdict);

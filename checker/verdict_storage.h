@@ -1,5 +1,5 @@
 /*
- * What a verdict owns beyond its struct: private to checker/.
+ * The memory that a verdict owns beyond its struct. Private to checker/.
  */
 #ifndef RIG_CHECKER_VERDICT_STORAGE_H
 #define RIG_CHECKER_VERDICT_STORAGE_H
@@ -27,7 +27,7 @@ struct rig_verdict_storage *rig_verdict_new(const struct rig_check_options *opti
  */
 void rig_verdict_add_scope(struct rig_verdict *verdict, const struct rig_inference *inference, const uint8_t *selected);
 
-/* From findings to fates, and what it cost; `verdict->history` and scope are filled in. */
+/* Turns findings into fates and fills in the cost. `verdict->history` and the scope are filled in before. */
 enum rig_rc rig_verdict_conclude(struct rig_verdict_storage *storage, const struct rig_findings *findings,
                                  const struct rig_judge *judge, struct rig_err *err);
 

@@ -1,5 +1,5 @@
 /*
- * How far a check has come, for whoever watches it: told after each stretch of the history, on the thread that checks.
+ * The progress of a check, reported after each stretch of the history on the thread that checks.
  */
 #ifndef RIG_CHECKER_WATCH_H
 #define RIG_CHECKER_WATCH_H
@@ -13,7 +13,7 @@ struct rig_check_progress {
     uint64_t txn_count;                /* complete transactions that were read in this pass */
     double share;                      /* of the history that was read in this pass: 0 to 1 */
     uint32_t pass;                     /* from 1 */
-    bool is_read;                      /* all of it is: what is left is judged */
+    bool is_read;                      /* to its end: the rest of the work is judging */
     uint64_t found[RIG_ANOMALY_COUNT]; /* so far, at least; of the windows that were judged */
 };
 

@@ -44,9 +44,9 @@ struct rig_components {
 enum rig_rc rig_components_find(struct rig_view view, struct rig_components *components, struct rig_err *err);
 void rig_components_done(struct rig_components *components);
 
-/* Checks in full, for RIG_COSTLY() and tests: every state stands in the order once, behind all its predecessors that are
+/* A full check, for RIG_COSTLY() and tests: every state stands in the order once, after all its predecessors that are
  * not in its component; members of a component stand together, and each has a predecessor among them. Time: linear.
- * Without memory nothing is checked. */
+ * Passes when memory runs out. */
 bool rig_components_are_sound(const struct rig_components *components);
 
 static inline uint32_t rig_view_node(const struct rig_view *view, uint32_t state)

@@ -40,7 +40,7 @@ static void add_edge(struct weave *w, uint32_t from, uint32_t to, enum rig_link 
 }
 
 /* A relay that leads on to another one, or to none. */
-static uint32_t add_passage(struct weave *w, uint32_t before)
+static uint32_t add_relay(struct weave *w, uint32_t before)
 {
     uint32_t relay = w->node_count++;
     w->done = w->done && w->node_count < RIG_GRAPH_MAX_NODES;
@@ -268,7 +268,7 @@ static void weave_key(struct weave *w, const struct use *uses, size_t count, str
                 join_overwriters(w, uses, i, count);
                 continue;
             }
-            readers = more ? readers : add_passage(w, readers);
+            readers = more ? readers : add_relay(w, readers);
             more = true;
             add_edge(w, use->node, readers, RIG_LINK_RW);
             continue;
@@ -284,8 +284,8 @@ static void weave_key(struct weave *w, const struct use *uses, size_t count, str
         const struct before *last = list->count > 0 ? &list->at[list->count - 1] : NULL;
         RIG_INVARIANT(last == NULL || last->place < use->place);
         struct before next = {.place = use->place};
-        next.ww = add_passage(w, last == NULL ? RIG_NODE_NONE : last->ww);
-        next.wr = add_passage(w, last == NULL ? RIG_NODE_NONE : last->wr);
+        next.ww = add_relay(w, last == NULL ? RIG_NODE_NONE : last->ww);
+        next.wr = add_relay(w, last == NULL ? RIG_NODE_NONE : last->wr);
         add_edge(w, use->node, next.ww, RIG_LINK_WW);
         add_edge(w, use->node, next.wr, RIG_LINK_WR);
         w->done = w->done && before_list_add(list, next);

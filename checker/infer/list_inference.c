@@ -119,7 +119,7 @@ struct plain {
     struct rig_chained *chained;
     uint8_t *late_before;
     uint32_t own_count, chained_count;
-    uint32_t nobody; /* the place behind the transactions, for edges that there are not */
+    uint32_t absent; /* one slot past the last transaction, the target of absent edges */
     uint32_t txn;
     uint32_t late; /* 1 when an edge into it comes from one that completed later */
 };
@@ -163,7 +163,7 @@ static inline void link_before(struct plain *p, uint32_t place, uint32_t read)
 static inline void link_after(struct plain *p, uint32_t place)
 {
     uint32_t linked = (writer_at(place) ^ (int32_t)p->txn) > 0;
-    uint32_t to = rig_pick(linked, place & RIG_PLACE_WRITER, p->nobody);
+    uint32_t to = rig_pick(linked, place & RIG_PLACE_WRITER, p->absent);
     p->chained[p->chained_count] = (struct rig_chained){rig_edge_of(p->txn, RIG_LINK_RW), p->head[to]};
     p->head[to] = p->chained_count;
     p->chained_count += linked;
@@ -244,7 +244,7 @@ static void begin_plain(const struct infer *in, struct plain *p)
     p->head = links->head;
     p->chained = links->chained;
     p->late_before = links->late_before;
-    p->nobody = links->txn_count;
+    p->absent = links->txn_count;
     p->own_count = in->own_count;
     p->chained_count = links->chained_count;
 }

@@ -1,5 +1,5 @@
 /*
- * Non-cyclic anomalies as the inference finds them: counted all, kept a few of each.
+ * Non-cyclic anomalies as the inference finds them: it counts all and keeps a few of each.
  */
 #ifndef RIG_CHECKER_INFER_NONCYCLIC_H
 #define RIG_CHECKER_INFER_NONCYCLIC_H
@@ -32,8 +32,8 @@ struct rig_noncyclic_findings {
     struct rig_noncyclic_list kept;
 };
 
-/* Counts it; true when there are no more of its kind than are kept. */
-static inline bool rig_oddities_count(struct rig_noncyclic_findings *noncyclic, const struct rig_noncyclic *found)
+/* Counts it; true when it is among the first of its kind, which are kept. */
+static inline bool rig_noncyclic_count(struct rig_noncyclic_findings *noncyclic, const struct rig_noncyclic *found)
 {
     uint64_t *count = &noncyclic->count[found->anomaly], *settled = &noncyclic->settled[found->anomaly];
     const uint64_t before = found->unsettled ? *count - *settled : *settled;
@@ -45,7 +45,7 @@ static inline bool rig_oddities_count(struct rig_noncyclic_findings *noncyclic, 
 /* False when memory runs out. */
 static inline bool rig_noncyclic_note(struct rig_noncyclic_findings *noncyclic, const struct rig_noncyclic *found)
 {
-    return !rig_oddities_count(noncyclic, found) || rig_noncyclic_list_add(&noncyclic->kept, *found);
+    return !rig_noncyclic_count(noncyclic, found) || rig_noncyclic_list_add(&noncyclic->kept, *found);
 }
 
 #endif

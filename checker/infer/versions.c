@@ -264,7 +264,7 @@ static void finish_plain(struct build *b, uint32_t key)
     struct rig_key_places *at = &b->versions->key_places[key];
     bool unread = b->survey.counted[key] > k->order.count;
     b->versions->places[at->place_first - 1] = RIG_PLACE_END;
-    b->versions->places[at->place_first + k->order.count] = unread ? RIG_PLACE_ODD : RIG_PLACE_END;
+    b->versions->places[at->place_first + k->order.count] = unread ? RIG_PLACE_IRREGULAR : RIG_PLACE_END;
     at->clean = k->spine_agrees = k->spine_unique = k->order.count;
     k->spine_aborted = k->spine_garbage = UINT32_MAX;
     at->visitor = RIG_TXN_NONE;
@@ -335,10 +335,10 @@ static enum rig_rc place_carefully(struct build *b, uint32_t key)
         bool version = slot != NULL && versions->committed[slot->writer];
         if (slot != NULL)
             slot->position = i & RIG_VERSION_NONE;
-        places[i] = version ? place_of(slot) : RIG_PLACE_ODD;
+        places[i] = version ? place_of(slot) : RIG_PLACE_IRREGULAR;
         plain = version ? plain : i;
     }
-    places[k->order.count] = RIG_PLACE_ODD;
+    places[k->order.count] = RIG_PLACE_IRREGULAR;
     at->clean = k->spine_agrees < plain ? k->spine_agrees : plain;
     at->visitor = RIG_TXN_NONE;
     /* Elements that committed reads show beside the order have no place in it, but are not unread either. */
@@ -355,7 +355,7 @@ void rig_versions_contest(const struct rig_versions *versions, uint32_t key)
     versions->keys[key].contested = true;
     /* No transaction that used the key is plain any more (list_inference.c). */
     at->clean = 0;
-    versions->places[at->place_first - 1] = RIG_PLACE_ODD;
+    versions->places[at->place_first - 1] = RIG_PLACE_IRREGULAR;
 }
 
 static void contest_at(const struct rig_versions *versions, uint32_t key, uint32_t count, uint32_t agrees)

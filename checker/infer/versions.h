@@ -37,13 +37,13 @@ struct rig_append {
 /*
  * What stands at one position of a key's order: a committed writer, and whether it appended to the key again. Before
  * the first position of each key there is RIG_PLACE_END, behind the last one RIG_PLACE_END or, when more may follow
- * (unread appends), RIG_PLACE_ODD.
+ * (unread appends), RIG_PLACE_IRREGULAR.
  */
 #define RIG_PLACE_WRITER     0x3fffffffu
 #define RIG_PLACE_SUPERSEDED 0x40000000u
 #define RIG_PLACE_NO_VERSION 0x80000000u
 #define RIG_PLACE_END        RIG_PLACE_NO_VERSION
-#define RIG_PLACE_ODD        (RIG_PLACE_NO_VERSION | RIG_PLACE_SUPERSEDED) /* also: an element that is no version */
+#define RIG_PLACE_IRREGULAR  (RIG_PLACE_NO_VERSION | RIG_PLACE_SUPERSEDED) /* also: an element that is no version */
 
 /* The part of a key that each visited operation needs; the rest is in struct rig_key_versions. */
 struct rig_key_places {

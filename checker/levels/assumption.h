@@ -22,7 +22,7 @@ enum rig_assumption {
 /* RIG_ASSUMPTION_BIT()s. */
 struct rig_assumptions {
     unsigned made;
-    unsigned contradicted; /* of them, what the rest of the history is known not to keep: orders nothing */
+    unsigned contradicted; /* those that other parts of the history are known to contradict: they order nothing */
 };
 
 #endif

@@ -41,8 +41,8 @@ static const struct {
      A(G_SINGLE_PROCESS) | A(G_NONADJACENT_PROCESS)},
     {RIG_LEVEL_STRONG_SNAPSHOT_ISOLATION, L(STRONG_READ_COMMITTED) | L(STRONG_SESSION_SNAPSHOT_ISOLATION),
      A(G_SINGLE_REALTIME) | A(G_NONADJACENT_REALTIME)},
-    /* PL-2.99 is PL-3 but for predicates, so that some order explains each read of an item: those of what the
-     * transaction wrote itself, too, which no cycle tells of. */
+    /* PL-2.99 is PL-3 except for predicates, so some order explains each read of an item, also reads of the
+     * transaction's own writes, which no cycle shows. */
     {RIG_LEVEL_REPEATABLE_READ, L(CURSOR_STABILITY) | L(MONOTONIC_ATOMIC_VIEW),
      A(INTERNAL) | A(G_SINGLE) | A(G_NONADJACENT) | A(G2_ITEM)},
     {RIG_LEVEL_UPDATE_SERIALIZABLE, L(FORWARD_CONSISTENT_VIEW), 0},

@@ -3,17 +3,17 @@
 #include "base/bug.h"
 
 enum {
-    USUAL_LOAD_PERCENT = 250, /* of a history that is not clean; it may turn out to be that with any window */
+    USUAL_LOAD_PERCENT = 250, /* of a history with cycles, which any window may turn out to have */
     MOST_LOAD_PERCENT = 1000,
-    SLACK_PERCENT = 25,   /* the next window may take more */
-    FULL_PERCENT = 85,    /* of the budget: then the window is judged, however little is new */
-    KEPT_PERCENT = 40,    /* of the budget: what is kept should take no more */
-    CROWDED_PERCENT = 40, /* of the budget: what is known of keys should take no more */
-    SEARCH_SHARE = 4,     /* of what is left, for what a search for cycles takes beside the arena */
+    SLACK_PERCENT = 25,   /* margin: the next window may take more */
+    FULL_PERCENT = 85,    /* of the budget: then the window is judged, even with few new transactions */
+    KEPT_PERCENT = 40,    /* of the budget: the part of the window that stays should take no more */
+    CROWDED_PERCENT = 40, /* of the budget: facts about keys should take no more */
+    SEARCH_SHARE = 4,     /* of the rest, for memory of a search for cycles outside the arena */
     LEAST_IDLE = 2,       /* open transactions count in addition */
     PROGRAM_BYTES = 5 << 20,
-    MOST_KNOWN_BYTES = 128 << 20, /* of keys, where there is no limit: that of three million, mostly */
-    PROGRAM_SHARE = 16,           /* and of the limit: what the allocator cannot use */
+    MOST_KNOWN_BYTES = 128 << 20, /* for facts about keys without a limit: about three million keys */
+    PROGRAM_SHARE = 16,           /* plus this share of the limit: memory that the allocator cannot use */
 };
 
 void rig_budget_init(struct rig_budget *budget, size_t limit_bytes, uint32_t idle)
@@ -76,7 +76,7 @@ void rig_budget_measure(struct rig_budget *budget, size_t judging_bytes, size_t 
     budget->load_percent = percent > USUAL_LOAD_PERCENT ? budget->least_percent : USUAL_LOAD_PERCENT;
 }
 
-bool rig_budget_halve_idle(struct rig_budget *budget, size_t kept_bytes)
+bool rig_budget_lower_idle(struct rig_budget *budget, size_t kept_bytes)
 {
     if (budget->limit_bytes == 0 || budget->least_idle <= LEAST_IDLE ||
         loaded(kept_bytes, budget->load_percent) <= rig_budget_bytes(budget) / 100 * KEPT_PERCENT)

@@ -74,7 +74,7 @@ static bool note(struct rig_census *census, const struct rig_segment_key *key, u
     return true;
 }
 
-/* Open transactions come last: every segment tells them anew until they complete. */
+/* Open transactions stand last: every segment repeats them until they complete. */
 bool rig_census_note(struct rig_census *census, const struct rig_segment *segment)
 {
     bool fits = true;

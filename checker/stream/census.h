@@ -1,13 +1,14 @@
 /*
- * The last use of every key of a history, noted while it is read: when a check in windows (stream.h) goes through the
- * history again, it knows which keys are done with and need not guess.
+ * The last use of every key of a history, noted while it is read: a second check in windows (stream.h) knows the
+ * finished keys and need not guess.
  *
- * A use is any transaction that names the key, complete or open. Of a key whose last use is an open transaction that
- * nothing completes it is never said that it is done with.
+ * A use is any transaction that names the key, complete or open. A key last used by a transaction that never completed
+ * is never reported as finished.
  *
  * Space: of keys that are numbers, 7 to 11 bytes each where they lie close together, 60 where they do not; of text
- * keys, which are known by a hash of 64 bits, 14 to 28. (Two texts with one hash count as one key, which is done with
- * later than either: memory, not the verdict, would suffer.) Time: a look-up a key of a segment. Threads: one.
+ * keys, which are known by a hash of 64 bits, 14 to 28. (Two texts with one hash count as one key, which finishes with
+ * the later of both: that costs memory and does not change the verdict.) Time: one look-up for each key of a segment.
+ * Threads: one.
  */
 #ifndef RIG_CHECKER_STREAM_CENSUS_H
 #define RIG_CHECKER_STREAM_CENSUS_H
@@ -30,8 +31,8 @@ size_t rig_census_bytes(const struct rig_census *census);
 /* Notes the next segment; false when memory runs out. */
 bool rig_census_note(struct rig_census *census, const struct rig_segment *segment);
 
-/* Whether the key of `history` (a window's) is used behind the first `txn_count` complete transactions, which are those
- * of whole segments as they were noted. A key that was never noted is. */
+/* Whether the key of `history` (a window's) is used after the first `txn_count` complete transactions, which must end
+ * where a noted segment ended. True for a key that was never noted. */
 bool rig_census_is_used_after(const struct rig_census *census, const struct rig_history *history, uint32_t key,
                               uint64_t txn_count);
 

@@ -8,7 +8,7 @@
 #include "history/window_view.h"
 
 /* Rounds until all transactions wait, because it takes too long to find those that do not. */
-enum { MOST_ROUNDS = 64, PIECE = 256, PASSAGES_AT_ONCE = 64 };
+enum { MOST_ROUNDS = 64, PIECE = 256, RELAYS_AT_ONCE = 64 };
 
 static void make_wait(struct rig_closing_search *s, uint32_t txn)
 {
@@ -240,7 +240,7 @@ static void visit_relays(struct rig_closing_search *s)
     uint32_t first = s->first;
     for (uint32_t node = s->links->node_count; node-- > relay_first;) {
         visit_relay(s, node);
-        if (s->first < first && node % PASSAGES_AT_ONCE == 0) {
+        if (s->first < first && node % RELAYS_AT_ONCE == 0) {
             visit_txns(s, first);
             first = s->first;
         }

@@ -6,9 +6,9 @@
 #include "base/bug.h"
 
 enum {
-    LENGTH_BITS = 7,  /* of a length in each byte, the lowest first; the highest bit says that more follow */
+    LENGTH_BITS = 7,  /* of a length in each byte, the lowest first; the highest bit marks that more follow */
     LENGTH_BYTES = 5, /* at most */
-    GROWTH_SHARE = 8, /* pages grow by so large a part of themselves: there are many */
+    GROWTH_SHARE = 8, /* a page grows by this share of its size */
 };
 
 void rig_key_pages_done(struct rig_key_pages *pages)
@@ -51,7 +51,7 @@ static uint32_t bit_of(uint64_t name)
     return UINT32_C(1) << (name & (RIG_PAGE_KEYS - 1));
 }
 
-/* Where the name stands in the page, or would stand. */
+/* The place of the name in the page, or the one where it belongs. */
 static size_t offset_of(const struct rig_key_page *page, uint64_t name)
 {
     const uint8_t *at = page->bytes;

@@ -1,8 +1,7 @@
 /*
- * A few bytes of facts for each of very many keys: neighbours share a page, so that finding them takes
- * little beside the bytes themselves.
+ * A few bytes of facts for each of very many keys. Neighbours share a page, which keeps the index small.
  *
- * Names are numbers; the bytes mean nothing here. A page notes when something was last put there.
+ * Names are numbers; the bytes are opaque. A page notes the time of its last change.
  *
  * Space: the bytes, one or two more for their length, and 60 to 80 a page of 16 names. Time: a look-up; a change copies
  * its page. Threads: one.
@@ -38,15 +37,15 @@ struct rig_key_pages {
 
 void rig_key_pages_done(struct rig_key_pages *pages);
 size_t rig_key_pages_bytes(const struct rig_key_pages *pages);
-/* A name that is not there yet. False when memory runs out, or a page would take 4 GiB: nothing has changed then. */
+/* Adds a name that is not there yet. False, with nothing changed, when memory runs out or a page would take 4 GiB. */
 bool rig_key_pages_put(struct rig_key_pages *pages, uint64_t name, const uint8_t *bytes, size_t length, uint32_t now);
 /* Borrowed until the next change; NULL: the name is not there. */
 const uint8_t *rig_key_pages_get(const struct rig_key_pages *pages, uint64_t name, size_t *length);
-/* A name that is there. */
+/* Removes a name that is there. */
 void rig_key_pages_remove(struct rig_key_pages *pages, uint64_t name);
-/* Frees the page at a place, which then is that of the last one. */
+/* Frees the page at a place and moves the last page there. */
 void rig_key_pages_remove_page(struct rig_key_pages *pages, size_t place);
-/* Gives back what is not used any more, where many pages were removed. */
+/* Frees unused memory after many pages were removed. */
 void rig_key_pages_fit(struct rig_key_pages *pages);
 
 #endif

@@ -49,7 +49,7 @@ static void join(struct rig_key_ranges *ranges, uint64_t gap)
     ranges->count = ranges->count == 0 ? 0 : kept + 1;
 }
 
-/* The gap that at least every second one is no larger than. */
+/* The median gap. */
 static bool find_usual_gap(const struct rig_key_ranges *ranges, uint64_t *usual)
 {
     struct range_gaps gaps = {0};

@@ -1,13 +1,13 @@
 /*
- * A set of keys that only grows and is never large, because it may hold more than was added: which keys a check in
- * windows has forgotten (retired.h).
+ * A set of keys that only grows and has a size limit, because it may answer that it holds keys that were never added.
+ * It holds the keys that a check in windows has forgotten (retired.h).
  *
- * It is a set of ranges. Keys that are numbers and lie close together end up in few of them, however many they are; of
- * text keys there is a hash of 64 bits each. Where there would be too many ranges, those with the smallest gaps between
- * them become one: a query for a key out of such a gap answers that it is there.
+ * The set consists of ranges. Numeric keys that lie close together share few ranges; a text key is a 64-bit hash. When
+ * there are too many ranges, those with the smallest gaps between them are joined, and the set then seems to hold the
+ * keys in these gaps.
  *
- * Space: 16 bytes a range, and never more than was allowed. Time: logarithmic in the ranges; to add, in the long run,
- * likewise. Threads: one.
+ * Space: 16 bytes a range, and never more than allowed. Time: logarithmic in the ranges, for adding amortised. Threads:
+ * one.
  */
 #ifndef RIG_CHECKER_STREAM_KEY_SET_H
 #define RIG_CHECKER_STREAM_KEY_SET_H
@@ -37,8 +37,8 @@ void rig_key_set_done(struct rig_key_set *set);
 size_t rig_key_set_bytes(const struct rig_key_set *set);
 /* A key that is a number, or (`text` not NULL) a text. False when memory runs out. */
 bool rig_key_set_add(struct rig_key_set *set, int64_t number, const char *text, size_t length);
-/* What was added can be asked for from now on, also where memory runs out: false; it may then be larger than allowed.
- */
+/* Makes the added keys visible to queries. False when memory runs out: they are visible, but the set may be larger than
+ * allowed. */
 bool rig_key_set_settle(struct rig_key_set *set);
 bool rig_key_set_has(const struct rig_key_set *set, int64_t number, const char *text, size_t length);
 

@@ -1,10 +1,10 @@
-/* Lists that are done with and come back (retired.h): what was judged of them is cut off a segment's lists. */
+/* Retired lists that are used again (retired.h): cuts their judged parts off a segment's lists. */
 #include <stdlib.h>
 
 #include "base/bug.h"
 #include "checker/stream/retired_private.h"
 
-/* How long a read of this list may be; 0 when none can be admitted that has to show something. */
+/* The greatest length of an admissible read of this list; 0: no read can be admitted that has to show something. */
 static uint32_t limit_of(const struct retired_key *key, const struct rig_read_list *list)
 {
     if (list->count < key->count || rig_retired_hash_on(rig_retired_empty_hash, list, key->count) != key->hash)
@@ -27,7 +27,7 @@ static bool keep_prefix(struct rig_retired *retired, struct retired_key *key, co
     return true;
 }
 
-/* Whether the list begins with what was judged; and how long a read of it may be. */
+/* Whether the list begins with the judged part; *limit: the greatest length of a read of it. */
 static bool continues(const struct retired_key *key, const struct rig_read_list *list, uint32_t *limit)
 {
     *limit = limit_of(key, list);
@@ -40,7 +40,7 @@ static struct rig_growing_list cut_from(const struct rig_growing_list *list, uin
     return (struct rig_growing_list){.at = list->at == NULL ? NULL : list->at + from, .count = count};
 }
 
-/* Cuts what was judged off a spine; one that does not begin with it becomes empty, and no read of it stays. */
+/* Cuts the judged part off a spine. A spine that does not begin with it becomes empty, and loses its reads. */
 static bool cut_spine(struct rig_retired *retired, uint32_t number, struct rig_growing_list *spine, uint32_t *limit)
 {
     struct retired_key *key = &retired->keys.at[number];
@@ -76,7 +76,7 @@ static bool cut_branch(struct rig_retired *retired, uint32_t number, const struc
     return keep_prefix(retired, key, &all);
 }
 
-/* Cuts what was judged off the lists of the copy. False when memory runs out. */
+/* Cuts the judged parts off the lists of the copy. False when memory runs out. */
 static bool cut_lists(struct rig_retired *retired, const struct rig_segment *segment)
 {
     struct rig_segment *cleaned = &retired->cleaned;
@@ -109,15 +109,15 @@ static void admit_read(struct rig_admission *a, struct retired_key *key, enum ri
                                          : retired->spine_limits.at[op->key];
     bool fits = count >= key->count && count <= limit;
     if (outcome == RIG_OUTCOME_FAIL) {
-        /* No conflict hinges on what an aborted transaction read. */
+        /* Reads of aborted transactions cause no conflict. */
         if (op->read_state == RIG_READ_SEEN && (!fits || count < key->cut))
             *op = (struct rig_txn_op){.key = op->key, .kind = op->kind, .read_state = RIG_READ_UNKNOWN};
         else if (op->read_state == RIG_READ_SEEN)
             op->count -= key->cut;
         return;
     }
-    if (key->odd || key->many_unread || !fits) {
-        a->conflict = key->odd           ? "a key with an anomaly is read again after a long time"
+    if (key->anomalous || key->many_unread || !fits) {
+        a->conflict = key->anomalous     ? "a key with an anomaly is read again after a long time"
                       : key->many_unread ? "appends to a key are read for the first time after a long time"
                                          : "a read shows a much older state of its key, or contradicts it";
         return;

@@ -59,7 +59,7 @@ static inline void show_append(struct shown *shown, const struct rig_append *slo
     shown->unread_writer = slot->writer;
 }
 
-/* Nothing that a committed transaction appended to the key is unread. */
+/* Reads show every append of committed transactions to the key. */
 static bool is_read(const struct rig_versions *versions, uint32_t key)
 {
     uint32_t end = versions->key_places[key].place_first + versions->keys[key].order.count;
@@ -98,7 +98,7 @@ static void note_values(struct retired_key *kept, const struct rig_inference *in
 
 /* ---- remembering ---- */
 
-/* Takes over the order of the key, and its unread appends behind it where their order is known. */
+/* Takes over the order of the key, and after it the unread appends when their order is known. */
 static void set_list(struct rig_retired *retired, struct retired_key *key, const struct rig_key_versions *versions,
                      const struct shown *shown, const struct rig_unread_chain *unread, bool dropped)
 {
@@ -128,7 +128,7 @@ static void set_list(struct rig_retired *retired, struct retired_key *key, const
     key->cut_hash = key->hash;
 }
 
-/* The judged ones' unread appends in the order that reads have to show; NULL: that may be any. One has an order. */
+/* The unread appends of judged transactions, in the order that reads have to show; NULL: any order is possible. */
 static const struct rig_unread_chain *order_unread(const struct rig_inference *inference, uint32_t key,
                                                    const struct shown *shown, const uint8_t *judged, bool clean,
                                                    struct rig_unread_chain *room)
@@ -147,16 +147,16 @@ static bool remember(const struct rig_retiring *r, uint32_t key, bool dropped)
     const struct rig_key_versions *versions = &r->inference->versions.keys[key];
     const uint8_t *whose = dropped ? NULL : r->judged; /* all that used it are judged */
     const struct shown shown = show(r->inference, key, whose);
-    const bool is_odd = r->odd != NULL && r->odd[key];
-    /* A key that was never written leaves nothing to remember, nor does one that may not be used again. */
-    if ((shown.values.count == 0 && versions->order.count == 0 && !is_odd &&
+    const bool is_anomalous = r->anomalous != NULL && r->anomalous[key];
+    /* A key that was never written needs no memory, nor does one that may not be used again. */
+    if ((shown.values.count == 0 && versions->order.count == 0 && !is_anomalous &&
          rig_retired_find(r->retired, history, key) == RIG_RETIRED_NONE) ||
         (r->retired->any_forgotten && rig_retired_is_forgotten(r->retired, history, key)))
         return true;
     struct retired_key *kept = rig_retired_put(r->retired, history, key);
     if (kept == NULL || !rig_retired_widen(r->retired, kept, &shown.values))
         return false;
-    kept->odd |= (uint32_t)is_odd;
+    kept->anomalous |= (uint32_t)is_anomalous;
     note_values(kept, r->inference, key, whose);
     set_list(r->retired, kept, versions, &shown, order_unread(r->inference, key, &shown, whose, r->clean, &room),
              dropped);

@@ -5,7 +5,7 @@ struct writers {
     uint32_t count;
 };
 
-/* Adds the writer where it belongs, once. False when there are too many. */
+/* Adds the writer at its place in completion order, once. False when there are too many. */
 static bool add_writer(struct writers *writers, uint32_t txn)
 {
     uint32_t place = writers->count;

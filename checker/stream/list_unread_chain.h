@@ -1,10 +1,10 @@
 /*
- * Unread appends to a key, in the order in which a read can only show them if all is well: each of them
- * was made by the same transaction as the one before it, or by one that was invoked after that had completed.
+ * The unread appends to a key, in the only order in which a read can show them without an anomaly: each was made by the
+ * same transaction as the one before it, or by one that was invoked after the writer before it had completed.
  *
- * Any read may still show them otherwise. But who judged a window and found no cycle in it, real time counted, knows
- * that no later one of these writers comes before an earlier one; so that a read that shows this order adds no edge
- * that could close a cycle (docs/checker.md).
+ * A read may still show another order. But when a window was judged and has no cycle, real time included, no later one
+ * of these writers comes before an earlier one; so a read that shows this order adds no edge that could close a cycle
+ * (docs/checker.md).
  *
  * Time: linear in the key's appends and in the operations of the writers. Threads: one.
  */
@@ -24,8 +24,8 @@ struct rig_unread_chain {
 };
 
 /*
- * Of the key's unread appends that did not fail: `judged` (NULL: all) says per transaction whose count. False when they
- * are too many, in no such order, or one of them was not acknowledged.
+ * Finds the chain of the key's unread appends that did not fail; `judged` (NULL: all) selects their transactions. False
+ * when there are too many, they have no such order, or one of them was not acknowledged.
  */
 bool rig_unread_chain_find(const struct rig_inference *inference, uint32_t key, const uint8_t *judged,
                            struct rig_unread_chain *chain);

@@ -1,7 +1,7 @@
 /* The memory of finished registers (retired.h), and the later uses that are allowed. */
 #include "checker/stream/retired_private.h"
 
-/* Whatever any transaction wrote or read. */
+/* Remembers all values that any transaction wrote or read. */
 static bool remember(const struct rig_retiring *r, uint32_t key, bool dropped)
 {
     const struct rig_registers *registers = &r->inference->registers;
@@ -21,7 +21,7 @@ static bool remember(const struct rig_retiring *r, uint32_t key, bool dropped)
     return !dropped || rig_retired_rest(r->retired, kept);
 }
 
-/* No conflict hinges on what an aborted transaction read. */
+/* Reads of aborted transactions cause no conflict. */
 static void admit_op(struct rig_admission *a, struct retired_key *key, enum rig_outcome outcome, struct rig_txn_op *op)
 {
     bool old = op->read_state == RIG_READ_NIL || (op->read_state == RIG_READ_SEEN && rig_retired_holds(key, op->value));
@@ -37,5 +37,5 @@ static bool admit(struct rig_admission *a)
     return true;
 }
 
-/* Never settled: a read of what it holds brings a conflict. */
+/* Never settled: a read of a remembered value is a conflict. */
 const struct rig_type_retired rig_register_retired = {.remember = remember, .admit = admit};

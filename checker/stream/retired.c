@@ -36,7 +36,7 @@ void rig_retired_free(struct rig_retired *retired)
     }
     retired_keys_done(&retired->keys);
     rig_table_done(&retired->ids);
-    rig_key_pages_done(&retired->gone);
+    rig_key_pages_done(&retired->resting);
     rig_text_table_done(&retired->texts);
     rig_key_set_done(&retired->forgotten);
     packed_keys_done(&retired->packed);
@@ -52,7 +52,7 @@ void rig_retired_free(struct rig_retired *retired)
 size_t rig_retired_bytes(const struct rig_retired *retired)
 {
     return retired->keys.capacity * sizeof(struct retired_key) + retired->ids.slot_count * 12 + retired->owned_bytes +
-           rig_key_pages_bytes(&retired->gone) + rig_text_table_bytes(&retired->texts) +
+           rig_key_pages_bytes(&retired->resting) + rig_text_table_bytes(&retired->texts) +
            rig_key_set_bytes(&retired->forgotten) + retired->cleaned.ops.capacity * sizeof(struct rig_txn_op) +
            retired->cleaned.keys.capacity * sizeof(struct rig_segment_key);
 }
@@ -73,7 +73,7 @@ uint64_t rig_retired_hash_on(uint64_t hash, const struct rig_read_list *list, ui
 
 /* ---- keys and values ---- */
 
-/* The name that the key is remembered by; false when it is a text that is not known. */
+/* The name under which the key is kept; false when it is a text that is not known. */
 static bool find_name(const struct rig_retired *retired, const struct rig_history *history, uint32_t key,
                       uint64_t *name)
 {
@@ -145,7 +145,7 @@ bool rig_retired_widen(struct rig_retired *retired, struct retired_key *key, con
         key->values += shown->count;
         return true;
     }
-    /* Mostly every value between the lowest and the highest was appended: that takes no bits to know. */
+    /* Usually every value between the lowest and the highest was appended; then no bits are needed. */
     bool full = first && span == shown->count - 1U;
     if (!full && !sparse && span < most) {
         bits = calloc(rig_retired_words(span), sizeof *bits);
@@ -171,7 +171,7 @@ bool rig_retired_widen(struct rig_retired *retired, struct retired_key *key, con
 
 /* ---- remembering ---- */
 
-/* Bits and prefixes are all that is owned, and no list is shorter than what was cut off it. */
+/* owned_bytes counts bits and prefixes, and no list is shorter than the part that was cut off it. */
 static bool bytes_are_counted(const struct rig_retired *retired)
 {
     size_t bytes = 0;
@@ -186,11 +186,11 @@ static bool bytes_are_counted(const struct rig_retired *retired)
 }
 
 enum rig_rc rig_retired_remember(struct rig_retired *retired, const struct rig_inference *inference,
-                                 const uint8_t *fate, const uint8_t *judged, const uint8_t *odd, bool clean,
+                                 const uint8_t *fate, const uint8_t *judged, const uint8_t *anomalous, bool clean,
                                  struct rig_err *err)
 {
     const struct rig_retiring r = {
-        .retired = retired, .inference = inference, .judged = judged, .odd = odd, .clean = clean};
+        .retired = retired, .inference = inference, .judged = judged, .anomalous = anomalous, .clean = clean};
     const uint32_t key_count = inference->history->key_count;
     retired->now += retired->now < UINT32_MAX;
     for (uint32_t key = 0; key < key_count; key++) {

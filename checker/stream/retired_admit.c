@@ -2,7 +2,7 @@
 
 #include "checker/stream/retired_private.h"
 
-/* The keys of the segment that are retired, all awake now. False when memory runs out. */
+/* Finds the retired keys of the segment, and unpacks them. False when memory runs out. */
 static bool find_all(struct rig_retired *retired, const struct rig_segment *segment, bool *any)
 {
     *any = false;
@@ -48,7 +48,7 @@ static bool copy_segment(struct rig_retired *retired, const struct rig_segment *
 
 void rig_admission_write(struct rig_admission *a, const struct retired_key *key, int64_t value)
 {
-    if (key->odd)
+    if (key->anomalous)
         a->conflict = "a key with an anomaly is used again after a long time";
     else if (rig_retired_holds(key, value))
         a->conflict = "a value of a finished key may have been written twice";
@@ -85,7 +85,7 @@ enum rig_rc rig_retired_admit(struct rig_retired *retired, const struct rig_segm
         *conflict = "a key is used again that was forgotten to save memory";
         return RIG_OK;
     }
-    if (retired->keys.count == 0 && retired->gone.pages.count == 0)
+    if (retired->keys.count == 0 && retired->resting.pages.count == 0)
         return RIG_OK;
     bool any = false;
     if (!key_numbers_reserve(&retired->numbers, segment->keys.count + 1) || !find_all(retired, segment, &any))

@@ -10,7 +10,7 @@ static uint64_t average_last(const struct rig_key_pages *pages)
     return pages->pages.count == 0 ? 0 : sum / pages->pages.count;
 }
 
-/* Only that its keys were used. */
+/* Keeps only the names of its keys, as used. */
 static bool keep_names(struct rig_retired *retired, const struct rig_key_page *page)
 {
     const bool are_texts = retired->texts.count > 0;
@@ -24,10 +24,10 @@ static bool keep_names(struct rig_retired *retired, const struct rig_key_page *p
     return fits;
 }
 
-/* Those that were remembered longer ago than the others on average: keys that come back do so sooner, mostly. */
+/* Forgets the pages that changed earlier than the average: most keys that are used again are used again soon. */
 static bool forget_pages(struct rig_retired *retired)
 {
-    struct rig_key_pages *pages = &retired->gone;
+    struct rig_key_pages *pages = &retired->resting;
     const uint64_t average = average_last(pages);
     for (size_t i = pages->pages.count; i-- > 0;) {
         if (pages->pages.at[i].last <= average) {
@@ -40,14 +40,14 @@ static bool forget_pages(struct rig_retired *retired)
     return true;
 }
 
-/* ---- the texts of those that are kept ---- */
+/* ---- texts of the remaining keys ---- */
 
 /* New names of text keys after the texts of forgotten ones are freed. */
 struct renaming {
     const struct rig_retired *from;
     struct rig_text_table texts;
     struct rig_table ids;
-    struct rig_key_pages gone;
+    struct rig_key_pages resting;
 };
 
 static bool rename_key(struct renaming *to, uint64_t name, uint64_t *renamed)
@@ -64,9 +64,9 @@ static bool rename_page(struct renaming *to, const struct rig_key_page *page)
     bool fits = true;
     for (uint64_t i = 0; fits && i < RIG_PAGE_KEYS; i++) {
         uint64_t name = page->number * RIG_PAGE_KEYS + i;
-        const uint8_t *packed = rig_key_pages_get(&to->from->gone, name, &length);
+        const uint8_t *packed = rig_key_pages_get(&to->from->resting, name, &length);
         fits = packed == NULL ||
-               (rename_key(to, name, &renamed) && rig_key_pages_put(&to->gone, renamed, packed, length, page->last));
+               (rename_key(to, name, &renamed) && rig_key_pages_put(&to->resting, renamed, packed, length, page->last));
     }
     return fits;
 }
@@ -83,12 +83,12 @@ static bool rename_all(struct renaming *to)
         if (fits)
             *id = (uint32_t)i;
     }
-    for (size_t i = 0; fits && i < from->gone.pages.count; i++)
-        fits = rename_page(to, &from->gone.pages.at[i]);
+    for (size_t i = 0; fits && i < from->resting.pages.count; i++)
+        fits = rename_page(to, &from->resting.pages.at[i]);
     return fits;
 }
 
-/* Gives back the texts of keys that were forgotten; without memory for that they stay. */
+/* Frees the texts of forgotten keys; keeps them when memory runs out. */
 static bool drop_texts(struct rig_retired *retired)
 {
     struct renaming to = {.from = retired};
@@ -99,15 +99,15 @@ static bool drop_texts(struct rig_retired *retired)
         fits = rename_key(&to, retired->keys.at[i].name, &retired->keys.at[i].name);
     struct rig_text_table texts = fits ? retired->texts : to.texts;
     struct rig_table ids = fits ? retired->ids : to.ids;
-    struct rig_key_pages gone = fits ? retired->gone : to.gone;
+    struct rig_key_pages replaced = fits ? retired->resting : to.resting;
     if (fits) {
         retired->texts = to.texts;
         retired->ids = to.ids;
-        retired->gone = to.gone;
+        retired->resting = to.resting;
     }
     rig_text_table_done(&texts);
     rig_table_done(&ids);
-    rig_key_pages_done(&gone);
+    rig_key_pages_done(&replaced);
     return fits;
 }
 

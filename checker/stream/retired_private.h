@@ -1,5 +1,5 @@
 /*
- * What the files of this folder share: the keys that are done with, as they are held (retired.h says what for).
+ * The representation of retired keys, shared by the files that implement retired.h.
  *
  * A key that a transaction in the window uses is a struct retired_key. All others rest, packed, in pages
  * (retired_rest.c), until a segment comes that uses them (retired_admit.c) or memory gets short (retired_forget.c).
@@ -17,7 +17,7 @@
 
 #define RIG_RETIRED_NONE UINT32_MAX
 
-/* Values are kept as bits while these are no more than so many times the appends, and some more. */
+/* Values are kept as bits while the bits are at most this many times the appends, plus a constant. */
 enum { RIG_RETIRED_DENSE_FACTOR = 8 };
 
 struct retired_key {
@@ -28,13 +28,13 @@ struct retired_key {
     uint32_t cut;             /* elements that the window does not have any more */
     int64_t lowest;           /* of all values appended; none when `values` is 0 */
     uint64_t span;            /* highest - lowest */
-    uint64_t *bits;           /* which of lowest + 0 ... span; NULL: any of them may have been, or `full` */
-    int64_t *prefix;          /* the `cut` elements, of a key that came back and was read; or NULL */
+    uint64_t *bits;           /* the appended ones of lowest + 0 ... span; NULL: `full`, or unknown */
+    int64_t *prefix;          /* the `cut` elements, of a key that was used again and read; or NULL */
     uint32_t values;          /* how many were appended */
     uint32_t full : 1;        /* each of lowest + 0 ... span was, and there are no bits for it */
-    uint32_t odd : 1;         /* no use is admitted */
+    uint32_t anomalous : 1;   /* on an anomaly or the like: no use is admitted */
     uint32_t many_unread : 1; /* no read is admitted */
-    uint32_t unconfirmed : 1; /* nobody read the last of the `cut` elements */
+    uint32_t unconfirmed : 1; /* no read has shown the last of the `cut` elements */
     uint32_t unordered : 1;   /* counted as such */
 };
 
@@ -45,10 +45,10 @@ RIG_VEC(uint8_t, packed_keys)
 
 struct rig_retired {
     const struct rig_type_retired *type;
-    struct retired_keys keys;    /* that transactions which are held use */
-    struct rig_table ids;        /* name -> index into keys */
-    struct rig_key_pages gone;   /* the others, packed, by name */
-    struct rig_text_table texts; /* of text keys */
+    struct retired_keys keys;     /* used by transactions in the window */
+    struct rig_table ids;         /* name -> index into keys */
+    struct rig_key_pages resting; /* the others, packed, by name */
+    struct rig_text_table texts;  /* of text keys */
     struct rig_key_set forgotten;
     bool any_forgotten;
     uint32_t now; /* judgements */
@@ -62,22 +62,22 @@ struct rig_retired {
 
 static const uint64_t rig_retired_empty_hash = 0x9e3779b97f4a7c15U;
 
-/* The hash of what it was of, and of the first `count` elements of the list behind that. */
+/* Continues a hash with the first `count` elements of the list. */
 uint64_t rig_retired_hash_on(uint64_t hash, const struct rig_read_list *list, uint32_t count);
 
 enum rig_rc rig_retired_no_memory(struct rig_err *err);
 
-/* A key that is not there yet; NULL when memory runs out. */
+/* Adds a key that is not there yet; NULL when memory runs out. */
 struct retired_key *rig_retired_add(struct rig_retired *retired, uint64_t name);
 /* Whether the value may have been written to the key. */
 bool rig_retired_holds(const struct retired_key *key, int64_t value);
-/* Words that the bits of a range take. */
+/* The number of words for the bits of a range. */
 static inline size_t rig_retired_words(uint64_t span)
 {
     return (size_t)(span / 64 + 1);
 }
 
-/* Values that a judgement shows of a key. */
+/* The values of a key that a judgement shows. */
 struct rig_retired_values {
     int64_t lowest, highest; /* where there are any */
     uint32_t count;
@@ -97,9 +97,9 @@ static inline void rig_retired_set_bit(struct retired_key *key, int64_t value)
     key->bits[place / 64] |= UINT64_C(1) << (place % 64);
 }
 
-/* No transaction in the window uses the key any more. False when memory runs out. */
+/* Packs a key that no transaction in the window uses any more. False when memory runs out. */
 bool rig_retired_rest(struct rig_retired *retired, struct retired_key *key);
-/* The key, if it is retired; one that rested does so no more. False when memory runs out. */
+/* Finds a retired key, and unpacks it when it was packed. False when memory runs out. */
 bool rig_retired_wake(struct rig_retired *retired, uint64_t name, uint32_t *number);
 
 /* ---- data types ---- */
@@ -108,11 +108,11 @@ bool rig_retired_wake(struct rig_retired *retired, uint64_t name, uint32_t *numb
 struct rig_retiring {
     struct rig_retired *retired;
     const struct rig_inference *inference;
-    const uint8_t *judged, *odd;
+    const uint8_t *judged, *anomalous;
     bool clean;
 };
 
-/* A segment with retired keys: `retired` has a copy, of which the type cuts off what was judged. */
+/* A segment with retired keys: `retired` has a copy, and the type cuts the judged parts off it. */
 struct rig_admission {
     struct rig_retired *retired;
     const struct rig_segment *segment;
@@ -123,7 +123,7 @@ struct rig_admission {
 struct rig_type_retired {
     /* False when memory runs out. */
     bool (*remember)(const struct rig_retiring *r, uint32_t key, bool dropped);
-    /* Two or more committed transactions made writes that no read shows and no order is known of; NULL: never. */
+    /* Two or more committed transactions made writes that no read shows and whose order is unknown; NULL: never. */
     bool (*is_unordered)(const struct rig_inference *inference, uint32_t key);
     /* rig_retired_is_settled(); NULL: never. */
     bool (*is_settled)(const struct rig_inference *inference, uint32_t key, bool clean);
@@ -137,7 +137,7 @@ bool rig_list_admit(struct rig_admission *a); /* the one of lists */
 /* An operation of the copy on a retired key. */
 typedef void rig_admit_op(struct rig_admission *a, struct retired_key *key, enum rig_outcome outcome,
                           struct rig_txn_op *op);
-/* Shows each of them, and writes of transactions that are still open, until there is a conflict. */
+/* Calls `admit` for each of them, and for writes of transactions that are still open, until there is a conflict. */
 void rig_admission_walk(struct rig_admission *a, rig_admit_op *admit);
 /* A write of a retired key. */
 void rig_admission_write(struct rig_admission *a, const struct retired_key *key, int64_t value);

@@ -5,7 +5,7 @@
 #include "checker/stream/retired_private.h"
 
 enum {
-    PACKED_SLACK = 1024, /* bits of packed keys, which are many */
+    PACKED_SLACK = 1024, /* bits of packed keys, of which there are many */
     HASH_BYTES = 8,
     NUMBER_BYTES = 10, /* of a number of 64 bits, at most: seven bits in each */
     NUMBER_COUNT = 5,  /* of them in a packed key */
@@ -18,7 +18,7 @@ static void free_bits(struct rig_retired *retired, struct retired_key *key)
     key->bits = NULL;
 }
 
-/* Where each of them was appended by now. */
+/* Frees the bits when every value of the range has been appended. */
 static void drop_bits(struct rig_retired *retired, struct retired_key *key)
 {
     if (key->bits == NULL)
@@ -61,7 +61,7 @@ static bool pack(struct packed_keys *packed, const struct retired_key *key)
     RIG_INVARIANT(!(key->full && key->bits != NULL) && (key->values > 0 || key->span == 0));
     /* Without them, any value of the range may have been written. */
     bool keeps_bits = key->bits != NULL && key->span < (uint64_t)key->values * RIG_RETIRED_DENSE_FACTOR + PACKED_SLACK;
-    uint64_t flags = key->full | (uint64_t)key->odd << 1 | (uint64_t)key->many_unread << 2 |
+    uint64_t flags = key->full | (uint64_t)key->anomalous << 1 | (uint64_t)key->many_unread << 2 |
                      (uint64_t)key->unconfirmed << 3 | (uint64_t)key->unordered << 4 | (uint64_t)keeps_bits << 5;
     size_t bit_bytes = keeps_bits ? bytes_of(key->span) : 0;
     RIG_INVARIANT(key->prefix == NULL && key->cut == key->count && key->cut_hash == key->hash);
@@ -94,7 +94,7 @@ static bool unpack(struct rig_retired *retired, struct retired_key *key, const u
     key->values = (uint32_t)values;
     key->lowest = (int64_t)lowest;
     key->full = flags & 1U;
-    key->odd = flags >> 1 & 1U;
+    key->anomalous = flags >> 1 & 1U;
     key->many_unread = flags >> 2 & 1U;
     key->unconfirmed = flags >> 3 & 1U;
     key->unordered = flags >> 4 & 1U;
@@ -126,7 +126,7 @@ bool rig_retired_rest(struct rig_retired *retired, struct retired_key *key)
 {
     drop_bits(retired, key);
     if (!pack(&retired->packed, key) ||
-        !rig_key_pages_put(&retired->gone, key->name, retired->packed.at, retired->packed.count, retired->now))
+        !rig_key_pages_put(&retired->resting, key->name, retired->packed.at, retired->packed.count, retired->now))
         return false;
     remove_key(retired, key);
     return true;
@@ -136,13 +136,13 @@ bool rig_retired_wake(struct rig_retired *retired, uint64_t name, uint32_t *numb
 {
     size_t length;
     *number = rig_table_get(&retired->ids, name);
-    const uint8_t *packed = *number == RIG_TABLE_NONE ? rig_key_pages_get(&retired->gone, name, &length) : NULL;
+    const uint8_t *packed = *number == RIG_TABLE_NONE ? rig_key_pages_get(&retired->resting, name, &length) : NULL;
     if (packed == NULL)
         return true;
     struct retired_key *key = rig_retired_add(retired, name);
     if (key == NULL || !unpack(retired, key, packed))
         return false;
-    rig_key_pages_remove(&retired->gone, name);
+    rig_key_pages_remove(&retired->resting, name);
     *number = (uint32_t)(key - retired->keys.at);
     return true;
 }

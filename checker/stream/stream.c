@@ -64,7 +64,7 @@ enum rig_rc rig_stream_begin(enum rig_workload workload, const struct rig_stream
         return rig_stream_no_memory(err);
     }
     w->findings = (struct rig_findings){
-        .most_kept = check->max_witnesses, .arena = &w->storage->arena, .evidence = w->evidence, .gone = w->retired};
+        .most_kept = check->max_witnesses, .arena = &w->storage->arena, .evidence = w->evidence, .retired = w->retired};
     *windows = w;
     return RIG_OK;
 }
@@ -223,7 +223,7 @@ static enum rig_rc remember_keys(struct judgement *j)
 {
     struct rig_stream *w = j->w;
     if (w->options.census == NULL)
-        return rig_retired_remember(w->retired, &w->judge.inference, j->fate, j->all, w->judge.odd_keys,
+        return rig_retired_remember(w->retired, &w->judge.inference, j->fate, j->all, w->judge.anomalous_keys,
                                     w->judge.ladder.clean, j->err);
     rig_retired_count(w->retired, &w->judge.inference, j->fate);
     return RIG_OK;
@@ -303,7 +303,7 @@ static bool find_closing(struct judgement *j)
         uint8_t *alive = find_alive(j);
         if (alive == NULL || !rig_closing_find(&w->judge.inference, alive, &w->judge.scratch, &j->closing))
             return false;
-    } while (w->options.census == NULL && rig_budget_halve_idle(&w->budget, kept_bytes(j)));
+    } while (w->options.census == NULL && rig_budget_lower_idle(&w->budget, kept_bytes(j)));
     return true;
 }
 

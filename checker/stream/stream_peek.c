@@ -1,11 +1,11 @@
-/* Looking on while more is to come: rig_stream_found(), rig_stream_peek(). */
+/* Provisional results during a check: rig_stream_found(), rig_stream_peek(). */
 #include <string.h>
 
 #include "checker/stream/stream_private.h"
 
 /*
- * The levels that the anomalies counted refute whatever comes. Who wrote a value that nobody wrote may not have been
- * seen yet; and should later reads contradict an order of writes, read committed is refuted, but no weaker level.
+ * The levels that the anomalies counted refute, independent of later segments. The writer of a garbage value may still
+ * come; and if later reads contradict an order of writes, read committed is refuted, but no weaker level.
  */
 static uint64_t refuted_for_good(const struct rig_stream_peek *peek)
 {

@@ -38,7 +38,7 @@ struct rig_witness_txns {
     struct key_names keys;
     struct rig_arena scratch;
     const struct rig_history *history; /* being copied from, and */
-    const struct rig_retired *gone;    /*   what its lists begin with and do not show */
+    const struct rig_retired *retired; /*   what its lists begin with and do not show */
 };
 
 /* A transaction with the operations and results that the builder wants, in the scratch. */
@@ -113,7 +113,7 @@ static enum rig_rc keep_key(struct rig_witness_txns *evidence, uint32_t key, uin
 static bool copy_list(struct rig_witness_txns *evidence, const struct rig_txn_op *op, const int64_t **at,
                       uint32_t *count)
 {
-    const struct rig_list begins = rig_retired_prefix(evidence->gone, evidence->history, op->key);
+    const struct rig_list begins = rig_retired_prefix(evidence->retired, evidence->history, op->key);
     const struct rig_read_list list = rig_txn_op_list(evidence->history, op);
     *count = begins.count + list.count;
     if (begins.count == 0) {
@@ -259,10 +259,10 @@ static enum rig_rc keep_step(struct rig_witness_txns *evidence, struct rig_step 
 }
 
 enum rig_rc rig_witness_txns_keep(struct rig_witness_txns *evidence, const struct rig_history *history,
-                                  const struct rig_retired *gone, struct rig_witness *witness, struct rig_err *err)
+                                  const struct rig_retired *retired, struct rig_witness *witness, struct rig_err *err)
 {
     evidence->history = history;
-    evidence->gone = gone;
+    evidence->retired = retired;
     enum rig_rc rc = RIG_OK;
     uint32_t none = UINT32_MAX;
     for (uint32_t i = 0; rc == RIG_OK && i < witness->step_count; i++)

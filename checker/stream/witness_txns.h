@@ -25,10 +25,10 @@ void rig_witness_txns_free(struct rig_witness_txns *evidence);
 
 /*
  * Keeps the transactions of a witness over `history`, and renumbers them in the witness, whose texts are dropped.
- * `gone` gives the elements that the history's lists begin with and no longer show (retired.h).
+ * `retired` gives the elements that the history's lists begin with and no longer show (retired.h).
  */
 enum rig_rc rig_witness_txns_keep(struct rig_witness_txns *evidence, const struct rig_history *history,
-                                  const struct rig_retired *gone, struct rig_witness *witness, struct rig_err *err);
+                                  const struct rig_retired *retired, struct rig_witness *witness, struct rig_err *err);
 
 /*
  * Gives the history to the caller, and renumbers the witnesses of all findings for it; makes their texts, out of

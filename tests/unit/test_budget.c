@@ -15,7 +15,7 @@ static void without_a_limit_there_is_room_for_all(void **state)
     assert_true(rig_budget_left(&budget, SIZE_MAX / 8, 0) == SIZE_MAX);
     assert_false(rig_budget_is_crowded(&budget, 128 * (size_t)MIB)); /* but for the data on keys */
     assert_true(rig_budget_is_crowded(&budget, 129 * (size_t)MIB));
-    assert_false(rig_budget_halve_idle(&budget, SIZE_MAX / 8));
+    assert_false(rig_budget_lower_idle(&budget, SIZE_MAX / 8));
     assert_int_equal(budget.least_idle, 1000);
 }
 
@@ -71,11 +71,11 @@ static void keys_are_left_sooner_as_much_is_kept(void **state)
 {
     (void)state;
     struct rig_budget budget = hundred();
-    assert_false(rig_budget_halve_idle(&budget, 11 * (size_t)MIB));
+    assert_false(rig_budget_lower_idle(&budget, 11 * (size_t)MIB));
     assert_int_equal(budget.least_idle, 16384);
-    assert_true(rig_budget_halve_idle(&budget, 12 * (size_t)MIB));
+    assert_true(rig_budget_lower_idle(&budget, 12 * (size_t)MIB));
     assert_int_equal(budget.least_idle, 4096);
-    while (rig_budget_halve_idle(&budget, 50 * (size_t)MIB))
+    while (rig_budget_lower_idle(&budget, 50 * (size_t)MIB))
         ;
     assert_int_equal(budget.least_idle, 2);
     assert_int_equal(budget.idle, 16384);

@@ -210,7 +210,7 @@ static void orders_that_do_not_fit_are_found(void **state)
     append->position = 2;
     places[1] = given_txn(f.history, 3); /* it failed */
     assert_false(rig_versions_are_sound(&f.versions));
-    places[1] = RIG_PLACE_ODD;
+    places[1] = RIG_PLACE_IRREGULAR;
     assert_true(rig_versions_are_sound(&f.versions));
     f.versions.committed_count++;
     assert_false(rig_versions_are_sound(&f.versions));
