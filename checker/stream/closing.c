@@ -7,7 +7,7 @@
 #include "checker/stream/closing_private.h"
 #include "history/window_view.h"
 
-/* Rounds until all transactions wait, because it takes too long to find those that do not. */
+/* MOST_ROUNDS: after as many rounds the search gives up, and all transactions wait. */
 enum { MOST_ROUNDS = 64, PIECE = 256, RELAYS_AT_ONCE = 64 };
 
 static void make_wait(struct rig_closing_search *s, uint32_t txn)
@@ -53,8 +53,8 @@ static bool waits_for_predecessor(const struct rig_closing_search *s, uint32_t n
 }
 
 /*
- * Nothing waits for a transaction that has not committed, nor it for others. In its process only an acknowledged one
- * comes before another (graph/orders.h).
+ * No transaction waits for an uncommitted one, and an uncommitted one waits for no other. Within a process, only
+ * acknowledged transactions precede others (graph/orders.h).
  */
 static bool waits_in_order(const struct rig_closing_search *s, uint32_t txn)
 {
@@ -74,7 +74,7 @@ static void visit(struct rig_closing_search *s, uint32_t txn)
         make_wait(s, txn);
 }
 
-/* The latest transaction that has to come before `node`, where one that completed later does; else 0. */
+/* The latest transaction that must precede `node`, when one that completed later must; else 0. */
 static uint32_t latest_before(const struct rig_links *links, uint32_t node)
 {
     uint32_t latest = 0;
@@ -89,13 +89,13 @@ static uint32_t latest_before(const struct rig_links *links, uint32_t node)
         uint32_t from = rig_edge_node(links->chained[i].edge);
         latest = latest < from && from < links->txn_count ? from : latest;
         if (i < links->read_count)
-            break; /* those chained before it do not come from later ones */
+            break; /* edges chained before it do not come from later transactions */
     }
     return latest;
 }
 
-/* There and back, so that chains of backward edges take no longer than those of forward ones. True when some waits now.
- */
+/* Visits in both directions, so that chains of backward edges take no longer than those of forward ones. True when a
+ * further transaction waits. */
 static bool visit_there_and_back(struct rig_closing_search *s, uint32_t begin, uint32_t end)
 {
     bool changed = false;
@@ -111,8 +111,8 @@ static bool visit_there_and_back(struct rig_closing_search *s, uint32_t begin, u
 }
 
 /*
- * In a long stretch waiting may creep back a few transactions at a time, all the way: so it is gone through in pieces
- * from its end, each with the one behind it.
+ * In a long stretch, waiting may spread backwards by a few transactions at a time. So the stretch is visited in pieces,
+ * from its end, each together with the piece after it.
  */
 static bool visit_stretch(struct rig_closing_search *s, uint32_t begin, uint32_t end)
 {
@@ -136,7 +136,7 @@ static bool visit_stretch(struct rig_closing_search *s, uint32_t begin, uint32_t
     return any;
 }
 
-/* The end of the stretch that begins there: no transaction in it has to come after one behind it. */
+/* The end of the stretch that begins there: no transaction before the end must follow one after it. */
 static uint32_t end_of_stretch(const struct rig_closing_search *s, uint32_t begin)
 {
     uint32_t end = begin;
@@ -147,7 +147,7 @@ static uint32_t end_of_stretch(const struct rig_closing_search *s, uint32_t begi
     return end + 1;
 }
 
-/* The number of stretches, which are noted, that end before the first waiting transaction. */
+/* The number of noted stretches that end before the first waiting transaction. */
 static uint32_t stretches_before_first(const struct rig_closing_search *s)
 {
     uint32_t low = 0, high = s->stretch_count;
@@ -161,7 +161,7 @@ static uint32_t stretches_before_first(const struct rig_closing_search *s)
     return low;
 }
 
-/* Start of the first waiting transaction's stretch. Transactions that must come after later ones span stretches. */
+/* The begin of the first waiting transaction's stretch. Stretches are spanned by edges from later transactions. */
 static uint32_t begin_of_first_stretch(const struct rig_closing_search *s)
 {
     const uint8_t *all = s->links->late_before, *late = all, *end = all + s->first;
@@ -180,8 +180,9 @@ static uint32_t begin_of_noted_stretch(const struct rig_closing_search *s, uint3
 }
 
 /*
- * Those before `behind`, in completion order, in which nearly every edge leads forward; over the stretches that others
- * span (links.h) again until nothing changes there. By real time no transaction waits for one that completed later.
+ * Visits the transactions before `behind` in completion order, in which nearly every edge leads forward. Stretches that
+ * backward edges span (links.h) are visited until nothing changes. By real time, no transaction waits for one that
+ * completed later.
  */
 static void visit_txns(struct rig_closing_search *s, uint32_t behind)
 {
@@ -228,9 +229,9 @@ static bool prepare_relays(struct rig_closing_search *s, struct rig_arena *arena
 }
 
 /*
- * Relays stand in rows that lead one way or the other; those of keys that came into use later stand last. Waiting may
- * spread backwards from them, key by key, through all rows. So the way back visits, at once, the transactions that
- * completed before every one found waiting so far.
+ * Relays stand in chains that ascend or descend, those of keys used later last. Waiting may spread backwards from them,
+ * key by key, through all chains. So the descending pass also visits the transactions that completed before all those
+ * found waiting so far.
  */
 static void visit_relays(struct rig_closing_search *s)
 {
@@ -288,7 +289,7 @@ static void run(struct rig_closing_search *s)
 
 /* ---- checking ---- */
 
-/* Whether the transaction, which is said to be closing, comes after none that waits, and uses no key that is alive. */
+/* Whether a transaction that does not wait follows no waiting one, and uses no key that is alive. */
 static bool is_closing(const struct rig_closing_search *s, uint32_t txn)
 {
     const struct rig_txn *t = &s->history->txns[txn];
@@ -296,7 +297,7 @@ static bool is_closing(const struct rig_closing_search *s, uint32_t txn)
     return !too_late && !uses_alive(s, txn) && !(s->committed[txn] && waits_for_predecessor(s, txn));
 }
 
-/* No edge leads from one that waits to one that is closing; and those that wait are counted. */
+/* No edge leads from a waiting transaction to a closing one, and waiting_count is right. */
 static bool is_closed(const struct rig_closing_search *s)
 {
     uint64_t waiting = 0;
@@ -329,7 +330,7 @@ bool rig_closing_find(const struct rig_inference *inference, uint8_t *alive, str
         .arena = arena,
         .committed = inference->committed,
         .out = closing,
-        /* Without invocations real time says nothing, and the process order has to be looked at. */
+        /* Without invocations there is no real-time order, so the process order is needed. */
         .waiting = history->has_invocations ? NULL : &waiting,
         .least_end = RIG_POSITION_NONE,
         .first = find_first(history, alive)};

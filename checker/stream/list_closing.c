@@ -28,9 +28,9 @@ static void wait_behind_read(struct rig_closing_search *s, const struct rig_txn_
 }
 
 /*
- * A transaction of unknown fate does not count until its writes are read, which may come later. Then its read precedes
- * the next write, so that the writer waits, too; or its read changes the order of the key, so that the key stays alive.
- * (Its appends come after everything in either case, and so precede nothing.)
+ * A transaction of unknown fate counts as soon as a read shows one of its writes, which may happen later. Then its read
+ * precedes the next write, so that writer waits, too; or its read changes the order of the key, so the key stays alive.
+ * (Its appends come after all others in either case, and so precede nothing.)
  */
 void rig_list_wait_for_unknown(struct rig_closing_search *s)
 {

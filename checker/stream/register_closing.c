@@ -1,7 +1,7 @@
 /* The closing set of registers (closing.h): transactions of unknown fate. */
 #include "checker/stream/closing_private.h"
 
-/* Marks the versions that `txn` read; keys whose transactions would count with it stay alive. */
+/* Marks the versions that `txn` read. Keys stay alive whose transactions would count as committed with it. */
 static void mark_reads(struct rig_closing_search *s, uint32_t txn, bool *marked)
 {
     const struct rig_registers *registers = s->registers;
@@ -37,9 +37,9 @@ static bool updates_marked(const struct rig_closing_search *s, uint32_t txn)
 }
 
 /*
- * A transaction of unknown fate gives no version a place. If it turns out to count, its read precedes the later
- * versions, so their writers wait. Transactions that updated the version that it read wait as well, because both would
- * be a lost update; so does the writer of that version, if its own fate depends on this one.
+ * A transaction of unknown fate orders no versions. If it turns out to count, its read precedes the later versions, so
+ * their writers wait. Transactions that updated the version that it read wait as well, because both would be a lost
+ * update; so does the writer of that version, if its own fate depends on this transaction.
  */
 void rig_register_wait_for_unknown(struct rig_closing_search *s)
 {

@@ -13,9 +13,9 @@
 
 enum {
     MOST_SAVINGS = 4,
-    FORGOTTEN_SHARE = 16, /* of the limit, for which keys were forgotten */
+    FORGOTTEN_SHARE = 16, /* of the limit, for the set of forgotten keys */
 };
-/* For what is new beside it; and because what the rest of a history takes need not be what so much of it took. */
+/* Safety margins of the suggested limit: for new transactions, and for later parts that need more than earlier ones. */
 static const double more_now = 1.125, more_left = 1.25;
 
 enum rig_rc rig_stream_no_memory(struct rig_err *err)
@@ -97,7 +97,7 @@ const char *rig_stream_conflict(const struct rig_stream *windows)
 
 /* ---- one judgement ---- */
 
-/* What one judgement works on; arrays come from the judge's scratch. */
+/* The state of one judgement; arrays come from the judge's scratch. */
 struct judgement {
     struct rig_stream *w;
     const struct rig_history *view;
@@ -111,7 +111,7 @@ struct judgement {
     struct rig_err *err;
 };
 
-/* Whether the key may be used again: it is known, or guessed. */
+/* Whether the key may be used again, from the census or by a guess. */
 static bool may_be_used(const struct judgement *j, uint32_t key)
 {
     const struct rig_stream *w = j->w;
@@ -121,7 +121,7 @@ static bool may_be_used(const struct judgement *j, uint32_t key)
            !rig_retired_is_settled(w->retired, &w->judge.inference, key, !w->unclean);
 }
 
-/* Keys that may be used again. */
+/* Marks the keys that may be used again. */
 static uint8_t *find_alive(const struct judgement *j)
 {
     struct rig_stream *w = j->w;
@@ -147,7 +147,7 @@ static bool make_arrays(struct judgement *j)
     return j->selected != NULL && j->settled != NULL && j->all != NULL && j->fate != NULL && j->drop != NULL;
 }
 
-/* Of those that no judgement has seen before. Vectorized by the compiler. */
+/* Selects among the transactions that no judgement has seen before. The compiler vectorizes this. */
 static void choose_new(const uint8_t *restrict waits, const uint8_t *restrict committed, uint8_t *restrict selected,
                        uint8_t *restrict all, uint8_t *restrict settled, uint32_t count)
 {
@@ -158,7 +158,7 @@ static void choose_new(const uint8_t *restrict waits, const uint8_t *restrict co
     }
 }
 
-/* Everything is closing at the end of the history: `waits` is NULL then. */
+/* `waits` NULL: the history has ended, and all transactions are closing. */
 static bool choose(struct judgement *j, const uint8_t *waits)
 {
     const struct rig_links *links = &j->w->judge.inference.links;
@@ -185,8 +185,8 @@ static bool choose(struct judgement *j, const uint8_t *waits)
 }
 
 /*
- * What becomes of the keys: those that nobody who waits has used are dropped. Of the others, those that are done with
- * have to be remembered as they are now, because some who used them may have been judged.
+ * Decides the fate of the keys. A finished key that no waiting transaction used is dropped. Any other finished key is
+ * retired as it is now, because some of its transactions may have been judged.
  */
 static void decide_keys(struct judgement *j)
 {
@@ -218,7 +218,7 @@ static enum rig_rc search(struct judgement *j)
     return rc;
 }
 
-/* What the keys were like that are done with; those that are known to be only count. */
+/* Retires the finished keys. With a census it only counts them, because they are certain to be finished. */
 static enum rig_rc remember_keys(struct judgement *j)
 {
     struct rig_stream *w = j->w;
@@ -229,7 +229,7 @@ static enum rig_rc remember_keys(struct judgement *j)
     return RIG_OK;
 }
 
-static enum rig_rc let_go(struct judgement *j)
+static enum rig_rc release_judged(struct judgement *j)
 {
     struct rig_stream *w = j->w;
     enum rig_rc rc = remember_keys(j);
@@ -244,7 +244,7 @@ static enum rig_rc let_go(struct judgement *j)
     return RIG_OK;
 }
 
-/* What is left for judging the window as it is now. */
+/* Limits the judgement to the memory that is left. */
 static void limit_judge(struct rig_stream *w)
 {
     size_t left = rig_budget_left(&w->budget, rig_window_bytes(w->window), rig_stream_other_bytes(w));
@@ -261,8 +261,8 @@ static unsigned contradicted_before(const struct rig_stream *w)
 }
 
 /*
- * What was assumed of registers orders none of them when it does not hold of one: all that was judged with it has to be
- * judged without. What is known of the assumptions that are tried after it was found with its help.
+ * An assumption that one register contradicts must order no register: all that was judged with it has to be judged
+ * again without it. Findings on the assumptions tried after it rest on it, so they are dropped.
  */
 static void note_contradictions(struct rig_stream *w)
 {
@@ -288,14 +288,14 @@ static enum rig_rc begin_judgement(struct rig_stream *w, bool last, struct judge
     return rc != RIG_OK || make_arrays(j) ? rc : rig_stream_no_memory(err);
 }
 
-/* What of the window would stay, about. */
+/* Estimates the bytes of the window that would stay. */
 static size_t kept_bytes(const struct judgement *j)
 {
     uint64_t bytes = rig_window_filled_bytes(j->w->window);
     return (size_t)(bytes / (j->view->txn_count + 1) * j->closing.waiting_count);
 }
 
-/* Finds what can be judged; more boldly where too little could. */
+/* Finds the closing set; with a shorter idle time when too little could be judged. */
 static bool find_closing(struct judgement *j)
 {
     struct rig_stream *w = j->w;
@@ -307,7 +307,7 @@ static bool find_closing(struct judgement *j)
     return true;
 }
 
-/* What can be given back, before there is not enough. */
+/* Frees memory that is not needed now, so that the judgement can be tried again. */
 static void save_memory(struct rig_stream *w, unsigned times)
 {
     rig_judge_done(&w->judge);
@@ -349,14 +349,14 @@ static enum rig_rc judge_closing(struct rig_stream *w, struct rig_err *err)
     const uint64_t held_count = j.view->txn_count - j.selected_count; /* the view goes with what is dropped */
     decide_keys(&j);
     w->judge.search_ns += rig_clock_now_ns() - start;
-    /* Where all would stay in the window, they are as well judged later. */
-    w->in_vain = j.selected_count == 0 || memchr(j.drop, 1, j.view->key_count) == NULL;
-    if (!w->in_vain) {
+    /* When everything would stay in the window, the judgement can as well be made later. */
+    w->released_nothing = j.selected_count == 0 || memchr(j.drop, 1, j.view->key_count) == NULL;
+    if (!w->released_nothing) {
         rc = search(&j);
         start = rig_clock_now_ns();
         rig_budget_measure(&w->budget, w->judge.scratch.used_bytes, rig_window_filled_bytes(w->window));
         if (rc == RIG_OK)
-            rc = let_go(&j);
+            rc = release_judged(&j);
         w->judge.search_ns += rig_clock_now_ns() - start;
         w->judged_count++;
     }
@@ -376,7 +376,7 @@ static void note_times(struct rig_stream *w, const struct rig_segment *segment)
     }
 }
 
-/* Events that are not in the order of their times are put into it at the end: then nothing can be judged before. */
+/* Events out of the order of their times are sorted at the end, so no transaction can be judged before. */
 static void keep_order(struct rig_stream *w, const struct rig_segment *segment)
 {
     if (!segment->unordered)
@@ -393,14 +393,14 @@ static size_t mib_for(const struct rig_stream *w, double times, double times_oth
     return (rig_budget_wanted(&w->budget, (size_t)window_bytes, (size_t)other, !w->unclean) >> 20) + 1;
 }
 
-/* The limit that holds all of the history, by what holds so much of it; 0: nobody knows how much there is. */
+/* The limit for the whole history, extrapolated from the part so far; 0: its length is unknown. */
 static size_t whole_mib(const struct rig_stream *w)
 {
     double txn_count = (double)rig_window_txn_count(w->window) + 1;
     return w->share > 0 ? mib_for(w, (double)w->fed_count / w->share / txn_count * more_left, 1 / w->share) : 0;
 }
 
-/* Why it does not fit, and what would help. */
+/* Says why the window does not fit, and which limit suffices. */
 static enum rig_rc too_large(const struct rig_stream *w, struct rig_err *err)
 {
     char enough[64] = "";
@@ -421,7 +421,7 @@ static bool is_limited(const struct rig_stream *w, enum rig_rc rc)
     return rc == RIG_E_LIMIT && !w->options.keep_all && w->options.check.limit_bytes > 0;
 }
 
-/* What the window says, with the name of the history before it; or why so much is still in it. */
+/* The window's error, after the name of the history; or the reason why the window is too large. */
 static enum rig_rc named(const struct rig_stream *w, enum rig_rc rc, const struct rig_err *why, struct rig_err *err)
 {
     if (rc == RIG_OK)
@@ -442,7 +442,7 @@ static enum rig_rc add(struct rig_stream *w, const struct rig_segment *segment, 
     w->fed_count += segment->txns.count;
     w->new_count += segment->txns.count;
     enum rig_rc rc = RIG_OK;
-    /* Judging takes it again when it comes to that. */
+    /* A judgement allocates it again when needed. */
     if (w->judge.scratch.held_bytes >
         rig_budget_left(&w->budget, rig_window_bytes_with(w->window, segment), rig_stream_other_bytes(w)))
         rig_judge_done(&w->judge);
@@ -488,13 +488,13 @@ static enum rig_rc finish_whole(struct rig_stream *w, const struct rig_source_fa
     rig_verdict_free(&w->storage->verdict);
     w->storage = verdict->storage;
     w->storage->history = history;
-    /* What was inferred before, and in vain. */
+    /* Inferences that judged nothing. */
     verdict->cost.infer_ms += (double)w->judge.infer_ns / (double)RIG_NS_PER_MS;
     verdict->cost.search_ms += (double)w->judge.search_ns / (double)RIG_NS_PER_MS;
     return RIG_OK;
 }
 
-/* The keys that are left, and those that came back, have to be counted as those that went. */
+/* Counts the keys that are left as those that were dropped before. */
 static enum rig_rc count_unordered(struct judgement *j)
 {
     struct rig_stream *w = j->w;
@@ -519,7 +519,7 @@ static enum rig_rc finish_windows(struct rig_stream *w, const struct rig_source_
         return rc;
     rc = choose(&j, NULL) ? search(&j) : rig_stream_no_memory(err);
     if (rc == RIG_OK && w->options.census == NULL && nothing_observed(w)) {
-        /* What ties transactions to those of keys that went is not counted; and none is needed but one. */
+        /* Edges to transactions of dropped keys are not counted, and a single edge would do. */
         w->conflict = "almost nothing was observed";
         return RIG_OK;
     }

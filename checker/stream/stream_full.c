@@ -2,11 +2,11 @@
 #include "checker/stream/stream_private.h"
 
 enum {
-    IDLE_GAPS = 32,  /* usual gaps without a use: were uses independent of each other, one in e^32 would be so late */
-    IDLE_SHARE = 8,  /* of the idle time that options give, the least part */
-    LOOK_SHARE = 8,  /* of the window: what has to come before it is asked again what judging would let go of */
-    WORTH_SHARE = 3, /* of its operations: judging has to let go of so many to be worth the work */
-    MOST_SHARE = 2,  /* of the history so far: where the window holds so much, it is judged as soon as that is so */
+    IDLE_GAPS = 32,  /* usual gaps without a use: were uses independent, one in e^32 would come later */
+    IDLE_SHARE = 8,  /* the least idle time, as a share of the one in the options */
+    LOOK_SHARE = 8,  /* of the window: new transactions until the next estimate of a judgement's effect */
+    WORTH_SHARE = 3, /* of its operations: a judgement has to release that many to be worth its time */
+    MOST_SHARE = 2,  /* of the history so far: a window that holds this much is judged as soon as it is worth it */
 };
 
 size_t rig_stream_other_bytes(const struct rig_stream *w)
@@ -17,7 +17,7 @@ size_t rig_stream_other_bytes(const struct rig_stream *w)
 
 /* ---- keys that are in use ---- */
 
-/* After how many transactions the key is taken to be done with: many times its usual gap, if that is less. */
+/* The number of transactions after which the key counts as finished: many times its usual gap, if that is less. */
 static uint64_t idle_of(const struct rig_stream *w, uint32_t key)
 {
     uint64_t most = w->options.idle, least = most / IDLE_SHARE + 1, gap = rig_window_key_gap(w->window, key);
@@ -46,13 +46,13 @@ bool rig_stream_key_is_idle(const struct rig_stream *w, uint32_t key)
     return unused_for(w, key) >= idle_of(w, key);
 }
 
-/* ---- what judging would let go of ---- */
+/* ---- what a judgement would release ---- */
 
 struct outlook {
     const struct rig_history *view;
-    uint8_t *in_use; /* per key */
-    uint64_t ops;    /* of the window's keys, and */
-    uint64_t going;  /*   of those that could be dropped */
+    uint8_t *in_use;    /* per key */
+    uint64_t ops;       /* of the window's keys, and */
+    uint64_t droppable; /*   of those that could be dropped */
 };
 
 static bool uses_key_in_use(const struct outlook *o, uint32_t txn)
@@ -63,7 +63,7 @@ static bool uses_key_in_use(const struct outlook *o, uint32_t txn)
     return op < end;
 }
 
-/* The first transaction that waits for sure, because it committed and a key that it used is in use. */
+/* The first transaction that certainly waits, because it committed and a key that it used is in use. */
 static uint32_t first_waiting(const struct outlook *o)
 {
     const struct rig_history *view = o->view;
@@ -75,23 +75,24 @@ static uint32_t first_waiting(const struct outlook *o)
 }
 
 /*
- * Of a history without cycles. By real time nearly all behind the first transaction that waits do, too, and keys that
- * they used are held. How much that is can be told only where nothing has been dropped from behind that transaction.
+ * Estimates, for a history without cycles, the operations that a judgement would release. By real time nearly all
+ * transactions after the first waiting one wait, too, and hold the keys that they used. The estimate needs all
+ * transactions after that one, so it is 0 when some were dropped.
  */
-static void foretell(const struct rig_stream *w, struct outlook *o)
+static void estimate_release(const struct rig_stream *w, struct outlook *o)
 {
     const uint32_t first = first_waiting(o);
     const uint64_t behind = o->view->txn_count - first;
     const uint64_t reached = rig_window_used_now(w->window) - behind;
     for (uint32_t key = 0; key < o->view->key_count; key++) {
         uint64_t count = rig_window_key_use_count(w->window, key);
-        bool goes = !o->in_use[key] && rig_window_key_used_at(w->window, key) <= reached;
+        bool drops = !o->in_use[key] && rig_window_key_used_at(w->window, key) <= reached;
         o->ops += count;
-        o->going += goes && first >= w->old_count ? count : 0;
+        o->droppable += drops && first >= w->old_count ? count : 0;
     }
 }
 
-/* False where nothing can be said. */
+/* False when no estimate is possible. */
 static bool look_ahead(struct rig_stream *w, struct outlook *o)
 {
     *o = (struct outlook){.view = rig_window_history(w->window, false)};
@@ -102,34 +103,35 @@ static bool look_ahead(struct rig_stream *w, struct outlook *o)
         return false;
     for (uint32_t key = 0; key < o->view->key_count; key++)
         o->in_use[key] = rig_stream_key_is_in_use(w, o->view, key);
-    foretell(w, o);
+    estimate_release(w, o);
     return true;
 }
 
 /* ---- when ---- */
 
 /*
- * There is enough that is new, and judging it would let go of much. Where the window is most of the history, less that
- * is new is enough: so memory is in proportion to the history while that is short, and time is when it is long.
+ * There are enough new transactions, and judging them would release enough. When the window is most of the history,
+ * fewer new ones suffice: so memory is in proportion to a short history, and time is in proportion to a long one.
  */
 static bool is_due(struct rig_stream *w)
 {
     const bool enough = w->new_count >= w->held_count * w->options.growth;
-    const bool early = !w->unclean && !w->in_vain && rig_window_txn_count(w->window) >= w->fed_count / MOST_SHARE;
+    const bool early =
+        !w->unclean && !w->released_nothing && rig_window_txn_count(w->window) >= w->fed_count / MOST_SHARE;
     if (w->new_count < w->options.least_new || w->new_count < w->next_look || !(enough || early))
         return false;
     struct outlook outlook;
     w->next_look = w->new_count + rig_window_txn_count(w->window) / LOOK_SHARE;
     if (!look_ahead(w, &outlook))
         return enough;
-    return outlook.going * WORTH_SHARE >= outlook.ops;
+    return outlook.droppable * WORTH_SHARE >= outlook.ops;
 }
 
 bool rig_stream_is_full(struct rig_stream *w, const struct rig_segment *segment)
 {
     if (w->options.keep_all)
         return false;
-    /* Another segment like the last one would be too much. */
+    /* Another segment like the last one would not fit. */
     if (w->new_count > w->held_count / 8 &&
         rig_budget_is_spent(&w->budget, rig_window_bytes_with(w->window, segment),
                             rig_window_filled_bytes(w->window) + rig_segment_used_bytes(segment),

@@ -1,4 +1,4 @@
-/* The parts of a check in windows, only for the files that implement checker/stream/stream.h. */
+/* The state of a check in windows. Only for the files that implement checker/stream/stream.h. */
 #ifndef RIG_CHECKER_STREAM_STREAM_PRIVATE_H
 #define RIG_CHECKER_STREAM_STREAM_PRIVATE_H
 
@@ -20,27 +20,27 @@ struct rig_stream {
     struct rig_findings findings;
     struct rig_verdict_storage *storage;
     struct rig_budget budget;
-    uint64_t fed_count;  /* transactions */
-    uint64_t new_count;  /* of them, since the last judgement */
-    uint64_t next_look;  /* before there are so many new ones it need not be asked again what judging would let go of */
-    uint64_t held_count; /* in the window, after the last judgement: not judged for good; */
-    uint32_t old_count;  /*   and all that stayed */
+    uint64_t fed_count;    /* transactions */
+    uint64_t new_count;    /* those since the last judgement */
+    uint64_t next_look;    /* skip the estimate of a judgement's effect until new_count reaches this */
+    uint64_t held_count;   /* in the window after the last judgement: those not finally judged; */
+    uint32_t old_count;    /*   and all that stayed */
     uint32_t judged_count; /* judgements made */
-    bool in_vain;          /* the last judgement could let go of nothing */
+    bool released_nothing; /* the last judgement could release nothing */
     bool unclean;          /* a judgement found a cycle, or could not count real time */
-    double share;          /* of the source, as read so far; 0: unknown */
+    double share;          /* of the source that was read; 0: unknown */
     int64_t zero_ns;       /* the first invocation */
     int64_t adding_ns;
     const char *conflict;
 };
 
-/* Whether it is time to judge the window, before there comes another segment like this one (stream_full.c). */
+/* Whether to judge the window before it takes another segment like this one (stream_full.c). */
 bool rig_stream_is_full(struct rig_stream *windows, const struct rig_segment *segment);
-/* What is held beside the window and what judging it takes. */
+/* The memory that the check holds, except for the window and its judgement. */
 size_t rig_stream_other_bytes(const struct rig_stream *windows);
 
-/* Of a key of the window, shown as `view`: whether it may be used again, as far as boldness goes; and, where that is
- * guessed, whether it has not been used for so long that no boldness is needed to say so. */
+/* Whether a key of the window (`view`) may be used again, judged by the idle time that the budget allows; and, where
+ * that is a guess, whether the key has been unused for the full idle time of the options. */
 bool rig_stream_key_is_in_use(const struct rig_stream *windows, const struct rig_history *view, uint32_t key);
 bool rig_stream_key_is_idle(const struct rig_stream *windows, uint32_t key);
 

@@ -29,7 +29,7 @@ RIG_VEC(struct kept_txn, kept_txns)
 RIG_VEC(int64_t, key_names)
 
 struct rig_witness_txns {
-    struct rig_history_builder *builder; /* has what was kept, in this order: */
+    struct rig_history_builder *builder; /* has the kept transactions, in this order: */
     struct kept_txns txns;
     struct kept_ops ops;
     bool keyword_keys;
@@ -38,10 +38,10 @@ struct rig_witness_txns {
     struct key_names keys;
     struct rig_arena scratch;
     const struct rig_history *history; /* being copied from, and */
-    const struct rig_retired *retired; /*   what its lists begin with and do not show */
+    const struct rig_retired *retired; /*   gives the elements that were cut off its lists */
 };
 
-/* A transaction with the operations and results that the builder wants, in the scratch. */
+/* A transaction's operations and results in the form that the builder takes, in scratch memory. */
 struct copy {
     struct rig_op *ops;
     struct rig_read *reads;
@@ -202,8 +202,8 @@ static enum rig_rc keep_txn(struct rig_witness_txns *evidence, uint32_t *txn, st
 }
 
 /*
- * Where operation `op` of the history's transaction stands in the one kept. The history may have lost the operations on
- * some keys since, but never some of those on one key.
+ * Finds the place of operation `op` of the history's transaction in the kept one. The history may have dropped the
+ * operations on some keys since, but always all on one key.
  */
 static enum rig_rc map_op(struct rig_witness_txns *evidence, uint32_t txn, uint32_t kept, uint32_t *op,
                           struct rig_err *err)
@@ -285,7 +285,7 @@ enum rig_rc rig_witness_txns_keep(struct rig_witness_txns *evidence, const struc
 
 /* ---- giving ---- */
 
-/* Marks what the witnesses that were kept to the end speak of; others were pushed out by shorter ones. */
+/* Marks the transactions of the final witnesses; shorter witnesses have replaced others. */
 static void mark_wanted(const struct rig_finding *findings, uint32_t *wanted)
 {
     for (unsigned anomaly = 0; anomaly < RIG_ANOMALY_COUNT; anomaly++) {
@@ -320,9 +320,9 @@ static int compare_places(const void *left, const void *right)
 struct giving {
     struct place *places;    /* in the order in which histories number them */
     uint8_t *keep;           /* parallel: wanted */
-    uint32_t *number;        /* per transaction kept: wanted; and in the end its number in the history given */
+    uint32_t *number;        /* per kept transaction: wanted; at the end its number in the given history */
     uint32_t *key_number;    /* per key likewise; UINT32_MAX: no wanted transaction used it */
-    struct rig_history *all; /* what was kept, and */
+    struct rig_history *all; /* all kept transactions, and */
     struct rig_history *given;
 };
 

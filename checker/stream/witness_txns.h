@@ -1,9 +1,9 @@
 /*
- * The transactions that witnesses speak of, kept when the window (stream.h) that they were judged in has gone: in the
- * end a small history of their own, under the positions that they have in the whole one.
+ * Keeps the transactions of witnesses when their window (stream.h) is freed. In the end they form a small history of
+ * their own, with their positions in the whole one.
  *
- * A transaction that was judged before, and stayed for the sake of some of its keys, is kept with its operations on
- * these, unless it had been kept before.
+ * A transaction that was judged before, and stayed in the window for some of its keys, is kept with its operations on
+ * these keys, unless it was kept before.
  *
  * Space: that of the transactions kept, as a history.
  */
@@ -31,8 +31,8 @@ enum rig_rc rig_witness_txns_keep(struct rig_witness_txns *evidence, const struc
                                   const struct rig_retired *retired, struct rig_witness *witness, struct rig_err *err);
 
 /*
- * Gives the history to the caller, and renumbers the witnesses of all findings for it; makes their texts, out of
- * `arena`. `zero_ns` is the time of the first invocation of the whole history, and `start_utc_ns` its own.
+ * Gives the history to the caller, renumbers the witnesses of all findings for it, and makes their texts in `arena`.
+ * `zero_ns` is the time of the first invocation of the whole history, and `start_utc_ns` that of the history.
  */
 enum rig_rc rig_witness_txns_give(struct rig_witness_txns *evidence, struct rig_finding *findings, int64_t zero_ns,
                                   int64_t start_utc_ns, struct rig_arena *arena, struct rig_history **history,
