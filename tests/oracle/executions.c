@@ -506,6 +506,30 @@ static bool is_monotonic(const struct search *s, const uint32_t *depends)
     return true;
 }
 
+/*
+ * PL-MSR. Each snapshot is the shortest that the operations up to this one allow: those up to a write contain what it
+ * overwrites, those up to a read its version. A read must not miss a version in its snapshot.
+ */
+static bool snapshots_ascend(const struct search *s)
+{
+    for (int r = 0; r < s->read_count; r++) {
+        const struct seen *seen = &s->reads[r];
+        int end = 0; /* of the snapshot, in AR */
+        if (!is_external(s, seen))
+            continue;
+        uint32_t contained = met_before(s, seen->txn, seen->op, true);
+        contained |= seen->writer != NOTHING ? bit(seen->writer) : 0;
+        for (int p = 0; p < s->count; p++)
+            end = in(contained, s->order[p]) ? p + 1 : end;
+        uint32_t missed = missed_by(s, seen);
+        for (int p = 0; p < end; p++) {
+            if (in(missed, s->order[p]))
+                return false;
+        }
+    }
+    return true;
+}
+
 static bool has_cycle(uint32_t among, const uint32_t after[SMALL_TXNS])
 {
     uint32_t reach[EXECUTION_TXNS];
@@ -685,6 +709,7 @@ static void judge_plain(const struct search *s, const uint32_t *overwrites, cons
     plain[EXECUTION_ML] = is_monotonic(s, depends);
     plain[EXECUTION_MAV] = is_monotonic(s, NULL);
     plain[EXECUTION_CV] = misses_nothing(s, depends);
+    plain[EXECUTION_MSR] = snapshots_ascend(s);
     plain[EXECUTION_PL3U] = updates_are_serializable(s, depends);
     if (s->all_inner) {
         plain[EXECUTION_RA] = is_visible(s, reads_from, NULL, NULL, CLOSE_NOT);

@@ -15,7 +15,12 @@
  * ML        PL-2L, 4.2.1 (no G-monotonic): RC, and a later read (or a read after a write) misses nothing that the
  *           writer seen earlier depends on over ww and wr.
  * MAV       Bailis et al. 2014, 5.1.2: RC, and a later read misses nothing that a writer seen earlier wrote.
- * CV        PL-2+, 4.2.2 (no G-single): RC, and no read misses what its transaction depends on over ww and wr.
+ * CV        PL-2+, 4.2.2 (no G-single): RC, and no read misses what its transaction depends on over ww and wr. PL-FCV,
+ *           4.2.4, adds only start dependencies, in an order of starts and commits that no client sees; with all
+ *           transactions concurrent there are none, so an execution at PL-2+ is one at PL-FCV.
+ * MSR       PL-MSR, 4.2.3: RC, and each operation has a snapshot, a prefix of AR that ends before its transaction. The
+ *           snapshots of a transaction's operations ascend; a read returns the last version in its snapshot (the
+ *           transaction's own, where it is that); the snapshot of a write contains the earlier versions of its key.
  *
  * RR        PL-2.99, 4.4 (no G1, no G2-item) with Int: no transaction missed anything that comes before it.
  *
@@ -68,6 +73,7 @@ enum execution_kind {
     EXECUTION_ML,
     EXECUTION_MAV,
     EXECUTION_CV,
+    EXECUTION_MSR,
     EXECUTION_RA,
     EXECUTION_CC,
     EXECUTION_UA,

@@ -27,50 +27,23 @@
 #include "base/bug.h"
 #include "checker/check_source.h"
 #include "checker/levels/assumption.h"
-#include "tests/oracle/executions.h"
+#include "tests/oracle/level_meaning.h"
 #include "tests/oracle/named_anomalies.h"
 #include "tests/oracle/small_random.h"
 #include "tests/oracle/small_wild.h"
 
-/* The oracle's level for a level of rig's; for one without a definition of its own, the two that it lies between. */
-struct meaning {
-    enum rig_level level;
-    enum execution_kind least, most; /* an execution at `most` is one at the level, and that is one at `least` */
-    enum execution_order order;
-    enum { OPEN_TO_RIG, DECIDED, DECIDED_IF_ORDERED } claim; /* of lists; ordered: all versions of each key */
-};
-
-#define SAME(kind) EXECUTION_##kind, EXECUTION_##kind
-static const struct meaning meanings[] = {
-    {RIG_LEVEL_READ_UNCOMMITTED, SAME(RU), EXECUTION_PLAIN, OPEN_TO_RIG},
-    {RIG_LEVEL_STRONG_SESSION_READ_UNCOMMITTED, SAME(RU), EXECUTION_SESSION, OPEN_TO_RIG},
-    {RIG_LEVEL_STRONG_READ_UNCOMMITTED, SAME(RU), EXECUTION_STRONG, OPEN_TO_RIG},
-    {RIG_LEVEL_READ_COMMITTED, SAME(RC), EXECUTION_PLAIN, DECIDED},
-    {RIG_LEVEL_STRONG_SESSION_READ_COMMITTED, SAME(RC), EXECUTION_SESSION, DECIDED},
-    {RIG_LEVEL_STRONG_READ_COMMITTED, SAME(RC), EXECUTION_STRONG, DECIDED},
-    {RIG_LEVEL_CURSOR_STABILITY, SAME(CS), EXECUTION_PLAIN, OPEN_TO_RIG},
-    {RIG_LEVEL_MONOTONIC_VIEW, SAME(ML), EXECUTION_PLAIN, OPEN_TO_RIG},
-    {RIG_LEVEL_MONOTONIC_SNAPSHOT_READ, EXECUTION_RC, EXECUTION_SI, EXECUTION_PLAIN, OPEN_TO_RIG},
-    {RIG_LEVEL_CONSISTENT_VIEW, SAME(CV), EXECUTION_PLAIN, OPEN_TO_RIG},
-    {RIG_LEVEL_FORWARD_CONSISTENT_VIEW, SAME(CV), EXECUTION_PLAIN, OPEN_TO_RIG},
-    {RIG_LEVEL_MONOTONIC_ATOMIC_VIEW, SAME(MAV), EXECUTION_PLAIN, OPEN_TO_RIG},
-    {RIG_LEVEL_READ_ATOMIC, SAME(RA), EXECUTION_PLAIN, OPEN_TO_RIG},
-    {RIG_LEVEL_CAUSAL_CERONE, SAME(CC), EXECUTION_PLAIN, OPEN_TO_RIG},
-    {RIG_LEVEL_UPDATE_ATOMIC, SAME(UA), EXECUTION_PLAIN, OPEN_TO_RIG},
-    {RIG_LEVEL_PREFIX, SAME(PREFIX), EXECUTION_PLAIN, OPEN_TO_RIG},
-    {RIG_LEVEL_PARALLEL_SNAPSHOT_ISOLATION, SAME(PSI), EXECUTION_PLAIN, OPEN_TO_RIG},
-    {RIG_LEVEL_SNAPSHOT_ISOLATION, SAME(SI), EXECUTION_PLAIN, DECIDED_IF_ORDERED},
-    {RIG_LEVEL_STRONG_SESSION_SNAPSHOT_ISOLATION, SAME(SI), EXECUTION_SESSION, DECIDED_IF_ORDERED},
-    {RIG_LEVEL_STRONG_SNAPSHOT_ISOLATION, SAME(SI), EXECUTION_STRONG, DECIDED_IF_ORDERED},
-    {RIG_LEVEL_REPEATABLE_READ, SAME(RR), EXECUTION_PLAIN, DECIDED},
-    {RIG_LEVEL_UPDATE_SERIALIZABLE, SAME(PL3U), EXECUTION_PLAIN, OPEN_TO_RIG},
-    {RIG_LEVEL_VIEW_SERIALIZABLE, SAME(SER), EXECUTION_PLAIN, OPEN_TO_RIG},
-    {RIG_LEVEL_SERIALIZABLE, SAME(SER), EXECUTION_PLAIN, DECIDED},
-    {RIG_LEVEL_STRONG_SESSION_SERIALIZABLE, SAME(SER), EXECUTION_SESSION, DECIDED},
-    {RIG_LEVEL_STRICT_SERIALIZABLE, SAME(SER), EXECUTION_STRONG, DECIDED},
-};
-#undef SAME
-_Static_assert(sizeof meanings / sizeof meanings[0] == RIG_LEVEL_COUNT, "one a level");
+/* What rig claims to decide of lists; ordered: where all versions of each key are. */
+static uint64_t decided_levels(bool ordered)
+{
+#define L(id) RIG_LEVEL_BIT(RIG_LEVEL_##id)
+    const uint64_t snapshot =
+        L(SNAPSHOT_ISOLATION) | L(STRONG_SESSION_SNAPSHOT_ISOLATION) | L(STRONG_SNAPSHOT_ISOLATION);
+    const uint64_t always = L(READ_COMMITTED) | L(STRONG_SESSION_READ_COMMITTED) | L(STRONG_READ_COMMITTED) |
+                            L(REPEATABLE_READ) | L(SERIALIZABLE) | L(STRONG_SESSION_SERIALIZABLE) |
+                            L(STRICT_SERIALIZABLE);
+#undef L
+    return always | (ordered ? snapshot : 0);
+}
 
 enum { QUESTIONS = RIG_LEVEL_COUNT + RIG_ANOMALY_COUNT };
 
@@ -203,16 +176,17 @@ struct comparison {
 };
 
 static enum agreement compare_level(const struct small_history *history, const struct answer *answer,
-                                    const struct executions *executions, const struct meaning *meaning)
+                                    const struct executions *executions, enum rig_level level)
 {
-    enum rig_fate fate = answer->fate[meaning->level];
-    bool decided = meaning->claim == DECIDED || (meaning->claim == DECIDED_IF_ORDERED && answer->ordered);
+    const enum rig_fate fate = answer->fate[level];
+    const bool exists = level_exists(executions, level);
     if (fate == RIG_FATE_REFUTED)
-        return executions->exists[meaning->most][meaning->order] ? FALSE_ALARM : AGREE;
-    if (executions->exists[meaning->least][meaning->order])
+        return exists ? FALSE_ALARM : AGREE;
+    if (exists)
         return AGREE;
     if (fate == RIG_FATE_HELD)
         return FALSELY_HELD;
+    const bool decided = (decided_levels(answer->ordered) & RIG_LEVEL_BIT(level)) != 0;
     return decided && !history->registers ? MISSED : OPEN;
 }
 
@@ -349,9 +323,8 @@ static void compare(const struct small_history *history, const struct asking *as
         return;
     }
     executions_find(history, asking->assumptions, &executions);
-    for (int i = 0; i < RIG_LEVEL_COUNT; i++) {
-        comparison->agreement[meanings[i].level] = compare_level(history, &answer, &executions, &meanings[i]);
-    }
+    for (int level = 0; level < RIG_LEVEL_COUNT; level++)
+        comparison->agreement[level] = compare_level(history, &answer, &executions, (enum rig_level)level);
     compare_names(history, asking, &answer, comparison);
 }
 
