@@ -18,7 +18,7 @@ struct walk {
     struct frame *path;
     uint32_t depth, room;
     uint32_t start;    /* of this part of the walk; nothing before it is walked */
-    uint32_t ended_at; /* when that completed */
+    uint32_t ended_at; /* the completion of `start` */
     bool out_of_memory;
 };
 
@@ -42,7 +42,7 @@ static bool grow(struct walk *w)
     return true;
 }
 
-/* By real time, a transaction that completed before it must come after it. */
+/* It was invoked after a transaction completed that must follow it. */
 static inline bool is_too_late(const struct walk *w, uint32_t txn)
 {
     uint32_t invoked = w->txns == NULL ? RIG_POSITION_NONE : w->txns[txn].invoke_at;
@@ -69,8 +69,8 @@ static uint32_t next_of(const struct walk *w, struct frame *frame)
 }
 
 /*
- * The usual case: those who come before the start, and completed later, come after nobody behind the start. False when
- * it takes a walk to see that, or it is not so.
+ * The usual case: the later-numbered predecessors of the start have no later-numbered predecessors themselves. False
+ * when they have, or when only a walk can tell.
  */
 static bool explore_one_step(struct walk *w)
 {
@@ -89,7 +89,7 @@ static bool explore_one_step(struct walk *w)
     return true;
 }
 
-/* False at a cycle, or where real time makes one. */
+/* False when there is a cycle, of dependencies or with real time. */
 static bool explore(struct walk *w, uint32_t start)
 {
     w->start = start;

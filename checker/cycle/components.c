@@ -8,14 +8,14 @@
 struct frame {
     uint32_t state;
     uint32_t lowest; /* smallest index reachable so far */
-    size_t next;     /* place of the next predecessor among those ahead; those of the last frame are the last there */
-    uint32_t count;  /* of them */
+    size_t next;     /* place of the next predecessor in `ahead`; the last frame's predecessors stand last there */
+    uint32_t count;  /* its predecessors there that are left */
 };
 
-/* What a state's predecessors come to. */
+/* A summary of a state's predecessors. */
 struct collected {
-    uint32_t count;  /* of those that were not yet discovered: each is written, and stays where it counts */
-    uint32_t lowest; /* the smallest index of one that is open, less one */
+    uint32_t count;  /* those not yet discovered; every one is stored, and kept only where it counts */
+    uint32_t lowest; /* the smallest index of an open one, minus 1 */
 };
 
 RIG_VEC(struct frame, frames)
@@ -26,9 +26,9 @@ struct tarjan {
     uint32_t *index; /* 1-based discovery index; 0: not yet discovered; CLOSED and more once in a component */
     uint32_t next_index;
     uint32_t placed;     /* states in out->order; */
-    uint32_t open_count; /*   those that are open stand at its end, the last one first */
+    uint32_t open_count; /*   the open ones stand at its end, the latest first */
     struct frames path;
-    struct states ahead; /* predecessors of the path's states that were not yet discovered when they were collected */
+    struct states ahead; /* predecessors of the path's states, undiscovered when they were collected */
 };
 
 static const uint32_t CLOSED = 0x80000000u; /* and the number of the component, or: */
@@ -51,7 +51,7 @@ static void reverse(uint32_t *at, uint32_t count)
     }
 }
 
-/* Moves the component whose root is `state` from the open states to the order: as they were discovered. */
+/* Moves the component with root `state` from the open states to the order, in the order of discovery. */
 static bool close_component(struct tarjan *t, uint32_t state)
 {
     struct rig_components *out = t->out;
@@ -60,7 +60,7 @@ static bool close_component(struct tarjan *t, uint32_t state)
     uint32_t count = 1;
     while (open[count - 1] != state)
         count++;
-    memmove(members, open, count * sizeof *open); /* there may be no room between them */
+    memmove(members, open, count * sizeof *open); /* the ranges may overlap */
     reverse(members, count);
     t->open_count -= count;
     t->placed += count;
@@ -74,8 +74,8 @@ static bool close_component(struct tarjan *t, uint32_t state)
 /* `in_view`: 1 when the edge from there is one of the view's, else 0. */
 static inline void take(const struct tarjan *t, uint32_t from, uint32_t in_view, uint32_t *ahead, struct collected *c)
 {
-    uint32_t before =
-        (t->index[from] - 1) | (in_view - 1); /* both far behind those that are open where they do not count */
+    /* Larger than any open index when `from` is undiscovered or not in view. */
+    uint32_t before = (t->index[from] - 1) | (in_view - 1);
     ahead[c->count] = from;
     c->count += before == UINT32_MAX && in_view;
     c->lowest = before < c->lowest ? before : c->lowest;
@@ -95,7 +95,7 @@ static struct collected collect_plain(const struct tarjan *t, uint32_t node, uin
     return c;
 }
 
-/* Of a state that was reached by rw: over the other edges, from both states of a node. */
+/* The predecessors of a state that was reached by rw: over edges other than rw, in both states. */
 static struct collected collect_behind_rw(const struct tarjan *t, uint32_t node, uint32_t *ahead)
 {
     const struct rig_graph *graph = t->out->view.graph;
@@ -135,7 +135,7 @@ static struct collected collect_settled(const struct tarjan *t, uint32_t state, 
     return c;
 }
 
-/* Puts those that are ahead behind the others, where they do not count yet; false when memory runs out. */
+/* Stores the undiscovered predecessors past the end of `ahead`, uncounted yet; false when memory runs out. */
 static inline bool collect(struct tarjan *t, uint32_t state, struct collected *c)
 {
     const struct rig_view *view = &t->out->view;
@@ -165,10 +165,7 @@ static inline void reach(struct tarjan *t, uint32_t lowest)
     top->lowest = lowest < top->lowest ? lowest : top->lowest;
 }
 
-/*
- * A state whose predecessors are all in components is one by itself; one whose predecessors are all open has nothing to
- * walk.
- */
+/* A state whose predecessors are all in components forms one by itself; without undiscovered ones there is no walk. */
 static inline bool visit(struct tarjan *t, uint32_t state)
 {
     struct collected c;
@@ -214,7 +211,7 @@ static bool explore(struct tarjan *t, uint32_t start)
             continue;
         }
         uint32_t next = t->ahead.at[top->next++];
-        if (t->index[next] == 0 && !visit(t, next)) /* one that was discovered since then is no older than `top` */
+        if (t->index[next] == 0 && !visit(t, next)) /* a state discovered since then has no lower index than `top` */
             return false;
     }
     return true;

@@ -7,8 +7,8 @@
  * the latter: its cycles are the closed walks without two adjacent rw edges, so it is acyclic exactly when snapshot
  * isolation's graph is (Cerone & Gotsman 2018, theorem 4.1).
  *
- * Time: linear in nodes and edges; nodes are visited in completion order, so that the predecessors of most are done and
- * they are left at once. Space: 8 bytes a node of the view; 24 a node and 4 an edge on the deepest path.
+ * Time: linear in nodes and edges. Nodes are visited in completion order, so the predecessors of most nodes are done
+ * before them. Space: 8 bytes a node of the view; 24 a node and 4 an edge on the deepest path.
  */
 #ifndef RIG_CHECKER_CYCLE_COMPONENTS_H
 #define RIG_CHECKER_CYCLE_COMPONENTS_H
@@ -54,7 +54,7 @@ static inline uint32_t rig_view_node(const struct rig_view *view, uint32_t state
     return view->split ? state / 2 : state;
 }
 
-/* A view of all nodes as they are: its predecessors are those edges whose links it has, and the process order. */
+/* A view without split nodes and with all transactions: predecessors follow from the links and the process order. */
 static inline bool rig_view_is_plain(const struct rig_view *view)
 {
     return !view->split && (!view->settled || view->graph->unsettled == NULL);

@@ -6,18 +6,18 @@
 #include "base/vec.h"
 #include "checker/graph/orders.h"
 
-/* Of a node. One that is done was walked; the others are passed over, or not reached yet. */
+/* States of a node. Walked ones are DONE or IN_CORE; PASSED ones are skipped, or not reached yet. */
 enum { PASSED = 0, LATE = 1, OPEN = 2, DONE = 3, IN_CORE = 4 };
 
-/* Where a node's edges are looked at: the one before it in its process, its own ones, those chained. */
+/* Stages of reading a node's edges: its predecessor in its process, its own edges, those chained. */
 enum { AT_PROCESS, AT_OWN, AT_CHAINED };
 
 struct frame {
     uint32_t node : 30;
     uint32_t stage : 2; /* AT_... */
-    uint32_t next;      /* there: an edge */
+    uint32_t next;      /* the next edge of that stage */
     uint32_t lowest;    /* smallest index reachable so far */
-    uint32_t latest;    /* latest invocation among the node and its ancestors, as far as they are known */
+    uint32_t latest;    /* latest invocation among the node and its known ancestors */
 };
 
 _Static_assert(RIG_GRAPH_MAX_NODES <= 1 << 30, "the numbers of nodes have 30 bits");
@@ -32,12 +32,12 @@ struct walk {
     const uint32_t *process_before; /* per transaction */
     uint8_t *state;                 /* per node */
     uint32_t *value;    /* per node: when open its index in the order of discovery, when done its latest invocation */
-    struct frames path; /* this and the next are long while the walk lasts, and no longer */
+    struct frames path; /* this and the next are freed after the walk */
     struct open_nodes open;
     uint32_t next_index;
     uint32_t start;    /* of this part of the walk; transactions before it are not walked */
-    uint32_t ended_at; /* its completion; real time asks for transactions invoked later */
-    uint32_t horizon;  /* the latest invocation of those; no transaction that completed before it is passed over */
+    uint32_t ended_at; /* its completion; transactions invoked later violate real time */
+    uint32_t horizon;  /* the latest invocation of those; no transaction that completed before it is skipped */
 };
 
 static uint32_t invocation(const struct walk *w, uint32_t node)
@@ -60,14 +60,14 @@ static bool enter(struct walk *w, uint32_t node)
     return open_nodes_add(&w->open, node) && frames_add(&w->path, frame);
 }
 
-/* Facts about a predecessor that is done. */
+/* Takes over the latest invocation of a predecessor that is done. */
 static inline void take_latest(const struct walk *w, struct frame *frame, uint32_t from)
 {
     uint32_t latest = w->state[from] >= DONE ? w->value[from] : 0;
     frame->latest = latest > frame->latest ? latest : frame->latest;
 }
 
-/* Whether it is to be walked from here; of those before the start it may matter what is known of them. */
+/* Whether the walk enters `from` from here. From a node before the start it may only take the latest invocation. */
 static inline bool is_next(const struct walk *w, struct frame *frame, uint32_t from)
 {
     if (from >= w->start)
@@ -77,7 +77,7 @@ static inline bool is_next(const struct walk *w, struct frame *frame, uint32_t f
     return false;
 }
 
-/* Of a transaction. */
+/* The same among the own edges of a transaction. */
 static uint32_t next_own(const struct walk *w, struct frame *frame)
 {
     const struct rig_links *links = w->links;
@@ -103,7 +103,7 @@ static uint32_t next_chained(const struct walk *w, struct frame *frame)
     return RIG_NODE_NONE;
 }
 
-/* The next predecessor that is to be walked from here, or RIG_NODE_NONE. */
+/* The next predecessor that the walk enters from here, or RIG_NODE_NONE. */
 static uint32_t next_of(const struct walk *w, struct frame *frame)
 {
     uint32_t from = RIG_NODE_NONE;
@@ -147,7 +147,7 @@ static void leave(struct walk *w)
     top->latest = left.latest > top->latest ? left.latest : top->latest;
 }
 
-/* Walks the ancestors of a node behind it. */
+/* Walks the ancestors of a node that have higher numbers. */
 static bool explore(struct walk *w, uint32_t start)
 {
     w->start = start;
@@ -184,7 +184,7 @@ static bool walk(struct walk *w)
     return true;
 }
 
-/* Numbers the nodes of the core in the order of their numbers in the whole; `value` takes these numbers. */
+/* Numbers the nodes of the core in the order of their numbers in the whole, and stores the numbers in `value`. */
 static bool number_nodes(const struct walk *w, struct rig_arena *arena, struct rig_subgraph *core)
 {
     uint32_t node_count = w->links->node_count, count = 0;

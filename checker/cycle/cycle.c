@@ -6,9 +6,9 @@
 #include "base/table.h"
 #include "checker/infer/list_acknowledged.h"
 
-enum { FEW = 64 }; /* so many places are looked through, more are looked up */
+enum { FEW = 64 }; /* places that are scanned; more are looked up in a table */
 
-/* Where `txn` stands in the first `count` places, which are distinct, or `count`. */
+/* The place of `txn` among the first `count`, which are distinct, or `count`. */
 static size_t place_of(const struct rig_cycle *cycle, size_t count, const struct rig_table *places, uint32_t txn)
 {
     if (places->slot_count > 0) {
@@ -31,8 +31,8 @@ static bool note_place(struct rig_table *places, bool looked_up, uint32_t txn, s
 }
 
 /*
- * Goes along the walk and keeps a path of distinct transactions. At one that is on the path already, what lies between
- * is a loop: closed, it is the cycle, unless that would join two rw edges. Then the walk without the loop joins none.
+ * Follows the walk and keeps a path of distinct transactions. A transaction that is on the path already closes a loop.
+ * The loop is the result, unless it would join two rw edges; then the walk without the loop joins none.
  */
 static bool cut(struct rig_cycle *cycle, struct rig_table *places)
 {

@@ -27,14 +27,14 @@ RIG_VEC(struct rig_hop, rig_cycle)
  * Time: linear.
  */
 bool rig_cycle_simplify(struct rig_cycle *cycle);
-/* Turns it so that the transaction with the lowest number comes first. */
+/* Rotates it so that the transaction with the lowest number comes first. */
 void rig_cycle_rotate(struct rig_cycle *cycle);
 /*
  * The anomaly that a cycle of two or more transactions shows. A cycle of ww edges alone is G0 only when each of its
  * transactions was acknowledged, and acknowledged reads show the order behind each ww edge. A transaction of unknown
- * fate counts as committed because it was read: if it committed, the cycle is a write cycle, if not, the read was an
- * aborted one; so it is certain only that read committed is broken, and the cycle, one of dependency edges, is called
- * G1c. `versions` (of lists, else NULL) say what acknowledged reads show.
+ * fate counts as committed because it was read. If it committed, the cycle is a write cycle; if not, the read was an
+ * aborted read. Both break read committed, and nothing weaker is certain, so the cycle is called G1c. `versions` (of
+ * lists, else NULL) tell the order that acknowledged reads show.
  */
 enum rig_anomaly rig_cycle_anomaly(const struct rig_history *history, const struct rig_versions *versions,
                                    const struct rig_cycle *cycle);

@@ -19,14 +19,14 @@ struct distant {
     const struct rig_graph *graph;
     struct rig_collector *collector;
     uint64_t wanted;        /* bits of anomalies */
-    uint64_t plain;         /* those that process and real-time order have no part in */
+    uint64_t plain;         /* those without process and real-time order */
     uint32_t *highest;      /* per node: the highest transaction that leads to it, through relays too, plus 1 */
     uint32_t *walked;       /* per node: the last walk that met it */
     uint32_t walk;          /* its number */
-    uint64_t budget;        /* edges that walks may still pass */
+    uint64_t budget;        /* edges that the walks may still pass */
     struct open_list open;  /* scratch, like all that follow */
     struct late_list late;  /* of the earlier transaction */
-    struct late_list after; /* of the later one: those that lead to it, from the earlier one on */
+    struct late_list after; /* of the later one: transactions with an edge to it, from the earlier one on */
     struct rig_cycle cycle;
 };
 
@@ -46,7 +46,7 @@ static bool raise_highest(struct distant *d, uint32_t node)
     return raised;
 }
 
-/* Chains of relays are numbered upwards or downwards, so that a round in each direction does. */
+/* Chains of relays ascend or descend in their numbers, so one pass in each direction suffices. */
 static void find_highest(struct distant *d)
 {
     const struct rig_graph *graph = d->graph;
@@ -61,7 +61,7 @@ static void find_highest(struct distant *d)
         (void)raise_highest(d, node);
 }
 
-/* The edges into one node of a walk: relays to be walked, and transactions from `lowest` on. */
+/* The edges into one node of a walk: lists the relays to walk, and the transactions from `lowest` on. */
 static bool pass_edges(struct distant *d, uint32_t at, uint32_t lowest, struct late_list *late)
 {
     const struct rig_graph *graph = d->graph;
@@ -147,7 +147,7 @@ static bool try_node(struct distant *d, uint32_t early)
     return done;
 }
 
-/* The kinds that two edges can make, that the rungs leave possible, and of which no cycle of two is known. */
+/* The kinds that two edges can form, that the rungs leave possible, and that have no known cycle of two. */
 static uint64_t wanted_kinds(const struct rig_ladder *ladder, bool writes)
 {
     uint64_t wanted = 0;

@@ -1,13 +1,13 @@
 /*
- * Cycles of two transactions over versions that are not adjacent: of each kind without a cycle of two transactions so
- * far, the one with the lowest transaction, or none when there is none.
+ * Finds cycles of two transactions over versions that are not adjacent: for each kind that has no cycle of two
+ * transactions yet, the one with the lowest transaction, if there is one.
  *
- * In completion order one edge of such a cycle leads back, from a transaction P to one T that completed before. So the
- * edges into each T from higher numbers are looked for, and for each P whether T precedes it in turn: by an edge, in
- * its process or in real time. Passages that lead from lower numbers only are not entered.
+ * In completion order one edge of such a cycle leads back, from a transaction P to a transaction T that completed
+ * before. So the search takes the edges into each T from higher numbers, and asks for each P whether T precedes P in
+ * turn: by an edge, in its process or in real time. It skips relays that lead only from lower numbers.
  *
- * As long as the budget lasts, the result depends on the edges around T and P alone, not on what else is judged with
- * them: RIG_DISTANT_EDGES passes an edge of the graph on average. Sound histories have few edges that lead
+ * Within the budget, RIG_DISTANT_EDGES passes for each edge of the graph on average, the result depends only on the
+ * edges around T and P, and not on the other transactions judged with them. Sound histories have few edges that lead
  * back.
  *
  * Time: linear in the edges passed. Space: 8 bytes a node.

@@ -6,7 +6,7 @@
 #include "checker/cycle/reach.h"
 #include "checker/cycle/realtime.h"
 
-enum { MOST_SEEDS = 4096 /* of a walk that may fall apart */ };
+enum { MOST_SEEDS = 4096 /* of a walk that may split into other cycles */ };
 
 /* One shape in one form. */
 struct quest {
@@ -68,7 +68,7 @@ static enum rig_rc follow(struct quest *q, struct rig_seed seed, struct rig_regi
 
 /* ---- rw edges ---- */
 
-/* Makes `seeds` the rw edges into a transaction, through relays too. `open`: scratch. False when memory runs out. */
+/* Fills `seeds` with the rw edges into a transaction, also through relays. False when memory runs out. */
 static bool rw_into(const struct rig_graph *graph, uint32_t to, struct rig_node_list *open, struct seeds *seeds)
 {
     open->count = seeds->count = 0;
@@ -123,7 +123,7 @@ static enum rig_rc try_components(struct quest *q, const struct rig_components *
 
 /* ---- exactly one rw edge ---- */
 
-/* The rw edges of the core whose ends may be joined: within one component of all edges. */
+/* Collects the rw edges of the core whose ends may be joined: those within one component of all edges. */
 static bool ask_pairs(const struct quest *q, const struct rig_components *all, struct rig_pairs *pairs)
 {
     const struct rig_graph *graph = q->given->graph;
@@ -169,7 +169,7 @@ static enum rig_rc try_pairs(struct quest *q, const struct rig_components *flow)
 struct times {
     const struct rig_components *components;
     const uint32_t *latest; /* per state: the latest invocation among itself and its ancestors */
-    uint32_t *behind_rw;    /* the same of those ancestors that a path with an rw edge leads from */
+    uint32_t *behind_rw;    /* the same among the ancestors with an rw edge on a path from them */
 };
 
 static uint32_t larger(uint32_t a, uint32_t b)
@@ -177,7 +177,7 @@ static uint32_t larger(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
-/* Out of a state that was reached over rw all predecessors are behind an rw edge. */
+/* All predecessors of a state that was reached over rw have an rw edge on the path. */
 static uint32_t split_behind_rw(const struct times *t, uint32_t state)
 {
     struct rig_cursor cursor = {0};
@@ -199,7 +199,7 @@ static uint32_t plain_behind_rw(const struct times *t, uint32_t node)
     return before == RIG_NODE_NONE ? most : larger(most, t->behind_rw[before]);
 }
 
-/* The components have no rw edge inside, or there would have been a seed: their members share one maximum. */
+/* No component has an rw edge inside, which would be a seed. So its members share one maximum. */
 static void spread_behind_rw(struct times *t)
 {
     const struct rig_components *components = t->components;
@@ -215,7 +215,7 @@ static void spread_behind_rw(struct times *t)
     }
 }
 
-/* Nonadjacent and G2: a transaction that completed before an ancestor was invoked, with an rw edge on the way. */
+/* Nonadjacent and G2: a transaction that completed before an ancestor was invoked, with an rw edge on the path. */
 static enum rig_rc try_violations(struct quest *q, const struct rig_components *components)
 {
     const struct rig_existence *e = q->given;
@@ -244,7 +244,7 @@ static enum rig_rc try_violations(struct quest *q, const struct rig_components *
     return rc;
 }
 
-/* For each node, the first to end among itself and its descendants over ww, wr and process order. */
+/* For each node, the first end among the node and its descendants over ww, wr and process order. */
 static bool find_first_ended(const struct quest *q, const struct rig_components *flow, uint32_t *first_ended)
 {
     const struct rig_existence *e = q->given;

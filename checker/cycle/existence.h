@@ -1,15 +1,15 @@
 /*
- * Whether there is an anomaly that was asked for (docs/checker.md, "Asking for an anomaly"): a decision, where the
- * ladder's searches for short witnesses met none of its cases.
+ * Decides whether a requested anomaly exists (docs/checker.md, "Asking for an anomaly") when the ladder's searches for
+ * short witnesses found none of its cases.
  *
  * A seed is an edge that certainly lies on a closed walk of the kind in question: an rw edge inside a component; an rw
- * edge whose end a path of the other edges joins to its beginning (reach.h); or a transaction that completed before an
- * ancestor was invoked, as far as the path between them has the rw edges that it takes. Where there is no seed there is
- * no cycle; from a seed, a search without bounds gives the witness. Only a walk without two rw edges in a row that
- * passes a transaction twice may fall apart into cycles of other kinds; then the answer stays open.
+ * edge whose end is joined to its beginning by a path of the other edges (reach.h); or a transaction that completed
+ * before an ancestor was invoked, when the path between them has the rw edges that the kind needs. Without a seed there
+ * is no cycle; from a seed, a search without bounds gives the witness. A walk without two adjacent rw edges that passes
+ * a transaction twice may split into cycles of other kinds only; then the answer stays open.
  *
- * Time: linear in the core for each form (plain, process, real time) and shape, beside those pairs that reach.h
- * answers. It is spent only on what was asked for and not yet found.
+ * Time: linear in the core for each form (plain, process, real time) and shape, plus the pairs that reach.h answers. It
+ * is spent only on requested anomalies that were not found.
  */
 #ifndef RIG_CHECKER_CYCLE_EXISTENCE_H
 #define RIG_CHECKER_CYCLE_EXISTENCE_H
@@ -27,7 +27,7 @@ struct rig_existence {
     struct rig_ladder *ladder; /* climbed: with its decisions, and what was found */
 };
 
-/* Adds a witness of each anomaly of `asked` that there is and that none was found of, and fills ladder->undecided. */
+/* Adds a witness of each anomaly in `asked` that exists and was not found, and fills ladder->undecided. */
 enum rig_rc rig_existence_decide(const struct rig_existence *existence, uint64_t asked, struct rig_err *err);
 
 #endif

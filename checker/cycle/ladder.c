@@ -18,13 +18,13 @@
 #include "checker/infer/list_acknowledged.h"
 #include "checker/checker_types.h"
 
-/* How hard to look for short witnesses; no verdict depends on these. */
+/* Bounds of the search for short witnesses; no verdict depends on them. */
 enum {
     SEEDS_PER_COMPONENT = 16,
     COMPONENTS_PER_RUNG = 256,
     SEEDS_IN_REAL_TIME = 48,
     SKEWS_WANTED = 64,
-    SKEWS_TRIED = 4096,    /* where it is not known which rw edges close a read skew */
+    SKEWS_TRIED = 4096,    /* rw edges tried where it is not known which ones close a read skew */
     SEARCH_BUDGET = 50000, /* states of one search, and */
     RUNG_BUDGET = 150000,  /* of all searches of one rung */
 };
@@ -38,10 +38,10 @@ struct climb {
     struct rig_web web;     /* the same, with edges between versions that are not adjacent; of total orders */
     struct rig_web
         writes; /* the web of writes, of total orders with transactions of unknown fate that count as committed; */
-    struct rig_search *writes_search; /* NULL, like this, until it is wanted */
+    struct rig_search *writes_search; /* NULL, like `writes`, until it is needed */
     struct rig_collector collector;
     struct rig_search *search;
-    struct rig_components all, flow; /* of those rungs in plain order, while they are wanted for read skew */
+    struct rig_components all, flow; /* of those rungs in plain order, while read skew needs them */
     size_t budget;                   /* states left to the rung's searches */
     struct rig_cycle cycle;          /* scratch */
     struct rig_err *err;
@@ -127,7 +127,7 @@ static uint32_t state_of(const struct rig_view *view, uint32_t node, bool came_b
     return view->split ? node * 2 + came_by_rw : node;
 }
 
-/* Whether an edge of `kind` from `from`, into a state of the component, lies inside it: then a cycle passes it. */
+/* Whether an edge of `kind` from `from`, into a state of the component, lies inside it, and so on a cycle. */
 static bool starts_inside(const struct rig_components *components, uint32_t component, uint32_t from,
                           enum rig_edge_kind kind)
 {
@@ -243,7 +243,7 @@ static enum rig_rc search_certainly(struct climb *c, const struct rig_components
     return RIG_E_BUG;
 }
 
-/* ---- what has been found so far ---- */
+/* ---- findings so far ---- */
 
 enum rig_rung rig_rung_of(enum rig_shape shape)
 {
@@ -275,7 +275,7 @@ static enum rig_rc witness_components(struct climb *c, const struct rig_componen
     c->budget = RUNG_BUDGET;
     for (uint32_t i = 0; rc == RIG_OK && i < components->list.count && i < COMPONENTS_PER_RUNG; i++)
         rc = search_component(c, components, i, rung, &rule, &seeds);
-    /* Read skew is the shorter cycle and would hide a long fork; look for that on its own. */
+    /* A shorter cycle of read skew would hide a long fork, so search for a long fork separately. */
     rule.fewest_rw = 2;
     c->budget = rung == RIG_RUNG_SNAPSHOT ? RUNG_BUDGET : 0;
     for (uint32_t i = 0; rc == RIG_OK && c->budget > 0 && i < components->list.count && i < COMPONENTS_PER_RUNG; i++)
@@ -317,7 +317,7 @@ static enum rig_rc witness_realtime(struct climb *c, const struct rig_components
     return try_violation(c, &loose, components, realtime, 0, false, &shortest);
 }
 
-/* Real time beside the edges of a rung in plain order. */
+/* Real time in addition to the edges of a rung in plain order. */
 static enum rig_rc climb_realtime(struct climb *c, const struct rig_components *components, enum rig_rung rung)
 {
     struct rig_realtime realtime;
@@ -330,7 +330,7 @@ static enum rig_rc climb_realtime(struct climb *c, const struct rig_components *
     return rc;
 }
 
-/* Where the core's ww edges are not all certain at read uncommitted, or it lacks some between acknowledged writers. */
+/* The core's ww edges may be uncertain at read uncommitted, or lack some between acknowledged writers. */
 static bool prepare_writes(struct climb *c)
 {
     if (c->inference->versions.acknowledged == NULL || c->writes_search != NULL)
@@ -366,7 +366,7 @@ static enum rig_rc climb_rung(struct climb *c, enum rig_rung rung, bool process)
     return rc;
 }
 
-/* Read skew is decided on its own, since no component tells it from the cycles with more rw edges. */
+/* Read skew is decided separately, because components do not distinguish it from cycles with more rw edges. */
 static enum rig_rc climb_read_skew(struct climb *c)
 {
     struct rig_skews skews = {0};
@@ -436,7 +436,7 @@ static enum rig_rc climb_all(struct climb *c)
     return rc;
 }
 
-/* Makes the graphs that the searches go over. False when memory runs out. */
+/* Makes the graphs for the searches. False when memory runs out. */
 static bool prepare(struct climb *c)
 {
     struct rig_versions *versions = &c->inference->versions;

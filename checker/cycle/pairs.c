@@ -8,7 +8,7 @@ struct pairs {
     const struct rig_history *history;
     const struct rig_graph *graph;
     struct rig_collector *collector;
-    uint8_t *late_before;   /* per node: whether an edge leads to it from a transaction behind it */
+    uint8_t *late_before;   /* per node: whether an edge leads to it from a later transaction */
     struct rig_cycle cycle; /* scratch */
 };
 
@@ -28,8 +28,8 @@ static bool add(struct pairs *p, uint32_t from, enum rig_edge_kind out, uint32_t
 }
 
 /*
- * `to` comes before `from` in its process or in real time, and the other way round by an edge of `kind`. Nodes are
- * numbered in completion order, so that most need no look.
+ * Checks an edge of `kind` from `from` to `to` against process order and real time, in which `to` may precede `from`.
+ * Nodes are numbered in completion order, so most pairs need no check.
  */
 static bool check_orders(struct pairs *p, uint32_t from, enum rig_edge_kind kind, uint32_t to)
 {
@@ -51,9 +51,9 @@ static uint32_t in_degree(const struct rig_graph *graph, uint32_t node)
 }
 
 /*
- * The edges back: one of the two leads to the first transaction from behind it, which few do. They are looked for only
- * from the end that has fewer edges into it, so that a transaction with a million readers is not searched through for
- * each of them.
+ * Looks for the edges back. One of the two edges leads from the later transaction to the earlier one, as few edges do.
+ * The search reads the edges into the end that has fewer of them, so that the edges of a transaction with a million
+ * readers are not read for each reader.
  */
 static bool check_edge(struct pairs *p, uint32_t from, enum rig_edge_kind kind, uint32_t to)
 {

@@ -1,6 +1,6 @@
 /*
- * Cycles of two transactions over the edges of the core: all of them, of every class, in one pass (distant.h has those
- * over versions that are not adjacent). The witnesses that are easiest to understand are never missed.
+ * Finds all cycles of two transactions over the edges of the core, of every class, in one pass (distant.h finds those
+ * over versions that are not adjacent). So the witnesses that are easiest to understand are never missed.
  *
  * Time: sum over edges of the lower of the degrees of their ends: at most E^1.5, a small constant per edge in practice.
  */

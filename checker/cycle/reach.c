@@ -14,7 +14,7 @@ struct reach {
     size_t room;
 };
 
-/* Whatever is in one component counts as one place: where its members begin. */
+/* All members of a component count as one place: that of the first of them. */
 static uint32_t place_of(const struct reach *r, uint32_t node)
 {
     uint32_t component = r->view->component_of[node];
@@ -39,7 +39,7 @@ static void set_bit(uint64_t bits[WORDS], unsigned lane)
     bits[lane / 64] |= UINT64_C(1) << lane % 64;
 }
 
-/* The sources among the ancestors of all that stands from `begin` on, up to `end`, both where a group begins. */
+/* Spreads the sources to their descendants at the places [begin, end); groups begin at both. */
 static void spread(struct reach *r, uint32_t begin, uint32_t end)
 {
     for (uint32_t group = begin, next; group < end; group = next) {

@@ -1,5 +1,5 @@
 /*
- * Which of many pairs of nodes are joined by a path: exact, whatever the graph.
+ * Decides which of many pairs of nodes are joined by a path, exactly and in any graph.
  *
  * The sources are numbered in the topological order of the view's components. A batch of them is carried along that
  * order at once, one bit each, over the stretch between the first source and the last target of the batch.
@@ -23,7 +23,7 @@ struct rig_pair {
 
 RIG_VEC(struct rig_pair, rig_pairs)
 
-/* Answers all pairs, in whatever order they then stand. `view`: the components of a view that is not split. */
+/* Answers all pairs, and may reorder them. `view`: the components of a view that is not split. */
 enum rig_rc rig_reach(const struct rig_components *view, struct rig_pairs *pairs, struct rig_err *err);
 
 #endif

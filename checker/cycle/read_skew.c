@@ -20,7 +20,7 @@ struct key_questions {
     uint32_t from_rank, to_rank;
 };
 
-/* A version of a key in the batch becomes visible here. */
+/* From this place on, nodes may descend from a version of a key in the batch. */
 struct event {
     uint32_t rank, lane, level;
 };
@@ -30,7 +30,7 @@ RIG_VEC(struct key_questions, key_list)
 RIG_VEC(struct event, events)
 RIG_VEC(uint32_t, node_list)
 
-/* Any append of a node's transaction that was observed: its descendants over ww and wr are those of that version. */
+/* Some observed append of a node's transaction: that version has the same descendants over ww and wr. */
 struct observed {
     uint32_t node; /* RIG_NODE_NONE: not known yet */
     uint32_t key, position;
@@ -45,8 +45,8 @@ struct skew {
     struct questions questions;
     struct key_list keys;
     struct events events;
-    struct node_list relays;  /* to walk through, in ask_about() */
-    struct observed observed; /* of the last writer that was asked about */
+    struct node_list relays;  /* still to walk, in ask_about() */
+    struct observed observed; /* of the last writer that a question named */
     uint32_t (*levels)[LANES];
     size_t level_capacity;
     struct rig_skews *out;
@@ -86,7 +86,7 @@ static struct observed find_observed(const struct skew *s, uint32_t node)
     return (struct observed){.node = node};
 }
 
-/* Looked up once a writer, and only where it matters. */
+/* Looked up once for each writer, on demand. */
 static const struct observed *observed(struct skew *s, uint32_t node)
 {
     if (s->observed.node != node)
@@ -113,7 +113,7 @@ static bool ask(struct skew *s, uint32_t reader, uint32_t writer)
                                                                            .skew = {reader, writer}});
 }
 
-/* One question for every rw edge into the transaction, those through relays included. */
+/* Asks one question for every rw edge into the transaction, also through relays. */
 static bool ask_about(struct skew *s, uint32_t writer)
 {
     const struct rig_graph *graph = s->all->view.graph;
@@ -162,8 +162,7 @@ static int compare_events(const void *left, const void *right)
     return (a->rank > b->rank) - (a->rank < b->rank);
 }
 
-/* Where the flow component of `rank` begins and ends among the ranks; its members stand together, and all are ranked.
- */
+/* The first and the last rank of the flow component of `rank`; its members stand together, and all have ranks. */
 static uint32_t group_begin(const struct skew *s, uint32_t rank)
 {
     uint32_t component = s->flow->component_of[s->nodes.at[rank]];

@@ -17,8 +17,8 @@ struct pass {
 };
 
 /*
- * When everybody was invoked and ended: once, in the order of the history, as the pass jumps about. 0 when an
- * invocation is not known, and for relays.
+ * Notes the invocation and the end of every transaction, in the order of the history, because the pass has no such
+ * locality. An unknown invocation is 0, as are those of relays.
  */
 static void note_times(const struct rig_history *history, struct pass *p)
 {
@@ -70,7 +70,7 @@ static uint32_t latest_before_half(const struct pass *p, uint32_t state)
     return most;
 }
 
-/* The latest invocation among the ancestors of a state, as far as they are known. */
+/* The latest known invocation among the ancestors of a state. */
 static uint32_t latest_before(const struct pass *p, uint32_t state)
 {
     const struct rig_view *view = &p->components->view;
@@ -96,8 +96,7 @@ static bool note_violation(struct pass *p, uint32_t state, uint32_t latest)
     return noted || rig_node_list_add(violations, node);
 }
 
-/* Members of a component are ancestors of each other, so that they share one maximum, over their own invocations too.
- */
+/* Members of a component are ancestors of each other, so they share one maximum, which includes their invocations. */
 static bool pass_group(struct pass *p, uint32_t begin, uint32_t end)
 {
     const uint32_t *order = p->components->order;
@@ -112,7 +111,7 @@ static bool pass_group(struct pass *p, uint32_t begin, uint32_t end)
     return true;
 }
 
-/* No state knows of an earlier latest invocation than a predecessor, nor another member of its component. */
+/* No state has an earlier `latest` than a predecessor, and the members of a component share theirs. */
 static bool latest_is_passed_on(const struct rig_components *components, const uint32_t *latest)
 {
     bool sound = true;

@@ -6,7 +6,7 @@
  * edge exactly when some transaction completed before the invocation of one of its ancestors: one maximum per node, in
  * topological order, which the members of a component share.
  *
- * Time: linear. Space: 4 bytes a node of the view, and 4 a transaction in passing.
+ * Time: linear. Space: 4 bytes a node of the view, and 4 a transaction during the pass.
  */
 #ifndef RIG_CHECKER_CYCLE_REALTIME_H
 #define RIG_CHECKER_CYCLE_REALTIME_H

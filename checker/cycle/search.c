@@ -6,7 +6,7 @@
 #include "base/bug.h"
 #include "checker/graph/orders.h"
 
-/* A walk's memory of its edges, the seed included, as bits. */
+/* A walk's facts about its edges, the seed included, as bits: its memory. */
 enum {
     LAST_RW = 1,   /* the edge passed last (its successor in the cycle) is rw */
     WR = 2,        /* a wr edge is among them, or a transaction of unknown fate */
@@ -22,7 +22,7 @@ enum { LONG_WALK = 64 /* transactions: longer walks are not tested for transacti
 /* The effect of a rule on memories, as a table rather than computed edge by edge. */
 struct table {
     uint8_t after[KINDS][MEMORIES]; /* one edge more, or FORBIDDEN */
-    uint32_t better[MEMORIES]; /* as bits, with which memories a walk can be completed in every way it can with this */
+    uint32_t better[MEMORIES];      /* as bits, the memories that allow all completions that this one allows */
 };
 
 /* One visited state: a node reached backwards from the seed's start. */
@@ -37,8 +37,8 @@ struct visit {
 /* A search's facts about a node; valid only if the node has the search's number. */
 struct seen {
     uint32_t search;
-    uint32_t swept;    /* as bits, the memories with which all before it in its process was visited, too */
-    uint32_t memories; /* as bits, those with which it was visited; all of them where no way back may lead through it */
+    uint32_t swept;    /* as bits, the memories with which all earlier nodes of its process were visited, too */
+    uint32_t memories; /* as bits, those with which it was visited; all of them when it is outside the region */
 };
 
 RIG_VEC(struct visit, visits)
@@ -62,7 +62,7 @@ static unsigned rw_count(unsigned memory)
     return memory >> RW_SHIFT;
 }
 
-/* The walk's memory after one more edge, or FORBIDDEN. Drops everything that the rule never asks. */
+/* The walk's memory after one more edge, or FORBIDDEN. Drops the facts that the rule does not need. */
 static uint8_t remember(const struct rig_path_rule *rule, unsigned before, enum rig_edge_kind kind)
 {
     unsigned after = before & ~(unsigned)LAST_RW, rw = rw_count(before);
@@ -96,7 +96,7 @@ static bool is_as_good(const struct rig_path_rule *rule, unsigned a, unsigned b)
     return !rule->needs_adjacent || (a & ADJACENT) || (a & LAST_RW) >= (b & LAST_RW);
 }
 
-/* The table's second half is filled as memories turn up: most rules know few. */
+/* The table's second half is filled as memories occur: most rules have few. */
 static void make_table(const struct rig_path_rule *rule, struct table *table)
 {
     for (unsigned memory = 0; memory < MEMORIES; memory++) {
@@ -121,7 +121,7 @@ static bool is_same_rule(const struct rig_path_rule *a, const struct rig_path_ru
            a->needs_adjacent == b->needs_adjacent && a->needs_wr == b->needs_wr && a->simple == b->simple;
 }
 
-/* Most searches have the rule of the one before. */
+/* Most searches have the rule of the search before. */
 static void take_rule(struct rig_search *search, const struct rig_path_rule *rule)
 {
     if (is_same_rule(&search->rule, rule))
@@ -162,7 +162,7 @@ static bool goes_round(const struct rig_search *search)
     return search->seed.to == search->seed.from;
 }
 
-/* Whether process order, or real time, puts the transaction behind the seed's start. */
+/* Whether process order, or real time, puts the transaction after the seed's start. */
 static bool comes_later(const struct rig_search *search, uint32_t node)
 {
     if (search->seed.kind == RIG_EDGE_PROCESS) {
@@ -206,7 +206,7 @@ static bool is_inside(const struct rig_search *search, uint32_t node)
     return component_of[state] == region->component || (split && component_of[state + 1] == region->component);
 }
 
-/* The facts about the node so far; first, whether it counts. */
+/* The facts about the node in this search; at the first call, whether it is in the region. */
 static inline struct seen *look_up(struct rig_search *search, uint32_t node)
 {
     struct seen *seen = &search->seen[node];
@@ -215,7 +215,7 @@ static inline struct seen *look_up(struct rig_search *search, uint32_t node)
     return seen;
 }
 
-/* For so many visits more. */
+/* Makes room for `count` more visits. */
 static bool make_room(struct rig_search *search, size_t count)
 {
     RIG_INVARIANT(search->visits.count + count < UINT32_MAX);
@@ -224,7 +224,7 @@ static bool make_room(struct rig_search *search, size_t count)
            visit_ids_reserve(&search->next, search->next.count + count);
 }
 
-/* Adds a visit, for which there is room, unless there was one that can lead to as much: it was no longer than this. */
+/* Adds a visit, for which there is room, unless an earlier one (which is no longer) allows the same completions. */
 static inline void visit_node(struct rig_search *search, uint32_t node, uint32_t parent, uint32_t length,
                               uint8_t memory, enum rig_edge_kind kind)
 {
@@ -251,7 +251,7 @@ static bool is_unsettled(const struct rig_search *search, uint32_t node)
     return search->graph->unsettled != NULL && search->graph->unsettled[node] != 0;
 }
 
-/* Goes one edge back from a visit; `memory` is the one after that edge, if it may be passed. */
+/* Goes one edge back from a visit; `memory` is the one after that edge, or FORBIDDEN. */
 static inline void step(struct rig_search *search, const struct visit *visit, uint32_t id, uint32_t from,
                         uint8_t memory, enum rig_edge_kind kind)
 {
@@ -304,7 +304,7 @@ static bool expand(struct rig_search *search, const struct visit *visit, uint32_
     return !search->rule.process || node >= graph->txn_count || sweep_process(search, visit, id);
 }
 
-/* Whether no transaction stands on the walk twice; the seed's end apart, which closes it. Long walks are not asked. */
+/* Whether no transaction is on the walk twice, except the seed's end, which closes it. Long walks are not tested. */
 static bool is_simple(const struct rig_search *search, uint32_t id)
 {
     const struct visit *visits = search->visits.at;
@@ -332,7 +332,7 @@ static bool write_cycle(const struct rig_search *search, uint32_t id, struct rig
         const struct visit *visit = &search->visits.at[id];
         if (visit->node >= search->graph->txn_count)
             continue;
-        /* The edge out of a transaction names the kind, also when it leads through relays. */
+        /* The edge out of a transaction has the kind, also when it leads through relays. */
         if (!rig_cycle_add(
                 cycle, (struct rig_hop){rig_graph_txn(search->graph, visit->node), (enum rig_edge_kind)visit->kind}))
             return false;
@@ -381,7 +381,7 @@ enum rig_found rig_search_cycle(struct rig_search *search, const struct rig_path
         return RIG_FOUND_NO_MEMORY;
     start |= is_unsettled(search, seed.from) && rule->needs_wr ? WR : 0;
     visit_node(search, seed.from, 0, 1, start, seed.kind);
-    if (goes_round(search)) /* it is met again at the end */
+    if (goes_round(search)) /* the walk returns to it at the end */
         look_up(search, seed.from)->memories = 0;
     return run(search, most_length, budget, cycle);
 }

@@ -1,16 +1,15 @@
 /*
- * Searching short cycles, breadth first, backwards over predecessors.
+ * Searches for short cycles, breadth first, backwards over predecessors.
  *
- * A search closes a seed edge a -> b by the shortest path from b back to a whose edges obey a rule; the walk remembers
- * of its edges only what the rule asks about, so that it is exact. Passages cost nothing, so lengths are those in
- * transactions. The walk found may pass a transaction twice in different states; cut down (rig_cycle_simplify()) it is
- * still a cycle.
+ * A search closes a seed edge a -> b by the shortest path from b back to a whose edges obey a rule. The walk remembers
+ * those facts about its edges that the rule needs, so the search is exact. Relays cost nothing: lengths count
+ * transactions. The walk found may pass a transaction twice in different states; rig_cycle_simplify() then cuts it down
+ * to a cycle.
  *
- * With a seed from a to a the search is for the shortest cycle through a, whatever its edges; where the rule lets no
- * two rw edges follow each other, only one that leaves a over another edge.
+ * A seed from a to a asks for the shortest cycle through a, with any edges; when the rule lets no two rw edges follow
+ * each other, for one that leaves a over another edge.
  *
- * A search can be told where it may go (struct rig_region), so that it does not look for a way back where there is
- * none.
+ * A region (struct rig_region) restricts the search to nodes from which a way back is possible.
  *
  * Time: linear in the states visited, which `budget` bounds. Space: 24 bytes a state visited, 12 a node. Whether an
  * anomaly exists never depends on a search: the callers know it before.
@@ -31,7 +30,7 @@ struct rig_path_rule {
     bool nonadjacent;    /* no two rw edges follow each other in the cycle */
     bool needs_adjacent; /* some two do */
     bool needs_wr;       /* or a transaction of unknown fate */
-    bool simple;         /* walks that pass a transaction twice are passed over */
+    bool simple;         /* walks that pass a transaction twice are skipped */
 };
 
 enum { RIG_ANY_RW = 3 };
@@ -43,11 +42,11 @@ struct rig_seed {
     enum rig_edge_kind kind;
 };
 
-/* Where the path may lead; NULLs: anywhere. Both of the components' view. */
+/* The nodes that the path may visit; all NULL: any. Both members belong to the components' view. */
 struct rig_region {
     const struct rig_components *components; /* inside this one of them; or, when `latest` is given: */
-    uint32_t component;                      /*   nodes that they do not know are let through; */
-    const uint32_t *latest; /* of a state, the latest invocation among itself and its ancestors: as long as that is */
+    uint32_t component;                      /*   nodes outside their view are allowed; */
+    const uint32_t *latest; /* only states whose latest invocation, among the state and its ancestors, is */
     uint32_t after;         /*   after this position */
 };
 
@@ -66,7 +65,7 @@ enum rig_found { RIG_FOUND, RIG_FOUND_NOTHING, RIG_FOUND_BUDGET_SPENT, RIG_FOUND
 enum rig_found rig_search_cycle(struct rig_search *search, const struct rig_path_rule *rule, struct rig_seed seed,
                                 struct rig_region region, size_t most_length, size_t budget, struct rig_cycle *cycle);
 
-/* The states that the last search visited. */
+/* The number of states that the last search visited. */
 size_t rig_search_visited(const struct rig_search *search);
 
 #endif

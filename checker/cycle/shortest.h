@@ -1,9 +1,9 @@
 /*
- * Shorter witnesses: of each kind of cycle that was found, whether there is one with fewer transactions.
+ * Shortens witnesses: searches, for each kind of cycle that was found, for one with fewer transactions.
  *
- * From each transaction of the core, one after the other, the shortest cycle of the kind through it is searched, as
- * long as it can be shorter than the shortest so far, until the kind's budget is spent: whole in small cores, where the
- * first witness of each kind is then as short as any; in large ones, the first witness is short.
+ * For each transaction of the core in turn it searches for the shortest cycle of the kind through it that is shorter
+ * than the shortest so far, until the kind's budget is spent. The budget suffices for small cores, where the first
+ * witness of each kind is then a shortest one; in large cores the first witness is short.
  *
  * Time: at most RIG_SHORTEST_BUDGET states a kind that has no cycle of two transactions.
  */

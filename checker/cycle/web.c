@@ -31,7 +31,7 @@ struct weave {
     struct new_edges edges;
     uint32_t node_count;
     bool writes; /* the web of writes */
-    bool done;   /* memory has not run out */
+    bool done;   /* false when memory has run out */
 };
 
 static void add_edge(struct weave *w, uint32_t from, uint32_t to, enum rig_link link)
@@ -39,7 +39,7 @@ static void add_edge(struct weave *w, uint32_t from, uint32_t to, enum rig_link 
     w->done = w->done && (from == to || new_edges_add(&w->edges, (struct new_edge){to, rig_edge_of(from, link)}));
 }
 
-/* A relay that leads on to another one, or to none. */
+/* Adds a relay with an edge from `before`, unless that is none. */
 static uint32_t add_relay(struct weave *w, uint32_t before)
 {
     uint32_t relay = w->node_count++;
@@ -55,9 +55,9 @@ static void through(struct weave *w, uint32_t relay, uint32_t to)
         add_edge(w, relay, to, RIG_LINK_THROUGH);
 }
 
-/* ---- what the core's transactions did ---- */
+/* ---- operations of the core's transactions ---- */
 
-/* An append that has a place, or that no read shows. */
+/* Notes an append that has a place, or that no read shows. */
 static void place_append(const struct weave *w, uint32_t position, struct use *use)
 {
     const uint32_t end = w->writes ? w->versions->acknowledged[use->key] : w->versions->keys[use->key].order.count;
@@ -90,7 +90,7 @@ static void collect_node(struct weave *w, uint32_t node)
     }
 }
 
-/* Puts the uses of each key together; they stay in their order. */
+/* Groups the uses by key, and keeps their order within a key. */
 static bool group_uses(struct weave *w)
 {
     const uint32_t key_count = w->versions->history->key_count;
@@ -114,7 +114,7 @@ static bool group_uses(struct weave *w)
     return true;
 }
 
-/* By place, for uses of one key; at one place reads come first: they do not show what stands there. */
+/* By place, for uses of one key. At equal places reads come first, because they do not show that version. */
 static int compare_uses(const void *left, const void *right)
 {
     const struct use *a = left, *b = right;
@@ -220,7 +220,7 @@ static const struct before *before_place(const struct before_list *list, uint32_
     return low == 0 ? NULL : &list->at[low - 1];
 }
 
-/* From the writers before `place` to the node, which wrote at `lowest` first; what lies between them one by one. */
+/* Joins the writers before `place` to the node, whose first write is at `lowest`; the writers between one by one. */
 static void join_writers(struct weave *w, const struct use *uses, size_t at, const struct before_list *list,
                          uint32_t lowest, enum rig_link link)
 {
@@ -236,7 +236,7 @@ static void join_writers(struct weave *w, const struct use *uses, size_t at, con
     }
 }
 
-/* From a reader that wrote a later version itself to the writers of the versions before that. */
+/* Joins a reader that wrote a later version itself to the writers of the versions before that one. */
 static void join_overwriters(struct weave *w, const struct use *uses, size_t at, size_t count)
 {
     const struct use *read = &uses[at];
@@ -253,8 +253,8 @@ static void weave_key(struct weave *w, const struct use *uses, size_t count, str
                       struct before_list *list)
 {
     uint32_t readers = RIG_NODE_NONE; /* the relay from all that have read so far and wrote nothing later */
-    bool more = false;                /* a reader was added to it since an append was joined to it */
-    uint32_t latest = RIG_NODE_NONE;  /* wrote the latest version that was shown */
+    bool more = false;                /* a reader was added to it after the last append was joined */
+    uint32_t latest = RIG_NODE_NONE;  /* the writer of the latest version so far */
     list->count = 0;
     w->done = w->done && note_nodes(uses, count, nodes);
     for (size_t i = 0; w->done && i < count; i++) {
@@ -294,7 +294,7 @@ static void weave_key(struct weave *w, const struct use *uses, size_t count, str
 
 /* ---- the graph ---- */
 
-/* The core's edges into each node, but for the web of writes, and the new ones behind them. */
+/* Packs the core's edges into each node (none for the web of writes), and the new ones after them. */
 static bool pack(const struct weave *w, struct rig_web *web)
 {
     const struct rig_graph *core = w->core;
@@ -305,7 +305,7 @@ static bool pack(const struct weave *w, struct rig_web *web)
     web->edges = malloc((edge_count + 1) * sizeof *web->edges);
     if (web->first == NULL || web->edges == NULL)
         return false;
-    uint32_t *next = web->first + 1; /* of node n where its next one goes, and in the end where they end */
+    uint32_t *next = web->first + 1; /* per node: the place of its next edge; at the end, the end of its edges */
     for (size_t i = 0; i < w->edges.count; i++)
         next[w->edges.at[i].to + 1]++;
     for (uint32_t node = 0; node < w->node_count; node++) {

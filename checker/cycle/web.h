@@ -1,12 +1,12 @@
 /*
- * The web: the core of a dependency graph with the edges between versions that are not adjacent, so that a search over
- * it finds the shortest witnesses (docs/checker.md, "Edges"). A cycle of the web has the same transactions on it as one
- * of the core, or fewer.
+ * The web: the core of a dependency graph with additional edges between versions that are not adjacent, so that a
+ * search finds the shortest witnesses (docs/checker.md, "Edges"). Each cycle of the web has the transactions of a cycle
+ * of the core, or some of them.
  *
  * Each key's order becomes three chains of relays (graph.h): from the writers of the versions before a place, as ww
  * and as wr edges, and from the transactions that read no version at or behind it, as rw edges. No relay leads from a
- * transaction to itself: versions between the one in question and the transaction's own on the same key are joined
- * edge by edge, up to RIG_WEB_PAIRS of them.
+ * transaction to itself: the versions between the one in question and the transaction's own version of the key are
+ * joined edge by edge, up to RIG_WEB_PAIRS of them.
  *
  * Nodes of the core keep their numbers; relays of the web follow. Lists only: a register's order is partial.
  *

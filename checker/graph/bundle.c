@@ -3,14 +3,14 @@
 #include "base/bug.h"
 
 /*
- * The targets that are sources cut the row of targets into segments. Cut j stands between segments j and j + 1; behind
- * the last segment is the end of the row, which counts as a cut here.
+ * The targets that are sources cut the row of targets into segments. Cut j stands between segments j and j + 1. The end
+ * of the row, after the last segment, also counts as a cut.
  */
 struct cut {
     uint32_t rank;    /* of the target */
     uint32_t segment; /* relay to the targets between the cut before and this one; each RIG_NODE_NONE for no targets */
     uint32_t before;  /* to all targets before this cut */
-    uint32_t behind;  /* to all targets behind it */
+    uint32_t behind;  /* to all targets after it */
 };
 
 RIG_VEC(struct cut, cuts)
@@ -51,7 +51,7 @@ static bool find_cuts(struct bundle *b)
     return cuts_add(&b->cuts, (struct cut){.rank = b->target_count});
 }
 
-/* A relay to these nodes, of which RIG_NODE_NONE are none. */
+/* Makes a relay to these nodes, except those that are RIG_NODE_NONE. */
 static bool make_relay(struct rig_links *links, const uint32_t *to, unsigned count, uint32_t *relay)
 {
     if (!rig_links_add_nodes(links, 1, relay))
@@ -80,7 +80,8 @@ static bool make_segments(struct bundle *b)
     return true;
 }
 
-/* To what is before and behind each cut: from the cut beside it, that one's target, and what lies between. */
+/* Makes the relays before and after each cut: from the relay of the neighbouring cut, its target, and the segment
+ * between them. */
 static bool make_ways(struct bundle *b)
 {
     struct cut *cuts = b->cuts.at;

@@ -1,7 +1,7 @@
 /*
- * Edges from each of these to each of those. Where many meet many the pairs are not written out: relays (graph.h)
- * keep the number of edges linear. One relay leads to all targets. A source that is a target itself must not reach
- * itself: it has one relay to the targets before it and one to those behind it, each made of the next ones.
+ * A complete bipartite set of edges, from each source to each target. Relays (graph.h) replace the pairs where these
+ * are many, and keep the number of edges linear. One relay leads to all targets. A source that is also a target must
+ * not reach itself: it has one relay to the targets before it and one to those after it, each built from its neighbour.
  *
  * Space: an edge a target, one or two a source; and for each source that is a target two relays with two or three
  * edges each. Time: linear.
@@ -23,7 +23,7 @@ struct rig_bundle_source {
 
 RIG_VEC(struct rig_bundle_source, rig_bundle_sources)
 
-/* Whether relays pay for so many. */
+/* Whether relays need fewer edges than the pairs. */
 static inline bool rig_bundle_pays(uint64_t target_count, uint64_t source_count)
 {
     return target_count * source_count > 64 + 8 * (target_count + source_count);

@@ -5,13 +5,13 @@
 #include "base/bug.h"
 #include "checker/graph/graph_audit.h"
 
-/* Whether a chained edge into `node` was found after the node's own ones. */
+/* Whether a chained edge into `node` was found after the own edges of the node. */
 static bool comes_after(const struct rig_links *links, uint32_t chained, uint32_t node)
 {
     return chained >= links->read_count || rig_edge_node(links->chained[chained].edge) > node;
 }
 
-/* An edge by the numbers of the part; RIG_NODE_NONE when it leaves the part. */
+/* The edge with the part's numbers; RIG_NODE_NONE when it leaves the part. */
 static uint32_t edge_in(const struct rig_subgraph *part, uint32_t edge)
 {
     if (part == NULL)
@@ -20,7 +20,7 @@ static uint32_t edge_in(const struct rig_subgraph *part, uint32_t edge)
     return place == RIG_NODE_NONE ? place : rig_edge_of(place, rig_edge_link(edge));
 }
 
-/* The edges into one node, from `at` on; their number. A chain starts with what was added last. */
+/* Writes the edges into one node, from `at` on; returns their number. A chain begins with the edge added last. */
 static uint32_t pack_node(const struct rig_links *links, const struct rig_subgraph *part, uint32_t node, uint32_t *at)
 {
     uint32_t before = 0, after = 0, own = 0;
@@ -56,7 +56,7 @@ static uint32_t pack_node(const struct rig_links *links, const struct rig_subgra
     return count;
 }
 
-/* How many edges lead into the nodes of the part, at most. */
+/* An upper bound of the edges into the nodes of the part. */
 static uint64_t count_edges(const struct rig_links *links, const struct rig_subgraph *part)
 {
     if (part == NULL)

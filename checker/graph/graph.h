@@ -2,9 +2,8 @@
  * The dependency graph, or a part of it: nodes are transactions, edges point to predecessors.
  *
  * Node ids below txn_count are transactions (uncommitted ones have no edges), in completion order; those above are
- * relays: helper nodes that stand for "each of these, then each of those" where writing out every pair would be
- * quadratic. An edge from a
- * relay has the kind RIG_LINK_THROUGH and continues whatever edge led into the relay.
+ * relays: helper nodes that stand for a complete bipartite set of edges, whose pairs would be quadratic. An edge from a
+ * relay has the kind RIG_LINK_THROUGH and continues the edge that led into the relay, with its kind.
  *
  * Space: 4 bytes an edge, 4 a node, 4 a transaction for the process order. Real-time order takes no edges
  * (cycle/realtime.h).
@@ -19,7 +18,7 @@
 #include "base/err.h"
 #include "checker/graph/links.h"
 
-/* Bits for sets of links; relays are always let through. */
+/* Bits for sets of links; edges from relays belong to every set. */
 #define RIG_LINKS_WW  1u
 #define RIG_LINKS_WR  2u
 #define RIG_LINKS_RW  4u
@@ -45,7 +44,7 @@ struct rig_graph {
     uint64_t link_count[3];   /* ww, wr, rw */
 };
 
-/* The transaction of the history that a node stands for; also of relays a number of their own. */
+/* The transaction of the history that a node stands for; for a relay, its number in the whole graph. */
 static inline uint32_t rig_graph_txn(const struct rig_graph *graph, uint32_t node)
 {
     return graph->nodes == NULL ? node : graph->nodes[node];

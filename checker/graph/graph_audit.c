@@ -119,7 +119,7 @@ static bool numbers_are_sound(const struct rig_graph *graph)
     return sound;
 }
 
-/* Takes away relays that no other one leads to any more, until none is left: so they are in no cycle. */
+/* Removes relays without an edge from another relay, until none is left: then relays form no cycle. */
 static bool relays_are_acyclic(const struct rig_graph *graph)
 {
     const uint32_t first = graph->txn_count, relays = graph->node_count - first;

@@ -1,13 +1,13 @@
 /*
  * The edges of a dependency graph as they are found, before its arrays are built (graph.h).
  *
- * What a transaction knows by itself, its predecessors over ww and wr, lies in one row, transaction after transaction
- * (`own`); every other edge hangs in a chain on the node that it leads to. So a history is linked in one pass, and most
- * histories need no more than that: cycle/clean.h decides on the links alone whether there is anything to search for,
- * and rig_graph_pack() makes the graph only then.
+ * A transaction's predecessors over ww and wr, its own edges, lie in one row, transaction after transaction (`own`).
+ * Every other edge is in a chain of the node that it leads to. So a history is linked in one pass, and most histories
+ * need no more: cycle/clean.h decides on the links alone whether there is a cycle, and rig_graph_pack() makes the graph
+ * only then.
  *
- * `late_before` says where to look: nodes are numbered in completion order, nearly every edge leads forward in it, and
- * a cycle needs one that leads back. The functions that add edges keep it up to date.
+ * `late_before` guides the search: nodes are numbered in completion order, nearly every edge leads forward in it, and a
+ * cycle needs an edge that leads back. The functions that add edges keep it up to date.
  *
  * Space: 4 bytes an own edge, 8 another one, 9 a transaction. Everything lies in the arena. Threads: one at a time.
  */
@@ -56,7 +56,8 @@ struct rig_links {
     uint32_t relay_room;
     struct rig_chained *chained;
     uint32_t chained_count, chained_room;
-    uint32_t read_count;    /* of them, so many were chained while the transactions were visited, each by its `from` */
+    uint32_t
+        read_count; /* the first of them, which were chained while the transactions were visited, each by its `from` */
     uint8_t *late_before;   /* per transaction, as head: 1 when an edge may lead to it from one that completed later */
     uint64_t link_count[3]; /* ww, wr, rw; those out of relays are not counted */
 };
@@ -67,11 +68,11 @@ struct rig_links {
  */
 bool rig_links_init(struct rig_links *links, struct rig_arena *arena, uint32_t txn_count, uint32_t own_room,
                     uint32_t chained_room);
-/* Empties it, and keeps its room; there are no relays yet. */
+/* Empties it, and keeps its memory. There must be no relays yet. */
 void rig_links_clear(struct rig_links *links);
-/* Adds nodes behind the others; *first is the first of them. False when memory runs out, or ids. */
+/* Adds nodes after the others; *first is the first of them. False when memory, or ids, run out. */
 bool rig_links_add_nodes(struct rig_links *links, uint32_t count, uint32_t *first);
-/* No edge is asked for any more, nor added: what large arrays take goes back to the system. */
+/* Frees the large arrays. Edges may be neither read nor added afterwards. */
 void rig_links_abandon(struct rig_links *links);
 /* For rig_links_add(). */
 bool rig_links_grow(struct rig_links *links);
@@ -125,7 +126,7 @@ static inline uint32_t rig_links_next_from(const struct rig_links *links, struct
         cursor->chained = chained->next;
         if (chained->edge >= least_edge)
             return chained->edge;
-        if (is_read) /* those chained before it come from the same node, or from nodes before that one */
+        if (is_read) /* edges chained before it come from the same node, or from nodes before that one */
             cursor->chained = RIG_NODE_NONE;
     }
     return RIG_NODE_NONE;

@@ -1,5 +1,5 @@
 /*
- * What the graph takes from the history beside dependencies: process order, and whose fate is unknown.
+ * The facts other than dependencies that the graph takes from the history: process order and unknown fates.
  */
 #ifndef RIG_CHECKER_GRAPH_ORDERS_H
 #define RIG_CHECKER_GRAPH_ORDERS_H
@@ -11,7 +11,7 @@
 
 /*
  * Whether the acknowledged transaction `a` comes before `b`, both of one process. A transaction of unknown fate may
- * take effect at any time after its invocation, also when the process went on: it comes before nothing.
+ * take effect at any time after its invocation, also when the process has continued: it precedes none.
  */
 static inline bool rig_process_precedes(const struct rig_history *history, uint32_t a, uint32_t b)
 {
@@ -30,7 +30,7 @@ bool rig_process_order(const struct rig_history *history, const uint8_t *committ
 
 /*
  * Fills process_before and unsettled of a packed graph, from the order of the whole history. A part of a graph has the
- * process order between those who follow each other directly.
+ * process order between transactions that follow each other directly in the whole.
  */
 enum rig_rc rig_graph_add_orders(const struct rig_history *history, const uint8_t *committed, const uint32_t *before,
                                  struct rig_arena *arena, struct rig_graph *graph, struct rig_err *err);
