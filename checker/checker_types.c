@@ -3,6 +3,7 @@
 #include "base/bug.h"
 #include "checker/infer/list_inference.h"
 #include "checker/infer/register_inference.h"
+#include "checker/infer/register_problem.h"
 #include "checker/levels/anomaly.h"
 #include "checker/levels/level.h"
 #include "checker/stream/closing_private.h"
@@ -40,6 +41,7 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
     [RIG_WORKLOAD_RW_REGISTER] =
         {
             .infer = rig_infer_registers,
+            .build_problem = rig_register_problem,
             .assumptions = RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_COUNT) - 1,
             .any_initial = true,
             .anomalies = A(G1A) | A(G1B) | A(FUTURE_READ) | A(INTERNAL) | A(LOST_UPDATE) | A(CYCLIC_VERSIONS),

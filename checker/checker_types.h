@@ -20,6 +20,7 @@
 struct rig_closing_search;
 struct rig_history;
 struct rig_inference;
+struct rig_problem;
 struct rig_step;
 struct rig_type_retired;
 struct rig_type_sentences;
@@ -36,6 +37,11 @@ struct rig_type_inference {
     /* After the search for cycles (`cyclic`: there is one): adds the anomalies that take a pass of their own and cannot
      * be there without others. NULL: there are none. False when memory runs out. */
     bool (*infer_rest)(struct rig_inference *inference, bool cyclic);
+    /* The question for the solver, of the committed transactions among `selected` (per transaction; NULL: all). The caller
+     * releases the problem, also after a failure. NULL: no level is decided by the solver. RIG_E_LIMIT when memory runs
+     * out. */
+    enum rig_rc (*build_problem)(const struct rig_inference *inference, const uint8_t *selected,
+                                 struct rig_problem *problem, struct rig_err *err);
     unsigned assumptions; /* RIG_ASSUMPTION_BIT()s of what a user may assume */
     bool total_orders;    /* inference.versions has the versions of each key in one order (infer/versions.h) */
     bool any_initial;     /* a key may have had a value that no transaction wrote from the start */

@@ -4,6 +4,8 @@
 
 #include "base/bug.h"
 
+enum { MANY_WRITES = 16 }; /* of one transaction */
+
 void rig_problem_done(struct rig_problem *problem)
 {
     rig_problem_txns_done(&problem->txns);
@@ -12,6 +14,7 @@ void rig_problem_done(struct rig_problem *problem)
     rig_problem_pairs_done(&problem->pairs);
     free(problem->writer_first);
     free(problem->writers);
+    free(problem->writer_write);
     free(problem->reader_first);
     free(problem->readers);
     free(problem->read_txn);
@@ -90,15 +93,37 @@ static void index_writes(struct rig_problem *problem)
         }
     }
     make_offsets(first, problem->key_count);
-    for (size_t w = problem->writes.count; w-- > 0;)
-        problem->writers[--first[problem->writes.at[w].key + 1]] = problem->write_txn[w];
+    for (uint32_t w = (uint32_t)problem->writes.count; w-- > 0;) {
+        const uint32_t place = --first[problem->writes.at[w].key + 1];
+        problem->writers[place] = problem->write_txn[w];
+        problem->writer_write[place] = w;
+    }
     memmove(first, first + 1, problem->key_count * sizeof first[0]);
     first[problem->key_count] = (uint32_t)problem->writes.count;
 }
 
+/* A transaction may have written all keys, as the first one of a benchmark does: then the key has fewer writers. */
+static uint32_t find_writer(const struct rig_problem *problem, uint32_t txn, uint32_t key)
+{
+    uint32_t low = problem->writer_first[key], high = problem->writer_first[key + 1];
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (problem->writers[middle] == txn)
+            return problem->writer_write[middle];
+        if (problem->writers[middle] < txn)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return RIG_PROBLEM_NONE;
+}
+
 uint32_t rig_problem_write_of(const struct rig_problem *problem, uint32_t txn, uint32_t key)
 {
-    for (uint32_t w = problem->txns.at[txn].first_write; w < problem->txns.at[txn + 1].first_write; w++) {
+    const uint32_t first = problem->txns.at[txn].first_write, end = problem->txns.at[txn + 1].first_write;
+    if (end - first > MANY_WRITES)
+        return find_writer(problem, txn, key);
+    for (uint32_t w = first; w < end; w++) {
         if (problem->writes.at[w].key == key)
             return w;
     }
@@ -138,13 +163,14 @@ bool rig_problem_finish(struct rig_problem *problem)
                                         .first_write = (uint32_t)problem->writes.count};
     problem->writer_first = numbers(problem->key_count + 1);
     problem->writers = numbers(problem->writes.count);
+    problem->writer_write = numbers(problem->writes.count);
     problem->reader_first = numbers(problem->writes.count + problem->key_count + 1);
     problem->readers = numbers(problem->reads.count);
     problem->read_txn = numbers(problem->reads.count);
     problem->write_txn = numbers(problem->writes.count);
-    if (problem->writer_first == NULL || problem->writers == NULL || problem->reader_first == NULL ||
-        problem->readers == NULL || problem->read_txn == NULL || problem->write_txn == NULL ||
-        !rig_problem_txns_add(&problem->txns, end))
+    if (problem->writer_first == NULL || problem->writers == NULL || problem->writer_write == NULL ||
+        problem->reader_first == NULL || problem->readers == NULL || problem->read_txn == NULL ||
+        problem->write_txn == NULL || !rig_problem_txns_add(&problem->txns, end))
         return false;
     index_writes(problem);
     index_reads(problem);

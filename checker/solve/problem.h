@@ -72,7 +72,8 @@ struct rig_problem {
 
     /* from rig_problem_finish() */
     uint32_t *writer_first; /* per key, and one more: into */
-    uint32_t *writers;      /*   nodes that write the key, ascending */
+    uint32_t *writers;      /*   nodes that write the key, ascending, and */
+    uint32_t *writer_write; /*   their writes */
     uint32_t *reader_first; /* per write, then per key (its initial state), and one more: into */
     uint32_t *readers;      /*   reads (indexes) that returned this version */
     uint32_t *read_txn;     /* per read: its transaction */
@@ -89,7 +90,8 @@ bool rig_problem_add_write(struct rig_problem *problem, uint32_t key, uint32_t o
 bool rig_problem_add_pair(struct rig_problem *problem, const struct rig_problem_pair *pair);
 bool rig_problem_finish(struct rig_problem *problem);
 
-/* The write of `key` by `txn` (index into writes), or RIG_PROBLEM_NONE. Time: linear in the writes of `txn`. */
+/* The write of `key` by `txn` (index into writes), or RIG_PROBLEM_NONE. After rig_problem_finish(). Time: the
+ * logarithm of the key's writers. */
 uint32_t rig_problem_write_of(const struct rig_problem *problem, uint32_t txn, uint32_t key);
 
 /*

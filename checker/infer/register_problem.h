@@ -1,0 +1,25 @@
+/*
+ * From the inference for registers to the question that a level asks (solve/problem.h): the reads that show another
+ * transaction's version or the initial state, the last writes, process order and real time, and one pair for each two
+ * versions that an assumption which holds orders.
+ *
+ * A read of a value without a known writer that is not the initial state is left out: it restricts nothing (registers.h).
+ *
+ * Time: linear in operations and edges. Space: that of the problem, and 16 bytes a transaction and key meanwhile.
+ */
+#ifndef RIG_CHECKER_INFER_REGISTER_PROBLEM_H
+#define RIG_CHECKER_INFER_REGISTER_PROBLEM_H
+
+#include "base/err.h"
+#include "checker/infer/inference.h"
+#include "checker/solve/problem.h"
+
+/*
+ * Of the committed transactions among `selected` (per transaction; NULL: all). Reads of versions that others wrote are
+ * left out. Keys are those of the history. The caller releases the problem with rig_problem_done(), also after a
+ * failure. RIG_E_LIMIT when memory runs out.
+ */
+enum rig_rc rig_register_problem(const struct rig_inference *inference, const uint8_t *selected,
+                                 struct rig_problem *problem, struct rig_err *err);
+
+#endif
