@@ -2,6 +2,7 @@
 
 #include "base/bug.h"
 #include "checker/infer/list_inference.h"
+#include "checker/infer/list_problem.h"
 #include "checker/infer/register_inference.h"
 #include "checker/infer/register_problem.h"
 #include "checker/levels/anomaly.h"
@@ -27,6 +28,7 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
         {
             .infer = infer_lists,
             .infer_rest = rig_infer_list_rest,
+            .build_problem = rig_list_problem,
             .total_orders = true,
             .anomalies = A(G1A) | A(G1B) | A(GARBAGE_READ) | A(DUPLICATE_ELEMENTS) | A(INCOMPATIBLE_ORDER) |
                          A(FRACTURED_APPEND) | A(FUTURE_READ) | A(INTERNAL) | A(LOST_UPDATE) | A(DIRTY_UPDATE),
