@@ -2,7 +2,7 @@
 
 #include "checker/infer/repetition.h"
 
-/* Only counts them where reads->at is NULL. */
+/* When reads->at is NULL, it only counts them. */
 static void collect_reads(const struct rig_versions *versions, struct rig_branch_reads *reads)
 {
     const struct rig_history *history = versions->history;
@@ -80,7 +80,7 @@ void rig_branches_inspect(struct rig_versions *versions, const struct rig_branch
     for (uint32_t i = 0; i < reads->count; i++) {
         const struct rig_branch_read *read = &reads->at[i];
         struct rig_branch_facts *facts = &versions->branches[read->branch];
-        bool done = facts->garbage != 0 || facts->aborted != 0; /* both are not 0 at once */
+        bool done = facts->garbage != 0 || facts->aborted != 0; /* once inspected, at most one is 0 */
         if (done || facts->count == 0)
             continue;
         struct rig_read_list list = rig_read_of_branch(versions->history, read->branch, facts->count);

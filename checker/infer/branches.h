@@ -1,6 +1,6 @@
 /*
- * Reads of branches (history.h): the committed ones, and what is to be known of the branches once instead of once a
- * read.
+ * Committed reads of branches (history.h), and facts about the branches, found once for each branch instead of once for
+ * each read.
  *
  * Time: two passes over the operations and one over each list that committed reads show; n log n where a list's values
  * are sparse. Space: 20 bytes a read, 20 a branch.
@@ -23,18 +23,17 @@ struct rig_branch_reads {
 /* Collects the reads; sets `count` and `unique` of the branches in rig_versions.branches. False when memory runs out.
  */
 bool rig_branches_collect(struct rig_arena *arena, struct rig_versions *versions, struct rig_branch_reads *reads);
-/* Once the keys have their orders: what else there is to be known, and no append that a branch shows counts as unread.
- */
+/* Completes the facts once the keys have their orders, and marks the appends that a branch shows as not unread. */
 void rig_branches_inspect(struct rig_versions *versions, const struct rig_branch_reads *reads);
 
-/* A committed read of a branch. */
+/* The facts about the branch of a committed read. */
 static inline const struct rig_branch_facts *rig_branch_facts(const struct rig_versions *versions,
                                                               const struct rig_txn_op *op)
 {
     return &versions->branches[rig_txn_op_branch(op)];
 }
 
-/* Appends that this list shows are not unread, though they may have no place in the order. */
+/* Marks the appends that this list shows as not unread, even when they have no place in the order. */
 void rig_mark_unplaced(const struct rig_versions *versions, uint32_t key, const struct rig_read_list *list);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * The result of an inference, for every workload: version orders, non-cyclic anomalies, the dependency graph.
  *
- * The graph is made when it is asked for: a history without cycles is decided on its links (cycle/clean.h), any other
- * on a part of the graph (cycle/core.h).
+ * The graph is made on demand: a history without cycles is decided on its links (cycle/clean.h), any other on a part of
+ * the graph (cycle/core.h).
  */
 #ifndef RIG_CHECKER_INFER_INFERENCE_H
 #define RIG_CHECKER_INFER_INFERENCE_H
@@ -22,12 +22,12 @@ struct rig_inference {
     const uint8_t *committed; /* per transaction: it counts as committed */
     uint32_t committed_count;
     uint32_t ok_count, fail_count; /* transactions with that outcome */
-    unsigned contradicted;         /* RIG_ASSUMPTION_BIT()s of what was assumed and does not hold here */
+    unsigned contradicted;         /* RIG_ASSUMPTION_BIT()s of the assumptions that do not hold here */
     uint64_t unordered_keys;       /* keys with unread appends of two or more committed transactions */
     uint64_t unknown_reads;        /* reads of ok transactions whose results are not known */
 };
 
-/* Makes the graph of the links, with process order, unless it is made; in the arena that the inference was given. */
+/* Makes the graph of the links, with process order, unless it exists; in the inference's arena. */
 enum rig_rc rig_inference_pack(struct rig_inference *inference, struct rig_err *err);
 
 /* Releases what does not come from the arena; also after a failure. */

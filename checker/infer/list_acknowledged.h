@@ -1,9 +1,9 @@
 /*
  * The part of the version orders that acknowledged reads show by themselves.
  *
- * Read uncommitted lets a transaction read what aborted ones wrote. So a transaction of unknown fate that was read may
- * have aborted there, and what it read itself orders nothing: below read committed only this part is certain
- * (docs/checker.md, "Transactions of unknown fate at read uncommitted").
+ * Read uncommitted lets a transaction read aborted writes. So a transaction of unknown fate whose write was read may
+ * have aborted, and its own reads order nothing: below read committed only this part is certain (docs/checker.md,
+ * "Transactions of unknown fate at read uncommitted").
  *
  * Time: one pass over the operations. Space: 4 bytes a key.
  */

@@ -5,7 +5,7 @@
 #include "checker/infer/branches.h"
 #include "history/read_list.h"
 
-/* One operation of a committed transaction, on its way through the checks. */
+/* One operation of a committed transaction, the input of the checks. */
 struct reading {
     const struct rig_versions *versions;
     struct rig_noncyclic_findings *noncyclic;
@@ -74,8 +74,8 @@ static bool check_intermediate(const struct reading *reading)
 }
 
 /*
- * Duplicate elements, and disagreement with the key's order where there is none: one of the list and the order is a
- * prefix of the other. (Only lists with repetitions are longer than the order.)
+ * Duplicate elements; and without any, disagreement with the key's order: neither the list nor the order is a prefix of
+ * the other. (Only lists with repetitions are longer than the order.)
  */
 static bool check_shape(const struct reading *reading)
 {
@@ -144,7 +144,7 @@ static bool check_internal(const struct reading *reading)
     return note(reading, RIG_ANOMALY_INTERNAL, 0, RIG_TXN_NONE, previous);
 }
 
-/* The next append of the transaction to the key of its append `op`, or its number of operations. */
+/* The transaction's next append to the key of its append `op`; its number of operations when there is none. */
 static uint32_t next_append(const struct reading *reading, uint32_t op)
 {
     uint32_t next = op + 1;

@@ -13,16 +13,16 @@
 #include "checker/infer/noncyclic.h"
 #include "checker/infer/versions.h"
 
-/* Those that one committed transaction shows by itself; the key of a fractured-append is contested from then on. False
+/* Notes those that one committed transaction shows by itself. It makes the key of a fractured-append contested. False
  * when memory runs out. */
 bool rig_list_anomalies_of_txn(const struct rig_versions *versions, uint32_t txn,
                                struct rig_noncyclic_findings *noncyclic);
-/* Those of the version orders as a whole: dirty-update. */
+/* Notes those of the version orders as a whole: dirty-update. */
 bool rig_list_anomalies_of_orders(const struct rig_versions *versions, struct rig_noncyclic_findings *noncyclic);
 /*
- * lost-update: two transactions whose first reads of a key are equal and that both append to it after that. It puts
- * them on a cycle (each read the version that the other overwrote) unless the reads contradict the key's order; so it
- * is enough to call this when the graph has a cycle or there are contradictions. It takes a pass over the history and
+ * Notes lost-update: two transactions whose first reads of a key are equal and that both append to it afterwards. They
+ * lie on a cycle (each read the version that the other overwrote) unless the reads contradict the key's order; so the
+ * call is needed only when the graph has a cycle or there are contradictions. It takes a pass over the history and
  * memory for these reads.
  */
 bool rig_list_lost_updates(const struct rig_versions *versions, struct rig_noncyclic_findings *noncyclic);

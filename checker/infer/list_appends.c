@@ -17,7 +17,7 @@ static bool is_dense(const struct rig_key_use *k)
     return span < (uint64_t)k->appends * DENSE_FACTOR + DENSE_SLACK;
 }
 
-/* So many that at most two of three slots are taken. */
+/* The table size, in bits, with at most two of three slots used. */
 static uint8_t hash_bits(uint32_t appends)
 {
     uint8_t bits = 1;
@@ -26,7 +26,7 @@ static uint8_t hash_bits(uint32_t appends)
     return bits;
 }
 
-/* Slots for the dense keys, or for the sparse ones; *slot_count grows. */
+/* Allots slots to the dense keys, or to the sparse ones; *slot_count grows. */
 static bool lay_out_keys(const struct rig_survey *survey, struct rig_versions *versions, bool sparse,
                          uint64_t *slot_count)
 {
@@ -88,8 +88,8 @@ static uint32_t slot_of(const struct rig_versions *versions, uint32_t key, int64
 }
 
 /*
- * The key remembers the slot of the transaction's latest append to it, which is superseded when another one follows.
- * True when the slot had a writer before.
+ * The key holds the slot of the transaction's latest append to it, which a further append supersedes. True when the
+ * slot had a writer before.
  */
 static inline bool take_append(const struct rig_versions *versions, const struct rig_txn_op *op, uint32_t txn,
                                bool any_sparse)
@@ -121,7 +121,7 @@ static inline __attribute__((always_inline)) bool take_all(const struct rig_vers
     return twice;
 }
 
-/* Names the first value that is appended twice; nothing is fast any more. */
+/* Fails with the name of the first value that is appended twice. Slow. */
 static enum rig_rc appended_twice(const struct rig_versions *versions, struct rig_err *err)
 {
     const struct rig_history *history = versions->history;

@@ -11,9 +11,9 @@
 #include "checker/infer/versions.h"
 
 /*
- * Fills in keys, key_places, slots and slot_values: of each append its writer and whether it was superseded; none has a
- * position. Counts in survey->counted what those who are committed appended. RIG_E_INPUT when a value is appended twice
- * to a key; RIG_E_LIMIT.
+ * Fills in keys, key_places, slots and slot_values: the writer of each append and whether it was superseded; none has a
+ * position yet. Counts the appends of committed transactions in survey->counted. RIG_E_INPUT when a value is appended
+ * twice to a key; RIG_E_LIMIT.
  */
 enum rig_rc rig_appends_list(const struct rig_survey *survey, struct rig_arena *arena, struct rig_versions *versions,
                              struct rig_err *err);

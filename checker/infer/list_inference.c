@@ -15,7 +15,7 @@ struct infer {
     struct rig_links *links;
     uint32_t own_count;     /* in links->own */
     uint64_t unknown_reads; /* of acknowledged transactions */
-    bool again;             /* anomalies are noted already */
+    bool again;             /* a second pass: anomalies were noted in the first */
     struct rig_unread unread;
 };
 
@@ -29,8 +29,8 @@ static void link_own(struct infer *in, uint32_t from, uint32_t txn, enum rig_lin
 }
 
 /*
- * An append that no read shows although reads show a later one of its transaction to the key, or ought to, did not come
- * last: it was lost.
+ * An unread append was lost when reads show, or have to show, a later append of its transaction to the key: it cannot
+ * come after all that were read.
  */
 static bool is_lost(const struct infer *in, uint32_t txn, const struct rig_txn_op *op)
 {
@@ -43,7 +43,7 @@ static bool is_lost(const struct infer *in, uint32_t txn, const struct rig_txn_o
     return false;
 }
 
-/* ww into the writer of an append, from the version before it. */
+/* Links the writer of an append with the writer of the version before: ww. */
 static bool link_append(struct infer *in, uint32_t txn, const struct rig_txn_op *op)
 {
     struct rig_append *slot = rig_versions_append(in->versions, op->key, op->value);
@@ -62,7 +62,7 @@ static bool link_append(struct infer *in, uint32_t txn, const struct rig_txn_op 
     return true;
 }
 
-/* wr from the writer of the last element that the transaction did not append itself. */
+/* Links a reader with the writer of the last element that it did not append itself: wr. */
 static void link_writer(struct infer *in, uint32_t txn, const struct rig_txn_op *op, const struct rig_read_list *list)
 {
     for (uint32_t i = list->count; i-- > 0;) {
@@ -74,7 +74,7 @@ static void link_writer(struct infer *in, uint32_t txn, const struct rig_txn_op 
     }
 }
 
-/* rw to the writer of the version after the one that was read. */
+/* Links a reader with the writer of the version after the one that it read: rw. */
 static bool link_overwriter(struct infer *in, uint32_t txn, const struct rig_txn_op *op)
 {
     uint32_t next = rig_versions_from(in->versions, op->key, op->read_state == RIG_READ_SEEN ? op->count : 0);
@@ -107,7 +107,7 @@ static bool visit_any(struct infer *in, uint32_t txn)
     return in->again || rig_list_anomalies_of_txn(in->versions, txn, in->noncyclic);
 }
 
-/* ---- a transaction that shows nothing odd ---- */
+/* ---- plain transactions ---- */
 
 /* State of a pass over plain transactions: its inputs, and its additions so far. */
 struct plain {
@@ -121,13 +121,13 @@ struct plain {
     uint32_t own_count, chained_count;
     uint32_t absent; /* one slot past the last transaction, the target of absent edges */
     uint32_t txn;
-    uint32_t late; /* 1 when an edge into it comes from one that completed later */
+    uint32_t late; /* 1 when an edge into `txn` comes from a transaction that completed later */
 };
 
 /*
- * The operation stands at position `at` of its key's order: an append at its own, a read behind what it shows. False
- * when that is beyond the clean part of the order, or not where the transaction's last operation on the key left it.
- * *from is where that ends which the transaction met of the key: what it appended itself comes after it.
+ * Places an operation at position `at` of its key's order: an append at its own position, a read after the elements
+ * that it shows. False when that is beyond the clean part of the order, or does not continue the transaction's last
+ * operation on the key. *from: the number of elements before the transaction's own appends.
  */
 static inline bool stand_at(struct plain *p, struct rig_key_places *key, uint32_t at, uint32_t append, uint32_t *from)
 {
@@ -150,7 +150,7 @@ static inline int32_t writer_at(uint32_t place)
     return (int32_t)(place & ~RIG_PLACE_SUPERSEDED);
 }
 
-/* Of an operation that is a read (1) or an append (0): the edge from the writer of the version before. */
+/* Adds the edge from the writer of the version before, for a read (`read` 1) or an append (0). */
 static inline void link_before(struct plain *p, uint32_t place, uint32_t read)
 {
     int32_t writer = writer_at(place), txn = (int32_t)p->txn;
@@ -159,7 +159,7 @@ static inline void link_before(struct plain *p, uint32_t place, uint32_t read)
     p->late |= writer > txn;
 }
 
-/* To the writer of the version after what was read. The place of an append is of the transaction itself. */
+/* Adds the edge to the writer of the version after. For an append that writer is the transaction itself: no edge. */
 static inline void link_after(struct plain *p, uint32_t place)
 {
     uint32_t linked = (writer_at(place) ^ (int32_t)p->txn) > 0;
@@ -170,7 +170,7 @@ static inline void link_after(struct plain *p, uint32_t place)
     p->late_before[to] |= to < p->txn;
 }
 
-/* Takes back what link_after() did for the latest of the operations that were taken. */
+/* Undoes link_after() for the latest of the operations taken. */
 static void unlink_after(struct plain *p, const struct rig_txn_op *op)
 {
     if (op->kind == RIG_OP_APPEND)
@@ -183,9 +183,9 @@ static void unlink_after(struct plain *p, const struct rig_txn_op *op)
 
 _Static_assert(RIG_OP_APPEND == 0 && RIG_OP_READ_LIST == 1 && RIG_LINK_WW == 0 && RIG_LINK_WR == 1 &&
                    RIG_READ_UNKNOWN == 0 && RIG_READ_SEEN == 2,
-               "take_op() reckons with these numbers");
+               "take_op() relies on these numbers");
 
-/* There is no branch on what the operation is: it would be mispredicted every other time. */
+/* There is no branch on the kind of the operation: it would be mispredicted every other time. */
 static inline bool take_op(struct plain *p, const struct rig_txn_op *op, bool any_sparse)
 {
     struct rig_key_places *key = &p->keys[op->key];
@@ -193,13 +193,13 @@ static inline bool take_op(struct plain *p, const struct rig_txn_op *op, bool an
     uint32_t slot = key->slot_first + (uint32_t)((uint64_t)op->value - (uint64_t)key->lowest), from;
     if (any_sparse && key->shift != 0 && !read)
         slot = rig_versions_probe(p->versions, op->key, op->value);
-    /* A read that shows a branch, or whose result is unknown, stands behind everything. */
+    /* A read that shows a branch, or whose result is unknown, gets a place beyond every order. */
     uint32_t behind = ((op->list & seen) | (op->read_state - 1U)) & RIG_LIST_BRANCH;
     uint32_t at = (p->slots[slot & ~reads].position & ~reads) | (((op->count & seen) | behind) & reads);
     if (!stand_at(p, key, at, read ^ 1, &from))
         return false;
     uint32_t before = p->places[key->place_first - 1 + from], after = p->places[key->place_first + at];
-    /* Next to something that is no version; or a read shows a version that its writer replaced. */
+    /* A neighbour is no version, or a read shows a version that its writer superseded. */
     if (RIG_PLACE_SUPERSEDED & ((before & (before >> 1 | reads)) | (after & after >> 1)))
         return false;
     link_before(p, before, read);
@@ -208,11 +208,11 @@ static inline bool take_op(struct plain *p, const struct rig_txn_op *op, bool an
 }
 
 /*
- * Links the transaction if its operations all stand on plain ground; else nothing is added, and false. Odd is what may
- * show an anomaly by itself, or needs a look beyond the places: lists and appends beyond the clean part of an order,
- * unknown reads, and whatever does not go on where the transaction's last operation on the key left it. The rules are
- * those of visit_any(), read off the places. That the last element which a read shows is of the transaction itself
- * needs no look: then some operation on the key is odd.
+ * Links a transaction if all its operations are plain; else it adds nothing and returns false. An operation is not
+ * plain when it may show an anomaly by itself or needs facts other than places: a list or an append beyond the clean
+ * part of an order, an unknown read, or one that does not continue the transaction's last operation on the key. The
+ * rules are those of visit_any(), applied to places. A read whose last element is the transaction's own needs no test:
+ * then some operation on the key is not plain.
  */
 static inline __attribute__((always_inline)) bool visit_plain(struct plain *p, const struct rig_txn_op *op,
                                                               const struct rig_txn_op *end, bool any_sparse)
@@ -295,8 +295,8 @@ static bool visit_all(struct infer *in, bool plainly)
 }
 
 /*
- * A fractured-append comes to light only when its transaction is visited; edges of its key may have been linked by
- * then, so that all are linked again without them.
+ * A fractured-append is found only when its transaction is visited. Edges of its key may have been linked before, so
+ * all edges are linked again, without those of that key.
  */
 static bool visit_again(struct infer *in, bool plainly)
 {
@@ -319,7 +319,7 @@ static void count_links(struct infer *in)
     links->link_count[RIG_LINK_RW] = links->read_count = links->chained_count;
 }
 
-/* About one edge for each read and each unread append, and half as many for their relays (bundle.h). */
+/* An estimate: one edge for each read and each unread append, and half an edge more for the relays (bundle.h). */
 static uint32_t chained_room(const struct rig_versions *versions)
 {
     uint64_t placed = 0, appends = versions->counted_ops - versions->counted_reads;

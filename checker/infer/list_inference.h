@@ -20,12 +20,12 @@
  * failure. */
 enum rig_rc rig_infer_list_append(const struct rig_history *history, uint32_t most_kept, struct rig_arena *arena,
                                   struct rig_inference *inference, struct rig_err *err);
-/* The same without the short way for transactions that show nothing odd: what that must agree with. */
+/* The same without the fast path for plain transactions, which must agree with it. */
 enum rig_rc rig_infer_list_append_in_full(const struct rig_history *history, uint32_t most_kept,
                                           struct rig_arena *arena, struct rig_inference *inference,
                                           struct rig_err *err);
-/* Adds lost updates. They lie on cycles unless reads contradict each other, or show the reader's own later append; else
- * the pass over the history is saved. False when memory runs out. */
+/* Adds lost updates. They lie on cycles unless reads contradict each other, or show the reader's own later append; when
+ * there is none of these, it does nothing. False when memory runs out. */
 bool rig_infer_list_rest(struct rig_inference *inference, bool cyclic);
 
 #endif

@@ -26,7 +26,7 @@ struct build {
     struct versions_of_keys ordered;
 };
 
-/* What an operation read: no version of another transaction; one, whose writer is given; or the initial state. */
+/* The version that an operation read: none of another transaction; that of a given writer; or the initial state. */
 enum external { NO_READ, OF_WRITER, OF_INITIAL };
 
 static enum external external_read(const struct rig_versions *versions, uint32_t txn, const struct rig_txn_op *op,

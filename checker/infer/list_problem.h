@@ -1,6 +1,6 @@
 /*
  * The question that a level asks of lists (solve/problem.h): which versions the external reads returned, and the order
- * of the versions as far as reads show it. What stays open is the order of appends that no read shows.
+ * of the versions as far as reads show it. The order of appends that no read shows stays open.
  *
  * A read is external if its last element is another transaction's, or if it is empty. One that ends with the reader's
  * own append shows what precedes this append, and is no read of it. A contested key (rig_versions_contest()) has no

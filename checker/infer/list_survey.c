@@ -48,7 +48,7 @@ struct look {
     struct rig_owned_op *appends;
     uint32_t append_count;
     uint32_t kinds; /* of all operations, or-ed; above RIG_OP_READ_LIST: foreign ones */
-    uint32_t lists; /* likewise; RIG_LIST_BRANCH: such lists were read by those who have or may have committed */
+    uint32_t lists; /* or-ed list ids of reads by transactions that have or may have committed */
 };
 
 static void look_at(struct look *look, const struct rig_txn_op *mop, struct rig_owned_op place, bool counts, bool may)

@@ -1,8 +1,8 @@
 /*
  * The first pass over a history of lists: acknowledged transactions, appends to each key, length of its longest read.
  *
- * It says which of the later passes have anything to do, and lists the appends for those that look at nothing else. A
- * window has noted most of it while it took the operations (rig_history.summary); else it takes one pass over them.
+ * It decides which of the later passes are needed, and lists the appends for those that read nothing else. A window has
+ * noted most of it while it took the operations (rig_history.summary); else it takes one pass over them.
  *
  * Time: linear. Space: 36 bytes a key, 1 a transaction, 8 an append. Threads: one at a time.
  */
@@ -33,9 +33,9 @@ struct rig_survey {
 /* From `arena`. RIG_E_INPUT for an operation that is not of list-append; RIG_E_LIMIT. */
 enum rig_rc rig_survey_take(const struct rig_history *history, struct rig_arena *arena, struct rig_survey *survey,
                             struct rig_err *err);
-/* A transaction of unknown fate has proved committed: its operations count from now on. */
+/* Counts the operations of a transaction of unknown fate that turned out committed. */
 void rig_survey_commit(const struct rig_history *history, uint32_t txn, struct rig_survey *survey);
-/* The appends are asked for no more. */
+/* Frees the list of appends. */
 void rig_survey_end(struct rig_survey *survey);
 
 #endif

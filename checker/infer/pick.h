@@ -1,6 +1,6 @@
 /*
- * Choosing without branching, where a branch would be mispredicted every other time: compilers turn `?:` into one when
- * they think that a load can be saved.
+ * Selection without a branch, where a branch would be mispredicted every other time: compilers turn `?:` into one when
+ * that may save a load.
  */
 #ifndef RIG_CHECKER_INFER_PICK_H
 #define RIG_CHECKER_INFER_PICK_H

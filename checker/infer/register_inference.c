@@ -20,7 +20,7 @@ struct access {
     bool has_read;
 };
 
-/* The last transaction that updated a version; mostly there is one at most. */
+/* The last transaction that updated a version; most versions have at most one. */
 struct update {
     uint32_t txn, op;
 };
@@ -34,7 +34,7 @@ struct infer {
     struct rig_links *links;
     struct access *keys;
     struct update *updates;      /* per version */
-    struct version_reader *seen; /* in the order of transactions: of versions that others come after */
+    struct version_reader *seen; /* in the order of transactions: readers of versions that precede others */
     uint32_t seen_count;
     uint32_t *readers; /* of a version: [reader_first[v], reader_first[v + 1]) */
     uint32_t *reader_first;
@@ -62,7 +62,7 @@ static uint32_t version_of(const struct infer *in, uint32_t txn, uint32_t op)
     return in->registers->version_of[in->history->txns[txn].first_op + op];
 }
 
-/* An update loses the one before it of the same version. */
+/* Notes a lost update when the version was updated before. */
 static bool take_update(struct infer *in, uint32_t txn, uint32_t op)
 {
     struct update *last = &in->updates[version_of(in, txn, op)];
@@ -237,7 +237,7 @@ static bool link_version(struct infer *in, uint32_t version)
            rig_bundle_link(in->targets.at, count, in->sources.at, in->sources.count, relays, in->links);
 }
 
-/* ww and rw to the next versions of each version, if it has any and a transaction that precedes them. */
+/* Links each version, when it has next versions and a transaction that precedes them: ww and rw. */
 static bool link_versions(struct infer *in)
 {
     const struct rig_registers *registers = in->registers;

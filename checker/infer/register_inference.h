@@ -3,9 +3,9 @@
  * (registers.h), the non-cyclic anomalies internal, G1a, G1b, lost-update and cyclic-versions, and the dependency
  * graph.
  *
- * Edges: wr from the writer of a value to who read it; where version v is known to come right before w, ww from the
- * writer of v to that of w, and rw from who read v to the writer of w. The order is partial, so a level that is not
- * refuted is not thereby held: the versions left unordered may have no order at all.
+ * Edges: wr from the writer of a value to its readers; where version v is known to come directly before w, ww from the
+ * writer of v to that of w, and rw from the readers of v to the writer of w. The order is partial, so a level that is
+ * not refuted need not hold: the unordered versions may have no valid order.
  *
  * Time: linear, but for what registers.h and register_orders.h say, and the writers of a version's neighbours, which
  * are sorted. Space: that of these, 28 bytes a version and 12 an operation.

@@ -9,12 +9,12 @@
 
 enum { NEAR = 8, AHEAD = 16 };
 
-/* In a touch: the value read is no version of the key, so that the transaction's place is unknown. */
+/* In a touch: the value read is no version of the key, so the transaction has no known place. */
 #define NO_VERSION (RIG_REGISTER_NONE - 1)
 
 /*
- * What an acknowledged transaction knows of one key: the version it read first, if any; and the one it left. What it
- * met is what it read, unless that was the initial state and it wrote: then, as without a read, what it left.
+ * The versions of one key that an acknowledged transaction shows: `read` is the one it read first, if any; `left` is
+ * its last write, or else `read`. The order of the key has it between the version that it met, met_by(), and `left`.
  */
 struct touch {
     uint32_t key, txn;
@@ -28,7 +28,7 @@ struct orders {
     struct rig_arena *arena;
     struct touch *touches; /* by key, then in completion order */
     uint32_t touch_count;
-    uint32_t *key_begin;            /* per key: of its touches, before they were moved together */
+    uint32_t *key_begin;            /* per key: the begin of its touches before the gaps are closed */
     struct rig_version_edge *edges; /* NULL: they are only counted */
     uint32_t edge_count;
     uint32_t *first;     /* per version, and one more: of the edges by `from` */
@@ -44,7 +44,7 @@ static enum rig_rc no_memory(struct rig_err *err)
     return rig_memory_limit(err, "the versions of the registers");
 }
 
-/* ---- what transactions know of keys ---- */
+/* ---- touches ---- */
 
 /* Per key, while transactions are visited. */
 struct touching {
@@ -80,7 +80,7 @@ static void touch_keys_of(const struct orders *o, uint32_t txn, struct touching 
     }
 }
 
-/* Where the touches of each key begin, if each operation is one. */
+/* The begin of each key's touches, with room for one touch an operation. */
 static struct touching *place_keys(const struct orders *o)
 {
     const struct rig_history *history = o->history;
@@ -96,7 +96,7 @@ static struct touching *place_keys(const struct orders *o)
     return keys;
 }
 
-/* Moves the touches that order versions together: they left something known, and did not meet what is no version. */
+/* Keeps the touches that order versions, without gaps: `left` is known, and `read` is not NO_VERSION. */
 static void close_gaps(struct orders *o, const struct touching *keys, uint32_t op_count)
 {
     for (uint32_t key = 0, begin = 0; key < o->history->key_count; key++) {
@@ -128,6 +128,7 @@ static bool find_touches(struct orders *o)
     return true;
 }
 
+/* The version read; `left` without a read, or when the initial state was read. */
 static uint32_t met_by(const struct orders *o, const struct touch *t)
 {
     bool met_value = t->read != RIG_REGISTER_NONE && t->read >= o->history->key_count;
@@ -155,7 +156,7 @@ static void initial_edges(struct orders *o)
     }
 }
 
-/* A transaction that read one version of a key and left another one wrote that. */
+/* A transaction that read one version of a key and left another one has written the latter. */
 static void wfr_edges(struct orders *o)
 {
     for (uint32_t i = 0; i < o->touch_count; i++) {
@@ -189,7 +190,7 @@ static void sequential_edges(struct orders *o)
     rig_table_done(&last);
 }
 
-/* The first touch from `begin` on that had not completed when `t`, at `at`, was invoked. */
+/* The first touch from `begin` on that had not completed when the touch at `at` was invoked. */
 static uint32_t first_concurrent(const struct orders *o, uint32_t begin, uint32_t at, uint32_t invoke_at)
 {
     const struct rig_txn *txns = o->history->txns;
@@ -236,7 +237,7 @@ static void linearizable_edges(struct orders *o)
         order_by_time(o, invoked);
 }
 
-/* ---- adding sources, as long as the orders stay orders ---- */
+/* ---- adding sources while the orders stay acyclic ---- */
 
 /* Lists the edges by `from`, in the order in which they were added. */
 static void list_by_from(struct orders *o)
@@ -251,7 +252,7 @@ static void list_by_from(struct orders *o)
         o->by_from[o->first[o->edges[i].from + 1]++] = i;
 }
 
-/* Takes out versions that nothing comes before, again and again (Kahn 1962): on a cycle some stay. */
+/* Removes versions without predecessors repeatedly (Kahn 1962); those on a cycle remain. */
 static bool is_acyclic(const struct orders *o)
 {
     uint32_t count = o->registers->version_count, ready_count = 0;
@@ -274,8 +275,8 @@ static bool is_acyclic(const struct orders *o)
 }
 
 /*
- * Two versions of a cycle, by its writer who is first in the order of values: the same one, however much of the history
- * is seen beside. False when nobody wrote any.
+ * Names a cycle by two of its versions: the writer of the version that is first in the order of values, which does not
+ * depend on the rest of the history. False when no transaction wrote any of them.
  */
 static bool name_cycle(const struct rig_registers *r, const uint32_t *versions, uint32_t count,
                        struct rig_noncyclic *found)
@@ -330,7 +331,7 @@ static enum rig_rc note_cycles(struct orders *o)
 
 typedef void (*edge_maker)(struct orders *o);
 
-/* `contradicted`: what is known of the source before, and after. */
+/* *contradicted: whether the source is known to be contradicted, before and after. */
 static enum rig_rc add_source(struct orders *o, edge_maker make, bool *contradicted)
 {
     uint32_t before = o->edge_count;
@@ -348,7 +349,7 @@ static enum rig_rc add_source(struct orders *o, edge_maker make, bool *contradic
     return rc;
 }
 
-/* Room for the edges of all sources, which are counted; those of processes cost as much to count as to make. */
+/* Makes room for the edges of all sources, by counting them; those of processes are bounded instead. */
 static bool make_room(struct orders *o, struct rig_assumptions assumptions)
 {
     size_t version_count = o->registers->version_count;
@@ -379,7 +380,7 @@ static const struct source {
                {RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_LINEARIZABLE_KEYS), linearizable_edges}};
 static const size_t source_count = sizeof sources / sizeof sources[0];
 
-/* Adds them all; *acyclic: none puts versions on a cycle, as mostly. */
+/* Adds them all; *acyclic: no source puts versions on a cycle, the usual case. */
 static enum rig_rc add_at_once(struct orders *o, struct rig_assumptions assumptions, bool *acyclic)
 {
     initial_edges(o);
@@ -394,7 +395,7 @@ static enum rig_rc add_at_once(struct orders *o, struct rig_assumptions assumpti
     return RIG_OK;
 }
 
-/* The initial state by itself comes before everything and behind nothing. */
+/* The initial state alone makes no cycle: it precedes all versions and follows none. */
 static enum rig_rc add_one_by_one(struct orders *o, struct rig_assumptions assumptions)
 {
     enum rig_rc rc = RIG_OK;
@@ -431,7 +432,7 @@ static int compare_edges(const void *left, const void *right, void *context)
     return (a > b) - (a < b);
 }
 
-/* Most have one edge or two, and an initial state has its own in order already. */
+/* Most rows have one or two edges, and the row of an initial state is sorted already. */
 static void sort_row(struct rig_version_edge *edges, uint32_t *row, uint32_t count)
 {
     uint32_t sorted = 1;

@@ -1,9 +1,9 @@
 /*
- * What orders the versions of registers: the sources of registers.h, each added to those before it unless it makes a
- * cycle.
+ * The order of the versions of registers, from the sources of registers.h. Each source is added to those before it
+ * unless it makes a cycle.
  *
- * Time: linear in operations and edges; linearizable keys have, for each operation, an edge from as many as were at
- * work on the key at the same time. Space: 16 bytes an operation, 24 an edge, 12 a version.
+ * Time: linear in operations and edges. With linearizable keys, each operation has edges from up to as many operations
+ * as ran on the key at the same time. Space: 16 bytes an operation, 24 an edge, 12 a version.
  */
 #ifndef RIG_CHECKER_INFER_REGISTER_ORDERS_H
 #define RIG_CHECKER_INFER_REGISTER_ORDERS_H

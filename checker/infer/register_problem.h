@@ -15,8 +15,8 @@
 #include "checker/solve/problem.h"
 
 /*
- * Of the committed transactions among `selected` (per transaction; NULL: all). Reads of versions that others wrote are
- * left out. Keys are those of the history. The caller releases the problem with rig_problem_done(), also after a
+ * The problem of the committed transactions among `selected` (per transaction; NULL: all), without reads of versions
+ * that others wrote. Keys are those of the history. The caller releases the problem with rig_problem_done(), also after a
  * failure. RIG_E_LIMIT when memory runs out.
  */
 enum rig_rc rig_register_problem(const struct rig_inference *inference, const uint8_t *selected,

@@ -142,7 +142,7 @@ static uint32_t *slot_of(const struct build *b, const struct rig_txn_op *op)
     return &b->slots[key->first + (uint32_t)((uint64_t)op->value - (uint64_t)key->lowest)];
 }
 
-/* Marks the slots that are used, and lists what has none; how many versions there may be at most. */
+/* Marks the used slots, and lists the values without slots. Returns an upper bound of the number of versions. */
 static uint64_t find_values(struct build *b)
 {
     uint64_t count = b->history->key_count;
@@ -267,7 +267,7 @@ static enum rig_rc find_writers(struct build *b)
 
 /* ---- committed transactions ---- */
 
-/* Those of unknown fate whose writes the transaction read committed. False when memory runs out. */
+/* Transactions of unknown fate committed if this one read their writes. False when memory runs out. */
 static bool follow_reads(struct rig_registers *r, uint32_t txn, struct txn_stack *fresh)
 {
     const struct rig_history *history = r->history;
@@ -309,7 +309,7 @@ static enum rig_rc find_committed(struct build *b)
     return done ? RIG_OK : no_memory(b->err);
 }
 
-/* ---- what others ask ---- */
+/* ---- queries ---- */
 
 /* The first of them that is not of a key before `key`. */
 static uint32_t versions_from(const struct rig_registers *registers, uint32_t key)

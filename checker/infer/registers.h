@@ -1,7 +1,7 @@
 /*
- * Version orders of registers, as far as they are known. A register shows only its last value, so reads alone do not
- * order its versions; what does are the initial state, and assumptions that the user makes (Kingsbury & Alvaro 2020,
- * section 5.3 and Elle's options):
+ * The known part of the version orders of registers. A register shows only its last value, so reads alone do not order
+ * its versions. The initial state does, and so do assumptions that the user makes (Kingsbury & Alvaro 2020, section 5.3
+ * and Elle's options):
  *
  *   initial          the initial state comes before every written value
  *   wfr-keys         writes follow reads: a transaction's read of a key comes before its write of it
@@ -42,7 +42,7 @@ struct rig_version_edge {
     uint32_t from, to;
     enum rig_order_source source;
     uint32_t a,
-        b; /* wfr: b == a, who read `from` and wrote `to`; sequential, linearizable: a before b; initial: none */
+        b; /* wfr: b == a, which read `from` and wrote `to`; sequential, linearizable: a before b; initial: none */
 };
 
 struct rig_registers {
@@ -56,11 +56,11 @@ struct rig_registers {
     uint32_t *edges_from;           /* the same by from, then to, then source */
     uint32_t *edge_first;           /* per version, and one more: into edges_from */
     uint32_t edge_count;
-    unsigned contradicted; /* RIG_ASSUMPTION_BIT()s of what was assumed and makes cycles here */
+    unsigned contradicted; /* RIG_ASSUMPTION_BIT()s of the assumptions that make cycles here */
 };
 
 /*
- * Assumptions that are known to be contradicted are tried, and then dropped in any case. Arrays come from `arena`;
+ * Assumptions that are known to be contradicted are tried, too, and then dropped. Arrays come from `arena`;
  * cyclic-versions are noted in `noncyclic`. RIG_E_INPUT when a value is written twice to a key or an operation is not
  * of rw-register; RIG_E_LIMIT when memory runs out.
  */

@@ -70,7 +70,7 @@ static bool unique_by_slots(const struct rig_versions *versions, uint32_t key, c
     return true;
 }
 
-/* Every list marks its slots with a number of its own. Returns false for a value that no transaction appended. */
+/* Every list marks its slots with its own number. Returns false for a value that no transaction appended. */
 static bool unique_by_marks(const struct rig_versions *versions, uint32_t key, const struct rig_read_list *list,
                             struct rig_marks *marks, uint32_t *unique)
 {

@@ -43,7 +43,8 @@ static bool group(struct rig_key_txns *list, uint32_t key_count, struct by_key *
     groups->txns = malloc((list->count + 1) * sizeof *groups->txns);
     if (groups->first == NULL || groups->txns == NULL)
         return false;
-    uint32_t *next = groups->first + 1; /* of key k where its next one goes, and in the end where they end */
+    uint32_t *next =
+        groups->first + 1; /* per key: the place of its next one; at the end, the end of its transactions */
     for (size_t i = 0; i < list->count; i++)
         next[list->at[i].key + 1]++;
     for (uint32_t key = 0; key < key_count; key++)
@@ -71,7 +72,7 @@ static bool collect_targets(const struct by_key *writers, uint32_t key, struct t
     return done;
 }
 
-/* The readers, and the writer of the last version in its place among them. */
+/* The readers in ascending order, with the writer of the last version among them. */
 static bool collect_sources(const struct by_key *readers, uint32_t key, uint32_t writer,
                             struct rig_bundle_sources *sources)
 {

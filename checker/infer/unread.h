@@ -1,6 +1,6 @@
 /*
- * Committed appends that no read shows. They come after the last version observed of their key: after its writer (ww)
- * and after all its readers (rw). Among themselves they are unordered. Those of a contested key are counted, and not
+ * Committed appends that no read shows. They come after the last observed version of their key: after its writer (ww)
+ * and after all its readers (rw). They have no order among themselves. Those of a contested key are counted but not
  * linked.
  */
 #ifndef RIG_CHECKER_INFER_UNREAD_H
@@ -26,7 +26,7 @@ struct rig_unread {
 };
 
 void rig_unread_done(struct rig_unread *unread);
-/* In the order of the transactions. False when memory runs out. */
+/* Call them in the order of the transactions. False when memory runs out. */
 bool rig_unread_add_writer(struct rig_unread *unread, uint32_t key, uint32_t txn);
 bool rig_unread_add_reader(struct rig_unread *unread, uint32_t key, uint32_t txn);
 /* Adds the links, and relays. False when memory runs out. */

@@ -15,9 +15,9 @@ struct build {
     struct rig_versions *versions;
     struct rig_survey survey;
     struct rig_branch_reads branch_reads;
-    uint32_t *careful; /* keys whose lists are not all as they should be, */
-    uint32_t careful_count;
-    uint8_t *is_careful; /* and whether a key is among them */
+    uint32_t *irregular; /* keys with a repetition or an irregular list, */
+    uint32_t irregular_count;
+    uint8_t *is_irregular; /* and whether a key is among them */
     struct rig_arena *arena;
     struct rig_err *err;
 };
@@ -29,12 +29,12 @@ static enum rig_rc no_memory(struct rig_err *err)
 
 /* ---- which transactions of unknown fate count as committed ---- */
 
-/* Observations on their way: lists are looked through once, as far as committed reads have shown them. */
+/* The pass over observations. It reads each list once, as far as committed reads have shown it. */
 struct observing {
     struct build *build;
     uint32_t *spine_seen;  /* per key */
     uint32_t *branch_seen; /* per branch */
-    uint32_t *fresh;       /* transactions just found committed, whose reads are to be looked at */
+    uint32_t *fresh;       /* transactions just found committed, whose reads are still to be followed */
     uint32_t fresh_count;
 };
 
@@ -85,7 +85,7 @@ static enum rig_rc find_committed(struct build *b)
         if (b->survey.committed[txn])
             observe_txn(&o, txn, false);
     }
-    /* Reads of a transaction that proved committed are observations too. */
+    /* Reads of a transaction found committed are observations, too. */
     while (o.fresh_count > 0)
         observe_txn(&o, o.fresh[--o.fresh_count], true);
     return RIG_OK;
@@ -122,12 +122,12 @@ static void take_longest(struct build *b)
     }
 }
 
-static void be_careful(struct build *b, uint32_t key)
+static void mark_irregular(struct build *b, uint32_t key)
 {
-    if (b->is_careful[key])
+    if (b->is_irregular[key])
         return;
-    b->is_careful[key] = 1;
-    b->careful[b->careful_count++] = key;
+    b->is_irregular[key] = 1;
+    b->irregular[b->irregular_count++] = key;
 }
 
 /* The longest reads without repetitions of the spines that have some, for keys without an order. */
@@ -141,7 +141,7 @@ static void longest_unique_reads(struct build *b)
         const struct rig_txn_op *ops = rig_txn_ops(history, txn);
         for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {
             struct rig_key_versions *k = &versions->keys[ops[i].key];
-            bool repeats = b->is_careful[ops[i].key] && k->spine_unique + 1 < b->survey.keys[ops[i].key].longest;
+            bool repeats = b->is_irregular[ops[i].key] && k->spine_unique + 1 < b->survey.keys[ops[i].key].longest;
             if (!repeats || !is_spine_read(&ops[i], ops[i].key) || ops[i].count > k->spine_unique)
                 continue;
             if (k->order_txn == RIG_TXN_NONE || ops[i].count > k->order.count)
@@ -150,15 +150,15 @@ static void longest_unique_reads(struct build *b)
     }
 }
 
-/* How many leading elements of the careful keys' spines are free of repetitions, as far as committed reads reach. */
+/* Counts the leading elements without repetitions of the irregular keys' spines, as far as committed reads reach. */
 static enum rig_rc limit_to_unique(struct build *b, uint32_t from)
 {
     struct rig_marks marks = {0};
     bool any_repeated = false;
-    for (uint32_t i = from; i < b->careful_count; i++) {
-        struct rig_key_versions *k = &b->versions->keys[b->careful[i]];
+    for (uint32_t i = from; i < b->irregular_count; i++) {
+        struct rig_key_versions *k = &b->versions->keys[b->irregular[i]];
         struct rig_read_list order = rig_read_of(k->order, k->order.count);
-        if (!rig_unique_prefix(b->versions, b->careful[i], &order, &marks, &k->spine_unique))
+        if (!rig_unique_prefix(b->versions, b->irregular[i], &order, &marks, &k->spine_unique))
             return no_memory(b->err);
         if (k->spine_unique < k->order.count) {
             any_repeated = true;
@@ -171,8 +171,8 @@ static enum rig_rc limit_to_unique(struct build *b, uint32_t from)
 }
 
 /*
- * Longer lists win, and of equally long ones the one that was read first, however the history was put together. An
- * order that is a branch's is left without its elements.
+ * The longest list becomes the order; of equally long ones the one that was read first, independent of how the history
+ * was built. An order that comes from a branch is left without its elements here.
  */
 static void prefer_branches(struct build *b)
 {
@@ -189,8 +189,8 @@ static void prefer_branches(struct build *b)
 
 static enum rig_rc join_orders(struct build *b)
 {
-    for (uint32_t i = 0; i < b->careful_count; i++) {
-        struct rig_key_versions *k = &b->versions->keys[b->careful[i]];
+    for (uint32_t i = 0; i < b->irregular_count; i++) {
+        struct rig_key_versions *k = &b->versions->keys[b->irregular[i]];
         if (k->order.at != NULL || k->order.count == 0)
             continue;
         struct rig_read_list list = rig_txn_op_list(b->history, rig_txn_ops(b->history, k->order_txn) + k->order_op);
@@ -209,7 +209,7 @@ static enum rig_rc choose_orders(struct build *b)
     if (!rig_branches_collect(b->arena, b->versions, &b->branch_reads))
         return no_memory(b->err);
     for (uint32_t i = 0; i < b->branch_reads.count; i++)
-        be_careful(b, b->branch_reads.at[i].key);
+        mark_irregular(b, b->branch_reads.at[i].key);
     enum rig_rc rc = limit_to_unique(b, 0);
     if (rc != RIG_OK)
         return rc;
@@ -238,7 +238,7 @@ static uint32_t place_of(const struct rig_append *slot)
     return slot->writer | (slot->superseded ? RIG_PLACE_SUPERSEDED : 0);
 }
 
-/* All elements of nearly every order are different versions. False, with nothing changed, when that is not so. */
+/* The usual case: all elements of the order are different versions. False, with nothing changed, when they are not. */
 static bool place_plainly(struct rig_versions *versions, uint32_t key)
 {
     const struct rig_list order = versions->keys[key].order;
@@ -270,7 +270,7 @@ static void finish_plain(struct build *b, uint32_t key)
     at->visitor = RIG_TXN_NONE;
 }
 
-/* Marks where the spine leaves the order, and the first elements in it that no committed read may show. */
+/* Marks the end of the spine's agreement with the order, and its first elements that no committed read may show. */
 static void inspect_spine(struct build *b, uint32_t key, uint32_t spine_count)
 {
     const struct rig_history *history = b->history;
@@ -341,7 +341,7 @@ static enum rig_rc place_carefully(struct build *b, uint32_t key)
     places[k->order.count] = RIG_PLACE_IRREGULAR;
     at->clean = k->spine_agrees < plain ? k->spine_agrees : plain;
     at->visitor = RIG_TXN_NONE;
-    /* Elements that committed reads show beside the order have no place in it, but are not unread either. */
+    /* Elements that committed reads show outside the order have no place in it, but are not unread either. */
     if (spine_count > k->spine_agrees) {
         struct rig_read_list spine = rig_read_of(b->history->spines[key], spine_count);
         rig_mark_unplaced(versions, key, &spine);
@@ -365,11 +365,11 @@ static void contest_at(const struct rig_versions *versions, uint32_t key, uint32
         rig_versions_contest(versions, key);
 }
 
-/* Keys of which two committed reads differ beyond their lengths. */
+/* Finds keys with two committed reads of which neither is a prefix of the other. */
 static void find_contested(const struct build *b)
 {
-    for (uint32_t i = 0; i < b->careful_count; i++) {
-        uint32_t key = b->careful[i], longest = b->survey.keys[key].longest;
+    for (uint32_t i = 0; i < b->irregular_count; i++) {
+        uint32_t key = b->irregular[i], longest = b->survey.keys[key].longest;
         contest_at(b->versions, key, longest > 0 ? longest - 1 : 0, b->versions->keys[key].spine_agrees);
     }
     for (uint32_t i = 0; i < b->branch_reads.count; i++) {
@@ -381,18 +381,18 @@ static void find_contested(const struct build *b)
 static enum rig_rc place_versions(struct build *b)
 {
     struct rig_versions *versions = b->versions;
-    uint32_t known = b->careful_count;
+    uint32_t known = b->irregular_count;
     for (uint32_t key = 0; key < b->history->key_count; key++) {
-        if (b->is_careful[key])
+        if (b->is_irregular[key])
             continue;
         if (place_plainly(versions, key))
             finish_plain(b, key);
         else
-            be_careful(b, key);
+            mark_irregular(b, key);
     }
     enum rig_rc rc = limit_to_unique(b, known);
-    for (uint32_t i = 0; rc == RIG_OK && i < b->careful_count; i++)
-        rc = place_carefully(b, b->careful[i]);
+    for (uint32_t i = 0; rc == RIG_OK && i < b->irregular_count; i++)
+        rc = place_carefully(b, b->irregular[i]);
     if (rc == RIG_OK && b->branch_reads.count > 0)
         rig_branches_inspect(versions, &b->branch_reads);
     if (rc == RIG_OK)
@@ -403,9 +403,9 @@ static enum rig_rc place_versions(struct build *b)
 static enum rig_rc find_orders(struct build *b)
 {
     size_t key_count = (size_t)b->history->key_count + 1;
-    b->careful = rig_arena_room(b->arena, key_count, sizeof *b->careful);
-    b->is_careful = rig_arena_array(b->arena, key_count, sizeof *b->is_careful);
-    if (b->careful == NULL || b->is_careful == NULL)
+    b->irregular = rig_arena_room(b->arena, key_count, sizeof *b->irregular);
+    b->is_irregular = rig_arena_array(b->arena, key_count, sizeof *b->is_irregular);
+    if (b->irregular == NULL || b->is_irregular == NULL)
         return no_memory(b->err);
     enum rig_rc rc = choose_orders(b);
     if (rc == RIG_OK)

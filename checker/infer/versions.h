@@ -1,11 +1,11 @@
 /*
- * Version orders of list-append, read off the lists: who wrote what, which transactions count as committed, and in what
- * order each key's versions follow each other (Kingsbury & Alvaro 2020, section 4).
+ * Version orders of list-append, taken from the lists: the writer of each value, the transactions that count as
+ * committed, and the order of each key's versions (Kingsbury & Alvaro 2020, section 4).
  *
  * The longest committed read of a key without repetitions is its order. Elements of aborted or unknown writers keep
  * their place in the list but are no versions: rig_versions_before() and rig_versions_from() step over them. A
  * transaction of unknown fate (info) counts as committed exactly when a committed read shows one of its writes; in a
- * window (history/window.h) it is what was judged before.
+ * window (history/window.h), an earlier judgement may have decided it.
  *
  * Time: linear in the history (plus sorting for branches). Space: 8 bytes a slot (list_appends.h), 4 an observed
  * element, 1 a transaction, 128 a key.
@@ -35,9 +35,9 @@ struct rig_append {
 };
 
 /*
- * What stands at one position of a key's order: a committed writer, and whether it appended to the key again. Before
- * the first position of each key there is RIG_PLACE_END, behind the last one RIG_PLACE_END or, when more may follow
- * (unread appends), RIG_PLACE_IRREGULAR.
+ * One position of a key's order: its committed writer, and whether that one appended to the key again. Before the first
+ * position of each key there is RIG_PLACE_END; after the last one, RIG_PLACE_END or, when more may follow (unread
+ * appends), RIG_PLACE_IRREGULAR.
  */
 #define RIG_PLACE_WRITER     0x3fffffffu
 #define RIG_PLACE_SUPERSEDED 0x40000000u
@@ -50,16 +50,16 @@ struct rig_key_places {
     int64_t lowest;       /* value of the first slot, unless the key is sparse */
     uint32_t slot_first;  /* into rig_versions.slots */
     uint32_t place_first; /* of this key's first position, into rig_versions.places */
-    uint32_t clean;       /* so many leading elements are the same in spine and order, and versions */
+    uint32_t clean;       /* leading elements that are the same in spine and order, and are versions */
     uint32_t visitor;     /* scratch of a pass over the transactions: the last one that used the key, */
-    uint32_t start;       /*   what it met there, and */
-    uint16_t grown;       /*   how many elements it has added since */
+    uint32_t start;       /*   the length of the list before it, and */
+    uint16_t grown;       /*   the number of elements that it has added since */
     uint8_t shift;        /* 0: values are dense; else slots are found by the upper bits of a product */
 };
 
 struct rig_key_versions {
     struct rig_list order; /* the longest committed read without repetitions */
-    uint32_t order_txn;    /* whose read that is, and which operation; RIG_TXN_NONE when the key was never read */
+    uint32_t order_txn;    /* the transaction of that read, and its operation; RIG_TXN_NONE: the key was never read */
     uint32_t order_op;
     uint32_t spine_agrees;  /* leading elements that the key's spine shares with `order` */
     uint32_t spine_unique;  /* leading elements of the spine without a repetition */
@@ -70,7 +70,7 @@ struct rig_key_versions {
     bool contested; /* its reads, or its reads and appends, contradict each other: see rig_versions_contest() */
 };
 
-/* The same of a branch, as far as committed reads show it. */
+/* The same facts about a branch, as far as committed reads show it. */
 struct rig_branch_facts {
     uint32_t count; /* of the longest committed read; 0: none */
     uint32_t agrees, unique, aborted, garbage;
@@ -89,8 +89,8 @@ struct rig_versions {
     uint32_t *from_at;     /* likewise: the nearest version at or after it */
     struct rig_branch_facts *branches; /* parallel to the history's; NULL when no committed read shows one */
     uint32_t
-        *acknowledged;  /* per key: so many leading elements acknowledged reads show (list_acknowledged.h); NULL: they
-                               show all that is shown, or no cycle has asked yet */
+        *acknowledged;  /* per key: the leading elements that acknowledged reads show (list_acknowledged.h); NULL: they
+                               show all that any read shows, or no cycle has needed it yet */
     uint8_t *committed; /* per transaction */
     uint32_t committed_count;
     uint32_t ok_count, fail_count; /* transactions with that outcome */
@@ -156,8 +156,8 @@ static inline uint32_t rig_versions_writer(const struct rig_versions *versions, 
 /* True when `list`, as read by `op`, is a prefix of its key's order. */
 bool rig_versions_is_prefix(const struct rig_versions *versions, const struct rig_txn_op *op);
 /*
- * The key's reads cannot all be true of lists that only grow: none of them tells for certain in which order the appends
- * took place, nor that one which no read shows came later. The order stays for naming what is wrong; it gives no edges.
+ * Makes the key contested: its reads cannot all be true of a list that only grows, so none of them is evidence for the
+ * order of the appends, or for an unread append being later. The order is kept for naming anomalies; it gives no edges.
  */
 void rig_versions_contest(const struct rig_versions *versions, uint32_t key);
 

@@ -22,7 +22,7 @@ static bool place_is_sound(const struct rig_versions *versions, uint32_t key, ui
            writer == (versions->committed[append->writer] ? append->writer : RIG_TXN_NONE);
 }
 
-/* Only what stands in the order has a place in it. */
+/* Only elements of the order have a place in it. */
 static bool appends_are_sound(const struct rig_versions *versions, uint32_t key)
 {
     const struct rig_append *slots = &versions->slots[versions->key_places[key].slot_first];
@@ -75,7 +75,7 @@ static bool edges_are_sound(const struct rig_registers *registers, uint32_t vers
     return sound;
 }
 
-/* Takes away versions that nothing comes before any more, until none is left. */
+/* Removes versions without predecessors until none is left. */
 static bool orders_are_acyclic(const struct rig_registers *registers)
 {
     const uint32_t count = registers->version_count;

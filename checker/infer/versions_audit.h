@@ -8,15 +8,16 @@
 #include "checker/infer/versions.h"
 
 /*
- * Lists, when their orders have been found: no element stands in a key's order twice; an append that stands in it knows
- * its place, and its place knows a writer if and only if that committed; as many transactions committed as are counted.
+ * Checks lists after their orders were found: no element is in a key's order twice; an append in the order has its
+ * position, and the place there has a writer if and only if that one committed; the count of committed transactions is
+ * right.
  * Time: linear in the orders and the appends.
  */
 bool rig_versions_are_sound(const struct rig_versions *versions);
 
 /*
- * Registers: initial states come first; an operation's version has its key and value; edges join versions of one key,
- * never lead to an initial state, ascend by their ends in each row, and close no cycle. Time: linear.
+ * Checks registers: initial states come first; an operation's version has its key and value; edges join versions of one
+ * key, never lead to an initial state, ascend by their ends in each row, and close no cycle. Time: linear.
  */
 bool rig_registers_are_sound(const struct rig_registers *registers);
 

@@ -41,7 +41,7 @@ const struct rig_rule *rig_level_rule(enum rig_level level)
     return &rules[level];
 }
 
-/* What a cycle consists of. */
+/* The edges of a cycle, counted by kind. */
 struct shape {
     uint32_t ww, wr, rw, order, readers; /* order: process and real-time edges */
     bool realtime, process;

@@ -1,6 +1,6 @@
 /*
  * The question that a level asks of a history, for any data type with reads of single versions: committed transactions,
- * which version each external read returned, who writes which key, and what is known of the order of the versions.
+ * the version that each external read returned, the writers of each key, and the known part of the versions' order.
  *
  * Nodes are numbered from 0 in the order of completion in the history. A transaction installs one version of a key, with
  * its last write. A read is external if it returns a version of another transaction, or the initial state; a read of the
@@ -96,7 +96,7 @@ uint32_t rig_problem_write_of(const struct rig_problem *problem, uint32_t txn, u
 
 /*
  * The part of `problem` with the transactions `keep` (ascending nodes): reads from others go, pairs between two of them
- * stay. What explains the whole explains each part. Pairs that follow only through transactions outside are lost.
+ * stay. An order that explains the whole explains each part. Pairs that follow only through others are lost.
  */
 bool rig_problem_part(const struct rig_problem *problem, const uint32_t *keep, uint32_t count,
                       struct rig_problem *part);

@@ -10,7 +10,7 @@ static enum rig_rc no_memory(struct rig_err *err)
     return rig_memory_limit(err, "the witnesses");
 }
 
-/* Finds the operations behind the edge. */
+/* Finds the operations that prove the edge. */
 static void prove_step(const struct rig_inference *inference, struct rig_step *step)
 {
     const bool dependency = step->kind != RIG_EDGE_PROCESS && step->kind != RIG_EDGE_REALTIME;

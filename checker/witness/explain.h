@@ -1,8 +1,8 @@
 /*
- * From a cycle, or a non-cyclic anomaly, to a witness: the operations that prove each step, as data and as text.
+ * Turns a cycle, or a non-cyclic anomaly, into a witness: the operations that prove each step, as data and as text.
  *
- * Each step is a sentence about operations that stand in the history, so that a person can check it by hand; verify.h
- * has a machine do the same.
+ * Each step is a sentence about operations of the history, so that a person can check it by hand; verify.h checks it
+ * mechanically.
  */
 #ifndef RIG_CHECKER_WITNESS_EXPLAIN_H
 #define RIG_CHECKER_WITNESS_EXPLAIN_H
@@ -20,7 +20,7 @@ enum rig_rc rig_explain_cycle(const struct rig_inference *inference, const struc
 enum rig_rc rig_explain_noncyclic(const struct rig_noncyclic *found, struct rig_arena *arena,
                                   struct rig_witness *witness, struct rig_err *err);
 
-/* For lists, and for registers: finds the operations behind a ww, wr or rw step between two transactions, and the
+/* Finds, for lists and for registers, the operations that prove a ww, wr or rw step between two transactions, and the
  * evidence for the order of the versions. False: there are none. */
 bool rig_list_explain_step(const struct rig_inference *inference, struct rig_step *step);
 bool rig_register_explain_step(const struct rig_inference *inference, struct rig_step *step);

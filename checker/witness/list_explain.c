@@ -1,4 +1,4 @@
-/* The operations behind the edges between versions of lists (explain.h). */
+/* The operations that prove edges between versions of lists (explain.h). */
 #include "base/bug.h"
 #include "checker/infer/list_acknowledged.h"
 #include "checker/witness/explain.h"

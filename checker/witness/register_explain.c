@@ -1,4 +1,4 @@
-/* The operations behind the edges between versions of registers (explain.h). */
+/* The operations that prove edges between versions of registers (explain.h). */
 #include "checker/witness/explain.h"
 
 static uint32_t version_of(const struct rig_inference *inference, uint32_t txn, uint32_t op)

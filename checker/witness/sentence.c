@@ -11,7 +11,7 @@ enum {
     LIST_ENDS = 4,
     OPS_SHOWN = 16,
     KEY_BYTES = 128,
-    CYCLE_SHOWN = 64, /* transactions; of a longer cycle, the text has the ends */
+    CYCLE_SHOWN = 64, /* transactions; the text of a longer cycle has only its ends */
     CYCLE_ENDS = 8,
 };
 
@@ -150,7 +150,7 @@ char *rig_sentence_step(const struct rig_history *history, const struct rig_step
     return keep(&text, arena);
 }
 
-/* "1.204 s - 1.209 s", behind the time of the wall clock where that is known. */
+/* "1.204 s - 1.209 s", after the time of the wall clock where that is known. */
 static void add_times(const struct rig_history *history, uint32_t txn, struct rig_buf *text)
 {
     const struct rig_txn *t = &history->txns[txn];

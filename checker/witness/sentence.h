@@ -1,5 +1,5 @@
 /*
- * Witnesses in words. Reads only the history and the witness, so the words say what the data says.
+ * Witnesses in words. Reads only the history and the witness, so the words agree with the data.
  */
 #ifndef RIG_CHECKER_WITNESS_SENTENCE_H
 #define RIG_CHECKER_WITNESS_SENTENCE_H
@@ -17,9 +17,9 @@ char *rig_sentence_witness(const struct rig_history *history, const struct rig_w
 
 /* The sentences of one data type. */
 struct rig_type_sentences {
-    /* Behind "T17 before T23": the reason, of a ww, wr or rw step. */
+    /* Adds the reason of a ww, wr or rw step, after "T17 before T23". */
     void (*add_step)(const struct rig_history *history, const struct rig_step *step, struct rig_buf *text);
-    /* The text of a non-cyclic anomaly, behind its name. */
+    /* Adds the text of a non-cyclic anomaly, after its name. */
     void (*add_noncyclic)(const struct rig_history *history, const struct rig_witness *witness, struct rig_buf *text);
 };
 
@@ -34,7 +34,7 @@ void rig_sentence_list(struct rig_read_list list, struct rig_buf *text);
 void rig_sentence_elements(struct rig_read_list list, uint32_t from, uint32_t to, struct rig_buf *text);
 void rig_sentence_key(const struct rig_history *history, uint32_t key, struct rig_buf *text);
 void rig_sentence_reading(const struct rig_history *history, uint32_t txn, uint32_t op, struct rig_buf *text);
-/* "[r 5 [1 2]] [append 9 4]"; of a long transaction only what touches the first operations and `key`. */
+/* "[r 5 [1 2]] [append 9 4]"; for a long transaction, only the first operations and those on `key`. */
 void rig_sentence_ops(const struct rig_history *history, uint32_t txn, struct rig_buf *text);
 
 /* Words a witness: the steps that reports show, and the whole. False when memory runs out. */

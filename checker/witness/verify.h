@@ -1,9 +1,8 @@
 /*
- * Proving a witness again, from the raw history alone.
+ * Proves a witness again, from the raw history alone.
  *
- * Shares no code with the inference: it knows nothing of version orders, graphs or spines, only of transactions, what
- * they asked and what they were answered, and looks at the lists element by element. A witness that it cannot prove is
- * a bug in rig.
+ * Shares no code with the inference: it uses no version orders, graphs or spines, only the operations of transactions
+ * and their results, and compares lists element by element. A witness that it cannot prove is a bug in rig.
  *
  * Each step must show this; the versions need not be adjacent:
  *   ww                  a committed read lists `from`'s value before `to`'s; or some committed read shows `from`'s and

@@ -1,6 +1,6 @@
 /*
- * Which transactions committed, proved from the raw history (verify.h): the acknowledged ones; and those of unknown
- * fate one of whose written values a committed one shows. Values name their writers.
+ * Proves from the raw history (verify.h) which transactions committed: the acknowledged ones, and those of unknown fate
+ * with a written value that a committed transaction shows. A value identifies its writer.
  *
  * Time: linear in the history, and a binary search for each value shown. Space: 24 bytes a write of unknown fate.
  */
@@ -24,17 +24,17 @@ RIG_VEC(uint32_t, rig_proved_txns)
 struct rig_commits {
     struct rig_proof *proof;
     struct rig_claims claims;      /* by key, then value */
-    struct rig_proved_txns proved; /* committed, and what they show has not been followed */
+    struct rig_proved_txns proved; /* committed transactions whose reads have not been followed yet */
 };
 
-/* Shows what a committed transaction read to rig_commits_show(). False when memory runs out. */
+/* Passes the values that a committed transaction read to rig_commits_show(). False when memory runs out. */
 typedef bool rig_commits_follow(struct rig_commits *commits, uint32_t txn);
 
 /* Fills in proof->committed: `writes` are the operations that claim, and `follow` is called for each transaction that
  * committed. False when memory runs out. */
 bool rig_commits_prove(struct rig_proof *proof, enum rig_op_kind writes, rig_commits_follow *follow);
 
-/* A committed transaction shows this value: so its writer committed. False when memory runs out. */
+/* Notes that a committed transaction shows this value, so its writer committed. False when memory runs out. */
 bool rig_commits_show(struct rig_commits *commits, uint32_t key, int64_t value);
 
 #endif

@@ -19,7 +19,7 @@ static const struct list_facts *facts_of(const struct rig_proof *proof)
     return proof->facts;
 }
 
-/* ---- what the transactions did ---- */
+/* ---- operations of transactions ---- */
 
 /* The place of `value` in a list, or UINT32_MAX. */
 static uint32_t place_in_list(struct rig_read_list list, int64_t value)
@@ -62,8 +62,7 @@ static uint32_t list_id(const struct rig_history *history, const struct rig_txn_
     return rig_txn_op_is_branch(op) ? history->key_count + rig_txn_op_branch(op) : op->key;
 }
 
-/* The lists that committed transactions read of `key`, as far as they read them: start with the key, ends by NO_LIST.
- */
+/* Iterates over the lists of `key` that committed transactions read, starting with the key; NO_LIST at the end. */
 static uint32_t list_after(const struct rig_proof *proof, uint32_t key, uint32_t list)
 {
     uint32_t key_count = proof->history->key_count;
@@ -89,7 +88,7 @@ static bool is_shown(const struct rig_proof *proof, uint32_t key, int64_t value)
 }
 /* ---- which transactions committed ---- */
 
-/* Notes what a committed transaction read. */
+/* Notes the reads of a committed transaction. */
 static bool follow_reads(struct rig_commits *commits, uint32_t txn)
 {
     const struct rig_history *history = commits->proof->history;
@@ -188,7 +187,7 @@ static bool appended_any(const struct rig_history *history, uint32_t txn, uint32
     return false;
 }
 
-/* Where the value comes after all that was read: in a list that begins with that, or in none at all. */
+/* The value comes after the elements read: some list begins with them and has it later, or no list has it. */
 static const char *check_overwritten(const struct rig_proof *proof, const struct rig_step *step,
                                      const struct rig_txn_op *read)
 {
@@ -341,8 +340,7 @@ static const char *check_future(const struct rig_proof *proof, const struct rig_
     return later ? NULL : "did not read what it appended later";
 }
 
-/* Replays the transaction on the key: after the first known read, every read is the last one plus what was appended
- * since. */
+/* Replays the transaction on the key: after the first known read, every read is the last one plus the appends since. */
 static const char *check_internal(const struct rig_proof *proof, const struct rig_witness *w,
                                   const struct rig_txn_op *read)
 {

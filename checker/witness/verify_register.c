@@ -1,11 +1,11 @@
 /*
  * Proving witnesses over registers from the raw history.
  *
- * A step that rests on an order of versions must show both versions and, for the assumption that it names, what the
- * assumption asks for: wfr, a transaction that read the one and then wrote the other; sequential, a process that left
- * the one and later met the other; linearizable, the same of two transactions of which one completed before the other
- * was invoked. A witness of cyclic-versions names two versions of a cycle and not its edges: only that the transaction
- * wrote one of them is proved.
+ * A step that rests on an order of versions must show both versions and the evidence that its assumption needs. wfr: a
+ * transaction read the one and then wrote the other. sequential: a process used the one last, and later began with the
+ * other. linearizable: the same for two transactions, of which one completed before the other was invoked. A witness of
+ * cyclic-versions names two versions of a cycle and not its edges: only that the transaction wrote one of them is
+ * proved.
  */
 #include "checker/witness/verify_commits.h"
 #include "checker/witness/verify_type.h"
@@ -35,7 +35,7 @@ static bool prove_committed(struct rig_proof *proof)
     return rig_commits_prove(proof, RIG_OP_WRITE, follow_reads);
 }
 
-/* ---- what a transaction did to a key ---- */
+/* ---- versions of a key in a transaction ---- */
 
 static bool wrote(const struct rig_history *history, uint32_t txn, uint32_t key, int64_t value)
 {

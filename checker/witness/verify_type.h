@@ -1,5 +1,5 @@
 /*
- * The verifier (verify.h) of one data type. Like all of it, shares nothing with what found the witness.
+ * The verifier (verify.h) of one data type. Like verify.h, it shares no code with the inference.
  */
 #ifndef RIG_CHECKER_WITNESS_VERIFY_TYPE_H
 #define RIG_CHECKER_WITNESS_VERIFY_TYPE_H

@@ -32,7 +32,7 @@
 #include "tests/oracle/small_random.h"
 #include "tests/oracle/small_wild.h"
 
-/* What rig claims to decide of lists; ordered: where all versions of each key are. */
+/* The levels that rig claims to decide for lists; `ordered`: all versions of each key have an order. */
 static uint64_t decided_levels(bool ordered)
 {
 #define L(id) RIG_LEVEL_BIT(RIG_LEVEL_##id)

@@ -5,7 +5,7 @@
 #include "base/rng.h"
 #include "tests/oracle/small_random.h"
 
-/* What a transaction sees: one set for all its operations, or one that grows, or each read for itself. */
+/* The view of a transaction: one set for all its operations, or one that grows, or one for each read. */
 enum model {
     EACH_READ,          /* any committed version (read committed) */
     EACH_READ_UPDATES,  /* and the last one of a key that it writes (cursor stability) */
@@ -166,7 +166,7 @@ static uint64_t some_of(struct making *m, uint64_t set, int chance)
     return some;
 }
 
-/* What the transaction sees before its first operation. */
+/* The set that the transaction sees before its first operation. */
 static uint64_t first_set(struct making *m, int t)
 {
     const struct small_txn *txn = &m->history->txns[t];

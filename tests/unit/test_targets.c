@@ -87,7 +87,7 @@ static void missing_targets_are_reported(void **state)
     assert_int_equal(rig_targets_resolve(" , ", nodes, 3, &rng, &targets, &err), RIG_E_PLAN);
     err = (struct rig_err){0};
     nodes[0].reachable = false;
-    assert_string_equal(resolve("nobody", 1), "no node is `nobody` at present; there are pg-1 (down)");
+    assert_string_equal(resolve("absent", 1), "no node is `absent` at present; there are pg-1 (down)");
 }
 
 int main(void)
