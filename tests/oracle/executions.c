@@ -752,14 +752,33 @@ static void judge(const struct search *s)
     }
 }
 
+/* Whether nothing more can be found: each level has an execution. */
+static bool all_exist(const struct executions *found)
+{
+    return memchr(found->exists, false, sizeof found->exists) == NULL;
+}
+
+/* Whether only levels from RC up are still open, and at these `txn` cannot come next: it read from one that is left. */
+static bool reads_from_rest(const struct search *s, int txn, uint32_t rest)
+{
+    if (memchr(s->found->exists[EXECUTION_RU], false, sizeof s->found->exists[EXECUTION_RU]) != NULL)
+        return false;
+    for (int r = 0; r < s->read_count; r++) {
+        const struct seen *seen = &s->reads[r];
+        if (seen->txn == txn && is_external(s, seen) && seen->writer != NOTHING && in(rest, seen->writer))
+            return true;
+    }
+    return false;
+}
+
 static void order_rest(struct search *s, uint32_t rest)
 {
     if (rest == 0) {
         judge(s);
         return;
     }
-    for (int t = 0; t < s->history->txn_count; t++) {
-        if (!in(rest, t))
+    for (int t = 0; t < s->history->txn_count && !all_exist(s->found); t++) {
+        if (!in(rest, t) || reads_from_rest(s, t, rest))
             continue;
         s->place[t] = s->count;
         s->order[s->count++] = t;

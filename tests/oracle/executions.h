@@ -64,7 +64,7 @@
 
 #include "tests/oracle/small_history.h"
 
-enum { EXECUTION_TXNS = 6 };
+enum { EXECUTION_TXNS = 7 };
 
 enum execution_kind {
     EXECUTION_RU,

@@ -1,7 +1,11 @@
 /*
  * Compares rig's checker with the second oracle (executions.h, named_anomalies.h) on random small histories.
  *
- *   executions_compare [--count N] [--seed S] [--first NUMBER] [--most-open FILE]
+ *   executions_compare [--count N] [--seed S] [--first NUMBER] [--lists | --registers] [--made] [--transactions MOST]
+ *                      [--decided] [--most-open FILE]
+ *
+ * The histories are those of small_wild.h or, with --made, of small_execution.h, there with 4 to MOST transactions (at
+ * most EXECUTION_TXNS).
  *
  * rig reads each history as JSON lines: as a whole, in windows of single transactions, or in such windows and under a
  * limit of memory; those of registers under each set of assumptions in turn. Then, for each level:
@@ -11,6 +15,10 @@
  * - neither, on a level that rig claims to decide (of lists: read committed, repeatable read and serializable, in their
  *   session and strong forms; the snapshot levels where all versions are ordered): the oracle finds one (else MISSED).
  *   On other levels this is counted as open.
+ *
+ * --decided: rig must decide every level. One that it does not refute although the oracle finds no execution is MISSED;
+ * one that has an execution must be held (else NOT HELD). Excused are: histories in which nothing was observed, or the
+ * result of some read is unknown; strong levels without invocations; read uncommitted, in its three forms, of lists.
  *
  * For each anomaly, requested by name: where rig says yes, the oracle finds one that all version orders share (or one
  * of that kind or a stronger in each of them); where rig says no, the orders share none, and, for lists, some order has
@@ -29,6 +37,7 @@
 #include "checker/levels/assumption.h"
 #include "tests/oracle/level_meaning.h"
 #include "tests/oracle/named_anomalies.h"
+#include "tests/oracle/small_execution.h"
 #include "tests/oracle/small_random.h"
 #include "tests/oracle/small_wild.h"
 
@@ -60,6 +69,7 @@ enum telling { WHOLE, WINDOWS, WINDOWS_AND_LIMIT, TELLINGS };
 struct asking {
     unsigned assumptions; /* bits of enum execution_assumption */
     enum telling telling;
+    bool decided; /* rig must decide every level */
 };
 
 enum reply { NO, YES, UNDECIDED };
@@ -68,7 +78,9 @@ struct answer {
     char problem[512]; /* empty, or why there is no verdict */
     enum rig_fate fate[RIG_LEVEL_COUNT];
     enum reply reply[RIG_ANOMALY_COUNT];
-    bool ordered; /* no two transactions made unread appends to one key */
+    bool ordered;     /* no two transactions made unread appends to one key */
+    bool observed;    /* some read, and all of them are known */
+    bool invocations; /* the history has them */
 };
 
 /* The history under check: printed when an assertion of rig's ends the program. */
@@ -139,6 +151,8 @@ static void ask(const struct small_history *history, const struct asking *asking
     for (unsigned a = 0; rc == RIG_OK && a < RIG_ANOMALY_COUNT; a++)
         answer->reply[a] = reply_of(verdict, (enum rig_anomaly)a);
     answer->ordered = rc == RIG_OK && verdict->scope.unordered_keys == 0;
+    answer->observed = rc == RIG_OK && verdict->unknown_reason == NULL && verdict->scope.unknown_reads == 0;
+    answer->invocations = rc == RIG_OK && verdict->scope.has_invocations;
     rig_verdict_free(verdict);
     free(text);
 }
@@ -152,6 +166,7 @@ enum agreement {
     FALSE_ALARM,
     FALSELY_HELD,
     MISSED,
+    NOT_HELD,
     FALSE_YES,
     FALSE_NO,
     NEEDLESSLY_OPEN,
@@ -165,6 +180,7 @@ static const char *const agreement_names[AGREEMENTS] = {
     "FALSE ALARM: rig refutes the level, the oracle knows an execution",
     "FALSELY HELD: rig says that the level held, the oracle knows no execution",
     "MISSED: the oracle knows no execution, rig decides the level and does not refute it",
+    "NOT HELD: the oracle knows an execution, rig neither says that the level held nor what was not observed",
     "FALSE YES: there is no such anomaly",
     "FALSE NO: there is such an anomaly",
     "NEEDLESSLY OPEN: nothing keeps rig from saying that there is no such anomaly",
@@ -175,19 +191,44 @@ struct comparison {
     enum agreement agreement[QUESTIONS];
 };
 
-static enum agreement compare_level(const struct small_history *history, const struct answer *answer,
-                                    const struct executions *executions, enum rig_level level)
+/* Read uncommitted of lists, in its three forms, may depend on the fate of a transaction that was read. */
+static bool may_rest_on_fate(const struct small_history *history, enum rig_level level)
+{
+    return (RIG_LEVEL_BIT(level) & rig_levels_below_committed) != 0 && !history->registers;
+}
+
+/* Whether an execution at the level need not make it held (--decided). */
+static bool is_excused(const struct small_history *history, const struct answer *answer, enum rig_level level)
+{
+    const bool strong = level_meaning(level).order == EXECUTION_STRONG;
+    return !answer->observed || (strong && !answer->invocations) || may_rest_on_fate(history, level);
+}
+
+/* Whether an execution at each level explains the history: under the assumptions asked for, and under none. */
+struct explained {
+    struct executions assuming, anyhow;
+};
+
+/*
+ * rig uses an assumption where it orders two versions, and drops it when it contradicts itself. So it refutes
+ * no level with an execution under all that they say, and holds none without an execution under nothing of it.
+ */
+static enum agreement compare_level(const struct small_history *history, const struct asking *asking,
+                                    const struct answer *answer, const struct explained *explained,
+                                    enum rig_level level)
 {
     const enum rig_fate fate = answer->fate[level];
-    const bool exists = level_exists(executions, level);
+    const bool exists = level_exists(&explained->assuming, level), anyhow = level_exists(&explained->anyhow, level);
     if (fate == RIG_FATE_REFUTED)
         return exists ? FALSE_ALARM : AGREE;
-    if (exists)
-        return AGREE;
     if (fate == RIG_FATE_HELD)
-        return FALSELY_HELD;
-    const bool decided = (decided_levels(answer->ordered) & RIG_LEVEL_BIT(level)) != 0;
-    return decided && !history->registers ? MISSED : OPEN;
+        return anyhow ? AGREE : FALSELY_HELD;
+    if (exists)
+        return asking->decided && !is_excused(history, answer, level) ? NOT_HELD : AGREE;
+    if (asking->decided && !may_rest_on_fate(history, level))
+        return anyhow ? AGREE : MISSED;
+    const bool claimed = (decided_levels(answer->ordered) & RIG_LEVEL_BIT(level)) != 0;
+    return claimed && !history->registers ? MISSED : OPEN;
 }
 
 static const enum rig_anomaly plain_anomalies[NAMED_PLAIN_COUNT] = {RIG_ANOMALY_DUPLICATE_ELEMENTS,
@@ -314,7 +355,7 @@ static void compare_names(const struct small_history *history, const struct aski
 
 static void compare(const struct small_history *history, const struct asking *asking, struct comparison *comparison)
 {
-    struct executions executions;
+    struct explained explained;
     struct answer answer;
     *comparison = (struct comparison){.agreement = {AGREE}};
     ask(history, asking, &answer);
@@ -322,9 +363,12 @@ static void compare(const struct small_history *history, const struct asking *as
         comparison->agreement[0] = REFUSED;
         return;
     }
-    executions_find(history, asking->assumptions, &executions);
+    executions_find(history, asking->assumptions, &explained.assuming);
+    explained.anyhow = explained.assuming;
+    if (asking->assumptions != 0)
+        executions_find(history, 0, &explained.anyhow);
     for (int level = 0; level < RIG_LEVEL_COUNT; level++)
-        comparison->agreement[level] = compare_level(history, &answer, &executions, (enum rig_level)level);
+        comparison->agreement[level] = compare_level(history, asking, &answer, &explained, (enum rig_level)level);
     compare_names(history, asking, &answer, comparison);
 }
 
@@ -346,14 +390,14 @@ static bool still_disagrees(const struct small_history *history, void *context)
     return comparison.agreement[wanted->question] == wanted->agreement;
 }
 
-static void report(const struct small_history *history, struct wanted wanted, uint64_t seed, uint64_t number)
+static void report(const struct small_history *history, struct wanted wanted, uint64_t number)
 {
     static const char *const tellings[TELLINGS] = {"as a whole", "in windows", "in windows under a limit"};
     struct small_history smaller = *history;
     struct answer answer;
     small_shrink(&smaller, still_disagrees, &wanted);
     ask(&smaller, &wanted.asking, &answer);
-    printf("--seed %llu --first %llu --count 1: %s: %s (%s, %s, assumptions %x) %s\n", (unsigned long long)seed,
+    printf("these options with --first %llu --count 1: %s: %s (%s, %s, assumptions %x) %s\n",
            (unsigned long long)number, question_name(wanted.question), agreement_names[wanted.agreement],
            history->registers ? "registers" : "lists", tellings[wanted.asking.telling], wanted.asking.assumptions,
            answer.problem);
@@ -447,17 +491,41 @@ static bool is_bounded(const struct totals *totals, const char *path)
 
 /* ---- the run ---- */
 
-static void try_history(uint64_t seed, uint64_t number, struct totals *totals)
+/* The histories to compare; `workload`: ANY, or one. */
+struct options {
+    uint64_t seed, count, first, transactions;
+    enum { ANY, LISTS, REGISTERS } workload;
+    bool made, decided;
+    const char *most_open;
+};
+
+/* False when the history is of another workload. */
+static bool make_history(const struct options *options, uint64_t number, struct small_history *history)
+{
+    if (options->made) {
+        const struct small_shape shape = {.registers = options->workload == ANY ? number / TELLINGS % 2 != 0
+                                                                                : options->workload == REGISTERS,
+                                          .least = 4,
+                                          .most = (int)options->transactions};
+        small_execution(options->seed, number, shape, history);
+    } else {
+        small_wild(options->seed, number, history);
+    }
+    return history->txn_count > 0 &&
+           (options->workload == ANY || history->registers == (options->workload == REGISTERS));
+}
+
+static void try_history(const struct options *options, uint64_t number, struct totals *totals)
 {
     enum { REPORTS = 2 }; /* of a kind */
     struct small_history history;
     struct comparison comparison;
     bool reported = false;
-    small_wild(seed, number, &history);
-    if (history.txn_count == 0)
+    if (!make_history(options, number, &history))
         return;
     struct asking asking = {.telling = (enum telling)(number % TELLINGS),
-                            .assumptions = history.registers ? (unsigned)(number / TELLINGS % 8) : 0};
+                            .assumptions = history.registers ? (unsigned)(number / TELLINGS % 8) : 0,
+                            .decided = options->decided};
     compare(&history, &asking, &comparison);
     totals->histories++;
     for (int question = 0; question < QUESTIONS; question++) {
@@ -466,41 +534,71 @@ static void try_history(uint64_t seed, uint64_t number, struct totals *totals)
         if (agreement == AGREE || agreement == OPEN)
             continue;
         if (totals->found[question][agreement]++ < REPORTS && !reported)
-            report(&history, (struct wanted){asking, question, agreement}, seed, number);
+            report(&history, (struct wanted){asking, question, agreement}, number);
         totals->disagreements += !reported;
         reported = true;
     }
 }
 
-static bool take_number(int argc, char **argv, int i, const char *name, uint64_t *number)
+/* Takes the option at *i, and its value; false when there is none such. */
+static bool take_option(int argc, char **argv, int *i, struct options *options)
 {
-    if (strcmp(argv[i], name) != 0 || i + 1 == argc)
+    struct {
+        const char *name;
+        uint64_t *number;
+    } numbers[] = {{"--seed", &options->seed},
+                   {"--count", &options->count},
+                   {"--first", &options->first},
+                   {"--transactions", &options->transactions}};
+    const char *name = argv[*i];
+    options->made |= strcmp(name, "--made") == 0;
+    options->decided |= strcmp(name, "--decided") == 0;
+    if (strcmp(name, "--made") == 0 || strcmp(name, "--decided") == 0)
+        return true;
+    if (strcmp(name, "--lists") == 0 || strcmp(name, "--registers") == 0) {
+        options->workload = strcmp(name, "--lists") == 0 ? LISTS : REGISTERS;
+        return true;
+    }
+    if (++*i == argc)
         return false;
-    *number = strtoull(argv[i + 1], NULL, 10);
-    return true;
+    if (strcmp(name, "--most-open") == 0) {
+        options->most_open = argv[*i];
+        return true;
+    }
+    for (size_t n = 0; n < sizeof numbers / sizeof numbers[0]; n++) {
+        if (strcmp(name, numbers[n].name) == 0) {
+            *numbers[n].number = strtoull(argv[*i], NULL, 10);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool take_options(int argc, char **argv, struct options *options)
+{
+    for (int i = 1; i < argc; i++) {
+        if (!take_option(argc, argv, &i, options))
+            return false;
+    }
+    return options->transactions >= 4 && options->transactions <= EXECUTION_TXNS;
 }
 
 int main(int argc, char **argv)
 {
-    uint64_t seed = 1, count = 2000, first = 0;
-    const char *most_open = NULL;
+    struct options options = {.seed = 1, .count = 2000, .transactions = 6};
     struct totals totals = {0};
-    for (int i = 1; i < argc; i += 2) {
-        if (strcmp(argv[i], "--most-open") == 0 && i + 1 < argc) {
-            most_open = argv[i + 1];
-        } else if (!take_number(argc, argv, i, "--seed", &seed) && !take_number(argc, argv, i, "--count", &count) &&
-                   !take_number(argc, argv, i, "--first", &first)) {
-            fprintf(stderr, "usage: executions_compare [--count N] [--seed S] [--first NUMBER] [--most-open FILE]\n");
-            return 64;
-        }
+    if (!take_options(argc, argv, &options)) {
+        fprintf(stderr, "usage: executions_compare [--count N] [--seed S] [--first NUMBER] [--lists | --registers]\n"
+                        "    [--made] [--transactions 4..7] [--decided] [--most-open FILE]\n");
+        return 64;
     }
     rig_bug_on_exit(print_current);
-    for (uint64_t number = first; number < first + count; number++)
-        try_history(seed, number, &totals);
+    for (uint64_t number = options.first; number < options.first + options.count; number++)
+        try_history(&options, number, &totals);
     print_open(&totals);
     print_disagreements(&totals);
-    printf("seed %llu: %llu histories, %llu with a disagreement\n", (unsigned long long)seed,
+    printf("seed %llu: %llu histories, %llu with a disagreement\n", (unsigned long long)options.seed,
            (unsigned long long)totals.histories, (unsigned long long)totals.disagreements);
-    bool bounded = most_open == NULL || is_bounded(&totals, most_open);
+    bool bounded = options.most_open == NULL || is_bounded(&totals, options.most_open);
     return totals.disagreements == 0 && bounded ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -23,14 +23,14 @@ enum model {
     MODELS
 };
 
-enum { NOTHING = -1, VALUES = 251 };
+enum { NOTHING = -1, VALUES = 251, GARBAGE = 999 }; /* values written: 1 to VALUES */
 
 struct making {
     struct rig_rng rng;
     struct small_history *history;
     enum model model;
     int key_count, op_limit, writes_percent, trouble_percent, sees_percent;
-    int next_value, value_factor;
+    int themes, next_value, value_factor;
     uint64_t committed;
     uint64_t writers[SMALL_KEYS], readers[SMALL_KEYS]; /* committed ones */
     uint64_t saw[SMALL_TXNS], depends[SMALL_TXNS];
@@ -76,30 +76,57 @@ static void add_op(struct making *m, struct small_txn *txn, bool write, int key)
         op->value = 1 + m->next_value++ * m->value_factor % VALUES;
 }
 
-static void make_operations(struct making *m, struct small_txn *txn)
+/* The operations that reveal one kind of anomaly, or a mixture. */
+enum theme { MIXTURE, READ_ALL, WRITE_ONE, WRITE_SOME, UPDATE, SKEW, THEMES };
+
+static void make_operations(struct making *m, struct small_txn *txn, enum theme theme)
 {
     int key = below(&m->rng, m->key_count);
-    switch (below(&m->rng, 6)) {
-    case 0: /* updates of what it read */
+    switch (theme) {
+    case UPDATE: /* of what it read */
         for (int i = 1 + below(&m->rng, 2); i > 0; i--, key = (key + 1) % m->key_count) {
             add_op(m, txn, false, key);
             add_op(m, txn, true, key);
         }
         return;
-    case 1: /* blind writes */
+    case WRITE_ONE:
+        add_op(m, txn, true, key);
+        return;
+    case WRITE_SOME: /* blindly */
         for (int i = 1 + below(&m->rng, 3); i > 0; i--)
             add_op(m, txn, true, below(&m->rng, m->key_count));
         return;
-    case 2: /* reads, some repeated */
+    case READ_ALL: /* some twice */
+    case SKEW:
         for (int i = 0; i < m->key_count; i++)
             add_op(m, txn, false, (key + i) % m->key_count);
-        if (percent(&m->rng, 40))
-            add_op(m, txn, false, key);
+        if (theme == SKEW || percent(&m->rng, 40))
+            add_op(m, txn, theme == SKEW, theme == SKEW ? below(&m->rng, m->key_count) : key);
         return;
-    default:
-        for (int i = 1 + below(&m->rng, m->op_limit); i > 0; i--)
+    case MIXTURE:
+    case THEMES:
+        for (int i = 2 + below(&m->rng, m->op_limit - 1); i > 0; i--)
             add_op(m, txn, percent(&m->rng, m->writes_percent), below(&m->rng, m->key_count));
         return;
+    }
+}
+
+/* Long forks, skewed writes, or chains of updates in one history out of five each. */
+static enum theme choose_theme(struct making *m)
+{
+    static const enum theme forks[] = {READ_ALL, READ_ALL, WRITE_ONE, WRITE_ONE, WRITE_SOME, UPDATE};
+    static const enum theme skews[] = {SKEW, SKEW, SKEW, READ_ALL, UPDATE, WRITE_ONE};
+    static const enum theme chains[] = {UPDATE, UPDATE, UPDATE, READ_ALL, SKEW, WRITE_SOME};
+    const int i = below(&m->rng, 6);
+    switch (m->themes) {
+    case 0:
+        return forks[i];
+    case 1:
+        return skews[i];
+    case 2:
+        return chains[i];
+    default:
+        return percent(&m->rng, 40) ? MIXTURE : (enum theme)below(&m->rng, THEMES);
     }
 }
 
@@ -332,8 +359,7 @@ static void make_unknown(struct making *m, int t)
         txn->complete_at = SMALL_NEVER;
     for (int i = 0; i < txn->op_count; i++) {
         struct small_op *op = &txn->ops[i];
-        /* a null of a register is no evidence there */
-        op->known = op->known && !forgets && (!m->history->registers || op->count > 0);
+        op->known = op->known && !forgets;
     }
 }
 
@@ -348,12 +374,12 @@ static void change_read(struct making *m)
     const struct small_op *from = &other->ops[below(&m->rng, other->op_count)];
     if (read->append || !read->known)
         return;
-    if (percent(&m->rng, 30) && read->count > 0 && (!m->history->registers || txn->outcome == SMALL_OK)) {
+    if (percent(&m->rng, 30) && read->count > 0) {
         read->count--;
     } else if (from->key == read->key && from->append) {
         int at = m->history->registers ? 0 : read->count;
         if (at < SMALL_LIST)
-            read->list[at] = from->value;
+            read->list[at] = percent(&m->rng, 8) ? GARBAGE : from->value;
         read->count = at < SMALL_LIST ? at + 1 : at;
     }
 }
@@ -377,16 +403,17 @@ void small_execution(uint64_t seed, uint64_t number, struct small_shape shape, s
     history->registers = shape.registers;
     history->txn_count = shape.least + below(&m.rng, shape.most - shape.least + 1);
     m.model = (enum model)below(&m.rng, MODELS);
-    m.key_count = 1 + below(&m.rng, history->txn_count > 7 ? SMALL_KEYS : 3);
-    m.op_limit = 2 + below(&m.rng, SMALL_OPS - 1);
+    m.key_count = percent(&m.rng, 10) ? 1 : 2 + below(&m.rng, history->txn_count > 7 ? SMALL_KEYS - 1 : 2);
+    m.op_limit = 3 + below(&m.rng, SMALL_OPS - 2);
     m.writes_percent = 30 + 10 * below(&m.rng, 5);
     m.trouble_percent = 10 * below(&m.rng, 4);
-    m.sees_percent = 30 + 15 * below(&m.rng, 5);
+    m.sees_percent = 15 + 15 * below(&m.rng, 5);
+    m.themes = below(&m.rng, 5);
     m.value_factor = factors[below(&m.rng, 4)];
     for (int t = 0; t < history->txn_count; t++) {
         const bool trouble = percent(&m.rng, m.trouble_percent), commits = !trouble || percent(&m.rng, 60);
         known[t] = !trouble || (!commits && percent(&m.rng, 50));
-        make_operations(&m, &history->txns[t]);
+        make_operations(&m, &history->txns[t], choose_theme(&m));
         run(&m, t, commits);
         history->txns[t].outcome = commits ? SMALL_OK : SMALL_FAIL;
     }
@@ -399,5 +426,6 @@ void small_execution(uint64_t seed, uint64_t number, struct small_shape shape, s
         change_read(&m);
     if (percent(&m.rng, 10))
         forget_invocations(history);
+    small_forget_nulls(history);
     history->same_times = !percent(&m.rng, 20) ? 0 : percent(&m.rng, 30) ? 4 * SMALL_TXNS : 2 + below(&m.rng, 4);
 }

@@ -180,6 +180,16 @@ void small_print(const struct small_history *history, const char *indent, FILE *
     }
 }
 
+void small_forget_nulls(struct small_history *history)
+{
+    for (int t = 0; t < history->txn_count && history->registers; t++) {
+        for (int i = 0; i < history->txns[t].op_count; i++) {
+            struct small_op *op = &history->txns[t].ops[i];
+            op->known = op->known && (op->count > 0 || history->txns[t].outcome == SMALL_OK);
+        }
+    }
+}
+
 int small_writer(const struct small_history *history, int key, int value, int *op)
 {
     for (int t = 0; t < history->txn_count; t++) {

@@ -56,6 +56,9 @@ void small_print_json(const struct small_history *history, FILE *out);
 /* In the notation, one transaction a line, each line behind `indent`. */
 void small_print(const struct small_history *history, const char *indent, FILE *out);
 
+/* Registers: the result of a null read outside acknowledged transactions becomes unknown, as it is in the JSON lines. */
+void small_forget_nulls(struct small_history *history);
+
 /* The transaction that appended `value` to `key`, and the operation; -1 when there is none. */
 int small_writer(const struct small_history *history, int key, int value, int *op);
 /* The number of `txn`'s appends to `key` before operation `op` (op_count: all of them). */

@@ -55,6 +55,7 @@ static bool take(struct small_history *history, struct small_history *smaller,
                  bool (*keep)(const struct small_history *, void *), void *context)
 {
     close_gaps(smaller);
+    small_forget_nulls(smaller);
     if (!keep(smaller, context))
         return false;
     *history = *smaller;

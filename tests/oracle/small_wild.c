@@ -140,7 +140,7 @@ static void forget_invocations(struct small_history *history)
     }
 }
 
-/* The register holds the last element of the list. A null outside acknowledged transactions is no evidence. */
+/* The register holds the last element of the list. */
 static void make_registers(struct small_history *history)
 {
     history->registers = true;
@@ -149,11 +149,11 @@ static void make_registers(struct small_history *history)
             struct small_op *op = &history->txns[t].ops[i];
             if (op->append)
                 continue;
-            op->known = op->known && (op->count > 0 || history->txns[t].outcome == SMALL_OK);
             op->list[0] = op->count > 0 ? op->list[op->count - 1] : 0;
             op->count = op->count > 0;
         }
     }
+    small_forget_nulls(history);
 }
 
 void small_wild(uint64_t seed, uint64_t number, struct small_history *history)
