@@ -99,6 +99,9 @@ class Checks(unittest.TestCase):
     def test_checker_that_sees_the_run(self):
         planted = {"checker/check.c": '#include "run/run.h"\n', "run/run.h": "int run;\n"}
         self.catches("check-layers", planted, "checker may not include run/run.h")
+        planted = {"checker/check.c": "#include <ccadical.h>\n"}
+        self.catches("check-layers", planted, "checker/check.c:1: only checker/solve/ may include <ccadical.h>")
+        self.passes("check-layers", **{"checker/solve/sat.c": "#include <ccadical.h>\n"})
 
     def test_verifier_that_shares_code_with_the_inference(self):
         planted = {

@@ -11,7 +11,7 @@ SETUP = os.path.join(os.environ["RIG_SOURCE"], "scripts", "setup")
 
 # Real programs that the script uses.
 REAL = ("bash", "sed", "env", "true", "ls", "mv", "touch")
-COMMANDS = {"gcc": "gcc", "cmake": "cmake", "ninja": "ninja-build", "pkg-config": "pkg-config", "python3": "python3",
+COMMANDS = {"gcc": "gcc", "g++": "g++", "cmake": "cmake", "ninja": "ninja-build", "pkg-config": "pkg-config", "python3": "python3",
             "git": "git", "zstd": "zstd", "etcd": "etcd-server",
             "openssl": "openssl"}  # fmt: skip
 MODULES = {"libpq": "libpq-dev", "libcurl": "libcurl4-openssl-dev", "yaml-0.1": "libyaml-dev", "libxxhash": "libxxhash-dev", "jansson": "libjansson-dev",
@@ -46,7 +46,8 @@ class Setup(unittest.TestCase):
         # Found when its package is "there".
         for name, package in COMMANDS.items():
             self.stub(name, f'#!/bin/bash\n[ -e "$STUBS/have/{package}" ] || exit 127\nexit 0\n')
-        self.stub("gcc", '#!/bin/bash\n[ -e "$STUBS/have/libc6-dev" ]\n')
+        self.stub("gcc", '#!/bin/bash\nread -r line\npackage=libc6-dev\n[[ $line == *ccadical.h* ]] && package=libcadical-dev\n'
+                  '[ -e "$STUBS/have/$package" ]\n')  # fmt: skip
         cases = "\n".join(f'{module}) [ -e "$STUBS/have/{package}" ] ;;' for module, package in MODULES.items())
         self.stub("pkg-config", f'#!/bin/bash\ncase "$2" in\n{cases}\n*) exit 1 ;;\nesac\n')
         self.stub("apt-get", APT)
@@ -54,7 +55,7 @@ class Setup(unittest.TestCase):
         for name in ("mkdir", "tee", "rm", "rmdir"):
             self.stub(name, f'#!/bin/bash\necho "{name} $*" >>"$STUBS/log"\n')
         self.be_user(0)
-        for package in ["libc6-dev", *COMMANDS.values(), *MODULES.values()]:
+        for package in ["libc6-dev", "libcadical-dev", *COMMANDS.values(), *MODULES.values()]:
             self.mark("have/" + package)
 
     def stub(self, name, text):
@@ -105,11 +106,12 @@ class Setup(unittest.TestCase):
     def test_installs_only_missing_packages(self):
         self.have_postgres()
         self.lack("libyaml-dev")
+        self.lack("libcadical-dev")
         status, output, called = self.run_setup("--for", "run")
         self.assertEqual(status, 0, output)
         installs = [line for line in called.splitlines() if " install " in line]
         self.assertEqual(len(installs), 1, called)
-        self.assertTrue(installs[0].endswith("--no-install-recommends libyaml-dev"), installs[0])
+        self.assertTrue(installs[0].endswith("--no-install-recommends libcadical-dev libyaml-dev"), installs[0])
         self.assertNotIn("update", called)
 
     def test_packages_of_tests_are_not_installed_for_a_run(self):

@@ -1,0 +1,120 @@
+#include "checker/solve/sat.h"
+
+#include <ccadical.h>
+
+#include "base/bug.h"
+#include "base/clock.h"
+
+enum { SATISFIABLE = 10, UNSATISFIABLE = 20 }; /* what IPASIR returns; 0 when interrupted */
+
+static int is_over(void *state)
+{
+    const struct rig_sat *sat = state;
+    return sat->deadline_ns != INT64_MAX && rig_clock_now_ns() >= sat->deadline_ns;
+}
+
+bool rig_sat_init(struct rig_sat *sat, int64_t deadline_ns)
+{
+    *sat = (struct rig_sat){.deadline_ns = deadline_ns};
+    rig_table_init(&sat->numbers);
+    return true;
+}
+
+void rig_sat_done(struct rig_sat *sat)
+{
+    rig_table_done(&sat->numbers);
+    rig_sat_pairs_done(&sat->pairs);
+    rig_sat_literals_done(&sat->literals);
+    rig_sat_ends_done(&sat->ends);
+    if (sat->solver != NULL)
+        ccadical_release(sat->solver);
+    *sat = (struct rig_sat){0};
+}
+
+int rig_sat_literal(struct rig_sat *sat, uint32_t before, uint32_t after, bool likely)
+{
+    RIG_REQUIRE(before != after);
+    const uint32_t low = before < after ? before : after, high = before < after ? after : before;
+    uint32_t *number = rig_table_put(&sat->numbers, (uint64_t)low << 32 | high);
+    if (number == NULL)
+        return 0;
+    if (*number == RIG_TABLE_NONE) {
+        *number = (uint32_t)sat->pairs.count;
+        const struct rig_sat_pair pair =
+            likely ? (struct rig_sat_pair){before, after} : (struct rig_sat_pair){after, before};
+        if (!rig_sat_pairs_add(&sat->pairs, pair))
+            return 0;
+    }
+    const int literal = (int)*number + 1;
+    return sat->pairs.at[*number].before == before ? literal : -literal;
+}
+
+bool rig_sat_add(struct rig_sat *sat, int literal)
+{
+    return literal != 0 && rig_sat_literals_add(&sat->literals, literal);
+}
+
+bool rig_sat_close(struct rig_sat *sat)
+{
+    return rig_sat_ends_add(&sat->ends, sat->literals.count);
+}
+
+static size_t begin_of(const struct rig_sat *sat, size_t clause)
+{
+    return clause == 0 ? 0 : sat->ends.at[clause - 1];
+}
+
+static void give(const struct rig_sat *sat, struct CCaDiCaL *solver, size_t clause, int switched_on)
+{
+    for (size_t i = begin_of(sat, clause); i < sat->ends.at[clause]; i++)
+        ccadical_add(solver, sat->literals.at[i]);
+    if (switched_on != 0)
+        ccadical_add(solver, -switched_on);
+    ccadical_add(solver, 0);
+}
+
+static struct CCaDiCaL *new_solver(struct rig_sat *sat)
+{
+    struct CCaDiCaL *solver = ccadical_init();
+    ccadical_set_option(solver, "quiet", 1);
+    ccadical_set_terminate(solver, sat, is_over);
+    return solver;
+}
+
+enum rig_answer rig_sat_solve(struct rig_sat *sat)
+{
+    if (sat->solver == NULL)
+        sat->solver = new_solver(sat);
+    for (; sat->given < sat->ends.count; sat->given++)
+        give(sat, sat->solver, sat->given, 0);
+    const int result = is_over(sat) ? 0 : ccadical_solve(sat->solver);
+    return result == SATISFIABLE ? RIG_ANSWER_YES : result == UNSATISFIABLE ? RIG_ANSWER_NO : RIG_ANSWER_SPENT;
+}
+
+struct rig_sat_pair rig_sat_chosen(const struct rig_sat *sat, size_t variable)
+{
+    const struct rig_sat_pair pair = sat->pairs.at[variable];
+    if (ccadical_val(sat->solver, (int)variable + 1) > 0)
+        return pair;
+    return (struct rig_sat_pair){pair.after, pair.before};
+}
+
+/* Each clause gets a switch; the solver tells which switches it needed. */
+bool rig_sat_core(struct rig_sat *sat, struct rig_sat_clauses *core)
+{
+    struct CCaDiCaL *solver = new_solver(sat);
+    const int first_switch = (int)sat->pairs.count + 1;
+    for (size_t clause = 0; clause < sat->ends.count; clause++)
+        give(sat, solver, clause, first_switch + (int)clause);
+    for (size_t clause = 0; clause < sat->ends.count; clause++)
+        ccadical_assume(solver, first_switch + (int)clause);
+    const int result = ccadical_solve(solver);
+    RIG_INVARIANT(result != SATISFIABLE);
+    bool ok = true;
+    for (size_t clause = 0; ok && clause < sat->ends.count; clause++) {
+        if (result == 0 || ccadical_failed(solver, first_switch + (int)clause))
+            ok = rig_sat_clauses_add(core, (uint32_t)clause);
+    }
+    ccadical_release(solver);
+    return ok;
+}

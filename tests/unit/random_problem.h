@@ -1,0 +1,16 @@
+/*
+ * Random problems of a few transactions (solve/problem.h): reads near a hidden order, or of any version, with sessions,
+ * real time, transactions of unknown fate and known pairs.
+ */
+#ifndef RIG_TESTS_UNIT_RANDOM_PROBLEM_H
+#define RIG_TESTS_UNIT_RANDOM_PROBLEM_H
+
+#include "base/rng.h"
+#include "checker/solve/problem.h"
+
+enum { RANDOM_PROBLEM_TXNS = 8 };
+
+/* `most`: transactions, at least 2, at most RANDOM_PROBLEM_TXNS. */
+void random_problem(struct rig_rng *rng, uint32_t most, struct rig_problem *problem);
+
+#endif

@@ -1,0 +1,109 @@
+/* The solver against brute force: all rules, along all orders, over all version orders of small random problems. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "checker/solve/solve.h"
+#include "tests/unit/random_problem.h"
+#include "tests/unit/slow_breach.h"
+
+static const struct rig_solve_budget UNLIMITED = {INT64_MAX};
+
+static struct rig_solution solve(const struct rig_problem *problem, const struct rig_rule *rule)
+{
+    struct rig_solution solution;
+    struct rig_err err = {0};
+    assert_int_equal(rig_solve(problem, rule, &UNLIMITED, &solution, &err), RIG_OK);
+    return solution;
+}
+
+static void expect_core(const struct rig_problem *problem, const struct rig_rule *rule,
+                        const struct rig_solution *solution)
+{
+    struct rig_problem part;
+    assert_true(solution->core_count > 0);
+    assert_true(rig_problem_part(problem, solution->core, solution->core_count, &part));
+    assert_false(slow_breach_explains(&part, rule));
+    rig_problem_done(&part);
+}
+
+static void expect_explanation(const struct rig_problem *problem, const struct rig_rule *rule,
+                               const struct rig_solution *solution)
+{
+    struct rig_arc cycle[SLOW_TXNS];
+    uint32_t seen = 0;
+    for (uint32_t txn = 0; txn < problem->txn_count; txn++)
+        seen |= 1U << solution->place[txn];
+    assert_int_equal(seen, (1U << problem->txn_count) - 1);
+    for (size_t p = 0; p < problem->pairs.count; p++)
+        assert_true(solution->place[problem->pairs.at[p].before] < solution->place[problem->pairs.at[p].after]);
+    assert_int_equal(slow_breach_find(problem, rule, solution->place, cycle), 0);
+}
+
+static void compare(const struct rig_problem *problem, const struct rig_rule *rule, uint64_t seed, uint32_t counts[2])
+{
+    const bool expected = slow_breach_explains(problem, rule);
+    struct rig_solution solution = solve(problem, rule);
+    if (solution.answer != (expected ? RIG_ANSWER_YES : RIG_ANSWER_NO))
+        fail_msg("seed %llu, form %d along %d: answer %d, expected %s", (unsigned long long)seed, (int)rule->form,
+                 (int)rule->along, (int)solution.answer, expected ? "yes" : "no");
+    if (expected)
+        expect_explanation(problem, rule, &solution);
+    else
+        expect_core(problem, rule, &solution);
+    counts[expected]++;
+    rig_solution_done(&solution);
+}
+
+static void compare_all(uint64_t first_seed, uint32_t problems, uint32_t most)
+{
+    uint32_t counts[RIG_RULE_COUNT][2] = {{0}};
+    for (uint64_t seed = first_seed; seed < first_seed + problems; seed++) {
+        struct rig_rng rng;
+        struct rig_problem problem;
+        rig_rng_init(&rng, seed, most);
+        random_problem(&rng, most, &problem);
+        for (int form = 0; form < RIG_RULE_COUNT; form++) {
+            for (int along = 0; along < 3; along++) {
+                const struct rig_rule rule = {(enum rig_rule_form)form, (enum rig_along)along, false};
+                compare(&problem, &rule, seed, counts[form]);
+            }
+        }
+        rig_problem_done(&problem);
+    }
+    for (int form = RIG_RULE_FLOW; form < RIG_RULE_COUNT; form++) /* both answers occur */
+        assert_true(counts[form][0] > problems / 50 && counts[form][1] > problems / 50);
+}
+
+static void test_brute_force(void **state)
+{
+    (void)state;
+    compare_all(1, 6000, 4);
+    compare_all(1, 2000, 5);
+    compare_all(1, 300, 6);
+}
+
+static void test_nothing(void **state)
+{
+    (void)state;
+    struct rig_problem problem = {0};
+    assert_true(rig_problem_finish(&problem));
+    struct rig_solution solution = solve(&problem, rig_level_rule(RIG_LEVEL_SERIALIZABLE));
+    assert_int_equal(solution.answer, RIG_ANSWER_YES);
+    rig_solution_done(&solution);
+    rig_problem_done(&problem);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_brute_force),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
