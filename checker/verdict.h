@@ -24,6 +24,7 @@ enum rig_order_source {
     RIG_ORDER_WFR,          /* the writer of the later one had read the earlier one (assumed: writes follow reads) */
     RIG_ORDER_SEQUENTIAL,   /* a process used the earlier one, and later the other one (assumed: sequential keys) */
     RIG_ORDER_LINEARIZABLE, /* a user of the earlier one completed before a user of the later one began (assumed) */
+    RIG_ORDER_CASE,         /* supposed, or concluded, in a proof by cases */
 };
 
 struct rig_step {
@@ -42,13 +43,38 @@ struct rig_step {
                   NULL where reports do not show the step (rig_witness_shows()) */
 };
 
+/*
+ * One line of a proof by cases (docs/checker.md, "Proofs by cases"). SUPPOSE opens a case: of each key that both
+ * transactions write, the version of `before` comes before that of `after`. CYCLE shows a cycle that the level forbids;
+ * it closes the innermost open case, and from then on `after` before `before` is a conclusion in the case around it. A
+ * CYCLE outside of all cases ends the proof.
+ */
+enum rig_case_kind { RIG_CASE_SUPPOSE, RIG_CASE_CYCLE };
+
+struct rig_case {
+    enum rig_case_kind kind;
+    uint32_t before, after, key;     /* of the case that it opens or closes; UINT32_MAX on the last line */
+    uint32_t first_step, step_count; /* CYCLE: into the proof's steps */
+    char *text;                      /* one sentence without the steps: what is supposed, or what follows */
+};
+
+struct rig_cases {
+    enum rig_level level;
+    bool minimal; /* without any one of the transactions, the others have an order that the level allows */
+    struct rig_case *lines;
+    uint32_t line_count;
+    struct rig_step *steps; /* of all cycles, one after the other */
+    uint32_t step_count;
+};
+
 struct rig_witness {
     enum rig_anomaly anomaly;
     uint32_t *txns; /* the transactions it speaks of, in the order of the cycle; distinct */
     uint32_t txn_count;
-    struct rig_step *steps; /* of a cycle; none for the non-cyclic anomalies */
+    struct rig_step *steps; /* of a cycle; none for the others */
     uint32_t step_count;
-    uint32_t key; /* of a non-cyclic anomaly, else UINT32_MAX */
+    struct rig_cases *cases; /* the proof of no-version-order; NULL for the others */
+    uint32_t key;            /* of a non-cyclic anomaly, else UINT32_MAX */
     uint32_t op,
         other_op;        /* of a non-cyclic anomaly: operations of txns[0] and txns[1]; UINT32_MAX where none applies */
     int64_t value;       /* of a non-cyclic anomaly: the element in question, and */

@@ -177,6 +177,8 @@ bool rig_problem_finish(struct rig_problem *problem)
     return true;
 }
 
+/* ---- parts ---- */
+
 static bool copy_txn(const struct rig_problem *problem, const uint32_t *place, uint32_t node, struct rig_problem *part)
 {
     struct rig_problem_txn txn = problem->txns.at[node];
@@ -203,10 +205,86 @@ static bool copy_txn(const struct rig_problem *problem, const uint32_t *place, u
     return ok;
 }
 
+/* The pairs of a problem by what comes before; only where some transactions are left out. */
+struct by_before {
+    uint32_t *first; /* per node, and one more: into */
+    uint32_t *pairs;
+    uint32_t *seen;  /* per node: the search that met it */
+    uint32_t *stack; /* of nodes */
+    uint32_t search;
+};
+
+static bool index_pairs(const struct rig_problem *problem, struct by_before *index)
+{
+    index->first = numbers(problem->txn_count + 1);
+    index->pairs = numbers(problem->pairs.count);
+    index->seen = numbers(problem->txn_count);
+    index->stack = numbers(problem->txn_count);
+    if (index->first == NULL || index->pairs == NULL || index->seen == NULL || index->stack == NULL)
+        return false;
+    for (size_t p = 0; p < problem->pairs.count; p++)
+        index->first[problem->pairs.at[p].before + 1]++;
+    make_offsets(index->first, problem->txn_count);
+    for (size_t p = problem->pairs.count; p-- > 0;)
+        index->pairs[--index->first[problem->pairs.at[p].before + 1]] = (uint32_t)p;
+    memmove(index->first, index->first + 1, problem->txn_count * sizeof index->first[0]);
+    index->first[problem->txn_count] = (uint32_t)problem->pairs.count;
+    return true;
+}
+
+/* From `pair`, which reads of lists show and whose `after` is left out, to the versions behind it that stay: the same
+ * reads show these. */
+static bool add_bridges(const struct rig_problem *problem, const uint32_t *place, struct by_before *index,
+                        const struct rig_problem_pair *pair, struct rig_problem *part)
+{
+    uint32_t count = 0;
+    index->search++;
+    index->stack[count++] = pair->after;
+    while (count > 0) {
+        const uint32_t via = index->stack[--count];
+        for (uint32_t i = index->first[via]; i < index->first[via + 1]; i++) {
+            struct rig_problem_pair next = problem->pairs.at[index->pairs[i]];
+            if (next.key != pair->key || next.source != RIG_ORDER_LIST || next.after == pair->before ||
+                index->seen[next.after] == index->search)
+                continue;
+            index->seen[next.after] = index->search;
+            if (place[next.after] == RIG_PROBLEM_NONE) {
+                index->stack[count++] = next.after;
+                continue;
+            }
+            next.before = place[pair->before];
+            next.after = place[next.after];
+            if (!rig_problem_add_pair(part, &next))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool copy_pairs(const struct rig_problem *problem, const uint32_t *place, struct by_before *index,
+                       struct rig_problem *part)
+{
+    bool ok = true;
+    for (size_t p = 0; ok && p < problem->pairs.count; p++) {
+        struct rig_problem_pair pair = problem->pairs.at[p];
+        if (place[pair.before] == RIG_PROBLEM_NONE)
+            continue;
+        if (place[pair.after] == RIG_PROBLEM_NONE) {
+            ok = pair.source != RIG_ORDER_LIST || add_bridges(problem, place, index, &pair, part);
+            continue;
+        }
+        pair.before = place[pair.before];
+        pair.after = place[pair.after];
+        ok = rig_problem_add_pair(part, &pair);
+    }
+    return ok;
+}
+
 bool rig_problem_part(const struct rig_problem *problem, const uint32_t *keep, uint32_t count, struct rig_problem *part)
 {
     uint32_t *place = malloc((problem->txn_count + 1) * sizeof place[0]);
-    bool ok = place != NULL;
+    struct by_before index = {0};
+    bool ok = place != NULL && index_pairs(problem, &index);
     *part = (struct rig_problem){.has_realtime = problem->has_realtime};
     for (uint32_t node = 0; ok && node < problem->txn_count; node++)
         place[node] = RIG_PROBLEM_NONE;
@@ -216,16 +294,14 @@ bool rig_problem_part(const struct rig_problem *problem, const uint32_t *keep, u
     }
     for (uint32_t i = 0; ok && i < count; i++)
         ok = copy_txn(problem, place, keep[i], part);
-    for (size_t p = 0; ok && p < problem->pairs.count; p++) {
-        struct rig_problem_pair pair = problem->pairs.at[p];
-        pair.before = place[pair.before];
-        pair.after = place[pair.after];
-        if (pair.before != RIG_PROBLEM_NONE && pair.after != RIG_PROBLEM_NONE)
-            ok = rig_problem_add_pair(part, &pair);
-    }
+    ok = ok && copy_pairs(problem, place, &index, part);
     part->key_count = ok ? problem->key_count : 0;
     ok = ok && rig_problem_finish(part);
     free(place);
+    free(index.first);
+    free(index.pairs);
+    free(index.seen);
+    free(index.stack);
     if (!ok)
         rig_problem_done(part);
     return ok;

@@ -1,0 +1,65 @@
+/*
+ * The edges between a few transactions, each with the pair of writers whose order it rests on, and the shortest cycle
+ * among those that hold.
+ *
+ * An edge holds by itself (wr, process, real time; ww and rw between versions of known order, or behind the initial
+ * state), or once a pair of writers is put in its order. A pair of writers is one question, even if the two share
+ * several keys: no level allows one order for one key and another for the next, as this is a cycle of ww edges.
+ *
+ * Time of a search: the edges squared at the most, in practice a few of their neighbours. Space: quadratic in the
+ * writers of a key, times its reads; bounded by RIG_CASE_ARCS_MOST.
+ */
+#ifndef RIG_CHECKER_SOLVE_CASE_GRAPH_H
+#define RIG_CHECKER_SOLVE_CASE_GRAPH_H
+
+#include "base/arena.h"
+#include "checker/levels/rule.h"
+#include "checker/solve/problem.h"
+
+enum { RIG_CASE_ARCS_MOST = 1 << 16, RIG_CASE_PAIRS_MOST = 4096, RIG_CASE_WRITERS_MOST = 256 /* of a key */ };
+#define RIG_CASE_NONE UINT32_MAX
+
+enum rig_case_value { RIG_CASE_OPEN, RIG_CASE_FORWARD, RIG_CASE_BACKWARD };
+
+/* Two writers of a key, at least one key of theirs with an unknown order. */
+struct rig_case_pair {
+    uint32_t a, b, key; /* nodes, a < b; FORWARD: a's version comes first. The first key of unknown order. */
+};
+
+struct rig_case_arc {
+    struct rig_arc arc;        /* nodes and keys of the problem */
+    uint32_t pair;             /* the pair that it rests on, or NONE, and */
+    enum rig_case_value value; /*   its order then */
+    uint32_t known;            /* ww, rw of known order: the problem's pair that shows it, or NONE */
+};
+
+RIG_VEC(struct rig_case_pair, rig_case_pairs)
+RIG_VEC(struct rig_case_arc, rig_case_arcs)
+
+struct rig_case_graph {
+    const struct rig_problem *problem; /* borrowed, and */
+    const struct rig_rule *rule;
+    const bool *writes_nothing; /*   per node, borrowed */
+    struct rig_case_pairs pairs;
+    struct rig_case_arcs arcs;
+    uint32_t *first_out, *out;   /* per node: its arcs */
+    uint32_t *first_rest, *rest; /* per pair: the arcs that rest on it */
+    uint8_t *value;              /* per pair: enum rig_case_value */
+    bool too_large;              /* more edges, pairs or writers than the maximum: no more than this is there */
+    struct rig_case_walks *walks;
+};
+
+void rig_case_graph_done(struct rig_case_graph *graph);
+
+/* All pairs are open. False when memory runs out. */
+bool rig_case_graph_init(struct rig_case_graph *graph, const struct rig_problem *problem, const struct rig_rule *rule,
+                         const bool *writes_nothing);
+
+/*
+ * The length of a shortest cycle that the rule forbids, with an edge that rests on `pair` as it is put (NONE: any), or 0;
+ * `cycle` (NULL: not wanted) has room for as many arcs as there are nodes. Where `pair` is not NONE, there must be no
+ * such cycle without it.
+ */
+uint32_t rig_case_graph_cycle(struct rig_case_graph *graph, uint32_t pair, uint32_t *cycle);
+
+#endif

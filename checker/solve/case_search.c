@@ -1,0 +1,344 @@
+#include "checker/solve/case_search.h"
+
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/clock.h"
+
+enum { LEAVES_MOST = 8, CALLS_A_CLOCK = 32 };
+
+struct hunt {
+    struct rig_case_graph *graph;
+    struct rig_arena *arena;
+    uint32_t *cycle;  /* scratch */
+    uint8_t *scratch; /* of the search for few cycles: two rows of pairs for each number of cycles */
+    int64_t deadline_ns;
+    uint32_t calls;
+    bool spent, no_memory;
+};
+
+static bool is_over(struct hunt *h)
+{
+    if (!h->spent && ++h->calls % CALLS_A_CLOCK == 0)
+        h->spent = rig_clock_now_ns() > h->deadline_ns;
+    return h->spent || h->no_memory;
+}
+
+static uint32_t pair_count(const struct hunt *h)
+{
+    return (uint32_t)h->graph->pairs.count;
+}
+
+static enum rig_case_value reverse(enum rig_case_value value)
+{
+    return value == RIG_CASE_FORWARD ? RIG_CASE_BACKWARD : RIG_CASE_FORWARD;
+}
+
+static void put(struct hunt *h, uint32_t pair, enum rig_case_value value)
+{
+    h->graph->value[pair] = (uint8_t)value;
+}
+
+/* The length of the cycle that this order gives at once, or 0. */
+static uint32_t refuted_by(struct hunt *h, uint32_t pair, enum rig_case_value value)
+{
+    if (is_over(h))
+        return 0;
+    put(h, pair, value);
+    const uint32_t length = rig_case_graph_cycle(h->graph, pair, NULL);
+    put(h, pair, RIG_CASE_OPEN);
+    return length;
+}
+
+/* ---- trees ---- */
+
+static struct rig_case_node *new_node(struct hunt *h)
+{
+    struct rig_case_node *node = rig_arena_alloc(h->arena, sizeof *node);
+    h->no_memory |= node == NULL;
+    return node;
+}
+
+/* The shortest cycle through `pair` as it is put, which exists. NULL when memory runs out. */
+static struct rig_case_node *new_leaf(struct hunt *h, uint32_t pair)
+{
+    const uint32_t length = rig_case_graph_cycle(h->graph, pair, h->cycle);
+    struct rig_case_node *leaf = new_node(h);
+    RIG_INVARIANT(length >= 2);
+    if (leaf == NULL)
+        return NULL;
+    leaf->length = length;
+    leaf->cycle = rig_arena_array(h->arena, length, sizeof leaf->cycle[0]);
+    h->no_memory |= leaf->cycle == NULL;
+    if (leaf->cycle == NULL)
+        return NULL;
+    memcpy(leaf->cycle, h->cycle, length * sizeof leaf->cycle[0]);
+    return leaf;
+}
+
+static struct rig_case_node *leaf_of(struct hunt *h, uint32_t pair, enum rig_case_value value)
+{
+    put(h, pair, value);
+    struct rig_case_node *leaf = new_leaf(h, pair);
+    put(h, pair, RIG_CASE_OPEN);
+    return leaf;
+}
+
+static struct rig_case_node *split(struct hunt *h, uint32_t pair, enum rig_case_value supposed,
+                                   struct rig_case_node *first, struct rig_case_node *second)
+{
+    struct rig_case_node *node = first == NULL || second == NULL ? NULL : new_node(h);
+    if (node != NULL)
+        *node = (struct rig_case_node){.first = first, .second = second, .pair = pair, .supposed = supposed};
+    return node;
+}
+
+static struct rig_case_node *split_at_once(struct hunt *h, uint32_t pair)
+{
+    struct rig_case_node *first = leaf_of(h, pair, RIG_CASE_FORWARD);
+    return split(h, pair, RIG_CASE_FORWARD, first, leaf_of(h, pair, RIG_CASE_BACKWARD));
+}
+
+uint32_t rig_case_leaves(const struct rig_case_node *node)
+{
+    return node->first == NULL ? 1 : rig_case_leaves(node->first) + rig_case_leaves(node->second);
+}
+
+/* ---- what a proof does not use ---- */
+
+static void mark(uint8_t *used, uint32_t pair, enum rig_case_value value)
+{
+    used[pair] |= (uint8_t)(1u << value);
+}
+
+static bool is_used(const uint8_t *used, uint32_t pair, enum rig_case_value value)
+{
+    return (used[pair] >> value & 1) != 0;
+}
+
+/* The tree without suppositions that its cycles do not rest on. `used`, per pair: adds the bits of the orders that it
+ * rests on. */
+static struct rig_case_node *prune(struct hunt *h, struct rig_case_node *node, uint8_t *used)
+{
+    if (node->first == NULL) {
+        for (uint32_t i = 0; i < node->length; i++) {
+            const struct rig_case_arc *arc = &h->graph->arcs.at[node->cycle[i]];
+            if (arc->pair != RIG_CASE_NONE)
+                mark(used, arc->pair, arc->value);
+        }
+        return node;
+    }
+    const uint32_t pairs = pair_count(h);
+    uint8_t *first_used = rig_arena_alloc(h->arena, pairs), *second_used = rig_arena_alloc(h->arena, pairs);
+    h->no_memory |= first_used == NULL || second_used == NULL;
+    if (h->no_memory)
+        return node;
+    node->first = prune(h, node->first, first_used);
+    const bool needs_first = is_used(first_used, node->pair, node->supposed);
+    if (needs_first)
+        node->second = prune(h, node->second, second_used);
+    const bool needs_both = needs_first && is_used(second_used, node->pair, reverse(node->supposed));
+    for (uint32_t i = 0; i < pairs; i++) {
+        if (needs_both && i == node->pair)
+            continue;
+        used[i] |= (uint8_t)((!needs_first || needs_both ? first_used[i] : 0) | (needs_first ? second_used[i] : 0));
+    }
+    return needs_both ? node : needs_first ? node->second : node->first;
+}
+
+/* ---- by propagation ---- */
+
+struct conclusion {
+    uint32_t pair;
+    enum rig_case_value refuted;
+    struct rig_case_node *leaf;
+};
+
+RIG_VEC(struct conclusion, conclusions)
+
+/* Puts each pair whose one order gives a cycle into the other, until none does. Gives the tree where both do. */
+static struct rig_case_node *propagate(struct hunt *h, struct conclusions *made)
+{
+    for (size_t before = SIZE_MAX; before != made->count && !is_over(h);) {
+        before = made->count;
+        for (uint32_t pair = 0; pair < pair_count(h); pair++) {
+            if (h->graph->value[pair] != RIG_CASE_OPEN)
+                continue;
+            const uint32_t forward = refuted_by(h, pair, RIG_CASE_FORWARD);
+            const uint32_t backward = refuted_by(h, pair, RIG_CASE_BACKWARD);
+            if (forward > 0 && backward > 0)
+                return split_at_once(h, pair);
+            if (forward == 0 && backward == 0)
+                continue;
+            const enum rig_case_value refuted = forward > 0 ? RIG_CASE_FORWARD : RIG_CASE_BACKWARD;
+            const struct conclusion conclusion = {pair, refuted, leaf_of(h, pair, refuted)};
+            h->no_memory |= !conclusions_add(made, conclusion);
+            if (is_over(h))
+                break;
+            put(h, pair, reverse(refuted));
+        }
+    }
+    return NULL;
+}
+
+/* The open pair that most edges rest on, or NONE. */
+static uint32_t choose(const struct hunt *h)
+{
+    uint32_t best = RIG_CASE_NONE, most = 0;
+    for (uint32_t pair = 0; pair < pair_count(h); pair++) {
+        const uint32_t arcs = h->graph->first_rest[pair + 1] - h->graph->first_rest[pair];
+        if (h->graph->value[pair] == RIG_CASE_OPEN && arcs > most) {
+            best = pair;
+            most = arcs;
+        }
+    }
+    return best;
+}
+
+static struct rig_case_node *prove(struct hunt *h);
+
+static struct rig_case_node *prove_cases(struct hunt *h)
+{
+    const uint32_t pair = choose(h);
+    if (pair == RIG_CASE_NONE || is_over(h))
+        return NULL;
+    put(h, pair, RIG_CASE_FORWARD);
+    struct rig_case_node *first = prove(h), *second = NULL;
+    put(h, pair, RIG_CASE_BACKWARD);
+    if (first != NULL)
+        second = prove(h);
+    put(h, pair, RIG_CASE_OPEN);
+    return split(h, pair, RIG_CASE_FORWARD, first, second);
+}
+
+/* A proof from the pairs as they are put, which give no cycle; NULL: there is none, or time or memory runs out. Depth:
+ * the pairs. */
+static struct rig_case_node *prove(struct hunt *h)
+{
+    struct conclusions made = {0};
+    struct rig_case_node *tree = propagate(h, &made);
+    if (tree == NULL)
+        tree = prove_cases(h);
+    for (size_t i = made.count; i-- > 0;) {
+        put(h, made.at[i].pair, RIG_CASE_OPEN);
+        tree = split(h, made.at[i].pair, made.at[i].refuted, made.at[i].leaf, tree);
+    }
+    conclusions_done(&made);
+    return tree;
+}
+
+/* ---- with the fewest cycles ---- */
+
+static struct rig_case_node *shortest(struct hunt *h, uint32_t leaves, const uint8_t *skipped);
+
+/* Fills in which order of each open pair gives a cycle at once; gives the pair of which both do, with the shortest
+ * cycles, or NONE. */
+static uint32_t find_forced(struct hunt *h, uint8_t *forced)
+{
+    uint32_t best = RIG_CASE_NONE, least = UINT32_MAX;
+    for (uint32_t pair = 0; pair < pair_count(h); pair++) {
+        forced[pair] = RIG_CASE_OPEN;
+        if (h->graph->value[pair] != RIG_CASE_OPEN)
+            continue;
+        const uint32_t forward = refuted_by(h, pair, RIG_CASE_FORWARD);
+        const uint32_t backward = refuted_by(h, pair, RIG_CASE_BACKWARD);
+        if (forward > 0 && backward > 0 && forward + backward < least) {
+            best = pair;
+            least = forward + backward;
+        }
+        forced[pair] = (uint8_t)(forward > 0 ? RIG_CASE_FORWARD : backward > 0 ? RIG_CASE_BACKWARD : RIG_CASE_OPEN);
+    }
+    return best;
+}
+
+/* Conclusions commute: after one of them, those before it in number that were there already need no second try. */
+static struct rig_case_node *shortest_by_conclusion(struct hunt *h, uint32_t leaves, const uint8_t *forced,
+                                                    const uint8_t *skipped, uint8_t *skip)
+{
+    struct rig_case_node *found = NULL;
+    for (uint32_t pair = 0; found == NULL && pair < pair_count(h) && !is_over(h); pair++)
+        skip[pair] = skipped != NULL && skipped[pair] != 0;
+    for (uint32_t pair = 0; found == NULL && pair < pair_count(h) && !is_over(h); pair++) {
+        if (forced[pair] == RIG_CASE_OPEN || skip[pair] != 0)
+            continue;
+        const enum rig_case_value refuted = (enum rig_case_value)forced[pair];
+        put(h, pair, reverse(refuted));
+        struct rig_case_node *rest = shortest(h, leaves - 1, skip);
+        put(h, pair, RIG_CASE_OPEN);
+        if (rest != NULL)
+            found = split(h, pair, refuted, leaf_of(h, pair, refuted), rest);
+        skip[pair] = 1;
+    }
+    return found;
+}
+
+static struct rig_case_node *shortest_by_cases(struct hunt *h, uint32_t leaves, const uint8_t *forced)
+{
+    for (uint32_t pair = 0; pair < pair_count(h) && !is_over(h); pair++) {
+        if (h->graph->value[pair] != RIG_CASE_OPEN || forced[pair] != RIG_CASE_OPEN)
+            continue;
+        for (uint32_t of_first = 2; of_first + 2 <= leaves && !is_over(h); of_first++) {
+            put(h, pair, RIG_CASE_FORWARD);
+            struct rig_case_node *first = shortest(h, of_first, NULL), *second = NULL;
+            put(h, pair, RIG_CASE_BACKWARD);
+            if (first != NULL)
+                second = shortest(h, leaves - of_first, NULL);
+            put(h, pair, RIG_CASE_OPEN);
+            if (second != NULL)
+                return split(h, pair, RIG_CASE_FORWARD, first, second);
+        }
+    }
+    return NULL;
+}
+
+/* A proof of at most so many cycles, two or more, from pairs that give no cycle. `skipped`: conclusions not to draw. */
+static struct rig_case_node *shortest(struct hunt *h, uint32_t leaves, const uint8_t *skipped)
+{
+    uint8_t *forced = h->scratch + (size_t)2 * leaves * pair_count(h), *skip = forced + pair_count(h);
+    const uint32_t both = find_forced(h, forced);
+    if (both != RIG_CASE_NONE)
+        return split_at_once(h, both);
+    if (leaves <= 2)
+        return NULL;
+    struct rig_case_node *found = shortest_by_conclusion(h, leaves, forced, skipped, skip);
+    return found != NULL || leaves < 4 ? found : shortest_by_cases(h, leaves, forced);
+}
+
+static struct rig_case_node *polish(struct hunt *h, struct rig_case_node *tree)
+{
+    const uint32_t known = rig_case_leaves(tree);
+    const size_t rows = 2 * (LEAVES_MOST + 1);
+    h->scratch = rig_arena_array(h->arena, rows * (pair_count(h) + 1), 1);
+    h->no_memory |= h->scratch == NULL;
+    for (uint32_t leaves = 2; leaves <= known && leaves <= LEAVES_MOST && !is_over(h); leaves++) {
+        struct rig_case_node *found = shortest(h, leaves, NULL);
+        if (found != NULL && !h->spent)
+            return found;
+    }
+    return tree;
+}
+
+bool rig_case_search(struct rig_case_graph *graph, int64_t deadline_ns, int64_t polish_ns, struct rig_arena *arena,
+                     struct rig_case_tree *tree)
+{
+    struct hunt h = {.graph = graph, .arena = arena, .deadline_ns = deadline_ns};
+    h.cycle = rig_arena_array(arena, (size_t)graph->problem->txn_count + 1, sizeof h.cycle[0]);
+    *tree = (struct rig_case_tree){0};
+    if (h.cycle == NULL)
+        return false;
+    if (rig_case_graph_cycle(graph, RIG_CASE_NONE, NULL) > 0) {
+        tree->root = new_leaf(&h, RIG_CASE_NONE);
+        return !h.no_memory;
+    }
+    struct rig_case_node *found = prove(&h);
+    tree->spent = h.spent;
+    if (found != NULL && !h.spent && !h.no_memory) {
+        uint8_t *used = rig_arena_alloc(arena, pair_count(&h) + 1);
+        h.no_memory |= used == NULL;
+        tree->root = used == NULL ? NULL : prune(&h, found, used);
+        h.deadline_ns = rig_clock_now_ns() + polish_ns;
+        if (!h.no_memory && rig_case_leaves(tree->root) > 2)
+            tree->root = polish(&h, tree->root);
+    }
+    return !h.no_memory;
+}

@@ -1,0 +1,170 @@
+#include "checker/solve/proof.h"
+
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/clock.h"
+#include "checker/solve/case_search.h"
+#include "checker/solve/shrink.h"
+
+/* How long a shorter proof is looked for. */
+#define POLISH_NS INT64_C(50000000)
+
+struct writing {
+    const struct rig_history *history;
+    const struct rig_problem *part;
+    const struct rig_case_graph *graph;
+    struct rig_case_proof *proof;
+};
+
+static enum rig_rc no_memory(struct rig_err *err)
+{
+    return rig_memory_limit(err, "the proof of a witness");
+}
+
+/* ---- from the tree to lines ---- */
+
+static uint32_t txn_of(const struct rig_problem *part, uint32_t node)
+{
+    return node == RIG_ARC_NONE ? RIG_ARC_NONE : part->txns.at[node].txn;
+}
+
+static uint32_t key_of_op(const struct rig_history *history, uint32_t txn, uint32_t op)
+{
+    return rig_txn_ops(history, txn)[op].key;
+}
+
+static struct rig_case_edge edge_of(const struct writing *w, const struct rig_case_arc *from)
+{
+    struct rig_case_edge edge = {.arc = from->arc, .source = RIG_ORDER_INITIAL, .a = RIG_ARC_NONE, .b = RIG_ARC_NONE};
+    const bool ordered = edge.arc.kind == RIG_EDGE_WW || edge.arc.kind == RIG_EDGE_RW;
+    edge.arc.from = txn_of(w->part, from->arc.from);
+    edge.arc.to = txn_of(w->part, from->arc.to);
+    edge.arc.writer = txn_of(w->part, from->arc.writer);
+    if (edge.arc.kind == RIG_EDGE_RW)
+        edge.arc.key = key_of_op(w->history, edge.arc.from, edge.arc.from_op);
+    else if (edge.arc.to_op != RIG_ARC_NONE)
+        edge.arc.key = key_of_op(w->history, edge.arc.to, edge.arc.to_op);
+    if (ordered && from->pair != RIG_CASE_NONE)
+        edge.source = RIG_ORDER_CASE;
+    if (ordered && from->known != RIG_CASE_NONE) {
+        const struct rig_problem_pair *pair = &w->part->pairs.at[from->known];
+        edge.source = pair->source;
+        edge.a = pair->a;
+        edge.b = pair->b;
+    }
+    return edge;
+}
+
+static struct rig_case_line line_of(const struct writing *w, enum rig_case_kind kind, const struct rig_case_node *node)
+{
+    struct rig_case_line line = {kind, RIG_ARC_NONE, RIG_ARC_NONE, RIG_ARC_NONE, w->proof->edge_count, 0};
+    if (node == NULL)
+        return line;
+    const struct rig_case_pair *pair = &w->graph->pairs.at[node->pair];
+    const bool forward = node->supposed == RIG_CASE_FORWARD;
+    const uint32_t write = rig_problem_write_of(w->part, pair->a, pair->key);
+    line.before = txn_of(w->part, forward ? pair->a : pair->b);
+    line.after = txn_of(w->part, forward ? pair->b : pair->a);
+    line.key = key_of_op(w->history, txn_of(w->part, pair->a), w->part->writes.at[write].first_op);
+    return line;
+}
+
+/* `closes`: the split whose supposed case this tree refutes; NULL: none. */
+static void add_lines(struct writing *w, const struct rig_case_node *node, const struct rig_case_node *closes)
+{
+    struct rig_case_proof *proof = w->proof;
+    for (; node->first != NULL; node = node->second) {
+        proof->lines[proof->line_count++] = line_of(w, RIG_CASE_SUPPOSE, node);
+        add_lines(w, node->first, node);
+    }
+    struct rig_case_line line = line_of(w, RIG_CASE_CYCLE, closes);
+    line.edge_count = node->length;
+    for (uint32_t i = 0; i < node->length; i++)
+        proof->edges[proof->edge_count++] = edge_of(w, &w->graph->arcs.at[node->cycle[i]]);
+    proof->lines[proof->line_count++] = line;
+}
+
+static uint32_t count_edges(const struct rig_case_node *node)
+{
+    return node->first == NULL ? node->length : count_edges(node->first) + count_edges(node->second);
+}
+
+static bool write_proof(struct writing *w, const struct rig_case_node *root, struct rig_arena *arena)
+{
+    const size_t leaves = rig_case_leaves(root), edges = count_edges(root);
+    struct rig_case_proof *proof = w->proof;
+    proof->lines = rig_arena_array(arena, 2 * leaves, sizeof proof->lines[0]);
+    proof->edges = rig_arena_array(arena, edges, sizeof proof->edges[0]);
+    proof->txns = rig_arena_array(arena, w->part->txn_count, sizeof proof->txns[0]);
+    if (proof->lines == NULL || proof->edges == NULL || proof->txns == NULL)
+        return false;
+    add_lines(w, root, NULL);
+    RIG_INVARIANT(proof->line_count == 2 * leaves - 1 && proof->edge_count == edges);
+    return true;
+}
+
+/* ---- a proof of a part ---- */
+
+/* The transactions that some cycle passes, or whose version it rests on. */
+static void list_txns(const struct rig_problem *part, struct rig_case_proof *proof)
+{
+    for (uint32_t node = 0; node < part->txn_count; node++) {
+        const uint32_t txn = part->txns.at[node].txn;
+        bool used = false;
+        for (uint32_t i = 0; !used && i < proof->edge_count; i++)
+            used = proof->edges[i].arc.from == txn || proof->edges[i].arc.writer == txn;
+        if (used)
+            proof->txns[proof->txn_count++] = txn;
+    }
+    RIG_INVARIANT(!proof->minimal || proof->txn_count == part->txn_count);
+}
+
+static enum rig_rc prove_part(const struct rig_problem *part, const struct rig_history *history, int64_t deadline_ns,
+                              struct rig_arena *arena, struct rig_case_proof *proof, struct rig_err *err)
+{
+    bool *writes_nothing = rig_arena_array(arena, (size_t)part->txn_count + 1, sizeof writes_nothing[0]);
+    struct rig_case_graph graph;
+    struct rig_case_tree tree = {0};
+    if (writes_nothing == NULL)
+        return no_memory(err);
+    for (uint32_t node = 0; node < part->txn_count; node++)
+        writes_nothing[node] = part->txns.at[node].first_write == part->txns.at[node + 1].first_write;
+    if (!rig_case_graph_init(&graph, part, rig_level_rule(proof->level), writes_nothing))
+        return no_memory(err);
+    bool done = graph.too_large || rig_case_search(&graph, deadline_ns, POLISH_NS, arena, &tree);
+    if (done && tree.root != NULL) {
+        struct writing w = {history, part, &graph, proof};
+        done = write_proof(&w, tree.root, arena);
+        if (done)
+            list_txns(part, proof);
+    }
+    const bool explained = done && tree.root == NULL && !tree.spent && !graph.too_large;
+    rig_case_graph_done(&graph);
+    if (explained)
+        return rig_fail(err, RIG_E_BUG, "%s: a core of %u transactions has an explanation; please report this history",
+                        rig_level_info(proof->level)->name, (unsigned)part->txn_count);
+    return done ? RIG_OK : no_memory(err);
+}
+
+enum rig_rc rig_prove_no(const struct rig_problem *problem, const struct rig_history *history, enum rig_level level,
+                         const uint32_t *core, uint32_t core_count, const struct rig_solve_budget *budget,
+                         struct rig_arena *arena, struct rig_case_proof *proof, struct rig_err *err)
+{
+    struct rig_shrunk shrunk;
+    struct rig_problem part;
+    enum rig_rc rc = rig_shrink(problem, rig_level_rule(level), core, core_count, budget, &shrunk, err);
+    if (rc != RIG_OK)
+        return rc;
+    struct rig_case_proof made = {.level = level, .minimal = shrunk.minimal};
+    if (rig_problem_part(problem, shrunk.nodes, shrunk.count, &part)) {
+        rc = prove_part(&part, history, budget->deadline_ns, arena, &made, err);
+        rig_problem_done(&part);
+    } else {
+        rc = no_memory(err);
+    }
+    rig_shrunk_done(&shrunk);
+    if (rc == RIG_OK)
+        *proof = made;
+    return rc;
+}

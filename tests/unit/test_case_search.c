@@ -1,0 +1,133 @@
+/* Proofs by cases against brute force: all rules, along all orders, over small random problems. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/rng.h"
+#include "checker/solve/case_search.h"
+#include "checker/solve/shrink.h"
+#include "tests/unit/random_problem.h"
+#include "tests/unit/slow_breach.h"
+
+/* Follows the tree: each leaf is a cycle of distinct nodes that the rule forbids, whose edges hold in its case. */
+static void replay(struct rig_case_graph *graph, const struct rig_case_node *node)
+{
+    struct rig_arc arcs[SLOW_TXNS];
+    bool nothing[SLOW_TXNS];
+    uint32_t seen = 0;
+    if (node->first != NULL) {
+        assert_int_equal(graph->value[node->pair], RIG_CASE_OPEN);
+        graph->value[node->pair] = (uint8_t)node->supposed;
+        replay(graph, node->first);
+        graph->value[node->pair] = node->supposed == RIG_CASE_FORWARD ? RIG_CASE_BACKWARD : RIG_CASE_FORWARD;
+        replay(graph, node->second);
+        graph->value[node->pair] = RIG_CASE_OPEN;
+        return;
+    }
+    assert_in_range(node->length, 2, SLOW_TXNS);
+    for (uint32_t i = 0; i < node->length; i++) {
+        const struct rig_case_arc *arc = &graph->arcs.at[node->cycle[i]];
+        assert_true(arc->pair == RIG_CASE_NONE || graph->value[arc->pair] == arc->value);
+        arcs[i] = arc->arc;
+        nothing[i] = graph->writes_nothing[arc->arc.from];
+        assert_int_equal(seen >> arcs[i].from & 1, 0);
+        seen |= 1U << arcs[i].from;
+        if (i > 0)
+            assert_int_equal(arcs[i - 1].to, arcs[i].from);
+    }
+    assert_int_equal(arcs[node->length - 1].to, arcs[0].from);
+    assert_true(rig_rule_forbids(graph->rule, arcs, node->length, nothing));
+}
+
+/* The leaves of the proof; 0: there is an explanation. */
+static uint32_t prove(const struct rig_problem *problem, const struct rig_rule *rule)
+{
+    struct rig_arena arena;
+    struct rig_case_graph graph;
+    struct rig_case_tree tree;
+    bool nothing[SLOW_TXNS];
+    for (uint32_t i = 0; i < problem->txn_count; i++)
+        nothing[i] = problem->txns.at[i].first_write == problem->txns.at[i + 1].first_write;
+    rig_arena_init(&arena, 0);
+    assert_true(rig_case_graph_init(&graph, problem, rule, nothing));
+    assert_true(rig_case_search(&graph, INT64_MAX, INT64_C(1000000000), &arena, &tree));
+    assert_false(tree.spent);
+    const uint32_t leaves = tree.root == NULL ? 0 : rig_case_leaves(tree.root);
+    if (tree.root != NULL)
+        replay(&graph, tree.root);
+    rig_case_graph_done(&graph);
+    rig_arena_done(&arena);
+    return leaves;
+}
+
+/* The rest has no explanation, and each part of it without one transaction has one. */
+static void expect_minimal(const struct rig_problem *problem, const struct rig_rule *rule)
+{
+    const struct rig_solve_budget unlimited = {INT64_MAX};
+    const uint32_t all[SLOW_TXNS] = {0, 1, 2, 3, 4, 5, 6, 7};
+    struct rig_shrunk shrunk;
+    struct rig_problem part;
+    struct rig_err err = {0};
+    assert_int_equal(rig_shrink(problem, rule, all, problem->txn_count, &unlimited, &shrunk, &err), RIG_OK);
+    assert_true(shrunk.minimal && shrunk.count >= 2);
+    assert_true(rig_problem_part(problem, shrunk.nodes, shrunk.count, &part));
+    assert_true(prove(&part, rule) > 0);
+    rig_problem_done(&part);
+    for (uint32_t without = 0; without < shrunk.count; without++) {
+        uint32_t kept[SLOW_TXNS], count = 0;
+        for (uint32_t i = 0; i < shrunk.count; i++) {
+            if (i != without)
+                kept[count++] = shrunk.nodes[i];
+        }
+        assert_true(rig_problem_part(problem, kept, count, &part));
+        assert_true(slow_breach_explains(&part, rule));
+        rig_problem_done(&part);
+    }
+    rig_shrunk_done(&shrunk);
+}
+
+static void compare_all(uint32_t problems, uint32_t most, uint32_t *longest)
+{
+    uint32_t proofs = 0;
+    for (uint64_t seed = 0; seed < problems; seed++) {
+        struct rig_rng rng;
+        struct rig_problem problem;
+        rig_rng_init(&rng, seed, most);
+        random_problem(&rng, most, &problem);
+        for (int form = 0; form < RIG_RULE_COUNT; form++) {
+            for (int along = 0; along < RIG_ALONG_COUNT; along++) {
+                const struct rig_rule rule = {(enum rig_rule_form)form, (enum rig_along)along, false};
+                const uint32_t leaves = prove(&problem, &rule);
+                if ((leaves == 0) != slow_breach_explains(&problem, &rule))
+                    fail_msg("seed %llu, form %d along %d: %u cycles", (unsigned long long)seed, form, along, leaves);
+                proofs += leaves > 1;
+                *longest = leaves > *longest ? leaves : *longest;
+                if (leaves > 0)
+                    expect_minimal(&problem, &rule);
+            }
+        }
+        rig_problem_done(&problem);
+    }
+    assert_true(proofs > problems / 10);
+}
+
+static void test_brute_force(void **state)
+{
+    (void)state;
+    uint32_t longest = 0;
+    compare_all(2000, 4, &longest);
+    compare_all(600, 5, &longest);
+    compare_all(60, 6, &longest);
+    assert_true(longest > 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_brute_force)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
