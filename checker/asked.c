@@ -53,8 +53,8 @@ static bool rests_on_unread(const struct rig_verdict *verdict, enum rig_anomaly 
 
 /*
  * The same for a non-cyclic anomaly. The search for appends goes over the order of their key, not over reads that
- * contradict it. Reads with a repeated element are compared with that order only, not with each other. A register may
- * have started with a value that no transaction wrote.
+ * contradict it. Reads with a repeated element are compared with that order only, not with each other. An omitted
+ * operation may have written a value that no transaction wrote.
  */
 static const char *why_open_without_cycle(const struct rig_verdict *verdict, enum rig_anomaly asked)
 {
@@ -63,8 +63,8 @@ static const char *why_open_without_cycle(const struct rig_verdict *verdict, enu
     if ((repeated && (asked == RIG_ANOMALY_INCOMPATIBLE_ORDER || asked == RIG_ANOMALY_G1A)) ||
         (contradicted && (asked == RIG_ANOMALY_FRACTURED_APPEND || asked == RIG_ANOMALY_DIRTY_UPDATE)))
         return "reads of some key contradict each other, and not all of them are searched for it";
-    if (asked == RIG_ANOMALY_GARBAGE_READ && rig_type_inference(verdict->scope.workload)->any_initial)
-        return "a register may have had a value that no transaction wrote from the start";
+    if (asked == RIG_ANOMALY_GARBAGE_READ && verdict->scope.lost_count > 0)
+        return "an omitted operation may have written the value";
     return NULL;
 }
 

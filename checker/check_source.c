@@ -110,6 +110,7 @@ static enum rig_rc judge_again(struct run *run, struct rig_verdict **verdict)
         return refuse(run, planned, "its events are not in the order of their times");
     run->options.keep_all = run->unordered;
     run->options.census = run->unordered ? NULL : run->census;
+    run->options.lost = facts->lost_count > 0;
     unsigned known;
     enum rig_rc rc;
     do {

@@ -44,9 +44,10 @@ static const struct rig_type_inference types[RIG_WORKLOAD_COUNT] = {
         {
             .infer = rig_infer_registers,
             .build_problem = rig_register_problem,
-            .assumptions = RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_COUNT) - 1,
             .any_initial = true,
-            .anomalies = A(G1A) | A(G1B) | A(FUTURE_READ) | A(INTERNAL) | A(LOST_UPDATE) | A(CYCLIC_VERSIONS),
+            .assumptions = RIG_ASSUMPTION_BIT(RIG_ASSUMPTION_COUNT) - 1,
+            .anomalies =
+                A(G1A) | A(G1B) | A(GARBAGE_READ) | A(FUTURE_READ) | A(INTERNAL) | A(LOST_UPDATE) | A(CYCLIC_VERSIONS),
             .undecided = "the order of the versions is known only in part",
             .wait_for_unknown = rig_register_wait_for_unknown,
             .retired = &rig_register_retired,

@@ -22,9 +22,11 @@ struct rig_inference {
     const uint8_t *committed; /* per transaction: it counts as committed */
     uint32_t committed_count;
     uint32_t ok_count, fail_count; /* transactions with that outcome */
-    unsigned contradicted;         /* RIG_ASSUMPTION_BIT()s of the assumptions that do not hold here */
-    uint64_t unordered_keys;       /* keys with unread appends of two or more committed transactions */
-    uint64_t unknown_reads;        /* reads of ok transactions whose results are not known */
+    bool any_foreign;              /* a committed read shows a value of a register that no transaction wrote */
+    const uint8_t *open_keys; /* per key: it cannot be finished yet, because a value may get a writer; NULL: all can */
+    unsigned contradicted;    /* RIG_ASSUMPTION_BIT()s of the assumptions that do not hold here */
+    uint64_t unordered_keys;  /* keys with unread appends of two or more committed transactions */
+    uint64_t unknown_reads;   /* reads of ok transactions whose results are not known */
 };
 
 /* Makes the graph of the links, with process order, unless it exists; in the inference's arena. */

@@ -53,6 +53,7 @@ static bool note(struct infer *in, enum rig_anomaly anomaly, uint32_t txn, uint3
                                   .op = op,
                                   .other = other,
                                   .other_op = other_op,
+                                  .unsettled = in->history->txns[txn].outcome != RIG_OUTCOME_OK,
                                   .value = read->read_state == RIG_READ_SEEN ? read->value : 0};
     return rig_noncyclic_note(in->noncyclic, &found);
 }
@@ -92,6 +93,24 @@ static bool take_own_version(struct infer *in, uint32_t txn, uint32_t op, uint32
     return true;
 }
 
+/* A value that no transaction wrote and that is not the initial state, which `initial` read. */
+static bool take_garbage(struct infer *in, uint32_t txn, uint32_t op, const struct rig_register_initial *initial)
+{
+    const struct rig_txn_op *read = rig_txn_ops(in->history, txn) + op;
+    const struct rig_noncyclic found = {
+        .anomaly = RIG_ANOMALY_GARBAGE_READ,
+        .key = read->key,
+        .txn = txn,
+        .op = op,
+        .other = initial->txn,
+        .other_op = initial->op,
+        .value = read->value,
+        .unsettled = in->history->txns[txn].outcome != RIG_OUTCOME_OK ||
+                     in->history->txns[initial->txn].outcome != RIG_OUTCOME_OK,
+    };
+    return rig_noncyclic_note(in->noncyclic, &found);
+}
+
 /* Notes an aborted or intermediate read, links it with the writer, and keeps the reader if later versions are known. */
 static bool take_version(struct infer *in, uint32_t txn, uint32_t op, uint32_t id)
 {
@@ -106,6 +125,10 @@ static bool take_version(struct infer *in, uint32_t txn, uint32_t op, uint32_t i
             return false;
         if (in->registers->committed[version->writer] && !rig_links_add(in->links, version->writer, txn, RIG_LINK_WR))
             return false;
+    } else if (id >= in->history->key_count && in->registers->initial != NULL &&
+               in->registers->initial[version->key].txn != RIG_REGISTER_NONE &&
+               !take_garbage(in, txn, op, &in->registers->initial[version->key])) {
+        return false;
     }
     in->seen[in->seen_count] = (struct version_reader){id, txn};
     in->seen_count += in->registers->edge_first[id] < in->registers->edge_first[id + 1];
@@ -271,6 +294,8 @@ enum rig_rc rig_infer_registers(const struct rig_history *history, struct rig_as
     if (rc != RIG_OK)
         return rc;
     inference->committed = inference->registers.committed;
+    inference->any_foreign = inference->registers.any_foreign;
+    inference->open_keys = inference->registers.open_keys;
     inference->contradicted = inference->registers.contradicted;
     inference->committed_count = inference->registers.committed_count;
     count_outcomes(history, inference);

@@ -309,6 +309,90 @@ static enum rig_rc find_committed(struct build *b)
     return done ? RIG_OK : no_memory(b->err);
 }
 
+/* ---- initial states ---- */
+
+static bool is_unwritten(const struct rig_registers *r, uint32_t version)
+{
+    return version != RIG_REGISTER_NONE && r->versions[version].writer == RIG_REGISTER_NONE;
+}
+
+static bool any_unwritten(const struct rig_registers *r)
+{
+    uint32_t version = r->history->key_count;
+    while (version < r->version_count && !is_unwritten(r, version))
+        version++;
+    return version < r->version_count;
+}
+
+/* nil before a value, then an acknowledged read before one of unknown fate, then the first. */
+static bool shows_better(const struct rig_registers *r, uint32_t txn, uint32_t version,
+                         const struct rig_register_initial *than)
+{
+    const struct rig_history *history = r->history;
+    if (than->txn == RIG_REGISTER_NONE)
+        return true;
+    const bool nil = version < history->key_count;
+    const bool than_nil = r->version_of[history->txns[than->txn].first_op + than->op] < history->key_count;
+    if (nil != than_nil)
+        return nil;
+    return history->txns[txn].outcome == RIG_OUTCOME_OK && history->txns[than->txn].outcome != RIG_OUTCOME_OK;
+}
+
+/* Leaves out the keys that are open. */
+static void find_initial_reads(struct rig_registers *r, const uint8_t *open_keys)
+{
+    const struct rig_history *history = r->history;
+    memset(r->initial, 0xff, ((size_t)history->key_count + 1) * sizeof r->initial[0]);
+    for (uint32_t txn = 0; txn < history->txn_count; txn++) {
+        const uint32_t first = history->txns[txn].first_op, end = history->txns[txn + 1].first_op;
+        for (uint32_t op = first; r->committed[txn] && op < end; op++) {
+            const uint32_t version = r->version_of[op], key = history->ops[op].key;
+            if (!is_unwritten(r, version) || (open_keys != NULL && open_keys[key]))
+                continue;
+            r->any_foreign |= version >= history->key_count;
+            if (shows_better(r, txn, version, &r->initial[key]))
+                r->initial[key] = (struct rig_register_initial){txn, op - first};
+        }
+    }
+}
+
+/* Values without a writer stay as they are where their key may be used again. */
+static bool leave_open(struct build *b, const uint8_t *open_keys)
+{
+    const uint32_t key_count = b->history->key_count;
+    struct rig_registers *r = b->registers;
+    r->open_keys = rig_arena_array(b->arena, (size_t)key_count + 1, sizeof *r->open_keys);
+    for (uint32_t version = key_count; r->open_keys != NULL && version < r->version_count; version++) {
+        const uint32_t key = r->versions[version].key;
+        r->open_keys[key] |= open_keys[key] && is_unwritten(r, version);
+    }
+    return r->open_keys != NULL;
+}
+
+/* Makes the values that were there from the start the initial states of their keys. */
+static enum rig_rc find_initial_values(struct build *b, const uint8_t *open_keys)
+{
+    const struct rig_history *history = b->history;
+    struct rig_registers *r = b->registers;
+    if (!any_unwritten(r))
+        return RIG_OK;
+    uint32_t *value_of = rig_arena_room(b->arena, (size_t)history->key_count + 1, sizeof *value_of);
+    r->initial = rig_arena_room(b->arena, (size_t)history->key_count + 1, sizeof *r->initial);
+    if (value_of == NULL || r->initial == NULL || (open_keys != NULL && !leave_open(b, open_keys)))
+        return no_memory(b->err);
+    find_initial_reads(r, open_keys);
+    for (uint32_t key = 0; key < history->key_count; key++) {
+        const struct rig_register_initial *at = &r->initial[key];
+        value_of[key] = at->txn == RIG_REGISTER_NONE ? key : r->version_of[history->txns[at->txn].first_op + at->op];
+        r->versions[key].value = r->versions[value_of[key]].value;
+    }
+    for (uint32_t op = 0; op < history->op_count; op++) {
+        if (r->version_of[op] == value_of[history->ops[op].key])
+            r->version_of[op] = history->ops[op].key;
+    }
+    return RIG_OK;
+}
+
 /* ---- queries ---- */
 
 /* The first of them that is not of a key before `key`. */
@@ -346,6 +430,8 @@ enum rig_rc rig_registers_build(const struct rig_history *history, struct rig_as
         rc = find_writers(&b);
     if (rc == RIG_OK)
         rc = find_committed(&b);
+    if (rc == RIG_OK && history->lost_count == 0)
+        rc = find_initial_values(&b, assumptions.open_keys);
     if (rc == RIG_OK)
         rc = rig_register_orders_find(&result, assumptions, arena, noncyclic, err);
     mentions_done(&b.mentions);

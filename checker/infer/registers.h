@@ -8,6 +8,11 @@
  *   sequential-keys  each key by itself is sequentially consistent: versions follow each process
  *   linearizable-keys  each key by itself is linearizable: versions follow real time
  *
+ * The initial state of a key is nil if a committed read shows nil, else the value that no transaction wrote and that a
+ * committed read shows first (acknowledged reads before others). Any further value without a writer is a garbage-read.
+ * Where operations are missing, or the key may be used again, a value without a writer may have one: it orders
+ * nothing.
+ *
  * The sources are added in this order. One that would make the versions of some key cyclic is reported
  * (cyclic-versions) and dropped as a whole. The orders are partial: `edges` holds neighbours only.
  *
@@ -29,7 +34,7 @@
 
 #define RIG_REGISTER_NONE UINT32_MAX
 
-/* A value that a key has had; the first key_count versions are the keys' initial states. */
+/* A value that a key has had; the first key_count versions are the keys' initial states (value: 0 for nil). */
 struct rig_register_version {
     int64_t value;
     uint32_t writer;         /* transaction; RIG_REGISTER_NONE: none is known */
@@ -45,12 +50,20 @@ struct rig_version_edge {
         b; /* wfr: b == a, which read `from` and wrote `to`; sequential, linearizable: a before b; initial: none */
 };
 
+/* A committed read that shows the initial state of a key; RIG_REGISTER_NONE: none does. */
+struct rig_register_initial {
+    uint32_t txn, op;
+};
+
 struct rig_registers {
     const struct rig_history *history;
     struct rig_register_version *versions;
     uint32_t version_count;
-    uint32_t *version_of; /* per operation of the history; RIG_REGISTER_NONE where no value is known */
-    uint8_t *committed;   /* per transaction */
+    uint32_t *version_of;                 /* per operation of the history; RIG_REGISTER_NONE where no value is known */
+    struct rig_register_initial *initial; /* per key, where values without a writer were read; else NULL */
+    bool any_foreign;                     /* a committed read shows a value that no transaction wrote */
+    uint8_t *open_keys; /* per key: it has values without a writer and may be used again; NULL: no key */
+    uint8_t *committed; /* per transaction */
     uint32_t committed_count;
     struct rig_version_edge *edges; /* by source */
     uint32_t *edges_from;           /* the same by from, then to, then source */

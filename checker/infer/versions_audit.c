@@ -55,10 +55,11 @@ static bool op_is_sound(const struct rig_registers *registers, uint32_t op)
     const uint32_t version = registers->version_of[op];
     if (version == RIG_REGISTER_NONE)
         return rig_op_reads(o->kind) && o->read_state == RIG_READ_UNKNOWN;
-    const bool initial = rig_op_reads(o->kind) && o->read_state == RIG_READ_NIL;
+    const bool nil = rig_op_reads(o->kind) && o->read_state == RIG_READ_NIL;
+    const bool initial = nil || (rig_op_reads(o->kind) && version == o->key);
     return version < registers->version_count && registers->versions[version].key == o->key &&
-           (initial ? version == o->key
-                    : version >= registers->history->key_count && registers->versions[version].value == o->value);
+           (initial ? version == o->key : version >= registers->history->key_count) &&
+           (nil || registers->versions[version].value == o->value);
 }
 
 static bool edges_are_sound(const struct rig_registers *registers, uint32_t version)

@@ -4,6 +4,8 @@
 #ifndef RIG_CHECKER_LEVELS_ASSUMPTION_H
 #define RIG_CHECKER_LEVELS_ASSUMPTION_H
 
+#include <stdint.h>
+
 /* X(id, name, meaning) */
 #define RIG_ASSUMPTION_TABLE(X)                                                                                        \
     X(WFR_KEYS, "wfr-keys", "within a transaction, writes of a key follow its reads of it")                            \
@@ -19,10 +21,10 @@ enum rig_assumption {
 
 #define RIG_ASSUMPTION_BIT(assumption) (1u << (assumption))
 
-/* RIG_ASSUMPTION_BIT()s. */
 struct rig_assumptions {
-    unsigned made;
-    unsigned contradicted; /* those that other parts of the history are known to contradict: they order nothing */
+    unsigned made;            /* RIG_ASSUMPTION_BIT()s */
+    unsigned contradicted;    /* those that other parts of the history are known to contradict: they order nothing */
+    const uint8_t *open_keys; /* per key: it may be used again, so a value without a writer may get one; NULL: no key */
 };
 
 #endif

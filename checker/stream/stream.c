@@ -81,6 +81,7 @@ void rig_stream_free(struct rig_stream *windows)
     rig_witness_txns_free(windows->evidence);
     if (windows->storage != NULL)
         rig_verdict_free(&windows->storage->verdict);
+    free(windows->open_keys);
     free(windows);
 }
 
@@ -111,11 +112,24 @@ struct judgement {
     struct rig_err *err;
 };
 
+bool rig_stream_open_keys(struct rig_stream *w, const struct rig_history *view, bool all)
+{
+    uint8_t *open_keys = realloc(w->open_keys, (size_t)view->key_count + 1);
+    if (open_keys == NULL)
+        return false;
+    w->open_keys = open_keys;
+    for (uint32_t key = 0; key < view->key_count; key++)
+        open_keys[key] = all || rig_stream_key_is_in_use(w, view, key) ||
+                         (w->options.census == NULL && !rig_stream_key_is_idle(w, key));
+    return true;
+}
+
 /* Whether the key may be used again, from the census or by a guess. */
 static bool may_be_used(const struct judgement *j, uint32_t key)
 {
     const struct rig_stream *w = j->w;
-    if (rig_stream_key_is_in_use(w, j->view, key))
+    const uint8_t *open_keys = w->judge.inference.open_keys;
+    if (rig_stream_key_is_in_use(w, j->view, key) || (open_keys != NULL && open_keys[key]))
         return true;
     return w->options.census == NULL && !rig_stream_key_is_idle(w, key) &&
            !rig_retired_is_settled(w->retired, &w->judge.inference, key, !w->unclean);
@@ -281,10 +295,17 @@ static enum rig_rc begin_judgement(struct rig_stream *w, bool last, struct judge
     if (j->view == NULL)
         return rig_stream_no_memory(err);
     limit_judge(w);
+    const bool open = !last && w->type->any_initial;
+    if (open && !rig_stream_open_keys(w, j->view, w->options.lost))
+        return rig_stream_no_memory(err);
     w->judge.assumptions.contradicted = contradicted_before(w);
+    w->judge.assumptions.open_keys = open ? w->open_keys : NULL;
     enum rig_rc rc = rig_judge_infer(&w->judge, j->view, true, err);
     if (rc == RIG_OK)
         note_contradictions(w);
+    /* Whether a key began with the value depends on all of its uses. */
+    if (rc == RIG_OK && w->judge.inference.any_foreign && w->options.census == NULL && w->judged_count + !last > 0)
+        w->conflict = "a read shows a value that no transaction wrote";
     return rc != RIG_OK || make_arrays(j) ? rc : rig_stream_no_memory(err);
 }
 

@@ -43,6 +43,7 @@ struct rig_stream_options {
     const struct rig_census *census;     /* of the same segments: borrowed; NULL: guess */
     unsigned *contradicted;              /* borrowed, below; NULL: nothing is known */
     bool guess_failed;                   /* in an earlier check: rig_check_source() begins with the census */
+    bool lost;                           /* operations are missing: any value may have a writer */
     bool keep_all;                       /* judge at the end only */
     const char *name;                    /* of the history, for errors; NULL: none */
     const struct rig_check_watch *watch; /* called by rig_check_source(); NULL: no progress is reported */

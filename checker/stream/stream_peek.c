@@ -26,6 +26,9 @@ static enum rig_rc peek_at_window(struct rig_stream *w, struct rig_stream_peek *
     const struct rig_history *view = rig_window_history(w->window, true);
     if (view == NULL)
         return rig_stream_no_memory(err);
+    if (w->type->any_initial && !rig_stream_open_keys(w, view, true))
+        return rig_stream_no_memory(err);
+    judge->assumptions.open_keys = w->type->any_initial ? w->open_keys : NULL;
     enum rig_rc rc = rig_judge_infer(judge, view, true, err);
     if (rc != RIG_OK)
         return rc;

@@ -32,6 +32,7 @@ struct rig_stream {
     int64_t zero_ns;       /* the first invocation */
     int64_t adding_ns;
     const char *conflict;
+    uint8_t *open_keys; /* per key of the window: rig_stream_open_keys() */
 };
 
 /* Whether to judge the window before it takes another segment like this one (stream_full.c). */
@@ -43,6 +44,9 @@ size_t rig_stream_other_bytes(const struct rig_stream *windows);
  * that is a guess, whether the key has been unused for the full idle time of the options. */
 bool rig_stream_key_is_in_use(const struct rig_stream *windows, const struct rig_history *view, uint32_t key);
 bool rig_stream_key_is_idle(const struct rig_stream *windows, uint32_t key);
+
+/* Fills open_keys: whether the key, shown as `view`, may be used again; `all`: every key may. False when memory runs out. */
+bool rig_stream_open_keys(struct rig_stream *windows, const struct rig_history *view, bool all);
 
 /* RIG_E_LIMIT. */
 enum rig_rc rig_stream_no_memory(struct rig_err *err);

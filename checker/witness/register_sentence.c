@@ -8,7 +8,11 @@ static void add_order(const struct rig_history *history, const struct rig_step *
 {
     static const char *const assumptions[] = {"", "", "writes follow reads", "sequential keys", "linearizable keys"};
     if (step->order == RIG_ORDER_INITIAL || step->order == RIG_ORDER_LIST) {
-        rig_buf_add_text(text, ", which comes after the initial state.");
+        const bool nil = rig_txn_ops(history, step->from)[step->from_op].read_state == RIG_READ_NIL;
+        rig_buf_add_text(text, ", which comes after the initial state");
+        if (!nil)
+            rig_buf_printf(text, ": no transaction wrote %" PRId64, step->from_value);
+        rig_buf_add_char(text, '.');
         return;
     }
     rig_buf_add_text(text, ": ");
@@ -71,6 +75,16 @@ static void add_noncyclic(const struct rig_history *history, const struct rig_wi
     }
     if (w->anomaly == RIG_ANOMALY_FUTURE_READ) {
         rig_buf_add_text(text, "which it wrote itself only later.");
+        return;
+    }
+    if (w->anomaly == RIG_ANOMALY_GARBAGE_READ) {
+        rig_buf_add_text(text, "which no transaction wrote; ");
+        rig_sentence_txn(history, other, text);
+        rig_buf_add_char(text, ' ');
+        rig_sentence_reading(history, other, w->other_op, text);
+        if (rig_txn_ops(history, other)[w->other_op].read_state == RIG_READ_SEEN)
+            rig_buf_add_text(text, ", which none wrote either");
+        rig_buf_add_text(text, ", and a key has one initial state.");
         return;
     }
     if (w->anomaly == RIG_ANOMALY_LOST_UPDATE) {

@@ -3,10 +3,12 @@
  *
  * A step that rests on an order of versions must show both versions and the evidence that its assumption needs. wfr: a
  * transaction read the one and then wrote the other. sequential: a process used the one last, and later began with the
- * other. linearizable: the same for two transactions, of which one completed before the other was invoked. A witness of
- * cyclic-versions names two versions of a cycle and not its edges: only that the transaction wrote one of them is
- * proved.
+ * other. linearizable: the same for two transactions, of which one completed before the other was invoked. The
+ * initial state, nil or a value that no transaction wrote, precedes all. A witness of cyclic-versions names two versions
+ * of a cycle and not its edges: only that the transaction wrote one of them is proved.
  */
+#include <stdlib.h>
+
 #include "checker/witness/verify_commits.h"
 #include "checker/witness/verify_type.h"
 
@@ -15,6 +17,53 @@ struct seen {
     bool known, initial;
     int64_t value;
 };
+
+/* The operations of each key, in the order of the history. */
+struct facts {
+    uint32_t *first; /* per key, and one more: into */
+    uint32_t *ops;   /*   numbers of operations in the history */
+};
+
+static void free_facts(void *facts)
+{
+    struct facts *f = facts;
+    if (f == NULL)
+        return;
+    free(f->first);
+    free(f->ops);
+    free(f);
+}
+
+static bool list_ops(struct rig_proof *proof)
+{
+    const struct rig_history *history = proof->history;
+    struct facts *f = proof->facts = calloc(1, sizeof *f);
+    if (f == NULL)
+        return false;
+    f->first = calloc((size_t)history->key_count + 2, sizeof f->first[0]);
+    f->ops = malloc(((size_t)history->op_count + 1) * sizeof f->ops[0]);
+    if (f->first == NULL || f->ops == NULL)
+        return false;
+    for (uint32_t op = 0; op < history->op_count; op++)
+        f->first[history->ops[op].key + 2]++;
+    for (uint32_t key = 0; key < history->key_count; key++)
+        f->first[key + 2] += f->first[key + 1];
+    for (uint32_t op = 0; op < history->op_count; op++)
+        f->ops[f->first[history->ops[op].key + 1]++] = op;
+    return true;
+}
+
+/* No transaction wrote the value, whatever became of it. */
+static bool is_unwritten(const struct rig_proof *proof, uint32_t key, int64_t value)
+{
+    const struct facts *f = proof->facts;
+    bool written = false;
+    for (uint32_t i = f->first[key]; !written && i < f->first[key + 1]; i++) {
+        const struct rig_txn_op *op = &proof->history->ops[f->ops[i]];
+        written = op->kind == RIG_OP_WRITE && op->value == value;
+    }
+    return !written;
+}
 
 /* ---- which transactions committed ---- */
 
@@ -32,7 +81,7 @@ static bool follow_reads(struct rig_commits *commits, uint32_t txn)
 
 static bool prove_committed(struct rig_proof *proof)
 {
-    return rig_commits_prove(proof, RIG_OP_WRITE, follow_reads);
+    return list_ops(proof) && rig_commits_prove(proof, RIG_OP_WRITE, follow_reads);
 }
 
 /* ---- versions of a key in a transaction ---- */
@@ -95,12 +144,12 @@ static const struct rig_txn_op *known_read(const struct rig_history *history, ui
 /* ---- steps ---- */
 
 /* `from` came before `to` for the reason that the step gives. */
-static bool shows_order(const struct rig_history *history, const struct rig_step *step, struct seen from,
-                        struct seen to)
+static bool shows_order(const struct rig_proof *proof, const struct rig_step *step, struct seen from, struct seen to)
 {
+    const struct rig_history *history = proof->history;
     uint32_t a = step->order_txn, b = step->order_other;
     if (step->order == RIG_ORDER_INITIAL)
-        return from.initial;
+        return from.initial || is_unwritten(proof, step->key, from.value);
     if (a >= history->txn_count || b >= history->txn_count || history->txns[a].outcome != RIG_OUTCOME_OK ||
         history->txns[b].outcome != RIG_OUTCOME_OK)
         return false;
@@ -145,7 +194,7 @@ static const char *check_step(const struct rig_proof *proof, const struct rig_st
     } else if (!wrote(history, step->from, step->key, step->from_value)) {
         return "did not write the earlier value";
     }
-    return shows_order(history, step, from, to) ? NULL : "has nothing that orders the two versions";
+    return shows_order(proof, step, from, to) ? NULL : "has nothing that orders the two versions";
 }
 
 /* ---- non-cyclic anomalies ---- */
@@ -200,6 +249,22 @@ static const char *check_lost_update(const struct rig_proof *proof, const struct
     return both ? NULL : "did not write like the other one";
 }
 
+/* Another committed read shows another initial state, and a key has one. */
+static const char *check_garbage(const struct rig_proof *proof, const struct rig_witness *w,
+                                 const struct rig_txn_op *read)
+{
+    const uint32_t other = w->txns[w->txn_count - 1];
+    const struct rig_txn_op *initial = known_read(proof->history, other, w->other_op);
+    if (read->read_state != RIG_READ_SEEN || read->value != w->value || !is_unwritten(proof, w->key, w->value))
+        return "read a value that some transaction wrote";
+    if (initial == NULL || initial->key != w->key || !proof->committed[other] ||
+        is_same(seen_by(read), seen_by(initial)))
+        return "has no other read that shows another initial state";
+    return initial->read_state == RIG_READ_NIL || is_unwritten(proof, w->key, initial->value)
+               ? NULL
+               : "is compared with a read of a value that some transaction wrote";
+}
+
 static const char *check_noncyclic(const struct rig_proof *proof, const struct rig_witness *w)
 {
     const struct rig_history *history = proof->history;
@@ -220,6 +285,8 @@ static const char *check_noncyclic(const struct rig_proof *proof, const struct r
         return check_future(history, w, read);
     case RIG_ANOMALY_LOST_UPDATE:
         return check_lost_update(proof, w, read);
+    case RIG_ANOMALY_GARBAGE_READ:
+        return check_garbage(proof, w, read);
     default:
         return "shows an anomaly that registers cannot show without a cycle";
     }
@@ -234,6 +301,7 @@ static bool is_acknowledged(const struct rig_proof *proof, const struct rig_step
 }
 
 const struct rig_type_verifier rig_verify_register = {.prove_committed = prove_committed,
+                                                      .free_facts = free_facts,
                                                       .check_step = check_step,
                                                       .check_noncyclic = check_noncyclic,
                                                       .is_acknowledged = is_acknowledged};

@@ -272,6 +272,21 @@ static void assumptions_on_top_of_a_dropped_one_are_tried_again(void **state)
     free_judged(&f);
 }
 
+/* Whether a key began with a value that no transaction wrote depends on all its uses, so that nothing is guessed. */
+static void values_without_a_writer_are_conflicts(void **state)
+{
+    (void)state;
+    struct judged f;
+    judge(&f, "ok 0 0-1: rx[7]; ok 0 2-3: ay1; ok 0 4-5: az1; ok 0 6-7: aw1", 0, NULL);
+    assert_null(f.verdict);
+    free_judged(&f);
+    /* T1 is still open when T3, which reads from it, is judged. */
+    judge(&f, "ok 0 0-9: ax7; ok 1 2-3: rx[7]; ok 2 4-5: ay1; ok 2 6-7: ry[1]", 0, NULL);
+    assert_non_null(f.verdict);
+    assert_int_equal(f.verdict->findings[RIG_ANOMALY_GARBAGE_READ].count, 0);
+    free_judged(&f);
+}
+
 static void registers_are_judged_in_windows(void **state)
 {
     (void)state;
@@ -302,6 +317,7 @@ int main(void)
         cmocka_unit_test(old_values_are_conflicts),
         cmocka_unit_test(an_assumption_is_dropped_for_judged_windows_too),
         cmocka_unit_test(assumptions_on_top_of_a_dropped_one_are_tried_again),
+        cmocka_unit_test(values_without_a_writer_are_conflicts),
         cmocka_unit_test(registers_are_judged_in_windows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -128,6 +128,54 @@ static void unknown_writers_count_once_they_are_read(void **state)
     done(&f);
 }
 
+static uint64_t garbage_in(const char *lines, uint64_t *settled)
+{
+    struct fixture f;
+    infer(&f, lines, 0);
+    const uint64_t count = f.inference.noncyclic.count[RIG_ANOMALY_GARBAGE_READ];
+    *settled = f.inference.noncyclic.settled[RIG_ANOMALY_GARBAGE_READ];
+    done(&f);
+    return count;
+}
+
+#define INFO(process, value)                                                                                           \
+    "{\"type\":\"invoke\",\"process\":" process ",\"value\":" value "}\n"                                              \
+    "{\"type\":\"info\",\"process\":" process ",\"value\":" value "}\n"
+#define FAIL(process, value)                                                                                           \
+    "{\"type\":\"invoke\",\"process\":" process ",\"value\":" value "}\n"                                              \
+    "{\"type\":\"fail\",\"process\":" process ",\"value\":" value "}\n"
+
+static void a_key_has_one_initial_state(void **state)
+{
+    (void)state;
+    uint64_t settled;
+    assert_int_equal(garbage_in(TXN("0", "[[\"r\",1,5]]") TXN("1", "[[\"r\",1,5],[\"w\",1,6]]"), &settled), 0);
+    assert_int_equal(garbage_in(TXN("0", "[[\"r\",1,null]]") TXN("1", "[[\"r\",1,5]]"), &settled), 1);
+    assert_int_equal(settled, 1);
+    assert_int_equal(garbage_in(TXN("0", "[[\"r\",1,5]]") TXN("1", "[[\"r\",1,6],[\"r\",2,7]]"), &settled), 1);
+    /* The reads of failed transactions say nothing; a failed write is a writer. */
+    assert_int_equal(garbage_in(FAIL("0", "[[\"r\",1,5]]") TXN("1", "[[\"r\",1,6]]"), &settled), 0);
+    assert_int_equal(
+        garbage_in(TXN("0", "[[\"r\",1,5]]") FAIL("1", "[[\"w\",1,5]]") TXN("1", "[[\"r\",1,6]]"), &settled), 0);
+    /* That one of unknown fate committed is certain at read committed only. */
+    assert_int_equal(garbage_in(INFO("0", "[[\"r\",1,5],[\"w\",2,1]]") TXN("1", "[[\"r\",2,1]]")
+                                    TXN("1", "[[\"r\",1,6]]"),
+                                &settled),
+                     1);
+    assert_int_equal(settled, 0);
+}
+
+/* Like nil, the value that a key began with comes before all others. */
+static void an_initial_value_precedes_all_versions(void **state)
+{
+    (void)state;
+    struct fixture f;
+    infer(&f, TXN("0", "[[\"r\",1,9]]") TXN("1", "[[\"w\",1,4]]"), 0);
+    assert_int_equal(source_of(&f, 9, 4), RIG_ORDER_INITIAL);
+    assert_int_equal(f.inference.graph.link_count[RIG_LINK_RW], 1);
+    done(&f);
+}
+
 static void a_value_written_twice_is_refused(void **state)
 {
     (void)state;
@@ -235,6 +283,8 @@ int main(void)
         cmocka_unit_test(processes_order_versions),
         cmocka_unit_test(a_source_that_contradicts_is_dropped_whole),
         cmocka_unit_test(unknown_writers_count_once_they_are_read),
+        cmocka_unit_test(a_key_has_one_initial_state),
+        cmocka_unit_test(an_initial_value_precedes_all_versions),
         cmocka_unit_test(a_value_written_twice_is_refused),
         cmocka_unit_test(nothing_is_held),
         cmocka_unit_test(false_witnesses_are_refused),
