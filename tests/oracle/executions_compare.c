@@ -1,11 +1,12 @@
 /*
  * Compares rig's checker with the second oracle (executions.h, named_anomalies.h) on random small histories.
  *
- *   executions_compare [--count N] [--seed S] [--first NUMBER] [--lists | --registers] [--made] [--transactions MOST]
- *                      [--decided] [--most-open FILE]
+ *   executions_compare [--count N] [--seed S] [--first NUMBER] [--lists | --registers] [--made | --cases]
+ *                      [--transactions MOST] [--decided] [--most-open FILE]
  *
- * The histories are those of small_wild.h or, with --made, of small_execution.h, there with 4 to MOST transactions (at
- * most EXECUTION_TXNS).
+ * The histories are those of small_wild.h or, with --made, of small_execution.h, there with 4 to MOST transactions (6;
+ * at most EXECUTION_TXNS). With --cases they have 8 to MOST (14; at most CASES_TXNS), and the third oracle
+ * (version_cases.h) decides the levels, without assumptions and without names of anomalies.
  *
  * rig reads each history as JSON lines: as a whole, in windows of single transactions, or in such windows and under a
  * limit of memory; those of registers under each set of assumptions in turn. Then, for each level:
@@ -40,6 +41,7 @@
 #include "tests/oracle/small_execution.h"
 #include "tests/oracle/small_random.h"
 #include "tests/oracle/small_wild.h"
+#include "tests/oracle/version_cases.h"
 
 /* The levels that rig claims to decide for lists; `ordered`: all versions of each key have an order. */
 static uint64_t decided_levels(bool ordered)
@@ -70,6 +72,7 @@ struct asking {
     unsigned assumptions; /* bits of enum execution_assumption */
     enum telling telling;
     bool decided; /* rig must decide every level */
+    bool cases;   /* the third oracle is asked, not the second */
 };
 
 enum reply { NO, YES, UNDECIDED };
@@ -189,6 +192,7 @@ static const char *const agreement_names[AGREEMENTS] = {
 /* Both answers for one history, compared. */
 struct comparison {
     enum agreement agreement[QUESTIONS];
+    uint32_t splits; /* as in struct explained */
 };
 
 /* Read uncommitted of lists, in its three forms, may depend on the fate of a transaction that was read. */
@@ -207,17 +211,51 @@ static bool is_excused(const struct small_history *history, const struct answer 
 /* Whether an execution at each level explains the history: under the assumptions asked for, and under none. */
 struct explained {
     struct executions assuming, anyhow;
+    uint64_t unknown; /* levels that the third oracle leaves out */
+    uint32_t splits;  /* the most pairs of writers of which it tried both orders, of any level without an execution */
 };
 
+static void explain_by_cases(const struct small_history *history, struct explained *explained)
+{
+    struct case_answers cases;
+    version_cases_find(history, &cases);
+    for (int level = 0; level < RIG_LEVEL_COUNT; level++) {
+        const struct level_meaning meaning = level_meaning((enum rig_level)level);
+        const enum case_answer answer = cases.answer[meaning.kind][meaning.order];
+        const uint32_t splits = cases.split[meaning.kind][meaning.order];
+        explained->assuming.exists[meaning.kind][meaning.order] = answer == CASES_YES;
+        if (meaning.kind == EXECUTION_RU || answer == CASES_SPENT)
+            explained->unknown |= RIG_LEVEL_BIT(level);
+        else if (answer == CASES_NO && splits > explained->splits)
+            explained->splits = splits;
+    }
+    explained->anyhow = explained->assuming;
+}
+
+static void explain(const struct small_history *history, const struct asking *asking, struct explained *explained)
+{
+    *explained = (struct explained){.unknown = 0};
+    if (asking->cases) {
+        explain_by_cases(history, explained);
+        return;
+    }
+    executions_find(history, asking->assumptions, &explained->assuming);
+    explained->anyhow = explained->assuming;
+    if (asking->assumptions != 0)
+        executions_find(history, 0, &explained->anyhow);
+}
+
 /*
- * rig uses an assumption where it orders two versions, and drops it when it contradicts itself. So it refutes
- * no level with an execution under all that they say, and holds none without an execution under nothing of it.
+ * rig takes from an assumption the order of pairs of versions, and drops one that contradicts itself. So a level that it
+ * refutes has no execution under all that the assumptions say, and one that it holds has an execution without them.
  */
 static enum agreement compare_level(const struct small_history *history, const struct asking *asking,
                                     const struct answer *answer, const struct explained *explained,
                                     enum rig_level level)
 {
     const enum rig_fate fate = answer->fate[level];
+    if ((explained->unknown & RIG_LEVEL_BIT(level)) != 0)
+        return AGREE;
     const bool exists = level_exists(&explained->assuming, level), anyhow = level_exists(&explained->anyhow, level);
     if (fate == RIG_FATE_REFUTED)
         return exists ? FALSE_ALARM : AGREE;
@@ -363,13 +401,12 @@ static void compare(const struct small_history *history, const struct asking *as
         comparison->agreement[0] = REFUSED;
         return;
     }
-    executions_find(history, asking->assumptions, &explained.assuming);
-    explained.anyhow = explained.assuming;
-    if (asking->assumptions != 0)
-        executions_find(history, 0, &explained.anyhow);
+    explain(history, asking, &explained);
+    comparison->splits = explained.splits;
     for (int level = 0; level < RIG_LEVEL_COUNT; level++)
         comparison->agreement[level] = compare_level(history, asking, &answer, &explained, (enum rig_level)level);
-    compare_names(history, asking, &answer, comparison);
+    if (!asking->cases)
+        compare_names(history, asking, &answer, comparison);
 }
 
 /* ---- reports ---- */
@@ -415,6 +452,8 @@ static void report(const struct small_history *history, struct wanted wanted, ui
 
 struct totals {
     uint64_t histories, disagreements;
+    uint64_t split;              /* histories in which some level needed both orders of a pair of writers */
+    uint32_t most_split;         /* of how many pairs, at most */
     uint64_t open[2][QUESTIONS]; /* of lists, of registers */
     uint64_t found[QUESTIONS][AGREEMENTS];
 };
@@ -495,7 +534,7 @@ static bool is_bounded(const struct totals *totals, const char *path)
 struct options {
     uint64_t seed, count, first, transactions;
     enum { ANY, LISTS, REGISTERS } workload;
-    bool made, decided;
+    bool made, cases, decided;
     const char *most_open;
 };
 
@@ -505,7 +544,7 @@ static bool make_history(const struct options *options, uint64_t number, struct 
     if (options->made) {
         const struct small_shape shape = {.registers = options->workload == ANY ? number / TELLINGS % 2 != 0
                                                                                 : options->workload == REGISTERS,
-                                          .least = 4,
+                                          .least = options->cases ? 8 : 4,
                                           .most = (int)options->transactions};
         small_execution(options->seed, number, shape, history);
     } else {
@@ -524,10 +563,13 @@ static void try_history(const struct options *options, uint64_t number, struct t
     if (!make_history(options, number, &history))
         return;
     struct asking asking = {.telling = (enum telling)(number % TELLINGS),
-                            .assumptions = history.registers ? (unsigned)(number / TELLINGS % 8) : 0,
-                            .decided = options->decided};
+                            .assumptions = history.registers && !options->cases ? (unsigned)(number / TELLINGS % 8) : 0,
+                            .decided = options->decided,
+                            .cases = options->cases};
     compare(&history, &asking, &comparison);
     totals->histories++;
+    totals->split += comparison.splits > 0;
+    totals->most_split = comparison.splits > totals->most_split ? comparison.splits : totals->most_split;
     for (int question = 0; question < QUESTIONS; question++) {
         enum agreement agreement = comparison.agreement[question];
         totals->open[history.registers][question] += agreement == OPEN;
@@ -551,10 +593,16 @@ static bool take_option(int argc, char **argv, int *i, struct options *options)
                    {"--first", &options->first},
                    {"--transactions", &options->transactions}};
     const char *name = argv[*i];
-    options->made |= strcmp(name, "--made") == 0;
-    options->decided |= strcmp(name, "--decided") == 0;
-    if (strcmp(name, "--made") == 0 || strcmp(name, "--decided") == 0)
-        return true;
+    struct {
+        const char *name;
+        bool *flag;
+    } flags[] = {{"--made", &options->made}, {"--cases", &options->cases}, {"--decided", &options->decided}};
+    for (size_t f = 0; f < sizeof flags / sizeof flags[0]; f++) {
+        if (strcmp(name, flags[f].name) == 0) {
+            *flags[f].flag = true;
+            return true;
+        }
+    }
     if (strcmp(name, "--lists") == 0 || strcmp(name, "--registers") == 0) {
         options->workload = strcmp(name, "--lists") == 0 ? LISTS : REGISTERS;
         return true;
@@ -580,16 +628,20 @@ static bool take_options(int argc, char **argv, struct options *options)
         if (!take_option(argc, argv, &i, options))
             return false;
     }
-    return options->transactions >= 4 && options->transactions <= EXECUTION_TXNS;
+    options->made |= options->cases;
+    if (options->transactions == 0)
+        options->transactions = options->cases ? 14 : 6;
+    return options->cases ? options->transactions >= 8 && options->transactions <= CASES_TXNS
+                          : options->transactions >= 4 && options->transactions <= EXECUTION_TXNS;
 }
 
 int main(int argc, char **argv)
 {
-    struct options options = {.seed = 1, .count = 2000, .transactions = 6};
+    struct options options = {.seed = 1, .count = 2000};
     struct totals totals = {0};
     if (!take_options(argc, argv, &options)) {
         fprintf(stderr, "usage: executions_compare [--count N] [--seed S] [--first NUMBER] [--lists | --registers]\n"
-                        "    [--made] [--transactions 4..7] [--decided] [--most-open FILE]\n");
+                        "    [--made | --cases] [--transactions MOST] [--decided] [--most-open FILE]\n");
         return 64;
     }
     rig_bug_on_exit(print_current);
@@ -599,6 +651,9 @@ int main(int argc, char **argv)
     print_disagreements(&totals);
     printf("seed %llu: %llu histories, %llu with a disagreement\n", (unsigned long long)options.seed,
            (unsigned long long)totals.histories, (unsigned long long)totals.disagreements);
+    if (options.cases)
+        printf("%llu histories break a level only by cases, over at most %u pairs of writers\n",
+               (unsigned long long)totals.split, totals.most_split);
     bool bounded = options.most_open == NULL || is_bounded(&totals, options.most_open);
     return totals.disagreements == 0 && bounded ? EXIT_SUCCESS : EXIT_FAILURE;
 }

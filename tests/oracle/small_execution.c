@@ -76,10 +76,14 @@ static void add_op(struct making *m, struct small_txn *txn, bool write, int key)
         op->value = 1 + m->next_value++ * m->value_factor % VALUES;
 }
 
+/* Two blind writers of each key, then readers of any combination of versions: orders of several pairs depend on each
+ * other, and no single one is forced. */
+enum { CROSSED = 3, THEMED = 6 };
+
 /* The operations that reveal one kind of anomaly, or a mixture. */
 enum theme { MIXTURE, READ_ALL, WRITE_ONE, WRITE_SOME, UPDATE, SKEW, THEMES };
 
-static void make_operations(struct making *m, struct small_txn *txn, enum theme theme)
+static void make_operations(struct making *m, struct small_txn *txn, int t, enum theme theme)
 {
     int key = below(&m->rng, m->key_count);
     switch (theme) {
@@ -90,7 +94,7 @@ static void make_operations(struct making *m, struct small_txn *txn, enum theme 
         }
         return;
     case WRITE_ONE:
-        add_op(m, txn, true, key);
+        add_op(m, txn, true, m->themes == CROSSED ? t % m->key_count : key);
         return;
     case WRITE_SOME: /* blindly */
         for (int i = 1 + below(&m->rng, 3); i > 0; i--)
@@ -111,8 +115,8 @@ static void make_operations(struct making *m, struct small_txn *txn, enum theme 
     }
 }
 
-/* Long forks, skewed writes, or chains of updates in one history out of five each. */
-static enum theme choose_theme(struct making *m)
+/* Long forks, skewed writes, chains of updates, or crossed reads in one history out of six each. */
+static enum theme choose_theme(struct making *m, int t)
 {
     static const enum theme forks[] = {READ_ALL, READ_ALL, WRITE_ONE, WRITE_ONE, WRITE_SOME, UPDATE};
     static const enum theme skews[] = {SKEW, SKEW, SKEW, READ_ALL, UPDATE, WRITE_ONE};
@@ -125,6 +129,8 @@ static enum theme choose_theme(struct making *m)
         return skews[i];
     case 2:
         return chains[i];
+    case CROSSED:
+        return t < 2 * m->key_count ? WRITE_ONE : percent(&m->rng, 90) ? READ_ALL : SKEW;
     default:
         return percent(&m->rng, 40) ? MIXTURE : (enum theme)below(&m->rng, THEMES);
     }
@@ -193,6 +199,16 @@ static uint64_t some_of(struct making *m, uint64_t set, int chance)
     return some;
 }
 
+static int any_of(struct making *m, uint64_t set)
+{
+    int chosen = NOTHING, count = 0;
+    for (int t = 0; t < SMALL_TXNS; t++) {
+        if (in(set, t) && below(&m->rng, ++count) == 0)
+            chosen = t;
+    }
+    return chosen;
+}
+
 /* The set that the transaction sees before its first operation. */
 static uint64_t first_set(struct making *m, int t)
 {
@@ -230,6 +246,8 @@ static int choose_version(struct making *m, int t, const struct small_op *read, 
     const struct small_txn *txn = &m->history->txns[t];
     if (m->model == EACH_READ_UPDATES && writes_before(txn, read->key, txn->op_count))
         return last_of(writers);
+    if (m->model == EACH_READ && m->themes == CROSSED)
+        return any_of(m, writers);
     if (m->model == EACH_READ || m->model == EACH_READ_UPDATES)
         return last_of(some_of(m, writers, m->sees_percent));
     return last_of(writers & sees);
@@ -408,12 +426,14 @@ void small_execution(uint64_t seed, uint64_t number, struct small_shape shape, s
     m.writes_percent = 30 + 10 * below(&m.rng, 5);
     m.trouble_percent = 10 * below(&m.rng, 4);
     m.sees_percent = 15 + 15 * below(&m.rng, 5);
-    m.themes = below(&m.rng, 5);
+    m.themes = history->txn_count >= 8 && percent(&m.rng, 50) ? CROSSED : below(&m.rng, THEMED);
+    if (m.themes == CROSSED && percent(&m.rng, 70))
+        m.model = EACH_READ;
     m.value_factor = factors[below(&m.rng, 4)];
     for (int t = 0; t < history->txn_count; t++) {
         const bool trouble = percent(&m.rng, m.trouble_percent), commits = !trouble || percent(&m.rng, 60);
         known[t] = !trouble || (!commits && percent(&m.rng, 50));
-        make_operations(&m, &history->txns[t], choose_theme(&m));
+        make_operations(&m, &history->txns[t], t, choose_theme(&m, t));
         run(&m, t, commits);
         history->txns[t].outcome = commits ? SMALL_OK : SMALL_FAIL;
     }

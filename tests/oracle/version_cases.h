@@ -1,0 +1,41 @@
+/*
+ * The third oracle, of levels in histories of 8 to 14 transactions: the levels as forbidden cycles, and the order of
+ * the versions by cases.
+ *
+ * The committed transactions are the ok ones, and each info one with a write that a committed one read: leaving out
+ * another one breaks no level. A known order of the writers (from reads of lists, reads of written values, and the order
+ * that the level keeps) grows by one pair of writers of a key at a time, either way round, until no pair is left or the
+ * edges of the known order already make a cycle that the level forbids:
+ *
+ * - ww from a writer of a key to a later one, wr from the writer of a version to its readers, rw from the reader of a
+ *   version to the writer of a later one, and the order of processes or real time, which counts as wr.
+ * - RC: no rw. CS: rw and ww of one key. MAV: rw out of an operation, wr of the same writer into an earlier one. ML: one
+ *   rw out of an operation, and a path of ww and wr that arrives at an earlier one. MSR: each rw directly behind ww or
+ *   wr into an earlier operation. CV, PSI: one rw. RA: rw and wr. UA: rw and wr or ww. CC: one rw, the rest wr.
+ *   PREFIX: each rw directly behind wr. SI: no two adjacent rw. PL3U: at most one transaction that only reads. SER, RR:
+ *   any. (Adya 1999, 4; Cerone, Bernardi & Gotsman 2015, 3; Cerone & Gotsman 2018, 4; docs/checker.md.)
+ * - RA, CC, UA, PREFIX, PSI, SI, RR and SER also need reads that agree with their own transaction (Int).
+ *
+ * The order of a pair that leads to a forbidden cycle at once is known to be the other one, so that few pairs need both
+ * cases. Read uncommitted is not decided here. Shares executions_order() with the second oracle, and nothing else.
+ *
+ * Time: exponential in the pairs at worst; CASES_MOST looks at a pair, then the answer is CASES_SPENT.
+ */
+#ifndef RIG_TESTS_ORACLE_VERSION_CASES_H
+#define RIG_TESTS_ORACLE_VERSION_CASES_H
+
+#include "tests/oracle/executions.h"
+
+enum { CASES_TXNS = 16, CASES_MOST = 200000 };
+
+enum case_answer { CASES_NO, CASES_YES, CASES_SPENT };
+
+struct case_answers {
+    enum case_answer answer[EXECUTION_KINDS][EXECUTION_ORDERS]; /* all but EXECUTION_RU; forms: RC, SI, RR, SER */
+    uint32_t split[EXECUTION_KINDS][EXECUTION_ORDERS];          /* pairs of which both cases were tried */
+};
+
+/* At most CASES_TXNS transactions. */
+void version_cases_find(const struct small_history *history, struct case_answers *answers);
+
+#endif
