@@ -72,6 +72,7 @@ static enum rig_rc keep_cycle(const struct adding *a, struct rig_finding *findin
     *room = witness;
     while (finding->witness_count > 1 && finding->witnesses[finding->witness_count - 1].txn_count > RIG_CYCLE_LONG)
         finding->witness_count--;
+    RIG_INVARIANT(finding->witness_count > 0 && finding->witness_count <= a->findings->most_kept);
     return RIG_OK;
 }
 

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/bug.h"
+
 /* Values of `late_before` during the walk. */
 enum { LATE = 1, ON_PATH = 2, DONE = 3 };
 
@@ -56,6 +58,7 @@ static bool enter(struct walk *w, uint32_t node)
         return false;
     if (w->depth == w->room && !grow(w))
         return false;
+    RIG_INVARIANT(node >= w->start && w->depth < w->room);
     w->path[w->depth++] = (struct frame){node, rig_links_into(w->links, node)};
     *state_of(w, node) = ON_PATH;
     return true;

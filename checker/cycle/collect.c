@@ -8,6 +8,7 @@
 void rig_collector_init(struct rig_collector *collector, const struct rig_history *history,
                         const struct rig_versions *versions, struct rig_ladder *ladder, uint32_t most_kept)
 {
+    RIG_REQUIRE(most_kept > 0);
     *collector =
         (struct rig_collector){.history = history, .versions = versions, .ladder = ladder, .most_kept = most_kept};
     rig_table_init(&collector->seen);
@@ -45,6 +46,14 @@ static bool is_before(const struct rig_cycle *left, const struct rig_cycle *righ
     return false;
 }
 
+static bool are_ascending(const struct rig_cycles_found *found)
+{
+    bool ascending = true;
+    for (uint32_t i = 1; i < found->kept_count; i++)
+        ascending &= is_before(&found->kept[i - 1], &found->kept[i]);
+    return ascending;
+}
+
 static bool keep(struct rig_cycles_found *found, const struct rig_cycle *cycle, uint32_t most_kept)
 {
     if (found->kept == NULL) {
@@ -71,6 +80,8 @@ static bool keep(struct rig_cycles_found *found, const struct rig_cycle *cycle, 
         rig_cycle_done(&found->kept[most_kept]);
     while (found->kept_count > 1 && found->kept[found->kept_count - 1].count > RIG_CYCLE_LONG)
         rig_cycle_done(&found->kept[--found->kept_count]);
+    RIG_INVARIANT(found->kept_count > 0 && found->kept_count <= most_kept && found->kept_count <= found->count);
+    RIG_COSTLY(are_ascending(found));
     return true;
 }
 

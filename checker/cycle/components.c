@@ -59,7 +59,7 @@ static bool close_component(struct tarjan *t, uint32_t state)
     uint32_t *members = out->order + begin, *open = out->order + out->state_count - t->open_count;
     uint32_t count = 1;
     while (open[count - 1] != state)
-        count++;
+        RIG_INVARIANT(++count <= t->open_count);
     memmove(members, open, count * sizeof *open); /* the ranges may overlap */
     reverse(members, count);
     t->open_count -= count;
@@ -190,6 +190,7 @@ static inline bool visit(struct tarjan *t, uint32_t state)
 
 static bool leave(struct tarjan *t, struct frame finished)
 {
+    RIG_INVARIANT(finished.count <= t->ahead.count && finished.lowest <= t->index[finished.state]);
     t->path.count--;
     t->ahead.count -= finished.count;
     if (finished.lowest == t->index[finished.state] && !close_component(t, finished.state))
@@ -219,7 +220,7 @@ static bool explore(struct tarjan *t, uint32_t start)
 
 enum rig_rc rig_components_find(struct rig_view view, struct rig_components *components, struct rig_err *err)
 {
-    RIG_REQUIRE(!(view.split && view.settled));
+    RIG_REQUIRE(!(view.split && view.settled) && (!view.process || view.graph->process_before != NULL));
     uint32_t state_count = view.graph->node_count * (view.split ? 2u : 1u);
     *components = (struct rig_components){.view = view, .state_count = state_count};
     struct tarjan t = {.out = components};
@@ -232,6 +233,7 @@ enum rig_rc rig_components_find(struct rig_view view, struct rig_components *com
         if (t.index[state] == 0)
             done = explore(&t, state);
     }
+    RIG_INVARIANT(!done || (t.path.count == 0 && t.ahead.count == 0));
     frames_done(&t.path);
     states_done(&t.ahead);
     if (!done)

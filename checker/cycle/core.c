@@ -138,6 +138,7 @@ static void close_component(struct walk *w, const struct frame *root)
 static void leave(struct walk *w)
 {
     struct frame left = w->path.at[--w->path.count];
+    RIG_INVARIANT(left.lowest <= w->value[left.node] && left.node >= w->start);
     if (left.lowest == w->value[left.node])
         close_component(w, &left);
     if (w->path.count == 0)
@@ -150,6 +151,7 @@ static void leave(struct walk *w)
 /* Walks the ancestors of a node that have higher numbers. */
 static bool explore(struct walk *w, uint32_t start)
 {
+    RIG_INVARIANT(w->path.count == 0 && w->open.count == 0);
     w->start = start;
     w->ended_at = w->history->txns[start].complete_at;
     w->next_index = 0;
@@ -201,6 +203,7 @@ static bool number_nodes(const struct walk *w, struct rig_arena *arena, struct r
         core->node_count += in_core;
         core->txn_count += in_core && node < w->links->txn_count;
     }
+    RIG_INVARIANT(core->node_count == count && core->txn_count <= count);
     core->place = w->value;
     return true;
 }

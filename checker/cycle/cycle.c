@@ -62,13 +62,40 @@ static bool cut(struct rig_cycle *cycle, struct rig_table *places)
     return true;
 }
 
+static bool joins_rw(const struct rig_cycle *cycle)
+{
+    bool joins = false;
+    for (size_t i = 0; i < cycle->count; i++)
+        joins |= cycle->at[i].kind == RIG_EDGE_RW && cycle->at[(i + 1) % cycle->count].kind == RIG_EDGE_RW;
+    return joins;
+}
+
+/* True also when memory runs out. */
+static bool is_distinct(const struct rig_cycle *cycle)
+{
+    struct rig_table places;
+    bool distinct = true;
+    rig_table_init(&places);
+    for (size_t i = 0; i < cycle->count && distinct; i++) {
+        uint32_t *place = rig_table_put(&places, cycle->at[i].txn);
+        distinct = place == NULL || *place == RIG_TABLE_NONE;
+        if (place != NULL)
+            *place = (uint32_t)i;
+    }
+    rig_table_done(&places);
+    return distinct;
+}
+
 bool rig_cycle_simplify(struct rig_cycle *cycle)
 {
-    RIG_REQUIRE(cycle->count < RIG_TABLE_NONE);
+    RIG_REQUIRE(cycle->count > 0 && cycle->count < RIG_TABLE_NONE);
+    const bool joined = RIG_COSTLY_CHECKS && joins_rw(cycle);
     struct rig_table places;
     rig_table_init(&places);
     bool done = cut(cycle, &places);
     rig_table_done(&places);
+    RIG_INVARIANT(cycle->count > 0);
+    RIG_COSTLY(!done || (is_distinct(cycle) && (joined || !joins_rw(cycle))));
     return done;
 }
 
@@ -84,6 +111,8 @@ static void reverse(struct rig_hop *hops, size_t count)
 void rig_cycle_rotate(struct rig_cycle *cycle)
 {
     size_t lowest = 0;
+    RIG_REQUIRE(cycle->count > 0);
+    const uint32_t first = cycle->at[0].txn;
     for (size_t i = 1; i < cycle->count; i++) {
         if (cycle->at[i].txn < cycle->at[lowest].txn)
             lowest = i;
@@ -91,6 +120,7 @@ void rig_cycle_rotate(struct rig_cycle *cycle)
     reverse(cycle->at, lowest);
     reverse(cycle->at + lowest, cycle->count - lowest);
     reverse(cycle->at, cycle->count);
+    RIG_INVARIANT(cycle->at[0].txn <= first && cycle->at[(cycle->count - lowest) % cycle->count].txn == first);
 }
 
 /* Whether acknowledged reads show the order behind each ww edge. */
@@ -114,6 +144,7 @@ enum rig_anomaly rig_cycle_anomaly(const struct rig_history *history, const stru
     bool adjacent = false, settled = true;
     for (size_t i = 0; i < cycle->count; i++) {
         enum rig_edge_kind next = cycle->at[(i + 1) % cycle->count].kind;
+        RIG_INVARIANT(cycle->at[i].txn < history->txn_count && (unsigned)cycle->at[i].kind < 5);
         count[cycle->at[i].kind]++;
         settled &= history->txns[cycle->at[i].txn].outcome == RIG_OUTCOME_OK;
         adjacent |= cycle->at[i].kind == RIG_EDGE_RW && next == RIG_EDGE_RW;

@@ -69,6 +69,7 @@ static bool pass_edges(struct distant *d, uint32_t at, uint32_t lowest, struct l
     for (uint32_t i = graph->first[at]; done && i < graph->first[at + 1]; i++) {
         uint32_t from = rig_edge_node(graph->edges[i]);
         enum rig_link link = rig_edge_link(graph->edges[i]);
+        RIG_INVARIANT((from < graph->txn_count) == (link != RIG_LINK_THROUGH));
         if (from < graph->txn_count) {
             enum rig_edge_kind kind = link == RIG_LINK_WW   ? RIG_EDGE_WW
                                       : link == RIG_LINK_WR ? RIG_EDGE_WR
@@ -86,6 +87,7 @@ static bool pass_edges(struct distant *d, uint32_t at, uint32_t lowest, struct l
 static bool find_late(struct distant *d, uint32_t node, uint32_t lowest, struct late_list *late)
 {
     const uint32_t *first = d->graph->first;
+    RIG_INVARIANT(d->walk < UINT32_MAX);
     d->walk++;
     late->count = d->open.count = 0;
     bool done = open_list_add(&d->open, node);
@@ -113,7 +115,10 @@ static bool offer(struct distant *d, struct late late, uint32_t early, enum rig_
     if ((d->wanted & bit) == 0)
         return true;
     d->wanted &= ~bit;
-    return rig_collector_add(d->collector, &d->cycle, &anomaly);
+    if (!rig_collector_add(d->collector, &d->cycle, &anomaly))
+        return false;
+    RIG_INVARIANT(d->cycle.count == 2 && RIG_ANOMALY_BIT(anomaly) == bit);
+    return true;
 }
 
 static bool try_orders(struct distant *d, struct late late, uint32_t early)

@@ -57,12 +57,14 @@ static enum rig_rc follow(struct quest *q, struct rig_seed seed, struct rig_regi
 {
     const struct rig_path_rule rule = rule_of(q);
     enum rig_anomaly anomaly;
+    RIG_INVARIANT(seed.kind == RIG_EDGE_RW || (seed.kind == RIG_EDGE_REALTIME && q->order == RIG_ALONG_REALTIME));
     q->seeded = true;
     enum rig_found found = rig_search_cycle(q->given->search, &rule, seed, region, 0, 0, q->cycle);
     if (found == RIG_FOUND_NO_MEMORY ||
         (found == RIG_FOUND && !rig_collector_add(q->given->collector, q->cycle, &anomaly)))
         return no_memory(q->err);
-    q->done |= found == RIG_FOUND && (q->cases & RIG_ANOMALY_BIT(anomaly)) != 0;
+    RIG_INVARIANT(found == RIG_FOUND); /* a seed is on a closed walk, and the search has no bounds */
+    q->done |= (q->cases & RIG_ANOMALY_BIT(anomaly)) != 0;
     return RIG_OK;
 }
 
@@ -210,8 +212,10 @@ static void spread_behind_rw(struct times *t)
             uint32_t state = components->order[i];
             most = larger(most, components->view.split ? split_behind_rw(t, state) : plain_behind_rw(t, state));
         }
-        for (uint32_t i = begin; i < end; i++)
+        for (uint32_t i = begin; i < end; i++) {
+            RIG_INVARIANT(most <= t->latest[components->order[i]]);
             t->behind_rw[components->order[i]] = most;
+        }
     }
 }
 

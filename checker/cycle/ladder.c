@@ -406,6 +406,22 @@ static void imply(struct rig_ladder *ladder)
     }
 }
 
+/* A witness makes its rung cyclic in its order, and every cyclic rung has a witness. */
+static bool agrees_with_witnesses(const struct rig_ladder *ladder)
+{
+    bool agrees = true;
+    for (unsigned order = 0; order < RIG_ALONG_COUNT; order++) {
+        for (unsigned shape = 0; shape < RIG_SHAPE_COUNT; shape++) {
+            enum rig_anomaly anomaly = rig_anomaly_of_cycle((enum rig_shape)shape, (enum rig_along)order);
+            agrees &= ladder->found[anomaly].count == 0 || ladder->cyclic[rig_rung_of((enum rig_shape)shape)][order];
+        }
+        for (unsigned rung = 0; rung < RIG_RUNG_COUNT; rung++)
+            agrees &=
+                !ladder->cyclic[rung][order] || rung_has_witness(ladder, (enum rig_rung)rung, (enum rig_along)order);
+    }
+    return agrees;
+}
+
 static bool clean(const struct rig_ladder *ladder, enum rig_rung rung)
 {
     return !ladder->cyclic[rung][RIG_ALONG_PLAIN] && !ladder->cyclic[rung][RIG_ALONG_REALTIME];
@@ -433,6 +449,7 @@ static enum rig_rc climb_all(struct climb *c)
             break;
     }
     imply(c->ladder);
+    RIG_INVARIANT(rc != RIG_OK || agrees_with_witnesses(c->ladder));
     return rc;
 }
 
@@ -475,6 +492,7 @@ static enum rig_rc climb_core(struct climb *c, uint32_t most_kept, uint64_t aske
         rc = no_memory(c);
     if (rc == RIG_OK && !rig_cycles_shorten(&c->graph, c->search, c->writes_search, &c->collector))
         rc = no_memory(c);
+    RIG_INVARIANT(rc != RIG_OK || agrees_with_witnesses(c->ladder));
     rig_search_free(c->search);
     rig_search_free(c->writes_search);
     rig_web_done(&c->web);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/bug.h"
 #include "checker/graph/orders.h"
 
 struct pairs {
@@ -15,6 +16,7 @@ struct pairs {
 static enum rig_edge_kind kind_of(uint32_t edge)
 {
     static const enum rig_edge_kind kinds[] = {RIG_EDGE_WW, RIG_EDGE_WR, RIG_EDGE_RW};
+    RIG_INVARIANT(rig_edge_link(edge) != RIG_LINK_THROUGH);
     return kinds[rig_edge_link(edge)];
 }
 
@@ -22,9 +24,12 @@ static bool add(struct pairs *p, uint32_t from, enum rig_edge_kind out, uint32_t
 {
     enum rig_anomaly anomaly;
     p->cycle.count = 0;
-    return rig_cycle_add(&p->cycle, (struct rig_hop){rig_graph_txn(p->graph, from), out}) &&
-           rig_cycle_add(&p->cycle, (struct rig_hop){rig_graph_txn(p->graph, to), back}) &&
-           rig_collector_add(p->collector, &p->cycle, &anomaly);
+    if (!rig_cycle_add(&p->cycle, (struct rig_hop){rig_graph_txn(p->graph, from), out}) ||
+        !rig_cycle_add(&p->cycle, (struct rig_hop){rig_graph_txn(p->graph, to), back}) ||
+        !rig_collector_add(p->collector, &p->cycle, &anomaly))
+        return false;
+    RIG_INVARIANT(p->cycle.count == 2);
+    return true;
 }
 
 /*
@@ -58,6 +63,7 @@ static uint32_t in_degree(const struct rig_graph *graph, uint32_t node)
 static bool check_edge(struct pairs *p, uint32_t from, enum rig_edge_kind kind, uint32_t to)
 {
     const struct rig_graph *graph = p->graph;
+    RIG_INVARIANT(from != to);
     if (!check_orders(p, from, kind, to))
         return false;
     if (from < to && !p->late_before[from])

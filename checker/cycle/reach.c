@@ -67,6 +67,7 @@ static bool answer_batch(struct reach *r, struct rig_pair *pairs, size_t count)
     for (size_t i = 0; i < count; i++)
         last = place_of(r, pairs[i].to) > last ? place_of(r, pairs[i].to) : last;
     const uint32_t end = end_of(r, last);
+    RIG_INVARIANT(begin < end && end <= r->view->state_count);
     if (end - begin > r->room) {
         free(r->bits);
         r->room = end - begin;
@@ -95,8 +96,10 @@ static bool answer_batch(struct reach *r, struct rig_pair *pairs, size_t count)
 
 static bool answer_all(struct reach *r, struct rig_pairs *pairs)
 {
-    for (size_t i = 0; i < pairs->count; i++)
+    for (size_t i = 0; i < pairs->count; i++) {
+        RIG_REQUIRE(pairs->at[i].from < r->view->state_count && pairs->at[i].to < r->view->state_count);
         pairs->at[i].place = place_of(r, pairs->at[i].from);
+    }
     if (pairs->count > 0)
         qsort(pairs->at, pairs->count, sizeof *pairs->at, compare_pairs);
     for (size_t begin = 0, end; begin < pairs->count; begin = end) {

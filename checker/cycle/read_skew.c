@@ -192,6 +192,7 @@ static bool group_questions(struct skew *s)
         group.end = end;
         group.from_rank = group_begin(s, group.from_rank);
         group.to_rank = group_end(s, group.to_rank);
+        RIG_INVARIANT(group.from_rank < group.to_rank && group.to_rank <= s->nodes.count);
         if (!key_list_add(&s->keys, group))
             return false;
     }
@@ -228,6 +229,7 @@ static void spread_levels(struct skew *s, uint32_t from, uint32_t to)
     size_t event = 0;
     for (uint32_t begin = from, end; begin < to; begin = end) {
         end = group_end(s, begin);
+        RIG_INVARIANT(group_begin(s, begin) == begin && begin < end && end <= to);
         uint32_t level[LANES] = {0};
         for (uint32_t rank = begin; rank < end; rank++) {
             struct rig_cursor cursor = {0};
@@ -244,6 +246,7 @@ static void spread_levels(struct skew *s, uint32_t from, uint32_t to)
         for (uint32_t rank = begin; rank < end; rank++)
             memcpy(s->levels[rank - from], level, sizeof level);
     }
+    RIG_INVARIANT(event == s->events.count);
 }
 
 static bool answer_batch(struct skew *s, const struct key_questions *keys, unsigned key_count)

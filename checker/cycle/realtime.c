@@ -138,6 +138,7 @@ enum rig_rc rig_realtime_find(const struct rig_history *history, const struct ri
     for (uint32_t begin = 0, end; done && begin < components->state_count; begin = end) {
         uint32_t component = components->component_of[components->order[begin]];
         end = component == UINT32_MAX ? begin + 1 : components->list.at[component].end;
+        RIG_INVARIANT(component == UINT32_MAX || components->list.at[component].begin == begin);
         done = pass_group(&pass, begin, end);
     }
     free(pass.ended);

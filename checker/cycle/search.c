@@ -350,8 +350,13 @@ static enum rig_found run(struct rig_search *search, size_t most_length, size_t 
         for (size_t i = 0; i < search->now.count; i++) {
             uint32_t id = search->now.at[i];
             const struct visit visit = search->visits.at[id];
-            if (is_goal(search, &visit) && (!search->rule.simple || is_simple(search, id)))
-                return write_cycle(search, id, cycle) ? RIG_FOUND : RIG_FOUND_NO_MEMORY;
+            if (is_goal(search, &visit) && (!search->rule.simple || is_simple(search, id))) {
+                if (!write_cycle(search, id, cycle))
+                    return RIG_FOUND_NO_MEMORY;
+                RIG_INVARIANT(cycle->count + goes_round(search) == visit.length);
+                RIG_INVARIANT(most_length == 0 || cycle->count <= most_length);
+                return RIG_FOUND;
+            }
             if (budget > 0 && search->visits.count > budget)
                 return RIG_FOUND_BUDGET_SPENT;
             if (goes_round(search) && visit.parent != id && visit.node == search->seed.from)
@@ -368,6 +373,9 @@ static enum rig_found run(struct rig_search *search, size_t most_length, size_t 
 enum rig_found rig_search_cycle(struct rig_search *search, const struct rig_path_rule *rule, struct rig_seed seed,
                                 struct rig_region region, size_t most_length, size_t budget, struct rig_cycle *cycle)
 {
+    RIG_REQUIRE(seed.from < search->graph->txn_count);
+    RIG_REQUIRE(seed.to == RIG_NODE_NONE || seed.to < search->graph->txn_count);
+    RIG_REQUIRE(!(rule->nonadjacent && rule->needs_adjacent) && rule->fewest_rw <= rule->most_rw);
     take_rule(search, rule);
     search->seed = seed;
     search->region = region;

@@ -1,5 +1,7 @@
 #include "checker/cycle/shortest.h"
 
+#include "base/bug.h"
+
 struct shorten {
     const struct rig_graph *graph;
     struct rig_search *search, *writes;
@@ -64,6 +66,7 @@ static bool shorten(struct shorten *s, const struct rig_path_rule *rule, enum ri
         if (result == RIG_FOUND_NO_MEMORY ||
             (result == RIG_FOUND && !rig_collector_add(s->collector, &s->cycle, &anomaly)))
             return false;
+        RIG_INVARIANT(found->kept_count > 0);
         const size_t spent = rig_search_visited(search);
         if (spent >= budget)
             break;

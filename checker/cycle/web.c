@@ -168,6 +168,7 @@ static int compare_numbers(const void *left, const void *right)
 static struct own_places *own_of(const struct nodes *nodes, uint32_t node)
 {
     const uint32_t *found = bsearch(&node, nodes->node.at, nodes->node.count, sizeof *nodes->node.at, compare_numbers);
+    RIG_INVARIANT(found != NULL);
     return &nodes->own.at[found - nodes->node.at];
 }
 
@@ -283,6 +284,7 @@ static void weave_key(struct weave *w, const struct use *uses, size_t count, str
         latest = use->node;
         const struct before *last = list->count > 0 ? &list->at[list->count - 1] : NULL;
         RIG_INVARIANT(last == NULL || last->place < use->place);
+        RIG_INVARIANT(rig_versions_writer(w->versions, use->key, use->place) == rig_graph_txn(w->core, use->node));
         struct before next = {.place = use->place};
         next.ww = add_relay(w, last == NULL ? RIG_NODE_NONE : last->ww);
         next.wr = add_relay(w, last == NULL ? RIG_NODE_NONE : last->wr);
@@ -318,6 +320,7 @@ static bool pack(const struct weave *w, struct rig_web *web)
     }
     for (size_t i = 0; i < w->edges.count; i++)
         web->edges[next[w->edges.at[i].to]++] = w->edges.at[i].edge;
+    RIG_INVARIANT(w->node_count == 0 || web->first[w->node_count] == (w->writes ? w->edges.count : edge_count));
     return true;
 }
 

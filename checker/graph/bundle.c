@@ -41,6 +41,7 @@ static bool find_cuts(struct bundle *b)
     uint32_t rank = 0;
     for (size_t s = 0; s < b->source_count; s++) {
         RIG_REQUIRE(s == 0 || b->sources[s - 1].txn <= b->sources[s].txn);
+        RIG_REQUIRE(b->sources[s].txn < b->links->txn_count && b->sources[s].link != RIG_LINK_THROUGH);
         while (rank < b->target_count && b->targets[rank] < b->sources[s].txn)
             rank++;
         bool cuts = rank < b->target_count && b->targets[rank] == b->sources[s].txn;
@@ -75,6 +76,7 @@ static bool make_segments(struct bundle *b)
             if (!rig_links_add(b->links, cut->segment, b->targets[i], RIG_LINK_THROUGH))
                 return false;
         }
+        RIG_INVARIANT(j == 0 || b->cuts.at[j - 1].rank < cut->rank);
         first = cut->rank + 1;
     }
     return true;
@@ -107,6 +109,7 @@ static bool make_ways(struct bundle *b)
 
 static bool link_to(const struct bundle *b, const struct rig_bundle_source *source, uint32_t relay)
 {
+    RIG_INVARIANT(relay == RIG_NODE_NONE || (relay >= b->links->txn_count && relay < b->links->node_count));
     return relay == RIG_NODE_NONE || rig_links_add(b->links, source->txn, relay, source->link);
 }
 
@@ -140,6 +143,7 @@ bool rig_bundle_link(const uint32_t *targets, uint32_t target_count, const struc
         return link_pairs(&b);
     for (uint32_t i = 0; i < target_count; i++) {
         RIG_REQUIRE(i == 0 || targets[i - 1] < targets[i]);
+        RIG_REQUIRE(targets[i] < links->txn_count);
         links->late_before[targets[i]] |= targets[i] < sources[source_count - 1].txn;
     }
     bool linked = find_cuts(&b) && make_segments(&b) && make_ways(&b) && link_sources(&b);

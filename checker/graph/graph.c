@@ -40,11 +40,13 @@ static uint32_t pack_node(const struct rig_links *links, const struct rig_subgra
                 at[before + own++] = edge;
         }
     }
-    const uint32_t count = before + own + after;
+    const uint32_t count = before + own + after, begin_after = before + own;
     uint32_t end = count;
     for (uint32_t i = head; i != RIG_NODE_NONE; i = links->chained[i].next) {
         uint32_t edge = links->chained[i].edge;
         RIG_INVARIANT(rig_edge_node(edge) < links->node_count && rig_edge_node(edge) != node);
+        RIG_INVARIANT((rig_edge_node(edge) < links->txn_count) == (rig_edge_link(edge) != RIG_LINK_THROUGH));
+        RIG_INVARIANT(links->chained[i].next == RIG_NODE_NONE || links->chained[i].next < i);
         edge = edge_in(part, edge);
         if (edge == RIG_NODE_NONE)
             continue;
@@ -53,6 +55,7 @@ static uint32_t pack_node(const struct rig_links *links, const struct rig_subgra
         else
             at[--before] = edge;
     }
+    RIG_INVARIANT(before == 0 && end == begin_after);
     return count;
 }
 
@@ -73,6 +76,7 @@ static uint64_t count_edges(const struct rig_links *links, const struct rig_subg
 enum rig_rc rig_graph_pack(const struct rig_links *links, const struct rig_subgraph *part, struct rig_arena *arena,
                            struct rig_graph *graph, struct rig_err *err)
 {
+    RIG_REQUIRE(links->head != NULL && (part == NULL || part->txn_count <= part->node_count));
     const uint64_t edge_count = count_edges(links, part);
     if (edge_count >= UINT32_MAX)
         return rig_fail(err, RIG_E_LIMIT, "the dependency graph has more than 2^32 edges; check a shorter history");

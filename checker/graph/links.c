@@ -41,6 +41,7 @@ static uint32_t larger_room(uint32_t room, uint32_t wanted)
 
 bool rig_links_grow(struct rig_links *links)
 {
+    RIG_INVARIANT(links->read_count <= links->chained_count && links->chained_count <= links->chained_room);
     uint32_t room = larger_room(links->chained_room, 0);
     struct rig_chained *chained = rig_arena_room(links->arena, (size_t)room + 1, sizeof *chained);
     if (chained == NULL || room == links->chained_room)
@@ -54,6 +55,7 @@ bool rig_links_grow(struct rig_links *links)
 
 bool rig_links_add_nodes(struct rig_links *links, uint32_t count, uint32_t *first)
 {
+    RIG_INVARIANT(links->txn_count <= links->node_count && links->node_count <= RIG_GRAPH_MAX_NODES);
     uint32_t relays = links->node_count - links->txn_count;
     if (count > RIG_GRAPH_MAX_NODES - links->node_count)
         return false;
@@ -76,6 +78,7 @@ bool rig_links_add_nodes(struct rig_links *links, uint32_t count, uint32_t *firs
 void rig_links_abandon(struct rig_links *links)
 {
     const size_t txn_count = links->txn_count;
+    RIG_REQUIRE(links->head != NULL);
     if (links->own_first != NULL) {
         rig_arena_abandon(links->own, links->own_first[txn_count] * sizeof *links->own);
         rig_arena_abandon(links->own_first, txn_count * sizeof *links->own_first);

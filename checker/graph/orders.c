@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/bug.h"
 #include "base/table.h"
 
 /* The latest acknowledged transaction of each process: in a direct table where the processes' numbers are dense. */
@@ -55,6 +56,7 @@ bool rig_process_order(const struct rig_history *history, const uint8_t *committ
         uint32_t last = *previous; /* or one before it: a transaction without a completion stands at the end */
         while (last != RIG_NODE_NONE && !rig_process_precedes(history, last, txn))
             last = before[last];
+        RIG_INVARIANT(last == RIG_NODE_NONE || (last < txn && committed[last]));
         before[txn] = last;
         if (history->txns[txn].outcome == RIG_OUTCOME_OK)
             *previous = txn;
@@ -89,6 +91,7 @@ enum rig_rc rig_graph_add_orders(const struct rig_history *history, const uint8_
     for (uint32_t node = 0; node < graph->txn_count; node++) {
         uint32_t txn = before[rig_graph_txn(graph, node)];
         graph->process_before[node] = txn == RIG_NODE_NONE ? txn : rig_graph_node(graph, txn);
+        RIG_INVARIANT(graph->process_before[node] == RIG_NODE_NONE || graph->process_before[node] < node);
     }
     return RIG_OK;
 }

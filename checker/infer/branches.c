@@ -1,5 +1,6 @@
 #include "checker/infer/branches.h"
 
+#include "base/bug.h"
 #include "checker/infer/repetition.h"
 
 /* When reads->at is NULL, it only counts them. */
@@ -35,7 +36,9 @@ bool rig_branches_collect(struct rig_arena *arena, struct rig_versions *versions
     struct rig_marks marks = {.at = rig_arena_array(arena, versions->slot_count, sizeof *marks.at)};
     if (reads->at == NULL || versions->branches == NULL || marks.at == NULL)
         return false;
+    const uint32_t counted = reads->count;
     collect_reads(versions, reads);
+    RIG_INVARIANT(reads->count == counted);
     for (uint32_t i = 0; i < reads->count; i++) {
         const struct rig_branch_read *read = &reads->at[i];
         struct rig_branch_facts *facts = &versions->branches[read->branch];
@@ -44,6 +47,7 @@ bool rig_branches_collect(struct rig_arena *arena, struct rig_versions *versions
         struct rig_read_list list = rig_read_of_branch(history, read->branch, facts->count);
         if (!rig_unique_prefix(versions, read->key, &list, &marks, &facts->unique))
             return false;
+        RIG_INVARIANT(facts->unique > 0 && facts->unique <= facts->count);
     }
     return true;
 }
@@ -85,6 +89,7 @@ void rig_branches_inspect(struct rig_versions *versions, const struct rig_branch
             continue;
         struct rig_read_list list = rig_read_of_branch(versions->history, read->branch, facts->count);
         inspect(versions, read->key, &list, facts);
+        RIG_INVARIANT(facts->agrees <= facts->count && (facts->garbage != 0 || facts->aborted != 0));
         rig_mark_unplaced(versions, read->key, &list);
     }
 }

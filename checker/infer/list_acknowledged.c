@@ -1,5 +1,7 @@
 #include "checker/infer/list_acknowledged.h"
 
+#include "base/bug.h"
+
 bool rig_acknowledged_find(struct rig_versions *versions, struct rig_arena *arena)
 {
     const struct rig_history *history = versions->history;
@@ -14,6 +16,7 @@ bool rig_acknowledged_find(struct rig_versions *versions, struct rig_arena *aren
                 continue;
             uint32_t *shown = &versions->acknowledged[ops[i].key], shows = rig_txn_op_list(history, &ops[i]).count;
             *shown = shows > *shown ? shows : *shown;
+            RIG_INVARIANT(*shown <= versions->keys[ops[i].key].order.count);
         }
     }
     return true;

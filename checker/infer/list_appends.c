@@ -64,6 +64,7 @@ static enum rig_rc lay_out(const struct rig_survey *survey, struct rig_arena *ar
     if (!fits || !lay_out_keys(survey, versions, true, &slot_count))
         return rig_fail(err, RIG_E_LIMIT, "more than 2^32 appended values; check a shorter history");
     uint32_t sparse_count = (uint32_t)slot_count - versions->sparse_first;
+    RIG_INVARIANT(versions->sparse_first <= slot_count);
     versions->slot_count = (uint32_t)slot_count;
     versions->slots = rig_arena_room(arena, (size_t)slot_count, sizeof *versions->slots);
     if (sparse_count > 0)
@@ -150,6 +151,14 @@ static enum rig_rc appended_twice(const struct rig_versions *versions, struct ri
     return RIG_E_BUG;
 }
 
+static uint32_t count_writers(const struct rig_versions *versions)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < versions->slot_count; i++)
+        count += versions->slots[i].writer != RIG_TXN_NONE;
+    return count;
+}
+
 enum rig_rc rig_appends_list(const struct rig_survey *survey, struct rig_arena *arena, struct rig_versions *versions,
                              struct rig_err *err)
 {
@@ -162,5 +171,6 @@ enum rig_rc rig_appends_list(const struct rig_survey *survey, struct rig_arena *
     if (rc != RIG_OK)
         return rc;
     bool twice = versions->slot_values != NULL ? take_all(versions, survey, true) : take_all(versions, survey, false);
+    RIG_COSTLY(twice || count_writers(versions) == survey->append_count);
     return twice ? appended_twice(versions, err) : RIG_OK;
 }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/bug.h"
 #include "checker/infer/list_anomalies.h"
 #include "checker/infer/pick.h"
 #include "checker/infer/unread.h"
@@ -311,6 +312,8 @@ static bool visit_again(struct infer *in, bool plainly)
 static void count_links(struct infer *in)
 {
     struct rig_links *links = in->links;
+    RIG_INVARIANT(in->own_count <= in->versions->counted_ops && links->own_first[links->txn_count] == in->own_count);
+    RIG_INVARIANT(links->chained_count <= links->chained_room && links->node_count == links->txn_count);
     uint32_t reads = 0;
     for (uint32_t i = 0; i < in->own_count; i++)
         reads += rig_edge_link(in->links->own[i]) == RIG_LINK_WR;
@@ -357,6 +360,7 @@ static enum rig_rc infer_lists(const struct rig_history *history, uint32_t most_
                        .noncyclic = &inference->noncyclic,
                        .links = &inference->links};
     rc = link_all(&in, arena, plainly, err);
+    RIG_INVARIANT(rc != RIG_OK || in.unread.unordered_keys <= history->key_count);
     rig_unread_done(&in.unread);
     inference->committed = inference->versions.committed;
     inference->committed_count = inference->versions.committed_count;

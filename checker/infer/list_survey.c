@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/bug.h"
 #include "checker/infer/pick.h"
 
 static enum rig_rc foreign_operation(const struct rig_history *history, struct rig_err *err)
@@ -29,6 +30,8 @@ static void survey_txns(const struct rig_history *history, struct rig_survey *su
         open_count += open;
         counted_ops += (t[1].first_op - t->first_op) & rig_mask(counts | open);
     }
+    RIG_INVARIANT(ok_count <= committed_count && committed_count + fail_count + open_count <= history->txn_count);
+    RIG_INVARIANT(counted_ops <= history->op_count);
     survey->ok_count = ok_count;
     survey->fail_count = fail_count;
     survey->committed_count = committed_count;
@@ -119,6 +122,7 @@ enum rig_rc rig_survey_take(const struct rig_history *history, struct rig_arena 
     survey_txns(history, &result);
     enum rig_rc rc =
         history->summary != NULL ? take_summary(history, &result, err) : look_at_all(history, arena, &result, err);
+    RIG_INVARIANT(rc != RIG_OK || result.append_count <= history->op_count);
     if (rc == RIG_OK)
         *survey = result;
     return rc;
@@ -134,6 +138,7 @@ void rig_survey_end(struct rig_survey *survey)
 void rig_survey_commit(const struct rig_history *history, uint32_t txn, struct rig_survey *survey)
 {
     const struct rig_txn_op *ops = rig_txn_ops(history, txn);
+    RIG_REQUIRE(!survey->committed[txn] && history->txns[txn].outcome == RIG_OUTCOME_INFO);
     survey->committed[txn] = 1;
     survey->committed_count++;
     for (uint32_t i = 0; i < rig_txn_op_count(history, txn); i++) {

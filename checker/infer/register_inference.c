@@ -130,6 +130,7 @@ static bool take_version(struct infer *in, uint32_t txn, uint32_t op, uint32_t i
                !take_garbage(in, txn, op, &in->registers->initial[version->key])) {
         return false;
     }
+    RIG_INVARIANT(in->seen_count <= in->history->op_count);
     in->seen[in->seen_count] = (struct version_reader){id, txn};
     in->seen_count += in->registers->edge_first[id] < in->registers->edge_first[id + 1];
     return true;
@@ -227,6 +228,7 @@ static bool find_targets(struct infer *in, uint32_t version)
         if (in->targets.at[i] != in->targets.at[kept - 1])
             in->targets.at[kept++] = in->targets.at[i];
     }
+    RIG_INVARIANT(kept <= end - begin);
     in->targets.count = kept;
     return true;
 }
@@ -239,6 +241,7 @@ static bool find_sources(struct infer *in, uint32_t version)
     in->sources.count = 0;
     for (uint32_t i = in->reader_first[version]; done && i < end; i++) {
         uint32_t txn = in->readers[i];
+        RIG_INVARIANT(i == in->reader_first[version] || in->readers[i - 1] <= txn);
         if (known && writer < txn) {
             done = rig_bundle_sources_add(&in->sources, (struct rig_bundle_source){writer, RIG_LINK_WW});
             known = false;

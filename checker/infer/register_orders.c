@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bug.h"
 #include "base/table.h"
 #include "checker/cycle/components.h"
 #include "checker/graph/graph.h"
@@ -30,6 +31,7 @@ struct orders {
     uint32_t touch_count;
     uint32_t *key_begin;            /* per key: the begin of its touches before the gaps are closed */
     struct rig_version_edge *edges; /* NULL: they are only counted */
+    uint32_t edge_room;
     uint32_t edge_count;
     uint32_t *first;     /* per version, and one more: of the edges by `from` */
     uint32_t *by_from;   /* edges */
@@ -243,6 +245,7 @@ static void linearizable_edges(struct orders *o)
 static void list_by_from(struct orders *o)
 {
     uint32_t count = o->registers->version_count;
+    RIG_INVARIANT(o->edge_count <= o->edge_room);
     memset(o->first, 0, ((size_t)count + 2) * sizeof *o->first);
     for (uint32_t i = 0; i < o->edge_count; i++)
         o->first[o->edges[i].from + 2]++;
@@ -250,6 +253,7 @@ static void list_by_from(struct orders *o)
         o->first[version + 2] += o->first[version + 1];
     for (uint32_t i = 0; i < o->edge_count; i++)
         o->by_from[o->first[o->edges[i].from + 1]++] = i;
+    RIG_INVARIANT(o->first[count] == o->edge_count);
 }
 
 /* Removes versions without predecessors repeatedly (Kahn 1962); those on a cycle remain. */
@@ -271,6 +275,7 @@ static bool is_acyclic(const struct orders *o)
             ready_count += --o->in_degree[to] == 0;
         }
     }
+    RIG_INVARIANT(ready_count <= count);
     return ready_count == count;
 }
 
@@ -292,6 +297,7 @@ static bool name_cycle(const struct rig_registers *r, const uint32_t *versions, 
     }
     if (written == RIG_REGISTER_NONE)
         return false;
+    RIG_INVARIANT(count >= 2 && other != RIG_REGISTER_NONE && r->versions[other].key == r->versions[written].key);
     *found = (struct rig_noncyclic){.anomaly = RIG_ANOMALY_CYCLIC_VERSIONS,
                                     .key = r->versions[written].key,
                                     .txn = r->versions[written].writer,
@@ -364,6 +370,7 @@ static bool make_room(struct orders *o, struct rig_assumptions assumptions)
     o->edge_count = 0;
     if (o->no_memory || most >= UINT32_MAX)
         return false;
+    o->edge_room = (uint32_t)most;
     o->edges = rig_arena_room(o->arena, (size_t)most + 1, sizeof *o->edges);
     o->first = rig_arena_room(o->arena, version_count + 2, sizeof *o->first);
     o->by_from = rig_arena_room(o->arena, (size_t)most + 1, sizeof *o->by_from);

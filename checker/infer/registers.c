@@ -198,6 +198,7 @@ static enum rig_rc number_versions(struct build *b)
     const struct rig_history *history = b->history;
     struct rig_registers *r = b->registers;
     uint64_t most = find_values(b);
+    RIG_INVARIANT(most <= (uint64_t)history->key_count + history->op_count);
     if (most >= RIG_GRAPH_MAX_NODES)
         return no_memory(b->err);
     r->versions = rig_arena_room(b->arena, (size_t)most + 1, sizeof *r->versions);
@@ -212,6 +213,7 @@ static enum rig_rc number_versions(struct build *b)
         else
             number_dense(b, key);
     }
+    RIG_INVARIANT(r->version_count >= history->key_count && r->version_count <= most);
     return RIG_OK;
 }
 
@@ -237,7 +239,9 @@ static uint32_t find_version(const struct build *b, uint32_t number)
 /* False when another transaction wrote it, too. */
 static bool take_write(struct build *b, uint32_t txn, uint32_t key_number, uint32_t number)
 {
+    RIG_INVARIANT(number >= b->history->key_count && number < b->registers->version_count);
     struct rig_register_version *version = &b->registers->versions[number];
+    RIG_INVARIANT(version->key == key_number);
     struct key_values *key = &b->keys[key_number];
     if (version->writer != RIG_REGISTER_NONE)
         return false;
@@ -306,6 +310,7 @@ static enum rig_rc find_committed(struct build *b)
     while (done && fresh.count > 0)
         done = follow_reads(r, fresh.at[--fresh.count], &fresh);
     txn_stack_done(&fresh);
+    RIG_INVARIANT(r->committed_count <= history->txn_count);
     return done ? RIG_OK : no_memory(b->err);
 }
 
@@ -413,6 +418,7 @@ void rig_registers_versions_of(const struct rig_registers *registers, uint32_t k
 {
     *begin = versions_from(registers, key);
     *end = versions_from(registers, key + 1);
+    RIG_INVARIANT(*begin <= *end && *end <= registers->version_count);
 }
 
 enum rig_rc rig_registers_build(const struct rig_history *history, struct rig_assumptions assumptions,

@@ -51,6 +51,7 @@ static bool group(struct rig_key_txns *list, uint32_t key_count, struct by_key *
         next[key + 1] += next[key];
     for (size_t i = 0; i < list->count; i++)
         groups->txns[next[list->at[i].key]++] = list->at[i].txn;
+    RIG_INVARIANT(groups->first[key_count] == list->count);
     rig_key_txns_done(list);
     return true;
 }
@@ -97,6 +98,7 @@ static bool link_key(const struct rig_versions *versions, uint32_t key, const st
 {
     uint32_t last = rig_versions_before(versions, key, versions->keys[key].order.count);
     uint32_t writer = last == RIG_VERSION_NONE ? RIG_TXN_NONE : rig_versions_writer(versions, key, last);
+    RIG_INVARIANT(writer == RIG_TXN_NONE || versions->committed[writer]);
     if (!collect_sources(readers, key, writer, &scratch->sources))
         return false;
     uint32_t target_count = (uint32_t)scratch->targets.count;

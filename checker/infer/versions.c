@@ -340,6 +340,7 @@ static enum rig_rc place_carefully(struct build *b, uint32_t key)
     }
     places[k->order.count] = RIG_PLACE_IRREGULAR;
     at->clean = k->spine_agrees < plain ? k->spine_agrees : plain;
+    RIG_INVARIANT(k->spine_agrees <= k->order.count && k->spine_agrees <= b->history->spines[key].count);
     at->visitor = RIG_TXN_NONE;
     /* Elements that committed reads show outside the order have no place in it, but are not unread either. */
     if (spine_count > k->spine_agrees) {
@@ -391,6 +392,7 @@ static enum rig_rc place_versions(struct build *b)
             mark_irregular(b, key);
     }
     enum rig_rc rc = limit_to_unique(b, known);
+    RIG_INVARIANT(b->irregular_count <= b->history->key_count);
     for (uint32_t i = 0; rc == RIG_OK && i < b->irregular_count; i++)
         rc = place_carefully(b, b->irregular[i]);
     if (rc == RIG_OK && b->branch_reads.count > 0)
@@ -436,6 +438,8 @@ enum rig_rc rig_versions_build(const struct rig_history *history, struct rig_are
     for (uint32_t key = 0; key < history->key_count; key++)
         result.counted_reads -= build.survey.counted[key];
     *versions = result;
+    RIG_INVARIANT(result.committed_count >= result.ok_count && result.counted_ops <= history->op_count);
+    RIG_INVARIANT(result.counted_reads <= result.counted_ops);
     RIG_COSTLY(rig_versions_are_sound(versions));
     return RIG_OK;
 }

@@ -74,6 +74,7 @@ void rig_budget_measure(struct rig_budget *budget, size_t judging_bytes, size_t 
     uint64_t percent = judging_bytes * (100 + SLACK_PERCENT) / (filled_bytes + 1);
     budget->least_percent = percent > MOST_LOAD_PERCENT ? MOST_LOAD_PERCENT : percent;
     budget->load_percent = percent > USUAL_LOAD_PERCENT ? budget->least_percent : USUAL_LOAD_PERCENT;
+    RIG_INVARIANT(budget->least_percent <= budget->load_percent);
 }
 
 bool rig_budget_lower_idle(struct rig_budget *budget, size_t kept_bytes)
@@ -81,7 +82,9 @@ bool rig_budget_lower_idle(struct rig_budget *budget, size_t kept_bytes)
     if (budget->limit_bytes == 0 || budget->least_idle <= LEAST_IDLE ||
         loaded(kept_bytes, budget->load_percent) <= rig_budget_bytes(budget) / 100 * KEPT_PERCENT)
         return false;
-    budget->least_idle = budget->least_idle / 4 > LEAST_IDLE ? budget->least_idle / 4 : LEAST_IDLE;
+    const uint32_t before = budget->least_idle;
+    budget->least_idle = before / 4 > LEAST_IDLE ? before / 4 : LEAST_IDLE;
+    RIG_INVARIANT(budget->least_idle < before && budget->least_idle <= budget->idle);
     return true;
 }
 

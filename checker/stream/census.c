@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bug.h"
 #include "base/table.h"
 #include "base/vec.h"
 #include "history/text/text_table.h"
@@ -82,8 +83,10 @@ bool rig_census_note(struct rig_census *census, const struct rig_segment *segmen
     uint32_t now = census->txn_count < never_done ? (uint32_t)census->txn_count : never_done;
     for (size_t i = 0; fits && i < segment->keys.count; i++)
         fits = note(census, &segment->keys.at[i], now);
-    for (size_t i = 0; fits && i < segment->open_ops.count; i++)
+    for (size_t i = 0; fits && i < segment->open_ops.count; i++) {
+        RIG_REQUIRE(segment->open_ops.at[i].key < segment->keys.count);
         fits = note(census, &segment->keys.at[segment->open_ops.at[i].key], never_done);
+    }
     return fits;
 }
 

@@ -215,8 +215,10 @@ static bool prepare_relays(struct rig_closing_search *s, struct rig_arena *arena
     s->least_target = rig_arena_room(arena, relay_count, sizeof *s->least_target);
     if (s->ends == NULL || s->least_target == NULL)
         return false;
-    for (uint32_t begin = 0; begin < links->txn_count; begin = s->ends[s->stretch_count++])
+    for (uint32_t begin = 0; begin < links->txn_count; begin = s->ends[s->stretch_count++]) {
         s->ends[s->stretch_count] = end_of_stretch(s, begin);
+        RIG_INVARIANT(begin < s->ends[s->stretch_count] && s->ends[s->stretch_count] <= links->txn_count);
+    }
     memset(s->least_target, 0xff, relay_count * sizeof *s->least_target);
     for (uint32_t txn = links->txn_count; txn-- > 0;) {
         for (uint32_t i = links->head[txn]; i != RIG_NODE_NONE && i >= links->read_count; i = links->chained[i].next) {
@@ -339,6 +341,7 @@ bool rig_closing_find(const struct rig_inference *inference, uint8_t *alive, str
     rig_table_init(&waiting);
     run(&s);
     rig_table_done(&waiting);
+    RIG_INVARIANT(closing->waiting_count <= history->txn_count);
     RIG_COSTLY(s.no_memory || is_closed(&s));
     return !s.no_memory;
 }

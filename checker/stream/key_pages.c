@@ -95,6 +95,7 @@ bool rig_key_pages_put(struct rig_key_pages *pages, uint64_t name, const uint8_t
         return false;
     RIG_REQUIRE((page->held & bit_of(name)) == 0);
     size_t head_size = put_length(head, length), size = head_size + length, offset = offset_of(page, name);
+    RIG_INVARIANT(offset <= page->size);
     uint8_t *grown = size > UINT32_MAX - page->size ? NULL : realloc(page->bytes, page->size + size);
     if (grown == NULL) {
         if (page->held == 0)
@@ -120,6 +121,7 @@ const uint8_t *rig_key_pages_get(const struct rig_key_pages *pages, uint64_t nam
     const struct rig_key_page *page = &pages->pages.at[place];
     const uint8_t *at = page->bytes + offset_of(page, name);
     *length = get_length(&at);
+    RIG_INVARIANT(at + *length <= page->bytes + page->size);
     return at;
 }
 
@@ -150,6 +152,7 @@ void rig_key_pages_remove(struct rig_key_pages *pages, uint64_t name)
 void rig_key_pages_remove_page(struct rig_key_pages *pages, size_t place)
 {
     struct rig_key_page_vec *vec = &pages->pages;
+    RIG_REQUIRE(place < vec->count);
     struct rig_key_page *page = &vec->at[place];
     const struct rig_key_page *last = &vec->at[vec->count - 1];
     RIG_INVARIANT(pages->owned_bytes >= page->size);

@@ -49,10 +49,19 @@ static void join(struct rig_key_ranges *ranges, uint64_t gap)
     ranges->count = ranges->count == 0 ? 0 : kept + 1;
 }
 
+static bool are_apart(const struct rig_key_ranges *ranges)
+{
+    bool apart = true;
+    for (size_t i = 0; i < ranges->count; i++)
+        apart &= ranges->at[i].first <= ranges->at[i].last && (i == 0 || ranges->at[i - 1].last < ranges->at[i].first);
+    return apart;
+}
+
 /* The median gap. */
 static bool find_usual_gap(const struct rig_key_ranges *ranges, uint64_t *usual)
 {
     struct range_gaps gaps = {0};
+    RIG_REQUIRE(ranges->count >= 2);
     if (!range_gaps_widen(&gaps, ranges->count))
         return false;
     for (size_t i = 1; i < ranges->count; i++)
@@ -79,6 +88,8 @@ bool rig_key_set_settle(struct rig_key_set *set)
         if (fits)
             join(ranges, gap);
     }
+    RIG_INVARIANT(!fits || ranges->count <= most);
+    RIG_COSTLY(are_apart(ranges));
     set->sorted = ranges->count;
     rig_key_ranges_fit_to(ranges, ranges->count);
     return fits;

@@ -49,6 +49,7 @@ static bool cut_spine(struct rig_retired *retired, uint32_t number, struct rig_g
         *spine = (struct rig_growing_list){0};
         return true;
     }
+    RIG_INVARIANT(key->cut <= spine->count);
     *spine = cut_from(spine, key->cut, spine->count - key->cut);
     return keep_prefix(retired, key, &all);
 }
@@ -69,6 +70,7 @@ static bool cut_branch(struct rig_retired *retired, uint32_t number, const struc
         return true;
     }
     uint32_t off_tail = key->cut > branch->shared ? key->cut - branch->shared : 0;
+    RIG_INVARIANT(off_tail <= branch->tail.count && key->cut - off_tail <= branch->shared);
     branch->shared -= key->cut - off_tail;
     branch->tail = cut_from(&branch->tail, off_tail, branch->tail.count - off_tail);
     if (spine->count < branch->shared)
@@ -128,6 +130,7 @@ static void admit_read(struct rig_admission *a, struct retired_key *key, enum ri
         key->unordered = key->unconfirmed = 0;
     }
     RIG_INVARIANT(key->cut <= key->count);
+    RIG_INVARIANT(op->read_state != RIG_READ_SEEN || key->cut <= op->count);
     if (op->read_state == RIG_READ_SEEN)
         op->count -= key->cut;
 }

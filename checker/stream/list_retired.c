@@ -120,6 +120,7 @@ static void set_list(struct rig_retired *retired, struct retired_key *key, const
         retired->unordered++;
     }
     key->unconfirmed |= shown->unread > 0;
+    RIG_INVARIANT(key->prefix == NULL || retired->owned_bytes >= key->cut * sizeof *key->prefix);
     if (key->prefix != NULL)
         retired->owned_bytes -= key->cut * sizeof *key->prefix;
     free(key->prefix);

@@ -134,6 +134,8 @@ bool rig_retired_widen(struct rig_retired *retired, struct retired_key *key, con
 {
     if (shown->count == 0)
         return true;
+    RIG_REQUIRE(shown->lowest <= shown->highest);
+    RIG_REQUIRE((uint64_t)shown->highest - (uint64_t)shown->lowest >= shown->count - 1U);
     bool first = key->values == 0, sparse = !first && key->bits == NULL && !key->full;
     int64_t highest = first ? shown->highest : (int64_t)((uint64_t)key->lowest + key->span);
     int64_t lowest = first || shown->lowest < key->lowest ? shown->lowest : key->lowest;
@@ -158,6 +160,7 @@ bool rig_retired_widen(struct rig_retired *retired, struct retired_key *key, con
             bits[(i + shift) / 64] |= held << ((i + shift) % 64);
         }
     }
+    RIG_INVARIANT(lowest <= highest && (first || span >= key->span));
     if (key->bits != NULL)
         retired->owned_bytes -= rig_retired_words(key->span) * sizeof *bits;
     free(key->bits);

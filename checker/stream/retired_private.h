@@ -7,6 +7,7 @@
 #ifndef RIG_CHECKER_STREAM_RETIRED_PRIVATE_H
 #define RIG_CHECKER_STREAM_RETIRED_PRIVATE_H
 
+#include "base/bug.h"
 #include "base/table.h"
 #include "base/vec.h"
 #include "checker/stream/key_pages.h"
@@ -94,6 +95,7 @@ bool rig_retired_widen(struct rig_retired *retired, struct retired_key *key, con
 static inline void rig_retired_set_bit(struct retired_key *key, int64_t value)
 {
     uint64_t place = (uint64_t)value - (uint64_t)key->lowest;
+    RIG_REQUIRE(key->bits != NULL && place <= key->span);
     key->bits[place / 64] |= UINT64_C(1) << (place % 64);
 }
 

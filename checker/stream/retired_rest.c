@@ -80,8 +80,9 @@ static bool pack(struct packed_keys *packed, const struct retired_key *key)
     return true;
 }
 
-static bool unpack(struct rig_retired *retired, struct retired_key *key, const uint8_t *at)
+static bool unpack(struct rig_retired *retired, struct retired_key *key, const uint8_t *at, size_t length)
 {
+    const uint8_t *const end = at + length;
     uint64_t flags, count, values, lowest;
     memcpy(&key->hash, at, HASH_BYTES);
     at = get_number(at + HASH_BYTES, &flags);
@@ -98,7 +99,9 @@ static bool unpack(struct rig_retired *retired, struct retired_key *key, const u
     key->many_unread = flags >> 2 & 1U;
     key->unconfirmed = flags >> 3 & 1U;
     key->unordered = flags >> 4 & 1U;
-    if ((flags >> 5 & 1U) == 0)
+    const bool has_bits = (flags >> 5 & 1U) != 0;
+    RIG_INVARIANT(at + (has_bits ? bytes_of(key->span) : 0) == end);
+    if (!has_bits)
         return true;
     key->bits = calloc(rig_retired_words(key->span), sizeof *key->bits);
     if (key->bits == NULL)
@@ -140,7 +143,7 @@ bool rig_retired_wake(struct rig_retired *retired, uint64_t name, uint32_t *numb
     if (packed == NULL)
         return true;
     struct retired_key *key = rig_retired_add(retired, name);
-    if (key == NULL || !unpack(retired, key, packed))
+    if (key == NULL || !unpack(retired, key, packed, length))
         return false;
     rig_key_pages_remove(&retired->resting, name);
     *number = (uint32_t)(key - retired->keys.at);

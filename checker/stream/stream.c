@@ -381,6 +381,7 @@ static enum rig_rc judge_closing(struct rig_stream *w, struct rig_err *err)
         w->judge.search_ns += rig_clock_now_ns() - start;
         w->judged_count++;
     }
+    RIG_INVARIANT(held_count >= j.closing.waiting_count && w->new_count <= w->fed_count);
     w->held_count = held_count;
     w->new_count = w->next_look = 0;
     return rc;

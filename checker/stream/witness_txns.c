@@ -197,6 +197,7 @@ static enum rig_rc keep_txn(struct rig_witness_txns *evidence, uint32_t *txn, st
             return rc;
         *id = next;
     }
+    RIG_INVARIANT(*id < evidence->txns.count);
     *txn = *id;
     return RIG_OK;
 }
@@ -210,6 +211,7 @@ static enum rig_rc map_op(struct rig_witness_txns *evidence, uint32_t txn, uint3
 {
     if (txn == UINT32_MAX || *op == UINT32_MAX)
         return RIG_OK;
+    RIG_REQUIRE(*op < rig_txn_op_count(evidence->history, txn) && kept < evidence->txns.count);
     const struct rig_txn_op *ops = rig_txn_ops(evidence->history, txn);
     uint32_t rank = 0, key;
     for (uint32_t i = 0; i < *op; i++)
@@ -334,6 +336,7 @@ static void number_txns(const struct rig_witness_txns *evidence, struct giving *
         g->places[i] = (struct place){evidence->txns.at[i].complete_at, evidence->txns.at[i].invoke_at, i};
     qsort(g->places, count, sizeof *g->places, compare_places);
     for (uint32_t i = 0; i < count; i++) {
+        RIG_INVARIANT(i == 0 || compare_places(&g->places[i - 1], &g->places[i]) < 0);
         uint32_t *number = &g->number[g->places[i].txn];
         g->keep[i] = *number != 0;
         *number = g->keep[i] ? next++ : UINT32_MAX;
@@ -348,10 +351,12 @@ static void number_keys(const struct rig_witness_txns *evidence, struct giving *
         const struct rig_txn_op *ops = rig_txn_ops(g->all, i);
         for (uint32_t op = 0; g->keep[i] && op < rig_txn_op_count(g->all, i); op++) {
             uint32_t key = rig_table_get(&evidence->key_ids, (uint64_t)g->all->keys[ops[op].key]);
+            RIG_INVARIANT(key < evidence->keys.count && op < rig_txn_op_count(g->given, txn));
             g->key_number[key] = rig_txn_ops(g->given, txn)[op].key;
         }
         txn += g->keep[i];
     }
+    RIG_INVARIANT(txn == g->given->txn_count);
 }
 
 /* The wanted transactions as a history. */
@@ -380,15 +385,20 @@ static enum rig_rc give_wanted(struct rig_witness_txns *evidence, const struct r
 
 static void renumber(const struct giving *g, struct rig_witness *witness)
 {
-    for (uint32_t i = 0; i < witness->txn_count; i++)
+    for (uint32_t i = 0; i < witness->txn_count; i++) {
         witness->txns[i] = g->number[witness->txns[i]];
+        RIG_INVARIANT(witness->txns[i] < g->given->txn_count);
+    }
     witness->key = witness->key == UINT32_MAX ? UINT32_MAX : g->key_number[witness->key];
+    RIG_INVARIANT(witness->key == UINT32_MAX || witness->key < g->given->key_count);
     for (uint32_t i = 0; i < witness->step_count; i++) {
         struct rig_step *step = &witness->steps[i];
         uint32_t *const txns[] = {&step->from, &step->to, &step->order_txn, &step->order_other};
         for (size_t t = 0; t < sizeof txns / sizeof txns[0]; t++)
             *txns[t] = *txns[t] == UINT32_MAX ? UINT32_MAX : g->number[*txns[t]];
         step->key = step->key == UINT32_MAX ? UINT32_MAX : g->key_number[step->key];
+        RIG_INVARIANT(step->from == witness->txns[i] && step->to == witness->txns[(i + 1) % witness->txn_count]);
+        RIG_INVARIANT(step->key == UINT32_MAX || step->key < g->given->key_count);
     }
 }
 

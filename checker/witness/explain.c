@@ -19,10 +19,26 @@ static void prove_step(const struct rig_inference *inference, struct rig_step *s
     RIG_INVARIANT(!dependency || rig_type_inference(inference->history->workload)->explain_step(inference, step));
 }
 
+static bool is_op_on(const struct rig_history *history, uint32_t txn, uint32_t op, uint32_t key)
+{
+    return op == UINT32_MAX || (op < rig_txn_op_count(history, txn) && rig_txn_ops(history, txn)[op].key == key);
+}
+
+/* The operations named belong to the step's transactions and to its key; evidence comes from committed ones. */
+static bool is_step(const struct rig_inference *inference, const struct rig_step *step)
+{
+    const uint8_t *committed = inference->committed;
+    return step->from != step->to && committed[step->from] && committed[step->to] &&
+           is_op_on(inference->history, step->from, step->from_op, step->key) &&
+           is_op_on(inference->history, step->to, step->to_op, step->key) &&
+           (step->order_txn == UINT32_MAX || committed[step->order_txn]);
+}
+
 enum rig_rc rig_explain_cycle(const struct rig_inference *inference, const struct rig_cycle *cycle,
                               struct rig_arena *arena, struct rig_witness *witness, struct rig_err *err)
 {
     uint32_t count = (uint32_t)cycle->count;
+    RIG_REQUIRE(count >= 2);
     struct rig_witness result = {.anomaly = rig_cycle_anomaly(inference->history, &inference->versions, cycle),
                                  .key = UINT32_MAX,
                                  .op = UINT32_MAX,
@@ -41,6 +57,7 @@ enum rig_rc rig_explain_cycle(const struct rig_inference *inference, const struc
         step->to = cycle->at[(i + 1) % count].txn;
         step->kind = cycle->at[i].kind;
         prove_step(inference, step);
+        RIG_INVARIANT(is_step(inference, step));
     }
     *witness = result;
     return RIG_OK;

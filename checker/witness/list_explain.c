@@ -45,6 +45,7 @@ static bool prove_order(const struct rig_versions *versions, bool acknowledged, 
                                        : appends_within(versions, step->from, key, 0, place).last;
         if (before == RIG_VERSION_NONE)
             continue;
+        RIG_INVARIANT(before < place && place <= k->order.count);
         step->key = key;
         step->from_value = k->order.at[before];
         step->to_value = ops[i].value;
@@ -110,6 +111,7 @@ static bool prove_rw(const struct rig_versions *versions, struct rig_step *step)
         if (next != RIG_VERSION_NONE) {
             if (own != RIG_VERSION_NONE && own < next)
                 continue;
+            RIG_INVARIANT(list.count <= next && next < k->order.count);
             step->to_value = k->order.at[next];
             step->order_txn = k->order_txn;
             step->order_op = k->order_op;

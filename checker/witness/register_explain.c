@@ -1,4 +1,5 @@
 /* The operations that prove edges between versions of registers (explain.h). */
+#include "base/bug.h"
 #include "checker/witness/explain.h"
 
 static uint32_t version_of(const struct rig_inference *inference, uint32_t txn, uint32_t op)
@@ -32,6 +33,7 @@ static bool prove_order(const struct rig_inference *inference, struct rig_step *
         if (edge == NULL ||
             (kind == RIG_OP_READ_REGISTER && inference->registers.versions[version].writer == step->from))
             continue;
+        RIG_INVARIANT(edge->from == version && inference->registers.versions[edge->to].key == ops[i].key);
         step->key = ops[i].key;
         step->from_value = inference->registers.versions[version].value;
         step->to_value = inference->registers.versions[edge->to].value;
