@@ -4,83 +4,83 @@
 
 #include "base/bug.h"
 
-static bool add_edge(struct rig_order_graph *graph, uint32_t from, uint32_t to, bool chosen)
+static bool add_edge(struct rig_order_graph *graph, uint32_t from, uint32_t to)
 {
-    return rig_order_edges_add(&graph->edges, (struct rig_order_edge){from, to, chosen});
+    return rig_order_edges_add(&graph->edges, (struct rig_order_edge){from, to, RIG_PROBLEM_NONE, RIG_PROBLEM_NONE});
 }
 
-static int compare_invoked(const void *a, const void *b)
+/* Whether paths go through this transaction. */
+static bool leads_on(const struct rig_order_graph *graph, uint32_t txn)
 {
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
+    return !graph->frame->sinks ||
+           graph->problem->txns.at[txn].first_write < graph->problem->txns.at[txn + 1].first_write;
 }
 
-/* The first of `count` ascending moments whose position is later than `ended`. */
-static uint32_t first_later(const uint64_t *moments, uint32_t count, uint32_t ended)
+/* The initial state precedes all versions. */
+static bool add_initial(struct rig_order_graph *graph, uint32_t start, uint32_t key, uint32_t reader)
 {
-    uint32_t low = 0, high = count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (moments[middle] >> 32 > ended)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
-}
-
-static bool add_realtime(struct rig_order_graph *graph, const struct rig_problem *problem)
-{
-    const uint32_t count = problem->txn_count;
-    uint64_t *moments = malloc((count + 1) * sizeof moments[0]);
-    bool ok = moments != NULL;
-    for (uint32_t txn = 0; ok && txn < count; txn++)
-        moments[txn] = (uint64_t)problem->txns.at[txn].invoked << 32 | txn;
-    if (ok)
-        qsort(moments, count, sizeof moments[0], compare_invoked);
-    for (uint32_t i = 0; ok && i < count; i++) {
-        ok = add_edge(graph, count + i, (uint32_t)moments[i], false) &&
-             (i == 0 || add_edge(graph, count + i - 1, count + i, false));
-    }
-    for (uint32_t txn = 0; ok && txn < count; txn++) {
-        const uint32_t later = first_later(moments, count, problem->txns.at[txn].ended);
-        ok = later == count || add_edge(graph, txn, count + later, false);
-    }
-    free(moments);
-    return ok;
-}
-
-static bool add_known(struct rig_order_graph *graph, const struct rig_problem *problem, const struct rig_rule *rule)
-{
+    const struct rig_problem *problem = graph->problem;
     bool ok = true;
-    for (size_t r = 0; ok && r < problem->reads.count && rule->form != RIG_RULE_WRITES; r++) {
-        const uint32_t writer = problem->reads.at[r].writer;
-        ok = writer == RIG_PROBLEM_INITIAL || add_edge(graph, writer, problem->read_txn[r], false);
-    }
-    for (size_t p = 0; ok && p < problem->pairs.count; p++)
-        ok = add_edge(graph, problem->pairs.at[p].before, problem->pairs.at[p].after, false);
-    for (uint32_t txn = 0; ok && txn < problem->txn_count && rule->along != RIG_ALONG_PLAIN; txn++) {
-        const uint32_t before = problem->txns.at[txn].before;
-        ok = before == RIG_PROBLEM_NONE || add_edge(graph, before, txn, false);
-    }
-    if (ok && rule->along == RIG_ALONG_REALTIME && problem->has_realtime)
-        ok = add_realtime(graph, problem);
-    graph->known_count = graph->edges.count;
+    for (uint32_t i = problem->writer_first[key]; ok && i < problem->writer_first[key + 1]; i++)
+        ok = problem->writers[i] == reader || add_edge(graph, start, problem->writers[i]);
     return ok;
 }
 
-bool rig_order_graph_init(struct rig_order_graph *graph, const struct rig_problem *problem, const struct rig_rule *rule)
+static bool add_reads(struct rig_order_graph *graph)
 {
-    *graph = (struct rig_order_graph){.txn_count = problem->txn_count, .node_count = problem->txn_count};
-    if (rule->along == RIG_ALONG_REALTIME && problem->has_realtime)
-        graph->node_count *= 2;
-    const size_t nodes = (size_t)graph->node_count + 2;
+    const struct rig_problem *problem = graph->problem;
+    bool ok = true;
+    for (size_t r = 0; ok && r < problem->reads.count; r++) {
+        const struct rig_problem_read *read = &problem->reads.at[r];
+        const uint32_t start = rig_frame_start(graph->frame, problem->read_txn[r]);
+        if (read->writer != RIG_PROBLEM_INITIAL)
+            ok = add_edge(graph, read->writer, start);
+        else if (graph->frame->rw_path && leads_on(graph, problem->read_txn[r]))
+            ok = add_initial(graph, start, read->key, problem->read_txn[r]);
+    }
+    return ok;
+}
+
+static bool add_times(struct rig_order_graph *graph)
+{
+    const struct rig_frame *frame = graph->frame;
+    bool ok = true;
+    for (uint32_t node = frame->first_moment; ok && node < frame->node_count; node++) {
+        ok = add_edge(graph, node, rig_frame_start(frame, frame->moment_txn[node - frame->first_moment])) &&
+             (node + 1 == frame->node_count || add_edge(graph, node, node + 1));
+    }
+    for (uint32_t txn = 0; ok && frame->next_moment != NULL && txn < frame->txn_count; txn++)
+        ok = frame->next_moment[txn] == RIG_PROBLEM_NONE || !leads_on(graph, txn) ||
+             add_edge(graph, txn, frame->next_moment[txn]);
+    for (uint32_t txn = 0; ok && frame->process && txn < frame->txn_count; txn++) {
+        uint32_t before = graph->problem->txns.at[txn].before;
+        while (before != RIG_PROBLEM_NONE && !leads_on(graph, before))
+            before = graph->problem->txns.at[before].before;
+        ok = before == RIG_PROBLEM_NONE || add_edge(graph, before, rig_frame_start(frame, txn));
+    }
+    for (uint32_t txn = 0; ok && frame->split && txn < frame->txn_count; txn++)
+        ok = add_edge(graph, rig_frame_start(frame, txn), txn);
+    return ok;
+}
+
+bool rig_order_graph_init(struct rig_order_graph *graph, const struct rig_problem *problem,
+                          const struct rig_frame *frame)
+{
+    *graph = (struct rig_order_graph){.problem = problem, .frame = frame};
+    const size_t nodes = (size_t)frame->node_count + 2;
     graph->first_out = malloc(nodes * sizeof graph->first_out[0]);
     graph->missing = malloc(nodes * sizeof graph->missing[0]);
     graph->heap = malloc(nodes * sizeof graph->heap[0]);
     graph->into = malloc(nodes * sizeof graph->into[0]);
-    return graph->first_out != NULL && graph->missing != NULL && graph->heap != NULL && graph->into != NULL &&
-           add_known(graph, problem, rule);
+    graph->sequence = malloc(nodes * sizeof graph->sequence[0]);
+    bool ok = graph->first_out != NULL && graph->missing != NULL && graph->heap != NULL && graph->into != NULL &&
+              graph->sequence != NULL && (!frame->reads_order || add_reads(graph)) && add_times(graph);
+    for (size_t p = 0; ok && p < problem->pairs.count; p++) {
+        const struct rig_problem_pair *pair = &problem->pairs.at[p];
+        ok = rig_order_graph_add(graph, pair->key, pair->before, pair->after);
+    }
+    rig_order_graph_keep(graph);
+    return ok;
 }
 
 void rig_order_graph_done(struct rig_order_graph *graph)
@@ -91,17 +91,55 @@ void rig_order_graph_done(struct rig_order_graph *graph)
     free(graph->missing);
     free(graph->heap);
     free(graph->into);
+    free(graph->sequence);
     *graph = (struct rig_order_graph){0};
 }
 
-void rig_order_graph_clear(struct rig_order_graph *graph)
+void rig_order_graph_keep(struct rig_order_graph *graph)
 {
-    graph->edges.count = graph->known_count;
+    graph->lasting = graph->edges.count;
+}
+
+void rig_order_graph_forget(struct rig_order_graph *graph)
+{
+    graph->edges.count = graph->lasting;
+}
+
+static bool add_rw(struct rig_order_graph *graph, uint32_t write, uint32_t before, uint32_t after)
+{
+    const struct rig_problem *problem = graph->problem;
+    bool ok = true;
+    for (uint32_t i = problem->reader_first[write]; ok && i < problem->reader_first[write + 1]; i++) {
+        const uint32_t reader = problem->read_txn[problem->readers[i]];
+        if (reader != after && leads_on(graph, reader))
+            ok = rig_order_edges_add(
+                &graph->edges, (struct rig_order_edge){rig_frame_start(graph->frame, reader), after, before, after});
+    }
+    return ok;
+}
+
+static bool add_ww(struct rig_order_graph *graph, uint32_t before, uint32_t after)
+{
+    const uint32_t to = graph->frame->ww_starts ? rig_frame_start(graph->frame, after) : after;
+    return rig_order_edges_add(&graph->edges, (struct rig_order_edge){before, to, before, after});
+}
+
+bool rig_order_graph_add(struct rig_order_graph *graph, uint32_t key, uint32_t before, uint32_t after)
+{
+    return add_ww(graph, before, after) &&
+           (!graph->frame->rw_path || add_rw(graph, rig_problem_write_of(graph->problem, before, key), before, after));
 }
 
 bool rig_order_graph_choose(struct rig_order_graph *graph, uint32_t before, uint32_t after)
 {
-    return add_edge(graph, before, after, true);
+    const struct rig_problem *problem = graph->problem;
+    bool ok = add_ww(graph, before, after);
+    for (uint32_t w = problem->txns.at[before].first_write;
+         ok && graph->frame->rw_path && w < problem->txns.at[before + 1].first_write; w++) {
+        if (rig_problem_write_of(problem, after, problem->writes.at[w].key) != RIG_PROBLEM_NONE)
+            ok = add_rw(graph, w, before, after);
+    }
+    return ok;
 }
 
 static bool index_edges(struct rig_order_graph *graph)
@@ -110,28 +148,29 @@ static bool index_edges(struct rig_order_graph *graph)
     if (out == NULL)
         return false;
     graph->out = out;
-    memset(graph->first_out, 0, ((size_t)graph->node_count + 2) * sizeof graph->first_out[0]);
-    memset(graph->missing, 0, ((size_t)graph->node_count + 1) * sizeof graph->missing[0]);
+    memset(graph->first_out, 0, ((size_t)graph->frame->node_count + 2) * sizeof graph->first_out[0]);
+    memset(graph->missing, 0, ((size_t)graph->frame->node_count + 1) * sizeof graph->missing[0]);
     for (size_t e = 0; e < graph->edges.count; e++) {
         graph->first_out[graph->edges.at[e].from + 2]++;
         graph->missing[graph->edges.at[e].to]++;
     }
-    for (size_t node = 0; node < graph->node_count; node++)
+    for (size_t node = 0; node < graph->frame->node_count; node++)
         graph->first_out[node + 2] += graph->first_out[node + 1];
     for (size_t e = 0; e < graph->edges.count; e++)
         out[graph->first_out[graph->edges.at[e].from + 1]++] = (uint32_t)e;
     return true;
 }
 
-/* A binary heap of nodes; moments come as soon as they can. */
+/* A binary heap of nodes; moments and starts come as soon as they can. */
 struct waiting {
-    uint32_t *nodes, count, txn_count;
+    uint32_t *nodes, count;
+    const struct rig_frame *frame;
     const uint32_t *rank;
 };
 
 static uint32_t rank_of(const struct waiting *waiting, uint32_t node)
 {
-    return node < waiting->txn_count ? waiting->rank[node] + 1 : 0;
+    return node < waiting->frame->txn_count ? waiting->rank[node] + 1 : 0;
 }
 
 static void push(struct waiting *waiting, uint32_t node)
@@ -171,7 +210,7 @@ static bool find_cycle(struct rig_order_graph *graph, struct rig_order_edges *cy
         }
     }
     RIG_INVARIANT(node != RIG_PROBLEM_NONE);
-    for (uint32_t i = 0; i < graph->node_count; i++)
+    for (uint32_t i = 0; i < graph->frame->node_count; i++)
         node = graph->edges.at[graph->into[node]].from;
     const uint32_t start = node;
     do {
@@ -188,26 +227,26 @@ bool rig_order_graph_sort(struct rig_order_graph *graph, const uint32_t *rank, u
 {
     if (!index_edges(graph))
         return false;
-    struct waiting waiting = {graph->heap, 0, graph->txn_count, rank};
+    struct waiting waiting = {graph->heap, 0, graph->frame, rank};
     uint32_t placed = 0, sorted = 0;
-    for (uint32_t node = 0; node < graph->node_count; node++) {
+    for (uint32_t node = 0; node < graph->frame->node_count; node++) {
         if (graph->missing[node] == 0)
             push(&waiting, node);
     }
-    uint32_t *sequence = graph->into; /* nothing else needs it before a cycle is found */
-    for (; waiting.count > 0; sorted++) {
+    while (waiting.count > 0) {
         const uint32_t node = pop(&waiting);
-        if (node < graph->txn_count)
-            sequence[placed++] = node;
+        graph->sequence[sorted++] = node;
         for (uint32_t i = graph->first_out[node]; i < graph->first_out[node + 1]; i++) {
             const uint32_t next = graph->edges.at[graph->out[i]].to;
             if (--graph->missing[next] == 0)
                 push(&waiting, next);
         }
     }
-    if (sorted < graph->node_count)
+    if (sorted < graph->frame->node_count)
         return find_cycle(graph, cycle);
-    for (uint32_t i = 0; i < placed; i++)
-        place[sequence[i]] = i;
+    for (uint32_t i = 0; i < sorted; i++) {
+        if (graph->sequence[i] < graph->frame->txn_count)
+            place[graph->sequence[i]] = placed++;
+    }
     return true;
 }

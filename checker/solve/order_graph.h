@@ -1,47 +1,49 @@
 /*
- * What must come before what in one total order of the transactions (arbitration), and the order itself: a topological
- * sort of known edges and of chosen pairs, close to a given rank.
+ * A total order of the transactions that keeps what is known, and what is chosen: a topological sort of the frame's
+ * graph (frame.h), close to a given rank. An order of two versions comes with the rw edges of those that read the
+ * earlier one, where the frame has such paths.
  *
- * Known: wr (but for a rule of writes alone), the pairs of the problem, process and real-time order as far as the rule
- * respects them. Real time takes linear space: behind the transactions there is one node for each invocation, in
- * their order, and the edges go through these (Cobra, OSDI 2020).
- *
- * Time: linear in nodes and edges, times log n for the rank. Space: 16 bytes an edge, 24 a node.
+ * Time: linear in nodes and edges, times log n for the rank. Space: 24 bytes an edge, 24 a node.
  */
 #ifndef RIG_CHECKER_SOLVE_ORDER_GRAPH_H
 #define RIG_CHECKER_SOLVE_ORDER_GRAPH_H
 
-#include "checker/levels/rule.h"
-#include "checker/solve/problem.h"
+#include "checker/solve/frame.h"
 
 struct rig_order_edge {
-    uint32_t from, to;
-    bool chosen; /* a supposition: `from` before `to` */
+    uint32_t from, to;      /* nodes of the frame */
+    uint32_t before, after; /* transactions: the edge rests on their order; RIG_PROBLEM_NONE: it is known */
 };
 
 RIG_VEC(struct rig_order_edge, rig_order_edges)
 
 struct rig_order_graph {
-    uint32_t txn_count, node_count; /* nodes from txn_count on are moments of invocation */
-    struct rig_order_edges edges;   /* the known ones come first */
-    size_t known_count;
+    const struct rig_problem *problem;
+    const struct rig_frame *frame;
+    struct rig_order_edges edges; /* the lasting ones come first */
+    size_t lasting;
     uint32_t *first_out, *out; /* per node, and one more: into `out`; edges */
     uint32_t *missing;         /* per node: edges from nodes that are not placed yet */
     uint32_t *heap, *into;     /* nodes that can come next, by rank; per node of a cycle: its edge */
+    uint32_t *sequence;        /* of all nodes, by the last sort */
 };
 
-/* False when memory runs out. Borrows nothing. */
+/* Borrows problem and frame. False when memory runs out. */
 bool rig_order_graph_init(struct rig_order_graph *graph, const struct rig_problem *problem,
-                          const struct rig_rule *rule);
+                          const struct rig_frame *frame);
 void rig_order_graph_done(struct rig_order_graph *graph);
 
-/* Forgets the chosen pairs. */
-void rig_order_graph_clear(struct rig_order_graph *graph);
+/* The version of `key` by `before` comes before that by `after`. */
+bool rig_order_graph_add(struct rig_order_graph *graph, uint32_t key, uint32_t before, uint32_t after);
+/* The same, of all keys that both write. */
 bool rig_order_graph_choose(struct rig_order_graph *graph, uint32_t before, uint32_t after);
+/* What is there lasts; forgets what was added since. */
+void rig_order_graph_keep(struct rig_order_graph *graph);
+void rig_order_graph_forget(struct rig_order_graph *graph);
 
 /*
- * Places all transactions, those of low rank as early as the edges allow. False when memory runs out. When the edges
- * have a cycle, its edges are added to `cycle`, and `place` is not written.
+ * Places all transactions (their commits), those of low rank as early as the edges allow. False when memory runs out.
+ * When the edges have a cycle, its edges are added to `cycle`, and `place` is not written.
  */
 bool rig_order_graph_sort(struct rig_order_graph *graph, const uint32_t *rank, uint32_t *place,
                           struct rig_order_edges *cycle);

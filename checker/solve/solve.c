@@ -21,6 +21,7 @@ struct search {
     const struct rig_problem *problem;
     const struct rig_rule *rule;
     int64_t deadline_ns;
+    struct rig_frame frame;
     struct rig_order_graph graph;
     struct rig_sat sat;
     struct rig_table known;   /* the pairs of the problem */
@@ -45,7 +46,8 @@ static bool search_init(struct search *search, const struct rig_problem *problem
     search->place = malloc((problem->txn_count + 1) * sizeof search->place[0]);
     search->rank = malloc((problem->txn_count + 1) * sizeof search->rank[0]);
     bool ok = search->place != NULL && search->rank != NULL && rig_sat_init(&search->sat, deadline_ns) &&
-              rig_order_graph_init(&search->graph, problem, rule);
+              rig_frame_init(&search->frame, problem, rule) &&
+              rig_order_graph_init(&search->graph, problem, &search->frame);
     for (size_t p = 0; ok && p < problem->pairs.count; p++) {
         uint32_t *value =
             rig_table_put(&search->known, pair_key(problem->pairs.at[p].before, problem->pairs.at[p].after));
@@ -61,6 +63,7 @@ static bool search_init(struct search *search, const struct rig_problem *problem
 static void search_done(struct search *search)
 {
     rig_order_graph_done(&search->graph);
+    rig_frame_done(&search->frame);
     rig_sat_done(&search->sat);
     rig_table_done(&search->known);
     solve_nodes_done(&search->nodes);
@@ -82,7 +85,7 @@ static bool deny(struct search *search, uint32_t before, uint32_t after)
 
 static bool rests_on(struct search *search, uint32_t txn)
 {
-    return txn >= search->problem->txn_count || solve_nodes_add(&search->nodes, txn);
+    return txn == RIG_PROBLEM_NONE || solve_nodes_add(&search->nodes, txn);
 }
 
 static bool close_clause(struct search *search)
@@ -98,7 +101,9 @@ static bool learn_cycle(struct search *search)
     bool ok = true;
     for (size_t i = 0; ok && i < search->cycle.count; i++) {
         const struct rig_order_edge *edge = &search->cycle.at[i];
-        ok = rests_on(search, edge->from) && (!edge->chosen || deny(search, edge->from, edge->to));
+        ok = rests_on(search, rig_frame_txn(&search->frame, edge->from)) &&
+             (edge->before == RIG_PROBLEM_NONE ||
+              (rests_on(search, edge->before) && deny(search, edge->before, edge->after)));
     }
     return ok && close_clause(search);
 }
@@ -148,7 +153,7 @@ static bool guess(struct search *search, bool *explains)
 static bool choose_again(struct search *search)
 {
     bool ok = true;
-    rig_order_graph_clear(&search->graph);
+    rig_order_graph_forget(&search->graph);
     for (size_t variable = 0; ok && variable < search->sat.pairs.count; variable++) {
         const struct rig_sat_pair pair = rig_sat_chosen(&search->sat, variable);
         ok = rig_order_graph_choose(&search->graph, pair.before, pair.after);

@@ -1,0 +1,218 @@
+#include "checker/solve/chains.h"
+
+#include <string.h>
+
+#include "base/bug.h"
+
+static bool writes(const struct rig_problem *problem, uint32_t txn)
+{
+    return problem->txns.at[txn].first_write < problem->txns.at[txn + 1].first_write;
+}
+
+static void follow(struct rig_chains *chains, uint32_t *tails, uint32_t before, uint32_t txn)
+{
+    chains->chain[txn] = before == RIG_PROBLEM_NONE ? chains->count++ : chains->chain[before];
+    chains->position[txn] = before == RIG_PROBLEM_NONE ? 0 : chains->position[before] + 1;
+    tails[chains->chain[txn]] = txn;
+}
+
+/* A process is a chain, but for transactions of unknown fate: nothing follows them. `next`: who goes on. */
+static void follow_processes(struct rig_chains *chains, const struct rig_problem *problem, uint32_t *next)
+{
+    uint32_t *follower = chains->chain; /* until chains are numbered */
+    for (uint32_t txn = 0; txn < problem->txn_count; txn++)
+        next[txn] = follower[txn] = RIG_PROBLEM_NONE;
+    for (uint32_t txn = 0; txn < problem->txn_count; txn++) {
+        if (problem->txns.at[txn].before != RIG_PROBLEM_NONE)
+            follower[problem->txns.at[txn].before] = txn;
+    }
+    for (uint32_t txn = 0; txn < problem->txn_count; txn++) {
+        const uint32_t before = problem->txns.at[txn].before;
+        if (before != RIG_PROBLEM_NONE && (follower[txn] != RIG_PROBLEM_NONE || next[before] == RIG_PROBLEM_NONE))
+            next[before] = txn;
+    }
+}
+
+/* Gives each chain that begins here its places. */
+static void number_processes(struct rig_chains *chains, const struct rig_problem *problem, const uint32_t *next)
+{
+    for (uint32_t txn = 0; txn < problem->txn_count; txn++) {
+        const uint32_t before = problem->txns.at[txn].before;
+        if (before != RIG_PROBLEM_NONE && next[before] == txn)
+            continue;
+        uint32_t position = 0;
+        for (uint32_t member = txn; member != RIG_PROBLEM_NONE; member = next[member]) {
+            chains->chain[member] = chains->count;
+            chains->position[member] = position++;
+        }
+        chains->count++;
+    }
+}
+
+/* Each transaction that writes goes on where one that it read from was the last. */
+static void cover_reads(struct rig_chains *chains, const struct rig_problem *problem, const struct rig_frame *frame,
+                        const uint32_t *sequence, uint32_t *tails)
+{
+    for (uint32_t i = 0; i < frame->node_count; i++) {
+        const uint32_t txn = sequence[i];
+        if (txn >= frame->txn_count || !writes(problem, txn))
+            continue;
+        uint32_t before = RIG_PROBLEM_NONE;
+        for (uint32_t r = problem->txns.at[txn].first_read; frame->reads_order && r < problem->txns.at[txn + 1].first_read;
+             r++) {
+            const uint32_t writer = problem->reads.at[r].writer;
+            if (writer != RIG_PROBLEM_INITIAL && tails[chains->chain[writer]] == writer)
+                before = writer;
+        }
+        follow(chains, tails, before, txn);
+    }
+}
+
+static int compare_longest(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x < y) - (x > y);
+}
+
+/* Keeps the `most` longest chains. */
+static bool keep_longest(struct rig_chains *chains, uint32_t txn_count, uint32_t most)
+{
+    if (chains->count <= most)
+        return true;
+    uint64_t *lengths = calloc(chains->count, sizeof lengths[0]);
+    uint32_t *number = malloc(chains->count * sizeof number[0]);
+    const bool ok = lengths != NULL && number != NULL;
+    for (uint32_t chain = 0; ok && chain < chains->count; chain++) {
+        lengths[chain] = chain;
+        number[chain] = RIG_PROBLEM_NONE;
+    }
+    for (uint32_t txn = 0; ok && txn < txn_count; txn++) {
+        if (chains->chain[txn] != RIG_PROBLEM_NONE)
+            lengths[chains->chain[txn]] += UINT64_C(1) << 32;
+    }
+    if (ok)
+        qsort(lengths, chains->count, sizeof lengths[0], compare_longest);
+    for (uint32_t i = 0; ok && i < most; i++)
+        number[(uint32_t)lengths[i]] = i;
+    for (uint32_t txn = 0; ok && txn < txn_count; txn++) {
+        if (chains->chain[txn] != RIG_PROBLEM_NONE)
+            chains->chain[txn] = number[chains->chain[txn]];
+    }
+    chains->count = most;
+    free(lengths);
+    free(number);
+    return ok;
+}
+
+struct entry {
+    uint32_t chain, position, write;
+};
+
+static int compare_entries(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    if (x->chain != y->chain)
+        return (x->chain > y->chain) - (x->chain < y->chain);
+    return (x->position > y->position) - (x->position < y->position);
+}
+
+/* The key's writers that are in chains go to `entries`, sorted. */
+static uint32_t collect(const struct rig_chains *chains, const struct rig_problem *problem, const uint32_t *by_key,
+                        uint32_t key, struct entry *entries)
+{
+    uint32_t count = 0;
+    for (uint32_t i = problem->writer_first[key]; i < problem->writer_first[key + 1]; i++) {
+        const uint32_t write = by_key[i], txn = problem->write_txn[write];
+        if (chains->chain[txn] != RIG_PROBLEM_NONE)
+            entries[count++] = (struct entry){chains->chain[txn], chains->position[txn], write};
+    }
+    qsort(entries, count, sizeof entries[0], compare_entries);
+    return count;
+}
+
+static bool add_lanes(struct rig_chains *chains, const struct entry *entries, uint32_t count, uint32_t begin)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        chains->lane_writes[begin + i] = entries[i].write;
+        chains->lane_positions[begin + i] = entries[i].position;
+        if (i > 0 && entries[i].chain == entries[i - 1].chain)
+            chains->lanes.at[chains->lanes.count - 1].end = begin + i + 1;
+        else if (!rig_lanes_add(&chains->lanes, (struct rig_lane){entries[i].chain, begin + i, begin + i + 1}))
+            return false;
+    }
+    return true;
+}
+
+static bool make_lanes(struct rig_chains *chains, const struct rig_problem *problem)
+{
+    const size_t writes_count = problem->writes.count;
+    struct entry *entries = malloc((writes_count + 1) * sizeof entries[0]);
+    uint32_t *by_key = malloc((writes_count + 1) * sizeof by_key[0]);
+    uint32_t *filled = calloc((size_t)problem->key_count + 1, sizeof filled[0]);
+    bool ok = entries != NULL && by_key != NULL && filled != NULL;
+    for (uint32_t w = 0; ok && w < writes_count; w++) {
+        const uint32_t key = problem->writes.at[w].key;
+        by_key[problem->writer_first[key] + filled[key]++] = w;
+    }
+    uint32_t used = 0;
+    for (uint32_t key = 0; ok && key < problem->key_count; key++) {
+        const uint32_t count = collect(chains, problem, by_key, key, entries);
+        chains->lane_first[key] = (uint32_t)chains->lanes.count;
+        ok = add_lanes(chains, entries, count, used);
+        used += count;
+    }
+    chains->lane_first[problem->key_count] = (uint32_t)chains->lanes.count;
+    free(entries);
+    free(by_key);
+    free(filled);
+    return ok;
+}
+
+bool rig_chains_init(struct rig_chains *chains, const struct rig_problem *problem, const struct rig_frame *frame,
+                     const uint32_t *sequence, uint32_t most)
+{
+    const size_t txns = (size_t)problem->txn_count + 1;
+    *chains = (struct rig_chains){.chain = malloc(txns * sizeof chains->chain[0]),
+                                  .position = malloc(txns * sizeof chains->position[0]),
+                                  .lane_first = malloc(((size_t)problem->key_count + 1) * sizeof(uint32_t)),
+                                  .lane_writes = malloc((problem->writes.count + 1) * sizeof(uint32_t)),
+                                  .lane_positions = malloc((problem->writes.count + 1) * sizeof(uint32_t))};
+    uint32_t *tails = malloc(txns * sizeof tails[0]);
+    bool ok = chains->chain != NULL && chains->position != NULL && chains->lane_first != NULL &&
+              chains->lane_writes != NULL && chains->lane_positions != NULL && tails != NULL;
+    for (uint32_t txn = 0; ok && txn < problem->txn_count; txn++)
+        chains->chain[txn] = RIG_PROBLEM_NONE;
+    if (ok && frame->process) {
+        follow_processes(chains, problem, tails);
+        number_processes(chains, problem, tails);
+    } else if (ok) {
+        cover_reads(chains, problem, frame, sequence, tails);
+    }
+    ok = ok && keep_longest(chains, problem->txn_count, most) && make_lanes(chains, problem);
+    free(tails);
+    return ok;
+}
+
+void rig_chains_done(struct rig_chains *chains)
+{
+    free(chains->chain);
+    free(chains->position);
+    free(chains->lane_first);
+    rig_lanes_done(&chains->lanes);
+    free(chains->lane_writes);
+    free(chains->lane_positions);
+    *chains = (struct rig_chains){0};
+}
+
+uint32_t rig_chains_last(const struct rig_chains *chains, const struct rig_lane *lane, uint32_t end)
+{
+    uint32_t low = lane->begin, high = lane->end;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (chains->lane_positions[middle] < end)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low == lane->begin ? RIG_PROBLEM_NONE : chains->lane_writes[low - 1];
+}

@@ -1,0 +1,40 @@
+/*
+ * Chains of transactions, each before the next in all explanations, and the writers of each key by chain: what a clock
+ * needs to tell in O(1) whether one transaction reaches another (forced.h).
+ *
+ * Along processes the chains are these. Otherwise they are a cover of the wr edges by paths, found greedily; only
+ * transactions that write are in those.
+ *
+ * Time: linear; the writers of a key are sorted. Space: 16 bytes a transaction, 8 a write, 12 a key and chain in it.
+ */
+#ifndef RIG_CHECKER_SOLVE_CHAINS_H
+#define RIG_CHECKER_SOLVE_CHAINS_H
+
+#include "checker/solve/frame.h"
+
+/* The writers of one key in one chain: of lane_writes, [begin, end), by position. */
+struct rig_lane {
+    uint32_t chain, begin, end;
+};
+
+RIG_VEC(struct rig_lane, rig_lanes)
+
+struct rig_chains {
+    uint32_t count;
+    uint32_t *chain, *position; /* per transaction; RIG_PROBLEM_NONE: in no chain */
+    uint32_t *lane_first;       /* per key, and one more: into lanes */
+    struct rig_lanes lanes;
+    uint32_t *lane_writes;    /* writes */
+    uint32_t *lane_positions; /*   the positions of their transactions */
+};
+
+/* `sequence`: the nodes of the frame in some order that keeps what is known. At most `most` chains, the longest. False
+ * when memory runs out. */
+bool rig_chains_init(struct rig_chains *chains, const struct rig_problem *problem, const struct rig_frame *frame,
+                     const uint32_t *sequence, uint32_t most);
+void rig_chains_done(struct rig_chains *chains);
+
+/* The last write of the lane at a position below `end`, or RIG_PROBLEM_NONE. Time: logarithmic. */
+uint32_t rig_chains_last(const struct rig_chains *chains, const struct rig_lane *lane, uint32_t end);
+
+#endif
