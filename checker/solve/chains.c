@@ -58,8 +58,8 @@ static void cover_reads(struct rig_chains *chains, const struct rig_problem *pro
         if (txn >= frame->txn_count || !writes(problem, txn))
             continue;
         uint32_t before = RIG_PROBLEM_NONE;
-        for (uint32_t r = problem->txns.at[txn].first_read; frame->reads_order && r < problem->txns.at[txn + 1].first_read;
-             r++) {
+        for (uint32_t r = problem->txns.at[txn].first_read;
+             frame->reads_order && r < problem->txns.at[txn + 1].first_read; r++) {
             const uint32_t writer = problem->reads.at[r].writer;
             if (writer != RIG_PROBLEM_INITIAL && tails[chains->chain[writer]] == writer)
                 before = writer;

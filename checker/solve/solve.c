@@ -5,6 +5,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "checker/solve/breach.h"
+#include "checker/solve/forced.h"
 #include "checker/solve/order_graph.h"
 #include "checker/solve/sat.h"
 
@@ -24,37 +25,26 @@ struct search {
     struct rig_frame frame;
     struct rig_order_graph graph;
     struct rig_sat sat;
-    struct rig_table known;   /* the pairs of the problem */
-    struct solve_nodes nodes; /* per clause: the transactions that it rests on */
-    struct rig_sat_ends ends; /*   into nodes */
+    struct rig_forced forced;
+    struct solve_nodes nodes;      /* per clause: the transactions that it rests on */
+    struct rig_sat_ends ends;      /*   into nodes */
+    struct rig_forced_facts facts; /* per clause: the forced pairs that it rests on */
+    struct rig_sat_ends fact_ends; /*   into facts */
     struct rig_breaches found;
     struct rig_order_edges cycle;
     uint32_t *place, *rank;
     bool refuted; /* a clause without a choice; it is the last one */
 };
 
-static uint64_t pair_key(uint32_t before, uint32_t after)
-{
-    return (uint64_t)before << 32 | after;
-}
-
 static bool search_init(struct search *search, const struct rig_problem *problem, const struct rig_rule *rule,
                         int64_t deadline_ns)
 {
     *search = (struct search){.problem = problem, .rule = rule, .deadline_ns = deadline_ns};
-    rig_table_init(&search->known);
     search->place = malloc((problem->txn_count + 1) * sizeof search->place[0]);
     search->rank = malloc((problem->txn_count + 1) * sizeof search->rank[0]);
     bool ok = search->place != NULL && search->rank != NULL && rig_sat_init(&search->sat, deadline_ns) &&
               rig_frame_init(&search->frame, problem, rule) &&
               rig_order_graph_init(&search->graph, problem, &search->frame);
-    for (size_t p = 0; ok && p < problem->pairs.count; p++) {
-        uint32_t *value =
-            rig_table_put(&search->known, pair_key(problem->pairs.at[p].before, problem->pairs.at[p].after));
-        ok = value != NULL;
-        if (ok)
-            *value = 1;
-    }
     for (uint32_t txn = 0; ok && txn < problem->txn_count; txn++)
         search->rank[txn] = txn;
     return ok;
@@ -65,7 +55,9 @@ static void search_done(struct search *search)
     rig_order_graph_done(&search->graph);
     rig_frame_done(&search->frame);
     rig_sat_done(&search->sat);
-    rig_table_done(&search->known);
+    rig_forced_done(&search->forced);
+    rig_forced_facts_done(&search->facts);
+    rig_sat_ends_done(&search->fact_ends);
     solve_nodes_done(&search->nodes);
     rig_sat_ends_done(&search->ends);
     rig_arcs_done(&search->found.arcs);
@@ -78,8 +70,8 @@ static void search_done(struct search *search)
 /* The open clause says that `before` is not before `after`, or something else that it names. */
 static bool deny(struct search *search, uint32_t before, uint32_t after)
 {
-    if (rig_table_get(&search->known, pair_key(before, after)) != RIG_TABLE_NONE)
-        return true;
+    if (rig_forced_before(&search->forced, before, after))
+        return rig_forced_facts_add(&search->facts, (struct rig_forced_fact){before, after});
     return rig_sat_add(&search->sat, -rig_sat_literal(&search->sat, before, after, false));
 }
 
@@ -93,18 +85,23 @@ static bool close_clause(struct search *search)
     const size_t clauses = search->sat.ends.count;
     const size_t begin = clauses == 0 ? 0 : search->sat.ends.at[clauses - 1];
     search->refuted = search->refuted || search->sat.literals.count == begin;
-    return rig_sat_close(&search->sat) && rig_sat_ends_add(&search->ends, search->nodes.count);
+    return rig_sat_close(&search->sat) && rig_sat_ends_add(&search->ends, search->nodes.count) &&
+           rig_sat_ends_add(&search->fact_ends, search->facts.count);
 }
 
-static bool learn_cycle(struct search *search)
+static bool learn_edge(struct search *search, const struct rig_order_edge *edge, bool known)
+{
+    if (!rests_on(search, rig_frame_txn(&search->frame, edge->from)) || !rests_on(search, edge->before))
+        return false;
+    return known || edge->before == RIG_PROBLEM_NONE || deny(search, edge->before, edge->after);
+}
+
+/* The edges of a cycle of the guess. `known`: each is known. */
+static bool learn_cycle(struct search *search, bool known)
 {
     bool ok = true;
-    for (size_t i = 0; ok && i < search->cycle.count; i++) {
-        const struct rig_order_edge *edge = &search->cycle.at[i];
-        ok = rests_on(search, rig_frame_txn(&search->frame, edge->from)) &&
-             (edge->before == RIG_PROBLEM_NONE ||
-              (rests_on(search, edge->before) && deny(search, edge->before, edge->after)));
-    }
+    for (size_t i = 0; ok && i < search->cycle.count; i++)
+        ok = learn_edge(search, &search->cycle.at[i], known);
     return ok && close_clause(search);
 }
 
@@ -142,7 +139,7 @@ static bool guess(struct search *search, bool *explains)
     if (!rig_order_graph_sort(&search->graph, search->rank, search->place, &search->cycle))
         return false;
     if (search->cycle.count > 0)
-        return learn_cycle(search);
+        return learn_cycle(search, false);
     memcpy(search->rank, search->place, search->problem->txn_count * sizeof search->rank[0]);
     if (!rig_breach_find(search->problem, search->rule, search->place, BREACHES_A_ROUND, &search->found))
         return false;
@@ -161,9 +158,48 @@ static bool choose_again(struct search *search)
     return ok;
 }
 
+/* What every explanation shares: the forced pairs last, unless they refute all. */
+static bool force_pairs(struct search *search, enum rig_answer *answer)
+{
+    struct rig_forced *forced = &search->forced;
+    bool spent = false;
+    if (!rig_forced_init(forced, search->problem, &search->frame, search->graph.sequence) ||
+        !rig_forced_run(forced, search->deadline_ns, &spent))
+        return false;
+    if (forced->refuted || spent) {
+        *answer = spent ? RIG_ANSWER_SPENT : RIG_ANSWER_NO;
+        search->refuted = true;
+        return !forced->refuted ||
+               (rig_forced_facts_add(&search->facts, (struct rig_forced_fact){RIG_PROBLEM_NONE, RIG_PROBLEM_NONE}) &&
+                close_clause(search));
+    }
+    bool ok = true;
+    for (size_t p = search->problem->pairs.count; ok && p < forced->pairs.count; p++) {
+        const struct rig_forced_pair *pair = &forced->pairs.at[p];
+        ok = rig_order_graph_add(&search->graph, search->problem->writes.at[pair->write].key,
+                                 search->problem->write_txn[pair->write], pair->after);
+    }
+    rig_order_graph_keep(&search->graph);
+    return ok;
+}
+
+/* The known edges have an order; if not, they refute all. */
+static bool sort_known(struct search *search)
+{
+    return rig_order_graph_sort(&search->graph, search->rank, search->place, &search->cycle) &&
+           (search->cycle.count == 0 || learn_cycle(search, true));
+}
+
 static bool run(struct search *search, enum rig_answer *answer)
 {
-    for (;;) {
+    *answer = RIG_ANSWER_NO;
+    if (!sort_known(search))
+        return false;
+    if (search->refuted)
+        return true;
+    if (!force_pairs(search, answer))
+        return false;
+    while (!search->refuted) {
         bool explains = false;
         if (!guess(search, &explains))
             return false;
@@ -173,6 +209,7 @@ static bool run(struct search *search, enum rig_answer *answer)
         if (!choose_again(search))
             return false;
     }
+    return true;
 }
 
 static int compare_nodes(const void *a, const void *b)
@@ -181,25 +218,42 @@ static int compare_nodes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bool add_clause_nodes(const struct search *search, size_t clause, struct solve_nodes *core)
+static size_t begin_of(const struct rig_sat_ends *ends, size_t clause)
+{
+    return clause == 0 ? 0 : ends->at[clause - 1];
+}
+
+static bool add_clause(const struct search *search, size_t clause, struct rig_forced_nodes *core,
+                       struct rig_forced_facts *facts)
 {
     bool ok = true;
-    for (size_t i = clause == 0 ? 0 : search->ends.at[clause - 1]; ok && i < search->ends.at[clause]; i++)
-        ok = solve_nodes_add(core, search->nodes.at[i]);
+    for (size_t i = begin_of(&search->ends, clause); ok && i < search->ends.at[clause]; i++)
+        ok = rig_forced_nodes_add(core, search->nodes.at[i]);
+    for (size_t i = begin_of(&search->fact_ends, clause); ok && i < search->fact_ends.at[clause]; i++)
+        ok = rig_forced_facts_add(facts, search->facts.at[i]);
+    return ok;
+}
+
+/* What the refuted clauses rest on, with the reasons of the forced pairs. */
+static bool collect_core(struct search *search, struct rig_forced_nodes *core)
+{
+    struct rig_sat_clauses clauses = {0};
+    struct rig_forced_facts facts = {0};
+    bool ok = search->refuted ? rig_sat_clauses_add(&clauses, (uint32_t)search->ends.count - 1)
+                              : rig_sat_core(&search->sat, &clauses);
+    for (size_t i = 0; ok && i < clauses.count; i++)
+        ok = add_clause(search, clauses.at[i], core, &facts);
+    ok = ok && (facts.count == 0 || rig_forced_explain(&search->forced, &facts, core));
+    rig_sat_clauses_done(&clauses);
+    rig_forced_facts_done(&facts);
     return ok;
 }
 
 static bool find_core(struct search *search, struct rig_solution *solution)
 {
-    struct rig_sat_clauses clauses = {0};
-    struct solve_nodes core = {0};
-    bool ok = search->refuted ? add_clause_nodes(search, search->ends.count - 1, &core)
-                              : rig_sat_core(&search->sat, &clauses);
-    for (size_t i = 0; ok && i < clauses.count; i++)
-        ok = add_clause_nodes(search, clauses.at[i], &core);
-    rig_sat_clauses_done(&clauses);
-    if (!ok) {
-        solve_nodes_done(&core);
+    struct rig_forced_nodes core = {0};
+    if (!collect_core(search, &core)) {
+        rig_forced_nodes_done(&core);
         return false;
     }
     qsort(core.at, core.count, sizeof core.at[0], compare_nodes);

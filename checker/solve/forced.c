@@ -1,0 +1,596 @@
+#include "checker/solve/forced.h"
+
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/clock.h"
+
+enum { CLOCK_LIMIT = 1 << 28, COVER_LIMIT = 1 << 25, PATIENCE = 1024 }; /* numbers; numbers; nodes between looks */
+
+static uint32_t *clock_of(const struct rig_forced *forced, uint32_t node)
+{
+    return forced->clocks + (size_t)node * forced->chains.count;
+}
+
+static uint32_t start_of(const struct rig_forced *forced, uint32_t txn)
+{
+    return rig_frame_start(forced->frame, txn);
+}
+
+static uint32_t reads_end(const struct rig_problem *problem, uint32_t txn)
+{
+    return problem->txns.at[txn + 1].first_read;
+}
+
+static uint32_t writes_end(const struct rig_problem *problem, uint32_t txn)
+{
+    return problem->txns.at[txn + 1].first_write;
+}
+
+static bool is_sink(const struct rig_forced *forced, uint32_t txn)
+{
+    return forced->frame->sinks && forced->problem->txns.at[txn].first_write == writes_end(forced->problem, txn);
+}
+
+/* Whether the commit of `txn` is known to reach the node. */
+static bool reaches(const struct rig_forced *forced, uint32_t txn, uint32_t node)
+{
+    const uint32_t chain = forced->chains.chain[txn];
+    return chain != RIG_PROBLEM_NONE && clock_of(forced, node)[chain] > forced->chains.position[txn];
+}
+
+static void mark(struct rig_forced *forced, uint32_t node)
+{
+    forced->dirty[forced->rank[node] / 64] |= UINT64_C(1) << forced->rank[node] % 64;
+}
+
+static bool add_pair(struct rig_forced *forced, struct rig_forced_pair pair)
+{
+    pair.next = forced->first_pair[pair.write];
+    forced->first_pair[pair.write] = (uint32_t)forced->pairs.count;
+    return rig_forced_pairs_add(&forced->pairs, pair);
+}
+
+static void make_children(struct rig_forced *forced)
+{
+    const struct rig_problem *problem = forced->problem;
+    for (uint32_t txn = 0; txn < problem->txn_count; txn++)
+        forced->first_child[txn] = RIG_PROBLEM_NONE;
+    for (uint32_t txn = problem->txn_count; txn-- > 0 && forced->frame->process;) {
+        uint32_t before = problem->txns.at[txn].before;
+        while (before != RIG_PROBLEM_NONE && is_sink(forced, before))
+            before = problem->txns.at[before].before;
+        forced->next_child[txn] = RIG_PROBLEM_NONE;
+        if (before != RIG_PROBLEM_NONE) {
+            forced->next_child[txn] = forced->first_child[before];
+            forced->first_child[before] = txn;
+        }
+    }
+}
+
+static bool allocate(struct rig_forced *forced, size_t nodes)
+{
+    const size_t txns = (size_t)forced->problem->txn_count + 1;
+    forced->clocks = calloc(nodes * forced->chains.count + 1, sizeof forced->clocks[0]);
+    forced->first_pair = malloc((forced->problem->writes.count + 1) * sizeof forced->first_pair[0]);
+    forced->rank = malloc((nodes + 1) * sizeof forced->rank[0]);
+    forced->sequence = malloc((nodes + 1) * sizeof forced->sequence[0]);
+    forced->dirty = calloc(nodes / 64 + 1, sizeof forced->dirty[0]);
+    forced->first_child = malloc(txns * sizeof forced->first_child[0]);
+    forced->next_child = malloc(txns * sizeof forced->next_child[0]);
+    return forced->clocks != NULL && forced->first_pair != NULL && forced->rank != NULL && forced->sequence != NULL &&
+           forced->dirty != NULL && forced->first_child != NULL && forced->next_child != NULL;
+}
+
+static bool add_known(struct rig_forced *forced)
+{
+    const struct rig_problem *problem = forced->problem;
+    bool ok = true;
+    for (size_t p = 0; ok && p < problem->pairs.count; p++) {
+        const struct rig_problem_pair *pair = &problem->pairs.at[p];
+        ok = add_pair(forced, (struct rig_forced_pair){.write = rig_problem_write_of(problem, pair->before, pair->key),
+                                                       .after = pair->after,
+                                                       .reason = RIG_FORCED_KNOWN});
+    }
+    return ok;
+}
+
+bool rig_forced_init(struct rig_forced *forced, const struct rig_problem *problem, const struct rig_frame *frame,
+                     const uint32_t *sequence)
+{
+    const size_t nodes = frame->node_count, limit = frame->process ? CLOCK_LIMIT : COVER_LIMIT;
+    *forced = (struct rig_forced){.problem = problem, .frame = frame};
+    if (!rig_chains_init(&forced->chains, problem, frame, sequence, (uint32_t)(limit / (nodes + 1)) + 1) ||
+        !allocate(forced, nodes))
+        return false;
+    for (uint32_t i = 0; i < nodes; i++) {
+        forced->sequence[i] = sequence[i];
+        forced->rank[sequence[i]] = i;
+        mark(forced, sequence[i]);
+    }
+    for (size_t w = 0; w < problem->writes.count; w++)
+        forced->first_pair[w] = RIG_PROBLEM_NONE;
+    for (uint32_t txn = 0; txn < problem->txn_count; txn++) {
+        if (forced->chains.chain[txn] != RIG_PROBLEM_NONE && !is_sink(forced, txn))
+            clock_of(forced, txn)[forced->chains.chain[txn]] = forced->chains.position[txn] + 1;
+    }
+    make_children(forced);
+    return add_known(forced);
+}
+
+void rig_forced_done(struct rig_forced *forced)
+{
+    rig_chains_done(&forced->chains);
+    rig_forced_pairs_done(&forced->pairs);
+    rig_forced_steps_done(&forced->steps);
+    rig_forced_nodes_done(&forced->candidates);
+    free(forced->first_pair);
+    free(forced->clocks);
+    free(forced->rank);
+    free(forced->sequence);
+    free(forced->dirty);
+    free(forced->first_child);
+    free(forced->next_child);
+    *forced = (struct rig_forced){0};
+}
+
+static bool add_step(struct rig_forced_steps *steps, uint32_t to, uint32_t pair, uint32_t write)
+{
+    return rig_forced_steps_add(steps, (struct rig_forced_step){to, pair, write});
+}
+
+static bool steps_from_commit(const struct rig_forced *forced, uint32_t txn, uint32_t limit,
+                              struct rig_forced_steps *steps)
+{
+    const struct rig_problem *problem = forced->problem;
+    const struct rig_frame *frame = forced->frame;
+    bool ok = true;
+    for (uint32_t w = problem->txns.at[txn].first_write; ok && w < writes_end(problem, txn); w++) {
+        for (uint32_t i = problem->reader_first[w]; ok && frame->reads_order && i < problem->reader_first[w + 1]; i++)
+            ok = add_step(steps, start_of(forced, problem->read_txn[problem->readers[i]]), RIG_PROBLEM_NONE,
+                          RIG_PROBLEM_NONE);
+        for (uint32_t p = forced->first_pair[w]; ok && frame->ww_path && p != RIG_PROBLEM_NONE;
+             p = forced->pairs.at[p].next) {
+            const uint32_t after = forced->pairs.at[p].after;
+            if (p < limit)
+                ok = add_step(steps, frame->ww_starts ? start_of(forced, after) : after, p, RIG_PROBLEM_NONE);
+        }
+    }
+    for (uint32_t next = forced->first_child[txn]; ok && next != RIG_PROBLEM_NONE; next = forced->next_child[next])
+        ok = add_step(steps, start_of(forced, next), RIG_PROBLEM_NONE, RIG_PROBLEM_NONE);
+    if (ok && frame->next_moment != NULL && frame->next_moment[txn] != RIG_PROBLEM_NONE)
+        ok = add_step(steps, frame->next_moment[txn], RIG_PROBLEM_NONE, RIG_PROBLEM_NONE);
+    return ok;
+}
+
+/* The initial state precedes the first writers of each chain. */
+static bool steps_from_initial(const struct rig_forced *forced, uint32_t txn, uint32_t key,
+                               struct rig_forced_steps *steps)
+{
+    const struct rig_chains *chains = &forced->chains;
+    bool ok = true;
+    for (uint32_t l = chains->lane_first[key]; ok && l < chains->lane_first[key + 1]; l++) {
+        const uint32_t first = forced->problem->write_txn[chains->lane_writes[chains->lanes.at[l].begin]];
+        if (first != txn)
+            ok = add_step(steps, first, RIG_PROBLEM_NONE, RIG_PROBLEM_NONE);
+    }
+    return ok;
+}
+
+static bool steps_from_start(const struct rig_forced *forced, uint32_t txn, uint32_t limit,
+                             struct rig_forced_steps *steps)
+{
+    const struct rig_problem *problem = forced->problem;
+    bool ok = !forced->frame->split || add_step(steps, txn, RIG_PROBLEM_NONE, RIG_PROBLEM_NONE);
+    for (uint32_t r = problem->txns.at[txn].first_read; ok && forced->frame->rw_path && r < reads_end(problem, txn);
+         r++) {
+        const struct rig_problem_read *read = &problem->reads.at[r];
+        if (read->writer == RIG_PROBLEM_INITIAL) {
+            ok = steps_from_initial(forced, txn, read->key, steps);
+            continue;
+        }
+        const uint32_t write = rig_problem_write_of(problem, read->writer, read->key);
+        for (uint32_t p = forced->first_pair[write]; ok && p != RIG_PROBLEM_NONE; p = forced->pairs.at[p].next) {
+            if (p < limit && forced->pairs.at[p].after != txn)
+                ok = add_step(steps, forced->pairs.at[p].after, p, write);
+        }
+    }
+    return ok;
+}
+
+/* The edges out of a node, of pairs below `limit`. */
+static bool find_steps(const struct rig_forced *forced, uint32_t node, uint32_t limit, struct rig_forced_steps *steps)
+{
+    const struct rig_frame *frame = forced->frame;
+    steps->count = 0;
+    if (node >= frame->first_moment) {
+        const uint32_t start = start_of(forced, frame->moment_txn[node - frame->first_moment]);
+        return add_step(steps, start, RIG_PROBLEM_NONE, RIG_PROBLEM_NONE) &&
+               (node + 1 == frame->node_count || add_step(steps, node + 1, RIG_PROBLEM_NONE, RIG_PROBLEM_NONE));
+    }
+    const uint32_t txn = rig_frame_txn(frame, node);
+    if (is_sink(forced, txn))
+        return true;
+    return (node != txn || steps_from_commit(forced, txn, limit, steps)) &&
+           (node != start_of(forced, txn) || steps_from_start(forced, txn, limit, steps));
+}
+
+static void refute(struct rig_forced *forced, uint32_t from, uint32_t to, uint32_t pair, uint32_t write)
+{
+    if (forced->refuted)
+        return;
+    forced->refuted = true;
+    forced->conflict_from = from;
+    forced->conflict_to = to;
+    forced->conflict_pair = pair;
+    forced->conflict_write = write;
+}
+
+static bool raise_clock(uint32_t *clock, const uint32_t *by, uint32_t count)
+{
+    uint32_t changed = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t higher = by[i] > clock[i] ? by[i] : clock[i];
+        changed |= higher ^ clock[i];
+        clock[i] = higher;
+    }
+    return changed != 0;
+}
+
+static void take_step(struct rig_forced *forced, uint32_t from, const struct rig_forced_step *step)
+{
+    const uint32_t txn = rig_frame_txn(forced->frame, step->to);
+    if (txn != RIG_PROBLEM_NONE && !is_sink(forced, txn) && reaches(forced, txn, from))
+        refute(forced, txn, from, step->pair, step->write);
+    else if (raise_clock(clock_of(forced, step->to), clock_of(forced, from), forced->chains.count))
+        mark(forced, step->to);
+}
+
+/* The edges that come with a new pair. */
+static void take_pair(struct rig_forced *forced, uint32_t number)
+{
+    const struct rig_problem *problem = forced->problem;
+    const struct rig_forced_pair *pair = &forced->pairs.at[number];
+    const uint32_t after = pair->after;
+    struct rig_forced_step step = {forced->frame->ww_starts ? start_of(forced, after) : after, number,
+                                   RIG_PROBLEM_NONE};
+    if (forced->frame->ww_path)
+        take_step(forced, problem->write_txn[pair->write], &step);
+    step = (struct rig_forced_step){after, number, pair->write};
+    for (uint32_t i = problem->reader_first[pair->write];
+         forced->frame->rw_path && i < problem->reader_first[pair->write + 1]; i++) {
+        const uint32_t reader = problem->read_txn[problem->readers[i]];
+        if (reader != after && !is_sink(forced, reader))
+            take_step(forced, start_of(forced, reader), &step);
+    }
+}
+
+static bool force(struct rig_forced *forced, struct rig_forced_pair pair)
+{
+    if (!add_pair(forced, pair))
+        return false;
+    take_pair(forced, (uint32_t)forced->pairs.count - 1);
+    return true;
+}
+
+static bool has_pair(const struct rig_forced *forced, uint32_t write, uint32_t after)
+{
+    for (uint32_t p = forced->first_pair[write]; p != RIG_PROBLEM_NONE; p = forced->pairs.at[p].next) {
+        if (forced->pairs.at[p].after == after)
+            return true;
+    }
+    return false;
+}
+
+/* Per chain the last writer of `key` that the clock knows, but for `txn` itself. */
+static bool find_candidates(struct rig_forced *forced, const uint32_t *clock, uint32_t key, uint32_t txn)
+{
+    const struct rig_chains *chains = &forced->chains;
+    bool ok = true;
+    forced->candidates.count = 0;
+    for (uint32_t l = chains->lane_first[key]; ok && l < chains->lane_first[key + 1]; l++) {
+        const struct rig_lane *lane = &chains->lanes.at[l];
+        uint32_t end = clock[lane->chain];
+        if (lane->chain == chains->chain[txn] && end > chains->position[txn])
+            end = chains->position[txn];
+        const uint32_t write = end == 0 ? RIG_PROBLEM_NONE : rig_chains_last(chains, lane, end);
+        if (write != RIG_PROBLEM_NONE)
+            ok = rig_forced_nodes_add(&forced->candidates, write);
+    }
+    return ok;
+}
+
+/* Drops candidates that another candidate comes behind. */
+static void drop_surpassed(struct rig_forced *forced)
+{
+    uint32_t *writes = forced->candidates.at, count = (uint32_t)forced->candidates.count;
+    const uint32_t *writers = forced->problem->write_txn;
+    uint32_t last = 0;
+    for (uint32_t i = 1; i < count; i++) {
+        if (forced->rank[writers[writes[i]]] > forced->rank[writers[writes[last]]])
+            last = i;
+    }
+    if (count > 0) {
+        const uint32_t swapped = writes[0];
+        writes[0] = writes[last];
+        writes[last] = swapped;
+    }
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        bool surpassed = false;
+        for (uint32_t j = 0; !surpassed && j < kept; j++)
+            surpassed = reaches(forced, writers[writes[i]], writers[writes[j]]);
+        if (!surpassed)
+            writes[kept++] = writes[i];
+    }
+    forced->candidates.count = kept;
+}
+
+/* Who writes the key of a read and is seen by its transaction comes before the version that the read returned. */
+static bool force_read(struct rig_forced *forced, const uint32_t *clock, uint32_t number, uint32_t earlier)
+{
+    const struct rig_problem_read *read = &forced->problem->reads.at[number];
+    const uint32_t txn = forced->problem->read_txn[number], writer = read->writer;
+    bool ok = find_candidates(forced, clock, read->key, txn);
+    drop_surpassed(forced);
+    for (size_t i = 0; ok && i < forced->candidates.count && !forced->refuted; i++) {
+        const uint32_t write = forced->candidates.at[i], before = forced->problem->write_txn[write];
+        if (writer == RIG_PROBLEM_INITIAL && earlier == RIG_PROBLEM_NONE)
+            refute(forced, before, start_of(forced, txn), RIG_PROBLEM_NONE, RIG_PROBLEM_NONE);
+        if (writer != RIG_PROBLEM_INITIAL && before != writer && !reaches(forced, before, writer) &&
+            !has_pair(forced, write, writer))
+            ok = force(forced, (struct rig_forced_pair){.write = write,
+                                                        .after = writer,
+                                                        .read = number,
+                                                        .earlier = earlier,
+                                                        .reason = earlier == RIG_PROBLEM_NONE ? RIG_FORCED_READ
+                                                                                              : RIG_FORCED_LATER});
+    }
+    return ok;
+}
+
+/* Reads that see what earlier operations saw: each read in turn, and then its writer's clock is known, too. */
+static bool force_later(struct rig_forced *forced, uint32_t txn)
+{
+    const struct rig_problem *problem = forced->problem;
+    bool ok = true;
+    for (uint32_t r = problem->txns.at[txn].first_read; ok && r < reads_end(problem, txn); r++) {
+        for (uint32_t e = problem->txns.at[txn].first_read; ok && e < r; e++) {
+            const uint32_t writer = problem->reads.at[e].writer;
+            if (writer != RIG_PROBLEM_INITIAL && problem->reads.at[e].op < problem->reads.at[r].op)
+                ok = force_read(forced, clock_of(forced, writer), r, e);
+        }
+    }
+    return ok;
+}
+
+static bool writes_key(const struct rig_problem *problem, uint32_t txn, uint32_t key)
+{
+    return rig_problem_write_of(problem, txn, key) != RIG_PROBLEM_NONE;
+}
+
+static bool force_reads(struct rig_forced *forced, uint32_t txn)
+{
+    const struct rig_problem *problem = forced->problem;
+    const enum rig_frame_reads reads = forced->frame->reads;
+    bool ok = true;
+    if (reads == RIG_FRAME_READS_NONE)
+        return true;
+    if (reads == RIG_FRAME_READS_LATER)
+        return force_later(forced, txn);
+    for (uint32_t r = problem->txns.at[txn].first_read; ok && r < reads_end(problem, txn); r++) {
+        if (reads == RIG_FRAME_READS_ALL || writes_key(problem, txn, problem->reads.at[r].key))
+            ok = force_read(forced, clock_of(forced, start_of(forced, txn)), r, RIG_PROBLEM_NONE);
+    }
+    return ok;
+}
+
+static bool force_commits(struct rig_forced *forced, uint32_t txn)
+{
+    const struct rig_problem *problem = forced->problem;
+    bool ok = true;
+    for (uint32_t w = problem->txns.at[txn].first_write; ok && w < writes_end(problem, txn); w++) {
+        ok = find_candidates(forced, clock_of(forced, txn), problem->writes.at[w].key, txn);
+        drop_surpassed(forced);
+        for (size_t i = 0; ok && i < forced->candidates.count; i++) {
+            if (!has_pair(forced, forced->candidates.at[i], txn))
+                ok = force(forced, (struct rig_forced_pair){
+                                       .write = forced->candidates.at[i], .after = txn, .reason = RIG_FORCED_COMMIT});
+        }
+    }
+    return ok;
+}
+
+static bool visit(struct rig_forced *forced, uint32_t node)
+{
+    const uint32_t txn = rig_frame_txn(forced->frame, node);
+    bool ok = find_steps(forced, node, UINT32_MAX, &forced->steps);
+    for (size_t i = 0; ok && i < forced->steps.count && !forced->refuted; i++)
+        take_step(forced, node, &forced->steps.at[i]);
+    if (ok && txn != RIG_PROBLEM_NONE && node == start_of(forced, txn) && !forced->refuted)
+        ok = force_reads(forced, txn);
+    if (ok && txn == node && forced->frame->rw_path && !forced->refuted)
+        ok = force_commits(forced, txn);
+    return ok;
+}
+
+/* One round over what is dirty, in the order of the sequence. */
+static bool go_round(struct rig_forced *forced, int64_t deadline_ns, bool *any, bool *spent)
+{
+    bool ok = true;
+    uint32_t visited = 0;
+    *any = false;
+    for (uint32_t word = 0; ok && word <= forced->frame->node_count / 64; word++) {
+        while (ok && forced->dirty[word] != 0 && !forced->refuted && !*spent) {
+            const uint32_t bit = (uint32_t)__builtin_ctzll(forced->dirty[word]);
+            forced->dirty[word] &= ~(UINT64_C(1) << bit);
+            ok = visit(forced, forced->sequence[word * 64 + bit]);
+            *any = true;
+            if (++visited % PATIENCE == 0)
+                *spent = deadline_ns != INT64_MAX && rig_clock_now_ns() >= deadline_ns;
+        }
+    }
+    return ok;
+}
+
+bool rig_forced_run(struct rig_forced *forced, int64_t deadline_ns, bool *spent)
+{
+    bool any = true;
+    *spent = false;
+    for (uint32_t p = 0; p < forced->pairs.count && !forced->refuted; p++)
+        take_pair(forced, p);
+    while (any && !forced->refuted && !*spent) {
+        if (!go_round(forced, deadline_ns, &any, spent))
+            return false;
+    }
+    return true;
+}
+
+static uint32_t pair_of(const struct rig_forced *forced, uint32_t before, uint32_t after)
+{
+    const struct rig_problem *problem = forced->problem;
+    for (uint32_t w = problem->txns.at[before].first_write; w < writes_end(problem, before); w++) {
+        for (uint32_t p = forced->first_pair[w]; p != RIG_PROBLEM_NONE; p = forced->pairs.at[p].next) {
+            if (forced->pairs.at[p].after == after)
+                return p;
+        }
+    }
+    return RIG_PROBLEM_NONE;
+}
+
+bool rig_forced_before(const struct rig_forced *forced, uint32_t before, uint32_t after)
+{
+    return reaches(forced, before, after) || pair_of(forced, before, after) != RIG_PROBLEM_NONE;
+}
+
+/* Explaining: a breadth-first search for each path, along pairs older than the one it explains. */
+struct explanation {
+    const struct rig_forced *forced;
+    struct rig_forced_nodes *txns, queue, wanted; /* wanted: pairs */
+    struct rig_forced_steps steps;
+    uint32_t *seen, *parent, *pair, *write, round; /* per node: round of its last visit, how it was reached */
+    bool *asked;                                   /* per pair */
+};
+
+static bool note_txn(struct explanation *explanation, uint32_t txn)
+{
+    return txn == RIG_PROBLEM_NONE || rig_forced_nodes_add(explanation->txns, txn);
+}
+
+static bool want_pair(struct explanation *explanation, uint32_t pair)
+{
+    if (pair == RIG_PROBLEM_NONE || explanation->asked[pair])
+        return true;
+    explanation->asked[pair] = true;
+    return rig_forced_nodes_add(&explanation->wanted, pair);
+}
+
+static bool note_edge(struct explanation *explanation, uint32_t pair, uint32_t write)
+{
+    return want_pair(explanation, pair) &&
+           (write == RIG_PROBLEM_NONE || note_txn(explanation, explanation->forced->problem->write_txn[write]));
+}
+
+static bool note_path(struct explanation *explanation, uint32_t from, uint32_t to)
+{
+    bool ok = note_txn(explanation, rig_frame_txn(explanation->forced->frame, to));
+    for (uint32_t node = to; ok && node != from; node = explanation->parent[node])
+        ok = note_edge(explanation, explanation->pair[node], explanation->write[node]) &&
+             note_txn(explanation, rig_frame_txn(explanation->forced->frame, explanation->parent[node]));
+    return ok;
+}
+
+/* Whether a path through `node` can lead to `to`: commits that do not reach it need not be followed. */
+static bool can_lead(const struct rig_forced *forced, uint32_t node, uint32_t to)
+{
+    return node == to || node >= forced->frame->txn_count || forced->chains.chain[node] == RIG_PROBLEM_NONE ||
+           is_sink(forced, node) || reaches(forced, node, to);
+}
+
+static bool explain_path(struct explanation *explanation, uint32_t from, uint32_t to, uint32_t limit)
+{
+    bool ok = true, found = from == to;
+    explanation->round++;
+    explanation->queue.count = 0;
+    explanation->seen[from] = explanation->round;
+    ok = rig_forced_nodes_add(&explanation->queue, from);
+    for (size_t i = 0; ok && !found && i < explanation->queue.count; i++) {
+        const uint32_t node = explanation->queue.at[i];
+        ok = find_steps(explanation->forced, node, limit, &explanation->steps);
+        for (size_t s = 0; ok && !found && s < explanation->steps.count; s++) {
+            const struct rig_forced_step *step = &explanation->steps.at[s];
+            if (explanation->seen[step->to] == explanation->round || !can_lead(explanation->forced, step->to, to))
+                continue;
+            explanation->seen[step->to] = explanation->round;
+            explanation->parent[step->to] = node;
+            explanation->pair[step->to] = step->pair;
+            explanation->write[step->to] = step->write;
+            found = step->to == to;
+            ok = rig_forced_nodes_add(&explanation->queue, step->to);
+        }
+    }
+    RIG_INVARIANT(!ok || found);
+    return ok && note_path(explanation, from, to);
+}
+
+static bool explain_pair(struct explanation *explanation, uint32_t number)
+{
+    const struct rig_forced *forced = explanation->forced;
+    const struct rig_problem *problem = forced->problem;
+    const struct rig_forced_pair *pair = &forced->pairs.at[number];
+    const uint32_t before = problem->write_txn[pair->write];
+    const bool ok = note_txn(explanation, before) && note_txn(explanation, pair->after);
+    switch (pair->reason) {
+    case RIG_FORCED_KNOWN:
+        return ok;
+    case RIG_FORCED_READ:
+        return ok && explain_path(explanation, before, start_of(forced, problem->read_txn[pair->read]), number);
+    case RIG_FORCED_LATER:
+        return ok && note_txn(explanation, problem->read_txn[pair->read]) &&
+               explain_path(explanation, before, problem->reads.at[pair->earlier].writer, number);
+    case RIG_FORCED_COMMIT:
+        return ok && explain_path(explanation, before, pair->after, number);
+    }
+    RIG_INVARIANT(false);
+    return false;
+}
+
+static bool explain_fact(struct explanation *explanation, const struct rig_forced_fact *fact)
+{
+    const struct rig_forced *forced = explanation->forced;
+    if (fact->before == RIG_PROBLEM_NONE)
+        return note_edge(explanation, forced->conflict_pair, forced->conflict_write) &&
+               explain_path(explanation, forced->conflict_from, forced->conflict_to, UINT32_MAX);
+    const uint32_t pair = pair_of(forced, fact->before, fact->after);
+    if (pair != RIG_PROBLEM_NONE)
+        return want_pair(explanation, pair);
+    return explain_path(explanation, fact->before, fact->after, UINT32_MAX);
+}
+
+bool rig_forced_explain(const struct rig_forced *forced, const struct rig_forced_facts *facts,
+                        struct rig_forced_nodes *txns)
+{
+    const size_t nodes = (size_t)forced->frame->node_count + 1;
+    struct explanation explanation = {.forced = forced,
+                                      .txns = txns,
+                                      .seen = calloc(nodes, sizeof(uint32_t)),
+                                      .parent = malloc(nodes * sizeof(uint32_t)),
+                                      .pair = malloc(nodes * sizeof(uint32_t)),
+                                      .write = malloc(nodes * sizeof(uint32_t)),
+                                      .asked = calloc(forced->pairs.count + 1, sizeof(bool))};
+    bool ok = explanation.seen != NULL && explanation.parent != NULL && explanation.pair != NULL &&
+              explanation.write != NULL && explanation.asked != NULL;
+    for (size_t i = 0; ok && i < facts->count; i++)
+        ok = explain_fact(&explanation, &facts->at[i]);
+    for (size_t i = 0; ok && i < explanation.wanted.count; i++)
+        ok = explain_pair(&explanation, explanation.wanted.at[i]);
+    rig_forced_nodes_done(&explanation.queue);
+    rig_forced_nodes_done(&explanation.wanted);
+    rig_forced_steps_done(&explanation.steps);
+    free(explanation.seen);
+    free(explanation.parent);
+    free(explanation.pair);
+    free(explanation.write);
+    free(explanation.asked);
+    return ok;
+}

@@ -1,0 +1,85 @@
+/*
+ * Pairs of versions whose order every explanation shares, by reachability in the frame's graph (frame.h):
+ *
+ *   reads    v reaches the start of a transaction that read u's version of a key that v writes: v comes before u
+ *   commits  u reaches the commit of x, and both write a key: u comes before x, and with it who read u's version
+ *
+ * until nothing new follows. Reachability is a clock a node: per chain (chains.h) the last transaction whose commit
+ * reaches it. Only the last writer of each chain is looked at, and only if no other candidate comes behind it: the other
+ * pairs follow along paths. Each pair keeps its reason, so that a refutation is explained by few transactions.
+ *
+ * It is sound for each rule, and complete for FLOW, READ_ATOMIC, MONOTONIC_ATOMIC and CAUSAL: if nothing is refuted, each
+ * order that keeps the pairs is an explanation. The first two take time n^1.5 (AWDIT, PLDI 2025).
+ *
+ * Time: a round is linear in operations times chains times log n; few rounds. Space: 4 bytes a node and chain, 20 a
+ * pair; a few pairs a write.
+ */
+#ifndef RIG_CHECKER_SOLVE_FORCED_H
+#define RIG_CHECKER_SOLVE_FORCED_H
+
+#include "checker/solve/chains.h"
+
+enum rig_forced_reason {
+    RIG_FORCED_KNOWN, /* the problem says so */
+    RIG_FORCED_READ, /* `before` reaches the start of the transaction of `read`, which returned the version of `after` */
+    RIG_FORCED_LATER,  /* `before` reaches the writer of an `earlier` read of the transaction of `read` */
+    RIG_FORCED_COMMIT, /* `before` reaches the commit of `after` */
+};
+
+struct rig_forced_pair {
+    uint32_t write; /* of `before` */
+    uint32_t after; /* transaction */
+    uint32_t next;  /* an older pair of the same write, or RIG_PROBLEM_NONE */
+    uint32_t read, earlier;
+    enum rig_forced_reason reason;
+};
+
+/* An edge out of a node: `pair` is what it rests on, `write` the version that an rw edge's reader read; else NONE. */
+struct rig_forced_step {
+    uint32_t to, pair, write;
+};
+
+RIG_VEC(struct rig_forced_pair, rig_forced_pairs)
+RIG_VEC(struct rig_forced_step, rig_forced_steps)
+RIG_VEC(uint32_t, rig_forced_nodes)
+
+struct rig_forced {
+    const struct rig_problem *problem;
+    const struct rig_frame *frame;
+    struct rig_chains chains;
+    struct rig_forced_pairs pairs;
+    uint32_t *first_pair; /* per write: its newest pair, or RIG_PROBLEM_NONE */
+    uint32_t *clocks;     /* per node and chain: one more than the last position that reaches the node */
+    uint32_t *rank, *sequence;
+    uint64_t *dirty;                    /* by rank: the clock has changed */
+    uint32_t *first_child, *next_child; /* per transaction: what follows it in its process */
+    struct rig_forced_steps steps;      /* scratch */
+    struct rig_forced_nodes candidates; /* scratch: writes */
+    bool refuted;
+    /* refuted: a path from the commit of `conflict_from` to the node `conflict_to`, with an edge back or the read */
+    uint32_t conflict_from, conflict_to, conflict_pair, conflict_write;
+};
+
+/* `sequence`: all nodes in an order that keeps what is known. Borrows problem and frame. False when memory runs out. */
+bool rig_forced_init(struct rig_forced *forced, const struct rig_problem *problem, const struct rig_frame *frame,
+                     const uint32_t *sequence);
+void rig_forced_done(struct rig_forced *forced);
+
+/* Forces what follows. `spent`: the deadline came first. False when memory runs out. */
+bool rig_forced_run(struct rig_forced *forced, int64_t deadline_ns, bool *spent);
+
+/* Whether `before` comes before `after` in each explanation, as far as that was found. */
+bool rig_forced_before(const struct rig_forced *forced, uint32_t before, uint32_t after);
+
+/* A question to explain: why `before` comes before `after`; both NONE: why nothing explains the problem. */
+struct rig_forced_fact {
+    uint32_t before, after;
+};
+
+RIG_VEC(struct rig_forced_fact, rig_forced_facts)
+
+/* Adds the transactions that the facts rest on, some more than once. False when memory runs out. */
+bool rig_forced_explain(const struct rig_forced *forced, const struct rig_forced_facts *facts,
+                        struct rig_forced_nodes *txns);
+
+#endif
