@@ -24,7 +24,8 @@
  *   UPDATES              at most one transaction that writes nothing (G-update)
  *   SERIAL               any edges
  *
- * Process and real-time edges count as what the reader sees: like wr edges.
+ * Process and real-time edges count as what the reader sees: like wr edges. Where an operation or a second transaction
+ * is named they do not count; no level has such a form with them.
  */
 #ifndef RIG_CHECKER_LEVELS_RULE_H
 #define RIG_CHECKER_LEVELS_RULE_H

@@ -2,6 +2,8 @@
  * Whether a level allows an execution in which the versions of each key follow a given order of the transactions: the
  * search for a cycle that the level's rule forbids, exact and nearly linear. This judges lists with known orders, each
  * guess of the solver, and replays each explanation.
+ *
+ * Threads: one. Memory: the heap, released before it returns, but for the cycles.
  */
 #ifndef RIG_CHECKER_SOLVE_BREACH_H
 #define RIG_CHECKER_SOLVE_BREACH_H
@@ -19,9 +21,11 @@ struct rig_breaches {
 };
 
 /*
- * Adds up to `most` cycles that the rule forbids, short ones, with no two over the same transactions where that is
- * cheap. None exactly if the level allows the order. `place`: per node; only the order among the writers of a key
- * matters. False when memory runs out.
+ * Adds up to `most` (above 0) cycles that the rule forbids: of distinct transactions, short ones, over different sets of
+ * transactions. None exactly if the level allows the order. A cycle without rw edges comes alone: only when there is
+ * none are the others looked for, at levels that do not forbid cycles by reachability alone. `place`, per node: a
+ * permutation of the nodes; only the order among the writers of a key matters. False when memory runs out; `found` then
+ * holds some cycles or none.
  */
 bool rig_breach_find(const struct rig_problem *problem, const struct rig_rule *rule, const uint32_t *place,
                      uint32_t most, struct rig_breaches *found);

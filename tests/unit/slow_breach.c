@@ -2,7 +2,6 @@
 
 #include "base/bug.h"
 #include "base/vec.h"
-#include "checker/solve/breach.h"
 
 RIG_VEC(struct rig_arc, slow_arcs)
 
@@ -202,18 +201,4 @@ bool slow_breach_explains(const struct rig_problem *problem, const struct rig_ru
     const bool found = some_order(&orders, 0);
     free(orders.tried);
     return found;
-}
-
-/* One cycle a call. */
-bool rig_breach_find(const struct rig_problem *problem, const struct rig_rule *rule, const uint32_t *place,
-                     uint32_t most, struct rig_breaches *found)
-{
-    struct rig_arc cycle[SLOW_TXNS];
-    const uint32_t length = slow_breach_find(problem, rule, place, cycle);
-    (void)most;
-    for (uint32_t i = 0; i < length; i++) {
-        if (!rig_arcs_add(&found->arcs, cycle[i]))
-            return false;
-    }
-    return length == 0 || rig_arc_ends_add(&found->ends, (uint32_t)found->arcs.count);
 }

@@ -1,0 +1,204 @@
+#include "checker/solve/breach_walk.h"
+
+#include "base/bug.h"
+
+bool rig_walker_init(struct rig_walker *walker, const struct rig_states *states, struct rig_moves moves,
+                     const uint8_t *left_out, struct rig_arena *arena)
+{
+    const struct rig_problem *problem = states->ordered->problem;
+    const size_t nodes = (size_t)problem->txn_count + 1, writes = problem->writes.count + 1;
+    *walker = (struct rig_walker){.states = states, .moves = moves, .left_out = left_out};
+    walker->seen = rig_arena_array(arena, nodes, sizeof(uint32_t));
+    walker->port = rig_arena_array(arena, nodes, sizeof(uint32_t));
+    walker->opened = rig_arena_array(arena, nodes, sizeof(uint32_t));
+    walker->missed_end = rig_arena_array(arena, nodes, sizeof(uint32_t));
+    walker->followed = rig_arena_array(arena, nodes, sizeof(uint32_t));
+    walker->overwritten = rig_arena_array(arena, writes, sizeof(uint32_t));
+    walker->missed = rig_arena_array(arena, writes, sizeof(uint32_t));
+    return walker->seen != NULL && walker->port != NULL && walker->opened != NULL && walker->missed_end != NULL &&
+           walker->followed != NULL && walker->overwritten != NULL && walker->missed != NULL;
+}
+
+void rig_walker_done(struct rig_walker *walker)
+{
+    rig_visits_done(&walker->visits);
+}
+
+static const struct rig_problem *problem_of(const struct rig_walker *w)
+{
+    return w->states->ordered->problem;
+}
+
+static void visit(struct rig_walker *w, uint32_t from, uint32_t port, struct rig_arc arc)
+{
+    const uint32_t node = arc.to;
+    if (!rig_visits_add(&w->visits, (struct rig_visit){node, port, from, arc})) {
+        w->failed = true;
+        return;
+    }
+    w->seen[node] = w->round;
+    w->port[node] = port;
+    if (node == w->target && port <= w->target_port)
+        w->found = (uint32_t)w->visits.count - 1;
+}
+
+static void arrive(struct rig_walker *w, uint32_t from, struct rig_arc arc)
+{
+    const enum rig_follow follow = w->moves.follow;
+    w->steps++;
+    if (w->found != RIG_PROBLEM_NONE || w->failed || (w->left_out != NULL && w->left_out[arc.to]))
+        return;
+    const uint32_t port = rig_states_port(problem_of(w), follow, arc.to, arc.kind, arc.to_op);
+    const uint32_t state = rig_states_of(problem_of(w), follow, arc.to, port);
+    if (w->component != RIG_PROBLEM_NONE && w->states->component_of[state] != w->component)
+        return;
+    if (w->seen[arc.to] != w->round || port < w->port[arc.to])
+        visit(w, from, port, arc);
+}
+
+/* To the writers of all later versions that rw edges have not reached yet. The reader's own version stays unmarked: it
+ * is reached by nothing here, but may be from other readers. */
+static void miss(struct rig_walker *w, uint32_t from, uint32_t read)
+{
+    const struct rig_ordered *ordered = w->states->ordered;
+    const struct rig_problem *problem = problem_of(w);
+    const uint32_t reader = problem->read_txn[read];
+    for (uint32_t later = ordered->next[ordered->version[read]];
+         later != RIG_PROBLEM_NONE && w->missed[later] != w->round; later = ordered->next[later]) {
+        if (problem->write_txn[later] == reader)
+            continue;
+        w->missed[later] = w->round;
+        arrive(w, from, rig_ordered_rw(problem, read, later));
+    }
+}
+
+static void overwrite(struct rig_walker *w, uint32_t from, uint32_t write)
+{
+    const struct rig_ordered *ordered = w->states->ordered;
+    for (uint32_t later = ordered->next[write]; later != RIG_PROBLEM_NONE && w->overwritten[later] != w->round;
+         later = ordered->next[later]) {
+        w->overwritten[later] = w->round;
+        arrive(w, from, rig_ordered_ww(problem_of(w), write, later));
+    }
+}
+
+/* To all that come later in the process, and that process order has not reached yet. */
+static void follow_process(struct rig_walker *w, uint32_t from, uint32_t node)
+{
+    const struct rig_ordered *ordered = w->states->ordered;
+    if (ordered->child == NULL)
+        return;
+    bool through = true;
+    for (uint32_t last = RIG_PROBLEM_NONE;;) {
+        last = rig_states_follower(ordered, node, last, through);
+        if (last == RIG_PROBLEM_NONE)
+            return;
+        through = w->followed[last] != w->round;
+        w->followed[last] = w->round;
+        if (through)
+            arrive(w, from, rig_ordered_arc(node, last, RIG_EDGE_PROCESS));
+    }
+}
+
+static void follow_time(struct rig_walker *w, uint32_t from, uint32_t node)
+{
+    const struct rig_ordered *ordered = w->states->ordered;
+    if (ordered->after == NULL)
+        return;
+    for (uint32_t i = ordered->after[node]; i < w->invoked_from; i++)
+        arrive(w, from, rig_ordered_arc(node, ordered->invoked[i], RIG_EDGE_REALTIME));
+    if (ordered->after[node] < w->invoked_from)
+        w->invoked_from = ordered->after[node];
+}
+
+/* Goes on by the edges of a node: those that no port forbids once, those of reads from a lower port. */
+static void expand(struct rig_walker *w, uint32_t from, uint32_t node, uint32_t port)
+{
+    const struct rig_problem *problem = problem_of(w);
+    const struct rig_problem_txn *txn = &problem->txns.at[node];
+    uint32_t missed_end = rig_states_read_count(problem, node);
+    if (w->opened[node] == w->round) {
+        missed_end = w->missed_end[node];
+    } else {
+        for (uint32_t i = txn[0].first_write; i < txn[1].first_write && w->moves.ww; i++)
+            overwrite(w, from, i);
+        const uint32_t end = problem->reader_first[txn[1].first_write];
+        for (uint32_t i = problem->reader_first[txn[0].first_write]; i < end && w->moves.wr; i++)
+            arrive(w, from, rig_ordered_wr(problem, problem->readers[i]));
+        follow_process(w, from, node);
+        follow_time(w, from, node);
+    }
+    for (uint32_t i = port; i < missed_end && w->moves.rw; i++)
+        miss(w, from, txn->first_read + i);
+    w->opened[node] = w->round;
+    w->missed_end[node] = port < missed_end ? port : missed_end;
+}
+
+static void begin(struct rig_walker *w, struct rig_start start, uint32_t component)
+{
+    w->round++;
+    w->visits.count = 0;
+    w->found = RIG_PROBLEM_NONE;
+    w->failed = false;
+    w->component = component;
+    w->invoked_from = problem_of(w)->txn_count;
+    w->target = start.index;
+    w->target_port = UINT32_MAX;
+}
+
+static void depart(struct rig_walker *w, struct rig_start start)
+{
+    const struct rig_problem *problem = problem_of(w);
+    uint32_t before;
+    switch (start.departure) {
+    case RIG_DEPART_MISSED:
+        w->target = problem->read_txn[start.index];
+        w->target_port = start.index - problem->txns.at[w->target].first_read;
+        miss(w, RIG_PROBLEM_NONE, start.index);
+        break;
+    case RIG_DEPART_READ:
+        w->target = problem->reads.at[start.index].writer;
+        arrive(w, RIG_PROBLEM_NONE, rig_ordered_wr(problem, start.index));
+        break;
+    case RIG_DEPART_PROCESS:
+        before = problem->txns.at[start.index].before;
+        while (w->left_out != NULL && w->left_out[before])
+            before = problem->txns.at[before].before;
+        w->target = before;
+        arrive(w, RIG_PROBLEM_NONE, rig_ordered_arc(before, start.index, RIG_EDGE_PROCESS));
+        break;
+    case RIG_DEPART_REALTIME:
+        follow_time(w, RIG_PROBLEM_NONE, start.index);
+        break;
+    case RIG_DEPART_ALL:
+        expand(w, RIG_PROBLEM_NONE, start.index, 0);
+        break;
+    }
+}
+
+static bool unroll(const struct rig_walker *w, struct rig_arcs *arcs)
+{
+    const size_t first = arcs->count;
+    for (uint32_t i = w->found; i != RIG_PROBLEM_NONE; i = w->visits.at[i].from) {
+        if (!rig_arcs_add(arcs, w->visits.at[i].arc))
+            return false;
+    }
+    for (size_t low = first, high = arcs->count - 1; low < high; low++, high--) {
+        const struct rig_arc swap = arcs->at[low];
+        arcs->at[low] = arcs->at[high];
+        arcs->at[high] = swap;
+    }
+    return true;
+}
+
+bool rig_walker_close(struct rig_walker *walker, struct rig_start start, uint32_t component, struct rig_arcs *arcs)
+{
+    begin(walker, start, component);
+    depart(walker, start);
+    for (size_t i = 0; i < walker->visits.count && walker->found == RIG_PROBLEM_NONE && !walker->failed; i++) {
+        const struct rig_visit at = walker->visits.at[i];
+        if (walker->port[at.node] == at.port)
+            expand(walker, (uint32_t)i, at.node, at.port);
+    }
+    return !walker->failed && (walker->found == RIG_PROBLEM_NONE || unroll(walker, arcs));
+}

@@ -1,0 +1,69 @@
+/*
+ * A shortest walk from one edge of a transaction back to it, by moves that a rule allows, and so a closed walk that it
+ * forbids. Edges lead to any later version here, so the walk is as short as one can be.
+ *
+ * Time of a walk: linear in the transactions that it reaches and in the versions of their keys between the first and
+ * the last place; it stays in one component of the states.
+ */
+#ifndef RIG_CHECKER_SOLVE_BREACH_WALK_H
+#define RIG_CHECKER_SOLVE_BREACH_WALK_H
+
+#include "checker/solve/breach.h"
+#include "checker/solve/breach_states.h"
+
+/* The edges of a transaction by which a walk may begin. */
+enum rig_departure {
+    RIG_DEPART_MISSED,   /* from read `index` to the writers of later versions */
+    RIG_DEPART_READ,     /* from the writer of the version that read `index` returned to this reader */
+    RIG_DEPART_PROCESS,  /* from the transaction before node `index` in its process to this node; those left
+                          * out do not count */
+    RIG_DEPART_REALTIME, /* from node `index` to those invoked after its end */
+    RIG_DEPART_ALL,      /* any edge of node `index` */
+};
+
+struct rig_start {
+    enum rig_departure departure;
+    uint32_t index;
+};
+
+struct rig_visit {
+    uint32_t node, port;
+    uint32_t from; /* the visit before, or NONE */
+    struct rig_arc arc;
+};
+
+RIG_VEC(struct rig_visit, rig_visits)
+
+struct rig_walker {
+    const struct rig_states *states;
+    struct rig_moves moves;        /* those of the states, or fewer */
+    const uint8_t *left_out;       /* per node: not visited; NULL: none */
+    uint32_t round;                /* marks of earlier rounds do not count */
+    uint32_t *seen, *port;         /* per node: round of the last visit, its lowest port */
+    uint32_t *opened, *missed_end; /* per node: round in which it was expanded, its first read that was */
+    uint32_t *overwritten;         /* per write: round in which ww edges reached it */
+    uint32_t *missed;              /* per write: round in which rw edges reached it */
+    uint32_t *followed;            /* per node: round in which process order reached it */
+    uint32_t invoked_from;         /* real time has reached the transactions from here on */
+    struct rig_visits visits;
+    uint64_t steps; /* taken so far, by all walks */
+
+    /* of this round */
+    uint32_t target, target_port; /* arrive here, by a port not higher */
+    uint32_t component;           /* stay in it; NONE: anywhere */
+    uint32_t found;               /* visit */
+    bool failed;                  /* memory ran out */
+};
+
+/* Memory is the arena's, but for the visits. Release with rig_walker_done(), also after a failure. */
+bool rig_walker_init(struct rig_walker *walker, const struct rig_states *states, struct rig_moves moves,
+                     const uint8_t *left_out, struct rig_arena *arena);
+void rig_walker_done(struct rig_walker *walker);
+
+/*
+ * Appends the arcs of a shortest closed walk that begins with `start` to `arcs`; none if there is none. A walk can pass
+ * a transaction twice. False when memory runs out.
+ */
+bool rig_walker_close(struct rig_walker *walker, struct rig_start start, uint32_t component, struct rig_arcs *arcs);
+
+#endif
