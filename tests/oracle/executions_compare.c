@@ -369,7 +369,7 @@ static enum agreement compare_plain(const struct named_anomalies *named, enum re
 static bool is_of_registers(enum named_plain anomaly)
 {
     return anomaly == NAMED_G1A || anomaly == NAMED_G1B || anomaly == NAMED_FUTURE_READ || anomaly == NAMED_INTERNAL ||
-           anomaly == NAMED_LOST_UPDATE;
+           anomaly == NAMED_LOST_UPDATE || anomaly == NAMED_GARBAGE_READ;
 }
 
 static void compare_names(const struct small_history *history, const struct asking *asking, const struct answer *answer,
@@ -395,18 +395,20 @@ static void compare(const struct small_history *history, const struct asking *as
 {
     struct explained explained;
     struct answer answer;
+    struct small_history interpreted = *history;
     *comparison = (struct comparison){.agreement = {AGREE}};
     ask(history, asking, &answer);
     if (answer.problem[0] != '\0') {
         comparison->agreement[0] = REFUSED;
         return;
     }
-    explain(history, asking, &explained);
+    small_name_initial(&interpreted);
+    explain(&interpreted, asking, &explained);
     comparison->splits = explained.splits;
     for (int level = 0; level < RIG_LEVEL_COUNT; level++)
-        comparison->agreement[level] = compare_level(history, asking, &answer, &explained, (enum rig_level)level);
+        comparison->agreement[level] = compare_level(&interpreted, asking, &answer, &explained, (enum rig_level)level);
     if (!asking->cases)
-        compare_names(history, asking, &answer, comparison);
+        compare_names(&interpreted, asking, &answer, comparison);
 }
 
 /* ---- reports ---- */

@@ -7,7 +7,8 @@
  * Non-cyclic anomalies (`rig list anomalies`; Kingsbury & Alvaro 2020, 4; Adya, Liskov & O'Neil 2000, 4.4.2):
  *
  * duplicate-elements   a read shows an element twice
- * garbage-read         a read shows a value that no transaction wrote (of lists)
+ * garbage-read         a read shows a value that no transaction wrote (of registers: small_name_initial() named the
+ *                      values that keys began with)
  * G1a                  a read shows what a failed transaction wrote
  * G1b                  the last element that is not the reader's own is not its writer's last one to the key; of
  *                      registers: a value that its writer, another transaction, overwrote

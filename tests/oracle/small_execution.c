@@ -23,7 +23,7 @@ enum model {
     MODELS
 };
 
-enum { NOTHING = -1, VALUES = 251, GARBAGE = 999 }; /* values written: 1 to VALUES */
+enum { NOTHING = -1, VALUES = 251, GARBAGE = 998 }; /* values written: 1 to VALUES */
 
 struct making {
     struct rig_rng rng;
@@ -397,7 +397,7 @@ static void change_read(struct making *m)
     } else if (from->key == read->key && from->append) {
         int at = m->history->registers ? 0 : read->count;
         if (at < SMALL_LIST)
-            read->list[at] = percent(&m->rng, 8) ? GARBAGE : from->value;
+            read->list[at] = percent(&m->rng, 8) ? GARBAGE + below(&m->rng, 2) : from->value;
         read->count = at < SMALL_LIST ? at + 1 : at;
     }
 }

@@ -190,6 +190,75 @@ void small_forget_nulls(struct small_history *history)
     }
 }
 
+static bool is_known_read(const struct small_op *op)
+{
+    return !op->append && op->known;
+}
+
+/* The ok transactions, and the info ones with a write that one of these read, or that one of those read. */
+static void find_committed(const struct small_history *history, bool committed[SMALL_TXNS])
+{
+    bool changed = true;
+    for (int t = 0; t < history->txn_count; t++)
+        committed[t] = history->txns[t].outcome == SMALL_OK;
+    while (changed) {
+        changed = false;
+        for (int t = 0; t < history->txn_count; t++) {
+            for (int i = 0; i < history->txns[t].op_count && committed[t]; i++) {
+                const struct small_op *read = &history->txns[t].ops[i];
+                int op, writer = is_known_read(read) && read->count > 0
+                                     ? small_writer(history, read->key, read->list[0], &op)
+                                     : -1;
+                if (writer < 0 || committed[writer] || history->txns[writer].outcome != SMALL_INFO)
+                    continue;
+                committed[writer] = changed = true;
+            }
+        }
+    }
+}
+
+/* A read that shows what the key began with, or NULL when it began as nil. */
+static const struct small_op *initial_read(const struct small_history *history, const bool committed[SMALL_TXNS],
+                                           int key)
+{
+    const struct small_op *initial = NULL;
+    long best = -1;
+    for (int t = 0; t < history->txn_count; t++) {
+        const struct small_txn *txn = &history->txns[t];
+        const long end = txn->complete_at == SMALL_NEVER ? 100000 : txn->complete_at;
+        const long rank = (txn->outcome == SMALL_OK ? 0 : 200000) + end;
+        for (int i = 0; i < txn->op_count && committed[t]; i++) {
+            int op;
+            if (!is_known_read(&txn->ops[i]) || txn->ops[i].key != key)
+                continue;
+            if (txn->ops[i].count == 0)
+                return NULL;
+            if (small_writer(history, key, txn->ops[i].list[0], &op) < 0 && (best < 0 || rank < best)) {
+                initial = &txn->ops[i];
+                best = rank;
+            }
+        }
+    }
+    return initial;
+}
+
+void small_name_initial(struct small_history *history)
+{
+    bool committed[SMALL_TXNS] = {false};
+    find_committed(history, committed);
+    for (int key = 0; key < SMALL_KEYS && history->registers; key++) {
+        const struct small_op *initial = initial_read(history, committed, key);
+        const int value = initial == NULL ? 0 : initial->list[0];
+        for (int t = 0; t < history->txn_count && initial != NULL; t++) {
+            for (int i = 0; i < history->txns[t].op_count; i++) {
+                struct small_op *read = &history->txns[t].ops[i];
+                if (is_known_read(read) && read->key == key && read->count > 0 && read->list[0] == value)
+                    read->count = 0;
+            }
+        }
+    }
+}
+
 int small_writer(const struct small_history *history, int key, int value, int *op)
 {
     for (int t = 0; t < history->txn_count; t++) {

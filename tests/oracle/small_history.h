@@ -59,6 +59,13 @@ void small_print(const struct small_history *history, const char *indent, FILE *
 /* Registers: the result of a null read outside acknowledged transactions becomes unknown, as it is in the JSON lines. */
 void small_forget_nulls(struct small_history *history);
 
+/*
+ * Registers: a key that no committed read shows as nil begins with the value that no transaction wrote and that a
+ * committed read shows: of an ok transaction, else of an info one with a write that a committed one read; the first
+ * completed. Reads of this value become reads of the initial state.
+ */
+void small_name_initial(struct small_history *history);
+
 /* The transaction that appended `value` to `key`, and the operation; -1 when there is none. */
 int small_writer(const struct small_history *history, int key, int value, int *op);
 /* The number of `txn`'s appends to `key` before operation `op` (op_count: all of them). */
