@@ -16,7 +16,7 @@ static void follow(struct rig_chains *chains, uint32_t *tails, uint32_t before, 
     tails[chains->chain[txn]] = txn;
 }
 
-/* A process is a chain, but for transactions of unknown fate: nothing follows them. `next`: who goes on. */
+/* A process is a chain, but for transactions of unknown fate: nothing follows them. `next`: what goes on. */
 static void follow_processes(struct rig_chains *chains, const struct rig_problem *problem, uint32_t *next)
 {
     uint32_t *follower = chains->chain; /* until chains are numbered */
@@ -50,8 +50,8 @@ static void number_processes(struct rig_chains *chains, const struct rig_problem
 }
 
 /* Each transaction that writes goes on where one that it read from was the last. */
-static void cover_reads(struct rig_chains *chains, const struct rig_problem *problem, const struct rig_frame *frame,
-                        const uint32_t *sequence, uint32_t *tails)
+static void cover_reads(struct rig_chains *chains, const struct rig_problem *problem,
+                        const struct rig_rule_frame *frame, const uint32_t *sequence, uint32_t *tails)
 {
     for (uint32_t i = 0; i < frame->node_count; i++) {
         const uint32_t txn = sequence[i];
@@ -168,7 +168,7 @@ static bool make_lanes(struct rig_chains *chains, const struct rig_problem *prob
     return ok;
 }
 
-bool rig_chains_init(struct rig_chains *chains, const struct rig_problem *problem, const struct rig_frame *frame,
+bool rig_chains_init(struct rig_chains *chains, const struct rig_problem *problem, const struct rig_rule_frame *frame,
                      const uint32_t *sequence, uint32_t most)
 {
     const size_t txns = (size_t)problem->txn_count + 1;

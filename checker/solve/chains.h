@@ -30,7 +30,7 @@ struct rig_chains {
 
 /* `sequence`: the nodes of the frame in some order that keeps what is known. At most `most` chains, the longest. False
  * when memory runs out. */
-bool rig_chains_init(struct rig_chains *chains, const struct rig_problem *problem, const struct rig_frame *frame,
+bool rig_chains_init(struct rig_chains *chains, const struct rig_problem *problem, const struct rig_rule_frame *frame,
                      const uint32_t *sequence, uint32_t most);
 void rig_chains_done(struct rig_chains *chains);
 

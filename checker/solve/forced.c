@@ -14,7 +14,7 @@ static uint32_t *clock_of(const struct rig_forced *forced, uint32_t node)
 
 static uint32_t start_of(const struct rig_forced *forced, uint32_t txn)
 {
-    return rig_frame_start(forced->frame, txn);
+    return rig_rule_frame_start(forced->frame, txn);
 }
 
 static uint32_t reads_end(const struct rig_problem *problem, uint32_t txn)
@@ -95,7 +95,7 @@ static bool add_known(struct rig_forced *forced)
     return ok;
 }
 
-bool rig_forced_init(struct rig_forced *forced, const struct rig_problem *problem, const struct rig_frame *frame,
+bool rig_forced_init(struct rig_forced *forced, const struct rig_problem *problem, const struct rig_rule_frame *frame,
                      const uint32_t *sequence)
 {
     const size_t nodes = frame->node_count, limit = frame->process ? CLOCK_LIMIT : COVER_LIMIT;
@@ -143,7 +143,7 @@ static bool steps_from_commit(const struct rig_forced *forced, uint32_t txn, uin
                               struct rig_forced_steps *steps)
 {
     const struct rig_problem *problem = forced->problem;
-    const struct rig_frame *frame = forced->frame;
+    const struct rig_rule_frame *frame = forced->frame;
     bool ok = true;
     for (uint32_t w = problem->txns.at[txn].first_write; ok && w < writes_end(problem, txn); w++) {
         for (uint32_t i = problem->reader_first[w]; ok && frame->reads_order && i < problem->reader_first[w + 1]; i++)
@@ -201,14 +201,14 @@ static bool steps_from_start(const struct rig_forced *forced, uint32_t txn, uint
 /* The edges out of a node, of pairs below `limit`. */
 static bool find_steps(const struct rig_forced *forced, uint32_t node, uint32_t limit, struct rig_forced_steps *steps)
 {
-    const struct rig_frame *frame = forced->frame;
+    const struct rig_rule_frame *frame = forced->frame;
     steps->count = 0;
     if (node >= frame->first_moment) {
         const uint32_t start = start_of(forced, frame->moment_txn[node - frame->first_moment]);
         return add_step(steps, start, RIG_PROBLEM_NONE, RIG_PROBLEM_NONE) &&
                (node + 1 == frame->node_count || add_step(steps, node + 1, RIG_PROBLEM_NONE, RIG_PROBLEM_NONE));
     }
-    const uint32_t txn = rig_frame_txn(frame, node);
+    const uint32_t txn = rig_rule_frame_txn(frame, node);
     if (is_sink(forced, txn))
         return true;
     return (node != txn || steps_from_commit(forced, txn, limit, steps)) &&
@@ -239,7 +239,7 @@ static bool raise_clock(uint32_t *clock, const uint32_t *by, uint32_t count)
 
 static void take_step(struct rig_forced *forced, uint32_t from, const struct rig_forced_step *step)
 {
-    const uint32_t txn = rig_frame_txn(forced->frame, step->to);
+    const uint32_t txn = rig_rule_frame_txn(forced->frame, step->to);
     if (txn != RIG_PROBLEM_NONE && !is_sink(forced, txn) && reaches(forced, txn, from))
         refute(forced, txn, from, step->pair, step->write);
     else if (raise_clock(clock_of(forced, step->to), clock_of(forced, from), forced->chains.count))
@@ -326,7 +326,7 @@ static void drop_surpassed(struct rig_forced *forced)
     forced->candidates.count = kept;
 }
 
-/* Who writes the key of a read and is seen by its transaction comes before the version that the read returned. */
+/* A writer of the read's key that the transaction sees comes before the writer of the returned version. */
 static bool force_read(struct rig_forced *forced, const uint32_t *clock, uint32_t number, uint32_t earlier)
 {
     const struct rig_problem_read *read = &forced->problem->reads.at[number];
@@ -372,14 +372,14 @@ static bool writes_key(const struct rig_problem *problem, uint32_t txn, uint32_t
 static bool force_reads(struct rig_forced *forced, uint32_t txn)
 {
     const struct rig_problem *problem = forced->problem;
-    const enum rig_frame_reads reads = forced->frame->reads;
+    const enum rig_rule_frame_reads reads = forced->frame->reads;
     bool ok = true;
-    if (reads == RIG_FRAME_READS_NONE)
+    if (reads == RIG_RULE_FRAME_READS_NONE)
         return true;
-    if (reads == RIG_FRAME_READS_LATER)
+    if (reads == RIG_RULE_FRAME_READS_LATER)
         return force_later(forced, txn);
     for (uint32_t r = problem->txns.at[txn].first_read; ok && r < reads_end(problem, txn); r++) {
-        if (reads == RIG_FRAME_READS_ALL || writes_key(problem, txn, problem->reads.at[r].key))
+        if (reads == RIG_RULE_FRAME_READS_ALL || writes_key(problem, txn, problem->reads.at[r].key))
             ok = force_read(forced, clock_of(forced, start_of(forced, txn)), r, RIG_PROBLEM_NONE);
     }
     return ok;
@@ -403,7 +403,7 @@ static bool force_commits(struct rig_forced *forced, uint32_t txn)
 
 static bool visit(struct rig_forced *forced, uint32_t node)
 {
-    const uint32_t txn = rig_frame_txn(forced->frame, node);
+    const uint32_t txn = rig_rule_frame_txn(forced->frame, node);
     bool ok = find_steps(forced, node, UINT32_MAX, &forced->steps);
     for (size_t i = 0; ok && i < forced->steps.count && !forced->refuted; i++)
         take_step(forced, node, &forced->steps.at[i]);
@@ -493,10 +493,10 @@ static bool note_edge(struct explanation *explanation, uint32_t pair, uint32_t w
 
 static bool note_path(struct explanation *explanation, uint32_t from, uint32_t to)
 {
-    bool ok = note_txn(explanation, rig_frame_txn(explanation->forced->frame, to));
+    bool ok = note_txn(explanation, rig_rule_frame_txn(explanation->forced->frame, to));
     for (uint32_t node = to; ok && node != from; node = explanation->parent[node])
         ok = note_edge(explanation, explanation->pair[node], explanation->write[node]) &&
-             note_txn(explanation, rig_frame_txn(explanation->forced->frame, explanation->parent[node]));
+             note_txn(explanation, rig_rule_frame_txn(explanation->forced->frame, explanation->parent[node]));
     return ok;
 }
 

@@ -2,7 +2,7 @@
  * Pairs of versions whose order every explanation shares, by reachability in the frame's graph (frame.h):
  *
  *   reads    v reaches the start of a transaction that read u's version of a key that v writes: v comes before u
- *   commits  u reaches the commit of x, and both write a key: u comes before x, and with it who read u's version
+ *   commits  u reaches the commit of x, and both write a key: u comes before x, and with it the readers of u's version
  *
  * until nothing new follows. Reachability is a clock a node: per chain (chains.h) the last transaction whose commit
  * reaches it. Only the last writer of each chain is looked at, and only if no other candidate comes behind it: the other
@@ -45,7 +45,7 @@ RIG_VEC(uint32_t, rig_forced_nodes)
 
 struct rig_forced {
     const struct rig_problem *problem;
-    const struct rig_frame *frame;
+    const struct rig_rule_frame *frame;
     struct rig_chains chains;
     struct rig_forced_pairs pairs;
     uint32_t *first_pair; /* per write: its newest pair, or RIG_PROBLEM_NONE */
@@ -61,7 +61,7 @@ struct rig_forced {
 };
 
 /* `sequence`: all nodes in an order that keeps what is known. Borrows problem and frame. False when memory runs out. */
-bool rig_forced_init(struct rig_forced *forced, const struct rig_problem *problem, const struct rig_frame *frame,
+bool rig_forced_init(struct rig_forced *forced, const struct rig_problem *problem, const struct rig_rule_frame *frame,
                      const uint32_t *sequence);
 void rig_forced_done(struct rig_forced *forced);
 

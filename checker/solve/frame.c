@@ -4,7 +4,7 @@
 
 #include "base/bug.h"
 
-static void set_form(struct rig_frame *frame, enum rig_rule_form form)
+static void set_form(struct rig_rule_frame *frame, enum rig_rule_form form)
 {
     frame->reads_order = frame->ww_path = frame->ww_starts = true;
     switch (form) {
@@ -16,22 +16,22 @@ static void set_form(struct rig_frame *frame, enum rig_rule_form form)
         frame->sinks = form == RIG_RULE_UPDATES;
         frame->split = form == RIG_RULE_SNAPSHOT || form == RIG_RULE_PREFIX;
         frame->ww_starts = form != RIG_RULE_PREFIX;
-        frame->reads = RIG_FRAME_READS_ALL;
+        frame->reads = RIG_RULE_FRAME_READS_ALL;
         break;
     case RIG_RULE_CAUSAL:
         frame->ww_path = false;
-        frame->reads = RIG_FRAME_READS_ALL;
+        frame->reads = RIG_RULE_FRAME_READS_ALL;
         break;
     case RIG_RULE_CONSISTENT:
-        frame->reads = RIG_FRAME_READS_ALL;
+        frame->reads = RIG_RULE_FRAME_READS_ALL;
         break;
     case RIG_RULE_MONOTONIC_VIEW:
     case RIG_RULE_MONOTONIC_SNAPSHOT:
-        frame->reads = RIG_FRAME_READS_LATER;
+        frame->reads = RIG_RULE_FRAME_READS_LATER;
         break;
     case RIG_RULE_CURSOR:
     case RIG_RULE_UPDATE_ATOMIC:
-        frame->reads = RIG_FRAME_READS_UPDATED;
+        frame->reads = RIG_RULE_FRAME_READS_UPDATED;
         break;
     case RIG_RULE_WRITES:
         frame->reads_order = false;
@@ -65,7 +65,7 @@ static uint32_t first_later(const uint64_t *moments, uint32_t count, uint32_t en
     return low;
 }
 
-static bool add_moments(struct rig_frame *frame, const struct rig_problem *problem)
+static bool add_moments(struct rig_rule_frame *frame, const struct rig_problem *problem)
 {
     const uint32_t count = frame->txn_count;
     uint64_t *moments = malloc((count + 1) * sizeof moments[0]);
@@ -86,10 +86,10 @@ static bool add_moments(struct rig_frame *frame, const struct rig_problem *probl
     return ok;
 }
 
-bool rig_frame_init(struct rig_frame *frame, const struct rig_problem *problem, const struct rig_rule *rule)
+bool rig_rule_frame_init(struct rig_rule_frame *frame, const struct rig_problem *problem, const struct rig_rule *rule)
 {
     const uint32_t count = problem->txn_count;
-    *frame = (struct rig_frame){.txn_count = count, .process = rule->along != RIG_ALONG_PLAIN};
+    *frame = (struct rig_rule_frame){.txn_count = count, .process = rule->along != RIG_ALONG_PLAIN};
     set_form(frame, rule->form);
     frame->first_start = frame->split ? count : 0;
     frame->first_moment = frame->first_start + count;
@@ -100,9 +100,9 @@ bool rig_frame_init(struct rig_frame *frame, const struct rig_problem *problem, 
     return add_moments(frame, problem);
 }
 
-void rig_frame_done(struct rig_frame *frame)
+void rig_rule_frame_done(struct rig_rule_frame *frame)
 {
     free(frame->moment_txn);
     free(frame->next_moment);
-    *frame = (struct rig_frame){0};
+    *frame = (struct rig_rule_frame){0};
 }

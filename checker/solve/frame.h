@@ -24,14 +24,14 @@
 #include "checker/levels/rule.h"
 #include "checker/solve/problem.h"
 
-enum rig_frame_reads {
-    RIG_FRAME_READS_NONE,
-    RIG_FRAME_READS_ALL,
-    RIG_FRAME_READS_LATER,   /* only what operations before the read saw */
-    RIG_FRAME_READS_UPDATED, /* only of keys that the reader writes, too */
+enum rig_rule_frame_reads {
+    RIG_RULE_FRAME_READS_NONE,
+    RIG_RULE_FRAME_READS_ALL,
+    RIG_RULE_FRAME_READS_LATER,   /* only what operations before the read saw */
+    RIG_RULE_FRAME_READS_UPDATED, /* only of keys that the reader writes, too */
 };
 
-struct rig_frame {
+struct rig_rule_frame {
     uint32_t txn_count, node_count;
     uint32_t first_start;  /* node of the start of transaction 0; 0 where commits are starts */
     uint32_t first_moment; /* moments of invocation, in their order; node_count where there are none */
@@ -40,22 +40,22 @@ struct rig_frame {
     bool ww_starts;        /* a ww edge leads to the start */
     bool ww_path, rw_path; /* these edges are part of paths */
     bool sinks;            /* no path goes through a transaction that writes nothing */
-    enum rig_frame_reads reads;
-    uint32_t *moment_txn;  /* per moment: who is invoked */
+    enum rig_rule_frame_reads reads;
+    uint32_t *moment_txn;  /* per moment: the one that is invoked */
     uint32_t *next_moment; /* per transaction: the node of the first moment after its end, or RIG_PROBLEM_NONE */
 };
 
 /* False when memory runs out. */
-bool rig_frame_init(struct rig_frame *frame, const struct rig_problem *problem, const struct rig_rule *rule);
-void rig_frame_done(struct rig_frame *frame);
+bool rig_rule_frame_init(struct rig_rule_frame *frame, const struct rig_problem *problem, const struct rig_rule *rule);
+void rig_rule_frame_done(struct rig_rule_frame *frame);
 
-static inline uint32_t rig_frame_start(const struct rig_frame *frame, uint32_t txn)
+static inline uint32_t rig_rule_frame_start(const struct rig_rule_frame *frame, uint32_t txn)
 {
     return frame->first_start + txn;
 }
 
 /* The transaction of a node, or RIG_PROBLEM_NONE: a moment. */
-static inline uint32_t rig_frame_txn(const struct rig_frame *frame, uint32_t node)
+static inline uint32_t rig_rule_frame_txn(const struct rig_rule_frame *frame, uint32_t node)
 {
     if (node >= frame->first_moment)
         return RIG_PROBLEM_NONE;

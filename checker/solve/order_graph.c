@@ -32,7 +32,7 @@ static bool add_reads(struct rig_order_graph *graph)
     bool ok = true;
     for (size_t r = 0; ok && r < problem->reads.count; r++) {
         const struct rig_problem_read *read = &problem->reads.at[r];
-        const uint32_t start = rig_frame_start(graph->frame, problem->read_txn[r]);
+        const uint32_t start = rig_rule_frame_start(graph->frame, problem->read_txn[r]);
         if (read->writer != RIG_PROBLEM_INITIAL)
             ok = add_edge(graph, read->writer, start);
         else if (graph->frame->rw_path && leads_on(graph, problem->read_txn[r]))
@@ -43,10 +43,10 @@ static bool add_reads(struct rig_order_graph *graph)
 
 static bool add_times(struct rig_order_graph *graph)
 {
-    const struct rig_frame *frame = graph->frame;
+    const struct rig_rule_frame *frame = graph->frame;
     bool ok = true;
     for (uint32_t node = frame->first_moment; ok && node < frame->node_count; node++) {
-        ok = add_edge(graph, node, rig_frame_start(frame, frame->moment_txn[node - frame->first_moment])) &&
+        ok = add_edge(graph, node, rig_rule_frame_start(frame, frame->moment_txn[node - frame->first_moment])) &&
              (node + 1 == frame->node_count || add_edge(graph, node, node + 1));
     }
     for (uint32_t txn = 0; ok && frame->next_moment != NULL && txn < frame->txn_count; txn++)
@@ -56,15 +56,15 @@ static bool add_times(struct rig_order_graph *graph)
         uint32_t before = graph->problem->txns.at[txn].before;
         while (before != RIG_PROBLEM_NONE && !leads_on(graph, before))
             before = graph->problem->txns.at[before].before;
-        ok = before == RIG_PROBLEM_NONE || add_edge(graph, before, rig_frame_start(frame, txn));
+        ok = before == RIG_PROBLEM_NONE || add_edge(graph, before, rig_rule_frame_start(frame, txn));
     }
     for (uint32_t txn = 0; ok && frame->split && txn < frame->txn_count; txn++)
-        ok = add_edge(graph, rig_frame_start(frame, txn), txn);
+        ok = add_edge(graph, rig_rule_frame_start(frame, txn), txn);
     return ok;
 }
 
 bool rig_order_graph_init(struct rig_order_graph *graph, const struct rig_problem *problem,
-                          const struct rig_frame *frame)
+                          const struct rig_rule_frame *frame)
 {
     *graph = (struct rig_order_graph){.problem = problem, .frame = frame};
     const size_t nodes = (size_t)frame->node_count + 2;
@@ -112,15 +112,15 @@ static bool add_rw(struct rig_order_graph *graph, uint32_t write, uint32_t befor
     for (uint32_t i = problem->reader_first[write]; ok && i < problem->reader_first[write + 1]; i++) {
         const uint32_t reader = problem->read_txn[problem->readers[i]];
         if (reader != after && leads_on(graph, reader))
-            ok = rig_order_edges_add(
-                &graph->edges, (struct rig_order_edge){rig_frame_start(graph->frame, reader), after, before, after});
+            ok = rig_order_edges_add(&graph->edges, (struct rig_order_edge){rig_rule_frame_start(graph->frame, reader),
+                                                                            after, before, after});
     }
     return ok;
 }
 
 static bool add_ww(struct rig_order_graph *graph, uint32_t before, uint32_t after)
 {
-    const uint32_t to = graph->frame->ww_starts ? rig_frame_start(graph->frame, after) : after;
+    const uint32_t to = graph->frame->ww_starts ? rig_rule_frame_start(graph->frame, after) : after;
     return rig_order_edges_add(&graph->edges, (struct rig_order_edge){before, to, before, after});
 }
 
@@ -164,7 +164,7 @@ static bool index_edges(struct rig_order_graph *graph)
 /* A binary heap of nodes; moments and starts come as soon as they can. */
 struct waiting {
     uint32_t *nodes, count;
-    const struct rig_frame *frame;
+    const struct rig_rule_frame *frame;
     const uint32_t *rank;
 };
 

@@ -19,7 +19,7 @@ RIG_VEC(struct rig_order_edge, rig_order_edges)
 
 struct rig_order_graph {
     const struct rig_problem *problem;
-    const struct rig_frame *frame;
+    const struct rig_rule_frame *frame;
     struct rig_order_edges edges; /* the lasting ones come first */
     size_t lasting;
     uint32_t *first_out, *out; /* per node, and one more: into `out`; edges */
@@ -30,14 +30,14 @@ struct rig_order_graph {
 
 /* Borrows problem and frame. False when memory runs out. */
 bool rig_order_graph_init(struct rig_order_graph *graph, const struct rig_problem *problem,
-                          const struct rig_frame *frame);
+                          const struct rig_rule_frame *frame);
 void rig_order_graph_done(struct rig_order_graph *graph);
 
 /* The version of `key` by `before` comes before that by `after`. */
 bool rig_order_graph_add(struct rig_order_graph *graph, uint32_t key, uint32_t before, uint32_t after);
 /* The same, of all keys that both write. */
 bool rig_order_graph_choose(struct rig_order_graph *graph, uint32_t before, uint32_t after);
-/* What is there lasts; forgets what was added since. */
+/* The edges so far last; `forget` drops those added since. */
 void rig_order_graph_keep(struct rig_order_graph *graph);
 void rig_order_graph_forget(struct rig_order_graph *graph);
 

@@ -22,7 +22,7 @@ struct search {
     const struct rig_problem *problem;
     const struct rig_rule *rule;
     int64_t deadline_ns;
-    struct rig_frame frame;
+    struct rig_rule_frame frame;
     struct rig_order_graph graph;
     struct rig_sat sat;
     struct rig_forced forced;
@@ -43,7 +43,7 @@ static bool search_init(struct search *search, const struct rig_problem *problem
     search->place = malloc((problem->txn_count + 1) * sizeof search->place[0]);
     search->rank = malloc((problem->txn_count + 1) * sizeof search->rank[0]);
     bool ok = search->place != NULL && search->rank != NULL && rig_sat_init(&search->sat, deadline_ns) &&
-              rig_frame_init(&search->frame, problem, rule) &&
+              rig_rule_frame_init(&search->frame, problem, rule) &&
               rig_order_graph_init(&search->graph, problem, &search->frame);
     for (uint32_t txn = 0; ok && txn < problem->txn_count; txn++)
         search->rank[txn] = txn;
@@ -53,7 +53,7 @@ static bool search_init(struct search *search, const struct rig_problem *problem
 static void search_done(struct search *search)
 {
     rig_order_graph_done(&search->graph);
-    rig_frame_done(&search->frame);
+    rig_rule_frame_done(&search->frame);
     rig_sat_done(&search->sat);
     rig_forced_done(&search->forced);
     rig_forced_facts_done(&search->facts);
@@ -91,7 +91,7 @@ static bool close_clause(struct search *search)
 
 static bool learn_edge(struct search *search, const struct rig_order_edge *edge, bool known)
 {
-    if (!rests_on(search, rig_frame_txn(&search->frame, edge->from)) || !rests_on(search, edge->before))
+    if (!rests_on(search, rig_rule_frame_txn(&search->frame, edge->from)) || !rests_on(search, edge->before))
         return false;
     return known || edge->before == RIG_PROBLEM_NONE || deny(search, edge->before, edge->after);
 }
@@ -158,7 +158,7 @@ static bool choose_again(struct search *search)
     return ok;
 }
 
-/* What every explanation shares: the forced pairs last, unless they refute all. */
+/* Adds the pairs that every explanation shares, unless they refute all. */
 static bool force_pairs(struct search *search, enum rig_answer *answer)
 {
     struct rig_forced *forced = &search->forced;
@@ -234,7 +234,7 @@ static bool add_clause(const struct search *search, size_t clause, struct rig_fo
     return ok;
 }
 
-/* What the refuted clauses rest on, with the reasons of the forced pairs. */
+/* The transactions of the refuted clauses, and those of the reasons of their forced pairs. */
 static bool collect_core(struct search *search, struct rig_forced_nodes *core)
 {
     struct rig_sat_clauses clauses = {0};
